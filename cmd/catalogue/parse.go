@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// catalogue is the model of the message package.
+type catalogue struct {
+	structs []*structType
+	named   map[string]string // other named types to what they are made of
+}
+
+type structType struct {
+	name   string
+	fields []field
+	// of a message:
+	kind            int
+	class, priority string
+}
+
+type field struct {
+	name, key string
+	required  bool
+	typ       ast.Expr
+}
+
+func parse(files []string) (*catalogue, error) {
+	c := &catalogue{named: map[string]string{}}
+	fset := token.NewFileSet()
+	for _, name := range files {
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			if err := c.add(g); err != nil {
+				return nil, fmt.Errorf("%s: %w", fset.Position(g.Pos()), err)
+			}
+		}
+	}
+	slices.SortFunc(c.structs, func(a, b *structType) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+	})
+	for i, s := range c.structs[1:] {
+		if s.kind != 0 && s.kind == c.structs[i].kind {
+			return nil, fmt.Errorf("%s and %s have the same kind %d: give one of them a number that was never used", s.name, c.structs[i].name, s.kind)
+		}
+	}
+	return c, nil
+}
+
+func (c *catalogue) add(g *ast.GenDecl) error {
+	for _, spec := range g.Specs {
+		t := spec.(*ast.TypeSpec)
+		switch u := t.Type.(type) {
+		case *ast.StructType:
+			if !t.Name.IsExported() {
+				continue
+			}
+			s := &structType{name: t.Name.Name}
+			if err := s.read(u, g.Doc); err != nil {
+				return err
+			}
+			c.structs = append(c.structs, s)
+		case *ast.Ident:
+			c.named[t.Name.Name] = u.Name
+		case *ast.ArrayType:
+			c.named[t.Name.Name] = "[16]byte"
+		}
+	}
+	return nil
+}
+
+func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
+	for _, f := range u.Fields.List {
+		tag, err := strconv.Unquote(f.Tag.Value)
+		if err != nil {
+			return err
+		}
+		key := reflect.StructTag(tag).Get("msg")
+		if key == "" || len(key) > 31 {
+			return fmt.Errorf("%s.%s: wire name %q: give it a msg tag of 1 to 31 bytes", s.name, f.Names[0].Name, key)
+		}
+		s.fields = append(s.fields, field{f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", f.Type})
+	}
+	if doc == nil {
+		return nil
+	}
+	for _, line := range doc.List {
+		if rest, ok := strings.CutPrefix(line.Text, "//catalogue:message "); ok {
+			return s.directive(rest)
+		}
+	}
+	return nil
+}
+
+func (s *structType) directive(text string) error {
+	for _, word := range strings.Fields(text) {
+		k, v, _ := strings.Cut(word, "=")
+		switch k {
+		case "kind":
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 || n > 65535 {
+				return fmt.Errorf("%s: kind=%s: want 1 to 65535", s.name, v)
+			}
+			s.kind = n
+		case "class":
+			s.class = map[string]string{"control": "ClassControl", "dispatch": "ClassDispatch", "data": "ClassData", "telemetry": "ClassTelemetry"}[v]
+		case "priority":
+			s.priority = map[string]string{"critical": "Critical", "high": "High", "normal": "Normal", "low": "Low"}[v]
+		}
+	}
+	if s.kind == 0 || s.class == "" || s.priority == "" {
+		return fmt.Errorf("%s: directive %q: want kind=, class= and priority=", s.name, text)
+	}
+	return nil
+}

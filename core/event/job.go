@@ -1,0 +1,159 @@
+package event
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// JobChanged: a gate moved a job from one state to another. From is JobNone when
+// the job was accepted (its record is on disk).
+type JobChanged struct {
+	Job    message.JobID
+	From   message.JobState
+	To     message.JobState
+	Reason string
+}
+
+// PartChanged: a manager moved its part of a job.
+type PartChanged struct {
+	Job    message.JobID
+	Fence  message.Fence
+	From   message.JobState
+	To     message.JobState
+	Reason string
+}
+
+// WorkflowChanged: a manager moved a workflow of its part.
+type WorkflowChanged struct {
+	Job      message.JobID
+	Fence    message.Fence
+	Workflow uint32
+	From     message.WorkflowState
+	To       message.WorkflowState
+	Reason   string
+}
+
+// Acted: a receiver obeyed an order that carries a fence (T3). For a manager
+// Slice.Ordinal and Slice.Workflow are zero and Part is true.
+type Acted struct {
+	Slice message.SliceID
+	Part  bool
+	Fence message.Fence
+	What  string // "dispatch", "cancel"
+}
+
+// FenceRefused: a receiver refused an order or a report for its stale fence.
+type FenceRefused struct {
+	Slice   message.SliceID
+	Part    bool
+	Got     message.Fence
+	Current message.Fence
+	What    string
+}
+
+// SliceStarted: a worker accepted an execution and gave it cores (T6, T9).
+type SliceStarted struct {
+	Slice message.SliceID
+	Fence message.Fence
+	Cores []int // indices of the cores it holds from now on
+	Total int   // cores of this worker
+}
+
+// SliceEnded: all executors of that execution are gone, its cores are free.
+type SliceEnded struct {
+	Slice  message.SliceID
+	Fence  message.Fence
+	Cores  []int
+	State  message.WorkflowState
+	Reason string
+}
+
+// SliceCounted: a manager counted a slice's result (T8).
+type SliceCounted struct {
+	Slice message.SliceID
+	Fence message.Fence
+	Part  message.Fence // of the part that counts it
+	State message.WorkflowState
+}
+
+// PartCounted: a gate counted a datacenter's result (T8).
+type PartCounted struct {
+	Job        message.JobID
+	Fence      message.Fence
+	Datacenter string
+	State      message.JobState
+}
+
+// SliceDispatched: a manager sent a slice to a worker.
+type SliceDispatched struct {
+	Slice  message.SliceID
+	Fence  message.Fence
+	Worker node.ID
+	Cores  uint32
+	VUs    uint64
+}
+
+// SliceLost: a manager gave up an attempt because its worker fell silent, broke
+// away, or denied it.
+type SliceLost struct {
+	Slice  message.SliceID
+	Fence  message.Fence
+	Worker node.ID
+	Reason string
+}
+
+// PartDispatched: a gate sent a part to a manager.
+type PartDispatched struct {
+	Job        message.JobID
+	Fence      message.Fence
+	Datacenter string
+	Manager    node.ID
+}
+
+// ExecutorGone: an executor process ended, and not as asked.
+type ExecutorGone struct {
+	Slice  message.SliceID
+	Fence  message.Fence
+	Core   int
+	Reason string
+	Tail   string
+}
+
+// EventName implements node.Event.
+func (JobChanged) EventName() string { return "job-changed" }
+
+// EventName implements node.Event.
+func (PartChanged) EventName() string { return "part-changed" }
+
+// EventName implements node.Event.
+func (WorkflowChanged) EventName() string { return "workflow-changed" }
+
+// EventName implements node.Event.
+func (Acted) EventName() string { return "acted" }
+
+// EventName implements node.Event.
+func (FenceRefused) EventName() string { return "fence-refused" }
+
+// EventName implements node.Event.
+func (SliceStarted) EventName() string { return "slice-started" }
+
+// EventName implements node.Event.
+func (SliceEnded) EventName() string { return "slice-ended" }
+
+// EventName implements node.Event.
+func (SliceCounted) EventName() string { return "slice-counted" }
+
+// EventName implements node.Event.
+func (PartCounted) EventName() string { return "part-counted" }
+
+// EventName implements node.Event.
+func (SliceDispatched) EventName() string { return "slice-dispatched" }
+
+// EventName implements node.Event.
+func (SliceLost) EventName() string { return "slice-lost" }
+
+// EventName implements node.Event.
+func (PartDispatched) EventName() string { return "part-dispatched" }
+
+// EventName implements node.Event.
+func (ExecutorGone) EventName() string { return "executor-gone" }

@@ -1,0 +1,96 @@
+package job
+
+import "hyperscale/core/message"
+
+// LegalJob says whether a job may go from one state to another.
+func LegalJob(from, to message.JobState) bool {
+	const (
+		submitted = 1 << (iota + 1)
+		queued
+		dispatching
+		running
+		completing
+		cancelling
+		completed
+		partial
+		failed
+		cancelled
+		timedOut
+	)
+	next := [...]uint16{
+		message.JobNone:        submitted,
+		message.JobSubmitted:   queued | failed | cancelling,
+		message.JobQueued:      dispatching | failed | cancelling | timedOut,
+		message.JobDispatching: running | queued | failed | cancelling | timedOut,
+		message.JobRunning:     completing | cancelling | timedOut,
+		message.JobCompleting:  completed | partial | failed | timedOut,
+		message.JobCancelling:  cancelled,
+		message.JobTimedOut:    0,
+	}
+	return int(from) < len(next) && to <= message.JobTimedOut && next[from]&(1<<to) != 0
+}
+
+// LegalWorkflow says whether a workflow, or a slice of it, may go from one state
+// to another.
+func LegalWorkflow(from, to message.WorkflowState) bool {
+	if from == to || from.Terminal() {
+		return false
+	}
+	switch to {
+	case message.WorkflowPending:
+		return from == message.WorkflowNone || from == message.WorkflowAssigned || from == message.WorkflowRunning
+	case message.WorkflowAssigned:
+		return from == message.WorkflowPending
+	case message.WorkflowRunning:
+		return from == message.WorkflowAssigned
+	case message.WorkflowCompleted:
+		return from == message.WorkflowRunning
+	case message.WorkflowFailed, message.WorkflowCancelled, message.WorkflowTimedOut:
+		return from == message.WorkflowPending || from == message.WorkflowAssigned || from == message.WorkflowRunning
+	}
+	return false
+}
+
+// Outcome is the end of a whole whose parts have ended: all good is COMPLETED,
+// none good is FAILED, some is PARTIAL. A cancelled or timed out part that is
+// not outvoted by its own kind counts as not good; if no part is good and one
+// timed out, the whole timed out.
+func Outcome(parts []message.JobState) message.JobState {
+	var good, some, late, cancelled int
+	for _, s := range parts {
+		switch s {
+		case message.JobCompleted:
+			good++
+		case message.JobPartial:
+			some++
+		case message.JobTimedOut:
+			late++
+		case message.JobCancelled:
+			cancelled++
+		}
+	}
+	switch {
+	case good == len(parts):
+		return message.JobCompleted
+	case good+some > 0:
+		return message.JobPartial
+	case late > 0:
+		return message.JobTimedOut
+	case cancelled == len(parts):
+		return message.JobCancelled
+	}
+	return message.JobFailed
+}
+
+// OfWorkflow maps the end of a workflow to the end it stands for in Outcome.
+func OfWorkflow(s message.WorkflowState) message.JobState {
+	switch s {
+	case message.WorkflowCompleted:
+		return message.JobCompleted
+	case message.WorkflowCancelled:
+		return message.JobCancelled
+	case message.WorkflowTimedOut:
+		return message.JobTimedOut
+	}
+	return message.JobFailed
+}

@@ -1,0 +1,171 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// JobSubmit asks a gate to run a program. The same key and payload, however
+// often, is the same job.
+//
+//catalogue:message kind=16 class=dispatch priority=normal
+type JobSubmit struct {
+	Request     RequestID     `msg:"request"`
+	Key         string        `msg:"key" require:"true"` // idempotency, at most 128 bytes
+	Name        string        `msg:"name"`
+	Program     Program       `msg:"program"`
+	Plan        Plan          `msg:"plan"`
+	Datacenters []string      `msg:"datacenters"` // empty: one that the gate chooses
+	RunTimeout  time.Duration `msg:"run_timeout"` // zero: the longest chain of workflows + 60 s
+}
+
+// JobAck says that the job is on disk and will reach an end.
+//
+//catalogue:message kind=17 class=dispatch priority=critical
+type JobAck struct {
+	Request   RequestID `msg:"request"`
+	Job       JobID     `msg:"job" require:"true"`
+	Duplicate bool      `msg:"duplicate"` // the key was known
+}
+
+// Refused is the answer to any request that cannot be met.
+//
+//catalogue:message kind=18 class=control priority=critical
+type Refused struct {
+	Request    RequestID     `msg:"request"`
+	Code       Code          `msg:"code" require:"true"`
+	Detail     string        `msg:"detail"` // names the field, the value
+	RetryAfter time.Duration `msg:"retry_after"`
+	Current    Fence         `msg:"current"` // with CodeStaleFence: what holds
+}
+
+// JobWatch asks for a job's status, now and whenever it changes, and its
+// result. JobStatus and JobResult follow until the stream ends.
+//
+//catalogue:message kind=19 class=control priority=normal
+type JobWatch struct {
+	Request RequestID `msg:"request"`
+	Job     JobID     `msg:"job" require:"true"`
+}
+
+// JobQuery asks for a job's status once.
+//
+//catalogue:message kind=20 class=control priority=normal
+type JobQuery struct {
+	Request RequestID `msg:"request"`
+	Job     JobID     `msg:"job" require:"true"`
+}
+
+// JobStatus tells where a job stands. The highest Sequence is the newest.
+//
+//catalogue:message kind=21 class=telemetry priority=normal
+type JobStatus struct {
+	Request     RequestID          `msg:"request"`
+	Job         JobID              `msg:"job" require:"true"`
+	Name        string             `msg:"name"`
+	Sequence    uint64             `msg:"sequence"`
+	State       JobState           `msg:"state" require:"true"`
+	Position    uint32             `msg:"position"` // in the queue, from 1; 0 when not queued
+	Reason      string             `msg:"reason"`   // why it waits, or failed
+	Elapsed     time.Duration      `msg:"elapsed"`  // since it was accepted
+	Datacenters []DatacenterResult `msg:"datacenters"`
+}
+
+// JobResult brings a finished job's result to a watcher.
+//
+//catalogue:message kind=22 class=data priority=critical
+type JobResult struct {
+	Request RequestID `msg:"request"`
+	Result  Result    `msg:"result"`
+}
+
+// JobCancel asks to stop a job. It may be sent again.
+//
+//catalogue:message kind=23 class=control priority=critical
+type JobCancel struct {
+	Request RequestID `msg:"request"`
+	Job     JobID     `msg:"job" require:"true"`
+}
+
+// JobCancelAck says that CANCELLING is on disk, or that the job had ended.
+//
+//catalogue:message kind=24 class=control priority=critical
+type JobCancelAck struct {
+	Request RequestID `msg:"request"`
+	Job     JobID     `msg:"job" require:"true"`
+	State   JobState  `msg:"state" require:"true"`
+}
+
+// DatacenterQuery asks for the list of datacenters.
+//
+//catalogue:message kind=25 class=control priority=normal
+type DatacenterQuery struct {
+	Request RequestID `msg:"request"`
+}
+
+// DatacenterInfo is one line of that list.
+type DatacenterInfo struct {
+	Name       string `msg:"name" require:"true"`
+	Health     Health `msg:"health"`
+	Managers   uint32 `msg:"managers"`
+	Workers    uint32 `msg:"workers"`
+	CoresTotal uint32 `msg:"cores_total"`
+	CoresFree  uint32 `msg:"cores_free"`
+}
+
+// DatacenterList answers it.
+//
+//catalogue:message kind=26 class=control priority=normal
+type DatacenterList struct {
+	Request     RequestID        `msg:"request"`
+	Datacenters []DatacenterInfo `msg:"datacenters"` // by name
+}
+
+// StatusQuery asks a gate for all it knows of jobs and nodes.
+//
+//catalogue:message kind=27 class=control priority=normal
+type StatusQuery struct {
+	Request RequestID `msg:"request"`
+}
+
+// NodeInfo is one node as a gate sees it.
+type NodeInfo struct {
+	Node       string        `msg:"node" require:"true"`
+	Role       uint8         `msg:"role"`
+	Datacenter string        `msg:"datacenter"`
+	Silent     time.Duration `msg:"silent"` // since it was last heard
+	CoresTotal uint32        `msg:"cores_total"`
+	CoresFree  uint32        `msg:"cores_free"`
+}
+
+// JobInfo is one job in a list.
+type JobInfo struct {
+	Job      JobID         `msg:"job" require:"true"`
+	Name     string        `msg:"name"`
+	State    JobState      `msg:"state"`
+	Position uint32        `msg:"position"`
+	Age      time.Duration `msg:"age"`
+}
+
+// StatusList answers it, bounded to the 100 newest jobs.
+//
+//catalogue:message kind=28 class=control priority=normal
+type StatusList struct {
+	Request RequestID  `msg:"request"`
+	Nodes   []NodeInfo `msg:"nodes"`
+	Jobs    []JobInfo  `msg:"jobs"`
+}
+
+// ClientPing keeps a client's stream known to be alive; ClientPong answers it.
+//
+//catalogue:message kind=29 class=control priority=high
+type ClientPing struct {
+	Counter uint64 `msg:"counter"`
+}
+
+// ClientPong answers a ClientPing.
+//
+//catalogue:message kind=30 class=control priority=high
+type ClientPong struct {
+	Counter uint64 `msg:"counter"`
+}

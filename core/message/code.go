@@ -1,0 +1,82 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+// Code names a refusal on the wire. Values are on the wire: never renumber.
+type Code uint16
+
+// The catalogue of refusals; Text, Retryable and Remedy say the rest.
+const (
+	CodeNone Code = iota
+	CodeStaleFence
+	CodeUnknownJob
+	CodeUnknownDatacenter
+	CodeNoDatacenter
+	CodeKeyMismatch
+	CodeQueueFull
+	CodeNoCores
+	CodeBadPlan
+	CodeDraining
+	CodeStoreFull
+	CodeTooLarge
+	CodeNotOwner
+	CodeInternal
+	codeEnd
+)
+
+type codeEntry struct {
+	text      string
+	retryable bool
+	remedy    string
+}
+
+func (c Code) entry() codeEntry {
+	switch c {
+	case CodeStaleFence:
+		return codeEntry{"stale fence", false, "fetch the job's owner and retry under its fence"}
+	case CodeUnknownJob:
+		return codeEntry{"unknown job", false, "check the id, or whether its results were reaped"}
+	case CodeUnknownDatacenter:
+		return codeEntry{"unknown datacenter", false, "list them with `hyperscale datacenters`"}
+	case CodeNoDatacenter:
+		return codeEntry{"no datacenter is ready", true, "start managers and workers, or wait until they have registered"}
+	case CodeKeyMismatch:
+		return codeEntry{"this key was used for another payload", false, "choose another --key, or submit the same file and parameters"}
+	case CodeQueueFull:
+		return codeEntry{"the queue of jobs is full", true, "retry after the time given, or add workers"}
+	case CodeNoCores:
+		return codeEntry{"no free cores", true, "wait for running workflows to end, or add workers"}
+	case CodeBadPlan:
+		return codeEntry{"the plan does not fit its program", false, "use the same version of hyperscale at both ends"}
+	case CodeDraining:
+		return codeEntry{"the node is draining", true, "ask another node"}
+	case CodeStoreFull:
+		return codeEntry{"the disk refuses writes", true, "free space under --data"}
+	case CodeTooLarge:
+		return codeEntry{"too large", false, "make the program smaller than 512 KiB"}
+	case CodeNotOwner:
+		return codeEntry{"another gate owns the job", true, "ask the gate that accepted it"}
+	case CodeInternal:
+		return codeEntry{"internal error", false, "see the node's log"}
+	}
+	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
+}
+
+// String says what is wrong, in a few words.
+func (c Code) String() string { return c.entry().text }
+
+// Retryable says whether the same request can succeed later.
+func (c Code) Retryable() bool { return c.entry().retryable }
+
+// Remedy says what the receiver can do.
+func (c Code) Remedy() string { return c.entry().remedy }
+
+// Codes returns the whole catalogue, for tests and manuals.
+func Codes() []Code {
+	var all []Code
+	for c := CodeNone + 1; c < codeEnd; c++ {
+		all = append(all, c)
+	}
+	return all
+}

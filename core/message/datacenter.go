@@ -1,0 +1,115 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// PartRef names a datacenter's part of a job, in a manager's heartbeat.
+type PartRef struct {
+	Job   JobID    `msg:"job" require:"true"`
+	Fence Fence    `msg:"fence"`
+	State JobState `msg:"state"`
+}
+
+// WorkerInfo is one worker in its manager's heartbeat.
+type WorkerInfo struct {
+	Node       string `msg:"node" require:"true"`
+	CoresTotal uint32 `msg:"cores_total"`
+	CoresFree  uint32 `msg:"cores_free"`
+}
+
+// ManagerHeartbeat registers a manager with a gate and keeps it known, once a
+// second on the stream that the manager opened.
+//
+//catalogue:message kind=48 class=control priority=high
+type ManagerHeartbeat struct {
+	Datacenter string       `msg:"datacenter" require:"true"`
+	Sequence   uint64       `msg:"sequence" require:"true"`
+	Draining   bool         `msg:"draining"`
+	CoresTotal uint32       `msg:"cores_total"`
+	CoresFree  uint32       `msg:"cores_free"`
+	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
+	WorkerSum  uint32       `msg:"worker_sum"`
+	Parts      []PartRef    `msg:"parts"` // unfinished parts dispatched by this gate, by job
+}
+
+// HeartbeatAck answers a heartbeat, so that a peer which vanished without
+// closing its streams is noticed from below too.
+//
+//catalogue:message kind=49 class=control priority=high
+type HeartbeatAck struct {
+	Sequence uint64 `msg:"sequence" require:"true"`
+}
+
+// JobDispatch gives a datacenter its part of a job. The fence's attempt is 0.
+//
+//catalogue:message kind=50 class=dispatch priority=high
+type JobDispatch struct {
+	Job        JobID         `msg:"job" require:"true"`
+	Fence      Fence         `msg:"fence"`
+	Name       string        `msg:"name"`
+	Program    Program       `msg:"program"`
+	Plan       Plan          `msg:"plan"`
+	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // what is left of it
+}
+
+// JobAccepted says that the part is on the manager's disk.
+//
+//catalogue:message kind=51 class=dispatch priority=critical
+type JobAccepted struct {
+	Job   JobID `msg:"job" require:"true"`
+	Fence Fence `msg:"fence"`
+}
+
+// JobRefused says that the part was not taken.
+//
+//catalogue:message kind=52 class=dispatch priority=critical
+type JobRefused struct {
+	Job     JobID  `msg:"job" require:"true"`
+	Fence   Fence  `msg:"fence"`
+	Code    Code   `msg:"code" require:"true"`
+	Detail  string `msg:"detail"`
+	Current Fence  `msg:"current"`
+}
+
+// JobProgress tells where a part stands: cumulative, the highest Sequence under
+// one fence is the newest.
+//
+//catalogue:message kind=53 class=telemetry priority=normal
+type JobProgress struct {
+	Job      JobID            `msg:"job" require:"true"`
+	Fence    Fence            `msg:"fence"`
+	Sequence uint64           `msg:"sequence" require:"true"`
+	Part     DatacenterResult `msg:"part"`
+}
+
+// PartResult is the end of a part. It stays in the manager's outbox, on disk,
+// until acknowledged.
+//
+//catalogue:message kind=54 class=data priority=critical
+type PartResult struct {
+	Job   JobID            `msg:"job" require:"true"`
+	Fence Fence            `msg:"fence"`
+	Part  DatacenterResult `msg:"part"`
+}
+
+// PartResultAck says that the gate has it on disk, or refuses it by its fence.
+//
+//catalogue:message kind=55 class=data priority=critical
+type PartResultAck struct {
+	Job     JobID `msg:"job" require:"true"`
+	Fence   Fence `msg:"fence"`
+	Stale   bool  `msg:"stale"`
+	Current Fence `msg:"current"`
+}
+
+// PartCancel asks a manager to stop a part; PartResult follows.
+//
+//catalogue:message kind=56 class=control priority=critical
+type PartCancel struct {
+	Job    JobID    `msg:"job" require:"true"`
+	Fence  Fence    `msg:"fence"`
+	State  JobState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT: what it is to become
+	Reason string   `msg:"reason"`
+}

@@ -1,0 +1,62 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// ExecStart gives an executor its work: the bytes are loaded, the plan compared,
+// the workflow run.
+//
+//catalogue:message kind=80 class=dispatch priority=high
+type ExecStart struct {
+	Slice      SliceID       `msg:"slice"` // for logs and models
+	Workflow   string        `msg:"workflow" require:"true"`
+	Program    Program       `msg:"program"`
+	PlanDigest uint64        `msg:"plan_digest" require:"true"`
+	VUs        uint64        `msg:"vus" require:"true"`
+	FirstVU    uint64        `msg:"first_vu"`
+	Duration   time.Duration `msg:"duration"`
+	Timeout    time.Duration `msg:"timeout"`
+	Debug      bool          `msg:"debug"` // one virtual user, one pass, every request and response logged
+}
+
+// ExecCancel asks an executor to stop: nothing new starts, what is in flight is
+// cancelled and counted, a result follows.
+//
+//catalogue:message kind=81 class=control priority=critical
+type ExecCancel struct {
+	Reason string `msg:"reason"`
+}
+
+// ExecReady says that a pre-warmed executor can take work.
+//
+//catalogue:message kind=82 class=control priority=high
+type ExecReady struct {
+	Process uint64 `msg:"process" require:"true"`
+}
+
+// ExecStarted says that the clock of the run has started.
+//
+//catalogue:message kind=83 class=control priority=high
+type ExecStarted struct {
+	VUs uint64 `msg:"vus" require:"true"`
+}
+
+// ExecProgress is cumulative; the highest Sequence is the newest.
+//
+//catalogue:message kind=84 class=telemetry priority=normal
+type ExecProgress struct {
+	Sequence uint64 `msg:"sequence" require:"true"`
+	Stats    Stats  `msg:"stats"`
+}
+
+// ExecResult is the last message of a run.
+//
+//catalogue:message kind=85 class=data priority=critical
+type ExecResult struct {
+	State    WorkflowState `msg:"state" require:"true"`
+	Error    string        `msg:"error"`
+	Duration time.Duration `msg:"duration"`
+	Stats    Stats         `msg:"stats"`
+}

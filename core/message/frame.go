@@ -1,0 +1,190 @@
+package message
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/tinylib/msgp/msgp"
+
+	"hyperscale/core/node"
+)
+
+// Limits of what is decoded. They hold before anything is allocated.
+const (
+	FrameMax    = 1 << 20 // bytes of one frame, header included
+	HeaderSize  = 3       // flags, kind
+	DatagramMax = 1400    // bytes of one datagram, Hello included
+	depthMax    = 16      // nesting of arrays and maps
+)
+
+// flagsPlain is the only value of the flags byte so far; others are for
+// compression and sealing to come.
+const flagsPlain = 0
+
+// Body is a message of the catalogue: what node needs, and its codec.
+type Body interface {
+	node.Message
+	Class() node.Class
+	MarshalMsg([]byte) ([]byte, error)
+	UnmarshalMsg([]byte) ([]byte, error)
+	check() error
+}
+
+// ErrFrame is what every frame that cannot be read wraps.
+var ErrFrame = errors.New("not a frame of this protocol")
+
+// MissingError names a required field that a message lacks.
+type MissingError struct {
+	Path string // names of the fields from the outermost in, joined by dots
+}
+
+func (e *MissingError) Error() string {
+	return "required field " + e.Path + " is missing or zero: the sender is broken, or of a version that does not fit"
+}
+
+// Is makes every missing field an ErrFrame.
+func (e *MissingError) Is(target error) bool { return target == ErrFrame }
+
+func within(name string, err error) error {
+	var m *MissingError
+	if errors.As(err, &m) {
+		return &MissingError{Path: name + "." + m.Path}
+	}
+	return err
+}
+
+// Append encodes m behind b: a flags byte, the kind, the body.
+func Append(b []byte, m node.Message) ([]byte, error) {
+	body, ok := m.(Body)
+	if !ok {
+		return b, fmt.Errorf("encode %T: not in the catalogue", m)
+	}
+	if n := HeaderSize + m.Size(); n > FrameMax {
+		return b, fmt.Errorf("encode %s: %d bytes are above the bound of %d: page it", Name(m.Kind()), n, FrameMax)
+	}
+	b = append(b, flagsPlain)
+	b = binary.BigEndian.AppendUint16(b, uint16(m.Kind()))
+	return body.MarshalMsg(b)
+}
+
+// Decode reads one frame and requires that it is all of b. The message shares
+// no memory with b.
+func Decode(b []byte) (Body, error) {
+	m, rest, err := DecodePrefix(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) != 0 {
+		return nil, fmt.Errorf("decode %s: %d bytes are left over: %w", Name(m.Kind()), len(rest), ErrFrame)
+	}
+	return m, nil
+}
+
+// DecodePrefix reads the frame at the head of b and returns what follows it.
+func DecodePrefix(b []byte) (Body, []byte, error) {
+	if len(b) < HeaderSize {
+		return nil, b, fmt.Errorf("decode: %d bytes are less than a header: %w", len(b), ErrFrame)
+	}
+	if b[0] != flagsPlain {
+		return nil, b, fmt.Errorf("decode: flags 0x%02x are not known: %w", b[0], ErrFrame)
+	}
+	kind := node.Kind(binary.BigEndian.Uint16(b[1:]))
+	m := New(kind)
+	if m == nil {
+		return nil, b, fmt.Errorf("decode: kind %d is not in the catalogue: %w", kind, ErrFrame)
+	}
+	n, err := scan(b[HeaderSize:])
+	if err != nil {
+		return nil, b, fmt.Errorf("decode %s: %w", Name(kind), err)
+	}
+	rest, err := m.UnmarshalMsg(b[HeaderSize : HeaderSize+n])
+	if err != nil {
+		return nil, b, fmt.Errorf("decode %s: %w: %w", Name(kind), err, ErrFrame)
+	}
+	if err := m.check(); err != nil {
+		return nil, b, fmt.Errorf("decode %s: %w", Name(kind), err)
+	}
+	if len(rest) != 0 {
+		return nil, b, fmt.Errorf("decode %s: %d bytes were not read: %w", Name(kind), len(rest), ErrFrame)
+	}
+	return m, b[HeaderSize+n:], nil
+}
+
+// scan walks one value without allocating and returns its length. Every element
+// takes at least a byte, so counts that pass here cannot make the decoder
+// allocate more than a constant times the input.
+func scan(b []byte) (int, error) {
+	var left [depthMax]uint64 // values still to come on each level
+	depth := 0
+	left[0] = 1
+	for at := 0; ; {
+		for left[depth] == 0 {
+			if depth == 0 {
+				return at, nil
+			}
+			depth--
+		}
+		left[depth]--
+		size, children, err := head(b[at:])
+		if err != nil {
+			return 0, err
+		}
+		at += size
+		if children == 0 {
+			continue
+		}
+		if children > uint64(len(b)-at) {
+			return 0, fmt.Errorf("%d elements in %d bytes: %w", children, len(b)-at, ErrFrame)
+		}
+		if depth++; depth == depthMax {
+			return 0, fmt.Errorf("nested deeper than %d: %w", depthMax, ErrFrame)
+		}
+		left[depth] = children
+	}
+}
+
+// head returns the length of the value at the head of b without its elements,
+// and how many elements follow.
+func head(b []byte) (size int, children uint64, err error) {
+	if len(b) == 0 {
+		return 0, 0, fmt.Errorf("cut short: %w", ErrFrame)
+	}
+	switch msgp.NextType(b) {
+	case msgp.MapType:
+		n, rest, err := msgp.ReadMapHeaderBytes(b)
+		if err != nil {
+			return 0, 0, fmt.Errorf("%w: %w", err, ErrFrame)
+		}
+		return len(b) - len(rest), 2 * uint64(n), nil
+	case msgp.ArrayType:
+		n, rest, err := msgp.ReadArrayHeaderBytes(b)
+		if err != nil {
+			return 0, 0, fmt.Errorf("%w: %w", err, ErrFrame)
+		}
+		return len(b) - len(rest), uint64(n), nil
+	case msgp.InvalidType:
+		return 0, 0, fmt.Errorf("byte 0x%02x begins no value: %w", b[0], ErrFrame)
+	}
+	rest, err := msgp.Skip(b)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", err, ErrFrame)
+	}
+	return len(b) - len(rest), 0, nil
+}
+
+// Clone encodes and decodes m: what wire mode and a test of M2 do.
+func Clone(m node.Message, scratch []byte) (node.Message, []byte, error) {
+	b, err := Append(scratch[:0], m)
+	if err != nil {
+		return nil, b, err
+	}
+	if len(b)-HeaderSize != m.Size() {
+		node.Bug("%s: size says %d, encoding has %d bytes", Name(m.Kind()), m.Size(), len(b)-HeaderSize)
+	}
+	c, err := Decode(b)
+	if err != nil {
+		return nil, b, err
+	}
+	return c, b, nil
+}

@@ -1,0 +1,3 @@
+package message
+
+//go:generate go run ../../cmd/catalogue -dir .

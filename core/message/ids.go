@@ -1,0 +1,82 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import (
+	"cmp"
+	"encoding/base32"
+	"errors"
+	"fmt"
+)
+
+// JobID names a job for ever. It is drawn by the gate that accepted the job.
+type JobID [16]byte
+
+// idText is lower-case base32 without the letters that look like digits.
+const idText = "0123456789abcdefghjkmnpqrstvwxyz"
+
+func (id JobID) String() string {
+	return base32.NewEncoding(idText).WithPadding(base32.NoPadding).EncodeToString(id[:])
+}
+
+// ErrJobID is what a text that is no job id gets.
+var ErrJobID = errors.New("not a job id: want the 26 letters and digits that submit printed")
+
+// ParseJobID reads what String wrote.
+func ParseJobID(s string) (id JobID, err error) {
+	b, err := base32.NewEncoding(idText).WithPadding(base32.NoPadding).DecodeString(s)
+	if err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("job %q: %w", s, ErrJobID)
+	}
+	copy(id[:], b)
+	return id, nil
+}
+
+// Compare orders job ids; it says nothing about their age.
+func (id JobID) Compare(o JobID) int {
+	return cmp.Compare(string(id[:]), string(o[:]))
+}
+
+// RequestID ties an answer to its question. It is never used again, not even
+// for a retry of the same question: a late answer to try 1 must not answer try 2.
+type RequestID struct {
+	Incarnation uint64 `msg:"incarnation"` // of who asks
+	Counter     uint64 `msg:"counter" require:"true"`
+}
+
+// Fence says on whose authority somebody acts on a job. Fences are compared in
+// the order of their fields. Whoever acts on one keeps the highest it has seen
+// and refuses lower ones.
+type Fence struct {
+	Job     uint64 `msg:"job"`     // epoch of the job's ownership among the gates, from 1
+	Manager uint64 `msg:"manager"` // epoch of its manager in one datacenter, from 1
+	Attempt uint64 `msg:"attempt"` // dispatch of one slice, from 1; 0 where no slice is meant
+}
+
+// Compare is negative when f is older than o.
+func (f Fence) Compare(o Fence) int {
+	return cmp.Or(cmp.Compare(f.Job, o.Job), cmp.Compare(f.Manager, o.Manager), cmp.Compare(f.Attempt, o.Attempt))
+}
+
+// Less says that f is older than o.
+func (f Fence) Less(o Fence) bool { return f.Compare(o) < 0 }
+
+func (f Fence) String() string { return fmt.Sprintf("%d.%d.%d", f.Job, f.Manager, f.Attempt) }
+
+// SliceID names the unit of dispatch: one part of one workflow, run by one
+// worker at a time.
+type SliceID struct {
+	Job      JobID  `msg:"job" require:"true"`
+	Workflow uint32 `msg:"workflow"` // index in the plan
+	Ordinal  uint32 `msg:"ordinal"`
+}
+
+// Compare orders slices by job, workflow, ordinal.
+func (s SliceID) Compare(o SliceID) int {
+	return cmp.Or(s.Job.Compare(o.Job), cmp.Compare(s.Workflow, o.Workflow), cmp.Compare(s.Ordinal, o.Ordinal))
+}
+
+func (s SliceID) String() string {
+	return fmt.Sprintf("%v/%d/%d", s.Job, s.Workflow, s.Ordinal)
+}

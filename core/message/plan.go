@@ -1,0 +1,131 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// File is one source file of a program.
+type File struct {
+	Name string `msg:"name" require:"true"` // relative to the main file's folder
+	Data []byte `msg:"data"`
+}
+
+// Param is one value that a person gave with --set.
+type Param struct {
+	Name  string `msg:"name" require:"true"`
+	Value string `msg:"value"`
+}
+
+// Program is what core/workflow turns into a Plan: the files and the values
+// that override what they say. The same Program gives the same Plan everywhere.
+type Program struct {
+	Main     string        `msg:"main" require:"true"` // name of the file that is loaded first
+	Files    []File        `msg:"files"`
+	Params   []Param       `msg:"params"`   // sorted by name
+	VUs      uint64        `msg:"vus"`      // zero: as the file says
+	Duration time.Duration `msg:"duration"` // zero: as the file says
+	Seed     uint64        `msg:"seed"`     // of every random number of the virtual users
+}
+
+// StepKind tells what a step is.
+type StepKind uint8
+
+// The kinds of steps. Only StepRequest and StepFunction are measured and make
+// a workflow a test.
+const (
+	StepNone     StepKind = iota
+	StepRequest           // compiled to bytes before the clock starts
+	StepFunction          // interpreted, measured by the response it returns
+	StepCheck             // passes or fails, by a value
+	StepMetric            // records a number
+	StepAction            // runs, is not measured
+)
+
+// StepPlan is what everybody but the executor needs to know of a step.
+type StepPlan struct {
+	Name  string   `msg:"name" require:"true"`
+	Kind  StepKind `msg:"kind" require:"true"`
+	After []uint32 `msg:"after"` // indices of earlier steps it waits for, ascending
+	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After
+	Unit  string   `msg:"unit"`  // of a metric: counter, rate, distribution
+}
+
+// ThresholdOp compares.
+type ThresholdOp uint8
+
+// The comparisons.
+const (
+	OpNone ThresholdOp = iota
+	OpBelow
+	OpAtMost
+	OpAbove
+	OpAtLeast
+)
+
+// ThresholdOf names what a threshold looks at.
+type ThresholdOf uint8
+
+// What a threshold can look at.
+const (
+	OfNone    ThresholdOf = iota
+	OfLatency             // nanoseconds, at Quantile (or Statistic)
+	OfService             // the same, of service time
+	OfErrors              // share of failed and timed out, in parts per million
+	OfChecks              // share of passed checks, in parts per million
+	OfRate                // finished requests a second, in thousandths
+	OfMetric              // a metric's value at Quantile, in thousandths
+)
+
+// Statistic names the number that a threshold takes of a distribution.
+type Statistic uint8
+
+// The statistics. StatQuantile reads Threshold.Quantile.
+const (
+	StatQuantile Statistic = iota
+	StatMin
+	StatMax
+	StatMean
+	StatCount
+)
+
+// Threshold is one condition of a good run, compiled.
+type Threshold struct {
+	Expr      string      `msg:"expr" require:"true"` // as written
+	Step      string      `msg:"step"`                // empty: all steps of the workflow
+	Of        ThresholdOf `msg:"of" require:"true"`
+	Statistic Statistic   `msg:"statistic"`
+	Quantile  uint32      `msg:"quantile"` // parts per million
+	Op        ThresholdOp `msg:"op" require:"true"`
+	Bound     int64       `msg:"bound"` // in the unit of Of
+}
+
+// WorkflowPlan is one workflow as declared.
+type WorkflowPlan struct {
+	Name       string        `msg:"name" require:"true"`
+	Test       bool          `msg:"test"` // has a measured step
+	VUs        uint64        `msg:"vus" require:"true"`
+	Duration   time.Duration `msg:"duration"` // zero: one pass of each virtual user
+	Timeout    time.Duration `msg:"timeout" require:"true"`
+	Think      time.Duration `msg:"think"`
+	Cores      uint32        `msg:"cores"`   // zero: min(VUs, free)
+	Depends    []uint32      `msg:"depends"` // indices of workflows, ascending
+	Layer      uint32        `msg:"layer"`
+	Steps      []StepPlan    `msg:"steps"`
+	Thresholds []Threshold   `msg:"thresholds"`
+}
+
+// ParamPlan is one param() of the file.
+type ParamPlan struct {
+	Name    string `msg:"name" require:"true"`
+	Default string `msg:"default"`
+	Help    string `msg:"help"`
+	Value   string `msg:"value"` // what it is in this plan
+}
+
+// Plan is everything that a cluster must know of a program without running it.
+type Plan struct {
+	Source    string         `msg:"source" require:"true"` // name of the main file
+	Workflows []WorkflowPlan `msg:"workflows"`
+	Params    []ParamPlan    `msg:"params"`
+}

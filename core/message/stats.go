@@ -1,0 +1,119 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// StatusCount counts the answers with one status.
+type StatusCount struct {
+	Status uint32 `msg:"status" require:"true"`
+	Count  uint64 `msg:"count"`
+}
+
+// ErrorCount counts the failures of one kind.
+type ErrorCount struct {
+	Kind    string `msg:"kind" require:"true"` // of a bounded set, a check's text included
+	Count   uint64 `msg:"count"`
+	Example string `msg:"example"` // at most 256 bytes
+}
+
+// Histogram is a core/stats histogram on the wire.
+type Histogram struct {
+	Count   uint64 `msg:"count"`
+	Sum     uint64 `msg:"sum"`
+	Min     uint64 `msg:"min"`
+	Max     uint64 `msg:"max"`
+	Buckets []byte `msg:"buckets"` // pairs of uvarints: gap to the bucket before, count
+}
+
+// StepStats is what is known of one step. Started == OK + Failed + TimedOut +
+// Cancelled + what is in flight; nothing is in flight in a result. For a check,
+// OK and Failed count passes and failures. For a metric only Metric is used.
+type StepStats struct {
+	Name      string        `msg:"name" require:"true"`
+	Kind      StepKind      `msg:"kind" require:"true"`
+	Started   uint64        `msg:"started"`
+	OK        uint64        `msg:"ok"`
+	Failed    uint64        `msg:"failed"`
+	TimedOut  uint64        `msg:"timed_out"`
+	Cancelled uint64        `msg:"cancelled"`
+	Dropped   uint64        `msg:"dropped"` // never started: no virtual user was free
+	Skipped   uint64        `msg:"skipped"` // never started: a step before it failed
+	BytesIn   uint64        `msg:"bytes_in"`
+	BytesOut  uint64        `msg:"bytes_out"`
+	Statuses  []StatusCount `msg:"statuses"` // ascending
+	Errors    []ErrorCount  `msg:"errors"`   // by kind
+	Latency   Histogram     `msg:"latency"`  // ns, from the intended start to the last byte
+	Service   Histogram     `msg:"service"`  // ns, from the first byte written
+	Metric    Histogram     `msg:"metric"`   // thousandths of the recorded value
+}
+
+// Generator tells how well the load was generated.
+type Generator struct {
+	Lag       Histogram `msg:"lag"`       // ns by which starts were late
+	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
+	Saturated bool      `msg:"saturated"` // the generator, not the target, was the bottleneck
+}
+
+// Stats is everything measured of one workflow, by one executor or by many.
+type Stats struct {
+	Active    uint64        `msg:"active"` // virtual users now
+	Elapsed   time.Duration `msg:"elapsed"`
+	Steps     []StepStats   `msg:"steps"` // in the plan's order
+	Generator Generator     `msg:"generator"`
+	Logs      []string      `msg:"logs"` // the first lines that vu.log wrote, at most 20
+}
+
+// LostAttempt tells of a slice's attempt whose worker fell silent. Its figures
+// are reported here and counted nowhere else.
+type LostAttempt struct {
+	Slice   SliceID `msg:"slice"`
+	Attempt uint64  `msg:"attempt"`
+	Worker  string  `msg:"worker"`
+	Reason  string  `msg:"reason"`
+	Started uint64  `msg:"started"` // what it had last told
+	OK      uint64  `msg:"ok"`
+}
+
+// WorkflowResult is the end of one workflow, in one datacenter or in all.
+type WorkflowResult struct {
+	Name     string        `msg:"name" require:"true"`
+	State    WorkflowState `msg:"state"`
+	Error    string        `msg:"error"`
+	VUs      uint64        `msg:"vus"`
+	Cores    uint32        `msg:"cores"`
+	Duration time.Duration `msg:"duration"`
+	Stats    Stats         `msg:"stats"`
+	Lost     []LostAttempt `msg:"lost"`
+}
+
+// DatacenterResult is the end, or the present state, of one datacenter's part.
+type DatacenterResult struct {
+	Name      string           `msg:"name" require:"true"`
+	State     JobState         `msg:"state"`
+	Error     string           `msg:"error"`
+	Duration  time.Duration    `msg:"duration"`
+	Workflows []WorkflowResult `msg:"workflows"`
+}
+
+// ThresholdResult is the verdict on one threshold.
+type ThresholdResult struct {
+	Workflow string      `msg:"workflow"`
+	Expr     string      `msg:"expr" require:"true"`
+	Value    int64       `msg:"value"` // in the unit of Of
+	Of       ThresholdOf `msg:"of"`
+	OK       bool        `msg:"ok"`
+}
+
+// Result is the end of a job.
+type Result struct {
+	Job         JobID              `msg:"job" require:"true"`
+	Name        string             `msg:"name"`
+	State       JobState           `msg:"state" require:"true"`
+	Error       string             `msg:"error"`
+	Duration    time.Duration      `msg:"duration"`
+	Datacenters []DatacenterResult `msg:"datacenters"`
+	Workflows   []WorkflowResult   `msg:"workflows"` // merged over the datacenters
+	Thresholds  []ThresholdResult  `msg:"thresholds"`
+}

@@ -1,0 +1,61 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+// Hello is said first on every stream, by both sides, and stands whole at the
+// head of every datagram.
+//
+//catalogue:message kind=1 class=control priority=critical
+type Hello struct {
+	Major       uint16 `msg:"major" require:"true"` // protocol version: refused unless equal
+	Minor       uint16 `msg:"minor"`
+	Cluster     string `msg:"cluster" require:"true"`
+	Environment string `msg:"environment" require:"true"`
+	Node        string `msg:"node" require:"true"`
+	Incarnation uint64 `msg:"incarnation" require:"true"`
+	Role        uint8  `msg:"role" require:"true"`
+	Addr        string `msg:"addr"`
+}
+
+// HelloRefused answers a Hello that does not fit, by the field that differs.
+//
+//catalogue:message kind=2 class=control priority=critical
+type HelloRefused struct {
+	Field  string `msg:"field" require:"true"`
+	Got    string `msg:"got"`
+	Want   string `msg:"want"`
+	Remedy string `msg:"remedy"`
+}
+
+// Ping is what test machines say to each other.
+//
+//catalogue:message kind=3 class=control priority=high
+type Ping struct {
+	Counter     uint64 `msg:"counter"`
+	Incarnation uint64 `msg:"incarnation"`
+	From        uint32 `msg:"from"`
+}
+
+// Ack answers a Ping.
+//
+//catalogue:message kind=4 class=control priority=high
+type Ack struct {
+	Counter     uint64 `msg:"counter"`
+	Incarnation uint64 `msg:"incarnation"`
+	From        uint32 `msg:"from"`
+}
+
+// GossipUpdate is news of one toy member.
+type GossipUpdate struct {
+	Node        uint32 `msg:"n"`
+	Incarnation uint32 `msg:"i"`
+	State       uint8  `msg:"s"`
+}
+
+// Gossip carries news between toy members.
+//
+//catalogue:message kind=5 class=telemetry priority=low
+type Gossip struct {
+	Updates [8]GossipUpdate `msg:"updates"`
+}

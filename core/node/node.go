@@ -1,0 +1,134 @@
+package node
+
+import (
+	"fmt"
+	"time"
+)
+
+// ID is a node's name, unique in its cluster: "gate-1". Never empty.
+type ID string
+
+// Addr says where a node listens: "host:port" in production, an opaque name in
+// the simulator. Empty for a client, which nobody calls.
+type Addr string
+
+// Instant is a reading of one node's own monotonic clock, in nanoseconds since
+// an arbitrary zero. It may drift against other nodes' clocks, it never jumps
+// back, and it never crosses a wire: send a Duration.
+type Instant int64
+
+// Add returns the instant d later.
+func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
+
+// Sub returns how long after j the instant i is.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
+
+// Role says what a node is for. Values are on the wire: never renumber.
+type Role uint8
+
+// The roles. RoleToy belongs to test machines that exercise a world.
+const (
+	RoleNone Role = iota
+	RoleClient
+	RoleGate
+	RoleManager
+	RoleWorker
+	RoleExecutor
+	RoleToy
+	roleEnd
+)
+
+func (r Role) String() string {
+	switch r {
+	case RoleClient:
+		return "client"
+	case RoleGate:
+		return "gate"
+	case RoleManager:
+		return "manager"
+	case RoleWorker:
+		return "worker"
+	case RoleExecutor:
+		return "executor"
+	case RoleToy:
+		return "toy"
+	}
+	return fmt.Sprintf("role(%d)", uint8(r))
+}
+
+// Valid tells whether r is one of the roles above.
+func (r Role) Valid() bool { return r > RoleNone && r < roleEnd }
+
+// Peer is one run of one node: its name and the incarnation, a counter that is
+// raised and synced to disk before each start (a client draws it at random).
+type Peer struct {
+	ID          ID
+	Incarnation uint64
+	Role        Role
+	Addr        Addr // where it listens, empty if nowhere
+}
+
+func (p Peer) String() string { return fmt.Sprintf("%s#%d", p.ID, p.Incarnation) }
+
+// Kind numbers a message of the catalogue. Zero is none.
+type Kind uint16
+
+// Class says how a message is transported and accounted.
+type Class uint8
+
+// The classes of DESIGN.md's wire section.
+const (
+	ClassControl Class = iota
+	ClassDispatch
+	ClassData
+	ClassTelemetry
+)
+
+// Priority orders what waits in a mailbox: the lowest value is served first.
+type Priority uint8
+
+// The four lanes.
+const (
+	Critical Priority = iota
+	High
+	Normal
+	Low
+	Priorities = 4
+)
+
+func (p Priority) String() string {
+	switch p {
+	case Critical:
+		return "critical"
+	case High:
+		return "high"
+	case Normal:
+		return "normal"
+	case Low:
+		return "low"
+	}
+	return fmt.Sprintf("priority(%d)", uint8(p))
+}
+
+// Message is anything that crosses a wire. core/message holds the catalogue and
+// generates these methods; Size and Digest are exact, and the same before
+// encoding and after decoding.
+type Message interface {
+	Kind() Kind
+	Priority() Priority
+	Size() int      // bytes of the encoded body
+	Digest() uint64 // of every field
+}
+
+// Machine is a node's whole logic.
+type Machine interface {
+	// Step handles one input. in and what it points to is borrowed until Step
+	// returns, but for in.Message and in.Body, which are values for ever.
+	Step(env Env, in *Input)
+}
+
+// Bug stops the node: an invariant of our own is broken, and going on would
+// spread it. Give both values that disagree.
+func Bug(format string, args ...any) {
+	panic("bug: " + fmt.Sprintf(format, args...))
+}

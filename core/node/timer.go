@@ -1,0 +1,99 @@
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Part names who a timer belongs to. Parts and their timer kinds are listed
+// here and nowhere else, so that no two of them can meet.
+type Part uint8
+
+// The parts that own timers.
+const (
+	PartNone Part = iota
+	PartPing
+	PartGossip
+	PartClient
+	PartGate
+	PartManager
+	PartWorker
+)
+
+// Timer kinds of the client.
+const (
+	ClientReconnect uint8 = iota + 1
+	ClientTimeout
+	ClientSilence
+)
+
+// Timer kinds of the gate.
+const (
+	GateHeartbeat uint8 = iota + 1
+	GateSilence
+	GateJob
+	GateRetry
+	GateSweep
+	GatePush
+	GateQueue
+)
+
+// Timer kinds of the manager.
+const (
+	ManagerHeartbeat uint8 = iota + 1
+	ManagerReconnect
+	ManagerSilence
+	ManagerJob
+	ManagerDispatch
+	ManagerRetry
+	ManagerSweep
+	ManagerPush
+)
+
+// Timer kinds of the worker.
+const (
+	WorkerHeartbeat uint8 = iota + 1
+	WorkerReconnect
+	WorkerSilence
+	WorkerSlice
+	WorkerKill
+	WorkerPush
+	WorkerRetry
+	WorkerSweep
+)
+
+// TimerKey names one timer of a node. Setting a key again replaces its timer.
+type TimerKey struct {
+	Part Part
+	Kind uint8
+	ID   [16]byte // which of many: a job id, a peer's number; zero if there is one
+}
+
+// Key names the only timer of its kind.
+func Key(p Part, kind uint8) TimerKey { return TimerKey{Part: p, Kind: kind} }
+
+// KeyN names the n-th timer of its kind.
+func KeyN(p Part, kind uint8, n uint64) TimerKey {
+	k := TimerKey{Part: p, Kind: kind}
+	binary.BigEndian.PutUint64(k.ID[8:], n)
+	return k
+}
+
+// KeyID names the timer of its kind that belongs to id.
+func KeyID(p Part, kind uint8, id [16]byte) TimerKey { return TimerKey{Part: p, Kind: kind, ID: id} }
+
+// N returns what KeyN was given.
+func (k TimerKey) N() uint64 { return binary.BigEndian.Uint64(k.ID[8:]) }
+
+// Digest folds the key into 64 bits.
+func (k TimerKey) Digest() uint64 {
+	h := Mix(uint64(k.Part)<<8|uint64(k.Kind), binary.LittleEndian.Uint64(k.ID[:8]))
+	return Mix(h, binary.LittleEndian.Uint64(k.ID[8:]))
+}
+
+func (k TimerKey) String() string {
+	if k.ID == ([16]byte{}) {
+		return fmt.Sprintf("timer(%d.%d)", k.Part, k.Kind)
+	}
+	return fmt.Sprintf("timer(%d.%d %x)", k.Part, k.Kind, k.ID[8:])
+}
