@@ -1,0 +1,3 @@
+package node
+
+var x undefined

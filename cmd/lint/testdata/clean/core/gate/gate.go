@@ -1,0 +1,5 @@
+package gate
+
+import "hyperscale/core/node"
+
+type Machine struct{ id node.ID }

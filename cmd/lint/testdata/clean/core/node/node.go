@@ -1,0 +1,3 @@
+package node
+
+type ID string

@@ -1,0 +1,3 @@
+package core
+
+const Version = 1

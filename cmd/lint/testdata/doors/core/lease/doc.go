@@ -1,0 +1,4 @@
+// Package lease is told in one line, and nothing
+//
+// else.
+package lease

@@ -1,0 +1,2 @@
+// Package ring has its comment in the wrong file.
+package ring

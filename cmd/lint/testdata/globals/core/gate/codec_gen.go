@@ -1,0 +1,3 @@
+package gate
+
+var table = [3]int{1, 2, 3}

@@ -1,0 +1,3 @@
+package sim
+
+var allowed = 1

@@ -1,0 +1,6 @@
+package checker
+
+import (
+	_ "hyperscale/core/gate"
+	_ "hyperscale/sim"
+)

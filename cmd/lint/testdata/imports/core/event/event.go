@@ -1,0 +1,5 @@
+package event
+
+import (
+	_ "hyperscale/core/node"
+)

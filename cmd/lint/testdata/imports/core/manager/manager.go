@@ -1,0 +1,5 @@
+package manager
+
+import (
+	_ "hyperscale/core/manager/queue"
+)

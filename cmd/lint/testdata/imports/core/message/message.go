@@ -1,0 +1,6 @@
+package message
+
+import (
+	_ "hyperscale/core/event"
+	_ "hyperscale/core/node"
+)

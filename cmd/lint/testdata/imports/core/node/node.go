@@ -1,0 +1,5 @@
+package node
+
+import (
+	_ "hyperscale/core/helm"
+)

@@ -1,0 +1,6 @@
+package nodetest
+
+import (
+	_ "hyperscale/core/node"
+	_ "testing"
+)

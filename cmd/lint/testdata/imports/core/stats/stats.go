@@ -1,0 +1,7 @@
+package stats
+
+import (
+	_ "hyperscale/core/event"
+	_ "hyperscale/core/message"
+	_ "hyperscale/core/node"
+)

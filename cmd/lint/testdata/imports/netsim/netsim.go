@@ -1,0 +1,6 @@
+package netsim
+
+import (
+	_ "hyperscale/core/event"
+	_ "hyperscale/core/node"
+)

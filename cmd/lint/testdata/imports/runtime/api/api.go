@@ -1,0 +1,7 @@
+package api
+
+import (
+	_ "hyperscale/checker"
+	_ "hyperscale/netsim"
+	_ "hyperscale/scenarios"
+)

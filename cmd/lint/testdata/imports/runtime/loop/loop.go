@@ -1,0 +1,5 @@
+package loop
+
+import (
+	_ "hyperscale/core/node"
+)

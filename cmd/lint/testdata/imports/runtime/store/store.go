@@ -1,0 +1,7 @@
+package store
+
+import (
+	_ "hyperscale/cmd/shared"
+	_ "hyperscale/core"
+	_ "hyperscale/runtime/loop"
+)

@@ -1,0 +1,5 @@
+package tools
+
+import (
+	_ "hyperscale/sim"
+)

@@ -1,0 +1,3 @@
+package gate
+
+// FIXME on the other platform too.

@@ -1,0 +1,5 @@
+package node
+
+import (
+	_ "math/rand"
+)
