@@ -1,0 +1,117 @@
+package http1
+
+// BodyLimitDefault bounds a kept body. Less would cut real API answers; more would let
+// 1,000 VUs that each keep one fill the machine.
+const BodyLimitDefault = 16 << 20
+
+// bodyFirst bounds what is reserved on the word of a Content-Length alone.
+const bodyFirst = 64 << 10
+
+// Collector keeps the head and body of one response for those who read them: function
+// steps and checks. Its buffers are reused; what its methods return as bytes is valid
+// until the next Reset. The zero value keeps up to BodyLimitDefault bytes.
+type Collector struct {
+	Limit int64 // largest body in bytes; 0 means not set, BodyLimitDefault
+	Body  []byte
+
+	raw    []byte
+	fields []span
+}
+
+// span places one field in raw; the value follows the name at once.
+type span struct{ name, value, end uint32 }
+
+// Reset forgets the response and keeps the buffers, unless a rare large body grew them.
+func (c *Collector) Reset() {
+	if cap(c.Body) > bodyFirst*4 {
+		c.Body = nil
+	}
+	c.Body = c.Body[:0]
+	c.resetHead()
+}
+
+func (c *Collector) resetHead() {
+	c.raw = c.raw[:0]
+	c.fields = c.fields[:0]
+}
+
+// Len is the number of header fields.
+func (c *Collector) Len() int { return len(c.fields) }
+
+// At returns the i-th field as it was sent.
+func (c *Collector) At(i int) (name, value []byte) {
+	s := c.fields[i]
+	return c.raw[s.name:s.value], c.raw[s.value:s.end]
+}
+
+// Header returns the first value of a field, whatever the case of its name.
+func (c *Collector) Header(name string) (string, bool) {
+	for i := range c.fields {
+		if n, v := c.At(i); foldEqual(n, name) {
+			return string(v), true
+		}
+	}
+	return "", false
+}
+
+// Headers returns all values of a field, in the order in which they came.
+func (c *Collector) Headers(name string) []string {
+	var all []string
+	for i := range c.fields {
+		if n, v := c.At(i); foldEqual(n, name) {
+			all = append(all, string(v))
+		}
+	}
+	return all
+}
+
+func (c *Collector) limit() int64 {
+	if c.Limit <= 0 {
+		return BodyLimitDefault
+	}
+	return c.Limit
+}
+
+func (c *Collector) addField(name, value []byte) {
+	s := span{name: uint32(len(c.raw))}
+	c.raw = append(c.raw, name...)
+	s.value = uint32(len(c.raw))
+	c.raw = append(c.raw, value...)
+	s.end = uint32(len(c.raw))
+	c.fields = append(c.fields, s)
+}
+
+// foldField continues the last value: an obsolete fold reads as one space.
+func (c *Collector) foldField(more []byte) {
+	if len(c.fields) == 0 {
+		return
+	}
+	c.raw = append(append(c.raw, ' '), more...)
+	c.fields[len(c.fields)-1].end = uint32(len(c.raw))
+}
+
+func (c *Collector) expectBody(length int64) {
+	if want := min(length, bodyFirst); int64(cap(c.Body)) < want {
+		c.Body = make([]byte, 0, want)
+	}
+}
+
+// foldEqual compares ASCII text without regard to case.
+func foldEqual(b []byte, name string) bool {
+	if len(b) != len(name) {
+		return false
+	}
+	for i := range b {
+		if lower(b[i]) != lower(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,27 @@
+// Package http1 is the load engine's HTTP/1.1 client codec: it turns a request
+// into bytes once, and bytes into a response many times.
+//
+// It is not a client: it owns no socket, no clock, no goroutine, no retry and no
+// cookie jar, and it decompresses nothing. It follows RFC 9110 and RFC 9112; where
+// they leave a choice it takes the one that cannot confuse two responses.
+//
+// Invariants:
+//
+//	H1 However the bytes of a response are cut, the outcome is the same.
+//	H2 No input makes the parser panic, and what it keeps is bounded: a head of
+//	   MaxHeadBytes and MaxHeadLines, a chunk line of MaxChunkLine, a body of the
+//	   collector's limit. Without a collector no body is kept at all.
+//	H3 A response that came whole in one buffer allocates nothing.
+//	H4 A connection is reusable only if the response said so, its length was
+//	   told in one way, and no byte came after it.
+//	H5 Every error has a Kind of a closed set; the engine groups by it.
+//
+// Example:
+//
+//	call, err := http1.Request{Method: "GET", URL: "http://127.0.0.1:8080/"}.Compile()
+//	var p http1.Parser
+//	p.Reset(call.Method)
+//	n, done, err := p.Feed(received)
+//
+// Read kind.go, request.go, request_fields.go, parser.go, field.go, chunks.go, collector.go.
+package http1
