@@ -45,7 +45,7 @@ func checkTopLevel(t *tree) ([]complaint, error) {
 }
 
 // hashComments are the files, by extension or name, whose comments start with #.
-var hashComments = []string{".sh", ".bash", ".yml", ".yaml", ".star", ".toml", "Makefile", "Dockerfile", "run", ".gitignore"}
+var hashComments = []string{".sh", ".bash", ".yml", ".yaml", ".star", ".toml", "Makefile", "Dockerfile", ".gitignore"}
 
 // note is put together from halves, so that this file does not complain of itself
 // when a comment quotes it.
@@ -105,7 +105,8 @@ func commentsOf(name string) func(string) []complaint {
 	if extension == ".go" {
 		return goNotes
 	}
-	if slices.Contains(hashComments, extension) || slices.Contains(hashComments, base) {
+	script := filepath.Base(filepath.Dir(name)) == ".ci"
+	if script || slices.Contains(hashComments, extension) || slices.Contains(hashComments, base) {
 		return hashNotes
 	}
 	return nil

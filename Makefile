@@ -1,0 +1,87 @@
+# Every target is one line of help: `make` prints them. Tools run pinned, none
+# is installed by hand; the only things needed are Go, make and, for the race
+# detector, a C compiler.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+# Packages with goroutines: the race detector has nothing to find elsewhere.
+RACE_PKGS ?= ./runtime/...
+FUZZTIME ?= 20s
+# The swarm's seeds, A..B, and how many of them run at the same time.
+SEEDS ?= 1..100
+JOBS ?= 2
+DETERMINISM_SEEDS ?= 5
+BENCHTIME ?= 1s
+
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
+
+# go test calls it a success when -run matches nothing. $(call must_have,PATTERN,PACKAGE)
+must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
+
+.PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
+.PHONY: help test race lint bench fuzz swarm determinism mutants demo generate all bin/hyperscale
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+test: ## run every test
+	go test ./...
+
+race: ## run the tests of packages with goroutines under the race detector (RACE_PKGS)
+	CGO_ENABLED=1 go test -race $(RACE_PKGS)
+
+lint: ## house rules, vet, staticcheck, govulncheck, gofmt, go mod tidy
+	@$(MAKE) -k lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
+
+lint-house:
+	go run ./cmd/lint
+
+lint-vet:
+	go vet ./...
+
+lint-staticcheck:
+	$(STATICCHECK) ./...
+
+lint-vulnerabilities:
+	@.ci/vulncheck $(GOVULNCHECK) ./...
+
+lint-gofmt:
+	@echo 'gofmt -l .'
+	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
+	if [[ -n $$unformatted ]]; then printf 'not formatted, run gofmt -w on:\n%s\n' "$$unformatted" >&2; exit 1; fi
+
+lint-tidy:
+	go mod tidy -diff
+
+bench: ## run every benchmark (BENCHTIME)
+	@packages=$$(grep -rl --include='*_test.go' --exclude-dir=testdata '^func Benchmark' . | xargs -r -n1 dirname | sort -u); \
+	if [[ -z $$packages ]]; then echo 'no benchmarks' >&2; exit 1; fi; \
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) $$packages
+
+fuzz: ## run every fuzz target for FUZZTIME, one after the other
+	@.ci/fuzz $(FUZZTIME)
+
+swarm: bin/hyperscale ## run scenario storm under SEEDS (A..B), failing seeds stay in out/swarm
+	bin/hyperscale sim swarm --scenario storm --seeds $(SEEDS) --jobs $(JOBS) --out out/swarm
+
+determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS)
+	@$(call must_have,Determinism,./scenarios)
+	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) go test ./scenarios -run Determinism -count=1 -timeout 30m
+
+mutants: ## prove that the checker catches each planted bug, on its recorded seed
+	@$(call must_have,Mutants,./scenarios)
+	go test ./scenarios -run Mutants -count=1 -timeout 30m
+
+demo: ## watch a real load test on a local cluster
+	go run ./cmd/hyperscale demo
+
+generate: ## write generated code and manuals again
+	go generate ./...
+
+all: lint test race determinism swarm mutants fuzz ## everything that CI runs
+
+bin/hyperscale:
+	go build -o $@ ./cmd/hyperscale
