@@ -28,6 +28,8 @@ func (m *machine) wait() clock.Time {
 	return clock.Unix(0, 0).Add(clock.Until(read()))
 }
 
+func before(a, b clock.Time) bool { return b.After(a) && a.Sub(b) < clock.Hour }
+
 func (m *machine) print() error {
 	const form = "machine %" + "p"
 	fmt.Printf(form, m)
