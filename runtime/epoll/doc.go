@@ -1,0 +1,24 @@
+// Package epoll is a thin door to the kernel's readiness interface, and the deadline
+// wheel that belongs beside it: what one event loop needs and no more.
+//
+// It is not an event loop, a connection pool or a buffer: its users (the load engine, the
+// test target) own those. It buffers nothing and starts no goroutine. Linux only.
+//
+// Invariants:
+//
+//	E1 A call that can block goes through the Go scheduler, so that a loop never
+//	   starves the other goroutines of its process; one that cannot block does not.
+//	E2 A wait never returns before its timeout for want of precision: nanoseconds
+//	   where the kernel has epoll_pwait2, else milliseconds rounded up.
+//	E3 A timer of the wheel never fires before its deadline, and fires at most one
+//	   tick (1 ms) after it if the wheel is asked then.
+//	E4 Neither Wait nor the wheel allocates once its buffers have grown.
+//
+// Example:
+//
+//	_ = p.Add(fd, epoll.In, token)
+//	n, err := p.Wait(events, wheel.Timeout(now))
+//	for id, ok := wheel.Expire(now); ok; id, ok = wheel.Expire(now) { ... }
+//
+// Read poller.go, socket.go, wheel.go.
+package epoll

@@ -1,0 +1,145 @@
+package epoll
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What to be told of, and what one is told.
+const (
+	In    uint32 = unix.EPOLLIN
+	Out   uint32 = unix.EPOLLOUT
+	RdHup uint32 = unix.EPOLLRDHUP // the peer will send no more
+	Err   uint32 = unix.EPOLLERR   // always told
+	Hup   uint32 = unix.EPOLLHUP   // always told
+	Edge  uint32 = unix.EPOLLET
+)
+
+// WakeToken is the token of the event that Wake causes; descriptors must not use it.
+const WakeToken = ^uint64(0)
+
+// Forever as a timeout waits until an event comes.
+const Forever = time.Duration(-1)
+
+// Event is one descriptor's readiness.
+type Event unix.EpollEvent
+
+// Token is what the descriptor was added with.
+func (e *Event) Token() uint64 { return uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32 }
+
+// Readable includes errors and hang-ups: a read tells them.
+func (e *Event) Readable() bool { return e.Events&(In|RdHup|Err|Hup) != 0 }
+
+// Writable includes errors and hang-ups: a write tells them.
+func (e *Event) Writable() bool { return e.Events&(Out|Err|Hup) != 0 }
+
+// Poller is one epoll set. Wait belongs to one goroutine; Wake may be called by any.
+type Poller struct {
+	fd     int
+	wake   int
+	coarse atomic.Bool // the kernel lacks epoll_pwait2
+}
+
+// New opens an epoll set.
+func New() (*Poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("open an epoll set: %w", err)
+	}
+	wake, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		_ = unix.Close(fd) // nothing was added to it
+		return nil, fmt.Errorf("open an eventfd: %w", err)
+	}
+	p := &Poller{fd: fd, wake: wake}
+	// Edge-triggered: each Wake is one event, and nobody needs to read the counter.
+	if err := p.Add(wake, In|Edge, WakeToken); err != nil {
+		_ = p.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close closes the set; the descriptors in it stay open.
+func (p *Poller) Close() error {
+	err := unix.Close(p.wake)
+	if closeErr := unix.Close(p.fd); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// Add watches a descriptor; events of it carry the token.
+func (p *Poller) Add(fd int, events uint32, token uint64) error {
+	return p.control(unix.EPOLL_CTL_ADD, fd, events, token)
+}
+
+// Mod changes what a watched descriptor is watched for.
+func (p *Poller) Mod(fd int, events uint32, token uint64) error {
+	return p.control(unix.EPOLL_CTL_MOD, fd, events, token)
+}
+
+// Del stops watching. Closing the only descriptor of a socket does so by itself.
+func (p *Poller) Del(fd int) error { return p.control(unix.EPOLL_CTL_DEL, fd, 0, 0) }
+
+func (p *Poller) control(op, fd int, events uint32, token uint64) error {
+	e := unix.EpollEvent{Events: events, Fd: int32(uint32(token)), Pad: int32(uint32(token >> 32))}
+	_, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.fd), uintptr(op), uintptr(fd), uintptr(unsafe.Pointer(&e)), 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("watch descriptor %d: %w", fd, errno)
+	}
+	return nil
+}
+
+// Wake makes the current or the next Wait return with an event of WakeToken.
+func (p *Poller) Wake() error {
+	one := [8]byte{0: 1} // any non-zero count will do, whatever the byte order
+	if _, errno := Write(p.wake, one[:]); errno != 0 && errno != unix.EAGAIN {
+		return fmt.Errorf("wake the poller: %w", errno)
+	}
+	return nil
+}
+
+// Wait fills events and returns their number; 0 when the timeout passed or a signal came.
+// It first asks without blocking, which a busy loop mostly gets away with: that call is
+// cheap because the scheduler need not know of it. Only a call that may block tells it.
+func (p *Poller) Wait(events []Event, timeout time.Duration) (int, error) {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	if errno == 0 && n == 0 && timeout != 0 {
+		n, errno = p.block(events, timeout)
+	}
+	switch errno {
+	case 0:
+		return int(n), nil
+	case unix.EINTR:
+		return 0, nil
+	}
+	return 0, fmt.Errorf("wait for events: %w", errno)
+}
+
+func (p *Poller) block(events []Event, timeout time.Duration) (uintptr, syscall.Errno) {
+	first, count := unsafe.Pointer(&events[0]), uintptr(len(events))
+	if timeout > 0 && !p.coarse.Load() {
+		left := unix.NsecToTimespec(int64(timeout))
+		n, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(first), count, uintptr(unsafe.Pointer(&left)), 0, 0)
+		if errno != unix.ENOSYS && errno != unix.EPERM {
+			return n, errno
+		}
+		p.coarse.Store(true) // an old kernel, or a container that forbids the call
+	}
+	n, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(first), count, uintptr(milliseconds(timeout)), 0, 0)
+	return n, errno
+}
+
+// milliseconds rounds up: a wait that ends early would make its user spin.
+func milliseconds(timeout time.Duration) int {
+	if timeout < 0 {
+		return -1
+	}
+	return int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
+}

@@ -1,0 +1,205 @@
+package epoll
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newPoller(t *testing.T) *Poller {
+	t.Helper()
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return p
+}
+
+func pair(t *testing.T) (here, there int) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { Close(fds[0]); Close(fds[1]) })
+	return fds[0], fds[1]
+}
+
+// waitOne waits for exactly one event.
+func waitOne(t *testing.T, p *Poller) Event {
+	t.Helper()
+	var events [8]Event
+	for {
+		n, err := p.Wait(events[:], 10*time.Second)
+		if err != nil || n > 1 {
+			t.Fatalf("Wait: %d events, error %v", n, err)
+		}
+		if n == 1 {
+			return events[0]
+		}
+	}
+}
+
+func TestPollerTellsTokenAndReadiness(t *testing.T) {
+	p := newPoller(t)
+	here, there := pair(t)
+	const token = 0xfedc_ba98_7654_3210
+	if err := p.Add(here, In, token); err != nil {
+		t.Fatal(err)
+	}
+	var events [8]Event
+	if n, err := p.Wait(events[:], 0); n != 0 || err != nil {
+		t.Fatalf("nothing is ready: got %d events, error %v", n, err)
+	}
+	if _, errno := Read(here, make([]byte, 1)); errno != unix.EAGAIN {
+		t.Errorf("Read of nothing: got %v, want EAGAIN", errno)
+	}
+	if n, errno := Write(there, []byte("hello")); n != 5 || errno != 0 {
+		t.Fatalf("Write: got %d, %v", n, errno)
+	}
+	if e := waitOne(t, p); e.Token() != token || !e.Readable() || e.Writable() {
+		t.Errorf("got token %x readable %v writable %v", e.Token(), e.Readable(), e.Writable())
+	}
+	b := make([]byte, 9)
+	if n, errno := Read(here, b); string(b[:n]) != "hello" || errno != 0 {
+		t.Errorf("Read: got %q, %v", b[:n], errno)
+	}
+	if err := p.Mod(here, In|Out, 7); err != nil {
+		t.Fatal(err)
+	}
+	if e := waitOne(t, p); e.Token() != 7 || !e.Writable() {
+		t.Errorf("after Mod: got token %d writable %v, want 7 true", e.Token(), e.Writable())
+	}
+	if err := p.Del(here); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := p.Wait(events[:], 0); n != 0 || err != nil {
+		t.Errorf("after Del: got %d events, error %v", n, err)
+	}
+	if err := p.Del(here); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("second Del: got %v, want ENOENT", err)
+	}
+}
+
+func TestWaitLastsItsTimeout(t *testing.T) {
+	for _, coarse := range []bool{false, true} {
+		p := newPoller(t)
+		p.coarse.Store(coarse)
+		var events [8]Event
+		begin := time.Now()
+		n, err := p.Wait(events[:], 1500*time.Microsecond)
+		if took := time.Since(begin); n != 0 || err != nil || took < 1500*time.Microsecond {
+			t.Errorf("coarse %v: got %d events, error %v after %v", coarse, n, err, took)
+		}
+	}
+}
+
+func TestMilliseconds(t *testing.T) {
+	for in, want := range map[time.Duration]int{-1: -1, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, 1 << 62: 1 << 30} {
+		if got := milliseconds(in); got != want {
+			t.Errorf("milliseconds(%d): got %d, want %d", in, got, want)
+		}
+	}
+}
+
+func TestWakeEachTime(t *testing.T) {
+	p := newPoller(t)
+	for range 3 {
+		done := make(chan error, 1)
+		go func() { done <- p.Wake() }()
+		if e := waitOne(t, p); e.Token() != WakeToken {
+			t.Errorf("got token %x, want WakeToken", e.Token())
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// finish waits for a started connection.
+func finish(t *testing.T, fd int) error {
+	t.Helper()
+	p := newPoller(t)
+	if err := p.Add(fd, Out, 1); err != nil {
+		t.Fatal(err)
+	}
+	waitOne(t, p)
+	return Connected(fd)
+}
+
+func TestDial(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := netip.MustParseAddrPort(listener.Addr().String())
+	fd, done, err := Dial(target, netip.MustParseAddr("127.0.0.9"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Close(fd)
+	if !done {
+		if err := finish(t, fd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := conn.RemoteAddr().(*net.TCPAddr).IP.String(); got != "127.0.0.9" {
+		t.Errorf("source address: got %s, want 127.0.0.9", got)
+	}
+	_, _ = conn.Close(), listener.Close() // so that the next dial is refused
+
+	fd, done, err = Dial(target, netip.Addr{})
+	if err == nil {
+		defer Close(fd)
+		if !done {
+			err = finish(t, fd)
+		}
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("dial a closed port: got %v, want ECONNREFUSED", err)
+	}
+	if _, _, err := Dial(target, netip.MustParseAddr("::1")); !errors.Is(err, syscall.EAFNOSUPPORT) {
+		t.Errorf("source of the other family: got %v, want EAFNOSUPPORT", err)
+	}
+	if _, _, err := Dial(target, netip.MustParseAddr("192.0.2.1")); !errors.Is(err, syscall.EADDRNOTAVAIL) {
+		t.Errorf("source that is not ours: got %v, want EADDRNOTAVAIL", err)
+	}
+}
+
+func TestWaitAllocatesNothing(t *testing.T) {
+	p := newPoller(t)
+	here, there := pair(t)
+	if err := p.Add(here, In, 1); err != nil {
+		t.Fatal(err)
+	}
+	var events [8]Event
+	b := []byte{1}
+	allocs := testing.AllocsPerRun(100, func() {
+		_, _ = Write(there, b)
+		n, err := p.Wait(events[:], Forever)
+		if n != 1 || err != nil {
+			t.Fatalf("got %d events, error %v", n, err)
+		}
+		_, _ = Read(here, b)
+	})
+	if allocs != 0 {
+		t.Errorf("got %v allocations, want 0", allocs)
+	}
+}

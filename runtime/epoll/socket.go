@@ -1,0 +1,140 @@
+package epoll
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Read reads from a non-blocking descriptor. An errno of 0 with n = 0 is the end of the
+// stream. The errno is returned as such, not as an error, to keep it out of an interface;
+// a caller that makes it one must first compare it with 0.
+func Read(fd int, b []byte) (n int, errno syscall.Errno) {
+	if len(b) == 0 {
+		return 0, unix.EINVAL // 0 bytes would look like the end of the stream
+	}
+	for {
+		r, _, errno := syscall.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		if errno == 0 {
+			return int(r), 0
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// Write writes to a non-blocking descriptor and may take less than all of b.
+func Write(fd int, b []byte) (n int, errno syscall.Errno) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	for {
+		r, _, errno := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		if errno == 0 {
+			return int(r), 0
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// Dial starts a TCP connection, from source if that is valid (its port is chosen by the
+// kernel). done tells that it stands already; else await Out and call Connected. The
+// descriptor is non-blocking and sends small writes at once.
+func Dial(target netip.AddrPort, source netip.Addr) (fd int, done bool, err error) {
+	fd, err = unix.Socket(family(target.Addr()), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, false, fmt.Errorf("open a socket: %w", err)
+	}
+	if done, err = dial(fd, target, source); err != nil {
+		Close(fd)
+		return -1, false, err
+	}
+	return fd, done, nil
+}
+
+func dial(fd int, target netip.AddrPort, source netip.Addr) (bool, error) {
+	if err := NoDelay(fd); err != nil {
+		return false, err
+	}
+	if source.IsValid() {
+		// Without it the kernel would pick a port for the source alone, and all targets
+		// together could have no more connections than there are ports.
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an old kernel only has fewer ports
+		if source.Unmap().Is4() != target.Addr().Unmap().Is4() {
+			return false, fmt.Errorf("connect to %s from %s: %w", target, source, unix.EAFNOSUPPORT)
+		}
+		if err := unix.Bind(fd, sockaddr(netip.AddrPortFrom(source, 0))); err != nil {
+			return false, fmt.Errorf("bind to source address %s: %w", source, err)
+		}
+	}
+	switch err := unix.Connect(fd, sockaddr(target)); err {
+	case nil:
+		return true, nil
+	case unix.EINPROGRESS, unix.EINTR:
+		return false, nil
+	default:
+		return false, fmt.Errorf("connect to %s: %w", target, err)
+	}
+}
+
+// Connected tells how a started connection ended, once the descriptor is writable.
+func Connected(fd int) error {
+	code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil {
+		return fmt.Errorf("ask how connecting ended: %w", err)
+	}
+	if code != 0 {
+		return fmt.Errorf("connect: %w", syscall.Errno(code))
+	}
+	return nil
+}
+
+// Accept takes a connection from a non-blocking listener; EAGAIN when there is none.
+func Accept(listener int) (fd int, err error) {
+	fd, _, err = unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	return fd, err
+}
+
+// NoDelay makes small writes leave at once.
+func NoDelay(fd int) error {
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return fmt.Errorf("set TCP_NODELAY: %w", err)
+	}
+	return nil
+}
+
+// Close closes a descriptor. The kernel frees it whatever it answers, so there is
+// nothing that a caller could do about an error.
+func Close(fd int) { _ = unix.Close(fd) }
+
+func family(addr netip.Addr) int {
+	if addr.Unmap().Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}
+
+func sockaddr(a netip.AddrPort) unix.Sockaddr {
+	if addr := a.Addr().Unmap(); addr.Is4() {
+		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: addr.As4()}
+	}
+	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zone(a.Addr().Zone())}
+}
+
+// zone reads a numeric scope; a name needs a lookup, which belongs to whoever resolves.
+func zone(text string) uint32 {
+	var id uint32
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		id = id*10 + uint32(c-'0')
+	}
+	return id
+}
