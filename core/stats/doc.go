@@ -1,0 +1,30 @@
+// Package stats holds the distributions of a run and adds up what many executors
+// measured.
+//
+// It does not measure (runtime/engine), judge thresholds (core/gate) or show
+// anything (runtime/ui).
+//
+// Source: DESIGN.md, "Results". A histogram is log-linear in integers: 256
+// sub-buckets an octave, so a quantile is at most 1/256 (0.4 %) too high; values
+// below 512 are exact. HdrHistogram is its twin in tests, not its code.
+//
+// Invariants:
+//
+//	S1 Count, Min, Max and Sum are exact (a Sum or a count beyond 64 bits stays
+//	   at the largest number). Min <= Quantile(any) <= Max.
+//	S2 Merging is associative and commutative; merging what two recorded is what
+//	   one would have recorded.
+//	S3 Record allocates nothing once the octave of its value is in use.
+//	S4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
+//	   amount and accepts only what some Histogram could have written.
+//	S5 No message is changed: what Sum returns shares no memory that it writes to.
+//
+// Example:
+//
+//	var h stats.Histogram
+//	h.Record(1_500_000)
+//	p99 := h.Quantile(990_000)
+//	sent := message.StepStats{Latency: h.Wire()}
+//
+// Read histogram.go, wire.go, sum.go.
+package stats

@@ -1,0 +1,174 @@
+package stats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hyperscale/core/message"
+)
+
+// Bounds of what is kept of many parts.
+const (
+	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
+	LogsMax     = 20   // lines that users' programs wrote
+	StepsMax    = 1024 // steps of one workflow
+	StatusesMax = 1000 // different statuses of one step
+)
+
+// KindOther counts the failures whose kind came after KindsMax others.
+const KindOther = "other"
+
+// ErrParts is what parts that do not belong together get.
+var ErrParts = errors.New("parts of different workflows")
+
+// Sum adds up what parts of one workflow measured. Steps keep the order in which they
+// are first seen. Nil parts count as nothing.
+func Sum(parts []*message.Stats) (message.Stats, error) {
+	var total message.Stats
+	var lag Histogram
+	steps := newStepSums()
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		total.Active = add(total.Active, p.Active)
+		total.Elapsed = max(total.Elapsed, p.Elapsed)
+		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
+		total.Generator.Saturated = total.Generator.Saturated || p.Generator.Saturated
+		if room := LogsMax - len(total.Logs); room > 0 {
+			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
+		}
+		if err := lag.mergeWire(p.Generator.Lag); err != nil {
+			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
+		}
+		for i := range p.Steps {
+			if err := steps.add(&p.Steps[i]); err != nil {
+				return message.Stats{}, fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
+			}
+		}
+	}
+	total.Generator.Lag = lag.Wire()
+	total.Steps = steps.result()
+	return total, nil
+}
+
+func (h *Histogram) mergeWire(in message.Histogram) error {
+	other, err := FromWire(in)
+	if err != nil {
+		return err
+	}
+	h.Merge(other)
+	return nil
+}
+
+// stepSum is a step under way: its histograms are merged as such, not as messages.
+type stepSum struct {
+	out                      message.StepStats
+	latency, service, metric Histogram
+}
+
+type stepSums struct {
+	all   []*stepSum
+	index map[string]int
+}
+
+func newStepSums() *stepSums { return &stepSums{index: map[string]int{}} }
+
+func (s *stepSums) add(part *message.StepStats) error {
+	at, known := s.index[part.Name]
+	if !known {
+		if at = len(s.all); at == StepsMax {
+			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
+		}
+		s.index[part.Name] = at
+		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
+	}
+	to := s.all[at]
+	if to.out.Kind != part.Kind {
+		return fmt.Errorf("kind is %d in one part and %d in another: %w", to.out.Kind, part.Kind, ErrParts)
+	}
+	return to.add(part)
+}
+
+func (s *stepSums) result() []message.StepStats {
+	var out []message.StepStats
+	for _, step := range s.all {
+		step.out.Latency = step.latency.Wire()
+		step.out.Service = step.service.Wire()
+		step.out.Metric = step.metric.Wire()
+		out = append(out, step.out)
+	}
+	return out
+}
+
+func (s *stepSum) add(part *message.StepStats) error {
+	out := &s.out
+	out.Started = add(out.Started, part.Started)
+	out.OK = add(out.OK, part.OK)
+	out.Failed = add(out.Failed, part.Failed)
+	out.TimedOut = add(out.TimedOut, part.TimedOut)
+	out.Cancelled = add(out.Cancelled, part.Cancelled)
+	out.Dropped = add(out.Dropped, part.Dropped)
+	out.Skipped = add(out.Skipped, part.Skipped)
+	out.BytesIn = add(out.BytesIn, part.BytesIn)
+	out.BytesOut = add(out.BytesOut, part.BytesOut)
+	for _, e := range part.Errors {
+		out.Errors = AddError(out.Errors, e)
+	}
+	for _, c := range part.Statuses {
+		if out.Statuses = AddStatus(out.Statuses, c); len(out.Statuses) > StatusesMax {
+			return fmt.Errorf("more than %d different statuses: %w", StatusesMax, ErrParts)
+		}
+	}
+	if err := s.latency.mergeWire(part.Latency); err != nil {
+		return fmt.Errorf("latency: %w", err)
+	}
+	if err := s.service.mergeWire(part.Service); err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	if err := s.metric.mergeWire(part.Metric); err != nil {
+		return fmt.Errorf("metric: %w", err)
+	}
+	return nil
+}
+
+// AddStatus counts a status in a list that stays ascending. It writes to the list: only
+// its owner may call it.
+func AddStatus(list []message.StatusCount, c message.StatusCount) []message.StatusCount {
+	at, found := slices.BinarySearchFunc(list, c, func(a, b message.StatusCount) int { return cmp.Compare(a.Status, b.Status) })
+	if found {
+		list[at].Count = add(list[at].Count, c.Count)
+		return list
+	}
+	return slices.Insert(list, at, c)
+}
+
+// AddError counts a failure in a list that stays sorted by kind and holds at most
+// KindsMax kinds beside KindOther. The first example of a kind is kept. It writes to
+// the list: only its owner may call it.
+func AddError(list []message.ErrorCount, e message.ErrorCount) []message.ErrorCount {
+	at, found := findKind(list, e.Kind)
+	if !found && e.Kind != KindOther {
+		if full := len(list) >= KindsMax; full {
+			_, other := findKind(list, KindOther)
+			if !other || len(list) > KindsMax {
+				e.Kind = KindOther
+				at, found = findKind(list, KindOther)
+			}
+		}
+	}
+	if !found {
+		return slices.Insert(list, at, e)
+	}
+	list[at].Count = add(list[at].Count, e.Count)
+	if list[at].Example == "" {
+		list[at].Example = e.Example
+	}
+	return list
+}
+
+func findKind(list []message.ErrorCount, kind string) (int, bool) {
+	return slices.BinarySearchFunc(list, kind, func(e message.ErrorCount, kind string) int { return cmp.Compare(e.Kind, kind) })
+}

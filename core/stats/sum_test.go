@@ -1,0 +1,163 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+)
+
+func TestWireKeepsEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := recorded(drawValues(t, "values"))
+		back, err := FromWire(h.Wire())
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, back, h)
+	})
+}
+
+func TestFromWireRefuses(t *testing.T) {
+	good := func() message.Histogram { return recorded([]uint64{3, 1000, 1001, 70_000}).Wire() }
+	for _, tt := range []struct {
+		name  string
+		spoil func(h *message.Histogram)
+	}{
+		{"a count that the buckets do not hold", func(h *message.Histogram) { h.Count++ }},
+		{"a count below that of the buckets", func(h *message.Histogram) { h.Count-- }},
+		{"a count beyond all reason", func(h *message.Histogram) { h.Count = 1 << 60 }},
+		{"a minimum of another bucket", func(h *message.Histogram) { h.Min-- }},
+		{"a maximum of another bucket", func(h *message.Histogram) { h.Max *= 2 }},
+		{"a sum below the smallest possible", func(h *message.Histogram) { h.Sum = 11 }},
+		{"a sum above the largest possible", func(h *message.Histogram) { h.Sum = 1 << 40 }},
+		{"a bucket cut off", func(h *message.Histogram) { h.Buckets = h.Buckets[:len(h.Buckets)-1] }},
+		{"a bucket beyond the last", func(h *message.Histogram) { h.Buckets = append(h.Buckets, 0xff, 0xff, 0x7f, 1); h.Count++ }},
+		{"a bucket told twice", func(h *message.Histogram) { h.Buckets = append(h.Buckets, 0, 1); h.Count++ }},
+		{"an empty bucket", func(h *message.Histogram) { h.Buckets = append(h.Buckets, 1, 0) }},
+		{"an endless varint", func(h *message.Histogram) { h.Buckets = []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff") }},
+		{"a sum of nothing", func(h *message.Histogram) { *h = message.Histogram{Sum: 1} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := good()
+			tt.spoil(&h)
+			if _, err := FromWire(h); !errors.Is(err, ErrHistogram) {
+				t.Errorf("got error %v, want %v", err, ErrHistogram)
+			}
+		})
+	}
+}
+
+func FuzzFromWire(f *testing.F) {
+	seed := recorded([]uint64{3, 1000, 1001, 70_000}).Wire()
+	f.Add(seed.Count, seed.Sum, seed.Min, seed.Max, seed.Buckets)
+	f.Add(uint64(1), uint64(0), uint64(0), uint64(0), []byte{1, 1})
+	f.Fuzz(func(t *testing.T, count, sum, least, most uint64, buckets []byte) {
+		h, err := FromWire(message.Histogram{Count: count, Sum: sum, Min: least, Max: most, Buckets: buckets})
+		if err != nil {
+			return
+		}
+		back, err := FromWire(h.Wire())
+		if err != nil {
+			t.Fatalf("what was read cannot be read again: %v", err)
+		}
+		compare(t, back, h)
+		for _, ppm := range []uint32{0, 500_000, 1_000_000} {
+			if q := h.Quantile(ppm); q < h.Min() || q > h.Max() {
+				t.Fatalf("quantile %d is %d, outside %d to %d", ppm, q, h.Min(), h.Max())
+			}
+		}
+	})
+}
+
+func part(step string, n uint64) *message.Stats {
+	return &message.Stats{
+		Active: n, Elapsed: 10, Logs: []string{step},
+		Generator: message.Generator{Lag: recorded([]uint64{n}).Wire(), BusyMax: uint32(n), Saturated: n > 1},
+		Steps: []message.StepStats{{
+			Name: step, Kind: message.StepRequest, Started: 4 * n, OK: n, Failed: n, TimedOut: n, Cancelled: n,
+			Dropped: n, Skipped: n, BytesIn: n, BytesOut: n,
+			Statuses: []message.StatusCount{{Status: 200, Count: n}, {Status: 500 + uint32(n), Count: n}},
+			Errors:   []message.ErrorCount{{Kind: fmt.Sprintf("status %d", 500+n), Count: n, Example: "e"}},
+			Latency:  recorded([]uint64{n}).Wire(), Service: recorded([]uint64{n}).Wire(), Metric: recorded([]uint64{n}).Wire(),
+		}},
+	}
+}
+
+func TestSum(t *testing.T) {
+	got, err := Sum([]*message.Stats{part("home", 2), nil, part("cart", 1), part("home", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := recorded([]uint64{2, 1}).Wire()
+	want := message.Stats{
+		Active: 4, Elapsed: 10, Logs: []string{"home", "cart", "home"},
+		Generator: message.Generator{Lag: recorded([]uint64{2, 1, 1}).Wire(), BusyMax: 2, Saturated: true},
+		Steps: []message.StepStats{{
+			Name: "home", Kind: message.StepRequest, Started: 12, OK: 3, Failed: 3, TimedOut: 3, Cancelled: 3,
+			Dropped: 3, Skipped: 3, BytesIn: 3, BytesOut: 3,
+			Statuses: []message.StatusCount{{Status: 200, Count: 3}, {Status: 501, Count: 1}, {Status: 502, Count: 2}},
+			Errors:   []message.ErrorCount{{Kind: "status 501", Count: 1, Example: "e"}, {Kind: "status 502", Count: 2, Example: "e"}},
+			Latency:  both, Service: both, Metric: both,
+		}, part("cart", 1).Steps[0]},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sum (-want +got):\n%s", diff)
+	}
+}
+
+func TestSumChangesNoPart(t *testing.T) {
+	parts := []*message.Stats{part("home", 2), part("home", 1), part("home", 3)}
+	if _, err := Sum(parts); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*message.Stats{part("home", 2), part("home", 1), part("home", 3)}, parts); diff != "" {
+		t.Errorf("the parts were changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestSumRefusesStrangers(t *testing.T) {
+	other := part("home", 1)
+	other.Steps[0].Kind = message.StepCheck
+	if _, err := Sum([]*message.Stats{part("home", 1), other}); !errors.Is(err, ErrParts) {
+		t.Errorf("a step of two kinds: got error %v, want %v", err, ErrParts)
+	}
+	broken := part("home", 1)
+	broken.Steps[0].Latency.Count = 7
+	if _, err := Sum([]*message.Stats{broken}); !errors.Is(err, ErrHistogram) {
+		t.Errorf("a broken histogram: got error %v, want %v", err, ErrHistogram)
+	}
+}
+
+func TestErrorKindsAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list []message.ErrorCount
+		var total uint64
+		for _, k := range rapid.SliceOfN(rapid.IntRange(0, 100), 0, 300).Draw(t, "kinds") {
+			kind := fmt.Sprintf("kind %03d", k)
+			if k == 100 {
+				kind = KindOther
+			}
+			list = AddError(list, message.ErrorCount{Kind: kind, Count: 1, Example: kind})
+			total++
+		}
+		var sum uint64
+		kinds := 0
+		for i, e := range list {
+			sum += e.Count
+			if e.Kind != KindOther {
+				kinds++
+			}
+			if i > 0 && list[i-1].Kind >= e.Kind {
+				t.Fatalf("kinds are not ascending: %q then %q", list[i-1].Kind, e.Kind)
+			}
+		}
+		if sum != total || kinds > KindsMax {
+			t.Fatalf("got %d failures of %d kinds, want %d of at most %d", sum, kinds, total, KindsMax)
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package stats
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"hyperscale/core/message"
+)
+
+// ErrHistogram is what every histogram that cannot be read wraps.
+var ErrHistogram = errors.New("not a histogram")
+
+// countMax bounds what one message can claim, so that thousands of them add up.
+const countMax = 1 << 48
+
+// Wire writes the histogram as a message: for each bucket in use, in ascending order,
+// its distance to the bucket before (to -1 for the first), then its count.
+func (h *Histogram) Wire() message.Histogram {
+	if h.count == 0 {
+		return message.Histogram{}
+	}
+	out := message.Histogram{Count: h.count, Sum: h.sum, Min: h.min, Max: h.max}
+	before := -1
+	for o, counts := range h.octaves {
+		if counts == nil {
+			continue
+		}
+		for sub, n := range counts {
+			if n == 0 {
+				continue
+			}
+			index := o<<subBits | sub
+			out.Buckets = binary.AppendUvarint(out.Buckets, uint64(index-before))
+			out.Buckets = binary.AppendUvarint(out.Buckets, n)
+			before = index
+		}
+	}
+	return out
+}
+
+// FromWire reads what Wire wrote and refuses what no histogram writes.
+func FromWire(in message.Histogram) (*Histogram, error) {
+	h := new(Histogram)
+	if err := h.read(in); err != nil {
+		return nil, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+	}
+	return h, nil
+}
+
+func (h *Histogram) read(in message.Histogram) error {
+	if in.Count > countMax {
+		return fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
+	}
+	index, first := -1, -1
+	for rest := in.Buckets; len(rest) > 0; {
+		gap, n, left, err := pair(rest)
+		if err != nil {
+			return err
+		}
+		if gap == 0 || gap > uint64(buckets-1-index) || n == 0 || n > in.Count-h.count {
+			return fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", index, gap, n, ErrHistogram)
+		}
+		index += int(gap)
+		if first < 0 {
+			first = index
+		}
+		h.addTo(index>>subBits, index&(subs-1), n)
+		rest = left
+	}
+	if h.count != in.Count {
+		return fmt.Errorf("the buckets hold %d: %w", h.count, ErrHistogram)
+	}
+	if h.count == 0 {
+		if in.Sum != 0 || in.Min != 0 || in.Max != 0 {
+			return fmt.Errorf("empty, yet sum %d, min %d, max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
+		}
+		return nil
+	}
+	if !holds(first, in.Min) || !holds(index, in.Max) || in.Min > in.Max {
+		return fmt.Errorf("min %d, max %d do not fit the buckets: %w", in.Min, in.Max, ErrHistogram)
+	}
+	if in.Sum < times(in.Min, in.Count) || in.Sum > times(in.Max, in.Count) {
+		return fmt.Errorf("sum %d does not fit min %d and max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
+	}
+	h.sum, h.min, h.max = in.Sum, in.Min, in.Max
+	return nil
+}
+
+func pair(b []byte) (gap, n uint64, rest []byte, err error) {
+	gap, size := binary.Uvarint(b)
+	if size <= 0 {
+		return 0, 0, nil, fmt.Errorf("a bucket's distance is cut off or too long: %w", ErrHistogram)
+	}
+	b = b[size:]
+	if n, size = binary.Uvarint(b); size <= 0 {
+		return 0, 0, nil, fmt.Errorf("a bucket's count is cut off or too long: %w", ErrHistogram)
+	}
+	return gap, n, b[size:], nil
+}
+
+func holds(index int, v uint64) bool {
+	o, sub := place(v)
+	return index == o<<subBits|sub
+}
