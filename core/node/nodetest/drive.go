@@ -1,0 +1,205 @@
+package nodetest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// step delivers one input, then the completions that are due.
+func (e *Env) step(in node.Input) {
+	if e.machine == nil || e.halted {
+		return
+	}
+	e.machine.Step(e, &in)
+	for !e.Held && len(e.puts) > 0 && !e.halted {
+		e.completeOne(e.Failure)
+	}
+}
+
+// Start begins an incarnation.
+func (e *Env) Start() {
+	if e.machine != nil && !e.halted {
+		node.Bug("nodetest: %v is running", e.self)
+	}
+	e.forget()
+	e.self.Incarnation++
+	e.machine = e.config.New()
+	e.starting = true
+	in := node.Input{Kind: node.InputStart}
+	e.machine.Step(e, &in)
+	e.starting = false
+	for !e.Held && len(e.puts) > 0 {
+		e.completeOne(e.Failure)
+	}
+}
+
+// Crash ends the node without telling it. What was not completed is lost.
+func (e *Env) Crash() { e.forget() }
+
+// LoseDisk empties the store of a node that does not run.
+func (e *Env) LoseDisk() {
+	if e.machine != nil {
+		node.Bug("nodetest: the disk of a running node is lost: crash it first")
+	}
+	e.disk = map[string][]byte{}
+}
+
+// Stop asks for a graceful end.
+func (e *Env) Stop() { e.step(node.Input{Kind: node.InputStop}) }
+
+// Running says that the node was started and has neither crashed nor halted.
+func (e *Env) Running() bool { return e.machine != nil && !e.halted }
+
+// Machine returns the machine of this incarnation.
+func (e *Env) Machine() node.Machine { return e.machine }
+
+// Accept lets a peer open a stream to the node.
+func (e *Env) Accept(p node.Peer) node.StreamID {
+	e.stream++
+	id := e.stream
+	e.streams[id] = &stream{peer: p}
+	e.step(node.Input{Kind: node.InputStreamOpened, Stream: id, From: p})
+	return id
+}
+
+// Opened tells the node that the stream it opened stands.
+func (e *Env) Opened(id node.StreamID, p node.Peer) {
+	s := e.streams[id]
+	if s == nil || s.peer.ID != "" {
+		node.Bug("nodetest: stream %d is not being opened", id)
+	}
+	s.peer = p
+	e.step(node.Input{Kind: node.InputStreamOpened, Stream: id, From: p})
+}
+
+// Break ends a stream against the node's will.
+func (e *Env) Break(id node.StreamID, reason string) {
+	s := e.streams[id]
+	if s == nil {
+		return
+	}
+	delete(e.streams, id)
+	e.step(node.Input{Kind: node.InputStreamBroken, Stream: id, From: s.peer, Reason: reason})
+}
+
+// Opening returns the streams that the node opens and that do not stand yet.
+func (e *Env) Opening() []node.StreamID { return e.find(func(s *stream) bool { return s.peer.ID == "" }) }
+
+// StreamsOf returns the standing streams with a peer, newest last.
+func (e *Env) StreamsOf(id node.ID) []node.StreamID {
+	return e.find(func(s *stream) bool { return s.peer.ID == id })
+}
+
+// OpeningTo returns the streams that the node opens to an address.
+func (e *Env) OpeningTo(a node.Addr) []node.StreamID {
+	return e.find(func(s *stream) bool { return s.peer.ID == "" && s.addr == a })
+}
+
+func (e *Env) find(want func(*stream) bool) []node.StreamID {
+	var found []node.StreamID
+	for _, id := range slices.Sorted(maps.Keys(e.streams)) {
+		if want(e.streams[id]) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// Receive delivers a message on a stream.
+func (e *Env) Receive(id node.StreamID, m node.Message) {
+	s := e.streams[id]
+	if s == nil || s.peer.ID == "" {
+		node.Bug("nodetest: %s arrives on stream %d, which does not stand", message.Name(m.Kind()), id)
+	}
+	e.keep(m)
+	e.step(node.Input{Kind: node.InputMessage, Stream: id, From: s.peer, Message: m})
+}
+
+// ReceiveDatagram delivers a message without a stream.
+func (e *Env) ReceiveDatagram(from node.Peer, m node.Message) {
+	e.keep(m)
+	e.step(node.Input{Kind: node.InputMessage, From: from, Message: m})
+}
+
+// Command delivers a local command.
+func (e *Env) Command(m node.Message) node.CommandID {
+	e.command++
+	e.keep(m)
+	e.step(node.Input{Kind: node.InputCommand, Command: e.command, Message: m})
+	return e.command
+}
+
+// Advance lets time go by; timers fire in the order of (time, setting).
+func (e *Env) Advance(d time.Duration) {
+	end := e.now.Add(d)
+	for e.machine != nil && !e.halted {
+		var next node.TimerKey
+		best := firing{end, ^uint64(0)}
+		//lint:orderfree the least of a total order does not depend on the way to it
+		for k, f := range e.timers {
+			if f.at < best.at || f.at == best.at && f.sequence < best.sequence {
+				next, best = k, f
+			}
+		}
+		if best.sequence == ^uint64(0) {
+			break
+		}
+		e.now = max(e.now, best.at)
+		delete(e.timers, next)
+		e.step(node.Input{Kind: node.InputTimer, Timer: next})
+	}
+	e.now = end
+}
+
+// Pending returns how many Puts have not completed.
+func (e *Env) Pending() int { return len(e.puts) }
+
+// Complete lets the next n Puts complete, with err or well.
+func (e *Env) Complete(n int, err error) {
+	for ; n > 0 && len(e.puts) > 0; n-- {
+		e.completeOne(err)
+	}
+}
+
+func (e *Env) completeOne(err error) {
+	p := e.puts[0]
+	e.puts = e.puts[1:]
+	if err == nil {
+		for _, r := range p.records {
+			if r.Value == nil {
+				delete(e.disk, r.Key)
+			} else {
+				e.disk[r.Key] = r.Value
+			}
+		}
+	}
+	if e.machine != nil && !e.halted {
+		in := node.Input{Kind: node.InputStored, Token: p.token, Err: err}
+		e.machine.Step(e, &in)
+	}
+}
+
+// Disk returns the keys that would survive a crash now, sorted.
+func (e *Env) Disk() []string { return slices.Sorted(maps.Keys(e.disk)) }
+
+// Execs returns the executor runs that are not gone, in their order.
+func (e *Env) Execs() []node.ExecID { return slices.Sorted(maps.Keys(e.execs)) }
+
+// ExecSays delivers a message of an executor run.
+func (e *Env) ExecSays(id node.ExecID, m node.Message) {
+	e.keep(m)
+	e.step(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: id, Kind: node.ExecMessage, Body: m}})
+}
+
+// ExecGone ends an executor run: its core is free.
+func (e *Env) ExecGone(id node.ExecID, reason, tail string) {
+	if _, ok := e.execs[id]; !ok {
+		node.Bug("nodetest: executor run %d is gone twice, or was never started", id)
+	}
+	delete(e.execs, id)
+	e.step(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail}})
+}

@@ -1,0 +1,117 @@
+package nodetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// toy does one thing of each kind.
+type toy struct{ stream node.StreamID }
+
+func (m *toy) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		for _, r := range env.Store().Load("toy/") {
+			env.Emit(event.Ignored{Peer: "disk", Message: r.Key, Why: string(r.Value)})
+		}
+		m.stream = env.Open("b:1")
+		env.SetTimer(node.Key(node.PartPing, 1), time.Second)
+	case node.InputStreamOpened:
+		env.Send(in.Stream, &message.Ping{Counter: 1})
+	case node.InputStreamBroken:
+		env.Send(in.Stream, &message.Ping{Counter: 2})
+	case node.InputMessage:
+		env.Store().Put([]node.Record{{Key: "toy/" + message.JobID{1}.String(), Value: []byte("here")}}, 1)
+	case node.InputStored:
+		env.Emit(event.StoreFailed{What: "put", Err: errorText(in.Err)})
+	case node.InputTimer:
+		env.Exec().Start(node.ExecID(env.Now()), 0, &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Slice: message.SliceID{Job: message.JobID{1}}})
+	case node.InputExec:
+		env.Datagram("b:1", &message.Ack{Counter: uint64(in.Exec.ID)})
+	case node.InputCommand:
+		env.Answer(in.Command, in.Message)
+		env.Close(m.stream)
+	case node.InputStop:
+		env.Halt("")
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &toy{} }})
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
+	})
+}
+
+func TestTextReadsWhatItWrites(t *testing.T) {
+	var text Text
+	for _, fields := range []string{
+		"Slice=j1/2/3 Fence=1.2.3 Sequence=7 Stats.Active=3 Stats.Elapsed=1.5s Stats.Steps.0.Name=a Stats.Steps.0.Kind=1 Stats.Steps.1.Name=b",
+		"Slice=" + message.JobID{1, 2}.String() + "/0/0",
+	} {
+		m, err := text.Parse("SliceProgress", strings.Fields(fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := text.Message(m)
+		again, err := text.Parse("SliceProgress", strings.Fields(want)[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text.Message(again); got != want || again.Digest() != m.Digest() {
+			t.Errorf("%q: got %q, want %q", fields, got, want)
+		}
+	}
+	if _, err := text.Parse("SliceProgress", []string{"Nonsense=1"}); err == nil {
+		t.Error("a field that does not exist was accepted")
+	}
+}
+
+func TestRulesOfEnvAreHeld(t *testing.T) {
+	tests := []struct {
+		name string
+		step func(env node.Env)
+		want string
+	}{
+		{"load outside start", func(env node.Env) { env.Store().Load("") }, "outside InputStart"},
+		{"a core twice", func(env node.Env) {
+			m := &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Slice: message.SliceID{Job: message.JobID{1}}}
+			env.Exec().Start(1, 0, m)
+			env.Exec().Start(2, 0, m)
+		}, "which run 1 holds"},
+		{"a changed message", func(env node.Env) {
+			m := &message.Ping{Counter: 1}
+			env.Datagram("x", m)
+			m.Counter = 2
+		}, "was changed"},
+		{"a required field left out", func(env node.Env) { env.Datagram("x", &message.ExecResult{}) }, "cannot cross a wire"},
+		{"an empty key", func(env node.Env) { env.Store().Put([]node.Record{{}}, 1) }, "outside the bounds"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &toy{} }})
+			w.Start()
+			defer func() {
+				if got, _ := recover().(string); !strings.Contains(got, test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			}()
+			test.step(w)
+			w.Take()
+		})
+	}
+}
