@@ -1,0 +1,228 @@
+package exec
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// tailLines and tailBytes bound what is kept of an executor's stderr.
+const (
+	tailLines = 20
+	tailBytes = 4 << 10
+)
+
+// child is one executor process, from outside.
+type child struct {
+	pool *Pool
+	core int
+	id   node.ExecID // 0 while warm; written under pool.mu
+	cmd  *osexec.Cmd
+	conn *os.File
+	out  chan node.Message // to the child; bounded, see send
+	done chan struct{}     // closed once it is reaped
+
+	mu     sync.Mutex
+	reason string // why we killed it
+	ended  bool   // reaped: its pid may belong to somebody else
+	tail   []string
+}
+
+// spawn starts a warm executor. The caller holds pool.mu, or nobody else knows
+// the pool yet.
+func (p *Pool) spawn(core int) (*child, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("start executor of core %d: socket pair: %w", core, err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "executor"), os.NewFile(uintptr(pair[1]), "worker")
+	defer theirs.Close()
+	cmd := osexec.Command(p.config.Command[0], p.config.Command[1:]...)
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	soft := p.config.MemoryMax - p.config.MemoryMax/8
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("start executor of core %d: %w", core, err)
+	}
+	if err := startPinned(cmd, p.config.CPUs[core%len(p.config.CPUs)]); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.config.Command[0], err)
+	}
+	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, out: make(chan node.Message, 4), done: make(chan struct{})}
+	p.group.Add(1)
+	go ch.live(stderr)
+	return ch, nil
+}
+
+// startPinned starts cmd with the affinity of its processor. Affinity belongs to
+// a thread and is inherited at fork, so this thread wears it for a moment.
+func startPinned(cmd *osexec.Cmd, cpu int) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err == nil {
+		one.Set(cpu)
+		if err := unix.SchedSetaffinity(0, &one); err == nil {
+			defer func() { _ = unix.SchedSetaffinity(0, &before) }() // it was ours a moment ago
+		}
+	}
+	return cmd.Start()
+}
+
+// begin gives a warm child its work. The caller holds pool.mu.
+func (c *child) begin(id node.ExecID, start *message.ExecStart) {
+	c.id = id
+	c.send(start)
+}
+
+// send queues a message. At most a start and a few cancels are ever under way; a
+// child that does not even read those hangs and is killed by its worker.
+func (c *child) send(m node.Message) {
+	select {
+	case c.out <- m:
+	default:
+	}
+}
+
+// kill ends the whole process group, for the first reason given.
+func (c *child) kill(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	if c.reason == "" {
+		c.reason = reason
+	}
+	_ = unix.Kill(-c.pid(), unix.SIGKILL) // it may have ended by itself
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// live is the whole life of a child, in three goroutines that end with it.
+func (c *child) live(stderr io.Reader) {
+	defer c.pool.group.Done()
+	var group sync.WaitGroup
+	group.Go(func() { c.keepTail(stderr) })
+	group.Go(c.receive)
+	writer := make(chan struct{})
+	go func() {
+		defer close(writer)
+		c.transmit()
+	}()
+	group.Wait() // both pipes are at their end: the process is, or is about to be, gone
+	c.kill("")   // what is left of its group, also if it closed its pipes and lives on
+	err := c.cmd.Wait()
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	close(c.done)
+	c.conn.Close()
+	<-writer
+	c.pool.exited(c, c.why(err), strings.Join(c.tail, "\n"))
+}
+
+func (c *child) transmit() {
+	var scratch []byte
+	for {
+		select {
+		case <-c.done:
+			return
+		case m := <-c.out:
+			var err error
+			if scratch, err = write(c.conn, m, scratch); err != nil {
+				c.kill(fmt.Sprintf("its work could not be handed over: %v", err))
+			}
+		}
+	}
+}
+
+// receive hands what the child says to the pool's sink, until end of file.
+func (c *child) receive() {
+	r := bufio.NewReader(c.conn)
+	for {
+		m, err := read(r)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+				c.kill(fmt.Sprintf("it wrote what is not a message: %v", err))
+			}
+			return
+		}
+		if m.Kind() == message.KindExecReady {
+			continue
+		}
+		c.pool.mu.Lock()
+		id := c.id
+		c.pool.mu.Unlock()
+		if id != 0 {
+			c.pool.sink(node.ExecEvent{ID: id, Kind: node.ExecMessage, Body: m})
+		}
+	}
+}
+
+// keepTail remembers the last lines of stderr.
+func (c *child) keepTail(r io.Reader) {
+	lines := bufio.NewReaderSize(r, tailBytes)
+	size := 0
+	for {
+		line, _, err := lines.ReadLine()
+		if err != nil {
+			return
+		}
+		c.tail = append(c.tail, string(line))
+		size += len(line)
+		for len(c.tail) > tailLines || size > tailBytes {
+			size -= len(c.tail[0])
+			c.tail = c.tail[1:]
+		}
+	}
+}
+
+// why tells an end in words; empty when the child ended by itself, well.
+func (c *child) why(err error) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state := c.cmd.ProcessState; {
+	case c.reason != "":
+		return c.reason
+	case err == nil:
+		return ""
+	case state == nil:
+		return err.Error()
+	default:
+		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return fmt.Sprintf("process %d was killed from outside: %v", state.Pid(), status.Signal())
+		}
+		return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err)
+	}
+}
+
+// resident returns the memory that a process holds, in bytes, zero if it is gone.
+func resident(pid int) uint64 {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return 0
+	}
+	return uint64(stat.ResidentMemory())
+}

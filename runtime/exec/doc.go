@@ -1,0 +1,26 @@
+// Package exec runs workflows in child processes: one process a core, started
+// from the same binary, pinned, pre-warmed, and killed for good when it must
+// end. Pool is what a worker's node.Executor is in production; Main is what the
+// child does.
+//
+// It is not the load engine (runtime/engine runs inside the child) and decides
+// nothing about slices, fences or retries (core/worker does).
+//
+// Source: DESIGN.md, "Executors". Parent and child talk over a socket pair on
+// descriptor 3 with the frames of core/message.
+//
+// Invariants:
+//
+//	X1 A child lives no longer than its parent: end of file on 3 ends it, even
+//	   when the parent was killed and could do nothing.
+//	X2 Each Start is followed by exactly one ExecGone, the last event of its
+//	   ExecID, after the process is reaped: the core is free, the target sees no
+//	   more of it.
+//	X3 One run a process: nothing of one run (memory, sockets, interpreter
+//	   state) reaches the next.
+//	X4 A child that uses more memory than its limit is killed, with that reason.
+//	X5 No call of node.Executor blocks.
+//
+// Read pool.go (cores and their children), child.go (one process, from outside),
+// wire.go (frames), main.go (the child, from inside).
+package exec

@@ -1,0 +1,116 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Runner does the work of one ExecStart. It returns a result whatever happens;
+// when ctx is cancelled it starts nothing new, counts what is in flight as
+// cancelled and returns soon.
+type Runner func(ctx context.Context, start *message.ExecStart, progress func(*message.Stats)) *message.ExecResult
+
+// descriptor is the child's end of the socket pair.
+const descriptor = 3
+
+// Main is the whole life of an executor process: it says that it is ready, does
+// one piece of work, and returns the process's exit code.
+func Main(run Runner) int {
+	conn := os.NewFile(descriptor, "worker")
+	if conn == nil {
+		return 2
+	}
+	c := &inside{conn: conn, start: make(chan *message.ExecStart, 1), cancel: make(chan string, 1)}
+	go c.listen()
+	if err := c.serve(run); err != nil {
+		fmt.Fprintln(os.Stderr, "executor:", err)
+		return 2
+	}
+	return 0
+}
+
+// inside is the child's side of the connection.
+type inside struct {
+	mu      sync.Mutex // of conn, for writing, and scratch
+	conn    *os.File
+	scratch []byte
+	start   chan *message.ExecStart
+	cancel  chan string
+}
+
+func (c *inside) send(m node.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	c.scratch, err = write(c.conn, m, c.scratch)
+	return err
+}
+
+// listen reads what the worker says. When nobody is there any more the process
+// ends at once: an executor without a worker must not send load.
+func (c *inside) listen() {
+	r := bufio.NewReader(c.conn)
+	for {
+		m, err := read(r)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(os.Stderr, "executor: read from worker:", err)
+			}
+			os.Exit(3)
+		}
+		switch m := m.(type) {
+		case *message.ExecStart:
+			offer(c.start, m)
+		case *message.ExecCancel:
+			offer(c.cancel, m.Reason)
+		default:
+			fmt.Fprintf(os.Stderr, "executor: a %s is not for an executor\n", message.Name(m.Kind()))
+			os.Exit(3)
+		}
+	}
+}
+
+// offer keeps the first of many.
+func offer[T any](to chan T, v T) {
+	select {
+	case to <- v:
+	default:
+	}
+}
+
+func (c *inside) serve(run Runner) error {
+	if err := c.send(&message.ExecReady{Process: uint64(os.Getpid())}); err != nil {
+		return fmt.Errorf("tell the worker that this executor is ready: %w", err)
+	}
+	start := <-c.start
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		select {
+		case <-c.cancel:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {
+		return fmt.Errorf("tell the worker that the run has started: %w", err)
+	}
+	var sequence uint64
+	result := run(ctx, start, func(s *message.Stats) {
+		sequence++
+		// A worker that is gone ends this process through listen.
+		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
+	})
+	if err := c.send(result); err != nil {
+		return fmt.Errorf("send the result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Config of a pool.
+type Config struct {
+	// Cores is how many executors run at once, from 1.
+	Cores int
+	// CPUs are the processors to pin them to, core i to CPUs[i mod len]. Empty:
+	// all that this process may use, in their order.
+	CPUs []int
+	// Command starts one executor. Empty: this binary with the argument
+	// "executor".
+	Command []string
+	// MemoryMax is what one executor may use, in bytes of resident memory. Above
+	// it, it is killed. The child's garbage collector aims for 7/8 of it.
+	MemoryMax uint64
+	// MemoryInterval is how often that is looked at. Less costs a read of /proc
+	// per executor, more lets a run-away allocate longer: at 250 ms one that
+	// fills 2 GiB/s overshoots by half a gigabyte.
+	MemoryInterval time.Duration
+	Logger         *slog.Logger
+}
+
+// Default returns a pool of one core for this binary.
+func Default() Config {
+	return Config{Cores: 1, MemoryMax: 4 << 30, MemoryInterval: 250 * time.Millisecond, Logger: slog.Default()}
+}
+
+// Validate reports every fault.
+func (c Config) Validate() error {
+	var faults []error
+	if c.Cores < 1 || c.Cores > 4096 {
+		faults = append(faults, fmt.Errorf("exec.cores = %d must be 1 to 4096: leave it out to use all cores but one", c.Cores))
+	}
+	if c.MemoryMax < 32<<20 {
+		faults = append(faults, fmt.Errorf("exec.memory_max = %d must be at least 33554432 (32 MiB): an idle executor needs 20", c.MemoryMax))
+	}
+	if c.MemoryInterval < 10*time.Millisecond {
+		faults = append(faults, fmt.Errorf("exec.memory_interval = %v must be at least 10ms: use 250ms", c.MemoryInterval))
+	}
+	if c.Logger == nil {
+		faults = append(faults, errors.New("exec.logger is nil: give one, slog.DiscardHandler if nobody listens"))
+	}
+	return errors.Join(faults...)
+}
+
+// Pool is the executors of one worker. It implements node.Executor.
+type Pool struct {
+	config Config
+	sink   func(node.ExecEvent)
+
+	mu     sync.Mutex
+	warm   []*child // by core: started, without work
+	busy   map[node.ExecID]*child
+	closed bool
+	group  sync.WaitGroup
+}
+
+var _ node.Executor = (*Pool)(nil)
+
+// New starts one warm executor a core. Events go to sink, from goroutines of
+// the pool; sink must not block for long.
+func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(c.Command) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this binary, to start executors from it: %w", err)
+		}
+		c.Command = []string{self, "executor"}
+	}
+	if len(c.CPUs) == 0 {
+		c.CPUs = usable()
+	}
+	p := &Pool{config: c, sink: sink, warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
+	for core := range p.warm {
+		ch, err := p.spawn(core)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.warm[core] = ch
+	}
+	p.group.Add(1)
+	go p.watchMemory()
+	return p, nil
+}
+
+// usable returns the processors this process may run on.
+func usable() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return []int{0}
+	}
+	var cpus []int
+	for i := 0; len(cpus) < set.Count(); i++ {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus
+}
+
+// Start implements node.Executor.
+func (p *Pool) Start(id node.ExecID, core int, m node.Message) {
+	start, ok := m.(*message.ExecStart)
+	if !ok || core < 0 || core >= len(p.warm) {
+		node.Bug("exec: start %d on core %d of %d with %T", id, core, len(p.warm), m)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		p.gone(id, "the worker is stopping", "")
+		return
+	}
+	ch := p.warm[core]
+	if ch == nil {
+		var err error
+		if ch, err = p.spawn(core); err != nil {
+			p.gone(id, err.Error(), "")
+			return
+		}
+	}
+	p.warm[core] = nil
+	p.busy[id] = ch
+	ch.begin(id, start)
+}
+
+// Cancel implements node.Executor.
+func (p *Pool) Cancel(id node.ExecID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ch := p.busy[id]; ch != nil {
+		ch.send(&message.ExecCancel{Reason: "cancelled"})
+	}
+}
+
+// Kill implements node.Executor.
+func (p *Pool) Kill(id node.ExecID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ch := p.busy[id]; ch != nil {
+		ch.kill("killed by its worker")
+	}
+}
+
+// Close kills every executor and returns when all are reaped.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	for _, ch := range p.warm {
+		if ch != nil {
+			ch.kill("the worker is stopping")
+		}
+	}
+	for _, ch := range p.busy {
+		ch.kill("the worker is stopping")
+	}
+	p.mu.Unlock()
+	p.group.Wait()
+}
+
+// Pids returns the processes that run now, for tests and status.
+func (p *Pool) Pids() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var pids []int
+	for _, ch := range p.busy {
+		pids = append(pids, ch.pid())
+	}
+	return pids
+}
+
+// gone tells of an end without holding up whoever called Start.
+func (p *Pool) gone(id node.ExecID, reason, tail string) {
+	p.group.Go(func() {
+		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail})
+	})
+}
+
+// exited is called once per child, after it was reaped. The core is warmed again
+// before the event tells that it is free.
+func (p *Pool) exited(ch *child, reason, tail string) {
+	p.mu.Lock()
+	id, busy := ch.id, ch.id != 0
+	delete(p.busy, id)
+	if p.warm[ch.core] == ch {
+		p.warm[ch.core] = nil
+	}
+	if busy && !p.closed && p.warm[ch.core] == nil {
+		next, err := p.spawn(ch.core)
+		if err != nil {
+			p.config.Logger.Error("executor not started", "core", ch.core, "error", err)
+		}
+		p.warm[ch.core] = next
+	}
+	closed := p.closed
+	p.mu.Unlock()
+	if busy {
+		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail})
+	} else if !closed {
+		p.config.Logger.Error("idle executor ended", "core", ch.core, "reason", reason, "tail", tail)
+	}
+}
+
+// watchMemory kills what grows beyond its limit: a soft limit lets the child's
+// collector work harder first, but cannot hold what is really in use.
+func (p *Pool) watchMemory() {
+	defer p.group.Done()
+	tick := time.NewTicker(p.config.MemoryInterval)
+	defer tick.Stop()
+	for range tick.C {
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			return
+		}
+		for _, ch := range p.busy {
+			if used := resident(ch.pid()); used > p.config.MemoryMax {
+				ch.kill(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: fewer virtual users, smaller bodies, or a higher limit", used>>20, p.config.MemoryMax>>20))
+			}
+		}
+		p.mu.Unlock()
+	}
+}
