@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err == nil {
+		return exitGood
+	}
+	code := exitUsage // what cobra itself refuses: unknown commands, flags, arguments
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code, err = exit.code, exit.err
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "hyperscale: %s\n", strings.TrimRight(err.Error(), "\n"))
+	}
+	return code
+}

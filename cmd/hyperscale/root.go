@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The groups of help.
+const (
+	groupTest    = "test"
+	groupCluster = "cluster"
+	groupMore    = "more"
+)
+
+// newRootCommand wires every command. One that is not built is absent.
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hyperscale",
+		Short: "load tests on one machine or on many datacenters",
+		Long: `Hyperscale runs load tests on this machine or on many datacenters.
+
+  hyperscale demo                     watch one, end to end, in a few seconds
+  hyperscale new test.star            write a test of your own
+  hyperscale run test.star            run it here
+  hyperscale submit test.star --gate gate-1:9000    run it on a cluster`,
+		Args:          refuseCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetFlagErrorFunc(refuseFlag)
+	root.AddGroup(
+		&cobra.Group{ID: groupTest, Title: "Load tests on this machine:"},
+		&cobra.Group{ID: groupCluster, Title: "Clusters:"},
+		&cobra.Group{ID: groupMore, Title: "More:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupTest, newNewCommand())
+	add(groupMore, newVersionCommand(), newCompletionCommand())
+	return root
+}
+
+// refuseCommand names the nearest command.
+func refuseCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return usage("%q is not a command%s: `%s --help` lists them", args[0], didYouMean(args[0], names), cmd.CommandPath())
+}
+
+// refuseFlag names the nearest flag where there is no such flag, and says where
+// the rules are told.
+func refuseFlag(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		text = fmt.Sprintf("--%s is not a flag of `%s`%s", name, cmd.CommandPath(), didYouMean(name, names))
+	}
+	return usage("%s: see `%s --help`", text, cmd.CommandPath())
+}
+
+// didYouMean proposes the nearest of names, or nothing.
+func didYouMean(got string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	best := slices.MinFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(got, a), distance(got, b)), cmp.Compare(a, b))
+	})
+	if distance(got, best) > max(1, len(got)/3) && !(len(got) > 2 && strings.HasPrefix(best, got)) {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// distance is Levenshtein's: how many letters to change, add or drop.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			above := row[j+1]
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, above+1, row[j]+1)
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+// exactly refuses any other number of arguments than the named ones.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usage("`%s` needs %s: see `%s --help`", cmd.CommandPath(), strings.Join(names[len(args):], " and "), cmd.CommandPath())
+		case len(args) > len(names):
+			return usage("`%s` does not take %q: see `%s --help`", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+		}
+		return nil
+	}
+}
