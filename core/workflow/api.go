@@ -1,0 +1,96 @@
+package workflow
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// Pair is a name with its value: a header, a parameter, a cookie.
+type Pair struct{ Name, Value string }
+
+// Auth is what proves who asks. Kind is "basic" (User, Password) or "bearer"
+// (Token).
+type Auth struct{ Kind, User, Password, Token string }
+
+// Request describes one HTTP request. It is plain data, and shared: whoever
+// gets it must not change it.
+type Request struct {
+	Method, URL              string
+	Headers, Params, Cookies []Pair // as written; Params go behind the URL's own
+	Auth                     *Auth  // nil: none
+	Body                     []byte // json, form and multipart are encoded already
+	ContentType              string // of Body; empty: none to be sent. A header of that name wins
+	Timeout                  time.Duration
+	Redirects                int // how many to follow at most
+}
+
+// Response is what came back. Kind and Error are empty when it came whole.
+type Response struct {
+	Status      int
+	Headers     []Pair
+	Body        []byte
+	Latency     time.Duration
+	Kind, Error string
+}
+
+// Client is what a running function may ask of its engine. All but Stopped and
+// Log may block.
+type Client interface {
+	Do(*Request) *Response
+	Sleep(time.Duration)
+	Log(string)
+	Stopped() bool // the run was cancelled: the function ends at its next step
+}
+
+// Options are those of a workflow's HTTP client.
+type Options struct {
+	Insecure bool // certificates are not verified
+}
+
+// Step is a step of a workflow, ready to run.
+type Step struct {
+	Plan    *message.StepPlan
+	Request *Request // of a StepRequest, else nil
+
+	call *call // of every other kind
+}
+
+// Workflow is a declared workflow, frozen. Any number of goroutines may share it.
+type Workflow struct {
+	Plan  *message.WorkflowPlan
+	Steps []Step // in the plan's order
+	HTTP  Options
+
+	limits Limits
+	seed   uint64
+}
+
+// Program is a loaded file. Any number of goroutines may share it.
+type Program struct {
+	plan      message.Plan
+	workflows []*Workflow
+}
+
+// Plan returns what the program declares.
+func (p *Program) Plan() *message.Plan { return &p.plan }
+
+// Workflow returns the workflow of that name, nil if there is none.
+func (p *Program) Workflow(name string) *Workflow {
+	for _, w := range p.workflows {
+		if w.Plan.Name == name {
+			return w
+		}
+	}
+	return nil
+}
+
+// Outcome is what came of one call of a step's function.
+type Outcome struct {
+	Response *Response // of a function step that returned one
+	OK       bool
+	Kind     string // why not: the response's kind, "status", a check's text, "script", "cancelled"
+	Detail   string // an example of it for people
+	Value    int64  // of a metric, in thousandths
+	HasValue bool
+}

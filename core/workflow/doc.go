@@ -1,0 +1,30 @@
+// Package workflow turns workflow files into plans, and runs their functions.
+//
+// It is not an engine: it sends nothing, waits for nothing and measures
+// nothing. The executor compiles the requests, keeps the order of the steps and
+// implements Client, which scripts block in.
+//
+// Source: DESIGN.md, "Workflows"; the language's manual is docs/workflows.md.
+// Files are Starlark (go.starlark.net), rewritten before they are compiled so
+// that operators and methods which can make much out of little are metered.
+//
+// Invariants:
+//
+//	W1 Load is a function of message.Program: same bytes, same Plan, no clock,
+//	   no randomness, no file but those in the Program.
+//	W2 Load never panics, takes at most Limits.LoadSteps interpreted steps and
+//	   allocates at most about Limits.LoadBytes, whatever the bytes are. A call
+//	   of a function has CallSteps and CallBytes.
+//	W3 What a file declares is frozen and shared by all virtual users. Only
+//	   vu.vars belongs to one of them.
+//	W4 Every error of a file is an *Error: a place, the source line, a remedy.
+//	W5 Steps of a Plan stand in an order in which each comes after all that it
+//	   depends on; After and Depends point backwards.
+//
+// What is not metered: hashing and comparing tuples that contain themselves
+// many times over, and what vu.vars keeps from pass to pass. For these the
+// executor's memory limit and the step's timeout are the last word.
+//
+// Read api.go, load.go, declare.go, build.go, threshold.go; then vu.go, http.go,
+// response.go; then rewrite.go, meter.go, guard.go; errors.go.
+package workflow
