@@ -74,6 +74,8 @@ type SliceCounted struct {
 	Fence message.Fence
 	Part  message.Fence // of the part that counts it
 	State message.WorkflowState
+	// Started is the sum of its steps' starts: what is counted with it.
+	Started uint64
 }
 
 // PartCounted: a gate counted a datacenter's result (T8).
@@ -81,7 +83,9 @@ type PartCounted struct {
 	Job        message.JobID
 	Fence      message.Fence
 	Datacenter string
+	Manager    node.ID // who sent it
 	State      message.JobState
+	Started    uint64 // the sum of its steps' starts
 }
 
 // SliceDispatched: a manager sent a slice to a worker.

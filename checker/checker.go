@@ -1,0 +1,93 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Record is one event of a history.
+type Record struct {
+	At          time.Duration // since the history began, on the observer's clock
+	Node        node.ID
+	Incarnation uint64
+	Event       node.Event
+}
+
+// Violation is one broken invariant.
+type Violation struct {
+	Invariant string // "T3"
+	At        time.Duration
+	Node      node.ID
+	Detail    string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s broken at %v on %s: %s", v.Invariant, v.At, v.Node, v.Detail)
+}
+
+// violationsMax bounds what is remembered: the first ones tell the cause.
+const violationsMax = 20
+
+// Checker judges one history.
+type Checker struct {
+	violations []Violation
+	broken     int
+
+	acted    map[actor]message.Fence   // T3: highest obeyed
+	ordered  map[actor]message.Fence   // T3: highest dispatch obeyed
+	started  map[execution]node.ID     // T6
+	workers  map[node.ID]*worker       // T9
+	slices   map[counted]bool          // T8
+	parts    map[partOf]bool           // T8
+	jobs     map[message.JobID]*theJob // L, T11
+	flows    map[flow]message.WorkflowState
+	reported map[partSum]uint64 // T8: starts counted, by part
+}
+
+// New returns a checker of an empty history.
+func New() *Checker {
+	return &Checker{
+		acted: map[actor]message.Fence{}, ordered: map[actor]message.Fence{}, started: map[execution]node.ID{},
+		workers: map[node.ID]*worker{}, slices: map[counted]bool{}, parts: map[partOf]bool{},
+		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
+	}
+}
+
+// Observe takes the next event.
+func (c *Checker) Observe(r Record) {
+	switch e := r.Event.(type) {
+	case event.Acted:
+		c.onActed(r, e)
+	case event.SliceStarted:
+		c.onSliceStarted(r, e)
+	case event.SliceEnded:
+		c.onSliceEnded(r, e)
+	case event.SliceCounted:
+		c.onSliceCounted(r, e)
+	case event.PartCounted:
+		c.onPartCounted(r, e)
+	case event.JobChanged:
+		c.onJobChanged(r, e)
+	case event.WorkflowChanged:
+		c.onWorkflowChanged(r, e)
+	case event.PartChanged:
+		c.onPartChanged(r, e)
+	}
+}
+
+// Violations returns what was broken so far, the first ones, in order.
+func (c *Checker) Violations() []Violation { return c.violations }
+
+// Broken returns how often something was broken, the forgotten ones included.
+func (c *Checker) Broken() int { return c.broken }
+
+func (c *Checker) violate(invariant string, r Record, format string, args ...any) {
+	c.broken++
+	if len(c.violations) < violationsMax {
+		c.violations = append(c.violations, Violation{invariant, r.At, r.Node, fmt.Sprintf(format, args...)})
+	}
+}

@@ -1,0 +1,135 @@
+package checker_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+)
+
+// Each file of testdata is a history. accepted-*.jsonl must pass; rejected-T8-*
+// must break T8 and nothing else.
+func TestHistories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		t.Run(name, func(t *testing.T) {
+			got := judge(t, file)
+			verdict, rest, _ := strings.Cut(name, "-")
+			invariant, _, _ := strings.Cut(rest, "-")
+			seen[verdict]++
+			if verdict == "accepted" {
+				if len(got) != 0 {
+					t.Fatalf("violations: %v", got)
+				}
+				return
+			}
+			seen[invariant]++
+			if len(got) == 0 {
+				t.Fatal("nothing was found wrong")
+			}
+			for _, v := range got {
+				if v.Invariant != invariant {
+					t.Errorf("want only %s broken, got %v", invariant, v)
+				}
+			}
+		})
+	}
+	for _, want := range []string{"accepted", "T3", "T6", "T8", "T9", "T11", "L"} {
+		if seen[want] == 0 {
+			t.Errorf("no history for %s", want)
+		}
+	}
+}
+
+func judge(t *testing.T, file string) []checker.Violation {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := checker.New()
+	if err := checker.Read(f, c.Observe); err != nil {
+		t.Fatal(err)
+	}
+	c.Finish(time.Hour)
+	return c.Violations()
+}
+
+func TestHistoryReadsWhatItWrote(t *testing.T) {
+	want := []checker.Record{
+		{At: time.Second, Node: "w1", Incarnation: 3, Event: event.SliceStarted{Cores: []int{0, 2}, Total: 4}},
+		{At: 2 * time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}},
+	}
+	var b []byte
+	for _, r := range want {
+		var err error
+		if b, err = checker.AppendJSON(b, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []checker.Record
+	if err := checker.Read(bytes.NewReader(b), func(r checker.Record) { got = append(got, r) }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("-written +read:\n%s", diff)
+	}
+}
+
+func TestHistoryThatIsNoneIsRefused(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"not JSON", "hello\n", "line 1"},
+		{"an unknown event", `{"event":"moon-landing","data":{}}` + "\n", "moon-landing"},
+		{"fields of another type", `{"event":"shed","data":{"What":7}}` + "\n", "shed"},
+		{"an endless line", strings.Repeat("x", 2<<20), "longer than"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := checker.Read(strings.NewReader(tc.text), func(checker.Record) {})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %v, want it to name %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.jsonl")
+	slices.Sort(files)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := checker.New()
+		_ = checker.Read(bytes.NewReader(b), c.Observe)
+		c.Finish(time.Hour)
+	})
+}
+
+func BenchmarkObserve(b *testing.B) {
+	b.ReportAllocs()
+	c := checker.New()
+	r := checker.Record{Node: "w1", Incarnation: 1}
+	for b.Loop() {
+		r.Event = event.SliceStarted{Cores: []int{0}, Total: 1}
+		c.Observe(r)
+		r.Event = event.SliceEnded{Cores: []int{0}}
+		c.Observe(r)
+	}
+}

@@ -1,0 +1,60 @@
+package checker
+
+import (
+	"slices"
+
+	"hyperscale/core/event"
+)
+
+// worker is who holds which core, in one incarnation.
+type worker struct {
+	incarnation uint64
+	holder      map[int]execution
+}
+
+// of returns the worker's cores. A new incarnation holds none: its executors
+// died with the old one.
+func (c *Checker) of(r Record) *worker {
+	w := c.workers[r.Node]
+	if w == nil || w.incarnation != r.Incarnation {
+		w = &worker{r.Incarnation, map[int]execution{}}
+		c.workers[r.Node] = w
+	}
+	return w
+}
+
+func (c *Checker) takeCores(r Record, e event.SliceStarted) {
+	w := c.of(r)
+	if len(e.Cores) == 0 {
+		c.violate("T9", r, "slice %v under %v started on no core", e.Slice, e.Fence)
+	}
+	for _, core := range e.Cores {
+		if core < 0 || core >= e.Total {
+			c.violate("T9", r, "slice %v was given core %d of %d", e.Slice, core, e.Total)
+		}
+		if other, ok := w.holder[core]; ok {
+			c.violate("T9", r, "core %d was given to slice %v under %v while %v under %v holds it", core, e.Slice, e.Fence, other.slice, other.fence)
+		}
+		w.holder[core] = execution{e.Slice, e.Fence}
+	}
+}
+
+func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {
+	w := c.of(r)
+	run := execution{e.Slice, e.Fence}
+	var held []int
+	//lint:orderfree the cores are sorted below
+	for core, holder := range w.holder {
+		if holder == run {
+			held = append(held, core)
+		}
+	}
+	slices.Sort(held)
+	freed := slices.Sorted(slices.Values(e.Cores))
+	if !slices.Equal(held, freed) {
+		c.violate("T9", r, "slice %v under %v freed cores %v but held %v", e.Slice, e.Fence, freed, held)
+	}
+	for _, core := range held {
+		delete(w.holder, core)
+	}
+}

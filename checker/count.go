@@ -1,0 +1,61 @@
+package checker
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// counted is a slice in one part: a manager counts it once, also across its
+// restarts, whatever the attempt.
+type counted struct {
+	manager node.ID
+	slice   message.SliceID
+	part    message.Fence
+}
+
+// partOf is a datacenter's part of a job.
+type partOf struct {
+	job        message.JobID
+	datacenter string
+}
+
+// partSum is one manager's part under one fence.
+type partSum struct {
+	manager node.ID
+	job     message.JobID
+	part    message.Fence
+}
+
+func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
+	key := counted{r.Node, e.Slice, e.Part}
+	if c.slices[key] {
+		c.violate("T8", r, "slice %v was counted twice in part %v, now under %v", e.Slice, e.Part, e.Fence)
+		return
+	}
+	c.slices[key] = true
+	c.reported[partSum{r.Node, e.Slice.Job, partFence(e.Part)}] += e.Started
+	if _, ok := c.started[execution{e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
+		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
+	}
+}
+
+// onPartCounted judges that a part counts once and holds exactly what its
+// manager counted of its slices.
+func (c *Checker) onPartCounted(r Record, e event.PartCounted) {
+	key := partOf{e.Job, e.Datacenter}
+	if c.parts[key] {
+		c.violate("T8", r, "part %s of job %v was counted twice, now under %v", e.Datacenter, e.Job, e.Fence)
+		return
+	}
+	c.parts[key] = true
+	if sum := c.reported[partSum{e.Manager, e.Job, partFence(e.Fence)}]; sum != e.Started {
+		c.violate("T8", r, "part %s of job %v holds %d starts, its manager %s counted %d of its slices", e.Datacenter, e.Job, e.Started, e.Manager, sum)
+	}
+}
+
+// partFence is a fence without its attempt.
+func partFence(f message.Fence) message.Fence {
+	f.Attempt = 0
+	return f
+}

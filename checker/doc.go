@@ -1,0 +1,25 @@
+// Package checker judges a history: the events that machines emitted, in the
+// order in which an observer of the whole cluster saw them.
+//
+// It does not run anything, knows no role's code, and does not care who
+// recorded the history: the simulator hands events over as they happen, a file
+// of JSON lines from real processes reads the same.
+//
+// Source: DESIGN.md, "What is proved".
+//
+// Invariants that it judges:
+//
+//	T3  no receiver acts on a fence lower than one it has acted on, across its
+//	    own restarts; a dispatch needs a greater one
+//	T6  one accepted execution per slice and fence, in the whole cluster
+//	T8  a slice counts once in a part, a part once in a job, and what is counted
+//	    adds up
+//	T9  a worker's core serves one execution at a time
+//	T11 after the last fault healed, every accepted job ends within a bound
+//	L   every change of state is legal, and the first terminal state wins
+//
+// Safety is judged online, event by event, cheaply enough to be always on.
+// Liveness is judged by Finish.
+//
+// Read checker.go, then fence.go, cores.go, count.go, state.go, history.go.
+package checker

@@ -1,0 +1,132 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/job"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// theJob is what is known of one job.
+type theJob struct {
+	state    message.JobState
+	gate     node.ID
+	accepted time.Duration
+	ended    time.Duration
+}
+
+// flow is a workflow of a part.
+type flow struct {
+	manager  node.ID
+	job      message.JobID
+	part     message.Fence
+	workflow uint32
+}
+
+func (c *Checker) job(id message.JobID) *theJob {
+	j := c.jobs[id]
+	if j == nil {
+		j = &theJob{}
+		c.jobs[id] = j
+	}
+	return j
+}
+
+// onJobChanged judges L. A gate that restarts may tell again from where its disk
+// stands; it may not go on from elsewhere.
+func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
+	j := c.job(e.Job)
+	if e.From == message.JobNone {
+		if j.state != message.JobNone {
+			c.violate("L", r, "job %v was accepted twice", e.Job)
+		}
+		j.gate, j.accepted = r.Node, r.At
+	}
+	if j.state.Terminal() {
+		c.violate("L", r, "job %v had ended %v and became %v", e.Job, j.state, e.To)
+		return
+	}
+	if !job.LegalJob(e.From, e.To) {
+		c.violate("L", r, "job %v went from %v to %v", e.Job, e.From, e.To)
+	}
+	j.state = e.To
+	if e.To.Terminal() {
+		j.ended = r.At
+	}
+}
+
+func (c *Checker) onPartChanged(r Record, e event.PartChanged) {
+	if e.From.Terminal() {
+		c.violate("L", r, "part of job %v under %v had ended %v and became %v", e.Job, e.Fence, e.From, e.To)
+	}
+}
+
+func (c *Checker) onWorkflowChanged(r Record, e event.WorkflowChanged) {
+	key := flow{r.Node, e.Job, e.Fence, e.Workflow}
+	if last := c.flows[key]; last.Terminal() {
+		c.violate("L", r, "workflow %d of job %v had ended %v and became %v", e.Workflow, e.Job, last, e.To)
+		return
+	}
+	if !job.LegalWorkflow(e.From, e.To) {
+		c.violate("L", r, "workflow %d of job %v went from %v to %v", e.Workflow, e.Job, e.From, e.To)
+	}
+	c.flows[key] = e.To
+}
+
+// Open is a job that has not ended.
+type Open struct {
+	Job      message.JobID
+	Gate     node.ID
+	State    message.JobState
+	Accepted time.Duration
+}
+
+// Open returns the accepted jobs that have not ended, the oldest first.
+func (c *Checker) Open() []Open {
+	var open []Open
+	//lint:orderfree the jobs are sorted below
+	for id, j := range c.jobs {
+		if j.state != message.JobNone && !j.state.Terminal() {
+			open = append(open, Open{id, j.gate, j.state, j.accepted})
+		}
+	}
+	slices.SortFunc(open, func(a, b Open) int {
+		if a.Accepted != b.Accepted {
+			return int(a.Accepted - b.Accepted)
+		}
+		return a.Job.Compare(b.Job)
+	})
+	return open
+}
+
+// Finish judges T11: now is at least the bound after the last fault healed, and
+// no new job was offered since then; every accepted job must have ended.
+func (c *Checker) Finish(now time.Duration) {
+	for _, o := range c.Open() {
+		c.violate("T11", Record{At: now, Node: o.Gate}, "job %v, accepted at %v, is still %v", o.Job, o.Accepted, o.State)
+	}
+}
+
+// Acknowledged tells that a client was told of a job: it must be known.
+func (c *Checker) Acknowledged(r Record, id message.JobID) {
+	if j := c.jobs[id]; j == nil || j.state == message.JobNone {
+		c.violate("T11", r, "job %v was acknowledged to %s but no gate has accepted it", id, r.Node)
+	}
+}
+
+// Jobs returns how many jobs were accepted, and how many have ended.
+func (c *Checker) Jobs() (accepted, ended int) {
+	//lint:orderfree counting does not depend on order
+	for _, j := range c.jobs {
+		if j.state != message.JobNone {
+			accepted++
+		}
+		if j.state.Terminal() {
+			ended++
+		}
+	}
+	return accepted, ended
+}

@@ -1,0 +1,24 @@
+package event
+
+import "hyperscale/core/node"
+
+// New returns a pointer to an empty event of a name, to decode into, or nil when
+// the catalogue has none.
+func New(name string) node.Event {
+	for _, e := range All() {
+		if e.EventName() == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// All returns a pointer to an empty event of every kind, in the order of the
+// catalogue.
+func All() []node.Event {
+	return []node.Event{
+		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &Acted{}, &FenceRefused{}, &SliceStarted{}, &SliceEnded{},
+		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
+		&PeerRegistered{}, &PeerLost{}, &Ignored{}, &StoreFailed{}, &Shed{},
+	}
+}
