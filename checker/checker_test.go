@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 )
 
 // Each file of testdata is a history. accepted-*.jsonl must pass; rejected-T8-*
@@ -102,6 +103,20 @@ func TestHistoryThatIsNoneIsRefused(t *testing.T) {
 				t.Fatalf("got %v, want it to name %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestAcknowledgedJobMustBeKnown(t *testing.T) {
+	c := checker.New()
+	job := message.JobID{7}
+	c.Acknowledged(checker.Record{Node: "client"}, job)
+	if got := c.Violations(); len(got) != 1 || got[0].Invariant != "T11" {
+		t.Fatalf("an unknown job was acknowledged: got %v", got)
+	}
+	c.Observe(checker.Record{Node: "g1", Event: event.JobChanged{Job: job, To: message.JobSubmitted}})
+	c.Acknowledged(checker.Record{Node: "client"}, job)
+	if got := c.Broken(); got != 1 {
+		t.Fatalf("a known job was acknowledged: got %v", c.Violations())
 	}
 }
 
