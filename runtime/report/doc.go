@@ -1,0 +1,20 @@
+// Package report turns the result of a job into what people and scripts keep: the
+// result file of `--out json=FILE`, and the same figures for the summary.
+//
+// It does not measure, merge or judge (executors, managers and the gate did), and
+// it draws nothing (runtime/ui does).
+//
+// Source: docs/result.md, generated from the structs of result.go by this
+// package's test with -rewrite. Fields may be added, never renamed.
+//
+// Invariants:
+//
+//	R1 started = ok + failed + timed_out + cancelled for every step, workflow,
+//	   datacenter and the whole.
+//	R2 The totals of a whole are the sums of its parts; a quantile comes from merged
+//	   histograms, never from other quantiles.
+//	R3 Times and values are integers: nanoseconds, thousandths, parts per million.
+//	R4 A file is there whole or not at all.
+//
+// Read result.go (the file's shape), build.go, write.go.
+package report

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write goldens and docs/result.md again")
+
+// golden compares got with a file, or writes it.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *rewrite {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
+	}
+}
+
+func histogram(values ...uint64) message.Histogram {
+	var h stats.Histogram
+	for _, v := range values {
+		h.Record(v)
+	}
+	return h.Wire()
+}
+
+func TestResultFile(t *testing.T) {
+	workflow := message.WorkflowResult{
+		Name: "shop", State: message.WorkflowCompleted, VUs: 64, Cores: 2, Duration: 11 * time.Second,
+		Lost: []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5s", Started: 40, OK: 39}},
+		Stats: message.Stats{
+			Elapsed: 10 * time.Second, Logs: []string{"done"},
+			Generator: message.Generator{Lag: histogram(1000, 2000), BusyMax: 420_000},
+			Steps: []message.StepStats{
+				{
+					Name: "home", Kind: message.StepRequest, Started: 100, OK: 90, Failed: 6, TimedOut: 3, Cancelled: 1, BytesIn: 15_000, BytesOut: 5_000,
+					Statuses: []message.StatusCount{{Status: 200, Count: 90}, {Status: 500, Count: 4}},
+					Errors:   []message.ErrorCount{{Kind: "closed", Count: 2, Example: "closed before an answer"}, {Kind: "status", Count: 4, Example: "500"}},
+					Latency:  histogram(1_000_000, 2_000_000, 400_000_000), Service: histogram(900_000),
+				},
+				{Name: "is_me", Kind: message.StepCheck, OK: 8, Failed: 2, Skipped: 1, Errors: []message.ErrorCount{{Kind: "status 500", Count: 2}}},
+				{Name: "size", Kind: message.StepMetric, Metric: histogram(150_000)},
+				{Name: "tidy", Kind: message.StepAction, OK: 9},
+			},
+		},
+	}
+	in := &message.Result{
+		Job: message.JobID{1}, Name: "shop.star", State: message.JobCompleted, Duration: 12 * time.Second,
+		Workflows:   []message.WorkflowResult{workflow},
+		Datacenters: []message.DatacenterResult{{Name: "east", State: message.JobCompleted, Duration: 12 * time.Second, Workflows: []message.WorkflowResult{workflow}}},
+		Thresholds:  []message.ThresholdResult{{Workflow: "shop", Expr: "home.latency.p99 < 250ms", Value: 400_000_000, Of: message.OfLatency}},
+	}
+	r, err := Build(in, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/result.json", got)
+
+	file := filepath.Join(t.TempDir(), "result.json")
+	for range 2 { // a second one replaces the first
+		if err := r.WriteFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), string(written)); diff != "" {
+		t.Error(diff)
+	}
+	if names, _ := os.ReadDir(filepath.Dir(file)); len(names) != 1 {
+		t.Errorf("%d files beside the result, want it alone", len(names))
+	}
+}
+
+func TestHostileHistogramIsRefused(t *testing.T) {
+	in := &message.Result{Workflows: []message.WorkflowResult{{Name: "w", Stats: message.Stats{Steps: []message.StepStats{
+		{Name: "s", Kind: message.StepRequest, Latency: message.Histogram{Count: 7}},
+	}}}}}
+	if _, err := Build(in, time.Time{}); err == nil {
+		t.Error("a histogram without its buckets was accepted")
+	}
+}
+
+// TestNumbersAddUp: whatever executors measured, R1 and R2 hold.
+func TestNumbersAddUp(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		count := rapid.Uint64Range(0, 1<<40)
+		step := rapid.Custom(func(rt *rapid.T) message.StepStats {
+			s := message.StepStats{
+				Name: rapid.StringMatching(`[a-z]{1,8}`).Draw(rt, "name"),
+				Kind: message.StepKind(rapid.Uint8Range(uint8(message.StepRequest), uint8(message.StepAction)).Draw(rt, "kind")),
+				OK:   count.Draw(rt, "ok"), Failed: count.Draw(rt, "failed"), TimedOut: count.Draw(rt, "timed out"), Cancelled: count.Draw(rt, "cancelled"),
+			}
+			s.Started = s.OK + s.Failed + s.TimedOut + s.Cancelled
+			return s
+		})
+		workflow := rapid.Custom(func(rt *rapid.T) message.WorkflowResult {
+			return message.WorkflowResult{Name: "w", Stats: message.Stats{Steps: rapid.SliceOfN(step, 0, 5).Draw(rt, "steps")}}
+		})
+		in := &message.Result{Workflows: rapid.SliceOfN(workflow, 0, 4).Draw(rt, "workflows")}
+		in.Datacenters = []message.DatacenterResult{{Name: "east", Workflows: in.Workflows}}
+		r, err := Build(in, time.Time{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		check := func(what string, t Totals) {
+			if t.Started != t.OK+t.Failed+t.TimedOut+t.Cancelled {
+				rt.Fatalf("%s does not add up: %+v", what, t)
+			}
+		}
+		var sum Totals
+		for _, w := range r.Workflows {
+			var steps Totals
+			for _, s := range w.Steps {
+				check("a step", s.Totals)
+				steps.add(s.Totals)
+			}
+			check("a workflow", w.Totals)
+			if steps != w.Totals {
+				rt.Fatalf("steps sum to %+v, their workflow says %+v", steps, w.Totals)
+			}
+			sum.add(w.Totals)
+		}
+		if sum != r.Totals || sum != r.Datacenters["east"].Totals {
+			rt.Fatalf("workflows sum to %+v, the whole says %+v, the datacenter %+v", sum, r.Totals, r.Datacenters["east"].Totals)
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package report
+
+// Schema names the shape of the file; it changes only if a field's meaning does.
+const Schema = "hyperscale.result/v1"
+
+// Result is the whole file.
+type Result struct {
+	Schema      string                `json:"schema"`          // always hyperscale.result/v1
+	Job         string                `json:"job"`             // the id that submit printed
+	Name        string                `json:"name"`            // the main file's name
+	Outcome     string                `json:"outcome"`         // COMPLETED, PARTIAL, FAILED, CANCELLED or TIMED_OUT
+	Error       string                `json:"error,omitempty"` // why it did not complete
+	StartedAt   string                `json:"started_at"`      // RFC 3339, on the clock of who asked for the job
+	DurationNS  int64                 `json:"duration_ns"`     // from acceptance to the end
+	Totals      Totals                `json:"totals"`          // of all workflows
+	Generator   Generator             `json:"generator"`       // how well the load was generated, at the worst
+	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
+	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
+	Thresholds  []Threshold           `json:"thresholds"`      // in the file's order
+}
+
+// Totals count measured steps. started = ok + failed + timed_out + cancelled; a
+// dropped start and a step skipped because of one before it never started.
+type Totals struct {
+	Started   uint64 `json:"started"`   // requests begun
+	OK        uint64 `json:"ok"`        // answered whole, in time, and as expected
+	Failed    uint64 `json:"failed"`    // answered otherwise, or not at all
+	TimedOut  uint64 `json:"timed_out"` // not answered within the workflow's timeout
+	Cancelled uint64 `json:"cancelled"` // in flight when the run was interrupted
+	Dropped   uint64 `json:"dropped"`   // never started: no virtual user was free
+	Skipped   uint64 `json:"skipped"`   // never started: a step before it failed
+	BytesIn   uint64 `json:"bytes_in"`  // received, heads included
+	BytesOut  uint64 `json:"bytes_out"` // sent, heads included
+}
+
+// Generator tells whether the figures are the target's or the generator's own.
+type Generator struct {
+	LagNS      Distribution `json:"lag_ns"`       // by how much starts were late
+	BusyMaxPPM uint32       `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
+	Saturated  bool         `json:"saturated"`    // the generator was the bottleneck: latencies include its own delays
+}
+
+// Datacenter is one datacenter's share of the job.
+type Datacenter struct {
+	Outcome    string     `json:"outcome"`         // as of the whole
+	Error      string     `json:"error,omitempty"` // why it did not complete
+	DurationNS int64      `json:"duration_ns"`     // of its share
+	Totals     Totals     `json:"totals"`          // of its workflows
+	Workflows  []Workflow `json:"workflows"`       // in the file's order
+}
+
+// Workflow is one workflow of the file.
+type Workflow struct {
+	Name       string    `json:"name"`            // as declared
+	Outcome    string    `json:"outcome"`         // COMPLETED, FAILED, CANCELLED or TIMED_OUT
+	Error      string    `json:"error,omitempty"` // why it did not complete
+	VUs        uint64    `json:"vus"`             // virtual users
+	Cores      uint32    `json:"cores"`           // cores that ran them
+	DurationNS int64     `json:"duration_ns"`     // of the load, from the first start to the last end
+	Totals     Totals    `json:"totals"`          // of its measured steps
+	Generator  Generator `json:"generator"`       // of its executors
+	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
+	Checks     []Check   `json:"checks"`          // in the file's order
+	Actions    []Check   `json:"actions"`         // steps that run and are not measured
+	Metrics    []Metric  `json:"metrics"`         // in the file's order
+	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
+	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
+}
+
+// Step is one measured step.
+type Step struct {
+	Name      string            `json:"name"` // as declared
+	Kind      string            `json:"kind"` // request or function
+	Totals                      // the counts, as fields of the step itself
+	RateMilli uint64            `json:"rate_milli"` // requests that ended, a second, in thousandths
+	Statuses  map[string]uint64 `json:"statuses"`   // answers by status
+	Errors    []Error           `json:"errors"`     // failures by kind, most frequent first
+	LatencyNS Distribution      `json:"latency_ns"` // from the intended start to the last byte, connecting included
+	ServiceNS Distribution      `json:"service_ns"` // from the first byte written to the last byte
+}
+
+// Error is one kind of failure.
+type Error struct {
+	Kind    string `json:"kind"`    // of a bounded set; of a check its own text
+	Count   uint64 `json:"count"`   // how often
+	Example string `json:"example"` // the first of them, in words
+}
+
+// Check is a step that passes or fails.
+type Check struct {
+	Name    string  `json:"name"`    // as declared
+	Passed  uint64  `json:"passed"`  // how often it was met
+	Failed  uint64  `json:"failed"`  // how often not
+	Skipped uint64  `json:"skipped"` // never asked: a step before it failed
+	Errors  []Error `json:"errors"`  // failures by text, most frequent first
+}
+
+// Metric is a number that the file records.
+type Metric struct {
+	Name       string       `json:"name"`        // as declared
+	ValueMilli Distribution `json:"value_milli"` // of what was recorded, in thousandths
+	SumMilli   uint64       `json:"sum_milli"`   // of all values, in thousandths
+	Failed     uint64       `json:"failed"`      // how often its function gave no number
+	Errors     []Error      `json:"errors"`      // those, by kind
+}
+
+// Lost is an attempt that was given up: its figures are the last that it told.
+type Lost struct {
+	Slice   uint32 `json:"slice"`   // which share of the workflow
+	Attempt uint64 `json:"attempt"` // which try of it, from 1
+	Worker  string `json:"worker"`  // who ran it
+	Reason  string `json:"reason"`  // why it was given up
+	Started uint64 `json:"started"` // requests it had begun
+	OK      uint64 `json:"ok"`      // requests it had seen answered
+}
+
+// Distribution tells of many values in a few; quantiles are at most 0.4 % too high.
+type Distribution struct {
+	Count uint64 `json:"count"` // how many values
+	Min   uint64 `json:"min"`   // the smallest, exact
+	Mean  uint64 `json:"mean"`  // the average, rounded down
+	P50   uint64 `json:"p50"`   // half of them are at most this
+	P90   uint64 `json:"p90"`   // 90 % are
+	P95   uint64 `json:"p95"`   // 95 % are
+	P99   uint64 `json:"p99"`   // 99 % are
+	P999  uint64 `json:"p999"`  // 99.9 % are
+	Max   uint64 `json:"max"`   // the largest, exact
+}
+
+// Threshold is one condition of a good run.
+type Threshold struct {
+	Workflow string `json:"workflow"` // whose it is
+	Expr     string `json:"expr"`     // as written
+	Of       string `json:"of"`       // latency, service, errors, checks, rate or metric
+	Value    int64  `json:"value"`    // ns for latency and service, parts per million for errors and checks, else thousandths
+	OK       bool   `json:"ok"`       // whether it was met
+}

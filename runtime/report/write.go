@@ -1,0 +1,54 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Encode writes the result as indented JSON with a newline at its end.
+func (r *Result) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // expressions hold < and >
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// WriteFile replaces file by the result: a reader sees the old one or the whole new
+// one. What is no regular file (a pipe, /dev/stdout) is written to as it is.
+func (r *Result) WriteFile(file string) error {
+	b, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		if err := os.WriteFile(file, b, 0o644); err != nil {
+			return fmt.Errorf("write the result: %w", err)
+		}
+		return nil
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	if err != nil {
+		return fmt.Errorf("write the result to %s: %w", file, err)
+	}
+	defer func() { _ = os.Remove(part.Name()) }() // gone already when all went well
+	if _, err = part.Write(b); err == nil {
+		err = part.Chmod(0o644)
+	}
+	if closed := part.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(part.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the result to %s: %w", file, err)
+	}
+	return nil
+}
