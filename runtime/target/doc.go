@@ -1,0 +1,30 @@
+// Package target is the server that load tests are tried against: `hyperscale target`.
+//
+// It is not a web server: it has no files, no routing table and no handler interface. One
+// epoll loop answers plain HTTP/1.1; with TLS each connection has a goroutine, and both
+// drive the same session. Command line and semantics: the manual of `hyperscale target`.
+//
+// Endpoints; each other path answers like "/":
+//
+//	ANY  /          200, Size bytes of text
+//	POST /login     {"user":"u1"} -> {"token":"..."}
+//	GET  /me        Authorization: Bearer <token> -> {"user":"u1"}, else 401
+//	GET  /json      a small JSON object
+//	GET  /redirect  302 to /
+//	GET  /cookie    sets the cookie session=target
+//	GET  /__stats   the counters; POST /__reset sets them to zero; neither is counted
+//
+// Invariants:
+//
+//	G1 A request counts once, when its head is complete and valid; a response counts
+//	   when the kernel has taken its last byte, and its bytes with it. So requests
+//	   minus responses is what was closed, stalled, or is still on its way.
+//	G2 Every N-th means of all counted requests: close, stall and error may meet, and
+//	   then close wins, else the error comes after the stall.
+//	G3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
+//	   login; every state of a connection has a deadline.
+//	G4 Between requests a connection keeps no buffer.
+//
+// Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
+// loop.go, connection.go, secure.go.
+package target

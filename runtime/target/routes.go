@@ -1,0 +1,128 @@
+package target
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
+
+type route uint8
+
+const (
+	routeHome route = iota
+	routeLogin
+	routeMe
+	routeJSON
+	routeRedirect
+	routeCookie
+	routeStats
+	routeReset
+)
+
+const (
+	maxLogin    = 4 << 10
+	maxUser     = 256
+	tokenPrefix = "user-"
+)
+
+func findRoute(path []byte) route {
+	switch string(path) {
+	case "/login":
+		return routeLogin
+	case "/me":
+		return routeMe
+	case "/json":
+		return routeJSON
+	case "/redirect":
+		return routeRedirect
+	case "/cookie":
+		return routeCookie
+	case "/__stats":
+		return routeStats
+	case "/__reset":
+		return routeReset
+	}
+	return routeHome
+}
+
+// respond appends the answer to a request.
+func (s *site) respond(c *call, out *output) {
+	if c.fail {
+		s.render(c, out, response{status: 500, kind: typeText, body: "this error was asked for by error-every\n"})
+		return
+	}
+	switch c.route {
+	case routeHome:
+		s.home(c, out)
+	case routeLogin:
+		s.render(c, out, only(c.post, "POST", func() response { return login(c.body) }))
+	case routeMe:
+		s.render(c, out, only(c.get, "GET, HEAD", func() response { return me(c.user) }))
+	case routeJSON:
+		s.render(c, out, only(c.get, "GET, HEAD", func() response {
+			return response{status: 200, kind: typeJSON, body: `{"message":"hello","items":[1,2,3]}` + "\n"}
+		}))
+	case routeRedirect:
+		s.render(c, out, response{status: 302, kind: typeText, extra: "Location: /\r\n", body: "go to /\n"})
+	case routeCookie:
+		s.render(c, out, response{status: 200, kind: typeText, extra: "Set-Cookie: session=target; Path=/; HttpOnly\r\n", body: "a cookie is set\n"})
+	case routeStats:
+		s.render(c, out, only(c.get, "GET, HEAD", func() response {
+			return response{status: 200, kind: typeJSON, body: marshal(s.stats.snapshot())}
+		}))
+	case routeReset:
+		s.render(c, out, only(c.post, "POST", func() response {
+			s.stats = newCounters(s.stats.epoch + 1)
+			return response{status: 204}
+		}))
+	}
+}
+
+// only answers requests with the right method and tells others which one is right.
+func only(right bool, allowed string, answer func() response) response {
+	if !right {
+		return response{status: 405, kind: typeText, extra: "Allow: " + allowed + "\r\n", body: "use " + allowed + "\n"}
+	}
+	return answer()
+}
+
+func login(body []byte) response {
+	if len(body) > maxLogin {
+		return response{status: 413, kind: typeJSON, body: `{"error":"keep the body within 4 KiB"}` + "\n"}
+	}
+	var in struct {
+		User string `json:"user"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil || in.User == "" || len(in.User) > maxUser {
+		return response{status: 400, kind: typeJSON, body: `{"error":"send {\"user\": name} with a name of 1 to 256 bytes"}` + "\n"}
+	}
+	token := tokenPrefix + hex.EncodeToString([]byte(in.User))
+	return response{status: 200, kind: typeJSON, body: marshal(map[string]string{"token": token})}
+}
+
+// userOf returns the user whom a token names, "" if it is none of ours. Tokens carry the
+// name itself, so that the target remembers nobody.
+func userOf(token []byte) string {
+	digits, ours := strings.CutPrefix(string(token), tokenPrefix)
+	user, err := hex.DecodeString(digits)
+	if !ours || err != nil || len(user) > maxUser {
+		return ""
+	}
+	return string(user)
+}
+
+func me(user string) response {
+	if user == "" {
+		return response{status: 401, kind: typeJSON, extra: "WWW-Authenticate: Bearer\r\n", body: `{"error":"log in first: POST /login"}` + "\n"}
+	}
+	return response{status: 200, kind: typeJSON, body: marshal(map[string]string{"user": user})}
+}
+
+// marshal renders maps of strings and Stats, which always can be.
+func marshal(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("target: marshal " + err.Error())
+	}
+	return string(b) + "\n"
+}

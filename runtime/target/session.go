@@ -1,0 +1,230 @@
+package target
+
+import (
+	"time"
+
+	"hyperscale/runtime/protocol/http1"
+)
+
+// session is the protocol side of a connection: bytes in, answers out, no input or output
+// of its own. The caller holds the site's lock while it calls.
+//
+//	head -> sized | chunked -> ready -> (waiting) -> head | ended
+type session struct {
+	site   *site
+	part   part
+	left   int64         // of a sized body; of a chunked one, what it may still have
+	chunks *http1.Chunks // only once a chunked body was seen
+	call   call
+	begun  uint32
+	linked bool // it counts as a connection
+	served bool // it has carried a counted request
+}
+
+type part uint8
+
+const (
+	partHead part = iota
+	partSized
+	partChunked
+	partReady
+	partWaiting
+)
+
+// call is the request being read or answered.
+type call struct {
+	route   route
+	epoch   uint32
+	head    bool // HEAD: no body in the answer
+	get     bool // GET or HEAD
+	post    bool
+	old     bool
+	close   bool // the connection ends after the answer
+	fail    bool // ErrorEvery
+	drop    bool // CloseEvery
+	counted bool
+	wait    time.Duration
+	user    string // /me: whom the bearer token names
+	body    []byte // /login, bounded
+}
+
+// stage names what of which request is being read: each has its own deadline.
+type stage struct {
+	begun uint32
+	part  part
+}
+
+func (s *session) stage() stage { return stage{s.begun, s.part} }
+
+func (s stage) patience(limits *Config) time.Duration {
+	if s.part == partHead {
+		return limits.HeadTimeout
+	}
+	return limits.BodyTimeout
+}
+
+// verdict tells the caller what to do after it has sent the output.
+type verdict uint8
+
+const (
+	wantMore   verdict = iota // read on
+	wantFlush                 // send the output, then feed again
+	wantWait                  // after session.call.wait, answer
+	wantClose                 // close
+	wantLinger                // close, but let the peer read the answer first
+)
+
+// open counts the connection; one whose first request asks for the counters is uncounted.
+func (s *session) open() {
+	s.site.stats.Connections++
+	s.linked = true
+}
+
+func (s *session) link(counts bool) {
+	if counts == s.linked || !counts && s.served {
+		return
+	}
+	s.linked = counts
+	if counts {
+		s.site.stats.Connections++
+	} else if s.site.stats.Connections > 0 { // a reset may have come in between
+		s.site.stats.Connections--
+	}
+}
+
+// feed takes bytes of the stream and returns how many it used. It stops early when an
+// answer must wait or when the output is large enough to be sent first.
+func (s *session) feed(b []byte, out *output) (used int, v verdict) {
+	for {
+		switch s.part {
+		case partHead:
+			h, size, bad := parseHead(b[used:])
+			if bad != nil {
+				return len(b), s.refuse(bad, out)
+			}
+			if size == 0 {
+				return used, wantMore
+			}
+			used += size
+			s.begin(&h, size)
+			if h.expect && s.part != partReady && used == len(b) && !h.old {
+				out.raw("HTTP/1.1 100 Continue\r\n\r\n")
+			}
+		case partSized, partChunked:
+			n, bad := s.body(b[used:])
+			used += n
+			if bad != nil {
+				return len(b), s.refuse(bad, out)
+			}
+			if s.part != partReady {
+				return used, wantMore
+			}
+		case partReady:
+			if s.call.drop {
+				return len(b), wantClose
+			}
+			if s.call.wait > 0 {
+				s.part = partWaiting
+				return used, wantWait
+			}
+			if v := s.answer(out); v != wantMore {
+				return used, v
+			}
+		case partWaiting:
+			return used, wantWait
+		}
+	}
+}
+
+// body takes the bytes of a request's body.
+func (s *session) body(b []byte) (used int, bad *refusal) {
+	if s.part == partSized {
+		used = int(min(s.left, int64(len(b))))
+		s.keep(b[:used], used)
+		if s.left -= int64(used); s.left == 0 {
+			s.part = partReady
+		}
+		return used, nil
+	}
+	for used < len(b) {
+		n, data, done, err := s.chunks.Next(b[used:])
+		used += n
+		if err != nil {
+			return used, badChunk
+		}
+		if s.left -= int64(len(data)); s.left < 0 {
+			return used, badBodySize
+		}
+		s.keep(data, n)
+		if done {
+			s.part = partReady
+			break
+		}
+	}
+	return used, nil
+}
+
+// keep counts body bytes with their framing, and keeps those that an answer depends on.
+func (s *session) keep(data []byte, size int) {
+	if s.call.counted && s.call.epoch == s.site.stats.epoch {
+		s.site.stats.BytesIn += uint64(size)
+	}
+	if s.call.route == routeLogin && len(s.call.body)+len(data) <= maxLogin+1 {
+		s.call.body = append(s.call.body, data...)
+	} else if s.call.route == routeLogin {
+		s.call.body = append(s.call.body[:0], make([]byte, maxLogin+1)...) // too long: refused when answered
+	}
+}
+
+// begin counts a request whose head is complete and decides its fate.
+func (s *session) begin(h *head, size int) {
+	s.begun++
+	s.call = call{
+		route: findRoute(h.path), old: h.old,
+		head: string(h.method) == "HEAD", post: string(h.method) == "POST",
+		close: h.close || h.old && !h.keep,
+	}
+	s.call.get = s.call.head || string(h.method) == "GET"
+	counts := s.call.route != routeStats && s.call.route != routeReset
+	s.link(counts)
+	if counts {
+		s.served = true
+		s.site.judge(&s.call, h.path, size)
+	}
+	if s.call.route == routeMe {
+		s.call.user = userOf(h.bearer)
+	}
+	switch {
+	case h.chunked:
+		if s.chunks == nil {
+			s.chunks = new(http1.Chunks)
+		}
+		s.chunks.Clear()
+		s.part, s.left = partChunked, MaxSize
+	case h.length > 0:
+		s.part, s.left = partSized, h.length
+	default:
+		s.part = partReady
+	}
+}
+
+// answer appends the answer to the current request.
+func (s *session) answer(out *output) verdict {
+	s.site.respond(&s.call, out)
+	s.part = partHead
+	closing := s.call.close
+	s.call = call{}
+	switch {
+	case closing:
+		return wantClose
+	case out.full():
+		return wantFlush
+	}
+	return wantMore
+}
+
+func (s *session) refuse(bad *refusal, out *output) verdict {
+	s.call = call{close: true}
+	s.site.render(&s.call, out, response{status: bad.status, kind: typeText, body: bad.text + "\n"})
+	return wantLinger
+}

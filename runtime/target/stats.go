@@ -1,0 +1,72 @@
+package target
+
+import "maps"
+
+// maxPaths bounds the counters by path; requests to further ones count as "other".
+const (
+	maxPaths   = 1000
+	maxPathLen = 256
+	pathOther  = "other" // no path is called so: they begin with a slash or are "*"
+)
+
+// Stats is what GET /__stats tells.
+type Stats struct {
+	Requests    uint64            `json:"requests"`  // heads that were complete and valid
+	Responses   uint64            `json:"responses"` // taken whole by the kernel
+	BytesIn     uint64            `json:"bytes_in"`  // of those requests, heads and bodies
+	BytesOut    uint64            `json:"bytes_out"` // of those responses
+	Connections uint64            `json:"connections"`
+	Paths       map[string]uint64 `json:"paths"` // without queries
+}
+
+// counters are Stats in the making. Epoch tells a request from before a reset.
+type counters struct {
+	Stats
+	paths    map[string]*uint64
+	lastPath string
+	last     *uint64
+	epoch    uint32
+}
+
+func newCounters(epoch uint32) counters {
+	return counters{paths: map[string]*uint64{}, epoch: epoch}
+}
+
+// request counts one and returns its number.
+func (c *counters) request(path []byte, size int) uint64 {
+	if c.last == nil || string(path) != c.lastPath {
+		c.lastPath, c.last = c.slot(path)
+	}
+	*c.last++
+	c.Requests++
+	c.BytesIn += uint64(size)
+	return c.Requests
+}
+
+func (c *counters) slot(path []byte) (string, *uint64) {
+	if slot, ok := c.paths[string(path)]; ok {
+		return string(path), slot
+	}
+	name := string(path)
+	if len(path) > maxPathLen || len(c.paths) >= maxPaths {
+		name = pathOther
+		if slot, ok := c.paths[name]; ok {
+			return name, slot
+		}
+	}
+	slot := new(uint64)
+	c.paths[name] = slot
+	return name, slot
+}
+
+func (c *counters) snapshot() Stats {
+	s := c.Stats
+	s.Paths = maps.Collect(func(yield func(string, uint64) bool) {
+		for path, n := range c.paths {
+			if !yield(path, *n) {
+				return
+			}
+		}
+	})
+	return s
+}
