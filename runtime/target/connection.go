@@ -95,6 +95,7 @@ func (l *loop) settle(c *connection, v verdict, b []byte) {
 	switch v {
 	case wantClose:
 		l.drop(c)
+		return
 	case wantLinger:
 		_ = unix.Shutdown(c.fd, unix.SHUT_WR) // fails only if the peer is gone: then a read tells
 		c.pending = nil
@@ -107,6 +108,11 @@ func (l *loop) settle(c *connection, v verdict, b []byte) {
 		} else {
 			l.become(c, stateReading)
 		}
+	}
+	// Not sooner: a peer that pipelines more than is answered would fill the memory.
+	if c.deaf && len(c.pending) <= maxHead {
+		c.deaf = false
+		l.watch(c)
 	}
 }
 
@@ -159,10 +165,6 @@ func (l *loop) answer(c *connection) {
 
 // proceed goes on after output was sent whole.
 func (l *loop) proceed(c *connection, v verdict) {
-	if c.deaf {
-		c.deaf = false
-		l.watch(c)
-	}
 	if v == wantClose || v == wantLinger || v == wantWait || len(c.pending) == 0 {
 		l.settle(c, v, c.pending)
 		return
@@ -208,7 +210,6 @@ func (l *loop) flush(c *connection) {
 		return
 	}
 	c.unsent = output{}
-	c.deaf = false
 	l.watch(c)
 	l.proceed(c, c.ending)
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"hyperscale/runtime/protocol/http1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -230,9 +233,9 @@ func TestSlowLoris(t *testing.T) {
 // A peer that sends many requests and reads late gets every byte, in order.
 func TestPipelinedAndReadLate(t *testing.T) {
 	both(t, func(t *testing.T, secure bool) {
-		s := start(t, func(c *Config) { c.TLS = secure; c.Size = 100_000 })
+		s := start(t, func(c *Config) { c.TLS = secure; c.Size = 20_000 })
 		conn := dial(t, s)
-		const n = 400
+		const n = 2000
 		sent := make(chan error, 1)
 		go func() {
 			_, err := io.WriteString(conn, strings.Repeat("GET /"+strings.Repeat("x", 200)+" HTTP/1.1\r\nHost: h\r\n\r\n", n-1)+
@@ -248,8 +251,88 @@ func TestPipelinedAndReadLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := len("hyperscale target: the quick brown fox jumps over the lazy dog.\n")
-		if got, want := bytes.Count(all, []byte("fox")), n*(100_000/line); got < want || strings.Count(string(all), "HTTP/1.1 200") != n {
+		if got, want := bytes.Count(all, []byte("fox")), n*(20_000/line); got < want || strings.Count(string(all), "HTTP/1.1 200") != n {
 			t.Errorf("got %d foxes in %d answers, want at least %d in %d", got, strings.Count(string(all), "HTTP/1.1 200"), want, n)
+		}
+	})
+}
+
+// A peer that pipelines more than is answered must wait: only a bound is kept for it.
+func TestPipelinedBytesAreBounded(t *testing.T) {
+	cfg := Default()
+	cfg.Latency = 5 * time.Millisecond
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLoop(newSite(cfg), listener.(*net.TCPListener))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.run(ctx) }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	flood := strings.Repeat(plainGet, 64<<20/len(plainGet))
+	_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond)) // a closed one fails below
+	_, err = io.WriteString(conn, flood)
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("writing 64 MiB: got %v, want it to block until the deadline", err)
+	}
+	cancel()
+	if err := errors.Join(l.poller.Wake(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	if c := l.conns[1]; len(c.pending) > maxHead+readSize || l.site.stats.Responses < 2 {
+		t.Errorf("%d bytes are pending after %d responses, want at most %d after several", len(c.pending), l.site.stats.Responses, maxHead+readSize)
+	}
+}
+
+// Our own client codec and our own server agree.
+func TestCodecAgrees(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		s := start(t, func(c *Config) { c.TLS = secure })
+		conn := dial(t, s)
+		var p http1.Parser
+		var c http1.Collector
+		for _, tt := range []struct {
+			request  http1.Request
+			status   int
+			body     string
+			reusable bool
+		}{
+			{http1.Request{Method: "POST", URL: s.URL() + "/login", Body: []byte(`{"user":"u1"}`), ContentType: "application/json"}, 200, `{"token":"user-7531"}`, true},
+			{http1.Request{Method: "GET", URL: s.URL() + "/me", Bearer: "user-7531"}, 200, `{"user":"u1"}`, true},
+			{http1.Request{Method: "HEAD", URL: s.URL()}, 200, "", true},
+			{http1.Request{Method: "POST", URL: s.URL() + "/__reset"}, 204, "", true},
+			{http1.Request{Method: "GET", URL: s.URL() + "/redirect", Headers: []http1.Pair{{Name: "Connection", Value: "close"}}}, 302, "go to /", false},
+		} {
+			call, err := tt.request.Compile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Write(call.Bytes); err != nil {
+				t.Fatal(err)
+			}
+			p.Reset(call.Method)
+			p.Collect(&c)
+			for b := make([]byte, 4096); !p.Done(); {
+				n, err := conn.Read(b)
+				if err == nil {
+					_, _, err = p.Feed(b[:n])
+				}
+				if err != nil {
+					t.Fatalf("%s %s: %v", call.Method, call.Path, err)
+				}
+			}
+			if body := strings.TrimSpace(string(c.Body)); p.Status() != tt.status || body != tt.body || p.Reusable() != tt.reusable {
+				t.Errorf("%s %s: got %d %q reusable %v, want %d %q %v", call.Method, call.Path, p.Status(), body, p.Reusable(), tt.status, tt.body, tt.reusable)
+			}
 		}
 	})
 }
