@@ -1,0 +1,124 @@
+package ui
+
+import (
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Style says how to draw.
+type Style struct {
+	Width int  // columns
+	Color bool // off: NO_COLOR, no terminal, or one that cannot
+}
+
+// StyleOf finds out about a file: a terminal's width and colours, else 80 plain columns.
+func StyleOf(f *os.File) Style {
+	s := Style{Width: 80}
+	if !term.IsTerminal(int(f.Fd())) {
+		return s
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		s.Width = min(max(width, 80), 120)
+	}
+	s.Color = os.Getenv("NO_COLOR") == "" && capable()
+	return s
+}
+
+// capable says that the terminal understands escape sequences.
+func capable() bool {
+	name := os.Getenv("TERM")
+	return name != "" && name != "dumb"
+}
+
+// The colours, by what they mean.
+const (
+	bold   = "1"
+	faint  = "2"
+	good   = "32"
+	warn   = "33"
+	bad    = "31"
+	accent = "36"
+)
+
+// paint colours text that has its final width already.
+func (s Style) paint(colour, text string) string {
+	if !s.Color || colour == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// table lays out rows in columns: the first to the left, the others to the right.
+// Cells may be coloured by a function of their text.
+type table struct {
+	style  Style
+	indent int
+	first  int // width of the first column, if its cells need less
+	head   []string
+	rows   [][]cell
+}
+
+type cell struct{ text, colour string }
+
+func plain(text string) cell { return cell{text: text} }
+
+const (
+	gap      = 2 // between columns
+	firstMin = 8 // of the first column, before others are left out
+)
+
+// widths measures the columns. The first shrinks to what the others leave; where
+// even that is not enough, columns at the right are left out.
+func (t *table) widths() []int {
+	widths := make([]int, len(t.head))
+	widths[0] = t.first
+	measure := func(i int, text string) { widths[i] = max(widths[i], utf8.RuneCountInString(text)) }
+	for i, h := range t.head {
+		measure(i, h)
+	}
+	for _, row := range t.rows {
+		for i, c := range row {
+			measure(i, c.text)
+		}
+	}
+	room := t.style.Width - t.indent - firstMin
+	for i, w := range widths[1:] {
+		if room -= gap + w; room < 0 {
+			widths = widths[:i+1]
+			room += gap + w
+			break
+		}
+	}
+	widths[0] = min(widths[0], firstMin+room)
+	return widths
+}
+
+// draw returns the lines.
+func (t *table) draw() []string {
+	widths := t.widths()
+	line := func(cells []cell) string {
+		var b strings.Builder
+		b.WriteString(strings.Repeat(" ", t.indent))
+		for i, c := range cells[:len(widths)] {
+			text := left(fit(c.text, widths[0]), widths[0])
+			if i > 0 {
+				b.WriteString(strings.Repeat(" ", gap))
+				text = right(c.text, widths[i])
+			}
+			b.WriteString(t.style.paint(c.colour, text))
+		}
+		return strings.TrimRight(b.String(), " ")
+	}
+	var head []cell
+	for _, h := range t.head {
+		head = append(head, cell{h, faint})
+	}
+	lines := []string{line(head)}
+	for _, row := range t.rows {
+		lines = append(lines, line(row))
+	}
+	return lines
+}

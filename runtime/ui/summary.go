@@ -1,0 +1,245 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+)
+
+// Bounds of what the summary shows; the result file has all of it.
+const (
+	errorsShown = 10
+	logsShown   = 5
+)
+
+// Summary tells how a job went.
+func Summary(r *report.Result, s Style) string {
+	d := &summary{style: s, result: r}
+	d.headline()
+	for i := range r.Workflows {
+		d.workflow(&r.Workflows[i])
+	}
+	d.datacenters()
+	d.thresholds()
+	d.generator()
+	return strings.Join(d.lines, "\n") + "\n"
+}
+
+// summary gathers the lines.
+type summary struct {
+	style  Style
+	result *report.Result
+	lines  []string
+}
+
+func (d *summary) add(lines ...string) { d.lines = append(d.lines, lines...) }
+
+// section begins one, an empty line apart.
+func (d *summary) section(title string) { d.add("", d.style.paint(bold, title)) }
+
+func (d *summary) headline() {
+	r := d.result
+	d.add("", fmt.Sprintf("%s  %s in %s", d.style.paint(bold, Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), Duration(time.Duration(r.DurationNS))))
+	if r.Error != "" {
+		d.wrap("  ", Clean(r.Error), bad)
+	}
+	t := r.Totals
+	if t.Started > 0 {
+		d.add(d.style.paint(faint, fmt.Sprintf("  %s started, %s ok, %s in, %s out", Count(t.Started), Share(t.OK, t.Started), Bytes(t.BytesIn), Bytes(t.BytesOut))))
+	}
+}
+
+func outcomeColour(outcome string) string {
+	switch outcome {
+	case message.JobCompleted.String():
+		return good
+	case message.JobPartial.String(), message.JobCancelled.String():
+		return warn
+	}
+	return bad
+}
+
+func (d *summary) workflow(w *report.Workflow) {
+	d.section("workflow " + Clean(w.Name))
+	head := fmt.Sprintf("  %s VUs on %s, %s", Count(w.VUs), plural(uint64(w.Cores), "core"), Duration(time.Duration(w.DurationNS)))
+	if w.Outcome != message.WorkflowCompleted.String() {
+		head += "  " + w.Outcome
+	}
+	d.add(d.style.paint(faint, head))
+	if w.Error != "" {
+		d.wrap("  ", Clean(w.Error), bad)
+	}
+	d.steps(w.Steps)
+	d.failures(w)
+	d.checks(w)
+	d.metrics(w.Metrics)
+	d.lost(w.Lost)
+	d.logs(w.Logs)
+}
+
+// steps are two tables, since eleven columns do not fit in 80.
+func (d *summary) steps(steps []report.Step) {
+	if len(steps) == 0 {
+		return
+	}
+	counts := &table{style: d.style, indent: 2, head: []string{"step", "started", "ok", "failed", "timed out", "cancelled", "rate/s"}}
+	times := &table{style: d.style, indent: 2, head: []string{"latency", "p50", "p90", "p95", "p99", "p99.9", "max"}}
+	for _, s := range steps {
+		name := plain(Clean(s.Name))
+		counts.rows = append(counts.rows, []cell{name, plain(Count(s.Started)), alarm(s.OK, ""), alarm(s.Failed, bad), alarm(s.TimedOut, bad), alarm(s.Cancelled, warn), plain(Milli(s.RateMilli))})
+		l := s.LatencyNS
+		if l.Count == 0 {
+			times.rows = append(times.rows, []cell{name, plain("-"), plain("-"), plain("-"), plain("-"), plain("-"), plain("-")})
+			continue
+		}
+		times.rows = append(times.rows, []cell{name, plain(Latency(l.P50)), plain(Latency(l.P90)), plain(Latency(l.P95)), plain(Latency(l.P99)), plain(Latency(l.P999)), plain(Latency(l.Max))})
+	}
+	names := min(counts.widths()[0], times.widths()[0])
+	for _, t := range []*table{counts, times} {
+		for _, row := range t.rows {
+			row[0].text = fit(row[0].text, names)
+		}
+		t.first = names
+		d.add("")
+		d.add(t.draw()...)
+	}
+	for _, s := range steps {
+		if s.Skipped > 0 {
+			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), plural(s.Skipped, "time")), warn)
+		}
+		if s.Dropped > 0 {
+			d.wrap("  ", fmt.Sprintf("%s dropped %s: no virtual user was free", Clean(s.Name), plural(s.Dropped, "time")), warn)
+		}
+	}
+}
+
+// alarm colours a count that should be zero.
+func alarm(n uint64, colour string) cell {
+	if n == 0 {
+		colour = ""
+	}
+	return cell{Count(n), colour}
+}
+
+// failures are the errors grouped by kind, the most frequent first, and the answers by status.
+func (d *summary) failures(w *report.Workflow) {
+	type failure struct {
+		step string
+		report.Error
+	}
+	var all []failure
+	var statuses []string
+	for _, s := range w.Steps {
+		for _, e := range s.Errors {
+			all = append(all, failure{s.Name, e})
+		}
+		if line := statusLine(s.Statuses); line != "" {
+			statuses = append(statuses, fit("  "+left(fit(Clean(s.Name), 24), 8)+"  "+line, d.style.Width))
+		}
+	}
+	for _, a := range w.Actions {
+		for _, e := range a.Errors {
+			all = append(all, failure{a.Name, e})
+		}
+	}
+	for _, m := range w.Metrics {
+		for _, e := range m.Errors {
+			all = append(all, failure{m.Name, e})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b failure) int { return cmp.Compare(b.Count, a.Count) })
+	if len(all) > 0 {
+		d.add("", d.style.paint(bad, "  errors"))
+	}
+	for i, f := range all {
+		if i == errorsShown {
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps all", plural(uint64(len(all)-i), "kind"))))
+			break
+		}
+		d.example(fmt.Sprintf("  %s  %s  %s", right(Count(f.Count), 8), Clean(f.step), Clean(f.Kind)), f.Example)
+	}
+	if len(statuses) > 0 {
+		d.add("", d.style.paint(faint, "  statuses"))
+		d.add(statuses...)
+	}
+}
+
+// example adds a line and, where it says more, an example below.
+func (d *summary) example(line, example string) {
+	d.add(fit(line, d.style.Width))
+	if example = Clean(example); example != "" && !strings.HasSuffix(line, "  "+example) {
+		d.wrap("            ", example, faint)
+	}
+}
+
+func statusLine(statuses map[string]uint64) string {
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(statuses)) {
+		all = append(all, fmt.Sprintf("%s: %s", status, Count(statuses[status])))
+	}
+	return strings.Join(all, "  ")
+}
+
+func (d *summary) checks(w *report.Workflow) {
+	if len(w.Checks) == 0 {
+		return
+	}
+	d.add("", d.style.paint(faint, "  checks"))
+	for _, c := range w.Checks {
+		all := c.Passed + c.Failed
+		line := fmt.Sprintf("%s of %s passed", Share(c.Passed, all), Count(all))
+		if c.Skipped > 0 {
+			line += fmt.Sprintf(", %s skipped", Count(c.Skipped))
+		}
+		d.add("  " + d.verdict(c.Failed == 0 && all > 0) + " " + Clean(c.Name) + "  " + line)
+		for i, e := range c.Errors {
+			if i == errorsShown {
+				break
+			}
+			d.example(fmt.Sprintf("  %s  %s", right(Count(e.Count), 8), Clean(e.Kind)), e.Example)
+		}
+	}
+}
+
+func (d *summary) metrics(metrics []report.Metric) {
+	if len(metrics) == 0 {
+		return
+	}
+	t := &table{style: d.style, indent: 2, head: []string{"metric", "count", "sum", "mean", "p50", "p99", "max"}}
+	for _, m := range metrics {
+		v := m.ValueMilli
+		t.rows = append(t.rows, []cell{plain(Clean(m.Name)), plain(Count(v.Count)), plain(Milli(m.SumMilli)), plain(Milli(v.Mean)), plain(Milli(v.P50)), plain(Milli(v.P99)), plain(Milli(v.Max))})
+	}
+	d.add("")
+	d.add(t.draw()...)
+}
+
+func (d *summary) lost(lost []report.Lost) {
+	if len(lost) == 0 {
+		return
+	}
+	d.add("", d.style.paint(warn, "  lost attempts (counted nowhere else)"))
+	for _, l := range lost {
+		d.wrap("  ", fmt.Sprintf("%s, slice %d, attempt %d: %s; it had started %s, %s ok", Clean(l.Worker), l.Slice, l.Attempt, Clean(l.Reason), Count(l.Started), Count(l.OK)), "")
+	}
+}
+
+func (d *summary) logs(logs []string) {
+	if len(logs) == 0 {
+		return
+	}
+	d.add("", d.style.paint(faint, "  logged"))
+	for i, line := range logs {
+		if i == logsShown {
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", plural(uint64(len(logs)-i), "line"))))
+			break
+		}
+		d.add("  " + fit(Clean(line), d.style.Width-2))
+	}
+}

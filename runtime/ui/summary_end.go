@@ -1,0 +1,143 @@
+package ui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+)
+
+// datacenters are told apart only where there are several.
+func (d *summary) datacenters() {
+	if len(d.result.Datacenters) < 2 {
+		return
+	}
+	d.section("datacenters")
+	t := &table{style: d.style, indent: 2, head: []string{"name", "outcome", "time", "started", "ok", "failed", "timed out"}}
+	var faults []string
+	for _, name := range slices.Sorted(maps.Keys(d.result.Datacenters)) {
+		c := d.result.Datacenters[name]
+		t.rows = append(t.rows, []cell{
+			plain(Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(Duration(time.Duration(c.DurationNS))),
+			plain(Count(c.Totals.Started)), plain(Count(c.Totals.OK)), alarm(c.Totals.Failed, bad), alarm(c.Totals.TimedOut, bad),
+		})
+		if c.Error != "" {
+			faults = append(faults, Clean(name)+": "+Clean(c.Error))
+		}
+	}
+	d.add(t.draw()...)
+	for _, f := range faults {
+		d.wrap("  ", f, bad)
+	}
+}
+
+func (d *summary) thresholds() {
+	if len(d.result.Thresholds) == 0 {
+		return
+	}
+	d.section("thresholds")
+	width := 0
+	for _, t := range d.result.Thresholds {
+		width = max(width, len([]rune(Clean(t.Expr))))
+	}
+	for _, t := range d.result.Thresholds {
+		line := left(Clean(t.Expr), width) + "  " + ThresholdValue(t)
+		if len(d.result.Workflows) > 1 {
+			line = Clean(t.Workflow) + ": " + line
+		}
+		d.add("  " + d.verdict(t.OK) + " " + line)
+	}
+}
+
+// ThresholdValue writes a threshold's value in the unit that people wrote it in.
+func ThresholdValue(t report.Threshold) string {
+	v := uint64(max(t.Value, 0))
+	switch t.Of {
+	case "latency", "service":
+		return Latency(v)
+	case "errors", "checks":
+		return Share(v, 1_000_000)
+	case "rate":
+		return Milli(v) + "/s"
+	}
+	return Milli(v)
+}
+
+func (d *summary) verdict(ok bool) string {
+	if ok {
+		return d.style.paint(good, "✓")
+	}
+	return d.style.paint(bad, "✗")
+}
+
+// generator says whether to trust the figures, and what to do if not.
+func (d *summary) generator() {
+	g := d.result.Generator
+	if d.result.Totals.Started == 0 {
+		return
+	}
+	d.section("generator")
+	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, Latency(g.LagNS.P99), Latency(g.LagNS.Max)))
+	if g.Saturated {
+		d.wrap("  ", d.remedy(), warn)
+	}
+}
+
+// remedy proposes what to change when the generator was the bottleneck.
+func (d *summary) remedy() string {
+	const text = "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
+	for _, w := range d.result.Workflows {
+		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
+			return text + fmt.Sprintf("Give it more than %s (--cores, more workers), or fewer VUs than %s.", plural(uint64(w.Cores), "core"), Count(w.VUs))
+		}
+	}
+	return text + "Give it a machine with faster cores, or more workers."
+}
+
+// wrap adds text in lines of the screen's width.
+func (d *summary) wrap(indent, text, colour string) {
+	width := max(d.style.Width-len(indent), 20)
+	line := ""
+	flush := func() {
+		if line != "" {
+			d.add(indent + d.style.paint(colour, line))
+		}
+		line = ""
+	}
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			flush()
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	flush()
+}
+
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Count(n) + " " + noun + "s"
+}
+
+// Failed says in a few words why a state is no good end; empty for a good one.
+func Failed(s message.JobState) string {
+	switch s {
+	case message.JobPartial:
+		return "a part of the job failed"
+	case message.JobFailed:
+		return "the job failed"
+	case message.JobTimedOut:
+		return "the job took longer than it may"
+	case message.JobCancelled:
+		return "the job was cancelled"
+	}
+	return ""
+}

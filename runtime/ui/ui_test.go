@@ -1,0 +1,244 @@
+package ui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write goldens again")
+
+func TestMain(m *testing.M) {
+	if child := os.Getenv("UI_TEST_CHILD"); child != "" {
+		os.Exit(childMain(child))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
+	}
+}
+
+// load is a workflow of two steps after a time: 40 requests of each every 10 ms,
+// slower in the fourth second, with some failures.
+func load(at time.Duration, name string) message.WorkflowResult {
+	var home, search, lag stats.Histogram
+	n := uint64(at / (10 * time.Millisecond))
+	for i := range n {
+		ms := uint64(time.Millisecond)
+		slow := 1 + i%7
+		if i/100 == 3 {
+			slow *= 4
+		}
+		home.RecordN(slow*ms, 39)
+		home.RecordN(slow*9*ms, 1)
+		search.RecordN(slow*3*ms, 40)
+		lag.Record(i % 300 * 1000)
+	}
+	return message.WorkflowResult{
+		Name: name, State: message.WorkflowRunning, VUs: 64, Cores: 2, Duration: at,
+		Stats: message.Stats{
+			Active: 64, Elapsed: at, Generator: message.Generator{Lag: lag.Wire(), BusyMax: 431_000},
+			Steps: []message.StepStats{
+				{
+					Name: "home", Kind: message.StepRequest, Started: 40 * n, OK: 40*n - n/4, Failed: n/4 - n/20, TimedOut: n / 20,
+					BytesIn: 40 * n * 231, BytesOut: 40 * n * 61, Latency: home.Wire(),
+					Statuses: []message.StatusCount{{Status: 200, Count: 40*n - n/4}, {Status: 503, Count: n/4 - n/10}},
+					Errors:   []message.ErrorCount{{Kind: "closed", Count: n/10 - n/20, Example: "the server closed the connection before an answer\x1b[2J"}, {Kind: "status", Count: n/4 - n/10, Example: "GET / answered 503"}, {Kind: "timeout", Count: n / 20}},
+				},
+				{Name: "search_in_the_whole_catalogue", Kind: message.StepFunction, Started: 40*n - n/4, OK: 40*n - n/4, Skipped: n / 4, Latency: search.Wire(), BytesIn: 99 * n},
+				{Name: "found", Kind: message.StepCheck, OK: 39 * n, Failed: n - n/4, Errors: []message.ErrorCount{{Kind: "nothing found", Count: n - n/4}}},
+				{Name: "hits", Kind: message.StepMetric, Metric: home.Wire()},
+			},
+		},
+	}
+}
+
+func story(at time.Duration, names ...string) *message.JobStatus {
+	s := &message.JobStatus{Name: "shop.star", Sequence: uint64(at), State: message.JobRunning, Elapsed: at + 200*time.Millisecond}
+	for _, name := range names {
+		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: name, State: message.JobRunning, Workflows: []message.WorkflowResult{load(at, "shop")}})
+	}
+	return s
+}
+
+func model(until time.Duration) *Model {
+	m := NewModel("shop.star", &message.Plan{Workflows: []message.WorkflowPlan{{Name: "shop", VUs: 64, Duration: 10 * time.Second}}})
+	for at := 500 * time.Millisecond; at <= until; at += 500 * time.Millisecond {
+		m.Apply(story(at, "local"))
+	}
+	return m
+}
+
+func TestScreens(t *testing.T) {
+	waiting := NewModel("shop.star", &message.Plan{})
+	waiting.Apply(&message.JobStatus{State: message.JobQueued, Position: 3, Reason: "no free cores: 8 of 8 are busy", Elapsed: 4 * time.Second})
+	for _, row := range []struct {
+		name          string // of the golden
+		model         *Model
+		width, height int
+		colour        bool
+	}{
+		{"screen-80x24.txt", model(7 * time.Second), 80, 24, false},
+		{"screen-120x40.txt", model(7 * time.Second), 120, 40, false},
+		{"screen-colour.txt", model(3 * time.Second), 80, 24, true},
+		{"screen-small.txt", model(3 * time.Second), 40, 8, false}, // what does not fit is left out
+		{"screen-starting.txt", NewModel("shop.star", &message.Plan{}), 80, 24, false},
+		{"screen-queued.txt", waiting, 80, 24, false},
+	} {
+		got := Screen(row.model, Style{Width: row.width, Color: row.colour}, row.height)
+		lines := strings.Split(got, "\n")
+		if len(lines) > row.height {
+			t.Errorf("%s has %d lines, want at most %d", row.name, len(lines), row.height)
+		}
+		for _, line := range lines {
+			if width := utf8.RuneCountInString(line); !row.colour && width > row.width {
+				t.Errorf("%s has %d columns, want at most %d: %q", row.name, width, row.width, line)
+			}
+		}
+		golden(t, row.name, got+"\n")
+	}
+}
+
+func TestLines(t *testing.T) {
+	m := NewModel("shop.star", &message.Plan{})
+	var b strings.Builder
+	for _, s := range []*message.JobStatus{
+		{State: message.JobSubmitted}, {State: message.JobQueued, Position: 2, Reason: "no free cores", Elapsed: time.Second},
+		story(500*time.Millisecond, "east"), story(2*time.Second, "east"), story(5*time.Second, "east"),
+	} {
+		m.Apply(s)
+		fmt.Fprintln(&b, Line(m))
+	}
+	golden(t, "lines.txt", b.String())
+}
+
+// TestStatusesOutOfOrder: an old status never turns figures back.
+func TestStatusesOutOfOrder(t *testing.T) {
+	m := model(3 * time.Second)
+	before := Line(m)
+	m.Apply(story(time.Second, "local"))
+	if diff := cmp.Diff(before, Line(m)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDatacentersAreMerged: two datacenters with the same load make twice the rate
+// and the same quantiles.
+func TestDatacentersAreMerged(t *testing.T) {
+	one, two := NewModel("", &message.Plan{}), NewModel("", &message.Plan{})
+	for at := time.Second; at <= 3*time.Second; at += time.Second {
+		one.Apply(story(at, "east"))
+		two.Apply(story(at, "east", "west"))
+	}
+	want := one.Now()
+	want.RateMilli *= 2
+	if diff := cmp.Diff(want, two.Now()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func result(t *testing.T, names ...string) *report.Result {
+	t.Helper()
+	w := load(10*time.Second, "shop")
+	w.State = message.WorkflowCompleted
+	in := &message.Result{
+		Name: "shop.star", State: message.JobCompleted, Duration: 10400 * time.Millisecond, Workflows: []message.WorkflowResult{w},
+		Thresholds: []message.ThresholdResult{
+			{Workflow: "shop", Expr: "home.latency.p99 < 250ms", Of: message.OfLatency, Value: 36_000_000, OK: true},
+			{Workflow: "shop", Expr: "errors < 0.1%", Of: message.OfErrors, Value: 6250},
+			{Workflow: "shop", Expr: "home.rate > 1000/s", Of: message.OfRate, Value: 3_987_125, OK: true},
+		},
+	}
+	for i, name := range names {
+		part := w
+		if i > 0 {
+			part.Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345, OK: 12_000}}
+			in.Workflows[0].Lost = part.Lost
+			in.Workflows[0].Stats.Generator.Saturated = true
+			in.Workflows[0].Stats.Logs = []string{"done\x07"}
+		}
+		in.Datacenters = append(in.Datacenters, message.DatacenterResult{Name: name, State: message.JobCompleted, Duration: 10 * time.Second, Workflows: []message.WorkflowResult{part}})
+	}
+	r, err := report.Build(in, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSummaries(t *testing.T) {
+	nothing, err := report.Build(&message.Result{
+		Name: "a.star", State: message.JobFailed, Error: "no datacenter is ready: start managers and workers, or wait until they have registered",
+	}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name   string // of the golden
+		result *report.Result
+		style  Style
+	}{
+		{"summary.txt", result(t, "local"), Style{Width: 80}},
+		{"summary-colour.txt", result(t, "local"), Style{Width: 80, Color: true}},
+		{"summary-cluster.txt", result(t, "east", "west"), Style{Width: 80}},
+		{"summary-failed.txt", nothing, Style{Width: 80}},
+	} {
+		got := Summary(row.result, row.style)
+		for line := range strings.SplitSeq(got, "\n") {
+			if width := utf8.RuneCountInString(line); !row.style.Color && width > row.style.Width {
+				t.Errorf("%s has %d columns, want at most %d: %q", row.name, width, row.style.Width, line)
+			}
+			if plain := strings.ReplaceAll(line, "\x1b[", ""); strings.ContainsAny(plain, "\x1b\x07\r") {
+				t.Errorf("%s lets a control character through: %q", row.name, line)
+			}
+		}
+		golden(t, row.name, got)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, row := range []struct{ got, want string }{
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(1234567), "1,234,567"},
+		{Latency(0), "0ns"}, {Latency(812), "812ns"}, {Latency(999_600), "1.00ms"}, {Latency(1_234_000), "1.23ms"},
+		{Latency(45_600_000_000), "45.6s"}, {Latency(999_499), "999µs"}, {Latency(99_960_000), "100ms"},
+		{Milli(0), "0"}, {Milli(12), "0.012"}, {Milli(12_340), "12.34"}, {Milli(1_234_500), "1,235"}, {Milli(150_000), "150"},
+		{Duration(0), "0.0s"}, {Duration(59960 * time.Millisecond), "1m00s"}, {Duration(185 * time.Second), "3m05s"}, {Duration(2*time.Hour + 4*time.Minute), "2h04m"},
+		{Share(0, 0), "-"}, {Share(1, 1_000_000), "0.01%"}, {Share(999_999, 1_000_000), "99.99%"}, {Share(7, 7), "100%"},
+		{Bytes(812), "812 B"}, {Bytes(1258291), "1.2 MiB"},
+		{Clean("a\x1b[2Jb\xffc"), "a·[2Jb·c"},
+	} {
+		if row.got != row.want {
+			t.Errorf("got %q, want %q", row.got, row.want)
+		}
+	}
+}
