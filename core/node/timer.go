@@ -60,6 +60,7 @@ const (
 	WorkerPush
 	WorkerRetry
 	WorkerSweep
+	WorkerDrain
 )
 
 // TimerKey names one timer of a node. Setting a key again replaces its timer.

@@ -87,7 +87,9 @@ func (e *Env) Break(id node.StreamID, reason string) {
 }
 
 // Opening returns the streams that the node opens and that do not stand yet.
-func (e *Env) Opening() []node.StreamID { return e.find(func(s *stream) bool { return s.peer.ID == "" }) }
+func (e *Env) Opening() []node.StreamID {
+	return e.find(func(s *stream) bool { return s.peer.ID == "" })
+}
 
 // StreamsOf returns the standing streams with a peer, newest last.
 func (e *Env) StreamsOf(id node.ID) []node.StreamID {

@@ -198,7 +198,9 @@ func (e *Env) Datagram(to node.Addr, m node.Message) {
 func (e *Env) Open(to node.Addr) node.StreamID {
 	e.stream++
 	e.streams[e.stream] = &stream{addr: to}
-	e.line("open %s", to)
+	if e.show("open") {
+		e.line("open %s", to)
+	}
 	return e.stream
 }
 
@@ -229,7 +231,7 @@ func (s *stream) name() string {
 
 // Close implements node.Env.
 func (e *Env) Close(id node.StreamID) {
-	if s := e.streams[id]; s != nil {
+	if s := e.streams[id]; s != nil && e.show("close") {
 		e.line("close %s", s.name())
 	}
 	delete(e.streams, id)
@@ -269,9 +271,9 @@ func (s *store) Put(records []node.Record, t node.Token) {
 			continue
 		}
 		if r.Value == nil {
-			e.line("put %s deleted", e.text.key(r.Key))
+			e.line("put %s deleted", e.text.shorten(r.Key))
 		} else {
-			e.line("put %s", e.text.key(r.Key))
+			e.line("put %s", e.text.shorten(r.Key))
 		}
 	}
 	e.puts = append(e.puts, put{records, t})

@@ -32,7 +32,7 @@ import (
 //	stored [count] [err=text]    let held completions go
 //	exec <run> <Message> Field=value ...
 //	gone <run> [reason=...] [tail=...]
-//	hide <name> ... / reveal <name> ...         lines of these messages and events; `put`
+//	hide <name> ... / reveal <name> ...         lines of these messages and events; put, open, close
 //	timers on | off              lines of timers
 //	keys                         what is on disk
 func (e *Env) Run(t testing.TB, d *datadriven.TestData) string {
@@ -101,7 +101,7 @@ func (s *story) obey() {
 		s.Timers = s.word(0) == "on"
 	case "keys":
 		for _, k := range s.Disk() {
-			s.line("%s", s.text.key(k))
+			s.line("%s", s.text.shorten(k))
 		}
 	default:
 		s.d.Fatalf(s.t, "no such command")

@@ -80,10 +80,11 @@ func (t *Text) leaf(v reflect.Value) (string, bool) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		if s := v.String(); strings.ContainsAny(s, " \"\n\t") {
-			return strconv.Quote(s), true
+		s := t.shorten(v.String())
+		if strings.ContainsAny(s, " \"\n\t") {
+			s = strconv.Quote(s)
 		}
-		return v.String(), true
+		return s, true
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool()), true
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -106,15 +107,26 @@ func (t *Text) job(id message.JobID) string {
 	return s
 }
 
-// key writes a store's key with its job ids shortened.
-func (t *Text) key(k string) string {
-	words := strings.Split(k, "/")
-	for i, w := range words {
-		if id, err := message.ParseJobID(w); err == nil {
-			words[i] = t.job(id)
+// shorten writes the job ids within a text shortly.
+func (t *Text) shorten(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		i := strings.IndexAny(s, " /:,")
+		if i < 0 {
+			i = len(s)
 		}
+		if id, err := message.ParseJobID(s[:i]); err == nil {
+			b.WriteString(t.job(id))
+		} else {
+			b.WriteString(s[:i])
+		}
+		if i < len(s) {
+			b.WriteByte(s[i])
+			i++
+		}
+		s = s[i:]
 	}
-	return strings.Join(words, "/")
+	return b.String()
 }
 
 // Parse reads a message: its name, then Field=value each.

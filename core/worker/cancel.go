@@ -1,0 +1,73 @@
+package worker
+
+import (
+	"fmt"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// onCancel stops a slice under the fence given or a lower one. It may come
+// before the dispatch that it cancels: cancellations are in a faster lane.
+func (m *Machine) onCancel(env node.Env, l *link, c *message.SliceCancel) {
+	if c.Fence.Attempt == 0 || c.State != message.WorkflowCancelled && c.State != message.WorkflowTimedOut {
+		env.Emit(event.Ignored{Peer: l.peer.ID, Message: "SliceCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
+		return
+	}
+	s := m.slices[c.Slice]
+	switch {
+	case s == nil || s.high().Less(c.Fence):
+		m.cancelUnseen(env, l, s, c)
+	case c.Fence.Less(s.high()):
+		m.refuseStale(env, l, s, c.Fence, "cancel")
+	default:
+		m.cancelCurrent(env, l, s, c)
+	}
+}
+
+// cancelUnseen raises the fence, so that the dispatch that is still under way
+// starts nothing, and stops what a lower fence started.
+func (m *Machine) cancelUnseen(env node.Env, l *link, s *slice, c *message.SliceCancel) {
+	if len(m.outbox) >= m.config.OutboxMax && !m.evict(env) {
+		env.Emit(event.Shed{What: "cancel of slice " + c.Slice.String(), Why: fmt.Sprintf("%d results wait for their managers", len(m.outbox))})
+		return // it will be sent again
+	}
+	if s == nil {
+		s = &slice{id: c.Slice}
+		m.slices[c.Slice] = s
+	}
+	m.abandon(env, s, c.Fence)
+	x := m.begin(env, s, c.Fence, l)
+	x.stop, x.why = c.State, c.Reason
+	s.storing = x
+	m.writeFence(env, x)
+}
+
+func (m *Machine) cancelCurrent(env node.Env, l *link, s *slice, c *message.SliceCancel) {
+	x := s.storing
+	if x == nil {
+		x = s.current
+	}
+	if x == nil {
+		// It died with a former incarnation, or its end was acknowledged: whoever
+		// counted that end knows it.
+		env.Send(l.stream, &message.SliceResult{Slice: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
+		return
+	}
+	x.manager = l.peer.ID
+	if x.phase == ended {
+		m.tell(env, x)
+		return
+	}
+	if x.stop != message.WorkflowNone || x.failure != "" {
+		return // it is on its way
+	}
+	if x.phase == storing {
+		x.stop, x.why = c.State, c.Reason
+		return // onFenceStored goes on
+	}
+	env.Emit(event.Acted{Slice: s.id, Fence: x.fence, What: "cancel"})
+	m.end(env, x, c.State, c.Reason)
+	m.proceed(env, s)
+}

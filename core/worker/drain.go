@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"fmt"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// onStop: nothing new is taken; what runs may end and be told, for a while. A
+// second stop does not wait.
+func (m *Machine) onStop(env node.Env) {
+	if m.draining {
+		m.onDrained(env)
+		return
+	}
+	m.draining = true
+	m.beatAll(env)
+	env.SetTimer(node.Key(node.PartWorker, node.WorkerDrain), m.config.DrainTimeout)
+	m.drained(env)
+}
+
+// drained halts a worker that was asked to stop and has nothing left to do.
+func (m *Machine) drained(env node.Env) {
+	if m.draining && len(m.active) == 0 && len(m.outbox) == 0 {
+		env.Halt("")
+	}
+}
+
+// onDrained: the wait is over. What still runs is given up: managers see that it
+// is not listed any more and dispatch it elsewhere. Results that nobody has
+// acknowledged are on disk.
+func (m *Machine) onDrained(env node.Env) {
+	if m.givenUp || len(m.active) == 0 {
+		for _, x := range m.ordered() {
+			for _, r := range x.runs {
+				if !r.gone {
+					env.Exec().Kill(r.id)
+				}
+			}
+		}
+		reason := ""
+		if n := len(m.active); n > 0 {
+			reason = fmt.Sprintf("%d slices did not stop within %v and were killed", n, m.config.KillGrace)
+		}
+		env.Halt(reason)
+		return
+	}
+	m.givenUp = true
+	for _, x := range m.ordered() {
+		if x.silent {
+			continue
+		}
+		if x.phase == storing || x.phase == waiting {
+			m.abandon(env, x.slice, x.fence)
+			continue
+		}
+		x.silent = true
+		x.slice.leaving++
+		m.end(env, x, message.WorkflowCancelled, "its worker was stopped")
+	}
+	m.outbox = nil // on disk, for the next incarnation
+	m.beatAll(env)
+	env.SetTimer(node.Key(node.PartWorker, node.WorkerDrain), m.config.KillGrace+m.config.Heartbeat)
+	m.drained(env)
+}

@@ -1,0 +1,197 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// model is a worker as a checker sees it: by its events alone.
+type model struct {
+	t       *rapid.T
+	world   *nodetest.Env
+	owner   map[int]string // of each core
+	acted   map[message.SliceID]message.Fence
+	started map[string]bool
+	results map[string]message.WorkflowState // first told end of each slice and fence
+	peer    node.Peer
+}
+
+func newModel(t *rapid.T) *model {
+	m := &model{
+		t: t, world: world(small()),
+		owner: map[int]string{}, acted: map[message.SliceID]message.Fence{}, started: map[string]bool{},
+		results: map[string]message.WorkflowState{},
+		peer:    node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+	}
+	m.world.Discard = true
+	m.world.WatchEvent = m.onEvent
+	m.world.WatchSend = m.onSend
+	m.world.Start()
+	m.connect()
+	return m
+}
+
+func (m *model) onEvent(e node.Event) {
+	switch e := e.(type) {
+	case event.Acted:
+		if e.Fence.Less(m.acted[e.Slice]) {
+			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice, m.acted[e.Slice])
+		}
+		m.acted[e.Slice] = e.Fence
+	case event.SliceStarted:
+		run := fmt.Sprint(e.Slice, e.Fence)
+		if m.started[run] {
+			m.t.Fatalf("%s was started twice", run)
+		}
+		m.started[run] = true
+		for _, c := range e.Cores {
+			if m.owner[c] != "" || c < 0 || c >= e.Total {
+				m.t.Fatalf("core %d of %d goes to %s, but %q holds it", c, e.Total, run, m.owner[c])
+			}
+			m.owner[c] = run
+		}
+		for c, who := range m.owner {
+			if who != run && len(who) > 0 && m.sameSlice(who, e.Slice) {
+				m.t.Fatalf("%s starts while core %d still runs %s", run, c, who)
+			}
+		}
+	case event.SliceEnded:
+		for _, c := range e.Cores {
+			if run := fmt.Sprint(e.Slice, e.Fence); m.owner[c] != run {
+				m.t.Fatalf("%s frees core %d, but %q holds it", run, c, m.owner[c])
+			}
+			delete(m.owner, c)
+		}
+	}
+}
+
+func (m *model) sameSlice(run string, s message.SliceID) bool {
+	p := s.String() + " "
+	return len(run) > len(p) && run[:len(p)] == p
+}
+
+func (m *model) onSend(_ node.StreamID, sent node.Message) {
+	r, ok := sent.(*message.SliceResult)
+	if !ok || r.Error == "it does not run here" {
+		return
+	}
+	run := fmt.Sprint(r.Slice, r.Fence)
+	if old, told := m.results[run]; told && old != r.State {
+		m.t.Fatalf("%s ended %v, and now %v", run, old, r.State)
+	}
+	m.results[run] = r.State
+	for c, who := range m.owner {
+		if who == run {
+			m.t.Fatalf("%s is told while it holds core %d", run, c)
+		}
+	}
+}
+
+func (m *model) connect() {
+	for _, s := range m.world.OpeningTo("m1:1") {
+		m.world.Opened(s, m.peer)
+	}
+}
+
+func (m *model) receive(msg node.Message) {
+	if up := m.world.StreamsOf("m1"); len(up) > 0 {
+		m.world.Receive(up[0], msg)
+	}
+}
+
+func (m *model) slice() message.SliceID {
+	return message.SliceID{Job: message.JobID{1}, Ordinal: rapid.Uint32Range(0, 2).Draw(m.t, "ordinal")}
+}
+
+func (m *model) fence() message.Fence {
+	n := rapid.Uint64Range(1, 2)
+	return message.Fence{Job: 1, Manager: n.Draw(m.t, "manager"), Attempt: rapid.Uint64Range(1, 5).Draw(m.t, "attempt")}
+}
+
+func (m *model) dispatch(t *rapid.T) {
+	m.receive(&message.SliceDispatch{
+		Slice: m.slice(), Fence: m.fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1,
+		VUs: rapid.Uint64Range(1, 9).Draw(t, "vus"), Cores: rapid.Uint32Range(1, 4).Draw(t, "cores"),
+		RunTimeout: time.Duration(rapid.IntRange(0, 9).Draw(t, "timeout")) * time.Second,
+	})
+}
+
+func (m *model) exec(t *rapid.T, do func(id node.ExecID)) {
+	if ids := m.world.Execs(); len(ids) > 0 {
+		do(rapid.SampledFrom(ids).Draw(t, "run"))
+	}
+}
+
+func (m *model) restart() {
+	m.world.Crash()
+	clear(m.owner)
+	m.world.Held, m.world.Failure = false, nil
+	m.world.Start()
+	m.connect()
+}
+
+func TestCoresAndFencesHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		t.Repeat(map[string]func(*rapid.T){
+			"dispatch":  m.dispatch,
+			"dispatch2": m.dispatch,
+			"cancel": func(*rapid.T) {
+				m.receive(&message.SliceCancel{Slice: m.slice(), Fence: m.fence(), State: message.WorkflowCancelled})
+			},
+			"gone": func(t *rapid.T) { m.exec(t, func(id node.ExecID) { m.world.ExecGone(id, "killed", "") }) },
+			"result": func(t *rapid.T) {
+				state := rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowFailed}).Draw(t, "state")
+				m.exec(t, func(id node.ExecID) {
+					m.world.ExecSays(id, &message.ExecResult{State: state})
+					m.world.ExecGone(id, "", "")
+				})
+			},
+			"ack": func(*rapid.T) { m.receive(&message.SliceResultAck{Slice: m.slice(), Fence: m.fence()}) },
+			"advance": func(t *rapid.T) {
+				m.world.Advance(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
+				m.connect()
+			},
+			"hold":     func(*rapid.T) { m.world.Held = true },
+			"complete": func(*rapid.T) { m.world.Complete(1, nil) },
+			"fail":     func(*rapid.T) { m.world.Complete(1, errors.New("full")) },
+			"release": func(*rapid.T) {
+				m.world.Held = false
+				for m.world.Pending() > 0 {
+					m.world.Complete(1, nil)
+				}
+			},
+			"restart": func(*rapid.T) { m.restart() },
+			"":        func(*rapid.T) { m.world.Take() },
+		})
+		m.settles()
+	})
+}
+
+// settles: when everything that runs has ended and the disk writes, all cores are
+// free and nothing is left under way.
+func (m *model) settles() {
+	m.world.Held = false
+	for m.world.Pending() > 0 {
+		m.world.Complete(1, nil)
+	}
+	for range 10 {
+		for _, id := range m.world.Execs() {
+			m.world.ExecGone(id, "killed", "")
+		}
+	}
+	w := m.world.Machine().(*Machine)
+	if w.free() != len(w.cores) || len(w.active) != 0 || len(w.runs) != 0 || len(w.writes) != 0 || len(m.owner) != 0 {
+		m.t.Fatalf("left: %d of %d cores free, %d executions, %d runs, %d writes, owners %v",
+			w.free(), len(w.cores), len(w.active), len(w.runs), len(w.writes), m.owner)
+	}
+}

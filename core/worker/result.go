@@ -1,0 +1,161 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// onPush sends what moved since the last time.
+func (m *Machine) onPush(env node.Env) {
+	m.pushing = false
+	for _, x := range m.ordered() {
+		if x.phase != running && x.phase != ending || x.silent {
+			continue
+		}
+		m.pushing = true
+		if !x.dirty {
+			continue
+		}
+		l := m.linkTo(x.manager)
+		if l == nil {
+			continue // it is sent when the manager is back
+		}
+		x.dirty = false
+		x.sequence++
+		sum, err := x.sum()
+		if err != nil {
+			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: err.Error()})
+			continue
+		}
+		env.Send(l.stream, &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum})
+	}
+	if m.pushing {
+		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
+	}
+}
+
+func (x *execution) sum() (message.Stats, error) {
+	parts := make([]*message.Stats, len(x.runs))
+	for i, r := range x.runs {
+		parts[i] = r.stats
+	}
+	return stats.Sum(parts)
+}
+
+// finish makes the result of an execution that is over and begins to keep it.
+func (m *Machine) finish(env node.Env, x *execution) {
+	m.release(env, x)
+	x.become(ended)
+	x.ended = env.Now()
+	state, why := x.outcome()
+	out := &message.SliceResult{Slice: x.slice.id, Fence: x.fence, State: state, Error: why}
+	if x.started != 0 {
+		out.Duration = env.Now().Sub(x.started)
+	}
+	sum, err := x.settled()
+	if err != nil {
+		out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("add up the executors' figures: %v", err)
+	}
+	out.Stats = sum
+	// A frame has a bound, and a few hundred steps with many latencies reach it.
+	if size := message.HeaderSize + out.Size(); size > message.FrameMax-1024 {
+		out.State = message.WorkflowFailed
+		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
+		out.Stats = message.Stats{}
+	}
+	x.result = out
+	x.runs = nil
+	m.outbox = append(m.outbox, x)
+	if x.slice.storing == nil {
+		m.writeResult(env, x)
+	}
+}
+
+// settled is the sum of an execution that is over. An executor that died without
+// a result leaves requests in flight, whose ends nobody will ever know: they count
+// as cancelled, so that the figures of a result add up.
+func (x *execution) settled() (message.Stats, error) {
+	parts := make([]*message.Stats, len(x.runs))
+	for i, r := range x.runs {
+		if parts[i] = r.stats; r.result == nil && r.stats != nil {
+			parts[i] = settle(*r.stats)
+		}
+	}
+	return stats.Sum(parts)
+}
+
+func settle(s message.Stats) *message.Stats {
+	s.Active = 0
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		known := step.OK + step.Failed + step.TimedOut + step.Cancelled
+		if step.Started > known {
+			step.Cancelled += step.Started - known
+		}
+	}
+	return &s
+}
+
+// onResultStored tells the result, on disk or not: a disk that is full must not
+// keep what is known from the manager.
+func (m *Machine) onResultStored(env node.Env, x *execution, err error) {
+	x.recorded = err == nil
+	if x.phase == ended {
+		m.tell(env, x)
+	}
+}
+
+func (m *Machine) tell(env node.Env, x *execution) {
+	if l := m.linkTo(x.manager); l != nil && x.result != nil {
+		env.Send(l.stream, x.result)
+	}
+}
+
+// onRetry tells again what is not acknowledged, and writes again what the disk
+// refused.
+func (m *Machine) onRetry(env node.Env) {
+	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
+	for _, x := range m.outbox {
+		if !x.recorded && x.slice.storing == nil {
+			m.writeResult(env, x)
+		} else {
+			m.tell(env, x)
+		}
+	}
+}
+
+func (m *Machine) onResultAck(env node.Env, ack *message.SliceResultAck) {
+	s := m.slices[ack.Slice]
+	if s == nil || s.current == nil || s.current.phase != ended || s.current.fence != ack.Fence {
+		return // of a result that is forgotten
+	}
+	m.discharge(env, s.current)
+	m.drained(env)
+}
+
+// discharge forgets a result.
+func (m *Machine) discharge(env node.Env, x *execution) {
+	m.outbox = slices.DeleteFunc(m.outbox, func(o *execution) bool { return o == x })
+	x.become(closed)
+	x.slice.current = nil
+	m.dropResult(env, x)
+	m.rest(env, x.slice)
+}
+
+// evict makes room in a full outbox: the oldest result whose manager is away
+// goes. It says whether there was one.
+func (m *Machine) evict(env node.Env) bool {
+	for _, x := range m.outbox {
+		if m.linkTo(x.manager) == nil {
+			m.discharge(env, x)
+			return true
+		}
+	}
+	return false
+}
