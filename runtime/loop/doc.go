@@ -1,0 +1,27 @@
+// Package loop drives one node.Machine from one goroutine: it is the node.Env of
+// production.
+//
+// It opens no socket and writes no file: the network, the store and the executor
+// are given to Run, and give back through the methods of Loop (StreamOpened,
+// StreamBroken, Message, Stored, ExecEvent), from any goroutine.
+//
+// Source: DESIGN.md, "The kernel". The clock is benbjohnson's, real in
+// production; Env.Now then counts CLOCK_BOOTTIME, which goes on while a machine
+// sleeps, so that leases do not stop with a laptop's lid.
+//
+// Invariants:
+//
+//	L1 Step is called from one goroutine, with InputStart first and once.
+//	L2 A timer that was cancelled or replaced is not delivered, even if it waited
+//	   in the mailbox (K2).
+//	L3 Of one stream a machine sees StreamOpened before any message, nothing
+//	   after StreamBroken, and nothing at all after its own Close.
+//	L4 A message that finds its lane full is refused and counted; who offered it
+//	   breaks the stream (K4).
+//	L5 Run returns after the last Step, and every session has ended by then.
+//	L6 A panic of the machine ends its node, never its process, and is logged
+//	   with the inputs that led to it.
+//
+// Read loop.go, inbox.go, timers.go, env.go, session.go, trail.go, stats.go,
+// source.go.
+package loop

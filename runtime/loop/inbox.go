@@ -1,0 +1,156 @@
+package loop
+
+import (
+	"sync"
+
+	"hyperscale/core/node"
+)
+
+// inbox is the mailbox under a lock, with what is known of each stream.
+type inbox struct {
+	wake chan struct{} // holds one: there is something new
+
+	mu      sync.Mutex
+	box     *node.Mailbox
+	streams map[node.StreamID]*stream
+	held    *node.Input // a message that waits for its StreamOpened to be seen
+	ended   bool
+}
+
+// stream is one that the machine may hear of. It is forgotten when the machine
+// closes it or has been told that it broke.
+type stream struct {
+	peer node.Peer
+	seen bool // StreamOpened was delivered
+}
+
+func newInbox(c node.MailboxConfig) *inbox {
+	return &inbox{
+		wake:    make(chan struct{}, 1),
+		box:     node.NewMailbox(c),
+		streams: map[node.StreamID]*stream{},
+	}
+}
+
+// push files in, and says whether there was room. After the end there is room
+// for anything: nobody will read it.
+func (b *inbox) push(in *node.Input) bool {
+	b.mu.Lock()
+	ok := b.admit(in)
+	b.mu.Unlock()
+	b.poke()
+	return ok
+}
+
+// poke wakes the loop.
+func (b *inbox) poke() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// admit keeps the table of streams. The lock is held.
+func (b *inbox) admit(in *node.Input) bool {
+	if b.ended {
+		return true
+	}
+	switch in.Kind {
+	case node.InputStreamOpened:
+		s := b.streams[in.Stream]
+		if s == nil {
+			s = &stream{}
+			b.streams[in.Stream] = s
+		}
+		s.peer = in.From
+	case node.InputStreamBroken:
+		if b.streams[in.Stream] == nil {
+			return true
+		}
+	case node.InputMessage:
+		if in.Stream != 0 && b.streams[in.Stream] == nil {
+			return true
+		}
+	}
+	return b.box.Push(in)
+}
+
+// open registers a stream of our own. The lock is held around the network's
+// Open, so that its news cannot arrive before the stream is known.
+func (b *inbox) open(begin func() node.StreamID) node.StreamID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := begin()
+	b.streams[id] = &stream{}
+	return id
+}
+
+func (b *inbox) forget(id node.StreamID) {
+	b.mu.Lock()
+	delete(b.streams, id)
+	b.mu.Unlock()
+}
+
+// next moves the next input that is still wanted to in.
+func (b *inbox) next(in *node.Input, t *timers) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held != nil {
+		*in, b.held = *b.held, nil
+		if b.streams[in.Stream] != nil {
+			return true
+		}
+	}
+	for b.box.Pop(in) {
+		if b.wanted(in, t) {
+			return true
+		}
+	}
+	*in = node.Input{}
+	return false
+}
+
+// wanted drops what the machine must not see any more, and puts a stream's
+// StreamOpened before a message that overtook it in a lane of higher priority.
+func (b *inbox) wanted(in *node.Input, t *timers) bool {
+	switch in.Kind {
+	case node.InputTimer:
+		return t.take(in.Timer, in.Generation)
+	case node.InputStreamOpened:
+		s := b.streams[in.Stream]
+		if s == nil || s.seen {
+			return false
+		}
+		s.seen = true
+	case node.InputStreamBroken:
+		if b.streams[in.Stream] == nil {
+			return false
+		}
+		delete(b.streams, in.Stream)
+	case node.InputMessage:
+		if in.Stream == 0 {
+			return true
+		}
+		s := b.streams[in.Stream]
+		if s == nil {
+			return false
+		}
+		if !s.seen {
+			s.seen = true
+			message := *in
+			b.held = &message
+			*in = node.Input{Kind: node.InputStreamOpened, Stream: in.Stream, From: s.peer}
+		}
+	}
+	return true
+}
+
+// end forgets everything and lets nothing more in.
+func (b *inbox) end() {
+	b.mu.Lock()
+	b.ended = true
+	b.box.Clear()
+	clear(b.streams)
+	b.held = nil
+	b.mu.Unlock()
+}
