@@ -1,0 +1,199 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// datagramsWaiting bounds what waits for the socket or for a name.
+const datagramsWaiting = 1024
+
+// headersMax bounds how many senders' headers are remembered.
+const headersMax = 4096
+
+// datagrams is the connectionless half: a queue, the names that are known, and
+// the headers of peers that were heard lately.
+type datagrams struct {
+	out     chan outgoing
+	names   names
+	headers map[netip.AddrPort]header // belongs to hear
+}
+
+type outgoing struct {
+	to node.Addr
+	m  node.Message
+}
+
+// header is the encoded Hello that a source sent last, and whom it means: the
+// next datagram begins with the same bytes.
+type header struct {
+	bytes []byte
+	peer  node.Peer
+}
+
+func (d *datagrams) init() {
+	d.out = make(chan outgoing, datagramsWaiting)
+	d.names.init()
+	d.headers = map[netip.AddrPort]header{}
+}
+
+// Datagram queues m for to; it may be lost: node.Network.
+func (t *Transport) Datagram(to node.Addr, m node.Message) {
+	select {
+	case t.datagrams.out <- outgoing{to, m}:
+	default:
+		t.counters.datagramsDropped.Add(1)
+	}
+}
+
+// tell sends what is queued.
+func (t *Transport) tell() {
+	head, err := message.Append(nil, t.hello)
+	if err != nil {
+		node.Bug("transport: %v", err) // our own Hello, of names that were checked
+	}
+	var buffer []byte
+	for {
+		select {
+		case <-t.dialing.Done():
+			return
+		case d := <-t.datagrams.out:
+			buffer = t.tellOne(d, append(buffer[:0], head...))
+		}
+	}
+}
+
+// tellOne sends one datagram behind the header in b.
+func (t *Transport) tellOne(d outgoing, b []byte) []byte {
+	b, err := message.Append(b, d.m)
+	if err == nil {
+		var sealed []byte
+		if sealed, err = t.config.Seal.Seal(b); err == nil && len(sealed) > message.DatagramMax {
+			err = fmt.Errorf("%d bytes with its header are above the bound of %d: send it on a stream", len(sealed), message.DatagramMax)
+		}
+		if err == nil {
+			t.post(d.to, sealed)
+			return b
+		}
+	}
+	t.counters.datagramsLarge.Add(1)
+	t.config.Observe(event.Shed{What: fmt.Sprintf("datagram %s to %s", message.Name(d.m.Kind()), d.to), Why: err.Error()})
+	return b
+}
+
+// post sends b to an address, or starts to look its name up: then b waits.
+func (t *Transport) post(to node.Addr, b []byte) {
+	if at, err := netip.ParseAddrPort(string(to)); err == nil {
+		t.write(at, b)
+		return
+	}
+	at, known, ask := t.datagrams.names.find(to, b)
+	if known {
+		t.write(at, b)
+		return
+	}
+	if !ask {
+		return
+	}
+	t.workers.Go(func() {
+		at, err := lookup(t.dialing, to)
+		for _, waiting := range t.datagrams.names.learn(to, at, err) {
+			if err != nil {
+				t.counters.datagramsDropped.Add(1)
+				continue
+			}
+			t.write(at, waiting)
+		}
+	})
+}
+
+func (t *Transport) write(to netip.AddrPort, b []byte) {
+	if _, err := t.sockets.udp.WriteToUDPAddrPort(b, to); err != nil {
+		t.counters.datagramsDropped.Add(1)
+		return
+	}
+	t.counters.datagramsOut.Add(1)
+}
+
+// hear hands datagrams to the sink until the socket is closed.
+func (t *Transport) hear() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, from, err := t.sockets.udp.ReadFromUDPAddrPort(buffer)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(time.Millisecond) // an ICMP answer to what we sent, or an interface that went down
+			continue
+		}
+		t.counters.datagramsIn.Add(1)
+		peer, m, err := t.parse(from, buffer[:n])
+		if err != nil {
+			t.count(err)
+			t.strangers.log("a datagram was refused", net.UDPAddrFromAddrPort(from), err)
+			continue
+		}
+		if !t.sink.Message(peer, 0, m) {
+			t.counters.datagramsDropped.Add(1)
+		}
+	}
+}
+
+// parse reads a datagram: Hello, then one message.
+func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Message, error) {
+	if len(b) > message.DatagramMax {
+		return node.Peer{}, nil, fmt.Errorf("%d bytes are above the bound of %d: %w", len(b), message.DatagramMax, message.ErrFrame)
+	}
+	b, err := t.config.Seal.Open(b)
+	if err != nil {
+		return node.Peer{}, nil, fmt.Errorf("open a sealed datagram: %w", err)
+	}
+	peer, rest, err := t.header(from, b)
+	if err != nil {
+		return node.Peer{}, nil, err
+	}
+	m, err := message.Decode(rest)
+	if err != nil {
+		return node.Peer{}, nil, err
+	}
+	switch m.(type) {
+	case *message.Hello, *message.HelloRefused:
+		return node.Peer{}, nil, fmt.Errorf("%s says nothing in a datagram: %w", message.Name(m.Kind()), message.ErrFrame)
+	}
+	return peer, m, nil
+}
+
+// header reads the Hello of a datagram. An encoding ends by itself, so bytes
+// that begin like the last datagram's header are that header.
+func (t *Transport) header(from netip.AddrPort, b []byte) (node.Peer, []byte, error) {
+	d := &t.datagrams
+	if h, ok := d.headers[from]; ok && bytes.HasPrefix(b, h.bytes) {
+		return h.peer, b[len(h.bytes):], nil
+	}
+	m, rest, err := message.DecodePrefix(b)
+	if err != nil {
+		return node.Peer{}, nil, err
+	}
+	theirs, ok := m.(*message.Hello)
+	if !ok {
+		return node.Peer{}, nil, fmt.Errorf("%s stands where Hello belongs: %w", message.Name(m.Kind()), message.ErrFrame)
+	}
+	if refused := fits(t.hello, theirs); refused != nil {
+		return node.Peer{}, nil, refused
+	}
+	if len(d.headers) >= headersMax {
+		clear(d.headers)
+	}
+	h := header{bytes: bytes.Clone(b[:len(b)-len(rest)]), peer: peerOf(theirs)}
+	d.headers[from] = h
+	return h.peer, rest, nil
+}

@@ -1,0 +1,28 @@
+// Package transport carries messages between the nodes of a cluster: streams
+// over TCP and datagrams over UDP, on one port.
+//
+// It decides nothing: it does not reconnect, retry or probe. A stream ends once,
+// with a reason, and whoever wants another one opens it. TCP's own keep-alive is
+// off: a peer that fell silent is noticed by its heartbeats, on either side.
+//
+// Source: DESIGN.md, "The wire"; spec rows F3 and F5. A stream is a sequence of
+// a 4-byte big-endian length and that many bytes of seal(frame); a datagram is
+// seal(frame of Hello, frame of the message). Frames are core/message's.
+//
+// Invariants:
+//
+//	W1 No length is believed before it is held against its bound, and no memory
+//	   is taken for bytes that have not arrived.
+//	W2 Nothing of a peer is heard before its Hello fits ours: major version,
+//	   cluster, environment, role, node. Who does not fit is told the field, both
+//	   values and a remedy.
+//	W3 Of one stream, messages of one priority leave in the order sent; a higher
+//	   priority may overtake. A queue that is full breaks its stream.
+//	W4 Each stream ends with exactly one StreamBroken, or none after Close.
+//	W5 Whoever says nothing costs a connection for five seconds, and there are
+//	   at most 1,024 of those.
+//	W6 Sink is never called from inside a call of node.Network.
+//
+// Read transport.go, stream.go, handshake.go, frame.go, datagram.go, seal.go,
+// resolve.go, strangers.go.
+package transport

@@ -1,0 +1,88 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// greet shakes hands with a connection that was accepted, and runs its stream.
+func (t *Transport) greet(conn net.Conn) {
+	reader, peer, err := t.shake(conn)
+	t.mu.Lock()
+	delete(t.unknown, conn)
+	t.mu.Unlock()
+	if err != nil {
+		_ = conn.Close() // the handshake's error says more
+		t.strangers.log("a connection was refused", conn.RemoteAddr(), err)
+		return
+	}
+	if s := t.register(&stream{t: t}); s != nil {
+		s.run(conn, reader, peer)
+		return
+	}
+	_ = conn.Close() // the node ends
+}
+
+// shake says Hello and wants one that fits, within the time for a handshake. A
+// peer that does not fit is told why.
+func (t *Transport) shake(conn net.Conn) (*frameReader, node.Peer, error) {
+	_ = conn.SetDeadline(time.Now().Add(t.config.Limits.Handshake)) // a closed conn says so below
+	if err := t.say(conn, t.hello); err != nil {
+		t.counters.handshakes.Add(1)
+		return nil, node.Peer{}, err
+	}
+	r := t.newReader(conn)
+	r.limit = message.DatagramMax + SealOverhead // a Hello fits a datagram
+	peer, err := readHello(r, t.hello)
+	if err != nil {
+		t.count(err)
+		var refused *RefusedError
+		if errors.As(err, &refused) && !refused.ByPeer {
+			t.refuse(conn, refused)
+		}
+		return nil, peer, err
+	}
+	r.limit, r.slow = message.FrameMax+SealOverhead, t.config.Limits.Frame
+	_ = conn.SetDeadline(time.Time{})
+	return r, peer, nil
+}
+
+func (t *Transport) say(conn net.Conn, m node.Message) error {
+	b, _, err := appendFrame(nil, nil, t.config.Seal, m)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Write(b)
+	return err
+}
+
+// refuse tells the peer why, and waits a moment for it to take the answer: a
+// close with bytes unread would reset the connection and lose it.
+func (t *Transport) refuse(conn net.Conn, why *RefusedError) {
+	if t.say(conn, why.message()) != nil {
+		return
+	}
+	finish(conn, t.config.Limits.Linger)
+	_, _ = io.CopyN(io.Discard, conn, batchBytes)
+}
+
+// count files a failed handshake under what was wrong with it.
+func (t *Transport) count(err error) {
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		t.counters.refused.Add(1)
+	case errors.Is(err, message.ErrFrame):
+		t.counters.garbage.Add(1)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		t.counters.slow.Add(1)
+	default:
+		t.counters.handshakes.Add(1)
+	}
+}

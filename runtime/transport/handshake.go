@@ -1,0 +1,116 @@
+package transport
+
+import (
+	"fmt"
+	"strconv"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// The version of the protocol. A difference of Major is refused; Minor says what
+// a peer may be told.
+const (
+	Major = 1
+	Minor = 0
+)
+
+// idMax bounds what a Hello may carry in each of its names.
+const idMax = 128
+
+// RefusedError says that two nodes do not belong together, by the first field
+// that differs.
+type RefusedError struct {
+	Field  string
+	Got    string // what the peer said
+	Want   string // what this node is
+	Remedy string
+	ByPeer bool // the peer refused us; Got is what we said
+}
+
+func (e *RefusedError) Error() string {
+	if e.ByPeer {
+		return fmt.Sprintf("the peer refused this node: its %s is %q, the peer wants %s: %s", e.Field, e.Got, e.Want, e.Remedy)
+	}
+	return fmt.Sprintf("the peer's %s is %q, this node wants %s: %s", e.Field, e.Got, e.Want, e.Remedy)
+}
+
+func (e *RefusedError) message() *message.HelloRefused {
+	return &message.HelloRefused{Field: e.Field, Got: short(e.Got), Want: short(e.Want), Remedy: e.Remedy}
+}
+
+// byPeer is what a peer's refusal means here. Its text is a stranger's.
+func byPeer(m *message.HelloRefused) *RefusedError {
+	return &RefusedError{Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true}
+}
+
+// short makes a stranger's text fit for a log line.
+func short(s string) string {
+	if len(s) > idMax {
+		s = s[:idMax]
+	}
+	q := strconv.QuoteToASCII(s)
+	return q[1 : len(q)-1]
+}
+
+// helloOf says who this node is.
+func helloOf(c *Config) *message.Hello {
+	return &message.Hello{
+		Major: Major, Minor: Minor, Cluster: c.Cluster, Environment: c.Environment, Node: string(c.Self.ID),
+		Incarnation: c.Self.Incarnation, Role: uint8(c.Self.Role), Addr: string(c.Self.Addr),
+	}
+}
+
+// fits checks a peer's Hello against ours, cluster and environment first.
+func fits(ours, theirs *message.Hello) *RefusedError {
+	refuse := func(field, got, want, remedy string) *RefusedError {
+		return &RefusedError{Field: field, Got: got, Want: want, Remedy: remedy}
+	}
+	switch {
+	case theirs.Major != ours.Major:
+		return refuse("protocol version", strconv.Itoa(int(theirs.Major)), strconv.Itoa(int(ours.Major)),
+			"run the same major version of hyperscale on both nodes")
+	case theirs.Cluster != ours.Cluster:
+		return refuse("cluster", theirs.Cluster, strconv.Quote(ours.Cluster),
+			"set --cluster to the same name on all nodes, or correct the address")
+	case theirs.Environment != ours.Environment:
+		return refuse("environment", theirs.Environment, strconv.Quote(ours.Environment),
+			"set --environment to the same name on all nodes, or correct the address")
+	case !node.Role(theirs.Role).Valid():
+		return refuse("role", strconv.Itoa(int(theirs.Role)), "a role that it knows",
+			"run the same version of hyperscale on both nodes")
+	case theirs.Node == "" || len(theirs.Node) > idMax:
+		return refuse("node", theirs.Node, fmt.Sprintf("a name of 1 to %d bytes", idMax), "set --id")
+	case theirs.Incarnation == 0:
+		return refuse("incarnation", "0", "one from 1 on", "run the same version of hyperscale on both nodes")
+	case len(theirs.Addr) > 2*idMax:
+		return refuse("addr", theirs.Addr, fmt.Sprintf("at most %d bytes", 2*idMax), "set --advertise to host:port")
+	case theirs.Node == ours.Node && theirs.Incarnation != ours.Incarnation:
+		// Its own incarnation is the node itself, which may talk to itself.
+		return refuse("node", theirs.Node, "a name other than its own", "give each node an --id of its own")
+	}
+	return nil
+}
+
+// peerOf is the peer that a Hello which fits speaks of.
+func peerOf(h *message.Hello) node.Peer {
+	return node.Peer{ID: node.ID(h.Node), Incarnation: h.Incarnation, Role: node.Role(h.Role), Addr: node.Addr(h.Addr)}
+}
+
+// readHello takes the peer's first frame, which must be a Hello that fits.
+func readHello(r *frameReader, ours *message.Hello) (node.Peer, error) {
+	m, err := r.next()
+	if err != nil {
+		return node.Peer{}, err
+	}
+	switch m := m.(type) {
+	case *message.Hello:
+		if refused := fits(ours, m); refused != nil {
+			return node.Peer{}, refused
+		}
+		return peerOf(m), nil
+	case *message.HelloRefused:
+		return node.Peer{}, byPeer(m)
+	}
+	return node.Peer{}, fmt.Errorf("%s came before Hello: %w", message.Name(m.Kind()), message.ErrFrame)
+}

@@ -1,0 +1,54 @@
+package transport
+
+import "sync/atomic"
+
+// Stats is what a transport has done so far, and what is open.
+type Stats struct {
+	Accepted     uint64 // connections taken
+	AcceptErrors uint64
+	Crowded      uint64 // closed at once: too many had not said Hello
+	Refused      uint64 // handshakes and datagrams of nodes that do not fit
+	Garbage      uint64 // what is no frame, on connections and datagrams
+	Slow         uint64 // handshakes that took too long
+	Handshakes   uint64 // those that ended in another way
+	Opened       uint64 // streams
+	Broken       uint64 // streams, also those that never opened
+	QueueFull    uint64 // streams broken because the peer was too slow
+	LaneFull     uint64 // streams broken because this node was too slow
+	MessagesIn   uint64 // on streams
+	MessagesOut  uint64
+	BytesIn      uint64
+	BytesOut     uint64
+
+	DatagramsIn      uint64
+	DatagramsOut     uint64
+	DatagramsDropped uint64 // no room, no address, or the socket refused
+	DatagramsLarge   uint64 // above message.DatagramMax, refused
+
+	Streams   int
+	Strangers int
+}
+
+type counters struct {
+	accepted, acceptErrors, crowded, refused, garbage, slow, handshakes atomic.Uint64
+	opened, broken, queueFull, laneFull                                 atomic.Uint64
+	messagesIn, messagesOut, bytesIn, bytesOut                          atomic.Uint64
+	datagramsIn, datagramsOut, datagramsDropped, datagramsLarge         atomic.Uint64
+}
+
+// Stats may be called from any goroutine.
+func (t *Transport) Stats() Stats {
+	c := &t.counters
+	t.mu.Lock()
+	streams, strangers := len(t.streams), len(t.unknown)
+	t.mu.Unlock()
+	return Stats{
+		Accepted: c.accepted.Load(), AcceptErrors: c.acceptErrors.Load(), Crowded: c.crowded.Load(),
+		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
+		Opened: c.opened.Load(), Broken: c.broken.Load(), QueueFull: c.queueFull.Load(), LaneFull: c.laneFull.Load(),
+		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
+		DatagramsIn: c.datagramsIn.Load(), DatagramsOut: c.datagramsOut.Load(),
+		DatagramsDropped: c.datagramsDropped.Load(), DatagramsLarge: c.datagramsLarge.Load(),
+		Streams: streams, Strangers: strangers,
+	}
+}

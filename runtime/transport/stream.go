@@ -1,0 +1,309 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// state is how far a stream has come. It only moves forward.
+type state uint8
+
+const (
+	stateOpening state = iota // dialing or shaking hands
+	stateOpen
+	stateClosing // Close was called: flush, then end without a word
+	stateEnded   // broken
+)
+
+// batchBytes is about how much is encoded for one write.
+const batchBytes = 64 << 10
+
+// stream is one connection to a peer, dialed or accepted.
+type stream struct {
+	t          *Transport
+	id         node.StreamID
+	to         node.Addr // empty if accepted
+	cancelDial context.CancelFunc
+	wake       chan struct{} // holds one: the writer has something to look at
+
+	mu     sync.Mutex
+	state  state
+	conn   net.Conn // nil until the handshake is done
+	peer   node.Peer
+	reason string // why it ended
+	queue  queue
+	// flushed says that the writer is done after Close: what the peer still sends
+	// is waited for no longer than Linger.
+	flushed bool
+}
+
+// send queues m, or breaks the stream for want of room.
+func (s *stream) send(m node.Message) {
+	size := 4 + message.HeaderSize + m.Size()
+	s.mu.Lock()
+	if s.state > stateOpen {
+		s.mu.Unlock()
+		return
+	}
+	full := s.queue.bytes+size > s.t.config.Limits.Queue
+	if !full {
+		s.queue.push(m, size)
+	}
+	s.mu.Unlock()
+	if full {
+		s.t.counters.queueFull.Add(1)
+		s.cut(fmt.Sprintf("more than %d bytes waited to be written: the peer or its link is too slow", s.t.config.Limits.Queue))
+		return
+	}
+	s.poke()
+}
+
+func (s *stream) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close lets the writer flush and then end the stream.
+func (s *stream) close() {
+	s.mu.Lock()
+	opening := s.state == stateOpening
+	if s.state < stateClosing {
+		s.state = stateClosing
+	}
+	s.mu.Unlock()
+	if opening && s.cancelDial != nil {
+		s.cancelDial()
+	}
+	s.poke()
+}
+
+// cut breaks the stream now. The first reason stands.
+func (s *stream) cut(reason string) {
+	s.mu.Lock()
+	if s.state < stateClosing {
+		s.state, s.reason = stateEnded, reason
+	}
+	conn := s.conn
+	s.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close() // its reader and writer notice
+	} else if s.cancelDial != nil {
+		s.cancelDial()
+	}
+	s.poke()
+}
+
+// dial connects and runs the stream to its end.
+func (s *stream) dial(ctx context.Context) {
+	dialer := net.Dialer{KeepAlive: -1, Timeout: s.t.config.Limits.Dial}
+	conn, err := dialer.DialContext(ctx, "tcp", string(s.to))
+	if err != nil {
+		s.over(fmt.Sprintf("connect to %s: %s", s.to, dialReason(err)))
+		return
+	}
+	// Close and the node's end reach the handshake through its connection.
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	reader, peer, err := s.t.shake(conn)
+	stop()
+	if err != nil {
+		_ = conn.Close() // the handshake's error says more
+		s.over(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
+		return
+	}
+	s.run(conn, reader, peer)
+}
+
+// run carries a stream whose handshake is done, and returns at its end.
+func (s *stream) run(conn net.Conn, reader *frameReader, peer node.Peer) {
+	s.mu.Lock()
+	s.conn, s.peer = conn, peer
+	alive := s.state == stateOpening
+	if alive {
+		s.state = stateOpen
+	}
+	s.mu.Unlock()
+	if !alive {
+		_ = conn.Close() // closed while it was opening
+		s.over("")
+		return
+	}
+	s.t.counters.opened.Add(1)
+	s.t.sink.StreamOpened(s.id, peer)
+	var writer sync.WaitGroup
+	writer.Go(func() { s.write(conn) })
+	s.read(conn, reader)
+	_ = conn.Close()
+	s.poke()
+	writer.Wait()
+	s.over("")
+}
+
+// over forgets the stream and tells its end, unless it was closed on purpose.
+func (s *stream) over(reason string) {
+	s.t.unregister(s)
+	s.mu.Lock()
+	told := s.state == stateClosing
+	if s.state != stateEnded {
+		s.state, s.reason = stateEnded, reason
+	}
+	reason = s.reason
+	s.mu.Unlock()
+	if !told {
+		s.t.counters.broken.Add(1)
+		s.t.sink.StreamBroken(s.id, s.peer, reason)
+	}
+}
+
+func (s *stream) closing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == stateClosing
+}
+
+// read hands frames to the sink until the stream ends in one way or another.
+func (s *stream) read(conn net.Conn, r *frameReader) {
+	for {
+		m, err := r.next()
+		if s.closing() {
+			s.drain(conn)
+			return
+		}
+		if err != nil {
+			if errors.Is(err, message.ErrFrame) {
+				s.t.counters.garbage.Add(1)
+				s.t.strangers.log("a peer sent what is no frame", conn.RemoteAddr(), err)
+			}
+			s.cut(readReason(err))
+			return
+		}
+		s.t.counters.messagesIn.Add(1)
+		s.t.counters.bytesIn.Add(uint64(4 + message.HeaderSize + m.Size()))
+		switch m := m.(type) {
+		case *message.HelloRefused:
+			s.cut(byPeer(m).Error())
+			return
+		case *message.Hello:
+			s.cut("the peer said Hello twice")
+			return
+		}
+		if !s.t.sink.Message(s.peer, s.id, m) {
+			s.t.counters.laneFull.Add(1)
+			s.cut(fmt.Sprintf("the %s lane of this node's mailbox is full", m.Priority()))
+			return
+		}
+	}
+}
+
+// drain takes the peer's last bytes while ours leave: a close with bytes unread
+// would reset the connection and lose what is in flight.
+func (s *stream) drain(conn net.Conn) {
+	s.mu.Lock()
+	flushed := s.flushed
+	s.mu.Unlock()
+	if flushed {
+		// The end of a frame has lifted the deadline that the writer set.
+		_ = conn.SetReadDeadline(time.Now().Add(s.t.config.Limits.Linger))
+	}
+	_, _ = io.Copy(io.Discard, conn) // until the peer closes too, or the deadline
+}
+
+// write sends what is queued until the stream ends; after Close it flushes.
+func (s *stream) write(conn net.Conn) {
+	var batch []node.Message
+	var out, scratch []byte
+	for {
+		s.mu.Lock()
+		batch = s.queue.take(batch[:0], batchBytes)
+		state := s.state
+		s.mu.Unlock()
+		if state == stateEnded {
+			return
+		}
+		if len(batch) == 0 {
+			if state == stateClosing {
+				s.mu.Lock()
+				s.flushed = true
+				s.mu.Unlock()
+				finish(conn, s.t.config.Limits.Linger)
+				return
+			}
+			<-s.wake
+			continue
+		}
+		out = out[:0]
+		for i, m := range batch {
+			var err error
+			if out, scratch, err = appendFrame(out, scratch, s.t.config.Seal, m); err != nil {
+				s.cut(err.Error())
+				return
+			}
+			batch[i] = nil
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(s.t.config.Limits.Write)) // a closed conn says so at the write
+		if _, err := conn.Write(out); err != nil {
+			s.cut("write: " + reasonOf(err))
+			return
+		}
+		s.t.counters.messagesOut.Add(uint64(len(batch)))
+		s.t.counters.bytesOut.Add(uint64(len(out)))
+		if cap(out) > 2*batchBytes {
+			out, scratch = nil, nil
+		}
+	}
+}
+
+// finish says that nothing more comes, and bounds the wait for the peer.
+func finish(conn net.Conn, linger time.Duration) {
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.CloseWrite() // the reader closes the rest
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(linger))
+}
+
+// newReader reads frames after a handshake.
+func (t *Transport) newReader(conn net.Conn) *frameReader {
+	return &frameReader{in: bufio.NewReaderSize(conn, 16<<10), conn: conn, seal: t.config.Seal}
+}
+
+// readReason words why reading ended, for the machine and for people.
+func readReason(err error) string {
+	switch {
+	case err == io.EOF:
+		return "closed by the peer"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "the peer stopped in the middle of a frame: " + reasonOf(err)
+	}
+	return reasonOf(err)
+}
+
+func dialReason(err error) string {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nobody listens there: start it, or correct the address"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "no answer in time: check that it runs and that no firewall is between"
+	}
+	return reasonOf(err)
+}
+
+// reasonOf cuts the addresses out of net's errors: they are our own ports.
+func reasonOf(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return op.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,269 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Sink is who hears what arrives: the loop. Its methods are called from many
+// goroutines, but for one stream from one, in order.
+type Sink interface {
+	StreamOpened(s node.StreamID, p node.Peer)
+	StreamBroken(s node.StreamID, p node.Peer, reason string)
+	// Message says whether there was room; if there was none, the stream is
+	// broken (K4) or the datagram lost.
+	Message(from node.Peer, s node.StreamID, m node.Message) bool
+}
+
+// Limits bound what a peer, or a stranger, may cost. They are fields so that
+// tests need not wait for them.
+type Limits struct {
+	Dial      time.Duration // to connect, resolving the name included
+	Handshake time.Duration // from the connection to the peer's whole Hello
+	Frame     time.Duration // from a frame's length to its last byte
+	Write     time.Duration // for 64 KiB to leave, or one frame that is larger
+	Linger    time.Duration // for the peer to take what Close left in flight
+	Strangers int           // connections that have not said Hello
+	Queue     int           // bytes that wait to be written on one stream
+}
+
+// DefaultLimits are those of production. Five seconds let a Hello cross any
+// ocean through two lost packets; more would only help slow-loris. Ten let a
+// frame of 1 MiB arrive at 1 Mbit/s. A queue of 8 MiB holds several of the
+// largest results; a peer that far behind is better told so.
+func DefaultLimits() Limits {
+	return Limits{
+		Dial: 5 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
+		Linger: time.Second, Strangers: 1024, Queue: 8 << 20,
+	}
+}
+
+// Config is who a node is on the wire.
+type Config struct {
+	Self        node.Peer
+	Cluster     string
+	Environment string
+	Limits      Limits           // zero: DefaultLimits
+	Seal        Seal             // nil: frames cross as they are
+	Observe     func(node.Event) // nil: nobody looks. Called from any goroutine.
+	Logger      *slog.Logger     // nil: nothing is logged
+}
+
+// Transport is a node.Network over Sockets.
+type Transport struct {
+	config    Config
+	sockets   *Sockets
+	hello     *message.Hello
+	sink      Sink
+	strangers strangers
+	counters  counters
+	datagrams datagrams
+
+	dialing context.Context
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+
+	mu      sync.Mutex
+	last    node.StreamID
+	streams map[node.StreamID]*stream
+	unknown map[net.Conn]struct{} // accepted, and have not said Hello
+	closed  bool
+}
+
+var _ node.Network = (*Transport)(nil)
+
+// New returns the transport of a node; Serve starts it. It owns the sockets.
+func New(c Config, s *Sockets) *Transport {
+	if c.Limits == (Limits{}) {
+		c.Limits = DefaultLimits()
+	}
+	if c.Seal == nil {
+		c.Seal = plain{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Observe == nil {
+		c.Observe = func(node.Event) {}
+	}
+	t := &Transport{
+		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]struct{}{},
+		strangers: strangers{logger: c.Logger, seen: map[netip.Addr]time.Time{}},
+	}
+	t.dialing, t.cancel = context.WithCancel(context.Background())
+	t.datagrams.init()
+	return t
+}
+
+// Serve starts to accept, and to hear datagrams. Call it once.
+func (t *Transport) Serve(sink Sink) {
+	t.sink = sink
+	if t.sockets.tcp != nil {
+		t.workers.Go(t.accept)
+	}
+	t.workers.Go(t.hear)
+	t.workers.Go(t.tell)
+}
+
+// Addr is where this node listens: empty if nowhere.
+func (t *Transport) Addr() string { return t.sockets.Addr() }
+
+// Open begins a stream: node.Network.
+func (t *Transport) Open(to node.Addr) node.StreamID {
+	ctx, cancel := context.WithCancel(t.dialing)
+	s := t.register(&stream{t: t, to: to, cancelDial: cancel})
+	if s == nil {
+		cancel()
+		return 0 // the node ends: nobody waits for news of it
+	}
+	t.workers.Go(func() {
+		defer cancel()
+		s.dial(ctx)
+	})
+	return s.id
+}
+
+// Send queues m on a stream: node.Network.
+func (t *Transport) Send(id node.StreamID, m node.Message) {
+	if s := t.stream(id); s != nil {
+		s.send(m)
+	}
+}
+
+// Close ends a stream once what was sent on it has left: node.Network.
+func (t *Transport) Close(id node.StreamID) {
+	if s := t.stream(id); s != nil {
+		s.close()
+	}
+}
+
+func (t *Transport) stream(id node.StreamID) *stream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.streams[id]
+}
+
+// register gives s its id, or returns nil after the end.
+func (t *Transport) register(s *stream) *stream {
+	s.wake = make(chan struct{}, 1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.last++
+	s.id = t.last
+	t.streams[s.id] = s
+	return s
+}
+
+func (t *Transport) unregister(s *stream) {
+	t.mu.Lock()
+	delete(t.streams, s.id)
+	t.mu.Unlock()
+}
+
+// accept takes connections until the listener is closed.
+func (t *Transport) accept() {
+	pause := 5 * time.Millisecond
+	for {
+		conn, err := t.sockets.tcp.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			// Out of descriptors, most likely: what is open may end meanwhile.
+			t.counters.acceptErrors.Add(1)
+			t.config.Logger.Warn("accept a connection", "error", err.Error(), "retry_in", pause)
+			select {
+			case <-time.After(pause):
+			case <-t.dialing.Done():
+				return
+			}
+			pause = min(2*pause, time.Second)
+			continue
+		}
+		pause = 5 * time.Millisecond
+		t.counters.accepted.Add(1)
+		if !t.admit(conn) {
+			t.counters.crowded.Add(1)
+			_ = conn.Close() // nothing was said on it
+			continue
+		}
+		t.workers.Go(func() { t.greet(conn) })
+	}
+}
+
+// admit counts a connection among the strangers, if there is room.
+func (t *Transport) admit(conn net.Conn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || len(t.unknown) >= t.config.Limits.Strangers {
+		return false
+	}
+	t.unknown[conn] = struct{}{}
+	return true
+}
+
+// Stop ends every stream once what was sent on it has left, at the latest when
+// ctx ends.
+func (t *Transport) Stop(ctx context.Context) {
+	for _, s := range t.shut() {
+		s.close()
+	}
+	done := make(chan struct{})
+	go func() {
+		t.workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		t.cut()
+		<-done
+	}
+}
+
+// Kill ends everything at once; what waits to be written is lost.
+func (t *Transport) Kill() {
+	t.shut()
+	t.cut()
+	t.workers.Wait()
+}
+
+// shut closes the doors and returns the streams that are left.
+func (t *Transport) shut() []*stream {
+	t.mu.Lock()
+	t.closed = true
+	var left []*stream
+	for _, s := range t.streams {
+		left = append(left, s)
+	}
+	for conn := range t.unknown {
+		_ = conn.Close() // a stranger: nothing is owed
+	}
+	t.mu.Unlock()
+	t.cancel()
+	t.sockets.Close()
+	return left
+}
+
+func (t *Transport) cut() {
+	t.mu.Lock()
+	var left []*stream
+	for _, s := range t.streams {
+		left = append(left, s)
+	}
+	t.mu.Unlock()
+	for _, s := range left {
+		s.cut("the node was stopped")
+	}
+}
