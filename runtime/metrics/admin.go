@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// adminConnections bounds who may ask at the same time. A scraper, a probe and
+// a few people need no more; a flood gets none of the node's descriptors.
+const adminConnections = 128
+
+// Health says whether something is as it should be, and if not, why.
+type Health func() (ok bool, why string)
+
+// Admin is the listener for operators: /metrics, /healthz, /readyz.
+type Admin struct {
+	server   http.Server
+	listener net.Listener
+	done     chan struct{}
+}
+
+// Serve starts to answer on the listener, which Admin owns from here on. alive
+// is false when the process should be restarted, ready when it should get no
+// new work.
+func (m *Metrics) Serve(l net.Listener, alive, ready Health) *Admin {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.HandleFunc("GET /healthz", answer(alive))
+	mux.HandleFunc("GET /readyz", answer(ready))
+	a := &Admin{
+		listener: l,
+		done:     make(chan struct{}),
+		server: http.Server{
+			Handler:           mux,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       5 * time.Second,
+			WriteTimeout:      15 * time.Second,
+			IdleTimeout:       time.Minute,
+			MaxHeaderBytes:    16 << 10,
+		},
+	}
+	go func() {
+		defer close(a.done)
+		_ = a.server.Serve(newBounded(l, adminConnections)) // ends with Close, which is the only way
+	}()
+	return a
+}
+
+func answer(h Health) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		ok, why := h()
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if !ok {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = fmt.Fprintln(w, why) // the probe has hung up
+			return
+		}
+		_, _ = fmt.Fprintln(w, "ok")
+	}
+}
+
+// Addr is where the listener is.
+func (a *Admin) Addr() string { return a.listener.Addr().String() }
+
+// Close ends the listener; what is being answered gets until ctx ends.
+func (a *Admin) Close(ctx context.Context) {
+	if a.server.Shutdown(ctx) != nil {
+		_ = a.server.Close() // its error is that of the shutdown
+	}
+	<-a.done
+}

@@ -1,0 +1,18 @@
+// Package metrics shows what a node does: Prometheus metrics and the two health
+// checks, on one admin listener.
+//
+// It measures nothing itself: loop, transport and store count for themselves and
+// are read at each scrape, and core/event's events are counted by name. It has a
+// registry of its own, so that several nodes fit one process.
+//
+// Source: DESIGN.md, "Observation"; house style 9. Names are
+// hyperscale_<part>_<what>_<unit> in base units.
+//
+// Invariants:
+//
+//	O1 Every metric stands in a table with its help text.
+//	O2 Labels come from closed sets: never a job, an address or an error.
+//	O3 Nothing here makes a node wait.
+//
+// Read metrics.go, table.go, events.go, admin.go.
+package metrics

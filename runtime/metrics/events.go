@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+)
+
+// events counts core/event's catalogue. All of them are counted by name; those
+// that an operator would draw get a metric of their own.
+type events struct {
+	all       *prometheus.CounterVec
+	jobs      *prometheus.CounterVec
+	workflows *prometheus.CounterVec
+	slices    *prometheus.CounterVec
+	lost      prometheus.Counter
+	executors prometheus.Counter
+	fences    prometheus.Counter
+	peers     *prometheus.CounterVec
+	disk      prometheus.Counter
+	shed      prometheus.Counter
+	ignored   prometheus.Counter
+}
+
+func newEvents() events {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	return events{
+		all:       vector("hyperscale_node_events_total", "Decisions of this node, by the name of their event.", "event"),
+		jobs:      vector("hyperscale_job_transitions_total", "Jobs that this gate moved into a state.", "state"),
+		workflows: vector("hyperscale_workflow_transitions_total", "Workflows that this manager moved into a state.", "state"),
+		slices:    vector("hyperscale_slice_transitions_total", "Slices that this worker started, or ended in a state.", "state"),
+		lost:      counter("hyperscale_slice_losses_total", "Attempts given up because their worker was lost or denied them."),
+		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
+		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
+		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
+		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
+		shed:      counter("hyperscale_node_shed_requests_total", "Requests and datagrams refused for want of room."),
+		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
+	}
+}
+
+func (e *events) register(r *prometheus.Registry) {
+	r.MustRegister(e.all, e.jobs, e.workflows, e.slices, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored)
+}
+
+// observe counts one event. Its name is one of the catalogue's, or of a test
+// machine's: EventName is a constant of a type, so the set is closed.
+func (e *events) observe(ev node.Event) {
+	e.all.WithLabelValues(ev.EventName()).Inc()
+	switch ev := ev.(type) {
+	case event.JobChanged:
+		e.jobs.WithLabelValues(ev.To.String()).Inc()
+	case event.WorkflowChanged:
+		e.workflows.WithLabelValues(ev.To.String()).Inc()
+	case event.SliceStarted:
+		e.slices.WithLabelValues("STARTED").Inc()
+	case event.SliceEnded:
+		e.slices.WithLabelValues(ev.State.String()).Inc()
+	case event.SliceLost:
+		e.lost.Inc()
+	case event.ExecutorGone:
+		e.executors.Inc()
+	case event.FenceRefused:
+		e.fences.Inc()
+	case event.PeerRegistered:
+		e.peers.WithLabelValues(ev.Role.String(), "registered").Inc()
+	case event.PeerLost:
+		e.peers.WithLabelValues(ev.Role.String(), "lost").Inc()
+	case event.StoreFailed:
+		e.disk.Inc()
+	case event.Shed:
+		e.shed.Inc()
+	case event.Ignored:
+		e.ignored.Inc()
+	}
+}

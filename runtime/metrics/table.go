@@ -1,0 +1,156 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+	"hyperscale/runtime/store"
+	"hyperscale/runtime/transport"
+)
+
+// row is one metric of the table that is read from the counts of a part.
+type row struct {
+	name, help string
+	gauge      bool
+	labels     []string
+	read       func(s *snapshot, emit emit)
+}
+
+// emit reports one value of a row, with the values of its labels.
+type emit func(value float64, labels ...string)
+
+// snapshot is what one scrape sees.
+type snapshot struct {
+	loop      loop.Stats
+	transport transport.Stats
+	store     store.Stats
+}
+
+// one is a row without labels.
+func one(value func(s *snapshot) float64) func(*snapshot, emit) {
+	return func(s *snapshot, e emit) { e(value(s)) }
+}
+
+// each is a row with one label.
+func each(values func(s *snapshot) []labelled) func(*snapshot, emit) {
+	return func(s *snapshot, e emit) {
+		for _, v := range values(s) {
+			e(v.value, v.label)
+		}
+	}
+}
+
+type labelled struct {
+	label string
+	value float64
+}
+
+// byLane labels one count for each lane.
+func byLane[N int | uint64](values [node.Priorities]N) []labelled {
+	var all []labelled
+	for p, v := range values {
+		all = append(all, labelled{node.Priority(p).String(), float64(v)})
+	}
+	return all
+}
+
+func inputs(s *snapshot, e emit) {
+	for k := node.InputStart; k <= node.InputStop; k++ {
+		for p := range node.Priorities {
+			e(float64(s.loop.Handled[k][p]), k.String(), node.Priority(p).String())
+		}
+	}
+}
+
+// table is every metric that is read at a scrape, but for the histogram of
+// steps in metrics.go.
+func table() []row {
+	return append(append(loopRows(), transportRows()...), storeRows()...)
+}
+
+func loopRows() []row {
+	return []row{
+		{name: "hyperscale_loop_inputs_total", help: "Inputs that the machine has handled, by kind and lane.", labels: []string{"kind", "lane"}, read: inputs},
+		{name: "hyperscale_loop_dropped_inputs_total", help: "Messages and commands refused because their lane was full.", labels: []string{"lane"},
+			read: each(func(s *snapshot) []labelled { return byLane(s.loop.Dropped) })},
+		{name: "hyperscale_loop_waiting_inputs", help: "Inputs that wait in the mailbox.", gauge: true, labels: []string{"lane"},
+			read: each(func(s *snapshot) []labelled { return byLane(s.loop.Waiting) })},
+		{name: "hyperscale_loop_running_step_seconds", help: "How long the step that runs now has been going on; 0 between steps.", gauge: true,
+			read: one(func(s *snapshot) float64 { return s.loop.Running.Seconds() })},
+		{name: "hyperscale_loop_skipped_answers_total", help: "Answers of telemetry that a slow local session did not get.",
+			read: one(func(s *snapshot) float64 { return float64(s.loop.Answers) })},
+		{name: "hyperscale_loop_sessions", help: "Local commands that may still be answered.", gauge: true,
+			read: one(func(s *snapshot) float64 { return float64(s.loop.Sessions) })},
+	}
+}
+
+func transportRows() []row {
+	return []row{
+		{name: "hyperscale_transport_connections_total", help: "Connections accepted.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Accepted) })},
+		{name: "hyperscale_transport_accept_errors_total", help: "Connections that could not be accepted, mostly for want of file descriptors.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.AcceptErrors) })},
+		{name: "hyperscale_transport_rejected_total", help: "Connections and datagrams rejected: refused = a node of another cluster, environment, version or role; garbage = no frame of this protocol; slow = no Hello in time; crowded = too many without a Hello; other = ended before its Hello.",
+			labels: []string{"why"}, read: each(rejected)},
+		{name: "hyperscale_transport_streams_opened_total", help: "Streams whose handshake succeeded, dialed or accepted.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Opened) })},
+		{name: "hyperscale_transport_streams_broken_total", help: "Streams that ended without being closed here, those included that never opened.",
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Broken) })},
+		{name: "hyperscale_transport_overflows_total", help: "Streams broken for want of room: queue = the peer read too slowly, lane = this node did.",
+			labels: []string{"where"}, read: each(func(s *snapshot) []labelled {
+				return []labelled{{"queue", float64(s.transport.QueueFull)}, {"lane", float64(s.transport.LaneFull)}}
+			})},
+		{name: "hyperscale_transport_streams", help: "Streams that are open or opening.", gauge: true,
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Streams) })},
+		{name: "hyperscale_transport_strangers", help: "Connections that have not said Hello.", gauge: true,
+			read: one(func(s *snapshot) float64 { return float64(s.transport.Strangers) })},
+		{name: "hyperscale_transport_messages_total", help: "Messages on streams.", labels: []string{"direction"},
+			read: each(func(s *snapshot) []labelled {
+				return []labelled{{"in", float64(s.transport.MessagesIn)}, {"out", float64(s.transport.MessagesOut)}}
+			})},
+		{name: "hyperscale_transport_stream_bytes_total", help: "Bytes of those messages, framing included.", labels: []string{"direction"},
+			read: each(func(s *snapshot) []labelled {
+				return []labelled{{"in", float64(s.transport.BytesIn)}, {"out", float64(s.transport.BytesOut)}}
+			})},
+		{name: "hyperscale_transport_datagrams_total", help: "Datagrams that came and went.", labels: []string{"direction"},
+			read: each(func(s *snapshot) []labelled {
+				return []labelled{{"in", float64(s.transport.DatagramsIn)}, {"out", float64(s.transport.DatagramsOut)}}
+			})},
+		{name: "hyperscale_transport_dropped_datagrams_total", help: "Datagrams lost here: large = above the bound; other = no room, no address, or the socket refused.",
+			labels: []string{"why"}, read: each(func(s *snapshot) []labelled {
+				return []labelled{{"large", float64(s.transport.DatagramsLarge)}, {"other", float64(s.transport.DatagramsDropped)}}
+			})},
+	}
+}
+
+func rejected(s *snapshot) []labelled {
+	return []labelled{
+		{"refused", float64(s.transport.Refused)}, {"garbage", float64(s.transport.Garbage)}, {"slow", float64(s.transport.Slow)},
+		{"crowded", float64(s.transport.Crowded)}, {"other", float64(s.transport.Handshakes)},
+	}
+}
+
+func storeRows() []row {
+	return []row{
+		{name: "hyperscale_store_puts_total", help: "Puts that were completed.", labels: []string{"outcome"},
+			read: each(func(s *snapshot) []labelled {
+				return []labelled{{"ok", float64(s.store.Puts)}, {"failed", float64(s.store.Failed)}}
+			})},
+		{name: "hyperscale_store_commits_total", help: "Transactions: puts for each of them is what the group commit saves.",
+			read: one(func(s *snapshot) float64 { return float64(s.store.Commits) })},
+		{name: "hyperscale_store_records_total", help: "Records written or deleted.",
+			read: one(func(s *snapshot) float64 { return float64(s.store.Records) })},
+		{name: "hyperscale_store_written_bytes_total", help: "Bytes of the values written.",
+			read: one(func(s *snapshot) float64 { return float64(s.store.Bytes) })},
+		{name: "hyperscale_store_waiting_puts", help: "Puts that wait for their transaction.", gauge: true,
+			read: one(func(s *snapshot) float64 { return float64(s.store.Waiting) })},
+	}
+}
+
+func (r *row) kind() prometheus.ValueType {
+	if r.gauge {
+		return prometheus.GaugeValue
+	}
+	return prometheus.CounterValue
+}
