@@ -1,0 +1,28 @@
+// Package host puts a whole node together: a machine, its loop, its sockets, its
+// store, its executors, its admin listener.
+//
+// It knows no role and reads no configuration: the command chooses the machine
+// and fills in Options.
+//
+// Source: DESIGN.md, "The plan of the house".
+//
+// Invariants:
+//
+//	H1 Start returns a node that runs, or an error that says what to change and
+//	   leaves nothing behind.
+//	H2 The incarnation is on disk before the machine sees InputStart; without a
+//	   data directory it is drawn at random.
+//	H3 When Done is closed nothing of the node is left: no goroutine, socket,
+//	   file or executor.
+//	H4 Stop lets the machine finish and its last messages leave; Kill is to the
+//	   rest of the cluster what kill -9 is.
+//
+// Example:
+//
+//	n, err := host.Start(host.Options{Role: node.RoleGate, ID: "gate-1", Cluster: "c", Environment: "e",
+//		Listen: "127.0.0.1:0", Machine: gate.New(config)})
+//	...
+//	n.Stop(ctx)
+//
+// Read host.go, options.go, life.go, observe.go.
+package host

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+	"hyperscale/runtime/metrics"
+	"hyperscale/runtime/store"
+	"hyperscale/runtime/transport"
+)
+
+// Node is one node that runs.
+type Node struct {
+	options Options
+	self    node.Peer
+	logger  *slog.Logger
+	history *history
+
+	store     store.Store
+	sockets   *transport.Sockets
+	transport *transport.Transport
+	loop      *loop.Loop
+	metrics   *metrics.Metrics
+	door      net.Listener // of admin, until it serves
+	admin     *metrics.Admin
+
+	killed atomic.Bool
+	urgent chan struct{} // closed when a graceful end has run out of time
+	hurry  sync.Once
+	done   chan struct{}
+	err    error // once done is closed
+}
+
+// Start builds a node and runs it.
+func Start(o Options) (*Node, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("start a node: %w", err)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{options: o, done: make(chan struct{}), urgent: make(chan struct{})}
+	if err := n.take(); err != nil {
+		n.giveBack()
+		return nil, fmt.Errorf("start %s %s: %w", o.Role, o.ID, err)
+	}
+	n.build()
+	n.store.Serve(n.loop.Stored)
+	n.transport.Serve(n.loop)
+	if n.door != nil {
+		n.admin = n.metrics.Serve(n.door, n.alive, n.ready)
+	}
+	go n.live()
+	return n, nil
+}
+
+// take acquires what other processes may have: the store and the ports.
+func (n *Node) take() (err error) {
+	o := &n.options
+	if n.sockets, err = transport.Listen(o.Listen); err != nil {
+		return err
+	}
+	if n.door, err = listenAdmin(o.Admin); err != nil {
+		return err
+	}
+	address, err := o.advertised(n.sockets)
+	if err != nil {
+		return err
+	}
+	if o.DataDir == "" {
+		n.store = store.NewMemory(draw())
+	} else if n.store, err = openStore(o.DataDir, o.ID); err != nil {
+		return err
+	}
+	n.self = node.Peer{ID: o.ID, Incarnation: n.store.Incarnation(), Role: o.Role, Addr: address}
+	return nil
+}
+
+// openStore returns a nil interface beside an error, not a nil pointer in one.
+func openStore(dir string, id node.ID) (store.Store, error) {
+	s, err := store.Open(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// giveBack undoes take, as far as it came.
+func (n *Node) giveBack() {
+	if n.sockets != nil {
+		n.sockets.Close()
+	}
+	if n.door != nil {
+		_ = n.door.Close() // nobody was served
+	}
+	if n.store != nil {
+		_ = n.store.Close() // nothing was written
+	}
+}
+
+// build wires the parts; nothing runs yet.
+func (n *Node) build() {
+	o := &n.options
+	n.logger = o.Logger.With("node", string(n.self.ID), "incarnation", n.self.Incarnation)
+	n.history = &history{self: n.self, out: o.History}
+	seed := o.Seed
+	if seed == 0 {
+		seed = draw()
+	}
+	machine := o.Machine
+	if o.NewMachine != nil {
+		machine = o.NewMachine(n.self)
+	}
+	n.loop = loop.New(loop.Config{
+		Self: n.self, Machine: machine, Seed: seed, Clock: o.Clock, Observe: n.observe, Logger: n.logger,
+	})
+	n.transport = transport.New(transport.Config{
+		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Logger: n.logger,
+		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
+	}, n.sockets)
+	n.metrics = metrics.New(metrics.Sources{
+		Self: n.self, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats,
+	})
+}
+
+// observe tells everybody who looks. The loop calls it, and the transport for
+// what it refuses.
+func (n *Node) observe(at node.Instant, e node.Event) {
+	n.metrics.Observe(e)
+	n.history.write(at, e)
+	logEvent(n.logger, e)
+	if n.options.Observer != nil {
+		n.options.Observer(e)
+	}
+}
+
+// errHistory wraps what went wrong with the history.
+var errHistory = errors.New("write the history")

@@ -1,0 +1,153 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+)
+
+// Bounds of a node's end, and of a step that makes it look dead.
+const (
+	flushMax = 2 * time.Second // for the last messages to leave
+	stepMax  = 10 * time.Second
+)
+
+// live runs the loop and takes the node down after it.
+func (n *Node) live() {
+	defer close(n.done)
+	var exec node.Executor
+	if n.options.NewExec != nil {
+		exec = n.options.NewExec(n.loop.ExecEvent)
+	}
+	n.logger.Info("node starts", "role", n.self.Role.String(), "addr", string(n.self.Addr))
+	err := n.loop.Run(loop.World{Network: n.transport, Store: n.store, Exec: exec})
+	n.err = errors.Join(n.outcome(err), n.end(exec))
+	if n.err != nil {
+		n.logger.Error("node ended", "error", n.err.Error())
+	} else {
+		n.logger.Info("node ended")
+	}
+}
+
+// outcome is the loop's error, unless it is what was asked for.
+func (n *Node) outcome(err error) error {
+	if err == nil || isOurs(err) && n.killed.Load() {
+		return nil
+	}
+	return err
+}
+
+// end takes everything down: gently, unless the node was killed.
+func (n *Node) end(exec node.Executor) error {
+	var faults []error
+	if c, ok := exec.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			faults = append(faults, fmt.Errorf("close the executor: %w", err))
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushMax)
+	defer cancel()
+	go func() {
+		select {
+		case <-n.urgent:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if n.killed.Load() {
+		n.transport.Kill()
+		faults = append(faults, n.store.Kill())
+	} else {
+		n.transport.Stop(ctx)
+		faults = append(faults, n.store.Close())
+	}
+	if n.admin != nil {
+		n.admin.Close(ctx)
+	}
+	if err := n.history.failure(); err != nil {
+		faults = append(faults, fmt.Errorf("%w: %w", errHistory, err))
+	}
+	return errors.Join(faults...)
+}
+
+// Self is the node as others see it.
+func (n *Node) Self() node.Peer { return n.self }
+
+// Addr is where others call it: empty for a client.
+func (n *Node) Addr() node.Addr { return n.self.Addr }
+
+// AdminAddr is where the admin listener is: empty if there is none.
+func (n *Node) AdminAddr() string {
+	if n.admin == nil {
+		return ""
+	}
+	return n.admin.Addr()
+}
+
+// Stats are the loop's.
+func (n *Node) Stats() loop.Stats { return n.loop.Stats() }
+
+// Command hands m to the machine; its answers come on the session.
+func (n *Node) Command(ctx context.Context, m node.Message) (*loop.Session, error) {
+	return n.loop.Command(ctx, m)
+}
+
+// Stop asks the machine to finish and waits for the end. When ctx ends first the
+// node is killed and ctx's error returned; else Err is.
+func (n *Node) Stop(ctx context.Context) error {
+	n.loop.Stop()
+	select {
+	case <-n.done:
+		return n.err
+	case <-ctx.Done():
+		n.Kill()
+		return fmt.Errorf("stop %s: it did not finish in time and was killed: %w", n.self.ID, context.Cause(ctx))
+	}
+}
+
+// Kill ends the node at once and waits for the end.
+func (n *Node) Kill() {
+	n.killed.Store(true)
+	n.hurry.Do(func() { close(n.urgent) })
+	n.loop.Kill()
+	<-n.done
+}
+
+// Done is closed when nothing of the node is left.
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// Err is why the node ended: nil before its end, after Stop and after Kill; a
+// *loop.HaltError or *loop.PanicError otherwise.
+func (n *Node) Err() error {
+	select {
+	case <-n.done:
+		return n.err
+	default:
+		return nil
+	}
+}
+
+// alive is false when one step has been going on for so long that only a restart
+// helps.
+func (n *Node) alive() (bool, string) {
+	if running := n.loop.Stats().Running; running > stepMax {
+		return false, fmt.Sprintf("one step of the machine has been running for %s: see the log, restart the node", running.Round(time.Second))
+	}
+	return true, ""
+}
+
+// ready is false until the machine has started, and again from Stop on.
+func (n *Node) ready() (bool, string) {
+	if n.loop.Stopping() {
+		return false, "the node is stopping"
+	}
+	if s := n.loop.Stats(); s.Handled[node.InputStart][node.Critical] == 0 {
+		return false, "the node is starting"
+	}
+	return n.alive()
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+)
+
+// Line is one line of a history: an event, who decided it, and when by its own
+// clock. Instants of two nodes, or of two incarnations, do not compare.
+type Line struct {
+	At          node.Instant `json:"at"`
+	Node        node.ID      `json:"node"`
+	Incarnation uint64       `json:"incarnation"`
+	Event       string       `json:"event"`
+	Data        node.Event   `json:"data"`
+}
+
+// history writes events as lines of JSON. The first error ends it and is told
+// at the node's end: a history with a hole proves nothing.
+type history struct {
+	self node.Peer
+
+	mu  sync.Mutex
+	out io.Writer
+	err error
+}
+
+func (h *history) write(at node.Instant, e node.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.out == nil || h.err != nil {
+		return
+	}
+	b, err := json.Marshal(Line{At: at, Node: h.self.ID, Incarnation: h.self.Incarnation, Event: e.EventName(), Data: e})
+	if err == nil {
+		_, err = h.out.Write(append(b, '\n'))
+	}
+	h.err = err
+}
+
+func (h *history) failure() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}
+
+// logEvent writes one line for a decision, with the event's fields as keys.
+func logEvent(l *slog.Logger, e node.Event) {
+	level := levelOf(e)
+	ctx := context.Background()
+	if !l.Enabled(ctx, level) {
+		return
+	}
+	l.LogAttrs(ctx, level, e.EventName(), attributes(e)...)
+}
+
+// levelOf says who would ask: operators see losses and refusals at once.
+func levelOf(e node.Event) slog.Level {
+	switch e.(type) {
+	case event.PeerLost, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused:
+		return slog.LevelWarn
+	case event.Acted, event.Ignored:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// attributes lists the exported fields of an event.
+func attributes(e node.Event) []slog.Attr {
+	v := reflect.Indirect(reflect.ValueOf(e))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var all []slog.Attr
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() {
+			all = append(all, slog.Any(snake(f.Name), v.Field(i).Interface()))
+		}
+	}
+	return all
+}
+
+// snake turns a field's name into a key: "VUs" is vus, "CoresFree" cores_free.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		lowerNext := i+2 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsLower(runes[i+2])
+		if i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || lowerNext) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,107 @@
+package host
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+
+	"github.com/benbjohnson/clock"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+	"hyperscale/runtime/transport"
+)
+
+// Options say what a node is made of.
+type Options struct {
+	Role        node.Role
+	ID          node.ID
+	Cluster     string
+	Environment string
+
+	Listen    string // host:port; port 0: the system chooses; empty: nobody calls this node
+	Advertise string // what others call; a port of 0 or none is that of Listen; empty: Listen
+	Admin     string // host:port of /metrics, /healthz and /readyz; empty: no such listener
+	DataDir   string // empty: memory
+
+	// Machine is the logic. NewMachine, if set, makes it once the address and the
+	// incarnation are known.
+	Machine    node.Machine
+	NewMachine func(self node.Peer) node.Machine
+	// NewExec makes the executor; its news go to sink, from any goroutine. An
+	// executor that is an io.Closer is closed at the end. Nil: this node has none.
+	NewExec func(sink func(node.ExecEvent)) node.Executor
+
+	Seed     uint64           // of the machine's random numbers; 0: drawn
+	Clock    clock.Clock      // nil: the real one
+	Limits   transport.Limits // zero: transport.DefaultLimits
+	Logger   *slog.Logger     // nil: nothing is logged
+	Observer func(node.Event) // sees each event; must not wait
+	History  io.Writer        // gets each event as a line of JSON
+}
+
+// check names everything that is missing.
+func (o *Options) check() error {
+	var faults []error
+	if !o.Role.Valid() {
+		faults = append(faults, fmt.Errorf("role = %v is none: set it", o.Role))
+	}
+	for _, name := range []struct{ key, value string }{
+		{"id", string(o.ID)}, {"cluster", o.Cluster}, {"environment", o.Environment},
+	} {
+		if name.value == "" || len(name.value) > 128 {
+			faults = append(faults, fmt.Errorf("%s = %q must have 1 to 128 bytes: set --%s", name.key, name.value, name.key))
+		}
+	}
+	if (o.Machine == nil) == (o.NewMachine == nil) {
+		faults = append(faults, errors.New("exactly one of Machine and NewMachine must be set"))
+	}
+	return errors.Join(faults...)
+}
+
+// advertised is the address that others call.
+func (o *Options) advertised(s *transport.Sockets) (node.Addr, error) {
+	if o.Listen == "" {
+		return "", nil
+	}
+	if o.Advertise == "" {
+		if s.Unspecified() {
+			return "", fmt.Errorf("listen = %s is every address of this machine, and others cannot call that: set --advertise to the one that they reach", o.Listen)
+		}
+		return node.Addr(s.Addr()), nil
+	}
+	address, port, err := net.SplitHostPort(o.Advertise)
+	if err != nil {
+		address, port = o.Advertise, ""
+	}
+	if port == "" || port == "0" {
+		port = s.Port()
+	}
+	return node.Addr(net.JoinHostPort(address, port)), nil
+}
+
+// draw returns a random number that is not zero.
+func draw() uint64 {
+	var b [8]byte
+	_, _ = crand.Read(b[:]) // it never returns an error, it ends the process
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
+
+// listenAdmin takes the port for operators.
+func listenAdmin(address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, transport.ListenError(address, "--admin", err)
+	}
+	return l, nil
+}
+
+// isOurs tells a stop that was asked for from one that was not.
+func isOurs(err error) bool { return errors.Is(err, loop.ErrKilled) }
