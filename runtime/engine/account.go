@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/protocol/http1"
+)
+
+const (
+	statuses   = 1000 // a status has three digits
+	exampleMax = 256  // bytes of an error's example
+)
+
+// account is what is known of one step. It belongs to one goroutine at a time.
+type account struct {
+	step      *step
+	started   uint64
+	ok        uint64
+	failed    uint64
+	timedOut  uint64
+	cancelled uint64
+	skipped   uint64
+	bytesIn   uint64
+	bytesOut  uint64
+	statuses  [statuses]uint64
+	errors    []message.ErrorCount
+	latency   stats.Histogram
+	service   stats.Histogram
+	metric    stats.Histogram
+}
+
+func newAccounts(g *graph) []account {
+	all := make([]account, len(g.steps))
+	for i := range all {
+		all[i].step = &g.steps[i]
+	}
+	return all
+}
+
+// answered counts a whole response of a request step and tells whether it is good.
+func (a *account) answered(status int, latency, service time.Duration) bool {
+	a.statuses[status%statuses]++
+	a.latency.Record(uint64(max(0, latency)))
+	a.service.Record(uint64(max(0, service)))
+	if status < 400 {
+		a.ok++
+		return true
+	}
+	a.failed++ // its kind is made of statuses by errorCounts: no text in the hot path
+	return false
+}
+
+// late counts a request whose time ran out.
+func (a *account) late(kind http1.Kind, latency, service time.Duration) {
+	a.timedOut++
+	a.latency.Record(uint64(max(0, latency)))
+	if service > 0 {
+		a.service.Record(uint64(service))
+	}
+	a.fault(string(kind), "no whole answer after "+latency.Round(time.Millisecond).String())
+}
+
+// broken counts a request that failed without a whole answer.
+func (a *account) broken(kind, example string) {
+	a.failed++
+	a.fault(kind, example)
+}
+
+func (a *account) fault(kind, example string) {
+	for i := range a.errors {
+		if a.errors[i].Kind == kind {
+			a.errors[i].Count++ // the common case of a broken target: no text is made
+			return
+		}
+	}
+	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(kind), Count: 1, Example: a.example(example)})
+}
+
+// example puts the request before what happened to it.
+func (a *account) example(text string) string {
+	if c := a.step.call; c != nil {
+		text = c.Method + " " + c.Scheme + "://" + c.Address() + c.Path + ": " + text
+	}
+	return clip(text)
+}
+
+func clip(text string) string {
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) > exampleMax {
+		text = strings.ToValidUTF8(text[:exampleMax], "")
+	}
+	return text
+}
+
+func statusKind(status int) string { return string(http1.KindStatus) + " " + strconv.Itoa(status) }
+
+// timedOut tells which kinds of failures are a matter of time.
+func timedOut(kind string) bool {
+	switch http1.Kind(kind) {
+	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout:
+		return true
+	}
+	return false
+}
+
+// stats copies the account into a message.
+func (a *account) stats() message.StepStats {
+	out := message.StepStats{
+		Name: a.step.plan.Name, Kind: a.step.plan.Kind,
+		Started: a.started, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.cancelled, Skipped: a.skipped,
+		BytesIn: a.bytesIn, BytesOut: a.bytesOut,
+		Errors:  slices.Clone(a.errors),
+		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
+	}
+	for status, n := range a.statuses {
+		if n == 0 {
+			continue
+		}
+		out.Statuses = append(out.Statuses, message.StatusCount{Status: uint32(status), Count: n})
+		if status >= 400 && a.step.plan.Kind == message.StepRequest {
+			out.Errors = stats.AddError(out.Errors, message.ErrorCount{
+				Kind: statusKind(status), Count: n, Example: a.example("answered " + strconv.Itoa(status)),
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"time"
+
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+var _ workflow.Client = (*virtual)(nil)
+
+// unlocked lets the virtual user's other steps run while one blocks.
+func (v *virtual) unlocked(block func(step int)) {
+	step := v.step
+	v.mu.Unlock()
+	block(step)
+	v.mu.Lock()
+	v.step = step
+}
+
+// Do is called by a function, which holds the lock.
+func (v *virtual) Do(r *workflow.Request) *workflow.Response {
+	var answer *workflow.Response
+	v.unlocked(func(step int) {
+		var service time.Duration
+		answer, service = v.do(step, r)
+		v.serve(step, answer, service)
+	})
+	return answer
+}
+
+// serve remembers the answer, so that its service time is known if it is returned.
+func (v *virtual) serve(step int, answer *workflow.Response, service time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.served == nil {
+		v.served = make([]served, len(v.states))
+	}
+	v.served[step] = served{answer, service}
+}
+
+func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Duration) {
+	now := v.r.now()
+	switch {
+	case v.r.cancelled.Load():
+		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run was cancelled"}, 0
+	case now >= v.r.hard:
+		return &workflow.Response{Kind: string(http1.KindTimeout), Error: "the run is over"}, 0
+	}
+	call, err := compile(r)
+	if err != nil {
+		return &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}, 0
+	}
+	timeout := v.r.cfg.Timeout
+	if r.Timeout > 0 {
+		timeout = r.Timeout
+	}
+	x := exchange{request: r, call: &call, due: now, deadline: now + timeout, redirects: r.Redirects, keep: true}
+	if now >= v.r.over {
+		x.deadline = min(x.deadline, v.r.hard)
+	}
+	v.exchange(&x)
+	v.r.account(step, func(a *account) {
+		a.bytesIn += x.bytesIn
+		a.bytesOut += x.bytesOut
+	})
+	return x.response(), x.service()
+}
+
+// Sleep is cut short when the run is cancelled or long over.
+func (v *virtual) Sleep(d time.Duration) {
+	v.unlocked(func(int) {
+		now := v.r.now()
+		v.r.sleepUntil(min(now+min(d, DurationMax), v.r.hard))
+	})
+}
+
+// Log keeps a line for the result.
+func (v *virtual) Log(text string) { v.r.log(v.id, text) }
+
+// Stopped ends functions between two of their steps.
+func (v *virtual) Stopped() bool { return v.r.cancelled.Load() || v.r.now() >= v.r.hard }

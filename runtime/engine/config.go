@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// Config says what to run and how much of it.
+type Config struct {
+	Workflow *workflow.Workflow
+	VUs      uint64 // virtual users of this process
+	FirstVU  uint64 // number of the first of them: other processes have the others
+	Seed     uint64 // of every random number that functions draw
+
+	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
+	Timeout  time.Duration // of a request that names none, from its intended start
+
+	Started  func()               // called once, when the clock starts; may be nil
+	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
+	Debug    io.Writer            // if set: one virtual user, one pass, everything shown
+}
+
+// Limits that no option moves.
+const (
+	VUsMax      = 1_000_000 // of one process
+	DurationMax = 30 * 24 * time.Hour
+	TimeoutMax  = 24 * time.Hour
+)
+
+// Validate reports all faults, each with the value and a remedy.
+func (c Config) Validate() error {
+	var faults []error
+	add := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	add(c.Workflow == nil, "workflow is not set: load one with core/workflow")
+	add(c.VUs == 0 || c.VUs > VUsMax, "vus = %d is not within 1 and %d: spread more over several cores", c.VUs, VUsMax)
+	add(c.Duration < 0 || c.Duration > DurationMax, "duration = %v is not within 0s and %v: 0s is one pass of each virtual user", c.Duration, DurationMax)
+	add(c.Timeout <= 0 || c.Timeout > TimeoutMax, "timeout = %v is not within 1ns and %v: 5s is a good start", c.Timeout, TimeoutMax)
+	if c.Workflow != nil {
+		add(len(c.Workflow.Steps) == 0, "workflow %q has no step: add one", c.Workflow.Plan.Name)
+	}
+	return errors.Join(faults...)
+}
+
+// Run runs the workflow and returns when nothing of it is left. An error means that
+// nothing was sent; whatever goes wrong later is in the result.
+func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Debug != nil {
+		cfg.VUs, cfg.Duration = 1, 0
+	}
+	g, err := newGraph(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDescriptors(cfg.VUs, uint64(g.lanes)); err != nil {
+		return nil, err
+	}
+	if err := g.resolve(ctx, cfg.Timeout); err != nil {
+		return nil, err
+	}
+	if g.plain && cfg.Debug == nil {
+		return runLoop(ctx, cfg, g)
+	}
+	return runGeneral(ctx, cfg, g)
+}
+
+// progressEvery is how often figures are told.
+const progressEvery = 500 * time.Millisecond
+
+// startEvery spaces the first starts: connecting all at once would overflow the target's
+// queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
+const startEvery = 100 * time.Microsecond
+
+// startSpacing spreads the first starts over the think time where there is one, so that
+// virtual users do not march in step, but never over more than a tenth of the run.
+func startSpacing(cfg Config) time.Duration {
+	vus := time.Duration(cfg.VUs)
+	spacing := max(startEvery, cfg.Workflow.Plan.Think/vus)
+	if cfg.Duration > 0 {
+		spacing = min(spacing, cfg.Duration/10/vus)
+	}
+	return spacing
+}

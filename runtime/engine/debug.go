@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// printer shows what is sent and what comes back. A nil printer shows nothing.
+type printer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+const bodyShown = 4 << 10 // bytes of a body
+
+func (p *printer) printf(format string, args ...any) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = fmt.Fprintf(p.w, format, args...) // a closed terminal must not end the run
+}
+
+// hop shows one request and its response.
+func (p *printer) hop(x *exchange) {
+	if p == nil {
+		return
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, key(x.call)+x.call.Path)
+	show(&b, "> ", x.call.Bytes)
+	if x.kind != http1.KindNone {
+		fmt.Fprintf(&b, "* %s: %s\n\n", x.kind, x.detail)
+		p.printf("%s", b.Bytes())
+		return
+	}
+	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\n", x.status, http.StatusText(x.status))
+	for _, h := range x.headers {
+		head = fmt.Appendf(head, "%s: %s\n", h.Name, h.Value)
+	}
+	show(&b, "< ", append(append(head, '\n'), x.body...))
+	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
+	p.printf("%s", b.Bytes())
+}
+
+// show puts a mark before each line and hides what a terminal would act on.
+func show(b *bytes.Buffer, mark string, text []byte) {
+	cut := max(0, len(text)-bodyShown)
+	for line := range bytes.Lines(text[:len(text)-cut]) {
+		line = bytes.TrimRight(line, "\r\n")
+		b.WriteString(mark)
+		for _, c := range string(line) {
+			if c < ' ' && c != '\t' || c == 0x7f {
+				c = '\uFFFD'
+			}
+			b.WriteRune(c)
+		}
+		b.WriteByte('\n')
+	}
+	if cut > 0 {
+		fmt.Fprintf(b, "* ... %d more bytes\n", cut)
+	}
+}
+
+// step shows how a request step ended.
+func (p *printer) step(name string, good bool, x *exchange) {
+	switch {
+	case p == nil:
+	case good:
+		p.printf("step %s: ok\n\n", name)
+	case x.kind == http1.KindNone:
+		p.printf("step %s: failed, status %d\n\n", name, x.status)
+	default:
+		p.printf("step %s: failed, %s: %s\n\n", name, x.kind, x.detail)
+	}
+}
+
+// outcome shows how a function ended.
+func (p *printer) outcome(name string, out workflow.Outcome) {
+	switch {
+	case p == nil:
+	case out.OK && out.HasValue:
+		p.printf("step %s: %d.%03d\n\n", name, out.Value/1000, out.Value%1000)
+	case out.OK:
+		p.printf("step %s: ok\n\n", name)
+	default:
+		p.printf("step %s: failed, %s: %s\n\n", name, out.Kind, out.Detail)
+	}
+}

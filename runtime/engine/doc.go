@@ -1,0 +1,36 @@
+// Package engine generates the load of one workflow inside one process, and
+// measures it.
+//
+// It is not a client library (it retries nothing and hides nothing), knows no
+// cluster (runtime/exec calls it in a child process) and does not read workflow
+// files (core/workflow does).
+//
+// Two paths do the same thing. A workflow of plain-HTTP requests alone runs on one
+// epoll loop, where a virtual user is a record of some 200 bytes and a request
+// allocates nothing. Anything else (functions, checks, TLS, redirects, debug) runs
+// a goroutine for each virtual user. Source: DESIGN.md, "Inside the executor".
+//
+// Invariants:
+//
+//	G1 Started == OK + Failed + TimedOut + Cancelled for each step when Run returns;
+//	   before that, the difference is in flight.
+//	G2 A request is started when it is about to be put on the wire, connecting
+//	   included, and put there at most once: no retry, no second thought.
+//	G3 At Duration nothing new starts; what is in flight ends, or times out. Only a
+//	   cancelled context cancels.
+//	G4 Latency runs from the intended start to the last byte; a timeout counts with
+//	   what it took. Failures without an answer have no latency: they would flatter.
+//	G5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
+//	   of it here: kinds of errors, examples, log lines.
+//	G6 When Run returns, its goroutines and descriptors are gone.
+//
+// Example:
+//
+//	result, err := engine.Run(ctx, engine.Config{
+//		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
+//	})
+//
+// Read config.go, graph.go, account.go; the loop: loop.go, user.go, conn.go; the
+// goroutines: general.go, client.go, exchange.go, dial.go, redirect.go; then
+// result.go, limit.go, debug.go.
+package engine

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// exchange is one request and what came of it, redirects included. Durations are since
+// the run's base.
+type exchange struct {
+	request   *workflow.Request
+	call      *http1.Call
+	due       time.Duration // intended start
+	deadline  time.Duration
+	redirects int  // how many may be followed
+	keep      bool // the answer's head and body are wanted
+
+	status   int
+	kind     http1.Kind // empty: a whole answer
+	detail   string
+	wrote    time.Duration // when the first byte was written; 0: never
+	ended    time.Duration
+	headers  []workflow.Pair
+	body     []byte
+	bytesIn  uint64
+	bytesOut uint64
+}
+
+func (x *exchange) latency() time.Duration { return x.ended - x.due }
+
+func (x *exchange) service() time.Duration {
+	if x.wrote == 0 {
+		return 0
+	}
+	return x.ended - x.wrote
+}
+
+func (x *exchange) response() *workflow.Response {
+	return &workflow.Response{
+		Status: x.status, Headers: x.headers, Body: x.body, Latency: x.latency(),
+		Kind: string(x.kind), Error: x.detail,
+	}
+}
+
+// exchange sends the request and follows its redirects.
+func (v *virtual) exchange(x *exchange) {
+	for followed := 0; ; followed++ {
+		v.hop(x)
+		x.ended = v.r.now()
+		v.r.debug.hop(x)
+		if x.kind != http1.KindNone || x.redirects == 0 || !isRedirect(x.status) {
+			return
+		}
+		location, found := header(x.headers, "Location")
+		if !found {
+			return
+		}
+		err := error(errTooMany)
+		if followed < x.redirects {
+			err = x.follow(location)
+		}
+		if err != nil {
+			x.fail(http1.KindRedirect, err)
+			return
+		}
+	}
+}
+
+func (x *exchange) fail(kind http1.Kind, err error) {
+	x.kind, x.detail = kind, err.Error()
+	var known *http1.Error
+	if errors.As(err, &known) {
+		x.detail = known.Detail
+	}
+}
+
+// hop sends one request on one connection and reads one response.
+func (v *virtual) hop(x *exchange) {
+	x.status, x.headers, x.body = 0, nil, nil
+	k, err := v.take(x)
+	if err != nil {
+		v.judge(x, nil, err)
+		return
+	}
+	var p http1.Parser
+	p.Reset(x.call.Method)
+	whole, err := v.talk(x, k, &p)
+	if err == nil {
+		x.status = p.Status()
+	} else {
+		v.judge(x, k, err)
+	}
+	if err == nil && whole && p.Reusable() && !x.call.Close {
+		v.give(k)
+	} else {
+		v.r.closeLink(k)
+	}
+}
+
+// judge names a failure.
+func (v *virtual) judge(x *exchange, k *link, err error) {
+	kind := http1.KindOf(err)
+	switch {
+	case v.r.cancelled.Load():
+		kind = http1.KindCancelled
+	case kind == http1.KindTimeout && k == nil:
+		kind = http1.KindConnectTimeout
+	case kind == http1.KindTimeout && !k.written:
+		kind = http1.KindWriteTimeout
+	case kind == http1.KindReset && k != nil && k.used && !k.heard:
+		kind = http1.KindClosed // by chance it looks like a reset or like an end
+	}
+	x.fail(kind, err)
+}
+
+// collectors are used only while a response comes, so that waiting costs no memory.
+var collectors = sync.Pool{New: func() any { return new(http1.Collector) }}
+
+// talk writes the request and reads until the response is whole. It tells whether all of
+// the request was written.
+func (v *virtual) talk(x *exchange, k *link, p *http1.Parser) (bool, error) {
+	defer k.release()
+	k.written, k.heard = false, false
+	if err := k.tcp.SetDeadline(v.r.base.Add(x.deadline)); err != nil {
+		return false, err
+	}
+	if x.wrote == 0 {
+		x.wrote = v.r.now()
+	}
+	n, writeErr := k.stream.Write(x.call.Bytes)
+	x.bytesOut += uint64(n)
+	k.written = writeErr == nil
+	if writeErr != nil && n == 0 {
+		return false, writeErr
+	}
+	// After a cut write there may still be an answer: a server may refuse half-way.
+	var c *http1.Collector
+	for {
+		b, err := k.read()
+		x.bytesIn += uint64(len(b))
+		if len(b) > 0 && c == nil && (x.keep || x.redirects > 0) {
+			c = collectors.Get().(*http1.Collector)
+			defer collectors.Put(c)
+			p.Collect(c)
+		}
+		done, err := feed(p, b, err)
+		k.heard = p.Started()
+		if err != nil {
+			if writeErr != nil && !k.heard {
+				err = writeErr
+			}
+			return k.written, err
+		}
+		if done {
+			x.collect(c)
+			return k.written, nil
+		}
+	}
+}
+
+// collect copies what was collected: the collector goes to the next.
+func (x *exchange) collect(c *http1.Collector) {
+	if c == nil {
+		return
+	}
+	x.headers = make([]workflow.Pair, c.Len())
+	for i := range x.headers {
+		name, value := c.At(i)
+		x.headers[i] = workflow.Pair{Name: string(name), Value: string(value)}
+	}
+	x.body = slices.Clone(c.Body)
+}

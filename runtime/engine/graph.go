@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// graph is a workflow made ready to run: requests are bytes, and each step knows what it
+// waits for and which connection it uses.
+type graph struct {
+	name  string
+	steps []step
+	lanes int  // connections that one virtual user may have in use at the same time
+	plain bool // the loop can run it
+	hosts []*host
+}
+
+type step struct {
+	plan    *message.StepPlan
+	request *workflow.Request // of a request step
+	call    *http1.Call       // the same, compiled
+	timeout time.Duration
+	host    *host
+	lane    int
+	needed  bool   // a later step is given its response
+	after   uint64 // bit i: waits for step i; of use while there are at most masked steps
+}
+
+// masked is the most steps that the loop can run.
+const masked = 64
+
+// host is where a request goes. Addresses are tried in turn until one takes a connection.
+type host struct {
+	name  string // host:port
+	addrs []netip.AddrPort
+	good  atomic.Int32 // index of the one that took the last connection
+}
+
+func newGraph(cfg Config) (*graph, error) {
+	w := cfg.Workflow
+	g := &graph{name: w.Plan.Name, plain: len(w.Steps) <= masked}
+	for i := range w.Steps {
+		from := &w.Steps[i]
+		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
+		for _, before := range from.Plan.After {
+			if int(before) >= i {
+				return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
+			}
+			s.after |= 1 << (before % masked)
+			g.steps[before].needed = g.steps[before].needed || from.Plan.Kind != message.StepRequest
+		}
+		if from.Plan.Kind == message.StepRequest {
+			if err := s.compile(g); err != nil {
+				return nil, fmt.Errorf("step %q: %w", from.Plan.Name, err)
+			}
+		}
+		g.plain = g.plain && s.isPlain()
+		g.steps = append(g.steps, s)
+	}
+	g.assignLanes()
+	return g, nil
+}
+
+func (s *step) isPlain() bool {
+	return s.call != nil && s.call.Scheme == "http" && s.request.Redirects == 0
+}
+
+func (s *step) compile(g *graph) error {
+	if s.request == nil {
+		return fmt.Errorf("it has no request: load the workflow again")
+	}
+	call, err := compile(s.request)
+	if err != nil {
+		return err
+	}
+	s.call = &call
+	if s.request.Timeout > 0 {
+		s.timeout = s.request.Timeout
+	}
+	for _, h := range g.hosts {
+		if h.name == call.Address() {
+			s.host = h
+			return nil
+		}
+	}
+	s.host = &host{name: call.Address()}
+	g.hosts = append(g.hosts, s.host)
+	return nil
+}
+
+// compile turns a workflow's request into bytes.
+func compile(r *workflow.Request) (http1.Call, error) {
+	out := http1.Request{
+		Method: r.Method, URL: r.URL, Body: r.Body, ContentType: r.ContentType,
+		Headers: pairs(r.Headers), Params: pairs(r.Params), Cookies: pairs(r.Cookies),
+	}
+	if r.Auth != nil {
+		switch r.Auth.Kind {
+		case "basic":
+			out.User, out.Password = r.Auth.User, r.Auth.Password
+		case "bearer":
+			out.Bearer = r.Auth.Token
+		default:
+			return http1.Call{}, &http1.InputError{Field: "auth kind", Value: r.Auth.Kind, Remedy: "use basic or bearer"}
+		}
+	}
+	return out.Compile()
+}
+
+func pairs(in []workflow.Pair) []http1.Pair {
+	out := make([]http1.Pair, len(in))
+	for i, p := range in {
+		out[i] = http1.Pair(p)
+	}
+	return out
+}
+
+// assignLanes gives each step a connection of its virtual user. Two steps share one only
+// if they go to the same host and one of them always waits for the other. A function may
+// go anywhere: it counts as a host of its own.
+func (g *graph) assignLanes() {
+	ancestors := make([]map[int]bool, len(g.steps))
+	var lanes [][]int
+	for i := range g.steps {
+		s := &g.steps[i]
+		ancestors[i] = map[int]bool{}
+		for _, before := range s.plan.After {
+			ancestors[i][int(before)] = true
+			for a := range ancestors[before] {
+				ancestors[i][a] = true
+			}
+		}
+		if s.plan.Kind != message.StepRequest && s.plan.Kind != message.StepFunction {
+			continue
+		}
+		s.lane = len(lanes)
+		for lane, users := range lanes {
+			if g.mayShare(users, i, ancestors[i]) {
+				s.lane = lane
+				break
+			}
+		}
+		if s.lane == len(lanes) {
+			lanes = append(lanes, nil)
+		}
+		lanes[s.lane] = append(lanes[s.lane], i)
+	}
+	g.lanes = len(lanes)
+}
+
+func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {
+	for _, u := range users {
+		if !ancestors[u] || g.steps[u].host != g.steps[i].host {
+			return false
+		}
+	}
+	return true
+}
+
+// resolve looks up all hosts once, before the clock starts: a run measures the target,
+// not the resolver.
+func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, max(timeout, time.Second))
+	defer cancel()
+	for i := range g.steps {
+		s := &g.steps[i]
+		if s.host == nil || s.host.addrs != nil {
+			continue
+		}
+		addrs, err := lookup(ctx, s.call)
+		if err != nil {
+			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
+		}
+		s.host.addrs = addrs
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"hyperscale/core/workflow"
+)
+
+var errTooMany = errors.New("more redirects than the step follows: raise redirects, or look for a loop")
+
+func isRedirect(status int) bool {
+	switch status {
+	case 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
+}
+
+func header(all []workflow.Pair, name string) (string, bool) {
+	for _, h := range all {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value, true
+		}
+	}
+	return "", false
+}
+
+// follow makes the exchange ask where a redirect points to. What proves who asks stays
+// with the origin that it was meant for.
+func (x *exchange) follow(location string) error {
+	from, err := url.Parse(x.request.URL)
+	if err != nil {
+		return fmt.Errorf("redirect from %q: %w", x.request.URL, err)
+	}
+	to, err := from.Parse(location)
+	if err != nil {
+		return fmt.Errorf("redirect to %q: %w", location, err)
+	}
+	if to.Scheme != "http" && to.Scheme != "https" {
+		return fmt.Errorf("redirect to %q: only http and https are followed", location)
+	}
+	to.Fragment = ""
+	next := *x.request
+	next.URL, next.Params = to.String(), nil // the location has its own
+	if dropsBody(x.status, next.Method) {
+		next.Method, next.Body, next.ContentType = "GET", nil, ""
+		next.Headers = without(next.Headers, "content-type")
+	}
+	if origin(from) != origin(to) {
+		next.Auth, next.Cookies = nil, nil
+		next.Headers = without(next.Headers, "authorization", "cookie", "proxy-authorization", "host")
+	}
+	call, err := compile(&next)
+	if err != nil {
+		return fmt.Errorf("redirect to %q: %w", location, err)
+	}
+	x.request, x.call = &next, &call
+	return nil
+}
+
+// dropsBody tells when a redirect turns the method into GET (RFC 9110, 15.4).
+func dropsBody(status int, method string) bool {
+	switch {
+	case strings.EqualFold(method, "GET") || strings.EqualFold(method, "HEAD"):
+		return false
+	case status == 303:
+		return true
+	}
+	return (status == 301 || status == 302) && strings.EqualFold(method, "POST")
+}
+
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+func without(headers []workflow.Pair, names ...string) []workflow.Pair {
+	return slices.DeleteFunc(slices.Clone(headers), func(h workflow.Pair) bool {
+		return slices.Contains(names, strings.ToLower(h.Name))
+	})
+}

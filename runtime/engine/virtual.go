@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// virtual is one virtual user of the general path.
+type virtual struct {
+	r  *general
+	id uint64
+
+	mu     sync.Mutex // held while the script runs, given up while it blocks
+	script script
+	step   int      // whose function runs
+	served []served // by step: the last answer that its function got
+
+	states []stepState
+	ends   chan end // of steps that run side by side
+
+	linksMu sync.Mutex
+	idle    []*link
+}
+
+type served struct {
+	response *workflow.Response
+	service  time.Duration
+}
+
+type stepState uint8
+
+const (
+	stepWaiting stepState = iota
+	stepRunning
+	stepGood
+	stepBad // failed, or skipped
+)
+
+type end struct {
+	step int
+	good bool
+}
+
+func newVirtual(r *general, id uint64, scripts scripted) *virtual {
+	v := &virtual{r: r, id: id, states: make([]stepState, len(r.g.steps)), ends: make(chan end, len(r.g.steps))}
+	v.script = scripts(id, v)
+	return v
+}
+
+// loop runs passes until the run is over.
+func (v *virtual) loop(due time.Duration) {
+	think := v.r.cfg.Workflow.Plan.Think
+	for !v.r.isOver() {
+		v.r.mu.Lock()
+		v.r.gen.lag.Record(uint64(max(0, v.r.now()-due)))
+		v.r.mu.Unlock()
+		v.pass(due)
+		if v.r.cfg.Duration == 0 {
+			return
+		}
+		due = v.r.now()
+		if think > 0 {
+			due += think
+			if due >= v.r.over || !v.r.sleepUntil(due) {
+				return
+			}
+		}
+	}
+}
+
+// pass runs the graph once. A step that is alone runs on this goroutine.
+func (v *virtual) pass(due time.Duration) {
+	v.mu.Lock()
+	v.script.Begin()
+	v.mu.Unlock()
+	clear(v.states)
+	running := 0
+	for {
+		ready := v.ready()
+		if running == 0 && len(ready) == 1 {
+			v.ended(end{ready[0], v.run(ready[0], due)})
+			due = v.r.now()
+			continue
+		}
+		for _, i := range ready {
+			running++
+			go func() { v.ends <- end{i, v.run(i, due)} }()
+		}
+		if running == 0 {
+			return
+		}
+		v.ended(<-v.ends)
+		running--
+		due = v.r.now()
+	}
+}
+
+func (v *virtual) ended(e end) {
+	v.states[e.step] = stepBad
+	if e.good {
+		v.states[e.step] = stepGood
+	}
+}
+
+// ready marks and returns the steps that wait for nothing any more, and skips those
+// behind a failure. Steps come after what they wait for: one look at each is enough.
+func (v *virtual) ready() []int {
+	var ready []int
+	for i := range v.states {
+		if v.states[i] != stepWaiting {
+			continue
+		}
+		switch v.behind(i) {
+		case stepBad:
+			v.states[i] = stepBad
+			v.r.account(i, func(a *account) { a.skipped++ })
+		case stepGood:
+			if v.mayStart(i) {
+				v.states[i] = stepRunning
+				ready = append(ready, i)
+			}
+		}
+	}
+	return ready
+}
+
+// behind is the state of all steps together that a step waits for.
+func (v *virtual) behind(i int) stepState {
+	state := stepGood
+	for _, before := range v.r.g.steps[i].plan.After {
+		switch v.states[before] {
+		case stepWaiting, stepRunning:
+			return stepWaiting
+		case stepBad:
+			state = stepBad
+		}
+	}
+	return state
+}
+
+// mayStart lets checks and metrics look at the last answers when the time is over.
+func (v *virtual) mayStart(i int) bool {
+	switch v.r.g.steps[i].plan.Kind {
+	case message.StepCheck, message.StepMetric:
+		return !v.r.cancelled.Load()
+	}
+	return !v.r.isOver()
+}
+
+// run runs one step and tells whether it was good.
+func (v *virtual) run(i int, due time.Duration) bool {
+	v.r.account(i, func(a *account) { a.started++ })
+	if v.r.g.steps[i].call != nil {
+		return v.request(i, due)
+	}
+	return v.function(i)
+}
+
+// request runs a request step.
+func (v *virtual) request(i int, due time.Duration) bool {
+	s := &v.r.g.steps[i]
+	x := exchange{
+		request: s.request, call: s.call, due: due, deadline: due + s.timeout,
+		redirects: s.request.Redirects, keep: s.needed || v.r.debug != nil,
+	}
+	v.exchange(&x)
+	good := false
+	v.r.account(i, func(a *account) {
+		a.bytesIn += x.bytesIn
+		a.bytesOut += x.bytesOut
+		switch {
+		case x.kind == http1.KindNone:
+			good = a.answered(x.status, x.latency(), x.service())
+		case x.kind == http1.KindCancelled:
+			a.cancelled++
+		case timedOut(string(x.kind)):
+			a.late(x.kind, x.latency(), x.service())
+		default:
+			a.broken(string(x.kind), x.detail)
+		}
+	})
+	v.r.debug.step(s.plan.Name, good, &x)
+	if s.needed && good {
+		v.mu.Lock()
+		v.script.SetResponse(i, x.response())
+		v.mu.Unlock()
+	}
+	return good
+}
+
+// function runs a step that is a function.
+func (v *virtual) function(i int) bool {
+	v.mu.Lock()
+	v.step = i
+	out := v.script.Call(i)
+	var service time.Duration
+	if i < len(v.served) && out.Response != nil && v.served[i].response == out.Response {
+		service = v.served[i].service
+	}
+	if i < len(v.served) {
+		v.served[i] = served{} // it must not keep the answer alive
+	}
+	v.mu.Unlock()
+	if out.Kind == string(http1.KindCancelled) && !v.r.cancelled.Load() {
+		out.Kind, out.Detail = string(http1.KindTimeout), "it still ran a timeout after the run's end"
+	}
+	v.r.account(i, func(a *account) { a.outcome(out, service) })
+	v.r.debug.outcome(v.r.g.steps[i].plan.Name, out)
+	return out.OK
+}
+
+// outcome counts what a function returned.
+func (a *account) outcome(out workflow.Outcome, service time.Duration) {
+	var latency time.Duration
+	if r := out.Response; r != nil {
+		latency = r.Latency
+	}
+	whole := out.Response != nil && out.Response.Kind == "" && out.Response.Status > 0
+	if whole && a.step.plan.Kind == message.StepFunction {
+		a.statuses[out.Response.Status%statuses]++
+		a.latency.Record(uint64(max(0, latency)))
+		if service > 0 {
+			a.service.Record(uint64(service))
+		}
+		if out.Kind == string(http1.KindStatus) {
+			out.Kind = statusKind(out.Response.Status)
+		}
+	}
+	if out.HasValue {
+		a.metric.Record(uint64(max(0, out.Value)))
+	}
+	switch {
+	case out.OK:
+		a.ok++
+	case out.Kind == string(http1.KindCancelled):
+		a.cancelled++
+	case timedOut(out.Kind):
+		a.late(http1.Kind(out.Kind), latency, service)
+	default:
+		a.broken(out.Kind, out.Detail)
+	}
+}
+
+// close gives up the connections.
+func (v *virtual) close() {
+	for _, k := range v.idle {
+		v.r.closeLink(k)
+	}
+	v.idle = nil
+}
