@@ -63,7 +63,7 @@ type Workflow struct {
 	HTTP  Options
 
 	limits Limits
-	seed   uint64
+	send   *namespace // vu.http
 }
 
 // Program is a loaded file. Any number of goroutines may share it.

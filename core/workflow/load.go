@@ -1,42 +1,242 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
-// Load reads a program. Its error is an *Error.
-func Load(p message.Program) (*Program, error) {
-	return nil, &Error{File: p.Main, Message: "the language is being built"}
+// Bounds of a program's files.
+const (
+	filesMax = 64
+	bytesMax = 512 << 10
+)
+
+// module is a file that is loaded, or on its way.
+type module struct {
+	globals starlark.StringDict // nil: on its way
+	err     error
 }
 
-// Digest identifies a plan: equal plans have equal digests, everywhere.
-func Digest(p *message.Plan) uint64 { return 0 }
+// Load reads a program within DefaultLimits. Its error is an *Error.
+func Load(p message.Program) (*Program, error) { return LoadWithin(p, DefaultLimits()) }
 
-// Files collects main and every file that it loads, directly or not.
+// LoadWithin reads a program within the given limits. Its error is an *Error.
+func LoadWithin(p message.Program, limits Limits) (program *Program, err error) {
+	l := &loader{
+		program: p,
+		src:     &sources{lines: map[string][]string{}, calls: map[place]*syntax.CallExpr{}},
+		modules: map[string]*module{}, paramAt: map[string]syntax.Position{},
+		plan: message.Plan{Source: p.Main},
+	}
+	defer func() {
+		// The parser and the compiler are not ours, and the bytes are not either.
+		if r := recover(); r != nil {
+			program, err = nil, &Error{File: p.Main, Message: fmt.Sprintf("the interpreter gave up: %v", r), Remedy: "please report this file"}
+		}
+	}()
+	if err := l.run(limits); err != nil {
+		return nil, l.src.explain(p.Main, err)
+	}
+	program, err = l.build(limits)
+	if err != nil {
+		return nil, l.src.explain(p.Main, err)
+	}
+	return program, nil
+}
+
+// run executes the files.
+func (l *loader) run(limits Limits) error {
+	if err := checkFiles(l.program.Files); err != nil {
+		return err
+	}
+	m := &meter{limits: limits, steps: limits.LoadSteps, bytes: limits.LoadBytes, total: limits.LoadBytes}
+	thread := &starlark.Thread{Name: l.program.Main, Load: l.load}
+	thread.SetLocal(meterKey, m)
+	thread.SetLocal(loaderKey, l)
+	thread.SetMaxExecutionSteps(limits.LoadSteps)
+	thread.OnMaxSteps = func(t *starlark.Thread) {
+		t.Cancel(fmt.Sprintf("the file is not loaded after %d steps", limits.LoadSteps))
+	}
+	l.predeclared = universe()
+	if _, err := l.load(thread, l.program.Main); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.modules)) {
+		done := l.modules[name]
+		for _, name := range done.globals.Keys() {
+			// Freezing walks all of a tuple that holds itself many times over.
+			if _, err := m.rendered(done.globals[name]); err != nil {
+				return &Error{File: l.program.Main, Message: fmt.Sprintf("%s: %v", name, err)}
+			}
+		}
+		done.globals.Freeze()
+	}
+	return l.unknownParams()
+}
+
+func checkFiles(files []message.File) error {
+	if len(files) > filesMax {
+		return &Error{Message: fmt.Sprintf("the program has %d files, the limit is %d", len(files), filesMax), Remedy: "put some of them together"}
+	}
+	total := 0
+	for _, f := range files {
+		total += len(f.Data)
+	}
+	if total > bytesMax {
+		return tooLarge(total)
+	}
+	return nil
+}
+
+func tooLarge(total int) error {
+	return &Error{Message: fmt.Sprintf("the program's files have %s, the limit is %s", size(uint64(total)), size(bytesMax)), Remedy: "keep data out of the files"}
+}
+
+// load is Starlark's load(): a file of the program, once.
+func (l *loader) load(thread *starlark.Thread, name string) (starlark.StringDict, error) {
+	if name != l.program.Main {
+		if err := checkFileName(name); err != nil {
+			return nil, err
+		}
+	}
+	if done, ok := l.modules[name]; ok {
+		if done.globals == nil && done.err == nil {
+			return nil, faultf("%s loads itself, directly or by others", name).do("move what both need into a third file")
+		}
+		return done.globals, done.err
+	}
+	i := slices.IndexFunc(l.program.Files, func(f message.File) bool { return f.Name == name })
+	if i < 0 {
+		known := make([]string, len(l.program.Files))
+		for i, f := range l.program.Files {
+			known[i] = f.Name
+		}
+		if name == l.program.Main {
+			return nil, &Error{File: name, Message: "the program does not have this file"}
+		}
+		return nil, faultf("the program has no file %q", name).meant(name, known)
+	}
+	if len(thread.CallStack()) > filesMax {
+		return nil, faultf("files load files more than %d deep", filesMax)
+	}
+	done := &module{}
+	l.modules[name] = done
+	done.globals, done.err = l.execute(thread, name, l.program.Files[i].Data)
+	if done.err != nil {
+		done.globals = nil
+	}
+	return done.globals, done.err
+}
+
+func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (starlark.StringDict, error) {
+	file, err := l.src.parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	(&rewriter{src: l.src}).file(file)
+	compiled, err := starlark.FileProgram(file, l.predeclared.Has)
+	if err != nil {
+		return nil, l.src.unresolved(err)
+	}
+	return compiled.Init(thread, l.predeclared)
+}
+
+// checkFileName keeps load() inside the main file's folder.
+func checkFileName(name string) error {
+	switch {
+	case name == "" || path.IsAbs(name) || strings.Contains(name, "\\") || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../"):
+		return faultf("load: %q is not a path inside the file's folder", clip(name, 80)).do("write load(\"folder/file.star\", \"name\")")
+	case !strings.HasSuffix(name, ".star"):
+		return faultf("load: %q does not end in .star", clip(name, 80))
+	}
+	return nil
+}
+
+// unknownParams refuses values for params that no file declares.
+func (l *loader) unknownParams() error {
+	known := make([]string, len(l.plan.Params))
+	for i, p := range l.plan.Params {
+		known[i] = p.Name
+	}
+	for _, p := range l.program.Params {
+		if slices.Contains(known, p.Name) {
+			continue
+		}
+		f := faultf("--set %s=%s: no file declares a param %q", clip(p.Name, 40), clip(p.Value, 40), clip(p.Name, 40)).meant(p.Name, known)
+		if f.remedy == "" {
+			f.do("declare it: %s = param(%q, default = ...)", p.Name, p.Name)
+		}
+		return &Error{File: l.program.Main, Message: f.message, Remedy: f.remedy}
+	}
+	return nil
+}
+
+// Files collects main and every file that it loads, directly or not. The names
+// in load() are relative to main's folder, which read knows. A file that cannot
+// be parsed is collected as it is: Load explains what is wrong with it.
 func Files(main string, read func(name string) ([]byte, error)) ([]message.File, error) {
 	data, err := read(main)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", main, err)
 	}
-	return []message.File{{Name: main, Data: data}}, nil
+	files := []message.File{{Name: main, Data: data}}
+	total := len(data)
+	for i := 0; i < len(files); i++ {
+		if total > bytesMax {
+			return nil, tooLarge(total)
+		}
+		src := &sources{lines: map[string][]string{}}
+		parsed, err := src.parse(files[i].Name, files[i].Data)
+		if err != nil {
+			continue
+		}
+		for _, stmt := range parsed.Stmts {
+			load, ok := stmt.(*syntax.LoadStmt)
+			if !ok {
+				continue
+			}
+			name := load.Module.Value.(string)
+			if slices.ContainsFunc(files, func(f message.File) bool { return f.Name == name }) {
+				continue
+			}
+			at := func(message, remedy string) error {
+				start, end := load.Module.Span()
+				return src.error(files[i].Name, int(start.Line), int(start.Col), src.width(start, end), message, remedy)
+			}
+			var wrong *fault
+			if err := checkFileName(name); errors.As(err, &wrong) {
+				return nil, at(wrong.message, wrong.remedy)
+			}
+			if len(files) == filesMax {
+				return nil, at(fmt.Sprintf("more than %d files", filesMax), "put some of them together")
+			}
+			data, err := read(name)
+			if err != nil {
+				return nil, at(fmt.Sprintf("load: %v", err), "")
+			}
+			total += len(data)
+			files = append(files, message.File{Name: name, Data: data})
+		}
+	}
+	return files, nil
 }
 
-// Error tells what is wrong in a file, where, and what to do.
-type Error struct {
-	File      string
-	Line, Col int // from 1; zero: the file as a whole
-	Message   string
-	Source    string // the line
-	Width     int    // how much of it is wrong, in characters
-	Remedy    string
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Limits bound what a program may use up.
-type Limits struct {
-	LoadSteps, LoadBytes uint64
-	CallSteps, CallBytes uint64
+// Digest identifies a plan: equal plans have equal digests, everywhere.
+func Digest(p *message.Plan) uint64 {
+	// msgp writes fields in the order of the structs, and no plan holds a map.
+	encoded, err := p.MarshalMsg(nil)
+	if err != nil {
+		node.Bug("plan of %s: %v", p.Source, err)
+	}
+	return node.MixBytes(1, encoded)
 }

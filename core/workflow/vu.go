@@ -1,14 +1,40 @@
 package workflow
 
-type call struct{}
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
 
 // VU is one virtual user of a workflow. Its methods must not run at the same
-// time, but for a Call that blocks in its Client.
+// time, but that others may run while a Call blocks in the Client.
 type VU struct {
 	w         *Workflow
 	id, seed  uint64
 	iteration uint64
 	client    Client
+
+	// All of these are made by the first Call that needs them.
+	results []*response // of this pass, by step
+	vars    *starlark.Dict
+	random  *node.Rand
+	self    *vuValue
+	idle    []*runner
+}
+
+// runner is a thread of the interpreter that is kept for the next Call. Calls
+// that block at the same time have one each.
+type runner struct {
+	thread  starlark.Thread
+	meter   meter
+	stopped bool
 }
 
 // NewVU returns a virtual user. It costs little until its first Call.
@@ -17,11 +43,274 @@ func (w *Workflow) NewVU(id, seed uint64, c Client) *VU {
 }
 
 // Begin starts a new pass: the results of the one before are forgotten.
-func (v *VU) Begin() { v.iteration++ }
+func (v *VU) Begin() {
+	v.iteration++
+	clear(v.results)
+}
 
 // SetResponse tells the result of a request step, so that functions after it
 // get it by name.
-func (v *VU) SetResponse(step int, r *Response) {}
+func (v *VU) SetResponse(step int, r *Response) {
+	if r != nil {
+		v.keep(step, newResponse(r))
+	}
+}
+
+func (v *VU) keep(step int, r *response) {
+	if v.results == nil {
+		v.results = make([]*response, len(v.w.Steps))
+	}
+	v.results[step] = r
+}
 
 // Call runs the function of a step that is not a request.
-func (v *VU) Call(step int) Outcome { return Outcome{} }
+func (v *VU) Call(step int) Outcome {
+	c := v.w.Steps[step].call
+	if c == nil {
+		node.Bug("workflow %s: step %d has no function to call", v.w.Plan.Name, step)
+	}
+	if v.self == nil {
+		v.self = &vuValue{opaque{"vu"}, v}
+	}
+	args := make(starlark.Tuple, 1, 1+len(c.refs))
+	args[0] = v.self
+	for _, from := range c.refs {
+		args = append(args, v.result(from))
+	}
+	var kwargs []starlark.Tuple
+	for _, ref := range c.named {
+		kwargs = append(kwargs, starlark.Tuple{ref.name, v.result(ref.step)})
+	}
+	r := v.runner()
+	value, err := starlark.Call(&r.thread, c.fn, args, kwargs)
+	if err != nil {
+		return r.failed(err) // its thread may be cancelled: forget it
+	}
+	v.idle = append(v.idle, r)
+	return v.outcome(c, step, value)
+}
+
+func (v *VU) result(step int) starlark.Value {
+	if v.results == nil || v.results[step] == nil {
+		return starlark.None
+	}
+	return v.results[step]
+}
+
+// runner takes an idle thread, or makes one.
+func (v *VU) runner() *runner {
+	limits := &v.w.limits
+	var r *runner
+	if n := len(v.idle); n > 0 {
+		r = v.idle[n-1]
+		v.idle = v.idle[:n-1]
+	} else {
+		r = &runner{meter: meter{limits: *limits, total: limits.CallBytes}}
+		r.thread.SetLocal(meterKey, &r.meter)
+		r.thread.SetLocal(vuKey, v)
+		r.thread.OnMaxSteps = func(t *starlark.Thread) {
+			switch {
+			case v.client.Stopped():
+				r.stopped = true
+				t.Cancel("the run was stopped")
+			case t.Steps >= limits.CallSteps:
+				t.Cancel(fmt.Sprintf("the function has not returned after %d steps", limits.CallSteps))
+			default:
+				t.SetMaxExecutionSteps(min(limits.CallSteps, t.Steps+limits.Slice))
+			}
+		}
+	}
+	r.meter.bytes = limits.CallBytes
+	r.thread.Steps = 0
+	r.thread.SetMaxExecutionSteps(min(limits.CallSteps, limits.Slice))
+	return r
+}
+
+// failed explains a call that ended with an error.
+func (r *runner) failed(err error) Outcome {
+	var said *failure
+	if errors.As(err, &said) {
+		return Outcome{Kind: "fail", Detail: clip(said.text, detailMax)}
+	}
+	if r.stopped {
+		return Outcome{Kind: "cancelled", Detail: "the run was stopped"}
+	}
+	detail := err.Error()
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		const prefix = "Starlark computation cancelled: "
+		if len(detail) > len(prefix) && detail[:len(prefix)] == prefix {
+			detail = detail[len(prefix):]
+		}
+		if pos := scriptPosition(eval); pos.IsValid() {
+			detail = fmt.Sprintf("%s:%d:%d: %s", pos.Filename(), pos.Line, pos.Col, detail)
+		}
+	}
+	return Outcome{Kind: "script", Detail: clip(detail, detailMax)}
+}
+
+// Texts of failures are cut: one is kept as an example of its kind.
+const (
+	detailMax = 250
+	kindMax   = 100
+)
+
+// outcome judges what a function returned by what its step is for.
+func (v *VU) outcome(c *call, step int, value starlark.Value) Outcome {
+	switch c.kind {
+	case message.StepFunction:
+		return v.answered(c, step, value)
+	case message.StepCheck:
+		return checked(c, value)
+	case message.StepMetric:
+		return recorded(c, value)
+	}
+	return Outcome{OK: true}
+}
+
+func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
+	got, ok := value.(*response)
+	if !ok {
+		return c.wrong("must return the response that it measures, not %s: write return vu.http.get(...)", describe(value))
+	}
+	v.keep(step, got)
+	out := Outcome{Response: got.r, OK: got.r.Kind == "" && got.r.Status < 400, Kind: got.r.Kind, Detail: got.r.Error}
+	if !out.OK && out.Kind == "" {
+		out.Kind, out.Detail = "status", "status "+strconv.Itoa(got.r.Status)
+	}
+	return out
+}
+
+func checked(c *call, value starlark.Value) Outcome {
+	switch value := value.(type) {
+	case starlark.Bool:
+		if value {
+			return Outcome{OK: true}
+		}
+		return Outcome{Kind: "false", Detail: c.name + " returned False"}
+	case starlark.String:
+		if value == "" {
+			return c.wrong("must return True, False or a text that says what is wrong, not an empty one")
+		}
+		return Outcome{Kind: clip(string(value), kindMax), Detail: clip(string(value), detailMax)}
+	}
+	return c.wrong("must return True, False or a text that says what is wrong, not %s", describe(value))
+}
+
+// recorded turns a metric's number into thousandths.
+func recorded(c *call, value starlark.Value) Outcome {
+	switch value := value.(type) {
+	case starlark.Int:
+		if n, ok := value.Int64(); ok && n >= 0 && n <= math.MaxInt64/1000 {
+			return Outcome{OK: true, Value: n * 1000, HasValue: true}
+		}
+		return c.wrong("must return a number from 0 to 9e15, not %s", describe(value))
+	case starlark.Float:
+		if f := float64(value) * 1000; f >= 0 && f < 1<<62 {
+			return Outcome{OK: true, Value: int64(math.Round(f)), HasValue: true}
+		}
+		return c.wrong("must return a number from 0 to 4e15, not %s", describe(value))
+	}
+	f := c.wrong("must return a number, not %s", describe(value))
+	if _, ok := value.(lapse); ok {
+		f.Detail += ": write .milliseconds or .seconds behind it"
+	}
+	return f
+}
+
+func (c *call) wrong(format string, args ...any) Outcome {
+	pos := c.fn.Position()
+	detail := fmt.Sprintf("%s:%d:%d: %s ", pos.Filename(), pos.Line, pos.Col, c.name) + fmt.Sprintf(format, args...)
+	return Outcome{Kind: "script", Detail: clip(detail, detailMax)}
+}
+
+const vuKey = "vu"
+
+// vuOf is the virtual user whose function runs; nil while a file loads.
+func vuOf(thread *starlark.Thread) *VU {
+	v, _ := thread.Local(vuKey).(*VU)
+	return v
+}
+
+// vuValue is a VU as functions see it. Only vars belongs to it: everything else
+// is shared by all virtual users and finds this one by its thread.
+type vuValue struct {
+	opaque
+	v *VU
+}
+
+var _ starlark.HasAttrs = (*vuValue)(nil)
+
+func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
+
+func (u *vuValue) AttrNames() []string {
+	return []string{"http", "id", "iteration", "log", "random", "sleep", "vars"}
+}
+
+func (u *vuValue) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "http":
+		return u.v.w.send, nil
+	case "id":
+		return starlark.MakeUint64(u.v.id), nil
+	case "iteration":
+		return starlark.MakeUint64(u.v.iteration), nil
+	case "vars":
+		if u.v.vars == nil {
+			u.v.vars = new(starlark.Dict)
+		}
+		return u.v.vars, nil
+	case "log", "sleep", "random":
+		return u.v.w.send.members[mark+name], nil
+	}
+	return nil, missing("vu", name, u.AttrNames())
+}
+
+// sendNamespace is vu.http; behind marked names it keeps what else all virtual
+// users share.
+func sendNamespace() *namespace {
+	members := requester("vu.http", requestArguments(), func(thread *starlark.Thread, r *Request) (starlark.Value, error) {
+		got := vuOf(thread).client.Do(r)
+		return newResponse(got), nil
+	})
+	members[mark+"log"] = &guard{"log", vuLog}
+	members[mark+"sleep"] = &guard{"sleep", vuSleep}
+	members[mark+"random"] = randomNamespace()
+	return newNamespace("vu.http", members)
+}
+
+// LogMax bounds one line of vu.log.
+const logMax = 1000
+
+func vuLog(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("vu.log", []string{"text"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	text, ok := starlark.AsString(in[0])
+	if !ok && in[0] != nil {
+		if _, err := meterOf(thread).rendered(in[0]); err != nil {
+			return nil, err
+		}
+		text = in[0].String()
+	}
+	vuOf(thread).client.Log(clip(text, logMax))
+	return starlark.None, nil
+}
+
+func vuSleep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("vu.sleep", []string{"duration"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if in[0] == nil {
+		return nil, faultf("vu.sleep: say how long: vu.sleep(\"250ms\")")
+	}
+	var d time.Duration
+	d, err := duration("vu.sleep", "duration", in[0])
+	if err != nil {
+		return nil, err
+	}
+	vuOf(thread).client.Sleep(d)
+	return starlark.None, nil
+}

@@ -1,0 +1,320 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/message"
+)
+
+// call is what a step that is not a request runs.
+type call struct {
+	kind message.StepKind
+	name string
+	fn   *starlark.Function
+	// refs are the steps whose responses the function takes behind vu, first by
+	// position, then by name.
+	refs  []int
+	named []namedRef
+}
+
+type namedRef struct {
+	name starlark.String
+	step int
+}
+
+// build turns what was declared into the program.
+func (l *loader) build(limits Limits) (*Program, error) {
+	if len(l.declared) == 0 {
+		return nil, &Error{File: l.program.Main, Message: "the file declares no workflow",
+			Remedy: "write workflow(name = \"...\", steps = [...])"}
+	}
+	order, err := l.orderWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	shared := sendNamespace()
+	p := &Program{plan: l.plan}
+	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
+	for i, from := range order {
+		d := l.declared[from]
+		w := &Workflow{HTTP: d.http, limits: limits, send: shared}
+		if err := d.build(w); err != nil {
+			return nil, err
+		}
+		p.plan.Workflows[i] = d.plan
+		w.Plan = &p.plan.Workflows[i]
+		for k := range w.Steps {
+			w.Steps[k].Plan = &w.Plan.Steps[k]
+		}
+		p.workflows = append(p.workflows, w)
+	}
+	return p, nil
+}
+
+// orderWorkflows sorts by dependency, otherwise as declared, and fills in
+// Depends and Layer.
+func (l *loader) orderWorkflows() ([]int, error) {
+	all := make([]string, len(l.declared))
+	after := make([][]string, len(l.declared))
+	for i, d := range l.declared {
+		all[i], after[i] = d.plan.Name, d.depends
+	}
+	for _, d := range l.declared {
+		for k, name := range d.depends {
+			if !slices.Contains(all, name) {
+				f := faultf("workflow %q depends on %q, which is not a workflow", d.plan.Name, clip(name, 40)).meant(name, all)
+				return nil, f.in("depends").at(k).of(d.site)
+			}
+		}
+	}
+	numbered := numbers(all, after)
+	order, position, cycle := arrange(numbered)
+	if cycle != nil {
+		d := l.declared[cycle[0]]
+		f := faultf("workflows depend on each other in a circle: %s", circle(all, cycle))
+		return nil, f.in("depends").of(d.site).do("take one of them out of depends")
+	}
+	for _, from := range order {
+		d := l.declared[from]
+		d.plan.Depends, d.plan.Layer = edges(numbered[from], position, func(i uint32) uint32 { return l.declared[order[i]].plan.Layer })
+	}
+	return order, nil
+}
+
+// numbers finds the index of each name; all of them must be there.
+func numbers(all []string, lists [][]string) [][]int {
+	at := make(map[string]int, len(all))
+	for i, name := range all {
+		at[name] = i
+	}
+	out := make([][]int, len(lists))
+	for i, names := range lists {
+		for _, name := range names {
+			out[i] = append(out[i], at[name])
+		}
+	}
+	return out
+}
+
+// edges turns what one comes after into ascending positions, and one layer
+// above the highest of theirs.
+func edges(after, position []int, layer func(uint32) uint32) (at []uint32, above uint32) {
+	for _, from := range after {
+		to := uint32(position[from])
+		at = append(at, to)
+		above = max(above, layer(to)+1)
+	}
+	slices.Sort(at)
+	return slices.Compact(at), above
+}
+
+// arrange returns an order in which each comes behind all that it is after,
+// otherwise as given, and the position of each in it; or a circle.
+func arrange(after [][]int) (order, position, cycle []int) {
+	waits := make([]int, len(after))
+	behind := make([][]int, len(after))
+	for i, list := range after {
+		waits[i] = len(list)
+		for _, from := range list {
+			behind[from] = append(behind[from], i)
+		}
+	}
+	position = make([]int, len(after))
+	placed := make([]bool, len(after))
+	for len(order) < len(after) {
+		next := -1
+		for i := range after {
+			if !placed[i] && waits[i] == 0 {
+				next = i
+				break
+			}
+		}
+		if next < 0 {
+			return nil, nil, findCircle(after, placed)
+		}
+		placed[next], position[next] = true, len(order)
+		order = append(order, next)
+		for _, i := range behind[next] {
+			waits[i]--
+		}
+	}
+	return order, position, nil
+}
+
+// findCircle walks from an unplaced one to an unplaced one before it, until one
+// comes again.
+func findCircle(after [][]int, placed []bool) []int {
+	at := slices.Index(placed, false)
+	var path []int
+	for {
+		if k := slices.Index(path, at); k >= 0 {
+			return path[k:]
+		}
+		path = append(path, at)
+		at = after[at][slices.IndexFunc(after[at], func(i int) bool { return !placed[i] })]
+	}
+}
+
+func circle(all []string, cycle []int) string {
+	var b strings.Builder
+	for _, i := range cycle {
+		b.WriteString(all[i] + " -> ")
+	}
+	return b.String() + all[cycle[0]]
+}
+
+// build checks a workflow's steps and thresholds and fills in plan and steps.
+func (d *declaration) build(w *Workflow) error {
+	all, err := d.nameSteps()
+	if err != nil {
+		return err
+	}
+	after := make([][]string, len(all))
+	for i, s := range d.steps {
+		after[i] = s.after
+		for k, name := range s.after {
+			if name == all[i] {
+				return faultf("workflow %q: step %q comes after itself", d.plan.Name, name).in("after").at(k).of(s.site)
+			}
+			if !slices.Contains(all, name) {
+				f := faultf("workflow %q: %s %q comes after %q, which is not a step", d.plan.Name, s.opaque.kind, all[i], clip(name, 40))
+				return f.meant(name, all).in("after").at(k).of(s.site)
+			}
+		}
+	}
+	numbered := numbers(all, after)
+	order, position, cycle := arrange(numbered)
+	if cycle != nil {
+		f := faultf("workflow %q: steps come after each other in a circle: %s", d.plan.Name, circle(all, cycle))
+		return f.in("after").of(d.steps[cycle[0]].site).do("take one of them out of after")
+	}
+	w.Steps = make([]Step, len(order))
+	d.plan.Steps = make([]message.StepPlan, len(order))
+	for at, from := range order {
+		s := d.steps[from]
+		p := &d.plan.Steps[at]
+		p.Name, p.Kind, p.Unit = all[from], s.kind, s.unit
+		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
+		d.plan.Test = d.plan.Test || measured(s.kind)
+		w.Steps[at].Request = s.request
+		if s.fn != nil {
+			if w.Steps[at].call, err = d.bindStep(s, at); err != nil {
+				return err
+			}
+		}
+	}
+	for i, expr := range d.thresholds {
+		t, f := parseThreshold(expr, d.plan.Steps)
+		if f != nil {
+			f.message = fmt.Sprintf("workflow %q: threshold %q: %s", d.plan.Name, clip(expr, 80), f.message)
+			return f.in("thresholds").at(i).of(d.site)
+		}
+		d.plan.Thresholds = append(d.plan.Thresholds, t)
+	}
+	return nil
+}
+
+func measured(k message.StepKind) bool {
+	return k == message.StepRequest || k == message.StepFunction
+}
+
+// nameSteps names the lambdas and refuses names that are taken.
+func (d *declaration) nameSteps() ([]string, error) {
+	all := make([]string, len(d.steps))
+	for i, s := range d.steps {
+		all[i] = s.name
+		if s.name == "" {
+			same := 1
+			for _, before := range d.steps[:i] {
+				if before.kind == s.kind {
+					same++
+				}
+			}
+			all[i] = fmt.Sprintf("%s_%d", s.opaque.kind, same)
+		}
+		if k := slices.Index(all[:i], all[i]); k >= 0 {
+			f := faultf("workflow %q has two steps called %q, the other is in line %d", d.plan.Name, all[i], d.steps[k].site.Line)
+			return nil, f.of(s.site).do("give this one another name: %s(\"name\", ...)", s.opaque.kind)
+		}
+		if slices.Contains(thresholdWords(), all[i]) {
+			f := faultf("workflow %q: %q cannot be a step's name, it is a word of thresholds", d.plan.Name, all[i])
+			return nil, f.of(s.site).do("call it %q", all[i]+"_step")
+		}
+	}
+	return all, nil
+}
+
+// bindStep finds the step behind each parameter of a function.
+func (d *declaration) bindStep(s *stepValue, at int) (*call, error) {
+	steps := d.plan.Steps
+	c := &call{kind: s.kind, name: steps[at].Name, fn: s.fn}
+	wrong := func(format string, args ...any) *fault {
+		f := faultf("workflow %q: %s %q: ", d.plan.Name, s.opaque.kind, c.name)
+		f.message += fmt.Sprintf(format, args...)
+		return f.of(s.site)
+	}
+	if s.fn.HasVarargs() || s.fn.HasKwargs() {
+		return nil, wrong("its function takes *args or **kwargs").do("name its parameters: vu and the steps whose responses it takes")
+	}
+	if s.fn.NumParams() == 0 {
+		return nil, wrong("its function has no parameters").do("its first one is the virtual user: def %s(vu)", nonLambda(s.fn))
+	}
+	before := ancestors(steps, at)
+	byName := false
+	for i := 1; i < s.fn.NumParams(); i++ {
+		name, _ := s.fn.Param(i)
+		byName = byName || i >= s.fn.NumParams()-s.fn.NumKwonlyParams()
+		k := slices.IndexFunc(steps[:at], func(p message.StepPlan) bool { return p.Name == name })
+		switch {
+		case k >= 0 && slices.Contains(before, k) && measured(steps[k].Kind):
+			if byName {
+				c.named = append(c.named, namedRef{starlark.String(name), k})
+			} else {
+				c.refs = append(c.refs, k)
+			}
+		case s.fn.ParamDefault(i) != nil:
+			byName = true // a constant of its own, as lambda vu, path = path: ...
+		case k >= 0 && slices.Contains(before, k):
+			return nil, wrong("its parameter %q is no request, it has no response", name).do("take the parameter out")
+		case slices.ContainsFunc(d.steps, func(o *stepValue) bool { return o.name == name }):
+			return nil, wrong("its parameter %q is a step that it does not come after", name).do("write after = [%q]", name)
+		default:
+			known := make([]string, 0, len(before))
+			for _, k := range before {
+				known = append(known, steps[k].Name)
+			}
+			return nil, wrong("its parameter %q is not a step", name).meant(name, known)
+		}
+	}
+	return c, nil
+}
+
+func nonLambda(fn *starlark.Function) string {
+	if fn.Name() == "lambda" {
+		return "name"
+	}
+	return fn.Name()
+}
+
+// ancestors lists all steps that at waits for, directly or not.
+func ancestors(steps []message.StepPlan, at int) []int {
+	found := make([]bool, at+1)
+	found[at] = true
+	var out []int
+	for i := at; i >= 0; i-- {
+		if !found[i] {
+			continue
+		}
+		if i < at {
+			out = append(out, i)
+		}
+		for _, k := range steps[i].After {
+			found[k] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,416 @@
+package workflow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+)
+
+// Bounds of what a program may declare.
+const (
+	workflowsMax  = 100
+	stepsMax      = 1000
+	thresholdsMax = 200
+	paramsMax     = 1000
+	vusMax        = 10_000_000
+)
+
+// loader is one Load under way.
+type loader struct {
+	program     message.Program
+	src         *sources
+	predeclared starlark.StringDict
+	modules     map[string]*module
+	plan        message.Plan
+	paramAt     map[string]syntax.Position
+	declared    []*declaration
+}
+
+const loaderKey = "loader"
+
+// declaration is a call of workflow().
+type declaration struct {
+	site       syntax.Position
+	plan       message.WorkflowPlan
+	steps      []*stepValue
+	thresholds []string
+	depends    []string
+	http       Options
+}
+
+// stepValue is what step, check, metric and action return.
+type stepValue struct {
+	opaque
+	kind    message.StepKind
+	name    string // empty: a lambda that gets one from its workflow
+	request *Request
+	fn      *starlark.Function
+	after   []string
+	unit    string
+	site    syntax.Position
+}
+
+// declared lists the names that the language adds to Starlark's own.
+func declared() []string {
+	return []string{"action", "check", "fail", "http", "json", "metric", "param", "step", "tls", "workflow"}
+}
+
+// universe is what a file sees besides Starlark's own names. It is made once a
+// load and shared, frozen, by all virtual users.
+func universe() starlark.StringDict {
+	all := guards()
+	all["param"] = declaring("param", (*loader).param)
+	all["workflow"] = declaring("workflow", (*loader).workflow)
+	all["step"] = declaring("step", (*loader).step)
+	all["check"] = declaring("check", (*loader).check)
+	all["metric"] = declaring("metric", (*loader).metric)
+	all["action"] = declaring("action", (*loader).action)
+	all["fail"] = &guard{"fail", failStep}
+	all["tls"] = &guard{"tls", newTLS}
+	all["json"] = jsonNamespace()
+	members := requester("http", requestArguments(), describeRequest)
+	members["client"] = &guard{"client", newClient}
+	members["basic"] = &guard{"basic", newBasic}
+	members["bearer"] = &guard{"bearer", newBearer}
+	members["part"] = &guard{"part", newPart}
+	all["http"] = newNamespace("http", members)
+	return all
+}
+
+type declarer func(*loader, syntax.Position, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
+
+func declaring(name string, call declarer) starlark.Value {
+	return &guard{name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		l, ok := thread.Local(loaderKey).(*loader)
+		if !ok {
+			return nil, faultf("%s declares, and only a file that is being loaded can declare", name).do("call it outside of the step's function")
+		}
+		return call(l, thread.CallFrame(1).Pos, args, kwargs)
+	}}
+}
+
+// describeRequest makes the value of http.get and its like.
+func describeRequest(thread *starlark.Thread, r *Request) (starlark.Value, error) {
+	if _, loading := thread.Local(loaderKey).(*loader); loading {
+		if err := parseURL("http."+strings.ToLower(r.Method), r.URL); err != nil {
+			return nil, err
+		}
+		return &requestValue{opaque{"request"}, r}, nil
+	}
+	name := strings.ToLower(r.Method)
+	return nil, faultf("http.%s only describes a request", name).do("in a step's function, vu.http.%s sends one", name)
+}
+
+func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("fail", []string{"text"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	text, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("fail: give a text that says why")
+	}
+	return nil, &failure{string(text)}
+}
+
+// failure is what fail() ends a call with.
+type failure struct{ text string }
+
+func (f *failure) Error() string { return "fail: " + f.text }
+
+func newTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("tls", []string{"verify"}, 0, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	verify := starlark.True
+	if in[0] != nil {
+		var ok bool
+		if verify, ok = in[0].(starlark.Bool); !ok {
+			return nil, wrongType("tls", "verify", "True or False", in[0])
+		}
+	}
+	return &tlsValue{opaque{"tls"}, bool(verify)}, nil
+}
+
+func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("http.client", []string{"tls"}, 0, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	client := &clientValue{opaque: opaque{"http.client"}}
+	if in[0] != nil {
+		t, ok := in[0].(*tlsValue)
+		if !ok {
+			return nil, wrongType("http.client", "tls", "tls(verify = False)", in[0])
+		}
+		client.options.Insecure = !t.verify
+	}
+	return client, nil
+}
+
+// texts binds arguments that are all texts and must be given, up to required.
+func texts(fn string, names []string, required int, args starlark.Tuple, kwargs []starlark.Tuple, out []string) error {
+	in := make([]starlark.Value, len(names))
+	if err := bind(fn, names, len(names), args, kwargs, in); err != nil {
+		return err
+	}
+	for i, v := range in {
+		if v == nil && i >= required {
+			continue
+		}
+		s, ok := v.(starlark.String)
+		if v == nil {
+			return faultf("%s: %s is missing", fn, names[i])
+		}
+		if !ok {
+			return wrongType(fn, names[i], "a text", v)
+		}
+		out[i] = string(s)
+	}
+	return nil
+}
+
+func newBasic(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]string
+	if err := texts("http.basic", []string{"user", "password"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	return &authValue{opaque{"auth"}, Auth{Kind: "basic", User: in[0], Password: in[1]}}, nil
+}
+
+func newBearer(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]string
+	if err := texts("http.bearer", []string{"token"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(in[0], "\r\n\x00") {
+		return nil, faultf("http.bearer: the token has a line break in it").in("token")
+	}
+	return &authValue{opaque{"auth"}, Auth{Kind: "bearer", Token: in[0]}}, nil
+}
+
+func newPart(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	names := []string{"data", "filename", "type"}
+	if err := bind("http.part", names, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	part := &partValue{opaque: opaque{"part"}, filename: "file", kind: "application/octet-stream"}
+	switch data := in[0].(type) {
+	case starlark.String:
+		part.data = []byte(data)
+	case starlark.Bytes:
+		part.data = []byte(data)
+	default:
+		return nil, faultf("http.part: data must be a text or bytes").in("data")
+	}
+	for i, to := range []*string{&part.filename, &part.kind} {
+		if in[i+1] == nil {
+			continue
+		}
+		s, ok := in[i+1].(starlark.String)
+		if !ok || strings.ContainsAny(string(s), "\r\n") {
+			return nil, faultf("http.part: %s must be a text in one line", names[i+1]).in(names[i+1])
+		}
+		*to = string(s)
+	}
+	return part, nil
+}
+
+// param declares a value that a person may set from outside.
+func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	if err := bind("param", []string{"name", "default", "help"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("param: the name must be a text").in("#1")
+	}
+	if err := checkName("param", "#1", string(name)); err != nil {
+		return nil, err
+	}
+	if first, twice := l.paramAt[string(name)]; twice {
+		return nil, faultf("param %q is declared twice, first in line %d of %s", string(name), first.Line, first.Filename()).in("#1").do("keep one of them")
+	}
+	if len(l.plan.Params) >= paramsMax {
+		return nil, faultf("more than %d params", paramsMax)
+	}
+	help := ""
+	if in[2] != nil {
+		if help, ok = starlark.AsString(in[2]); !ok {
+			return nil, wrongType("param", "help", "a text", in[2])
+		}
+	}
+	p := message.ParamPlan{Name: string(name), Help: help}
+	value, err := l.paramValue(&p, in[1])
+	if err != nil {
+		return nil, err
+	}
+	l.paramAt[string(name)] = site
+	l.plan.Params = append(l.plan.Params, p)
+	return value, nil
+}
+
+// paramValue reads what was set by the type of the default.
+func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (starlark.Value, error) {
+	i := slices.IndexFunc(l.program.Params, func(s message.Param) bool { return s.Name == p.Name })
+	given := ""
+	if i >= 0 {
+		given = l.program.Params[i].Value
+		p.Value = given
+	}
+	wrong := func(want string) error {
+		return faultf("param %q: the value %q is not %s", p.Name, clip(given, 40), want).do("set it with --set %s=VALUE", p.Name)
+	}
+	switch fallback := fallback.(type) {
+	case nil:
+		if i < 0 {
+			return nil, faultf("param %q has no default and was not set", p.Name).do("set it with --set %s=VALUE, or give it a default", p.Name)
+		}
+		return starlark.String(given), nil
+	case starlark.String:
+		p.Default = string(fallback)
+		if i >= 0 {
+			return starlark.String(given), nil
+		}
+		p.Value = p.Default
+	case starlark.Int:
+		p.Default = clip(fallback.String(), 100)
+		if i >= 0 {
+			n, err := strconv.ParseInt(given, 10, 64)
+			if err != nil {
+				return nil, wrong("a whole number")
+			}
+			return starlark.MakeInt64(n), nil
+		}
+		p.Value = p.Default
+	case starlark.Bool:
+		p.Default = strconv.FormatBool(bool(fallback))
+		if i >= 0 {
+			if given != "true" && given != "false" {
+				return nil, wrong("true or false")
+			}
+			return starlark.Bool(given == "true"), nil
+		}
+		p.Value = p.Default
+	default:
+		return nil, wrongType("param", "default", "a text, a whole number, True or False", fallback)
+	}
+	return fallback, nil
+}
+
+// nameAndFunction reads the two shapes (fn, ...) and (name, fn, ...).
+func nameAndFunction(fn string, v [2]starlark.Value, want string) (name string, what starlark.Value, err error) {
+	what = v[0]
+	if s, ok := v[0].(starlark.String); ok {
+		if err := checkName(fn, "#1", string(s)); err != nil {
+			return "", nil, err
+		}
+		if v[1] == nil {
+			return "", nil, faultf("%s(%q): %s is missing", fn, string(s), want).do("write %s(%q, ...)", fn, string(s))
+		}
+		return string(s), v[1], nil
+	}
+	if v[1] != nil {
+		return "", nil, faultf("%s: the name must be a text, not %s", fn, describe(v[0])).in("#1")
+	}
+	if f, ok := what.(*starlark.Function); ok && f.Name() != "lambda" {
+		name = f.Name()
+	}
+	return name, what, nil
+}
+
+func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	if err := bind("step", []string{"name", "run", "after"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, what, err := nameAndFunction("step", [2]starlark.Value{in[0], in[1]}, "a request or a function")
+	if err != nil {
+		return nil, err
+	}
+	s := &stepValue{opaque: opaque{"step"}, name: name, site: site}
+	switch what := what.(type) {
+	case *requestValue:
+		s.kind, s.request = message.StepRequest, what.request
+	case *starlark.Function:
+		s.kind, s.fn = message.StepFunction, what
+	case nil:
+		return nil, faultf("step: a request or a function is missing").do("write step(\"name\", http.get(url)) or step(function)")
+	default:
+		return nil, faultf("step: give a request or a function, not %s", describe(what)).in("#" + strconv.Itoa(len(args)))
+	}
+	if name == "" {
+		return nil, faultf("step: %s needs a name", describe(what)).in("#1").do("write step(\"name\", ...)")
+	}
+	s.after, err = names("step", "after", in[2])
+	return s, err
+}
+
+func (l *loader) check(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return l.called("check", message.StepCheck, site, args, kwargs)
+}
+
+func (l *loader) action(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return l.called("action", message.StepAction, site, args, kwargs)
+}
+
+// called declares a check or an action. A lambda gets its name from the
+// workflow: check_1, action_2.
+func (l *loader) called(word string, kind message.StepKind, site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	if err := bind(word, []string{"name", "run", "after"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, what, err := nameAndFunction(word, [2]starlark.Value{in[0], in[1]}, "a function")
+	if err != nil {
+		return nil, err
+	}
+	fn, ok := what.(*starlark.Function)
+	if !ok {
+		if what == nil {
+			return nil, faultf("%s: a function is missing", word).do("write %s(function, after = [...])", word)
+		}
+		return nil, faultf("%s: give a function, not %s", word, describe(what)).in("#" + strconv.Itoa(len(args)))
+	}
+	after, err := names(word, "after", in[2])
+	return &stepValue{opaque: opaque{word}, kind: kind, name: name, fn: fn, after: after, site: site}, err
+}
+
+func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [4]starlark.Value
+	if err := bind("metric", []string{"name", "kind", "value", "after"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("metric: the first argument must be its name").in("#1")
+	}
+	if err := checkName("metric", "#1", string(name)); err != nil {
+		return nil, err
+	}
+	kinds := []string{"counter", "rate", "distribution"}
+	kind, ok := in[1].(starlark.String)
+	if !ok || !slices.Contains(kinds, string(kind)) {
+		if in[1] == nil {
+			return nil, faultf("metric %q: kind is missing", string(name)).do("kind = \"counter\", \"rate\" or \"distribution\"")
+		}
+		return nil, faultf("metric %q: kind = %s is none", string(name), describe(in[1])).in("kind").meant(string(kind), kinds)
+	}
+	fn, ok := in[2].(*starlark.Function)
+	if !ok {
+		if in[2] == nil {
+			return nil, faultf("metric %q: value is missing", string(name)).do("value = a function that returns a number")
+		}
+		return nil, wrongType("metric", "value", "a function that returns a number", in[2])
+	}
+	after, err := names("metric", "after", in[3])
+	return &stepValue{opaque: opaque{"metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
+}

@@ -1,0 +1,132 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/syntax"
+)
+
+// Error tells what is wrong in a program, where, and what to do about it.
+type Error struct {
+	File      string
+	Line, Col int // from 1, in characters; zero: the program as a whole
+	Message   string
+	Source    string // the line
+	Width     int    // how many characters of it are wrong, at least 1
+	Remedy    string // empty if the message says it
+}
+
+// Error renders as
+//
+//	login.star:12:30: workflow "session": step "profile" comes after "logn", which is not a step
+//	    step(profile, after = ["logn"]),
+//	                           ^^^^^^
+//	  did you mean "login"?
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "%s:%d:%d: ", e.File, e.Line, e.Col)
+	} else if e.File != "" {
+		fmt.Fprintf(&b, "%s: ", e.File)
+	}
+	b.WriteString(e.Message)
+	if e.Line > 0 && strings.TrimSpace(e.Source) != "" {
+		text := strings.TrimLeft(e.Source, " \t")
+		cut := utf8.RuneCountInString(e.Source) - utf8.RuneCountInString(text)
+		before := []rune(text)
+		before = before[:min(max(e.Col-1-cut, 0), len(before))]
+		for i, r := range before {
+			if r != '\t' {
+				before[i] = ' '
+			}
+		}
+		fmt.Fprintf(&b, "\n    %s\n    %s%s", text, string(before), strings.Repeat("^", max(e.Width, 1)))
+	}
+	if e.Remedy != "" {
+		b.WriteString("\n  " + e.Remedy)
+	}
+	return b.String()
+}
+
+// fault is an error on its way to an Error: the builtin that finds it knows
+// which argument is wrong, the loader knows where that argument stands.
+type fault struct {
+	message, remedy string
+	argument        string          // by name; empty: the call as a whole
+	element         int             // of the argument's list, from 1; zero: all of it
+	site            syntax.Position // of the call, if it is not the one that runs
+}
+
+func (f *fault) Error() string {
+	if f.remedy == "" {
+		return f.message
+	}
+	return f.message + ": " + f.remedy
+}
+
+func faultf(format string, args ...any) *fault { return &fault{message: fmt.Sprintf(format, args...)} }
+
+func (f *fault) in(argument string) *fault         { f.argument = argument; return f }
+func (f *fault) at(element int) *fault             { f.element = element + 1; return f }
+func (f *fault) of(site syntax.Position) *fault    { f.site = site; return f }
+func (f *fault) do(format string, a ...any) *fault { f.remedy = fmt.Sprintf(format, a...); return f }
+
+// meant adds the nearest of the known names, or all of them if none is near.
+func (f *fault) meant(name string, known []string) *fault {
+	if near := nearest(name, known); near != "" {
+		return f.do("did you mean %q?", near)
+	}
+	if len(known) == 0 {
+		return f
+	}
+	sorted := slices.Sorted(slices.Values(known))
+	if more := len(sorted) - 20; more > 0 {
+		return f.do("known: %s and %d more", strings.Join(sorted[:20], ", "), more)
+	}
+	return f.do("known: %s", strings.Join(sorted, ", "))
+}
+
+// nearest returns the known name that a person most likely meant, empty if
+// there is none within a third of its length. Of equals the first wins.
+func nearest(name string, known []string) string {
+	best, bound := "", 1+max(len(name), 3)/3
+	if len(name) > 64 {
+		return ""
+	}
+	for _, k := range known {
+		if k == name || len(k) > 64 {
+			continue
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bound {
+			best, bound = k, d
+		}
+	}
+	return best
+}
+
+// distance counts insertions, deletions, replacements and swaps of neighbours
+// that turn a into b.
+func distance(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(b)]
+}

@@ -1,0 +1,371 @@
+package workflow
+
+import (
+	"encoding/hex"
+	"net/url"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"go.starlark.net/starlark"
+)
+
+// requestArguments are those of http.get and its like, behind the method's.
+func requestArguments() []string {
+	return []string{"url", "headers", "params", "cookies", "auth", "body", "json", "form", "multipart", "timeout", "redirects"}
+}
+
+const (
+	argURL = iota
+	argHeaders
+	argParams
+	argCookies
+	argAuth
+	argBody
+	argJSON
+	argForm
+	argMultipart
+	argTimeout
+	argRedirects
+	argCount
+)
+
+// RedirectsMax bounds how many redirects a request may follow.
+const redirectsMax = 20
+
+// httpMethods maps the functions to the methods that they send.
+func httpMethods() []Pair {
+	return []Pair{{"get", "GET"}, {"post", "POST"}, {"put", "PUT"}, {"patch", "PATCH"}, {"delete", "DELETE"}, {"head", "HEAD"}, {"options", "OPTIONS"}}
+}
+
+type requestValue struct {
+	opaque
+	request *Request
+}
+
+type authValue struct {
+	opaque
+	auth Auth
+}
+
+type partValue struct {
+	opaque
+	data           []byte
+	filename, kind string
+}
+
+type tlsValue struct {
+	opaque
+	verify bool
+}
+
+type clientValue struct {
+	opaque
+	options Options
+}
+
+// requester makes the functions get, post, ..., request. use gets each request
+// that they describe.
+func requester(under string, names []string, use func(*starlark.Thread, *Request) (starlark.Value, error)) starlark.StringDict {
+	all := starlark.StringDict{}
+	for _, m := range httpMethods() {
+		fn := under + "." + m.Name
+		all[m.Name] = &guard{m.Name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			r, err := newRequest(thread, fn, names, m.Value, args, kwargs)
+			if err != nil {
+				return nil, err
+			}
+			return use(thread, r)
+		}}
+	}
+	fn := under + ".request"
+	all["request"] = &guard{"request", func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		method, ok := starlark.String(""), false
+		if len(args) > 0 {
+			method, ok = args[0].(starlark.String)
+		}
+		if !ok || !isToken(string(method)) || len(method) > 32 {
+			return nil, faultf("%s: the first argument must be a method such as \"GET\"", fn).in("#1")
+		}
+		r, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
+		if err != nil {
+			return nil, err
+		}
+		return use(thread, r)
+	}}
+	return all
+}
+
+func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (*Request, error) {
+	var in [argCount]starlark.Value
+	if err := bind(fn, names, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	r := &Request{Method: method}
+	target, ok := in[argURL].(starlark.String)
+	if !ok {
+		if in[argURL] == nil {
+			return nil, faultf("%s: the URL is missing", fn).do("write %s(\"http://host/path\")", fn)
+		}
+		return nil, wrongType(fn, "url", "a text", in[argURL])
+	}
+	r.URL = string(target)
+	if err := checkURL(fn, r.URL); err != nil {
+		return nil, err
+	}
+	if err := r.fields(fn, &in); err != nil {
+		return nil, err
+	}
+	if err := r.body(thread, fn, &in); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// checkURL finds what is wrong before any connection; how the engine takes the
+// URL apart is its own.
+func checkURL(fn, target string) error {
+	wrong := func(what, remedy string) error {
+		f := faultf("%s: the URL %q %s", fn, clip(target, 80), what).in("url")
+		return f.do("%s", remedy)
+	}
+	rest, ok := strings.CutPrefix(target, "http://")
+	if !ok {
+		rest, ok = strings.CutPrefix(target, "https://")
+	}
+	switch {
+	case !ok && !strings.Contains(target, "://"):
+		return wrong("has no scheme", "write \"http://"+clip(target, 80)+"\" or https")
+	case !ok:
+		return wrong("is neither http nor https", "write http:// or https://")
+	case rest == "" || rest[0] == '/' || rest[0] == '?' || rest[0] == ':':
+		return wrong("has no host", "write http://host/path")
+	}
+	for i := range len(target) {
+		if target[i] <= ' ' || target[i] == 0x7f {
+			return wrong("has a space or a control character in it", "escape it, or pass it by params = {...}")
+		}
+	}
+	return nil
+}
+
+// parseURL is the dearer check, once for each request that a file declares.
+func parseURL(fn, target string) error {
+	if _, err := url.Parse(target); err != nil {
+		why := err.Error()
+		if i := strings.LastIndex(why, ": "); i >= 0 {
+			why = why[i+2:]
+		}
+		return faultf("%s: the URL %q is not one: %s", fn, clip(target, 80), why).in("url")
+	}
+	return nil
+}
+
+func (r *Request) fields(fn string, in *[argCount]starlark.Value) (err error) {
+	if r.Headers, err = pairs(fn, "headers", in[argHeaders]); err != nil {
+		return err
+	}
+	for _, h := range r.Headers {
+		if !isToken(h.Name) {
+			return faultf("%s: %q is not a header's name", fn, clip(h.Name, 40)).in("headers")
+		}
+		if strings.ContainsAny(h.Value, "\r\n\x00") {
+			return faultf("%s: the header %s has a line break in its value", fn, h.Name).in("headers")
+		}
+	}
+	if r.Params, err = pairs(fn, "params", in[argParams]); err != nil {
+		return err
+	}
+	if r.Cookies, err = pairs(fn, "cookies", in[argCookies]); err != nil {
+		return err
+	}
+	for _, c := range r.Cookies {
+		if !isToken(c.Name) || strings.ContainsAny(c.Value, "\r\n\x00;") {
+			return faultf("%s: the cookie %q has a character that no cookie can have", fn, clip(c.Name, 40)).in("cookies")
+		}
+	}
+	if in[argAuth] != nil {
+		auth, ok := in[argAuth].(*authValue)
+		if !ok {
+			return wrongType(fn, "auth", "http.basic(user, password) or http.bearer(token)", in[argAuth])
+		}
+		r.Auth = &auth.auth
+	}
+	if in[argTimeout] != nil {
+		if r.Timeout, err = duration(fn, "timeout", in[argTimeout]); err != nil {
+			return err
+		}
+	}
+	if in[argRedirects] != nil {
+		if r.Redirects, err = integer(fn, "redirects", in[argRedirects], 0, redirectsMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// integer reads a number between low and high.
+func integer(fn, argument string, v starlark.Value, low, high int) (int, error) {
+	i, ok := v.(starlark.Int)
+	if !ok {
+		return 0, wrongType(fn, argument, "a whole number", v)
+	}
+	n, ok := i.Int64()
+	if !ok || n < int64(low) || n > int64(high) {
+		return 0, faultf("%s: %s = %s is not between %d and %d", fn, argument, clip(i.String(), 24), low, high).in(argument)
+	}
+	return int(n), nil
+}
+
+// pairs reads a dict of texts; a list of texts as a value repeats the name.
+func pairs(fn, argument string, v starlark.Value) ([]Pair, error) {
+	if v == nil {
+		return nil, nil
+	}
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, wrongType(fn, argument, "a dict such as {\"name\": \"value\"}", v)
+	}
+	out := make([]Pair, 0, d.Len())
+	for name, value := range d.Entries() {
+		key, ok := name.(starlark.String)
+		if !ok {
+			return nil, faultf("%s: %s has the name %s, which is not a text", fn, argument, describe(name)).in(argument)
+		}
+		values := []starlark.Value{value}
+		if l, ok := value.(*starlark.List); ok {
+			values, _ = list(fn, argument, "texts", l)
+		}
+		for _, value := range values {
+			switch value := value.(type) {
+			case starlark.String:
+				out = append(out, Pair{string(key), string(value)})
+			case starlark.Int:
+				out = append(out, Pair{string(key), value.String()})
+			default:
+				return nil, faultf("%s: %s: the value of %q must be a text, not %s", fn, argument, clip(string(key), 40), describe(value)).in(argument)
+			}
+		}
+	}
+	return out, nil
+}
+
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// body encodes the one of body, json, form and multipart that is given.
+func (r *Request) body(thread *starlark.Thread, fn string, in *[argCount]starlark.Value) (err error) {
+	given := -1
+	for i := argBody; i <= argMultipart; i++ {
+		if in[i] == nil {
+			continue
+		}
+		if given >= 0 {
+			all := requestArguments()
+			return faultf("%s has both %s and %s", fn, all[given], all[i]).in(all[i]).do("a request has one body: keep one of them")
+		}
+		given = i
+	}
+	switch given {
+	case argBody:
+		switch v := in[argBody].(type) {
+		case starlark.String:
+			r.Body, r.ContentType = []byte(v), "text/plain; charset=utf-8"
+		case starlark.Bytes:
+			r.Body, r.ContentType = []byte(v), "application/octet-stream"
+		default:
+			f := wrongType(fn, "body", "a text or bytes", v)
+			return f.do("for a dict or a list use json = ...")
+		}
+		return meterOf(thread).charge(thread, len(r.Body))
+	case argJSON:
+		r.Body, err = encodeJSON(thread, in[argJSON])
+		r.ContentType = "application/json"
+		if f, ok := err.(*fault); ok {
+			f.in("json")
+		}
+		return err
+	case argForm:
+		r.Body, err = encodeForm(fn, in[argForm])
+		r.ContentType = "application/x-www-form-urlencoded"
+		if err != nil {
+			return err
+		}
+		return meterOf(thread).charge(thread, len(r.Body))
+	case argMultipart:
+		return r.multipart(thread, fn, in[argMultipart])
+	}
+	return nil
+}
+
+func encodeForm(fn string, v starlark.Value) ([]byte, error) {
+	fields, err := pairs(fn, "form", v)
+	if err != nil {
+		return nil, err
+	}
+	var b []byte
+	for i, p := range fields {
+		if i > 0 {
+			b = append(b, '&')
+		}
+		b = append(append(append(b, url.QueryEscape(p.Name)...), '='), url.QueryEscape(p.Value)...)
+	}
+	return b, nil
+}
+
+// multipart encodes fields and files. The boundary is a digest of the parts, so
+// that the same call gives the same bytes.
+func (r *Request) multipart(thread *starlark.Thread, fn string, v starlark.Value) error {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return wrongType(fn, "multipart", "a dict such as {\"field\": \"value\"}", v)
+	}
+	escape := strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A")
+	var heads []string
+	var bodies [][]byte
+	digest, total := xxhash.New(), 0
+	for name, value := range d.Entries() {
+		key, ok := name.(starlark.String)
+		if !ok {
+			return faultf("%s: multipart has the name %s, which is not a text", fn, describe(name)).in("multipart")
+		}
+		head, body := "Content-Disposition: form-data; name=\""+escape.Replace(string(key))+"\"", []byte(nil)
+		switch value := value.(type) {
+		case starlark.String:
+			body = []byte(value)
+		case starlark.Bytes:
+			body = []byte(value)
+		case *partValue:
+			body = value.data
+			head += "; filename=\"" + escape.Replace(value.filename) + "\"\r\nContent-Type: " + value.kind
+		default:
+			f := faultf("%s: multipart: the value of %q must be a text, bytes or http.part(...), not %s", fn, clip(string(key), 40), describe(value))
+			return f.in("multipart")
+		}
+		heads, bodies, total = append(heads, head), append(bodies, body), total+len(head)+len(body)+64
+		_, _ = digest.Write(body) // a hash takes everything
+	}
+	if err := meterOf(thread).text(thread, "multipart", total); err != nil {
+		return err
+	}
+	boundary := "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
+	for _, body := range bodies {
+		for strings.Contains(string(body), boundary) {
+			_, _ = digest.Write([]byte{1})
+			boundary = "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
+		}
+	}
+	for i, body := range bodies {
+		r.Body = append(r.Body, "--"+boundary+"\r\n"+heads[i]+"\r\n\r\n"...)
+		r.Body = append(append(r.Body, body...), "\r\n"...)
+	}
+	r.Body = append(r.Body, "--"+boundary+"--\r\n"...)
+	r.ContentType = "multipart/form-data; boundary=" + boundary
+	return nil
+}

@@ -1,0 +1,178 @@
+package workflow
+
+import (
+	"fmt"
+	"math/bits"
+
+	"go.starlark.net/starlark"
+)
+
+// Limits bound what a program may use up. Steps are the interpreter's: 10 to
+// 50 ns each. Bytes are what guarded operations make, freed or not: 64 of them
+// also count as a step, so that one limit bounds the time of both.
+type Limits struct {
+	LoadSteps, LoadBytes uint64 // of all files together, while loading
+	CallSteps, CallBytes uint64 // of one call of a step's function
+	Slice                uint64 // steps between two questions whether the run was stopped
+	ValueBytes           int    // of one text or bytes value
+	Elements             int    // of one list, tuple, dict, set or range
+	Nesting              int    // of values in values, where they are written as text
+	IntBits              int    // of one integer
+	JSONBytes            int    // of what json.decode reads
+}
+
+// DefaultLimits are those of production. A load of 5 million steps ends within
+// half a second; a file that declares a thousand steps needs about 50,000.
+func DefaultLimits() Limits {
+	return Limits{
+		LoadSteps: 5_000_000, LoadBytes: 256 << 20,
+		CallSteps: 10_000_000, CallBytes: 256 << 20,
+		Slice:      5_000,
+		ValueBytes: 16 << 20,
+		Elements:   1 << 20,
+		Nesting:    200,
+		IntBits:    4096,
+		JSONBytes:  4 << 20,
+	}
+}
+
+// meter is one thread's account. The thread holds it under meterKey.
+type meter struct {
+	limits Limits
+	steps  uint64 // the limit of this load or call
+	bytes  uint64 // what is left of total
+	total  uint64
+}
+
+const meterKey = "meter"
+
+func meterOf(thread *starlark.Thread) *meter { return thread.Local(meterKey).(*meter) }
+
+// charge takes n bytes of work from the account.
+func (m *meter) charge(thread *starlark.Thread, n int) error {
+	if uint64(n) > m.bytes {
+		m.bytes = 0
+		return faultf("out of memory: more than %s made in one go", size(m.total)).do("make less, or keep less of it")
+	}
+	m.bytes -= uint64(n)
+	thread.Steps += uint64(n) / 64
+	return nil
+}
+
+// text admits a new text of n bytes, made by what.
+func (m *meter) text(thread *starlark.Thread, what string, n int) error {
+	if n > m.limits.ValueBytes {
+		return faultf("%s would make a text of %s, the limit is %s", what, size(uint64(n)), size(uint64(m.limits.ValueBytes))).do("make it smaller")
+	}
+	return m.charge(thread, n)
+}
+
+// elements admits a new collection of n elements.
+func (m *meter) elements(thread *starlark.Thread, what string, n int) error {
+	if n > m.limits.Elements {
+		return faultf("%s would make %d elements, the limit is %d", what, n, m.limits.Elements).do("make it smaller")
+	}
+	return m.charge(thread, n*16)
+}
+
+func size(n uint64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", (n+1023)>>10)
+}
+
+// integer refuses results of more than n bits.
+func (m *meter) integer(what string, n int) error {
+	if n > m.limits.IntBits {
+		return faultf("%s would make an integer of %d bits, the limit is %d", what, n, m.limits.IntBits)
+	}
+	return nil
+}
+
+// bitLen is at least the number of bits of i.
+func bitLen(i starlark.Int) int {
+	if small, ok := i.Int64(); ok {
+		return bits.Len64(uint64(max(small, -small)))
+	}
+	return i.BigInt().BitLen()
+}
+
+// length counts the elements of anything that can be iterated, up to bound.
+func length(v starlark.Value, bound int) int {
+	switch v := v.(type) {
+	case starlark.String:
+		return len(v)
+	case starlark.Bytes:
+		return len(v)
+	}
+	if n := starlark.Len(v); n >= 0 {
+		return n
+	}
+	iter := starlark.Iterate(v)
+	if iter == nil {
+		return 0
+	}
+	defer iter.Done()
+	n := 0
+	var x starlark.Value
+	for n <= bound && iter.Next(&x) {
+		n++
+	}
+	return n
+}
+
+// rendered is about how many bytes a value takes as text, at most a little more
+// than the limits' ValueBytes: it stops counting there, so that a list which
+// holds itself many times over costs no more than a large one.
+func (m *meter) rendered(v starlark.Value) (int, error) {
+	left := m.limits.ValueBytes
+	if err := m.render(v, m.limits.Nesting, &left); err != nil {
+		return 0, err
+	}
+	return m.limits.ValueBytes - left, nil
+}
+
+func (m *meter) render(v starlark.Value, depth int, left *int) error {
+	if depth == 0 {
+		return faultf("a value is nested more than %d deep", m.limits.Nesting)
+	}
+	if *left < 0 {
+		return nil
+	}
+	switch v := v.(type) {
+	case starlark.String:
+		*left -= len(v) + 2
+	case starlark.Bytes:
+		*left -= 2*len(v) + 3
+	case starlark.Int:
+		*left -= bitLen(v)/3 + 2
+	case starlark.Tuple:
+		for _, x := range v {
+			if err := m.render(x, depth-1, left); err != nil || *left < 0 {
+				return err
+			}
+		}
+	case *starlark.Dict:
+		for _, kv := range v.Items() {
+			if err := m.render(kv, depth-1, left); err != nil || *left < 0 {
+				return err
+			}
+		}
+	case *starlark.List:
+		for i := range v.Len() {
+			if err := m.render(v.Index(i), depth-1, left); err != nil || *left < 0 {
+				return err
+			}
+		}
+	case *starlark.Set:
+		*left -= 32 * v.Len()
+	default:
+		*left -= 24
+	}
+	*left -= 2
+	return nil
+}

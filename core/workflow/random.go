@@ -1,0 +1,81 @@
+package workflow
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/node"
+)
+
+// rand is the virtual user's own stream: the same seed, workflow and id draw
+// the same numbers, on any machine.
+func (v *VU) rand() *node.Rand {
+	if v.random == nil {
+		v.random = node.NewRand(v.seed, node.ID(fmt.Sprintf("%s/%d", v.w.Plan.Name, v.id)), node.PurposeWorkload)
+	}
+	return v.random
+}
+
+// randomNamespace is vu.random.
+func randomNamespace() *namespace {
+	return newNamespace("vu.random", starlark.StringDict{
+		"int": &guard{"int", randomInt}, "choice": &guard{"choice", randomChoice}, "shuffle": &guard{"shuffle", randomShuffle},
+	})
+}
+
+// randomInt draws from [low, high], both included.
+func randomInt(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]starlark.Value
+	if err := bind("vu.random.int", []string{"low", "high"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	var bound [2]int64
+	for i := range in {
+		n, ok := in[i].(starlark.Int)
+		if ok {
+			bound[i], ok = n.Int64()
+		}
+		if !ok || bound[i] > 1<<62 || bound[i] < -1<<62 {
+			return nil, faultf("vu.random.int takes two whole numbers, low and high")
+		}
+	}
+	if bound[0] > bound[1] {
+		return nil, faultf("vu.random.int: low = %d is above high = %d", bound[0], bound[1])
+	}
+	n := vuOf(thread).rand().N(uint64(bound[1]) - uint64(bound[0]) + 1)
+	return starlark.MakeInt64(int64(uint64(bound[0]) + n)), nil
+}
+
+func randomChoice(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("vu.random.choice", []string{"list"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	from, ok := in[0].(starlark.Indexable)
+	if !ok || from.Len() == 0 {
+		return nil, faultf("vu.random.choice takes a list that is not empty")
+	}
+	return from.Index(vuOf(thread).rand().Int(from.Len())), nil
+}
+
+// randomShuffle returns a new list: what a file declares is frozen.
+func randomShuffle(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("vu.random.shuffle", []string{"list"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if in[0] == nil {
+		return nil, faultf("vu.random.shuffle takes a list")
+	}
+	if err := meterOf(thread).copied(thread, in[0]); err != nil {
+		return nil, err
+	}
+	values, err := list("vu.random.shuffle", "list", "anything", in[0])
+	if err != nil {
+		return nil, err
+	}
+	out := append([]starlark.Value{}, values...)
+	vuOf(thread).rand().Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return starlark.NewList(out), nil
+}

@@ -1,0 +1,264 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// NestingMax bounds brackets in brackets: the parser recurses, and a stack that
+// outgrows its limit cannot be recovered.
+const nestingMax = 200
+
+// place is where a call stands: its opening bracket.
+type place struct {
+	file      string
+	line, col int32
+}
+
+// sources keeps what errors are explained with.
+type sources struct {
+	lines map[string][]string
+	calls map[place]*syntax.CallExpr
+}
+
+func (s *sources) add(name string, data []byte) {
+	s.lines[name] = strings.Split(string(data), "\n")
+}
+
+// options is the dialect: Starlark with while, if and for at the top level and
+// sets; no recursion.
+func options() *syntax.FileOptions {
+	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
+}
+
+// parse reads one file.
+func (s *sources) parse(name string, data []byte) (*syntax.File, error) {
+	s.add(name, data)
+	if !utf8.Valid(data) {
+		return nil, &Error{File: name, Message: "the file is not UTF-8 text", Remedy: "save it as UTF-8"}
+	}
+	if line, col, what := nesting(data); what != "" {
+		return nil, s.error(name, line, col, 1, fmt.Sprintf("%s nested more than %d deep", what, nestingMax), "give a part of it a name")
+	}
+	file, err := options().Parse(name, data, 0)
+	if err != nil {
+		var wrong syntax.Error
+		if errors.As(err, &wrong) {
+			return nil, s.syntax(name, wrong)
+		}
+		return nil, &Error{File: name, Message: err.Error()}
+	}
+	return file, nil
+}
+
+func (s *sources) error(file string, line, col, width int, message, remedy string) *Error {
+	e := &Error{File: file, Line: line, Col: col, Width: width, Message: message, Remedy: remedy}
+	if lines := s.lines[file]; line >= 1 && line <= len(lines) {
+		e.Source = strings.TrimSuffix(lines[line-1], "\r")
+	}
+	return e
+}
+
+func (s *sources) syntax(name string, wrong syntax.Error) *Error {
+	message, remedy := wrong.Msg, ""
+	if strings.HasPrefix(message, "got ") {
+		message = "syntax error: " + message
+	}
+	if strings.Contains(message, "got newline, want ')'") || strings.Contains(message, "got end of file") {
+		remedy = "is a bracket left open above?"
+	}
+	return s.error(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
+}
+
+// unresolved explains what the resolver found first.
+func (s *sources) unresolved(err error) *Error {
+	var list resolve.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return &Error{Message: err.Error()}
+	}
+	pos, message, remedy := list[0].Pos, list[0].Msg, ""
+	width := 1
+	if name, ok := strings.CutPrefix(message, "undefined: "); ok {
+		name, hint, _ := strings.Cut(name, " (did you mean ")
+		width = utf8.RuneCountInString(name)
+		message = fmt.Sprintf("unknown name %q", name)
+		remedy = "known: " + strings.Join(declared(), ", ") + ", and Starlark's own functions"
+		if hint = strings.TrimSuffix(hint, "?)"); hint != "" && !strings.Contains(hint, mark) {
+			remedy = fmt.Sprintf("did you mean %q?", hint)
+		}
+	}
+	return s.error(pos.Filename(), int(pos.Line), int(pos.Col), width, message, remedy)
+}
+
+// explain turns what a run of the interpreter ended with into an Error.
+func (s *sources) explain(main string, err error) *Error {
+	var done *Error
+	if errors.As(err, &done) {
+		return done
+	}
+	var wrong *fault
+	var eval *starlark.EvalError
+	message, remedy := err.Error(), ""
+	var pos syntax.Position
+	if errors.As(err, &eval) {
+		message = eval.Msg
+		pos = scriptPosition(eval)
+	}
+	if errors.As(err, &wrong) {
+		message, remedy = wrong.message, wrong.remedy
+		if wrong.site.IsValid() {
+			pos = wrong.site
+		}
+		return s.locate(main, pos, wrong, message, remedy)
+	}
+	if before, hint, ok := strings.Cut(message, " (did you mean "); ok {
+		message, remedy = before, "did you mean "+strings.TrimSuffix(hint, ")")
+	}
+	if cancelled, ok := strings.CutPrefix(message, "Starlark computation cancelled: "); ok {
+		message, remedy = cancelled, "a file only declares: move work into a step's function, or do less of it"
+	}
+	return s.locate(main, pos, &fault{}, message, remedy)
+}
+
+// scriptPosition is the innermost position in a file of the user's.
+func scriptPosition(e *starlark.EvalError) syntax.Position {
+	for i := range e.CallStack {
+		if pos := e.CallStack.At(i).Pos; pos.Filename() != "<builtin>" {
+			return pos
+		}
+	}
+	return syntax.Position{}
+}
+
+// locate narrows a call's position to the argument that is wrong.
+func (s *sources) locate(main string, pos syntax.Position, f *fault, message, remedy string) *Error {
+	if !pos.IsValid() {
+		return &Error{File: main, Message: message, Remedy: remedy}
+	}
+	start, width := pos, 1
+	if call := s.calls[place{pos.Filename(), pos.Line, pos.Col}]; call != nil {
+		var from, to syntax.Position
+		if part := argument(call, f.argument, f.element); part != nil {
+			from, to = span(part)
+		} else {
+			from, to = span(call.Fn)
+		}
+		start, width = from, s.width(from, to)
+	}
+	return s.error(pos.Filename(), int(start.Line), int(start.Col), width, message, remedy)
+}
+
+func (s *sources) width(from, to syntax.Position) int {
+	if from.Line == to.Line {
+		return int(to.Col - from.Col)
+	}
+	if lines := s.lines[from.Filename()]; int(from.Line) <= len(lines) {
+		return utf8.RuneCountInString(strings.TrimRight(lines[from.Line-1], " \t\r")) - int(from.Col) + 1
+	}
+	return 1
+}
+
+// argument finds an argument of a call by name, or by its position if its name
+// is a number's text, and an element of it if it is written as a list.
+func argument(call *syntax.CallExpr, name string, element int) syntax.Expr {
+	for i, arg := range call.Args {
+		named, isNamed := arg.(*syntax.BinaryExpr)
+		isNamed = isNamed && named.Op == syntax.EQ
+		switch {
+		case isNamed && named.X.(*syntax.Ident).Name == name:
+			arg = named.Y
+		case !isNamed && name == fmt.Sprintf("#%d", i+1):
+		default:
+			continue
+		}
+		if list, ok := arg.(*syntax.ListExpr); ok && element > 0 && element <= len(list.List) {
+			return list.List[element-1]
+		}
+		return arg
+	}
+	return nil
+}
+
+// span is where an expression stands in the file, also after rewriting.
+func span(e syntax.Expr) (start, end syntax.Position) {
+	if call, ok := e.(*syntax.CallExpr); ok {
+		if fn, ok := call.Fn.(*syntax.Ident); ok && strings.HasPrefix(fn.Name, mark) && len(call.Args) > 0 {
+			start, _ = span(call.Args[0])
+			_, end = span(call.Args[len(call.Args)-1])
+			return start, end
+		}
+	}
+	return e.Span()
+}
+
+// nesting finds the first place where brackets or signs are nested too deeply.
+// Strings and comments do not count.
+func nesting(data []byte) (line, col int, what string) {
+	depth, signs := 0, 0
+	line, start := 1, 0
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch c {
+		case '\n':
+			line, start = line+1, i+1
+		case '#':
+			for i+1 < len(data) && data[i+1] != '\n' {
+				i++
+			}
+		case '"', '\'':
+			end := stringEnd(data, i)
+			for j := i; j < end; j++ {
+				if data[j] == '\n' {
+					line, start = line+1, j+1
+				}
+			}
+			i = end - 1
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+		switch c {
+		case '-', '+', '~':
+			signs++
+		case ' ', '\t':
+		default:
+			signs = 0
+		}
+		if depth > nestingMax {
+			return line, utf8.RuneCount(data[min(start, i):i]) + 1, "brackets"
+		}
+		if signs > nestingMax {
+			return line, utf8.RuneCount(data[min(start, i):i]) + 1, "signs"
+		}
+	}
+	return 0, 0, ""
+}
+
+// stringEnd returns the index behind the string literal that begins at i.
+func stringEnd(data []byte, i int) int {
+	quote := data[i]
+	long := i+2 < len(data) && data[i+1] == quote && data[i+2] == quote
+	if long {
+		i += 3
+	} else {
+		i++
+	}
+	for ; i < len(data); i++ {
+		switch {
+		case data[i] == '\\':
+			i++
+		case !long && (data[i] == quote || data[i] == '\n'):
+			return i + 1
+		case long && data[i] == quote && i+2 < len(data) && data[i+1] == quote && data[i+2] == quote:
+			return i + 3
+		}
+	}
+	return len(data)
+}

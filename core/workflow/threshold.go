@@ -1,0 +1,214 @@
+package workflow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+func thresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
+
+// parseThreshold compiles one condition:
+//
+//	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
+//	[step.]errors < 1%            checks > 99%
+//	[step.]rate > 1000/s
+//	metric.p99 < 100              also min, max, mean, count; metric.rate > 10/s
+func parseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *fault) {
+	t := message.Threshold{Expr: expr}
+	if len(expr) > 200 {
+		return t, faultf("it is longer than 200 characters")
+	}
+	at := strings.IndexAny(expr, "<>")
+	if at < 0 {
+		return t, faultf("it does not compare").do("write <, <=, > or >=, as in \"errors < 1%%\"")
+	}
+	left, right := strings.TrimSpace(expr[:at]), expr[at+1:]
+	t.Op = message.OpBelow
+	if expr[at] == '>' {
+		t.Op = message.OpAbove
+	}
+	if rest, equal := strings.CutPrefix(right, "="); equal {
+		right = rest
+		t.Op++ // each comparison stands before its twin with equality
+	}
+	if f := readSubject(&t, left, steps); f != nil {
+		return t, f
+	}
+	bound, f := parseBound(t.Of, strings.TrimSpace(right))
+	t.Bound = bound
+	return t, f
+}
+
+// readSubject reads what is compared.
+func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *fault {
+	all := make([]string, len(steps))
+	for i, s := range steps {
+		all[i] = s.Name
+	}
+	head, rest, _ := strings.Cut(left, ".")
+	var kind message.StepKind
+	if !slices.Contains(thresholdWords(), head) {
+		i := slices.Index(all, head)
+		if i < 0 {
+			return faultf("%q is neither a step nor one of %s", clip(head, 40), strings.Join(thresholdWords(), ", ")).meant(head, append(all, thresholdWords()...))
+		}
+		t.Step, kind = head, steps[i].Kind
+		if rest == "" {
+			return faultf("it does not say what of %q", head).do("as in %q", head+".errors < 1%")
+		}
+		if kind == message.StepMetric {
+			return metricSubject(t, rest)
+		}
+		head, rest, _ = strings.Cut(rest, ".")
+	}
+	if f := stepSubject(t, head, rest, kind); f != nil {
+		return f
+	}
+	return nothingToMeasure(t, steps)
+}
+
+func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind) *fault {
+	switch word {
+	case "latency", "service":
+		t.Of = message.OfLatency
+		if word == "service" {
+			t.Of = message.OfService
+		}
+		if kind != message.StepNone && !measured(kind) {
+			return faultf("%q is not measured, it has no %s", t.Step, word)
+		}
+		if rest == "count" {
+			return statisticUnknown(word, rest, false)
+		}
+		return parseStatistic(t, word, rest)
+	case "errors":
+		t.Of = message.OfErrors
+		if kind != message.StepNone && !measured(kind) && kind != message.StepCheck {
+			return faultf("%q cannot fail: only steps and checks do", t.Step)
+		}
+	case "checks":
+		t.Of = message.OfChecks
+		if kind != message.StepNone && kind != message.StepCheck {
+			return faultf("%q is not a check", t.Step)
+		}
+	case "rate":
+		t.Of = message.OfRate
+		if kind != message.StepNone && !measured(kind) {
+			return faultf("%q is not measured, it has no rate", t.Step)
+		}
+	default:
+		return faultf("a step has no %q", clip(word, 40)).meant(word, thresholdWords())
+	}
+	if rest != "" {
+		return faultf("%s has no %q", word, clip(rest, 40)).do("write %q", word)
+	}
+	return nil
+}
+
+// nothingToMeasure refuses thresholds that no run could ever meet.
+func nothingToMeasure(t *message.Threshold, steps []message.StepPlan) *fault {
+	if t.Step != "" {
+		return nil
+	}
+	wanted := func(s message.StepPlan) bool { return measured(s.Kind) }
+	what := "measured step"
+	if t.Of == message.OfChecks {
+		what = "check"
+		wanted = func(s message.StepPlan) bool { return s.Kind == message.StepCheck }
+	}
+	if !slices.ContainsFunc(steps, wanted) {
+		return faultf("the workflow has no %s", what)
+	}
+	return nil
+}
+
+func metricSubject(t *message.Threshold, rest string) *fault {
+	if rest == "rate" {
+		t.Of = message.OfRate
+		return nil
+	}
+	t.Of = message.OfMetric
+	return parseStatistic(t, t.Step, rest)
+}
+
+// parseStatistic reads p50 ... p99.99, min, max, mean, count.
+func parseStatistic(t *message.Threshold, of, word string) *fault {
+	switch word {
+	case "min":
+		t.Statistic = message.StatMin
+	case "max":
+		t.Statistic = message.StatMax
+	case "mean":
+		t.Statistic = message.StatMean
+	case "count":
+		t.Statistic = message.StatCount
+	case "":
+		return faultf("it does not say which %s", of).do("as in \"%s.p99\"", of)
+	default:
+		percent, ok := strings.CutPrefix(word, "p")
+		ppm, wrong := parseDecimal(percent, 4)
+		if !ok || wrong || ppm <= 0 || ppm > 100_0000 {
+			return statisticUnknown(of, word, t.Of == message.OfMetric)
+		}
+		t.Quantile = uint32(ppm)
+	}
+	return nil
+}
+
+func statisticUnknown(of, word string, metric bool) *fault {
+	known := "p50 ... p99.9, min, max or mean"
+	if metric {
+		known = "p50 ... p99.9, min, max, mean, count or rate"
+	}
+	return faultf("%s has no %q", of, clip(word, 40)).do("write %s", known)
+}
+
+// parseBound reads the right side, in the unit of what is compared.
+func parseBound(of message.ThresholdOf, text string) (int64, *fault) {
+	wrong := func(want string) (int64, *fault) {
+		return 0, faultf("%q is not %s", clip(text, 40), want)
+	}
+	switch of {
+	case message.OfLatency, message.OfService:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return wrong("a duration such as 250ms")
+		}
+		return int64(d), nil
+	case message.OfErrors, message.OfChecks:
+		share, ok := strings.CutSuffix(text, "%")
+		ppm, bad := parseDecimal(share, 4)
+		if !ok || bad || ppm > 100_0000 {
+			return wrong("a share such as 1%")
+		}
+		return ppm, nil
+	case message.OfRate:
+		rate, ok := strings.CutSuffix(text, "/s")
+		n, bad := parseDecimal(rate, 3)
+		if !ok || bad {
+			return wrong("a rate such as 1000/s")
+		}
+		return n, nil
+	}
+	n, bad := parseDecimal(text, 3)
+	if bad {
+		return wrong("a number such as 100 or 2.5")
+	}
+	return n, nil
+}
+
+// parseDecimal reads an unsigned number with at most places decimals, times
+// 10^places. No float is involved: a bound must be the same everywhere.
+func parseDecimal(text string, places int) (n int64, wrong bool) {
+	whole, part, dotted := strings.Cut(text, ".")
+	if len(whole) == 0 || len(whole) > 14 || len(part) > places || dotted && part == "" {
+		return 0, true
+	}
+	digits := whole + part + strings.Repeat("0", places-len(part))
+	u, err := strconv.ParseUint(digits, 10, 63)
+	return int64(u), err != nil
+}

@@ -1,0 +1,269 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// opaque makes a Starlark value of a struct that embeds it: a thing that a file
+// hands from one function to another and cannot look into.
+type opaque struct{ kind string }
+
+func (o opaque) String() string        { return "<" + o.kind + ">" }
+func (o opaque) Type() string          { return o.kind }
+func (o opaque) Freeze()               {}
+func (o opaque) Truth() starlark.Bool  { return true }
+func (o opaque) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", o.kind) }
+
+// namespace holds functions under a name: http, json, vu.http.
+type namespace struct {
+	opaque
+	members starlark.StringDict
+}
+
+var _ starlark.HasAttrs = (*namespace)(nil)
+
+func newNamespace(name string, members starlark.StringDict) *namespace {
+	return &namespace{opaque{name}, members}
+}
+
+func (n *namespace) AttrNames() []string {
+	return slices.DeleteFunc(n.members.Keys(), func(name string) bool { return strings.HasPrefix(name, mark) })
+}
+
+func (n *namespace) Attr(name string) (starlark.Value, error) {
+	if v, ok := n.members[name]; ok {
+		return v, nil
+	}
+	return nil, missing(n.kind, name, n.AttrNames())
+}
+
+// missing says that there is no such name below what.
+func missing(what, name string, known []string) error {
+	if nearest(name, known) != "" {
+		return starlark.NoSuchAttrError(fmt.Sprintf("%s has no %q", what, name)) // Starlark adds which it was
+	}
+	return faultf("%s has no %q", what, name).meant(name, known)
+}
+
+// span of time, as response.latency.
+type lapse time.Duration
+
+var _ starlark.HasAttrs = lapse(0)
+var _ starlark.Comparable = lapse(0)
+
+func (l lapse) String() string        { return time.Duration(l).String() }
+func (l lapse) Type() string          { return "duration" }
+func (l lapse) Freeze()               {}
+func (l lapse) Truth() starlark.Bool  { return l != 0 }
+func (l lapse) Hash() (uint32, error) { return starlark.MakeInt64(int64(l)).Hash() }
+func (l lapse) AttrNames() []string {
+	return []string{"microseconds", "milliseconds", "nanoseconds", "seconds"}
+}
+
+func (l lapse) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "seconds":
+		return starlark.Float(time.Duration(l).Seconds()), nil
+	case "milliseconds":
+		return starlark.MakeInt64(time.Duration(l).Milliseconds()), nil
+	case "microseconds":
+		return starlark.MakeInt64(time.Duration(l).Microseconds()), nil
+	case "nanoseconds":
+		return starlark.MakeInt64(int64(l)), nil
+	}
+	return nil, missing("duration", name, l.AttrNames())
+}
+
+func (l lapse) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
+	a, b := l, y.(lapse)
+	switch op {
+	case syntax.EQL:
+		return a == b, nil
+	case syntax.NEQ:
+		return a != b, nil
+	case syntax.LT:
+		return a < b, nil
+	case syntax.LE:
+		return a <= b, nil
+	case syntax.GT:
+		return a > b, nil
+	}
+	return a >= b, nil
+}
+
+// response is a Response as functions see it.
+type response struct {
+	opaque
+	r       *Response
+	headers *headers
+	decoded starlark.Value
+}
+
+var _ starlark.HasAttrs = (*response)(nil)
+
+func newResponse(r *Response) *response { return &response{opaque: opaque{"response"}, r: r} }
+
+func (r *response) String() string {
+	if r.r.Kind != "" {
+		return "<response: " + r.r.Kind + ">"
+	}
+	return fmt.Sprintf("<response %d, %d bytes>", r.r.Status, len(r.r.Body))
+}
+
+func (r *response) AttrNames() []string {
+	return []string{"body", "error", "headers", "json", "latency", "status", "text"}
+}
+
+func (r *response) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "status":
+		return starlark.MakeInt(r.r.Status), nil
+	case "body":
+		return starlark.Bytes(r.r.Body), nil
+	case "error":
+		if r.r.Error != "" {
+			return starlark.String(r.r.Error), nil
+		}
+		return starlark.String(r.r.Kind), nil
+	case "latency":
+		return lapse(r.r.Latency), nil
+	case "headers":
+		if r.headers == nil {
+			r.headers = &headers{opaque{"headers"}, r.r.Headers}
+		}
+		return r.headers, nil
+	case "text":
+		return &guard{"text", r.text}, nil
+	case "json":
+		return &guard{"json", r.json}, nil
+	}
+	return nil, missing("response", name, r.AttrNames())
+}
+
+func (r *response) text(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args)+len(kwargs) > 0 {
+		return nil, faultf("text takes no arguments")
+	}
+	if err := meterOf(thread).text(thread, "text()", len(r.r.Body)); err != nil {
+		return nil, err
+	}
+	return starlark.String(strings.ToValidUTF8(string(r.r.Body), "\uFFFD")), nil
+}
+
+// json decodes once; what functions get is frozen, as they share it.
+func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args)+len(kwargs) > 0 {
+		return nil, faultf("json takes no arguments")
+	}
+	if r.decoded != nil {
+		return r.decoded, nil
+	}
+	v, err := decodeJSON(thread, string(r.r.Body))
+	if err != nil {
+		if r.r.Kind != "" {
+			return nil, faultf("the response has no JSON: %s", r.r.Kind)
+		}
+		return nil, faultf("the response, status %d, is not JSON: %v", r.r.Status, err)
+	}
+	v.Freeze()
+	r.decoded = v
+	return v, nil
+}
+
+// headers finds headers whatever their case. Of several with one name the first
+// is found; all(name) gives all.
+type headers struct {
+	opaque
+	pairs []Pair
+}
+
+var _ starlark.Mapping = (*headers)(nil)
+var _ starlark.HasAttrs = (*headers)(nil)
+
+func (h *headers) AttrNames() []string { return []string{"all", "get", "names"} }
+
+func (h *headers) Get(k starlark.Value) (starlark.Value, bool, error) {
+	name, ok := k.(starlark.String)
+	if !ok {
+		return nil, false, wrongType("headers", "the name", "a text", k)
+	}
+	for _, p := range h.pairs {
+		if strings.EqualFold(p.Name, string(name)) {
+			return starlark.String(p.Value), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+func (h *headers) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "get":
+		return &guard{"get", h.get}, nil
+	case "all":
+		return &guard{"all", h.all}, nil
+	case "names":
+		return &guard{"names", h.list}, nil
+	}
+	return nil, missing("headers", name, h.AttrNames())
+}
+
+func (h *headers) get(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]starlark.Value
+	if err := bind("headers.get", []string{"name", "default"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if in[0] == nil {
+		return nil, faultf("headers.get: give a name")
+	}
+	v, found, err := h.Get(in[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case found:
+		return v, nil
+	case in[1] != nil:
+		return in[1], nil
+	}
+	return starlark.None, nil
+}
+
+func (h *headers) all(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]starlark.Value
+	if err := bind("headers.all", []string{"name"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("headers.all: give a name")
+	}
+	var out []starlark.Value
+	for _, p := range h.pairs {
+		if strings.EqualFold(p.Name, string(name)) {
+			out = append(out, starlark.String(p.Value))
+		}
+	}
+	return starlark.NewList(out), nil
+}
+
+func (h *headers) list(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args)+len(kwargs) > 0 {
+		return nil, faultf("names takes no arguments")
+	}
+	var names []string
+	for _, p := range h.pairs {
+		if low := strings.ToLower(p.Name); !slices.Contains(names, low) {
+			names = append(names, low)
+		}
+	}
+	out := make([]starlark.Value, len(names))
+	for i, name := range names {
+		out[i] = starlark.String(name)
+	}
+	return starlark.NewList(out), nil
+}
