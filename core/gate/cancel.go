@@ -1,0 +1,122 @@
+package gate
+
+import (
+	"fmt"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// onCancel answers once CANCELLING is on disk, or with how the job had ended. A
+// result that is on its way to the disk has come first.
+func (m *Machine) onCancel(env node.Env, in *node.Input, c *message.JobCancel) {
+	j := m.jobs[c.Job]
+	switch {
+	case j == nil || !j.onDisk:
+		m.refuse(env, in.Stream, c.Request, message.CodeUnknownJob, "job "+c.Job.String())
+		return
+	case len(j.cancels) >= m.config.WaitersMax:
+		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
+		m.refuseForRoom(env, in.Stream, c.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", len(j.cancels)))
+		return
+	}
+	j.cancels = append(j.cancels, waiter{stream: in.Stream, request: c.Request})
+	if j.state == message.JobCancelling || j.state.Terminal() {
+		m.answerCancels(env, j)
+		return
+	}
+	m.leaveQueue(env, j)
+	j.become(message.JobCancelling, "cancelled by "+string(in.From.ID))
+	if m.stopParts(env, j); !j.state.Terminal() {
+		m.save(env, &put{what: "cancel a job", job: j})
+	}
+	m.arm(env, j)
+}
+
+func (m *Machine) answerCancels(env node.Env, j *job) {
+	if j.shown != message.JobCancelling && !j.shown.Terminal() {
+		return
+	}
+	for _, w := range j.cancels {
+		env.Send(w.stream, &message.JobCancelAck{Request: w.request, Job: j.id, State: j.shown})
+	}
+	j.cancels = nil
+}
+
+// stoppedState is what a part becomes that is stopped.
+func stoppedState(j *job) message.JobState {
+	if j.state == message.JobCancelling {
+		return message.JobCancelled
+	}
+	return message.JobTimedOut
+}
+
+// stopParts asks for the end of all parts. Those that no manager can have end at
+// once.
+func (m *Machine) stopParts(env node.Env, j *job) {
+	j.cancelled, j.resend = env.Now(), env.Now()
+	for _, p := range j.parts {
+		switch {
+		case p.phase == partDone:
+			continue
+		case p.phase == partSaving:
+			m.release(p)
+			p.manager = ""
+			p.become(env.Now(), partWaiting)
+		}
+		if !p.ever {
+			m.markEnded(env, j, p, stoppedState(j), "")
+			continue
+		}
+		m.sendCancel(env, j, p)
+	}
+	m.endIfDone(env, j)
+}
+
+func (m *Machine) sendCancel(env node.Env, j *job, p *part) {
+	mgr := m.managers[p.manager]
+	if !j.stopping() || mgr == nil || mgr.stream == 0 || p.phase == partDone || p.phase == partWaiting {
+		return
+	}
+	reason := j.reason
+	if j.expired {
+		reason = fmt.Sprintf("the job ran longer than its timeout of %v", j.runTimeout)
+	}
+	env.Send(mgr.stream, &message.PartCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
+}
+
+func (m *Machine) resendCancels(env node.Env, j *job) {
+	j.resend = env.Now()
+	for _, p := range j.parts {
+		m.sendCancel(env, j, p)
+	}
+	m.endStopped(env, j)
+}
+
+// endStopped gives up the parts whose managers did not confirm within their
+// bound, and names them.
+func (m *Machine) endStopped(env node.Env, j *job) {
+	waited := env.Now().Sub(j.cancelled)
+	for _, p := range j.parts {
+		if p.phase == partDone {
+			continue
+		}
+		mgr := m.managers[p.manager]
+		bound := m.config.CancelTimeout
+		switch {
+		case j.state != message.JobCancelling:
+			bound = m.config.RunGrace
+		case mgr != nil && mgr.live:
+			bound = m.config.CancelAgeMax
+		}
+		if waited >= bound {
+			who := "no manager"
+			if p.manager != "" {
+				who = "manager " + string(p.manager)
+			}
+			m.markEnded(env, j, p, stoppedState(j), fmt.Sprintf("%s did not confirm within %v", who, bound))
+		}
+	}
+	m.endIfDone(env, j)
+}

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"strings"
+
+	law "hyperscale/core/job"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// errorMax bounds the sentence that a job's end carries.
+const errorMax = 2048
+
+func (m *Machine) endIfDone(env node.Env, j *job) {
+	if !j.state.Terminal() && j.done() {
+		m.endParts(env, j, nil)
+	}
+}
+
+// endParts ends a job whose parts have all ended. COMPLETING lasts as long as
+// the write of the result: both transitions are in it.
+func (m *Machine) endParts(env node.Env, j *job, counted []*part) {
+	var states []message.JobState
+	var errors []string
+	taken := false
+	for _, p := range j.parts {
+		states = append(states, p.result.State)
+		taken = taken || p.accepted
+		if p.result.Error != "" {
+			errors = append(errors, p.datacenter+": "+p.result.Error)
+		}
+	}
+	reason := strings.Join(errors, "; ")
+	if len(reason) > errorMax {
+		reason = strings.ToValidUTF8(reason[:errorMax], "")
+	}
+	outcome := law.Outcome(states)
+	switch {
+	case j.state == message.JobCancelling:
+		m.end(env, j, message.JobCancelled, reason, counted)
+		return
+	case j.expired && outcome != message.JobCompleted:
+		m.end(env, j, message.JobTimedOut, timeoutReason(j, reason), counted)
+		return
+	case j.state == message.JobDispatching && !taken:
+		m.end(env, j, message.JobFailed, reason, counted)
+		return
+	case outcome == message.JobCancelled:
+		outcome, reason = message.JobFailed, "cancelled inside its datacenters, not by a client"
+	}
+	if j.state == message.JobDispatching {
+		j.become(message.JobRunning, "")
+	}
+	j.become(message.JobCompleting, "")
+	m.end(env, j, outcome, reason, counted)
+}
+
+func timeoutReason(j *job, reason string) string {
+	text := "ran longer than its timeout of " + j.runTimeout.String()
+	if reason != "" {
+		text += "; " + reason
+	}
+	return text
+}
+
+// end makes a job's end durable: its last state and result replace its program
+// and its parts in one write.
+func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string, counted []*part) {
+	j.elapsed, j.ended = env.Now().Sub(j.born), env.Now()
+	j.become(to, reason)
+	result := m.merge(j)
+	extra := []node.Record{encoded(resultPrefix+j.id.String(), result), {Key: specPrefix + j.id.String()}}
+	for _, p := range j.parts {
+		m.release(p)
+		p.progress = nil
+		extra = append(extra, node.Record{Key: partKey(j, p)})
+	}
+	m.specBytes -= j.specSize
+	j.spec = nil
+	m.leaveActive(j)
+	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
+	m.save(env, &put{what: "end a job", job: j, extra: extra, counted: counted, then: func(env node.Env) {
+		m.ended = append(m.ended, j)
+		m.keepResult(j, result)
+		for _, p := range j.parts {
+			p.result = nil // it is in the job's
+		}
+		m.boundResults(env)
+	}})
+	m.schedule(env)
+}
+
+func (m *Machine) keepResult(j *job, r *message.JobResult) {
+	j.result, j.resultBytes = r, r.Size()
+	m.results++
+	m.resultSum += j.resultBytes
+}

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+)
+
+// resultMax leaves room in a frame for what is filled in per watcher.
+const resultMax = message.FrameMax - 4096
+
+// fitResult leaves details out, the least important first, until the result fits
+// a frame. Sums are never wrong, only fewer.
+func fitResult(r *message.JobResult) {
+	d, w := &r.Result.Datacenters, &r.Result.Workflows
+	for _, less := range []func(){
+		func() { *d = places(*d, dropHistograms) },
+		func() { *d = places(*d, dropSteps) },
+		func() { *w = workflows(*w, dropTexts) },
+		func() { *w = workflows(*w, dropService) },
+		func() { *w = workflows(*w, dropHistograms) },
+		func() { *w = workflows(*w, dropSteps) },
+		func() { *d, *w = nil, nil },
+	} {
+		if r.Size() <= resultMax {
+			return
+		}
+		less()
+		r.Result.Error = joinOnce(r.Result.Error, "some details are left out: the whole result is larger than a message may be")
+	}
+}
+
+// fitStatus does the same to a status.
+func fitStatus(s *message.JobStatus) {
+	for _, drop := range []func(*message.WorkflowResult){dropHistograms, dropSteps} {
+		if s.Size() <= resultMax {
+			return
+		}
+		s.Datacenters = places(s.Datacenters, drop)
+	}
+	if s.Size() > resultMax {
+		s.Datacenters = nil
+	}
+}
+
+func joinOnce(all, one string) string {
+	if len(all) >= len(one) && all[len(all)-len(one):] == one {
+		return all
+	}
+	return joinErrors(all, one)
+}
+
+// places changes copies: what came in a message is never touched.
+func places(in []message.DatacenterResult, change func(*message.WorkflowResult)) []message.DatacenterResult {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Workflows = workflows(out[i].Workflows, change)
+	}
+	return out
+}
+
+func workflows(in []message.WorkflowResult, change func(*message.WorkflowResult)) []message.WorkflowResult {
+	out := slices.Clone(in)
+	for i := range out {
+		change(&out[i])
+	}
+	return out
+}
+
+func dropHistograms(w *message.WorkflowResult) {
+	steps(w, func(s *message.StepStats) {
+		s.Latency, s.Service, s.Metric = message.Histogram{}, message.Histogram{}, message.Histogram{}
+	})
+}
+
+func dropService(w *message.WorkflowResult) {
+	steps(w, func(s *message.StepStats) { s.Service = message.Histogram{} })
+}
+
+func dropSteps(w *message.WorkflowResult) { w.Stats.Steps = nil }
+
+func dropTexts(w *message.WorkflowResult) {
+	w.Stats.Logs, w.Lost = nil, nil
+	steps(w, func(s *message.StepStats) {
+		s.Errors = slices.Clone(s.Errors)
+		for i := range s.Errors {
+			s.Errors[i].Example = ""
+		}
+	})
+}
+
+func steps(w *message.WorkflowResult, change func(*message.StepStats)) {
+	w.Stats.Steps = slices.Clone(w.Stats.Steps)
+	for i := range w.Stats.Steps {
+		change(&w.Stats.Steps[i])
+	}
+}

@@ -1,0 +1,226 @@
+package gate_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+	"hyperscale/core/stats"
+)
+
+// Stories use nodetest's commands and three of their own:
+//
+//	submit <client> key=k [in=a,b] [vus=n] [layer=2] [files=n] [timeout=d] [threshold=expr]
+//	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [parts=<job>:<fence>,...]
+//	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text]
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			s := newStory(gate.Default())
+			s.world.WatchEvent = func(e node.Event) { seen[e.EventName()] = true }
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
+		})
+	}
+	for _, name := range []string{
+		"job-changed", "part-dispatched", "part-counted", "fence-refused", "peer-registered", "peer-lost", "shed", "store-failed", "ignored",
+	} {
+		if !seen[name] {
+			t.Errorf("no story produces the event %s", name)
+		}
+	}
+}
+
+type story struct {
+	world   *nodetest.Env
+	config  gate.Config
+	jobs    map[string]message.JobID
+	request uint64
+	beats   uint64
+}
+
+func newStory(c gate.Config) *story {
+	s := &story{config: c, jobs: map[string]message.JobID{}}
+	s.world = nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"}, Seed: 1,
+		New: func() node.Machine { return gate.New(s.config) },
+	})
+	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+		if d, ok := m.(*message.JobDispatch); ok {
+			s.jobs[d.Job.String()[:6]] = d.Job
+		}
+	}
+	return s
+}
+
+func (s *story) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "config":
+		s.configure(t, d)
+		return "ok\n"
+	case "submit":
+		m := s.submission(arg(d, "key", "k"), list(arg(d, "in", "")), number(t, arg(d, "vus", "4")))
+		m.Program.Files[0].Data = make([]byte, number(t, arg(d, "files", "8")))
+		m.RunTimeout = span(t, arg(d, "timeout", "0s"))
+		if arg(d, "layer", "") != "" {
+			m.Plan.Workflows[0].Layer = uint32(number(t, arg(d, "layer", "")))
+		}
+		if e := arg(d, "threshold", ""); e != "" {
+			m.Plan.Workflows[0].Thresholds = []message.Threshold{{Expr: e, Of: message.OfErrors, Op: message.OpBelow, Bound: 10_000}}
+		}
+		s.deliver(d.CmdArgs[0].Key, m)
+	case "beat":
+		s.deliver(d.CmdArgs[0].Key, s.beat(t, d))
+	case "result":
+		s.deliver(d.CmdArgs[0].Key, s.result(t, d))
+	default:
+		return s.world.Run(t, d)
+	}
+	if out := s.world.Take(); out != "" {
+		return out
+	}
+	return "ok\n"
+}
+
+func (s *story) configure(t *testing.T, d *datadriven.TestData) {
+	for _, a := range d.CmdArgs {
+		n := int(number(t, a.Vals[0]))
+		switch a.Key {
+		case "queue":
+			s.config.QueueMax = n
+		case "watchers":
+			s.config.WatchersMax = n
+		case "waiters":
+			s.config.WaitersMax = n
+		case "results":
+			s.config.ResultsMax = n
+		case "jobs":
+			s.config.JobsMax = n
+		default:
+			t.Fatalf("no such bound: %s", a.Key)
+		}
+	}
+}
+
+func (s *story) deliver(peer string, m node.Message) {
+	streams := s.world.StreamsOf(node.ID(peer))
+	s.world.Receive(streams[len(streams)-1], m)
+}
+
+func (s *story) submission(key string, in []string, vus uint64) *message.JobSubmit {
+	s.request++
+	return &message.JobSubmit{
+		Request: message.RequestID{Incarnation: 1, Counter: s.request}, Key: key, Name: "test", Datacenters: in,
+		Program: message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte("pass")}}},
+		Plan: message.Plan{Source: "test.star", Workflows: []message.WorkflowPlan{{
+			Name: "load", Test: true, VUs: vus, Duration: 10 * time.Second, Timeout: 5 * time.Second,
+			Steps: []message.StepPlan{{Name: "get", Kind: message.StepRequest}},
+		}}},
+	}
+}
+
+func (s *story) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHeartbeat {
+	s.beats++
+	h := &message.ManagerHeartbeat{
+		Datacenter: arg(d, "in", ""), Sequence: s.beats, Draining: d.HasArg("draining"),
+		CoresTotal: uint32(number(t, arg(d, "total", "8"))), CoresFree: uint32(number(t, arg(d, "free", "8"))),
+		WorkerSum: uint32(number(t, arg(d, "workers", "2"))),
+	}
+	for i := range min(h.WorkerSum, 4) {
+		h.Workers = append(h.Workers, message.WorkerInfo{Node: fmt.Sprintf("%s-w%d", h.Datacenter, i+1), CoresTotal: 4, CoresFree: 4})
+	}
+	for _, p := range list(arg(d, "parts", "")) {
+		id, fence, _ := strings.Cut(p, ":")
+		h.Parts = append(h.Parts, message.PartRef{Job: s.job(t, id), Fence: fenceOf(t, fence), State: message.JobRunning})
+	}
+	return h
+}
+
+func (s *story) result(t *testing.T, d *datadriven.TestData) *message.PartResult {
+	state := map[string]message.JobState{
+		"COMPLETED": message.JobCompleted, "FAILED": message.JobFailed, "PARTIAL": message.JobPartial,
+		"CANCELLED": message.JobCancelled, "TIMED_OUT": message.JobTimedOut, "RUNNING": message.JobRunning,
+	}[arg(d, "state", "COMPLETED")]
+	return partResult(s.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "1.1.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
+}
+
+// partResult says that n requests were made, each taking 1 ms, all answered.
+func partResult(id message.JobID, fence message.Fence, in string, state message.JobState, n uint64, text string) *message.PartResult {
+	var h stats.Histogram
+	h.RecordN(1_000_000, n)
+	workflow := map[message.JobState]message.WorkflowState{
+		message.JobCompleted: message.WorkflowCompleted, message.JobCancelled: message.WorkflowCancelled, message.JobTimedOut: message.WorkflowTimedOut,
+	}[state]
+	if workflow == message.WorkflowNone {
+		workflow = message.WorkflowFailed
+	}
+	return &message.PartResult{Job: id, Fence: fence, Part: message.DatacenterResult{
+		Name: in, State: state, Error: text, Duration: 10 * time.Second,
+		Workflows: []message.WorkflowResult{{Name: "load", State: workflow, VUs: 4, Cores: 2, Duration: 10 * time.Second, Stats: message.Stats{
+			Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, OK: n, Latency: h.Wire()}},
+		}}},
+	}}
+}
+
+func (s *story) job(t *testing.T, name string) message.JobID {
+	if id, ok := s.jobs[name]; ok {
+		return id
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, "j")); err == nil {
+		return message.JobID{byte(n)}
+	}
+	t.Fatalf("no job %q was dispatched", name)
+	return message.JobID{}
+}
+
+func arg(d *datadriven.TestData, key, missing string) string {
+	for _, a := range d.CmdArgs {
+		if a.Key == key && len(a.Vals) > 0 {
+			return strings.Join(a.Vals, ",")
+		}
+	}
+	return missing
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.Trim(s, "()"), ",")
+}
+
+func number(t *testing.T, s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func span(t *testing.T, s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func fenceOf(t *testing.T, s string) (f message.Fence) {
+	if _, err := fmt.Sscanf(s, "%d.%d.%d", &f.Job, &f.Manager, &f.Attempt); err != nil {
+		t.Fatalf("fence %q: %v", s, err)
+	}
+	return f
+}

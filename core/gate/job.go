@@ -1,0 +1,177 @@
+package gate
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	law "hyperscale/core/job"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// jobEpoch is the epoch of a job's ownership: that of the gate that accepted it.
+const jobEpoch = 1
+
+// job is one job, from its first record to its last sweep.
+type job struct {
+	id     message.JobID
+	number uint64 // order of acceptance
+	key    string
+	digest uint64 // of what was submitted under the key
+	name   string
+
+	spec       *message.JobSubmit // nil once ended
+	specSize   int
+	named      []string // datacenters that were asked for; none: the gate chooses
+	runTimeout time.Duration
+
+	state  message.JobState // as decided
+	shown  message.JobState // as on disk: what anybody may be told
+	reason string
+	last   transition   // the newest that was emitted
+	told   int          // how many were
+	untold []transition // those after them
+
+	onDisk    bool
+	position  uint32       // in the queue, from 1
+	waits     string       // datacenter that it waits for, "" for any
+	born      node.Instant // acceptance, moved by what went before a restart
+	queued    node.Instant
+	started   node.Instant // first dispatch, moved likewise
+	ran       bool         // started is set
+	cancelled node.Instant // when a cancellation or the end of RunTimeout was decided
+	expired   bool         // RunTimeout is over
+	resend    node.Instant // when PartCancel was last sent
+	ended     node.Instant
+
+	parts  []*part           // by datacenter
+	epochs map[string]uint64 // highest manager epoch used, by datacenter
+
+	acks     []waiter // for the first record
+	cancels  []waiter // for CANCELLING, or the end, on disk
+	watchers []*watcher
+	sequence uint64
+
+	result      *message.JobResult // nil when swept
+	resultBytes int
+	elapsed     time.Duration // once ended
+}
+
+// transition is one change of state.
+type transition struct {
+	From   message.JobState `json:"from"`
+	To     message.JobState `json:"to"`
+	Reason string           `json:"reason,omitempty"`
+}
+
+// waiter is a request that is answered later.
+type waiter struct {
+	stream  node.StreamID
+	request message.RequestID
+	again   bool // the key was known
+}
+
+// phase says where a part stands.
+type phase uint8
+
+const (
+	partWaiting  phase = iota // for a manager
+	partSaving                // its epoch is on its way to the disk
+	partSent                  // dispatched, not answered
+	partAdopting              // after a restart: its manager may tell of it
+	partRunning               // accepted
+	partDone
+)
+
+// part is what one datacenter does of a job.
+type part struct {
+	datacenter string
+	fence      message.Fence
+	manager    node.ID
+	phase      phase
+	since      node.Instant  // of the phase
+	sent       node.Instant  // last dispatch, or look for a manager
+	told       message.Fence // of the newest dispatch that was emitted
+	ever       bool          // was sent under any fence
+	accepted   bool          // by a manager, under any fence
+	refusedBy  []node.ID     // in this round
+	losses     int
+	missed     int    // heartbeats that did not list it
+	reserved   uint32 // cores that its dispatch will take
+	beats      int    // heartbeats until reserved is given up
+	sequence   uint64 // of progress
+	progress   *message.DatacenterResult
+	result     *message.DatacenterResult
+	from       node.ID // who sent the result
+	counted    bool    // the result is on disk
+	ackTo      node.StreamID
+	unheard    bool // ended without a word of its manager
+}
+
+func (p *part) become(now node.Instant, to phase) {
+	p.phase, p.since = to, now
+	if to != partSaving && to != partSent {
+		p.refusedBy = nil
+	}
+}
+
+func (j *job) part(datacenter string) *part {
+	for _, p := range j.parts {
+		if p.datacenter == datacenter {
+			return p
+		}
+	}
+	return nil
+}
+
+// become moves the job; the caller saves it.
+func (j *job) become(to message.JobState, reason string) {
+	if !law.LegalJob(j.state, to) {
+		node.Bug("gate: job %v goes from %v to %v", j.id, j.state, to)
+	}
+	j.untold = append(j.untold, transition{j.state, to, reason})
+	j.state, j.reason = to, reason
+}
+
+// tell emits the transitions up to the given count, which are on disk now.
+func (m *Machine) tell(env node.Env, j *job, upTo int) {
+	for j.told < upTo {
+		t := j.untold[0]
+		if len(j.untold) == 1 {
+			j.untold = nil
+		} else {
+			j.untold = j.untold[1:]
+		}
+		j.told++
+		j.shown, j.last = t.To, t
+		emitLast(env, j)
+	}
+}
+
+func emitLast(env node.Env, j *job) {
+	env.Emit(event.JobChanged{Job: j.id, From: j.last.From, To: j.last.To, Reason: j.last.Reason})
+}
+
+func (j *job) done() bool {
+	for _, p := range j.parts {
+		if p.phase != partDone {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *job) elapsedAt(now node.Instant) time.Duration {
+	if j.state.Terminal() {
+		return j.elapsed
+	}
+	return now.Sub(j.born)
+}
+
+// left is what remains of the run timeout, at least a millisecond.
+func (j *job) left(now node.Instant) time.Duration {
+	if !j.ran {
+		return j.runTimeout
+	}
+	return max(time.Millisecond, j.runTimeout-now.Sub(j.started))
+}

@@ -1,0 +1,124 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// manager is one manager as its heartbeats tell.
+type manager struct {
+	id          node.ID
+	incarnation uint64
+	place       *datacenter
+	stream      node.StreamID // 0 between two
+	live        bool
+	draining    bool
+	heard       node.Instant
+	sequence    uint64
+	total, free uint32
+	workerSum   uint32
+	workers     []message.WorkerInfo
+}
+
+func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
+	if in.From.Role != node.RoleManager {
+		m.ignore(env, in, "its sender is no manager")
+		return
+	}
+	mgr := m.managers[in.From.ID]
+	if mgr != nil && (in.From.Incarnation < mgr.incarnation || in.From.Incarnation == mgr.incarnation && h.Sequence <= mgr.sequence) {
+		m.ignore(env, in, "a newer one has arrived")
+		return
+	}
+	if mgr == nil || !mgr.live || mgr.incarnation != in.From.Incarnation || mgr.place.name != h.Datacenter {
+		if mgr = m.register(env, in, mgr, h.Datacenter); mgr == nil {
+			return
+		}
+	}
+	mgr.stream, mgr.heard, mgr.sequence = in.Stream, env.Now(), h.Sequence
+	mgr.draining, mgr.total, mgr.free = h.Draining, h.CoresTotal, h.CoresFree
+	mgr.workerSum, mgr.workers = h.WorkerSum, h.Workers
+	if h.WorkerSum >= mgr.place.workers {
+		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
+	}
+	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence})
+	m.compare(env, mgr, h.Parts)
+	m.schedule(env)
+}
+
+// register makes a manager known, under this incarnation and datacenter.
+func (m *Machine) register(env node.Env, in *node.Input, mgr *manager, place string) *manager {
+	d := m.known(env, place)
+	if d == nil || mgr == nil && len(m.managers) >= m.config.ManagersMax {
+		env.Emit(event.Shed{What: "manager", Why: fmt.Sprintf("%s of %q: too many managers or datacenters, or no name", in.From.ID, place)})
+		return nil
+	}
+	if mgr != nil && mgr.place != d {
+		m.lose(env, mgr, "moved to datacenter "+place)
+		m.forgetManager(mgr)
+		mgr = nil
+	}
+	if mgr == nil {
+		mgr = &manager{id: in.From.ID, place: d}
+		m.managers[mgr.id] = mgr
+		at, _ := slices.BinarySearchFunc(d.managers, mgr.id, func(x *manager, id node.ID) int { return cmp.Compare(x.id, id) })
+		d.managers = slices.Insert(d.managers, at, mgr)
+	}
+	mgr.live, mgr.incarnation, mgr.sequence, mgr.heard = true, in.From.Incarnation, 0, env.Now()
+	env.Emit(event.PeerRegistered{Peer: mgr.id, Role: node.RoleManager, Datacenter: place})
+	m.watchSilence(env)
+	return mgr
+}
+
+func (m *Machine) forgetManager(mgr *manager) {
+	delete(m.managers, mgr.id)
+	mgr.place.managers = slices.DeleteFunc(mgr.place.managers, func(other *manager) bool { return other == mgr })
+}
+
+// watchSilence sets the timer to when the first live manager can be lost.
+func (m *Machine) watchSilence(env node.Env) {
+	first := node.Instant(math.MaxInt64)
+	for _, d := range m.places {
+		for _, mgr := range d.managers {
+			if at := mgr.heard.Add(m.config.ManagerSilence); mgr.live {
+				first = min(first, at)
+			}
+		}
+	}
+	if first < math.MaxInt64 {
+		env.SetTimer(node.Key(node.PartGate, node.GateSilence), max(0, first.Sub(env.Now())))
+	}
+}
+
+func (m *Machine) onSilence(env node.Env) {
+	now := env.Now()
+	for _, d := range m.places {
+		for _, mgr := range d.managers {
+			if mgr.live && now.Sub(mgr.heard) >= m.config.ManagerSilence {
+				m.lose(env, mgr, fmt.Sprintf("silent for %v", m.config.ManagerSilence))
+			}
+		}
+	}
+	m.watchSilence(env)
+}
+
+// lose gives up a manager: its parts go to others, under higher epochs.
+func (m *Machine) lose(env node.Env, mgr *manager, reason string) {
+	if !mgr.live {
+		return
+	}
+	mgr.live, mgr.stream = false, 0
+	mgr.place.silent = env.Now()
+	env.Emit(event.PeerLost{Peer: mgr.id, Role: node.RoleManager, Reason: reason})
+	for _, j := range slices.Clone(m.active) {
+		if p := j.part(mgr.place.name); p != nil && p.manager == mgr.id {
+			m.onManagerLost(env, j, p)
+		}
+	}
+}

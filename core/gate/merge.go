@@ -1,0 +1,134 @@
+package gate
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/core/verdict"
+)
+
+// merge makes one result of the parts: workflows are joined by name, counts and
+// histograms added, thresholds judged once, on the sum.
+func (m *Machine) merge(j *job) *message.JobResult {
+	r := &message.JobResult{Result: message.Result{
+		Job: j.id, Name: j.name, State: j.state, Error: j.reason, Duration: j.elapsed,
+	}}
+	for _, p := range j.parts {
+		r.Result.Datacenters = append(r.Result.Datacenters, *p.result)
+	}
+	for i := range j.spec.Plan.Workflows {
+		plan := &j.spec.Plan.Workflows[i]
+		w := mergeWorkflow(plan.Name, r.Result.Datacenters, j.state)
+		r.Result.Workflows = append(r.Result.Workflows, w)
+		for k := range plan.Thresholds {
+			r.Result.Thresholds = append(r.Result.Thresholds, judge(&plan.Thresholds[k], &w))
+		}
+	}
+	fitResult(r)
+	return r
+}
+
+func mergeWorkflow(name string, places []message.DatacenterResult, end message.JobState) message.WorkflowResult {
+	merged := message.WorkflowResult{Name: name}
+	var measured []*message.Stats
+	var found []*message.WorkflowResult
+	for i := range places {
+		for k := range places[i].Workflows {
+			if w := &places[i].Workflows[k]; w.Name == name {
+				found = append(found, w)
+				measured = append(measured, &w.Stats)
+				merged.VUs += w.VUs
+				merged.Cores += w.Cores
+				merged.Duration = max(merged.Duration, w.Duration)
+				merged.Lost = append(merged.Lost, w.Lost...)
+				if w.Error != "" {
+					merged.Error = joinErrors(merged.Error, places[i].Name+": "+w.Error)
+				}
+			}
+		}
+	}
+	merged.State = mergedState(found, end)
+	if len(found) == 0 {
+		merged.Error = "no datacenter reported it"
+		return merged
+	}
+	sum, err := stats.Sum(measured)
+	if err != nil {
+		merged.Error = joinErrors(merged.Error, "its figures are left out: "+err.Error())
+		return merged
+	}
+	merged.Stats = sum
+	return merged
+}
+
+func joinErrors(all, one string) string {
+	switch {
+	case all == "":
+		return one
+	case len(all) > errorMax:
+		return all
+	}
+	return all + "; " + one
+}
+
+// mergedState is COMPLETED if the workflow is everywhere, else the worst of
+// what it is.
+func mergedState(found []*message.WorkflowResult, end message.JobState) message.WorkflowState {
+	is := func(s message.WorkflowState) bool {
+		return slices.ContainsFunc(found, func(w *message.WorkflowResult) bool { return w.State == s })
+	}
+	switch {
+	case is(message.WorkflowFailed):
+		return message.WorkflowFailed
+	case is(message.WorkflowTimedOut):
+		return message.WorkflowTimedOut
+	case is(message.WorkflowCancelled):
+		return message.WorkflowCancelled
+	case is(message.WorkflowCompleted):
+		return message.WorkflowCompleted
+	case end == message.JobCancelled:
+		return message.WorkflowCancelled
+	case end == message.JobTimedOut:
+		return message.WorkflowTimedOut
+	}
+	return message.WorkflowFailed
+}
+
+func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdResult {
+	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of}
+	s := &w.Stats
+	if t.Step == "" && (t.Of == message.OfLatency || t.Of == message.OfService) {
+		joined, err := joinSteps(s)
+		if err != nil {
+			return r
+		}
+		s = &joined
+	}
+	value, ok, err := verdict.Evaluate(t, s, w.Duration, quantile)
+	if err != nil {
+		return r
+	}
+	r.Value, r.OK = value, ok
+	return r
+}
+
+// joinSteps makes one step of all that are measured.
+func joinSteps(s *message.Stats) (message.Stats, error) {
+	var parts []*message.Stats
+	for _, step := range s.Steps {
+		if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+			step.Name, step.Kind = "all", message.StepRequest
+			parts = append(parts, &message.Stats{Elapsed: s.Elapsed, Steps: []message.StepStats{step}})
+		}
+	}
+	return stats.Sum(parts)
+}
+
+func quantile(h message.Histogram, ppm uint32) (uint64, error) {
+	read, err := stats.FromWire(h)
+	if err != nil {
+		return 0, err
+	}
+	return read.Quantile(ppm), nil
+}

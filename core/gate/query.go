@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Bounds of lists.
+const (
+	jobsListed  = 100
+	nodesListed = 4096
+)
+
+func (m *Machine) onQuery(env node.Env, in *node.Input, q *message.JobQuery) {
+	j := m.jobs[q.Job]
+	if j == nil || !j.onDisk {
+		m.refuse(env, in.Stream, q.Request, message.CodeUnknownJob, "job "+q.Job.String())
+		return
+	}
+	status := m.status(env, j)
+	status.Request = q.Request
+	env.Send(in.Stream, status)
+}
+
+// status tells where a job stands, by what is on disk.
+func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
+	j.sequence++
+	s := &message.JobStatus{
+		Job: j.id, Name: j.name, Sequence: j.sequence, State: j.shown, Reason: j.last.Reason,
+		Elapsed: j.elapsedAt(env.Now()).Round(time.Microsecond),
+	}
+	if j.shown == message.JobQueued && j.state == message.JobQueued {
+		s.Position, s.Reason = j.position, m.waitReason(j)
+	}
+	if j.shown.Terminal() {
+		if j.result != nil {
+			s.Datacenters = places(j.result.Result.Datacenters, dropSteps)
+		}
+		return s
+	}
+	for _, p := range j.parts {
+		s.Datacenters = append(s.Datacenters, p.shown())
+	}
+	fitStatus(s)
+	return s
+}
+
+// shown is a part as people see it.
+func (p *part) shown() message.DatacenterResult {
+	d := message.DatacenterResult{Name: p.datacenter}
+	switch {
+	case p.result != nil && (p.counted || p.unheard):
+		return *p.result
+	case p.progress != nil:
+		d = *p.progress
+	}
+	d.Name = p.datacenter
+	switch p.phase {
+	case partRunning, partDone:
+		d.State = message.JobRunning
+	case partWaiting:
+		d.State, d.Error = message.JobQueued, "waits for a manager"
+	case partAdopting:
+		d.State, d.Error = message.JobRunning, "waits to hear of it after a restart"
+	default:
+		d.State = message.JobDispatching
+	}
+	return d
+}
+
+// onStatusQuery lists all nodes and the newest jobs.
+func (m *Machine) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQuery) {
+	now := env.Now()
+	list := &message.StatusList{Request: q.Request, Nodes: m.nodes(now)}
+	var jobs []*job
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if j.onDisk {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), a.id.Compare(b.id))
+	})
+	for _, j := range jobs[:min(len(jobs), jobsListed)] {
+		list.Jobs = append(list.Jobs, message.JobInfo{Job: j.id, Name: j.name, State: j.shown, Position: j.position, Age: now.Sub(j.born).Round(time.Microsecond)})
+	}
+	env.Send(in.Stream, list)
+}

@@ -1,0 +1,209 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// enqueue files a QUEUED job by its age: one that comes back from a dispatch
+// keeps its turn.
+func (m *Machine) enqueue(env node.Env, j *job) {
+	at := len(m.queue)
+	for at > 0 && m.queue[at-1].number > j.number {
+		at--
+	}
+	m.queue = slices.Insert(m.queue, at, j)
+	j.queued = env.Now()
+	m.renumber(env, at)
+	if len(m.queue) == 1 {
+		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+	}
+}
+
+// renumber counts positions anew, from an index on.
+func (m *Machine) renumber(env node.Env, from int) {
+	for i := from; i < len(m.queue); i++ {
+		if j := m.queue[i]; j.position != uint32(i+1) {
+			j.position = uint32(i + 1)
+			m.pushLater(env, j)
+		}
+	}
+}
+
+func (m *Machine) leaveQueue(env node.Env, j *job) {
+	at := slices.Index(m.queue, j)
+	if at < 0 {
+		return
+	}
+	m.queue = slices.Delete(m.queue, at, at+1)
+	j.position = 0
+	m.renumber(env, at)
+}
+
+// schedule dispatches, in order of age, each job whose datacenters all have a
+// free core. One that waits for cores keeps its datacenters from younger ones;
+// one whose datacenter is UNHEALTHY keeps nobody.
+func (m *Machine) schedule(env node.Env) {
+	if len(m.queue) == 0 || m.stopping {
+		return
+	}
+	blocked := map[string]bool{}
+	var ready []*job
+	var targets [][]*datacenter
+	for _, j := range m.queue {
+		if len(blocked) == len(m.places) {
+			break
+		}
+		if to := m.targets(j, blocked); to != nil {
+			ready, targets = append(ready, j), append(targets, to)
+			for _, d := range to {
+				d.promised += m.wants(j, d)
+			}
+		}
+	}
+	for _, d := range m.places {
+		d.promised = 0
+	}
+	for i, j := range ready {
+		m.leaveQueue(env, j)
+		m.dispatch(env, j, targets[i])
+	}
+}
+
+// targets returns where a job can go now, or nil and blocks what it waits for.
+func (m *Machine) targets(j *job, blocked map[string]bool) []*datacenter {
+	if len(j.named) == 0 {
+		return m.anyTarget(j, blocked)
+	}
+	var to []*datacenter
+	wait := false
+	for _, name := range j.named {
+		d := m.datacenters[name]
+		if d == nil || m.health(d) == message.HealthUnhealthy {
+			j.waits = name
+			return nil
+		}
+		if !wait && (blocked[name] || m.free(d) == 0) {
+			wait, j.waits = true, name
+		}
+		to = append(to, d)
+	}
+	if wait {
+		for _, name := range j.named {
+			blocked[name] = true
+		}
+		return nil
+	}
+	return to
+}
+
+// anyTarget chooses by health, then by free cores, then by name.
+func (m *Machine) anyTarget(j *job, blocked map[string]bool) []*datacenter {
+	var best *datacenter
+	var bestRank message.Health
+	j.waits = ""
+	for _, d := range m.places {
+		rank := m.health(d)
+		if rank == message.HealthUnhealthy || blocked[d.name] {
+			continue
+		}
+		if best == nil || rank < bestRank || rank == bestRank && m.free(d) > m.free(best) {
+			best, bestRank = d, rank
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	if m.free(best) == 0 {
+		j.waits = best.name
+		for _, d := range m.places {
+			blocked[d.name] = true
+		}
+		return nil
+	}
+	return []*datacenter{best}
+}
+
+// wants says how many of a datacenter's free cores the job's first layer will
+// take: what it names, or as many as it has virtual users.
+func (m *Machine) wants(j *job, d *datacenter) uint32 {
+	free := uint64(m.free(d))
+	var sum uint64
+	for i := range j.spec.Plan.Workflows {
+		w := &j.spec.Plan.Workflows[i]
+		switch {
+		case w.Layer > 0:
+		case w.Cores > 0:
+			sum += uint64(w.Cores)
+		default:
+			sum += min(w.VUs, free)
+		}
+	}
+	return uint32(min(sum, free))
+}
+
+// onQueueTimer ends what waited too long.
+func (m *Machine) onQueueTimer(env node.Env) {
+	now := env.Now()
+	for _, j := range slices.Clone(m.queue) {
+		age := now.Sub(j.queued)
+		switch {
+		case age >= m.config.QueueAgeMax:
+			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+age.String())
+		case age >= m.config.QueueTimeout && m.nowhere(j):
+			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+m.waitReason(j))
+		}
+	}
+	m.schedule(env)
+	if len(m.queue) > 0 {
+		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+	}
+}
+
+func (m *Machine) endQueued(env node.Env, j *job, to message.JobState, reason string) {
+	m.leaveQueue(env, j)
+	m.end(env, j, to, reason, nil)
+}
+
+// nowhere says that a datacenter that the job needs is UNHEALTHY.
+func (m *Machine) nowhere(j *job) bool {
+	unhealthy := func(name string) bool {
+		d := m.datacenters[name]
+		return d == nil || m.health(d) == message.HealthUnhealthy
+	}
+	if len(j.named) > 0 {
+		return slices.ContainsFunc(j.named, unhealthy)
+	}
+	return !slices.ContainsFunc(m.places, func(d *datacenter) bool { return m.health(d) != message.HealthUnhealthy })
+}
+
+// waitReason tells people why a job is queued.
+func (m *Machine) waitReason(j *job) string {
+	name := j.waits
+	if name == "" && len(j.named) > 0 {
+		name = j.named[0]
+	}
+	d := m.datacenters[name]
+	switch {
+	case name == "" && m.nowhere(j):
+		return fmt.Sprintf("waits for a datacenter: none of %d has live managers and workers", len(m.places))
+	case name == "":
+		return "waits for a free core in any datacenter" + before(j)
+	case d == nil:
+		return fmt.Sprintf("waits for %s: no manager has registered", name)
+	case m.health(d) == message.HealthUnhealthy:
+		v := d.view()
+		return fmt.Sprintf("waits for %s, which is UNHEALTHY: %d live managers, %d workers", name, v.live, v.workers)
+	}
+	return fmt.Sprintf("waits for a free core in %s: %d of %d free", name, m.free(d), d.view().total) + before(j)
+}
+
+func before(j *job) string {
+	if j.position < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", %d jobs before it", j.position-1)
+}

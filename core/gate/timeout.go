@@ -1,0 +1,85 @@
+package gate
+
+import (
+	"math"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// arm sets the job's one timer to the first thing that is due.
+func (m *Machine) arm(env node.Env, j *job) {
+	key := node.KeyID(node.PartGate, node.GateJob, j.id)
+	if j.state.Terminal() || j.state == message.JobQueued {
+		env.CancelTimer(key)
+		return
+	}
+	next := node.Instant(math.MaxInt64)
+	if j.stopping() {
+		next = j.resend.Add(m.config.CancelRetry)
+	} else {
+		next = min(next, j.started.Add(j.runTimeout))
+		for _, p := range j.parts {
+			switch p.phase {
+			case partSent, partWaiting:
+				next = min(next, p.sent.Add(m.config.DispatchRetry))
+			case partAdopting:
+				next = min(next, p.since.Add(m.config.ManagerSilence))
+			}
+		}
+	}
+	env.SetTimer(key, max(0, next.Sub(env.Now())))
+}
+
+// stopping says that nothing of the job starts any more.
+func (j *job) stopping() bool { return j.state == message.JobCancelling || j.expired }
+
+func (m *Machine) onJobTimer(env node.Env, id message.JobID) {
+	j := m.jobs[id]
+	switch {
+	case j == nil || j.state.Terminal() || j.state == message.JobQueued:
+		return
+	case j.stopping():
+		m.resendCancels(env, j)
+	case env.Now().Sub(j.started) >= j.runTimeout:
+		m.expire(env, j)
+	default:
+		for _, p := range slices.Clone(j.parts) {
+			m.nudge(env, j, p)
+		}
+	}
+	m.arm(env, j)
+}
+
+// nudge does again what a part waits for.
+func (m *Machine) nudge(env node.Env, j *job, p *part) {
+	now := env.Now()
+	switch p.phase {
+	case partSent:
+		if now.Sub(p.since) >= m.config.AnswerTimeout {
+			p.refusedBy = append(p.refusedBy, p.manager)
+			m.onManagerLost(env, j, p)
+		} else if now.Sub(p.sent) >= m.config.DispatchRetry {
+			m.send(env, j, p)
+		}
+	case partWaiting:
+		if now.Sub(p.sent) >= m.config.DispatchRetry {
+			p.sent = now
+			if m.assign(env, j, p) {
+				m.saveDispatch(env, j)
+			}
+		}
+	case partAdopting:
+		if now.Sub(p.since) >= m.config.ManagerSilence {
+			m.onManagerLost(env, j, p)
+		}
+	}
+}
+
+// expire ends a job that took longer than its RunTimeout: parts are told, and
+// waited for within RunGrace.
+func (m *Machine) expire(env node.Env, j *job) {
+	j.expired = true
+	m.stopParts(env, j)
+}
