@@ -24,7 +24,9 @@ func bind(fn string, names []string, positional int, args starlark.Tuple, kwargs
 		name := string(kv[0].(starlark.String))
 		i := slices.Index(names, name)
 		if i < 0 {
-			return faultf("%s has no argument %q", fn, name).in(name).meant(name, names)
+			f := faultf("%s has no argument %q", fn, name).in(name).meant(name, names)
+			f.keyword = true
+			return f
 		}
 		if out[i] != nil {
 			return faultf("%s got its argument %q twice", fn, name).in(name)

@@ -56,6 +56,7 @@ func (e *Error) Error() string {
 type fault struct {
 	message, remedy string
 	argument        string          // by name; empty: the call as a whole
+	keyword         bool            // the argument's name is wrong, not its value
 	element         int             // of the argument's list, from 1; zero: all of it
 	site            syntax.Position // of the call, if it is not the one that runs
 }

@@ -19,6 +19,7 @@ import (
 const (
 	filesMax = 64
 	bytesMax = 512 << 10
+	keptMax  = 64 << 20 // what all globals take as text
 )
 
 // module is a file that is loaded, or on its way.
@@ -71,15 +72,19 @@ func (l *loader) run(limits Limits) error {
 	if _, err := l.load(thread, l.program.Main); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.modules)) {
-		done := l.modules[name]
-		for _, name := range done.globals.Keys() {
+	left := keptMax
+	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
+		globals := l.modules[file].globals
+		for _, name := range globals.Keys() {
 			// Freezing walks all of a tuple that holds itself many times over.
-			if _, err := m.rendered(done.globals[name]); err != nil {
-				return &Error{File: l.program.Main, Message: fmt.Sprintf("%s: %v", name, err)}
+			if err := m.render(globals[name], limits.Nesting, &left); err != nil {
+				return &Error{File: file, Message: fmt.Sprintf("%s: %v", name, err)}
+			}
+			if left < 0 {
+				return &Error{File: file, Message: fmt.Sprintf("%s: what the program keeps takes more than %s", name, size(keptMax)), Remedy: "keep less, or make it in a step's function"}
 			}
 		}
-		done.globals.Freeze()
+		globals.Freeze()
 	}
 	return l.unknownParams()
 }

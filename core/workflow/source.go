@@ -144,7 +144,7 @@ func (s *sources) locate(main string, pos syntax.Position, f *fault, message, re
 	start, width := pos, 1
 	if call := s.calls[place{pos.Filename(), pos.Line, pos.Col}]; call != nil {
 		var from, to syntax.Position
-		if part := argument(call, f.argument, f.element); part != nil {
+		if part := argument(call, f); part != nil {
 			from, to = span(part)
 		} else {
 			from, to = span(call.Fn)
@@ -164,21 +164,25 @@ func (s *sources) width(from, to syntax.Position) int {
 	return 1
 }
 
-// argument finds an argument of a call by name, or by its position if its name
-// is a number's text, and an element of it if it is written as a list.
-func argument(call *syntax.CallExpr, name string, element int) syntax.Expr {
+// argument finds the argument of a call that is wrong: by name, or by its
+// position if its name is "#1"; an element of it if it is written as a list.
+func argument(call *syntax.CallExpr, f *fault) syntax.Expr {
 	for i, arg := range call.Args {
 		named, isNamed := arg.(*syntax.BinaryExpr)
 		isNamed = isNamed && named.Op == syntax.EQ
 		switch {
-		case isNamed && named.X.(*syntax.Ident).Name == name:
+		case isNamed && named.X.(*syntax.Ident).Name == f.argument:
+			if f.keyword {
+				return named.X
+			}
 			arg = named.Y
-		case !isNamed && name == fmt.Sprintf("#%d", i+1):
+		case !isNamed && fmt.Sprintf("#%d", i+1) == f.argument:
+		case !isNamed && i == 0 && f.argument == "url":
 		default:
 			continue
 		}
-		if list, ok := arg.(*syntax.ListExpr); ok && element > 0 && element <= len(list.List) {
-			return list.List[element-1]
+		if list, ok := arg.(*syntax.ListExpr); ok && f.element > 0 && f.element <= len(list.List) {
+			return list.List[f.element-1]
 		}
 		return arg
 	}
