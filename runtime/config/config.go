@@ -1,0 +1,103 @@
+package config
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// Node configures one node. A text or list that is empty is not set.
+type Node struct {
+	Role node.Role `yaml:"-"`
+
+	// ID is the node's name, unique in its cluster: 1 to 128 letters, digits and
+	// ".-_".
+	ID string `yaml:"id" env:"ID"`
+	// Listen is the address for streams and datagrams, on one port.
+	Listen string `yaml:"listen" env:"LISTEN"`
+	// Advertise is the address that other nodes call; Listen if it is not set.
+	Advertise string `yaml:"advertise" env:"ADVERTISE"`
+	// Admin is the address of /metrics, /healthz and /readyz; without it there is
+	// no such listener.
+	Admin string `yaml:"admin" env:"ADMIN"`
+	// Datacenter is where a manager or a worker stands. A gate belongs to none.
+	Datacenter string `yaml:"datacenter" env:"DATACENTER"`
+	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers.
+	// They are added to Gates or Managers.
+	Seeds []string `yaml:"seeds" env:"SEEDS"`
+	// Gates is the configured set of gates, which managers register with.
+	Gates []string `yaml:"gates" env:"GATES"`
+	// Managers is the configured set of a datacenter's managers, which workers
+	// register with.
+	Managers []string `yaml:"managers" env:"MANAGERS"`
+	// Cores is how many a worker offers; 0: all but one, at least one.
+	Cores int `yaml:"cores" env:"CORES"`
+	// Data is the directory of what must survive a restart.
+	Data string `yaml:"data" env:"DATA"`
+	// Cluster and Environment must be equal on all nodes that talk to each other.
+	Cluster     string `yaml:"cluster" env:"CLUSTER"`
+	Environment string `yaml:"environment" env:"ENVIRONMENT"`
+	// StopTimeout is how long a graceful stop may take before the node is killed:
+	// above the ten seconds in which executors are stopped, below the thirty after
+	// which Kubernetes kills by itself.
+	StopTimeout time.Duration `yaml:"stop_timeout" env:"STOP_TIMEOUT"`
+	// LogLevel is debug, info, warn or error; LogFormat is text or json.
+	LogLevel  string `yaml:"log_level" env:"LOG_LEVEL"`
+	LogFormat string `yaml:"log_format" env:"LOG_FORMAT"`
+}
+
+// The ports that nodes listen on unless told otherwise.
+const (
+	PortGate    = "7400"
+	PortManager = "7500"
+	PortWorker  = "7600"
+)
+
+// Default returns a role's configuration, whole but for what only the user
+// knows: id and data, for managers and workers the datacenter and whom to join.
+// It listens on loopback, as frames are not encrypted: who opens the port to a
+// network says so.
+func Default(role node.Role) Node {
+	n := Node{
+		Role: role, Cluster: "default", Environment: "default", StopTimeout: 20 * time.Second,
+		LogLevel: "info", LogFormat: "text",
+	}
+	switch role {
+	case node.RoleGate:
+		n.Listen = "127.0.0.1:" + PortGate
+	case node.RoleManager:
+		n.Listen = "127.0.0.1:" + PortManager
+	case node.RoleWorker:
+		n.Listen = "127.0.0.1:" + PortWorker
+	default:
+		node.Bug("config: role %v has no configuration", role)
+	}
+	return n
+}
+
+// Join returns the addresses of the nodes to register with: the configured set,
+// then the seeds, each once.
+func (n *Node) Join() []node.Addr {
+	var all []node.Addr
+	seen := map[string]bool{}
+	for _, list := range [][]string{n.upstream(), n.Seeds} {
+		for _, a := range list {
+			if !seen[a] {
+				seen[a] = true
+				all = append(all, node.Addr(a))
+			}
+		}
+	}
+	return all
+}
+
+// upstream is the configured set that this role registers with.
+func (n *Node) upstream() []string {
+	switch n.Role {
+	case node.RoleManager:
+		return n.Gates
+	case node.RoleWorker:
+		return n.Managers
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/core/node"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "node.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const workerFile = `
+id: worker-1
+datacenter: east
+managers: ["10.0.0.2:7500", "10.0.0.3:7500"]
+data: /tmp/w1
+cores: 2
+stop_timeout: 15s
+log_level: warn
+`
+
+func TestLaterSourcesAreStronger(t *testing.T) {
+	got, err := Load(node.RoleWorker, Sources{
+		File:    write(t, workerFile),
+		Environ: []string{"HYPERSCALE_CORES=3", "HYPERSCALE_DATACENTER=west", "HYPERSCALE_MANAGERS=10.0.0.4:7500, 10.0.0.5:7500", "PATH=/bin"},
+		Flags:   map[string]string{"cores": "4", "log-format": "json", "seed": "10.0.0.4:7500,10.0.0.6:7500"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Node{
+		Role: node.RoleWorker, ID: "worker-1", Listen: "127.0.0.1:7600", Datacenter: "west",
+		Seeds: []string{"10.0.0.4:7500", "10.0.0.6:7500"}, Managers: []string{"10.0.0.4:7500", "10.0.0.5:7500"},
+		Cores: 4, Data: "/tmp/w1", Cluster: "default", Environment: "default", StopTimeout: 15 * time.Second,
+		LogLevel: "warn", LogFormat: "json",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if d := cmp.Diff([]node.Addr{"10.0.0.4:7500", "10.0.0.5:7500", "10.0.0.6:7500"}, got.Join()); d != "" {
+		t.Errorf("join: -want +got:\n%s", d)
+	}
+}
+
+func TestSourcesThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		s    Sources
+		want []string
+	}{
+		{"no such file", Sources{File: "/no/such.yaml"}, []string{"/no/such.yaml", "correct --config"}},
+		{"unknown key", Sources{File: write(t, "id: a\nlisten_on: b\n")}, []string{`[2:1] unknown field "listen_on"`, "keys are: id, listen, advertise"}},
+		{"key said twice", Sources{File: write(t, "id: a\nid: b\n")}, []string{"[2:1]", `"id" already defined`}},
+		{"wrong type", Sources{File: write(t, "cores: many\n")}, []string{"[1:8]", "many"}},
+		{"duration without unit", Sources{File: write(t, "stop_timeout: 30\n")}, []string{"[1:15]", "30"}},
+		{"no YAML", Sources{File: write(t, "id: [a\n")}, []string{"["}},
+		{"two documents", Sources{File: write(t, "id: a\n---\nid: b\n")}, []string{"more than one document"}},
+		{"environment", Sources{Environ: []string{"HYPERSCALE_CORES=x", "HYPERSCALE_STOP_TIMEOUT=30"}},
+			[]string{`HYPERSCALE_CORES = "x" is no number: write a whole number`, `HYPERSCALE_STOP_TIMEOUT = "30" is no duration: write a number and its unit`}},
+		{"flag", Sources{Flags: map[string]string{"stop-timeout": "soon"}}, []string{`--stop-timeout = "soon" is no duration`}},
+	} {
+		_, err := Load(node.RoleWorker, c.s)
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v\nwant %q in it", c.what, err, want)
+			}
+		}
+	}
+}
+
+func TestValidateReportsAllFaults(t *testing.T) {
+	good := func(role node.Role) Node {
+		n := Default(role)
+		n.ID, n.Data = "a", "/tmp/a"
+		switch role {
+		case node.RoleManager:
+			n.Datacenter, n.Gates = "east", []string{"gate-1:7400"}
+		case node.RoleWorker:
+			n.Datacenter, n.Seeds = "east", []string{"manager-1:7500"}
+		}
+		return n
+	}
+	for _, role := range []node.Role{node.RoleGate, node.RoleManager, node.RoleWorker} {
+		n := good(role)
+		if err := n.Validate(); err != nil {
+			t.Errorf("%v: %v", role, err)
+		}
+	}
+	n := good(node.RoleGate)
+	n.ID, n.Cluster, n.Environment = "a b", "", strings.Repeat("e", 129)
+	n.Listen, n.Admin = "0.0.0.0:7400", "nowhere"
+	n.Seeds, n.Gates = []string{"x:0", ":7400"}, []string{"g:1", "g:1", "g:99999"}
+	n.Datacenter, n.Cores, n.Data = "east", 2, ""
+	n.StopTimeout, n.LogLevel, n.LogFormat = -time.Second, "loud", ""
+	want := `the configuration cannot stand:
+  id = "a b" must be 1 to 128 letters, digits or .-_: give the node a name of its own with --id
+  cluster = "" must be 1 to 128 letters, digits or .-_: give the same name to all nodes with --cluster
+  environment = "` + n.Environment + `" must be 1 to 128 letters, digits or .-_: give the same name to all nodes with --environment
+  advertise = "" must be set while listen = 0.0.0.0:7400: give the host:port that other nodes reach to --advertise
+  admin = nowhere must be host:port: give host:port to --admin, for example 127.0.0.1:7490
+  seeds[0] = x:0 must end in a port from 1 to 65535: give the host:port that the node advertises
+  seeds[1] = :7400 must name a host: give the host:port that the node advertises
+  gates[1] = g:1 must be named once: take one out
+  gates[2] = g:99999 must end in a port from 1 to 65535: give the host:port that the node advertises
+  datacenter = east means nothing to a gate: take it out
+  cores = 2 means nothing to a gate: take it out
+  data = "" must be a directory: give one that this node alone uses to --data
+  stop_timeout = -1s must be above 0s and at most 1h0m0s: use 20s
+  log_level = loud must be debug, info, warn or error: correct --log-level
+  log_format = "" must be text or json: correct --log-format`
+	if d := cmp.Diff(want, n.Validate().Error()); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	m := good(node.RoleManager)
+	m.Gates, m.Datacenter = nil, ""
+	w := good(node.RoleWorker)
+	w.Seeds, w.Gates, w.Cores = nil, []string{"g:1"}, -1
+	for _, c := range []struct {
+		n    Node
+		want int
+	}{{m, 2}, {w, 3}} {
+		if faults, _ := c.n.Validate().(Faults); len(faults) != c.want {
+			t.Errorf("%v: %v, want %d faults", c.n.Role, faults, c.want)
+		}
+	}
+}
+
+// FuzzYAML: no bytes end the process, and what is accepted is read the same way
+// again.
+func FuzzYAML(f *testing.F) {
+	f.Add([]byte(workerFile))
+	f.Add([]byte("id: &a [*a]\n"))
+	f.Add([]byte("? [a]\n: b\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 4096 {
+			return
+		}
+		one, two := Default(node.RoleWorker), Default(node.RoleWorker)
+		if one.YAML(b) != nil {
+			return
+		}
+		if err := two.YAML(b); err != nil {
+			t.Fatalf("read once, then: %v", err)
+		}
+		if d := cmp.Diff(one, two); d != "" {
+			t.Fatal(d)
+		}
+	})
+}

@@ -1,0 +1,28 @@
+// Package config reads the configuration of a gate, a manager or a worker.
+//
+// It starts nothing and knows no part: what it returns is plain data, whole and
+// validated, and the command makes a node of it.
+//
+// Source: house style 8. A value comes from, the later the stronger: Default, a
+// YAML file, the environment (HYPERSCALE_ID, HYPERSCALE_LOG_LEVEL, ...), the
+// flags that were set. Keys are the same everywhere: log_level in the file is
+// HYPERSCALE_LOG_LEVEL and --log-level.
+//
+// Invariants:
+//
+//	C1 An unknown key, a key said twice and a value of the wrong type are refused
+//	   with their place.
+//	C2 Validate reports all faults, each with key, value, bound and remedy, and
+//	   changes nothing.
+//	C3 A key that means nothing to a role is refused when it is set.
+//
+// Example file:
+//
+//	id: worker-1
+//	listen: 10.0.0.5:7600
+//	datacenter: east
+//	managers: [10.0.0.2:7500, 10.0.0.3:7500]
+//	data: /var/lib/hyperscale
+//
+// Read config.go, source.go, validate.go.
+package config

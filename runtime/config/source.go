@@ -1,0 +1,188 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/goccy/go-yaml"
+
+	"hyperscale/core/node"
+)
+
+// fileMax bounds a configuration file, in bytes.
+const fileMax = 1 << 20
+
+// prefix begins the environment's variables.
+const prefix = "HYPERSCALE_"
+
+// Sources are where a configuration comes from.
+type Sources struct {
+	File    string            // path of a YAML file; empty: none
+	Environ []string          // as os.Environ returns it
+	Flags   map[string]string // flags that were set, by name without dashes; lists joined by commas
+}
+
+// Load reads all sources over the defaults and validates the whole.
+func Load(role node.Role, s Sources) (Node, error) {
+	n := Default(role)
+	if s.File != "" {
+		b, err := readFile(s.File)
+		if err != nil {
+			return n, err
+		}
+		if err := n.YAML(b); err != nil {
+			return n, fmt.Errorf("configuration %s: %w", s.File, err)
+		}
+	}
+	if err := n.Environ(s.Environ); err != nil {
+		return n, err
+	}
+	if err := n.Flags(s.Flags); err != nil {
+		return n, err
+	}
+	return n, n.Validate()
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w: correct --config", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, fileMax+1))
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w: correct --config", err)
+	}
+	if len(b) > fileMax {
+		return nil, fmt.Errorf("configuration %s: more than %d bytes: this is no configuration of a node", path, fileMax)
+	}
+	return b, nil
+}
+
+// YAML reads a file's bytes over n. Errors give line and column.
+func (n *Node) YAML(b []byte) (err error) {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil
+	}
+	defer func() {
+		// goccy/go-yaml v1.19.2 panics on a tag of its own before a list that is none:
+		// see testdata/fuzz.
+		if v := recover(); v != nil {
+			err = fmt.Errorf("it is no YAML that can be read (%v): write it as `key: value` lines", v)
+		}
+	}()
+	d := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict())
+	if err := d.Decode(n); err != nil && err != io.EOF {
+		var unknown *yaml.UnknownFieldError
+		if errors.As(err, &unknown) {
+			return fmt.Errorf("%s\nkeys are: %s", yaml.FormatError(err, false, true), strings.Join(keys(), ", "))
+		}
+		return errors.New(yaml.FormatError(err, false, true))
+	}
+	var more any
+	if err := d.Decode(&more); err != io.EOF {
+		return errors.New("it holds more than one document: put each node's into a file of its own")
+	}
+	return nil
+}
+
+// Environ reads HYPERSCALE_... over n.
+func (n *Node) Environ(environ []string) error {
+	return n.variables(env.ToMap(environ), func(key string) string {
+		return prefix + strings.ToUpper(key)
+	})
+}
+
+// Flags reads flags over n: --log-level is log_level, --seed adds to seeds.
+func (n *Node) Flags(set map[string]string) error {
+	as := map[string]string{}
+	for flag, value := range set {
+		key := strings.ReplaceAll(flag, "-", "_")
+		if key == "seed" {
+			key = "seeds"
+		}
+		if !slices.Contains(keys(), key) {
+			node.Bug("config: flag --%s has no key", flag)
+		}
+		as[prefix+strings.ToUpper(key)] = value
+	}
+	return n.variables(as, func(key string) string {
+		if key == "seeds" {
+			return "--seed"
+		}
+		return "--" + strings.ReplaceAll(key, "_", "-")
+	})
+}
+
+// variables reads a map over n; what tells how its keys are called where they
+// came from.
+func (n *Node) variables(values map[string]string, called func(key string) string) error {
+	// A list that is set replaces the one before, and elements may have spaces
+	// around them: "a, b".
+	err := env.ParseWithOptions(n, env.Options{Environment: values, Prefix: prefix})
+	for _, list := range []*[]string{&n.Seeds, &n.Gates, &n.Managers} {
+		for i, v := range *list {
+			(*list)[i] = strings.TrimSpace(v)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	var faults []error
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	for _, e := range all.Errors {
+		var p env.ParseError
+		if !errors.As(e, &p) {
+			faults = append(faults, e)
+			continue
+		}
+		key := keyOf(p.Name)
+		faults = append(faults, fmt.Errorf("%s = %q is no %s: %s", called(key), values[prefix+strings.ToUpper(key)], kindOf(p.Type), example(p.Type)))
+	}
+	return errors.Join(faults...)
+}
+
+// keys lists what a file may hold, in the order of the struct.
+func keys() []string {
+	var all []string
+	t := reflect.TypeFor[Node]()
+	for i := range t.NumField() {
+		if key := t.Field(i).Tag.Get("yaml"); key != "-" {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// keyOf is the key of a field of Node.
+func keyOf(field string) string {
+	f, _ := reflect.TypeFor[Node]().FieldByName(field)
+	return f.Tag.Get("yaml")
+}
+
+func kindOf(t reflect.Type) string {
+	switch t.String() {
+	case "time.Duration":
+		return "duration"
+	case "int":
+		return "number"
+	}
+	return t.String()
+}
+
+func example(t reflect.Type) string {
+	if t.String() == "time.Duration" {
+		return `write a number and its unit, like "10s" or "1m30s"`
+	}
+	return `write a whole number, like "4"`
+}

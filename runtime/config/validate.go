@@ -1,0 +1,189 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// Fault is one value that cannot stand.
+type Fault struct {
+	Key    string
+	Value  string
+	Bound  string // what it must be, as a predicate: "must be ..."
+	Remedy string
+}
+
+func (f Fault) Error() string {
+	value := f.Value
+	if value == "" {
+		value = `""`
+	}
+	return fmt.Sprintf("%s = %s %s: %s", f.Key, value, f.Bound, f.Remedy)
+}
+
+// Faults are all that Validate found, in the order of the keys.
+type Faults []Fault
+
+func (f Faults) Error() string {
+	lines := []string{"the configuration cannot stand:"}
+	for _, one := range f {
+		lines = append(lines, "  "+one.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Bounds of what is configured.
+const (
+	nameMax    = 128
+	listMax    = 1024
+	coresMax   = 1024 // of one worker; one slice names its cores in an event
+	stopMax    = time.Hour
+	addressMax = 256
+)
+
+// Validate returns Faults, all of them, or nil.
+func (n *Node) Validate() error {
+	var f Faults
+	f.name("id", n.ID, "give the node a name of its own with --id")
+	f.name("cluster", n.Cluster, "give the same name to all nodes with --cluster")
+	f.name("environment", n.Environment, "give the same name to all nodes with --environment")
+	f.address("listen", n.Listen, true, "give host:port to --listen, for example 127.0.0.1:"+PortGate)
+	if n.Advertise != "" {
+		f.address("advertise", n.Advertise, true, "give the host:port that other nodes reach to --advertise")
+		if unspecified(n.Advertise) {
+			f.add("advertise", n.Advertise, "must be an address that others can call", "give the host's name or address to --advertise")
+		}
+	} else if unspecified(n.Listen) {
+		f.add("advertise", "", "must be set while listen = "+n.Listen, "give the host:port that other nodes reach to --advertise")
+	}
+	if n.Admin != "" {
+		f.address("admin", n.Admin, true, "give host:port to --admin, for example 127.0.0.1:7490")
+	}
+	if n.Admin != "" && n.Admin == n.Listen && !strings.HasSuffix(n.Admin, ":0") {
+		f.add("admin", n.Admin, "must differ from listen", "give another port to --admin")
+	}
+	f.list("seeds", n.Seeds)
+	f.list("gates", n.Gates)
+	f.list("managers", n.Managers)
+	n.validateRole(&f)
+	if n.Data == "" {
+		f.add("data", "", "must be a directory", "give one that this node alone uses to --data")
+	}
+	if n.StopTimeout <= 0 || n.StopTimeout > stopMax {
+		f.add("stop_timeout", n.StopTimeout.String(), fmt.Sprintf("must be above 0s and at most %s", stopMax), "use 20s")
+	}
+	if _, err := Level(n.LogLevel); err != nil {
+		f.add("log_level", n.LogLevel, "must be debug, info, warn or error", "correct --log-level")
+	}
+	if n.LogFormat != "text" && n.LogFormat != "json" {
+		f.add("log_format", n.LogFormat, "must be text or json", "correct --log-format")
+	}
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// validateRole checks what means something to some roles only.
+func (n *Node) validateRole(f *Faults) {
+	foreign := func(key string, set bool, value string) {
+		if set {
+			f.add(key, value, "means nothing to a "+n.Role.String(), "take it out")
+		}
+	}
+	if n.Role == node.RoleGate {
+		foreign("datacenter", n.Datacenter != "", n.Datacenter)
+	} else {
+		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
+	}
+	if n.Role == node.RoleWorker {
+		foreign("gates", len(n.Gates) > 0, strings.Join(n.Gates, ","))
+		if n.Cores < 0 || n.Cores > coresMax {
+			f.add("cores", strconv.Itoa(n.Cores), fmt.Sprintf("must be 0 to %d", coresMax), "0 offers all but one")
+		}
+	} else {
+		foreign("cores", n.Cores != 0, strconv.Itoa(n.Cores))
+	}
+	switch {
+	case n.Role == node.RoleManager && len(n.Join()) == 0:
+		f.add("gates", "", "must name at least one gate", "give the gates' addresses to --gates, or one of them to --seed")
+	case n.Role == node.RoleWorker && len(n.Join()) == 0:
+		f.add("managers", "", "must name at least one manager", "give the managers' addresses to --managers, or one of them to --seed")
+	}
+}
+
+func (f *Faults) add(key, value, bound, remedy string) {
+	*f = append(*f, Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
+}
+
+// name checks what ends up in keys, labels and logs.
+func (f *Faults) name(key, value, remedy string) {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r)
+	}
+	if value == "" || len(value) > nameMax || strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }) {
+		f.add(key, strconv.Quote(value), fmt.Sprintf("must be 1 to %d letters, digits or .-_", nameMax), remedy)
+	}
+}
+
+// address checks host:port. Port 0 is for who listens, not for who is called.
+func (f *Faults) address(key, value string, zero bool, remedy string) {
+	bad := func(bound string) { f.add(key, value, bound, remedy) }
+	host, port, err := net.SplitHostPort(value)
+	if err != nil || len(value) > addressMax || strings.ContainsAny(host, " /") {
+		bad("must be host:port")
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !zero {
+		bad("must end in a port from 1 to 65535")
+		return
+	}
+	if host == "" && !zero {
+		bad("must name a host")
+	}
+}
+
+func (f *Faults) list(key string, values []string) {
+	if len(values) > listMax {
+		f.add(key, fmt.Sprintf("%d addresses", len(values)), fmt.Sprintf("must be at most %d", listMax), "name fewer")
+		return
+	}
+	for i, v := range values {
+		f.address(fmt.Sprintf("%s[%d]", key, i), v, false, "give the host:port that the node advertises")
+		if slices.Contains(values[:i], v) {
+			f.add(fmt.Sprintf("%s[%d]", key, i), v, "must be named once", "take one out")
+		}
+	}
+}
+
+// unspecified tells an address that no other node can call.
+func unspecified(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
+
+// Level reads a log level.
+func Level(s string) (slog.Level, error) {
+	switch s {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	}
+	return 0, fmt.Errorf("log level %q is none: use debug, info, warn or error", s)
+}
