@@ -89,7 +89,8 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		if err != nil {
 			return err
 		}
-		key := reflect.StructTag(tag).Get("msg")
+		// Behind a comma stand options of msgp alone, such as a bound of its own.
+		key, _, _ := strings.Cut(reflect.StructTag(tag).Get("msg"), ",")
 		if key == "" || len(key) > 31 {
 			return fmt.Errorf("%s.%s: wire name %q: give it a msg tag of 1 to 31 bytes", s.name, f.Names[0].Name, key)
 		}

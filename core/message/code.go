@@ -22,6 +22,7 @@ const (
 	CodeTooLarge
 	CodeNotOwner
 	CodeInternal
+	CodeUnreachable
 	codeEnd
 )
 
@@ -59,6 +60,8 @@ func (c Code) entry() codeEntry {
 		return codeEntry{"another gate owns the job", true, "ask the gate that accepted it"}
 	case CodeInternal:
 		return codeEntry{"internal error", false, "see the node's log"}
+	case CodeUnreachable:
+		return codeEntry{"no gate answers", true, "check --gate and that a gate listens there; submitting again with the same --key is safe"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

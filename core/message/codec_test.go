@@ -373,3 +373,22 @@ func TestJobIDReadsWhatItPrints(t *testing.T) {
 		t.Fatalf("got %v, want ErrJobID", err)
 	}
 }
+
+// A program of half a megabyte and a histogram of every bucket are ordinary:
+// the bound on arrays is not one on bytes.
+func TestBytesHaveABoundOfTheirOwn(t *testing.T) {
+	for _, m := range []node.Message{
+		&message.JobSubmit{
+			Request: message.RequestID{Counter: 1}, Key: "k",
+			Program: message.Program{Main: "a.star", Files: []message.File{{Name: "a.star", Data: make([]byte, 512<<10)}}},
+			Plan:    message.Plan{Source: "a.star"},
+		},
+		&message.ExecResult{State: message.WorkflowCompleted, Stats: message.Stats{Steps: []message.StepStats{{
+			Name: "get", Kind: message.StepRequest, Latency: message.Histogram{Buckets: make([]byte, 64<<10)},
+		}}}},
+	} {
+		if _, _, err := message.Clone(m, nil); err != nil {
+			t.Errorf("%s: %v", message.Name(m.Kind()), err)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import "time"
 // File is one source file of a program.
 type File struct {
 	Name string `msg:"name" require:"true"` // relative to the main file's folder
-	Data []byte `msg:"data"`
+	Data []byte `msg:"data,limit=1048576"`
 }
 
 // Param is one value that a person gave with --set.
@@ -87,6 +87,7 @@ const (
 	StatMax
 	StatMean
 	StatCount
+	StatSum
 )
 
 // Threshold is one condition of a good run, compiled.

@@ -71,7 +71,7 @@ func (z *File) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Data")
 				return
 			}
-			if zb0002 > z5f22147dlimitArrays {
+			if zb0002 > 1048576 {
 				err = msgp.ErrLimitExceeded
 				return
 			}
@@ -570,7 +570,7 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Files", za0001, "Data")
 							return
 						}
-						if zb0004 > z5f22147dlimitArrays {
+						if zb0004 > 1048576 {
 							err = msgp.ErrLimitExceeded
 							return
 						}

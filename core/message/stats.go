@@ -24,7 +24,7 @@ type Histogram struct {
 	Sum     uint64 `msg:"sum"`
 	Min     uint64 `msg:"min"`
 	Max     uint64 `msg:"max"`
-	Buckets []byte `msg:"buckets"` // pairs of uvarints: gap to the bucket before, count
+	Buckets []byte `msg:"buckets,limit=1048576"` // pairs of uvarints: gap to the bucket before, count
 }
 
 // StepStats is what is known of one step. Started == OK + Failed + TimedOut +

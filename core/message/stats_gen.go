@@ -446,7 +446,7 @@ func (z *Histogram) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Buckets")
 				return
 			}
-			if zb0002 > z586aeb0climitArrays {
+			if zb0002 > 1048576 {
 				err = msgp.ErrLimitExceeded
 				return
 			}
