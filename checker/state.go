@@ -12,10 +12,13 @@ import (
 
 // theJob is what is known of one job.
 type theJob struct {
-	state    message.JobState
-	gate     node.ID
-	accepted time.Duration
-	ended    time.Duration
+	last  event.JobChanged
+	state message.JobState
+	gate  node.ID
+	// incarnation of the gate that told last
+	incarnation uint64
+	accepted    time.Duration
+	ended       time.Duration
 }
 
 // flow is a workflow of a part.
@@ -39,6 +42,14 @@ func (c *Checker) job(id message.JobID) *theJob {
 // stands; it may not go on from elsewhere.
 func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 	j := c.job(e.Job)
+	again := e == j.last && r.Node == j.gate && r.Incarnation > j.incarnation
+	j.last, j.incarnation = e, r.Incarnation
+	if again {
+		return // it cannot know whether anybody heard of it
+	}
+	if j.gate == "" {
+		j.gate, j.accepted = r.Node, r.At
+	}
 	if e.From == message.JobNone {
 		if j.state != message.JobNone {
 			c.violate("L", r, "job %v was accepted twice", e.Job)
