@@ -42,7 +42,7 @@ func (v *virtual) serve(step int, answer *workflow.Response, service time.Durati
 func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Duration) {
 	now := v.r.now()
 	switch {
-	case v.r.cancelled.Load():
+	case v.r.isCancelled():
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run was cancelled"}, 0
 	case now >= v.r.hard:
 		return &workflow.Response{Kind: string(http1.KindTimeout), Error: "the run is over"}, 0
@@ -79,4 +79,4 @@ func (v *virtual) Sleep(d time.Duration) {
 func (v *virtual) Log(text string) { v.r.log(v.id, text) }
 
 // Stopped ends functions between two of their steps.
-func (v *virtual) Stopped() bool { return v.r.cancelled.Load() || v.r.now() >= v.r.hard }
+func (v *virtual) Stopped() bool { return v.r.isCancelled() || v.r.now() >= v.r.hard }

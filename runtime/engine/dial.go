@@ -174,7 +174,7 @@ func (r *general) open(x *exchange, want string) (*link, error) {
 	r.linksMu.Lock()
 	r.links[k] = struct{}{}
 	r.linksMu.Unlock()
-	if r.cancelled.Load() { // abort may have passed before the link was listed
+	if r.isCancelled() { // abort may have passed before the link was listed
 		r.closeLink(k)
 		return nil, context.Canceled
 	}

@@ -111,7 +111,7 @@ func TestCountsAgreeWithTheTarget(t *testing.T) {
 				s := serve(t, nil)
 				w := flow(get("home", s.URL()+"/"))
 				adjust(w)
-				r := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: 300 * time.Millisecond})
+				r := run(t, context.Background(), Config{Workflow: w, VUs: vus, Duration: 150 * time.Millisecond})
 				home, seen := r.Stats.Steps[0], s.Stats()
 				if home.Started == 0 || home.Started != home.OK || home.Started != seen.Requests {
 					t.Errorf("started %d, ok %d, the target saw %d: %v", home.Started, home.OK, seen.Requests, home.Errors)

@@ -106,7 +106,7 @@ func (v *virtual) hop(x *exchange) {
 func (v *virtual) judge(x *exchange, k *link, err error) {
 	kind := http1.KindOf(err)
 	switch {
-	case v.r.cancelled.Load():
+	case v.r.isCancelled():
 		kind = http1.KindCancelled
 	case kind == http1.KindTimeout && k == nil:
 		kind = http1.KindConnectTimeout

@@ -20,7 +20,8 @@ import (
 type general struct {
 	cfg  Config
 	g    *graph
-	ctx  context.Context
+	ctx  context.Context // ends with abort; has no deadline of its own, which a dial would take for its timeout
+	stop context.CancelFunc
 	tls  *tls.Config
 	base time.Time
 	over time.Duration // no request step and no function starts from then on
@@ -57,14 +58,15 @@ var _ script = (*workflow.VU)(nil)
 type scripted func(id uint64, c workflow.Client) script
 
 func runGeneral(ctx context.Context, cfg Config, g *graph) (*message.ExecResult, error) {
-	return newGeneral(ctx, cfg, g).run(func(id uint64, c workflow.Client) script {
+	return newGeneral(ctx, cfg, g).run(ctx, func(id uint64, c workflow.Client) script {
 		return cfg.Workflow.NewVU(id, cfg.Seed, c)
 	}), nil
 }
 
 func newGeneral(ctx context.Context, cfg Config, g *graph) *general {
+	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &general{
-		cfg: cfg, g: g, ctx: ctx, over: never, hard: never, accounts: newAccounts(g),
+		cfg: cfg, g: g, ctx: inner, stop: stop, over: never, hard: never, accounts: newAccounts(g),
 		tls:   &tls.Config{InsecureSkipVerify: cfg.Workflow.HTTP.Insecure, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
 		hosts: map[string]*host{}, links: map[*link]struct{}{},
 	}
@@ -80,14 +82,15 @@ func newGeneral(ctx context.Context, cfg Config, g *graph) *general {
 	return r
 }
 
-func (r *general) run(scripts scripted) *message.ExecResult {
+func (r *general) run(ctx context.Context, scripts scripted) *message.ExecResult {
+	defer r.stop()
 	r.base = time.Now()
 	r.cpu = processorTime()
 	if r.cfg.Started != nil {
 		r.cfg.Started()
 	}
 	aborted := make(chan struct{})
-	stopWatching := context.AfterFunc(r.ctx, func() {
+	stopWatching := context.AfterFunc(ctx, func() {
 		defer close(aborted)
 		r.abort()
 	})
@@ -132,13 +135,15 @@ func (r *general) startAll(scripts scripted) {
 	users.Wait()
 }
 
-func (r *general) isOver() bool { return r.cancelled.Load() || r.now() >= r.over }
+func (r *general) isOver() bool { return r.isCancelled() || r.now() >= r.over }
+
+func (r *general) isCancelled() bool { return r.cancelled.Load() }
 
 // sleepUntil returns false when the run was cancelled before then.
 func (r *general) sleepUntil(due time.Duration) bool {
 	left := due - r.now()
 	if left <= 0 {
-		return !r.cancelled.Load()
+		return !r.isCancelled()
 	}
 	timer := time.NewTimer(left)
 	defer timer.Stop()
@@ -146,13 +151,14 @@ func (r *general) sleepUntil(due time.Duration) bool {
 	case <-timer.C:
 		return true
 	case <-r.ctx.Done():
-		return false
+		return !r.isCancelled()
 	}
 }
 
 // abort closes every connection: whoever reads or writes there sees it at once.
 func (r *general) abort() {
 	r.cancelled.Store(true)
+	r.stop()
 	r.linksMu.Lock()
 	defer r.linksMu.Unlock()
 	for k := range r.links {

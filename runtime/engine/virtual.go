@@ -146,7 +146,7 @@ func (v *virtual) behind(i int) stepState {
 func (v *virtual) mayStart(i int) bool {
 	switch v.r.g.steps[i].plan.Kind {
 	case message.StepCheck, message.StepMetric:
-		return !v.r.cancelled.Load()
+		return !v.r.isCancelled()
 	}
 	return !v.r.isOver()
 }
@@ -205,7 +205,7 @@ func (v *virtual) function(i int) bool {
 		v.served[i] = served{} // it must not keep the answer alive
 	}
 	v.mu.Unlock()
-	if out.Kind == string(http1.KindCancelled) && !v.r.cancelled.Load() {
+	if out.Kind == string(http1.KindCancelled) && !v.r.isCancelled() {
 		out.Kind, out.Detail = string(http1.KindTimeout), "it still ran a timeout after the run's end"
 	}
 	v.r.account(i, func(a *account) { a.outcome(out, service) })
