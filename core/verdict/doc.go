@@ -17,5 +17,5 @@
 //
 //	value, ok, err := verdict.Evaluate(&t, &merged, elapsed, quantile)
 //
-// Read verdict.go.
+// Read verdict.go, then merge.go.
 package verdict

@@ -10,42 +10,174 @@ import (
 )
 
 // Quantile reads one quantile, given in parts per million, off a histogram.
-type Quantile func(h message.Histogram, ppm uint32) (uint64, error)
+type Quantile = func(h message.Histogram, ppm uint32) (uint64, error)
 
 const million = 1_000_000
 
-// Evaluate computes a threshold's value, in the unit of t.Of, and whether it
-// holds. Merging the histograms of all steps is the caller's: for a threshold
-// without a step whose number comes from a histogram, it passes statistics with
-// one step, or the error says so.
+// fraction is count times scale, divided by over. It is compared without being
+// computed: rounding decides no verdict.
+type fraction struct{ count, scale, over uint64 }
+
+// Evaluate computes a threshold's value, in the unit of t.Of and rounded down,
+// and whether it holds, on the merged statistics of its workflow.
 func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (value int64, ok bool, err error) {
-	value, happened, err := measure(t, s, elapsed, q)
+	var f fraction
+	switch t.Of {
+	case message.OfLatency, message.OfService:
+		f, err = latency(t, s, q)
+	case message.OfErrors, message.OfChecks:
+		f, err = share(t, s)
+	case message.OfRate:
+		f, err = rate(t, s, elapsed)
+	case message.OfMetric:
+		f, err = metric(t, s, q)
+	default:
+		err = fmt.Errorf("it looks at %d, which is nothing", t.Of)
+	}
 	if err != nil {
 		return 0, false, fmt.Errorf("threshold %q: %w", t.Expr, err)
 	}
-	if !happened {
-		return 0, false, nil
+	if f.over == 0 {
+		return 0, false, nil // nothing happened: V2
 	}
-	return value, holds(t.Op, value, t.Bound), nil
+	return f.value(), f.holds(t.Op, t.Bound), nil
 }
 
-var _ = math.MaxInt64
-var _ = bits.Len
-
-func measure(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (int64, bool, error) {
-	return 0, false, nil
+func measured(s *message.StepStats) bool {
+	return s.Kind == message.StepRequest || s.Kind == message.StepFunction
 }
 
-func holds(op message.ThresholdOp, value, bound int64) bool {
+// steps selects those that a threshold looks at.
+func steps(t *message.Threshold, s *message.Stats, all func(*message.StepStats) bool) ([]*message.StepStats, error) {
+	var found []*message.StepStats
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if t.Step == step.Name || t.Step == "" && all(step) {
+			found = append(found, step)
+		}
+	}
+	if len(found) == 0 && t.Step != "" && len(s.Steps) > 0 {
+		return nil, fmt.Errorf("the statistics have no step %q", t.Step)
+	}
+	return found, nil
+}
+
+func latency(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
+	found, err := steps(t, s, measured)
+	if err != nil {
+		return fraction{}, err
+	}
+	all := make([]message.Histogram, len(found))
+	for i, step := range found {
+		all[i] = step.Latency
+		if t.Of == message.OfService {
+			all[i] = step.Service
+		}
+	}
+	h, err := merge(all)
+	if err != nil {
+		return fraction{}, err
+	}
+	return statistic(t, h, q)
+}
+
+// share counts failures, or passes of checks, in parts per million of all that
+// came to an end by themselves.
+func share(t *message.Threshold, s *message.Stats) (fraction, error) {
+	wanted := measured
+	if t.Of == message.OfChecks {
+		wanted = func(s *message.StepStats) bool { return s.Kind == message.StepCheck }
+	}
+	found, err := steps(t, s, wanted)
+	if err != nil {
+		return fraction{}, err
+	}
+	var good, bad uint64
+	for _, step := range found {
+		good += step.OK
+		bad += step.Failed + step.TimedOut
+	}
+	if t.Of == message.OfChecks {
+		return fraction{good, million, good + bad}, nil
+	}
+	return fraction{bad, million, good + bad}, nil
+}
+
+// rate is in thousandths a second: of requests, or of what a metric added up.
+func rate(t *message.Threshold, s *message.Stats, elapsed time.Duration) (fraction, error) {
+	found, err := steps(t, s, measured)
+	if err != nil || elapsed <= 0 {
+		return fraction{}, err
+	}
+	var finished uint64
+	for _, step := range found {
+		if step.Kind == message.StepMetric {
+			return fraction{step.Metric.Sum, uint64(time.Second), uint64(elapsed)}, nil
+		}
+		finished += step.OK + step.Failed + step.TimedOut
+	}
+	if finished == 0 {
+		return fraction{}, nil
+	}
+	return fraction{finished, 1000 * uint64(time.Second), uint64(elapsed)}, nil
+}
+
+func metric(t *message.Threshold, s *message.Stats, q Quantile) (fraction, error) {
+	found, err := steps(t, s, func(*message.StepStats) bool { return false })
+	if err != nil || len(found) == 0 {
+		return fraction{}, err
+	}
+	return statistic(t, found[0].Metric, q)
+}
+
+func statistic(t *message.Threshold, h message.Histogram, q Quantile) (fraction, error) {
+	if h.Count == 0 {
+		return fraction{}, nil
+	}
+	switch t.Statistic {
+	case message.StatMin:
+		return fraction{h.Min, 1, 1}, nil
+	case message.StatMax:
+		return fraction{h.Max, 1, 1}, nil
+	case message.StatMean:
+		return fraction{h.Sum, 1, h.Count}, nil
+	case message.StatSum:
+		return fraction{h.Sum, 1, 1}, nil
+	case message.StatCount:
+		return fraction{h.Count, 1000, 1}, nil // thousandths, as every number of a metric
+	}
+	v, err := q(h, t.Quantile)
+	return fraction{v, 1, 1}, err
+}
+
+// value rounds down, to what an int64 can hold.
+func (f fraction) value() int64 {
+	high, low := bits.Mul64(f.count, f.scale)
+	if high >= f.over {
+		return math.MaxInt64
+	}
+	n, _ := bits.Div64(high, low, f.over)
+	return int64(min(n, math.MaxInt64))
+}
+
+// holds compares count*scale with bound*over.
+func (f fraction) holds(op message.ThresholdOp, bound int64) bool {
+	if bound < 0 {
+		return op == message.OpAbove || op == message.OpAtLeast
+	}
+	high, low := bits.Mul64(f.count, f.scale)
+	boundHigh, boundLow := bits.Mul64(uint64(bound), f.over)
+	below := high < boundHigh || high == boundHigh && low < boundLow
+	equal := high == boundHigh && low == boundLow
 	switch op {
 	case message.OpBelow:
-		return value < bound
+		return below
 	case message.OpAtMost:
-		return value <= bound
+		return below || equal
 	case message.OpAbove:
-		return value > bound
+		return !below && !equal
 	case message.OpAtLeast:
-		return value >= bound
+		return !below
 	}
 	return false
 }

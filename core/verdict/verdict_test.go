@@ -1,0 +1,89 @@
+package verdict_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/verdict"
+)
+
+// first stands for a histogram's quantile: it answers with the smallest value,
+// plus the parts per million, so that a test sees what it was asked.
+func first(h message.Histogram, ppm uint32) (uint64, error) { return h.Min + uint64(ppm), nil }
+
+// stats is one run: two measured steps, a check, a metric, a step that never ran.
+func stats() *message.Stats {
+	return &message.Stats{Steps: []message.StepStats{
+		{Name: "home", Kind: message.StepRequest, OK: 98, Failed: 1, TimedOut: 1,
+			Latency: message.Histogram{Count: 2, Sum: 30, Min: 10, Max: 20, Buckets: []byte{11, 1, 10, 1}}},
+		{Name: "cart", Kind: message.StepFunction, OK: 100,
+			Latency: message.Histogram{Count: 2, Sum: 40, Min: 10, Max: 30, Buckets: []byte{11, 1, 20, 1}},
+			Service: message.Histogram{Count: 1, Sum: 7, Min: 7, Max: 7, Buckets: []byte{8, 1}}},
+		{Name: "never", Kind: message.StepRequest, Skipped: 100},
+		{Name: "is_me", Kind: message.StepCheck, OK: 2, Failed: 1},
+		{Name: "size", Kind: message.StepMetric, Metric: message.Histogram{Count: 4, Sum: 10_000, Min: 1000, Max: 4000}},
+	}}
+}
+
+func TestEvaluate(t *testing.T) {
+	tests := []struct {
+		why   string
+		t     message.Threshold
+		value int64
+		ok    bool
+	}{
+		{"a step's quantile", message.Threshold{Step: "cart", Of: message.OfLatency, Quantile: 990000, Op: message.OpBelow, Bound: 990011}, 990010, true},
+		{"service is another histogram", message.Threshold{Step: "cart", Of: message.OfService, Statistic: message.StatMax, Op: message.OpAtMost, Bound: 7}, 7, true},
+		{"all measured steps, merged", message.Threshold{Of: message.OfLatency, Statistic: message.StatMax, Op: message.OpBelow, Bound: 30}, 30, false},
+		{"a mean is compared before it is rounded", message.Threshold{Of: message.OfLatency, Statistic: message.StatMean, Op: message.OpAtMost, Bound: 17}, 17, false},
+		{"errors of a step", message.Threshold{Step: "home", Of: message.OfErrors, Op: message.OpAtMost, Bound: 20000}, 20000, true},
+		{"errors of all", message.Threshold{Of: message.OfErrors, Op: message.OpBelow, Bound: 10000}, 10000, false},
+		{"checks, a third failed", message.Threshold{Of: message.OfChecks, Op: message.OpAtMost, Bound: 666666}, 666666, false},
+		{"rate of all", message.Threshold{Of: message.OfRate, Op: message.OpAtLeast, Bound: 20_000}, 20_000, true},
+		{"rate of a step", message.Threshold{Step: "home", Of: message.OfRate, Op: message.OpAbove, Bound: 10_000}, 10_000, false},
+		{"rate of a metric", message.Threshold{Step: "size", Of: message.OfRate, Op: message.OpAtLeast, Bound: 1000}, 1000, true},
+		{"a metric's count", message.Threshold{Step: "size", Of: message.OfMetric, Statistic: message.StatCount, Op: message.OpAtLeast, Bound: 4000}, 4000, true},
+		{"a metric's sum", message.Threshold{Step: "size", Of: message.OfMetric, Statistic: message.StatSum, Op: message.OpAbove, Bound: 9999}, 10_000, true},
+		{"what never ran has failed", message.Threshold{Step: "never", Of: message.OfLatency, Quantile: 990000, Op: message.OpBelow, Bound: 1 << 60}, 0, false},
+		{"no errors of what never ran have failed too", message.Threshold{Step: "never", Of: message.OfErrors, Op: message.OpBelow, Bound: 10000}, 0, false},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			test.t.Expr = test.why
+			value, ok, err := verdict.Evaluate(&test.t, stats(), 10*time.Second, first)
+			if err != nil || value != test.value || ok != test.ok {
+				t.Errorf("got %d, %v, %v; want %d, %v", value, ok, err, test.value, test.ok)
+			}
+		})
+	}
+}
+
+// The merged buckets reach the quantile function: 11 twice, then 21, then 31.
+func TestEvaluateMergesBuckets(t *testing.T) {
+	var got message.Histogram
+	keep := func(h message.Histogram, _ uint32) (uint64, error) { got = h; return 1, nil }
+	if _, _, err := verdict.Evaluate(&message.Threshold{Of: message.OfLatency, Quantile: 1, Op: message.OpBelow}, stats(), time.Second, keep); err != nil {
+		t.Fatal(err)
+	}
+	if want := string([]byte{11, 2, 10, 1, 10, 1}); string(got.Buckets) != want || got.Count != 4 || got.Sum != 70 {
+		t.Errorf("got %+v, want buckets %v", got, []byte(want))
+	}
+}
+
+func TestEvaluateRefusesBrokenHistograms(t *testing.T) {
+	s := stats()
+	s.Steps[0].Latency.Buckets = []byte{0xff}
+	_, ok, err := verdict.Evaluate(&message.Threshold{Of: message.OfLatency, Op: message.OpBelow}, s, time.Second, first)
+	if ok || !errors.Is(err, verdict.ErrHistogram) {
+		t.Errorf("got %v, %v; want ErrHistogram", ok, err)
+	}
+}
+
+func TestEvaluateUnknownStep(t *testing.T) {
+	_, _, err := verdict.Evaluate(&message.Threshold{Expr: "x", Step: "gone", Of: message.OfErrors}, stats(), time.Second, first)
+	if err == nil {
+		t.Error("a step that the statistics do not have was evaluated")
+	}
+}
