@@ -402,7 +402,7 @@ func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []star
 		if in[1] == nil {
 			return nil, faultf("metric %q: kind is missing", string(name)).do("kind = \"counter\", \"rate\" or \"distribution\"")
 		}
-		return nil, faultf("metric %q: kind = %s is none", string(name), describe(in[1])).in("kind").meant(string(kind), kinds)
+		return nil, faultf("metric %q: kind must not be %s", string(name), describe(in[1])).in("kind").meant(string(kind), kinds)
 	}
 	fn, ok := in[2].(*starlark.Function)
 	if !ok {

@@ -61,6 +61,9 @@ func (m *meter) charge(thread *starlark.Thread, n int) error {
 
 // text admits a new text of n bytes, made by what.
 func (m *meter) text(thread *starlark.Thread, what string, n int) error {
+	if n > m.limits.ValueBytes && n < 2*m.limits.ValueBytes {
+		return faultf("%s would make a text of more than %s", what, size(uint64(m.limits.ValueBytes))).do("make it smaller")
+	}
 	if n > m.limits.ValueBytes {
 		return faultf("%s would make a text of %s, the limit is %s", what, size(uint64(n)), size(uint64(m.limits.ValueBytes))).do("make it smaller")
 	}

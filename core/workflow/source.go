@@ -91,6 +91,8 @@ func (s *sources) unresolved(err error) *Error {
 		remedy = "known: " + strings.Join(declared(), ", ") + ", and Starlark's own functions"
 		if hint = strings.TrimSuffix(hint, "?)"); hint != "" && !strings.Contains(hint, mark) {
 			remedy = fmt.Sprintf("did you mean %q?", hint)
+		} else if near := nearest(name, append(declared(), starlark.Universe.Keys()...)); near != "" {
+			remedy = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
 	return s.error(pos.Filename(), int(pos.Line), int(pos.Col), width, message, remedy)
@@ -122,6 +124,9 @@ func (s *sources) explain(main string, err error) *Error {
 	}
 	if cancelled, ok := strings.CutPrefix(message, "Starlark computation cancelled: "); ok {
 		message, remedy = cancelled, "a file only declares: move work into a step's function, or do less of it"
+	}
+	if strings.HasSuffix(message, "called recursively") {
+		remedy = "functions cannot call themselves: use a loop"
 	}
 	return s.locate(main, pos, &fault{}, message, remedy)
 }

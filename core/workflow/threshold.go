@@ -16,7 +16,7 @@ func thresholdWords() []string { return []string{"latency", "service", "errors",
 //	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
 //	[step.]errors < 1%            checks > 99%
 //	[step.]rate > 1000/s
-//	metric.p99 < 100              also min, max, mean, count; metric.rate > 10/s
+//	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
 func parseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *fault) {
 	t := message.Threshold{Expr: expr}
 	if len(expr) > 200 {
@@ -81,7 +81,7 @@ func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind)
 		if kind != message.StepNone && !measured(kind) {
 			return faultf("%q is not measured, it has no %s", t.Step, word)
 		}
-		if rest == "count" {
+		if rest == "count" || rest == "sum" {
 			return statisticUnknown(word, rest, false)
 		}
 		return parseStatistic(t, word, rest)
@@ -144,8 +144,11 @@ func parseStatistic(t *message.Threshold, of, word string) *fault {
 		t.Statistic = message.StatMax
 	case "mean":
 		t.Statistic = message.StatMean
-	case "count":
+	case "count", "sum":
 		t.Statistic = message.StatCount
+		if word == "sum" {
+			t.Statistic = message.StatSum
+		}
 	case "":
 		return faultf("it does not say which %s", of).do("as in \"%s.p99\"", of)
 	default:
@@ -162,7 +165,7 @@ func parseStatistic(t *message.Threshold, of, word string) *fault {
 func statisticUnknown(of, word string, metric bool) *fault {
 	known := "p50 ... p99.9, min, max or mean"
 	if metric {
-		known = "p50 ... p99.9, min, max, mean, count or rate"
+		known = "p50 ... p99.9, min, max, mean, count, sum or rate"
 	}
 	return faultf("%s has no %q", of, clip(word, 40)).do("write %s", known)
 }

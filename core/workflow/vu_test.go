@@ -1,0 +1,292 @@
+package workflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/core/workflow"
+)
+
+// fake answers every request with what answer returns, and keeps all it saw.
+type fake struct {
+	requests []workflow.Request
+	logs     []string
+	slept    time.Duration
+	answer   func(*workflow.Request) *workflow.Response
+	stopped  bool
+	asked    int
+}
+
+func (f *fake) Do(r *workflow.Request) *workflow.Response {
+	f.requests = append(f.requests, *r)
+	if f.answer == nil {
+		return &workflow.Response{Status: 200}
+	}
+	return f.answer(r)
+}
+func (f *fake) Sleep(d time.Duration) { f.slept += d }
+func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
+func (f *fake) Stopped() bool         { f.asked++; return f.stopped }
+
+// load reads one workflow from text.
+func load(t testing.TB, text string) *workflow.Workflow {
+	t.Helper()
+	p, err := workflow.Load(program("test.star", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Workflow(p.Plan().Workflows[0].Name)
+}
+
+// one loads a workflow whose only step is a function with the given body.
+func one(t testing.TB, body string) *workflow.Workflow {
+	t.Helper()
+	return load(t, "def f(vu):\n    "+strings.ReplaceAll(body, "\n", "\n    ")+"\nworkflow(name = \"w\", steps = [step(f)])\n")
+}
+
+func TestSession(t *testing.T) {
+	w := load(t, `
+def login(vu):
+    return vu.http.post("http://h/login", json = {"user": "u%d" % vu.id})
+
+def profile(vu, login):
+    vu.vars["n"] = vu.vars.get("n", 0) + 1
+    return vu.http.get("http://h/me", headers = {"Authorization": "Bearer " + login.json()["token"]})
+
+def is_me(vu, profile):
+    return profile.status == 200 or "status %d" % profile.status
+
+workflow(name = "session", steps = [
+    step(login),
+    step("home", http.get("http://h/"), after = ["login"]),
+    step(profile, after = ["login"]),
+    check(is_me, after = ["profile"]),
+    metric("size", kind = "distribution", value = lambda vu, home, login: len(home.body), after = ["home"]),
+    action(lambda vu, profile: vu.log("%d %d %s" % (vu.iteration, vu.vars["n"], profile.error)), after = ["profile"]),
+])`)
+	c := &fake{answer: func(r *workflow.Request) *workflow.Response {
+		if r.URL == "http://h/login" {
+			return &workflow.Response{Status: 200, Body: []byte(`{"token": "t1"}`)}
+		}
+		return &workflow.Response{Status: 503}
+	}}
+	v := w.NewVU(7, 1, c)
+	for range 2 {
+		v.Begin()
+		if got := v.Call(0); !got.OK || got.Response.Status != 200 {
+			t.Fatalf("login: %+v", got)
+		}
+		v.SetResponse(1, &workflow.Response{Status: 200, Body: make([]byte, 42)})
+		if got := v.Call(2); got.OK || got.Kind != "status" || got.Detail != "status 503" {
+			t.Errorf("profile: %+v", got)
+		}
+		if got := v.Call(3); got.OK || got.Kind != "status 503" {
+			t.Errorf("is_me: %+v", got)
+		}
+		if got := v.Call(4); !got.OK || !got.HasValue || got.Value != 42_000 {
+			t.Errorf("size: %+v", got)
+		}
+		if got := v.Call(5); !got.OK {
+			t.Errorf("action: %+v", got)
+		}
+	}
+	if diff := cmp.Diff([]string{"1 1 ", "2 2 "}, c.logs); diff != "" {
+		t.Error(diff)
+	}
+	if got := c.requests[0]; got.Method != "POST" || string(got.Body) != `{"user":"u7"}` || got.ContentType != "application/json" {
+		t.Errorf("login sent %+v", got)
+	}
+	if diff := cmp.Diff([]workflow.Pair{{Name: "Authorization", Value: "Bearer t1"}}, c.requests[1].Headers); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A function step is ok when an answer came whole with a status below 400; a
+// script's mistakes are told with their place.
+func TestOutcomes(t *testing.T) {
+	tests := []struct{ why, body, kind, detail string }{
+		{"good", `return vu.http.get("http://h/")`, "", ""},
+		{"broken connection", `return vu.http.get("http://h/reset")`, "reset", "the connection was reset"},
+		{"client error", `return vu.http.get("http://h/404")`, "status", "status 404"},
+		{"no response", `pass`, "script", "test.star:2:5: f must return the response that it measures, not None"},
+		{"a request is no response", `return http.get("http://h/")`, "script", "vu.http.get sends one"},
+		{"fail", `fail("no token")`, "fail", "no token"},
+		{"missing key", `return {}["token"]`, "script", `test.star:3:14: key "token" not in dict`},
+		{"unknown name", `return vu.htpp`, "script", `vu has no "htpp"`},
+		{"not JSON", `return vu.http.get("http://h/").json()`, "script", "is not JSON"},
+		{"deep JSON", `return json.decode("[" * 100000)`, "script", "nested more than 200 deep"},
+		{"endless", "while True:\n    pass", "script", "has not returned after 10000000 steps"},
+		{"a gigabyte", `return "x" * (1 << 30)`, "script", "would make a text of 1 GiB"},
+		{"frozen", `shared.append(1)`, "script", "frozen"},
+		{"declares", `step("a", http.get("http://h/"))`, "script", "only describes a request"},
+		{"bad header", `return vu.http.get("http://h/", headers = {"a b": "c"})`, "script", "not a header's name"},
+		{"bad URL", `return vu.http.get("h/")`, "script", "has no scheme"},
+	}
+	for _, test := range tests {
+		t.Run(test.why, func(t *testing.T) {
+			body := strings.ReplaceAll(test.body, "\n", "\n    ")
+			w := load(t, "def f(vu):\n    x = 1\n    "+body+"\nshared = []\nworkflow(name = \"w\", steps = [step(f)])\n")
+			c := &fake{answer: func(r *workflow.Request) *workflow.Response {
+				switch r.URL {
+				case "http://h/reset":
+					return &workflow.Response{Kind: "reset", Error: "the connection was reset"}
+				case "http://h/404":
+					return &workflow.Response{Status: 404}
+				}
+				return &workflow.Response{Status: 200}
+			}}
+			got := w.NewVU(1, 1, c).Call(0)
+			want := strings.Replace(test.detail, "test.star:2:5", "test.star:1:1", 1)
+			if got.Kind != test.kind || !strings.Contains(got.Detail, want) || got.OK != (test.kind == "") {
+				t.Errorf("got %+v, want kind %q, detail with %q", got, test.kind, want)
+			}
+		})
+	}
+}
+
+func TestChecksAndMetrics(t *testing.T) {
+	tests := []struct {
+		step, kind string
+		value      int64
+	}{
+		{`check("c", lambda vu: True)`, "", 0},
+		{`check("c", lambda vu: False)`, "false", 0},
+		{`check("c", lambda vu: "too slow")`, "too slow", 0},
+		{`check("c", lambda vu: None)`, "script", 0},
+		{`metric("m", kind = "counter", value = lambda vu: 3)`, "", 3000},
+		{`metric("m", kind = "rate", value = lambda vu: 0.0625)`, "", 63},
+		{`metric("m", kind = "counter", value = lambda vu: -1)`, "script", 0},
+		{`metric("m", kind = "counter", value = lambda vu: "3")`, "script", 0},
+		{`metric("m", kind = "counter", value = lambda vu: 1 << 60)`, "script", 0},
+		{`metric("m", kind = "counter", value = lambda vu: float("nan"))`, "script", 0},
+		{`action(lambda vu: vu.sleep("2s"))`, "", 0},
+	}
+	for _, test := range tests {
+		c := &fake{}
+		got := load(t, "workflow(name = \"w\", steps = ["+test.step+"])").NewVU(1, 1, c).Call(0)
+		if got.Kind != test.kind || got.Value != test.value || got.OK != (test.kind == "") {
+			t.Errorf("%s: got %+v, want kind %q, value %d", test.step, got, test.kind, test.value)
+		}
+		if strings.HasPrefix(test.step, "action") && c.slept != 2*time.Second {
+			t.Errorf("slept %v", c.slept)
+		}
+	}
+}
+
+// A run that is stopped ends a function that computes, soon.
+func TestStopped(t *testing.T) {
+	c := &fake{stopped: true}
+	got := one(t, "while True:\n    pass").NewVU(1, 1, c).Call(0)
+	if got.Kind != "cancelled" || c.asked != 1 {
+		t.Errorf("got %+v after %d questions", got, c.asked)
+	}
+}
+
+// Calls of one virtual user may overlap while one of them blocks.
+func TestOverlap(t *testing.T) {
+	w := load(t, `
+def a(vu):
+    r = vu.http.get("http://h/a")
+    vu.vars["x"] = vu.vars.get("x", 0) + 1
+    return r
+workflow(name = "w", steps = [step(a), step("b", a)])`)
+	c := &fake{}
+	v := w.NewVU(1, 1, c)
+	depth := 0
+	c.answer = func(*workflow.Request) *workflow.Response {
+		if depth++; depth < 3 {
+			if got := v.Call(1); !got.OK {
+				t.Errorf("the inner call: %+v", got)
+			}
+		}
+		return &workflow.Response{Status: 200}
+	}
+	v.Begin()
+	if got := v.Call(0); !got.OK {
+		t.Errorf("the outer call: %+v", got)
+	}
+}
+
+func TestResponse(t *testing.T) {
+	w := one(t, `r = vu.http.get("http://h/")
+vu.log("%s|%s|%s|%s" % (r.headers["content-TYPE"], r.headers.get("x", "none"), r.headers.all("a"), r.headers.names()))
+vu.log("%s %s %d %s %s" % (r.body, r.text(), r.latency.milliseconds, r.latency, "A" in r.headers))
+vu.log(r.json())
+return r`)
+	c := &fake{answer: func(*workflow.Request) *workflow.Response {
+		return &workflow.Response{Status: 200, Body: []byte(`[1, 2]`), Latency: 1500 * time.Microsecond,
+			Headers: []workflow.Pair{{Name: "Content-Type", Value: "text/html"}, {Name: "a", Value: "1"}, {Name: "A", Value: "2"}}}
+	}}
+	if got := w.NewVU(1, 1, c).Call(0); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	want := []string{`text/html|none|["1", "2"]|["content-type", "a"]`, `b"[1, 2]" [1, 2] 1 1.5ms True`, "[1, 2]"}
+	if diff := cmp.Diff(want, c.logs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequests(t *testing.T) {
+	tests := []struct {
+		call string
+		want workflow.Request
+	}{
+		{`http.get("http://h/", params = {"q": ["a", "b"], "n": 1}, cookies = {"c": "d"}, timeout = "250ms", redirects = 3)`,
+			workflow.Request{Method: "GET", URL: "http://h/", Params: []workflow.Pair{{Name: "q", Value: "a"}, {Name: "q", Value: "b"}, {Name: "n", Value: "1"}},
+				Cookies: []workflow.Pair{{Name: "c", Value: "d"}}, Timeout: 250 * time.Millisecond, Redirects: 3}},
+		{`http.put("http://h/", body = b"\x01", auth = http.basic("u", "p"))`,
+			workflow.Request{Method: "PUT", URL: "http://h/", Body: []byte{1}, ContentType: "application/octet-stream", Auth: &workflow.Auth{Kind: "basic", User: "u", Password: "p"}}},
+		{`http.post("https://h/", form = {"a b": "c&d", "e": 1}, auth = http.bearer("t"))`,
+			workflow.Request{Method: "POST", URL: "https://h/", Body: []byte("a+b=c%26d&e=1"), ContentType: "application/x-www-form-urlencoded", Auth: &workflow.Auth{Kind: "bearer", Token: "t"}}},
+		{`http.patch("http://h/", json = {"z": [1, 2.5, None, True], "a": "\"\n"})`,
+			workflow.Request{Method: "PATCH", URL: "http://h/", Body: []byte(`{"z":[1,2.5,null,true],"a":"\"\n"}`), ContentType: "application/json"}},
+		{`http.request("PROPFIND", "http://h/", body = "x")`,
+			workflow.Request{Method: "PROPFIND", URL: "http://h/", Body: []byte("x"), ContentType: "text/plain; charset=utf-8"}},
+		{`http.post("http://h/", multipart = {"a": "1", "f": http.part("data", filename = "n.txt", type = "text/plain")})`,
+			workflow.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
+				Body: []byte("--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n" +
+					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n.txt\"\r\nContent-Type: text/plain\r\n\r\ndata\r\n--hyperscale-BOUNDARY--\r\n")}},
+	}
+	for _, test := range tests {
+		w := load(t, fmt.Sprintf("workflow(name = \"w\", steps = [step(\"a\", %s), step(\"b\", lambda vu: vu.%s)])", test.call, test.call))
+		c := &fake{}
+		if out := w.NewVU(1, 1, c).Call(1); !out.OK {
+			t.Errorf("%s: %+v", test.call, out)
+			continue
+		}
+		if _, boundary, ok := strings.Cut(c.requests[0].ContentType, "boundary=hyperscale-"); ok {
+			test.want.ContentType = strings.ReplaceAll(test.want.ContentType, "BOUNDARY", boundary)
+			test.want.Body = []byte(strings.ReplaceAll(string(test.want.Body), "BOUNDARY", boundary))
+		}
+		for _, got := range []*workflow.Request{w.Steps[0].Request, &c.requests[0]} {
+			if diff := cmp.Diff(&test.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.call, diff)
+			}
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	w := one(t, `vu.log("%d %s %s" % (vu.random.int(-5, 5), vu.random.choice(["a", "b", "c"]), vu.random.shuffle([1, 2, 3])))
+return vu.http.get("http://h/")`)
+	draw := func(id, seed uint64) string {
+		c := &fake{}
+		v := w.NewVU(id, seed, c)
+		for range 20 {
+			if out := v.Call(0); !out.OK {
+				t.Fatalf("%+v", out)
+			}
+		}
+		return strings.Join(c.logs, "\n")
+	}
+	if draw(1, 1) != draw(1, 1) {
+		t.Error("the same seed drew other numbers")
+	}
+	if draw(1, 1) == draw(2, 1) || draw(1, 1) == draw(1, 2) {
+		t.Error("another user or seed drew the same numbers")
+	}
+}
