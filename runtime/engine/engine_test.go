@@ -227,8 +227,9 @@ func TestOnePass(t *testing.T) {
 		if diff := cmp.Diff(want, s.Stats().Paths); diff != "" {
 			t.Errorf("requests by path (-want +got):\n%s", diff)
 		}
-		if got := s.Stats().Connections; got != 40 {
-			t.Errorf("got %d connections, want two a virtual user: b and c go side by side", got)
+		// b and c go side by side, unless one was so fast that the other found its connection free.
+		if got := s.Stats().Connections; got < 20 || got > 40 {
+			t.Errorf("got %d connections, want one or two a virtual user", got)
 		}
 	})
 }

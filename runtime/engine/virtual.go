@@ -197,20 +197,31 @@ func (v *virtual) function(i int) bool {
 	v.mu.Lock()
 	v.step = i
 	out := v.script.Call(i)
-	var service time.Duration
-	if i < len(v.served) && out.Response != nil && v.served[i].response == out.Response {
-		service = v.served[i].service
-	}
+	var last served
 	if i < len(v.served) {
-		v.served[i] = served{} // it must not keep the answer alive
+		last, v.served[i] = v.served[i], served{} // it must not keep the answer alive
 	}
 	v.mu.Unlock()
-	if out.Kind == string(http1.KindCancelled) && !v.r.isCancelled() {
-		out.Kind, out.Detail = string(http1.KindTimeout), "it still ran a timeout after the run's end"
+	var service time.Duration
+	if out.Response != nil && out.Response == last.response {
+		service = last.service
 	}
+	out = v.r.cause(out, last.response)
 	v.r.account(i, func(a *account) { a.outcome(out, service) })
 	v.r.debug.outcome(v.r.g.steps[i].plan.Name, out)
 	return out.OK
+}
+
+// cause puts the reason of a failure in the place of its symptoms.
+func (r *general) cause(out workflow.Outcome, last *workflow.Response) workflow.Outcome {
+	// A function that goes on with an answer that never came stumbles over its absence.
+	if out.Kind == string(http1.KindScript) && last != nil && last.Kind != "" {
+		out.Kind, out.Detail = last.Kind, last.Error
+	}
+	if out.Kind == string(http1.KindCancelled) && !r.isCancelled() {
+		out.Kind, out.Detail = string(http1.KindTimeout), "it still ran a timeout after the run's end"
+	}
+	return out
 }
 
 // outcome counts what a function returned.

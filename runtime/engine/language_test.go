@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/target"
+)
+
+// load reads a workflow file; "TARGET" in it stands for the URL.
+func load(t *testing.T, url, text string) *workflow.Workflow {
+	t.Helper()
+	text = strings.ReplaceAll(text, "TARGET", url)
+	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Workflow("test")
+}
+
+const session = `
+def login(vu):
+    vu.vars["n"] = vu.vars.get("n", 0) + 1
+    return vu.http.post("TARGET/login", json = {"user": "u%d" % vu.id})
+
+def profile(vu, login):
+    token = login.json()["token"]
+    return vu.http.get("TARGET/me", headers = {"Authorization": "Bearer " + token})
+
+def is_me(vu, profile):
+    return profile.json()["user"] == "u%d" % vu.id or "another user"
+
+def is_even(vu, profile):
+    return vu.id % 2 == 0 or "id is odd"
+
+workflow(
+    name = "test", vus = 1, duration = "1s",
+    steps = [
+        step("home", http.get("TARGET/")),
+        step(login),
+        step(profile, after = ["login"]),
+        check(is_me, after = ["profile"]),
+        check(is_even, after = ["profile"]),
+        metric("size", kind = "distribution", value = lambda vu, home: len(home.body), after = ["home"]),
+        action("say", lambda vu: vu.log("pass %d" % vu.iteration), after = ["profile"]),
+    ],
+)
+`
+
+func TestLanguage(t *testing.T) {
+	s := serve(t, nil)
+	r := run(t, context.Background(), Config{Workflow: load(t, s.URL(), session), VUs: 4, Seed: 1})
+	four := tally{Started: 4, OK: 4}
+	want := map[string]tally{
+		"home": four, "login": four, "profile": four, "is_me": four, "is_even": {Started: 4, OK: 2, Failed: 2}, "size": four, "say": four,
+	}
+	if diff := cmp.Diff(want, tallies(r)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, step := range r.Stats.Steps {
+		switch {
+		case step.Name == "is_even" && kinds(step)["id is odd"] != 2:
+			t.Errorf("errors of the check: %v", step.Errors)
+		case step.Name == "size" && step.Metric.Max != 150_000:
+			t.Errorf("metric: %+v", step.Metric)
+		case step.Name == "profile" && (step.Latency.Count != 4 || step.Service.Count != 4):
+			t.Errorf("profile was not measured: %+v", step)
+		}
+	}
+	if len(r.Stats.Logs) != 4 {
+		t.Errorf("logs: %q", r.Stats.Logs)
+	}
+}
+
+func TestLanguageForAWhile(t *testing.T) {
+	s := serve(t, func(c *target.Config) { c.ErrorEvery, c.CloseEvery = 10, 35 })
+	r := run(t, context.Background(), Config{Workflow: load(t, s.URL(), session), VUs: 16, Duration: 300 * time.Millisecond})
+	started := uint64(0)
+	for _, step := range r.Stats.Steps {
+		if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+			started += step.Started
+		}
+	}
+	if n := s.Stats().Requests; started != n || n == 0 {
+		t.Errorf("started %d, the target saw %d", started, n)
+	}
+}
+
+// What a function does with an answer that never came must not hide why it did not come.
+func TestCauseNotSymptom(t *testing.T) {
+	r := run(t, context.Background(), Config{VUs: 2, Workflow: load(t, "http://127.0.0.1:1", `
+def a(vu):
+    got = vu.http.get("TARGET/")
+    return vu.http.get("TARGET/" + got.json()["next"])
+
+workflow(name = "test", vus = 1, duration = "1s", steps = [step(a)])
+`)})
+	if kinds(r.Stats.Steps[0])["refused"] != 2 || r.State != message.WorkflowFailed {
+		t.Errorf("state %v, errors %v, want refused", r.State, r.Stats.Steps[0].Errors)
+	}
+}
+
+func TestCancelEndsLoopsOfTheInterpreter(t *testing.T) {
+	w := load(t, "", `
+def a(vu):
+    for i in range(1000000):
+        vu.sleep("1ms")
+    return None
+
+workflow(name = "test", vus = 1, duration = "1s", steps = [step(a)])
+`)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	r := run(t, ctx, Config{Workflow: w, VUs: 2, Duration: time.Minute})
+	if got := tallies(r)["a"]; got != (tally{Started: 2, Cancelled: 2}) {
+		t.Errorf("got %+v: %v", got, r.Stats.Steps[0].Errors)
+	}
+}
