@@ -1,27 +1,47 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/target"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"hyperscale": main})
 }
 
-// TestScripts tells the commands as a person types them.
+// TestScripts tells the commands as a person types them. Beside testscript's own,
+// scripts have
+//
+//	code N command...      run it, its exit code is N
+//	target key=N...        start a target, its address is $TARGET
+//	served N               wait until it has got that many requests
+//	accounts FILE [SLACK]  the result file adds up and agrees with the target: exactly,
+//	                       or, with "cancelled", but for what was in flight
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"code": expectCode},
+		Setup: func(env *testscript.Env) error {
+			env.Values[serverKey] = new(*target.Server)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": expectCode, "target": serve, "served": served, "accounts": accounts,
+		},
 	})
 }
 
-// expectCode runs a command line and compares its exit code: code 2 hyperscale run
+const serverKey = "target"
+
 func expectCode(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) < 2 {
 		ts.Fatalf("usage: code N command...")
@@ -30,10 +50,86 @@ func expectCode(ts *testscript.TestScript, negated bool, args []string) {
 	got := "0"
 	if exit, ok := err.(interface{ ExitCode() int }); ok {
 		got = strconv.Itoa(exit.ExitCode())
-	} else if err != nil {
-		ts.Fatalf("%v", err)
+	} else {
+		ts.Check(err)
 	}
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
+}
+
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	config := target.Default()
+	config.Listen = "127.0.0.1:0"
+	for i := 0; i+1 < len(args); i += 2 {
+		n, err := strconv.Atoi(args[i+1])
+		ts.Check(err)
+		switch args[i] {
+		case "error-every":
+			config.ErrorEvery = n
+		case "close-every":
+			config.CloseEvery = n
+		case "stall-every":
+			config.StallEvery = n
+		case "latency-ms":
+			config.Latency = time.Duration(n) * time.Millisecond
+		default:
+			ts.Fatalf("no option %s", args[i])
+		}
+	}
+	server, err := target.Listen(config)
+	ts.Check(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	ts.Defer(func() {
+		cancel()
+		ts.Check(<-done)
+	})
+	*ts.Value(serverKey).(**target.Server) = server
+	ts.Setenv("TARGET", server.URL())
+}
+
+func server(ts *testscript.TestScript) *target.Server { return *ts.Value(serverKey).(**target.Server) }
+
+func served(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.ParseUint(args[0], 10, 64)
+	ts.Check(err)
+	for limit := time.Now().Add(30 * time.Second); server(ts).Stats().Requests < want; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			ts.Fatalf("the target has got %d requests in 30s, want %d", server(ts).Stats().Requests, want)
+		}
+	}
+}
+
+func accounts(ts *testscript.TestScript, _ bool, args []string) {
+	var r report.Result
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &r))
+	check := func(what string, t report.Totals) {
+		if t.Started != t.OK+t.Failed+t.TimedOut+t.Cancelled {
+			ts.Fatalf("%s does not add up: %+v", what, t)
+		}
+	}
+	check("the whole", r.Totals)
+	for _, w := range r.Workflows {
+		check("workflow "+w.Name, w.Totals)
+		for _, s := range w.Steps {
+			check("step "+s.Name, s.Totals)
+			if s.LatencyNS.Count != 0 && s.LatencyNS.P50 > s.LatencyNS.Max {
+				ts.Fatalf("step %s: p50 %d is above max %d", s.Name, s.LatencyNS.P50, s.LatencyNS.Max)
+			}
+		}
+	}
+	var slack uint64
+	if len(args) > 1 {
+		slack = r.Totals.Cancelled
+	}
+	got := server(ts).Stats().Requests
+	if got > r.Totals.Started || got < r.Totals.Started-slack {
+		ts.Fatalf("the target counted %d requests, the result %+v", got, r.Totals)
+	}
+	if r.Totals.Started == 0 {
+		ts.Fatalf("nothing was started")
+	}
+	ts.Logf("%d requests, both agree", got)
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // The groups of help.
@@ -36,6 +39,7 @@ func newRootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	root.SetFlagErrorFunc(refuseFlag)
+	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(
 		&cobra.Group{ID: groupTest, Title: "Load tests on this machine:"},
 		&cobra.Group{ID: groupCluster, Title: "Clusters:"},
@@ -47,10 +51,33 @@ func newRootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupTest, newNewCommand())
+	add(groupTest, newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newTargetCommand())
+	add(groupCluster,
+		newSubmitCommand(), newWatchCommand(), newStatusCommand(), newCancelCommand(), newDatacentersCommand(),
+		newNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),
+		newNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
+		newNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),
+	)
 	add(groupMore, newVersionCommand(), newCompletionCommand())
+	root.AddCommand(newExecutorCommand(), newGuardCommand())
 	return root
 }
+
+// usageTemplate is cobra's, less what says nothing here.
+const usageTemplate = `Usage:
+  {{if .Runnable}}{{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND --help{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{$all := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $all}}{{if (and (eq .GroupID $group.ID) .IsAvailableCommand)}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if not .Groups}}{{range $all}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+`
 
 // refuseCommand names the nearest command.
 func refuseCommand(cmd *cobra.Command, args []string) error {
@@ -64,6 +91,15 @@ func refuseCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return usage("%q is not a command%s: `%s --help` lists them", args[0], didYouMean(args[0], names), cmd.CommandPath())
+}
+
+// jobArgument refuses what is no job's id.
+func jobArgument(cmd *cobra.Command, args []string) error {
+	if err := exactly("JOB")(cmd, args); err != nil {
+		return err
+	}
+	_, err := message.ParseJobID(args[0])
+	return asUsage(err)
 }
 
 // refuseFlag names the nearest flag where there is no such flag, and says where
@@ -83,10 +119,14 @@ func didYouMean(got string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	best := slices.MinFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(distance(got, a), distance(got, b)), cmp.Compare(a, b))
-	})
-	if distance(got, best) > max(1, len(got)/3) && !(len(got) > 2 && strings.HasPrefix(best, got)) {
+	far := func(name string) int {
+		if len(got) > 1 && strings.HasPrefix(name, got) {
+			return 0 // cut short
+		}
+		return distance(got, name)
+	}
+	best := slices.MinFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a, b)) })
+	if far(best) > max(1, len(got)/3) {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %s?)", best)

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"hyperscale/core/client"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/host"
+)
+
+// Bounds of what a command waits for.
+const (
+	answerMax = 10 * time.Second // an answer of a gate
+	newsMax   = 30 * time.Second // a status of a job that is watched; one comes every half second
+	cancelMax = 60 * time.Second // a cancelled job's end
+	stopMax   = 5 * time.Second  // a client's own end
+)
+
+// session is a command's connection to a cluster.
+type session struct {
+	node  *host.Node
+	gates string
+}
+
+// dial starts a client; it connects when it is first asked something.
+func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
+	if len(f.addresses) == 0 {
+		return nil, usage("--gate is missing: give the address of a gate, as in --gate gate-1:9000")
+	}
+	config := client.Default()
+	for _, a := range f.addresses {
+		config.Gates = append(config.Gates, node.Addr(a))
+	}
+	config.AskTimeout, config.AskRetry = answerMax, answerMax/3
+	if err := config.Validate(); err != nil {
+		return nil, asUsage(fmt.Errorf("--gate: %w", err))
+	}
+	n, err := host.Start(host.Options{
+		Role: node.RoleClient, ID: node.ID(fmt.Sprintf("client-%d", os.Getpid())), Cluster: f.cluster, Environment: f.environment,
+		Machine: client.New(config), Logger: logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &session{node: n, gates: strings.Join(f.addresses, ", ")}, nil
+}
+
+// close ends the client; what it has still to say may leave.
+func (s *session) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
+	defer cancel()
+	_ = s.node.Stop(ctx) // it ends one way or the other, and nothing depends on how
+}
+
+// ask sends one question and returns its answer, or an error that says what to do.
+func (s *session) ask(ctx context.Context, m node.Message) (node.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax+stopMax) // the client gives up before
+	defer cancel()
+	command, err := s.node.Command(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer command.Close()
+	answer, ok := <-command.Answers()
+	if !ok {
+		return nil, s.silent(command.Err())
+	}
+	if refused, ok := answer.(*message.Refused); ok {
+		return nil, refusal(refused)
+	}
+	return answer, nil
+}
+
+// silent explains that no answer can come any more.
+func (s *session) silent(err error) error {
+	if err == nil {
+		err = errors.New("the client stopped")
+	}
+	return exitWith(exitFailed, fmt.Errorf("gate %s: %w", s.gates, err))
+}
+
+// refusal turns a gate's no into words.
+func refusal(r *message.Refused) error {
+	text := r.Code.String()
+	if r.Detail != "" {
+		text += ": " + r.Detail
+	}
+	if r.RetryAfter > 0 {
+		text += fmt.Sprintf(" (retry after %v)", r.RetryAfter.Round(time.Millisecond))
+	}
+	code := exitFailed
+	switch r.Code {
+	case message.CodeUnknownJob, message.CodeUnknownDatacenter, message.CodeKeyMismatch, message.CodeBadPlan, message.CodeTooLarge:
+		code = exitUsage
+	}
+	return exitWith(code, fmt.Errorf("%s: %s", text, r.Code.Remedy()))
+}
+
+// unexpected is an answer that fits no question of ours.
+func unexpected(m node.Message) error {
+	return exitWith(exitFailed, fmt.Errorf("the gate answered with a %s: use the same version of hyperscale at both ends", message.Name(m.Kind())))
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine"
+)
+
+// debugRun runs one virtual user once through each workflow, in this process, and
+// shows what it sends and gets. There is nothing to judge in one pass.
+func debugRun(cmd *cobra.Command, program message.Program) error {
+	loaded, err := workflow.Load(program)
+	if err != nil {
+		return asUsage(err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	for _, plan := range loaded.Plan().Workflows {
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed)
+		switch {
+		case err != nil:
+			return fmt.Errorf("workflow %s: %w", plan.Name, err)
+		case ctx.Err() != nil:
+			return exitWith(exitInterrupted, nil)
+		case result.State != message.WorkflowCompleted:
+			return fmt.Errorf("workflow %s: %s: %s", plan.Name, result.State, result.Error)
+		}
+	}
+	return nil
+}
+
+func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64) (*message.ExecResult, error) {
+	out := cmd.OutOrStdout()
+	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one pass\n", w.Plan.Name); err != nil {
+		return nil, err
+	}
+	return engine.Run(ctx, engine.Config{Workflow: w, VUs: 1, Seed: seed, Timeout: w.Plan.Timeout, Debug: out})
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine"
+	"hyperscale/runtime/exec"
+)
+
+// newExecutorCommand is what workers start once a core; nobody types it.
+func newExecutorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "executor",
+		Short:  "one core of a worker, started by it",
+		Hidden: true,
+		Args:   exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			if code := exec.Main(runSlice); code != exitGood {
+				return exitWith(code, nil)
+			}
+			return nil
+		},
+	}
+}
+
+// runSlice loads the program again, since only bytes cross the wire, and runs the
+// executor's share of one workflow.
+func runSlice(ctx context.Context, start *message.ExecStart, progress func(*message.Stats)) *message.ExecResult {
+	failed := func(err error) *message.ExecResult {
+		return &message.ExecResult{State: message.WorkflowFailed, Error: err.Error()}
+	}
+	program, err := workflow.Load(start.Program)
+	if err != nil {
+		return failed(err)
+	}
+	if got := workflow.Digest(program.Plan()); got != start.PlanDigest {
+		return failed(fmt.Errorf("the program makes another plan here (%x) than where it was submitted (%x): use the same version of hyperscale at both ends", got, start.PlanDigest))
+	}
+	w := program.Workflow(start.Workflow)
+	if w == nil {
+		return failed(fmt.Errorf("the program has no workflow %q: use the same version of hyperscale at both ends", start.Workflow))
+	}
+	config := engine.Config{
+		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
+		Duration: start.Duration, Timeout: start.Timeout, Progress: progress,
+	}
+	if start.Debug {
+		config.Debug = os.Stderr
+	}
+	result, err := engine.Run(ctx, config)
+	if err != nil {
+		return failed(err)
+	}
+	return result
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// interrupts gathers what asks a command to stop: SIGINT, SIGTERM, and Ctrl-C on a
+// live screen, where the terminal sends no signal.
+type interrupts struct {
+	asked   chan struct{}
+	signals chan os.Signal
+	done    chan struct{}
+}
+
+func catchInterrupts() *interrupts {
+	i := &interrupts{asked: make(chan struct{}, 2), signals: make(chan os.Signal, 2), done: make(chan struct{})}
+	signal.Notify(i.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-i.signals:
+				i.press()
+			case <-i.done:
+				return
+			}
+		}
+	}()
+	return i
+}
+
+// press asks once more; a third time says nothing new.
+func (i *interrupts) press() {
+	select {
+	case i.asked <- struct{}{}:
+	default:
+	}
+}
+
+func (i *interrupts) release() {
+	signal.Stop(i.signals)
+	close(i.done)
+}

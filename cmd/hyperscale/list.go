@@ -1,0 +1,163 @@
+package main
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/ui"
+)
+
+// What --json prints of lists. Fields may be added, never renamed.
+
+type jobJSON struct {
+	Job         string         `json:"job"`
+	Name        string         `json:"name"`
+	State       string         `json:"state"`
+	Position    uint32         `json:"position"` // in the queue, from 1; 0: not queued
+	Reason      string         `json:"reason"`
+	ElapsedNS   int64          `json:"elapsed_ns"`
+	Datacenters []progressJSON `json:"datacenters"`
+}
+
+type progressJSON struct {
+	Name      string         `json:"name"`
+	State     string         `json:"state"`
+	Error     string         `json:"error"`
+	Workflows []workflowJSON `json:"workflows"`
+}
+
+type workflowJSON struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Error   string `json:"error"`
+	Active  uint64 `json:"active"` // virtual users now
+	Started uint64 `json:"started"`
+	OK      uint64 `json:"ok"`
+	Failed  uint64 `json:"failed"` // timed out ones included
+}
+
+func jobView(s *message.JobStatus) jobJSON {
+	out := jobJSON{
+		Job: s.Job.String(), Name: s.Name, State: s.State.String(), Position: s.Position, Reason: s.Reason,
+		ElapsedNS: int64(s.Elapsed), Datacenters: []progressJSON{},
+	}
+	for _, d := range s.Datacenters {
+		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, Workflows: []workflowJSON{}}
+		for _, w := range d.Workflows {
+			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
+			for _, step := range w.Stats.Steps {
+				if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+					flow.Started += step.Started
+					flow.OK += step.OK
+					flow.Failed += step.Failed + step.TimedOut
+				}
+			}
+			part.Workflows = append(part.Workflows, flow)
+		}
+		out.Datacenters = append(out.Datacenters, part)
+	}
+	return out
+}
+
+type clusterJSON struct {
+	Nodes []nodeJSON    `json:"nodes"`
+	Jobs  []jobLineJSON `json:"jobs"` // the newest
+}
+
+type nodeJSON struct {
+	Node       string `json:"node"`
+	Role       string `json:"role"`
+	Datacenter string `json:"datacenter"`
+	SilentNS   int64  `json:"silent_ns"` // since it was last heard
+	CoresTotal uint32 `json:"cores_total"`
+	CoresFree  uint32 `json:"cores_free"`
+}
+
+type jobLineJSON struct {
+	Job      string `json:"job"`
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	Position uint32 `json:"position"`
+	AgeNS    int64  `json:"age_ns"`
+}
+
+func clusterView(l *message.StatusList) clusterJSON {
+	out := clusterJSON{Nodes: []nodeJSON{}, Jobs: []jobLineJSON{}}
+	for _, n := range l.Nodes {
+		out.Nodes = append(out.Nodes, nodeJSON{n.Node, node.Role(n.Role).String(), n.Datacenter, int64(n.Silent), n.CoresTotal, n.CoresFree})
+	}
+	for _, j := range l.Jobs {
+		out.Jobs = append(out.Jobs, jobLineJSON{j.Job.String(), j.Name, j.State.String(), j.Position, int64(j.Age)})
+	}
+	return out
+}
+
+type datacenterJSON struct {
+	Name       string `json:"name"`
+	Health     string `json:"health"`
+	Managers   uint32 `json:"managers"`
+	Workers    uint32 `json:"workers"`
+	CoresTotal uint32 `json:"cores_total"`
+	CoresFree  uint32 `json:"cores_free"`
+}
+
+func datacenterView(l *message.DatacenterList) []datacenterJSON {
+	out := []datacenterJSON{}
+	for _, d := range l.Datacenters {
+		out = append(out, datacenterJSON{d.Name, d.Health.String(), d.Managers, d.Workers, d.CoresTotal, d.CoresFree})
+	}
+	return out
+}
+
+// printRows aligns columns; the first row is the head.
+func printRows(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = ui.Clean(row[i])
+		}
+		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+func number[T uint32 | uint64](n T) string { return strconv.FormatUint(uint64(n), 10) }
+
+func printDatacenters(w io.Writer, l *message.DatacenterList) error {
+	rows := [][]string{{"DATACENTER", "HEALTH", "MANAGERS", "WORKERS", "CORES", "FREE"}}
+	for _, d := range l.Datacenters {
+		rows = append(rows, []string{d.Name, d.Health.String(), number(d.Managers), number(d.Workers), number(d.CoresTotal), number(d.CoresFree)})
+	}
+	return printRows(w, rows)
+}
+
+func printCluster(w io.Writer, l *message.StatusList) error {
+	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "HEARD", "CORES", "FREE"}}
+	for _, n := range l.Nodes {
+		rows = append(rows, []string{n.Node, node.Role(n.Role).String(), n.Datacenter, ui.Duration(n.Silent) + " ago", number(n.CoresTotal), number(n.CoresFree)})
+	}
+	if err := printRows(w, rows); err != nil {
+		return err
+	}
+	if len(l.Jobs) == 0 {
+		return nil
+	}
+	rows = [][]string{{"JOB", "NAME", "STATE", "AGE"}}
+	for _, j := range l.Jobs {
+		state := j.State.String()
+		if j.Position > 0 {
+			state += " (" + number(j.Position) + ")"
+		}
+		rows = append(rows, []string{j.Job.String(), j.Name, state, ui.Duration(j.Age)})
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return printRows(w, rows)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/node"
+	"hyperscale/core/worker"
+	"hyperscale/runtime/config"
+	"hyperscale/runtime/exec"
+	"hyperscale/runtime/host"
+	"hyperscale/runtime/local"
+)
+
+// nodeFlags are the flags of nodes, by role: a flag that would do nothing is absent.
+var nodeFlags = []struct {
+	name, help string
+	roles      []node.Role // empty: all
+}{
+	{"id", "`name` of the node, unique in its cluster", nil},
+	{"listen", "`host:port` for other nodes and clients", nil},
+	{"advertise", "`host:port` that others call; --listen if not given", nil},
+	{"admin", "`host:port` of /metrics, /healthz and /readyz; none if not given", nil},
+	{"datacenter", "`name` of where the node stands", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"seed", "`host:port` of a node to join (repeatable): a manager's gate, a worker's manager", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"gates", "`a,b,c`: the configured gates", []node.Role{node.RoleManager}},
+	{"managers", "`a,b,c`: the configured managers of the datacenter", []node.Role{node.RoleWorker}},
+	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
+	{"data", "`directory` of what must survive a restart", nil},
+	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
+	{"environment", "`name` of the environment, equal on all its nodes", nil},
+	{"log-level", "debug, info, warn or error", nil},
+	{"log-format", "text or json", nil},
+}
+
+func newNodeCommand(role node.Role, short string) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   role.String(),
+		Short: short,
+		Long: short + `.
+
+Settings come from the file, then the environment (HYPERSCALE_ID, ...), then flags.
+SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
+		Args: exactly(),
+		RunE: runs(func(cmd *cobra.Command, _ []string) error {
+			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: changedFlags(cmd)})
+			if err != nil {
+				return asUsage(err)
+			}
+			return runNode(cmd.Context(), n)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&file, "config", "", "YAML `FILE` of the node's settings")
+	defaults := map[string]string{}
+	d := config.Default(role)
+	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
+	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
+	for _, f := range nodeFlags {
+		switch {
+		case len(f.roles) > 0 && !hasRole(f.roles, role):
+		case f.name == "seed":
+			flags.StringArray(f.name, nil, f.help)
+		default:
+			flags.String(f.name, defaults[f.name], f.help)
+		}
+	}
+	return cmd
+}
+
+func hasRole(roles []node.Role, role node.Role) bool {
+	for _, r := range roles {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}
+
+// changedFlags are those that were set, by name, for config.
+func changedFlags(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "config" || f.Name == "help" {
+			return
+		}
+		set[f.Name] = f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			set[f.Name] = strings.Join(list.GetSlice(), ",")
+		}
+	})
+	return set
+}
+
+// runNode runs one node until it is asked to stop, or ends by itself.
+func runNode(ctx context.Context, c config.Node) error {
+	log := logFlags{level: c.LogLevel, format: c.LogFormat}
+	logger := log.logger(os.Stderr)
+	signals := catchInterrupts()
+	defer signals.release()
+	n, err := startNode(c, logger)
+	if err != nil {
+		return err
+	}
+	logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", version())
+	select {
+	case <-n.Done():
+		return n.Err()
+	case <-signals.asked:
+	}
+	logger.Info("stopping", "id", c.ID, "at_most", c.StopTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.StopTimeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-signals.asked:
+			cancel() // Stop kills the node then
+		case <-ctx.Done():
+		}
+	}()
+	return n.Stop(ctx)
+}
+
+func startNode(c config.Node, logger *slog.Logger) (*host.Node, error) {
+	o := host.Options{
+		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
+		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: logger,
+	}
+	switch c.Role {
+	case node.RoleGate:
+		o.Machine = gate.New(gate.Default())
+	case node.RoleManager:
+		m := manager.Default()
+		m.Datacenter, m.Gates = c.Datacenter, c.Join()
+		if err := m.Validate(); err != nil {
+			return nil, asUsage(err)
+		}
+		o.Machine = manager.New(m)
+	case node.RoleWorker:
+		w := worker.Default()
+		w.Datacenter, w.Managers, w.Cores = c.Datacenter, c.Join(), c.Cores
+		if w.Cores == 0 {
+			w.Cores = local.Cores()
+		}
+		if err := w.Validate(); err != nil {
+			return nil, asUsage(err)
+		}
+		o.Machine = worker.New(w)
+		pool := exec.Default()
+		pool.Cores, pool.Logger = w.Cores, logger
+		return local.StartWorker(o, pool)
+	default:
+		return nil, fmt.Errorf("role %v is no node of a cluster", c.Role)
+	}
+	return host.Start(o)
+}

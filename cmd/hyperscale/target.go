@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/runtime/target"
+)
+
+func newTargetCommand() *cobra.Command {
+	config := target.Default()
+	cmd := &cobra.Command{
+		Use:   "target",
+		Short: "a test server, as fast as its core and as hostile as asked",
+		Long: `A test server to try load tests against. Each path answers 200 and a few bytes; also
+POST /login, GET /me, /json, /redirect and /cookie. It counts what it serves:
+GET /__stats tells, POST /__reset sets to zero; neither is counted.`,
+		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +
+			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s",
+		Args: exactly(),
+		RunE: runs(func(cmd *cobra.Command, _ []string) error {
+			if err := config.Validate(); err != nil {
+				return asUsage(fmt.Errorf("target: %w", err))
+			}
+			server, err := target.Listen(config)
+			if err != nil {
+				return asUsage(err)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is up: GET /__stats counts, ctrl-c ends\n", server.URL()); err != nil {
+				_ = server.Close() // the write's error says more
+				return err
+			}
+			return server.Serve(ctx)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&config.Listen, "listen", config.Listen, "`address` to listen on; port 0 chooses a free one")
+	addSpan(flags, &config.Latency, "latency", 0, 0, "wait before each answer")
+	addSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
+	flags.IntVar(&config.Size, "size", config.Size, "bytes of a body")
+	flags.IntVar(&config.ErrorEvery, "error-every", 0, "answer each `N`-th request with 500")
+	flags.IntVar(&config.CloseEvery, "close-every", 0, "close the connection at each `N`-th request, unanswered")
+	flags.IntVar(&config.StallEvery, "stall-every", 0, "stall each `N`-th request")
+	addSpan(flags, &config.StallFor, "stall-for", config.StallFor, 0, "for how long")
+	flags.BoolVar(&config.TLS, "tls", false, "HTTPS with a certificate made at start")
+	return cmd
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+)
+
+// urlFlags are those of `run URL`, which writes the file for one request.
+type urlFlags struct {
+	method  string
+	headers []string
+	body    string
+	save    string
+}
+
+// urlFlagNames are refused beside a file, where they would do nothing.
+var urlFlagNames = []string{"method", "header", "body", "save"}
+
+func (f *urlFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.method, "method", "", "for a URL: `METHOD` to use, if not GET, or POST where there is a body")
+	flags.StringArrayVar(&f.headers, "header", nil, "for a URL: `'Name: value'` to send (repeatable)")
+	flags.StringVar(&f.body, "body", "", "for a URL: `text` to send")
+	flags.StringVar(&f.save, "save", "", "for a URL: keep the workflow file that is made of it as `FILE`")
+}
+
+// source writes the workflow file for a URL.
+func (f *urlFlags) source(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "", usage("%q is no address: write it like http://127.0.0.1:8080/path", address)
+	}
+	method := strings.ToUpper(f.method)
+	if method == "" {
+		method = "GET"
+		if f.body != "" {
+			method = "POST"
+		}
+	}
+	request, err := f.request(method)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`# Made by: hyperscale run %s
+target = param("target", default = %s, help = "address to request")
+
+workflow(
+    name = "run",
+    vus = 64,
+    duration = "10s",
+    steps = [step("request", %s)],
+)
+`, strings.Join(strings.Fields(address), " "), syntax.Quote(address, false), request), nil
+}
+
+// request writes the step's request.
+func (f *urlFlags) request(method string) (string, error) {
+	var b strings.Builder
+	switch method {
+	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
+		fmt.Fprintf(&b, "http.%s(target", strings.ToLower(method))
+	default:
+		fmt.Fprintf(&b, "http.request(%s, target", syntax.Quote(method, false))
+	}
+	var headers []string
+	seen := map[string]bool{}
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return "", usage("--header %q: write 'Name: value'", h)
+		}
+		if seen[strings.ToLower(name)] {
+			return "", usage("--header %q: %s is given twice: join the values with a comma", h, name)
+		}
+		seen[strings.ToLower(name)] = true
+		headers = append(headers, syntax.Quote(name, false)+": "+syntax.Quote(strings.TrimSpace(value), false))
+	}
+	if len(headers) > 0 {
+		fmt.Fprintf(&b, ", headers = {%s}", strings.Join(headers, ", "))
+	}
+	if f.body != "" {
+		fmt.Fprintf(&b, ", body = %s", syntax.Quote(f.body, false))
+	}
+	b.WriteByte(')')
+	return b.String(), nil
+}
+
+// program makes the file, keeps it where asked, and loads it.
+func (f *urlFlags) program(address string, load *loadFlags) (message.Program, *message.Plan, error) {
+	text, err := f.source(address)
+	if err != nil {
+		return message.Program{}, nil, err
+	}
+	program, plan, err := loadProgram("run.star", []message.File{{Name: "run.star", Data: []byte(text)}}, load)
+	if err != nil {
+		return message.Program{}, nil, err
+	}
+	if f.save != "" {
+		if err := create(f.save, text); err != nil {
+			return message.Program{}, nil, asUsage(fmt.Errorf("--save: %w", err))
+		}
+	}
+	return program, plan, nil
+}

@@ -1,0 +1,59 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// CPUs returns one processor of each physical core that this process may use, in
+// order: two executors on the threads of one core would share it and measure each
+// other.
+func CPUs() []int {
+	return physical(usable(), func(cpu int) string {
+		b, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		if err != nil {
+			return "" // no topology is told: each counts as a core
+		}
+		return strings.TrimSpace(string(b))
+	})
+}
+
+// physical keeps the first of those whose siblings are the same.
+func physical(usable []int, siblings func(cpu int) string) []int {
+	seen := map[string]bool{}
+	var cpus []int
+	for _, cpu := range usable {
+		key := siblings(cpu)
+		if key != "" && seen[key] {
+			continue
+		}
+		seen[key] = true
+		cpus = append(cpus, cpu)
+	}
+	return cpus
+}
+
+// usable returns the processors that this process may run on.
+func usable() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return []int{0}
+	}
+	var cpus []int
+	for cpu, most := 0, set.Count(); len(cpus) < most; cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+}
+
+// Cores is how many executors run by default: all physical cores but one, as far
+// as the container's quota allows (GOMAXPROCS knows it), and at least one.
+func Cores() int {
+	return max(1, min(len(CPUs()), runtime.GOMAXPROCS(0))-1)
+}

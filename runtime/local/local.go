@@ -1,0 +1,124 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/node"
+	"hyperscale/core/worker"
+	"hyperscale/runtime/exec"
+	"hyperscale/runtime/host"
+)
+
+// loopback is where everybody listens; the kernel chooses the ports.
+const loopback = "127.0.0.1:0"
+
+// heartbeat is faster than a cluster's: nobody else shares the wire, and a person
+// waits for the first one.
+const heartbeat = 250 * time.Millisecond
+
+// drainMax is how long the cluster may take to stop when its job has ended.
+const drainMax = 2 * time.Second
+
+// Config of a cluster.
+type Config struct {
+	Cores       int    // executors; 0: Cores()
+	Cluster     string // name that clients must give
+	Environment string
+	Command     []string // of one executor; empty: this binary with the argument "executor"
+	Logger      *slog.Logger
+	Observer    func(node.Event) // sees the events of all nodes; may be nil; must not wait
+}
+
+// Cluster is one that runs.
+type Cluster struct {
+	cores int
+	gate  *host.Node
+	nodes []*host.Node // in the order in which they stop
+}
+
+// Start starts gate, manager and worker.
+func Start(c Config) (*Cluster, error) {
+	if c.Cores == 0 {
+		c.Cores = Cores()
+	}
+	if c.Logger == nil {
+		return nil, errors.New("local.logger is nil: give one, with slog.DiscardHandler if nobody listens")
+	}
+	cluster := &Cluster{cores: c.Cores}
+	if err := cluster.start(c); err != nil {
+		cluster.Kill()
+		return nil, err
+	}
+	return cluster, nil
+}
+
+func (c *Cluster) start(config Config) error {
+	options := func(role node.Role, id node.ID, m node.Machine) host.Options {
+		return host.Options{
+			Role: role, ID: id, Cluster: config.Cluster, Environment: config.Environment, Listen: loopback,
+			Machine: m, Logger: config.Logger, Observer: config.Observer,
+		}
+	}
+	var err error
+	if c.gate, err = host.Start(options(node.RoleGate, "gate", gate.New(gate.Default()))); err != nil {
+		return err
+	}
+	c.nodes = []*host.Node{c.gate}
+
+	mc := manager.Default()
+	mc.Datacenter, mc.Gates, mc.Heartbeat, mc.DrainTimeout = datacenter, []node.Addr{c.gate.Addr()}, heartbeat, drainMax
+	m, err := host.Start(options(node.RoleManager, "manager", manager.New(mc)))
+	if err != nil {
+		return err
+	}
+	c.nodes = append([]*host.Node{m}, c.nodes...)
+
+	wc := worker.Default()
+	wc.Datacenter, wc.Managers, wc.Cores = datacenter, []node.Addr{m.Addr()}, config.Cores
+	wc.Heartbeat, wc.DrainTimeout = heartbeat, drainMax
+	if err := wc.Validate(); err != nil {
+		return err
+	}
+	pool := exec.Default()
+	pool.Cores, pool.Command, pool.Logger = config.Cores, config.Command, config.Logger
+	w, err := StartWorker(options(node.RoleWorker, "worker", worker.New(wc)), pool)
+	if err != nil {
+		return err
+	}
+	c.nodes = append([]*host.Node{w}, c.nodes...)
+	return nil
+}
+
+// datacenter is the name of the only one.
+const datacenter = "local"
+
+// Gate is where to submit jobs.
+func (c *Cluster) Gate() node.Addr { return c.gate.Addr() }
+
+// Cores is how many executors there are.
+func (c *Cluster) Cores() int { return c.cores }
+
+// Stop takes the cluster down, executors first. What has not ended when ctx does
+// is killed.
+func (c *Cluster) Stop(ctx context.Context) error {
+	var faults []error
+	for _, n := range c.nodes {
+		if err := n.Stop(ctx); err != nil {
+			faults = append(faults, fmt.Errorf("stop the local cluster: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Kill takes the cluster down at once.
+func (c *Cluster) Kill() {
+	for _, n := range c.nodes {
+		n.Kill()
+	}
+}
