@@ -3,6 +3,8 @@ package transport
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -44,13 +46,17 @@ func byPeer(m *message.HelloRefused) *RefusedError {
 	return &RefusedError{Field: short(m.Field), Got: short(m.Got), Want: short(m.Want), Remedy: short(m.Remedy), ByPeer: true}
 }
 
-// short makes a stranger's text fit for a log line.
+// short makes a stranger's text fit for a log line and a terminal.
 func short(s string) string {
 	if len(s) > idMax {
 		s = s[:idMax]
 	}
-	q := strconv.QuoteToASCII(s)
-	return q[1 : len(q)-1]
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // helloOf says who this node is.
