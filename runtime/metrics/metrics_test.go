@@ -1,0 +1,194 @@
+package metrics
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/loop"
+	"hyperscale/runtime/store"
+	"hyperscale/runtime/transport"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sources are those of a node that has done something of everything.
+func sources() Sources {
+	return Sources{
+		Self: node.Peer{ID: "gate-1", Role: node.RoleGate},
+		Loop: func() loop.Stats {
+			s := loop.Stats{StepTime: 2 * time.Second, Steps: [9]uint64{5, 0, 1, 0, 0, 0, 0, 0, 1}, Dropped: [4]uint64{0, 0, 0, 3}}
+			s.Handled[node.InputTimer][node.High] = 7
+			return s
+		},
+		Transport: func() transport.Stats { return transport.Stats{Garbage: 4, Streams: 2} },
+		Store:     func() store.Stats { return store.Stats{Puts: 9, Commits: 2} },
+	}
+}
+
+// observed is one of each event that has a metric of its own.
+func observed() []node.Event {
+	return []node.Event{
+		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.SliceStarted{},
+		event.SliceEnded{State: message.WorkflowCompleted}, event.SliceLost{}, event.ExecutorGone{}, event.FenceRefused{},
+		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{},
+		event.Ignored{}, event.Acted{},
+	}
+}
+
+func TestTableIsClean(t *testing.T) {
+	m := New(sources())
+	for _, e := range observed() {
+		m.Observe(e)
+	}
+	problems, err := testutil.GatherAndLint(m.registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
+	m := New(sources())
+	for _, e := range observed() {
+		m.Observe(e)
+	}
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := map[string]float64{}
+	for _, f := range families {
+		for _, one := range f.GetMetric() {
+			moved[f.GetName()] += one.GetCounter().GetValue()
+		}
+	}
+	for _, want := range []struct {
+		name  string
+		value float64
+	}{
+		{"hyperscale_node_events_total", float64(len(observed()))}, {"hyperscale_job_transitions_total", 1},
+		{"hyperscale_workflow_transitions_total", 1}, {"hyperscale_slice_transitions_total", 2}, {"hyperscale_slice_losses_total", 1},
+		{"hyperscale_executor_deaths_total", 1}, {"hyperscale_fence_refusals_total", 1}, {"hyperscale_peer_changes_total", 2},
+		{"hyperscale_store_refusals_total", 1}, {"hyperscale_node_shed_requests_total", 1}, {"hyperscale_node_ignored_messages_total", 1},
+	} {
+		if moved[want.name] != want.value {
+			t.Errorf("%s = %v, want %v", want.name, moved[want.name], want.value)
+		}
+	}
+}
+
+func TestCountsOfTheParts(t *testing.T) {
+	want := `
+# HELP hyperscale_loop_dropped_inputs_total Messages and commands refused because their lane was full.
+# TYPE hyperscale_loop_dropped_inputs_total counter
+hyperscale_loop_dropped_inputs_total{lane="critical"} 0
+hyperscale_loop_dropped_inputs_total{lane="high"} 0
+hyperscale_loop_dropped_inputs_total{lane="low"} 3
+hyperscale_loop_dropped_inputs_total{lane="normal"} 0
+# HELP hyperscale_loop_step_duration_seconds How long the machine took for one input.
+# TYPE hyperscale_loop_step_duration_seconds histogram
+hyperscale_loop_step_duration_seconds_bucket{le="1e-05"} 5
+hyperscale_loop_step_duration_seconds_bucket{le="5e-05"} 5
+hyperscale_loop_step_duration_seconds_bucket{le="0.0002"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="0.001"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="0.005"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="0.025"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="0.25"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="1"} 6
+hyperscale_loop_step_duration_seconds_bucket{le="+Inf"} 7
+hyperscale_loop_step_duration_seconds_sum 2
+hyperscale_loop_step_duration_seconds_count 7
+# HELP hyperscale_node_info The node of this process: always 1.
+# TYPE hyperscale_node_info gauge
+hyperscale_node_info{node="gate-1",role="gate"} 1
+# HELP hyperscale_store_puts_total Puts that were completed.
+# TYPE hyperscale_store_puts_total counter
+hyperscale_store_puts_total{outcome="failed"} 0
+hyperscale_store_puts_total{outcome="ok"} 9
+`
+	err := testutil.GatherAndCompare(New(sources()).registry, strings.NewReader(want), "hyperscale_loop_dropped_inputs_total",
+		"hyperscale_loop_step_duration_seconds", "hyperscale_node_info", "hyperscale_store_puts_total")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := func() (bool, string) { return false, "the node is stopping" }
+	yes := func() (bool, string) { return true, "" }
+	a := New(sources()).Serve(l, yes, no)
+	defer a.Close(t.Context())
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	for _, c := range []struct {
+		path string
+		code int
+		body string
+	}{
+		{"/healthz", 200, "ok\n"}, {"/readyz", 503, "the node is stopping\n"}, {"/metrics", 200, "hyperscale_store_commits_total 2\n"}, {"/", 404, ""},
+	} {
+		r, err := client.Get("http://" + a.Addr() + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if err != nil || r.StatusCode != c.code || !strings.Contains(string(b), c.body) {
+			t.Errorf("GET %s: %d %.200q %v, want %d with %q", c.path, r.StatusCode, b, err, c.code, c.body)
+		}
+	}
+}
+
+// TestAFloodLeavesRoomLater: more connections than are served at a time wait,
+// garbage is answered, and Close ends them all.
+func TestAFloodLeavesRoomLater(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := func() (bool, string) { return true, "" }
+	a := New(sources()).Serve(l, yes, yes)
+	var held []net.Conn
+	for range adminConnections + 10 {
+		c, err := net.Dial("tcp", a.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	if _, err := held[0].Write([]byte("\xff\xff\xff\xff\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	_ = held[0].SetReadDeadline(time.Now().Add(5 * time.Second))
+	if b, err := io.ReadAll(held[0]); err != nil || !strings.Contains(string(b), "400 Bad Request") {
+		t.Errorf("garbage: %q, %v", b, err)
+	}
+	for _, c := range held {
+		_ = c.Close()
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	r, err := client.Get("http://" + a.Addr() + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	a.Close(ctx)
+}
