@@ -22,10 +22,10 @@ import (
 
 const demoNext = `
 What to try next:
-  hyperscale new test.star                                write a test of your own
-  hyperscale target --listen 127.0.0.1:8080               a server to try it against
-  hyperscale run test.star                                run it
-  hyperscale run http://127.0.0.1:8080/ --vus 500         or test one address
+  hyperscale new test.star                           write a test of your own
+  hyperscale target --listen 127.0.0.1:8080          something to try it against
+  hyperscale run test.star                           run it
+  hyperscale run http://127.0.0.1:8080/ --vus 500    or test one address
 `
 
 func newDemoCommand() *cobra.Command {

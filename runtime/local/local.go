@@ -18,9 +18,12 @@ import (
 // loopback is where everybody listens; the kernel chooses the ports.
 const loopback = "127.0.0.1:0"
 
-// heartbeat is faster than a cluster's: nobody else shares the wire, and a person
-// waits for the first one.
-const heartbeat = 250 * time.Millisecond
+// heartbeat and progress are faster than a cluster's: nobody else shares the wire,
+// and a person looks at the screen.
+const (
+	heartbeat = 250 * time.Millisecond
+	progress  = 100 * time.Millisecond
+)
 
 // drainMax is how long the cluster may take to stop when its job has ended.
 const drainMax = 2 * time.Second
@@ -66,13 +69,16 @@ func (c *Cluster) start(config Config) error {
 		}
 	}
 	var err error
-	if c.gate, err = host.Start(options(node.RoleGate, "gate", gate.New(gate.Default()))); err != nil {
+	gc := gate.Default()
+	gc.PushInterval = 2 * progress
+	if c.gate, err = host.Start(options(node.RoleGate, "gate", gate.New(gc))); err != nil {
 		return err
 	}
 	c.nodes = []*host.Node{c.gate}
 
 	mc := manager.Default()
 	mc.Datacenter, mc.Gates, mc.Heartbeat, mc.DrainTimeout = datacenter, []node.Addr{c.gate.Addr()}, heartbeat, drainMax
+	mc.ProgressInterval = progress
 	m, err := host.Start(options(node.RoleManager, "manager", manager.New(mc)))
 	if err != nil {
 		return err
@@ -81,7 +87,7 @@ func (c *Cluster) start(config Config) error {
 
 	wc := worker.Default()
 	wc.Datacenter, wc.Managers, wc.Cores = datacenter, []node.Addr{m.Addr()}, config.Cores
-	wc.Heartbeat, wc.DrainTimeout = heartbeat, drainMax
+	wc.Heartbeat, wc.DrainTimeout, wc.ProgressInterval = heartbeat, drainMax, progress
 	if err := wc.Validate(); err != nil {
 		return err
 	}

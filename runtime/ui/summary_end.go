@@ -92,7 +92,7 @@ func (d *summary) remedy() string {
 	const text = "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
 	for _, w := range d.result.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
-			return text + fmt.Sprintf("Give it more than %s (--cores, more workers), or fewer VUs than %s.", plural(uint64(w.Cores), "core"), Count(w.VUs))
+			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", plural(uint64(w.Cores), "core"), Count(w.VUs))
 		}
 	}
 	return text + "Give it a machine with faster cores, or more workers."
