@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -182,15 +183,15 @@ func (a *asker) answer(t *rapid.T) {
 	if len(a.wire) == 0 {
 		return
 	}
-	q := a.wire[rapid.IntRange(0, len(a.wire)-1).Draw(t, "question")]
+	q := a.wire[max(rapid.IntRange(0, len(a.wire)-1).Draw(t, "question"), rapid.IntRange(0, len(a.wire)-1).Draw(t, "or a later one"))]
 	streams := append(a.env.StreamsOf("g1"), a.env.StreamsOf("g2")...)
 	if len(streams) == 0 {
 		return
 	}
 	s := rapid.SampledFrom(streams).Draw(t, "stream")
-	code := rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeUnknownJob, message.CodeDraining, message.CodeQueueFull}).Draw(t, "code")
+	code := rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeNone, message.CodeNone, message.CodeNone, message.CodeUnknownJob, message.CodeDraining, message.CodeQueueFull}).Draw(t, "code")
 	sequence := rapid.Uint64Range(1, 9).Draw(t, "sequence")
-	result := rapid.Bool().Draw(t, "result")
+	result := rapid.IntRange(0, 7).Draw(t, "result") == 7
 	m := reply(q.body, code, sequence, result)
 	if r, ok := m.(*message.Refused); ok && r.Code == message.CodeDraining {
 		if b, ok := q.body.(*message.JobSubmit); ok && a.request[b.Request] {
@@ -240,7 +241,7 @@ func (a *asker) connect(t *rapid.T) {
 		return
 	}
 	s := rapid.SampledFrom(opening).Draw(t, "opening")
-	if rapid.Bool().Draw(t, "refuse") {
+	if rapid.IntRange(0, 3).Draw(t, "refuse") == 3 {
 		a.env.Break(s, "connection refused")
 		return
 	}
@@ -270,6 +271,9 @@ func (a *asker) check(t *rapid.T) {
 }
 
 func TestCommandsAreAnsweredOnce(t *testing.T) {
+	if err := flag.Set("rapid.steps", "150"); err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &asker{
 			open: map[node.CommandID]*asked{}, answers: map[node.CommandID]int{}, highest: map[node.CommandID]uint64{},
