@@ -17,7 +17,7 @@ func small() workflow.Limits {
 	l := workflow.DefaultLimits()
 	l.LoadSteps, l.LoadBytes = 20_000, 1<<20
 	l.CallSteps, l.CallBytes = 20_000, 1<<20
-	l.ValueBytes, l.Elements = 1<<16, 1<<12
+	l.ValueBytes, l.Elements, l.KeptBytes = 1<<16, 1<<12, 1<<18
 	return l
 }
 

@@ -226,7 +226,8 @@ func pairs(fn, argument string, v starlark.Value) ([]Pair, error) {
 		return nil, wrongType(fn, argument, "a dict such as {\"name\": \"value\"}", v)
 	}
 	out := make([]Pair, 0, d.Len())
-	for name, value := range d.Entries() {
+	for _, kv := range d.Items() {
+		name, value := kv[0], kv[1]
 		key, ok := name.(starlark.String)
 		if !ok {
 			return nil, faultf("%s: %s has the name %s, which is not a text", fn, argument, describe(name)).in(argument)

@@ -19,7 +19,6 @@ import (
 const (
 	filesMax = 64
 	bytesMax = 512 << 10
-	keptMax  = 64 << 20 // what all globals take as text
 )
 
 // module is a file that is loaded, or on its way.
@@ -72,7 +71,7 @@ func (l *loader) run(limits Limits) error {
 	if _, err := l.load(thread, l.program.Main); err != nil {
 		return err
 	}
-	left := keptMax
+	left := limits.KeptBytes
 	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
 		globals := l.modules[file].globals
 		for _, name := range globals.Keys() {
@@ -81,7 +80,7 @@ func (l *loader) run(limits Limits) error {
 				return &Error{File: file, Message: fmt.Sprintf("%s: %v", name, err)}
 			}
 			if left < 0 {
-				return &Error{File: file, Message: fmt.Sprintf("%s: what the program keeps takes more than %s", name, size(keptMax)), Remedy: "keep less, or make it in a step's function"}
+				return &Error{File: file, Message: fmt.Sprintf("%s: what the program keeps takes more than %s", name, size(uint64(limits.KeptBytes))), Remedy: "keep less, or make it in a step's function"}
 			}
 		}
 		globals.Freeze()

@@ -13,6 +13,7 @@ import (
 type Limits struct {
 	LoadSteps, LoadBytes uint64 // of all files together, while loading
 	CallSteps, CallBytes uint64 // of one call of a step's function
+	KeptBytes            int    // of all globals, about, as text
 	Slice                uint64 // steps between two questions whether the run was stopped
 	ValueBytes           int    // of one text or bytes value
 	Elements             int    // of one list, tuple, dict, set or range
@@ -27,6 +28,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		LoadSteps: 5_000_000, LoadBytes: 256 << 20,
 		CallSteps: 10_000_000, CallBytes: 256 << 20,
+		KeptBytes:  64 << 20,
 		Slice:      5_000,
 		ValueBytes: 16 << 20,
 		Elements:   1 << 20,
