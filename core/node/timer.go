@@ -48,6 +48,8 @@ const (
 	ManagerRetry
 	ManagerSweep
 	ManagerPush
+	ManagerWorker
+	ManagerDrain
 )
 
 // Timer kinds of the worker.

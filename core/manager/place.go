@@ -1,0 +1,185 @@
+package manager
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// place gives cores to whatever waits for them, oldest part first. It is called
+// whenever cores may have come free.
+func (m *Machine) place(env node.Env) {
+	for _, p := range slices.Clone(m.order) {
+		if p.stop == message.JobNone && !p.state.Terminal() {
+			m.placePart(env, p)
+		}
+	}
+}
+
+func (m *Machine) placePart(env node.Env, p *part) {
+	waiting := 0
+	for _, f := range p.workflows {
+		if m.isReady(env, f) && len(f.slices) == 0 {
+			waiting++
+		}
+	}
+	for _, f := range p.workflows {
+		if f.ready == 0 || f.state.Terminal() {
+			continue
+		}
+		if len(f.slices) > 0 {
+			m.placeSlices(env, f)
+			continue
+		}
+		m.cut(env, f, waiting)
+		waiting--
+	}
+}
+
+// isReady says that all that a workflow depends on is COMPLETED, and notes since
+// when. One that can never become ready fails.
+func (m *Machine) isReady(env node.Env, f *workflow) bool {
+	if f.state.Terminal() {
+		return false
+	}
+	if f.ready != 0 {
+		return true
+	}
+	for _, on := range f.plan.Depends {
+		other := f.part.workflows[on]
+		if other.state.Terminal() && other.state != message.WorkflowCompleted {
+			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q failed", other.plan.Name))
+			return false
+		}
+		if other.state != message.WorkflowCompleted {
+			return false
+		}
+	}
+	f.ready = env.Now()
+	return true
+}
+
+// cut makes the slices of a workflow, one a worker, if there are cores. Of those
+// that are free, workflows that wait beside it get their share too.
+func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
+	var free uint64
+	for _, w := range m.able(nil) {
+		free += uint64(w.free())
+	}
+	want := min(f.plan.VUs, max(1, free/uint64(max(1, waiting))))
+	switch {
+	case f.plan.Cores > 0:
+		want = min(f.plan.VUs, uint64(f.plan.Cores))
+	case !f.plan.Test:
+		want = 1
+	}
+	if free < want {
+		if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
+			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores, %d are free: add workers, or ask for fewer cores", m.config.DispatchTimeout, want, free))
+		}
+		return
+	}
+	total, share, rest := want, f.plan.VUs/want, f.plan.VUs%want
+	var first uint64
+	var chosen []node.ID
+	for want > 0 {
+		w := m.choose(env, m.able(chosen))
+		cores := min(want, uint64(w.free()))
+		want -= cores
+		s := &slice{
+			workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index, Ordinal: uint32(len(f.slices))},
+			vus: share*cores + rest*cores/total, first: first, cores: uint32(cores), state: message.WorkflowPending,
+		}
+		if want == 0 {
+			s.vus = f.plan.VUs - first
+		}
+		first += s.vus
+		f.slices = append(f.slices, s)
+		chosen = append(chosen, w.peer.ID)
+	}
+	for i, s := range f.slices {
+		m.assign(env, s, m.workers[chosen[i]])
+	}
+	m.writeSlices(env, f.slices)
+}
+
+// placeSlices dispatches again what was lost or refused.
+func (m *Machine) placeSlices(env node.Env, f *workflow) {
+	for _, s := range f.slices {
+		if s.state != message.WorkflowPending || env.Now() < s.notBefore {
+			continue
+		}
+		if w := m.another(env, s); w != nil {
+			if f.plan.Cores == 0 {
+				s.cores = min(s.cores, w.free())
+			}
+			m.assign(env, s, w)
+			m.writeSlices(env, []*slice{s})
+			continue
+		}
+		if env.Now().Sub(s.notBefore) >= m.config.DispatchTimeout {
+			m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.cores))
+		}
+	}
+}
+
+// another chooses a worker that has not failed this slice while there is one,
+// busy or not. A slice whose cores were not asked for takes fewer.
+func (m *Machine) another(env node.Env, s *slice) *worker {
+	need := s.cores
+	if s.workflow.plan.Cores == 0 {
+		need = 1
+	}
+	var fit []*worker
+	others := false
+	for _, w := range m.able(s.failed) {
+		others = true
+		if w.free() >= need {
+			fit = append(fit, w)
+		}
+	}
+	if !others {
+		for _, w := range m.able(nil) {
+			if w.free() >= need {
+				fit = append(fit, w)
+			}
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	return m.choose(env, fit)
+}
+
+// able lists the workers that can be given something, but for some.
+func (m *Machine) able(but []node.ID) []*worker {
+	var list []*worker
+	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
+		w := m.workers[id]
+		if w.registered && w.stream != 0 && !w.draining && !slices.Contains(but, id) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// choose takes the better half by free cores, and of two random ones of it the
+// better one: near the best without every manager choosing the same.
+func (m *Machine) choose(env node.Env, list []*worker) *worker {
+	slices.SortFunc(list, func(a, b *worker) int {
+		return cmp.Or(cmp.Compare(b.free(), a.free()), cmp.Compare(a.peer.ID, b.peer.ID))
+	})
+	half := (len(list) + 1) / 2
+	for half > 1 && list[half-1].free() == 0 {
+		half--
+	}
+	if half == 1 {
+		return list[0]
+	}
+	r := env.Rand(node.PurposePlacement)
+	return list[min(r.Int(half), r.Int(half))]
+}

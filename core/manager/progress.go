@@ -1,0 +1,89 @@
+package manager
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// onPush tells gates of the parts that moved since the last time.
+func (m *Machine) onPush(env node.Env) {
+	m.pushing = false
+	for _, p := range m.order {
+		if !p.dirty || p.result != nil {
+			continue
+		}
+		g := m.gateBy(p.gate)
+		if g == nil {
+			continue // the next push after it is back
+		}
+		p.dirty = false
+		p.sequence++
+		out := &message.JobProgress{
+			Job: p.job, Fence: p.fence, Part: m.snapshot(env, p),
+			// A restarted manager goes on above what it told before.
+			Sequence: env.Self().Incarnation<<32 + p.sequence,
+		}
+		if message.HeaderSize+out.Size() > message.FrameMax {
+			slim(&out.Part)
+		}
+		env.Send(g.stream, out)
+	}
+	for _, p := range m.order {
+		if p.dirty && p.result == nil && !m.pushing {
+			m.pushing = true
+			env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
+		}
+	}
+}
+
+// snapshot tells where a part stands: results where there are some, else the
+// last progress of the current attempt.
+func (m *Machine) snapshot(env node.Env, p *part) message.DatacenterResult {
+	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.state, Error: p.why, Duration: env.Now().Sub(p.accepted)}
+	for _, f := range p.workflows {
+		w := message.WorkflowResult{Name: f.plan.Name, State: f.state, Error: f.failure, VUs: f.plan.VUs, Duration: f.duration(env.Now())}
+		if f.state.Terminal() {
+			w.Stats = f.stats
+		} else {
+			w.Stats = m.sum(env, f)
+		}
+		for _, s := range f.slices {
+			w.Cores += s.cores
+			w.Lost = append(w.Lost, s.lost...)
+		}
+		out.Workflows = append(out.Workflows, w)
+	}
+	return out
+}
+
+func (f *workflow) duration(now node.Instant) time.Duration {
+	switch {
+	case f.started == 0:
+		return 0
+	case f.ended != 0:
+		return f.ended.Sub(f.started)
+	}
+	return now.Sub(f.started)
+}
+
+func (m *Machine) sum(env node.Env, f *workflow) message.Stats {
+	var parts []*message.Stats
+	for _, s := range f.slices {
+		switch {
+		case s.result != nil:
+			parts = append(parts, &s.result.Stats)
+		case s.live() && s.progress != nil:
+			parts = append(parts, &s.progress.Stats)
+		}
+	}
+	sum, err := stats.Sum(parts)
+	if err != nil {
+		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "SliceProgress", Why: err.Error()})
+		return message.Stats{}
+	}
+	return sum
+}

@@ -1,0 +1,194 @@
+package manager
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// worker is what is known of one worker. One that a restarted manager finds in
+// its records is known before it registers.
+type worker struct {
+	number     uint64 // of its timer
+	peer       node.Peer
+	stream     node.StreamID // zero while there is none
+	registered bool
+	draining   bool
+	total      uint32
+	reported   uint32 // free cores of its last heartbeat or refusal
+	sequence   uint64
+	listed     map[message.SliceID]message.Fence
+	slices     map[message.SliceID]*slice // live attempts that it was given
+}
+
+// free is what it reported, less what it was given since.
+func (w *worker) free() uint32 {
+	n := w.reported
+	//lint:orderfree a difference does not depend on the order of what is taken
+	for id, s := range w.slices {
+		if f, ok := w.listed[id]; !ok || f != s.fence() {
+			n -= min(n, s.cores)
+		}
+	}
+	return n
+}
+
+func (w *worker) assigned() []*slice {
+	return slices.SortedFunc(maps.Values(w.slices), func(a, b *slice) int { return a.id.Compare(b.id) })
+}
+
+// known returns the worker of that name, which may not have registered yet.
+func (m *Machine) known(id node.ID) *worker {
+	w := m.workers[id]
+	if w == nil {
+		m.number++
+		w = &worker{number: m.number, peer: node.Peer{ID: id, Role: node.RoleWorker}, slices: map[message.SliceID]*slice{}}
+		m.workers[id] = w
+	}
+	return w
+}
+
+func (m *Machine) heard(env node.Env, w *worker) {
+	env.SetTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.number), m.config.Silence)
+}
+
+func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) {
+	if hb.Datacenter != m.config.Datacenter {
+		ignored(env, in, fmt.Sprintf("its datacenter is %q, this one is %q: correct worker.managers or worker.datacenter", hb.Datacenter, m.config.Datacenter))
+		return
+	}
+	w := m.streams[in.Stream]
+	if w == nil {
+		if w = m.register(env, in); w == nil {
+			return
+		}
+	}
+	m.heard(env, w)
+	env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence})
+	if hb.Sequence <= w.sequence {
+		return
+	}
+	w.sequence = hb.Sequence
+	w.draining = hb.Draining
+	w.total = hb.CoresTotal
+	w.reported = min(hb.CoresFree, hb.CoresTotal)
+	w.listed = make(map[message.SliceID]message.Fence, len(hb.Running))
+	for _, ref := range hb.Running {
+		w.listed[ref.Slice] = ref.Fence
+	}
+	m.reconcile(env, w)
+	m.orphans(env, w, hb.Running)
+	m.place(env)
+}
+
+// register takes the first heartbeat of a stream. A worker of a later incarnation
+// has lost what the earlier one ran, but for what it lists.
+func (m *Machine) register(env node.Env, in *node.Input) *worker {
+	w := m.known(in.From.ID)
+	if w.registered && in.From.Incarnation < w.peer.Incarnation {
+		env.Close(in.Stream)
+		delete(m.streams, in.Stream)
+		return nil
+	}
+	if w.stream != 0 {
+		env.Close(w.stream)
+		delete(m.streams, w.stream)
+	}
+	fresh := !w.registered || w.peer.Incarnation != in.From.Incarnation
+	restarted := w.registered && w.peer.Incarnation != in.From.Incarnation
+	w.peer, w.stream, w.registered, w.sequence = in.From, in.Stream, true, 0
+	m.streams[in.Stream] = w
+	if fresh {
+		env.Emit(event.PeerRegistered{Peer: w.peer.ID, Role: node.RoleWorker, Datacenter: m.config.Datacenter})
+	}
+	if restarted {
+		listed := map[message.SliceID]message.Fence{}
+		for _, ref := range in.Message.(*message.WorkerHeartbeat).Running {
+			listed[ref.Slice] = ref.Fence
+		}
+		for _, s := range w.assigned() {
+			if listed[s.id] != s.fence() {
+				m.lose(env, s, "its worker restarted")
+			}
+		}
+	}
+	return w
+}
+
+// reconcile compares what this manager believes of a worker with what the worker
+// says: what it lists runs, what it denies twice is lost.
+func (m *Machine) reconcile(env node.Env, w *worker) {
+	for _, s := range w.assigned() {
+		if w.listed[s.id] == s.fence() {
+			s.denials = 0
+			m.becomeAccepted(env, s)
+			continue
+		}
+		// A heartbeat that was sent before the acceptance may arrive after it.
+		if s.state != message.WorkflowRunning || s.counting || env.Now().Sub(s.accepted) < m.config.DenialAge {
+			continue
+		}
+		if s.denials++; s.denials >= 2 {
+			m.lose(env, s, "its worker does not run it")
+		}
+	}
+}
+
+// orphans cancels what a worker runs under a fence that this manager knows to be
+// old. Slices of jobs that it does not know belong to other managers.
+func (m *Machine) orphans(env node.Env, w *worker, running []message.SliceRef) {
+	for _, ref := range running {
+		p := m.parts[ref.Slice.Job]
+		if p == nil {
+			continue
+		}
+		epochs := ref.Fence
+		epochs.Attempt = 0
+		if p.fence.Less(epochs) {
+			continue // under a manager that has taken over from this one
+		}
+		s := m.sliceOf(ref.Slice)
+		if s != nil && s.fence() == ref.Fence && (s.live() || s.result != nil) {
+			continue
+		}
+		env.Send(w.stream, &message.SliceCancel{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
+	}
+}
+
+// onWorkerBroken keeps the worker: its silence decides, not its stream.
+func (m *Machine) onWorkerBroken(in *node.Input) {
+	w, ok := m.streams[in.Stream]
+	delete(m.streams, in.Stream)
+	if ok && w != nil && w.stream == in.Stream {
+		w.stream = 0
+	}
+}
+
+func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
+	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
+		w := m.workers[id]
+		if w.number != number {
+			continue
+		}
+		why := "silent for " + m.config.Silence.String()
+		if w.stream == 0 {
+			why = "away for " + m.config.Silence.String()
+		} else {
+			env.Close(w.stream)
+			delete(m.streams, w.stream)
+		}
+		delete(m.workers, id)
+		if w.registered {
+			env.Emit(event.PeerLost{Peer: id, Role: node.RoleWorker, Reason: why})
+		}
+		for _, s := range w.assigned() {
+			m.lose(env, s, "its worker was "+why)
+		}
+		m.place(env)
+		return
+	}
+}

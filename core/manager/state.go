@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/job"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// becomePart moves a part on; nothing else writes its state.
+func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why string) {
+	if !job.LegalJob(p.state, to) {
+		node.Bug("part %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
+	}
+	env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
+	p.state = to
+	m.touch(env, p)
+}
+
+func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowState, why string) {
+	if !job.LegalWorkflow(f.state, to) {
+		node.Bug("workflow %v/%d: %v cannot follow %v", f.part.job, f.index, to, f.state)
+	}
+	env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
+	f.state = to
+	m.touch(env, f.part)
+}
+
+func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) {
+	if !job.LegalWorkflow(s.state, to) {
+		node.Bug("slice %v %v: %v cannot follow %v", s.id, s.fence(), to, s.state)
+	}
+	s.state = to
+	if !to.Terminal() || s.result != nil {
+		m.follow(env, s.workflow) // of an end without a result endWhenAllEnded judges
+	}
+}
+
+// becomeAccepted: its worker runs it, whichever message said so first.
+func (m *Machine) becomeAccepted(env node.Env, s *slice) {
+	if s.state != message.WorkflowAssigned {
+		return
+	}
+	s.accepted, s.denials = env.Now(), 0
+	m.becomeSlice(env, s, message.WorkflowRunning)
+	if p := s.workflow.part; p.state == message.JobDispatching {
+		m.becomePart(env, p, message.JobRunning, "")
+	}
+}
+
+// touch makes the part's progress go out with the next push.
+func (m *Machine) touch(env node.Env, p *part) {
+	p.dirty = true
+	if !m.pushing {
+		m.pushing = true
+		env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
+	}
+}
+
+// follow derives the state of a workflow that has not ended from its slices: the
+// furthest of them counts, and one that has run does not fall back to ASSIGNED.
+func (m *Machine) follow(env node.Env, f *workflow) {
+	if f.state.Terminal() {
+		return
+	}
+	furthest := message.WorkflowPending
+	for _, s := range f.slices {
+		switch {
+		case s.state == message.WorkflowRunning || s.result != nil:
+			furthest = message.WorkflowRunning
+		case s.state == message.WorkflowAssigned && furthest == message.WorkflowPending:
+			furthest = message.WorkflowAssigned
+		}
+	}
+	switch {
+	case furthest == f.state || furthest == message.WorkflowAssigned && f.state == message.WorkflowRunning:
+	case furthest == message.WorkflowRunning && f.state == message.WorkflowPending:
+		m.becomeWorkflow(env, f, message.WorkflowAssigned, "")
+		m.becomeWorkflow(env, f, message.WorkflowRunning, "")
+	default:
+		m.becomeWorkflow(env, f, furthest, "")
+	}
+}
