@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,11 +31,12 @@ type Node struct {
 	door      net.Listener // of admin, until it serves
 	admin     *metrics.Admin
 
-	killed atomic.Bool
-	urgent chan struct{} // closed when a graceful end has run out of time
-	hurry  sync.Once
-	done   chan struct{}
-	err    error // once done is closed
+	watching sync.Mutex // around the observer: loop and transport both have events
+	killed   atomic.Bool
+	patience context.Context // ends when a graceful end has run out of time
+	hurry    context.CancelFunc
+	done     chan struct{}
+	err      error // once done is closed
 }
 
 // Start builds a node and runs it.
@@ -45,8 +47,10 @@ func Start(o Options) (*Node, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, done: make(chan struct{}), urgent: make(chan struct{})}
+	n := &Node{options: o, done: make(chan struct{})}
+	n.patience, n.hurry = context.WithCancel(context.Background())
 	if err := n.take(); err != nil {
+		n.hurry()
 		n.giveBack()
 		return nil, fmt.Errorf("start %s %s: %w", o.Role, o.ID, err)
 	}
@@ -136,6 +140,8 @@ func (n *Node) observe(at node.Instant, e node.Event) {
 	n.history.write(at, e)
 	logEvent(n.logger, e)
 	if n.options.Observer != nil {
+		n.watching.Lock()
+		defer n.watching.Unlock()
 		n.options.Observer(e)
 	}
 }

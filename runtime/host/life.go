@@ -20,6 +20,7 @@ const (
 // live runs the loop and takes the node down after it.
 func (n *Node) live() {
 	defer close(n.done)
+	defer n.hurry() // it holds nothing any more
 	var exec node.Executor
 	if n.options.NewExec != nil {
 		exec = n.options.NewExec(n.loop.ExecEvent)
@@ -50,15 +51,8 @@ func (n *Node) end(exec node.Executor) error {
 			faults = append(faults, fmt.Errorf("close the executor: %w", err))
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushMax)
+	ctx, cancel := context.WithTimeout(n.patience, flushMax)
 	defer cancel()
-	go func() {
-		select {
-		case <-n.urgent:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	if n.killed.Load() {
 		n.transport.Kill()
 		faults = append(faults, n.store.Kill())
@@ -113,7 +107,7 @@ func (n *Node) Stop(ctx context.Context) error {
 // Kill ends the node at once and waits for the end.
 func (n *Node) Kill() {
 	n.killed.Store(true)
-	n.hurry.Do(func() { close(n.urgent) })
+	n.hurry()
 	n.loop.Kill()
 	<-n.done
 }

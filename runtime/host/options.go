@@ -40,7 +40,7 @@ type Options struct {
 	Clock    clock.Clock      // nil: the real one
 	Limits   transport.Limits // zero: transport.DefaultLimits
 	Logger   *slog.Logger     // nil: nothing is logged
-	Observer func(node.Event) // sees each event; must not wait
+	Observer func(node.Event) // sees each event, one at a time; must not wait
 	History  io.Writer        // gets each event as a line of JSON
 }
 

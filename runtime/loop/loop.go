@@ -62,6 +62,10 @@ type HaltError struct{ Reason string }
 
 func (e *HaltError) Error() string { return e.Reason }
 
+// stepSlow is how long a step may take before it is logged: a tenth of the
+// heartbeat that peers wait for.
+const stepSlow = 100 * time.Millisecond
+
 // New returns a loop that accepts inputs; Run handles them.
 func New(c Config) *Loop {
 	if c.Mailbox == (node.MailboxConfig{}) {
@@ -126,8 +130,12 @@ func (l *Loop) step() {
 	l.counters.began.Store(int64(l.now))
 	l.config.Machine.Step(env{l}, &l.input)
 	l.read = l.source.now()
-	l.counters.add(&l.input, l.read.Sub(l.now))
+	took := l.read.Sub(l.now)
+	l.counters.add(&l.input, took)
 	l.counters.began.Store(0)
+	if took > stepSlow {
+		l.config.Logger.Warn("a step took long", "took", took, "input", l.trail.last())
+	}
 }
 
 // expire puts the firings of all timers that are due into the mailbox, where

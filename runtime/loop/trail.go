@@ -38,6 +38,8 @@ func (t *trail) add(at node.Instant, in *node.Input) {
 	t.count++
 }
 
+func (t *trail) last() string { return t.steps[(t.count-1)%trailLength].String() }
+
 // lines returns the oldest step first.
 func (t *trail) lines() []string {
 	var all []string
