@@ -23,12 +23,13 @@ type Node struct {
 	// Datacenter is where a manager or a worker stands. A gate belongs to none.
 	Datacenter string `yaml:"datacenter" env:"DATACENTER"`
 	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers.
-	// They are added to Gates or Managers.
+	// They are added to Gates or Managers. A gate joins nobody: it is called.
 	Seeds []string `yaml:"seeds" env:"SEEDS"`
-	// Gates is the configured set of gates, which managers register with.
+	// Gates is the configured set of gates, which managers register with; only
+	// they have it.
 	Gates []string `yaml:"gates" env:"GATES"`
 	// Managers is the configured set of a datacenter's managers, which workers
-	// register with.
+	// register with; only a worker has it.
 	Managers []string `yaml:"managers" env:"MANAGERS"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
 	Cores int `yaml:"cores" env:"CORES"`

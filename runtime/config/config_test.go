@@ -115,6 +115,8 @@ func TestValidateReportsAllFaults(t *testing.T) {
   gates[1] = g:1 must be named once: take one out
   gates[2] = g:99999 must end in a port from 1 to 65535: give the host:port that the node advertises
   datacenter = east means nothing to a gate: take it out
+  seeds = x:0,:7400 means nothing to a gate: take it out
+  gates = g:1,g:1,g:99999 means nothing to a gate: take it out
   cores = 2 means nothing to a gate: take it out
   data = "" must be a directory: give one that this node alone uses to --data
   stop_timeout = -1s must be above 0s and at most 1h0m0s: use 20s

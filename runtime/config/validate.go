@@ -98,23 +98,22 @@ func (n *Node) validateRole(f *Faults) {
 			f.add(key, value, "means nothing to a "+n.Role.String(), "take it out")
 		}
 	}
-	if n.Role == node.RoleGate {
-		foreign("datacenter", n.Datacenter != "", n.Datacenter)
-	} else {
+	gate, manager, worker := n.Role == node.RoleGate, n.Role == node.RoleManager, n.Role == node.RoleWorker
+	foreign("datacenter", gate && n.Datacenter != "", n.Datacenter)
+	foreign("seeds", gate && len(n.Seeds) > 0, strings.Join(n.Seeds, ","))
+	foreign("gates", !manager && len(n.Gates) > 0, strings.Join(n.Gates, ","))
+	foreign("managers", !worker && len(n.Managers) > 0, strings.Join(n.Managers, ","))
+	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
+	if !gate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
 	}
-	if n.Role == node.RoleWorker {
-		foreign("gates", len(n.Gates) > 0, strings.Join(n.Gates, ","))
-		if n.Cores < 0 || n.Cores > coresMax {
-			f.add("cores", strconv.Itoa(n.Cores), fmt.Sprintf("must be 0 to %d", coresMax), "0 offers all but one")
-		}
-	} else {
-		foreign("cores", n.Cores != 0, strconv.Itoa(n.Cores))
+	if worker && (n.Cores < 0 || n.Cores > coresMax) {
+		f.add("cores", strconv.Itoa(n.Cores), fmt.Sprintf("must be 0 to %d", coresMax), "0 offers all but one")
 	}
 	switch {
-	case n.Role == node.RoleManager && len(n.Join()) == 0:
+	case manager && len(n.Join()) == 0:
 		f.add("gates", "", "must name at least one gate", "give the gates' addresses to --gates, or one of them to --seed")
-	case n.Role == node.RoleWorker && len(n.Join()) == 0:
+	case worker && len(n.Join()) == 0:
 		f.add("managers", "", "must name at least one manager", "give the managers' addresses to --managers, or one of them to --seed")
 	}
 }
