@@ -83,7 +83,11 @@ func (m *Machine) loadJob(env node.Env, r node.Record) error {
 		j.epochs = map[string]uint64{}
 	}
 	for _, p := range rec.Parts {
-		j.parts = append(j.parts, loadedPart(p, now))
+		part := loadedPart(p, now)
+		if j.state.Terminal() && part.phase != partDone {
+			part.phase, part.counted = partDone, true // its result is in the job's
+		}
+		j.parts = append(j.parts, part)
 	}
 	m.jobs[id], m.keys[j.key] = j, j
 	m.number = max(m.number, j.number)
