@@ -1,0 +1,162 @@
+package job_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/job"
+	"hyperscale/core/message"
+)
+
+// The law as DESIGN.md writes it: chains of `a>b` and alternatives.
+const jobLaw = `
+NONE>SUBMITTED
+SUBMITTED>QUEUED>DISPATCHING>RUNNING>COMPLETING
+COMPLETING>COMPLETED  COMPLETING>PARTIAL  COMPLETING>FAILED
+DISPATCHING>QUEUED
+SUBMITTED>FAILED  QUEUED>FAILED  DISPATCHING>FAILED
+SUBMITTED>CANCELLING  QUEUED>CANCELLING  DISPATCHING>CANCELLING  RUNNING>CANCELLING
+CANCELLING>CANCELLED
+QUEUED>TIMED_OUT  DISPATCHING>TIMED_OUT  RUNNING>TIMED_OUT  COMPLETING>TIMED_OUT
+`
+
+const workflowLaw = `
+NONE>PENDING
+PENDING>ASSIGNED>RUNNING
+RUNNING>COMPLETED  RUNNING>FAILED
+ASSIGNED>PENDING  RUNNING>PENDING
+PENDING>FAILED  ASSIGNED>FAILED
+PENDING>CANCELLED  ASSIGNED>CANCELLED  RUNNING>CANCELLED
+PENDING>TIMED_OUT  ASSIGNED>TIMED_OUT  RUNNING>TIMED_OUT
+`
+
+func pairs(law string) map[string]bool {
+	legal := map[string]bool{}
+	for _, chain := range strings.Fields(law) {
+		states := strings.Split(chain, ">")
+		for i := range len(states) - 1 {
+			legal[states[i]+">"+states[i+1]] = true
+		}
+	}
+	return legal
+}
+
+// Every pair of states, and numbers that are none, against the written law.
+func TestJobLaw(t *testing.T) {
+	legal, seen := pairs(jobLaw), 0
+	for from := range message.JobTimedOut + 20 {
+		for to := range message.JobTimedOut + 20 {
+			pair := from.String() + ">" + to.String()
+			if got := job.LegalJob(from, to); got != legal[pair] {
+				t.Errorf("%s: got %v, want %v", pair, got, legal[pair])
+			}
+			if legal[pair] {
+				seen++
+			}
+		}
+	}
+	if seen != len(legal) {
+		t.Errorf("%d of %d legal pairs were met: a name in the table is no state", seen, len(legal))
+	}
+}
+
+func TestWorkflowLaw(t *testing.T) {
+	legal, seen := pairs(workflowLaw), 0
+	for from := range message.WorkflowTimedOut + 20 {
+		for to := range message.WorkflowTimedOut + 20 {
+			pair := from.String() + ">" + to.String()
+			if got := job.LegalWorkflow(from, to); got != legal[pair] {
+				t.Errorf("%s: got %v, want %v", pair, got, legal[pair])
+			}
+			if legal[pair] {
+				seen++
+			}
+		}
+	}
+	if seen != len(legal) {
+		t.Errorf("%d of %d legal pairs were met: a name in the table is no state", seen, len(legal))
+	}
+}
+
+// J1, along any walk: whatever is tried, the first terminal state stays.
+func TestFirstEndStays(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		at, end := message.JobNone, message.JobNone
+		for _, to := range rapid.SliceOfN(rapid.Uint8Range(0, 14), 0, 200).Draw(rt, "walk") {
+			if job.LegalJob(at, message.JobState(to)) {
+				at = message.JobState(to)
+			}
+			if end == message.JobNone && at.Terminal() {
+				end = at
+			}
+			if end != message.JobNone && at != end {
+				rt.Fatalf("ended %v and is %v", end, at)
+			}
+		}
+	})
+}
+
+func TestOutcome(t *testing.T) {
+	const (
+		good, some, bad      = message.JobCompleted, message.JobPartial, message.JobFailed
+		late, stopped, going = message.JobTimedOut, message.JobCancelled, message.JobRunning
+	)
+	for _, tc := range []struct {
+		why   string
+		parts []message.JobState
+		want  message.JobState
+	}{
+		{"one good part", []message.JobState{good}, good},
+		{"all good", []message.JobState{good, good}, good},
+		{"all failed", []message.JobState{bad, bad}, bad},
+		{"some good, some failed", []message.JobState{good, bad}, some},
+		{"a partial part makes the whole partial", []message.JobState{good, some}, some},
+		{"partial and failed", []message.JobState{some, bad}, some},
+		{"one good, one that never reported", []message.JobState{good, late}, some},
+		{"none good, one late", []message.JobState{bad, late}, late},
+		{"all late", []message.JobState{late, late}, late},
+		{"all stopped", []message.JobState{stopped, stopped}, stopped},
+		{"stopped and failed", []message.JobState{stopped, bad}, bad},
+		{"stopped beside a good one", []message.JobState{stopped, good}, some},
+		{"one that has not ended is not good", []message.JobState{going}, bad},
+	} {
+		if got := job.Outcome(tc.parts); got != tc.want {
+			t.Errorf("%s: %v: got %v, want %v", tc.why, tc.parts, got, tc.want)
+		}
+	}
+}
+
+// The outcome is terminal, does not depend on the order of parts, and is
+// COMPLETED only if every part is.
+func TestOutcomeIsAnEnd(t *testing.T) {
+	ends := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobPartial, message.JobFailed, message.JobCancelled, message.JobTimedOut})
+	rapid.Check(t, func(rt *rapid.T) {
+		parts := rapid.SliceOfN(ends, 1, 6).Draw(rt, "parts")
+		got := job.Outcome(parts)
+		if !got.Terminal() {
+			rt.Fatalf("%v: %v is no end", parts, got)
+		}
+		if again := job.Outcome(rapid.Permutation(parts).Draw(rt, "other order")); again != got {
+			rt.Fatalf("%v: %v, in another order %v", parts, got, again)
+		}
+		all := !slices.ContainsFunc(parts, func(s message.JobState) bool { return s != message.JobCompleted })
+		if (got == message.JobCompleted) != all {
+			rt.Fatalf("%v: got %v", parts, got)
+		}
+	})
+}
+
+func TestWorkflowsStandForJobs(t *testing.T) {
+	for s, want := range map[message.WorkflowState]message.JobState{ //lint:orderfree each row is judged by itself
+		message.WorkflowCompleted: message.JobCompleted, message.WorkflowFailed: message.JobFailed,
+		message.WorkflowCancelled: message.JobCancelled, message.WorkflowTimedOut: message.JobTimedOut,
+		message.WorkflowRunning: message.JobFailed,
+	} {
+		if got := job.OfWorkflow(s); got != want {
+			t.Errorf("%v: got %v, want %v", s, got, want)
+		}
+	}
+}
