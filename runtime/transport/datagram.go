@@ -139,7 +139,7 @@ func (t *Transport) hear() {
 		peer, m, err := t.parse(from, buffer[:n])
 		if err != nil {
 			t.count(err)
-			t.strangers.log("a datagram was refused", net.UDPAddrFromAddrPort(from), err)
+			t.quiet.source("a datagram was refused", net.UDPAddrFromAddrPort(from), err)
 			continue
 		}
 		if !t.sink.Message(peer, 0, m) {

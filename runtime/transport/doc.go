@@ -24,5 +24,5 @@
 //	W6 Sink is never called from inside a call of node.Network.
 //
 // Read transport.go, stream.go, handshake.go, frame.go, datagram.go, seal.go,
-// resolve.go, strangers.go.
+// resolve.go, quiet.go.
 package transport

@@ -19,7 +19,7 @@ func (t *Transport) greet(conn net.Conn) {
 	t.mu.Unlock()
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
-		t.strangers.log("a connection was refused", conn.RemoteAddr(), err)
+		t.quiet.source("a connection was refused", conn.RemoteAddr(), err)
 		return
 	}
 	if s := t.register(&stream{t: t}); s != nil {

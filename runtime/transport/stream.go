@@ -111,7 +111,7 @@ func (s *stream) dial(ctx context.Context) {
 	dialer := net.Dialer{KeepAlive: -1, Timeout: s.t.config.Limits.Dial}
 	conn, err := dialer.DialContext(ctx, "tcp", string(s.to))
 	if err != nil {
-		s.over(fmt.Sprintf("connect to %s: %s", s.to, dialReason(err)))
+		s.unreached(fmt.Sprintf("connect to %s: %s", s.to, dialReason(err)))
 		return
 	}
 	// Close and the node's end reach the handshake through its connection.
@@ -120,10 +120,19 @@ func (s *stream) dial(ctx context.Context) {
 	stop()
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
-		s.over(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
+		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)))
 		return
 	}
 	s.run(conn, reader, peer)
+}
+
+// unreached ends a stream that never opened. It is logged here, as a machine
+// tells of no peer that it never knew.
+func (s *stream) unreached(why string) {
+	if !s.closing() {
+		s.t.quiet.target("no stream could be opened", string(s.to), why)
+	}
+	s.over(why)
 }
 
 // run carries a stream whose handshake is done, and returns at its end.
@@ -184,7 +193,7 @@ func (s *stream) read(conn net.Conn, r *frameReader) {
 		if err != nil {
 			if errors.Is(err, message.ErrFrame) {
 				s.t.counters.garbage.Add(1)
-				s.t.strangers.log("a peer sent what is no frame", conn.RemoteAddr(), err)
+				s.t.quiet.source("a peer sent what is no frame", conn.RemoteAddr(), err)
 			}
 			s.cut(readReason(err))
 			return

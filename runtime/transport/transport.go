@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -63,7 +62,7 @@ type Transport struct {
 	sockets   *Sockets
 	hello     *message.Hello
 	sink      Sink
-	strangers strangers
+	quiet     quiet
 	counters  counters
 	datagrams datagrams
 
@@ -96,7 +95,7 @@ func New(c Config, s *Sockets) *Transport {
 	}
 	t := &Transport{
 		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]struct{}{},
-		strangers: strangers{logger: c.Logger, seen: map[netip.Addr]time.Time{}},
+		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
 	}
 	t.dialing, t.cancel = context.WithCancel(context.Background())
 	t.datagrams.init()

@@ -259,10 +259,12 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		conn = dial(t, h)
 		_, _ = conn.Write(append(frame(t, hello("b")), c.say...))
-		if c.what != "half a Hello" && !ends(conn) {
+		if c.what == "half a Hello" {
+			_ = conn.(*net.TCPConn).CloseWrite() // else the frame's deadline would end it
+		}
+		if !ends(conn) {
 			t.Errorf("%s after a Hello: the connection was not closed", c.what)
 		}
-		_ = conn.Close()
 	}
 	got := h.Stats()
 	if got.Garbage < 10 || got.Slow < 2 || got.Strangers != 0 {
@@ -330,6 +332,24 @@ func TestWhoDoesNotFitIsToldWhy(t *testing.T) {
 	}
 	if got := h.Stats().Refused; got != 7 {
 		t.Errorf("%d were counted, want 7", got)
+	}
+}
+
+func TestWhatIsNotReachedIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	var mu sync.Mutex
+	logger := slog.New(slog.NewTextHandler(locked{&mu, &log}, nil))
+	a := serve(t, "a", func(c *Config) { c.Cluster, c.Logger = "d", logger })
+	b := serve(t, "b", nil)
+	for range 3 {
+		a.Open(b.addr())
+		a.ear.want(t, "broken")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	want := `the peer's cluster is \"c\", this node wants \"d\": set --cluster`
+	if n := strings.Count(log.String(), want); n != 1 {
+		t.Errorf("%q was logged %d times, want once:\n%s", want, n, log.String())
 	}
 }
 

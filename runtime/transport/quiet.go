@@ -1,0 +1,63 @@
+package transport
+
+import (
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// quietMax bounds how many keys are remembered; quietFor is how long one of them
+// is not logged again.
+const (
+	quietMax = 4096
+	quietFor = time.Minute
+)
+
+// quiet logs what goes wrong with others, once a minute for each source or
+// target, so that nobody can fill a disk through us and a retry every second
+// does not hide the rest. What is not logged is still counted.
+type quiet struct {
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	seen map[string]time.Time
+}
+
+// source logs what came from somewhere: one source is one host.
+func (q *quiet) source(text string, from net.Addr, err error) {
+	host, _, splitErr := net.SplitHostPort(from.String())
+	if splitErr != nil {
+		host = from.String()
+	}
+	if q.first("from "+host, time.Now()) {
+		q.logger.Warn(text, "from", from.String(), "error", err.Error(), "quiet_for", quietFor)
+	}
+}
+
+// target logs what was not reached.
+func (q *quiet) target(text, to, why string) {
+	if q.first("to "+to, time.Now()) {
+		q.logger.Warn(text, "to", to, "error", why, "quiet_for", quietFor)
+	}
+}
+
+func (q *quiet) first(key string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if last, ok := q.seen[key]; ok && now.Sub(last) < quietFor {
+		return false
+	}
+	if len(q.seen) >= quietMax {
+		for k, last := range q.seen {
+			if now.Sub(last) >= quietFor {
+				delete(q.seen, k)
+			}
+		}
+		if len(q.seen) >= quietMax {
+			return false // thousands of sources in a minute: the counters tell
+		}
+	}
+	q.seen[key] = now
+	return true
+}
