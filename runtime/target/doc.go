@@ -19,8 +19,8 @@
 //	G1 A request counts once, when its head is complete and valid; a response counts
 //	   when the kernel has taken its last byte, and its bytes with it. So requests
 //	   minus responses is what was closed, stalled, or is still on its way.
-//	G2 Every N-th means of all counted requests: close, stall and error may meet, and
-//	   then close wins, else the error comes after the stall.
+//	G2 Every N-th means of all counted requests: close, stall and error may meet; a
+//	   stall beats a close, a close beats an error, an error may come after a stall.
 //	G3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
 //	   login; every state of a connection has a deadline.
 //	G4 Between requests a connection keeps no buffer.

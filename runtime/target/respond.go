@@ -71,6 +71,7 @@ func (s *site) judge(c *call, path []byte, size int) {
 	}
 	if each(s.cfg.StallEvery) {
 		c.wait += s.cfg.StallFor
+		c.drop = false // else 10, 100 and 1,000 for error, close and stall would never stall
 	}
 }
 
