@@ -4,7 +4,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameInterrupt is how close together two signals are one wish: a supervisor
+// that signals a process and its group reaches it twice.
+const sameInterrupt = 250 * time.Millisecond
 
 // interrupts gathers what asks a command to stop: SIGINT, SIGTERM, and Ctrl-C on a
 // live screen, where the terminal sends no signal.
@@ -18,10 +23,14 @@ func catchInterrupts() *interrupts {
 	i := &interrupts{asked: make(chan struct{}, 2), signals: make(chan os.Signal, 2), done: make(chan struct{})}
 	signal.Notify(i.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
+		var last time.Time
 		for {
 			select {
 			case <-i.signals:
-				i.press()
+				if time.Since(last) > sameInterrupt {
+					last = time.Now()
+					i.press()
+				}
 			case <-i.done:
 				return
 			}
