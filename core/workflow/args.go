@@ -117,12 +117,12 @@ func list(fn, argument, of string, v starlark.Value) ([]starlark.Value, error) {
 	return nil, f
 }
 
-// names reads a list of names.
-func names(fn, argument string, v starlark.Value) ([]string, error) {
+// names reads a list of texts, which are called what.
+func names(fn, argument, what string, v starlark.Value) ([]string, error) {
 	if v == nil {
 		return nil, nil
 	}
-	values, err := list(fn, argument, "names", v)
+	values, err := list(fn, argument, what, v)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func names(fn, argument string, v starlark.Value) ([]string, error) {
 	for i, v := range values {
 		s, ok := starlark.AsString(v)
 		if !ok {
-			f := wrongType(fn, argument, "a list of names", v).at(i)
+			f := wrongType(fn, argument, "a list of "+what, v).at(i)
 			if c, ok := v.(starlark.Callable); ok {
 				f.do("write its name: %q", c.Name())
 			}

@@ -12,9 +12,10 @@
 //
 //	W1 Load is a function of message.Program: same bytes, same Plan, no clock,
 //	   no randomness, no file but those in the Program.
-//	W2 Load never panics, takes at most Limits.LoadSteps interpreted steps and
-//	   allocates at most about Limits.LoadBytes, whatever the bytes are. A call
-//	   of a function has CallSteps and CallBytes.
+//	W2 Load never panics and takes at most Limits.LoadSteps interpreted steps,
+//	   whatever the bytes are. Operators and methods make at most LoadBytes; a
+//	   step that is not one of them allocates about a hundred bytes at most. A
+//	   call of a function has CallSteps and CallBytes.
 //	W3 What a file declares is frozen and shared by all virtual users. Only
 //	   vu.vars belongs to one of them.
 //	W4 Every error of a file is an *Error: a place, the source line, a remedy.
@@ -25,6 +26,7 @@
 // many times over, and what vu.vars keeps from pass to pass. For these the
 // executor's memory limit and the step's timeout are the last word.
 //
-// Read api.go, load.go, declare.go, build.go, threshold.go; then vu.go, http.go,
-// response.go; then rewrite.go, meter.go, guard.go; errors.go.
+// Read api.go, load.go, declare.go, step.go, plan.go, build.go, threshold.go; then
+// vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
+// source.go and errors.go.
 package workflow

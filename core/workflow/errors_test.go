@@ -61,3 +61,22 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// Every line of testdata/semantics.star holds, although operators and methods
+// are rewritten.
+func TestRewritingKeepsMeaning(t *testing.T) {
+	data, err := os.ReadFile("testdata/semantics.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := workflow.Load(program("semantics.star", string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Workflow("w").HTTP.Insecure {
+		t.Error("tls(verify = False) verifies")
+	}
+	if p.Workflow("x") != nil {
+		t.Error("there is a workflow x")
+	}
+}

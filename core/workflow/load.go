@@ -59,10 +59,9 @@ func (l *loader) run(limits Limits) error {
 	if err := checkFiles(l.program.Files); err != nil {
 		return err
 	}
-	m := &meter{limits: limits, steps: limits.LoadSteps, bytes: limits.LoadBytes, total: limits.LoadBytes}
+	m := &meter{limits: &limits, bytes: limits.LoadBytes, total: limits.LoadBytes, loader: l}
 	thread := &starlark.Thread{Name: l.program.Main, Load: l.load}
 	thread.SetLocal(meterKey, m)
-	thread.SetLocal(loaderKey, l)
 	thread.SetMaxExecutionSteps(limits.LoadSteps)
 	thread.OnMaxSteps = func(t *starlark.Thread) {
 		t.Cancel(fmt.Sprintf("the file is not loaded after %d steps", limits.LoadSteps))

@@ -40,10 +40,11 @@ func DefaultLimits() Limits {
 
 // meter is one thread's account. The thread holds it under meterKey.
 type meter struct {
-	limits Limits
-	steps  uint64 // the limit of this load or call
+	limits *Limits
 	bytes  uint64 // what is left of total
 	total  uint64
+	loader *loader // while files load
+	vu     *VU     // while a function runs
 }
 
 const meterKey = "meter"

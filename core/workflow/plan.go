@@ -84,6 +84,12 @@ func (d *declaration) load(p message.Program, in []starlark.Value) (err error) {
 			return err
 		}
 	}
+	if p.VUs > vusMax {
+		return faultf("%d virtual users are set from outside, the limit is %d", p.VUs, vusMax).do("set --vus to less")
+	}
+	if p.Duration < 0 || p.Duration > durationMax {
+		return faultf("a duration of %v is set from outside", p.Duration).do("set --duration to more than nothing and at most \"744h\"")
+	}
 	if p.VUs > 0 {
 		d.plan.VUs = p.VUs
 	}
@@ -112,13 +118,13 @@ func (d *declaration) lists(in []starlark.Value) (err error) {
 		}
 		d.steps = append(d.steps, s)
 	}
-	if d.thresholds, err = names("workflow", "thresholds", in[4]); err != nil {
+	if d.thresholds, err = names("workflow", "thresholds", "conditions", in[4]); err != nil {
 		return err
 	}
 	if len(d.thresholds) > thresholdsMax {
 		return faultf("workflow %q has %d thresholds, the limit is %d", d.plan.Name, len(d.thresholds), thresholdsMax).in("thresholds")
 	}
-	if d.depends, err = names("workflow", "depends", in[7]); err != nil {
+	if d.depends, err = names("workflow", "depends", "names", in[7]); err != nil {
 		return err
 	}
 	if i := slices.Index(d.depends, d.plan.Name); i >= 0 {

@@ -21,7 +21,7 @@ type rewriter struct {
 func (r *rewriter) file(f *syntax.File) { f.Stmts = r.block(f.Stmts) }
 
 func (r *rewriter) block(in []syntax.Stmt) []syntax.Stmt {
-	out := make([]syntax.Stmt, 0, len(in))
+	var out []syntax.Stmt // nil stays nil: an if without else has a nil False
 	for _, stmt := range in {
 		switch stmt := stmt.(type) {
 		case *syntax.AssignStmt:

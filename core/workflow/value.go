@@ -102,6 +102,8 @@ type response struct {
 	opaque
 	r       *Response
 	headers *headers
+	body    starlark.Bytes // these three are made once, when asked for
+	content starlark.Value
 	decoded starlark.Value
 }
 
@@ -125,7 +127,10 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 	case "status":
 		return starlark.MakeInt(r.r.Status), nil
 	case "body":
-		return starlark.Bytes(r.r.Body), nil
+		if r.body == "" && len(r.r.Body) > 0 {
+			r.body = starlark.Bytes(r.r.Body)
+		}
+		return r.body, nil
 	case "error":
 		if r.r.Error != "" {
 			return starlark.String(r.r.Error), nil
@@ -150,10 +155,13 @@ func (r *response) text(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if len(args)+len(kwargs) > 0 {
 		return nil, faultf("text takes no arguments")
 	}
-	if err := meterOf(thread).text(thread, "text()", len(r.r.Body)); err != nil {
-		return nil, err
+	if r.content == nil {
+		if err := meterOf(thread).text(thread, "text()", len(r.r.Body)); err != nil {
+			return nil, err
+		}
+		r.content = starlark.String(strings.ToValidUTF8(string(r.r.Body), "\uFFFD"))
 	}
-	return starlark.String(strings.ToValidUTF8(string(r.r.Body), "\uFFFD")), nil
+	return r.content, nil
 }
 
 // json decodes once; what functions get is frozen, as they share it.

@@ -105,9 +105,8 @@ func (v *VU) runner() *runner {
 		r = v.idle[n-1]
 		v.idle = v.idle[:n-1]
 	} else {
-		r = &runner{meter: meter{limits: *limits, total: limits.CallBytes}}
+		r = &runner{meter: meter{limits: limits, total: limits.CallBytes, vu: v}}
 		r.thread.SetLocal(meterKey, &r.meter)
-		r.thread.SetLocal(vuKey, v)
 		r.thread.OnMaxSteps = func(t *starlark.Thread) {
 			switch {
 			case v.client.Stopped():
@@ -224,13 +223,8 @@ func (c *call) wrong(format string, args ...any) Outcome {
 	return Outcome{Kind: "script", Detail: clip(detail, detailMax)}
 }
 
-const vuKey = "vu"
-
-// vuOf is the virtual user whose function runs; nil while a file loads.
-func vuOf(thread *starlark.Thread) *VU {
-	v, _ := thread.Local(vuKey).(*VU)
-	return v
-}
+// vuOf is the virtual user whose function runs.
+func vuOf(thread *starlark.Thread) *VU { return meterOf(thread).vu }
 
 // vuValue is a VU as functions see it. Only vars belongs to it: everything else
 // is shared by all virtual users and finds this one by its thread.
