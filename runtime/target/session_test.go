@@ -81,6 +81,8 @@ func TestSession(t *testing.T) {
 	small.Size = 5
 	faulty := small
 	faulty.ErrorEvery, faulty.CloseEvery, faulty.StallEvery = 2, 5, 3
+	both := small
+	both.CloseEvery, both.StallEvery = 1, 1
 	get := "GET / HTTP/1.1\r\n" + host + "\r\n"
 	for _, tt := range []struct {
 		name    string
@@ -116,6 +118,7 @@ func TestSession(t *testing.T) {
 		{name: "NUL", in: "GET / HTTP/1.1\r\nHost: \x00\r\n\r\n", want: "400", verdict: wantLinger},
 		{name: "another expectation", in: "GET / HTTP/1.1\r\n" + host + "Expect: tea\r\n\r\n", want: "417", verdict: wantLinger},
 		{name: "errors, stalls and closes", cfg: faulty, in: strings.Repeat(get, 7), want: "200 500 200 500", count: 5, verdict: wantClose},
+		{name: "a stall beats a close", cfg: both, in: get, want: "200", count: 1, verdict: wantMore},
 		{name: "login", in: "POST /login HTTP/1.1\r\n" + host + "Content-Length: 13\r\n\r\n{\"user\":\"u1\"}", want: "200", count: 1, has: `{"token":"user-7531"}`},
 		{name: "login without a user", in: "POST /login HTTP/1.1\r\n" + host + "Content-Length: 2\r\n\r\n{}", want: "400", count: 1},
 		{name: "login with too much", in: "POST /login HTTP/1.1\r\n" + host + "Content-Length: 5000\r\n\r\n" + strings.Repeat(" ", 5000), want: "413", count: 1},
