@@ -135,7 +135,7 @@ func (s *story) submission(key string, in []string, vus uint64) *message.JobSubm
 func (s *story) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHeartbeat {
 	s.beats++
 	h := &message.ManagerHeartbeat{
-		Datacenter: arg(d, "in", ""), Sequence: s.beats, Draining: d.HasArg("draining"),
+		Datacenter: arg(d, "in", ""), Sequence: number(t, arg(d, "sequence", strconv.FormatUint(s.beats, 10))), Draining: d.HasArg("draining"),
 		CoresTotal: uint32(number(t, arg(d, "total", "8"))), CoresFree: uint32(number(t, arg(d, "free", "8"))),
 		WorkerSum: uint32(number(t, arg(d, "workers", "2"))),
 	}

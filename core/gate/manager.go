@@ -32,7 +32,8 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		return
 	}
 	mgr := m.managers[in.From.ID]
-	if mgr != nil && (in.From.Incarnation < mgr.incarnation || in.From.Incarnation == mgr.incarnation && h.Sequence <= mgr.sequence) {
+	// Sequences begin anew on each stream.
+	if mgr != nil && (in.From.Incarnation < mgr.incarnation || in.Stream == mgr.stream && h.Sequence <= mgr.sequence) {
 		m.ignore(env, in, "a newer one has arrived")
 		return
 	}

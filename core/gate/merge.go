@@ -98,32 +98,11 @@ func mergedState(found []*message.WorkflowResult, end message.JobState) message.
 
 func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdResult {
 	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of}
-	s := &w.Stats
-	if t.Step == "" && (t.Of == message.OfLatency || t.Of == message.OfService) {
-		joined, err := joinSteps(s)
-		if err != nil {
-			return r
-		}
-		s = &joined
+	value, ok, err := verdict.Evaluate(t, &w.Stats, w.Duration, quantile)
+	if err == nil {
+		r.Value, r.OK = value, ok
 	}
-	value, ok, err := verdict.Evaluate(t, s, w.Duration, quantile)
-	if err != nil {
-		return r
-	}
-	r.Value, r.OK = value, ok
 	return r
-}
-
-// joinSteps makes one step of all that are measured.
-func joinSteps(s *message.Stats) (message.Stats, error) {
-	var parts []*message.Stats
-	for _, step := range s.Steps {
-		if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
-			step.Name, step.Kind = "all", message.StepRequest
-			parts = append(parts, &message.Stats{Elapsed: s.Elapsed, Steps: []message.StepStats{step}})
-		}
-	}
-	return stats.Sum(parts)
 }
 
 func quantile(h message.Histogram, ppm uint32) (uint64, error) {
