@@ -79,15 +79,19 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 // progressEvery is how often figures are told.
 const progressEvery = 500 * time.Millisecond
 
-// startEvery spaces the first starts: connecting all at once would overflow the target's
-// queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
-const startEvery = 100 * time.Microsecond
+// The first starts are spaced: connecting all at once would overflow the target's queue of
+// new connections and measure the kernel's retries (1 s, 3 s) instead of it. The goroutines
+// need three times the loop's time to connect.
+const (
+	startEveryLoop    = 100 * time.Microsecond
+	startEveryGeneral = 300 * time.Microsecond
+)
 
 // startSpacing spreads the first starts over the think time where there is one, so that
 // virtual users do not march in step, but never over more than a tenth of the run.
-func startSpacing(cfg Config) time.Duration {
+func startSpacing(cfg Config, every time.Duration) time.Duration {
 	vus := time.Duration(cfg.VUs)
-	spacing := max(startEvery, cfg.Workflow.Plan.Think/vus)
+	spacing := max(every, cfg.Workflow.Plan.Think/vus)
 	if cfg.Duration > 0 {
 		spacing = min(spacing, cfg.Duration/10/vus)
 	}

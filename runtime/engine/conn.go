@@ -23,6 +23,7 @@ type conn struct {
 	fd         int32  // -1: not connected
 	sent       int32  // bytes of the request
 	step       int16  // -1: no request under way
+	first      uint8  // index of the host's address that was tried first
 	tried      uint8  // addresses of the host that took no connection
 	connecting bool
 	broke      bool // it stands in loop.broken: nothing else may end the request
@@ -50,7 +51,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 		l.write(index)
 		return
 	}
-	c.tried = 0
+	c.first, c.tried = uint8(s.host.good.Load()), 0
 	l.dial(index)
 }
 
@@ -60,7 +61,7 @@ func (l *loop) dial(index int32) {
 	c := &l.conns[index]
 	h := l.g.steps[c.step].host
 	for {
-		fd, done, err := epoll.Dial(h.address(int(c.tried)), netip.Addr{})
+		fd, done, err := epoll.Dial(h.addrs[c.address(h)], netip.Addr{})
 		if err == nil {
 			c.fd, c.connecting, c.blocked, c.used = int32(fd), !done, false, false
 			c.generation++
@@ -83,7 +84,9 @@ func (l *loop) dial(index int32) {
 	}
 }
 
-func (h *host) address(try int) netip.AddrPort { return h.addrs[(int(h.good.Load())+try)%len(h.addrs)] }
+// address is the index of the address under trial. It counts from where this connection
+// began: others may find a better beginning meanwhile.
+func (c *conn) address(h *host) int { return (int(c.first) + int(c.tried)) % len(h.addrs) }
 
 func (c *conn) token(index int32) uint64 { return uint64(c.generation)<<32 | uint64(uint32(index)) }
 
@@ -112,7 +115,7 @@ func (l *loop) connected(index int32) {
 	c := &l.conns[index]
 	h := l.g.steps[c.step].host
 	if err := epoll.Connected(int(c.fd)); err != nil {
-		err = fmt.Errorf("%s: %w", h.address(int(c.tried)), err)
+		err = fmt.Errorf("%s: %w", h.addrs[c.address(h)], err)
 		l.hangUp(c)
 		if c.tried++; int(c.tried) < len(h.addrs) {
 			l.dial(index)
@@ -121,10 +124,8 @@ func (l *loop) connected(index int32) {
 		l.fail(index, err)
 		return
 	}
-	if c.tried > 0 {
-		h.good.Store((h.good.Load() + int32(c.tried)) % int32(len(h.addrs)))
-	}
-	c.tried, c.connecting = 0, false
+	h.good.Store(int32(c.address(h)))
+	c.connecting = false
 	if err := l.poller.Mod(int(c.fd), epoll.In, c.token(index)); err != nil {
 		l.fail(index, err)
 		return

@@ -244,7 +244,10 @@ func (r *general) host(ctx context.Context, c *http1.Call) (*host, error) {
 	return h, nil
 }
 
-const hostsMax = 10_000
+const (
+	hostsMax = 10_000
+	addrsMax = 64 // of one host
+)
 
 func lookup(ctx context.Context, c *http1.Call) ([]netip.AddrPort, error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", c.Host)
@@ -255,7 +258,7 @@ func lookup(ctx context.Context, c *http1.Call) ([]netip.AddrPort, error) {
 		return nil, fmt.Errorf("resolve host %q: %w", c.Host, err)
 	}
 	var addrs []netip.AddrPort
-	for _, a := range found {
+	for _, a := range found[:min(len(found), addrsMax)] {
 		addrs = append(addrs, netip.AddrPortFrom(a.Unmap(), c.Port))
 	}
 	return addrs, nil

@@ -118,7 +118,7 @@ func (r *general) now() time.Duration { return time.Since(r.base) }
 // startAll starts the virtual users one after the other and waits for their ends.
 func (r *general) startAll(scripts scripted) {
 	var users sync.WaitGroup
-	spacing := startSpacing(r.cfg)
+	spacing := startSpacing(r.cfg, startEveryGeneral)
 	for i := range r.cfg.VUs {
 		due := time.Duration(i) * spacing
 		if !r.sleepUntil(due) || r.isOver() {

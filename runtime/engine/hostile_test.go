@@ -181,10 +181,10 @@ func TestServerThatTakesNoBody(t *testing.T) {
 		url := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { <-done })
 		t.Cleanup(func() { close(done) }) // before the server's own: cleanups run last in, first out
 		step := get("a", url+"/")
-		step.Request.Method, step.Request.Body = "POST", make([]byte, 32<<20)
+		step.Request.Method, step.Request.Body = "POST", make([]byte, 16<<20)
 		w := flow(step)
 		adjust(w)
-		s := run(t, context.Background(), Config{Workflow: w, VUs: 1, Timeout: 150 * time.Millisecond}).Stats.Steps[0]
+		s := run(t, context.Background(), Config{Workflow: w, VUs: 1, Timeout: time.Second}).Stats.Steps[0]
 		if s.TimedOut != 1 || kinds(s)["write_timeout"] != 1 || s.BytesOut == 0 {
 			t.Errorf("timed out %d, bytes out %d: %v", s.TimedOut, s.BytesOut, s.Errors)
 		}

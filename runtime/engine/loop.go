@@ -89,7 +89,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
 		users: make([]user, cfg.VUs), conns: make([]conn, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		spacing: int64(startSpacing(cfg)), over: never, telling: never, teller: newTeller(cfg.Progress),
+		spacing: int64(startSpacing(cfg, startEveryLoop)), over: never, telling: never, teller: newTeller(cfg.Progress),
 	}
 	for i := range l.conns {
 		l.conns[i].fd, l.conns[i].step = -1, -1

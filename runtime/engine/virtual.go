@@ -88,7 +88,8 @@ func (v *virtual) pass(due time.Duration) {
 		}
 		for _, i := range ready {
 			running++
-			go func() { v.ends <- end{i, v.run(i, due)} }()
+			intended := due // the next round moves due while these run
+			go func() { v.ends <- end{i, v.run(i, intended)} }()
 		}
 		if running == 0 {
 			return
