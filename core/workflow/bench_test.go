@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -50,4 +51,42 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkVU measures what a virtual user holds between its calls.
+func BenchmarkVU(b *testing.B) {
+	for _, called := range []bool{false, true} {
+		name := "new"
+		if called {
+			name = "called"
+		}
+		b.Run(name, func(b *testing.B) {
+			w := one(b, `return vu.http.get("http://h/")`)
+			c := &answering{r: workflow.Response{Status: 200}}
+			const n = 10_000
+			b.ReportAllocs()
+			held := uint64(0)
+			for b.Loop() {
+				before := heap()
+				all := make([]*workflow.VU, n)
+				for i := range all {
+					all[i] = w.NewVU(uint64(i), 1, c)
+					if called {
+						all[i].Begin()
+						all[i].Call(0)
+					}
+				}
+				held = heap() - before
+				runtime.KeepAlive(all)
+			}
+			b.ReportMetric(float64(held)/n, "B/vu")
+		})
+	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
