@@ -9,7 +9,9 @@ import (
 	"hyperscale/core/node"
 )
 
-const refusedWait = 300 * time.Millisecond // before a refused slice is dispatched again
+// refusedWait is what a slice waits after its first refusal; each dispatch doubles
+// it, so that a disk that is full for a moment does not spend them all.
+const refusedWait = 150 * time.Millisecond
 
 // assign begins an attempt. It is sent once it is on disk.
 func (m *Machine) assign(env node.Env, s *slice, w *worker) {
@@ -77,7 +79,7 @@ func (m *Machine) onSliceAccepted(env node.Env, w *worker, a *message.SliceAccep
 func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefused) {
 	w.reported = min(r.CoresFree, w.total)
 	s := m.sliceOf(r.Slice)
-	if s == nil || s.fence() != r.Fence || s.state != message.WorkflowAssigned || !s.written || s.worker != w.peer.ID {
+	if s == nil || s.fence() != r.Fence || s.state != message.WorkflowAssigned || !s.written || s.counting || s.worker != w.peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)
@@ -104,7 +106,7 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 		m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.dispatches, why))
 		return
 	}
-	m.back(env, s, refusedWait)
+	m.back(env, s, refusedWait<<min(s.dispatches, 6))
 	m.place(env)
 }
 

@@ -51,7 +51,9 @@ type workflow struct {
 	plan    *message.WorkflowPlan
 	state   message.WorkflowState
 	failure string
+	waits   string // what for, while it has no cores
 	slices  []*slice
+	kept    bool         // how it is cut is on disk
 	ready   node.Instant // when all it depends on had ended; zero before
 	started node.Instant
 	ended   node.Instant

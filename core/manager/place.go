@@ -78,11 +78,13 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		want = 1
 	}
 	if free < want {
+		m.wait(env, f, fmt.Sprintf("it waits for %d cores, %d are free", want, free))
 		if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
 			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores, %d are free: add workers, or ask for fewer cores", m.config.DispatchTimeout, want, free))
 		}
 		return
 	}
+	f.waits = ""
 	total, share, rest := want, f.plan.VUs/want, f.plan.VUs%want
 	var first uint64
 	var chosen []node.ID
@@ -105,6 +107,14 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		m.assign(env, s, m.workers[chosen[i]])
 	}
 	m.writeSlices(env, f.slices)
+}
+
+// wait tells the gate what a workflow waits for.
+func (m *Machine) wait(env node.Env, f *workflow, why string) {
+	if f.waits != why {
+		f.waits = why
+		m.touch(env, f.part)
+	}
 }
 
 // placeSlices dispatches again what was lost or refused.

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"time"
 
 	"hyperscale/core/event"
@@ -50,6 +51,7 @@ func (m *Machine) snapshot(env node.Env, p *part) message.DatacenterResult {
 			w.Stats = f.stats
 		} else {
 			w.Stats = m.sum(env, f)
+			w.Error = cmp.Or(w.Error, f.waits)
 		}
 		for _, s := range f.slices {
 			w.Cores += s.cores

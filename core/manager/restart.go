@@ -126,7 +126,7 @@ func (m *Machine) loadSlice(env node.Env, r node.Record) error {
 		s.state = message.WorkflowAssigned
 	}
 	f.slices[id.Ordinal] = s
-	f.ready, f.started = env.Now(), env.Now()
+	f.kept, f.ready, f.started = true, env.Now(), env.Now()
 	if s.live() {
 		w := m.known(s.worker)
 		w.slices[s.id] = s

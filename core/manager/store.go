@@ -121,9 +121,14 @@ func (m *Machine) writeResult(env node.Env, s *slice, r *message.SliceResult) {
 		node.Record{Key: keyOf(prefixResult, s.id), Value: encode(r)})
 }
 
-// writeSlices keeps slices as they stand; those with a new attempt are sent when
-// it is on disk.
+// writeSlices keeps slices of one workflow as they stand; those with a new
+// attempt are sent when it is on disk. Until the first such write has succeeded
+// all slices go together: how a workflow is cut is on disk whole or not at all.
 func (m *Machine) writeSlices(env node.Env, list []*slice) {
+	f := list[0].workflow
+	if !f.kept {
+		list = f.slices
+	}
 	records := make([]node.Record, len(list))
 	attempts := make([]uint64, len(list))
 	for i, s := range list {
@@ -132,6 +137,7 @@ func (m *Machine) writeSlices(env node.Env, list []*slice) {
 	}
 	list = slices.Clone(list)
 	m.put(env, write{fmt.Sprintf("%d slices of job %v", len(list), list[0].id.Job), func(env node.Env, err error) {
+		f.kept = f.kept || err == nil
 		for i, s := range list {
 			m.onAttemptStored(env, s, attempts[i], err)
 		}

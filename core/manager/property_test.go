@@ -1,0 +1,300 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// model is a manager as a checker sees it, between a gate and workers that say
+// anything about whatever they were ever sent.
+type model struct {
+	t       *rapid.T
+	world   *nodetest.Env
+	peers   map[node.ID]node.Peer
+	sent    []dispatched
+	stops   []stopped
+	high    map[message.SliceID]message.Fence // of dispatches
+	where   map[string]node.ID                // of each slice and fence
+	counted map[string]bool
+	acted   map[message.JobID]message.Fence
+	ended   map[string]message.JobState
+	done    map[string]bool // workflows that are COMPLETED
+	results map[string]uint64
+	unacked map[message.JobID]message.Fence
+	beats   uint64
+}
+
+type dispatched struct {
+	worker  node.ID
+	message *message.SliceDispatch
+}
+
+type stopped struct {
+	worker  node.ID
+	message *message.SliceCancel
+}
+
+func newModel(t *rapid.T) *model {
+	c := small()
+	c.DispatchTimeout = 20 * time.Second
+	m := &model{
+		t: t, world: world(c), peers: map[node.ID]node.Peer{},
+		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]bool{},
+		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
+		results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
+	}
+	for id, role := range map[node.ID]node.Role{"g1": node.RoleGate, "w1": node.RoleWorker, "w2": node.RoleWorker} {
+		m.peers[id] = node.Peer{ID: id, Incarnation: 1, Role: role, Addr: node.Addr(id + ":1")}
+	}
+	m.world.Discard = true
+	m.world.WatchEvent = m.onEvent
+	m.world.WatchSend = m.onSend
+	m.world.Start()
+	return m
+}
+
+func (m *model) onEvent(e node.Event) {
+	switch e := e.(type) {
+	case event.SliceDispatched:
+		if !m.high[e.Slice].Less(e.Fence) {
+			m.t.Fatalf("%v is dispatched under %v after %v", e.Slice, e.Fence, m.high[e.Slice])
+		}
+		m.high[e.Slice] = e.Fence
+		part := e.Fence
+		part.Attempt = 0
+		if e.Slice.Workflow == 1 && !m.done[fmt.Sprint(e.Slice.Job, part, 0)] {
+			m.t.Fatalf("%v is dispatched before what it depends on is COMPLETED", e.Slice)
+		}
+	case event.SliceCounted:
+		if once := fmt.Sprint(e.Slice, e.Part); m.counted[once] {
+			m.t.Fatalf("%s is counted twice", once)
+		} else {
+			m.counted[once] = true
+		}
+	case event.WorkflowChanged:
+		if e.To == message.WorkflowCompleted {
+			m.done[fmt.Sprint(e.Job, e.Fence, e.Workflow)] = true
+		}
+	case event.Acted:
+		if e.Fence.Less(m.acted[e.Slice.Job]) {
+			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice.Job, m.acted[e.Slice.Job])
+		}
+		m.acted[e.Slice.Job] = e.Fence
+	case event.PartChanged:
+		run := fmt.Sprint(e.Job, e.Fence)
+		if old, over := m.ended[run]; over {
+			m.t.Fatalf("%s ended %v, and now is %v", run, old, e.To)
+		}
+		if e.To.Terminal() {
+			m.ended[run] = e.To
+		}
+	}
+}
+
+func (m *model) onSend(s node.StreamID, sent node.Message) {
+	switch sent := sent.(type) {
+	case *message.SliceDispatch:
+		run := fmt.Sprint(sent.Slice, sent.Fence)
+		for _, id := range []node.ID{"w1", "w2"} {
+			for _, up := range m.world.StreamsOf(id) {
+				if up != s {
+					continue
+				}
+				if other := m.where[run]; other != "" && other != id {
+					m.t.Fatalf("%s was sent to %s and to %s", run, other, id)
+				}
+				m.where[run] = id
+				m.sent = append(m.sent, dispatched{id, sent})
+			}
+		}
+	case *message.SliceCancel:
+		for _, id := range []node.ID{"w1", "w2"} {
+			for _, up := range m.world.StreamsOf(id) {
+				if up == s {
+					m.stops = append(m.stops, stopped{id, sent})
+				}
+			}
+		}
+	case *message.PartResult:
+		run := fmt.Sprint(sent.Job, sent.Fence)
+		if old, told := m.results[run]; told && old != sent.Digest() {
+			m.t.Fatalf("%s is told with two different results", run)
+		}
+		m.results[run] = sent.Digest()
+		m.unacked[sent.Job] = sent.Fence
+	}
+}
+
+func (m *model) up(id node.ID) node.StreamID {
+	if id == "g1" {
+		for _, s := range m.world.OpeningTo("g1:1") {
+			m.world.Opened(s, m.peers[id])
+		}
+	}
+	if all := m.world.StreamsOf(id); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	if id == "g1" {
+		return 0
+	}
+	return m.world.Accept(m.peers[id])
+}
+
+func (m *model) receive(id node.ID, msg node.Message) {
+	if s := m.up(id); s != 0 {
+		m.world.Receive(s, msg)
+	}
+}
+
+func (m *model) beat(id node.ID, running []message.SliceRef) {
+	m.beats++
+	m.receive(id, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: m.beats, CoresTotal: 4, CoresFree: 4, Running: running})
+}
+
+func (m *model) job(t *rapid.T) (message.JobID, message.Fence) {
+	return message.JobID{byte(rapid.IntRange(1, 2).Draw(t, "job"))}, message.Fence{Job: 1, Manager: rapid.Uint64Range(1, 3).Draw(t, "manager")}
+}
+
+func (m *model) dispatch(t *rapid.T) {
+	id, fence := m.job(t)
+	m.receive("g1", &message.JobDispatch{
+		Job: id, Fence: fence, Program: message.Program{Main: "f"}, RunTimeout: 60 * time.Second,
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
+			{Name: "a", Test: true, VUs: 7, Timeout: time.Second, Cores: rapid.Uint32Range(0, 6).Draw(t, "cores")},
+			{Name: "b", Test: true, VUs: 2, Timeout: time.Second, Depends: []uint32{0}, Layer: 1},
+		}},
+	})
+}
+
+// answer says something about one of the dispatches that were ever sent.
+func (m *model) answer(t *rapid.T, do func(d dispatched)) {
+	if len(m.sent) > 0 {
+		recent := min(len(m.sent), 6)
+		do(m.sent[len(m.sent)-1-rapid.IntRange(0, recent-1).Draw(t, "which")])
+	}
+}
+
+func (m *model) actions() map[string]func(*rapid.T) {
+	worker := rapid.SampledFrom([]node.ID{"w1", "w2"})
+	return map[string]func(*rapid.T){
+		"dispatch": m.dispatch,
+		"cancel": func(t *rapid.T) {
+			id, fence := m.job(t)
+			m.receive("g1", &message.PartCancel{Job: id, Fence: fence, State: rapid.SampledFrom([]message.JobState{message.JobCancelled, message.JobTimedOut}).Draw(t, "state")})
+		},
+		"idle": func(t *rapid.T) { m.beat(worker.Draw(t, "worker"), nil) },
+		"busy": func(t *rapid.T) {
+			m.answer(t, func(d dispatched) {
+				m.beat(d.worker, []message.SliceRef{{Slice: d.message.Slice, Fence: d.message.Fence}})
+			})
+		},
+		"accept": func(t *rapid.T) {
+			m.answer(t, func(d dispatched) {
+				m.receive(d.worker, &message.SliceAccepted{Slice: d.message.Slice, Fence: d.message.Fence})
+			})
+		},
+		"refuse": func(t *rapid.T) {
+			code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeStaleFence, message.CodeDraining, message.CodeStoreFull, message.CodeBadPlan}).Draw(t, "code")
+			m.answer(t, func(d dispatched) {
+				m.receive(d.worker, &message.SliceRefused{Slice: d.message.Slice, Fence: d.message.Fence, Code: code, Current: d.message.Fence})
+			})
+		},
+		"result": m.result, "result2": m.result,
+		"acknowledge": func(*rapid.T) { m.acknowledge() },
+		"reincarnate": func(t *rapid.T) {
+			id := worker.Draw(t, "worker")
+			p := m.peers[id]
+			p.Incarnation++
+			m.peers[id] = p
+			if s := m.up(id); s != 0 {
+				m.world.Break(s, "reset")
+			}
+			m.beat(id, nil)
+		},
+		"advance": func(t *rapid.T) {
+			m.world.Advance(time.Duration(rapid.IntRange(0, 7000).Draw(t, "ms")) * time.Millisecond)
+		},
+		"hold":     func(*rapid.T) { m.world.Held = true },
+		"complete": func(*rapid.T) { m.world.Complete(1, nil) },
+		"fail":     func(*rapid.T) { m.world.Complete(1, errors.New("full")) },
+		"release":  func(*rapid.T) { m.release() },
+		"restart": func(*rapid.T) {
+			m.world.Crash()
+			m.world.Held = false
+			m.world.Start()
+		},
+		"": func(*rapid.T) { m.world.Take() },
+	}
+}
+
+func (m *model) result(t *rapid.T) {
+	state := rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowCompleted, message.WorkflowFailed, message.WorkflowCancelled}).Draw(t, "state")
+	m.answer(t, func(d dispatched) {
+		m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: state})
+	})
+}
+
+func (m *model) acknowledge() {
+	for _, job := range []message.JobID{{1}, {2}} {
+		if fence, ok := m.unacked[job]; ok {
+			delete(m.unacked, job)
+			m.receive("g1", &message.PartResultAck{Job: job, Fence: fence})
+		}
+	}
+}
+
+func (m *model) release() {
+	m.world.Held = false
+	for m.world.Pending() > 0 {
+		m.world.Complete(1, nil)
+	}
+}
+
+func TestAttemptsRiseAndResultsCountOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		t.Repeat(m.actions())
+		m.ends()
+	})
+}
+
+// ends: once the disk writes and workers do what they are sent, every part ends
+// and is told.
+func (m *model) ends() {
+	m.release()
+	for range 120 {
+		m.up("g1")
+		todo := m.sent
+		m.sent = nil
+		m.beat("w1", nil)
+		m.beat("w2", nil)
+		for _, d := range todo {
+			m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: message.WorkflowCompleted})
+		}
+		stops := m.stops
+		m.stops = nil
+		for _, c := range stops {
+			m.receive(c.worker, &message.SliceResult{Slice: c.message.Slice, Fence: c.message.Fence, State: c.message.State})
+		}
+		m.acknowledge()
+		if m.world.Machine().(*Machine).unfinished() == 0 {
+			m.world.Take()
+			return
+		}
+		m.world.Advance(time.Second)
+	}
+	w := m.world.Machine().(*Machine)
+	for _, p := range w.order {
+		m.t.Errorf("part %v %v is %v, stop %v, acked %v", p.job, p.fence, p.state, p.stop, p.acked)
+	}
+	m.t.Fatalf("%d parts never ended", w.unfinished())
+}
