@@ -13,13 +13,13 @@ const errorMax = 2048
 
 func (m *Machine) endIfDone(env node.Env, j *job) {
 	if !j.state.Terminal() && j.done() {
-		m.endParts(env, j, nil)
+		m.endParts(env, j)
 	}
 }
 
 // endParts ends a job whose parts have all ended. COMPLETING lasts as long as
 // the write of the result: both transitions are in it.
-func (m *Machine) endParts(env node.Env, j *job, counted []*part) {
+func (m *Machine) endParts(env node.Env, j *job) {
 	var states []message.JobState
 	var errors []string
 	taken := false
@@ -37,13 +37,13 @@ func (m *Machine) endParts(env node.Env, j *job, counted []*part) {
 	outcome := law.Outcome(states)
 	switch {
 	case j.state == message.JobCancelling:
-		m.end(env, j, message.JobCancelled, reason, counted)
+		m.end(env, j, message.JobCancelled, reason)
 		return
 	case j.expired && outcome != message.JobCompleted:
-		m.end(env, j, message.JobTimedOut, timeoutReason(j, reason), counted)
+		m.end(env, j, message.JobTimedOut, timeoutReason(j, reason))
 		return
 	case j.state == message.JobDispatching && !taken:
-		m.end(env, j, message.JobFailed, reason, counted)
+		m.end(env, j, message.JobFailed, reason)
 		return
 	case outcome == message.JobCancelled:
 		outcome, reason = message.JobFailed, "cancelled inside its datacenters, not by a client"
@@ -52,7 +52,7 @@ func (m *Machine) endParts(env node.Env, j *job, counted []*part) {
 		j.become(message.JobRunning, "")
 	}
 	j.become(message.JobCompleting, "")
-	m.end(env, j, outcome, reason, counted)
+	m.end(env, j, outcome, reason)
 }
 
 func timeoutReason(j *job, reason string) string {
@@ -65,21 +65,25 @@ func timeoutReason(j *job, reason string) string {
 
 // end makes a job's end durable: its last state and result replace its program
 // and its parts in one write.
-func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string, counted []*part) {
+func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) {
 	j.elapsed, j.ended = env.Now().Sub(j.born), env.Now()
 	j.become(to, reason)
 	result := m.merge(j)
+	var counted []*part
 	extra := []node.Record{encoded(resultPrefix+j.id.String(), result), {Key: specPrefix + j.id.String()}}
 	for _, p := range j.parts {
 		m.release(p)
 		p.progress = nil
+		if !p.unheard && !p.counted {
+			counted = append(counted, p) // this write holds it, whatever became of its own
+		}
 		extra = append(extra, node.Record{Key: partKey(j, p)})
 	}
 	m.specBytes -= j.specSize
 	j.spec = nil
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
-	m.save(env, &put{what: "end a job", job: j, extra: extra, counted: counted, then: func(env node.Env) {
+	m.save(env, &put{what: "end a job", job: j, extra: extra, counted: counted, final: true, then: func(env node.Env) {
 		m.ended = append(m.ended, j)
 		m.keepResult(j, result)
 		for _, p := range j.parts {

@@ -165,7 +165,7 @@ func (m *Machine) onQueueTimer(env node.Env) {
 
 func (m *Machine) endQueued(env node.Env, j *job, to message.JobState, reason string) {
 	m.leaveQueue(env, j)
-	m.end(env, j, to, reason, nil)
+	m.end(env, j, to, reason)
 }
 
 // nowhere says that a datacenter that the job needs is UNHEALTHY.

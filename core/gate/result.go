@@ -73,7 +73,7 @@ func (m *Machine) count(env node.Env, in *node.Input, j *job, p *part, r *messag
 	p.accepted, p.from, p.ackTo, p.result = true, in.From.ID, in.Stream, &r.Part
 	p.become(env.Now(), partDone)
 	if j.done() {
-		m.endParts(env, j, []*part{p})
+		m.endParts(env, j)
 		return
 	}
 	m.save(env, &put{

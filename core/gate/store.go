@@ -11,6 +11,7 @@ type put struct {
 	what    string
 	job     *job // whose record goes with it; nil for none
 	upTo    int  // transitions that the record holds
+	final   bool // the job's end, which makes all its other writes needless
 	extra   []node.Record
 	counted []*part            // results that the write makes durable
 	then    func(env node.Env) // after it is on disk
@@ -78,7 +79,9 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	again := m.refused
 	m.refused = nil
 	for _, p := range again {
-		m.save(env, p)
+		if p.job == nil || p.final || !p.job.state.Terminal() {
+			m.save(env, p)
+		}
 	}
 	if len(again) == 0 && m.storeFailed {
 		m.save(env, &put{what: "probe", extra: []node.Record{{Key: "probe", Value: []byte{1}}}, refused: func(node.Env) {}})
