@@ -255,8 +255,8 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 		if in.Kind == node.InputStart {
 			opened = env.Open("b") // 1001
 		}
-		if in.Kind == node.InputMessage && in.Stream == 3 {
-			env.Close(3)
+		if in.Kind == node.InputMessage && in.Stream == 3 || in.Kind == node.InputStreamOpened && in.Stream == 5 {
+			env.Close(in.Stream)
 		}
 	})
 	l, _ := run(t, Config{Machine: s})
@@ -275,16 +275,19 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	critical(3, 4)
 	critical(3, 5)
 	l.StreamBroken(3, peer, "x")
+	// So is one that is closed when it opens, though a message waited for that.
+	l.StreamOpened(5, peer)
+	critical(5, 7)
 	// Nobody knows this one.
 	critical(4, 6)
 	l.StreamBroken(4, peer, "x")
 	close(gate)
 	var got []string
-	for range 8 {
+	for range 9 {
 		got = append(got, s.next(t))
 	}
 	want := []string{"start", "stream-opened 1", "message 1 stream 1", "stream-opened 3", "message 4 stream 3",
-		"stream-opened 2", "message 2 stream 2", "stream-broken 2"}
+		"stream-opened 5", "stream-opened 2", "message 2 stream 2", "stream-broken 2"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}

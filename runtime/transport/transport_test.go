@@ -395,6 +395,35 @@ func TestSlowLoris(t *testing.T) {
 	quick.ear.want(t, "broken 1 the peer stopped in the middle of a frame")
 }
 
+// TestCloseLosesNothingToAReset: the peer is still talking when we close, and
+// gets all that we had said.
+func TestCloseLosesNothingToAReset(t *testing.T) {
+	h := serve(t, "a", nil)
+	conn, s := greeted(t, h)
+	go func() {
+		for {
+			if _, err := conn.Write(bytes.Repeat(frame(t, pingOf(1)), 1000)); err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	h.Send(s, &message.ExecResult{State: 1, Error: strings.Repeat("x", 900_000)})
+	h.Close(s)
+	time.Sleep(50 * time.Millisecond) // a slow reader
+	r := &frameReader{in: bufioReader(conn), seal: plain{}, limit: message.FrameMax}
+	for _, want := range []string{"Hello", "ExecResult"} {
+		m, err := r.next()
+		if err != nil || message.Name(m.Kind()) != want {
+			t.Fatalf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := r.next(); err != io.EOF {
+		t.Errorf("then %v, want the end", err)
+	}
+	_ = conn.Close()
+}
+
 func TestRefusedAfterTheHandshake(t *testing.T) {
 	h := serve(t, "a", nil)
 	conn, _ := greeted(t, h)
