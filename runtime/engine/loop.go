@@ -160,7 +160,7 @@ func (l *loop) wait() (int, error) {
 	if timeout <= 0 {
 		return 0, nil
 	}
-	n, err = l.poller.Wait(l.events, timeout)
+	n, err = l.poller.Block(l.events, timeout)
 	l.gen.idle += time.Duration(l.tick() - before)
 	return n, err
 }

@@ -113,6 +113,16 @@ func (p *Poller) Wait(events []Event, timeout time.Duration) (int, error) {
 	if errno == 0 && n == 0 && timeout != 0 {
 		n, errno = p.block(events, timeout)
 	}
+	return told(n, errno)
+}
+
+// Block waits as Wait does, but blocks at once: for a loop that has just asked in vain with
+// a timeout of 0, to tell its idle time from its busy time. The timeout must not be 0.
+func (p *Poller) Block(events []Event, timeout time.Duration) (int, error) {
+	return told(p.block(events, timeout))
+}
+
+func told(n uintptr, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:
 		return int(n), nil
