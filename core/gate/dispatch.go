@@ -11,6 +11,9 @@ import (
 	"hyperscale/core/node"
 )
 
+// epochMax bounds what is adopted from others, far from where counting ends.
+const epochMax = 1 << 62
+
 // dispatch sends the whole plan to each of the targets.
 func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
 	now := env.Now()
@@ -224,7 +227,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 		return
 	}
 	m.release(p)
-	if r.Code == message.CodeStaleFence && r.Current.Job == jobEpoch {
+	if r.Code == message.CodeStaleFence && r.Current.Job == jobEpoch && r.Current.Manager < epochMax {
 		j.epochs[p.datacenter] = max(j.epochs[p.datacenter], r.Current.Manager)
 	}
 	switch {

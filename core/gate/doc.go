@@ -21,7 +21,7 @@
 // know whether anybody heard of it; a job's time stands still while it is down.
 //
 // Read config.go, machine.go, job.go; submit.go, check.go, queue.go, dispatch.go,
-// lost.go; progress.go, result.go, finish.go, merge.go; cancel.go, timeout.go;
+// lost.go; result.go, finish.go, merge.go, fit.go; cancel.go, timeout.go;
 // manager.go, datacenter.go; watch.go, query.go; store.go, record.go, start.go,
 // sweep.go.
 package gate

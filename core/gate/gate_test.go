@@ -107,6 +107,8 @@ func (s *story) configure(t *testing.T, d *datadriven.TestData) {
 			s.config.WaitersMax = n
 		case "results":
 			s.config.ResultsMax = n
+		case "age":
+			s.config.QueueAgeMax = time.Duration(n) * time.Second
 		case "jobs":
 			s.config.JobsMax = n
 		default:

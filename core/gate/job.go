@@ -36,7 +36,7 @@ type job struct {
 	position  uint32       // in the queue, from 1
 	waits     string       // datacenter that it waits for, "" for any
 	born      node.Instant // acceptance, moved by what went before a restart
-	queued    node.Instant
+	queued    node.Instant // for the first time: coming back from a dispatch wins no time
 	started   node.Instant // first dispatch, moved likewise
 	ran       bool         // started is set
 	cancelled node.Instant // when a cancellation or the end of RunTimeout was decided

@@ -16,7 +16,6 @@ func (m *Machine) enqueue(env node.Env, j *job) {
 		at--
 	}
 	m.queue = slices.Insert(m.queue, at, j)
-	j.queued = env.Now()
 	m.renumber(env, at)
 	if len(m.queue) == 1 {
 		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)

@@ -138,6 +138,7 @@ func (m *Machine) accepted(env node.Env, j *job) {
 		env.Send(w.stream, &message.JobAck{Request: w.request, Job: j.id, Duplicate: w.again})
 	}
 	j.acks = nil
+	j.queued = env.Now()
 	m.enqueue(env, j)
 	m.schedule(env)
 }

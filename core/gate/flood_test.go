@@ -1,0 +1,131 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Ten thousand submissions at once, while the disk has not answered one: the
+// bound holds for what is on its way too, and everybody is told when to return.
+func TestFloodOfSubmissionsIsBounded(t *testing.T) {
+	s := newStory(gate.Default())
+	var refused, acked int
+	early, late := s.config.RetryAfter, 2*s.config.RetryAfter
+	s.world.Discard = true
+	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+		switch m := m.(type) {
+		case *message.JobAck:
+			acked++
+		case *message.Refused:
+			refused++
+			if m.Code != message.CodeQueueFull || m.RetryAfter < early || m.RetryAfter > late {
+				t.Fatalf("refused with %v, to return after %v: want a full queue and %v to %v", m.Code, m.RetryAfter, early, late)
+			}
+		}
+	}
+	s.world.Start()
+	s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+	s.world.Accept(node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager})
+	s.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: 1, CoresTotal: 8, WorkerSum: 2})
+	s.world.Held = true
+	for i := range 10_000 {
+		s.deliver("c1", s.submission(fmt.Sprintf("k%d", i), nil, 2))
+	}
+	if got, want := s.world.Pending(), s.config.QueueMax; got != want {
+		t.Errorf("%d writes wait, want %d", got, want)
+	}
+	s.world.Complete(s.world.Pending(), nil)
+	if acked != s.config.QueueMax || refused != 10_000-acked {
+		t.Errorf("acknowledged %d, refused %d: want %d and the rest", acked, refused, s.config.QueueMax)
+	}
+}
+
+func TestProgramsOfUnfinishedJobsAreBounded(t *testing.T) {
+	c := gate.Default()
+	c.SpecBytesMax = 1 << 20
+	s := newStory(c)
+	acked := 0
+	s.world.Discard = true
+	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+		if _, ok := m.(*message.JobAck); ok {
+			acked++
+		}
+	}
+	s.world.Start()
+	s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+	s.world.Accept(node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager})
+	s.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: 1, CoresTotal: 8, WorkerSum: 2})
+	for i := range 5 {
+		m := s.submission(fmt.Sprintf("k%d", i), nil, 2)
+		m.Program.Files[0].Data = make([]byte, 400<<10)
+		s.deliver("c1", m)
+	}
+	if acked != 2 {
+		t.Errorf("%d jobs of 400 KiB were taken, 2 fit the bound of 1 MiB", acked)
+	}
+}
+
+func TestConfigNamesEveryFault(t *testing.T) {
+	if err := gate.Default().Validate(); err != nil {
+		t.Errorf("the default is not valid: %v", err)
+	}
+	c := gate.Default()
+	c.QueueMax, c.PushMin, c.ManagerSilence, c.ProgramBytesMax = 20_000, 2*c.PushInterval, 0, 1<<20
+	err := c.Validate()
+	for _, want := range []string{"gate.queue_max = 20000", "gate.push_min = 1s", "gate.manager_silence = 0s", "gate.program_bytes_max"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}
+
+// A result that is larger than a frame loses details, never sums.
+func TestLargeResultsFit(t *testing.T) {
+	s := newStory(gate.Default())
+	var result *message.JobResult
+	s.world.Discard = true
+	s.world.Start()
+	s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+	places := []string{"a", "b", "c"}
+	for _, in := range places {
+		s.world.Accept(node.Peer{ID: node.ID("m" + in), Incarnation: 1, Role: node.RoleManager})
+		s.deliver("m"+in, &message.ManagerHeartbeat{Datacenter: in, Sequence: 1, CoresTotal: 8, CoresFree: 8, WorkerSum: 2})
+	}
+	var job message.JobID
+	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+		switch m := m.(type) {
+		case *message.JobDispatch:
+			job = m.Job
+		case *message.JobResult:
+			result = m
+		}
+	}
+	s.deliver("c1", s.submission("k", places, 2))
+	for _, in := range places {
+		r := partResult(job, message.Fence{Job: 1, Manager: 1}, in, message.JobCompleted, 10, "")
+		steps := &r.Part.Workflows[0].Stats.Steps
+		for i := range 500 {
+			step := (*steps)[0]
+			step.Name = fmt.Sprintf("%0100d", i)
+			step.Errors = []message.ErrorCount{{Kind: "status 500", Count: 1, Example: fmt.Sprintf("%0900d", i)}}
+			*steps = append(*steps, step)
+		}
+		s.deliver("m"+in, r)
+	}
+	s.deliver("c1", &message.JobWatch{Request: message.RequestID{Counter: 9}, Job: job})
+	if result == nil || result.Size() > message.FrameMax {
+		t.Fatal("there is no result that fits a frame")
+	}
+	if result.Result.Error == "" {
+		t.Error("the result does not say that details are left out")
+	}
+	got := result.Result.Workflows[0].Stats.Steps
+	if len(got) != 501 || got[500].Started != 30 {
+		t.Errorf("%d steps are left: want 501, each with 30 starts", len(got))
+	}
+}
