@@ -49,7 +49,7 @@ func Default() Config {
 		RerunMax:         3,
 		DispatchMax:      5,
 		PartsMax:         1000,
-		FinishedMax:      1000,
+		FinishedMax:      256,
 	}
 }
 

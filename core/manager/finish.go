@@ -135,6 +135,7 @@ func (m *Machine) onDoneStored(env node.Env, p *part, err error) {
 
 func (m *Machine) tell(env node.Env, p *part) {
 	if g := m.gateBy(p.gate); g != nil && p.recorded {
+		p.told = env.Now()
 		env.Send(g.stream, p.result)
 	}
 }

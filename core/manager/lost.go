@@ -12,8 +12,8 @@ import (
 // lose gives up the current attempt of a slice. From here on its result is
 // stale; what it last told is reported as lost and counted nowhere else.
 func (m *Machine) lose(env node.Env, s *slice, why string) {
-	if s.counting {
-		return // its result is here: onResultStored decides
+	if s.counting || !s.live() {
+		return // its result is here, and onResultStored decides; or it ended with a slice that was lost before it
 	}
 	env.Emit(event.SliceLost{Slice: s.id, Fence: s.fence(), Worker: s.worker, Reason: why})
 	m.detach(s)
@@ -26,6 +26,7 @@ func (m *Machine) lose(env node.Env, s *slice, why string) {
 	}
 	s.reruns++
 	f := s.workflow
+	m.touch(env, f.part)
 	switch {
 	case f.part.stop != message.JobNone:
 		m.endSlice(env, s, endOf(f.part.stop), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
@@ -74,7 +75,7 @@ func (m *Machine) retryResult(env node.Env, p *part) {
 	switch {
 	case !p.recorded && !p.writing:
 		m.writeDone(env, p)
-	case !p.acked:
+	case !p.acked && env.Now().Sub(p.told) >= m.config.Retry/2:
 		m.tell(env, p)
 	}
 }

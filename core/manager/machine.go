@@ -42,6 +42,7 @@ type part struct {
 	recorded  bool // it is there
 	acked     bool
 	finished  node.Instant
+	told      node.Instant
 }
 
 // workflow is one workflow of a part.

@@ -39,7 +39,7 @@ func Default() Config {
 		KillGrace:        5 * time.Second,
 		ResultRetry:      2 * time.Second,
 		DrainTimeout:     20 * time.Second,
-		OutboxMax:        1000,
+		OutboxMax:        256,
 		FencesMax:        10_000,
 		FenceAge:         24 * time.Hour,
 		SweepInterval:    time.Minute,

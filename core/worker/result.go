@@ -69,7 +69,7 @@ func (m *Machine) finish(env node.Env, x *execution) {
 		out.Stats = message.Stats{}
 	}
 	x.result = out
-	x.runs = nil
+	x.runs, x.dispatch = nil, nil // a result may wait for long, a program is large
 	m.outbox = append(m.outbox, x)
 	if x.slice.storing == nil {
 		m.writeResult(env, x)
