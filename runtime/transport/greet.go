@@ -14,9 +14,7 @@ import (
 // greet shakes hands with a connection that was accepted, and runs its stream.
 func (t *Transport) greet(conn net.Conn) {
 	reader, peer, err := t.shake(conn)
-	t.mu.Lock()
-	delete(t.unknown, conn)
-	t.mu.Unlock()
+	t.dismiss(conn)
 	if err != nil {
 		_ = conn.Close() // the handshake's error says more
 		t.quiet.source("a connection was refused", conn.RemoteAddr(), err)

@@ -75,6 +75,8 @@ type Transport struct {
 	streams map[node.StreamID]*stream
 	unknown map[net.Conn]struct{} // accepted, and have not said Hello
 	closed  bool
+
+	room chan struct{} // as many as unknown, and no more than Limits.Strangers
 }
 
 var _ node.Network = (*Transport)(nil)
@@ -97,6 +99,7 @@ func New(c Config, s *Sockets) *Transport {
 		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]struct{}{},
 		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
 	}
+	t.room = make(chan struct{}, c.Limits.Strangers)
 	t.dialing, t.cancel = context.WithCancel(context.Background())
 	t.datagrams.init()
 	return t
@@ -201,15 +204,41 @@ func (t *Transport) accept() {
 	}
 }
 
+// crowdWait is how long a connection waits for room among the strangers. A burst
+// of honest peers has said Hello by then; the rest waits in the system's backlog.
+const crowdWait = 100 * time.Millisecond
+
 // admit counts a connection among the strangers, if there is room.
 func (t *Transport) admit(conn net.Conn) bool {
+	select {
+	case t.room <- struct{}{}:
+	default:
+		late := time.NewTimer(crowdWait)
+		defer late.Stop()
+		select {
+		case t.room <- struct{}{}:
+		case <-late.C:
+			return false
+		case <-t.dialing.Done():
+			return false
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || len(t.unknown) >= t.config.Limits.Strangers {
+	if t.closed {
+		<-t.room
 		return false
 	}
 	t.unknown[conn] = struct{}{}
 	return true
+}
+
+// dismiss takes a connection from among the strangers: it said Hello, or ended.
+func (t *Transport) dismiss(conn net.Conn) {
+	t.mu.Lock()
+	delete(t.unknown, conn)
+	t.mu.Unlock()
+	<-t.room
 }
 
 // Stop ends every stream once what was sent on it has left, at the latest when

@@ -424,6 +424,31 @@ func TestCloseLosesNothingToAReset(t *testing.T) {
 	_ = conn.Close()
 }
 
+// TestABurstIsLetIn: many more peers at once than may be strangers, and none of
+// them is sent away.
+func TestABurstIsLetIn(t *testing.T) {
+	a := serve(t, "a", nil)
+	b := serve(t, "b", func(c *Config) { c.Limits.Strangers = 4 })
+	const peers = 300
+	for range peers {
+		a.Send(a.Open(b.addr()), pingOf(1))
+	}
+	for range peers {
+		a.ear.want(t, "opened")
+	}
+	for heard := map[string]int{}; heard["opened"] < peers || heard["ping 1"] < peers; {
+		select {
+		case news := <-b.ear.news:
+			heard[news[:6]]++
+		case <-time.After(wait):
+			t.Fatalf("heard %v", heard)
+		}
+	}
+	if got := b.Stats(); got.Crowded != 0 || got.Strangers != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestRefusedAfterTheHandshake(t *testing.T) {
 	h := serve(t, "a", nil)
 	conn, _ := greeted(t, h)
