@@ -245,7 +245,7 @@ func TestJobsEndOnce(t *testing.T) {
 func (w *world) settle() {
 	w.world.Held = false
 	w.world.Complete(w.world.Pending(), nil)
-	for range 300 {
+	for range 150 {
 		w.sequence++
 		for _, id := range []node.ID{"m1", "m2", "m3"} {
 			w.deliver(string(id), &message.ManagerHeartbeat{Datacenter: place(id), Sequence: w.sequence, CoresTotal: 8, CoresFree: 8, WorkerSum: 2})
