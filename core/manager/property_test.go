@@ -52,6 +52,7 @@ func newModel(t *rapid.T) *model {
 		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
 		results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
 	}
+	//lint:orderfree each entry goes to its own key
 	for id, role := range map[node.ID]node.Role{"g1": node.RoleGate, "w1": node.RoleWorker, "w2": node.RoleWorker} {
 		m.peers[id] = node.Peer{ID: id, Incarnation: 1, Role: role, Addr: node.Addr(id + ":1")}
 	}

@@ -59,6 +59,7 @@ func (m *model) onEvent(e node.Event) {
 			}
 			m.owner[c] = run
 		}
+		//lint:orderfree any one that is found fails the test
 		for c, who := range m.owner {
 			if who != run && len(who) > 0 && m.sameSlice(who, e.Slice) {
 				m.t.Fatalf("%s starts while core %d still runs %s", run, c, who)
@@ -89,6 +90,7 @@ func (m *model) onSend(_ node.StreamID, sent node.Message) {
 		m.t.Fatalf("%s ended %v, and now %v", run, old, r.State)
 	}
 	m.results[run] = r.State
+	//lint:orderfree any one that is found fails the test
 	for c, who := range m.owner {
 		if who == run {
 			m.t.Fatalf("%s is told while it holds core %d", run, c)
