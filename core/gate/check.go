@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,9 @@ import (
 // Bounds of what a plan may declare. They keep every message that carries a part
 // of it inside a frame.
 const (
-	nameMax       = 128
+	keyMax        = 128
+	nameMax       = 256
+	pathMax       = 1024
 	placeMax      = 64
 	workflowsMax  = 256
 	stepsMax      = 1024
@@ -45,11 +48,16 @@ func (m *Machine) check(s *message.JobSubmit) (message.Code, string) {
 }
 
 func (m *Machine) checkSubmit(s *message.JobSubmit) error {
-	if err := checkName("key", s.Key); err != nil {
+	if err := checkName("key", s.Key, keyMax); err != nil {
 		return err
 	}
 	if len(s.Name) > nameMax || !utf8.ValidString(s.Name) {
 		return fmt.Errorf("name: must be UTF-8 of at most %d bytes", nameMax)
+	}
+	for i, f := range s.Program.Files {
+		if err := checkName(fmt.Sprintf("program.files[%d].name", i), f.Name, pathMax); err != nil {
+			return err
+		}
 	}
 	if !slices.ContainsFunc(s.Program.Files, func(f message.File) bool { return f.Name == s.Program.Main }) {
 		return fmt.Errorf("program.main = %q is not among its files", s.Program.Main)
@@ -87,9 +95,9 @@ func placeName(name string) bool {
 	return true
 }
 
-func checkName(what, name string) error {
-	if name == "" || len(name) > nameMax || !utf8.ValidString(name) {
-		return fmt.Errorf("%s = %.64q must be UTF-8 of 1 to %d bytes", what, name, nameMax)
+func checkName(what, name string, most int) error {
+	if name == "" || len(name) > most || !utf8.ValidString(name) {
+		return fmt.Errorf("%s = %.64q must be UTF-8 of 1 to %d bytes", what, name, most)
 	}
 	return nil
 }
@@ -98,10 +106,13 @@ func checkPlan(p *message.Plan) error {
 	if n := len(p.Workflows); n == 0 || n > workflowsMax {
 		return fmt.Errorf("plan.workflows: %d are declared, must be 1 to %d", n, workflowsMax)
 	}
+	if err := checkName("plan.source", p.Source, pathMax); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for i := range p.Workflows {
 		w := &p.Workflows[i]
-		if err := checkName(fmt.Sprintf("plan.workflows[%d].name", i), w.Name); err != nil {
+		if err := checkName(fmt.Sprintf("plan.workflows[%d].name", i), w.Name, nameMax); err != nil {
 			return err
 		}
 		if seen[w.Name] {
@@ -166,7 +177,7 @@ func checkSteps(steps []message.StepPlan) error {
 	seen := map[string]bool{}
 	for i := range steps {
 		s := &steps[i]
-		if err := checkName(fmt.Sprintf("steps[%d].name", i), s.Name); err != nil {
+		if err := checkName(fmt.Sprintf("steps[%d].name", i), s.Name, nameMax); err != nil {
 			return err
 		}
 		if seen[s.Name] {
@@ -193,6 +204,8 @@ func checkThresholds(w *message.WorkflowPlan) error {
 	}
 	for _, t := range w.Thresholds {
 		switch {
+		case t.Expr == "":
+			return errors.New("thresholds: one has no text")
 		case t.Of == message.OfNone || t.Of > message.OfMetric:
 			return fmt.Errorf("threshold %.64q: looks at %d, which is not known", t.Expr, t.Of)
 		case t.Op == message.OpNone || t.Op > message.OpAtLeast:

@@ -124,8 +124,10 @@ func (m *Machine) accept(env node.Env, in *node.Input, s *message.JobSubmit) {
 	m.accepting++
 	j.become(message.JobSubmitted, "")
 	j.become(message.JobQueued, "")
+	kept := *s
+	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
 	m.save(env, &put{
-		what: "accept a job", job: j, extra: []node.Record{encoded(specPrefix+j.id.String(), s)},
+		what: "accept a job", job: j, extra: []node.Record{encoded(specPrefix+j.id.String(), &kept)},
 		then:    func(env node.Env) { m.accepted(env, j) },
 		refused: func(env node.Env) { m.rejected(env, j) },
 	})

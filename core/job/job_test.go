@@ -150,13 +150,16 @@ func TestOutcomeIsAnEnd(t *testing.T) {
 }
 
 func TestWorkflowsStandForJobs(t *testing.T) {
-	for s, want := range map[message.WorkflowState]message.JobState{ //lint:orderfree each row is judged by itself
-		message.WorkflowCompleted: message.JobCompleted, message.WorkflowFailed: message.JobFailed,
-		message.WorkflowCancelled: message.JobCancelled, message.WorkflowTimedOut: message.JobTimedOut,
-		message.WorkflowRunning: message.JobFailed,
+	for _, tc := range []struct {
+		end  message.WorkflowState
+		want message.JobState
+	}{
+		{message.WorkflowCompleted, message.JobCompleted}, {message.WorkflowFailed, message.JobFailed},
+		{message.WorkflowCancelled, message.JobCancelled}, {message.WorkflowTimedOut, message.JobTimedOut},
+		{message.WorkflowRunning, message.JobFailed},
 	} {
-		if got := job.OfWorkflow(s); got != want {
-			t.Errorf("%v: got %v, want %v", s, got, want)
+		if got := job.OfWorkflow(tc.end); got != tc.want {
+			t.Errorf("%v: got %v, want %v", tc.end, got, tc.want)
 		}
 	}
 }
