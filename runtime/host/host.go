@@ -58,7 +58,7 @@ func Start(o Options) (*Node, error) {
 	n.store.Serve(n.loop.Stored)
 	n.transport.Serve(n.loop)
 	if n.door != nil {
-		n.admin = n.metrics.Serve(n.door, n.alive, n.ready)
+		n.admin = n.metrics.Serve(n.door, n.logger, n.alive, n.ready)
 	}
 	go n.live()
 	return n, nil

@@ -325,14 +325,16 @@ func TestAdminAndHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var line struct {
-		Node  string
-		Event string
-		Data  event.Shed
+		AtNS        int64 `json:"at_ns"`
+		Node        string
+		Incarnation uint64
+		Event       string
+		Data        event.Shed
 	}
 	if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.Node != "a" || line.Event != "shed" || line.Data.Why != "asked" || len(seen) != 1 {
+	if line.AtNS == 0 || line.Incarnation != n.Self().Incarnation || line.Node != "a" || line.Event != "shed" || line.Data.Why != "asked" || len(seen) != 1 {
 		t.Errorf("history %+v, observed %v", line, seen)
 	}
 }

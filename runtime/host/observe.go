@@ -14,10 +14,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// Line is one line of a history: an event, who decided it, and when by its own
-// clock. Instants of two nodes, or of two incarnations, do not compare.
+// Line is one line of a history, as the checker reads it: an event, who decided
+// it, and when by its own clock. Nodes of one machine share that clock; instants
+// of different machines do not compare.
 type Line struct {
-	At          node.Instant `json:"at"`
+	At          node.Instant `json:"at_ns"`
 	Node        node.ID      `json:"node"`
 	Incarnation uint64       `json:"incarnation"`
 	Event       string       `json:"event"`

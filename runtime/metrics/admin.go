@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -26,8 +27,8 @@ type Admin struct {
 
 // Serve starts to answer on the listener, which Admin owns from here on. alive
 // is false when the process should be restarted, ready when it should get no
-// new work.
-func (m *Metrics) Serve(l net.Listener, alive, ready Health) *Admin {
+// new work. logger gets what the server has to complain of.
+func (m *Metrics) Serve(l net.Listener, logger *slog.Logger, alive, ready Health) *Admin {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", answer(alive))
@@ -42,6 +43,7 @@ func (m *Metrics) Serve(l net.Listener, alive, ready Health) *Admin {
 			WriteTimeout:      15 * time.Second,
 			IdleTimeout:       time.Minute,
 			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		},
 	}
 	go func() {

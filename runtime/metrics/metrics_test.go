@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -133,7 +134,7 @@ func TestAdmin(t *testing.T) {
 	}
 	no := func() (bool, string) { return false, "the node is stopping" }
 	yes := func() (bool, string) { return true, "" }
-	a := New(sources()).Serve(l, yes, no)
+	a := New(sources()).Serve(l, slog.New(slog.DiscardHandler), yes, no)
 	defer a.Close(t.Context())
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 	for _, c := range []struct {
@@ -163,7 +164,7 @@ func TestAFloodLeavesRoomLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := func() (bool, string) { return true, "" }
-	a := New(sources()).Serve(l, yes, yes)
+	a := New(sources()).Serve(l, slog.New(slog.DiscardHandler), yes, yes)
 	var held []net.Conn
 	for range adminConnections + 10 {
 		c, err := net.Dial("tcp", a.Addr())
