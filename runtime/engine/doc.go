@@ -6,7 +6,7 @@
 // files (core/workflow does).
 //
 // Two paths do the same thing. A workflow of plain-HTTP requests alone runs on one
-// epoll loop, where a virtual user is a record of some 200 bytes and a request
+// epoll loop, where a virtual user is a record of 160 bytes and a request
 // allocates nothing. Anything else (functions, checks, TLS, redirects, debug) runs
 // a goroutine for each virtual user. Source: DESIGN.md, "Inside the executor".
 //
@@ -31,6 +31,6 @@
 //	})
 //
 // Read config.go, graph.go, account.go; the loop: loop.go, user.go, conn.go; the
-// goroutines: general.go, client.go, exchange.go, dial.go, redirect.go; then
+// goroutines: general.go, virtual.go, client.go, exchange.go, dial.go, redirect.go; then
 // result.go, limit.go, debug.go.
 package engine

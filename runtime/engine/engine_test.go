@@ -344,3 +344,16 @@ func TestBadConfigurations(t *testing.T) {
 		})
 	}
 }
+
+func TestNothingStartsAtTheEnd(t *testing.T) {
+	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
+		s := serve(t, func(c *target.Config) { c.Latency = 250 * time.Millisecond })
+		w := flow(get("first", s.URL()+"/first"), get("second", s.URL()+"/second", 0))
+		adjust(w)
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 3, Duration: 100 * time.Millisecond})
+		want := map[string]tally{"first": {Started: 3, OK: 3}, "second": {}}
+		if diff := cmp.Diff(want, tallies(r)); diff != "" || r.State != message.WorkflowCompleted {
+			t.Errorf("what was in flight ended, what was behind it never started: state %v (-want +got):\n%s", r.State, diff)
+		}
+	})
+}

@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/epoll"
 )
 
 // rawServer hands each connection to serve, in a goroutine of its own, and waits for all.
@@ -234,4 +235,46 @@ func TestConnectingTimesOut(t *testing.T) {
 			t.Errorf("cancelled %d of %d: %v", s.Cancelled, s.Started, s.Errors)
 		}
 	})
+}
+
+// Events that came together may speak of a connection that one of them had replaced:
+//
+//  1. lanes X (idle, closed by the server) and Y of one virtual user have events
+//  2. Y's event ends the pass, the next one writes on X, fails, and X dials anew
+//  3. X's event of step 1, heeded, would take the new connection for established
+func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	cfg := Config{Workflow: flow(get("a", "http://"+fillBacklog(t, listener)+"/")), VUs: 1, Timeout: time.Minute}
+	g, err := newGraph(cfg)
+	if err == nil {
+		err = g.resolve(context.Background(), time.Second)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	l.tick()
+	l.startDue()
+	c := &l.conns[0]
+	for _, stale := range []bool{true, false} {
+		if !c.connecting || c.sent != 0 {
+			t.Fatalf("connecting %v, sent %d, want a connection under way", c.connecting, c.sent)
+		}
+		e := epoll.Event{Events: epoll.Out, Pad: int32(c.generation)}
+		if stale {
+			e.Pad--
+		}
+		l.handle(&e)
+	}
+	if c.connecting {
+		t.Error("an event of the present connection was not heeded")
+	}
 }
