@@ -1,0 +1,172 @@
+package netsim
+
+import "time"
+
+// The reasons for which a stream breaks by the network's doing.
+const (
+	reasonClosed  = "closed by the peer"
+	reasonReset   = "reset by the peer: it does not know the stream"
+	reasonCrashed = "reset by the peer: it ended"
+	reasonStalled = "what was sent did not get through in time"
+)
+
+// tell lets a break arrive at a side. Only the first one does.
+func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
+	x := &c.side[i]
+	if x.breaking || x.state >= sideBroken {
+		return
+	}
+	x.breaking = true
+	s.act(at, ActionBroken, c, i).Reason = reason
+}
+
+// Close ends a node's side on purpose: what it sent still arrives, then the
+// other side is told.
+func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
+	c := s.find(end)
+	if c == nil || c.side[i].state == sideOver {
+		return
+	}
+	x, y := &c.side[i], &c.side[1-i]
+	was, asked := x.state, x.state == sideOpen && !x.breaking && !x.mute
+	x.state = sideOver
+	if !c.opened {
+		y.state = sideOver // the request finds nobody
+	}
+	if asked && y.state < sideBroken {
+		x.fin = true
+		s.flush(now, c, i)
+	}
+	if !x.fin {
+		x.held, x.bytes = nil, 0
+	}
+	if c.opened && was == sideWaiting {
+		s.cutOff(now, c, i, reasonClosed)
+	}
+	s.release(c)
+}
+
+// finish sends the end of a side that closed, behind all that it sent.
+func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
+	x, y := &c.side[i], &c.side[1-i]
+	at, ok := s.net.segment(now, x.host, y.host, 0)
+	if !ok {
+		s.retry(now, c, i)
+		return
+	}
+	x.fin = false
+	s.tell(max(at, x.latest), c, 1-i, reasonClosed)
+	s.release(c)
+}
+
+// reset answers a side that sends to one that is no more.
+func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
+	x, y := &c.side[i], &c.side[1-i]
+	if x.state == sideOver { // it closed, and waited only to say so
+		x.fin, x.held, x.bytes = false, nil, 0
+		s.release(c)
+		return
+	}
+	there, ok := s.net.segment(now, x.host, y.host, 0)
+	back, ok2 := s.net.segment(there, y.host, x.host, 0)
+	if !ok || !ok2 {
+		s.retry(now, c, i)
+		return
+	}
+	s.tell(back, c, i, reasonReset)
+}
+
+// giveUp ends a side whose bytes did not pass for too long. The other one learns
+// nothing until it sends.
+func (s *Streams) giveUp(now time.Duration, c *conn, i uint8) {
+	x := &c.side[i]
+	if x.state == sideOver {
+		x.fin, x.held, x.bytes = false, nil, 0
+		s.release(c)
+		return
+	}
+	s.tell(now, c, i, reasonStalled)
+}
+
+// sever breaks a side now and tells the other one, if anything passes.
+func (s *Streams) sever(now time.Duration, c *conn, i uint8, reason string) {
+	c.side[0].lost, c.side[1].lost = true, true
+	s.tell(now, c, i, reason)
+	s.cutOff(now, c, i, reason)
+}
+
+// cutOff tells the other side of i's end without delay for what was in flight.
+// When nothing passes it learns of it when it sends.
+func (s *Streams) cutOff(now time.Duration, c *conn, i uint8, reason string) {
+	x, y := &c.side[i], &c.side[1-i]
+	if at, ok := s.net.segment(now, x.host, y.host, 0); ok && c.opened {
+		s.tell(at, c, 1-i, reason)
+	}
+}
+
+// Break ends a stream at both sides, with all that was in flight lost; the side
+// that is named is told at once.
+func (s *Streams) Break(now time.Duration, id ConnID, i uint8, reason string) {
+	if c := s.find(id); c != nil {
+		s.sever(now, c, i, reason)
+	}
+}
+
+// HalfOpen ends one side only. The other one learns of it when it sends, or, if
+// never is set, not even then.
+func (s *Streams) HalfOpen(now time.Duration, id ConnID, i uint8, never bool, reason string) {
+	c := s.find(id)
+	if c == nil || !c.opened {
+		return
+	}
+	c.side[1-i].mute = never
+	s.tell(now, c, i, reason)
+}
+
+// Crash ends all sides of a host whose process is no more. What it had in flight
+// may be lost: lose is asked for each stream.
+func (s *Streams) Crash(now time.Duration, h Host, lose func() bool) {
+	for _, c := range s.conns {
+		for i := range c.side {
+			if c.id == 0 || c.side[i].host != h || c.side[i].state == sideOver {
+				continue
+			}
+			s.crash(now, c, uint8(i), lose())
+		}
+	}
+}
+
+func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
+	x, y := &c.side[i], &c.side[1-i]
+	if !c.opened && i == 1 {
+		return // a request on its way finds whoever is there
+	}
+	x.state, x.fin, x.held, x.bytes = sideOver, false, nil, 0
+	if !c.opened {
+		y.state = sideOver
+	} else if at, ok := s.net.segment(now, x.host, y.host, 0); ok && !x.mute {
+		if lose {
+			x.lost = true
+		} else {
+			at = max(at, x.latest)
+		}
+		s.tell(at, c, 1-i, reasonCrashed)
+	}
+	s.release(c)
+}
+
+// Between returns the streams whose sides lie as match says, in a fixed order,
+// with the side that lies in the first argument.
+func (s *Streams) Between(match func(a, b Host) bool) (found []ConnID, sides []uint8) {
+	for _, c := range s.conns {
+		if c.id == 0 || c.side[0].state == sideOver && c.side[1].state == sideOver {
+			continue
+		}
+		if match(c.side[0].host, c.side[1].host) {
+			found, sides = append(found, c.id), append(sides, 0)
+		} else if match(c.side[1].host, c.side[0].host) {
+			found, sides = append(found, c.id), append(sides, 1)
+		}
+	}
+	return found, sides
+}

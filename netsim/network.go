@@ -1,0 +1,162 @@
+package netsim
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// Host is a node's number in the network, from zero in the order of Add.
+type Host uint32
+
+// Delivery says how often a datagram arrives, and when.
+type Delivery struct {
+	Count int
+	At    [2]time.Duration
+}
+
+// Network holds who is where, and what is wrong with the ways between them.
+type Network struct {
+	config Config
+	rand   *node.Rand
+	places []string
+	ways   []way // of places: [from*len(places)+to]
+	hosts  []host
+	rules  []*Rule
+}
+
+// way is a Link made ready for use.
+type way struct {
+	Link
+	picos uint64 // that a byte takes
+	to    int    // place
+}
+
+type host struct {
+	place int
+	free  []time.Duration // by place: when its bytes that way will have left
+}
+
+// New returns a network without nodes; c must be valid.
+func New(c Config, r *node.Rand) *Network {
+	if err := c.Validate(); err != nil {
+		node.Bug("netsim: %v", err)
+	}
+	return &Network{config: c, rand: r}
+}
+
+// Add puts a new host in a place.
+func (n *Network) Add(place string) Host {
+	p := slices.Index(n.places, place)
+	if p < 0 {
+		p = len(n.places)
+		n.places = append(n.places, place)
+		n.lay()
+	}
+	n.hosts = append(n.hosts, host{place: p})
+	return Host(len(n.hosts) - 1)
+}
+
+// lay computes the ways between all places anew.
+func (n *Network) lay() {
+	n.ways = n.ways[:0]
+	for _, from := range n.places {
+		for to, name := range n.places {
+			l := n.config.Far
+			if from == name {
+				l = n.config.Near
+			}
+			for _, p := range n.config.Pairs {
+				if p.From == from && p.To == name {
+					l = p.Link
+				}
+			}
+			n.ways = append(n.ways, way{Link: l, picos: 1_000_000_000_000 / l.Bandwidth, to: to})
+		}
+	}
+}
+
+// way returns the link between two hosts as it is now. The second result is
+// false when nothing passes.
+func (n *Network) way(now time.Duration, from, to Host, bent *way) (*way, bool) {
+	a := n.hosts[from].place
+	w := &n.ways[a*len(n.places)+n.hosts[to].place]
+	if len(n.rules) == 0 || from == to {
+		return w, true
+	}
+	*bent = *w
+	return bent, n.bend(bent, now, from, to)
+}
+
+// Passes says whether anything gets from one host to the other now.
+func (n *Network) Passes(now time.Duration, from, to Host) bool {
+	var bent way
+	_, ok := n.way(now, from, to, &bent)
+	return ok
+}
+
+// Datagram decides what becomes of a datagram of size bytes.
+func (n *Network) Datagram(now time.Duration, from, to Host, size int) (d Delivery) {
+	var bent way
+	w, ok := n.way(now, from, to, &bent)
+	if !ok || n.chance(w.Loss) {
+		return d
+	}
+	left := n.transmit(w, now, from, size)
+	if left-now > n.config.QueueMax {
+		return d
+	}
+	d.Count, d.At[0] = 1, left+n.travel(w)
+	if n.chance(w.Reorder) {
+		d.At[0] += n.rand.Duration(0, n.config.ReorderMax)
+	}
+	if n.chance(w.Duplicate) {
+		d.Count, d.At[1] = 2, left+n.travel(w)
+		if n.chance(w.Late) {
+			d.At[1] += n.rand.Duration(n.config.LateMin, n.config.LateMax)
+		}
+	}
+	if n.chance(w.Late) {
+		d.At[0] += n.rand.Duration(n.config.LateMin, n.config.LateMax)
+	}
+	return d
+}
+
+// chance draws only where there is something to decide.
+func (n *Network) chance(ppm uint32) bool {
+	return ppm > 0 && n.rand.Chance(uint64(ppm), Million)
+}
+
+func (n *Network) travel(w *way) time.Duration {
+	if w.Jitter <= 0 {
+		return w.Latency
+	}
+	return w.Latency + time.Duration(n.rand.N(uint64(w.Jitter)+1))
+}
+
+// transmit says when the last byte has left a host that sends at its bandwidth.
+func (n *Network) transmit(w *way, now time.Duration, from Host, size int) time.Duration {
+	h := &n.hosts[from]
+	for len(h.free) < len(n.places) {
+		h.free = append(h.free, 0)
+	}
+	left := max(now, h.free[w.to]) + time.Duration(uint64(size)*w.picos/1000)
+	h.free[w.to] = left
+	return left
+}
+
+// segment says when bytes of a stream arrive: a loss costs the wait until they
+// are sent again. False when nothing passes.
+func (n *Network) segment(now time.Duration, from, to Host, size int) (time.Duration, bool) {
+	var bent way
+	w, ok := n.way(now, from, to, &bent)
+	if !ok {
+		return 0, false
+	}
+	at := n.transmit(w, now, from, size) + n.travel(w)
+	for wait := n.config.RetryMin; n.chance(w.Loss) && wait <= n.config.StallMax; wait *= 2 {
+		at += wait
+	}
+	return at, true
+}

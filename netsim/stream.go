@@ -1,0 +1,311 @@
+package netsim
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// ActionKind tells actions apart.
+type ActionKind uint8
+
+// What the network asks the world to bring back at a later time.
+const (
+	ActionNone    ActionKind = iota
+	ActionSyn                // a request to open arrives at side 1: Accept or Refuse it
+	ActionOpened             // tell Side that the stream is open
+	ActionMessage            // hand Message to Side
+	ActionBroken             // tell Side that the stream broke, for Reason
+	ActionRetry              // the network's own: Side sends again what did not pass
+	ActionTimeout            // the network's own: give up opening
+)
+
+// Action is something that happens to one side of a stream at a time. The world
+// keeps it until then, and calls Happens.
+type Action struct {
+	At      time.Duration
+	Kind    ActionKind
+	Side    uint8 // 0: who opened, 1: who accepted
+	Stream  ConnID
+	Host    Host // of Side
+	Message node.Message
+	Digest  uint64
+	Reason  string
+}
+
+// ConnID names a stream for both sides: a number that is never used again,
+// above the slot in which it lives.
+type ConnID uint64
+
+const slotBits = 20
+
+// Of returns the name of one side's end for its node.
+func (c ConnID) Of(side uint8) node.StreamID { return node.StreamID(c)<<1 | node.StreamID(side) }
+
+// End returns the stream and the side that a node's name of a stream means.
+func End(s node.StreamID) (ConnID, uint8) { return ConnID(s >> 1), uint8(s & 1) }
+
+// sideState is what one end of a stream knows.
+type sideState uint8
+
+const (
+	sideWaiting sideState = iota // not told of the opening
+	sideOpen
+	sideBroken // the break has arrived, its machine has not been told
+	sideOver   // closed, told of the break, or dead
+)
+
+// held is a message that has not left.
+type held struct {
+	message  node.Message
+	digest   uint64
+	size     int
+	priority node.Priority
+}
+
+type side struct {
+	host  Host
+	peer  node.Peer
+	state sideState
+	seen  bool // its machine was told of the opening
+
+	breaking bool // a break is on its way to it
+	mute     bool // what it sends vanishes for ever, and nothing tells it
+	lost     bool // what it had in flight is lost
+	fin      bool // it closed, and the other side has not been told
+
+	held     []held
+	bytes    int
+	retrying bool
+	wait     time.Duration // before the next retry
+	stalled  time.Duration // since when bytes have not passed
+
+	last   [node.Priorities]time.Duration // when the last message of a priority arrives
+	latest time.Duration                  // the latest of them
+}
+
+type conn struct {
+	id     ConnID
+	opened bool // the opener has been, or will be, told
+	side   [2]side
+}
+
+// Streams are all streams of a network. What it wants to happen later is
+// appended to Out, which the world empties.
+type Streams struct {
+	Out []Action
+
+	net    *Network
+	conns  []*conn
+	free   []uint32
+	number uint64
+}
+
+// NewStreams returns a table without streams.
+func NewStreams(n *Network) *Streams { return &Streams{net: n} }
+
+func (s *Streams) find(id ConnID) *conn {
+	slot := id & (1<<slotBits - 1)
+	if int(slot) < len(s.conns) && s.conns[slot].id == id {
+		return s.conns[slot]
+	}
+	return nil
+}
+
+func (s *Streams) create() *conn {
+	s.number++
+	var slot uint32
+	if n := len(s.free); n > 0 {
+		slot = s.free[n-1]
+		s.free = s.free[:n-1]
+	} else {
+		slot = uint32(len(s.conns))
+		if slot>>slotBits != 0 {
+			node.Bug("netsim: %d streams at once are above the bound of %d", slot, 1<<slotBits)
+		}
+		s.conns = append(s.conns, &conn{})
+	}
+	c := s.conns[slot]
+	*c = conn{id: ConnID(s.number<<slotBits | uint64(slot))}
+	return c
+}
+
+// release frees a stream that neither side can hear of any more.
+func (s *Streams) release(c *conn) {
+	if c.side[0].state != sideOver || c.side[1].state != sideOver || c.side[0].fin || c.side[1].fin {
+		return
+	}
+	slot := uint32(c.id & (1<<slotBits - 1))
+	c.id = 0
+	c.side = [2]side{}
+	s.free = append(s.free, slot)
+}
+
+func (s *Streams) act(at time.Duration, kind ActionKind, c *conn, to uint8) *Action {
+	s.Out = append(s.Out, Action{At: at, Kind: kind, Side: to, Stream: c.id, Host: c.side[to].host})
+	return &s.Out[len(s.Out)-1]
+}
+
+// Peer returns who is at the other end of a node's stream.
+func (s *Streams) Peer(id node.StreamID) node.Peer {
+	c, i := s.end(id)
+	if c == nil {
+		return node.Peer{}
+	}
+	return c.side[1-i].peer
+}
+
+func (s *Streams) end(id node.StreamID) (*conn, uint8) {
+	cid, i := End(id)
+	return s.find(cid), i
+}
+
+// Hears says whether a node may still be handed messages of its stream.
+func (s *Streams) Hears(id node.StreamID) bool {
+	c, i := s.end(id)
+	return c != nil && (c.side[i].state == sideOpen || c.side[i].state == sideBroken)
+}
+
+// See notes that the machine was told of the opening. False: it need not be
+// told, as it has been or as it does not want to hear of the stream any more.
+func (s *Streams) See(id node.StreamID) bool {
+	if !s.Hears(id) {
+		return false
+	}
+	c, i := s.end(id)
+	first := !c.side[i].seen
+	c.side[i].seen = true
+	return first
+}
+
+// Told notes that the machine was told of the break. False: it must not be, as
+// it closed the stream before.
+func (s *Streams) Told(id node.StreamID) bool {
+	c, i := s.end(id)
+	if c == nil || c.side[i].state != sideBroken {
+		return false
+	}
+	s.over(c, i)
+	return true
+}
+
+func (s *Streams) over(c *conn, i uint8) {
+	x := &c.side[i]
+	x.state = sideOver
+	if !x.fin {
+		x.held, x.bytes = nil, 0
+	}
+	s.release(c)
+}
+
+// Send puts a message on a node's stream, from a side that is open or opening;
+// on any other it is dropped.
+func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, digest uint64, size int) {
+	c, i := s.end(id)
+	if c == nil {
+		return
+	}
+	x, y := &c.side[i], &c.side[1-i]
+	if x.state > sideOpen || x.breaking || x.mute {
+		return
+	}
+	h := held{m, digest, size, m.Priority()}
+	if !c.opened || x.state == sideWaiting || len(x.held) > 0 {
+		s.hold(now, c, i, h)
+		return
+	}
+	if y.state >= sideBroken {
+		s.reset(now, c, i)
+		return
+	}
+	if !s.carry(now, c, i, h) {
+		s.hold(now, c, i, h)
+		s.retry(now, c, i)
+	}
+}
+
+// carry sends one message now, if anything passes.
+func (s *Streams) carry(now time.Duration, c *conn, i uint8, h held) bool {
+	x := &c.side[i]
+	at, ok := s.net.segment(now, x.host, c.side[1-i].host, h.size)
+	if !ok {
+		return false
+	}
+	at = max(at, x.last[h.priority])
+	x.last[h.priority] = at
+	x.latest = max(x.latest, at)
+	a := s.act(at, ActionMessage, c, 1-i)
+	a.Message, a.Digest = h.message, h.digest
+	return true
+}
+
+func (s *Streams) hold(now time.Duration, c *conn, i uint8, h held) {
+	x := &c.side[i]
+	x.held = append(x.held, h)
+	x.bytes += h.size
+	if x.bytes > s.net.config.StreamMax {
+		s.sever(now, c, i, "more bytes waited to be written than a stream may hold: the peer or its link is too slow")
+	}
+}
+
+// retry schedules the next attempt of a side whose bytes do not pass.
+func (s *Streams) retry(now time.Duration, c *conn, i uint8) {
+	x := &c.side[i]
+	if x.retrying {
+		return
+	}
+	if x.wait == 0 {
+		x.wait, x.stalled = s.net.config.RetryMin, now
+	} else {
+		x.wait = min(2*x.wait, s.net.config.RetryMax)
+	}
+	x.retrying = true
+	s.act(now+x.wait, ActionRetry, c, i)
+}
+
+// onRetry sends what was held; what still does not pass waits on, or breaks the
+// side when its time is over.
+func (s *Streams) onRetry(now time.Duration, c *conn, i uint8) {
+	x, y := &c.side[i], &c.side[1-i]
+	x.retrying = false
+	if !c.opened {
+		s.syn(now, c)
+		return
+	}
+	if x.breaking || (x.state >= sideBroken && !x.fin) {
+		return
+	}
+	if !s.net.Passes(now, x.host, y.host) {
+		if now-x.stalled >= s.net.config.StallMax {
+			s.giveUp(now, c, i)
+		} else {
+			s.retry(now, c, i)
+		}
+		return
+	}
+	x.wait = 0
+	if y.state >= sideBroken {
+		s.reset(now, c, i)
+		return
+	}
+	s.flush(now, c, i)
+}
+
+// flush sends what was held, while something passes, then the end if the side
+// closed.
+func (s *Streams) flush(now time.Duration, c *conn, i uint8) {
+	x := &c.side[i]
+	for len(x.held) > 0 {
+		h := x.held[0]
+		if !s.carry(now, c, i, h) {
+			s.retry(now, c, i)
+			return
+		}
+		x.held = x.held[1:]
+		x.bytes -= h.size
+	}
+	x.held = nil
+	if x.fin {
+		s.finish(now, c, i)
+	}
+}

@@ -1,0 +1,24 @@
+// Package scenarios holds named worlds: who is in them, what they are asked to
+// do, what goes wrong, and what must hold.
+//
+// It holds no logic of a role and no judgement of its own: the machines are
+// core's, sim runs them, checker judges the history.
+//
+// Source: DESIGN.md, "Scenarios". A scenario is data and one function; all that
+// it draws comes from its seed, so that a seed is a whole story.
+//
+// Invariants:
+//
+//	N1 Equal options give equal hashes, in any process.
+//	N2 Every fault of a run is data: the same faults can be played again, in part
+//	   or in whole.
+//	N3 Faults end before the run does; liveness is judged after that.
+//
+// Example:
+//
+//	s, err := scenarios.Find("gossip")
+//	report := s.Run(scenarios.Options{Seed: 7})
+//
+// Read scenario.go, stage.go, cluster.go, workload.go; gossip.go is the
+// simulator's own load.
+package scenarios

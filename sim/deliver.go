@@ -1,0 +1,235 @@
+package sim
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// onDatagram hands a datagram to its node, if it runs. Its sender may have moved
+// on since, or be no more.
+func (w *World) onDatagram(e *event) {
+	p := w.nodes[e.node]
+	if !p.started {
+		return
+	}
+	from := w.nodes[e.from]
+	in := &w.datagram
+	in.From = from.peer
+	in.From.Incarnation = uint64(e.life)
+	in.Message = e.message
+	digest := e.digest
+	if w.config.Wire {
+		in.Message = w.clone(e.message)
+		digest = in.Message.Digest()
+	}
+	in.Generation = node.Mix(digest, uint64(e.from)<<32|uint64(e.life))
+	w.offer(p, in)
+}
+
+// clone is what wire mode does to a message that is handed over.
+func (w *World) clone(m node.Message) node.Message {
+	c, scratch, err := message.Clone(m, w.scratch)
+	w.scratch = scratch
+	if err != nil {
+		node.Bug("sim: a message that cannot cross a wire: %v", err)
+	}
+	return c
+}
+
+func (w *World) onTimer(e *event) {
+	p := w.nodes[e.node]
+	t := p.timers.fired(e.digest, e.ref)
+	in := &w.firing
+	in.Timer, in.Generation = t.key, t.generation
+	if p.idle() {
+		p.timers.remove(e.digest, e.ref)
+		p.step(in)
+		return
+	}
+	t.event = 0
+	w.offer(p, in)
+}
+
+// idle says that an input can be handled at once.
+func (p *process) idle() bool {
+	return p.busy <= p.w.now && !p.paused && p.started && p.held == nil && p.box.Len() == 0
+}
+
+// offer hands an input to an idle node, or to the mailbox of a busy one. The
+// input is copied where it has to wait.
+func (w *World) offer(p *process, in *node.Input) {
+	if p.idle() {
+		if in.Stream == 0 || p.wants(in) {
+			p.step(in)
+		}
+		if p.held != nil {
+			p.wake()
+		}
+		return
+	}
+	if !p.box.Push(in) {
+		if in.Kind == node.InputMessage && in.Stream != 0 {
+			w.breakEnd(in.Stream, "the peer's mailbox is full")
+		}
+		return
+	}
+	p.wake()
+}
+
+// hand is offer for inputs that are made on the spot.
+func (w *World) hand(p *process, in node.Input) {
+	w.other = in
+	w.offer(p, &w.other)
+}
+
+// wake schedules the moment at which the mailbox is looked at.
+func (p *process) wake() {
+	if p.waking || p.paused || !p.alive {
+		return
+	}
+	p.waking = true
+	_, e := p.w.queue.add(max(p.busy, p.w.now), eventWake)
+	e.node, e.life = p.index, p.life
+}
+
+// onWake handles what waits until the CPU is taken again.
+func (w *World) onWake(e *event) {
+	p := w.nodes[e.node]
+	p.waking = false
+	for p.alive && !p.paused && p.busy <= w.now && p.next(&w.queued) {
+		p.step(&w.queued)
+	}
+	if p.alive && (p.box.Len() > 0 || p.held != nil) {
+		p.wake()
+	}
+}
+
+// next takes from the mailbox what the machine still wants.
+func (p *process) next(in *node.Input) bool {
+	if p.held != nil {
+		*in, p.held = *p.held, nil
+		if p.w.streams.Hears(in.Stream) {
+			return true
+		}
+	}
+	for p.box.Pop(in) {
+		if p.wants(in) {
+			return true
+		}
+	}
+	*in = node.Input{}
+	return false
+}
+
+// wants drops what was cancelled, closed or broken while it waited, and puts a
+// stream's opening before a message of a more urgent lane that overtook it.
+func (p *process) wants(in *node.Input) bool {
+	s := p.w.streams
+	switch in.Kind {
+	case node.InputTimer:
+		digest := keyDigest(&in.Timer)
+		t := p.timers.find(&in.Timer, digest)
+		if t == nil || t.generation != in.Generation {
+			return false
+		}
+		p.timers.remove(digest, in.Generation)
+	case node.InputStreamOpened:
+		return s.See(in.Stream)
+	case node.InputStreamBroken:
+		return s.Told(in.Stream)
+	case node.InputMessage:
+		if in.Stream == 0 {
+			return true
+		}
+		if !s.Hears(in.Stream) {
+			return false
+		}
+		if s.See(in.Stream) {
+			m := *in
+			p.held = &m
+			*in = node.Input{Kind: node.InputStreamOpened, Stream: m.Stream, From: m.From}
+		}
+	}
+	return true
+}
+
+// step lets the machine handle one input. It takes the CPU from now on; what it
+// sends leaves when it is done.
+func (p *process) step(in *node.Input) {
+	w := p.w
+	if cost := p.price(in); cost > 0 {
+		p.busy = w.now + cost
+	}
+	w.events++
+	w.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))
+	if w.watch&WantInputs != 0 {
+		w.config.Observer.Input(w.now, p.peer.ID, in)
+	}
+	if in.Kind == node.InputStart {
+		p.started, p.starting = true, true
+	}
+	p.stepping = true
+	p.machine.Step(p, in)
+	p.stepping, p.starting = false, false
+	if p.halting {
+		w.onHalt(p)
+	}
+}
+
+func (p *process) price(in *node.Input) time.Duration {
+	cost := p.cost
+	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
+		if k := int(in.Message.Kind()); k < len(p.costs) {
+			cost = p.costs[k]
+		}
+	}
+	return cost * time.Duration(p.slow)
+}
+
+// onHalt ends a node by its own wish. Streams are closed, executors die.
+func (w *World) onHalt(p *process) {
+	w.halted = append(w.halted, Halt{Node: p.peer.ID, Incarnation: p.peer.Incarnation, At: w.now, Reason: p.reason})
+	p.end(true)
+}
+
+// Command hands a local command to a node and calls f with each answer. False:
+// the node does not run, and nothing will be answered.
+func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
+	p := w.find(id)
+	if !p.alive {
+		return false
+	}
+	p.command++
+	p.commands[p.command] = f
+	_, e := w.queue.add(w.now, eventCommand)
+	e.node, e.life, e.ref, e.message = p.index, p.life, uint64(p.command), m
+	return true
+}
+
+func (w *World) onCommand(e *event) {
+	p := w.nodes[e.node]
+	if p.life != e.life || !p.alive {
+		return
+	}
+	m := e.message
+	if w.config.Wire {
+		m = w.clone(m)
+	}
+	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.ref), Message: m, Generation: m.Digest()})
+}
+
+func (w *World) onAnswer(e *event) {
+	p := w.nodes[e.node]
+	if p.life != e.life || !p.alive {
+		return
+	}
+	m := e.message
+	if w.config.Wire {
+		m = w.clone(m)
+	}
+	if f := p.commands[node.CommandID(e.ref)]; f != nil {
+		f(m)
+	}
+}

@@ -1,0 +1,175 @@
+package sim
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// ErrDiskFull is what a write to a full disk completes with.
+var ErrDiskFull = errors.New("no space left on the device: free some, nothing was written")
+
+// Disk is what a node writes to. One sync runs at a time and takes all Puts with
+// it that came before it began.
+type Disk struct {
+	Latency time.Duration // of a sync
+	Jitter  time.Duration // added, evenly drawn
+	// LostPPM is the chance that a crash loses all that was not synced. Else the
+	// first few of these Puts, each of them whole, are on disk although nobody was
+	// told.
+	LostPPM uint32
+}
+
+// DefaultDisk is a solid state disk behind a virtual machine.
+func DefaultDisk() Disk {
+	return Disk{Latency: 150 * time.Microsecond, Jitter: 150 * time.Microsecond, LostPPM: 800_000}
+}
+
+type put struct {
+	records []node.Record
+	token   node.Token
+}
+
+// disk is one node's. It outlives incarnations.
+type disk struct {
+	Disk
+	rand    *node.Rand
+	records map[string][]byte
+	syncing []put // the sync that runs
+	waiting []put // for the next one
+	slow    int64 // factor on latency
+	full    int   // faults that make it full
+	lossy   int   // faults that make a crash lose all
+	torn    int   // faults that make a crash lose a part only
+}
+
+func newDisk(d Disk, seed uint64, id node.ID) disk {
+	if d == (Disk{}) {
+		d = DefaultDisk()
+	}
+	return disk{Disk: d, rand: node.NewRand(seed, id, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
+}
+
+// apply makes a Put durable.
+func (d *disk) apply(p put) {
+	for _, r := range p.records {
+		if r.Value == nil {
+			delete(d.records, r.Key)
+		} else {
+			d.records[r.Key] = r.Value
+		}
+	}
+}
+
+func (d *disk) latency() time.Duration {
+	return (d.Latency + time.Duration(d.rand.N(uint64(d.Jitter)+1))) * time.Duration(d.slow)
+}
+
+// crash ends what was under way. The order of Puts is kept: what survives is a
+// beginning of it.
+func (d *disk) crash(clean bool) {
+	unsynced := slices.Concat(d.syncing, d.waiting)
+	d.syncing, d.waiting = nil, nil
+	if d.full > 0 || len(unsynced) == 0 {
+		return
+	}
+	kept := len(unsynced)
+	if !clean {
+		kept = d.survivors(len(unsynced))
+	}
+	for _, p := range unsynced[:kept] {
+		d.apply(p)
+	}
+}
+
+func (d *disk) survivors(n int) int {
+	lost := uint64(d.LostPPM)
+	if d.torn > 0 {
+		lost = 0
+	}
+	if d.lossy > 0 || d.rand.Chance(lost, million) {
+		return 0
+	}
+	return d.rand.Int(n + 1)
+}
+
+func (d *disk) wipe() { clear(d.records) }
+
+// store is the node.Store of a process.
+type store process
+
+// Put implements node.Store.
+func (s *store) Put(records []node.Record, t node.Token) {
+	p := (*process)(s)
+	w := p.w
+	digest := uint64(len(records))
+	for _, r := range records {
+		if r.Key == "" || len(r.Key) > 256 || len(r.Value) > 1<<20 {
+			node.Bug("sim: %v puts a record %q of %d bytes, outside the bounds of a store", p.peer, r.Key, len(r.Value))
+		}
+		digest = node.MixBytes(node.MixString(digest, r.Key), r.Value)
+	}
+	w.fold(uint64(t), uint64(p.index)<<8|foldEffect|uint64(EffectPut), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectPut, Token: t, Records: records})
+	}
+	p.disk.waiting = append(p.disk.waiting, put{records, t})
+	if len(p.disk.syncing) == 0 {
+		p.sync()
+	}
+}
+
+// sync begins with all that waits.
+func (p *process) sync() {
+	d := &p.disk
+	d.syncing, d.waiting = d.waiting, d.syncing[:0]
+	_, e := p.w.queue.add(p.leaves()+d.latency(), eventSynced)
+	e.node, e.life = p.index, p.life
+}
+
+// onSynced completes the Puts of a sync in their order.
+func (w *World) onSynced(e *event) {
+	p := w.nodes[e.node]
+	if p.life != e.life || !p.alive {
+		return
+	}
+	d := &p.disk
+	done := slices.Clone(d.syncing)
+	d.syncing = d.syncing[:0]
+	var err error
+	if d.full > 0 {
+		err = ErrDiskFull
+	}
+	for _, x := range done {
+		if err == nil {
+			d.apply(x)
+		}
+	}
+	if len(d.waiting) > 0 {
+		p.sync()
+	}
+	for _, x := range done {
+		if p.alive && p.life == e.life { // a step may have ended the node
+			w.hand(p, node.Input{Kind: node.InputStored, Token: x.token, Err: err})
+		}
+	}
+}
+
+// Load implements node.Store.
+func (s *store) Load(prefix string) []node.Record {
+	p := (*process)(s)
+	if !p.starting {
+		node.Bug("sim: %v loads %q outside InputStart", p.peer, prefix)
+	}
+	var found []node.Record
+	for _, k := range slices.Sorted(maps.Keys(p.disk.records)) {
+		if strings.HasPrefix(k, prefix) {
+			found = append(found, node.Record{Key: k, Value: slices.Clone(p.disk.records[k])})
+		}
+	}
+	return found
+}

@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	notice "hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+)
+
+var _ node.Env = (*process)(nil)
+
+// headerBytes is about what a datagram carries besides its message: who sent it.
+const headerBytes = 120
+
+// Self implements node.Env.
+func (p *process) Self() node.Peer { return p.peer }
+
+// Now implements node.Env.
+func (p *process) Now() node.Instant { return p.clock.at(p.w.now) }
+
+// Rand implements node.Env. As in production, each incarnation has streams of
+// its own.
+func (p *process) Rand(purpose node.Purpose) *node.Rand {
+	if p.rands[purpose] == nil {
+		p.rands[purpose] = node.NewRand(node.Mix(p.w.config.Seed, p.peer.Incarnation), p.peer.ID, purpose)
+	}
+	return p.rands[purpose]
+}
+
+// leaves is when what the handler sends is on its way: when it is done.
+func (p *process) leaves() time.Duration { return max(p.w.now, p.busy) }
+
+// know returns a message's digest and size, computed once for one that is sent
+// to many in a row.
+func (w *World) know(m node.Message) (uint64, int) {
+	if m != w.last {
+		w.last, w.lastDigest, w.lastSize = m, m.Digest(), m.Size()
+	}
+	return w.lastDigest, w.lastSize
+}
+
+// Datagram implements node.Env.
+func (p *process) Datagram(to node.Addr, m node.Message) {
+	w := p.w
+	digest, size := w.know(m)
+	w.fold(uint64(size), uint64(p.index)<<8|foldEffect|uint64(EffectDatagram), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectDatagram, To: to, Message: m})
+	}
+	q := w.at(to)
+	if q == nil {
+		return
+	}
+	if size += headerBytes; size > message.DatagramMax {
+		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.Name(m.Kind()), to),
+			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
+		return
+	}
+	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q.index), size)
+	for i := range d.Count {
+		_, e := w.queue.add(d.At[i], eventDatagram)
+		e.node, e.from, e.life, e.digest, e.message = q.index, p.index, p.life, digest, m
+	}
+}
+
+// SetTimer implements node.Env: on the node's own clock.
+func (p *process) SetTimer(k node.TimerKey, d time.Duration) {
+	w := p.w
+	digest := keyDigest(&k)
+	t := p.timers.find(&k, digest)
+	if t == nil {
+		t = p.timers.insert(digest)
+		t.key = k
+	} else if t.event != 0 {
+		w.queue.cancel(t.event)
+	}
+	d = max(0, d)
+	at := w.now + d
+	if p.clock.ppm == 0 {
+		t.due = p.clock.at(at)
+	} else {
+		t.due = p.clock.at(w.now).Add(d)
+		at = p.clock.when(t.due, w.now)
+	}
+	p.arm(t, at)
+	w.fold(uint64(t.due), uint64(p.index)<<8|foldEffect|uint64(EffectSetTimer), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectSetTimer, Timer: k, Delay: d})
+	}
+}
+
+// arm puts a timer into the queue; its sequence there is its generation.
+func (p *process) arm(t *timer, at time.Duration) {
+	i, e := p.w.queue.add(at, eventTimer)
+	e.node, e.digest, e.ref = p.index, t.digest, e.sequence
+	t.event, t.generation = i, e.sequence
+}
+
+// CancelTimer implements node.Env.
+func (p *process) CancelTimer(k node.TimerKey) {
+	w := p.w
+	digest := keyDigest(&k)
+	t := p.timers.find(&k, digest)
+	if t == nil {
+		return
+	}
+	if t.event != 0 {
+		w.queue.cancel(t.event)
+	}
+	p.timers.remove(digest, t.generation)
+	w.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectCancelTimer), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectCancelTimer, Timer: k})
+	}
+}
+
+// Store implements node.Env.
+func (p *process) Store() node.Store { return (*store)(p) }
+
+// Exec implements node.Env.
+func (p *process) Exec() node.Executor { return (*executor)(p) }
+
+// Emit implements node.Env.
+func (p *process) Emit(e node.Event) {
+	if p.w.watch&WantEvents != 0 {
+		p.w.config.Observer.Event(p.w.now, p.peer.ID, p.peer.Incarnation, e)
+	}
+}
+
+// Answer implements node.Env.
+func (p *process) Answer(id node.CommandID, m node.Message) {
+	w := p.w
+	digest, _ := w.know(m)
+	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectAnswer), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectAnswer, Command: id, Message: m})
+	}
+	_, e := w.queue.add(p.leaves(), eventAnswer)
+	e.node, e.life, e.ref, e.message = p.index, p.life, uint64(id), m
+}
+
+// Halt implements node.Env.
+func (p *process) Halt(reason string) {
+	p.halting, p.reason = true, reason
+	p.w.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectHalt), node.MixString(0, reason))
+	if p.w.watch&WantEffects != 0 {
+		p.w.effect(p, &Effect{Kind: EffectHalt, Reason: reason})
+	}
+}

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// reapTime is what it takes to kill a process, or to see that it ended.
+const reapTime = 3 * time.Millisecond
+
+// What happens to an executor, in the side field of its events.
+const (
+	execBoot uint8 = iota
+	execProgress
+	execResult
+	execCrash
+	execHang
+	execObey // a cancel is obeyed
+	execGone
+)
+
+// run is one executor at work.
+type run struct {
+	id       node.ExecID
+	core     int
+	start    *message.ExecStart
+	course   Course
+	began    time.Duration // when the clock of the run started
+	running  bool
+	hung     bool
+	over     bool // its result was sent, or it is being killed
+	sequence uint64
+	reason   string // of its end
+	tail     string
+}
+
+// executor is the node.Executor of a process.
+type executor process
+
+// Start implements node.Executor.
+func (x *executor) Start(id node.ExecID, core int, m node.Message) {
+	p := (*process)(x)
+	w := p.w
+	digest, _ := w.know(m)
+	w.fold(uint64(id)<<16|uint64(core), uint64(p.index)<<8|foldEffect|uint64(EffectExecStart), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectExecStart, Exec: id, Core: core, Message: m})
+	}
+	if len(p.cores) == 0 {
+		p.runs[id] = &run{id: id, core: -1, over: true, reason: "this node has no executors"}
+		p.soon(id, execGone, 0)
+		return
+	}
+	if p.runs[id] != nil || core < 0 || core >= len(p.cores) || p.cores[core] != nil {
+		node.Bug("sim: %v starts run %d on core %d of %d, which is busy, or not there, or the run was started before", p.peer, id, core, len(p.cores))
+	}
+	if w.config.Wire {
+		m = w.clone(m)
+	}
+	start, ok := m.(*message.ExecStart)
+	if !ok {
+		node.Bug("sim: %v starts run %d with %s, want ExecStart", p.peer, id, message.Name(m.Kind()))
+	}
+	r := &run{id: id, core: core, start: start, course: p.spec.Model.Course(start, p.models)}
+	p.runs[id], p.cores[core] = r, r
+	p.afflict(r)
+	p.soon(id, execBoot, r.course.Boot)
+}
+
+// soon schedules what happens to a run.
+func (p *process) soon(id node.ExecID, what uint8, d time.Duration) {
+	_, e := p.w.queue.add(p.leaves()+d, eventExec)
+	e.node, e.life, e.ref, e.side = p.index, p.life, uint64(id), what
+}
+
+// Cancel implements node.Executor.
+func (x *executor) Cancel(id node.ExecID) {
+	p := (*process)(x)
+	p.noteExec(EffectExecCancel, id)
+	if r := p.runs[id]; r != nil && !r.over && !r.course.IgnoreCancel {
+		p.soon(id, execObey, r.course.CancelAfter)
+	}
+}
+
+// Kill implements node.Executor.
+func (x *executor) Kill(id node.ExecID) {
+	p := (*process)(x)
+	p.noteExec(EffectExecKill, id)
+	if r := p.runs[id]; r != nil {
+		p.finish(r, "killed", "", reapTime)
+	}
+}
+
+func (p *process) noteExec(k EffectKind, id node.ExecID) {
+	p.w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(k), 0)
+	if p.w.watch&WantEffects != 0 {
+		p.w.effect(p, &Effect{Kind: k, Exec: id})
+	}
+}
+
+// finish ends a run; ExecGone follows. The first reason stands.
+func (p *process) finish(r *run, reason, tail string, after time.Duration) {
+	if r.over && (r.reason != "" || reason == "") {
+		return
+	}
+	r.over, r.reason, r.tail = true, reason, tail
+	p.soon(r.id, execGone, after)
+}
+
+func (w *World) onExec(e *event) {
+	p := w.nodes[e.node]
+	if !p.alive || p.life != e.life {
+		return
+	}
+	r := p.runs[node.ExecID(e.ref)]
+	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash {
+		return
+	}
+	switch e.side {
+	case execBoot:
+		p.onBoot(r)
+	case execProgress:
+		p.onProgress(r)
+	case execResult:
+		p.onResult(r, r.course.State, r.course.Reason)
+	case execCrash:
+		p.finish(r, r.course.Reason, r.course.Tail, 0)
+	case execHang:
+		r.hung = true
+	case execObey:
+		p.onResult(r, message.WorkflowCancelled, "")
+	case execGone:
+		p.onGone(r)
+	}
+}
+
+// onBoot: the executor has loaded its work, and its clock starts.
+func (p *process) onBoot(r *run) {
+	c := &r.course
+	r.began, r.running = p.w.now, true
+	end := execResult
+	switch c.End {
+	case EndCrash:
+		end = execCrash
+	case EndHang:
+		end = execHang
+	}
+	p.soon(r.id, end, c.Length)
+	if c.Every > 0 && c.Every < c.Length {
+		p.soon(r.id, execProgress, c.Every)
+	}
+	p.says(r, &message.ExecStarted{VUs: r.start.VUs})
+}
+
+func (p *process) onProgress(r *run) {
+	r.sequence++
+	p.soon(r.id, execProgress, r.course.Every)
+	p.says(r, &message.ExecProgress{Sequence: r.sequence, Stats: p.spec.Model.Stats(r.start, &r.course, p.w.now-r.began, message.WorkflowRunning)})
+}
+
+// onResult sends the last message of a run, also of one that had not started.
+func (p *process) onResult(r *run, state message.WorkflowState, why string) {
+	var passed time.Duration
+	if r.running {
+		passed = p.w.now - r.began
+	}
+	result := &message.ExecResult{State: state, Error: why, Duration: passed, Stats: p.spec.Model.Stats(r.start, &r.course, passed, state)}
+	p.finish(r, "", "", r.course.GoneAfter)
+	p.says(r, result)
+}
+
+// says hands a message of an executor to its node.
+func (p *process) says(r *run, m node.Message) {
+	if p.w.config.Wire {
+		m = p.w.clone(m)
+	}
+	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecMessage, Body: m}})
+}
+
+// onGone frees the core and says so.
+func (p *process) onGone(r *run) {
+	if p.runs[r.id] != r {
+		return
+	}
+	delete(p.runs, r.id)
+	if r.core >= 0 {
+		p.cores[r.core] = nil
+	}
+	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail}})
+}
+
+// afflict lets the faults in force act on an executor that starts.
+func (p *process) afflict(r *run) {
+	for _, f := range p.w.faults {
+		if !f.hits(p) {
+			continue
+		}
+		switch f.fault.Kind {
+		case FaultExecCrash:
+			r.course.crash(p.models, fmt.Sprintf("signal: killed by a fault on core %d", r.core))
+		case FaultExecHang:
+			r.course.hang(p.models)
+		case FaultExecSlow:
+			r.course.Boot *= time.Duration(f.fault.Value)
+		}
+	}
+}

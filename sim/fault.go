@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Fault is one thing that goes wrong: data, so that schedules can be drawn,
+// written to a file, shrunk and played again. It begins At and ends after For.
+type Fault struct {
+	At  time.Duration `json:"at"`
+	For time.Duration `json:"for,omitempty"` // zero: until everything is healed
+	// Kind is one of the names below.
+	Kind string `json:"kind"`
+	// Nodes that it befalls; empty means all.
+	Nodes []string `json:"nodes,omitempty"`
+	// Peers limit a fault of the network to the ways between Nodes and them; empty
+	// means all others.
+	Peers []string `json:"peers,omitempty"`
+	// Value is in the unit of the kind.
+	Value int64 `json:"value,omitempty"`
+}
+
+// Kinds of faults.
+const (
+	FaultCrash          = "crash"            // killed, started again after For; value 1: without its disk
+	FaultPause          = "pause"            // stopped in its tracks
+	FaultStop           = "stop"             // asked to end, killed if it has not after For, then started again
+	FaultPartition      = "partition"        // nothing passes between Nodes and Peers
+	FaultOneWay         = "one-way"          // nothing passes from Nodes to Peers
+	FaultFlap           = "flap"             // a partition that comes and goes; value: milliseconds of each
+	FaultLoss           = "loss"             // value: parts per million of what passes
+	FaultDuplicate      = "duplicate"        // the same
+	FaultReorder        = "reorder"          // the same
+	FaultLate           = "late"             // the same: held for seconds
+	FaultLatency        = "latency"          // value: milliseconds more
+	FaultHalfOpen       = "half-open"        // streams break on the side of Nodes only; value 1: Peers never learn of it
+	FaultBreakStreams   = "break-streams"    // streams break, what is in flight is lost
+	FaultRefuseAccept   = "refuse-accept"    // no new streams to Nodes
+	FaultSlowCPU        = "slow-cpu"         // value: how many times slower
+	FaultClockDrift     = "clock-drift"      // value: parts per million instead of the node's own
+	FaultDiskSlow       = "disk-slow"        // value: how many times slower
+	FaultDiskFull       = "disk-full"        // writes fail
+	FaultDiskLostWrites = "disk-lost-writes" // a crash loses all that was not synced
+	FaultDiskTorn       = "disk-torn"        // a crash keeps the first part of what was not synced
+	FaultExecCrash      = "exec-crash"       // executors crash: those that run, and those that start meanwhile
+	FaultExecHang       = "exec-hang"        // executors fall silent and ignore cancels, the same
+	FaultExecSlow       = "exec-slow"        // executors start slowly; value: how many times
+	FaultHeal           = "heal"             // ends every fault
+)
+
+// unit says what Value means and how large it may be.
+type unit struct {
+	low, high int64
+	what      string
+}
+
+// units lists all kinds.
+func units() map[string]unit {
+	none := unit{0, 0, "nothing: leave it out"}
+	flag := unit{0, 1, "0 or 1"}
+	ppm := unit{1, million, "parts per million"}
+	factor := unit{2, 10_000, "how many times slower"}
+	return map[string]unit{
+		FaultCrash: flag, FaultPause: none, FaultStop: none,
+		FaultPartition: none, FaultOneWay: none, FaultFlap: {1, 3_600_000, "milliseconds"},
+		FaultLoss: ppm, FaultDuplicate: ppm, FaultReorder: ppm, FaultLate: ppm, FaultLatency: {1, 60_000, "milliseconds"},
+		FaultHalfOpen: flag, FaultBreakStreams: none, FaultRefuseAccept: none,
+		FaultSlowCPU: factor, FaultClockDrift: {-driftBound, driftBound, "parts per million"},
+		FaultDiskSlow: factor, FaultDiskFull: none, FaultDiskLostWrites: none, FaultDiskTorn: none,
+		FaultExecCrash: none, FaultExecHang: none, FaultExecSlow: factor, FaultHeal: none,
+	}
+}
+
+// ErrFault is what every fault that cannot be played wraps.
+var ErrFault = errors.New("not a fault of this world")
+
+// check says what is wrong with a fault, and what to change.
+func (w *World) check(f *Fault) error {
+	u, ok := units()[f.Kind]
+	if !ok {
+		kinds := make([]string, 0, len(units()))
+		//lint:orderfree sorted below
+		for k := range units() {
+			kinds = append(kinds, k)
+		}
+		slices.Sort(kinds)
+		return fmt.Errorf("kind %q is not known: choose one of %v: %w", f.Kind, kinds, ErrFault)
+	}
+	if f.At < 0 || f.For < 0 {
+		return fmt.Errorf("%s: at %v and for %v must not be negative: %w", f.Kind, f.At, f.For, ErrFault)
+	}
+	if f.Value < u.low || f.Value > u.high {
+		return fmt.Errorf("%s: value %d must be from %d to %d (%s): %w", f.Kind, f.Value, u.low, u.high, u.what, ErrFault)
+	}
+	for _, id := range slices.Concat(f.Nodes, f.Peers) {
+		if !w.has(id) {
+			return fmt.Errorf("%s: node %q is not in this world: choose one of %v: %w", f.Kind, id, w.Nodes(), ErrFault)
+		}
+	}
+	return nil
+}
+
+// Schedule files faults for their times, or none if one of them is impossible.
+func (w *World) Schedule(faults []Fault) error {
+	for i := range faults {
+		if err := w.check(&faults[i]); err != nil {
+			return fmt.Errorf("fault %d of %d: %w", i+1, len(faults), err)
+		}
+	}
+	for _, f := range faults {
+		w.At(f.At, func() { w.inject(f) })
+	}
+	return nil
+}
+
+// Apply makes a fault begin now, whatever its At says.
+func (w *World) Apply(f Fault) error {
+	f.At = w.now
+	if err := w.check(&f); err != nil {
+		return err
+	}
+	w.inject(f)
+	return nil
+}

@@ -1,0 +1,254 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+)
+
+// activeFault is one that has begun and has not ended.
+type activeFault struct {
+	fault Fault
+	nodes []*process
+	rule  *netsim.Rule
+}
+
+func (f *activeFault) hits(p *process) bool { return slices.Contains(f.nodes, p) }
+
+func (w *World) has(id string) bool { return w.byID[node.ID(id)] != nil }
+
+// inject makes a fault begin and schedules its end.
+func (w *World) inject(f Fault) {
+	if w.watch&WantFaults != 0 {
+		w.config.Observer.Fault(w.now, f)
+	}
+	if f.Kind == FaultHeal {
+		w.Heal()
+		return
+	}
+	a := &activeFault{fault: f, nodes: w.pick(f.Nodes)}
+	w.faults = append(w.faults, a)
+	w.begin(a)
+	if f.For > 0 {
+		w.At(w.now+f.For, func() { w.end(a) })
+	}
+}
+
+// pick returns the named nodes in the world's order, all for none.
+func (w *World) pick(names []string) []*process {
+	var picked []*process
+	for _, p := range w.nodes {
+		if len(names) == 0 || slices.Contains(names, string(p.peer.ID)) {
+			picked = append(picked, p)
+		}
+	}
+	return picked
+}
+
+func (w *World) begin(a *activeFault) {
+	switch a.fault.Kind {
+	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultDuplicate, FaultReorder, FaultLate, FaultLatency:
+		a.rule = w.rule(&a.fault, a.nodes)
+		w.net.Impose(a.rule)
+	case FaultHalfOpen, FaultBreakStreams:
+		w.breakStreams(a)
+	default:
+		for _, p := range a.nodes {
+			p.suffer(&a.fault, 1)
+		}
+	}
+}
+
+// suffer begins (by 1) or ends (by -1) a fault of one node.
+func (p *process) suffer(f *Fault, by int) {
+	switch f.Kind {
+	case FaultCrash, FaultStop:
+		p.down(f, by)
+	case FaultPause:
+		if by > 0 {
+			p.paused = p.alive
+		} else {
+			p.resume()
+		}
+	case FaultRefuseAccept:
+		p.refusing += by
+	case FaultSlowCPU:
+		p.slow = factor(f, by)
+	case FaultClockDrift:
+		p.drift(f, by)
+	case FaultDiskSlow:
+		p.disk.slow = factor(f, by)
+	case FaultDiskFull:
+		p.disk.full += by
+	case FaultDiskLostWrites:
+		p.disk.lossy += by
+	case FaultDiskTorn:
+		p.disk.torn += by
+	case FaultExecCrash, FaultExecHang:
+		p.hurtRuns(f, by)
+	}
+}
+
+func factor(f *Fault, by int) int64 {
+	if by > 0 {
+		return f.Value
+	}
+	return 1
+}
+
+// down ends a node, and brings it back when the fault is over.
+func (p *process) down(f *Fault, by int) {
+	switch {
+	case by > 0 && f.Kind == FaultStop:
+		p.stop()
+	case by > 0:
+		p.crash()
+		if f.Value == 1 {
+			p.disk.wipe()
+		}
+	case p.wanted:
+		if f.Kind == FaultStop {
+			p.crash() // its time to end is over
+		}
+		if !p.alive {
+			p.start()
+		}
+	}
+}
+
+func (p *process) drift(f *Fault, by int) {
+	ppm := p.spec.DriftPPM
+	if by > 0 {
+		ppm = f.Value
+	}
+	p.clock.bend(p.w.now, ppm)
+	p.rearm()
+}
+
+// rearm moves the events of all timers to where the clock now puts them, in
+// their old order.
+func (p *process) rearm() {
+	var set []*timer
+	for i := range p.timers.places {
+		if t := &p.timers.places[i]; t.digest != 0 && t.event != 0 {
+			set = append(set, t)
+		}
+	}
+	slices.SortFunc(set, func(a, b *timer) int {
+		if a.due != b.due {
+			return int(max(-1, min(1, a.due-b.due)))
+		}
+		if a.generation < b.generation {
+			return -1
+		}
+		return 1
+	})
+	for _, t := range set {
+		p.w.queue.cancel(t.event)
+		p.arm(t, p.clock.when(t.due, p.w.now))
+	}
+}
+
+// hurtRuns acts on the executors that run when the fault begins.
+func (p *process) hurtRuns(f *Fault, by int) {
+	if by < 0 || !p.alive {
+		return
+	}
+	for _, r := range p.cores {
+		if r == nil || r.over {
+			continue
+		}
+		if f.Kind == FaultExecHang {
+			r.hung = true
+		} else {
+			p.finish(r, "signal: killed by a fault", "", reapTime)
+		}
+	}
+}
+
+// sets returns the hosts of a fault of the network: its nodes, and its peers or
+// all others.
+func (w *World) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
+	var a, b []netsim.Host
+	for _, p := range nodes {
+		a = append(a, netsim.Host(p.index))
+	}
+	for _, p := range w.pick(f.Peers) {
+		if len(f.Peers) > 0 || len(f.Nodes) == 0 || !slices.Contains(nodes, p) {
+			b = append(b, netsim.Host(p.index))
+		}
+	}
+	return netsim.SetOf(a...), netsim.SetOf(b...)
+}
+
+func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
+	r := &netsim.Rule{Both: f.Kind != FaultOneWay, Since: w.now}
+	r.From, r.To = w.sets(f, nodes)
+	switch f.Kind {
+	case FaultPartition, FaultOneWay:
+		r.Cut = true
+	case FaultFlap:
+		r.Cut, r.Flap = true, time.Duration(f.Value)*time.Millisecond
+	case FaultLoss:
+		r.Loss = uint32(f.Value)
+	case FaultDuplicate:
+		r.Duplicate = uint32(f.Value)
+	case FaultReorder:
+		r.Reorder = uint32(f.Value)
+	case FaultLate:
+		r.Late = uint32(f.Value)
+	case FaultLatency:
+		r.Latency = time.Duration(f.Value) * time.Millisecond
+	}
+	return r
+}
+
+func (w *World) breakStreams(a *activeFault) {
+	from, to := w.sets(&a.fault, a.nodes)
+	conns, sides := w.streams.Between(func(x, y netsim.Host) bool { return from.Has(x) && to.Has(y) })
+	for i, c := range conns {
+		if a.fault.Kind == FaultHalfOpen {
+			w.streams.HalfOpen(w.now, c, sides[i], a.fault.Value == 1, "connection reset")
+		} else {
+			w.streams.Break(w.now, c, sides[i], "connection reset")
+		}
+	}
+	w.drain()
+}
+
+// end is called when a fault's time is over, or everything is healed.
+func (w *World) end(a *activeFault) {
+	i := slices.Index(w.faults, a)
+	if i < 0 {
+		return
+	}
+	w.faults = slices.Delete(w.faults, i, i+1)
+	if a.rule != nil {
+		w.net.Lift(a.rule)
+		return
+	}
+	for _, p := range a.nodes {
+		p.suffer(&a.fault, -1)
+	}
+	for _, o := range w.faults { // an older one of its kind goes on
+		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift || o.fault.Kind == FaultPause) {
+			w.begin(o)
+		}
+	}
+}
+
+// Heal ends every fault that is in force and starts every node that a script
+// started and did not end. Faults that are scheduled for later still come.
+func (w *World) Heal() {
+	for len(w.faults) > 0 {
+		w.end(w.faults[0])
+	}
+	for _, p := range w.nodes {
+		p.resume()
+		if p.wanted && !p.alive {
+			p.start()
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Model decides what the executors of a node do.
+type Model interface {
+	// Course draws one run's life, as its start is given.
+	Course(s *message.ExecStart, r *node.Rand) Course
+	// Stats returns what a run has measured after a time. WorkflowRunning means
+	// that it goes on; any other state is that of its end, when nothing is in
+	// flight and the counts add up.
+	Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats
+}
+
+// End is how a run ends when nobody interferes.
+type End uint8
+
+// Ends.
+const (
+	EndResult End = iota // a result with Course.State after Course.Length
+	EndCrash             // gone after Length, for Course.Reason
+	EndHang              // silent after Length, until it is killed
+)
+
+// Course is the life of one run, drawn when it starts.
+type Course struct {
+	Boot         time.Duration // from the start to ExecStarted
+	Length       time.Duration // from there to the end
+	Every        time.Duration // between two progresses; zero for none
+	End          End
+	State        message.WorkflowState // of the result
+	Reason, Tail string                // of a failure, a crash
+	IgnoreCancel bool
+	CancelAfter  time.Duration // from a cancel to its result
+	GoneAfter    time.Duration // from a result to ExecGone
+	Response     time.Duration // typical time of one request
+	Salt         uint64        // what else the figures depend on
+}
+
+func (c *Course) crash(r *node.Rand, reason string) {
+	c.End, c.Reason, c.Tail = EndCrash, reason, "panic: the model was told to crash"
+	c.Length = time.Duration(r.N(uint64(c.Length) + 1))
+}
+
+func (c *Course) hang(r *node.Rand) {
+	c.End, c.IgnoreCancel = EndHang, true
+	c.Length = time.Duration(r.N(uint64(c.Length) + 1))
+}
+
+// Plain is the Model of a target that answers in about a few milliseconds.
+// Chances are in parts per million.
+type Plain struct {
+	// Steps says what a workflow consists of; nil means one request named "home".
+	Steps func(*message.ExecStart) []message.StepPlan
+
+	BootMin, BootMax         time.Duration
+	ProgressEvery            time.Duration
+	ResponseMin, ResponseMax time.Duration
+	CancelMax, GoneMax       time.Duration
+
+	Failed, TimedOut uint32 // of requests
+
+	Fail         uint32 // a run ends with a failure, somewhere on its way
+	Crash        uint32
+	Hang         uint32
+	IgnoreCancel uint32
+	SlowBoot     uint32 // boots 20 times as long
+}
+
+var _ Model = (*Plain)(nil)
+
+// DefaultModel is a healthy executor with a healthy target.
+func DefaultModel() *Plain {
+	return &Plain{
+		BootMin: 5 * time.Millisecond, BootMax: 40 * time.Millisecond,
+		ProgressEvery: 500 * time.Millisecond,
+		ResponseMin:   2 * time.Millisecond, ResponseMax: 20 * time.Millisecond,
+		CancelMax: 50 * time.Millisecond, GoneMax: 10 * time.Millisecond,
+		Failed: 2000, TimedOut: 100,
+	}
+}
+
+// Course implements Model. Every draw is made whether it is needed or not, so
+// that one chance does not shift the others.
+func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
+	c := Course{
+		Boot: r.Duration(m.BootMin, m.BootMax), Every: m.ProgressEvery, State: message.WorkflowCompleted,
+		Response: r.Duration(m.ResponseMin, m.ResponseMax), CancelAfter: r.Duration(0, m.CancelMax),
+		GoneAfter: r.Duration(0, m.GoneMax), Salt: r.Uint64(),
+	}
+	c.Length = s.Duration
+	if c.Length <= 0 { // one pass of each virtual user
+		c.Length = c.Response * time.Duration(max(1, len(m.steps(s))))
+	}
+	fail, crash, hang := r.Chance(uint64(m.Fail), million), r.Chance(uint64(m.Crash), million), r.Chance(uint64(m.Hang), million)
+	c.IgnoreCancel = r.Chance(uint64(m.IgnoreCancel), million)
+	if r.Chance(uint64(m.SlowBoot), million) {
+		c.Boot *= 20
+	}
+	switch {
+	case crash:
+		c.crash(r, "exit status 2")
+	case hang:
+		c.hang(r)
+	case fail:
+		c.State, c.Reason = message.WorkflowFailed, "the model drew a failure"
+		c.Length = time.Duration(r.N(uint64(c.Length) + 1))
+	}
+	return c
+}
+
+func (m *Plain) steps(s *message.ExecStart) []message.StepPlan {
+	if m.Steps != nil {
+		return m.Steps(s)
+	}
+	return []message.StepPlan{{Name: "home", Kind: message.StepRequest}}
+}
+
+// Stats implements Model.
+func (m *Plain) Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats {
+	steps := m.steps(s)
+	out := message.Stats{Elapsed: elapsed, Steps: make([]message.StepStats, len(steps))}
+	done := s.VUs * uint64(elapsed) / uint64(max(1, c.Response)) / uint64(max(1, len(steps)))
+	if s.Duration <= 0 {
+		done = min(done, s.VUs)
+	}
+	flight := uint64(0)
+	if state == message.WorkflowRunning {
+		out.Active, flight = s.VUs, s.VUs
+	}
+	for i, p := range steps {
+		o := &out.Steps[i]
+		o.Name, o.Kind = p.Name, p.Kind
+		switch p.Kind {
+		case message.StepMetric:
+			o.Metric = spread(done, 1000)
+		case message.StepRequest, message.StepFunction:
+			m.requests(o, done, c)
+			o.Started += flight
+			if state == message.WorkflowCancelled {
+				o.Cancelled = s.VUs
+				o.Started += s.VUs
+			}
+			flight = 0 // all are in flight in the first step
+		default:
+			o.Started, o.OK = done, done
+		}
+	}
+	out.Generator.Lag = spread(done, uint64(50*time.Microsecond))
+	out.Generator.BusyMax = uint32(200_000 + c.Salt%100_000)
+	return out
+}
+
+// requests fills in what a measured step counts.
+func (m *Plain) requests(o *message.StepStats, done uint64, c *Course) {
+	o.Failed, o.TimedOut = done*uint64(m.Failed)/million, done*uint64(m.TimedOut)/million
+	o.OK = done - o.Failed - o.TimedOut
+	o.Started = done
+	o.BytesOut, o.BytesIn = done*120, o.OK*150
+	if o.OK > 0 {
+		o.Statuses = append(o.Statuses, message.StatusCount{Status: 200, Count: o.OK})
+	}
+	if o.Failed > 0 {
+		o.Statuses = append(o.Statuses, message.StatusCount{Status: 500, Count: o.Failed})
+		o.Errors = append(o.Errors, message.ErrorCount{Kind: "status", Count: o.Failed, Example: "status 500"})
+	}
+	if o.TimedOut > 0 {
+		o.Errors = append(o.Errors, message.ErrorCount{Kind: "timeout", Count: o.TimedOut, Example: "no answer in time"})
+	}
+	o.Latency = spread(done, uint64(c.Response))
+	o.Service = spread(done, uint64(c.Response)*9/10)
+}

@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+)
+
+// Open implements node.Env.
+func (p *process) Open(to node.Addr) node.StreamID {
+	w := p.w
+	q := w.at(to)
+	var id node.StreamID
+	if q == nil || q.peer.Addr == "" {
+		id = w.streams.OpenNowhere(p.leaves(), netsim.Host(p.index), p.peer, "nobody has the address "+string(to))
+	} else {
+		id = w.streams.Open(p.leaves(), netsim.Host(p.index), p.peer, netsim.Host(q.index))
+	}
+	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectOpen), node.MixString(0, string(to)))
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectOpen, Stream: id, To: to})
+	}
+	w.drain()
+	return id
+}
+
+// Send implements node.Env.
+func (p *process) Send(s node.StreamID, m node.Message) {
+	w := p.w
+	digest, size := w.know(m)
+	if message.HeaderSize+size > message.FrameMax {
+		node.Bug("sim: %v sends %s of %d bytes, above the bound of %d", p.peer, message.Name(m.Kind()), size, message.FrameMax)
+	}
+	w.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectSend), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectSend, Stream: s, Message: m})
+	}
+	w.streams.Send(p.leaves(), s, m, digest, 4+message.HeaderSize+size)
+	w.drain()
+}
+
+// Close implements node.Env.
+func (p *process) Close(s node.StreamID) {
+	w := p.w
+	w.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectClose), 0)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectClose, Stream: s})
+	}
+	c, side := netsim.End(s)
+	w.streams.Close(p.leaves(), c, side)
+	w.drain()
+}
+
+// drain files what the streams want to happen into the queue.
+func (w *World) drain() {
+	for i := range w.streams.Out {
+		a := &w.streams.Out[i]
+		_, e := w.queue.add(max(a.At, w.now), eventStream)
+		e.side, e.from, e.node = a.Side, uint32(a.Kind), uint32(a.Host)
+		e.ref, e.digest, e.message = uint64(a.Stream), a.Digest, a.Message
+		e.life = 0
+		if a.Reason != "" {
+			e.life = w.keepReason(a.Reason)
+		}
+		a.Message = nil
+	}
+	w.streams.Out = w.streams.Out[:0]
+}
+
+// keepReason stores a text beside the queue, as few events have one. Zero is
+// none.
+func (w *World) keepReason(s string) uint32 {
+	if n := len(w.unused); n > 0 {
+		i := w.unused[n-1]
+		w.unused = w.unused[:n-1]
+		w.reasons[i-1] = s
+		return i
+	}
+	w.reasons = append(w.reasons, s)
+	return uint32(len(w.reasons))
+}
+
+func (w *World) takeReason(i uint32) string {
+	if i == 0 {
+		return ""
+	}
+	w.unused = append(w.unused, i)
+	return w.reasons[i-1]
+}
+
+func (w *World) onStream(e *event) {
+	reason := w.takeReason(e.life)
+	a := netsim.Action{At: e.at, Kind: netsim.ActionKind(e.from), Side: e.side, Stream: netsim.ConnID(e.ref), Host: netsim.Host(e.node)}
+	p := w.nodes[e.node]
+	if w.streams.Happens(w.now, &a) {
+		w.happen(p, &a, e, reason)
+	}
+	w.drain()
+}
+
+func (w *World) happen(p *process, a *netsim.Action, e *event, reason string) {
+	id := a.Stream.Of(a.Side)
+	switch a.Kind {
+	case netsim.ActionSyn:
+		w.onSyn(p, a)
+	case netsim.ActionOpened:
+		w.hand(p, node.Input{Kind: node.InputStreamOpened, Stream: id, From: w.streams.Peer(id)})
+	case netsim.ActionBroken:
+		w.hand(p, node.Input{Kind: node.InputStreamBroken, Stream: id, From: w.streams.Peer(id), Reason: reason})
+	case netsim.ActionMessage:
+		m, digest := e.message, e.digest
+		if w.config.Wire {
+			m = w.clone(m)
+			digest = m.Digest()
+		}
+		w.hand(p, node.Input{Kind: node.InputMessage, Stream: id, From: w.streams.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))})
+	}
+}
+
+// onSyn lets somebody open a stream to a node. A paused process does not answer;
+// a dead one's machine refuses for it.
+func (w *World) onSyn(p *process, a *netsim.Action) {
+	switch {
+	case !p.started:
+		w.streams.Refuse(w.now, a.Stream, "refused: nobody listens at "+string(p.peer.Addr))
+	case p.refusing > 0:
+		w.streams.Refuse(w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
+	case p.paused:
+		return
+	case w.streams.Accept(w.now, a.Stream, p.peer):
+		id := a.Stream.Of(a.Side)
+		w.hand(p, node.Input{Kind: node.InputStreamOpened, Stream: id, From: w.streams.Peer(id)})
+	}
+}
+
+// breakEnd breaks a node's stream at both sides.
+func (w *World) breakEnd(s node.StreamID, reason string) {
+	c, side := netsim.End(s)
+	w.streams.Break(w.now, c, side, reason)
+	w.drain()
+}

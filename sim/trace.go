@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// Marks of what is folded besides inputs, in the second argument of fold.
+const (
+	foldEffect   = 0x80
+	foldCrash    = 0x7f
+	foldSequence = 0x9e3779b97f4a7c15
+)
+
+// fold adds one input or effect to the trace hash.
+func (w *World) fold(a, what, digest uint64) {
+	w.hash = node.Mix(w.hash^a, what*foldSequence^digest)
+}
+
+// inputDigest is what an input brings, as 64 bits. A message's was computed when
+// it arrived.
+func inputDigest(in *node.Input) uint64 {
+	switch in.Kind {
+	case node.InputMessage, node.InputCommand:
+		return in.Generation
+	case node.InputTimer:
+		return keyDigest(&in.Timer)
+	case node.InputStreamOpened:
+		return node.Mix(uint64(in.Stream), in.From.Incarnation)
+	case node.InputStreamBroken:
+		return node.MixString(uint64(in.Stream), in.Reason)
+	case node.InputStored:
+		if in.Err != nil {
+			return node.MixString(uint64(in.Token), in.Err.Error())
+		}
+		return uint64(in.Token)
+	case node.InputExec:
+		return execDigest(&in.Exec)
+	}
+	return 0
+}
+
+func execDigest(e *node.ExecEvent) uint64 {
+	h := node.Mix(uint64(e.ID), uint64(e.Kind))
+	if e.Body != nil {
+		h = node.Mix(h, e.Body.Digest())
+	}
+	return node.MixString(node.MixString(h, e.Reason), e.Tail)
+}
+
+// EffectKind tells effects apart.
+type EffectKind uint8
+
+// What a machine can ask of its world.
+const (
+	EffectDatagram    EffectKind = iota // To, Message
+	EffectOpen                          // To, Stream
+	EffectSend                          // Stream, Message
+	EffectClose                         // Stream
+	EffectSetTimer                      // Timer, Delay
+	EffectCancelTimer                   // Timer
+	EffectPut                           // Token, Records
+	EffectExecStart                     // Exec, Core, Message
+	EffectExecCancel                    // Exec
+	EffectExecKill                      // Exec
+	EffectAnswer                        // Command, Message
+	EffectHalt                          // Reason
+)
+
+func (k EffectKind) String() string {
+	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return fmt.Sprintf("effect(%d)", uint8(k))
+}
+
+// Effect is what a machine asked of its world. Only the fields named at its kind
+// are set.
+type Effect struct {
+	Kind    EffectKind
+	To      node.Addr
+	Stream  node.StreamID
+	Message node.Message
+	Timer   node.TimerKey
+	Delay   time.Duration
+	Token   node.Token
+	Records []node.Record
+	Exec    node.ExecID
+	Core    int
+	Command node.CommandID
+	Reason  string
+}
+
+// Observer is told all that happens; it must change nothing. What it is handed
+// is borrowed until it returns, but for messages and events.
+type Observer interface {
+	Input(at time.Duration, id node.ID, in *node.Input)
+	Effect(at time.Duration, id node.ID, e *Effect)
+	Event(at time.Duration, id node.ID, incarnation uint64, e node.Event)
+	Fault(at time.Duration, f Fault)
+}
+
+// Interest says what an observer wants to be told.
+type Interest uint8
+
+// Parts of an Interest.
+const (
+	WantInputs Interest = 1 << iota
+	WantEffects
+	WantEvents
+	WantFaults
+	WantAll = WantInputs | WantEffects | WantEvents | WantFaults
+)
+
+// Interested is an Observer that does not want everything: what it does not want
+// costs nothing.
+type Interested interface {
+	Observer
+	Interest() Interest
+}
+
+func interestOf(o Observer) Interest {
+	if o == nil {
+		return 0
+	}
+	if i, ok := o.(Interested); ok {
+		return i.Interest()
+	}
+	return WantAll
+}
+
+// Nobody is an Observer that looks at nothing; embed it to override a part.
+type Nobody struct{}
+
+var _ Observer = Nobody{}
+
+// Input implements Observer.
+func (Nobody) Input(time.Duration, node.ID, *node.Input) {}
+
+// Effect implements Observer.
+func (Nobody) Effect(time.Duration, node.ID, *Effect) {}
+
+// Event implements Observer.
+func (Nobody) Event(time.Duration, node.ID, uint64, node.Event) {}
+
+// Fault implements Observer.
+func (Nobody) Fault(time.Duration, Fault) {}
+
+func (w *World) effect(p *process, e *Effect) { w.config.Observer.Effect(w.now, p.peer.ID, e) }

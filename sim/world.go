@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+)
+
+// Config of a world.
+type Config struct {
+	Seed uint64
+	// Wire encodes and decodes every message when it is handed over.
+	Wire bool
+	// Network without faults; netsim.Default unless something else is wanted.
+	Network netsim.Config
+	// Observer sees everything and changes nothing; nil for none.
+	Observer Observer
+}
+
+// eventKind tells what an event of the queue does.
+type eventKind uint8
+
+const (
+	eventDatagram eventKind = iota
+	eventTimer
+	eventStream
+	eventWake
+	eventStart
+	eventSynced
+	eventExec
+	eventCommand
+	eventAnswer
+	eventScript
+)
+
+// World is a simulated cluster. It is used from one goroutine.
+type World struct {
+	config  Config
+	queue   *queue
+	now     time.Duration
+	hash    uint64
+	events  uint64
+	nodes   []*process
+	byID    map[node.ID]*process
+	net     *netsim.Network
+	streams *netsim.Streams
+	crashes *node.Rand // what is lost in a crash
+	faults  []*activeFault
+	scripts []func()
+	idle    []uint32 // free places of scripts
+	reasons []string // of streams that break, until they are told
+	unused  []uint32 // free places of reasons
+	halted  []Halt
+	watch   Interest
+	scratch []byte
+
+	last       node.Message // the message whose digest and size were computed last
+	lastDigest uint64
+	lastSize   int
+
+	datagram node.Input // reused: only Message, From and Generation change
+	firing   node.Input // reused: only Timer and Generation change
+	queued   node.Input // reused for what comes out of a mailbox
+	other    node.Input // reused for the rest
+}
+
+// New returns a world without nodes at time zero.
+func New(c Config) *World {
+	w := &World{
+		config: c, queue: newQueue(), byID: map[node.ID]*process{},
+		hash:    node.Mix(c.Seed, 1),
+		net:     netsim.New(c.Network, node.NewRand(c.Seed, worldID, node.PurposeNetwork)),
+		crashes: node.NewRand(c.Seed, worldID, node.PurposeFault),
+	}
+	w.streams = netsim.NewStreams(w.net)
+	w.datagram.Kind = node.InputMessage
+	w.firing.Kind = node.InputTimer
+	w.watch = interestOf(c.Observer)
+	return w
+}
+
+// worldID names the world's own streams of random numbers.
+const worldID = node.ID("the world")
+
+// Now is the time since the world began.
+func (w *World) Now() time.Duration { return w.now }
+
+// Hash covers all inputs and effects so far.
+func (w *World) Hash() uint64 { return w.hash }
+
+// Events is the number of inputs delivered so far.
+func (w *World) Events() uint64 { return w.events }
+
+// Halted returns the nodes that ended themselves, in order.
+func (w *World) Halted() []Halt { return w.halted }
+
+// Halt is the end of a node by its own wish.
+type Halt struct {
+	Node        node.ID
+	Incarnation uint64
+	At          time.Duration
+	Reason      string // empty: all went as asked
+}
+
+// Addr returns a node's address, whether it runs or not; empty for a client.
+func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
+
+// Alive says whether a node runs; a paused one does.
+func (w *World) Alive(id node.ID) bool { return w.find(id).alive }
+
+// Place returns where a node is.
+func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
+
+// Nodes returns all names in the order of Add.
+func (w *World) Nodes() []node.ID {
+	all := make([]node.ID, len(w.nodes))
+	for i, p := range w.nodes {
+		all[i] = p.peer.ID
+	}
+	return all
+}
+
+func (w *World) find(id node.ID) *process {
+	p := w.byID[id]
+	if p == nil {
+		node.Bug("sim: node %q is not in this world: Add it first", id)
+	}
+	return p
+}
+
+// At runs f at a time of the world; a time that has passed means now.
+func (w *World) At(t time.Duration, f func()) {
+	i := uint32(len(w.scripts))
+	if n := len(w.idle); n > 0 {
+		i, w.idle = w.idle[n-1], w.idle[:n-1]
+		w.scripts[i] = f
+	} else {
+		w.scripts = append(w.scripts, f)
+	}
+	_, e := w.queue.add(max(t, w.now), eventScript)
+	e.ref = uint64(i)
+}
+
+func (w *World) onScript(i uint64) {
+	f := w.scripts[i]
+	w.scripts[i] = nil
+	w.idle = append(w.idle, uint32(i))
+	f()
+}
+
+// RunUntil lets everything happen that is due up to t, t included.
+func (w *World) RunUntil(t time.Duration) {
+	for w.next(t) {
+	}
+	w.now = max(w.now, t)
+}
+
+// Step lets the next event happen unless it is due after t, and says whether
+// there was one.
+func (w *World) Step(t time.Duration) bool { return w.next(t) }
+
+// next lets one event happen.
+func (w *World) next(limit time.Duration) bool {
+	i, p := w.queue.pop(limit)
+	if p == nil {
+		return false
+	}
+	e := *p
+	w.queue.release(i)
+	w.now = e.at
+	switch e.kind {
+	case eventDatagram:
+		w.onDatagram(&e)
+	case eventTimer:
+		w.onTimer(&e)
+	case eventStream:
+		w.onStream(&e)
+	case eventWake:
+		w.onWake(&e)
+	case eventStart:
+		w.onStart(&e)
+	case eventSynced:
+		w.onSynced(&e)
+	case eventExec:
+		w.onExec(&e)
+	case eventCommand:
+		w.onCommand(&e)
+	case eventAnswer:
+		w.onAnswer(&e)
+	case eventScript:
+		w.onScript(e.ref)
+	}
+	return true
+}
+
+// Costs are the CPU times that handlers take: by the kind of a message, the
+// default for everything else. All zero: handlers take no time.
+type Costs struct {
+	Default time.Duration
+	ByKind  map[node.Kind]time.Duration
+}
+
+// Spec is a node of the world.
+type Spec struct {
+	ID          node.ID
+	Role        node.Role
+	Place       string
+	New         func() node.Machine // called once an incarnation
+	Costs       Costs
+	Cores       int   // that executors can run on
+	Model       Model // what executors do; nil only without cores
+	Disk        Disk  // the zero Disk means DefaultDisk
+	ClockOffset time.Duration
+	DriftPPM    int64              // of its clock, at most a tenth of a million either way
+	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
+}
+
+func (s *Spec) validate(known bool) error {
+	var faults []error
+	if s.ID == "" || known {
+		faults = append(faults, fmt.Errorf("spec.id = %q is empty or taken: name each node once", s.ID))
+	}
+	if !s.Role.Valid() || s.New == nil {
+		faults = append(faults, fmt.Errorf("spec of %q: role %v and New must be set", s.ID, s.Role))
+	}
+	if s.Cores < 0 || s.Cores > 0 && s.Model == nil {
+		faults = append(faults, fmt.Errorf("spec of %q: %d cores need a model: use sim.DefaultModel()", s.ID, s.Cores))
+	}
+	if s.DriftPPM < -driftBound || s.DriftPPM > driftBound {
+		faults = append(faults, fmt.Errorf("spec of %q: drift %d is beyond %d parts per million", s.ID, s.DriftPPM, driftBound))
+	}
+	return errors.Join(faults...)
+}
+
+// Add puts a node into the world. It does not start it.
+func (w *World) Add(s Spec) {
+	if err := s.validate(w.byID[s.ID] != nil); err != nil {
+		node.Bug("sim: %v", err)
+	}
+	host := w.net.Add(s.Place)
+	p := newProcess(w, s, uint32(host))
+	w.nodes = append(w.nodes, p)
+	w.byID[s.ID] = p
+}
