@@ -45,6 +45,7 @@ type flow struct {
 	state    message.WorkflowState
 	now      message.Stats
 	base     message.Stats // at the last sample
+	baseAt   time.Duration // the job's own clock then
 	steps    []stepNow
 	interval *stats.Histogram // latencies of the last sample, of all steps
 }
@@ -137,10 +138,17 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 		f.state = message.WorkflowRunning
 	}
 	f.count()
-	if sum.Elapsed-f.base.Elapsed < sampleEvery {
+	// The executors' clock is exact. It stands still while a lost share runs again
+	// beside one that has ended; then the job's clock has to do.
+	took := sum.Elapsed - f.base.Elapsed
+	if late := s.Elapsed - f.baseAt; took < sampleEvery && late >= 2*sampleEvery && !f.state.Terminal() {
+		took = late
+	}
+	if took < sampleEvery {
 		return false
 	}
-	f.sample()
+	f.sample(took)
+	f.baseAt = s.Elapsed
 	return true
 }
 
@@ -163,8 +171,7 @@ func (f *flow) count() {
 }
 
 // sample computes the figures since the last one.
-func (f *flow) sample() {
-	took := f.now.Elapsed - f.base.Elapsed
+func (f *flow) sample(took time.Duration) {
 	f.interval = new(stats.Histogram)
 	for i := range f.steps {
 		step := &f.steps[i]
