@@ -137,7 +137,7 @@ func asking(cmd *cobra.Command, f func(ctx context.Context, s *session, w io.Wri
 		return err
 	})
 	gate.add(cmd)
-	log.add(cmd.Flags(), "warn")
+	log.add(cmd.Flags(), "error")
 	return cmd
 }
 

@@ -177,8 +177,12 @@ func (m *Machine) giveUp(env node.Env, c *command) *message.Refused {
 		return c.refusal
 	}
 	var asked []string
-	for _, a := range m.config.Gates {
-		asked = append(asked, string(a))
+	for _, g := range m.gates {
+		name := string(g.addr)
+		if g.reason != "" {
+			name += " (" + g.reason + ")"
+		}
+		asked = append(asked, name)
 	}
 	detail := fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), m.config.AskTimeout)
 	if c.exposed != nowhere {

@@ -13,8 +13,9 @@ type connection struct {
 	addr     node.Addr
 	stream   node.StreamID // 0 while there is none
 	open     bool
-	waiting  bool // for the next try
-	failures int  // since it was last open
+	waiting  bool   // for the next try
+	failures int    // since it was last open
+	reason   string // why there is no stream, in words for people
 	heard    node.Instant
 	counter  uint64
 }
@@ -43,7 +44,7 @@ func (m *Machine) onOpened(env node.Env, s node.StreamID) {
 	if g == nil || g.open {
 		return
 	}
-	g.open, g.failures, g.heard = true, 0, env.Now()
+	g.open, g.failures, g.reason, g.heard = true, 0, "", env.Now()
 	m.current = g.index
 	for _, c := range slices.Clone(m.commands) {
 		if c.gate == g.index {
@@ -53,8 +54,9 @@ func (m *Machine) onOpened(env node.Env, s node.StreamID) {
 	}
 }
 
-func (m *Machine) onBroken(env node.Env, s node.StreamID) {
+func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 	if g := m.gateOf(s); g != nil {
+		g.reason = reason
 		m.lost(env, g)
 	}
 }

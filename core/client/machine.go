@@ -42,7 +42,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputStreamOpened:
 		m.onOpened(env, in.Stream)
 	case node.InputStreamBroken:
-		m.onBroken(env, in.Stream)
+		m.onBroken(env, in.Stream, in.Reason)
 	case node.InputTimer:
 		m.fire(env, in.Timer)
 	case node.InputStop:
