@@ -23,18 +23,19 @@ func (m *Machine) onPartCancel(env node.Env, g *gate, c *message.PartCancel) {
 		m.refuseStale(env, g, c.Job, c.Fence, high, "cancel")
 	case m.incoming[c.Job] != nil:
 		p := m.incoming[c.Job]
-		if p.stop == message.JobNone && p.result == nil {
-			p.stop, p.why = c.State, c.Reason // onPartStored goes on
+		if p.asked == message.JobNone {
+			p.asked, p.why = c.State, c.Reason // onPartStored goes on
 		}
 	default:
 		p := m.parts[c.Job]
 		p.gate = g.peer.ID
-		if p.result != nil || p.stop != message.JobNone {
+		if p.result != nil || p.asked != message.JobNone {
 			m.tell(env, p)
 			return
 		}
+		p.asked, p.why = c.State, c.Reason
 		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "cancel"})
-		m.stopPart(env, p, c.State, c.Reason)
+		m.stopPart(env, p)
 	}
 }
 
@@ -45,7 +46,7 @@ func (m *Machine) cancelUnseen(env node.Env, g *gate, c *message.PartCancel) {
 		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.PartsMax)})
 		return // it will be sent again
 	}
-	p := &part{job: c.Job, fence: c.Fence, gate: g.peer.ID, stop: c.State, why: c.Reason}
+	p := &part{job: c.Job, fence: c.Fence, gate: g.peer.ID, asked: c.State, stop: c.State, why: c.Reason}
 	p.result = &message.PartResult{Job: c.Job, Fence: c.Fence, Part: message.DatacenterResult{Name: m.config.Datacenter, State: c.State, Error: c.Reason}}
 	m.incoming[c.Job] = p
 	m.writePart(env, p, func(env node.Env, err error) {
@@ -69,17 +70,28 @@ func (m *Machine) cancelUnseen(env node.Env, g *gate, c *message.PartCancel) {
 }
 
 func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
-	if p := m.parts[id]; p != nil && p.result == nil && p.stop == message.JobNone {
-		m.stopPart(env, p, message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.dispatch.RunTimeout))
+	if p := m.parts[id]; p != nil && p.result == nil && p.asked == message.JobNone {
+		p.asked, p.why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.dispatch.RunTimeout)
+		m.stopPart(env, p)
 	}
 }
 
-// stopPart makes a part end. Its fence is on disk; that it is to end goes there
-// too, but is obeyed in any case: stopping is the safe side.
-func (m *Machine) stopPart(env node.Env, p *part, to message.JobState, why string) {
-	p.stop, p.why = to, why
-	m.writeStop(env, p)
-	m.halt(env, p)
+// stopPart makes a part end as it was asked to. That goes to the disk first, so
+// that a restart does not go on with what was told to have ended. A disk that
+// refuses it keeps nothing running: onRetry cancels what workers have, and writes
+// again.
+func (m *Machine) stopPart(env node.Env, p *part) {
+	if m.incoming[p.job] != nil {
+		return // a higher fence is being written, which this record must not follow
+	}
+	p.stopping = true
+	m.writeStop(env, p, func(env node.Env, err error) {
+		p.stopping = false
+		if err == nil && m.parts[p.job] == p && p.result == nil {
+			p.stop = p.asked
+			m.halt(env, p)
+		}
+	})
 }
 
 // halt ends what has not started and asks workers to end the rest.
@@ -98,14 +110,14 @@ func (m *Machine) halt(env node.Env, p *part) {
 	}
 }
 
-func (f *workflow) stopping() bool { return f.part.stop != message.JobNone || f.failure != "" }
+func (f *workflow) stopping() bool { return f.part.asked != message.JobNone || f.failure != "" }
 
 // stopSlices: what no worker can have ended is over at once; what one has is
 // over when the worker says so, or is lost.
 func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState) {
 	for _, s := range f.slices {
 		switch {
-		case f.state.Terminal() || s.state.Terminal() || s.counting:
+		case f.state.Terminal() || s.state.Terminal() || s.end != message.WorkflowNone || s.counting:
 		case s.live() && s.written:
 			m.sendCancel(env, s)
 		default:
@@ -121,8 +133,8 @@ func (m *Machine) sendCancel(env node.Env, s *slice) {
 	}
 	p := s.workflow.part
 	why := p.why
-	if p.stop == message.JobNone {
+	if p.asked == message.JobNone {
 		why = "another slice of the workflow failed: " + s.workflow.failure
 	}
-	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence(), State: endOf(p.stop), Reason: why})
+	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence(), State: endOf(p.asked), Reason: why})
 }

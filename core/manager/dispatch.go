@@ -31,7 +31,7 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 
 // onAttemptStored sends an attempt that still stands.
 func (m *Machine) onAttemptStored(env node.Env, s *slice, attempt uint64, err error) {
-	if s.attempt != attempt || s.state != message.WorkflowAssigned || s.written || m.sliceOf(s.id) != s {
+	if s.attempt != attempt || s.state != message.WorkflowAssigned || !s.live() || s.written || m.sliceOf(s.id) != s {
 		return
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *Machine) onSliceAccepted(env node.Env, w *worker, a *message.SliceAccep
 func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefused) {
 	w.reported = min(r.CoresFree, w.total)
 	s := m.sliceOf(r.Slice)
-	if s == nil || s.fence() != r.Fence || s.state != message.WorkflowAssigned || !s.written || s.counting || s.worker != w.peer.ID {
+	if s == nil || s.fence() != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)

@@ -63,6 +63,9 @@ func (m *Machine) onRetry(env node.Env) {
 			m.retryResult(env, p)
 			continue
 		}
+		if p.asked != p.stop && !p.stopping {
+			m.stopPart(env, p)
+		}
 		for _, f := range p.workflows {
 			for _, s := range f.slices {
 				m.retrySlice(env, s)
@@ -82,6 +85,10 @@ func (m *Machine) retryResult(env node.Env, p *part) {
 
 func (m *Machine) retrySlice(env node.Env, s *slice) {
 	switch {
+	case s.end != message.WorkflowNone:
+		if !s.endWriting && !s.state.Terminal() {
+			m.writeEnd(env, s)
+		}
 	case !s.live() || !s.written || s.counting:
 	case s.workflow.stopping():
 		m.sendCancel(env, s)

@@ -18,6 +18,7 @@ type Machine struct {
 	writes   map[node.Token]write
 	draining bool
 	pushing  bool // the timer of progress is set
+	loading  bool // what is found on disk was told by the last incarnation
 
 	number uint64 // of the last worker
 	token  node.Token
@@ -31,7 +32,9 @@ type part struct {
 	dispatch  *message.JobDispatch
 	digest    uint64 // of its plan
 	state     message.JobState
-	stop      message.JobState // CANCELLED or TIMED_OUT once it is to end so
+	asked     message.JobState // CANCELLED or TIMED_OUT once it is to end so
+	stop      message.JobState // the same once that is on disk
+	stopping  bool             // it is on its way there
 	why       string
 	workflows []*workflow
 	accepted  node.Instant
@@ -81,7 +84,9 @@ type slice struct {
 	progress   *message.SliceProgress
 	counting   bool // a result is on its way to the disk
 	result     *message.SliceResult
-	why        string // of an end without a result
+	why        string                // of an end without a result
+	end        message.WorkflowState // how it is to end without one; none while it goes on
+	endWriting bool
 	lost       []message.LostAttempt
 }
 
@@ -93,7 +98,7 @@ func (s *slice) fence() message.Fence {
 
 // live says that a worker has, or may have, the current attempt.
 func (s *slice) live() bool {
-	return s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning
+	return s.end == message.WorkflowNone && (s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning)
 }
 
 // New returns a manager. The configuration must be valid.

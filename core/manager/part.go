@@ -139,8 +139,9 @@ func (m *Machine) onPartStored(env node.Env, p *part, err error) {
 	for _, f := range p.workflows {
 		m.becomeWorkflow(env, f, message.WorkflowPending, "")
 	}
-	if p.stop != message.JobNone {
-		m.halt(env, p) // its cancellation came while it was being written
+	if p.asked != message.JobNone { // while it was being written
+		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "cancel"})
+		m.stopPart(env, p)
 		return
 	}
 	m.place(env)

@@ -14,7 +14,7 @@ import (
 // whenever cores may have come free.
 func (m *Machine) place(env node.Env) {
 	for _, p := range slices.Clone(m.order) {
-		if p.stop == message.JobNone && !p.state.Terminal() {
+		if p.asked == message.JobNone && !p.state.Terminal() {
 			m.placePart(env, p)
 		}
 	}
@@ -80,7 +80,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 	if free < want {
 		m.wait(env, f, fmt.Sprintf("it waits for %d cores, %d are free", want, free))
 		if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
-			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores, %d are free: add workers, or ask for fewer cores", m.config.DispatchTimeout, want, free))
+			m.giveUp(env, f, fmt.Sprintf("it waited %v for %d cores, %d are free: add workers, or ask for fewer cores", m.config.DispatchTimeout, want, free))
 		}
 		return
 	}
@@ -109,6 +109,13 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 	m.writeSlices(env, f.slices)
 }
 
+// giveUp ends a workflow that was never cut: as one slice, whose end is kept.
+func (m *Machine) giveUp(env node.Env, f *workflow, why string) {
+	s := &slice{workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
+	f.slices = []*slice{s}
+	m.endSlice(env, s, message.WorkflowFailed, why)
+}
+
 // wait tells the gate what a workflow waits for.
 func (m *Machine) wait(env node.Env, f *workflow, why string) {
 	if f.waits != why {
@@ -120,7 +127,7 @@ func (m *Machine) wait(env node.Env, f *workflow, why string) {
 // placeSlices dispatches again what was lost or refused.
 func (m *Machine) placeSlices(env node.Env, f *workflow) {
 	for _, s := range f.slices {
-		if s.state != message.WorkflowPending || env.Now() < s.notBefore {
+		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || env.Now() < s.notBefore {
 			continue
 		}
 		if w := m.another(env, s); w != nil {

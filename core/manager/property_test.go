@@ -27,7 +27,8 @@ type model struct {
 	counted map[string]bool
 	acted   map[message.JobID]message.Fence
 	ended   map[string]message.JobState
-	done    map[string]bool // workflows that are COMPLETED
+	done    map[string]bool                  // workflows that are COMPLETED
+	over    map[string]message.WorkflowState // of each workflow of each part
 	results map[string]uint64
 	unacked map[message.JobID]message.Fence
 	beats   uint64
@@ -50,7 +51,7 @@ func newModel(t *rapid.T) *model {
 		t: t, world: world(c), peers: map[node.ID]node.Peer{},
 		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]bool{},
 		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
-		results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
+		over: map[string]message.WorkflowState{}, results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
 	}
 	//lint:orderfree each entry goes to its own key
 	for id, role := range map[node.ID]node.Role{"g1": node.RoleGate, "w1": node.RoleWorker, "w2": node.RoleWorker} {
@@ -82,6 +83,11 @@ func (m *model) onEvent(e node.Event) {
 			m.counted[once] = true
 		}
 	case event.WorkflowChanged:
+		flow := fmt.Sprint(e.Job, e.Fence, e.Workflow)
+		if m.over[flow].Terminal() {
+			m.t.Fatalf("workflow %s had ended %v and became %v", flow, m.over[flow], e.To)
+		}
+		m.over[flow] = e.To
 		if e.To == message.WorkflowCompleted {
 			m.done[fmt.Sprint(e.Job, e.Fence, e.Workflow)] = true
 		}

@@ -31,11 +31,13 @@ func (m *Machine) load(env node.Env) bool {
 			}
 		}
 	}
+	m.loading = true
 	for _, p := range m.order {
 		if !p.recorded {
 			m.resume(env, p)
 		}
 	}
+	m.loading = false
 	return true
 }
 
@@ -82,7 +84,8 @@ func (m *Machine) loadMeta(_ node.Env, r node.Record) error {
 		return errRecord
 	}
 	d := decoder{bytes: r.Value}
-	p.gate, p.stop, p.why = node.ID(d.text()), message.JobState(d.number()), d.text()
+	p.gate, p.asked, p.why = node.ID(d.text()), message.JobState(d.number()), d.text()
+	p.stop = p.asked
 	if d.bad {
 		return errRecord
 	}

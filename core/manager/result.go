@@ -85,7 +85,7 @@ func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult,
 	s.result = r
 	s.progress = nil
 	m.detach(s)
-	env.Emit(event.SliceCounted{Slice: s.id, Fence: r.Fence, Part: s.workflow.part.fence, State: r.State})
+	env.Emit(event.SliceCounted{Slice: s.id, Fence: r.Fence, Part: s.workflow.part.fence, State: r.State, Started: starts(&r.Stats)})
 	if w != nil {
 		m.acknowledge(env, w, r, false)
 	}
@@ -95,12 +95,29 @@ func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult,
 	m.place(env)
 }
 
-// endSlice ends a slice that has no result.
+// starts is what a result counts for: the starts of all its steps.
+func starts(s *message.Stats) uint64 {
+	var n uint64
+	for i := range s.Steps {
+		n += s.Steps[i].Started
+	}
+	return n
+}
+
+// endSlice ends a slice that has no result, once that is on disk: a restart must
+// not revive what was told to have ended. Its attempt is over from here on.
 func (m *Machine) endSlice(env node.Env, s *slice, to message.WorkflowState, why string) {
 	m.detach(s)
-	s.why = why
-	m.becomeSlice(env, s, to)
-	m.writeSlices(env, []*slice{s})
+	s.end, s.why = to, why
+	m.writeEnd(env, s)
+}
+
+func (m *Machine) onEndStored(env node.Env, s *slice, err error) {
+	s.endWriting = false
+	if err != nil || s.state.Terminal() || m.sliceOf(s.id) != s {
+		return // onRetry writes it again, or its part was superseded
+	}
+	m.becomeSlice(env, s, s.end)
 	m.onSliceEnded(env, s)
 }
 

@@ -12,7 +12,9 @@ func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why str
 	if !job.LegalJob(p.state, to) {
 		node.Bug("part %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
 	}
-	env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
+	if !m.loading {
+		env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
+	}
 	p.state = to
 	m.touch(env, p)
 }
@@ -21,7 +23,9 @@ func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowS
 	if !job.LegalWorkflow(f.state, to) {
 		node.Bug("workflow %v/%d: %v cannot follow %v", f.part.job, f.index, to, f.state)
 	}
-	env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
+	if !m.loading {
+		env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
+	}
 	f.state = to
 	m.touch(env, f.part)
 }
@@ -38,7 +42,7 @@ func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) 
 
 // becomeAccepted: its worker runs it, whichever message said so first.
 func (m *Machine) becomeAccepted(env node.Env, s *slice) {
-	if s.state != message.WorkflowAssigned {
+	if s.state != message.WorkflowAssigned || !s.live() {
 		return
 	}
 	s.accepted, s.denials = env.Now(), 0

@@ -88,7 +88,7 @@ func (p *part) leftovers() []node.Record {
 func metaRecord(p *part) node.Record {
 	var e encoder
 	e.text(string(p.gate))
-	e.number(uint64(p.stop))
+	e.number(uint64(p.asked))
 	e.text(p.why)
 	return node.Record{Key: prefixMeta + p.job.String(), Value: e.bytes}
 }
@@ -100,8 +100,8 @@ func doneRecord(p *part) node.Record {
 	return node.Record{Key: prefixDone + p.job.String(), Value: append(e.bytes, encode(p.result)...)}
 }
 
-func (m *Machine) writeStop(env node.Env, p *part) {
-	m.put(env, write{what: "end of job " + p.job.String()}, metaRecord(p))
+func (m *Machine) writeStop(env node.Env, p *part, then func(node.Env, error)) {
+	m.put(env, write{"end of job " + p.job.String(), then}, metaRecord(p))
 }
 
 // writeDone waits while a higher fence of the job is being written: this record
@@ -145,10 +145,33 @@ func (m *Machine) writeSlices(env node.Env, list []*slice) {
 	}}, records...)
 }
 
+// writeEnd keeps how a slice ends before it does.
+func (m *Machine) writeEnd(env node.Env, s *slice) {
+	s.endWriting = true
+	f := s.workflow
+	list := []*slice{s}
+	if !f.kept {
+		list = f.slices
+	}
+	records := make([]node.Record, len(list))
+	for i, o := range list {
+		records[i] = node.Record{Key: keyOf(prefixSlice, o.id), Value: encodeSlice(o)}
+	}
+	m.put(env, write{"end of slice " + s.id.String(), func(env node.Env, err error) {
+		f.kept = f.kept || err == nil
+		m.onEndStored(env, s, err)
+		m.place(env)
+	}}, records...)
+}
+
 func encodeSlice(s *slice) []byte {
 	var e encoder
 	f := s.fence()
-	for _, n := range []uint64{f.Job, f.Manager, f.Attempt, s.vus, s.first, uint64(s.cores), uint64(s.state), uint64(s.dispatches), uint64(s.reruns)} {
+	state := s.state
+	if s.end != message.WorkflowNone {
+		state = s.end
+	}
+	for _, n := range []uint64{f.Job, f.Manager, f.Attempt, s.vus, s.first, uint64(s.cores), uint64(state), uint64(s.dispatches), uint64(s.reruns)} {
 		e.number(n)
 	}
 	e.text(string(s.worker))
