@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +26,8 @@ func TestMain(m *testing.M) {
 //	code N command...      run it, its exit code is N
 //	target key=N...        start a target, its address is $TARGET
 //	served N               wait until it has got that many requests
+//	ports NAME...          sets each variable to a free loopback address
+//	until TEXT command...  run it until its stdout has TEXT
 //	accounts FILE [SLACK]  the result file adds up and agrees with the target: exactly,
 //	                       or, with "cancelled", but for what was in flight
 func TestScripts(t *testing.T) {
@@ -35,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": expectCode, "target": serve, "served": served, "accounts": accounts,
+			"code": expectCode, "target": serve, "served": served, "accounts": accounts, "ports": ports, "until": until,
 		},
 	})
 }
@@ -132,4 +136,25 @@ func accounts(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("nothing was started")
 	}
 	ts.Logf("%d requests, both agree", got)
+}
+
+func ports(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range args {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		ts.Setenv(name, l.Addr().String())
+		defer func() { ts.Check(l.Close()) }() // all are open together, so that they differ
+	}
+}
+
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && strings.Contains(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+		if time.Now().After(limit) {
+			ts.Fatalf("no %q from %v within 30s: %v", args[0], args[1:], err)
+		}
+	}
 }

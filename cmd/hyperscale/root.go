@@ -98,7 +98,10 @@ func jobArgument(cmd *cobra.Command, args []string) error {
 	if err := exactly("JOB")(cmd, args); err != nil {
 		return err
 	}
-	_, err := message.ParseJobID(args[0])
+	id, err := message.ParseJobID(args[0])
+	if err == nil && (id == message.JobID{} || id.String() != args[0]) { // no gate writes it so
+		err = fmt.Errorf("job %q: %w", args[0], message.ErrJobID)
+	}
 	return asUsage(err)
 }
 
