@@ -213,11 +213,8 @@ func (w *World) onCommand(e *event) {
 	if p.life != e.life || !p.alive {
 		return
 	}
-	m := e.message
-	if w.config.Wire {
-		m = w.clone(m)
-	}
-	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.ref), Message: m, Generation: m.Digest()})
+	// A command, and its answers, stay within the process: they cross no wire.
+	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.ref), Message: e.message, Generation: e.message.Digest()})
 }
 
 func (w *World) onAnswer(e *event) {
@@ -225,11 +222,7 @@ func (w *World) onAnswer(e *event) {
 	if p.life != e.life || !p.alive {
 		return
 	}
-	m := e.message
-	if w.config.Wire {
-		m = w.clone(m)
-	}
 	if f := p.commands[node.CommandID(e.ref)]; f != nil {
-		f(m)
+		f(e.message)
 	}
 }

@@ -10,8 +10,10 @@ import (
 // Fault is one thing that goes wrong: data, so that schedules can be drawn,
 // written to a file, shrunk and played again. It begins At and ends after For.
 type Fault struct {
-	At  time.Duration `json:"at"`
-	For time.Duration `json:"for,omitempty"` // zero: until everything is healed
+	At time.Duration `json:"at"`
+	// For zero means until everything is healed; half-open, break-streams, exec-crash
+	// and exec-hang then act on what is there, and on nothing that comes later.
+	For time.Duration `json:"for,omitempty"`
 	// Kind is one of the names below.
 	Kind string `json:"kind"`
 	// Nodes that it befalls; empty means all.

@@ -29,11 +29,23 @@ func (w *World) inject(f Fault) {
 		return
 	}
 	a := &activeFault{fault: f, nodes: w.pick(f.Nodes)}
-	w.faults = append(w.faults, a)
 	w.begin(a)
+	if f.For == 0 && momentary(f.Kind) {
+		return
+	}
+	w.faults = append(w.faults, a)
 	if f.For > 0 {
 		w.At(w.now+f.For, func() { w.end(a) })
 	}
+}
+
+// momentary faults need no end: they act on what is there when they begin.
+func momentary(kind string) bool {
+	switch kind {
+	case FaultHalfOpen, FaultBreakStreams, FaultExecCrash, FaultExecHang:
+		return true
+	}
+	return false
 }
 
 // pick returns the named nodes in the world's order, all for none.
