@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -129,7 +130,7 @@ func (f *loadFlags) add(flags *pflag.FlagSet) {
 	addCount(flags, &f.vus, "vus", 0, 1, 100_000_000, "virtual users, instead of what the file says")
 	addSpan(flags, &f.duration, "duration", 0, time.Millisecond, "how long to send load, instead of what the file says")
 	flags.StringArrayVar(&f.params, "set", nil, "`name=value` of a param() of the file (repeatable)")
-	flags.Uint64Var(&f.seed, "seed", 0, "of the virtual users' random numbers; drawn if not given")
+	addCount(flags, &f.seed, "seed", 0, 1, math.MaxUint64, "of the virtual users' random numbers; drawn if not given")
 }
 
 // parameters reads the values of --set; the last of a name wins.

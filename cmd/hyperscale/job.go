@@ -26,8 +26,8 @@ type follower struct {
 	logger  *slog.Logger
 	signals *interrupts
 	started time.Time
-	// detach: an interrupt leaves the job running.
-	detach bool
+	detach  bool         // an interrupt leaves the job running
+	lost    <-chan error // tells that the cluster is gone; nil if nobody could know
 }
 
 // newFollower checks the output flags and begins to catch interrupts.
@@ -129,6 +129,8 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 			if err := cancelJob(ctx, s, job); err != nil {
 				return nil, err
 			}
+		case err := <-f.lost:
+			return nil, err
 		case <-silence.C:
 			return nil, exitWith(exitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s is gone or cut off; the job may go on", job, newsMax, s.gates))
 		case <-given:

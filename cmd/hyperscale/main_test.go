@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"hyperscale/examples"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/target"
 )
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 //	served N               wait until it has got that many requests
 //	ports NAME...          sets each variable to a free loopback address
 //	until TEXT command...  run it until its stdout has TEXT
+//	examples               run every example against the target, briefly
 //	accounts FILE [SLACK]  the result file adds up and agrees with the target: exactly,
 //	                       or, with "cancelled", but for what was in flight
 func TestScripts(t *testing.T) {
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": expectCode, "target": serve, "served": served, "accounts": accounts, "ports": ports, "until": until,
+			"code": expectCode, "target": serve, "served": served, "accounts": accounts, "ports": ports, "until": until, "examples": runExamples,
 		},
 	})
 }
@@ -156,5 +158,17 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 		if time.Now().After(limit) {
 			ts.Fatalf("no %q from %v within 30s: %v", args[0], args[1:], err)
 		}
+	}
+}
+
+func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
+	all, err := examples.Files.ReadDir(".")
+	ts.Check(err)
+	for _, e := range all {
+		b, err := examples.Files.ReadFile(e.Name())
+		ts.Check(err)
+		file := ts.MkAbs(e.Name())
+		ts.Check(os.WriteFile(file, b, 0o644))
+		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+ts.Getenv("TARGET"), "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none"))
 	}
 }

@@ -58,6 +58,7 @@ func newRootCommand() *cobra.Command {
 		newNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
 		newNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),
 	)
+	// The simulator's commands join this line.
 	add(groupMore, newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), newGuardCommand())
 	return root
@@ -113,6 +114,9 @@ func refuseFlag(cmd *cobra.Command, err error) error {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text = fmt.Sprintf("--%s is not a flag of `%s`%s", name, cmd.CommandPath(), didYouMean(name, names))
+	}
+	if head, _, cryptic := strings.Cut(text, ": strconv.Parse"); cryptic {
+		text = head + ": write a whole number"
 	}
 	return usage("%s: see `%s --help`", text, cmd.CommandPath())
 }

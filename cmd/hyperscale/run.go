@@ -114,7 +114,7 @@ func runOn(ctx context.Context, f *follower, cluster *local.Cluster, spec jobSpe
 	if err := awaitCores(ctx, f, s, cluster.Cores()); err != nil {
 		return nil, err
 	}
-	f.started = time.Now()
+	f.started, f.lost = time.Now(), cluster.Lost()
 	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.program.Main, Program: spec.program, Plan: *spec.plan})
 	if err != nil {
 		return nil, err

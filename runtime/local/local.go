@@ -43,6 +43,7 @@ type Cluster struct {
 	cores int
 	gate  *host.Node
 	nodes []*host.Node // in the order in which they stop
+	lost  chan error
 }
 
 // Start starts gate, manager and worker.
@@ -53,13 +54,30 @@ func Start(c Config) (*Cluster, error) {
 	if c.Logger == nil {
 		return nil, errors.New("local.logger is nil: give one, with slog.DiscardHandler if nobody listens")
 	}
-	cluster := &Cluster{cores: c.Cores}
+	cluster := &Cluster{cores: c.Cores, lost: make(chan error, 1)}
 	if err := cluster.start(c); err != nil {
 		cluster.Kill()
 		return nil, err
 	}
+	for _, n := range cluster.nodes {
+		go cluster.watch(n)
+	}
 	return cluster, nil
 }
+
+// watch tells of a node that ends by itself.
+func (c *Cluster) watch(n *host.Node) {
+	<-n.Done()
+	if err := n.Err(); err != nil {
+		select {
+		case c.lost <- fmt.Errorf("the local cluster's %s ended: %w", n.Self().Role, err):
+		default: // another one was first
+		}
+	}
+}
+
+// Lost tells of the first node that ended and was not asked to.
+func (c *Cluster) Lost() <-chan error { return c.lost }
 
 func (c *Cluster) start(config Config) error {
 	options := func(role node.Role, id node.ID, m node.Machine) host.Options {
