@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -42,7 +43,7 @@ var nodeFlags = []struct {
 }
 
 func newNodeCommand(role node.Role, short string) *cobra.Command {
-	var file string
+	var file, history string
 	cmd := &cobra.Command{
 		Use:   role.String(),
 		Short: short,
@@ -56,11 +57,12 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 			if err != nil {
 				return asUsage(err)
 			}
-			return runNode(cmd.Context(), n)
+			return runNode(cmd.Context(), n, history)
 		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&file, "config", "", "YAML `FILE` of the node's settings")
+	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for whoever wants to check what the node did")
 	defaults := map[string]string{}
 	d := config.Default(role)
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
@@ -90,7 +92,7 @@ func hasRole(roles []node.Role, role node.Role) bool {
 func changedFlags(cmd *cobra.Command) map[string]string {
 	set := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "config" || f.Name == "help" {
+		if f.Name == "config" || f.Name == "history" || f.Name == "help" {
 			return
 		}
 		set[f.Name] = f.Value.String()
@@ -102,12 +104,21 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 }
 
 // runNode runs one node until it is asked to stop, or ends by itself.
-func runNode(ctx context.Context, c config.Node) error {
+func runNode(ctx context.Context, c config.Node, history string) error {
 	log := logFlags{level: c.LogLevel, format: c.LogFormat}
 	logger := log.logger(os.Stderr)
+	var events io.Writer
+	if history != "" {
+		f, err := os.OpenFile(history, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return asUsage(fmt.Errorf("--history %s cannot be written: choose another file: %w", history, err))
+		}
+		defer func() { _ = f.Close() }() // each line was written by itself, and its error told
+		events = f
+	}
 	signals := catchInterrupts()
 	defer signals.release()
-	n, err := startNode(c, logger)
+	n, err := startNode(c, logger, events)
 	if err != nil {
 		return err
 	}
@@ -130,10 +141,11 @@ func runNode(ctx context.Context, c config.Node) error {
 	return n.Stop(ctx)
 }
 
-func startNode(c config.Node, logger *slog.Logger) (*host.Node, error) {
+func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: logger,
+		History: events,
 	}
 	switch c.Role {
 	case node.RoleGate:
