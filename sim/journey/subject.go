@@ -1,0 +1,131 @@
+package journey
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// JobOf returns the job that a message speaks of; zero for none, or several.
+func JobOf(m node.Message) message.JobID {
+	switch m := m.(type) {
+	case *message.JobAck:
+		return m.Job
+	case *message.JobWatch:
+		return m.Job
+	case *message.JobQuery:
+		return m.Job
+	case *message.JobStatus:
+		return m.Job
+	case *message.JobResult:
+		return m.Result.Job
+	case *message.JobCancel:
+		return m.Job
+	case *message.JobCancelAck:
+		return m.Job
+	case *message.JobDispatch:
+		return m.Job
+	case *message.JobAccepted:
+		return m.Job
+	case *message.JobRefused:
+		return m.Job
+	case *message.JobProgress:
+		return m.Job
+	case *message.PartResult:
+		return m.Job
+	case *message.PartResultAck:
+		return m.Job
+	case *message.PartCancel:
+		return m.Job
+	}
+	return sliceOf(m).Job
+}
+
+// sliceOf returns the slice that a message speaks of, or a zero one.
+func sliceOf(m node.Message) message.SliceID {
+	switch m := m.(type) {
+	case *message.SliceDispatch:
+		return m.Slice
+	case *message.SliceAccepted:
+		return m.Slice
+	case *message.SliceRefused:
+		return m.Slice
+	case *message.SliceProgress:
+		return m.Slice
+	case *message.SliceResult:
+		return m.Slice
+	case *message.SliceResultAck:
+		return m.Slice
+	case *message.SliceCancel:
+		return m.Slice
+	case *message.ExecStart:
+		return m.Slice
+	}
+	return message.SliceID{}
+}
+
+// RequestOf returns what a client's submission and its answers have in common:
+// before it is accepted a job has no name. Zero for other messages.
+func RequestOf(m node.Message) message.RequestID {
+	switch m := m.(type) {
+	case *message.JobSubmit:
+		return m.Request
+	case *message.JobAck:
+		return m.Request
+	case *message.Refused:
+		return m.Request
+	}
+	return message.RequestID{}
+}
+
+// JobOfEvent returns the job that an event speaks of, or zero.
+func JobOfEvent(e node.Event) message.JobID {
+	switch e := e.(type) {
+	case event.JobChanged:
+		return e.Job
+	case event.PartChanged:
+		return e.Job
+	case event.WorkflowChanged:
+		return e.Job
+	case event.PartCounted:
+		return e.Job
+	case event.PartDispatched:
+		return e.Job
+	case event.Acted:
+		return e.Slice.Job
+	case event.FenceRefused:
+		return e.Slice.Job
+	case event.SliceStarted:
+		return e.Slice.Job
+	case event.SliceEnded:
+		return e.Slice.Job
+	case event.SliceCounted:
+		return e.Slice.Job
+	case event.SliceDispatched:
+		return e.Slice.Job
+	case event.SliceLost:
+		return e.Slice.Job
+	case event.ExecutorGone:
+		return e.Slice.Job
+	}
+	return message.JobID{}
+}
+
+// Routine says that a message only keeps nodes known to one another, or tells
+// figures that the next one tells again: of interest when it is lost.
+func Routine(m node.Message) bool {
+	switch m.(type) {
+	case *message.ManagerHeartbeat, *message.WorkerHeartbeat, *message.HeartbeatAck, *message.ClientPing, *message.ClientPong:
+		return true
+	}
+	return false
+}
+
+// Progress says that a message tells how far a job is.
+func Progress(m node.Message) bool {
+	switch m.(type) {
+	case *message.JobStatus, *message.JobProgress, *message.SliceProgress:
+		return true
+	}
+	return false
+}
