@@ -1,0 +1,24 @@
+// Package schedule is the file format of a run that is worth playing again: the
+// scenario, the seed, what was drawn, and every fault as it was played.
+//
+// It runs nothing: a replay hands Faults to the scenario instead of letting it
+// draw again. Whether the faults fit the world is judged by sim.World.Schedule.
+//
+// Source: DESIGN.md, "The simulator"; house style 4.10 and 5.8. The file is
+// JSON, one fault a line, so that a person can read it, shorten it and see what
+// changed between two of them.
+//
+// Invariants:
+//
+//	C1 Read(Write(f)) == f for every f that Validate accepts.
+//	C2 Read takes a bounded number of bytes and never panics; a file with a
+//	   field that it does not know is refused, as playing it would be another run.
+//	C3 A refusal names the field, its value and what to change.
+//
+// Example:
+//
+//	f, err := schedule.Read(file)
+//	report := scenario.Run(scenarios.Options{Seed: f.Seed, Virtual: f.Virtual, Faults: f.Faults})
+//
+// Read file.go, then write.go and read.go.
+package schedule
