@@ -47,12 +47,22 @@ func (d *summary) headline() {
 	r := d.result
 	d.add("", fmt.Sprintf("%s  %s in %s", d.style.paint(bold, Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), Duration(time.Duration(r.DurationNS))))
 	if r.Error != "" {
-		d.wrap("  ", Clean(r.Error), bad)
+		d.wrap("  ", d.reason(r.Error), bad)
 	}
 	t := r.Totals
 	if t.Started > 0 {
 		d.add(d.style.paint(faint, fmt.Sprintf("  %s started, %s ok, %s in, %s out", Count(t.Started), Share(t.OK, t.Started), Bytes(t.BytesIn), Bytes(t.BytesOut))))
 	}
+}
+
+// reason leaves out the name of the only datacenter.
+func (d *summary) reason(s string) string {
+	if len(d.result.Datacenters) == 1 {
+		for name := range d.result.Datacenters {
+			s = strings.TrimPrefix(s, name+": ")
+		}
+	}
+	return Clean(s)
 }
 
 func outcomeColour(outcome string) string {
@@ -72,8 +82,8 @@ func (d *summary) workflow(w *report.Workflow) {
 		head += "  " + w.Outcome
 	}
 	d.add(d.style.paint(faint, head))
-	if w.Error != "" {
-		d.wrap("  ", Clean(w.Error), bad)
+	if reason := d.reason(w.Error); !strings.Contains(d.reason(d.result.Error), reason) { // it stands at the top already
+		d.wrap("  ", reason, bad)
 	}
 	d.steps(w.Steps)
 	d.failures(w)

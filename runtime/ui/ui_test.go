@@ -203,6 +203,14 @@ func TestSummaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	refused, err := report.Build(&message.Result{
+		Name: "a.star", State: message.JobFailed, Error: `local: workflow "w": nothing reached the target`,
+		Datacenters: []message.DatacenterResult{{Name: "local", State: message.JobFailed}},
+		Workflows:   []message.WorkflowResult{{Name: "w", State: message.WorkflowFailed, Error: "local: nothing reached the target", VUs: 2, Cores: 1}},
+	}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct {
 		name   string // of the golden
 		result *report.Result
@@ -212,6 +220,7 @@ func TestSummaries(t *testing.T) {
 		{"summary-colour.txt", result(t, "local"), Style{Width: 80, Color: true}},
 		{"summary-cluster.txt", result(t, "east", "west"), Style{Width: 80}},
 		{"summary-failed.txt", nothing, Style{Width: 80}},
+		{"summary-refused.txt", refused, Style{Width: 80}}, // the reason is told once
 	} {
 		got := Summary(row.result, row.style)
 		for line := range strings.SplitSeq(got, "\n") {
