@@ -41,7 +41,7 @@ type Checker struct {
 	ordered  map[actor]message.Fence   // T3: highest dispatch obeyed
 	started  map[execution]node.ID     // T6
 	workers  map[node.ID]*worker       // T9
-	slices   map[counted]bool          // T8
+	slices   map[counted]told          // T8
 	parts    map[partOf]bool           // T8
 	jobs     map[message.JobID]*theJob // L, T11
 	flows    map[flow]message.WorkflowState
@@ -52,7 +52,7 @@ type Checker struct {
 func New() *Checker {
 	return &Checker{
 		acted: map[actor]message.Fence{}, ordered: map[actor]message.Fence{}, started: map[execution]node.ID{},
-		workers: map[node.ID]*worker{}, slices: map[counted]bool{}, parts: map[partOf]bool{},
+		workers: map[node.ID]*worker{}, slices: map[counted]told{}, parts: map[partOf]bool{},
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
 	}
 }
@@ -81,6 +81,11 @@ func (c *Checker) Observe(r Record) {
 
 // Violations returns what was broken so far, the first ones, in order.
 func (c *Checker) Violations() []Violation { return c.violations }
+
+// Violate records what somebody else saw broken: a scenario that plays a client.
+func (c *Checker) Violate(invariant string, r Record, format string, args ...any) {
+	c.violate(invariant, r, format, args...)
+}
 
 // Broken returns how often something was broken, the forgotten ones included.
 func (c *Checker) Broken() int { return c.broken }

@@ -65,7 +65,7 @@ func judge(t *testing.T, file string) []checker.Violation {
 	if err := checker.Read(f, c.Observe); err != nil {
 		t.Fatal(err)
 	}
-	c.Finish(time.Hour)
+	c.Finish(time.Hour, time.Minute)
 	return c.Violations()
 }
 
@@ -133,7 +133,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := checker.New()
 		_ = checker.Read(bytes.NewReader(b), c.Observe)
-		c.Finish(time.Hour)
+		c.Finish(time.Hour, time.Minute)
 	})
 }
 

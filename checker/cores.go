@@ -35,13 +35,13 @@ func (c *Checker) takeCores(r Record, e event.SliceStarted) {
 		if other, ok := w.holder[core]; ok {
 			c.violate("T9", r, "core %d was given to slice %v under %v while %v under %v holds it", core, e.Slice, e.Fence, other.slice, other.fence)
 		}
-		w.holder[core] = execution{e.Slice, e.Fence}
+		w.holder[core] = execution{slice: e.Slice, fence: e.Fence}
 	}
 }
 
 func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {
 	w := c.of(r)
-	run := execution{e.Slice, e.Fence}
+	run := execution{slice: e.Slice, fence: e.Fence}
 	var held []int
 	//lint:orderfree the cores are sorted below
 	for core, holder := range w.holder {

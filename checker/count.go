@@ -14,6 +14,12 @@ type counted struct {
 	part    message.Fence
 }
 
+// told is how a slice was counted first.
+type told struct {
+	incarnation uint64
+	event       event.SliceCounted
+}
+
 // partOf is a datacenter's part of a job.
 type partOf struct {
 	job        message.JobID
@@ -29,13 +35,16 @@ type partSum struct {
 
 func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
 	key := counted{r.Node, e.Slice, e.Part}
-	if c.slices[key] {
+	if first, ok := c.slices[key]; ok {
+		if first.event == e && first.incarnation < r.Incarnation {
+			return // after a restart it cannot know whether anybody heard of it
+		}
 		c.violate("T8", r, "slice %v was counted twice in part %v, now under %v", e.Slice, e.Part, e.Fence)
 		return
 	}
-	c.slices[key] = true
+	c.slices[key] = told{r.Incarnation, e}
 	c.reported[partSum{r.Node, e.Slice.Job, partFence(e.Part)}] += e.Started
-	if _, ok := c.started[execution{e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
+	if _, ok := c.started[execution{e.Datacenter, e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
 		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
 	}
 }

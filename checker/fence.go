@@ -15,8 +15,9 @@ type actor struct {
 
 // execution names one run of a slice.
 type execution struct {
-	slice message.SliceID
-	fence message.Fence
+	datacenter string
+	slice      message.SliceID
+	fence      message.Fence
 }
 
 // onActed judges T3. Equal fences pass, but for a dispatch: an equal dispatch is
@@ -39,7 +40,7 @@ func (c *Checker) onActed(r Record, e event.Acted) {
 
 // onSliceStarted judges T6, then T9.
 func (c *Checker) onSliceStarted(r Record, e event.SliceStarted) {
-	run := execution{e.Slice, e.Fence}
+	run := execution{e.Datacenter, e.Slice, e.Fence}
 	if first, ok := c.started[run]; ok {
 		c.violate("T6", r, "slice %v was started under fence %v, as it had been on %s", e.Slice, e.Fence, first)
 	}

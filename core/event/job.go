@@ -51,12 +51,14 @@ type FenceRefused struct {
 	What    string
 }
 
-// SliceStarted: a worker accepted an execution and gave it cores (T6, T9).
+// SliceStarted: a worker accepted an execution and gave it cores (T6, T9). Slices
+// and fences are named anew in each datacenter.
 type SliceStarted struct {
-	Slice message.SliceID
-	Fence message.Fence
-	Cores []int // indices of the cores it holds from now on
-	Total int   // cores of this worker
+	Slice      message.SliceID
+	Fence      message.Fence
+	Datacenter string
+	Cores      []int // indices of the cores it holds from now on
+	Total      int   // cores of this worker
 }
 
 // SliceEnded: all executors of that execution are gone, its cores are free.
@@ -70,10 +72,11 @@ type SliceEnded struct {
 
 // SliceCounted: a manager counted a slice's result (T8).
 type SliceCounted struct {
-	Slice message.SliceID
-	Fence message.Fence
-	Part  message.Fence // of the part that counts it
-	State message.WorkflowState
+	Slice      message.SliceID
+	Fence      message.Fence
+	Datacenter string
+	Part       message.Fence // of the part that counts it
+	State      message.WorkflowState
 	// Started is the sum of its steps' starts: what is counted with it.
 	Started uint64
 }

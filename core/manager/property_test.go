@@ -24,7 +24,7 @@ type model struct {
 	stops   []stopped
 	high    map[message.SliceID]message.Fence // of dispatches
 	where   map[string]node.ID                // of each slice and fence
-	counted map[string]bool
+	counted map[string]counted
 	acted   map[message.JobID]message.Fence
 	ended   map[string]message.JobState
 	done    map[string]bool                  // workflows that are COMPLETED
@@ -32,6 +32,12 @@ type model struct {
 	results map[string]uint64
 	unacked map[message.JobID]message.Fence
 	beats   uint64
+}
+
+// counted is how a slice's result was told; a restart tells it again.
+type counted struct {
+	incarnation uint64
+	event       event.SliceCounted
 }
 
 type dispatched struct {
@@ -49,7 +55,7 @@ func newModel(t *rapid.T) *model {
 	c.DispatchTimeout = 20 * time.Second
 	m := &model{
 		t: t, world: world(c), peers: map[node.ID]node.Peer{},
-		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]bool{},
+		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]counted{},
 		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
 		over: map[string]message.WorkflowState{}, results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
 	}
@@ -77,11 +83,12 @@ func (m *model) onEvent(e node.Event) {
 			m.t.Fatalf("%v is dispatched before what it depends on is COMPLETED", e.Slice)
 		}
 	case event.SliceCounted:
-		if once := fmt.Sprint(e.Slice, e.Part); m.counted[once] {
+		once := fmt.Sprint(e.Slice, e.Part)
+		first, ok := m.counted[once]
+		if ok && (first.event != e || first.incarnation == m.world.Self().Incarnation) {
 			m.t.Fatalf("%s is counted twice", once)
-		} else {
-			m.counted[once] = true
 		}
+		m.counted[once] = counted{m.world.Self().Incarnation, e}
 	case event.WorkflowChanged:
 		flow := fmt.Sprint(e.Job, e.Fence, e.Workflow)
 		if m.over[flow].Terminal() {

@@ -154,6 +154,7 @@ func (m *Machine) loadResult(env node.Env, r node.Record) error {
 	}
 	m.detach(s)
 	s.result, s.state, s.why = result, result.State, result.Error
+	m.tellCounted(env, s) // it cannot know whether anybody heard of it
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult,
 	s.result = r
 	s.progress = nil
 	m.detach(s)
-	env.Emit(event.SliceCounted{Slice: s.id, Fence: r.Fence, Part: s.workflow.part.fence, State: r.State, Started: starts(&r.Stats)})
+	m.tellCounted(env, s)
 	if w != nil {
 		m.acknowledge(env, w, r, false)
 	}
@@ -93,6 +93,14 @@ func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult,
 	m.becomeSlice(env, s, r.State)
 	m.onSliceEnded(env, s)
 	m.place(env)
+}
+
+// tellCounted tells of a slice's result that is on disk.
+func (m *Machine) tellCounted(env node.Env, s *slice) {
+	env.Emit(event.SliceCounted{
+		Slice: s.id, Fence: s.result.Fence, Datacenter: m.config.Datacenter, Part: s.workflow.part.fence,
+		State: s.result.State, Started: starts(&s.result.Stats),
+	})
 }
 
 // starts is what a result counts for: the starts of all its steps.

@@ -16,7 +16,7 @@ func (m *Machine) start(env node.Env, x *execution) {
 	d := x.dispatch
 	x.become(running)
 	x.started = env.Now()
-	env.Emit(event.SliceStarted{Slice: x.slice.id, Fence: x.fence, Cores: append([]int(nil), x.cores...), Total: len(m.cores)})
+	env.Emit(event.SliceStarted{Slice: x.slice.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: append([]int(nil), x.cores...), Total: len(m.cores)})
 	share := d.VUs / uint64(len(x.cores))
 	for i, core := range x.cores {
 		vus := share

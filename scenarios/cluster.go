@@ -1,0 +1,113 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/client"
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/worker"
+	"hyperscale/sim"
+)
+
+// topology is how many of each there are.
+type topology struct {
+	gates       int
+	datacenters int
+	managers    int // of each datacenter
+	workers     int // of each datacenter
+	cores       int // of each worker
+	clients     int
+}
+
+// referenceTopology is the cluster of `steady` and `storm`.
+func referenceTopology() topology {
+	return topology{gates: 3, datacenters: 3, managers: 3, workers: 4, cores: 4, clients: 3}
+}
+
+// datacenter returns the i-th datacenter's name, from 0.
+func datacenter(i int) string { return "dc-" + string(rune('a'+i)) }
+
+// costs are the CPU times of the handlers, from profiles of the roles rounded up
+// to a slow machine.
+func costs() sim.Costs {
+	return sim.Costs{
+		Default: 20 * time.Microsecond,
+		ByKind: map[node.Kind]time.Duration{
+			message.KindJobSubmit:     200 * time.Microsecond,
+			message.KindJobDispatch:   200 * time.Microsecond,
+			message.KindSliceDispatch: 200 * time.Microsecond,
+			message.KindSliceProgress: 40 * time.Microsecond,
+			message.KindJobProgress:   60 * time.Microsecond,
+			message.KindSliceResult:   100 * time.Microsecond,
+			message.KindPartResult:    150 * time.Microsecond,
+		},
+	}
+}
+
+// cluster adds and starts all nodes of a topology, within the first second.
+func (s *stage) cluster(t topology) {
+	s.topology = t
+	var gates []node.Addr
+	for i := range t.gates {
+		s.gates = append(s.gates, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
+			return gate.New(gate.Default())
+		}}))
+		gates = append(gates, s.world.Addr(s.gates[i]))
+	}
+	for d := range t.datacenters {
+		s.datacenterNodes(d, gates)
+	}
+	for i := range t.clients {
+		c := client.Default()
+		// Each client prefers another gate, and knows all.
+		for k := range gates {
+			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
+		}
+		s.clients = append(s.clients, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: datacenter(i % t.datacenters), New: func() node.Machine {
+			return client.New(c)
+		}}))
+	}
+	for _, id := range s.nodes {
+		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
+	}
+}
+
+func (s *stage) datacenterNodes(d int, gates []node.Addr) {
+	name := datacenter(d)
+	m := manager.Default()
+	m.Datacenter, m.Gates = name, gates
+	var managers []node.Addr
+	for i := range s.topology.managers {
+		id := s.add(sim.Spec{ID: node.ID(fmt.Sprintf("manager-%s-%d", name, i+1)), Role: node.RoleManager, Place: name, New: func() node.Machine {
+			return manager.New(m)
+		}})
+		s.managers = append(s.managers, id)
+		managers = append(managers, s.world.Addr(id))
+	}
+	w := worker.Default()
+	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.cores
+	for i := range s.topology.workers {
+		s.workers = append(s.workers, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("worker-%s-%d", name, i+1)), Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
+			return worker.New(w)
+		}}))
+	}
+}
+
+// add gives a node what all have in common: costs, and a clock that is off and
+// drifts within the bound.
+func (s *stage) add(spec sim.Spec) node.ID {
+	spec.Costs = costs()
+	spec.ClockOffset = s.rand.Duration(0, time.Hour)
+	spec.DriftPPM = int64(s.rand.N(2*driftMax+1)) - driftMax
+	s.world.Add(spec)
+	s.nodes = append(s.nodes, spec.ID)
+	return spec.ID
+}
+
+// driftMax is the bound within which clocks of a healthy cluster drift, in parts
+// per million: cheap quartz.
+const driftMax = 100

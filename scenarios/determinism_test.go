@@ -1,0 +1,168 @@
+package scenarios_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"hyperscale/scenarios"
+)
+
+// binary builds the product once for a test that runs it in processes of its own.
+func binary(t *testing.T, args ...string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "hyperscale")
+	cmd := exec.Command("go", append([]string{"build", "-o", bin}, append(args, "hyperscale/cmd/hyperscale")...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// verdict is the line that `sim run --json` prints.
+type verdict struct {
+	Scenario string `json:"scenario"`
+	Seed     uint64 `json:"seed"`
+	Hash     string `json:"hash"`
+	Events   uint64 `json:"events"`
+	Verdict  string `json:"verdict"`
+	Detail   string `json:"detail"`
+}
+
+// play runs one seed in a process of its own.
+func play(bin string, env []string, args ...string) (verdict, error) {
+	cmd := exec.Command(bin, append([]string{"sim", "run", "--json"}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	var v verdict
+	if jsonErr := json.Unmarshal(out, &v); jsonErr != nil {
+		return v, fmt.Errorf("%v: %w\n%s%s", args, err, out, errors.String())
+	}
+	return v, nil
+}
+
+// What must not matter: how many threads there are, whether somebody watches,
+// whether messages are encoded. Each run has a process of its own, so that
+// nothing that is seeded per process can hide.
+func TestDeterminismAcrossProcesses(t *testing.T) {
+	seeds, _ := strconv.Atoi(os.Getenv("HYPERSCALE_DETERMINISM_SEEDS"))
+	if seeds == 0 {
+		t.Skip("`make determinism` runs this: it takes minutes")
+	}
+	bin := binary(t)
+	work := make(chan func())
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for f := range work {
+				f()
+			}
+		})
+	}
+	for _, s := range scenarios.All() {
+		virtual := "30s"
+		if s.Name == "gossip" {
+			virtual = "5s"
+		}
+		for seed := 1; seed <= seeds; seed++ {
+			work <- func() { compare(t, bin, s.Name, strconv.Itoa(seed), virtual) }
+		}
+	}
+	close(work)
+	group.Wait()
+}
+
+func compare(t *testing.T, bin, name, seed, virtual string) {
+	trace := filepath.Join(t.TempDir(), name+seed+".jsonl")
+	args := []string{name, "--seed", seed, "--virtual", virtual}
+	var base verdict
+	for i, config := range []struct {
+		threads string
+		args    []string
+	}{
+		{"2", nil},
+		{"4", []string{"--trace", trace}},
+		{"4", []string{"--wire"}},
+		{"1", []string{"--wire", "--trace", trace}},
+	} {
+		got, err := play(bin, []string{"GOMAXPROCS=" + config.threads}, append(args, config.args...)...)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if i == 0 {
+			base = got
+			continue
+		}
+		if got.Hash != base.Hash || got.Events != base.Events {
+			t.Errorf("%s seed %s: GOMAXPROCS=%s %v gave hash %s after %d events, the plain run %s after %d\n%s",
+				name, seed, config.threads, config.args, got.Hash, got.Events, base.Hash, base.Events, firstDifference(bin, args, config.args, trace))
+		}
+	}
+	_ = os.Remove(trace) // the next seed writes its own
+}
+
+// firstDifference traces both runs and returns the first event that differs.
+func firstDifference(bin string, args, other []string, trace string) string {
+	if len(other) == 0 {
+		return ""
+	}
+	a, b := trace+".a", trace+".b"
+	wire := []string{}
+	for _, arg := range other {
+		if arg == "--wire" {
+			wire = append(wire, arg)
+		}
+	}
+	if _, err := play(bin, nil, append(append([]string{}, args...), "--trace", a)...); err != nil {
+		return err.Error()
+	}
+	if _, err := play(bin, nil, append(append(append([]string{}, args...), wire...), "--trace", b)...); err != nil {
+		return err.Error()
+	}
+	fa, _ := os.Open(a)
+	fb, _ := os.Open(b)
+	defer fa.Close()
+	defer fb.Close()
+	la, lb := bufio.NewScanner(fa), bufio.NewScanner(fb)
+	for n := 1; la.Scan() && lb.Scan(); n++ {
+		if la.Text() != lb.Text() {
+			return fmt.Sprintf("first difference in line %d of the traces:\n%s\n%s", n, la.Text(), lb.Text())
+		}
+	}
+	return "the traces of a second try are equal: something outside the seed decides"
+}
+
+// The quick form, in every `go test`: the same seed twice in one process, and
+// once with every message encoded.
+func TestDeterminismInOneProcess(t *testing.T) {
+	for _, s := range scenarios.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			virtual := s.Virtual / 10
+			if s.Name == "gossip" {
+				virtual = s.Virtual / 100
+			}
+			first := s.Run(scenarios.Options{Seed: 7, Virtual: virtual})
+			again := s.Run(scenarios.Options{Seed: 7, Virtual: virtual})
+			wire := s.Run(scenarios.Options{Seed: 7, Virtual: virtual, Wire: true})
+			if first.Hash != again.Hash || first.Hash != wire.Hash {
+				t.Errorf("hashes: %x, again %x, encoded %x", first.Hash, again.Hash, wire.Hash)
+			}
+			if other := s.Run(scenarios.Options{Seed: 8, Virtual: virtual}); other.Hash == first.Hash {
+				t.Errorf("seeds 7 and 8 have one hash %x", first.Hash)
+			}
+			if first.Events == 0 {
+				t.Error("nothing happened")
+			}
+		})
+	}
+}

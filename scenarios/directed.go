@@ -1,0 +1,197 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// directed are worlds with one thing wrong, aimed at one promise.
+func directed() []Scenario {
+	return []Scenario{
+		{Name: "worker-lost", Virtual: 4 * time.Minute, build: buildWorkerLost,
+			Doc: "Workers are killed one by one in the middle of their slices and return a minute later. Each slice runs again elsewhere under a higher attempt, and what the lost attempt had told counts nowhere."},
+		{Name: "manager-lost", Virtual: 4 * time.Minute, build: buildManagerLost,
+			Doc: "Managers are killed, one in each datacenter, while they run parts of jobs. The gate raises the manager epoch and gives the part to another; the old epoch's slices are superseded, not run twice under one fence."},
+		{Name: "gate-restart", Virtual: 4 * time.Minute, build: buildGateRestart,
+			Doc: "Every gate is killed in turn and returns with its disk. Its jobs are there again; parts that went on meanwhile are adopted, results that waited in outboxes arrive and count once."},
+		{Name: "paused-worker", Virtual: 4 * time.Minute, build: buildPausedWorker,
+			Doc: "Workers are stopped for longer than the silence that makes them lost, and wake up with executors that ran on and results under a fence that has been passed. Those results are refused."},
+		{Name: "half-open", Virtual: 4 * time.Minute, build: buildHalfOpen,
+			Doc: "Streams break on one side only, again and again. Whoever still believes in one finds out by the silence on it; nothing that was sent on it is taken for delivered."},
+		{Name: "silent-datacenter", Virtual: 5 * time.Minute, build: buildSilentDatacenter,
+			Doc: "Jobs run in two datacenters each, and one datacenter is cut off from all gates for a minute. Its parts end by what its managers report after the cut, or by their timeout; never is a job COMPLETED without them."},
+		{Name: "cancel-races", Virtual: 4 * time.Minute, build: buildCancelRaces,
+			Doc: "Every job is cancelled, some beside their submission, some beside their end, while streams break. There is one terminal state, the first; the acknowledgement of an end is never taken back."},
+		{Name: "executor-crash", Virtual: 4 * time.Minute, build: buildExecutorCrash,
+			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and tells the reason; a workflow's own failure is not run again."},
+		{Name: "executor-hang", Virtual: 5 * time.Minute, build: buildExecutorHang,
+			Doc: "Executors fall silent and ignore cancellation. They are killed when their time is over, and their cores serve on."},
+		{Name: "disk-full", Virtual: 4 * time.Minute, build: buildDiskFull,
+			Doc: "The disks of gates, managers and workers are full, a third of the time each. New work is refused with a reason; what runs goes on, and what was on disk stays."},
+		{Name: "torn-disk", Virtual: 4 * time.Minute, build: buildTornDisk,
+			Doc: "Nodes crash while they write, and lose some or all of what was not synced. Nothing that was told to anybody is missing afterwards."},
+		{Name: "submit-flood", Virtual: 4 * time.Minute, build: buildSubmitFlood,
+			Doc: "Two thousand jobs within two seconds for a cluster that runs a few at a time. What exceeds the queue is refused with the time to come back; what was accepted ends, if only by its age in the queue."},
+		{Name: "rolling-drain", Virtual: 4 * time.Minute, build: buildRollingDrain,
+			Doc: "All nodes are stopped gracefully and started again, one after the other, workers first. No job is lost."},
+		{Name: "drift", Virtual: 4 * time.Minute, build: buildDrift,
+			Doc: "Clocks run up to two percent fast or slow, and processors a thousand times slower for seconds. Healthy nodes are not taken for lost for long, and fences hold."},
+		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, build: buildLostGateDisk, Shows: "T11",
+			Doc: "A gate returns without its disk. Who owns a job beside the gate that accepted it is not built yet, so its jobs are lost, and this world must show it."},
+	}
+}
+
+// standard builds a small cluster with a stream of jobs, and returns the load.
+func (s *stage) standard(t topology, change func(*load)) {
+	s.cluster(t)
+	l := stormLoad(s.heal)
+	l.cancels = 0
+	if change != nil {
+		change(&l)
+	}
+	s.submitAll(l)
+}
+
+func smallTopology() topology {
+	return topology{gates: 1, datacenters: 1, managers: 1, workers: 3, cores: 4, clients: 1}
+}
+
+// inTurn befalls nodes one after the other, evenly over the time of the faults.
+func (s *stage) inTurn(ids []node.ID, kind string, length time.Duration, value int64) {
+	gap := s.heal / time.Duration(len(ids)+1)
+	for i, id := range ids {
+		at := time.Duration(i+1)*gap + s.rand.Duration(0, gap/2)
+		s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: length, Kind: kind, Nodes: []string{string(id)}, Value: value})
+	}
+}
+
+// often befalls one drawn node, again and again.
+func (s *stage) often(ids []node.ID, every time.Duration, kind string, length time.Duration, value int64) {
+	for at := 3 * time.Second; at < s.heal; at += s.rand.Duration(every/2, every*3/2) {
+		id := ids[s.rand.Int(len(ids))]
+		s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: length, Kind: kind, Nodes: []string{string(id)}, Value: value})
+	}
+}
+
+func buildWorkerLost(s *stage) {
+	s.standard(smallTopology(), nil)
+	s.inTurn(s.workers, sim.FaultCrash, time.Minute, 0)
+}
+
+func buildManagerLost(s *stage) {
+	t := referenceTopology()
+	t.gates, t.clients = 1, 1
+	s.standard(t, nil)
+	s.inTurn([]node.ID{s.managers[0], s.managers[3], s.managers[6], s.managers[1]}, sim.FaultCrash, 50*time.Second, 0)
+}
+
+func buildGateRestart(s *stage) {
+	s.standard(referenceTopology(), nil)
+	s.inTurn(s.gates, sim.FaultCrash, 15*time.Second, 0)
+}
+
+func buildPausedWorker(s *stage) {
+	s.standard(smallTopology(), nil)
+	s.often(s.workers, 12*time.Second, sim.FaultPause, s.rand.Duration(6*time.Second, 12*time.Second).Truncate(time.Millisecond), 0)
+}
+
+func buildHalfOpen(s *stage) {
+	t := smallTopology()
+	t.gates, t.managers = 2, 2
+	s.standard(t, nil)
+	s.often(s.nodes, 4*time.Second, sim.FaultHalfOpen, 0, 1)
+	s.often(s.nodes, 4*time.Second, sim.FaultHalfOpen, 0, 0)
+}
+
+func buildSilentDatacenter(s *stage) {
+	t := referenceTopology()
+	t.gates, t.datacenters, t.managers = 1, 2, 1
+	s.standard(t, func(l *load) { l.datacenters = 2 })
+	cut := sim.Fault{At: s.heal / 3, For: time.Minute, Kind: sim.FaultPartition, Nodes: []string{string(s.gates[0])}}
+	for _, id := range append(s.managers[1:2:2], s.workers[t.workers:]...) {
+		cut.Peers = append(cut.Peers, string(id))
+	}
+	s.fault(cut)
+}
+
+func buildCancelRaces(s *stage) {
+	t := smallTopology()
+	t.managers = 2
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cancels = 2*time.Second, 4*time.Second, 1_000_000
+	})
+	s.often(s.nodes, 3*time.Second, sim.FaultBreakStreams, 0, 0)
+}
+
+func buildExecutorCrash(s *stage) {
+	s.standard(smallTopology(), nil)
+	s.model.Crash, s.model.Fail = 200_000, 50_000
+	s.often(s.workers, 10*time.Second, sim.FaultExecCrash, 100*time.Millisecond, 0)
+}
+
+func buildExecutorHang(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.cancels = 15*time.Second, 300_000 })
+	s.model.IgnoreCancel = 300_000
+	s.often(s.workers, 40*time.Second, sim.FaultExecHang, 100*time.Millisecond, 0)
+}
+
+func buildDiskFull(s *stage) {
+	t := smallTopology()
+	t.gates, t.managers = 2, 2
+	s.standard(t, nil)
+	s.often(s.gates, 20*time.Second, sim.FaultDiskFull, 7*time.Second, 0)
+	s.often(s.managers, 20*time.Second, sim.FaultDiskFull, 7*time.Second, 0)
+	s.often(s.workers, 20*time.Second, sim.FaultDiskFull, 7*time.Second, 0)
+}
+
+func buildTornDisk(s *stage) {
+	t := smallTopology()
+	t.gates, t.managers, t.clients = 2, 2, 2
+	s.standard(t, nil)
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskTorn})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Value: 100})
+	all := append(append(append([]node.ID{}, s.gates...), s.managers...), s.workers...)
+	s.often(all, 8*time.Second, sim.FaultCrash, 2*time.Second, 0)
+}
+
+func buildSubmitFlood(s *stage) {
+	t := smallTopology()
+	t.clients = 4
+	s.cluster(t)
+	l := load{vus: 8, cores: 12, duration: 10 * time.Second}
+	for n := range 2000 {
+		o := &order{key: "flood-" + string(rune('a'+n%26)) + time.Duration(n).String(), client: s.clients[n%len(s.clients)], cancel: true}
+		s.orders = append(s.orders, o)
+		submit := s.submission(o, l, n+1)
+		delay := s.rand.Duration(0, s.heal)
+		s.world.At(3*time.Second+time.Duration(n)*time.Millisecond, func() { s.submit(o, submit, delay) })
+	}
+}
+
+func buildRollingDrain(s *stage) {
+	t := referenceTopology()
+	t.datacenters, t.clients = 1, 2
+	s.standard(t, func(l *load) { l.every = 6 * time.Second })
+	all := append(append(append([]node.ID{}, s.workers...), s.managers...), s.gates...)
+	s.inTurn(all, sim.FaultStop, 5*time.Second, 0)
+}
+
+func buildDrift(s *stage) {
+	s.standard(referenceTopology(), nil)
+	for _, id := range s.nodes {
+		drift := int64(s.rand.N(40_001)) - 20_000
+		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: drift})
+	}
+	s.often(s.nodes, 10*time.Second, sim.FaultSlowCPU, 3*time.Second, 1000)
+}
+
+// buildLostGateDisk loses one gate's disk while it owns jobs, and starts no other
+// job there afterwards.
+func buildLostGateDisk(s *stage) {
+	t := referenceTopology()
+	t.gates, t.datacenters, t.clients = 1, 1, 1
+	s.standard(t, func(l *load) { l.until = s.heal / 2 })
+	s.fault(sim.Fault{At: s.heal / 2, For: 2 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.gates[0])}, Value: 1})
+}

@@ -1,0 +1,202 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// LivenessBound is T11's: after the last fault healed, every accepted job ends
+// within it.
+const LivenessBound = 120 * time.Second
+
+// Scenario is a named world: data, and one function that builds it.
+type Scenario struct {
+	Name string
+	// Doc says what happens, then what must hold, each in a sentence or two.
+	Doc string
+	// Virtual is how long it lasts unless somebody says otherwise.
+	Virtual time.Duration
+	// Shows names the invariant that this world must break, for a loss that is
+	// known and stated; empty for all others.
+	Shows string
+	build func(*stage)
+}
+
+// All returns every scenario, by name.
+func All() []Scenario {
+	all := slices.Concat(reference(), directed(), gossips())
+	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Find returns the scenario of a name.
+func Find(name string) (Scenario, error) {
+	var names []string
+	for _, s := range All() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Scenario{}, fmt.Errorf("scenario %q does not exist: choose one of %v", name, names)
+}
+
+// Options of one run.
+type Options struct {
+	Seed    uint64
+	Virtual time.Duration // zero: the scenario's
+	Wire    bool          // encode and decode every message
+	// Observer sees everything and changes nothing; nil for none.
+	Observer sim.Observer
+	// Faults, when not nil, replace those that the scenario would draw: a replay.
+	Faults []sim.Fault
+}
+
+// Outcome is what a run came to.
+type Outcome string
+
+// The outcomes; each has an exit code of its own.
+const (
+	OK        Outcome = "ok"
+	Violation Outcome = "violation"
+	Stuck     Outcome = "stuck"
+	Panicked  Outcome = "panic"
+	Diverged  Outcome = "diverged"
+)
+
+// ExitCode returns what a command that ran this should exit with.
+func (o Outcome) ExitCode() int {
+	switch o {
+	case OK:
+		return 0
+	case Violation:
+		return 1
+	case Stuck:
+		return 3
+	case Diverged:
+		return 4
+	}
+	return 5
+}
+
+// Report is the result of one run.
+type Report struct {
+	Scenario   string
+	Seed       uint64
+	Hash       uint64
+	Events     uint64
+	Virtual    time.Duration
+	Outcome    Outcome
+	Detail     string
+	Violations []checker.Violation
+	Faults     []sim.Fault // as played, for a schedule file
+	Accepted   int         // jobs that a gate accepted
+	Ended      int         // of those, how many ended
+	Draws      []string    // what the swarm drew, for people
+}
+
+// Run plays one world from its seed to its end.
+func (s Scenario) Run(o Options) (r Report) {
+	if o.Virtual <= 0 {
+		o.Virtual = s.Virtual
+	}
+	r = Report{Scenario: s.Name, Seed: o.Seed, Outcome: OK}
+	st := newStage(s, o)
+	defer func() {
+		if p := recover(); p != nil {
+			r.Outcome, r.Detail = Panicked, fmt.Sprint(p)
+		}
+		st.fill(&r)
+	}()
+	s.build(st)
+	st.play()
+	st.judge(&r, s.Shows)
+	return r
+}
+
+// judge turns what the checker found into an outcome.
+func (s *stage) judge(r *Report, shows string) {
+	found := s.checker.Violations()
+	r.Violations = found
+	switch {
+	case shows != "":
+		s.judgeLoss(r, shows)
+	case len(found) > 0 && found[0].Invariant == "T11":
+		r.Outcome, r.Detail = Stuck, found[0].String()
+	case len(found) > 0:
+		r.Outcome, r.Detail = Violation, found[0].String()
+	}
+}
+
+// judgeLoss is for worlds in which something is lost that nobody claims to keep:
+// the run is good when the checker sees exactly that.
+func (s *stage) judgeLoss(r *Report, shows string) {
+	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return v.Invariant != shows }); i >= 0 {
+		r.Outcome, r.Detail = Violation, r.Violations[i].String()
+		return
+	}
+	if len(r.Violations) == 0 {
+		r.Outcome, r.Detail = Violation, fmt.Sprintf("this world loses what %s speaks of, and the checker did not see it", shows)
+		return
+	}
+	r.Detail = "shown, as it must be: " + r.Violations[0].String()
+}
+
+func (s *stage) fill(r *Report) {
+	r.Hash, r.Events, r.Virtual = s.world.Hash(), s.world.Events(), s.world.Now()
+	r.Faults, r.Draws = s.faults, s.draws
+	r.Accepted, r.Ended = s.checker.Jobs()
+}
+
+// tee hands events to the checker, and everything to somebody else who may be
+// nil.
+type tee struct {
+	checker *checker.Checker
+	other   sim.Observer
+}
+
+// Interest implements sim.Interested: unless somebody watches, only events cost.
+func (t tee) Interest() sim.Interest {
+	if o, ok := t.other.(sim.Interested); ok {
+		return o.Interest() | sim.WantEvents
+	}
+	if t.other != nil {
+		return sim.WantAll
+	}
+	return sim.WantEvents
+}
+
+// Input implements sim.Observer.
+func (t tee) Input(at time.Duration, id node.ID, in *node.Input) {
+	if t.other != nil {
+		t.other.Input(at, id, in)
+	}
+}
+
+// Effect implements sim.Observer.
+func (t tee) Effect(at time.Duration, id node.ID, e *sim.Effect) {
+	if t.other != nil {
+		t.other.Effect(at, id, e)
+	}
+}
+
+// Fault implements sim.Observer.
+func (t tee) Fault(at time.Duration, f sim.Fault) {
+	if t.other != nil {
+		t.other.Fault(at, f)
+	}
+}
+
+// Event implements sim.Observer: it feeds the checker.
+func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
+	t.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Event: e})
+	if t.other != nil {
+		t.other.Event(at, id, incarnation, e)
+	}
+}

@@ -1,0 +1,99 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+	"hyperscale/sim"
+)
+
+// stage is one world being played.
+type stage struct {
+	options  Options
+	world    *sim.World
+	checker  *checker.Checker
+	rand     *node.Rand // of what the scenario itself draws
+	topology topology
+	model    *sim.Plain
+
+	nodes, gates, managers, workers, clients []node.ID
+
+	orders []*order
+	faults []sim.Fault
+	draws  []string
+	heal   time.Duration // when the last fault is healed; liveness is judged from then on
+}
+
+func newStage(s Scenario, o Options) *stage {
+	c := checker.New()
+	st := &stage{
+		options: o, checker: c, model: sim.DefaultModel(),
+		rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
+		heal: healAt(o.Virtual),
+	}
+	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: netsim.Default(), Observer: tee{c, o.Observer}})
+	return st
+}
+
+// healAt leaves the bound of liveness after the faults, or a third of a run that
+// is too short to judge liveness at all.
+func healAt(virtual time.Duration) time.Duration {
+	if heal := virtual - LivenessBound - 10*time.Second; heal >= virtual/3 {
+		return heal
+	}
+	return virtual * 2 / 3
+}
+
+// draw records what the scenario decided, for people.
+func (s *stage) draw(format string, args ...any) {
+	s.draws = append(s.draws, fmt.Sprintf(format, args...))
+}
+
+// fault schedules one; a replay plays its recorded ones instead.
+func (s *stage) fault(f sim.Fault) {
+	if s.options.Faults == nil {
+		s.faults = append(s.faults, f)
+	}
+}
+
+// play runs to the end: faults, healing, and what follows.
+func (s *stage) play() {
+	if s.options.Faults != nil {
+		s.faults = s.options.Faults
+	}
+	if err := s.world.Schedule(s.faults); err != nil {
+		node.Bug("scenario drew an impossible fault: %v", err)
+	}
+	s.world.At(s.heal, s.world.Heal)
+	s.world.RunUntil(s.options.Virtual)
+	if s.options.Virtual-s.heal < LivenessBound {
+		return
+	}
+	s.checker.Finish(s.world.Now(), LivenessBound)
+	s.finishClients()
+}
+
+// finishClients judges that every acknowledged job's result has reached the
+// client that watches it, if that client never crashed.
+func (s *stage) finishClients() {
+	crashed := map[string]bool{}
+	for _, f := range s.faults {
+		if f.Kind != sim.FaultCrash && f.Kind != sim.FaultStop {
+			continue
+		}
+		if len(f.Nodes) == 0 {
+			return
+		}
+		for _, id := range f.Nodes {
+			crashed[id] = true
+		}
+	}
+	for _, o := range s.orders {
+		if o.acked && o.results == 0 && o.at <= s.world.Now()-LivenessBound && !crashed[string(o.client)] {
+			s.checker.Violate("T11", s.record(o.client), "job %v was acknowledged, and %s still waits for its result", o.job, o.client)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// load is the stream of jobs that clients submit.
+type load struct {
+	every       time.Duration
+	until       time.Duration
+	vus         uint64
+	cores       uint32
+	duration    time.Duration
+	cancels     uint64 // in parts per million of the jobs
+	datacenters int    // each job names this many; 0: the gate chooses
+	layers      bool   // every third job has a workflow that depends on another
+}
+
+// order is one job as its client sees it.
+type order struct {
+	key     string
+	client  node.ID
+	job     message.JobID
+	acked   bool
+	at      time.Duration // when it was
+	cancel  bool
+	results int
+	state   message.JobState
+}
+
+// submitAll schedules the whole stream: the i-th job at i times every.
+func (s *stage) submitAll(l load) {
+	n := 0
+	for at := 2 * time.Second; at < l.until; at += l.every {
+		n++
+		o := &order{key: fmt.Sprintf("job-%d", n), client: s.clients[n%len(s.clients)]}
+		o.cancel = s.rand.Chance(l.cancels, 1_000_000)
+		submit := s.submission(o, l, n)
+		delay := s.rand.Duration(0, 2*l.duration)
+		s.orders = append(s.orders, o)
+		s.world.At(at, func() { s.submit(o, submit, delay) })
+	}
+}
+
+func (s *stage) submission(o *order, l load, n int) *message.JobSubmit {
+	plan := message.Plan{Source: "model.star", Workflows: []message.WorkflowPlan{workflowPlan("first", l, nil)}}
+	if l.layers && n%3 == 0 {
+		plan.Workflows = append(plan.Workflows, workflowPlan("second", l, []uint32{0}))
+	}
+	m := &message.JobSubmit{Key: o.key, Name: "model", Plan: plan,
+		Program: message.Program{Main: "model.star", Files: []message.File{{Name: "model.star", Data: []byte("# " + o.key)}}}}
+	first := s.rand.Int(s.topology.datacenters)
+	for i := range l.datacenters {
+		m.Datacenters = append(m.Datacenters, datacenter((first+i)%s.topology.datacenters))
+	}
+	return m
+}
+
+// workflowPlan is what the model executor runs.
+func workflowPlan(name string, l load, depends []uint32) message.WorkflowPlan {
+	return message.WorkflowPlan{
+		Name: name, Test: true, VUs: l.vus, Duration: l.duration, Timeout: time.Second, Cores: l.cores,
+		Depends: depends, Layer: uint32(len(depends)),
+		Steps: []message.StepPlan{{Name: "home", Kind: message.StepRequest}},
+	}
+}
+
+// submit plays one client: it submits, watches, and perhaps cancels. A client
+// that crashed meanwhile has forgotten its watch; nobody asks again for it.
+func (s *stage) submit(o *order, m *message.JobSubmit, cancelAfter time.Duration) {
+	if !s.world.Alive(o.client) {
+		return
+	}
+	s.world.Command(o.client, m, func(answer node.Message) {
+		ack, ok := answer.(*message.JobAck)
+		if !ok || o.acked {
+			return
+		}
+		o.acked, o.at, o.job = true, s.world.Now(), ack.Job
+		s.checker.Acknowledged(s.record(o.client), ack.Job)
+		s.watch(o)
+		if o.cancel {
+			s.world.At(s.world.Now()+cancelAfter, func() {
+				if s.world.Alive(o.client) {
+					s.world.Command(o.client, &message.JobCancel{Job: o.job}, func(node.Message) {})
+				}
+			})
+		}
+	})
+}
+
+func (s *stage) watch(o *order) {
+	if !s.world.Alive(o.client) {
+		return
+	}
+	s.world.Command(o.client, &message.JobWatch{Job: o.job}, func(answer node.Message) {
+		if r, ok := answer.(*message.JobResult); ok {
+			s.onResult(o, &r.Result)
+		}
+	})
+}
+
+// onResult is what a person sees at the end: it comes once, is terminal, and
+// its figures add up.
+func (s *stage) onResult(o *order, r *message.Result) {
+	at := s.record(o.client)
+	o.results++
+	if o.results > 1 {
+		s.checker.Violate("T8", at, "the result of job %v was delivered %d times to one watch", o.job, o.results)
+	}
+	if !r.State.Terminal() {
+		s.checker.Violate("L", at, "the result of job %v says %v, which is no end", o.job, r.State)
+	}
+	o.state = r.State
+	for _, w := range r.Workflows {
+		for _, p := range w.Stats.Steps {
+			if sum := p.OK + p.Failed + p.TimedOut + p.Cancelled; p.Started != sum {
+				s.checker.Violate("T8", at, "job %v, step %s: %d started, but %d are accounted for", o.job, p.Name, p.Started, sum)
+			}
+		}
+	}
+}
+
+func (s *stage) record(id node.ID) checker.Record {
+	return checker.Record{At: s.world.Now(), Node: id, Event: event.Ignored{}}
+}
