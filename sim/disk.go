@@ -87,11 +87,12 @@ func (d *disk) crash(clean bool) {
 }
 
 func (d *disk) survivors(n int) int {
-	lost := uint64(d.LostPPM)
-	if d.torn > 0 {
-		lost = 0
-	}
-	if d.lossy > 0 || d.rand.Chance(lost, million) {
+	switch {
+	case d.lossy > 0:
+		return 0
+	case d.torn > 0:
+		return 1 + d.rand.Int(n)
+	case d.rand.Chance(uint64(d.LostPPM), million):
 		return 0
 	}
 	return d.rand.Int(n + 1)

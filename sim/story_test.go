@@ -198,7 +198,11 @@ func (s *story) step(id string, env node.Env, in *node.Input) {
 		}
 	case node.InputStart:
 		if env.Self().Incarnation > 1 {
-			s.say("%s starts", env.Self())
+			found := ""
+			for _, r := range env.Store().Load("") {
+				found += fmt.Sprintf(" %s=%s", r.Key, r.Value)
+			}
+			s.say("%s starts, on its disk:%s", env.Self(), found)
 		}
 	case node.InputMessage:
 		where := "a datagram"
