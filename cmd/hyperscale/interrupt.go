@@ -21,7 +21,10 @@ type interrupts struct {
 
 func catchInterrupts() *interrupts {
 	i := &interrupts{asked: make(chan struct{}, 2), signals: make(chan os.Signal, 2), done: make(chan struct{})}
-	signal.Notify(i.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(i.signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup means it
+		signal.Notify(i.signals, syscall.SIGHUP)
+	}
 	go func() {
 		var last time.Time
 		for {

@@ -57,6 +57,14 @@ func Latency(ns uint64) string {
 	return strconv.FormatUint(ns, 10) + "ns"
 }
 
+// latencyOr is Latency, or a dash where nothing was measured: no answer takes no time.
+func latencyOr(ns uint64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return Latency(ns)
+}
+
 // Duration writes how long something took, for people: 0.3s, 12.4s, 3m05s, 2h04m.
 func Duration(d time.Duration) string {
 	switch {

@@ -20,5 +20,5 @@ func Line(m *Model) string {
 	}
 	now := m.Now()
 	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s started  %s failed",
-		head, Count(m.Active()), Milli(now.RateMilli), Latency(now.P50), Latency(now.P99), Count(started), Count(failed))
+		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(started), Count(failed))
 }

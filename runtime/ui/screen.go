@@ -21,7 +21,7 @@ func Screen(m *Model, s Style, height int) string {
 	failures = failures[:min(len(failures), max(rest, 0))]
 	rest -= len(failures)
 	lines := top
-	if picture := min(rest-2, 12); picture >= 3 && s.Width >= 40 && len(m.Points) > 0 {
+	if picture := min(rest-2, 12); picture >= 3 && s.Width >= 40 && m.answered() {
 		title := " latency  " + s.paint(accent, "p50") + "  " + s.paint(warn, "p99")
 		lines = append(lines, title)
 		lines = append(lines, plot{s, s.Width - axisWidth - 3, picture, m.expected()}.draw(m.Points)...)
@@ -55,7 +55,7 @@ func (m *Model) header(s Style) []string {
 		return append(lines, "", fit(fmt.Sprintf(" %s VUs   %s started", Count(m.Active()), Count(started)), s.Width))
 	}
 	now := m.Now()
-	figures := fmt.Sprintf(" %s/s   p50 %s   p99 %s   %s VUs   %s started   %s ok", Milli(now.RateMilli), Latency(now.P50), Latency(now.P99), Count(m.Active()), Count(started), Share(ok, ok+failed))
+	figures := fmt.Sprintf(" %s/s   p50 %s   p99 %s   %s VUs   %s started   %s ok", Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(m.Active()), Count(started), Share(ok, ok+failed))
 	return append(lines, "", fit(figures, s.Width))
 }
 
@@ -97,7 +97,7 @@ func (m *Model) stepTable(s Style) []string {
 			}
 			t.rows = append(t.rows, []cell{
 				plain(name), plain(Milli(step.rateMilli)), plain(Count(step.started)), plain(Count(step.ok)),
-				alarm(step.failed, bad), plain(Latency(step.p50)), plain(Latency(step.p99)),
+				alarm(step.failed, bad), plain(latencyOr(step.p50)), plain(latencyOr(step.p99)),
 			})
 		}
 	}

@@ -204,6 +204,9 @@ func (d *summary) checks(w *report.Workflow) {
 	for _, c := range w.Checks {
 		all := c.Passed + c.Failed
 		line := fmt.Sprintf("%s of %s passed", Share(c.Passed, all), Count(all))
+		if all == 0 {
+			line = "never asked"
+		}
 		if c.Skipped > 0 {
 			line += fmt.Sprintf(", %s skipped", Count(c.Skipped))
 		}

@@ -58,7 +58,7 @@ func ThresholdValue(t report.Threshold) string {
 	v := uint64(max(t.Value, 0))
 	switch t.Of {
 	case "latency", "service":
-		return Latency(v)
+		return latencyOr(v)
 	case "errors", "checks":
 		return Share(v, 1_000_000)
 	case "rate":
