@@ -27,7 +27,7 @@ var ErrParts = errors.New("parts of different workflows")
 // are first seen. Nil parts count as nothing.
 func Sum(parts []*message.Stats) (message.Stats, error) {
 	var total message.Stats
-	var lag Histogram
+	var lag sparse
 	steps := newStepSums()
 	for _, p := range parts {
 		if p == nil {
@@ -40,7 +40,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}
-		if err := lag.mergeWire(p.Generator.Lag); err != nil {
+		if err := lag.merge(p.Generator.Lag); err != nil {
 			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
 		}
 		for i := range p.Steps {
@@ -49,24 +49,15 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 			}
 		}
 	}
-	total.Generator.Lag = lag.Wire()
+	total.Generator.Lag = lag.wire()
 	total.Steps = steps.result()
 	return total, nil
 }
 
-func (h *Histogram) mergeWire(in message.Histogram) error {
-	other, err := FromWire(in)
-	if err != nil {
-		return err
-	}
-	h.Merge(other)
-	return nil
-}
-
-// stepSum is a step under way: its histograms are merged as such, not as messages.
+// stepSum is a step under way.
 type stepSum struct {
 	out                      message.StepStats
-	latency, service, metric Histogram
+	latency, service, metric sparse
 }
 
 type stepSums struct {
@@ -95,9 +86,9 @@ func (s *stepSums) add(part *message.StepStats) error {
 func (s *stepSums) result() []message.StepStats {
 	var out []message.StepStats
 	for _, step := range s.all {
-		step.out.Latency = step.latency.Wire()
-		step.out.Service = step.service.Wire()
-		step.out.Metric = step.metric.Wire()
+		step.out.Latency = step.latency.wire()
+		step.out.Service = step.service.wire()
+		step.out.Metric = step.metric.wire()
 		out = append(out, step.out)
 	}
 	return out
@@ -122,13 +113,13 @@ func (s *stepSum) add(part *message.StepStats) error {
 			return fmt.Errorf("more than %d different statuses: %w", StatusesMax, ErrParts)
 		}
 	}
-	if err := s.latency.mergeWire(part.Latency); err != nil {
+	if err := s.latency.merge(part.Latency); err != nil {
 		return fmt.Errorf("latency: %w", err)
 	}
-	if err := s.service.mergeWire(part.Service); err != nil {
+	if err := s.service.merge(part.Service); err != nil {
 		return fmt.Errorf("service: %w", err)
 	}
-	if err := s.metric.mergeWire(part.Metric); err != nil {
+	if err := s.metric.merge(part.Metric); err != nil {
 		return fmt.Errorf("metric: %w", err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
@@ -158,6 +159,36 @@ func TestErrorKindsAreBounded(t *testing.T) {
 		}
 		if sum != total || kinds > KindsMax {
 			t.Fatalf("got %d failures of %d kinds, want %d of at most %d", sum, kinds, total, KindsMax)
+		}
+	})
+}
+
+// The sum of messages is what merging the histograms themselves gives.
+func TestSumAgreesWithMergedHistograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var whole Histogram
+		var parts []*message.Stats
+		for range rapid.IntRange(0, 5).Draw(t, "parts") {
+			var h Histogram
+			for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<rapid.IntRange(1, 50).Draw(t, "bits")), 0, 30).Draw(t, "values") {
+				h.RecordN(v, 1+v%3)
+			}
+			whole.Merge(&h)
+			parts = append(parts, &message.Stats{Steps: []message.StepStats{{Name: "s", Kind: message.StepRequest, Latency: h.Wire()}}})
+		}
+		sum, err := Sum(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got message.Histogram
+		if len(sum.Steps) > 0 {
+			got = sum.Steps[0].Latency
+		}
+		if diff := cmp.Diff(whole.Wire(), got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("-merged +summed:\n%s", diff)
+		}
+		if _, err := FromWire(got); err != nil {
+			t.Fatalf("the sum cannot be read: %v", err)
 		}
 	})
 }

@@ -49,42 +49,61 @@ func FromWire(in message.Histogram) (*Histogram, error) {
 }
 
 func (h *Histogram) read(in message.Histogram) error {
-	if in.Count > countMax {
-		return fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
+	if _, err := check(in); err != nil {
+		return err
 	}
-	index, first := -1, -1
+	index := -1
 	for rest := in.Buckets; len(rest) > 0; {
 		gap, n, left, err := pair(rest)
 		if err != nil {
 			return err
 		}
-		if gap == 0 || gap > uint64(buckets-1-index) || n == 0 || n > in.Count-h.count {
-			return fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", index, gap, n, ErrHistogram)
+		index += int(gap)
+		h.addTo(index>>subBits, index&(subs-1), n)
+		rest = left
+	}
+	h.sum, h.min, h.max = in.Sum, in.Min, in.Max
+	return nil
+}
+
+// check refuses what no histogram writes, without allocating, and returns the
+// index of the last bucket.
+func check(in message.Histogram) (last int, err error) {
+	if in.Count > countMax {
+		return 0, fmt.Errorf("count is above %d: %w", uint64(countMax), ErrHistogram)
+	}
+	index, first, count := -1, -1, uint64(0)
+	for rest := in.Buckets; len(rest) > 0; {
+		gap, n, left, err := pair(rest)
+		if err != nil {
+			return 0, err
+		}
+		if gap == 0 || gap > uint64(buckets-1-index) || n == 0 || n > in.Count-count {
+			return 0, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", index, gap, n, ErrHistogram)
 		}
 		index += int(gap)
 		if first < 0 {
 			first = index
 		}
-		h.addTo(index>>subBits, index&(subs-1), n)
+		count += n
 		rest = left
 	}
-	if h.count != in.Count {
-		return fmt.Errorf("the buckets hold %d: %w", h.count, ErrHistogram)
+	if count != in.Count {
+		return 0, fmt.Errorf("the buckets hold %d: %w", count, ErrHistogram)
 	}
-	if h.count == 0 {
+	if count == 0 {
 		if in.Sum != 0 || in.Min != 0 || in.Max != 0 {
-			return fmt.Errorf("empty, yet sum %d, min %d, max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
+			return 0, fmt.Errorf("empty, yet sum %d, min %d, max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
 		}
-		return nil
+		return 0, nil
 	}
 	if !holds(first, in.Min) || !holds(index, in.Max) || in.Min > in.Max {
-		return fmt.Errorf("min %d, max %d do not fit the buckets: %w", in.Min, in.Max, ErrHistogram)
+		return 0, fmt.Errorf("min %d, max %d do not fit the buckets: %w", in.Min, in.Max, ErrHistogram)
 	}
 	if in.Sum < times(in.Min, in.Count) || in.Sum > times(in.Max, in.Count) {
-		return fmt.Errorf("sum %d does not fit min %d and max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
+		return 0, fmt.Errorf("sum %d does not fit min %d and max %d: %w", in.Sum, in.Min, in.Max, ErrHistogram)
 	}
-	h.sum, h.min, h.max = in.Sum, in.Min, in.Max
-	return nil
+	return index, nil
 }
 
 func pair(b []byte) (gap, n uint64, rest []byte, err error) {

@@ -1,0 +1,87 @@
+package stats
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"hyperscale/core/message"
+)
+
+// sparse adds up histograms that stay messages: only the buckets in use are
+// touched. A sum of a few narrow histograms costs less than one octave of a
+// Histogram does, and the sum of one costs nothing but its check.
+type sparse struct {
+	only    message.Histogram // the sum, as long as one histogram is all of it
+	buckets []bucket          // the sum, else, ascending by index
+	spare   []bucket
+	count   uint64
+	sum     uint64
+	min     uint64
+	max     uint64
+}
+
+type bucket struct {
+	index int
+	n     uint64
+}
+
+// merge adds a histogram, or refuses it as FromWire does.
+func (s *sparse) merge(in message.Histogram) error {
+	last, err := check(in)
+	if err != nil {
+		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+	}
+	if in.Count == 0 {
+		return nil
+	}
+	if s.count == 0 {
+		s.only, s.count, s.sum, s.min, s.max = in, in.Count, in.Sum, in.Min, in.Max
+		return nil
+	}
+	if s.only.Count != 0 {
+		s.buckets = s.join(nil, s.only.Buckets)
+		s.only = message.Histogram{}
+	}
+	s.spare = slices.Grow(s.spare[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
+	s.buckets, s.spare = s.join(s.buckets, in.Buckets), s.buckets
+	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
+	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
+	return nil
+}
+
+// join merges buckets with those of a checked message, into spare.
+func (s *sparse) join(mine []bucket, theirs []byte) []bucket {
+	out := s.spare[:0]
+	index := -1
+	for len(theirs) > 0 {
+		gap, size := binary.Uvarint(theirs)
+		n, more := binary.Uvarint(theirs[size:])
+		theirs = theirs[size+more:]
+		index += int(gap)
+		for len(mine) > 0 && mine[0].index < index {
+			out, mine = append(out, mine[0]), mine[1:]
+		}
+		if len(mine) > 0 && mine[0].index == index {
+			n, mine = add(n, mine[0].n), mine[1:]
+		}
+		out = append(out, bucket{index, n})
+	}
+	return append(out, mine...)
+}
+
+// wire returns the sum. It may share memory with the only message of it, which
+// nobody changes.
+func (s *sparse) wire() message.Histogram {
+	if s.buckets == nil {
+		return s.only
+	}
+	out := message.Histogram{Count: s.count, Sum: s.sum, Min: s.min, Max: s.max, Buckets: make([]byte, 0, 3*len(s.buckets))}
+	before := -1
+	for _, b := range s.buckets {
+		out.Buckets = binary.AppendUvarint(out.Buckets, uint64(b.index-before))
+		out.Buckets = binary.AppendUvarint(out.Buckets, b.n)
+		before = b.index
+	}
+	return out
+}
