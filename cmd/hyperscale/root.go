@@ -37,7 +37,7 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetHelpCommand(newHelpCommand(root))
 	root.SetFlagErrorFunc(refuseFlag)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(
@@ -62,6 +62,21 @@ func newRootCommand() *cobra.Command {
 	add(groupMore, newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), newGuardCommand())
 	return root
+}
+
+// newHelpCommand is for those who type `help run` for `run --help`.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || cmd == root && len(rest) > 0 {
+				return refuseCommand(root, args)
+			}
+			return cmd.Help()
+		},
+	}
 }
 
 // usageTemplate is cobra's, less what says nothing here.
@@ -139,26 +154,29 @@ func didYouMean(got string, names []string) string {
 	return fmt.Sprintf(" (did you mean %s?)", best)
 }
 
-// distance is Levenshtein's: how many letters to change, add or drop.
+// distance is how many letters to change, add, drop, or swap with their neighbour.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			change := diagonal
-			if a[i] != b[j] {
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
 				change++
 			}
-			row[j+1] = min(change, above+1, row[j]+1)
-			diagonal = above
+			rows[i][j] = min(change, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }
 
 // exactly refuses any other number of arguments than the named ones.

@@ -46,7 +46,7 @@ func TestURLsBecomeFiles(t *testing.T) {
 
 func TestNearestNames(t *testing.T) {
 	names := []string{"run", "status", "submit", "validate", "version"}
-	for got, want := range map[string]string{"rnu": "", "run1": " (did you mean run?)", "stats": " (did you mean status?)", "val": " (did you mean validate?)", "frobnicate": ""} {
+	for got, want := range map[string]string{"rnu": " (did you mean run?)", "run1": " (did you mean run?)", "stats": " (did you mean status?)", "val": " (did you mean validate?)", "frobnicate": ""} {
 		if hint := didYouMean(got, names); hint != want {
 			t.Errorf("%q: got %q, want %q", got, hint, want)
 		}
