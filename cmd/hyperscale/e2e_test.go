@@ -1,11 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"hyperscale/checker"
 )
 
 // loadFile is one step against the target, that gives up after 300ms.
@@ -77,4 +85,276 @@ func TestAccountingInterrupted(t *testing.T) {
 			t.Logf("%d VUs: ended after %v: %+v", vus, took, r.Totals)
 		}
 	}
+}
+
+// cluster is a gate, a manager and workers of one core each, on loopback.
+type cluster struct {
+	t             *testing.T
+	dir           string
+	gate, manager *process
+	workers       []*process
+	gateAddr      string
+	managerAddr   string
+	admins        map[string]string
+}
+
+func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+// node starts one node, or starts it again.
+func (c *cluster) node(role, id, listen string, args ...string) *process {
+	c.t.Helper()
+	p := start(c.t, append([]string{role, "--id", id, "--listen", listen, "--admin", "127.0.0.1:0", "--data", c.path(id), "--history", c.path(id + ".jsonl")}, args...)...)
+	c.admins[id] = p.await(`msg=up .*admin=(\S+)`)
+	return p
+}
+
+func (c *cluster) startGate(listen string) { c.gate = c.node("gate", "gate-1", listen) }
+
+func (c *cluster) startManager(listen string) {
+	c.manager = c.node("manager", "manager-1", listen, "--datacenter", "here", "--gates", c.gateAddr)
+}
+
+func (c *cluster) startWorker(n int) {
+	c.workers[n-1] = c.node("worker", fmt.Sprintf("worker-%d", n), "127.0.0.1:0", "--datacenter", "here", "--managers", c.managerAddr, "--cores", "1")
+}
+
+const upLine = `msg=up .* addr=(\S+)`
+
+func startCluster(t *testing.T, workers int) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), workers: make([]*process, workers), admins: map[string]string{}}
+	c.startGate("127.0.0.1:0")
+	c.gateAddr = c.gate.await(upLine)
+	c.startManager("127.0.0.1:0")
+	c.managerAddr = c.manager.await(upLine)
+	for i := range c.workers {
+		c.startWorker(i + 1)
+	}
+	c.cores(workers)
+	return c
+}
+
+// cores waits until so many are free.
+func (c *cluster) cores(n int) {
+	c.t.Helper()
+	want := fmt.Sprintf(`"cores_free": %d`, n)
+	eventually(c.t, want, patience, func() bool {
+		p := start(c.t, "datacenters", "--json", "--gate", c.gateAddr)
+		return p.code() == 0 && strings.Contains(p.out.String(), want) && strings.Contains(p.out.String(), `"HEALTHY"`)
+	})
+}
+
+// submit returns the job's id.
+func (c *cluster) submit(file string, args ...string) string {
+	c.t.Helper()
+	return strings.TrimSpace(run(c.t, exitGood, append([]string{"submit", file, "--gate", c.gateAddr}, args...)...).out.String())
+}
+
+func (c *cluster) watch(job string) (*process, string) {
+	c.t.Helper()
+	out := c.path(job + ".json")
+	return start(c.t, "watch", job, "--gate", c.gateAddr, "--ui", "none", "--out", "json="+out), out
+}
+
+// judge lets the checker read what all nodes wrote, in the order of the clock
+// that they share.
+func (c *cluster) judge() {
+	c.t.Helper()
+	files, err := filepath.Glob(c.path("*.jsonl"))
+	if err != nil || len(files) == 0 {
+		c.t.Fatalf("no histories: %v", err)
+	}
+	var all []checker.Record
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if err := errors.Join(checker.Read(f, func(r checker.Record) { all = append(all, r) }), f.Close()); err != nil {
+			c.t.Fatalf("%s: %v", file, err)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b checker.Record) int { return cmp.Compare(a.At, b.At) })
+	judge := checker.New()
+	for _, r := range all {
+		judge.Observe(r)
+	}
+	for _, v := range judge.Violations() {
+		c.t.Errorf("%v", v)
+	}
+	c.t.Logf("%d events of %d histories", len(all), len(files))
+}
+
+// TestClusterSurvives tells one cluster's bad day: each process is killed once.
+func TestClusterSurvives(t *testing.T) {
+	t.Parallel()
+	url := serveTarget(t, "--latency", "5ms")
+	file := write(t, "load.star", loadFile)
+	c := startCluster(t, 2)
+	set := []string{"--set", "target=" + url, "--vus", "8"}
+
+	c.loseWorker(file, set)
+	c.startWorker(1)
+	c.cores(2)
+	c.cancels(file, set)
+	c.loseExecutor(file, set)
+	c.cores(2)
+	c.loseServers(file, set)
+	c.judge()
+}
+
+// loseWorker: its share runs again on the other one, and counts once.
+func (c *cluster) loseWorker(file string, set []string) {
+	t, lifetime := c.t, 3*time.Second
+	t.Helper()
+	job := c.submit(file, append(set, "--duration", lifetime.String())...)
+	watch, out := c.watch(job)
+	executors := children(c.workers[0].cmd.Process.Pid)
+	if len(executors) == 0 {
+		t.Fatal("a worker without executors")
+	}
+	c.running(job)
+	c.workers[0].kill()
+	killed := time.Now()
+	watch.expect(exitGood)
+	took := time.Since(killed)
+	if took > lifetime+8*time.Second {
+		t.Errorf("the job ended %v after its worker was killed", took)
+	}
+	for _, pid := range executors {
+		if alive(pid) {
+			t.Errorf("executor %d of the killed worker lives on", pid)
+		}
+	}
+	r := readResult(t, out)
+	adds(t, r)
+	w := r.Workflows[0]
+	if r.Outcome != "COMPLETED" || len(w.Lost) != 1 || w.Lost[0].Worker != "worker-1" || w.Lost[0].Attempt != 1 || w.Lost[0].Started == 0 {
+		t.Fatalf("%s, lost %+v, want worker-1's first attempt", r.Outcome, w.Lost)
+	}
+	// What the lost attempt began reached the target and is no part of the result.
+	if got := stats(t, c.target(set)).Requests; got < r.Totals.Started+w.Lost[0].Started {
+		t.Errorf("the target counted %d, the result has %d and %d lost", got, r.Totals.Started, w.Lost[0].Started)
+	}
+	if !strings.Contains(watch.out.String(), "lost attempts") {
+		t.Errorf("the summary is silent about the lost attempt:\n%s", &watch.out)
+	}
+	t.Logf("worker: COMPLETED %v after kill -9, %d requests counted, lost %+v", took, r.Totals.Started, w.Lost)
+}
+
+func (c *cluster) target(set []string) string { return strings.TrimPrefix(set[1], "target=") }
+
+// running waits until the job is running and has started something.
+func (c *cluster) running(job string) {
+	c.t.Helper()
+	eventually(c.t, "job "+job+" is RUNNING", patience, func() bool {
+		var status jobJSON
+		p := run(c.t, exitGood, "status", job, "--json", "--gate", c.gateAddr)
+		if err := json.Unmarshal([]byte(p.out.String()), &status); err != nil {
+			c.t.Fatal(err)
+		}
+		var started uint64
+		for _, d := range status.Datacenters {
+			for _, w := range d.Workflows {
+				started += w.Started
+			}
+		}
+		return status.State == "RUNNING" && started > 0
+	})
+}
+
+// busy waits until the target gets more requests than it had.
+func (c *cluster) busy(set []string) {
+	c.t.Helper()
+	before := stats(c.t, c.target(set)).Requests
+	eventually(c.t, "the target is busy", patience, func() bool { return stats(c.t, c.target(set)).Requests > before+200 })
+}
+
+// cancels: a long job ends within two seconds.
+func (c *cluster) cancels(file string, set []string) {
+	t := c.t
+	t.Helper()
+	job := c.submit(file, append(set, "--duration", "1m")...)
+	watch, out := c.watch(job)
+	c.busy(set)
+	begun := time.Now()
+	p := run(t, exitGood, "cancel", job, "--gate", c.gateAddr)
+	took := time.Since(begun)
+	if !strings.Contains(p.out.String(), "CANCELLED") || took > 2*time.Second {
+		t.Errorf("cancel said %q after %v", &p.out, took)
+	}
+	watch.expect(exitInterrupted)
+	adds(t, readResult(t, out))
+	t.Logf("cancel: CANCELLED after %v", took)
+}
+
+// loseExecutor: the worker lives and the result says why its share failed.
+func (c *cluster) loseExecutor(file string, set []string) {
+	t := c.t
+	t.Helper()
+	job := c.submit(file, append(set, "--duration", "1m")...)
+	watch, out := c.watch(job)
+	c.busy(set)
+	worker := c.workers[0]
+	for _, pid := range children(worker.cmd.Process.Pid) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch.expect(exitFailed)
+	r := readResult(t, out)
+	adds(t, r)
+	if !strings.Contains(fmt.Sprintf("%+v", r), "killed") || !strings.Contains(watch.out.String(), "killed") {
+		t.Errorf("the result does not say that an executor was killed: %+v\n%s", r, &watch.out)
+	}
+	if !alive(worker.cmd.Process.Pid) {
+		t.Error("the worker died with its executor")
+	}
+	t.Logf("executor: %s: %s", r.Outcome, r.Workflows[0].Error)
+}
+
+// loseServers: the gate and then the manager are killed and started again where
+// they were, each in the middle of a job that somebody watches.
+func (c *cluster) loseServers(file string, set []string) {
+	t := c.t
+	t.Helper()
+	for _, lost := range []struct {
+		name string
+		do   func()
+	}{
+		{"gate", func() { c.gate.kill(); c.startGate(c.gateAddr) }},
+		{"manager", func() { c.manager.kill(); c.startManager(c.managerAddr) }},
+	} {
+		before := stats(t, c.target(set)).Requests
+		job := c.submit(file, append(set, "--duration", "1500ms")...)
+		watch, out := c.watch(job)
+		c.busy(set)
+		begun := time.Now()
+		lost.do()
+		watch.expect(exitGood)
+		r := readResult(t, out)
+		adds(t, r)
+		got := stats(t, c.target(set)).Requests - before
+		if r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 || got != r.Totals.Started {
+			t.Errorf("%s killed: %s, the target counted %d, the result %+v", lost.name, r.Outcome, got, r.Totals)
+		}
+		t.Logf("%s: COMPLETED %v after kill -9", lost.name, time.Since(begun))
+	}
+}
+
+// TestKilledRunLeavesNothing: the executors of a run that got SIGKILL end, so
+// that nobody goes on hitting the target.
+func TestKilledRunLeavesNothing(t *testing.T) {
+	t.Parallel()
+	url := serveTarget(t, "--latency", "1ms")
+	p := start(t, "run", url+"/", "--vus", "8", "--duration", "1m", "--cores", "1", "--ui", "none")
+	eventually(t, "the target is busy", patience, func() bool { return stats(t, url).Requests > 100 })
+	left := children(p.cmd.Process.Pid)
+	p.kill()
+	if len(left) == 0 {
+		t.Fatal("a run without executors")
+	}
+	eventually(t, "the executors end", 2*time.Second, func() bool {
+		return !slices.ContainsFunc(left, alive)
+	})
 }
