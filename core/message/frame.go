@@ -145,11 +145,34 @@ func scan(b []byte) (int, error) {
 }
 
 // head returns the length of the value at the head of b without its elements,
-// and how many elements follow.
+// and how many elements follow. What a message consists of is mostly small, so
+// the encodings of one byte, short strings and integers are told here.
 func head(b []byte) (size int, children uint64, err error) {
 	if len(b) == 0 {
 		return 0, 0, fmt.Errorf("cut short: %w", ErrFrame)
 	}
+	switch c := b[0]; {
+	case c <= 0x7f || c >= 0xe0 || c == 0xc0 || c == 0xc2 || c == 0xc3: // small integer, nil, bool
+		return 1, 0, nil
+	case c <= 0x8f: // small map
+		return 1, 2 * uint64(c&0x0f), nil
+	case c <= 0x9f: // small array
+		return 1, uint64(c & 0x0f), nil
+	case c <= 0xbf: // short string
+		size = 1 + int(c&0x1f)
+	case c >= 0xcc && c <= 0xd3: // unsigned, then signed integers of 1, 2, 4, 8 bytes
+		size = 1 + 1<<(c&3)
+	default:
+		return headLong(b)
+	}
+	if size > len(b) {
+		return 0, 0, fmt.Errorf("cut short: %w", ErrFrame)
+	}
+	return size, 0, nil
+}
+
+// headLong is head for every encoding there is.
+func headLong(b []byte) (size int, children uint64, err error) {
 	switch msgp.NextType(b) {
 	case msgp.MapType:
 		n, rest, err := msgp.ReadMapHeaderBytes(b)
