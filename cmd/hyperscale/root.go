@@ -138,7 +138,7 @@ func refuseFlag(cmd *cobra.Command, err error) error {
 
 // didYouMean proposes the nearest of names, or nothing.
 func didYouMean(got string, names []string) string {
-	if len(names) == 0 {
+	if len(names) == 0 || len(got) > 64 {
 		return ""
 	}
 	far := func(name string) int {
