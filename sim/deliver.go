@@ -97,6 +97,9 @@ func (p *process) wake() {
 // onWake handles what waits until the CPU is taken again.
 func (w *World) onWake(e *event) {
 	p := w.nodes[e.node]
+	if p.life != e.life {
+		return
+	}
 	p.waking = false
 	for p.alive && !p.paused && p.busy <= w.now && p.next(&w.queued) {
 		p.step(&w.queued)

@@ -145,7 +145,8 @@ func TestNothingButTheSeedDecidesTheHash(t *testing.T) {
 			t.Fatalf("only %d events", base.Events())
 		}
 		var trace, wireTrace bytes.Buffer
-		for name, other := range map[string]*sim.World{ //lint:orderfree every world is compared with the same one
+		//lint:orderfree every world is compared with the same one
+		for name, other := range map[string]*sim.World{
 			"again":           chaos(t, seed, false, nil),
 			"traced":          chaos(t, seed, false, sim.NewTracer(&trace)),
 			"encoded":         chaos(t, seed, true, nil),

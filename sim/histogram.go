@@ -22,7 +22,7 @@ func spread(n, typical uint64) message.Histogram {
 		left -= counts[i]
 	}
 	counts[0] = left
-	h := message.Histogram{Count: n}
+	h := message.Histogram{Count: n, Buckets: make([]byte, 0, 40)} // five buckets fit
 	before, waiting := -1, uint64(0)
 	for i, v := range values {
 		if counts[i] == 0 {
@@ -34,7 +34,7 @@ func spread(n, typical uint64) message.Histogram {
 		h.Max = v
 		h.Sum += v * counts[i]
 		at := bucket(v)
-		if waiting > 0 && at != int(before) {
+		if waiting > 0 && at != before {
 			h.Buckets = binary.AppendUvarint(h.Buckets, waiting)
 			waiting = 0
 		}

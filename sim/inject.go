@@ -12,6 +12,7 @@ import (
 type activeFault struct {
 	fault Fault
 	nodes []*process
+	lives []uint32 // incarnations of the nodes when it began
 	rule  *netsim.Rule
 }
 
@@ -67,7 +68,9 @@ func (w *World) begin(a *activeFault) {
 	case FaultHalfOpen, FaultBreakStreams:
 		w.breakStreams(a)
 	default:
+		a.lives = a.lives[:0]
 		for _, p := range a.nodes {
+			a.lives = append(a.lives, p.life)
 			p.suffer(&a.fault, 1)
 		}
 	}
@@ -120,14 +123,16 @@ func (p *process) down(f *Fault, by int) {
 		if f.Value == 1 {
 			p.disk.wipe()
 		}
-	case p.wanted:
-		if f.Kind == FaultStop {
-			p.crash() // its time to end is over
-		}
-		if !p.alive {
-			p.start()
-		}
+	case p.wanted && !p.alive && !p.w.keptDown(p):
+		p.start()
 	}
+}
+
+// keptDown says that a fault in force wants a node down.
+func (w *World) keptDown(p *process) bool {
+	return slices.ContainsFunc(w.faults, func(a *activeFault) bool {
+		return (a.fault.Kind == FaultCrash || a.fault.Kind == FaultStop) && a.hits(p)
+	})
 }
 
 func (p *process) drift(f *Fault, by int) {
@@ -241,7 +246,10 @@ func (w *World) end(a *activeFault) {
 		w.net.Lift(a.rule)
 		return
 	}
-	for _, p := range a.nodes {
+	for i, p := range a.nodes {
+		if a.fault.Kind == FaultStop && p.life == a.lives[i] {
+			p.crash() // its time to end is over
+		}
 		p.suffer(&a.fault, -1)
 	}
 	for _, o := range w.faults { // an older one of its kind goes on

@@ -158,7 +158,7 @@ func (w *World) Resume(id node.ID) { w.find(id).resume() }
 func (p *process) start() {
 	p.life++
 	p.peer.Incarnation = uint64(p.life)
-	p.alive, p.started, p.paused = true, false, false
+	p.alive, p.started, p.paused, p.waking = true, false, false, false
 	p.machine = p.spec.New()
 	p.busy = p.w.now
 	for i := range p.rands {

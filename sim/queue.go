@@ -73,8 +73,8 @@ func (q *queue) add(at time.Duration, kind eventKind) (uint32, *event) {
 		}
 		q.slab = append(q.slab, event{})
 	}
-	if at > horizonMax {
-		node.Bug("sim: an event at %v is beyond the horizon %v", at, horizonMax)
+	if uint64(at) > uint64(horizonMax) {
+		node.Bug("sim: an event at %v is beyond the horizon %v, or before the beginning", at, horizonMax)
 	}
 	q.sequence++
 	e := &q.slab[i]

@@ -111,6 +111,16 @@ func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 // Alive says whether a node runs; a paused one does.
 func (w *World) Alive(id node.ID) bool { return w.find(id).alive }
 
+// Acting returns the node whose step runs, or ended in a panic; empty if none.
+func (w *World) Acting() node.ID {
+	for _, p := range w.nodes {
+		if p.stepping {
+			return p.peer.ID
+		}
+	}
+	return ""
+}
+
 // Place returns where a node is.
 func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
 
@@ -231,6 +241,9 @@ func (s *Spec) validate(known bool) error {
 	}
 	if s.DriftPPM < -driftBound || s.DriftPPM > driftBound {
 		faults = append(faults, fmt.Errorf("spec of %q: drift %d is beyond %d parts per million", s.ID, s.DriftPPM, driftBound))
+	}
+	if s.Disk.LostPPM > million || s.Disk.Latency < 0 || s.Disk.Jitter < 0 {
+		faults = append(faults, fmt.Errorf("spec of %q: disk %+v has a chance above a million or a negative time: start from sim.DefaultDisk()", s.ID, s.Disk))
 	}
 	return errors.Join(faults...)
 }
