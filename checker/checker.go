@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"hyperscale/core/event"
@@ -85,6 +86,17 @@ func (c *Checker) Violations() []Violation { return c.violations }
 // Violate records what somebody else saw broken: a scenario that plays a client.
 func (c *Checker) Violate(invariant string, r Record, format string, args ...any) {
 	c.violate(invariant, r, format, args...)
+}
+
+// Forget tells that a node has lost its disk: what it had acted on and counted is
+// gone with it, and nothing can be asked of that any more. What others hold of it
+// still counts.
+func (c *Checker) Forget(id node.ID) {
+	maps.DeleteFunc(c.acted, func(a actor, _ message.Fence) bool { return a.node == id })
+	maps.DeleteFunc(c.ordered, func(a actor, _ message.Fence) bool { return a.node == id })
+	maps.DeleteFunc(c.slices, func(s counted, _ told) bool { return s.manager == id })
+	maps.DeleteFunc(c.reported, func(p partSum, _ uint64) bool { return p.manager == id })
+	maps.DeleteFunc(c.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })
 }
 
 // Broken returns how often something was broken, the forgotten ones included.

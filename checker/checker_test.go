@@ -14,6 +14,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // Each file of testdata is a history. accepted-*.jsonl must pass; rejected-T8-*
@@ -117,6 +118,25 @@ func TestAcknowledgedJobMustBeKnown(t *testing.T) {
 	c.Acknowledged(checker.Record{Node: "client"}, job)
 	if got := c.Broken(); got != 1 {
 		t.Fatalf("a known job was acknowledged: got %v", c.Violations())
+	}
+}
+
+// A node without its disk starts anew; with it, the same events are violations.
+func TestForgetIsForOneNode(t *testing.T) {
+	acted := func(id node.ID, epoch uint64) checker.Record {
+		return checker.Record{Node: id, Event: event.Acted{Fence: message.Fence{Job: epoch, Manager: 1}, Part: true, What: "dispatch"}}
+	}
+	c := checker.New()
+	c.Observe(acted("m1", 2))
+	c.Observe(acted("m2", 2))
+	c.Forget("m1")
+	c.Observe(acted("m1", 1))
+	if got := c.Broken(); got != 0 {
+		t.Fatalf("m1 had lost its disk: got %v", c.Violations())
+	}
+	c.Observe(acted("m2", 1))
+	if got := c.Violations(); len(got) != 1 || got[0].Invariant != "T3" || got[0].Node != "m2" {
+		t.Fatalf("m2 had not: got %v", got)
 	}
 }
 

@@ -38,6 +38,8 @@ func directed() []Scenario {
 			Doc: "All nodes are stopped gracefully and started again, one after the other, workers first. No job is lost."},
 		{Name: "drift", Virtual: 4 * time.Minute, build: buildDrift,
 			Doc: "Clocks run up to two percent fast or slow, and processors a thousand times slower for seconds. Healthy nodes are not taken for lost for long, and fences hold."},
+		{Name: "lost-disks", Virtual: 5 * time.Minute, build: buildLostDisks,
+			Doc: "Workers and managers return without their disks. What they had is given to others under higher fences: their disks spare work, but nothing that was promised rests on one of them alone."},
 		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, build: buildLostGateDisk, Shows: "T11",
 			Doc: "A gate returns without its disk. Who owns a job beside the gate that accepted it is not built yet, so its jobs are lost, and this world must show it."},
 	}
@@ -185,6 +187,14 @@ func buildDrift(s *stage) {
 		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: drift})
 	}
 	s.often(s.nodes, 10*time.Second, sim.FaultSlowCPU, 3*time.Second, 1000)
+}
+
+func buildLostDisks(s *stage) {
+	t := smallTopology()
+	t.managers = 2
+	s.standard(t, nil)
+	s.often(s.workers, 25*time.Second, sim.FaultCrash, 3*time.Second, 1)
+	s.often(s.managers, 40*time.Second, sim.FaultCrash, 3*time.Second, 1)
 }
 
 // buildLostGateDisk loses one gate's disk while it owns jobs, and starts no other

@@ -164,12 +164,12 @@ type tee struct {
 // Interest implements sim.Interested: unless somebody watches, only events cost.
 func (t tee) Interest() sim.Interest {
 	if o, ok := t.other.(sim.Interested); ok {
-		return o.Interest() | sim.WantEvents
+		return o.Interest() | sim.WantEvents | sim.WantFaults
 	}
 	if t.other != nil {
 		return sim.WantAll
 	}
-	return sim.WantEvents
+	return sim.WantEvents | sim.WantFaults
 }
 
 // Input implements sim.Observer.
@@ -188,6 +188,11 @@ func (t tee) Effect(at time.Duration, id node.ID, e *sim.Effect) {
 
 // Fault implements sim.Observer.
 func (t tee) Fault(at time.Duration, f sim.Fault) {
+	if f.Kind == sim.FaultCrash && f.Value == 1 {
+		for _, id := range f.Nodes {
+			t.checker.Forget(node.ID(id))
+		}
+	}
 	if t.other != nil {
 		t.other.Fault(at, f)
 	}
