@@ -1,6 +1,8 @@
 package journey
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"hyperscale/core/node"
@@ -17,6 +19,7 @@ type Journey struct {
 	Arrived  time.Duration // negative: it has not
 	Datagram bool
 
+	number  uint64 // of its sending
 	address node.Addr
 	conn    netsim.ConnID
 	side    uint8
@@ -38,6 +41,7 @@ type way struct {
 
 // Tracker is fed what an observer is told.
 type Tracker struct {
+	sent  uint64
 	open  map[way][]*Journey
 	names map[node.Addr]node.ID
 	ends  map[netsim.ConnID][2]node.ID
@@ -73,7 +77,11 @@ func (t *Tracker) Sent(at time.Duration, id node.ID, e *sim.Effect) *Journey {
 	return nil
 }
 
-func (t *Tracker) begin(w way, j *Journey) { t.open[w] = append(t.open[w], j) }
+func (t *Tracker) begin(w way, j *Journey) {
+	t.sent++
+	j.number = t.sent
+	t.open[w] = append(t.open[w], j)
+}
 
 func (t *Tracker) end(c netsim.ConnID, side uint8, id node.ID) {
 	ends := t.ends[c]
@@ -148,4 +156,15 @@ func (t *Tracker) Called(j *Journey) string {
 		return string(t.calls[j.conn])
 	}
 	return "somebody"
+}
+
+// Lost returns the journeys that have not arrived, in the order of their sending.
+func (t *Tracker) Lost() []*Journey {
+	var lost []*Journey
+	//lint:orderfree sorted below
+	for _, waiting := range t.open {
+		lost = append(lost, waiting...)
+	}
+	slices.SortFunc(lost, func(a, b *Journey) int { return cmp.Compare(a.number, b.number) })
+	return lost
 }

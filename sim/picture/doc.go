@@ -1,0 +1,27 @@
+// Package picture draws a run as a space-time picture: one HTML file that needs
+// nothing but a browser. Nodes are lanes, messages are arrows from their
+// sending to their arrival, faults are bands over the lanes that they hit.
+//
+// It is a window, not the whole run: up to WindowMax things, around a violation
+// or from the beginning, and the page says which. Heartbeats that arrive are
+// left out; those that never do are drawn, as they explain why a node was
+// given up. It judges nothing.
+//
+// Source: DESIGN.md, "The simulator". Lamport's diagrams, with time to the
+// right: there are more moments than nodes.
+//
+// Invariants:
+//
+//	P1 The page makes no request: no address of another host occurs in it.
+//	P2 The page has at most BytesMax bytes, whatever the messages hold.
+//	P3 Equal runs give equal bytes.
+//	P4 Text of a run cannot end the data: it is JSON without < > and &.
+//
+// Example:
+//
+//	r := picture.NewRecorder(picture.FromBeginning)
+//	report := scenario.Run(scenarios.Options{Seed: 7, Observer: r})
+//	err := r.Write(file, picture.About{Title: "steady, seed 7"})
+//
+// Read recorder.go, build.go, texts.go, write.go, then page.html.
+package picture

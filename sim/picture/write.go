@@ -1,0 +1,100 @@
+package picture
+
+import (
+	"bytes"
+	_ "embed" // the page
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// BytesMax bounds a page.
+const BytesMax = 3 << 20
+
+// moreMax is how much is told of one message: tried in turn until the page fits.
+func moreMax() []int { return []int{300, 120, 40, 0} }
+
+//go:embed page.html
+var template string
+
+// About is what a page says of its run.
+type About struct {
+	Title    string
+	Notes    []string // a line each: the command that makes this picture again
+	Broken   string   // what was broken, if anything
+	BrokenAt time.Duration
+	BrokenOn node.ID
+	Healed   time.Duration // when everything was healed; zero if nobody knows
+}
+
+// note says what the window shows.
+func (r *Recorder) note(shown, lost int, from, to time.Duration) string {
+	text := fmt.Sprintf("Shown: %d things from %v to %v", shown+lost, from.Round(time.Millisecond), to.Round(time.Millisecond))
+	switch {
+	case !r.cut:
+		text += ", the whole run."
+	case r.around == FromBeginning:
+		text += fmt.Sprintf(", the beginning of a run that lasted %v (a picture holds %d).", r.seen.Round(time.Millisecond), WindowMax)
+	default:
+		text += fmt.Sprintf(", around %v of a run that lasted %v (a picture holds %d).", r.around.Round(time.Millisecond), r.seen.Round(time.Millisecond), WindowMax)
+	}
+	text += " Left out: heartbeats that arrived and the timers that send them."
+	if r.more > 0 {
+		text += fmt.Sprintf(" Left out: %d faults.", r.more)
+	}
+	return text
+}
+
+// Write writes the page. It is called once, after the run.
+func (r *Recorder) Write(w io.Writer, a About) error {
+	p := r.build(a)
+	var text []byte
+	for _, bound := range moreMax() {
+		for i := range p.Arrows {
+			p.Arrows[i].More = shorten(p.Arrows[i].More, bound)
+		}
+		for i := range p.Marks {
+			p.Marks[i].More = shorten(p.Marks[i].More, bound)
+		}
+		var err error
+		if text, err = render(p); err != nil {
+			return fmt.Errorf("write picture: %w", err)
+		}
+		if len(text) <= BytesMax {
+			break
+		}
+	}
+	if len(text) > BytesMax {
+		return fmt.Errorf("write picture: %d bytes are above the bound of %d: choose a shorter --virtual", len(text), BytesMax)
+	}
+	if _, err := w.Write(text); err != nil {
+		return fmt.Errorf("write picture: %w", err)
+	}
+	return nil
+}
+
+func shorten(s string, bound int) string {
+	if bound == 0 {
+		return ""
+	}
+	return clip(s, bound)
+}
+
+// render fills the template. json.Marshal writes < > & as escapes (P4).
+func render(p *page) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	before, after, _ := strings.Cut(template, "{{data}}")
+	var b bytes.Buffer
+	b.WriteString(strings.Replace(before, "{{title}}", html.EscapeString(p.Title), 1))
+	b.Write(data)
+	b.WriteString(after)
+	return b.Bytes(), nil
+}
