@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ import (
 	"hyperscale/runtime/local"
 )
 
-// nodeFlags are the flags of nodes, by role: a flag that would do nothing is absent.
+// nodeFlags are the flags of nodes, by role: a role's help lists those that do something.
 var nodeFlags = []struct {
 	name, help string
 	roles      []node.Role // empty: all
@@ -53,11 +54,19 @@ Settings come from the file, then the environment (HYPERSCALE_ID, ...), then fla
 SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 		Args: exactly(),
 		RunE: runs(func(cmd *cobra.Command, _ []string) error {
-			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: changedFlags(cmd)})
+			given := changedFlags(cmd)
+			var dropped []string
+			for name := range given {
+				if needless(name, role) {
+					dropped = append(dropped, "--"+name)
+					delete(given, name)
+				}
+			}
+			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 			if err != nil {
 				return asUsage(err)
 			}
-			return runNode(cmd.Context(), n, history)
+			return runNode(cmd.Context(), n, history, dropped)
 		}),
 	}
 	flags := cmd.Flags()
@@ -68,15 +77,27 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
 	for _, f := range nodeFlags {
-		switch {
-		case len(f.roles) > 0 && !hasRole(f.roles, role):
-		case f.name == "seed":
+		if f.name == "seed" {
 			flags.StringArray(f.name, nil, f.help)
-		default:
+		} else {
 			flags.String(f.name, defaults[f.name], f.help)
+		}
+		if needless(f.name, role) {
+			_ = flags.MarkHidden(f.name) // it was declared a line above
 		}
 	}
 	return cmd
+}
+
+// needless says that a role has no use for a flag. One script may start all roles
+// with the same flags, so it is accepted, kept out of help, and told in the log.
+func needless(flag string, role node.Role) bool {
+	for _, f := range nodeFlags {
+		if f.name == flag {
+			return len(f.roles) > 0 && !hasRole(f.roles, role)
+		}
+	}
+	return false
 }
 
 func hasRole(roles []node.Role, role node.Role) bool {
@@ -104,9 +125,13 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 }
 
 // runNode runs one node until it is asked to stop, or ends by itself.
-func runNode(ctx context.Context, c config.Node, history string) error {
+func runNode(ctx context.Context, c config.Node, history string, dropped []string) error {
 	log := logFlags{level: c.LogLevel, format: c.LogFormat}
 	logger := log.logger(os.Stderr)
+	if len(dropped) > 0 {
+		slices.Sort(dropped)
+		logger.Warn("flags that this role has no use for are ignored", "role", c.Role, "flags", strings.Join(dropped, " "))
+	}
 	var events io.Writer
 	if history != "" {
 		f, err := os.OpenFile(history, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
@@ -120,7 +145,7 @@ func runNode(ctx context.Context, c config.Node, history string) error {
 	defer signals.release()
 	n, err := startNode(c, logger, events)
 	if err != nil {
-		return err
+		return asUsage(err) // a port, a directory: something that was asked for cannot be had
 	}
 	logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", version())
 	select {
