@@ -124,7 +124,10 @@ type answersEnv struct {
 	a *asker
 }
 
-func (e answersEnv) Answer(id node.CommandID, m node.Message) { e.a.onAnswer(id, m); e.Env.Answer(id, m) }
+func (e answersEnv) Answer(id node.CommandID, m node.Message) {
+	e.a.onAnswer(id, m)
+	e.Env.Answer(id, m)
+}
 
 type spy struct {
 	inner node.Machine
