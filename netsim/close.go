@@ -10,10 +10,15 @@ const (
 	reasonStalled = "what was sent did not get through in time"
 )
 
-// tell lets a break arrive at a side. Only the first one does.
+// tell lets a break arrive at a side. Only the first one does, and none at a
+// side that has not heard of the stream.
 func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
 	x := &c.side[i]
 	if x.breaking || x.state >= sideBroken {
+		return
+	}
+	if i == 1 && !c.opened {
+		x.state = sideOver // the request finds nobody
 		return
 	}
 	x.breaking = true
@@ -99,7 +104,7 @@ func (s *Streams) sever(now time.Duration, c *conn, i uint8, reason string) {
 // When nothing passes it learns of it when it sends.
 func (s *Streams) cutOff(now time.Duration, c *conn, i uint8, reason string) {
 	x, y := &c.side[i], &c.side[1-i]
-	if at, ok := s.net.segment(now, x.host, y.host, 0); ok && c.opened {
+	if at, ok := s.net.segment(now, x.host, y.host, 0); ok {
 		s.tell(at, c, 1-i, reason)
 	}
 }
