@@ -125,10 +125,18 @@ func (s *sources) explain(main string, err error) *Error {
 	if cancelled, ok := strings.CutPrefix(message, "Starlark computation cancelled: "); ok {
 		message, remedy = cancelled, "a file only declares: move work into a step's function, or do less of it"
 	}
-	if strings.HasSuffix(message, "called recursively") {
-		remedy = "functions cannot call themselves: use a loop"
+	if hint := recursionRemedy(message); hint != "" {
+		remedy = hint
 	}
 	return s.locate(main, pos, &fault{}, message, remedy)
+}
+
+// recursionRemedy is what to do about the interpreter's own error, else empty.
+func recursionRemedy(message string) string {
+	if strings.HasSuffix(message, "called recursively") {
+		return "functions cannot call themselves: use a loop"
+	}
+	return ""
 }
 
 // scriptPosition is the innermost position in a file of the user's.

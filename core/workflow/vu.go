@@ -113,7 +113,7 @@ func (v *VU) runner() *runner {
 				r.stopped = true
 				t.Cancel("the run was stopped")
 			case t.Steps >= limits.CallSteps:
-				t.Cancel(fmt.Sprintf("the function has not returned after %d steps", limits.CallSteps))
+				t.Cancel(fmt.Sprintf("the function has not returned after %d steps: end its loops, or do less in one call", limits.CallSteps))
 			default:
 				t.SetMaxExecutionSteps(min(limits.CallSteps, t.Steps+limits.Slice))
 			}
@@ -140,6 +140,9 @@ func (r *runner) failed(err error) Outcome {
 		const prefix = "Starlark computation cancelled: "
 		if len(detail) > len(prefix) && detail[:len(prefix)] == prefix {
 			detail = detail[len(prefix):]
+		}
+		if remedy := recursionRemedy(detail); remedy != "" {
+			detail += ": " + remedy
 		}
 		if pos := scriptPosition(eval); pos.IsValid() {
 			detail = fmt.Sprintf("%s:%d:%d: %s", pos.Filename(), pos.Line, pos.Col, detail)

@@ -245,6 +245,9 @@ func (l *loop) fail(index int32, err error) {
 	if errors.As(err, &known) {
 		example = known.Detail
 	}
+	if kind == http1.KindClosed && !c.used {
+		example += ": does the server speak https:// on this port?" // it says nothing to who does not
+	}
 	if timedOut(string(kind)) {
 		a.late(kind, time.Duration(now-c.due), c.service(now))
 	} else {

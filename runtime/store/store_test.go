@@ -213,6 +213,7 @@ func TestOneDirectoryServesOneNode(t *testing.T) {
 			}
 		}},
 		{"below a file", filepath.Join(dir, fileName, "x"), "make it a directory that this user can write, or choose another --data", "a", func() {}},
+		{"where none can be made", "/proc/none/x", "make it a directory that this user can write, or choose another --data", "a", func() {}},
 		{"damaged", t.TempDir(), "restore it from a copy, or choose another --data", "a", func() {}},
 		{"of a later version", dir, "use the version of hyperscale that wrote it", "a", func() { setFormat(t, dir, 9) }},
 	} {

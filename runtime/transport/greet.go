@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -43,6 +44,9 @@ func (t *Transport) shake(conn net.Conn) (*frameReader, node.Peer, error) {
 		var refused *RefusedError
 		if errors.As(err, &refused) && !refused.ByPeer {
 			t.refuse(conn, refused)
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("no Hello came within %v: what is there does not speak this protocol", t.config.Limits.Handshake)
 		}
 		return nil, peer, err
 	}
