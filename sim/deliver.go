@@ -222,7 +222,7 @@ func (w *World) onCommand(e *event) {
 
 func (w *World) onAnswer(e *event) {
 	p := w.nodes[e.node]
-	if p.life != e.life || !p.alive {
+	if p.life != e.life {
 		return
 	}
 	if f := p.commands[node.CommandID(e.ref)]; f != nil {

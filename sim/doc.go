@@ -31,5 +31,6 @@
 //	fmt.Printf("%x\n", w.Hash())
 //
 // Read world.go, queue.go, process.go, deliver.go, env.go, timers.go, clock.go,
-// stream.go, disk.go, exec.go, model.go, then fault.go, inject.go, trace.go.
+// stream.go, disk.go, exec.go, model.go, histogram.go, then fault.go, inject.go,
+// trace.go, tracer.go.
 package sim

@@ -222,7 +222,9 @@ func (p *process) end(clean bool) {
 	p.box.Clear()
 	p.held = nil
 	p.machine = nil
-	p.commands = nil
+	if !clean {
+		p.commands = nil // else what it answered before it ended is still heard
+	}
 	clear(p.cores)
 	p.runs = nil
 	p.disk.crash(clean)
