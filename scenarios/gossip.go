@@ -28,6 +28,23 @@ const (
 	gossipTimerSpread
 )
 
+// gossips are the worlds of toy machines: they measure the simulator itself.
+func gossips() []Scenario {
+	return []Scenario{{
+		Name:    "gossip",
+		Doc:     "A thousand toy members probe and gossip by datagrams, of which one in a hundred is lost, and do nothing else: the simulator's own speed. Nothing can go wrong in it.",
+		Virtual: time.Minute,
+		network: gossipNetwork,
+		build:   func(s *stage) { AddGossip(s.world, 1000) },
+	}}
+}
+
+func gossipNetwork() netsim.Config {
+	network := netsim.Default()
+	network.Near.Loss, network.Far.Loss = gossipLoss, gossipLoss
+	return network
+}
+
 // GossipConfig is a world of members that exchange datagrams and do nothing else.
 type GossipConfig struct {
 	Seed     uint64
@@ -38,9 +55,7 @@ type GossipConfig struct {
 
 // NewGossip returns that world with all members started.
 func NewGossip(c GossipConfig) *sim.World {
-	network := netsim.Default()
-	network.Near.Loss, network.Far.Loss = gossipLoss, gossipLoss
-	w := sim.New(sim.Config{Seed: c.Seed, Wire: c.Wire, Network: network, Observer: c.Observer})
+	w := sim.New(sim.Config{Seed: c.Seed, Wire: c.Wire, Network: gossipNetwork(), Observer: c.Observer})
 	AddGossip(w, c.Members)
 	return w
 }

@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/core/node"
+	"hyperscale/netsim"
 	"hyperscale/sim"
 )
 
@@ -24,8 +25,9 @@ type Scenario struct {
 	Virtual time.Duration
 	// Shows names the invariant that this world must break, for a loss that is
 	// known and stated; empty for all others.
-	Shows string
-	build func(*stage)
+	Shows   string
+	network func() netsim.Config // nil: netsim.Default
+	build   func(*stage)
 }
 
 // All returns every scenario, by name.

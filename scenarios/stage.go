@@ -34,7 +34,11 @@ func newStage(s Scenario, o Options) *stage {
 		rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
 		heal: healAt(o.Virtual),
 	}
-	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: netsim.Default(), Observer: tee{c, o.Observer}})
+	network := netsim.Default
+	if s.network != nil {
+		network = s.network
+	}
+	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{c, o.Observer}})
 	return st
 }
 
