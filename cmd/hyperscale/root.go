@@ -59,7 +59,7 @@ func newRootCommand() *cobra.Command {
 		newNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),
 	)
 	// The simulator's commands join this line.
-	add(groupMore, newVersionCommand(), newCompletionCommand())
+	add(groupMore, newSimCommand(), newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), newGuardCommand())
 	return root
 }

@@ -25,18 +25,18 @@ const faultsMax = 1000
 type sort uint8
 
 const (
-	sortSend   sort = iota // a journey, drawn as an arrow
-	sortTimer              // a timer came due
-	sortEvent              // a decision
-	sortBad                // a decision about something that went wrong
-	sortStart              // a node starts
-	sortEnd                // a node ends, by its own wish or not
-	sortStop               // a node is asked to end
-	sortUser               // a user's command, or an answer to it
-	sortExec               // news of an executor, or an order to it
-	sortBreak              // a stream broke
-	sortCopy               // a second copy of a datagram arrives
-	sortPause              // a node is paused
+	sortSend  sort = iota // a journey, drawn as an arrow
+	sortTimer             // a timer came due
+	sortEvent             // a decision
+	sortBad               // a decision about something that went wrong
+	sortStart             // a node starts
+	sortEnd               // a node ends, by its own wish or not
+	sortStop              // a node is asked to end
+	sortUser              // a user's command, or an answer to it
+	sortExec              // news of an executor, or an order to it
+	sortBreak             // a stream broke
+	sortCopy              // a second copy of a datagram arrives
+	sortPause             // a node is paused
 )
 
 // entry is one thing in the window.

@@ -19,7 +19,7 @@ const (
 	drawsMax   = 1_000
 	textMax    = 8 << 10
 	nameMax    = 256
-	virtualMax = 9 * 365 * 24 * time.Hour
+	virtualMax = 365 * 24 * time.Hour // well below the horizon of a world
 )
 
 // ErrSchedule is what every file that cannot be played wraps.

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/runtime/ui"
+	"hyperscale/scenarios"
+	"hyperscale/sim"
+)
+
+func newSimRunCommand() *cobra.Command {
+	var seeds seedRange
+	var virtual time.Duration
+	var wire bool
+	var watch watchFlags
+	cmd := &cobra.Command{
+		Use:   "run NAME",
+		Short: "play a scenario from a seed",
+		Example: "  hyperscale sim run steady\n" +
+			"  hyperscale sim run storm --seed 1..20\n" +
+			"  hyperscale sim run storm --seed 7 --story first --picture storm.html --trace storm.jsonl",
+		Args: exactly("NAME"),
+		RunE: runs(func(cmd *cobra.Command, args []string) error {
+			s, err := findScenario(args[0])
+			if err != nil {
+				return err
+			}
+			if err := watch.check(seeds.many()); err != nil {
+				return err
+			}
+			return interruptible(func() error {
+				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Wire: wire}, &watch)
+			})
+		}),
+	}
+	flags := cmd.Flags()
+	addSeeds(flags, &seeds, "seed", seedRange{1, 1}, "what everything is drawn from, or several, one after the other")
+	addVirtual(flags, &virtual)
+	flags.BoolVar(&wire, "wire", false, "encode and decode every message, as between real nodes")
+	watch.add(flags)
+	return cmd
+}
+
+// interruptible ends with 130 at the first Ctrl-C: a world cannot be asked to
+// stop, but it holds nothing that its process does not.
+func interruptible(f func() error) error {
+	interrupts := catchInterrupts()
+	defer interrupts.release()
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-interrupts.asked:
+		return exitWith(exitInterrupted, fmt.Errorf("interrupted"))
+	}
+}
+
+// runSeeds plays one seed after the other; the exit code is that of the worst.
+func runSeeds(out io.Writer, s scenarios.Scenario, seeds seedRange, o scenarios.Options, watch *watchFlags) error {
+	worst, played := 0, 0
+	for seed := seeds.first; ; seed++ {
+		o.Seed = seed
+		r, took, err := runSeed(out, s, o, watch)
+		if err != nil {
+			return err
+		}
+		played++
+		worst = max(worst, r.Outcome.ExitCode())
+		switch {
+		case watch.json:
+			err = json.NewEncoder(out).Encode(lineOf(&r, took))
+		case seeds.many():
+			err = reportBriefly(out, &r, took, o)
+		default:
+			err = reportRun(out, &r, took, o)
+		}
+		if err != nil {
+			return err
+		}
+		if seed == seeds.last { // also where one more would be none
+			break
+		}
+	}
+	return simExit(worst)
+}
+
+func runSeed(out io.Writer, s scenarios.Scenario, o scenarios.Options, watch *watchFlags) (r scenarios.Report, took time.Duration, err error) {
+	w, err := watch.watch()
+	if err != nil {
+		return r, 0, err
+	}
+	defer w.close()
+	if r, took, err = w.play(s, o); err != nil {
+		return r, took, err
+	}
+	return r, took, w.tell(out)
+}
+
+// speed is how many times faster than the real thing.
+func speed(virtual, real time.Duration) string {
+	return ui.Count(uint64(virtual/max(real, time.Microsecond))) + " times real time"
+}
+
+func verdictOf(r *scenarios.Report) string {
+	if r.Outcome == scenarios.OK {
+		return "ok"
+	}
+	return strings.ToUpper(string(r.Outcome))
+}
+
+// reportBriefly is a line for each seed of many; a failure says how to play it
+// again.
+func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o scenarios.Options) error {
+	text := fmt.Sprintf("%s, seed %d: %s, %s events, %d jobs accepted, %d ended, %s\n", r.Scenario, r.Seed, verdictOf(r),
+		ui.Count(r.Events), r.Accepted, r.Ended, speed(r.Virtual, took))
+	if r.Outcome != scenarios.OK {
+		text += fmt.Sprintf("  %s\n  again: %s\n", ui.Clean(r.Detail), repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire))
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// reportRun tells a run to a person.
+func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, o scenarios.Options) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(&b, "%s, seed %d: %s\n", r.Scenario, r.Seed, verdictOf(r))
+	row("played", "%s of virtual time in %s: %s, %s events", ui.Duration(r.Virtual), ui.Duration(took), speed(r.Virtual, took), ui.Count(r.Events))
+	row("jobs", "%d accepted, %d ended", r.Accepted, r.Ended)
+	if len(r.Draws) > 0 {
+		row("drawn", "%s", listed(r.Draws))
+	}
+	if len(r.Faults) > 0 {
+		row("faults", "%s", listed(countFaults(r.Faults)))
+	}
+	row("hash", "%016x", r.Hash)
+	if r.Outcome == scenarios.OK {
+		if r.Detail != "" {
+			row("detail", "%s", ui.Clean(r.Detail))
+		}
+		_, err := io.WriteString(out, b.String())
+		return err
+	}
+	b.WriteString("\n")
+	b.WriteString(wrap(ui.Clean(r.Detail), 2, 100) + "\n")
+	for _, v := range others(r) {
+		b.WriteString(wrap("also: "+ui.Clean(v), 2, 100) + "\n")
+	}
+	// A panic ends the world early: play it for as long as was asked.
+	fmt.Fprintf(&b, "\nagain: %s\n   by: %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n",
+		repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire), builtFrom())
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// lastsFor is how long the world was to last.
+func lastsFor(r *scenarios.Report, o scenarios.Options) time.Duration {
+	if o.Virtual > 0 {
+		return o.Virtual
+	}
+	if s, err := scenarios.Find(r.Scenario); err == nil {
+		return s.Virtual
+	}
+	return r.Virtual
+}
+
+// othersMax is how many further violations are told; the first one tells the cause.
+const othersMax = 5
+
+func others(r *scenarios.Report) []string {
+	var texts []string
+	for i, v := range r.Violations {
+		text := v.String()
+		if text == r.Detail {
+			continue
+		}
+		if len(texts) == othersMax {
+			return append(texts, fmt.Sprintf("%d more", len(r.Violations)-i))
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// listed wraps items behind a name of reportRun's rows; none is broken in two.
+func listed(items []string) string {
+	const hard = "\x1f" // no space to wrap
+	text := strings.ReplaceAll(strings.Join(items, ",\n"), " ", hard)
+	return strings.ReplaceAll(strings.TrimSpace(wrap(text, 11, 100)), hard, " ")
+}
+
+// countFaults tells how many there were of each kind.
+func countFaults(faults []sim.Fault) []string {
+	counts := map[string]int{}
+	var kinds []string
+	for _, f := range faults {
+		if counts[f.Kind]++; counts[f.Kind] == 1 {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	for i, k := range kinds {
+		kinds[i] = fmt.Sprintf("%d %s", counts[k], k)
+	}
+	return kinds
+}
