@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 	}
 	config := client.Default()
 	for _, a := range f.addresses {
+		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
+			return nil, usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
+		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
 	config.AskTimeout, config.AskRetry = answerMax, answerMax/3

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestBadTarget: a target that cannot answer is told by kind, with an example and
+// what to change.
+func TestBadTarget(t *testing.T) {
+	t.Parallel()
+	file := write(t, "load.star", strings.Replace(loadFile, `"300ms"`, `"2s"`, 1))
+	secure, plain := serveTarget(t, "--tls"), serveTarget(t)
+	for _, test := range []struct {
+		name, url string
+		code      int
+		says      []string
+	}{
+		{"nobody listens", "http://127.0.0.1:1", exitFailed, []string{"refused", "check that it runs and that the URL is right"}},
+		{"no such name", "http://no-such-host.invalid", exitFailed, []string{"no-such-host.invalid", "check the name"}},
+		{"a certificate of its own", secure, exitFailed, []string{"tls_authority", "use a certificate that this machine trusts, or turn verification off"}},
+		{"plain HTTP to TLS", strings.Replace(secure, "https", "http", 1), exitGood, []string{"closed", "does the server speak https:// on this port"}},
+		{"TLS to plain HTTP", strings.Replace(plain, "http", "https", 1), exitFailed, []string{"TLS handshake", "does the server speak plain http:// on this port"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := run(t, test.code, "run", file, "--set", "target="+test.url, "--duration", "200ms", "--cores", "1", "--ui", "none")
+			text := strings.Join(strings.Fields(p.out.String()), " ") // the summary is wrapped
+			for _, want := range test.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, p.out.String())
+				}
+			}
+		})
+	}
+}
+
+// TestTakenPort: who holds a port is not disturbed, who wants it is told.
+func TestTakenPort(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }() // nothing was accepted
+	taken, dir := l.Addr().String(), t.TempDir()
+	for _, args := range [][]string{
+		{"target", "--listen", taken},
+		{"gate", "--id", "a", "--data", dir, "--listen", taken},
+		{"gate", "--id", "a", "--data", dir, "--listen", "127.0.0.1:0", "--admin", taken},
+		{"manager", "--id", "a", "--data", dir, "--listen", taken, "--datacenter", "here", "--gates", "127.0.0.1:1"},
+		{"worker", "--id", "a", "--data", dir, "--listen", taken, "--datacenter", "here", "--managers", "127.0.0.1:1"},
+	} {
+		p := run(t, exitUsage, args...)
+		p.says(taken, "port", "choose another")
+	}
+}
+
+// TestBadDataDirectory: a node says why its directory cannot serve, and with
+// which flag that changes.
+func TestBadDataDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gate := func(id, data string) []string {
+		return []string{"gate", "--id", id, "--listen", "127.0.0.1:0", "--data", data}
+	}
+	own := filepath.Join(dir, "own")
+	first := start(t, gate("first", own)...)
+	first.await(upLine)
+	run(t, exitUsage, gate("first", own)...).says("another process uses it: stop that one, or choose another --data")
+	first.signal(syscall.SIGINT)
+	first.expect(exitGood)
+	run(t, exitUsage, gate("second", own)...).says(`it belongs to node "first", not to "second": choose another --data, or start with --id first`)
+
+	file := write(t, "file", "no directory")
+	run(t, exitUsage, gate("g", file)...).says("data", "--data")
+	run(t, exitUsage, gate("g", "/proc/none")...).says("data", "--data")
+}
+
+// TestStrangersInTheCluster: a node that does not belong here is refused in words
+// on both sides.
+func TestStrangersInTheCluster(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	worker := func(id string, args ...string) *process {
+		return start(t, append([]string{"worker", "--id", id, "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), id), "--managers", c.managerAddr, "--cores", "1"}, args...)...)
+	}
+	other := worker("w-other", "--datacenter", "here", "--cluster", "other")
+	other.await(`the peer's cluster is \\"default\\", this node wants \\"other\\": set --cluster to the same name`)
+	c.manager.await(`the peer's cluster is \\"other\\", this node wants \\"default\\": set --cluster to the same name`)
+
+	file := write(t, "load.star", loadFile)
+	run(t, exitUsage, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", c.gateAddr, "--datacenters", "mars").
+		says("unknown datacenter", `"mars"`, "list them with `hyperscale datacenters`")
+}
+
+// TestBadConfigFile: each fault of a file is named with its value and remedy.
+func TestBadConfigFile(t *testing.T) {
+	t.Parallel()
+	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ncolour: blue\n")).says("colour")
+	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ndata: d\nstop_timeout: -5s\n")).
+		says("stop_timeout = -5s must be above 0s")
+	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: [\n")).says("gate.yaml")
+	run(t, exitUsage, "gate", "--config", "/nonexistent/gate.yaml").says("/nonexistent/gate.yaml")
+}
+
+// TestUnknownGates: nobody who answers as a gate does, and the command ends, with
+// the address and the reason.
+func TestUnknownGates(t *testing.T) {
+	t.Parallel()
+	file := write(t, "load.star", loadFile)
+	foreign := strings.TrimPrefix(serveTarget(t), "http://")
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }() // it accepts nobody
+	gate := start(t, "gate", "--id", "g", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	stranger := start(t, "datacenters", "--gate", gate.await(upLine), "--environment", "prod")
+	begun := time.Now()
+	asked := map[string]*process{}
+	for _, address := range []string{"127.0.0.1:1", "no-such-gate.invalid:1", foreign, silent.Addr().String()} {
+		asked[address] = start(t, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", address)
+	}
+	for address, why := range map[string]string{
+		"127.0.0.1:1":            "nobody listens there",
+		"no-such-gate.invalid:1": "no such host",
+		foreign:                  "does not speak this protocol",
+		silent.Addr().String():   "does not speak this protocol",
+	} {
+		p := asked[address].expect(exitFailed)
+		p.says(address, why, "check --gate")
+		if p.out.String() != "" {
+			t.Errorf("stdout is for the job's id, and has %q", p.out.String())
+		}
+	}
+	stranger.expect(exitFailed).says(`the peer's environment is "default", this node wants "prod": set --environment`)
+	gate.await(`the peer's environment is \\"prod\\", this node wants \\"default\\"`)
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestClosedStdout: who reads may go away.
+func TestClosedStdout(t *testing.T) {
+	t.Parallel()
+	url := serveTarget(t, "--latency", "1ms")
+	for _, args := range [][]string{
+		{"run", url + "/", "--vus", "1", "--duration", "100ms", "--cores", "1", "--ui", "none"},
+		{"version"}, {"--help"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close() // nobody reads
+		p := startAs(t, func(c *exec.Cmd) { c.Stdout = w }, args...)
+		_ = w.Close() // the process has its own
+		if code := p.code(); code == exitGood {
+			t.Errorf("%v: nobody could read, and the exit code is 0", args)
+		}
+	}
+}
