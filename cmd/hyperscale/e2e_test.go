@@ -122,7 +122,13 @@ const upLine = `msg=up .* addr=(\S+)`
 
 func startCluster(t *testing.T, workers int) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), workers: make([]*process, workers), admins: map[string]string{}}
+	return startClusterIn(t, t.TempDir(), workers)
+}
+
+// startClusterIn keeps all that its nodes write in dir.
+func startClusterIn(t *testing.T, dir string, workers int) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: dir, workers: make([]*process, workers), admins: map[string]string{}}
 	c.startGate("127.0.0.1:0")
 	c.gateAddr = c.gate.await(upLine)
 	c.startManager("127.0.0.1:0")
