@@ -94,6 +94,16 @@ func TestStrangersInTheCluster(t *testing.T) {
 	other.await(`the peer's cluster is \\"default\\", this node wants \\"other\\": set --cluster to the same name`)
 	c.manager.await(`the peer's cluster is \\"other\\", this node wants \\"default\\": set --cluster to the same name`)
 
+	worker("w-far", "--datacenter", "elsewhere")
+	c.manager.await(`peer-refused .*peer=w-far .*its datacenter is \\"elsewhere\\", this one is \\"here\\": correct its --datacenter or its --managers`)
+	worker("worker-1", "--datacenter", "here")
+	c.manager.await(`peer-refused .*peer=worker-1 .*has this name: give the one at 127.0.0.1:\d+ an --id of its own`)
+	lost := worker("w-lost", "--datacenter", "here", "--seed", c.gateAddr)
+	lost.await(`peer-refused .*peer=gate-1 .*it is a gate, not a manager: correct --managers or --seed`)
+	twin := start(t, "manager", "--id", "manager-1", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "m"), "--datacenter", "here", "--gates", c.gateAddr)
+	c.gate.await(`peer-refused .*peer=manager-1 .*has this name: give the one at 127.0.0.1:\d+ an --id of its own`)
+	twin.await(`peer-refused .*peer=gate-1 .*took no heartbeat of this manager`)
+
 	file := write(t, "load.star", loadFile)
 	run(t, exitUsage, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", c.gateAddr, "--datacenters", "mars").
 		says("unknown datacenter", `"mars"`, "list them with `hyperscale datacenters`")

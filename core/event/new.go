@@ -19,6 +19,6 @@ func All() []node.Event {
 	return []node.Event{
 		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &Acted{}, &FenceRefused{}, &SliceStarted{}, &SliceEnded{},
 		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
-		&PeerRegistered{}, &PeerLost{}, &Ignored{}, &StoreFailed{}, &Shed{},
+		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 	}
 }

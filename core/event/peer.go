@@ -16,6 +16,14 @@ type PeerLost struct {
 	Reason string
 }
 
+// PeerRefused: a peer stands on a stream and is not taken in, or takes this node
+// not in. Somebody has to change a configuration.
+type PeerRefused struct {
+	Peer   node.ID
+	Role   node.Role
+	Reason string // with the remedy
+}
+
 // Ignored: a message made no sense in this state, or to this role.
 type Ignored struct {
 	Peer    node.ID
@@ -40,6 +48,9 @@ func (PeerRegistered) EventName() string { return "peer-registered" }
 
 // EventName implements node.Event.
 func (PeerLost) EventName() string { return "peer-lost" }
+
+// EventName implements node.Event.
+func (PeerRefused) EventName() string { return "peer-refused" }
 
 // EventName implements node.Event.
 func (Ignored) EventName() string { return "ignored" }

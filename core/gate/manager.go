@@ -15,6 +15,7 @@ import (
 type manager struct {
 	id          node.ID
 	incarnation uint64
+	addr        node.Addr
 	place       *datacenter
 	stream      node.StreamID // 0 between two
 	live        bool
@@ -32,8 +33,14 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		return
 	}
 	mgr := m.managers[in.From.ID]
+	if why := mgr.twin(in.From); why != "" {
+		if h.Sequence == 1 { // told once a stream
+			env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleManager, Reason: why})
+		}
+		return
+	}
 	// Sequences begin anew on each stream.
-	if mgr != nil && (in.From.Incarnation < mgr.incarnation || in.Stream == mgr.stream && h.Sequence <= mgr.sequence) {
+	if mgr != nil && in.Stream == mgr.stream && h.Sequence <= mgr.sequence {
 		m.ignore(env, in, "a newer one has arrived")
 		return
 	}
@@ -51,6 +58,19 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence})
 	m.compare(env, mgr, h.Parts)
 	m.schedule(env)
+}
+
+// twin says why a peer is another one than the manager of its name: a second
+// process that was given it, or one that came back without its directory.
+func (m *manager) twin(p node.Peer) string {
+	switch {
+	case m == nil:
+	case m.live && (p.Incarnation < m.incarnation || p.Incarnation == m.incarnation && p.Addr != m.addr):
+		return fmt.Sprintf("the manager at %s has this name: give the one at %s an --id of its own", m.addr, p.Addr)
+	case p.Incarnation < m.incarnation:
+		return "it began anew under a name that was known: give it the --data that it had, or another --id"
+	}
+	return ""
 }
 
 // register makes a manager known, under this incarnation and datacenter.
@@ -71,7 +91,7 @@ func (m *Machine) register(env node.Env, in *node.Input, mgr *manager, place str
 		at, _ := slices.BinarySearchFunc(d.managers, mgr.id, func(x *manager, id node.ID) int { return cmp.Compare(x.id, id) })
 		d.managers = slices.Insert(d.managers, at, mgr)
 	}
-	mgr.live, mgr.incarnation, mgr.sequence, mgr.heard = true, in.From.Incarnation, 0, env.Now()
+	mgr.live, mgr.incarnation, mgr.addr, mgr.sequence, mgr.heard = true, in.From.Incarnation, in.From.Addr, 0, env.Now()
 	env.Emit(event.PeerRegistered{Peer: mgr.id, Role: node.RoleManager, Datacenter: place})
 	m.watchSilence(env)
 	return mgr

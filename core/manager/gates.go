@@ -62,7 +62,8 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 func (m *Machine) onGateOpened(env node.Env, g *gate, from node.Peer) {
 	if from.Role != node.RoleGate {
 		env.Close(g.stream)
-		m.drop(env, g, "it is a "+from.Role.String()+", not a gate: check manager.gates")
+		env.Emit(event.PeerRefused{Peer: from.ID, Role: from.Role, Reason: "it is a " + from.Role.String() + ", not a gate: correct --gates or --seed"})
+		m.drop(env, g, "it is no gate")
 		return
 	}
 	g.peer, g.tries, g.sequence = from, 0, 0
@@ -86,6 +87,9 @@ func (m *Machine) onBroken(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) onGateSilence(env node.Env, g *gate) {
+	if g.peer.ID != "" && !g.registered {
+		env.Emit(event.PeerRefused{Peer: g.peer.ID, Role: node.RoleGate, Reason: "it took no heartbeat of this manager, and its log says why: correct --datacenter or --id"})
+	}
 	env.Close(g.stream)
 	m.drop(env, g, "silent for "+m.config.Silence.String())
 }

@@ -58,7 +58,7 @@ func (m *Machine) heard(env node.Env, w *worker) {
 
 func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) {
 	if hb.Datacenter != m.config.Datacenter {
-		ignored(env, in, fmt.Sprintf("its datacenter is %q, this one is %q: correct worker.managers or worker.datacenter", hb.Datacenter, m.config.Datacenter))
+		refuse(env, in, hb, fmt.Sprintf("its datacenter is %q, this one is %q: correct its --datacenter or its --managers", hb.Datacenter, m.config.Datacenter))
 		return
 	}
 	w := m.streams[in.Stream]
@@ -85,13 +85,21 @@ func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.Wo
 	m.place(env)
 }
 
+// refuse tells once a stream why a worker is not taken in. It is left without an
+// answer, so that it tries again after the silence and not at once.
+func refuse(env node.Env, in *node.Input, hb *message.WorkerHeartbeat, why string) {
+	if hb.Sequence == 1 {
+		env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleWorker, Reason: why})
+	}
+}
+
 // register takes the first heartbeat of a stream. A worker of a later incarnation
 // has lost what the earlier one ran, but for what it lists.
 func (m *Machine) register(env node.Env, in *node.Input) *worker {
 	w := m.known(in.From.ID)
-	if w.registered && in.From.Incarnation < w.peer.Incarnation {
-		env.Close(in.Stream)
-		delete(m.streams, in.Stream)
+	older := in.From.Incarnation < w.peer.Incarnation
+	if w.registered && (older || in.From.Incarnation == w.peer.Incarnation && in.From.Addr != w.peer.Addr) {
+		refuse(env, in, in.Message.(*message.WorkerHeartbeat), fmt.Sprintf("the worker at %s has this name: give the one at %s an --id of its own", w.peer.Addr, in.From.Addr))
 		return nil
 	}
 	if w.stream != 0 {

@@ -53,7 +53,8 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 		}
 		if in.From.Role != node.RoleManager {
 			env.Close(l.stream)
-			m.drop(env, l, "it is a "+in.From.Role.String()+", not a manager: check worker.managers")
+			env.Emit(event.PeerRefused{Peer: in.From.ID, Role: in.From.Role, Reason: "it is a " + in.From.Role.String() + ", not a manager: correct --managers or --seed"})
+			m.drop(env, l, "it is no manager")
 			return
 		}
 		l.peer, l.tries, l.sequence = in.From, 0, 0
@@ -78,6 +79,9 @@ func (m *Machine) onBroken(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) onSilence(env node.Env, l *link) {
+	if l.peer.ID != "" && !l.registered {
+		env.Emit(event.PeerRefused{Peer: l.peer.ID, Role: node.RoleManager, Reason: "it took no heartbeat of this worker, and its log says why: correct --datacenter or --id"})
+	}
 	env.Close(l.stream)
 	m.drop(env, l, "silent for "+m.config.Silence.String())
 }

@@ -67,7 +67,7 @@ func logEvent(l *slog.Logger, e node.Event) {
 // levelOf says who would ask: operators see losses and refusals at once.
 func levelOf(e node.Event) slog.Level {
 	switch e.(type) {
-	case event.PeerLost, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused:
+	case event.PeerLost, event.PeerRefused, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused:
 		return slog.LevelWarn
 	case event.Acted, event.Ignored:
 		return slog.LevelDebug
