@@ -30,7 +30,7 @@ type fleet struct {
 	// next hands out the tasks, one after the other; false when there are no more.
 	next func() (simTask, bool)
 	// done is told each result, one at a time.
-	done func(simTask, simResult)
+	done func(simResult)
 
 	mutex sync.Mutex
 	err   error // that made it stop
@@ -76,10 +76,10 @@ func (f *fleet) take() (simTask, bool) {
 	return f.next()
 }
 
-func (f *fleet) report(t simTask, r simResult) {
+func (f *fleet) report(r simResult) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.done(t, r)
+	f.done(r)
 }
 
 // serve plays tasks with one child, and another after each that died.
@@ -101,7 +101,7 @@ func (f *fleet) serve(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // it was killed, that says nothing of the run
 		}
-		f.report(t, r)
+		f.report(r)
 		if !alive {
 			child.end()
 			child = nil
@@ -180,6 +180,9 @@ func (r *runner) play(ctx context.Context, t simTask, limit time.Duration) (simR
 			if err = json.Unmarshal(answer, &result); err == nil {
 				return result, true
 			}
+			r.kill()
+			result.Detail = fmt.Sprintf("its process answered %.80q: %v", answer, err)
+			return result, false
 		}
 	case <-timer.C:
 		r.kill()
@@ -197,26 +200,35 @@ func (r *runner) play(ctx context.Context, t simTask, limit time.Duration) (simR
 
 // obituary waits for the child's end and says why it came.
 func (r *runner) obituary() string {
-	r.kill()
-	err := r.process.Wait()
+	err := r.wait()
 	if text := r.errors.String(); text != "" {
 		return "its process ended: " + text
 	}
 	return fmt.Sprintf("its process ended: %v", err)
 }
 
-func (r *runner) kill() { _ = r.process.Process.Kill() } // it may have ended by itself
+// wait returns how the child ended: by itself, if it does so soon.
+func (r *runner) wait() error {
+	_ = r.in.Close() // this ends an idle one
+	timer := time.AfterFunc(endMax, r.kill)
+	defer timer.Stop()
+	for range r.answers { // until its output is read
+	}
+	return r.process.Wait()
+}
 
-// end lets an idle child go; one that is not is killed.
+// kill ends the child and whatever it started; it may have ended by itself.
+func (r *runner) kill() { _ = syscall.Kill(-r.process.Process.Pid, syscall.SIGKILL) }
+
+// endMax is how long a child may take to see that there is no more to do.
+const endMax = time.Second
+
+// end lets an idle child go; one that is not is killed. Twice does no harm.
 func (r *runner) end() {
 	if r == nil {
 		return
 	}
-	_ = r.in.Close() // this ends it
-	r.kill()
-	for range r.answers { // until its output is read
-	}
-	_ = r.process.Wait() // how it ended was told where it mattered
+	_ = r.wait() // how it ended was told where it mattered
 }
 
 // firstWords keeps the beginning of what a child says: that is where a crash

@@ -30,6 +30,7 @@ type simTask struct {
 	Seed     uint64        `json:"seed"`
 	Virtual  time.Duration `json:"virtual_ns"` // zero: the scenario's
 	Keep     string        `json:"keep"`       // where a failure is kept; empty: nowhere
+	Trace    bool          `json:"trace"`      // keep the end of its trace, too
 	Canary   bool          `json:"canary"`     // the run must break something
 }
 
@@ -81,11 +82,11 @@ func runTask(t simTask) (simResult, error) {
 	o := scenarios.Options{Seed: t.Seed, Virtual: t.Virtual}
 	start := time.Now()
 	r := s.Run(o)
-	if t.Canary && r.Outcome == scenarios.OK && len(r.Violations) == 0 {
-		r.Outcome, r.Detail = scenarios.Violation, "the checker saw nothing in a world that must break something"
-	}
 	result := simResult{simLine: lineOf(&r, time.Since(start))}
-	if r.Outcome == scenarios.OK || t.Canary {
+	if t.Canary {
+		return sing(result, &r), nil
+	}
+	if r.Outcome == scenarios.OK {
 		return result, nil
 	}
 	o.Virtual = lastsFor(&r, o)
@@ -98,8 +99,22 @@ func runTask(t simTask) (simResult, error) {
 	if t.Keep == "" {
 		return result, nil
 	}
+	if !t.Trace {
+		trace = nil
+	}
 	result.Files, err = keep(t.Keep, o, &r, &result, trace)
 	return result, err
+}
+
+// sing judges the canary: whatever else is wrong, the checker must see something
+// in a world that breaks an invariant on purpose.
+func sing(result simResult, r *scenarios.Report) simResult {
+	if len(r.Violations) > 0 || r.Outcome == scenarios.Panicked {
+		result.Verdict = scenarios.OK
+		return result
+	}
+	result.Verdict, result.Detail = scenarios.Violation, "the checker saw nothing in a world that must break something"
+	return result
 }
 
 // traceFailure plays a run once more and returns the last lines of its trace, up
@@ -114,7 +129,7 @@ func traceFailure(s scenarios.Scenario, o scenarios.Options, r *scenarios.Report
 	return end.lines(), again
 }
 
-// keep writes a failure's schedule and the end of its trace.
+// keep writes a failure's schedule, and the end of its trace if there is one.
 func keep(dir string, o scenarios.Options, r *scenarios.Report, result *simResult, trace []byte) ([]string, error) {
 	f := schedule.File{
 		Scenario: r.Scenario, Seed: r.Seed, Virtual: o.Virtual, Wire: o.Wire, Commit: version(), Go: runtime.Version(), Hash: r.Hash,
@@ -125,8 +140,12 @@ func keep(dir string, o scenarios.Options, r *scenarios.Report, result *simResul
 		return nil, err
 	}
 	name := filepath.Join(dir, fmt.Sprintf("%s-%d", r.Scenario, r.Seed))
-	files := []string{name + ".sched", name + ".jsonl"}
-	err := errors.Join(os.WriteFile(files[0], text.Bytes(), 0o644), os.WriteFile(files[1], trace, 0o644))
+	files := []string{name + ".sched"}
+	err := os.WriteFile(files[0], text.Bytes(), 0o644)
+	if trace != nil {
+		files = append(files, name+".jsonl")
+		err = errors.Join(err, os.WriteFile(files[1], trace, 0o644))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keep a failure: %w", err)
 	}
@@ -168,7 +187,7 @@ func (u untilObserver) Fault(at time.Duration, f sim.Fault) {
 }
 
 // traceMax bounds the end of a trace that is kept.
-const traceMax = 4 << 20
+const traceMax = 1 << 20
 
 // lastLines is a writer that keeps the last lines.
 type lastLines struct {

@@ -164,13 +164,17 @@ func (s *swarm) canary() *simTask {
 	return nil
 }
 
+// tracesMax bounds how many failures keep the end of their trace: a program that
+// fails everywhere must not fill the disk. sim replay --trace writes any other.
+const tracesMax = 20
+
 // next hands out the runs that are not known yet, seed by seed.
 func (s *swarm) next() (simTask, bool) {
 	for !s.ended && s.err == nil {
 		if s.flags.budget > 0 && time.Since(s.started) >= s.flags.budget {
 			return simTask{}, false
 		}
-		t := simTask{Scenario: s.scenarios[s.which].Name, Seed: s.seed, Virtual: s.flags.virtual, Keep: s.flags.out}
+		t := simTask{Scenario: s.scenarios[s.which].Name, Seed: s.seed, Virtual: s.flags.virtual, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
 		if s.which++; s.which == len(s.scenarios) {
 			s.which = 0
 			s.ended = s.seed == s.flags.seeds.last
@@ -187,7 +191,7 @@ func (s *swarm) next() (simTask, bool) {
 }
 
 // done is told what a run came to.
-func (s *swarm) done(t simTask, r simResult) {
+func (s *swarm) done(r simResult) {
 	if err := s.journal.add(r); err != nil && s.err == nil {
 		s.err = err
 	}

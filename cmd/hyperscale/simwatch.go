@@ -105,13 +105,9 @@ func createFor(flag, name string) (*os.File, error) {
 }
 
 // watch opens the files first, so that nothing is played in vain.
-func (f *watchFlags) watch() (w *watched, err error) {
-	w = &watched{flags: f}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
+func (f *watchFlags) watch() (*watched, error) {
+	w := &watched{flags: f}
+	var err error
 	if f.trace != "" {
 		if w.trace, err = createFor("trace", f.trace); err != nil {
 			return nil, err
@@ -119,6 +115,7 @@ func (f *watchFlags) watch() (w *watched, err error) {
 	}
 	if f.picture != "" {
 		if w.picture, err = createFor("picture", f.picture); err != nil {
+			w.close()
 			return nil, err
 		}
 	}

@@ -49,26 +49,30 @@ func decode(text []byte, d *document) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(d); err != nil {
-		return fmt.Errorf("read schedule, %s: %s: give a file that `sim swarm` wrote: %w", place(text, decoder.InputOffset(), err), strings.TrimPrefix(err.Error(), "json: "), ErrSchedule)
+		return fmt.Errorf("read schedule%s: %s: give a file that `sim swarm` wrote: %w", place(text, err), strings.TrimPrefix(err.Error(), "json: "), ErrSchedule)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read schedule, %s: more follows after its end: remove it: %w", place(text, decoder.InputOffset(), nil), ErrSchedule)
+		return fmt.Errorf("read schedule%s: more follows after its end: remove it: %w", line(text, decoder.InputOffset()), ErrSchedule)
 	}
 	return nil
 }
 
-// place names the line where a decoder stopped.
-func place(text []byte, offset int64, err error) string {
+// place names the line of an error that has one.
+func place(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		offset = syntax.Offset
+		return line(text, syntax.Offset)
 	case errors.As(err, &kind):
-		offset = kind.Offset
+		return line(text, kind.Offset)
 	}
+	return ""
+}
+
+func line(text []byte, offset int64) string {
 	offset = min(max(offset, 0), int64(len(text)))
-	return fmt.Sprintf("line %d", 1+bytes.Count(text[:offset], []byte("\n")))
+	return fmt.Sprintf(", line %d", 1+bytes.Count(text[:offset], []byte("\n")))
 }
 
 func (d *document) file() (*File, error) {

@@ -111,7 +111,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		return strings.Replace(string(good), old, with, 1)
 	}
 	for _, tc := range []struct{ name, text, want string }{
-		{"nothing at all", "", "line 1"},
+		{"nothing at all", "", "read schedule: EOF"},
 		{"not JSON", "storm 7", "line 1: invalid character"},
 		{"a list", "[]", "cannot unmarshal array"},
 		{"another schema", swap("schedule/v1", "schedule/v9"), `schema = "hyperscale.schedule/v9", want`},
