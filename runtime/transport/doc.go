@@ -20,7 +20,7 @@
 //	   priority may overtake. A queue that is full breaks its stream.
 //	W4 Each stream ends with exactly one StreamBroken, or none after Close.
 //	W5 Whoever says nothing costs a connection for five seconds, and there are
-//	   at most 1,024 of those.
+//	   at most 1,024 of those; the oldest makes room for the next.
 //	W6 Sink is never called from inside a call of node.Network.
 //
 // Read transport.go, stream.go, handshake.go, frame.go, datagram.go, seal.go,

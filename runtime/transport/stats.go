@@ -6,7 +6,7 @@ import "sync/atomic"
 type Stats struct {
 	Accepted     uint64 // connections taken
 	AcceptErrors uint64
-	Crowded      uint64 // closed at once: too many had not said Hello
+	Crowded      uint64 // closed for a newer one: too many had not said Hello
 	Refused      uint64 // handshakes and datagrams of nodes that do not fit
 	Garbage      uint64 // what is no frame, on connections and datagrams
 	Slow         uint64 // handshakes that took too long

@@ -73,7 +73,7 @@ type Transport struct {
 	mu      sync.Mutex
 	last    node.StreamID
 	streams map[node.StreamID]*stream
-	unknown map[net.Conn]struct{} // accepted, and have not said Hello
+	unknown map[net.Conn]time.Time // accepted then, and have not said Hello
 	closed  bool
 
 	room chan struct{} // as many as unknown, and no more than Limits.Strangers
@@ -96,7 +96,7 @@ func New(c Config, s *Sockets) *Transport {
 		c.Observe = func(node.Event) {}
 	}
 	t := &Transport{
-		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]struct{}{},
+		config: c, sockets: s, hello: helloOf(&c), streams: map[node.StreamID]*stream{}, unknown: map[net.Conn]time.Time{},
 		quiet: quiet{logger: c.Logger, seen: map[string]time.Time{}},
 	}
 	t.room = make(chan struct{}, c.Limits.Strangers)
@@ -196,7 +196,6 @@ func (t *Transport) accept() {
 		pause = 5 * time.Millisecond
 		t.counters.accepted.Add(1)
 		if !t.admit(conn) {
-			t.counters.crowded.Add(1)
 			_ = conn.Close() // nothing was said on it
 			continue
 		}
@@ -204,22 +203,17 @@ func (t *Transport) accept() {
 	}
 }
 
-// crowdWait is how long a connection waits for room among the strangers. A burst
-// of honest peers has said Hello by then; the rest waits in the system's backlog.
-const crowdWait = 100 * time.Millisecond
+// crowdAge is how long a stranger is safe from those who come after it: an honest
+// peer has said Hello by then, across any ocean.
+const crowdAge = 500 * time.Millisecond
 
-// admit counts a connection among the strangers, if there is room.
+// admit counts a connection among the strangers. Where there are as many as may
+// be, the oldest makes room: who floods the port must not keep honest peers out.
 func (t *Transport) admit(conn net.Conn) bool {
 	select {
 	case t.room <- struct{}{}:
 	default:
-		late := time.NewTimer(crowdWait)
-		defer late.Stop()
-		select {
-		case t.room <- struct{}{}:
-		case <-late.C:
-			return false
-		case <-t.dialing.Done():
+		if !t.makeRoom() {
 			return false
 		}
 	}
@@ -229,8 +223,41 @@ func (t *Transport) admit(conn net.Conn) bool {
 		<-t.room
 		return false
 	}
-	t.unknown[conn] = struct{}{}
+	t.unknown[conn] = time.Now()
 	return true
+}
+
+// makeRoom returns when a stranger has left, or false when the node ends.
+func (t *Transport) makeRoom() bool {
+	for {
+		oldest, age := t.oldest()
+		wait := max(crowdAge-age, time.Millisecond)
+		if oldest != nil && age >= crowdAge {
+			t.counters.crowded.Add(1)
+			_ = oldest.Close() // its handshake ends with an error
+		}
+		look := time.NewTimer(wait)
+		select {
+		case t.room <- struct{}{}:
+			look.Stop()
+			return true
+		case <-look.C:
+		case <-t.dialing.Done():
+			look.Stop()
+			return false
+		}
+	}
+}
+
+func (t *Transport) oldest() (oldest net.Conn, age time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for conn, since := range t.unknown {
+		if old := time.Since(since); old > age {
+			oldest, age = conn, old
+		}
+	}
+	return oldest, age
 }
 
 // dismiss takes a connection from among the strangers: it said Hello, or ended.
