@@ -4,22 +4,30 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"hyperscale/scenarios"
 )
 
 // mutant is one planted bug, as a file of testdata/mutants tells it.
 type mutant struct {
 	name     string
 	about    string
-	file     string // below the repository's root
 	scenario string
 	seed     uint64
 	expect   string // a word of the verdict's detail: "T8", "bug:"
-	find     string
-	replace  string
+	changes  []change
+}
+
+// change is a piece of code and what is planted in its place.
+type change struct {
+	file    string // below the repository's root
+	find    string
+	replace string
 }
 
 const root = ".."
@@ -41,26 +49,31 @@ func mutants(t *testing.T) []mutant {
 	return all
 }
 
+// parseMutant reads comments, then `key: value` lines, then one or more pairs of
+// `--- find` and `--- replace`. A line `file:` holds for the pairs after it, and may
+// stand between them.
 func parseMutant(file string) (mutant, error) {
 	m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".txt")}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return m, err
 	}
-	head, body, ok := strings.Cut(string(text), "--- find\n")
-	if !ok {
-		return m, fmt.Errorf("no line `--- find`")
-	}
-	if m.find, m.replace, ok = strings.Cut(body, "--- replace\n"); !ok {
-		return m, fmt.Errorf("no line `--- replace`")
-	}
-	for line := range strings.Lines(head) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	var source string
+	var into *string
+	for line := range strings.Lines(string(text)) {
+		key, value, pair := strings.Cut(strings.TrimSpace(line), ": ")
 		switch {
+		case line == "--- find\n":
+			m.changes = append(m.changes, change{file: source})
+			into = &m.changes[len(m.changes)-1].find
+		case line == "--- replace\n" && into != nil:
+			into = &m.changes[len(m.changes)-1].replace
+		case pair && key == "file" && strings.HasPrefix(line, key):
+			source = value
+		case into != nil:
+			*into += line
 		case strings.HasPrefix(line, "#"):
 			m.about += strings.TrimPrefix(strings.TrimSpace(line), "# ") + " "
-		case key == "file":
-			m.file = value
 		case key == "scenario":
 			m.scenario = value
 		case key == "expect":
@@ -73,29 +86,43 @@ func parseMutant(file string) (mutant, error) {
 			return m, fmt.Errorf("line %q: want file, scenario, seed or expect", line)
 		}
 	}
+	if len(m.changes) == 0 {
+		return m, fmt.Errorf("no line `--- find`")
+	}
 	return m, nil
 }
 
-// overlay plants the bug and returns the file that go build reads with -overlay.
+// overlay plants the bug and returns the file that go reads with -overlay.
 func (m mutant) overlay(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(root, m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(source), m.find); n != 1 {
-		t.Fatalf("%s: the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too", m.name, n, m.file)
+	sources := map[string]string{}
+	for _, c := range m.changes {
+		path, err := filepath.Abs(filepath.Join(root, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sources[path] == "" {
+			source, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[path] = string(source)
+		}
+		if n := strings.Count(sources[path], c.find); n != 1 {
+			t.Fatalf("%s: the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too\n%s", m.name, n, c.file, c.find)
+		}
+		sources[path] = strings.Replace(sources[path], c.find, c.replace, 1)
 	}
 	dir := t.TempDir()
-	planted := filepath.Join(dir, "planted.go")
-	if err := os.WriteFile(planted, []byte(strings.Replace(string(source), m.find, m.replace, 1)), 0o644); err != nil {
-		t.Fatal(err)
+	replace := map[string]string{}
+	for path, source := range sources {
+		planted := filepath.Join(dir, fmt.Sprintf("planted%d.go", len(replace)))
+		if err := os.WriteFile(planted, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replace[path] = planted
 	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: planted}})
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +145,51 @@ func TestPlantedBugsFitTheCode(t *testing.T) {
 	}
 }
 
+// planted is the environment's name for the run of one world: what a binary with
+// a planted bug is started for. Only this package and the roles are in it, as
+// linking the whole product for every bug takes longer than playing.
+const planted = "HYPERSCALE_PLANTED"
+
+// TestPlanted plays one world and prints how it ended.
+func TestPlanted(t *testing.T) {
+	var name string
+	var seed uint64
+	if n, _ := fmt.Sscan(os.Getenv(planted), &name, &seed); n != 2 {
+		t.Skip("TestMutantsAreCaught runs this in a process of its own")
+	}
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.Run(scenarios.Options{Seed: seed})
+	fmt.Printf("\nverdict: %v: %s\n", r.Outcome, r.Detail)
+}
+
+// plant builds the test binary with the bug in it.
+func (m mutant) plant(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "planted")
+	if out, err := exec.Command("go", "test", "-c", "-overlay", m.overlay(t), "-o", bin, "hyperscale/scenarios").CombinedOutput(); err != nil {
+		t.Fatalf("build with %s planted: %v\n%s", m.name, err, out)
+	}
+	return bin
+}
+
+// playPlanted returns how a world ended in that binary, and why.
+func playPlanted(t *testing.T, bin, scenario string, seed uint64) (outcome, detail string) {
+	t.Helper()
+	cmd := exec.Command(bin, "-test.run=^TestPlanted$")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", planted, scenario, seed))
+	out, err := cmd.CombinedOutput()
+	_, verdict, ok := strings.Cut(string(out), "\nverdict: ")
+	if !ok {
+		t.Fatalf("%s, seed %d: %v\n%s", scenario, seed, err, out)
+	}
+	verdict, _, _ = strings.Cut(verdict, "\n")
+	outcome, detail, _ = strings.Cut(verdict, ": ")
+	return outcome, detail
+}
+
 // Each planted bug is caught on its recorded seed, or, with
 // HYPERSCALE_MUTANTS_TRIES=N, within N seeds.
 func TestMutantsAreCaught(t *testing.T) {
@@ -127,22 +199,19 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	for _, m := range mutants(t) {
 		t.Run(m.name, func(t *testing.T) {
-			bin := binary(t, "-overlay", m.overlay(t))
+			bin := m.plant(t)
 			for try := range tries {
 				seed := m.seed
 				if try > 0 {
 					seed = try
 				}
-				v, err := play(bin, nil, m.scenario, "--seed", strconv.FormatUint(seed, 10))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if v.Verdict != "ok" && strings.Contains(v.Detail, m.expect) {
-					t.Logf("caught by %s, seed %d: %s: %s", m.scenario, seed, v.Verdict, v.Detail)
+				outcome, detail := playPlanted(t, bin, m.scenario, seed)
+				if outcome != string(scenarios.OK) && strings.Contains(detail, m.expect) {
+					t.Logf("caught by %s, seed %d: %s: %s", m.scenario, seed, outcome, detail)
 					return
 				}
-				if v.Verdict != "ok" {
-					t.Logf("seed %d broke something else: %s: %s", seed, v.Verdict, v.Detail)
+				if outcome != string(scenarios.OK) {
+					t.Logf("seed %d broke something else: %s: %s", seed, outcome, detail)
 				}
 			}
 			t.Errorf("survived %d tries of %s from seed %d: %s", tries, m.scenario, m.seed, m.about)
