@@ -82,10 +82,9 @@ func TestBadDataDirectory(t *testing.T) {
 	run(t, exitUsage, gate("g", "/proc/none")...).says("data", "--data")
 }
 
-// TestStrangersInTheCluster: a node that does not belong here is refused in words
-// on both sides.
-func TestStrangersInTheCluster(t *testing.T) {
-	t.Parallel()
+// testStrangeNodes: a node that does not belong here is refused in words on both
+// sides.
+func testStrangeNodes(t *testing.T) {
 	c := startCluster(t, 1)
 	worker := func(id string, args ...string) *process {
 		return start(t, append([]string{"worker", "--id", id, "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), id), "--managers", c.managerAddr, "--cores", "1"}, args...)...)
@@ -119,10 +118,9 @@ func TestBadConfigFile(t *testing.T) {
 	run(t, exitUsage, "gate", "--config", "/nonexistent/gate.yaml").says("/nonexistent/gate.yaml")
 }
 
-// TestUnknownGates: nobody who answers as a gate does, and the command ends, with
+// testUnknownGates: nobody who answers as a gate does, and the command ends, with
 // the address and the reason.
-func TestUnknownGates(t *testing.T) {
-	t.Parallel()
+func testUnknownGates(t *testing.T) {
 	file := write(t, "load.star", loadFile)
 	foreign := strings.TrimPrefix(serveTarget(t), "http://")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
