@@ -97,10 +97,11 @@ type Report struct {
 	Outcome    Outcome
 	Detail     string
 	Violations []checker.Violation
-	Faults     []sim.Fault // as played, for a schedule file
-	Accepted   int         // jobs that a gate accepted
-	Ended      int         // of those, how many ended
-	Draws      []string    // what the swarm drew, for people
+	Faults     []sim.Fault   // as played, for a schedule file
+	Healed     time.Duration // when those that have no end of their own ended
+	Accepted   int           // jobs that a gate accepted
+	Ended      int           // of those, how many ended
+	Draws      []string      // what the swarm drew, for people
 }
 
 // Run plays one world from its seed to its end.
@@ -152,7 +153,7 @@ func (s *stage) judgeLoss(r *Report, shows string) {
 
 func (s *stage) fill(r *Report) {
 	r.Hash, r.Events, r.Virtual = s.world.Hash(), s.world.Events(), s.world.Now()
-	r.Faults, r.Draws = s.faults, s.draws
+	r.Faults, r.Healed, r.Draws = s.faults, s.heal, s.draws
 	r.Accepted, r.Ended = s.checker.Jobs()
 }
 

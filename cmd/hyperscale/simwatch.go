@@ -104,6 +104,11 @@ func createFor(flag, name string) (*os.File, error) {
 	return f, nil
 }
 
+// unwritten is the end of a file that could be made but not filled.
+func unwritten(flag string, err error) error {
+	return usage("--%s: %w: choose a file on a disk that has room", flag, err)
+}
+
 // watch opens the files first, so that nothing is played in vain.
 func (f *watchFlags) watch() (*watched, error) {
 	w := &watched{flags: f}
@@ -154,7 +159,7 @@ func (w *watched) play(s scenarios.Scenario, o scenarios.Options) (r scenarios.R
 	took = time.Since(start)
 	if tracer != nil {
 		if err := errors.Join(tracer.Err(), buffer.Flush()); err != nil {
-			return r, took, fmt.Errorf("--trace: %w", err)
+			return r, took, unwritten("trace", err)
 		}
 	}
 	if w.picture != nil {
@@ -167,8 +172,9 @@ func (w *watched) play(s scenarios.Scenario, o scenarios.Options) (r scenarios.R
 // known where to look.
 func (w *watched) draw(s scenarios.Scenario, o scenarios.Options, r *scenarios.Report) error {
 	about := picture.About{
-		Title: fmt.Sprintf("%s, seed %d: %s", r.Scenario, r.Seed, r.Outcome),
-		Notes: []string{repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire), "Played by " + builtFrom() + "."},
+		Title:  fmt.Sprintf("%s, seed %d: %s", r.Scenario, r.Seed, r.Outcome),
+		Notes:  []string{repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire), "Played by " + builtFrom() + "."},
+		Healed: r.Healed,
 	}
 	if r.Outcome != scenarios.OK {
 		about.Broken, about.BrokenAt = r.Detail, r.Virtual
@@ -180,7 +186,7 @@ func (w *watched) draw(s scenarios.Scenario, o scenarios.Options, r *scenarios.R
 		s.Run(o)
 	}
 	if err := w.drawing.Write(w.picture, about); err != nil {
-		return fmt.Errorf("--picture: %w", err)
+		return unwritten("picture", err)
 	}
 	return nil
 }
