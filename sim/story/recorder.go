@@ -58,6 +58,7 @@ type Recorder struct {
 	order   []message.JobID          // in which jobs were accepted, or first heard of
 	seen    map[message.JobID]bool
 	lives   map[node.ID]uint64
+	end     time.Duration // the last thing that was heard of
 }
 
 var _ sim.Observer = (*Recorder)(nil)
@@ -88,6 +89,7 @@ func (r *Recorder) know(id message.JobID) {
 
 // Input implements sim.Observer.
 func (r *Recorder) Input(at time.Duration, id node.ID, in *node.Input) {
+	r.end = at
 	switch in.Kind {
 	case node.InputStart:
 		if r.lives[id]++; r.lives[id] > 1 {
@@ -104,6 +106,7 @@ func (r *Recorder) Input(at time.Duration, id node.ID, in *node.Input) {
 
 // Effect implements sim.Observer.
 func (r *Recorder) Effect(at time.Duration, id node.ID, e *sim.Effect) {
+	r.end = at
 	switch e.Kind {
 	case sim.EffectDatagram, sim.EffectOpen, sim.EffectSend:
 		r.travel(at, id, kindSends, r.tracker.Sent(at, id, e))

@@ -128,9 +128,11 @@ func stories() map[string]func(*stage) {
 			s.fault(sim.Fault{Kind: sim.FaultLoss, Value: 12_500})
 			s.send(3, 1, "manager", &message.SliceDispatch{Slice: whole, Fence: first, VUs: 64, Cores: 3})
 			s.send(3, 1, "manager", &message.SliceDispatch{Slice: whole, Fence: first, VUs: 64, Cores: 3})
+			s.at += 5 * time.Second
 			s.emit("manager", event.ExecutorGone{Slice: whole, Fence: first, Core: 2, Reason: "signal: killed"})
 			s.Effect(s.tick(), "w1", &sim.Effect{Kind: sim.EffectHalt, Reason: "another run of this node is known"})
 			finish(s)
+			s.send(4, 1, "manager", &message.SliceCancel{Slice: whole, Fence: next, State: message.WorkflowCancelled})
 		},
 		"two-jobs": func(s *stage) {
 			submit(s)

@@ -2,10 +2,15 @@ package story
 
 import (
 	"fmt"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
+
+// underWay is how long a message may take before it counts as lost at the end of
+// a run.
+const underWay = time.Second
 
 // word puts a moment in words; false for those that say nothing new.
 func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
@@ -15,8 +20,13 @@ func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
 		if !m.journey.Lost() {
 			return l, false
 		}
-		l.mark = '!'
-		l.text = fmt.Sprintf("sends %s to %s: it never arrives", noun(m.message), r.tracker.Called(m.journey))
+		l.text = fmt.Sprintf("sends %s to %s: ", noun(m.message), r.tracker.Called(m.journey))
+		if r.end-m.at < underWay {
+			l.text += "it is on its way when the run ends"
+		} else {
+			l.mark = '!'
+			l.text += "it never arrives"
+		}
 	case kindGets:
 		l.text = got(m.message, string(m.journey.From))
 		if m.journey.Copy() {
