@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 )
 
 // resultMax leaves room in a frame for what is filled in per watcher.
@@ -16,6 +17,9 @@ func fitResult(r *message.JobResult) {
 	for _, less := range []func(){
 		func() { *d = places(*d, dropHistograms) },
 		func() { *d = places(*d, dropSteps) },
+		func() {
+			*w = workflows(*w, func(one *message.WorkflowResult) { stats.Fit(&one.Stats, resultMax/2/len(*w)) })
+		},
 		func() { *w = workflows(*w, dropTexts) },
 		func() { *w = workflows(*w, dropService) },
 		func() { *w = workflows(*w, dropHistograms) },

@@ -75,6 +75,7 @@ func (m *Machine) finish(env node.Env, p *part) {
 	}
 	r := &message.PartResult{Job: p.job, Fence: p.fence, Part: m.snapshot(env, p)}
 	r.Part.State, r.Part.Error = p.outcome()
+	fit(&r.Part, r.Size)
 	if size := message.HeaderSize + r.Size(); size > message.FrameMax {
 		slim(&r.Part)
 		r.Part.Error = joinReason(r.Part.Error, fmt.Sprintf("the figures take %d bytes, %d is the bound: latencies are left out; use fewer steps", size, message.FrameMax))
@@ -104,6 +105,17 @@ func (p *part) outcome() (message.JobState, string) {
 		return message.JobFailed, why // nobody asked for it
 	}
 	return end, why
+}
+
+// fit makes the distributions of a part too large for a frame coarser, in equal
+// shares of it; slim is for what even that does not help.
+func fit(d *message.DatacenterResult, size func() int) {
+	for i := range d.Workflows {
+		if message.HeaderSize+size() <= message.FrameMax {
+			return
+		}
+		stats.Fit(&d.Workflows[i].Stats, message.FrameMax/2/len(d.Workflows))
+	}
 }
 
 // slim leaves out the distributions, which are all that can be large.

@@ -28,6 +28,7 @@ func (m *Machine) onPush(env node.Env) {
 			// A restarted manager goes on above what it told before.
 			Sequence: env.Self().Incarnation<<32 + p.sequence,
 		}
+		fit(&out.Part, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
 			slim(&out.Part)
 		}

@@ -17,7 +17,10 @@
 //	S3 Record allocates nothing once the octave of its value is in use.
 //	S4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
 //	   amount and accepts only what some Histogram could have written.
-//	S5 No message is changed: what Sum returns shares no memory that it writes to.
+//	S5 Fit loses precision before it loses anything else, and says how much; what it
+//	   makes coarser errs upwards, and S1 holds for it.
+//	S6 No message is changed: what Sum returns shares no memory that it writes to,
+//	   and Fit copies what it changes.
 //
 // Example:
 //
@@ -26,5 +29,5 @@
 //	p99 := h.Quantile(990_000)
 //	sent := message.StepStats{Latency: h.Wire()}
 //
-// Read histogram.go, wire.go, sum.go.
+// Read histogram.go, wire.go, sum.go, sparse.go, fit.go.
 package stats

@@ -10,6 +10,9 @@ import (
 	"hyperscale/core/stats"
 )
 
+// statsMax is what a slice's statistics may take of a frame.
+const statsMax = message.FrameMax / 2
+
 // onPush sends what moved since the last time.
 func (m *Machine) onPush(env node.Env) {
 	m.pushing = false
@@ -44,7 +47,9 @@ func (x *execution) sum() (message.Stats, error) {
 	for i, r := range x.runs {
 		parts[i] = r.stats
 	}
-	return stats.Sum(parts)
+	sum, err := stats.Sum(parts)
+	stats.Fit(&sum, statsMax)
+	return sum, err
 }
 
 // finish makes the result of an execution that is over and begins to keep it.
@@ -62,7 +67,7 @@ func (m *Machine) finish(env node.Env, x *execution) {
 		out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("add up the executors' figures: %v", err)
 	}
 	out.Stats = sum
-	// A frame has a bound, and a few hundred steps with many latencies reach it.
+	// A frame has a bound, which thousands of kinds of errors reach.
 	if size := message.HeaderSize + out.Size(); size > message.FrameMax-1024 {
 		out.State = message.WorkflowFailed
 		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
@@ -86,7 +91,9 @@ func (x *execution) settled() (message.Stats, error) {
 			parts[i] = settle(*r.stats)
 		}
 	}
-	return stats.Sum(parts)
+	sum, err := stats.Sum(parts)
+	stats.Fit(&sum, statsMax)
+	return sum, err
 }
 
 func settle(s message.Stats) *message.Stats {

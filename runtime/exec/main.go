@@ -11,7 +11,12 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/stats"
 )
+
+// statsMax is what statistics may take of a frame: hundreds of steps with spread
+// latencies would take more than all of it, and what does not fit is lost.
+const statsMax = message.FrameMax / 2
 
 // Runner does the work of one ExecStart. It returns a result whatever happens;
 // when ctx is cancelled it starts nothing new, counts what is in flight as
@@ -106,9 +111,11 @@ func (c *inside) serve(run Runner) error {
 	var sequence uint64
 	result := run(ctx, start, func(s *message.Stats) {
 		sequence++
+		stats.Fit(s, statsMax)
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
 	})
+	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)
 	}
