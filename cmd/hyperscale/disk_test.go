@@ -77,17 +77,21 @@ func TestFullDisk(t *testing.T) {
 	eventually(t, "the gate takes jobs again", patience, func() bool { return start(t, wait...).code() == exitGood })
 
 	// Of a job, a manager keeps its program and a worker a fence a slice.
-	flows := strings.Repeat("#", 100<<10) + "\n" + loadFile[:strings.Index(loadFile, "workflow(")]
+	head := loadFile[:strings.Index(loadFile, "workflow(")]
+	var flows strings.Builder
 	for i := range 60 {
-		flows += fmt.Sprintf("workflow(name = \"w%d\", vus = 1, duration = \"1ms\", steps = [step(\"home\", http.get(target + \"/\"))])\n", i)
+		fmt.Fprintf(&flows, "workflow(name = \"w%d\", vus = 1, duration = \"1ms\", steps = [step(\"home\", http.get(target + \"/\"))])\n", i)
 	}
-	many := []string{"submit", write(t, "many.star", flows), "--gate", c.gateAddr, "--set", "target=" + url, "--wait", "--ui", "none"}
 	for _, one := range []struct {
-		id string
-		p  *process
-	}{{"manager-1", c.manager}, {"worker-1", c.workers[0]}} {
+		id, text string
+		p        *process
+	}{
+		{"manager-1", strings.Repeat("#", 200<<10) + loadFile, c.manager},
+		{"worker-1", head + flows.String(), c.workers[0]},
+	} {
 		disks[one.id].fill()
-		waiting := start(t, many...)
+		file := write(t, "job.star", one.text)
+		waiting := start(t, "submit", file, "--gate", c.gateAddr, "--set", "target="+url, "--wait", "--ui", "none")
 		one.p.await(`store-failed.*no space left`)
 		disks[one.id].free()
 		waiting.expect(exitGood)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // loadFile is one step against the target, that gives up after 300ms.
@@ -250,22 +251,29 @@ func (c *cluster) loseWorker(file string, set []string) {
 
 func (c *cluster) target(set []string) string { return strings.TrimPrefix(set[1], "target=") }
 
-// running waits until the job is running and has started something.
+// running waits until the job is running and has told that it started something.
 func (c *cluster) running(job string) {
 	c.t.Helper()
+	id, err := message.ParseJobID(job)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n := dialNode(c.t, c.gateAddr, "observer")
+	defer n.Kill()
 	eventually(c.t, "job "+job+" is RUNNING", patience, func() bool {
-		var status jobJSON
-		p := run(c.t, exitGood, "status", job, "--json", "--gate", c.gateAddr)
-		if err := json.Unmarshal([]byte(p.out.String()), &status); err != nil {
-			c.t.Fatal(err)
+		status, ok := ask(c.t, n, 1, func(int) node.Message { return &message.JobQuery{Job: id} })[0].(*message.JobStatus)
+		if !ok || status.State != message.JobRunning {
+			return false
 		}
 		var started uint64
 		for _, d := range status.Datacenters {
 			for _, w := range d.Workflows {
-				started += w.Started
+				for _, step := range w.Stats.Steps {
+					started += step.Started
+				}
 			}
 		}
-		return status.State == "RUNNING" && started > 0
+		return started > 0
 	})
 }
 

@@ -270,7 +270,7 @@ func TestSubmitFlood(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
-			n := dialFlood(t, c.gateAddr, i)
+			n := dialNode(t, c.gateAddr, fmt.Sprintf("flood-%d", i))
 			if n == nil {
 				return
 			}
@@ -305,7 +305,7 @@ func TestSubmitFlood(t *testing.T) {
 		t.Errorf("%d accepted and %d refused of %d, %d MiB", len(jobs), no, clients*each, peak>>20)
 	}
 
-	n := dialFlood(t, c.gateAddr, clients)
+	n := dialNode(t, c.gateAddr, "canceller")
 	if n == nil {
 		return
 	}
@@ -329,12 +329,11 @@ func TestSubmitFlood(t *testing.T) {
 	c.settles(t, []port{{name: "gate-1", pid: c.gate.cmd.Process.Pid}}, before)
 }
 
-func dialFlood(t *testing.T, gate string, i int) *host.Node {
+// dialNode makes a client in this process, where one a command would be too many.
+func dialNode(t *testing.T, gate, id string) *host.Node {
 	config := client.Default()
 	config.Gates = []node.Addr{node.Addr(gate)}
-	n, err := host.Start(host.Options{
-		Role: node.RoleClient, ID: node.ID(fmt.Sprintf("flood-%d", i)), Cluster: "default", Environment: "default", Machine: client.New(config),
-	})
+	n, err := host.Start(host.Options{Role: node.RoleClient, ID: node.ID(id), Cluster: "default", Environment: "default", Machine: client.New(config)})
 	if err != nil {
 		t.Error(err)
 		return nil
