@@ -47,6 +47,14 @@ type Checker struct {
 	jobs     map[message.JobID]*theJob // L, T11
 	flows    map[flow]message.WorkflowState
 	reported map[partSum]uint64 // T8: starts counted, by part
+	sums     map[message.JobID]jobSum
+
+	seen      uint64                  // events
+	given     map[given]message.Fence // T3: highest given out
+	abandoned map[abandoned]bool      // T3
+	courses   map[flow]*course        // T7
+	promises  Promises
+	ran       map[execution]message.Fence // P
 }
 
 // New returns a checker of an empty history.
@@ -55,11 +63,14 @@ func New() *Checker {
 		acted: map[actor]message.Fence{}, ordered: map[actor]message.Fence{}, started: map[execution]node.ID{},
 		workers: map[node.ID]*worker{}, slices: map[counted]told{}, parts: map[partOf]bool{},
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
+		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
+		ran: map[execution]message.Fence{},
 	}
 }
 
 // Observe takes the next event.
 func (c *Checker) Observe(r Record) {
+	c.seen++
 	switch e := r.Event.(type) {
 	case event.Acted:
 		c.onActed(r, e)
@@ -77,6 +88,12 @@ func (c *Checker) Observe(r Record) {
 		c.onWorkflowChanged(r, e)
 	case event.PartChanged:
 		c.onPartChanged(r, e)
+	case event.SliceDispatched:
+		c.onSliceDispatched(r, e)
+	case event.SliceLost:
+		c.onSliceLost(r, e)
+	case event.PartDispatched:
+		c.onPartDispatched(r, e)
 	}
 }
 
@@ -96,6 +113,8 @@ func (c *Checker) Forget(id node.ID) {
 	maps.DeleteFunc(c.ordered, func(a actor, _ message.Fence) bool { return a.node == id })
 	maps.DeleteFunc(c.slices, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(c.reported, func(p partSum, _ uint64) bool { return p.manager == id })
+	maps.DeleteFunc(c.given, func(g given, _ message.Fence) bool { return g.giver == id })
+	maps.DeleteFunc(c.courses, func(f flow, _ *course) bool { return f.manager == id })
 	maps.DeleteFunc(c.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })
 }
 

@@ -37,6 +37,18 @@ func (c *Checker) takeCores(r Record, e event.SliceStarted) {
 		}
 		w.holder[core] = execution{slice: e.Slice, fence: e.Fence}
 	}
+	c.runsAlone(r, w, e)
+}
+
+// runsAlone judges T6 within one worker: a higher attempt of a slice starts when
+// the executors of the lower one are gone.
+func (c *Checker) runsAlone(r Record, w *worker, e event.SliceStarted) {
+	for core := range e.Total {
+		if other, ok := w.holder[core]; ok && other.slice == e.Slice && other.fence != e.Fence {
+			c.violate("T6", r, "slice %v was started under %v while it still ran there under %v", e.Slice, e.Fence, other.fence)
+			return
+		}
+	}
 }
 
 func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {

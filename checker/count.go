@@ -43,6 +43,7 @@ func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
 		return
 	}
 	c.slices[key] = told{r.Incarnation, e}
+	c.countsCurrent(r, e)
 	c.reported[partSum{r.Node, e.Slice.Job, partFence(e.Part)}] += e.Started
 	if _, ok := c.started[execution{e.Datacenter, e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
 		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
@@ -58,6 +59,8 @@ func (c *Checker) onPartCounted(r Record, e event.PartCounted) {
 		return
 	}
 	c.parts[key] = true
+	c.countsCurrentPart(r, e)
+	c.addPart(e)
 	if sum := c.reported[partSum{e.Manager, e.Job, partFence(e.Fence)}]; sum != e.Started {
 		c.violate("T8", r, "part %s of job %v holds %d starts, its manager %s counted %d of its slices", e.Datacenter, e.Job, e.Started, e.Manager, sum)
 	}

@@ -45,5 +45,6 @@ func (c *Checker) onSliceStarted(r Record, e event.SliceStarted) {
 		c.violate("T6", r, "slice %v was started under fence %v, as it had been on %s", e.Slice, e.Fence, first)
 	}
 	c.started[run] = r.Node
+	c.startsOnce(r, e)
 	c.takeCores(r, e)
 }

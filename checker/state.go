@@ -17,7 +17,9 @@ type theJob struct {
 	gate  node.ID
 	// incarnation of the gate that told last
 	incarnation uint64
+	born        uint64 // that of the gate that accepted it
 	accepted    time.Duration
+	cancelling  time.Duration // when it became so
 	ended       time.Duration
 }
 
@@ -48,13 +50,13 @@ func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 		return // it cannot know whether anybody heard of it
 	}
 	if j.gate == "" {
-		j.gate, j.accepted = r.Node, r.At
+		j.gate, j.born, j.accepted = r.Node, r.Incarnation, r.At
 	}
 	if e.From == message.JobNone {
 		if j.state != message.JobNone {
 			c.violate("L", r, "job %v was accepted twice", e.Job)
 		}
-		j.gate, j.accepted = r.Node, r.At
+		j.gate, j.born, j.accepted = r.Node, r.Incarnation, r.At
 	}
 	if j.state.Terminal() {
 		c.violate("L", r, "job %v had ended %v and became %v", e.Job, j.state, e.To)
@@ -64,6 +66,7 @@ func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 		c.violate("L", r, "job %v went from %v to %v", e.Job, e.From, e.To)
 	}
 	j.state = e.To
+	c.cancelsSoon(r, j, e)
 	if e.To.Terminal() {
 		j.ended = r.At
 	}

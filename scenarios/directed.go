@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -24,6 +25,8 @@ func directed() []Scenario {
 			Doc: "Jobs run in two datacenters each, and one datacenter is cut off from all gates for a minute. Its parts end by what its managers report after the cut, or by their timeout; never is a job COMPLETED without them."},
 		{Name: "cancel-races", Virtual: 4 * time.Minute, build: buildCancelRaces,
 			Doc: "Every job is cancelled, some beside their submission, some beside their end, while streams break. There is one terminal state, the first; the acknowledgement of an end is never taken back."},
+		{Name: "broken-streams", Virtual: 4 * time.Minute, build: buildBrokenStreams,
+			Doc: "Streams break again and again, with all that is in flight on slow ways. Everything is told again until it is acknowledged: every job completes, and nothing is run twice."},
 		{Name: "executor-crash", Virtual: 4 * time.Minute, build: buildExecutorCrash,
 			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and tells the reason; a workflow's own failure is not run again."},
 		{Name: "executor-hang", Virtual: 5 * time.Minute, build: buildExecutorHang,
@@ -91,6 +94,8 @@ func buildManagerLost(s *stage) {
 
 func buildGateRestart(s *stage) {
 	s.standard(referenceTopology(), nil)
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
 	s.inTurn(s.gates, sim.FaultCrash, 15*time.Second, 0)
 }
 
@@ -124,7 +129,21 @@ func buildCancelRaces(s *stage) {
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cancels = 2*time.Second, 4*time.Second, 1_000_000
 	})
+	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
 	s.often(s.nodes, 3*time.Second, sim.FaultBreakStreams, 0, 0)
+}
+
+// buildBrokenStreams keeps breaks apart: whoever must call again gets through
+// before anybody is taken for lost. With one manager no two of them give the same
+// cores away.
+func buildBrokenStreams(s *stage) {
+	t := smallTopology()
+	t.gates, t.clients = 2, 2
+	s.standard(t, nil)
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatency, Value: 100})
+	s.often(s.nodes, 2*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
 func buildExecutorCrash(s *stage) {

@@ -115,6 +115,7 @@ func (m mutant) overlay(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	replace := map[string]string{}
+	//lint:orderfree go reads them as a set
 	for path, source := range sources {
 		planted := filepath.Join(dir, fmt.Sprintf("planted%d.go", len(replace)))
 		if err := os.WriteFile(planted, []byte(source), 0o644); err != nil {

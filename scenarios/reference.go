@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -33,6 +34,8 @@ func steadyLoad(until time.Duration) load {
 
 func buildSteady(s *stage) {
 	s.cluster(referenceTopology())
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
 	s.submitAll(steadyLoad(s.options.Virtual))
 }
 

@@ -21,10 +21,11 @@ type stage struct {
 
 	nodes, gates, managers, workers, clients []node.ID
 
-	orders []*order
-	faults []sim.Fault
-	draws  []string
-	heal   time.Duration // when the last fault is healed; liveness is judged from then on
+	orders   []*order
+	complete bool // nothing here keeps a job from completing
+	faults   []sim.Fault
+	draws    []string
+	heal     time.Duration // when the last fault is healed; liveness is judged from then on
 }
 
 func newStage(s Scenario, o Options) *stage {
@@ -73,11 +74,30 @@ func (s *stage) play() {
 	}
 	s.world.At(s.heal, s.world.Heal)
 	s.world.RunUntil(s.options.Virtual)
+	s.finishOrders()
 	if s.options.Virtual-s.heal < LivenessBound {
 		return
 	}
 	s.checker.Finish(s.world.Now(), LivenessBound)
 	s.finishClients()
+}
+
+// finishOrders judges what holds however short the run was: no submission made
+// two jobs, and what a plan says of the order of its workflows was obeyed.
+func (s *stage) finishOrders() {
+	if accepted, _ := s.checker.Jobs(); accepted > len(s.orders) {
+		s.checker.Violate("T8", checker.Record{At: s.world.Now()}, "%d jobs were accepted of %d submissions", accepted, len(s.orders))
+	}
+	for _, o := range s.orders {
+		if !o.acked {
+			continue
+		}
+		for i := range o.plan.Workflows {
+			for _, on := range o.plan.Workflows[i].Depends {
+				s.checker.Depends(s.record(o.client), o.job, uint32(i), on)
+			}
+		}
+	}
 }
 
 // finishClients judges that every acknowledged job's result has reached the

@@ -31,7 +31,8 @@ type order struct {
 	at      time.Duration // when it was
 	cancel  bool
 	results int
-	state   message.JobState
+	shown   message.JobState // the last that it was told
+	plan    *message.Plan
 }
 
 // submitAll schedules the whole stream: the i-th job at i times every.
@@ -53,6 +54,7 @@ func (s *stage) submission(o *order, l load, n int) *message.JobSubmit {
 	if l.layers && n%3 == 0 {
 		plan.Workflows = append(plan.Workflows, workflowPlan("second", l, []uint32{0}))
 	}
+	o.plan = &plan
 	m := &message.JobSubmit{Key: o.key, Name: "model", Plan: plan,
 		Program: message.Program{Main: "model.star", Files: []message.File{{Name: "model.star", Data: []byte("# " + o.key)}}}}
 	first := s.rand.Int(s.topology.datacenters)
@@ -100,10 +102,38 @@ func (s *stage) watch(o *order) {
 		return
 	}
 	s.world.Command(o.client, &message.JobWatch{Job: o.job}, func(answer node.Message) {
-		if r, ok := answer.(*message.JobResult); ok {
-			s.onResult(o, &r.Result)
+		switch m := answer.(type) {
+		case *message.JobStatus:
+			s.onStatus(o, m.State)
+		case *message.JobResult:
+			s.onStatus(o, m.Result.State)
+			s.onResult(o, &m.Result)
 		}
 	})
+}
+
+// onStatus is what a person sees meanwhile: nothing that they saw is taken back.
+func (s *stage) onStatus(o *order, to message.JobState) {
+	if progress(to) < progress(o.shown) || o.shown == message.JobCancelling && to.Terminal() && to != message.JobCancelled {
+		s.checker.Violate("L", s.record(o.client), "job %v was shown as %v, then as %v", o.job, o.shown, to)
+	}
+	o.shown = to
+}
+
+// progress orders states as a person may see them follow each other: until it
+// runs, a job may go back to the queue.
+func progress(s message.JobState) int {
+	switch {
+	case s.Terminal():
+		return 4
+	case s == message.JobCancelling:
+		return 3
+	case s == message.JobCompleting:
+		return 2
+	case s == message.JobRunning:
+		return 1
+	}
+	return 0
 }
 
 // onResult is what a person sees at the end: it comes once, is terminal, and
@@ -117,14 +147,19 @@ func (s *stage) onResult(o *order, r *message.Result) {
 	if !r.State.Terminal() {
 		s.checker.Violate("L", at, "the result of job %v says %v, which is no end", o.job, r.State)
 	}
-	o.state = r.State
+	if s.complete && r.State != message.JobCompleted {
+		s.checker.Violate("P", at, "job %v ended %v, and all jobs of this world can complete: %s", o.job, r.State, r.Error)
+	}
+	var started uint64
 	for _, w := range r.Workflows {
 		for _, p := range w.Stats.Steps {
+			started += p.Started
 			if sum := p.OK + p.Failed + p.TimedOut + p.Cancelled; p.Started != sum {
 				s.checker.Violate("T8", at, "job %v, step %s: %d started, but %d are accounted for", o.job, p.Name, p.Started, sum)
 			}
 		}
 	}
+	s.checker.Delivered(at, o.job, r.State, len(r.Datacenters), started)
 }
 
 func (s *stage) record(id node.ID) checker.Record {

@@ -1,0 +1,105 @@
+package checker
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// given is what somebody gives out: a manager a slice, a gate a part.
+type given struct {
+	giver      node.ID
+	slice      message.SliceID
+	datacenter string // of a part
+}
+
+// abandoned is an attempt that a manager gave up.
+type abandoned struct {
+	manager     node.ID
+	incarnation uint64
+	slice       message.SliceID
+	fence       message.Fence
+}
+
+// course is how a workflow of a part went, in numbers of events.
+type course struct {
+	began   uint64 // when its first slice was dispatched
+	counted uint64 // when its last slice was
+	failed  bool   // one of them had not completed
+}
+
+func (c *Checker) course(f flow) *course {
+	x := c.courses[f]
+	if x == nil {
+		x = &course{}
+		c.courses[f] = x
+	}
+	return x
+}
+
+func (c *Checker) onSliceDispatched(r Record, e event.SliceDispatched) {
+	who := given{giver: r.Node, slice: e.Slice}
+	c.given[who] = higher(c.given[who], e.Fence)
+	if x := c.course(flow{r.Node, e.Slice.Job, partFence(e.Fence), e.Slice.Workflow}); x.began == 0 {
+		x.began = c.seen
+	}
+}
+
+// onSliceLost: what was given up may be taken for running by a later incarnation,
+// whose disk does not know it yet; never by this one.
+func (c *Checker) onSliceLost(r Record, e event.SliceLost) {
+	c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] = true
+}
+
+func (c *Checker) onPartDispatched(r Record, e event.PartDispatched) {
+	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
+	c.given[who] = higher(c.given[who], e.Fence)
+}
+
+// countsCurrent judges T3 of a result: who has given a slice out again acts on
+// nothing of the attempt before.
+func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
+	if last := c.given[given{giver: r.Node, slice: e.Slice}]; e.Fence.Less(last) {
+		c.violate("T3", r, "slice %v was counted under %v after it had been dispatched under %v", e.Slice, e.Fence, last)
+	}
+	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] {
+		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
+	}
+	x := c.course(flow{r.Node, e.Slice.Job, partFence(e.Part), e.Slice.Workflow})
+	x.counted = c.seen
+	x.failed = x.failed || e.State != message.WorkflowCompleted
+}
+
+// countsCurrentPart is the same for a gate.
+func (c *Checker) countsCurrentPart(r Record, e event.PartCounted) {
+	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
+	if last := c.given[who]; partFence(e.Fence).Less(last) {
+		c.violate("T3", r, "part %s of job %v was counted under %v after it had been dispatched under %v", e.Datacenter, e.Job, e.Fence, last)
+	}
+}
+
+// Depends judges T7 of a job that is known to have had such a plan: wherever the
+// workflow began, what it depends on had been counted, and had completed.
+func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
+	//lint:orderfree at most one violation is kept of a job
+	for f, x := range c.courses {
+		if f.job != job || f.workflow != workflow || x.began == 0 {
+			continue
+		}
+		before := flow{f.manager, f.job, f.part, on}
+		if y := c.courses[before]; y == nil || y.counted == 0 || y.counted > x.began || y.failed || ended(c.flows[before]) {
+			c.violate("T7", r, "workflow %d of job %v was begun, though workflow %d, on which it depends, had not completed", workflow, job, on)
+			return
+		}
+	}
+}
+
+// ended says that a workflow ended otherwise than well.
+func ended(s message.WorkflowState) bool { return s.Terminal() && s != message.WorkflowCompleted }
+
+func higher(a, b message.Fence) message.Fence {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}

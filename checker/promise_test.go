@@ -1,0 +1,144 @@
+package checker_test
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// story is a short history of one job on one gate g, manager m and worker w.
+type story struct {
+	*checker.Checker
+	at time.Duration
+}
+
+func tell() *story { return &story{Checker: checker.New()} }
+
+func (s *story) on(id node.ID, e node.Event) *story {
+	s.at += time.Second
+	s.Observe(checker.Record{At: s.at, Node: id, Incarnation: 1, Event: e})
+	return s
+}
+
+func (s *story) job(states ...message.JobState) *story {
+	from := message.JobNone
+	for _, to := range states {
+		s.on("g", event.JobChanged{Job: one, From: from, To: to})
+		from = to
+	}
+	return s
+}
+
+var (
+	one   = message.JobID{1}
+	first = message.SliceID{Job: one}
+	later = message.SliceID{Job: one, Workflow: 1}
+)
+
+func fence(manager, attempt uint64) message.Fence {
+	return message.Fence{Job: 1, Manager: manager, Attempt: attempt}
+}
+
+func start(s message.SliceID, f message.Fence, core int) event.SliceStarted {
+	return event.SliceStarted{Slice: s, Fence: f, Datacenter: "dc", Cores: []int{core}, Total: 4}
+}
+
+func count(s message.SliceID, f message.Fence, to message.WorkflowState) event.SliceCounted {
+	return event.SliceCounted{Slice: s, Fence: f, Datacenter: "dc", Part: fence(f.Manager, 0), State: to, Started: 7}
+}
+
+func TestOrdersAndPromises(t *testing.T) {
+	const done, failed = message.WorkflowCompleted, message.WorkflowFailed
+	running := []message.JobState{message.JobSubmitted, message.JobQueued, message.JobDispatching, message.JobRunning}
+	completed := append(running[:4:4], message.JobCompleting, message.JobCompleted)
+	cancelled := append(running[:4:4], message.JobCancelling, message.JobCancelled)
+	part := event.PartCounted{Job: one, Fence: fence(1, 0), Datacenter: "dc", Manager: "m", State: message.JobCompleted, Started: 7}
+	dispatched := func(s message.SliceID, f message.Fence) event.SliceDispatched {
+		return event.SliceDispatched{Slice: s, Fence: f, Worker: "w"}
+	}
+	ran := func() *story {
+		return tell().on("m", dispatched(first, fence(1, 1))).on("w", start(first, fence(1, 1), 0)).
+			on("w", event.SliceEnded{Slice: first, Fence: fence(1, 1), Cores: []int{0}})
+	}
+	for _, tc := range []struct {
+		name, want string
+		got        func() *story
+	}{
+		{"a result of the attempt before", "T3", func() *story {
+			return ran().on("m", dispatched(first, fence(1, 2))).on("m", count(first, fence(1, 1), done))
+		}},
+		{"a result of an attempt that was given up", "T3", func() *story {
+			return ran().on("m", event.SliceLost{Slice: first, Fence: fence(1, 1)}).on("m", count(first, fence(1, 1), done))
+		}},
+		{"the result of a part that another has", "T3", func() *story {
+			return ran().on("m", count(first, fence(1, 1), done)).
+				on("g", event.PartDispatched{Job: one, Fence: fence(2, 0), Datacenter: "dc"}).on("g", part)
+		}},
+		{"two attempts at once on one worker", "T6", func() *story {
+			return tell().on("w", start(first, fence(1, 1), 0)).on("w", start(first, fence(1, 2), 1))
+		}},
+		{"a dependent in its turn", "", func() *story {
+			s := ran().on("m", count(first, fence(1, 1), done)).on("m", dispatched(later, fence(1, 1)))
+			s.Depends(checker.Record{}, one, 1, 0)
+			return s
+		}},
+		{"a dependent too early", "T7", func() *story {
+			s := ran().on("m", dispatched(later, fence(1, 1))).on("m", count(first, fence(1, 1), done))
+			s.Depends(checker.Record{}, one, 1, 0)
+			return s
+		}},
+		{"a dependent of a failure", "T7", func() *story {
+			s := ran().on("m", count(first, fence(1, 1), failed)).on("m", dispatched(later, fence(1, 1)))
+			s.Depends(checker.Record{}, one, 1, 0)
+			return s
+		}},
+		{"run again", "P", func() *story {
+			s := tell()
+			s.Promise(checker.Promises{Once: true})
+			return s.on("w", start(first, fence(1, 1), 0)).on("v", start(first, fence(1, 2), 0))
+		}},
+		{"refused once, then run", "", func() *story {
+			s := tell()
+			s.Promise(checker.Promises{Once: true})
+			return s.on("w", start(first, fence(1, 2), 0))
+		}},
+		{"a slow cancellation", "P", func() *story {
+			s := tell()
+			s.Promise(checker.Promises{CancelWithin: 500 * time.Millisecond})
+			return s.job(cancelled...)
+		}},
+		{"a result as counted", "", func() *story {
+			s := ran().on("m", count(first, fence(1, 1), done)).job(running...).on("g", part)
+			s.on("g", event.JobChanged{Job: one, From: message.JobRunning, To: message.JobCompleting})
+			s.on("g", event.JobChanged{Job: one, From: message.JobCompleting, To: message.JobCompleted})
+			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 7)
+			return s
+		}},
+		{"a result with more than was counted", "T8", func() *story {
+			s := tell().job(cancelled...)
+			s.Delivered(checker.Record{}, one, message.JobCancelled, 1, 7)
+			return s
+		}},
+		{"a result that its gate did not decide", "L", func() *story {
+			s := tell().job(cancelled...)
+			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
+			return s
+		}},
+		{"completed without its parts", "L", func() *story {
+			s := tell().job(completed...)
+			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
+			return s
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := tc.got().Violations()
+			if tc.want == "" && len(got) != 0 || tc.want != "" && (len(got) != 1 || got[0].Invariant != tc.want) {
+				t.Fatalf("want %q, got %v", tc.want, got)
+			}
+		})
+	}
+}
