@@ -142,7 +142,7 @@ func testUnknownGates(t *testing.T) {
 		silent.Addr().String():   "does not speak this protocol",
 	} {
 		p := asked[address].expect(exitFailed)
-		p.says(address, why, "check --gate")
+		p.says(address, why, "check --gate", "submitting again with --key [A-Z0-9]+ is safe")
 		if p.out.String() != "" {
 			t.Errorf("stdout is for the job's id, and has %q", p.out.String())
 		}

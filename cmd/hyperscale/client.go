@@ -76,10 +76,16 @@ func (s *session) ask(ctx context.Context, m node.Message) (node.Message, error)
 	if !ok {
 		return nil, s.silent(command.Err())
 	}
-	if refused, ok := answer.(*message.Refused); ok {
-		return nil, refusal(refused)
+	refused, ok := answer.(*message.Refused)
+	if !ok {
+		return answer, nil
 	}
-	return answer, nil
+	err = refusal(refused)
+	if job, ok := m.(*message.JobSubmit); ok && refused.Code == message.CodeUnreachable {
+		// It may have been taken all the same.
+		err = exitWith(exitFailed, fmt.Errorf("%w; submitting again with --key %s is safe", err, job.Key))
+	}
+	return nil, err
 }
 
 // silent explains that no answer can come any more.

@@ -61,7 +61,7 @@ func (c Code) entry() codeEntry {
 	case CodeInternal:
 		return codeEntry{"internal error", false, "see the node's log"}
 	case CodeUnreachable:
-		return codeEntry{"no gate answers", true, "check --gate and that a gate listens there; submitting again with the same --key is safe"}
+		return codeEntry{"no gate answers", true, "check --gate and that a gate listens there"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }
