@@ -126,6 +126,13 @@ func accounts(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 	}
+	for _, t := range r.Thresholds { // of rates only: the table above it tells the same
+		for _, s := range r.Workflows[0].Steps {
+			if t.Of == "rate" && strings.HasPrefix(t.Expr, s.Name+".rate") && uint64(t.Value) != s.RateMilli {
+				ts.Fatalf("%s is %d, the step says %d", t.Expr, t.Value, s.RateMilli)
+			}
+		}
+	}
 	var slack uint64
 	if len(args) > 1 {
 		slack = r.Totals.Cancelled

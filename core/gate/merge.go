@@ -98,7 +98,7 @@ func mergedState(found []*message.WorkflowResult, end message.JobState) message.
 
 func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdResult {
 	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of}
-	value, ok, err := verdict.Evaluate(t, &w.Stats, w.Duration, quantile)
+	value, ok, err := verdict.Evaluate(t, &w.Stats, verdict.Clock(w), quantile)
 	if err == nil {
 		r.Value, r.OK = value, ok
 	}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -17,6 +18,10 @@ const million = 1_000_000
 // fraction is count times scale, divided by over. It is compared without being
 // computed: rounding decides no verdict.
 type fraction struct{ count, scale, over uint64 }
+
+// Clock is how long a workflow sent load, which is what its rates are made of: by the
+// executors' own clocks where they told, else by the cluster's.
+func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elapsed, w.Duration) }
 
 // Evaluate computes a threshold's value, in the unit of t.Of and rounded down,
 // and whether it holds, on the merged statistics of its workflow.

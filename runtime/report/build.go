@@ -3,12 +3,15 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/core/verdict"
 )
 
 // Build makes the file's contents of a job's result. It fails on histograms that
@@ -54,7 +57,7 @@ func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total Totals, 
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
-		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(Clock(in)),
+		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)),
 		Steps: []Step{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 	}
 	var err error
@@ -71,10 +74,6 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	}
 	return w, nil
 }
-
-// Clock is how long a workflow sent load: by the executors' own clocks where they
-// told, else by the cluster's.
-func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elapsed, w.Duration) }
 
 func (w *Workflow) addStep(s *message.StepStats) error {
 	switch s.Kind {
@@ -94,7 +93,10 @@ func (w *Workflow) addStep(s *message.StepStats) error {
 		if err != nil {
 			return err
 		}
-		w.Metrics = append(w.Metrics, Metric{Name: s.Name, ValueMilli: values, SumMilli: s.Metric.Sum, Failed: s.Failed, Errors: buildErrors(s.Errors)})
+		w.Metrics = append(w.Metrics, Metric{
+			Name: s.Name, ValueMilli: values, SumMilli: s.Metric.Sum, RateMilli: perSecond(s.Metric.Sum, 1, time.Duration(w.DurationNS)),
+			Failed: s.Failed, Errors: buildErrors(s.Errors),
+		})
 	default:
 		return fmt.Errorf("kind %d is unknown: use the same version of hyperscale at both ends", s.Kind)
 	}
@@ -170,11 +172,19 @@ func distributionOf(h *stats.Histogram) Distribution {
 }
 
 // Rate is n in d, a second, in thousandths; zero when no time has passed.
-func Rate(n uint64, d time.Duration) uint64 {
+func Rate(n uint64, d time.Duration) uint64 { return perSecond(n, 1000, d) }
+
+// perSecond is n times scale in d, a second, rounded down as a threshold's value is.
+func perSecond(n, scale uint64, d time.Duration) uint64 {
 	if d <= 0 {
 		return 0
 	}
-	return uint64(float64(n) * 1000 / d.Seconds())
+	high, low := bits.Mul64(n, scale*uint64(time.Second))
+	if high >= uint64(d) {
+		return math.MaxUint64
+	}
+	rate, _ := bits.Div64(high, low, uint64(d))
+	return rate
 }
 
 func (t *Totals) add(o Totals) {

@@ -100,6 +100,7 @@ type Metric struct {
 	Name       string       `json:"name"`        // as declared
 	ValueMilli Distribution `json:"value_milli"` // of what was recorded, in thousandths
 	SumMilli   uint64       `json:"sum_milli"`   // of all values, in thousandths
+	RateMilli  uint64       `json:"rate_milli"`  // that sum, a second, in thousandths
 	Failed     uint64       `json:"failed"`      // how often its function gave no number
 	Errors     []Error      `json:"errors"`      // those, by kind
 }

@@ -45,7 +45,7 @@ func (d *summary) section(title string) { d.add("", d.style.paint(bold, title)) 
 
 func (d *summary) headline() {
 	r := d.result
-	d.add("", fmt.Sprintf("%s  %s in %s", d.style.paint(bold, Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), Duration(time.Duration(r.DurationNS))))
+	d.add(fmt.Sprintf("%s  %s in %s", d.style.paint(bold, Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), Duration(time.Duration(r.DurationNS))))
 	if r.Error != "" {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
@@ -224,10 +224,10 @@ func (d *summary) metrics(metrics []report.Metric) {
 	if len(metrics) == 0 {
 		return
 	}
-	t := &table{style: d.style, indent: 2, head: []string{"metric", "count", "sum", "mean", "p50", "p99", "max"}}
+	t := &table{style: d.style, indent: 2, head: []string{"metric", "count", "sum", "sum/s", "mean", "p50", "p99", "max"}}
 	for _, m := range metrics {
 		v := m.ValueMilli
-		t.rows = append(t.rows, []cell{plain(Clean(m.Name)), plain(Count(v.Count)), plain(Milli(m.SumMilli)), plain(Milli(v.Mean)), plain(Milli(v.P50)), plain(Milli(v.P99)), plain(Milli(v.Max))})
+		t.rows = append(t.rows, []cell{plain(Clean(m.Name)), plain(Count(v.Count)), plain(Milli(m.SumMilli)), plain(Milli(m.RateMilli)), plain(Milli(v.Mean)), plain(Milli(v.P50)), plain(Milli(v.P99)), plain(Milli(v.Max))})
 	}
 	d.add("")
 	d.add(t.draw()...)

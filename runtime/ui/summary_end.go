@@ -87,9 +87,16 @@ func (d *summary) generator() {
 	}
 }
 
+// idlePPM is how busy a generator is at most whose own work cannot have delayed its
+// starts: what did so came from outside or in bursts.
+const idlePPM = 900_000
+
 // remedy proposes what to change when the generator was the bottleneck.
 func (d *summary) remedy() string {
-	const text = "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
+	text := "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
+	if d.result.Generator.BusyMaxPPM < idlePPM {
+		text = "saturated: starts were late although the generator was not busy: other programs use its cores, or many virtual users start at once. The latencies above include that. "
+	}
 	for _, w := range d.result.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
 			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", plural(uint64(w.Cores), "core"), Count(w.VUs))

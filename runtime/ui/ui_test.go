@@ -235,6 +235,17 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// TestRemedy: what held the generator up is told as it was measured.
+func TestRemedy(t *testing.T) {
+	for busy, want := range map[uint32]string{990_000: "as busy as it can be", 20_000: "although the generator was not busy"} {
+		r := result(t, "local")
+		r.Generator = report.Generator{Saturated: true, BusyMaxPPM: busy}
+		if got := strings.Join(strings.Fields(Summary(r, Style{Width: 80})), " "); !strings.Contains(got, want) {
+			t.Errorf("busy for %d ppm: the summary does not say %q:\n%s", busy, want, got)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
 		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(1234567), "1,234,567"},
