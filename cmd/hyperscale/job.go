@@ -114,6 +114,9 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 			case *message.JobStatus:
 				progress.Apply(m)
 			case *message.JobResult:
+				if given != nil && m.Result.State == message.JobCancelled {
+					m.Result.Error = "interrupted" // the gate knows this client by a number
+				}
 				return &m.Result, nil
 			case *message.Refused:
 				return nil, refusal(m)
@@ -170,13 +173,15 @@ func (f *follower) conclude(w io.Writer, r *message.Result) error {
 	if err != nil {
 		return fmt.Errorf("read the result: %w", err)
 	}
+	var faults []error // a full disk must not take the summary too
 	for _, file := range f.files {
-		if err := built.WriteFile(file); err != nil {
-			return err
-		}
+		faults = append(faults, built.WriteFile(file))
 	}
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
-		return fmt.Errorf("print the summary: %w", err)
+		faults = append(faults, fmt.Errorf("print the summary: %w", err))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return err
 	}
 	if code := exitOf(r); code != exitGood {
 		return exitWith(code, nil)

@@ -129,6 +129,9 @@ func refuseFlag(cmd *cobra.Command, err error) error {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text = fmt.Sprintf("--%s is not a flag of `%s`%s", name, cmd.CommandPath(), didYouMean(name, names))
+		if name == "debug" && cmd.Name() == "submit" {
+			return usage("%s: one virtual user needs no cluster: use `hyperscale run FILE --debug`, from a machine that reaches the target", text)
+		}
 	}
 	if head, _, cryptic := strings.Cut(text, ": strconv.Parse"); cryptic {
 		text = head + ": write a whole number"
