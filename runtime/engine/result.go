@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -97,6 +98,9 @@ func unreached(steps []message.StepStats) string {
 	}
 	if failed == 0 {
 		return ""
+	}
+	if strings.HasPrefix(first.Kind, string(http1.KindTLS)) { // its example says what to do
+		return fmt.Sprintf("not one of %d TLS handshakes succeeded (%s): %s", failed, first.Kind, first.Example)
 	}
 	return fmt.Sprintf("not one of %d requests reached the target (%s): %s: check that it runs and that the URL is right", failed, first.Kind, first.Example)
 }
