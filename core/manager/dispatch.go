@@ -94,6 +94,7 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 			s.attempt = max(s.attempt, c.Attempt)
 		}
 	case message.CodeNoCores:
+		s.dispatches-- // another manager was faster: that says nothing of the slice
 	case message.CodeDraining:
 		w.draining = true
 	case message.CodeStoreFull, message.CodeQueueFull:
