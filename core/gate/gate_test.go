@@ -19,7 +19,7 @@ import (
 
 // Stories use nodetest's commands and three of their own:
 //
-//	submit <client> key=k [in=a,b] [vus=n] [layer=2] [files=n] [timeout=d] [threshold=expr]
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [parts=<job>:<fence>,...]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text]
 func TestStories(t *testing.T) {
@@ -78,6 +78,7 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 		if arg(d, "layer", "") != "" {
 			m.Plan.Workflows[0].Layer = uint32(number(t, arg(d, "layer", "")))
 		}
+		m.Plan.Workflows[0].Cores = uint32(number(t, arg(d, "cores", "0")))
 		if e := arg(d, "threshold", ""); e != "" {
 			m.Plan.Workflows[0].Thresholds = []message.Threshold{{Expr: e, Of: message.OfErrors, Op: message.OpBelow, Bound: 10_000}}
 		}

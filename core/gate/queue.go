@@ -42,8 +42,8 @@ func (m *Machine) leaveQueue(env node.Env, j *job) {
 	m.renumber(env, at)
 }
 
-// schedule dispatches, in order of age, each job whose datacenters all have a
-// free core. One that waits for cores keeps its datacenters from younger ones;
+// schedule dispatches, in order of age, each job whose datacenters all have the
+// free cores that it needs. One that waits for cores keeps its datacenters from younger ones;
 // one whose datacenter is UNHEALTHY keeps nobody.
 func (m *Machine) schedule(env node.Env) {
 	if len(m.queue) == 0 || m.stopping {
@@ -85,7 +85,7 @@ func (m *Machine) targets(j *job, blocked map[string]bool) []*datacenter {
 			j.waits = name
 			return nil
 		}
-		if !wait && (blocked[name] || m.free(d) == 0) {
+		if !wait && (blocked[name] || m.free(d) < m.needs(j, d)) {
 			wait, j.waits = true, name
 		}
 		to = append(to, d)
@@ -116,7 +116,7 @@ func (m *Machine) anyTarget(j *job, blocked map[string]bool) []*datacenter {
 	if best == nil {
 		return nil
 	}
-	if m.free(best) == 0 {
+	if m.free(best) < m.needs(j, best) {
 		j.waits = best.name
 		for _, d := range m.places {
 			blocked[d.name] = true
@@ -126,22 +126,40 @@ func (m *Machine) anyTarget(j *job, blocked map[string]bool) []*datacenter {
 	return []*datacenter{best}
 }
 
-// wants says how many of a datacenter's free cores the job's first layer will
-// take: what it names, or as many as it has virtual users.
-func (m *Machine) wants(j *job, d *datacenter) uint32 {
-	free := uint64(m.free(d))
+// firstLayer is how many cores the job's first workflows take: what they name, or
+// as many as they have virtual users, up to a bound each.
+func firstLayer(j *job, bound uint64) uint64 {
 	var sum uint64
 	for i := range j.spec.Plan.Workflows {
 		w := &j.spec.Plan.Workflows[i]
 		switch {
 		case w.Layer > 0:
 		case w.Cores > 0:
-			sum += uint64(w.Cores)
+			sum += min(w.VUs, uint64(w.Cores))
+		case !w.Test:
+			sum++
 		default:
-			sum += min(w.VUs, free)
+			sum += min(w.VUs, bound)
 		}
 	}
-	return uint32(min(sum, free))
+	return sum
+}
+
+// wants says how many of a datacenter's free cores a dispatch of the job will take.
+func (m *Machine) wants(j *job, d *datacenter) uint32 {
+	free := uint64(m.free(d))
+	return uint32(min(firstLayer(j, free), free))
+}
+
+// needs says how many cores must be free before the job is dispatched: there the
+// run timeout begins, and it must not pass in waiting for the rest. Who wants more
+// than there are keeps nobody waiting: the manager tells what is missing.
+func (m *Machine) needs(j *job, d *datacenter) uint32 {
+	n := firstLayer(j, 1)
+	if n > uint64(d.view().total) {
+		return 1
+	}
+	return uint32(n)
 }
 
 // onQueueTimer ends what waited too long.
@@ -197,7 +215,11 @@ func (m *Machine) waitReason(j *job) string {
 		v := d.view()
 		return fmt.Sprintf("waits for %s, which is UNHEALTHY: %d live managers, %d workers", name, v.live, v.workers)
 	}
-	return fmt.Sprintf("waits for a free core in %s: %d of %d free", name, m.free(d), d.view().total) + before(j)
+	cores := "a free core"
+	if n := m.needs(j, d); n > 1 {
+		cores = fmt.Sprintf("%d free cores", n)
+	}
+	return fmt.Sprintf("waits for %s in %s: %d of %d free", cores, name, m.free(d), d.view().total) + before(j)
 }
 
 func before(j *job) string {
