@@ -71,6 +71,7 @@ func New() *Checker {
 // Observe takes the next event.
 func (c *Checker) Observe(r Record) {
 	c.seen++
+	c.outlive(r)
 	switch e := r.Event.(type) {
 	case event.Acted:
 		c.onActed(r, e)

@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"maps"
 	"slices"
+	"time"
 
 	"hyperscale/core/event"
 )
@@ -10,6 +12,7 @@ import (
 type worker struct {
 	incarnation uint64
 	holder      map[int]execution
+	heard       time.Duration // when it last told anything
 }
 
 // of returns the worker's cores. A new incarnation holds none: its executors
@@ -17,10 +20,36 @@ type worker struct {
 func (c *Checker) of(r Record) *worker {
 	w := c.workers[r.Node]
 	if w == nil || w.incarnation != r.Incarnation {
-		w = &worker{r.Incarnation, map[int]execution{}}
+		w = &worker{r.Incarnation, map[int]execution{}, r.At}
 		c.workers[r.Node] = w
 	}
 	return w
+}
+
+// outlive frees the cores of a worker's former incarnation as soon as the next one
+// tells anything.
+func (c *Checker) outlive(r Record) {
+	switch w := c.workers[r.Node]; {
+	case w == nil:
+	case r.Incarnation > w.incarnation:
+		delete(c.workers, r.Node)
+	default:
+		w.heard = r.At
+	}
+}
+
+// leaks judges that no core is held for a job that ended at least bound ago, by a
+// worker that has been heard of since: one that died with it cannot tell.
+func (c *Checker) leaks(now, bound time.Duration) {
+	for _, id := range slices.Sorted(maps.Keys(c.workers)) {
+		w := c.workers[id]
+		for _, core := range slices.Sorted(maps.Keys(w.holder)) {
+			run := w.holder[core]
+			if j := c.jobs[run.slice.Job]; j != nil && j.state.Terminal() && j.ended <= now-bound && j.ended < w.heard {
+				c.violate("T9", Record{At: now, Node: id}, "core %d is held by slice %v under %v, whose job ended at %v", core, run.slice, run.fence, j.ended)
+			}
+		}
+	}
 }
 
 func (c *Checker) takeCores(r Record, e event.SliceStarted) {

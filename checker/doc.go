@@ -17,7 +17,8 @@
 //	T7  a workflow begins after what it depends on has completed
 //	T8  a slice counts once in a part, a part once in a job, and what is counted
 //	    adds up
-//	T9  a worker's core serves one execution at a time
+//	T9  a worker's core serves one execution at a time, and none for long after its
+//	    job has ended
 //	T11 after the last fault healed, every accepted job ends within a bound
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it: nothing

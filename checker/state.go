@@ -117,13 +117,14 @@ func (c *Checker) Open() []Open {
 }
 
 // Finish judges T11 at the end of a history: every job that was accepted at least
-// bound ago, with no fault since, must have ended.
+// bound ago, with no fault since, must have ended; and that no core stays behind (T9).
 func (c *Checker) Finish(now, bound time.Duration) {
 	for _, o := range c.Open() {
 		if o.Accepted <= now-bound {
 			c.violate("T11", Record{At: now, Node: o.Gate}, "job %v, accepted at %v, is still %v", o.Job, o.Accepted, o.State)
 		}
 	}
+	c.leaks(now, bound)
 }
 
 // Acknowledged tells that a client was told of a job: it must be known.
