@@ -47,7 +47,7 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 		return nil, asUsage(fmt.Errorf("--gate: %w", err))
 	}
 	n, err := host.Start(host.Options{
-		Role: node.RoleClient, ID: node.ID(fmt.Sprintf("client-%d", os.Getpid())), Cluster: f.cluster, Environment: f.environment,
+		Role: node.RoleClient, ID: clientID(), Cluster: f.cluster, Environment: f.environment,
 		Machine: client.New(config), Logger: logger,
 	})
 	if err != nil {
@@ -55,6 +55,8 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 	}
 	return &session{node: n, gates: strings.Join(f.addresses, ", ")}, nil
 }
+
+func clientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) }
 
 // close ends the client; what it has still to say may leave.
 func (s *session) close() {

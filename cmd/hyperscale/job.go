@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,7 +116,7 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 				progress.Apply(m)
 			case *message.JobResult:
 				if given != nil && m.Result.State == message.JobCancelled {
-					m.Result.Error = "interrupted" // the gate knows this client by a number
+					interrupted(&m.Result)
 				}
 				return &m.Result, nil
 			case *message.Refused:
@@ -138,6 +139,25 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 			return nil, exitWith(exitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s is gone or cut off; the job may go on", job, newsMax, s.gates))
 		case <-given:
 			return nil, exitWith(exitInterrupted, fmt.Errorf("job %v was asked to stop and has not ended after %v: ask for its state with `hyperscale status`", job, cancelMax))
+		}
+	}
+}
+
+// interrupted calls the end of a job that this process cancelled what it is to its
+// reader: the gate knows this client by a number.
+func interrupted(r *message.Result) {
+	plain := func(text *string) {
+		*text = strings.ReplaceAll(*text, "cancelled by "+string(clientID()), "interrupted")
+	}
+	plain(&r.Error)
+	for i := range r.Workflows {
+		plain(&r.Workflows[i].Error)
+	}
+	for i := range r.Datacenters {
+		d := &r.Datacenters[i]
+		plain(&d.Error)
+		for k := range d.Workflows {
+			plain(&d.Workflows[k].Error)
 		}
 	}
 }

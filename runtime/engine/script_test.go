@@ -227,13 +227,13 @@ func TestEndlessFunctionIsStopped(t *testing.T) {
 
 func TestDebugShowsEverything(t *testing.T) {
 	s := serve(t, nil)
-	w := flow(get("home", s.URL()+"/"), get("me", s.URL()+"/me"))
+	w := flow(get("home", s.URL()+"/"), get("me", s.URL()+"/me"), get("after", s.URL()+"/", 1))
 	var out bytes.Buffer
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 50, Duration: time.Hour, Debug: &out})
 	if got := s.Stats().Requests; got != 2 || r.Stats.Steps[0].Started != 1 {
 		t.Errorf("the target saw %d requests, want 2", got)
 	}
-	for _, want := range []string{"> GET /me HTTP/1.1\n", "> User-Agent: hyperscale\n", "< HTTP/1.1 200 OK\n", "< HTTP/1.1 401 Unauthorized\n", "step home: ok", "step me: failed, status 401"} {
+	for _, want := range []string{"> GET /me HTTP/1.1\n", "> User-Agent: hyperscale\n", "< HTTP/1.1 200 OK\n", "< HTTP/1.1 401 Unauthorized\n", "step home: ok", "step me: failed, status 401", "step after: skipped"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}

@@ -119,6 +119,7 @@ func (v *virtual) ready() []int {
 		case stepBad:
 			v.states[i] = stepBad
 			v.r.account(i, func(a *account) { a.skipped++ })
+			v.r.debug.printf("step %s: skipped, a step before it failed\n\n", v.r.g.steps[i].plan.Name)
 		case stepGood:
 			if v.mayStart(i) {
 				v.states[i] = stepRunning
