@@ -21,6 +21,7 @@ type topology struct {
 	workers     int // of each datacenter
 	cores       int // of each worker
 	clients     int
+	past        bool // a gate and a manager that speak of what is over
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
@@ -58,8 +59,13 @@ func (s *stage) cluster(t topology) {
 		}}))
 		gates = append(gates, s.world.Addr(s.gates[i]))
 	}
+	asked := gates
+	if t.past {
+		asked = append(gates[:len(gates):len(gates)], s.world.Addr(s.addPast("gate-of-old", node.RoleGate)))
+		s.fromThePast("gate-of-old", "manager-of-old")
+	}
 	for d := range t.datacenters {
-		s.datacenterNodes(d, gates)
+		s.datacenterNodes(d, asked)
 	}
 	for i := range t.clients {
 		c := client.Default()
@@ -82,19 +88,38 @@ func (s *stage) datacenterNodes(d int, gates []node.Addr) {
 	m.Datacenter, m.Gates = name, gates
 	var managers []node.Addr
 	for i := range s.topology.managers {
-		id := s.add(sim.Spec{ID: node.ID(fmt.Sprintf("manager-%s-%d", name, i+1)), Role: node.RoleManager, Place: name, New: func() node.Machine {
-			return manager.New(m)
+		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
+		s.add(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
+			return s.overheard(id, manager.New(m))
 		}})
 		s.managers = append(s.managers, id)
 		managers = append(managers, s.world.Addr(id))
 	}
+	if s.topology.past {
+		managers = append(managers, s.world.Addr(s.addPast("manager-of-old", node.RoleManager)))
+	}
 	w := worker.Default()
 	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.cores
 	for i := range s.topology.workers {
-		s.workers = append(s.workers, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("worker-%s-%d", name, i+1)), Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
-			return worker.New(w)
+		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
+		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
+			return s.overheard(id, worker.New(w))
 		}}))
 	}
+}
+
+// overheard lets a machine's orders be told again, where the world wants that.
+func (s *stage) overheard(id node.ID, m node.Machine) node.Machine {
+	if !s.topology.past {
+		return m
+	}
+	return overhear{m, &s.late, id}
+}
+
+func (s *stage) addPast(id node.ID, role node.Role) node.ID {
+	return s.add(sim.Spec{ID: id, Role: role, Place: datacenter(0), New: func() node.Machine {
+		return &past{late: &s.late, streams: map[node.ID]node.StreamID{}}
+	}})
 }
 
 // add gives a node what all have in common: costs, and a clock that is off and

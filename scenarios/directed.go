@@ -27,6 +27,10 @@ func directed() []Scenario {
 			Doc: "Every job is cancelled, some beside their submission, some beside their end, while streams break. There is one terminal state, the first; the acknowledgement of an end is never taken back."},
 		{Name: "broken-streams", Virtual: 4 * time.Minute, build: buildBrokenStreams,
 			Doc: "Streams break again and again, with all that is in flight on slow ways. Everything is told again until it is acknowledged: every job completes, and nothing is run twice."},
+		{Name: "late-orders", Virtual: 4 * time.Minute, build: buildLateOrders,
+			Doc: "Managers are killed again and again, and a gate and a manager of old send what had been ordered under fences that were passed since. All of it is refused, and every job goes on as if it had never come."},
+		{Name: "power-cut", Virtual: 4 * time.Minute, build: buildPowerCut,
+			Doc: "A whole site goes dark at once, again and again, while its slow disks write. Nobody is left to remember for the others: whoever acted before it was on disk acts twice."},
 		{Name: "executor-crash", Virtual: 4 * time.Minute, build: buildExecutorCrash,
 			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and tells the reason; a workflow's own failure is not run again."},
 		{Name: "executor-hang", Virtual: 5 * time.Minute, build: buildExecutorHang,
@@ -115,7 +119,7 @@ func buildHalfOpen(s *stage) {
 func buildSilentDatacenter(s *stage) {
 	t := referenceTopology()
 	t.gates, t.datacenters, t.managers = 1, 2, 1
-	s.standard(t, func(l *load) { l.datacenters = 2 })
+	s.standard(t, func(l *load) { l.datacenters, l.every = 2, 8*time.Second })
 	cut := sim.Fault{At: s.heal / 3, For: time.Minute, Kind: sim.FaultPartition, Nodes: []string{string(s.gates[0])}}
 	for _, id := range append(s.managers[1:2:2], s.workers[t.workers:]...) {
 		cut.Peers = append(cut.Peers, string(id))
@@ -144,6 +148,34 @@ func buildBrokenStreams(s *stage) {
 	s.checker.Promise(checker.Promises{Once: true})
 	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatency, Value: 100})
 	s.often(s.nodes, 2*time.Second, sim.FaultBreakStreams, 0, 0)
+}
+
+// buildLateOrders has few workers, so that the same one gets the same slice under
+// several fences.
+func buildLateOrders(s *stage) {
+	t := smallTopology()
+	t.managers, t.workers, t.past = 2, 2, true
+	s.standard(t, func(l *load) { l.every, l.cores = 6*time.Second, 2 })
+	s.complete = true
+	s.often(s.managers, 30*time.Second, sim.FaultCrash, 7*time.Second, 0)
+}
+
+// buildPowerCut has many short jobs, so that each cut meets some in every write.
+func buildPowerCut(s *stage) {
+	t := smallTopology()
+	t.managers, t.clients = 2, 2
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = time.Second, 2*time.Second, 2 })
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskTorn})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Value: 100})
+	var site []string
+	for _, ids := range [][]node.ID{s.gates, s.managers, s.workers} {
+		for _, id := range ids {
+			site = append(site, string(id))
+		}
+	}
+	for at := 5 * time.Second; at < s.heal; at += s.rand.Duration(5*time.Second, 11*time.Second) {
+		s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: time.Second, Kind: sim.FaultCrash, Nodes: site})
+	}
 }
 
 func buildExecutorCrash(s *stage) {
@@ -211,7 +243,7 @@ func buildDrift(s *stage) {
 func buildLostDisks(s *stage) {
 	t := smallTopology()
 	t.managers = 2
-	s.standard(t, nil)
+	s.standard(t, func(l *load) { l.every = 6 * time.Second })
 	s.often(s.workers, 25*time.Second, sim.FaultCrash, 3*time.Second, 1)
 	s.often(s.managers, 40*time.Second, sim.FaultCrash, 3*time.Second, 1)
 }

@@ -19,6 +19,7 @@
 //	s, err := scenarios.Find("gossip")
 //	report := s.Run(scenarios.Options{Seed: 7})
 //
-// Read scenario.go, stage.go, cluster.go, workload.go; gossip.go is the
+// Read scenario.go, stage.go, cluster.go, workload.go; late.go sends
+// what is over; gossip.go is the
 // simulator's own load.
 package scenarios

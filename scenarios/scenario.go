@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -161,6 +162,7 @@ func (s *stage) fill(r *Report) {
 // nil.
 type tee struct {
 	checker *checker.Checker
+	late    *late
 	other   sim.Observer
 }
 
@@ -204,6 +206,9 @@ func (t tee) Fault(at time.Duration, f sim.Fault) {
 // Event implements sim.Observer: it feeds the checker.
 func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
 	t.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Event: e})
+	if acted, ok := e.(event.Acted); ok && t.late.again != nil {
+		t.late.acted(id, acted)
+	}
 	if t.other != nil {
 		t.other.Event(at, id, incarnation, e)
 	}

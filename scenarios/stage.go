@@ -23,6 +23,7 @@ type stage struct {
 
 	orders   []*order
 	complete bool // nothing here keeps a job from completing
+	late     late // orders that come again; idle but in one world
 	faults   []sim.Fault
 	draws    []string
 	heal     time.Duration // when the last fault is healed; liveness is judged from then on
@@ -39,7 +40,7 @@ func newStage(s Scenario, o Options) *stage {
 	if s.network != nil {
 		network = s.network
 	}
-	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{c, o.Observer}})
+	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{c, &st.late, o.Observer}})
 	return st
 }
 

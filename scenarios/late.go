@@ -1,0 +1,117 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// late keeps the orders that nodes were given, and has them given again once they
+// have obeyed a higher fence. Streams keep order, so that roles which are right
+// never send such an order: it takes somebody from the past.
+type late struct {
+	held map[heldKey][]node.Message
+	to   map[node.Message]node.ID // who gets it again
+	// again hands an order to the past, which sends it.
+	again func(order node.Message, part bool)
+}
+
+// heldKey is a receiver and what the orders are about.
+type heldKey struct {
+	node  node.ID
+	slice message.SliceID
+	part  bool
+}
+
+// overhear is a machine, and what it was ordered to do.
+type overhear struct {
+	node.Machine
+	late *late
+	id   node.ID
+}
+
+// Step implements node.Machine.
+func (o overhear) Step(env node.Env, in *node.Input) {
+	if in.Kind == node.InputMessage {
+		o.late.hear(o.id, in.Message)
+	}
+	o.Machine.Step(env, in)
+}
+
+func (l *late) hear(id node.ID, order node.Message) {
+	if slice, _, part, ok := orderOf(order); ok {
+		key := heldKey{id, slice, part}
+		l.held[key] = append(l.held[key], order)
+		l.to[order] = id
+	}
+}
+
+func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, part, ok bool) {
+	switch m := m.(type) {
+	case *message.SliceDispatch:
+		return m.Slice, m.Fence, false, true
+	case *message.SliceCancel:
+		return m.Slice, m.Fence, false, true
+	case *message.JobDispatch:
+		return message.SliceID{Job: m.Job}, m.Fence, true, true
+	case *message.PartCancel:
+		return message.SliceID{Job: m.Job}, m.Fence, true, true
+	}
+	return slice, fence, false, false
+}
+
+// acted: what is below a fence that was obeyed comes again.
+func (l *late) acted(id node.ID, e event.Acted) {
+	key := heldKey{id, e.Slice, e.Part}
+	var keep []node.Message
+	for _, order := range l.held[key] {
+		if _, fence, part, _ := orderOf(order); fence.Less(e.Fence) {
+			l.again(order, part)
+		} else {
+			keep = append(keep, order)
+		}
+	}
+	l.held[key] = keep
+}
+
+// past is a gate or a manager that nobody heard of for long. It answers
+// heartbeats, and sends what it is commanded to.
+type past struct {
+	late    *late
+	streams map[node.ID]node.StreamID
+}
+
+// Step implements node.Machine.
+func (p *past) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStreamOpened:
+		p.streams[in.From.ID] = in.Stream
+	case node.InputCommand:
+		if s := p.streams[p.late.to[in.Message]]; s != 0 {
+			env.Send(s, in.Message)
+		}
+	case node.InputMessage:
+		switch m := in.Message.(type) {
+		case *message.ManagerHeartbeat:
+			env.Send(in.Stream, &message.HeartbeatAck{Sequence: m.Sequence})
+		case *message.WorkerHeartbeat:
+			env.Send(in.Stream, &message.HeartbeatAck{Sequence: m.Sequence})
+		}
+	}
+}
+
+// fromThePast makes the orders that nodes are given come again, up to 20 s late.
+func (s *stage) fromThePast(gate, manager node.ID) {
+	s.late.held, s.late.to = map[heldKey][]node.Message{}, map[node.Message]node.ID{}
+	s.late.again = func(order node.Message, part bool) {
+		sender := manager
+		if part {
+			sender = gate
+		}
+		s.world.At(s.world.Now()+s.rand.Duration(0, 20*time.Second), func() {
+			s.world.Command(sender, order, func(node.Message) {})
+		})
+	}
+}
