@@ -142,6 +142,7 @@ func (m *Machine) onDoneStored(env node.Env, p *part, err error) {
 	m.becomePart(env, p, p.result.Part.State, p.result.Part.Error)
 	p.dispatch, p.workflows = nil, nil
 	m.tell(env, p)
+	m.beatAll(env) // jobs that wait for its cores are at the gates
 	m.drained(env)
 }
 
