@@ -24,5 +24,5 @@
 //	...
 //	n.Stop(ctx)
 //
-// Read host.go, options.go, life.go, observe.go.
+// Read host.go, options.go, life.go, ready.go, observe.go.
 package host

@@ -22,6 +22,7 @@ type Node struct {
 	self    node.Peer
 	logger  *slog.Logger
 	history *history
+	work    *work
 
 	store     store.Store
 	sockets   *transport.Sockets
@@ -113,6 +114,7 @@ func (n *Node) build() {
 	o := &n.options
 	n.logger = o.Logger.With("node", string(n.self.ID), "incarnation", n.self.Incarnation)
 	n.history = &history{self: n.self, out: o.History}
+	n.work = newWork(o.Role)
 	seed := o.Seed
 	if seed == 0 {
 		seed = draw()
@@ -137,6 +139,7 @@ func (n *Node) build() {
 // what it refuses.
 func (n *Node) observe(at node.Instant, e node.Event) {
 	n.metrics.Observe(e)
+	n.work.observe(e)
 	n.history.write(at, e)
 	logEvent(n.logger, e)
 	if n.options.Observer != nil {

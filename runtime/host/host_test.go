@@ -339,6 +339,49 @@ func TestAdminAndHistory(t *testing.T) {
 	}
 }
 
+// told emits what its commands ask for.
+type told struct{}
+
+func (told) Step(env node.Env, in *node.Input) {
+	if in.Kind != node.InputCommand {
+		return
+	}
+	switch m := in.Message.(type) {
+	case *message.Ping:
+		env.Emit(event.PeerRegistered{Peer: "manager-1", Role: node.RoleManager})
+	case *message.Ack:
+		env.Emit(event.PeerLost{Peer: "manager-1", Role: node.RoleManager})
+	case *message.Gossip:
+		env.Emit(event.PeerRegistered{Peer: "gate-1", Role: node.RoleGate})
+	default:
+		node.Bug("%T", m)
+	}
+	env.Answer(in.Command, in.Message)
+}
+
+func TestReadyIsWhoCanGetWork(t *testing.T) {
+	o := options("w", told{})
+	o.Role, o.Admin = node.RoleWorker, "127.0.0.1:0"
+	n := start(t, o)
+	for _, c := range []struct {
+		tell node.Message
+		want string
+	}{
+		{&message.Gossip{}, "no manager has taken this node in"}, // a gate has no work for it
+		{&message.Ping{}, "ok\n"},
+		{&message.Ack{}, "no manager has taken this node in"},
+	} {
+		s, err := n.Command(t.Context(), c.tell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-s.Answers()
+		if got := get(t, n.AdminAddr(), "/readyz"); !strings.Contains(got, c.want) {
+			t.Errorf("after %T: %q, want %q", c.tell, got, c.want)
+		}
+	}
+}
+
 func get(t *testing.T, address, path string) string {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}

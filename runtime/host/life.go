@@ -125,23 +125,3 @@ func (n *Node) Err() error {
 		return nil
 	}
 }
-
-// alive is false when one step has been going on for so long that only a restart
-// helps.
-func (n *Node) alive() (bool, string) {
-	if running := n.loop.Stats().Running; running > stepMax {
-		return false, fmt.Sprintf("one step of the machine has been running for %s: see the log, restart the node", running.Round(time.Second))
-	}
-	return true, ""
-}
-
-// ready is false until the machine has started, and again from Stop on.
-func (n *Node) ready() (bool, string) {
-	if n.loop.Stopping() {
-		return false, "the node is stopping"
-	}
-	if s := n.loop.Stats(); s.Handled[node.InputStart][node.Critical] == 0 {
-		return false, "the node is starting"
-	}
-	return n.alive()
-}
