@@ -191,13 +191,19 @@ func playPlanted(t *testing.T, bin, scenario string, seed uint64) (outcome, deta
 	return outcome, detail
 }
 
-// Each planted bug is caught on its recorded seed, or, with
-// HYPERSCALE_MUTANTS_TRIES=N, within N seeds.
+// triesMin is how many seeds are tried when the recorded one shows a bug no more.
+// A change of any role moves every schedule: what must stay is that the bug is
+// caught, not that it is on this very seed.
+const triesMin = 40
+
+// Each planted bug is caught on its recorded seed, or else on one of the first
+// ones; HYPERSCALE_MUTANTS_TRIES=N tries more of them than triesMin.
 func TestMutantsAreCaught(t *testing.T) {
 	tries, _ := strconv.ParseUint(os.Getenv("HYPERSCALE_MUTANTS_TRIES"), 10, 64)
 	if tries == 0 {
 		t.Skip("`make mutants` runs this: it takes minutes")
 	}
+	tries = max(tries, triesMin)
 	for _, m := range mutants(t) {
 		t.Run(m.name, func(t *testing.T) {
 			bin := m.plant(t)
@@ -209,6 +215,9 @@ func TestMutantsAreCaught(t *testing.T) {
 				outcome, detail := playPlanted(t, bin, m.scenario, seed)
 				if outcome != string(scenarios.OK) && strings.Contains(detail, m.expect) {
 					t.Logf("caught by %s, seed %d: %s: %s", m.scenario, seed, outcome, detail)
+					if seed != m.seed {
+						t.Logf("record seed %d instead of %d, which shows it no more", seed, m.seed)
+					}
 					return
 				}
 				if outcome != string(scenarios.OK) {
