@@ -131,7 +131,7 @@ func buildCancelRaces(s *stage) {
 	t := smallTopology()
 	t.managers = 2
 	s.standard(t, func(l *load) {
-		l.every, l.duration, l.cancels = 2*time.Second, 4*time.Second, 1_000_000
+		l.every, l.duration, l.cancels = 3*time.Second, 12*time.Second, 1_000_000
 	})
 	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
 	s.often(s.nodes, 3*time.Second, sim.FaultBreakStreams, 0, 0)
