@@ -16,6 +16,7 @@ type datacenter struct {
 	reserved uint32       // free cores that dispatches on their way will take
 	promised uint32       // and those that schedule is about to send
 	workers  uint32       // most that were registered at once, until that is long ago
+	cores    uint32       // the same of cores
 	whole    node.Instant // when that many last were
 	silent   node.Instant // when a manager was last lost
 }

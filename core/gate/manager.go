@@ -55,6 +55,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	if h.WorkerSum >= mgr.place.workers {
 		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
 	}
+	mgr.place.cores = max(mgr.place.cores, h.CoresTotal)
 	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence})
 	m.compare(env, mgr, h.Parts)
 	m.schedule(env)

@@ -152,11 +152,12 @@ func (m *Machine) wants(j *job, d *datacenter) uint32 {
 }
 
 // needs says how many cores must be free before the job is dispatched: there the
-// run timeout begins, and it must not pass in waiting for the rest. Who wants more
-// than there are keeps nobody waiting: the manager tells what is missing.
+// run timeout begins, and it must not pass in waiting for the rest. Workers that are
+// away for a moment are waited for; who wants more than there ever were keeps nobody
+// waiting: the manager tells what is missing.
 func (m *Machine) needs(j *job, d *datacenter) uint32 {
 	n := firstLayer(j, 1)
-	if n > uint64(d.view().total) {
+	if n > uint64(d.cores) {
 		return 1
 	}
 	return uint32(n)

@@ -32,7 +32,8 @@ func (m *Machine) sweepPlaces(env node.Env, now node.Instant) {
 			}
 		}
 		if now.Sub(d.whole) >= m.config.ManagerAge {
-			d.workers, d.whole = d.view().workers, now
+			v := d.view()
+			d.workers, d.cores, d.whole = v.workers, v.total, now
 		}
 		if len(d.managers) == 0 && now.Sub(d.silent) >= m.config.KeyAge {
 			m.forgetDatacenter(d)
