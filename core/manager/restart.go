@@ -128,6 +128,7 @@ func (m *Machine) loadSlice(env node.Env, r node.Record) error {
 	if s.state == message.WorkflowRunning {
 		s.state = message.WorkflowAssigned
 	}
+	s.notBefore = env.Now() // it waits from here on
 	f.slices[id.Ordinal] = s
 	f.kept, f.ready, f.started = true, env.Now(), env.Now()
 	if s.live() {
