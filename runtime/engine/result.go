@@ -17,6 +17,10 @@ const (
 	lagRank  = 990_000 // the quantile that lagMost speaks of
 )
 
+// judgedLeast is the shortest time that can be busy as a whole: a pass of a millisecond
+// does nothing but work, and saturates nothing.
+const judgedLeast = 100 * time.Millisecond
+
 // generator watches how well the load is generated.
 type generator struct {
 	lag     stats.Histogram
@@ -39,8 +43,8 @@ func (g *generator) finish(now time.Duration) {
 }
 
 func (g *generator) judge(now time.Duration) {
-	length := now - g.second
-	busy := max(0, length-g.idle)
+	busy := max(0, now-g.second-g.idle)
+	length := max(now-g.second, judgedLeast)
 	g.busyMax = max(g.busyMax, uint32(busy*1_000_000/length))
 	g.second, g.idle = now, 0
 }

@@ -111,3 +111,15 @@ func TestRedirects(t *testing.T) {
 		})
 	}
 }
+
+// TestBusyNeedsTime: a run of a millisecond that never waits is not saturated, one of a
+// few hundred is.
+func TestBusyNeedsTime(t *testing.T) {
+	for took, want := range map[time.Duration]bool{time.Millisecond: false, 300 * time.Millisecond: true} {
+		var g generator
+		g.finish(took)
+		if got := g.message(); got.Saturated != want {
+			t.Errorf("busy for all of %v: %d ppm, saturated %v, want %v", took, got.BusyMax, got.Saturated, want)
+		}
+	}
+}
