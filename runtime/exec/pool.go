@@ -85,7 +85,7 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 		c.Command = []string{self, "executor"}
 	}
 	if len(c.CPUs) == 0 {
-		c.CPUs = usable()
+		c.CPUs = Usable()
 	}
 	p := &Pool{config: c, sink: sink, warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
 	for core := range p.warm {
@@ -101,8 +101,8 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 	return p, nil
 }
 
-// usable returns the processors this process may run on.
-func usable() []int {
+// Usable returns the processors that this process may run on.
+func Usable() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return []int{0}

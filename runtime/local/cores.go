@@ -6,14 +6,14 @@ import (
 	"runtime"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"hyperscale/runtime/exec"
 )
 
 // CPUs returns one processor of each physical core that this process may use, in
 // order: two executors on the threads of one core would share it and measure each
 // other.
 func CPUs() []int {
-	return physical(usable(), func(cpu int) string {
+	return physical(exec.Usable(), func(cpu int) string {
 		b, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		if err != nil {
 			return "" // no topology is told: each counts as a core
@@ -33,21 +33,6 @@ func physical(usable []int, siblings func(cpu int) string) []int {
 		}
 		seen[key] = true
 		cpus = append(cpus, cpu)
-	}
-	return cpus
-}
-
-// usable returns the processors that this process may run on.
-func usable() []int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return []int{0}
-	}
-	var cpus []int
-	for cpu, most := 0, set.Count(); len(cpus) < most; cpu++ {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
 	}
 	return cpus
 }
