@@ -24,11 +24,11 @@ func newNewCommand() *cobra.Command {
 			if err := create(args[0], scaffold); err != nil {
 				return asUsage(err)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), `wrote %[1]s; next:
-  hyperscale target --listen 127.0.0.1:8080         something to test, in another terminal
-  hyperscale validate %[1]s                 check it
-  hyperscale run %[1]s                      run it here
-`, args[0])
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), `wrote %s; next:
+  %-44s  something to test, in another terminal
+  %-44s  check it
+  %-44s  run it here
+`, args[0], "hyperscale target --listen 127.0.0.1:8080", "hyperscale validate "+args[0], "hyperscale run "+args[0])
 			return err
 		}),
 	}

@@ -115,7 +115,8 @@ type Lost struct {
 	OK      uint64 `json:"ok"`      // requests it had seen answered
 }
 
-// Distribution tells of many values in a few; quantiles are at most 0.4 % too high.
+// Distribution tells of many values in a few; quantiles are at most 0.4 % too
+// high, or as much as the first line of logs says where a result was too large.
 type Distribution struct {
 	Count uint64 `json:"count"` // how many values
 	Min   uint64 `json:"min"`   // the smallest, exact
