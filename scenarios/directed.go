@@ -31,6 +31,8 @@ func directed() []Scenario {
 			Doc: "Managers are killed again and again, and a gate and a manager of old send what had been ordered under fences that were passed since. All of it is refused, and every job goes on as if it had never come."},
 		{Name: "power-cut", Virtual: 4 * time.Minute, build: buildPowerCut,
 			Doc: "A whole site goes dark at once, again and again, while its slow disks write. Nobody is left to remember for the others: whoever acted before it was on disk acts twice."},
+		{Name: "gate-then-manager", Virtual: 4 * time.Minute, build: buildGateThenManager,
+			Doc: "The gate restarts, and the manager that runs its jobs is lost right after. What the gate remembers of epochs from its disk is all that keeps the next manager from acting under a fence that was given out."},
 		{Name: "executor-crash", Virtual: 4 * time.Minute, build: buildExecutorCrash,
 			Doc: "Executors crash at any moment of their run. Their worker lives, frees the core once, and tells the reason; a workflow's own failure is not run again."},
 		{Name: "executor-hang", Virtual: 5 * time.Minute, build: buildExecutorHang,
@@ -161,6 +163,22 @@ func buildLateOrders(s *stage) {
 }
 
 // buildPowerCut has many short jobs, so that each cut meets some in every write.
+// buildGateThenManager gives each manager long jobs, so that losing one is seen,
+// and the gate always comes back before that.
+func buildGateThenManager(s *stage) {
+	t := smallTopology()
+	t.managers = 2
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 8*time.Second, 12*time.Second, 2 })
+	for at := 8 * time.Second; at < s.heal-25*time.Second; at += 25 * time.Second {
+		for _, f := range []sim.Fault{
+			{At: at, For: time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.gates[0])}},
+			{At: at + s.rand.Duration(time.Second, 3*time.Second).Truncate(time.Millisecond), For: 12 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.managers[s.rand.Int(len(s.managers))])}},
+		} {
+			s.fault(f)
+		}
+	}
+}
+
 func buildPowerCut(s *stage) {
 	t := smallTopology()
 	t.managers, t.clients = 2, 2
