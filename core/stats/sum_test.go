@@ -192,3 +192,13 @@ func TestSumAgreesWithMergedHistograms(t *testing.T) {
 		}
 	})
 }
+
+// TestSumLastsAsLongAsItsLongestPart: rates are divided by it.
+func TestSumLastsAsLongAsItsLongestPart(t *testing.T) {
+	for _, order := range [][]*message.Stats{{{Elapsed: 3}, {Elapsed: 2}}, {{Elapsed: 2}, {Elapsed: 3}}} {
+		sum, err := Sum(order)
+		if err != nil || sum.Elapsed != 3 {
+			t.Errorf("got %v, %v, want 3", sum.Elapsed, err)
+		}
+	}
+}

@@ -153,3 +153,18 @@ func TestNumbersAddUp(t *testing.T) {
 		}
 	})
 }
+
+// TestWorstGenerator: one executor that was the bottleneck makes the whole suspect.
+func TestWorstGenerator(t *testing.T) {
+	in := &message.Result{}
+	for _, g := range []message.Generator{{BusyMax: 10}, {BusyMax: 990_000, Saturated: true}, {BusyMax: 20}} {
+		in.Workflows = append(in.Workflows, message.WorkflowResult{Name: "w", Stats: message.Stats{Generator: g}})
+	}
+	r, err := Build(in, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Generator.Saturated || r.Generator.BusyMaxPPM != 990_000 || r.Workflows[0].Generator.Saturated {
+		t.Errorf("got %+v in all, %+v of the first", r.Generator, r.Workflows[0].Generator)
+	}
+}
