@@ -144,8 +144,9 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 	}
 }
 
-// another chooses a worker that has not failed this slice while there is one,
-// busy or not. A slice whose cores were not asked for takes fewer.
+// another chooses a worker that has not failed this slice while there is one, busy
+// or not; when it has waited for longer than a worker may be silent, any will do. A
+// slice whose cores were not asked for takes fewer.
 func (m *Machine) another(env node.Env, s *slice) *worker {
 	need := s.cores
 	if s.workflow.plan.Cores == 0 {
@@ -159,7 +160,7 @@ func (m *Machine) another(env node.Env, s *slice) *worker {
 			fit = append(fit, w)
 		}
 	}
-	if !others {
+	if len(fit) == 0 && (!others || env.Now().Sub(s.notBefore) >= m.config.Silence) {
 		for _, w := range m.able(nil) {
 			if w.free() >= need {
 				fit = append(fit, w)
