@@ -67,6 +67,9 @@ func timeoutReason(j *job, reason string) string {
 // and its parts in one write.
 func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) {
 	j.elapsed, j.ended = env.Now().Sub(j.born), env.Now()
+	for _, p := range j.parts {
+		j.elapsed = max(j.elapsed, p.result.Duration) // this gate may have been away
+	}
 	j.become(to, reason)
 	result := m.merge(j)
 	var counted []*part
