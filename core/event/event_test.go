@@ -5,9 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +64,27 @@ func TestEventsSurviveJSON(t *testing.T) {
 		}
 		if diff := cmp.Diff(e, got); diff != "" {
 			t.Errorf("%s (-written +read):\n%s", e.EventName(), diff)
+		}
+	}
+}
+
+// An event leads to the story that explains it: each is in some golden of a role.
+func TestEveryEventIsInAStory(t *testing.T) {
+	files, err := filepath.Glob("../*/testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	var all strings.Builder
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	for _, e := range event.All() {
+		if !strings.Contains(all.String(), "\n! "+e.EventName()+" ") {
+			t.Errorf("%s is in no story of a role: write one, or drop the event", e.EventName())
 		}
 	}
 }
