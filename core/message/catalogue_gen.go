@@ -2936,7 +2936,7 @@ func (z *ExecStart) Size() int { return z.size() }
 func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
-	n := 72
+	n := 66
 	n += z.Slice.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -2945,7 +2945,6 @@ func (z *ExecStart) size() int {
 	n += sizeUint(uint64(z.FirstVU))
 	n += sizeInt(int64(z.Duration))
 	n += sizeInt(int64(z.Timeout))
-	n++
 	return n
 }
 
@@ -2958,7 +2957,6 @@ func (z *ExecStart) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.FirstVU))
 	h = node.Mix(h, uint64(z.Duration))
 	h = node.Mix(h, uint64(z.Timeout))
-	h = node.Mix(h, bit(z.Debug))
 	return h
 }
 

@@ -18,7 +18,6 @@ type ExecStart struct {
 	FirstVU    uint64        `msg:"first_vu"`
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`
-	Debug      bool          `msg:"debug"` // one virtual user, one pass, every request and response logged
 }
 
 // ExecCancel asks an executor to stop: nothing new starts, what is in flight is

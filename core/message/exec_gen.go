@@ -331,9 +331,9 @@ func (z *ExecResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 8
 	// string "slice"
-	o = append(o, 0x89, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x88, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Slice.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Slice")
@@ -364,9 +364,6 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "timeout"
 	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
 	o = msgp.AppendDuration(o, z.Timeout)
-	// string "debug"
-	o = append(o, 0xa5, 0x64, 0x65, 0x62, 0x75, 0x67)
-	o = msgp.AppendBool(o, z.Debug)
 	return
 }
 
@@ -384,7 +381,7 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [2]byte
+	var zb0001Dup [1]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -481,17 +478,6 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Timeout")
 				return
 			}
-		case "debug":
-			if zb0001Dup[1]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Debug")
-				return
-			}
-			zb0001Dup[1] |= 1 << 0
-			z.Debug, bts, err = msgp.ReadBoolBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Debug")
-				return
-			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -506,7 +492,7 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecStart) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 6 + msgp.BoolSize
+	s = 1 + 6 + z.Slice.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize
 	return
 }
 
