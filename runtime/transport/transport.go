@@ -31,17 +31,19 @@ type Limits struct {
 	Write     time.Duration // for 64 KiB to leave, or one frame that is larger
 	Linger    time.Duration // for the peer to take what Close left in flight
 	Strangers int           // connections that have not said Hello
+	Crowd     time.Duration // how long a stranger is safe from those who come after it
 	Queue     int           // bytes that wait to be written on one stream
 }
 
 // DefaultLimits are those of production. Five seconds let a Hello cross any
 // ocean through two lost packets; more would only help slow-loris. Ten let a
 // frame of 1 MiB arrive at 1 Mbit/s. A queue of 8 MiB holds several of the
-// largest results; a peer that far behind is better told so.
+// largest results; a peer that far behind is better told so. In half a second an
+// honest peer has said Hello, across any ocean.
 func DefaultLimits() Limits {
 	return Limits{
 		Dial: 5 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
-		Linger: time.Second, Strangers: 1024, Queue: 8 << 20,
+		Linger: time.Second, Strangers: 1024, Crowd: 500 * time.Millisecond, Queue: 8 << 20,
 	}
 }
 
@@ -203,10 +205,6 @@ func (t *Transport) accept() {
 	}
 }
 
-// crowdAge is how long a stranger is safe from those who come after it: an honest
-// peer has said Hello by then, across any ocean.
-const crowdAge = 500 * time.Millisecond
-
 // admit counts a connection among the strangers. Where there are as many as may
 // be, the oldest makes room: who floods the port must not keep honest peers out.
 func (t *Transport) admit(conn net.Conn) bool {
@@ -231,8 +229,8 @@ func (t *Transport) admit(conn net.Conn) bool {
 func (t *Transport) makeRoom() bool {
 	for {
 		oldest, age := t.oldest()
-		wait := max(crowdAge-age, time.Millisecond)
-		if oldest != nil && age >= crowdAge {
+		wait := max(t.config.Limits.Crowd-age, time.Millisecond)
+		if oldest != nil && age >= t.config.Limits.Crowd {
 			t.counters.crowded.Add(1)
 			_ = oldest.Close() // its handshake ends with an error
 		}

@@ -428,7 +428,7 @@ func TestCloseLosesNothingToAReset(t *testing.T) {
 // them is sent away.
 func TestABurstIsLetIn(t *testing.T) {
 	a := serve(t, "a", nil)
-	b := serve(t, "b", func(c *Config) { c.Limits.Strangers = 4 })
+	b := serve(t, "b", func(c *Config) { c.Limits.Strangers, c.Limits.Crowd = 4, wait })
 	const peers = 300
 	for range peers {
 		a.Send(a.Open(b.addr()), pingOf(1))
