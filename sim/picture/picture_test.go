@@ -160,7 +160,7 @@ func TestPageIsBounded(t *testing.T) {
 	if len(page) > picture.BytesMax {
 		t.Errorf("%d bytes, above %d", len(page), picture.BytesMax)
 	}
-	if n := strings.Count(page, `"n":`); n > picture.WindowMax+1 {
+	if n := strings.Count(page, `"n":`); n > picture.WindowMax {
 		t.Errorf("%d things, above %d", n, picture.WindowMax)
 	}
 	if want := "the beginning of a run that lasted 19.999s"; !strings.Contains(page, want) {
@@ -174,9 +174,9 @@ func TestWindowIsAroundWhatBroke(t *testing.T) {
 		around         time.Duration
 		from, to, lies int64 // microseconds
 	}{
-		{"in the middle", 10 * time.Second, 8_125_000, 10_625_000, 10_000_000},
-		{"near the beginning", 100 * time.Millisecond, 0, 725_000, 100_000},
-		{"at the end", 20 * time.Second, 17_500_000, 19_999_000, 19_999_000},
+		{"in the middle", 10 * time.Second, 8_312_500, 10_562_500, 10_000_000},
+		{"near the beginning", 100 * time.Millisecond, 0, 662_500, 100_000},
+		{"at the end", 20 * time.Second, 17_750_000, 19_999_000, 19_999_000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := picture.NewRecorder(tc.around)

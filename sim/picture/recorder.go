@@ -12,8 +12,12 @@ import (
 // WindowMax bounds what one picture shows.
 const WindowMax = 5000
 
+// entriesMax leaves room for the heartbeats that never arrived: they are known
+// only once the window is.
+const entriesMax = WindowMax - lostMax
+
 // afterMax is how much of a window may lie behind what it is around.
-const afterMax = WindowMax / 4
+const afterMax = entriesMax / 4
 
 // FromBeginning asks for a window that begins with the run.
 const FromBeginning = time.Duration(-1)
@@ -94,15 +98,15 @@ func NewRecorder(around time.Duration) *Recorder {
 func (r *Recorder) add(e entry) {
 	switch {
 	case r.around == FromBeginning:
-		if len(r.before) == WindowMax {
+		if len(r.before) == entriesMax {
 			r.cut = true
 			return
 		}
 		r.before = append(r.before, e)
 	case e.at <= r.around:
-		if len(r.before) == 2*WindowMax {
+		if len(r.before) == 2*entriesMax {
 			r.cut = true
-			r.before = r.before[:copy(r.before, r.before[WindowMax:])]
+			r.before = r.before[:copy(r.before, r.before[entriesMax:])]
 		}
 		r.before = append(r.before, e)
 	case len(r.after) < afterMax:
@@ -114,7 +118,7 @@ func (r *Recorder) add(e entry) {
 
 // window returns what is shown, in order.
 func (r *Recorder) window() []entry {
-	room := WindowMax - len(r.after)
+	room := entriesMax - len(r.after)
 	if len(r.before) > room {
 		r.cut = true
 		r.before = r.before[len(r.before)-room:]
