@@ -14,7 +14,7 @@ SEEDS ?= 1..100
 JOBS ?= 2
 DETERMINISM_SEEDS ?= 5
 BENCHTIME ?= 1s
-# How many seeds a mutant is given; 1 is its recorded one.
+# How many seeds a mutant is given: its recorded one, then others, at least 40.
 TRIES ?= 1
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
