@@ -86,7 +86,7 @@ func (e *emitter) size(s *structType) {
 			case "[]byte":
 				return fmt.Sprintf("n += sizeBytes(len(%s))", v)
 			case "[16]byte":
-				return "n += 18"
+				return fmt.Sprintf("n += sizeBytes(len(%s))", v)
 			case "bool":
 				return "n++"
 			case "int64":
@@ -141,14 +141,14 @@ func (e *emitter) check(s *structType) {
 }
 
 func (e *emitter) require(s *structType, f field) {
-	zero, ok := map[string]string{"string": `""`, "uint64": "0", "int64": "0", "[16]byte": "JobID{}"}[e.base(f.typ)]
+	zero, ok := map[string]string{"string": `""`, "uint64": "0", "int64": "0", "[16]byte": ""}[e.base(f.typ)]
 	if !ok {
 		e.err = fmt.Errorf("%s.%s: only strings, numbers and ids can be required", s.name, f.name)
 		return
 	}
 	lhs := "z." + f.name
-	if zero == "JobID{}" {
-		zero = "(JobID{})"
+	if name, ok := f.typ.(*ast.Ident); ok && zero == "" {
+		zero = "(" + name.Name + "{})"
 	}
 	e.p("if %s == %s {\nreturn &MissingError{Path: %q}\n}", lhs, zero, f.key)
 }

@@ -20,5 +20,9 @@ func All() []node.Event {
 		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &Acted{}, &FenceRefused{}, &SliceStarted{}, &SliceEnded{},
 		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
+		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
+		&GroupJoined{}, &GroupRefused{}, &ClockSuspect{}, &Reached{},
+		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},
+		&ClientCalled{}, &ClientReturned{}, &SliceRenewed{},
 	}
 }

@@ -11,6 +11,8 @@ const (
 	KindPing             node.Kind = 3
 	KindAck              node.Kind = 4
 	KindGossip           node.Kind = 5
+	KindBeat             node.Kind = 6
+	KindBeatAck          node.Kind = 7
 	KindJobSubmit        node.Kind = 16
 	KindJobAck           node.Kind = 17
 	KindRefused          node.Kind = 18
@@ -26,6 +28,7 @@ const (
 	KindStatusList       node.Kind = 28
 	KindClientPing       node.Kind = 29
 	KindClientPong       node.Kind = 30
+	KindGateSet          node.Kind = 31
 	KindManagerHeartbeat node.Kind = 48
 	KindHeartbeatAck     node.Kind = 49
 	KindJobDispatch      node.Kind = 50
@@ -49,6 +52,17 @@ const (
 	KindExecStarted      node.Kind = 83
 	KindExecProgress     node.Kind = 84
 	KindExecResult       node.Kind = 85
+	KindLeaseFrame       node.Kind = 96
+	KindLeaseHail        node.Kind = 97
+	KindLeaseJoinRead    node.Kind = 98
+	KindLeaseJoinKnown   node.Kind = 99
+	KindLeaseJoinSet     node.Kind = 100
+	KindLeaseJoinState   node.Kind = 101
+	KindFileChunk        node.Kind = 104
+	KindFileKept         node.Kind = 105
+	KindFileOffer        node.Kind = 106
+	KindFileFetch        node.Kind = 107
+	KindFileMissing      node.Kind = 108
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -64,6 +78,10 @@ func New(k node.Kind) Body {
 		return &Ack{}
 	case KindGossip:
 		return &Gossip{}
+	case KindBeat:
+		return &Beat{}
+	case KindBeatAck:
+		return &BeatAck{}
 	case KindJobSubmit:
 		return &JobSubmit{}
 	case KindJobAck:
@@ -94,6 +112,8 @@ func New(k node.Kind) Body {
 		return &ClientPing{}
 	case KindClientPong:
 		return &ClientPong{}
+	case KindGateSet:
+		return &GateSet{}
 	case KindManagerHeartbeat:
 		return &ManagerHeartbeat{}
 	case KindHeartbeatAck:
@@ -140,6 +160,28 @@ func New(k node.Kind) Body {
 		return &ExecProgress{}
 	case KindExecResult:
 		return &ExecResult{}
+	case KindLeaseFrame:
+		return &LeaseFrame{}
+	case KindLeaseHail:
+		return &LeaseHail{}
+	case KindLeaseJoinRead:
+		return &LeaseJoinRead{}
+	case KindLeaseJoinKnown:
+		return &LeaseJoinKnown{}
+	case KindLeaseJoinSet:
+		return &LeaseJoinSet{}
+	case KindLeaseJoinState:
+		return &LeaseJoinState{}
+	case KindFileChunk:
+		return &FileChunk{}
+	case KindFileKept:
+		return &FileKept{}
+	case KindFileOffer:
+		return &FileOffer{}
+	case KindFileFetch:
+		return &FileFetch{}
+	case KindFileMissing:
+		return &FileMissing{}
 	}
 	return nil
 }
@@ -152,6 +194,8 @@ func Kinds() []node.Kind {
 		KindPing,
 		KindAck,
 		KindGossip,
+		KindBeat,
+		KindBeatAck,
 		KindJobSubmit,
 		KindJobAck,
 		KindRefused,
@@ -167,6 +211,7 @@ func Kinds() []node.Kind {
 		KindStatusList,
 		KindClientPing,
 		KindClientPong,
+		KindGateSet,
 		KindManagerHeartbeat,
 		KindHeartbeatAck,
 		KindJobDispatch,
@@ -190,6 +235,17 @@ func Kinds() []node.Kind {
 		KindExecStarted,
 		KindExecProgress,
 		KindExecResult,
+		KindLeaseFrame,
+		KindLeaseHail,
+		KindLeaseJoinRead,
+		KindLeaseJoinKnown,
+		KindLeaseJoinSet,
+		KindLeaseJoinState,
+		KindFileChunk,
+		KindFileKept,
+		KindFileOffer,
+		KindFileFetch,
+		KindFileMissing,
 	}
 }
 
@@ -206,6 +262,10 @@ func Name(k node.Kind) string {
 		return "Ack"
 	case KindGossip:
 		return "Gossip"
+	case KindBeat:
+		return "Beat"
+	case KindBeatAck:
+		return "BeatAck"
 	case KindJobSubmit:
 		return "JobSubmit"
 	case KindJobAck:
@@ -236,6 +296,8 @@ func Name(k node.Kind) string {
 		return "ClientPing"
 	case KindClientPong:
 		return "ClientPong"
+	case KindGateSet:
+		return "GateSet"
 	case KindManagerHeartbeat:
 		return "ManagerHeartbeat"
 	case KindHeartbeatAck:
@@ -282,6 +344,28 @@ func Name(k node.Kind) string {
 		return "ExecProgress"
 	case KindExecResult:
 		return "ExecResult"
+	case KindLeaseFrame:
+		return "LeaseFrame"
+	case KindLeaseHail:
+		return "LeaseHail"
+	case KindLeaseJoinRead:
+		return "LeaseJoinRead"
+	case KindLeaseJoinKnown:
+		return "LeaseJoinKnown"
+	case KindLeaseJoinSet:
+		return "LeaseJoinSet"
+	case KindLeaseJoinState:
+		return "LeaseJoinState"
+	case KindFileChunk:
+		return "FileChunk"
+	case KindFileKept:
+		return "FileKept"
+	case KindFileOffer:
+		return "FileOffer"
+	case KindFileFetch:
+		return "FileFetch"
+	case KindFileMissing:
+		return "FileMissing"
 	}
 	return ""
 }
@@ -478,7 +562,7 @@ func (z *Histogram) check() error {
 
 func (z *JobInfo) size() int {
 	n := 29
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeUint(uint64(z.Position))
@@ -499,6 +583,362 @@ func (z *JobInfo) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}
+	return nil
+}
+
+func (z *LeaseAccept) size() int {
+	n := 59
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += z.Life.size()
+	n += sizeUint(uint64(z.Seq))
+	n += sizeUint(uint64(z.Rev))
+	n++
+	n += sizeInt(int64(z.Lease))
+	n += sizeBytes(len(z.Record))
+	n++
+	n += sizeArray(len(z.Rest))
+	for i := range z.Rest {
+		n += sizeUint(uint64(z.Rest[i]))
+	}
+	return n
+}
+
+func (z *LeaseAccept) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = node.Mix(h, uint64(z.Seq))
+	h = node.Mix(h, uint64(z.Rev))
+	h = node.Mix(h, bit(z.Released))
+	h = node.Mix(h, uint64(z.Lease))
+	h = node.MixBytes(h, z.Record)
+	h = node.Mix(h, bit(z.Renewal))
+	h = node.Mix(h, uint64(len(z.Rest)))
+	for i := range z.Rest {
+		h = node.Mix(h, uint64(z.Rest[i]))
+	}
+	return h
+}
+
+func (z *LeaseAccept) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	return nil
+}
+
+func (z *LeaseAccepted) size() int {
+	n := 20
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += z.Life.size()
+	n += sizeUint(uint64(z.Seq))
+	return n
+}
+
+func (z *LeaseAccepted) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = node.Mix(h, uint64(z.Seq))
+	return h
+}
+
+func (z *LeaseAccepted) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	return nil
+}
+
+func (z *LeaseAnswer) size() int {
+	n := 20
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Nonce))
+	n += z.Accepted.size()
+	return n
+}
+
+func (z *LeaseAnswer) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Nonce))
+	h = z.Accepted.digest(h)
+	return h
+}
+
+func (z *LeaseAnswer) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Accepted.check(); err != nil {
+		return within("accepted", err)
+	}
+	return nil
+}
+
+func (z *LeaseConsent) size() int {
+	n := 11
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	return n
+}
+
+func (z *LeaseConsent) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	return h
+}
+
+func (z *LeaseConsent) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	return nil
+}
+
+func (z *LeaseLife) size() int {
+	n := 5
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeUint(uint64(z.Salt))
+	return n
+}
+
+func (z *LeaseLife) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(z.Salt))
+	return h
+}
+
+func (z *LeaseLife) check() error {
+	return nil
+}
+
+func (z *LeasePrepare) size() int {
+	n := 24
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += z.Life.size()
+	n += z.Consent.size()
+	return n
+}
+
+func (z *LeasePrepare) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = z.Consent.digest(h)
+	return h
+}
+
+func (z *LeasePrepare) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	if err := z.Consent.check(); err != nil {
+		return within("consent", err)
+	}
+	return nil
+}
+
+func (z *LeasePromise) size() int {
+	n := 25
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += z.Life.size()
+	n += z.Accepted.size()
+	return n
+}
+
+func (z *LeasePromise) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = z.Accepted.digest(h)
+	return h
+}
+
+func (z *LeasePromise) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	if err := z.Accepted.check(); err != nil {
+		return within("accepted", err)
+	}
+	return nil
+}
+
+func (z *LeaseQuery) size() int {
+	n := 11
+	n += sizeBytes(len(z.Job))
+	n += sizeUint(uint64(z.Nonce))
+	return n
+}
+
+func (z *LeaseQuery) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.Mix(h, uint64(z.Nonce))
+	return h
+}
+
+func (z *LeaseQuery) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	return nil
+}
+
+func (z *LeaseRefusal) size() int {
+	n := 35
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += z.Life.size()
+	n += z.Promised.size()
+	n += z.Held.size()
+	n += sizeInt(int64(z.Left))
+	return n
+}
+
+func (z *LeaseRefusal) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = z.Promised.digest(h)
+	h = z.Held.digest(h)
+	h = node.Mix(h, uint64(z.Left))
+	return h
+}
+
+func (z *LeaseRefusal) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	if err := z.Promised.check(); err != nil {
+		return within("promised", err)
+	}
+	if err := z.Held.check(); err != nil {
+		return within("held", err)
+	}
+	return nil
+}
+
+func (z *LeaseRegister) size() int {
+	n := 35
+	n += sizeBytes(len(z.Job))
+	n += z.Promised.size()
+	n += z.Life.size()
+	n += z.Accepted.size()
+	n++
+	return n
+}
+
+func (z *LeaseRegister) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Promised.digest(h)
+	h = z.Life.digest(h)
+	h = z.Accepted.digest(h)
+	h = node.Mix(h, bit(z.Reaped))
+	return h
+}
+
+func (z *LeaseRegister) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Promised.check(); err != nil {
+		return within("promised", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	if err := z.Accepted.check(); err != nil {
+		return within("accepted", err)
+	}
+	return nil
+}
+
+func (z *LeaseState) size() int {
+	n := 49
+	n += z.Token.size()
+	n += z.Life.size()
+	n += sizeUint(uint64(z.Seq))
+	n += sizeUint(uint64(z.Rev))
+	n++
+	n++
+	n += sizeInt(int64(z.Lease))
+	n += sizeBytes(len(z.Record))
+	return n
+}
+
+func (z *LeaseState) digest(h uint64) uint64 {
+	h = z.Token.digest(h)
+	h = z.Life.digest(h)
+	h = node.Mix(h, uint64(z.Seq))
+	h = node.Mix(h, uint64(z.Rev))
+	h = node.Mix(h, bit(z.Released))
+	h = node.Mix(h, bit(z.Copied))
+	h = node.Mix(h, uint64(z.Lease))
+	h = node.MixBytes(h, z.Record)
+	return h
+}
+
+func (z *LeaseState) check() error {
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	if err := z.Life.check(); err != nil {
+		return within("life", err)
+	}
+	return nil
+}
+
+func (z *LeaseToken) size() int {
+	n := 5
+	n += sizeUint(uint64(z.Epoch))
+	n += sizeUint(uint64(z.Ordinal))
+	return n
+}
+
+func (z *LeaseToken) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Epoch))
+	h = node.Mix(h, uint64(z.Ordinal))
+	return h
+}
+
+func (z *LeaseToken) check() error {
 	return nil
 }
 
@@ -604,7 +1044,7 @@ func (z *ParamPlan) check() error {
 
 func (z *PartRef) size() int {
 	n := 17
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	return n
@@ -743,7 +1183,7 @@ func (z *RequestID) check() error {
 
 func (z *Result) size() int {
 	n := 64
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -811,7 +1251,7 @@ func (z *Result) check() error {
 
 func (z *SliceID) size() int {
 	n := 22
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += sizeUint(uint64(z.Workflow))
 	n += sizeUint(uint64(z.Ordinal))
 	return n
@@ -1447,6 +1887,66 @@ func (z *Gossip) check() error {
 }
 
 // Kind implements node.Message.
+func (z *Beat) Kind() node.Kind { return KindBeat }
+
+// Class returns the class of Beat.
+func (z *Beat) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *Beat) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *Beat) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *Beat) Digest() uint64 { return z.digest(6) }
+
+func (z *Beat) size() int {
+	n := 9
+	n += sizeUint(uint64(z.Counter))
+	return n
+}
+
+func (z *Beat) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Counter))
+	return h
+}
+
+func (z *Beat) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *BeatAck) Kind() node.Kind { return KindBeatAck }
+
+// Class returns the class of BeatAck.
+func (z *BeatAck) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *BeatAck) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *BeatAck) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *BeatAck) Digest() uint64 { return z.digest(7) }
+
+func (z *BeatAck) size() int {
+	n := 9
+	n += sizeUint(uint64(z.Counter))
+	return n
+}
+
+func (z *BeatAck) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Counter))
+	return h
+}
+
+func (z *BeatAck) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *JobSubmit) Kind() node.Kind { return KindJobSubmit }
 
 // Class returns the class of JobSubmit.
@@ -1524,7 +2024,7 @@ func (z *JobAck) Digest() uint64 { return z.digest(17) }
 func (z *JobAck) size() int {
 	n := 23
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n++
 	return n
 }
@@ -1562,12 +2062,13 @@ func (z *Refused) Size() int { return z.size() }
 func (z *Refused) Digest() uint64 { return z.digest(18) }
 
 func (z *Refused) size() int {
-	n := 41
+	n := 48
 	n += z.Request.size()
 	n += sizeUint(uint64(z.Code))
 	n += sizeString(len(z.Detail))
 	n += sizeInt(int64(z.RetryAfter))
 	n += z.Current.size()
+	n += sizeString(len(z.Holder))
 	return n
 }
 
@@ -1577,6 +2078,7 @@ func (z *Refused) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Detail))
 	h = node.Mix(h, uint64(z.RetryAfter))
 	h = z.Current.digest(h)
+	h = node.MixString(h, string(z.Holder))
 	return h
 }
 
@@ -1611,7 +2113,7 @@ func (z *JobWatch) Digest() uint64 { return z.digest(19) }
 func (z *JobWatch) size() int {
 	n := 13
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	return n
 }
 
@@ -1649,7 +2151,7 @@ func (z *JobQuery) Digest() uint64 { return z.digest(20) }
 func (z *JobQuery) size() int {
 	n := 13
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	return n
 }
 
@@ -1687,7 +2189,7 @@ func (z *JobStatus) Digest() uint64 { return z.digest(21) }
 func (z *JobStatus) size() int {
 	n := 69
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeUint(uint64(z.State))
@@ -1791,7 +2293,7 @@ func (z *JobCancel) Digest() uint64 { return z.digest(23) }
 func (z *JobCancel) size() int {
 	n := 13
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	return n
 }
 
@@ -1829,7 +2331,7 @@ func (z *JobCancelAck) Digest() uint64 { return z.digest(24) }
 func (z *JobCancelAck) size() int {
 	n := 19
 	n += z.Request.size()
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += sizeUint(uint64(z.State))
 	return n
 }
@@ -2086,6 +2588,42 @@ func (z *ClientPong) check() error {
 }
 
 // Kind implements node.Message.
+func (z *GateSet) Kind() node.Kind { return KindGateSet }
+
+// Class returns the class of GateSet.
+func (z *GateSet) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *GateSet) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *GateSet) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *GateSet) Digest() uint64 { return z.digest(31) }
+
+func (z *GateSet) size() int {
+	n := 7
+	n += sizeArray(len(z.Gates))
+	for i := range z.Gates {
+		n += sizeString(len(z.Gates[i]))
+	}
+	return n
+}
+
+func (z *GateSet) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(len(z.Gates)))
+	for i := range z.Gates {
+		h = node.MixString(h, string(z.Gates[i]))
+	}
+	return h
+}
+
+func (z *GateSet) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *ManagerHeartbeat) Kind() node.Kind { return KindManagerHeartbeat }
 
 // Class returns the class of ManagerHeartbeat.
@@ -2101,7 +2639,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 78
+	n := 84
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -2115,6 +2653,10 @@ func (z *ManagerHeartbeat) size() int {
 	n += sizeArray(len(z.Parts))
 	for i := range z.Parts {
 		n += z.Parts[i].size()
+	}
+	n += sizeArray(len(z.Gates))
+	for i := range z.Gates {
+		n += sizeString(len(z.Gates[i]))
 	}
 	return n
 }
@@ -2133,6 +2675,10 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(len(z.Parts)))
 	for i := range z.Parts {
 		h = z.Parts[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Gates)))
+	for i := range z.Gates {
+		h = node.MixString(h, string(z.Gates[i]))
 	}
 	return h
 }
@@ -2173,19 +2719,45 @@ func (z *HeartbeatAck) Size() int { return z.size() }
 func (z *HeartbeatAck) Digest() uint64 { return z.digest(49) }
 
 func (z *HeartbeatAck) size() int {
-	n := 10
+	n := 23
 	n += sizeUint(uint64(z.Sequence))
+	n += sizeArray(len(z.Slices))
+	for i := range z.Slices {
+		n += z.Slices[i].size()
+	}
+	n += sizeArray(len(z.Parts))
+	for i := range z.Parts {
+		n += z.Parts[i].size()
+	}
 	return n
 }
 
 func (z *HeartbeatAck) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Sequence))
+	h = node.Mix(h, uint64(len(z.Slices)))
+	for i := range z.Slices {
+		h = z.Slices[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Parts)))
+	for i := range z.Parts {
+		h = z.Parts[i].digest(h)
+	}
 	return h
 }
 
 func (z *HeartbeatAck) check() error {
 	if z.Sequence == 0 {
 		return &MissingError{Path: "sequence"}
+	}
+	for i := range z.Slices {
+		if err := z.Slices[i].check(); err != nil {
+			return within("slices", err)
+		}
+	}
+	for i := range z.Parts {
+		if err := z.Parts[i].check(); err != nil {
+			return within("parts", err)
+		}
 	}
 	return nil
 }
@@ -2207,7 +2779,7 @@ func (z *JobDispatch) Digest() uint64 { return z.digest(50) }
 
 func (z *JobDispatch) size() int {
 	n := 41
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeString(len(z.Name))
 	n += z.Program.size()
@@ -2262,7 +2834,7 @@ func (z *JobAccepted) Digest() uint64 { return z.digest(51) }
 
 func (z *JobAccepted) size() int {
 	n := 11
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	return n
 }
@@ -2299,12 +2871,13 @@ func (z *JobRefused) Size() int { return z.size() }
 func (z *JobRefused) Digest() uint64 { return z.digest(52) }
 
 func (z *JobRefused) size() int {
-	n := 31
-	n += 18
+	n := 38
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Code))
 	n += sizeString(len(z.Detail))
 	n += z.Current.size()
+	n += sizeString(len(z.Holder))
 	return n
 }
 
@@ -2314,6 +2887,7 @@ func (z *JobRefused) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Code))
 	h = node.MixString(h, string(z.Detail))
 	h = z.Current.digest(h)
+	h = node.MixString(h, string(z.Holder))
 	return h
 }
 
@@ -2350,7 +2924,7 @@ func (z *JobProgress) Digest() uint64 { return z.digest(53) }
 
 func (z *JobProgress) size() int {
 	n := 25
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Sequence))
 	n += z.Part.size()
@@ -2398,7 +2972,7 @@ func (z *PartResult) Digest() uint64 { return z.digest(54) }
 
 func (z *PartResult) size() int {
 	n := 16
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += z.Part.size()
 	return n
@@ -2440,11 +3014,12 @@ func (z *PartResultAck) Size() int { return z.size() }
 func (z *PartResultAck) Digest() uint64 { return z.digest(55) }
 
 func (z *PartResultAck) size() int {
-	n := 25
-	n += 18
+	n := 32
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n++
 	n += z.Current.size()
+	n += sizeString(len(z.Holder))
 	return n
 }
 
@@ -2453,6 +3028,7 @@ func (z *PartResultAck) digest(h uint64) uint64 {
 	h = z.Fence.digest(h)
 	h = node.Mix(h, bit(z.Stale))
 	h = z.Current.digest(h)
+	h = node.MixString(h, string(z.Holder))
 	return h
 }
 
@@ -2486,7 +3062,7 @@ func (z *PartCancel) Digest() uint64 { return z.digest(56) }
 
 func (z *PartCancel) size() int {
 	n := 24
-	n += 18
+	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Reason))
@@ -3151,6 +3727,602 @@ func (z *ExecResult) check() error {
 	}
 	if err := z.Stats.check(); err != nil {
 		return within("stats", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseFrame) Kind() node.Kind { return KindLeaseFrame }
+
+// Class returns the class of LeaseFrame.
+func (z *LeaseFrame) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseFrame) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseFrame) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseFrame) Digest() uint64 { return z.digest(96) }
+
+func (z *LeaseFrame) size() int {
+	n := 82
+	n += sizeString(len(z.Group))
+	n += sizeArray(len(z.Gens))
+	for i := range z.Gens {
+		n += sizeUint(uint64(z.Gens[i]))
+	}
+	n += sizeArray(len(z.Prepares))
+	for i := range z.Prepares {
+		n += z.Prepares[i].size()
+	}
+	n += sizeArray(len(z.Promises))
+	for i := range z.Promises {
+		n += z.Promises[i].size()
+	}
+	n += sizeArray(len(z.Refusals))
+	for i := range z.Refusals {
+		n += z.Refusals[i].size()
+	}
+	n += sizeArray(len(z.Accepts))
+	for i := range z.Accepts {
+		n += z.Accepts[i].size()
+	}
+	n += sizeArray(len(z.Accepteds))
+	for i := range z.Accepteds {
+		n += z.Accepteds[i].size()
+	}
+	n += sizeArray(len(z.Queries))
+	for i := range z.Queries {
+		n += z.Queries[i].size()
+	}
+	n += sizeArray(len(z.Answers))
+	for i := range z.Answers {
+		n += z.Answers[i].size()
+	}
+	n += sizeArray(len(z.Consents))
+	for i := range z.Consents {
+		n += z.Consents[i].size()
+	}
+	return n
+}
+
+func (z *LeaseFrame) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(len(z.Gens)))
+	for i := range z.Gens {
+		h = node.Mix(h, uint64(z.Gens[i]))
+	}
+	h = node.Mix(h, uint64(len(z.Prepares)))
+	for i := range z.Prepares {
+		h = z.Prepares[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Promises)))
+	for i := range z.Promises {
+		h = z.Promises[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Refusals)))
+	for i := range z.Refusals {
+		h = z.Refusals[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Accepts)))
+	for i := range z.Accepts {
+		h = z.Accepts[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Accepteds)))
+	for i := range z.Accepteds {
+		h = z.Accepteds[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Queries)))
+	for i := range z.Queries {
+		h = z.Queries[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Answers)))
+	for i := range z.Answers {
+		h = z.Answers[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Consents)))
+	for i := range z.Consents {
+		h = z.Consents[i].digest(h)
+	}
+	return h
+}
+
+func (z *LeaseFrame) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	for i := range z.Prepares {
+		if err := z.Prepares[i].check(); err != nil {
+			return within("prepares", err)
+		}
+	}
+	for i := range z.Promises {
+		if err := z.Promises[i].check(); err != nil {
+			return within("promises", err)
+		}
+	}
+	for i := range z.Refusals {
+		if err := z.Refusals[i].check(); err != nil {
+			return within("refusals", err)
+		}
+	}
+	for i := range z.Accepts {
+		if err := z.Accepts[i].check(); err != nil {
+			return within("accepts", err)
+		}
+	}
+	for i := range z.Accepteds {
+		if err := z.Accepteds[i].check(); err != nil {
+			return within("accepteds", err)
+		}
+	}
+	for i := range z.Queries {
+		if err := z.Queries[i].check(); err != nil {
+			return within("queries", err)
+		}
+	}
+	for i := range z.Answers {
+		if err := z.Answers[i].check(); err != nil {
+			return within("answers", err)
+		}
+	}
+	for i := range z.Consents {
+		if err := z.Consents[i].check(); err != nil {
+			return within("consents", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseHail) Kind() node.Kind { return KindLeaseHail }
+
+// Class returns the class of LeaseHail.
+func (z *LeaseHail) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseHail) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseHail) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseHail) Digest() uint64 { return z.digest(97) }
+
+func (z *LeaseHail) size() int {
+	n := 48
+	n += sizeString(len(z.Group))
+	n += sizeArray(len(z.Members))
+	for i := range z.Members {
+		n += sizeString(len(z.Members[i]))
+	}
+	n += sizeUint(uint64(z.Standing))
+	n += sizeUint(uint64(z.Generation))
+	n++
+	n += sizeUint(uint64(z.Epoch))
+	return n
+}
+
+func (z *LeaseHail) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(len(z.Members)))
+	for i := range z.Members {
+		h = node.MixString(h, string(z.Members[i]))
+	}
+	h = node.Mix(h, uint64(z.Standing))
+	h = node.Mix(h, uint64(z.Generation))
+	h = node.Mix(h, bit(z.Answer))
+	h = node.Mix(h, uint64(z.Epoch))
+	return h
+}
+
+func (z *LeaseHail) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseJoinRead) Kind() node.Kind { return KindLeaseJoinRead }
+
+// Class returns the class of LeaseJoinRead.
+func (z *LeaseJoinRead) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseJoinRead) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseJoinRead) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseJoinRead) Digest() uint64 { return z.digest(98) }
+
+func (z *LeaseJoinRead) size() int {
+	n := 13
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	return n
+}
+
+func (z *LeaseJoinRead) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	return h
+}
+
+func (z *LeaseJoinRead) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseJoinKnown) Kind() node.Kind { return KindLeaseJoinKnown }
+
+// Class returns the class of LeaseJoinKnown.
+func (z *LeaseJoinKnown) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseJoinKnown) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseJoinKnown) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseJoinKnown) Digest() uint64 { return z.digest(99) }
+
+func (z *LeaseJoinKnown) size() int {
+	n := 24
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeUint(uint64(z.Known))
+	n += sizeArray(len(z.Gens))
+	for i := range z.Gens {
+		n += sizeUint(uint64(z.Gens[i]))
+	}
+	return n
+}
+
+func (z *LeaseJoinKnown) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(z.Known))
+	h = node.Mix(h, uint64(len(z.Gens)))
+	for i := range z.Gens {
+		h = node.Mix(h, uint64(z.Gens[i]))
+	}
+	return h
+}
+
+func (z *LeaseJoinKnown) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseJoinSet) Kind() node.Kind { return KindLeaseJoinSet }
+
+// Class returns the class of LeaseJoinSet.
+func (z *LeaseJoinSet) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseJoinSet) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseJoinSet) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseJoinSet) Digest() uint64 { return z.digest(100) }
+
+func (z *LeaseJoinSet) size() int {
+	n := 30
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeUint(uint64(z.Generation))
+	n += sizeBytes(len(z.After))
+	return n
+}
+
+func (z *LeaseJoinSet) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(z.Generation))
+	h = node.MixBytes(h, z.After[:])
+	return h
+}
+
+func (z *LeaseJoinSet) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	if z.Generation == 0 {
+		return &MissingError{Path: "generation"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaseJoinState) Kind() node.Kind { return KindLeaseJoinState }
+
+// Class returns the class of LeaseJoinState.
+func (z *LeaseJoinState) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaseJoinState) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaseJoinState) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaseJoinState) Digest() uint64 { return z.digest(101) }
+
+func (z *LeaseJoinState) size() int {
+	n := 33
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeArray(len(z.Gens))
+	for i := range z.Gens {
+		n += sizeUint(uint64(z.Gens[i]))
+	}
+	n += sizeArray(len(z.Registers))
+	for i := range z.Registers {
+		n += z.Registers[i].size()
+	}
+	n++
+	return n
+}
+
+func (z *LeaseJoinState) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(len(z.Gens)))
+	for i := range z.Gens {
+		h = node.Mix(h, uint64(z.Gens[i]))
+	}
+	h = node.Mix(h, uint64(len(z.Registers)))
+	for i := range z.Registers {
+		h = z.Registers[i].digest(h)
+	}
+	h = node.Mix(h, bit(z.More))
+	return h
+}
+
+func (z *LeaseJoinState) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	for i := range z.Registers {
+		if err := z.Registers[i].check(); err != nil {
+			return within("registers", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileChunk) Kind() node.Kind { return KindFileChunk }
+
+// Class returns the class of FileChunk.
+func (z *FileChunk) Class() node.Class { return node.ClassData }
+
+// Priority implements node.Message.
+func (z *FileChunk) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileChunk) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileChunk) Digest() uint64 { return z.digest(104) }
+
+func (z *FileChunk) size() int {
+	n := 31
+	n += sizeString(len(z.Group))
+	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Length))
+	n += sizeUint(uint64(z.Offset))
+	n += sizeBytes(len(z.Data))
+	return n
+}
+
+func (z *FileChunk) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Length))
+	h = node.Mix(h, uint64(z.Offset))
+	h = node.MixBytes(h, z.Data)
+	return h
+}
+
+func (z *FileChunk) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.File == (FileDigest{}) {
+		return &MissingError{Path: "file"}
+	}
+	if z.Length == 0 {
+		return &MissingError{Path: "length"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileKept) Kind() node.Kind { return KindFileKept }
+
+// Class returns the class of FileKept.
+func (z *FileKept) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileKept) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *FileKept) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileKept) Digest() uint64 { return z.digest(105) }
+
+func (z *FileKept) size() int {
+	n := 23
+	n += sizeString(len(z.Group))
+	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Next))
+	n++
+	return n
+}
+
+func (z *FileKept) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Next))
+	h = node.Mix(h, bit(z.Whole))
+	return h
+}
+
+func (z *FileKept) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.File == (FileDigest{}) {
+		return &MissingError{Path: "file"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileOffer) Kind() node.Kind { return KindFileOffer }
+
+// Class returns the class of FileOffer.
+func (z *FileOffer) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileOffer) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileOffer) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileOffer) Digest() uint64 { return z.digest(106) }
+
+func (z *FileOffer) size() int {
+	n := 19
+	n += sizeString(len(z.Group))
+	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Length))
+	return n
+}
+
+func (z *FileOffer) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Length))
+	return h
+}
+
+func (z *FileOffer) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.File == (FileDigest{}) {
+		return &MissingError{Path: "file"}
+	}
+	if z.Length == 0 {
+		return &MissingError{Path: "length"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileFetch) Kind() node.Kind { return KindFileFetch }
+
+// Class returns the class of FileFetch.
+func (z *FileFetch) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileFetch) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileFetch) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileFetch) Digest() uint64 { return z.digest(107) }
+
+func (z *FileFetch) size() int {
+	n := 19
+	n += sizeString(len(z.Group))
+	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Offset))
+	return n
+}
+
+func (z *FileFetch) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Offset))
+	return h
+}
+
+func (z *FileFetch) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.File == (FileDigest{}) {
+		return &MissingError{Path: "file"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileMissing) Kind() node.Kind { return KindFileMissing }
+
+// Class returns the class of FileMissing.
+func (z *FileMissing) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileMissing) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileMissing) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileMissing) Digest() uint64 { return z.digest(108) }
+
+func (z *FileMissing) size() int {
+	n := 12
+	n += sizeString(len(z.Group))
+	n += sizeBytes(len(z.File))
+	return n
+}
+
+func (z *FileMissing) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.MixBytes(h, z.File[:])
+	return h
+}
+
+func (z *FileMissing) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.File == (FileDigest{}) {
+		return &MissingError{Path: "file"}
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ type Refused struct {
 	Code       Code          `msg:"code" require:"true"`
 	Detail     string        `msg:"detail"` // names the field, the value
 	RetryAfter time.Duration `msg:"retry_after"`
-	Current    Fence         `msg:"current"` // with CodeStaleFence: what holds
+	Current    Fence         `msg:"current"` // with CodeStaleFence or CodeNotOwner: what holds
+	Holder     string        `msg:"holder"`  // with CodeNotOwner: address of the gate that owns the job
 }
 
 // JobWatch asks for a job's status, now and whenever it changes, and its
@@ -168,4 +169,11 @@ type ClientPing struct {
 //catalogue:message kind=30 class=control priority=high
 type ClientPong struct {
 	Counter uint64 `msg:"counter"`
+}
+
+// GateSet tells the configured gates, so that a client that knows one finds all.
+//
+//catalogue:message kind=31 class=control priority=high
+type GateSet struct {
+	Gates []string `msg:"gates"`
 }

@@ -23,6 +23,11 @@ const (
 	CodeNotOwner
 	CodeInternal
 	CodeUnreachable
+	CodeQuorumUnavailable
+	CodeQuorumTimeout
+	CodeCircuitOpen
+	CodeGateSet
+	CodeNotMember
 	codeEnd
 )
 
@@ -57,11 +62,21 @@ func (c Code) entry() codeEntry {
 	case CodeTooLarge:
 		return codeEntry{"too large", false, "make the program smaller than 512 KiB"}
 	case CodeNotOwner:
-		return codeEntry{"another gate owns the job", true, "ask the gate that accepted it"}
+		return codeEntry{"another node owns it", true, "ask the one that is named"}
 	case CodeInternal:
 		return codeEntry{"internal error", false, "see the node's log"}
 	case CodeUnreachable:
 		return codeEntry{"no gate answers", true, "check --gate and that a gate listens there"}
+	case CodeQuorumUnavailable:
+		return codeEntry{"no majority of the configured gates is reachable", true, "start the missing gates, or mend the network between them"}
+	case CodeQuorumTimeout:
+		return codeEntry{"a majority of the gates did not answer in time", true, "submit again under the same key: it may have been taken"}
+	case CodeCircuitOpen:
+		return codeEntry{"too many quorums have failed of late", true, "retry after the time given"}
+	case CodeGateSet:
+		return codeEntry{"the configured sets differ", false, "give all nodes the same --gates (and managers of a datacenter the same --managers)"}
+	case CodeNotMember:
+		return codeEntry{"the node is joining and answers nothing yet", true, "ask another one, or wait until its disk has caught up"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

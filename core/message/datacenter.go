@@ -31,15 +31,19 @@ type ManagerHeartbeat struct {
 	CoresFree  uint32       `msg:"cores_free"`
 	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
 	WorkerSum  uint32       `msg:"worker_sum"`
-	Parts      []PartRef    `msg:"parts"` // unfinished parts dispatched by this gate, by job
+	Parts      []PartRef    `msg:"parts"` // parts that this manager owns and whose end is not acknowledged, by job
+	Gates      []string     `msg:"gates"` // the configured set: one that differs is refused
 }
 
 // HeartbeatAck answers a heartbeat, so that a peer which vanished without
-// closing its streams is noticed from below too.
+// closing its streams is noticed from below too. It renews what it names: who
+// runs that may go on for its time since the heartbeat was sent.
 //
 //catalogue:message kind=49 class=control priority=high
 type HeartbeatAck struct {
-	Sequence uint64 `msg:"sequence" require:"true"`
+	Sequence uint64     `msg:"sequence" require:"true"`
+	Slices   []SliceRef `msg:"slices"` // of those listed, which this manager owns and wants
+	Parts    []PartRef  `msg:"parts"`  // of those listed, whose job this gate owns
 }
 
 // JobDispatch gives a datacenter its part of a job. The fence's attempt is 0.
@@ -71,6 +75,7 @@ type JobRefused struct {
 	Code    Code   `msg:"code" require:"true"`
 	Detail  string `msg:"detail"`
 	Current Fence  `msg:"current"`
+	Holder  string `msg:"holder"` // with CodeNotOwner: address of the manager that owns the part
 }
 
 // JobProgress tells where a part stands: cumulative, the highest Sequence under
@@ -102,6 +107,9 @@ type PartResultAck struct {
 	Fence   Fence `msg:"fence"`
 	Stale   bool  `msg:"stale"`
 	Current Fence `msg:"current"`
+	// Holder is set when this gate does not own the job and could not forward
+	// the result: the address of the gate that does, and nothing is acknowledged.
+	Holder string `msg:"holder"`
 }
 
 // PartCancel asks a manager to stop a part; PartResult follows.

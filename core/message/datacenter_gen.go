@@ -13,12 +13,49 @@ const (
 )
 
 // MarshalMsg implements msgp.Marshaler
-func (z HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 1
+	// map header, size 3
 	// string "sequence"
-	o = append(o, 0x81, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
+	o = append(o, 0x83, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
 	o = msgp.AppendUint64(o, z.Sequence)
+	// string "slices"
+	o = append(o, 0xa6, 0x73, 0x6c, 0x69, 0x63, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Slices)))
+	for za0001 := range z.Slices {
+		o, err = z.Slices[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Slices", za0001)
+			return
+		}
+	}
+	// string "parts"
+	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Parts)))
+	for za0002 := range z.Parts {
+		// map header, size 3
+		// string "job"
+		o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
+		o, err = z.Parts[za0002].Job.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Parts", za0002, "Job")
+			return
+		}
+		// string "fence"
+		o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+		o, err = z.Parts[za0002].Fence.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Parts", za0002, "Fence")
+			return
+		}
+		// string "state"
+		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+		o, err = z.Parts[za0002].State.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Parts", za0002, "State")
+			return
+		}
+	}
 	return
 }
 
@@ -56,6 +93,117 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Sequence")
 				return
 			}
+		case "slices":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slices")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Slices")
+				return
+			}
+			if zb0002 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Slices) >= int(zb0002) {
+				z.Slices = (z.Slices)[:zb0002]
+			} else {
+				z.Slices = make([]SliceRef, zb0002)
+			}
+			for za0001 := range z.Slices {
+				bts, err = z.Slices[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Slices", za0001)
+					return
+				}
+			}
+		case "parts":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Parts")
+				return
+			}
+			if zb0003 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Parts) >= int(zb0003) {
+				z.Parts = (z.Parts)[:zb0003]
+			} else {
+				z.Parts = make([]PartRef, zb0003)
+			}
+			for za0002 := range z.Parts {
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Parts", za0002)
+					return
+				}
+				if zb0004 > z4ab51f5alimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0004Dup [1]byte
+				for zb0004 > 0 {
+					zb0004--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Parts", za0002)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "job":
+						if zb0004Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Job")
+							return
+						}
+						zb0004Dup[0] |= 1 << 0
+						bts, err = z.Parts[za0002].Job.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Parts", za0002, "Job")
+							return
+						}
+					case "fence":
+						if zb0004Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Fence")
+							return
+						}
+						zb0004Dup[0] |= 1 << 1
+						bts, err = z.Parts[za0002].Fence.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Parts", za0002, "Fence")
+							return
+						}
+					case "state":
+						if zb0004Dup[0]&(1<<2) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "State")
+							return
+						}
+						zb0004Dup[0] |= 1 << 2
+						bts, err = z.Parts[za0002].State.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Parts", za0002, "State")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Parts", za0002)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -69,8 +217,15 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z HeartbeatAck) Msgsize() (s int) {
-	s = 1 + 9 + msgp.Uint64Size
+func (z *HeartbeatAck) Msgsize() (s int) {
+	s = 1 + 9 + msgp.Uint64Size + 7 + msgp.ArrayHeaderSize
+	for za0001 := range z.Slices {
+		s += z.Slices[za0001].Msgsize()
+	}
+	s += 6 + msgp.ArrayHeaderSize
+	for za0002 := range z.Parts {
+		s += 1 + 4 + z.Parts[za0002].Job.Msgsize() + 6 + z.Parts[za0002].Fence.Msgsize() + 6 + z.Parts[za0002].State.Msgsize()
+	}
 	return
 }
 
@@ -425,9 +580,9 @@ func (z *JobProgress) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "job"
-	o = append(o, 0x85, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x86, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -457,6 +612,9 @@ func (z *JobRefused) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Current")
 		return
 	}
+	// string "holder"
+	o = append(o, 0xa6, 0x68, 0x6f, 0x6c, 0x64, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Holder)
 	return
 }
 
@@ -538,6 +696,17 @@ func (z *JobRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Current")
 				return
 			}
+		case "holder":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Holder")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Holder, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Holder")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -552,16 +721,16 @@ func (z *JobRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobRefused) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 8 + z.Current.Msgsize()
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder)
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "datacenter"
-	o = append(o, 0x88, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x89, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -620,6 +789,12 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "gates"
+	o = append(o, 0xa5, 0x67, 0x61, 0x74, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
+	for za0003 := range z.Gates {
+		o = msgp.AppendString(o, z.Gates[za0003])
+	}
 	return
 }
 
@@ -637,7 +812,7 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -878,6 +1053,34 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "gates":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gates")
+				return
+			}
+			if zb0006 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Gates) >= int(zb0006) {
+				z.Gates = (z.Gates)[:zb0006]
+			} else {
+				z.Gates = make([]string, zb0006)
+			}
+			for za0003 := range z.Gates {
+				z.Gates[za0003], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Gates", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -899,6 +1102,10 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	s += 11 + msgp.Uint32Size + 6 + msgp.ArrayHeaderSize
 	for za0002 := range z.Parts {
 		s += 1 + 4 + z.Parts[za0002].Job.Msgsize() + 6 + z.Parts[za0002].Fence.Msgsize() + 6 + z.Parts[za0002].State.Msgsize()
+	}
+	s += 6 + msgp.ArrayHeaderSize
+	for za0003 := range z.Gates {
+		s += msgp.StringPrefixSize + len(z.Gates[za0003])
 	}
 	return
 }
@@ -1226,9 +1433,9 @@ func (z *PartResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *PartResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "job"
-	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x85, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1251,6 +1458,9 @@ func (z *PartResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Current")
 		return
 	}
+	// string "holder"
+	o = append(o, 0xa6, 0x68, 0x6f, 0x6c, 0x64, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Holder)
 	return
 }
 
@@ -1321,6 +1531,17 @@ func (z *PartResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Current")
 				return
 			}
+		case "holder":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Holder")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Holder, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Holder")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1335,7 +1556,7 @@ func (z *PartResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PartResultAck) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize + 8 + z.Current.Msgsize()
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder)
 	return
 }
 

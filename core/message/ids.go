@@ -5,13 +5,22 @@ package message
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/base32"
 	"errors"
 	"fmt"
 )
 
-// JobID names a job for ever. It is drawn by the gate that accepted the job.
+// JobID names a job for ever. It follows from the key under which the job was
+// submitted, so that two gates that are given one key contend for one register.
 type JobID [16]byte
+
+// JobOf returns the id of the job that is submitted under a key.
+func JobOf(key string) (id JobID) {
+	sum := sha256.Sum256([]byte("hyperscale job " + key))
+	copy(id[:], sum[:])
+	return id
+}
 
 // idText is lower-case base32 without the letters that look like digits.
 const idText = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -49,8 +58,8 @@ type RequestID struct {
 // the order of their fields. Whoever acts on one keeps the highest it has seen
 // and refuses lower ones.
 type Fence struct {
-	Job     uint64 `msg:"job"`     // epoch of the job's ownership among the gates, from 1
-	Manager uint64 `msg:"manager"` // epoch of its manager in one datacenter, from 1
+	Job     uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
+	Manager uint64 `msg:"manager"` // of the part's ownership among a datacenter's managers: another
 	Attempt uint64 `msg:"attempt"` // dispatch of one slice, from 1; 0 where no slice is meant
 }
 

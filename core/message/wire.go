@@ -59,3 +59,17 @@ type GossipUpdate struct {
 type Gossip struct {
 	Updates [8]GossipUpdate `msg:"updates"`
 }
+
+// Beat keeps a stream between two fellows known to be alive; BeatAck answers it.
+//
+//catalogue:message kind=6 class=control priority=high
+type Beat struct {
+	Counter uint64 `msg:"counter"`
+}
+
+// BeatAck answers a Beat.
+//
+//catalogue:message kind=7 class=control priority=high
+type BeatAck struct {
+	Counter uint64 `msg:"counter"`
+}

@@ -42,6 +42,13 @@ type Timers interface {
 	CancelTimer(k TimerKey)
 }
 
+// TokenOf is the n-th token of a part, so that several parts of one machine share
+// its store. A role's own tokens have part 0.
+func TokenOf(p Part, n uint64) Token { return Token(uint64(p)<<56 | n&(1<<56-1)) }
+
+// Part returns the part that TokenOf was given.
+func (t Token) Part() Part { return Part(t >> 56) }
+
 // Record is one durable value. A nil Value deletes the key.
 type Record struct {
 	Key   string // at most 256 bytes, never empty

@@ -22,6 +22,9 @@ const (
 	PurposeFault                    // the simulated faults
 	PurposeModel                    // the model executor
 	PurposeDisk                     // the simulated disks
+	PurposeLease                    // salts and back-off of registers
+	PurposeProbe                    // whom the membership probes and tells
+	PurposeElection                 // when a candidate stands
 	Purposes
 )
 

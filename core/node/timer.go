@@ -18,6 +18,13 @@ const (
 	PartGate
 	PartManager
 	PartWorker
+	PartUplink
+	PartLease
+	PartArchive
+	PartSwim
+	PartElection
+	PartHealth
+	PartRegister // test machines around a lease register
 )
 
 // Timer kinds of the client.
@@ -63,6 +70,59 @@ const (
 	WorkerRetry
 	WorkerSweep
 	WorkerDrain
+)
+
+// Timer kinds of an uplink. The number is Config.Group << 32 | index.
+const (
+	UplinkReconnect uint8 = iota + 1
+	UplinkSilence
+	UplinkBeat
+)
+
+// Timer kinds of the lease registers.
+const (
+	LeaseHail     uint8 = iota + 1 // founding and joining
+	LeaseAttempt                   // of one register: back-off, answers overdue
+	LeaseRenew                     // of all that is held
+	LeaseExpire                    // of what others hold
+	LeaseFlush                     // what waits for its frame
+	LeaseSweep                     // tombstones
+	LeaseRead                      // a read's answers overdue
+	LeaseDeadline                  // own windows
+)
+
+// Timer kinds of the archive.
+const (
+	ArchiveRetry uint8 = iota + 1
+	ArchiveSweep
+)
+
+// Timer kinds of the membership.
+const (
+	SwimProbe    uint8 = iota + 1 // the next round
+	SwimAck                       // a probe's answer overdue
+	SwimIndirect                  // the round ends
+	SwimRelay                     // a probe made for another
+	SwimSuspect                   // of one member
+	SwimGossip
+	SwimPushPull
+	SwimReap
+	SwimJoin
+	SwimHold // of evictions
+)
+
+// Timer kinds of the election.
+const (
+	ElectionTimeout uint8 = iota + 1
+	ElectionBeat
+	ElectionQuorum
+	ElectionStand
+	ElectionCalm
+)
+
+// Timer kinds of the health.
+const (
+	HealthLag uint8 = iota + 1
 )
 
 // TimerKey names one timer of a node. Setting a key again replaces its timer.

@@ -1,0 +1,124 @@
+package event
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// LeaseGranted: a majority accepted this node's acquisition; it acts from now on
+// while its own clock reads less than Until (T1, T2).
+type LeaseGranted struct {
+	Group string
+	Job   message.JobID
+	Token message.LeaseToken
+	Life  message.LeaseLife
+	Until node.Instant
+	// Began is when the attempt began, on this node's clock: beyond the drift
+	// bound only attempts that began after a grant must get a higher token.
+	Began node.Instant
+}
+
+// LeaseExtended: a majority accepted a renewal or an update.
+type LeaseExtended struct {
+	Group string
+	Job   message.JobID
+	Token message.LeaseToken
+	Until node.Instant
+}
+
+// LeaseEnded: this node acts for the job no more under that token.
+type LeaseEnded struct {
+	Group  string
+	Job    message.JobID
+	Token  message.LeaseToken
+	Reason string // "expired", "released", "transferred", "superseded"
+}
+
+// LeaseCalled: an operation on a register began (T4). Value names a record by the
+// digest of its bytes, 0 for none.
+type LeaseCalled struct {
+	Group string
+	Job   message.JobID
+	Call  uint64 // unique within the node's incarnation
+	What  string // "acquire", "update", "release", "read"
+	Token message.LeaseToken
+	Value uint64 // of an update
+}
+
+// LeaseReturned: it ended. One that is never returned may have taken effect, or
+// may yet.
+type LeaseReturned struct {
+	Group string
+	Job   message.JobID
+	Call  uint64
+	OK    bool               // false: it has had no effect and will have none
+	Token message.LeaseToken // of the record that was read or adopted, or written
+	Value uint64             // of that record
+}
+
+// AcceptorWrote: an acceptor's promise or accept is on its disk and is told.
+type AcceptorWrote struct {
+	Group    string
+	Job      message.JobID
+	Promised message.LeaseToken
+	Token    message.LeaseToken // accepted
+	Seq      uint64
+}
+
+// GroupJoined: a member of a group of registers speaks from now on.
+type GroupJoined struct {
+	Group      string
+	Generation uint64
+	How        string // "founded", "restarted", "rejoined"
+}
+
+// GroupRefused: another node has another configured set.
+type GroupRefused struct {
+	Group  string
+	Peer   node.Addr
+	Ours   string
+	Theirs string
+}
+
+// ClockSuspect: this node's clock and a peer's drift apart faster than the bound,
+// or one of them has jumped.
+type ClockSuspect struct {
+	Peer node.ID
+	PPM  int64 // parts per million that the peer's clock is faster, as measured
+	Jump bool
+}
+
+// Reached counts that a rare state was visited: "lease/promise-against-holder".
+type Reached struct {
+	What string
+}
+
+// EventName implements node.Event.
+func (LeaseGranted) EventName() string { return "lease-granted" }
+
+// EventName implements node.Event.
+func (LeaseExtended) EventName() string { return "lease-extended" }
+
+// EventName implements node.Event.
+func (LeaseEnded) EventName() string { return "lease-ended" }
+
+// EventName implements node.Event.
+func (LeaseCalled) EventName() string { return "lease-called" }
+
+// EventName implements node.Event.
+func (LeaseReturned) EventName() string { return "lease-returned" }
+
+// EventName implements node.Event.
+func (AcceptorWrote) EventName() string { return "acceptor-wrote" }
+
+// EventName implements node.Event.
+func (GroupJoined) EventName() string { return "group-joined" }
+
+// EventName implements node.Event.
+func (GroupRefused) EventName() string { return "group-refused" }
+
+// EventName implements node.Event.
+func (ClockSuspect) EventName() string { return "clock-suspect" }
+
+// EventName implements node.Event.
+func (Reached) EventName() string { return "reached" }

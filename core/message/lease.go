@@ -1,0 +1,208 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// LeaseToken names one grant of a register. Tokens are compared by Epoch, then
+// Ordinal, and never used for two grants; the zero token is none.
+type LeaseToken struct {
+	Epoch   uint64 `msg:"e"`
+	Ordinal uint32 `msg:"o"` // of the member that chose it, from 1
+}
+
+// OrdinalMax bounds the members of a group: a token packs into a fence.
+const OrdinalMax = 255
+
+// Compare orders tokens.
+func (t LeaseToken) Compare(o LeaseToken) int {
+	return cmp.Or(cmp.Compare(t.Epoch, o.Epoch), cmp.Compare(t.Ordinal, o.Ordinal))
+}
+
+// Less says that t was granted before o.
+func (t LeaseToken) Less(o LeaseToken) bool { return t.Compare(o) < 0 }
+
+// Zero says that t names no grant.
+func (t LeaseToken) Zero() bool { return t == LeaseToken{} }
+
+// Packed returns the token as the part of a Fence, in the same order.
+func (t LeaseToken) Packed() uint64 { return t.Epoch<<8 | uint64(t.Ordinal) }
+
+// UnpackToken returns the token that Packed made.
+func UnpackToken(n uint64) LeaseToken {
+	return LeaseToken{Epoch: n >> 8, Ordinal: uint32(n & OrdinalMax)}
+}
+
+func (t LeaseToken) String() string { return fmt.Sprintf("%d/%d", t.Epoch, t.Ordinal) }
+
+// LeaseLife is one run of one proposer: a blank disk may lead it to a token that
+// it has chosen before, and only the life tells the two apart.
+type LeaseLife struct {
+	Incarnation uint64 `msg:"i"`
+	Salt        uint64 `msg:"s"` // drawn at each start
+}
+
+// LeaseState is what an acceptor has accepted of one register.
+type LeaseState struct {
+	Token    LeaseToken    `msg:"token"`
+	Life     LeaseLife     `msg:"life"`
+	Seq      uint64        `msg:"seq"` // of accepts under the token, from 0
+	Rev      uint64        `msg:"rev"` // the Seq that last changed the record
+	Released bool          `msg:"released"`
+	Copied   bool          `msg:"copied"` // taken over while joining: no evidence of a majority
+	Lease    time.Duration `msg:"lease"`
+	Record   []byte        `msg:"record,limit=65536"`
+}
+
+// LeasePrepare asks for a promise.
+type LeasePrepare struct {
+	Job     JobID      `msg:"job" require:"true"`
+	Token   LeaseToken `msg:"token"`
+	Life    LeaseLife  `msg:"life"`
+	Consent LeaseToken `msg:"consent"` // of the holder, zero for none
+}
+
+// LeasePromise answers it, with all that was accepted.
+type LeasePromise struct {
+	Job      JobID      `msg:"job" require:"true"`
+	Token    LeaseToken `msg:"token"`
+	Life     LeaseLife  `msg:"life"`
+	Accepted LeaseState `msg:"accepted"`
+}
+
+// LeaseRefusal answers a prepare or an accept that came too late or too early.
+type LeaseRefusal struct {
+	Job      JobID         `msg:"job" require:"true"`
+	Token    LeaseToken    `msg:"token"`
+	Life     LeaseLife     `msg:"life"`
+	Promised LeaseToken    `msg:"promised"`
+	Held     LeaseToken    `msg:"held"` // zero when it is not
+	Left     time.Duration `msg:"left"` // until it is not held any more
+}
+
+// LeaseAccept grants, updates, renews or releases.
+type LeaseAccept struct {
+	Job      JobID         `msg:"job" require:"true"`
+	Token    LeaseToken    `msg:"token"`
+	Life     LeaseLife     `msg:"life"`
+	Seq      uint64        `msg:"seq"`
+	Rev      uint64        `msg:"rev"`
+	Released bool          `msg:"released"`
+	Lease    time.Duration `msg:"lease"`
+	Record   []byte        `msg:"record,limit=65536"`
+	Renewal  bool          `msg:"renewal"` // the record is the one of Rev and is left out
+	Rest     []uint64      `msg:"rest"`    // by ordinal: generation of each promise it rests on, 0 for none
+}
+
+// LeaseAccepted answers it.
+type LeaseAccepted struct {
+	Job   JobID      `msg:"job" require:"true"`
+	Token LeaseToken `msg:"token"`
+	Life  LeaseLife  `msg:"life"`
+	Seq   uint64     `msg:"seq"`
+}
+
+// LeaseQuery asks what was accepted, and changes nothing.
+type LeaseQuery struct {
+	Job   JobID  `msg:"job" require:"true"`
+	Nonce uint64 `msg:"nonce"`
+}
+
+// LeaseAnswer answers it.
+type LeaseAnswer struct {
+	Job      JobID      `msg:"job" require:"true"`
+	Nonce    uint64     `msg:"nonce"`
+	Accepted LeaseState `msg:"accepted"`
+}
+
+// LeaseConsent lets a successor acquire what its sender holds and has stopped
+// acting for.
+type LeaseConsent struct {
+	Job   JobID      `msg:"job" require:"true"`
+	Token LeaseToken `msg:"token"` // of the holder
+}
+
+// LeaseFrame carries what one member has to say to another about any number of
+// registers; its writes are one write to the receiver's disk.
+//
+//catalogue:message kind=96 class=control priority=critical
+type LeaseFrame struct {
+	Group     string          `msg:"group" require:"true"`
+	Gens      []uint64        `msg:"gens"` // by ordinal: highest known generation of each member's disk
+	Prepares  []LeasePrepare  `msg:"prepares"`
+	Promises  []LeasePromise  `msg:"promises"`
+	Refusals  []LeaseRefusal  `msg:"refusals"`
+	Accepts   []LeaseAccept   `msg:"accepts"`
+	Accepteds []LeaseAccepted `msg:"accepteds"`
+	Queries   []LeaseQuery    `msg:"queries"`
+	Answers   []LeaseAnswer   `msg:"answers"`
+	Consents  []LeaseConsent  `msg:"consents"`
+}
+
+// LeaseHail tells where a member stands before it is one, and with whom: sets
+// that differ are refused.
+//
+//catalogue:message kind=97 class=control priority=critical
+type LeaseHail struct {
+	Group      string   `msg:"group" require:"true"`
+	Members    []string `msg:"members"`
+	Standing   uint8    `msg:"standing"` // 0 blank, 1 founding, 2 member
+	Generation uint64   `msg:"generation"`
+	Answer     bool     `msg:"answer"` // to a hail: it is not answered again
+	Epoch      uint64   `msg:"epoch"`  // of the cluster: raised by recovering a lost majority
+}
+
+// LeaseJoinRead asks for the highest known generation of the sender's disk,
+// which it has lost.
+//
+//catalogue:message kind=98 class=control priority=critical
+type LeaseJoinRead struct {
+	Group string `msg:"group" require:"true"`
+	Nonce uint64 `msg:"nonce" require:"true"`
+}
+
+// LeaseJoinKnown answers it.
+//
+//catalogue:message kind=99 class=control priority=critical
+type LeaseJoinKnown struct {
+	Group string   `msg:"group" require:"true"`
+	Nonce uint64   `msg:"nonce" require:"true"`
+	Known uint64   `msg:"known"`
+	Gens  []uint64 `msg:"gens"`
+}
+
+// LeaseJoinSet announces a new generation and asks for all registers, a page at
+// a time.
+//
+//catalogue:message kind=100 class=control priority=critical
+type LeaseJoinSet struct {
+	Group      string `msg:"group" require:"true"`
+	Nonce      uint64 `msg:"nonce" require:"true"`
+	Generation uint64 `msg:"generation" require:"true"`
+	After      JobID  `msg:"after"` // the last register of the page before
+}
+
+// LeaseRegister is one register of such a page.
+type LeaseRegister struct {
+	Job      JobID      `msg:"job" require:"true"`
+	Promised LeaseToken `msg:"promised"`
+	Life     LeaseLife  `msg:"life"` // of the promise
+	Accepted LeaseState `msg:"accepted"`
+	Reaped   bool       `msg:"reaped"` // a tombstone
+}
+
+// LeaseJoinState answers it.
+//
+//catalogue:message kind=101 class=control priority=critical
+type LeaseJoinState struct {
+	Group     string          `msg:"group" require:"true"`
+	Nonce     uint64          `msg:"nonce" require:"true"`
+	Gens      []uint64        `msg:"gens"`
+	Registers []LeaseRegister `msg:"registers"`
+	More      bool            `msg:"more"`
+}
