@@ -1,6 +1,10 @@
 package config
 
 import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
 	"time"
 
 	"hyperscale/core/node"
@@ -25,12 +29,20 @@ type Node struct {
 	// Seeds are addresses of nodes to join: a manager's gates, a worker's managers.
 	// They are added to Gates or Managers. A gate joins nobody: it is called.
 	Seeds []string `yaml:"seeds" env:"SEEDS"`
-	// Gates is the configured set of gates, which managers register with; only
-	// they have it.
+	// Gates is the configured set of gates, as they advertise themselves: equal on
+	// all gates and managers. A gate that has none is alone.
 	Gates []string `yaml:"gates" env:"GATES"`
-	// Managers is the configured set of a datacenter's managers, which workers
-	// register with; only a worker has it.
+	// Managers is the configured set of a datacenter's managers: equal on all its
+	// managers and workers. A manager that has none is alone.
 	Managers []string `yaml:"managers" env:"MANAGERS"`
+	// Lease is how long a gate may act for a job without hearing from a majority of
+	// the gates: equal on all gates and managers.
+	Lease time.Duration `yaml:"lease" env:"LEASE"`
+	// PartLease is the same for a manager and a datacenter's part of a job, equal on
+	// the managers of a datacenter.
+	PartLease time.Duration `yaml:"part_lease" env:"PART_LEASE"`
+	// QuorumTimeout is how long a majority may take to answer.
+	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
 	Cores int `yaml:"cores" env:"CORES"`
 	// Data is the directory of what must survive a restart.
@@ -66,8 +78,10 @@ func Default(role node.Role) Node {
 	switch role {
 	case node.RoleGate:
 		n.Listen = "127.0.0.1:" + PortGate
+		n.Lease, n.QuorumTimeout = 30*time.Second, 5*time.Second
 	case node.RoleManager:
 		n.Listen = "127.0.0.1:" + PortManager
+		n.Lease, n.PartLease, n.QuorumTimeout = 30*time.Second, 2*time.Second, time.Second
 	case node.RoleWorker:
 		n.Listen = "127.0.0.1:" + PortWorker
 	default:
@@ -87,6 +101,48 @@ func (n *Node) Join() []node.Addr {
 				seen[a] = true
 				all = append(all, node.Addr(a))
 			}
+		}
+	}
+	return all
+}
+
+// Set is the configured set that this node is a member of, in order; itself alone
+// if none is configured, which is known once it listens.
+func (n *Node) Set() []node.Addr {
+	list := n.Gates
+	if n.Role == node.RoleManager {
+		list = n.Managers
+	}
+	set := make([]node.Addr, len(list))
+	for i, a := range list {
+		set[i] = node.Addr(a)
+	}
+	slices.Sort(set)
+	return set
+}
+
+// Warnings tell what may be as it is and is worth a second thought.
+func (n *Node) Warnings() []string {
+	set := n.Set()
+	if n.Role == node.RoleWorker {
+		return nil
+	}
+	var all []string
+	if what := n.Role.String(); len(set) <= 1 {
+		all = append(all, "one "+what+" alone: losing its disk loses what it has acknowledged, and nothing goes on while it is away; three survive the loss of one")
+	} else if len(set)%2 == 0 {
+		all = append(all, fmt.Sprintf("%d %ss survive the loss of %d, as %d would: one more would make the loss of %d harmless, one less costs nothing",
+			len(set), what, len(set)/2-1, len(set)-1, len(set)/2))
+	}
+	hosts := map[string]int{}
+	for _, a := range set {
+		if host, _, err := net.SplitHostPort(string(a)); err == nil {
+			hosts[host]++
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		if len(set) >= 3 && hosts[host] > (len(set)-1)/2 {
+			all = append(all, fmt.Sprintf("%d of %d %ss are on host %s: losing that host loses the majority", hosts[host], len(set), n.Role, host))
 		}
 	}
 	return all

@@ -116,7 +116,7 @@ func TestValidateReportsAllFaults(t *testing.T) {
   gates[2] = g:99999 must end in a port from 1 to 65535: give the host:port that the node advertises
   datacenter = east means nothing to a gate: take it out
   seeds = x:0,:7400 means nothing to a gate: take it out
-  gates = g:1,g:1,g:99999 means nothing to a gate: take it out
+  gates = [g:1 g:1 g:99999] must contain this node's own address, 0.0.0.0:7400: add it, or correct --advertise
   cores = 2 means nothing to a gate: take it out
   data = "" must be a directory: give one that this node alone uses to --data
   stop_timeout = -1s must be above 0s and at most 1h0m0s: use 20s
@@ -160,4 +160,26 @@ func FuzzYAML(f *testing.F) {
 			t.Fatal(d)
 		}
 	})
+}
+
+func TestWarningsTellWhatASetSurvives(t *testing.T) {
+	for _, test := range []struct {
+		gates string
+		want  []string
+	}{
+		{"", []string{"one gate alone: losing its disk loses what it has acknowledged, and nothing goes on while it is away; three survive the loss of one"}},
+		{"a:1,b:1", []string{"2 gates survive the loss of 0, as 1 would: one more would make the loss of 1 harmless, one less costs nothing"}},
+		{"a:1,b:1,c:1", nil},
+		{"a:1,a:2,c:1", []string{"2 of 3 gates are on host a: losing that host loses the majority"}},
+		{"a:1,b:1,c:1,d:1", []string{"4 gates survive the loss of 1, as 3 would: one more would make the loss of 2 harmless, one less costs nothing"}},
+		{"a:1,a:2,b:1,b:2,c:1", nil},
+	} {
+		n := good(node.RoleGate)
+		if test.gates != "" {
+			n.Gates = strings.Split(test.gates, ",")
+		}
+		if d := cmp.Diff(test.want, n.Warnings()); d != "" {
+			t.Errorf("%q: -want +got:\n%s", test.gates, d)
+		}
+	}
 }

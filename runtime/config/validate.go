@@ -101,8 +101,12 @@ func (n *Node) validateRole(f *Faults) {
 	gate, manager, worker := n.Role == node.RoleGate, n.Role == node.RoleManager, n.Role == node.RoleWorker
 	foreign("datacenter", gate && n.Datacenter != "", n.Datacenter)
 	foreign("seeds", gate && len(n.Seeds) > 0, strings.Join(n.Seeds, ","))
-	foreign("gates", !manager && len(n.Gates) > 0, strings.Join(n.Gates, ","))
-	foreign("managers", !worker && len(n.Managers) > 0, strings.Join(n.Managers, ","))
+	foreign("gates", worker && len(n.Gates) > 0, strings.Join(n.Gates, ","))
+	foreign("managers", gate && len(n.Managers) > 0, strings.Join(n.Managers, ","))
+	foreign("lease", worker && n.Lease != 0, n.Lease.String())
+	foreign("part_lease", !manager && n.PartLease != 0, n.PartLease.String())
+	foreign("quorum_timeout", worker && n.QuorumTimeout != 0, n.QuorumTimeout.String())
+	n.validateSet(f)
 	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
 	if !gate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
@@ -115,6 +119,31 @@ func (n *Node) validateRole(f *Faults) {
 		f.add("gates", "", "must name at least one gate", "give the gates' addresses to --gates, or one of them to --seed")
 	case worker && len(n.Join()) == 0:
 		f.add("managers", "", "must name at least one manager", "give the managers' addresses to --managers, or one of them to --seed")
+	}
+}
+
+// setMax bounds a set of gates, or of managers: one of them stands in each token.
+const setMax = 255
+
+// validateSet checks the set that this node is a member of. Whether the durations
+// fit each other is the role's to say, which knows the formula.
+func (n *Node) validateSet(f *Faults) {
+	key, set := "gates", n.Set()
+	if n.Role == node.RoleManager {
+		key = "managers"
+	}
+	if n.Role == node.RoleWorker || len(set) == 0 {
+		return
+	}
+	if len(set) > setMax {
+		f.add(key, fmt.Sprintf("%d addresses", len(set)), fmt.Sprintf("must be at most %d", setMax), "name fewer: three or five are usual")
+	}
+	self := n.Advertise
+	if self == "" {
+		self = n.Listen
+	}
+	if !slices.Contains(set, node.Addr(self)) {
+		f.add(key, fmt.Sprint(set), "must contain this node's own address, "+self, "add it, or correct --advertise")
 	}
 }
 
