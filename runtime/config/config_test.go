@@ -174,7 +174,7 @@ func TestWarningsTellWhatASetSurvives(t *testing.T) {
 		{"a:1,b:1,c:1,d:1", []string{"4 gates survive the loss of 1, as 3 would: one more would make the loss of 2 harmless, one less costs nothing"}},
 		{"a:1,a:2,b:1,b:2,c:1", nil},
 	} {
-		n := config.Default(node.RoleGate)
+		n := Default(node.RoleGate)
 		if test.gates != "" {
 			n.Gates = strings.Split(test.gates, ",")
 		}
