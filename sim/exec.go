@@ -20,6 +20,7 @@ const (
 	execHang
 	execObey // a cancel is obeyed
 	execGone
+	execLapse // the time that Extend gave it may be over
 )
 
 // run is one executor at work.
@@ -30,6 +31,7 @@ type run struct {
 	course   Course
 	began    time.Duration // when the clock of the run started
 	running  bool
+	until    node.Instant // of the node's clock, when it ends by itself; zero: never
 	hung     bool
 	over     bool // its result was sent, or it is being killed
 	sequence uint64
@@ -94,6 +96,37 @@ func (x *executor) Kill(id node.ExecID) {
 	}
 }
 
+// lapsed is how an executor ends that nobody extended.
+const lapsed = "its time was over and nobody had extended it"
+
+// Extend implements node.Executor.
+func (x *executor) Extend(id node.ExecID, until node.Instant) {
+	p := (*process)(x)
+	w := p.w
+	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecExtend), uint64(until))
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectExecExtend, Exec: id, Until: until})
+	}
+	if r := p.runs[id]; r != nil && !r.over {
+		r.until = until
+		p.watch(r)
+	}
+}
+
+// watch schedules a look at whether a run's time is over. Executors are processes
+// of their own: a pause of their node does not stop them, nor their clock.
+func (p *process) watch(r *run) {
+	_, e := p.w.queue.add(p.clock.when(r.until, p.w.now), eventExec)
+	e.node, e.life, e.ref, e.side = p.index, p.life, uint64(r.id), execLapse
+}
+
+// onLapse: an older deadline's event finds a newer one, and leaves the run alone.
+func (p *process) onLapse(r *run) {
+	if p.clock.at(p.w.now) >= r.until {
+		p.finish(r, lapsed, "", 0)
+	}
+}
+
 func (p *process) noteExec(k EffectKind, id node.ExecID) {
 	p.w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(k), 0)
 	if p.w.watch&WantEffects != 0 {
@@ -116,7 +149,7 @@ func (w *World) onExec(e *event) {
 		return
 	}
 	r := p.runs[node.ExecID(e.ref)]
-	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash {
+	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash && e.side != execLapse {
 		return
 	}
 	switch e.side {
@@ -132,6 +165,8 @@ func (w *World) onExec(e *event) {
 		r.hung = true
 	case execObey:
 		p.onResult(r, message.WorkflowCancelled, "")
+	case execLapse:
+		p.onLapse(r)
 	case execGone:
 		p.onGone(r)
 	}

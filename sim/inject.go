@@ -142,6 +142,11 @@ func (p *process) drift(f *Fault, by int) {
 	}
 	p.clock.bend(p.w.now, ppm)
 	p.rearm()
+	for _, r := range p.cores {
+		if r != nil && r.until != 0 && !r.over {
+			p.watch(r)
+		}
+	}
 }
 
 // rearm moves the events of all timers to where the clock now puts them, in

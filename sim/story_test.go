@@ -286,6 +286,8 @@ func (s *story) act(id string, env node.Env, f []string) {
 			Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 2, Duration: 3 * time.Second})
 	case "cancel-exec":
 		env.Exec().Cancel(node.ExecID(s.number(f[1])))
+	case "extend-exec":
+		env.Exec().Extend(node.ExecID(s.number(f[1])), env.Now().Add(s.duration(f[2])))
 	case "kill-exec":
 		env.Exec().Kill(node.ExecID(s.number(f[1])))
 	case "clock":

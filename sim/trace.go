@@ -67,10 +67,11 @@ const (
 	EffectExecKill                      // Exec
 	EffectAnswer                        // Command, Message
 	EffectHalt                          // Reason
+	EffectExecExtend                    // Exec, Until
 )
 
 func (k EffectKind) String() string {
-	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt"}
+	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -89,6 +90,7 @@ type Effect struct {
 	Token   node.Token
 	Records []node.Record
 	Exec    node.ExecID
+	Until   node.Instant
 	Core    int
 	Command node.CommandID
 	Reason  string

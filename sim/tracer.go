@@ -45,6 +45,7 @@ type traceLine struct {
 	Token   node.Token    `json:"token,omitempty"`
 	Keys    []string      `json:"keys,omitempty"`
 	Exec    node.ExecID   `json:"exec,omitempty"`
+	Until   node.Instant  `json:"until,omitempty"`
 	Core    *int          `json:"core,omitempty"`
 	Command uint64        `json:"command,omitempty"`
 	Reason  string        `json:"reason,omitempty"`
@@ -111,7 +112,7 @@ func (t *Tracer) Input(at time.Duration, id node.ID, in *node.Input) {
 // Effect implements Observer.
 func (t *Tracer) Effect(at time.Duration, id node.ID, e *Effect) {
 	l := traceLine{At: at, Node: id, Out: e.Kind.String(), To: e.To, Stream: e.Stream, Delay: e.Delay, Token: e.Token,
-		Exec: e.Exec, Command: uint64(e.Command), Reason: e.Reason}
+		Exec: e.Exec, Until: e.Until, Command: uint64(e.Command), Reason: e.Reason}
 	t.carry(&l, e.Message)
 	switch e.Kind {
 	case EffectSetTimer, EffectCancelTimer:

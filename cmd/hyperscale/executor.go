@@ -32,7 +32,7 @@ func newExecutorCommand() *cobra.Command {
 
 // runSlice loads the program again, since only bytes cross the wire, and runs the
 // executor's share of one workflow.
-func runSlice(ctx context.Context, start *message.ExecStart, progress func(*message.Stats)) *message.ExecResult {
+func runSlice(ctx context.Context, start *message.ExecStart, lease *exec.Lease, progress func(*message.Stats)) *message.ExecResult {
 	failed := func(err error) *message.ExecResult {
 		return &message.ExecResult{State: message.WorkflowFailed, Error: err.Error()}
 	}
@@ -49,7 +49,7 @@ func runSlice(ctx context.Context, start *message.ExecStart, progress func(*mess
 	}
 	config := engine.Config{
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
-		Duration: start.Duration, Timeout: start.Timeout, Progress: progress,
+		Duration: start.Duration, Timeout: start.Timeout, Progress: progress, Over: lease.Over,
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt(start.VUs))

@@ -52,6 +52,7 @@ const (
 	KindExecStarted      node.Kind = 83
 	KindExecProgress     node.Kind = 84
 	KindExecResult       node.Kind = 85
+	KindExecExtend       node.Kind = 86
 	KindLeaseFrame       node.Kind = 96
 	KindLeaseHail        node.Kind = 97
 	KindLeaseJoinRead    node.Kind = 98
@@ -160,6 +161,8 @@ func New(k node.Kind) Body {
 		return &ExecProgress{}
 	case KindExecResult:
 		return &ExecResult{}
+	case KindExecExtend:
+		return &ExecExtend{}
 	case KindLeaseFrame:
 		return &LeaseFrame{}
 	case KindLeaseHail:
@@ -235,6 +238,7 @@ func Kinds() []node.Kind {
 		KindExecStarted,
 		KindExecProgress,
 		KindExecResult,
+		KindExecExtend,
 		KindLeaseFrame,
 		KindLeaseHail,
 		KindLeaseJoinRead,
@@ -344,6 +348,8 @@ func Name(k node.Kind) string {
 		return "ExecProgress"
 	case KindExecResult:
 		return "ExecResult"
+	case KindExecExtend:
+		return "ExecExtend"
 	case KindLeaseFrame:
 		return "LeaseFrame"
 	case KindLeaseHail:
@@ -3727,6 +3733,39 @@ func (z *ExecResult) check() error {
 	}
 	if err := z.Stats.check(); err != nil {
 		return within("stats", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecExtend) Kind() node.Kind { return KindExecExtend }
+
+// Class returns the class of ExecExtend.
+func (z *ExecExtend) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecExtend) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *ExecExtend) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecExtend) Digest() uint64 { return z.digest(86) }
+
+func (z *ExecExtend) size() int {
+	n := 7
+	n += sizeUint(uint64(z.Until))
+	return n
+}
+
+func (z *ExecExtend) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Until))
+	return h
+}
+
+func (z *ExecExtend) check() error {
+	if z.Until == 0 {
+		return &MissingError{Path: "until"}
 	}
 	return nil
 }

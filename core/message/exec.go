@@ -28,6 +28,15 @@ type ExecCancel struct {
 	Reason string `msg:"reason"`
 }
 
+// ExecExtend lets a run go on until its machine's CLOCK_BOOTTIME shows Until, in
+// nanoseconds; without another one the executor ends by itself then. Both ends
+// are processes of one machine and read one clock.
+//
+//catalogue:message kind=86 class=control priority=critical
+type ExecExtend struct {
+	Until uint64 `msg:"until" require:"true"`
+}
+
 // ExecReady says that a pre-warmed executor can take work.
 //
 //catalogue:message kind=82 class=control priority=high

@@ -72,6 +72,11 @@ type Executor interface {
 	Start(id ExecID, core int, m Message)
 	// Cancel asks for an end; the executor reports a result, then ExecGone.
 	Cancel(id ExecID)
+	// Extend says that it may go on until the node's clock reads until; without
+	// another Extend it ends by itself then, also while the node is suspended, and
+	// ExecGone follows. A run has no such deadline before its first Extend; a later
+	// call replaces an earlier one.
+	Extend(id ExecID, until Instant)
 	// Kill ends it for good; ExecGone follows.
 	Kill(id ExecID)
 }

@@ -21,6 +21,11 @@ type Config struct {
 	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
 	Timeout  time.Duration // of a request that names none, from its intended start
 
+	// Over is asked before requests are put on the wire, by a busy loop each
+	// millisecond: once it is true the run is cancelled. It does not wake whoever
+	// waits, so whoever gives it cancels the context too. Nil: never true.
+	Over func() bool
+
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
 	Debug    io.Writer            // if set: one virtual user, one pass, everything shown
@@ -75,6 +80,9 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	}
 	return runGeneral(ctx, cfg, g)
 }
+
+// overEvery is how often Config.Over is asked.
+const overEvery = time.Millisecond
 
 // progressEvery is how often figures are told.
 const progressEvery = 500 * time.Millisecond

@@ -137,7 +137,14 @@ func (r *general) startAll(scripts scripted) {
 
 func (r *general) isOver() bool { return r.isCancelled() || r.now() >= r.over }
 
-func (r *general) isCancelled() bool { return r.cancelled.Load() }
+// isCancelled also asks whether the run may go on; whoever said that it may not
+// cancels the context too, which closes what is open.
+func (r *general) isCancelled() bool {
+	if r.cfg.Over != nil && !r.cancelled.Load() && r.cfg.Over() {
+		r.cancelled.Store(true)
+	}
+	return r.cancelled.Load()
+}
 
 // sleepUntil returns false when the run was cancelled before then.
 func (r *general) sleepUntil(due time.Duration) bool {

@@ -43,6 +43,7 @@ type loop struct {
 	over      int64 // nothing new starts from then on
 	stopped   bool  // over has come
 	cancelled atomic.Bool
+	asked     int64 // when Config.Over was last asked
 	teller    *teller
 	telling   int64 // when figures are next told
 }
@@ -89,7 +90,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
 		users: make([]user, cfg.VUs), conns: make([]conn, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		spacing: int64(startSpacing(cfg, startEveryLoop)), over: never, telling: never, teller: newTeller(cfg.Progress),
+		spacing: int64(startSpacing(cfg, startEveryLoop)), over: never, asked: -int64(overEvery), telling: never, teller: newTeller(cfg.Progress),
 	}
 	for i := range l.conns {
 		l.conns[i].fd, l.conns[i].step = -1, -1
@@ -120,7 +121,7 @@ func (l *loop) tick() int64 {
 func (l *loop) run() error {
 	l.tick()
 	for !l.finished() {
-		if l.cancelled.Load() {
+		if l.lapsed() || l.cancelled.Load() {
 			l.cancel()
 			return nil
 		}
@@ -129,6 +130,9 @@ func (l *loop) run() error {
 		n, err := l.wait()
 		if err != nil {
 			return err
+		}
+		if n > 0 && l.lapsed() {
+			continue
 		}
 		for i := range n {
 			l.handle(&l.events[i])
@@ -141,6 +145,19 @@ func (l *loop) run() error {
 	}
 	l.tick()
 	return nil
+}
+
+// lapsed asks whether the run may go on: after every wait, which may have been long
+// if this process was stopped, but not so often that it costs.
+func (l *loop) lapsed() bool {
+	if l.cfg.Over == nil || l.now-l.asked < int64(overEvery) {
+		return false
+	}
+	l.asked = l.now
+	if l.cfg.Over() {
+		l.cancelled.Store(true)
+	}
+	return l.cancelled.Load()
 }
 
 // finished tells that nobody is active and nobody will be.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/prometheus/procfs"
@@ -34,7 +35,10 @@ type child struct {
 	cmd  *osexec.Cmd
 	conn *os.File
 	out  chan node.Message // to the child; bounded, see send
+	more chan struct{}     // until has moved and was not sent
 	done chan struct{}     // closed once it is reaped
+
+	until atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
 
 	mu     sync.Mutex
 	reason string // why we killed it
@@ -65,7 +69,7 @@ func (p *Pool) spawn(core int) (*child, error) {
 		ours.Close()
 		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.config.Command[0], err)
 	}
-	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, out: make(chan node.Message, 4), done: make(chan struct{})}
+	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
 	p.group.Add(1)
 	go ch.live(stderr)
 	return ch, nil
@@ -99,6 +103,13 @@ func (c *child) send(m node.Message) {
 	case c.out <- m:
 	default:
 	}
+}
+
+// extend gives the child a later end. One that reads nothing keeps the end that it
+// has, and ends by itself.
+func (c *child) extend(until uint64) {
+	c.until.Store(until)
+	offer(c.more, struct{}{})
 }
 
 // kill ends the whole process group, for the first reason given.
@@ -142,14 +153,17 @@ func (c *child) live(stderr io.Reader) {
 func (c *child) transmit() {
 	var scratch []byte
 	for {
+		var m node.Message
 		select {
 		case <-c.done:
 			return
-		case m := <-c.out:
-			var err error
-			if scratch, err = write(c.conn, m, scratch); err != nil {
-				c.kill(fmt.Sprintf("its work could not be handed over: %v", err))
-			}
+		case m = <-c.out:
+		case <-c.more:
+			m = &message.ExecExtend{Until: c.until.Load()}
+		}
+		var err error
+		if scratch, err = write(c.conn, m, scratch); err != nil {
+			c.kill(fmt.Sprintf("its work could not be handed over: %v", err))
 		}
 	}
 }
@@ -207,7 +221,11 @@ func (c *child) why(err error) string {
 	case state == nil:
 		return err.Error()
 	default:
-		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		status, ok := state.Sys().(syscall.WaitStatus)
+		if ok && status.Exited() && status.ExitStatus() == codeLapsed {
+			return "its time was over and its worker had not extended it"
+		}
+		if ok && status.Signaled() {
 			return fmt.Sprintf("process %d was killed from outside: %v", state.Pid(), status.Signal())
 		}
 		return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err)

@@ -20,7 +20,11 @@
 //	   state) reaches the next.
 //	X4 A child that uses more memory than its limit is killed, with that reason.
 //	X5 No call of node.Executor blocks.
+//	X6 A child that was extended sends nothing after the last end it was given, by
+//	   its own reading of CLOCK_BOOTTIME and by nobody's help: not its worker's,
+//	   which may be stopped, nor its engine's, which may hang. The process is gone
+//	   100 ms later.
 //
 // Read pool.go (cores and their children), child.go (one process, from outside),
-// wire.go (frames), main.go (the child, from inside).
+// wire.go (frames), main.go and lease.go (the child, from inside).
 package exec

@@ -26,7 +26,10 @@ import (
 const role = "HYPERSCALE_EXEC_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(role) {
+	is, target, _ := strings.Cut(os.Getenv(role), " ")
+	switch is {
+	case "frozen":
+		frozenWorker(target)
 	case "child":
 		os.Exit(Main(play))
 	case "worker":
@@ -37,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // play acts by the workflow's name.
-func play(ctx context.Context, s *message.ExecStart, progress func(*message.Stats)) *message.ExecResult {
+func play(ctx context.Context, s *message.ExecStart, lease *Lease, progress func(*message.Stats)) *message.ExecResult {
 	result := &message.ExecResult{State: message.WorkflowCompleted}
 	switch s.Workflow {
 	case "good":
@@ -47,6 +50,8 @@ func play(ctx context.Context, s *message.ExecStart, progress func(*message.Stat
 		result.State = message.WorkflowCancelled
 	case "hang":
 		select {}
+	case "spam":
+		spam(ctx, s.Program.Main, lease)
 	case "panic":
 		panic("the engine broke")
 	case "memory":

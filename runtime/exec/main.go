@@ -20,8 +20,10 @@ const statsMax = message.FrameMax / 2
 
 // Runner does the work of one ExecStart. It returns a result whatever happens;
 // when ctx is cancelled it starts nothing new, counts what is in flight as
-// cancelled and returns soon.
-type Runner func(ctx context.Context, start *message.ExecStart, progress func(*message.Stats)) *message.ExecResult
+// cancelled and returns soon. It asks lease before it sends, so that it stops in
+// time by itself however busy it is; ctx is cancelled then as well, and soon after
+// it the process ends.
+type Runner func(ctx context.Context, start *message.ExecStart, lease *Lease, progress func(*message.Stats)) *message.ExecResult
 
 // descriptor is the child's end of the socket pair.
 const descriptor = 3
@@ -49,6 +51,7 @@ type inside struct {
 	scratch []byte
 	start   chan *message.ExecStart
 	cancel  chan string
+	lease   Lease
 }
 
 func (c *inside) send(m node.Message) error {
@@ -76,6 +79,8 @@ func (c *inside) listen() {
 			offer(c.start, m)
 		case *message.ExecCancel:
 			offer(c.cancel, m.Reason)
+		case *message.ExecExtend:
+			c.lease.extend(int64(m.Until))
 		default:
 			fmt.Fprintf(os.Stderr, "executor: a %s is not for an executor\n", message.Name(m.Kind()))
 			os.Exit(3)
@@ -105,11 +110,12 @@ func (c *inside) serve(run Runner) error {
 		case <-ctx.Done():
 		}
 	}()
+	go c.lease.watch(stop)
 	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {
 		return fmt.Errorf("tell the worker that the run has started: %w", err)
 	}
 	var sequence uint64
-	result := run(ctx, start, func(s *message.Stats) {
+	result := run(ctx, start, &c.lease, func(s *message.Stats) {
 		sequence++
 		stats.Fit(s, statsMax)
 		// A worker that is gone ends this process through listen.

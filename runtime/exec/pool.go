@@ -150,6 +150,16 @@ func (p *Pool) Cancel(id node.ExecID) {
 	}
 }
 
+// Extend implements node.Executor: the instants of a node that runs on the real
+// clock are readings of CLOCK_BOOTTIME (runtime/loop), which the child reads too.
+func (p *Pool) Extend(id node.ExecID, until node.Instant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ch := p.busy[id]; ch != nil {
+		ch.extend(uint64(max(1, until)))
+	}
+}
+
 // Kill implements node.Executor.
 func (p *Pool) Kill(id node.ExecID) {
 	p.mu.Lock()

@@ -55,5 +55,6 @@ type none struct {
 func (n none) Start(id node.ExecID, _ int, _ node.Message) {
 	n.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: n.reason})
 }
-func (none) Cancel(node.ExecID) {}
-func (none) Kill(node.ExecID)   {}
+func (none) Cancel(node.ExecID)               {}
+func (none) Extend(node.ExecID, node.Instant) {}
+func (none) Kill(node.ExecID)                 {}

@@ -76,5 +76,6 @@ func (x noExecutor) Start(id node.ExecID, _ int, _ node.Message) {
 	x.l.ExecEvent(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: "this node has no executors"})
 }
 
-func (noExecutor) Cancel(node.ExecID) {}
-func (noExecutor) Kill(node.ExecID)   {}
+func (noExecutor) Cancel(node.ExecID)               {}
+func (noExecutor) Extend(node.ExecID, node.Instant) {}
+func (noExecutor) Kill(node.ExecID)                 {}

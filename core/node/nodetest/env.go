@@ -31,6 +31,8 @@ type Env struct {
 	WatchEvent func(node.Event)
 	WatchSend  func(to node.StreamID, m node.Message)
 	WatchStart func(id node.ExecID, core int, m node.Message)
+	// WatchExtend, when set, is handed every deadline of an executor run.
+	WatchExtend func(id node.ExecID, until node.Instant)
 	// Held keeps completions of the store back until Complete.
 	Held bool
 	// Failure, when set, is what every completion from now on says.
@@ -318,6 +320,17 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 
 // Cancel implements node.Executor.
 func (x *executor) Cancel(id node.ExecID) { (*Env)(x).line("exec %d cancel", id) }
+
+// Extend implements node.Executor.
+func (x *executor) Extend(id node.ExecID, until node.Instant) {
+	e := (*Env)(x)
+	if e.WatchExtend != nil {
+		e.WatchExtend(id, until)
+	}
+	if e.show("extend") {
+		e.line("exec %d extend %v", id, until.Sub(e.now))
+	}
+}
 
 // Kill implements node.Executor.
 func (x *executor) Kill(id node.ExecID) { (*Env)(x).line("exec %d kill", id) }
