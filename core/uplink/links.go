@@ -1,0 +1,188 @@
+package uplink
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Link is the stream to one address: closed, opening, or standing.
+type Link struct {
+	Addr       node.Addr
+	Stream     node.StreamID // zero when it is closed
+	Peer       node.Peer     // zero unless it stands
+	Known      node.Peer     // who stood last, also after it is lost
+	Stands     bool
+	Registered bool   // the peer has answered a heartbeat on this stream
+	Sequence   uint64 // of the heartbeats sent on this stream
+
+	index uint64
+	tries int // openings since the peer was last heard
+}
+
+// Links are the streams to one list of peers.
+type Links struct {
+	config Config
+	links  []*Link
+}
+
+// New returns closed links. A node's own address among them is left out at the
+// start.
+func New(c Config, to []node.Addr) *Links {
+	c.check()
+	l := &Links{config: c}
+	for _, a := range to {
+		if l.To(a) == nil {
+			l.links = append(l.links, &Link{Addr: a, index: uint64(len(l.links))})
+		}
+	}
+	return l
+}
+
+// Start opens all links. Call it when the node starts.
+func (l *Links) Start(env node.Env) {
+	for i, k := range l.links {
+		if k.Addr == env.Self().Addr {
+			l.links = append(l.links[:i], l.links[i+1:]...)
+			break
+		}
+	}
+	for _, k := range l.links {
+		l.open(env, k)
+	}
+	if l.config.Beats {
+		env.SetTimer(l.key(node.UplinkBeat, 0), l.config.Beat)
+	}
+}
+
+// key names a timer: the group keeps two Links of one machine apart.
+func (l *Links) key(kind uint8, index uint64) node.TimerKey {
+	return node.KeyN(node.PartUplink, kind, l.config.Group<<32|index)
+}
+
+// open also watches the opening: a stream that neither stands nor breaks is as
+// silent as one that stands.
+func (l *Links) open(env node.Env, k *Link) {
+	k.Stream = env.Open(k.Addr)
+	env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
+}
+
+// Opened handles InputStreamOpened. ours tells whether the stream is one of these
+// links; the link is nil when it is not, or when the peer was refused.
+func (l *Links) Opened(env node.Env, in *node.Input) (k *Link, ours bool) {
+	k = l.with(in.Stream)
+	if k == nil {
+		return nil, false
+	}
+	if in.From.Role != l.config.Role {
+		l.refuse(env, k, in.From)
+		return nil, true
+	}
+	k.Peer, k.Known, k.Stands = in.From, in.From, true
+	k.Registered, k.Sequence, k.tries = false, 0, 0
+	env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
+	if l.config.Beats {
+		l.beat(env, k)
+	}
+	return k, true
+}
+
+func (l *Links) refuse(env node.Env, k *Link, from node.Peer) {
+	reason := "it is a " + from.Role.String() + ", not a " + l.config.Role.String() + ": correct "
+	if l.config.Remedy != "" {
+		reason += l.config.Remedy
+	} else {
+		reason += "the address " + string(k.Addr)
+	}
+	env.Emit(event.PeerRefused{Peer: from.ID, Role: from.Role, Reason: reason})
+	env.Close(k.Stream)
+	l.drop(env, k, "it is no "+l.config.Role.String())
+}
+
+// Broken handles InputStreamBroken, likewise. The link is closed by now, and Known
+// says who stood there.
+func (l *Links) Broken(env node.Env, in *node.Input) (k *Link, ours bool) {
+	if k = l.with(in.Stream); k == nil {
+		return nil, false
+	}
+	l.drop(env, k, in.Reason)
+	return k, true
+}
+
+// Fire handles a timer; false means that it is another group's.
+func (l *Links) Fire(env node.Env, t node.TimerKey) bool {
+	if t.Part != node.PartUplink || t.N()>>32 != l.config.Group {
+		return false
+	}
+	if t.Kind == node.UplinkBeat {
+		env.SetTimer(t, l.config.Beat)
+		for _, k := range l.links {
+			if k.Stands {
+				l.beat(env, k)
+			}
+		}
+		return true
+	}
+	for _, k := range l.links {
+		if k.index != t.N()&(1<<32-1) {
+			continue
+		}
+		switch {
+		case t.Kind == node.UplinkSilence && k.Stream != 0:
+			l.onSilence(env, k)
+		case t.Kind == node.UplinkReconnect && k.Stream == 0:
+			l.open(env, k)
+		}
+	}
+	return true
+}
+
+// onSilence tells of a peer that stands and answers no heartbeat: it may have
+// been configured otherwise. Beats say nothing that a peer could object to.
+func (l *Links) onSilence(env node.Env, k *Link) {
+	if k.Stands && !k.Registered && !l.config.Beats {
+		env.Emit(event.PeerRefused{Peer: k.Peer.ID, Role: k.Peer.Role, Reason: "it took no heartbeat of this " + env.Self().Role.String() +
+			", and its log says why: correct --datacenter or --id"})
+	}
+	env.Close(k.Stream)
+	l.drop(env, k, "silent for "+l.config.Silence.String())
+}
+
+// drop forgets the stream and sets the timer that opens the next one.
+func (l *Links) drop(env node.Env, k *Link, why string) {
+	if k.Registered {
+		env.Emit(event.PeerLost{Peer: k.Peer.ID, Role: k.Peer.Role, Reason: why})
+	}
+	k.Stream, k.Peer, k.Stands, k.Registered = 0, node.Peer{}, false, false
+	env.CancelTimer(l.key(node.UplinkSilence, k.index))
+	wait := min(l.config.ReconnectMin<<min(k.tries, 10), l.config.ReconnectMax)
+	k.tries++
+	wait = env.Rand(node.PurposeJitter).Duration(wait/2, wait)
+	env.SetTimer(l.key(node.UplinkReconnect, k.index), wait)
+}
+
+// Heard is a sign of life on a standing link.
+func (l *Links) Heard(env node.Env, k *Link) {
+	if k.Stands {
+		env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
+	}
+}
+
+// Acked says that the peer has answered the heartbeat of a sequence, and whether
+// there was one: an answer to none is no sign of life. The first registers.
+func (l *Links) Acked(env node.Env, k *Link, sequence uint64) bool {
+	if !k.Stands || sequence > k.Sequence {
+		return false
+	}
+	l.Heard(env, k)
+	if !k.Registered {
+		k.Registered = true
+		env.Emit(event.PeerRegistered{Peer: k.Peer.ID, Role: k.Peer.Role, Datacenter: l.config.Datacenter})
+	}
+	return true
+}
+
+func (l *Links) beat(env node.Env, k *Link) {
+	k.Sequence++
+	env.Send(k.Stream, &message.Beat{Counter: k.Sequence})
+}
