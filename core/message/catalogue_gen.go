@@ -64,6 +64,13 @@ const (
 	KindFileOffer        node.Kind = 106
 	KindFileFetch        node.Kind = 107
 	KindFileMissing      node.Kind = 108
+	KindSwimProbe        node.Kind = 112
+	KindSwimAck          node.Kind = 113
+	KindSwimAsk          node.Kind = 114
+	KindSwimNack         node.Kind = 115
+	KindSwimGossip       node.Kind = 116
+	KindSwimCompare      node.Kind = 117
+	KindSwimList         node.Kind = 118
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -185,6 +192,20 @@ func New(k node.Kind) Body {
 		return &FileFetch{}
 	case KindFileMissing:
 		return &FileMissing{}
+	case KindSwimProbe:
+		return &SwimProbe{}
+	case KindSwimAck:
+		return &SwimAck{}
+	case KindSwimAsk:
+		return &SwimAsk{}
+	case KindSwimNack:
+		return &SwimNack{}
+	case KindSwimGossip:
+		return &SwimGossip{}
+	case KindSwimCompare:
+		return &SwimCompare{}
+	case KindSwimList:
+		return &SwimList{}
 	}
 	return nil
 }
@@ -250,6 +271,13 @@ func Kinds() []node.Kind {
 		KindFileOffer,
 		KindFileFetch,
 		KindFileMissing,
+		KindSwimProbe,
+		KindSwimAck,
+		KindSwimAsk,
+		KindSwimNack,
+		KindSwimGossip,
+		KindSwimCompare,
+		KindSwimList,
 	}
 }
 
@@ -372,6 +400,20 @@ func Name(k node.Kind) string {
 		return "FileFetch"
 	case KindFileMissing:
 		return "FileMissing"
+	case KindSwimProbe:
+		return "SwimProbe"
+	case KindSwimAck:
+		return "SwimAck"
+	case KindSwimAsk:
+		return "SwimAsk"
+	case KindSwimNack:
+		return "SwimNack"
+	case KindSwimGossip:
+		return "SwimGossip"
+	case KindSwimCompare:
+		return "SwimCompare"
+	case KindSwimList:
+		return "SwimList"
 	}
 	return ""
 }
@@ -1476,6 +1518,39 @@ func (z *StepStats) check() error {
 	}
 	if err := z.Metric.check(); err != nil {
 		return within("metric", err)
+	}
+	return nil
+}
+
+func (z *SwimNews) size() int {
+	n := 15
+	n += sizeString(len(z.Node))
+	n += sizeString(len(z.Addr))
+	n += sizeUint(uint64(z.Role))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeUint(uint64(z.State))
+	n += sizeString(len(z.By))
+	n += sizeInt(int64(z.Age))
+	return n
+}
+
+func (z *SwimNews) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Node))
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, uint64(z.Role))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(z.State))
+	h = node.MixString(h, string(z.By))
+	h = node.Mix(h, uint64(z.Age))
+	return h
+}
+
+func (z *SwimNews) check() error {
+	if z.Node == "" {
+		return &MissingError{Path: "n"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
 	}
 	return nil
 }
@@ -4362,6 +4437,404 @@ func (z *FileMissing) check() error {
 	}
 	if z.File == (FileDigest{}) {
 		return &MissingError{Path: "file"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimProbe) Kind() node.Kind { return KindSwimProbe }
+
+// Class returns the class of SwimProbe.
+func (z *SwimProbe) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimProbe) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *SwimProbe) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimProbe) Digest() uint64 { return z.digest(112) }
+
+func (z *SwimProbe) size() int {
+	n := 33
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Sequence))
+	n += sizeString(len(z.Target))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeUint(uint64(z.Version))
+	n += sizeBytes(len(z.State))
+	n += sizeArray(len(z.News))
+	for i := range z.News {
+		n += z.News[i].size()
+	}
+	return n
+}
+
+func (z *SwimProbe) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Sequence))
+	h = node.MixString(h, string(z.Target))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(z.Version))
+	h = node.MixBytes(h, z.State)
+	h = node.Mix(h, uint64(len(z.News)))
+	for i := range z.News {
+		h = z.News[i].digest(h)
+	}
+	return h
+}
+
+func (z *SwimProbe) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Sequence == 0 {
+		return &MissingError{Path: "seq"}
+	}
+	if z.Target == "" {
+		return &MissingError{Path: "target"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	for i := range z.News {
+		if err := z.News[i].check(); err != nil {
+			return within("news", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimAck) Kind() node.Kind { return KindSwimAck }
+
+// Class returns the class of SwimAck.
+func (z *SwimAck) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimAck) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *SwimAck) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimAck) Digest() uint64 { return z.digest(113) }
+
+func (z *SwimAck) size() int {
+	n := 36
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Sequence))
+	n += sizeString(len(z.Target))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeInt(int64(z.Uptime))
+	n += sizeUint(uint64(z.Version))
+	n += sizeBytes(len(z.State))
+	n += sizeArray(len(z.News))
+	for i := range z.News {
+		n += z.News[i].size()
+	}
+	return n
+}
+
+func (z *SwimAck) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Sequence))
+	h = node.MixString(h, string(z.Target))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(z.Uptime))
+	h = node.Mix(h, uint64(z.Version))
+	h = node.MixBytes(h, z.State)
+	h = node.Mix(h, uint64(len(z.News)))
+	for i := range z.News {
+		h = z.News[i].digest(h)
+	}
+	return h
+}
+
+func (z *SwimAck) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Sequence == 0 {
+		return &MissingError{Path: "seq"}
+	}
+	if z.Target == "" {
+		return &MissingError{Path: "target"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	for i := range z.News {
+		if err := z.News[i].check(); err != nil {
+			return within("news", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimAsk) Kind() node.Kind { return KindSwimAsk }
+
+// Class returns the class of SwimAsk.
+func (z *SwimAsk) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimAsk) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *SwimAsk) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimAsk) Digest() uint64 { return z.digest(114) }
+
+func (z *SwimAsk) size() int {
+	n := 35
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Sequence))
+	n += sizeString(len(z.Target))
+	n += sizeString(len(z.Addr))
+	n += sizeUint(uint64(z.Incarnation))
+	n++
+	n += sizeArray(len(z.News))
+	for i := range z.News {
+		n += z.News[i].size()
+	}
+	return n
+}
+
+func (z *SwimAsk) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Sequence))
+	h = node.MixString(h, string(z.Target))
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, bit(z.Nack))
+	h = node.Mix(h, uint64(len(z.News)))
+	for i := range z.News {
+		h = z.News[i].digest(h)
+	}
+	return h
+}
+
+func (z *SwimAsk) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Sequence == 0 {
+		return &MissingError{Path: "seq"}
+	}
+	if z.Target == "" {
+		return &MissingError{Path: "target"}
+	}
+	if z.Addr == "" {
+		return &MissingError{Path: "addr"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	for i := range z.News {
+		if err := z.News[i].check(); err != nil {
+			return within("news", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimNack) Kind() node.Kind { return KindSwimNack }
+
+// Class returns the class of SwimNack.
+func (z *SwimNack) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimNack) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *SwimNack) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimNack) Digest() uint64 { return z.digest(115) }
+
+func (z *SwimNack) size() int {
+	n := 20
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Sequence))
+	n += sizeString(len(z.Target))
+	n += sizeUint(uint64(z.Incarnation))
+	return n
+}
+
+func (z *SwimNack) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Sequence))
+	h = node.MixString(h, string(z.Target))
+	h = node.Mix(h, uint64(z.Incarnation))
+	return h
+}
+
+func (z *SwimNack) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Sequence == 0 {
+		return &MissingError{Path: "seq"}
+	}
+	if z.Target == "" {
+		return &MissingError{Path: "target"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimGossip) Kind() node.Kind { return KindSwimGossip }
+
+// Class returns the class of SwimGossip.
+func (z *SwimGossip) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimGossip) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *SwimGossip) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimGossip) Digest() uint64 { return z.digest(116) }
+
+func (z *SwimGossip) size() int {
+	n := 14
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeArray(len(z.News))
+	for i := range z.News {
+		n += z.News[i].size()
+	}
+	return n
+}
+
+func (z *SwimGossip) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(len(z.News)))
+	for i := range z.News {
+		h = z.News[i].digest(h)
+	}
+	return h
+}
+
+func (z *SwimGossip) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	for i := range z.News {
+		if err := z.News[i].check(); err != nil {
+			return within("news", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimCompare) Kind() node.Kind { return KindSwimCompare }
+
+// Class returns the class of SwimCompare.
+func (z *SwimCompare) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimCompare) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *SwimCompare) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimCompare) Digest() uint64 { return z.digest(117) }
+
+func (z *SwimCompare) size() int {
+	n := 29
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeUint(uint64(z.Members))
+	n += sizeUint(uint64(z.View))
+	n++
+	return n
+}
+
+func (z *SwimCompare) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(z.Members))
+	h = node.Mix(h, uint64(z.View))
+	h = node.Mix(h, bit(z.Answer))
+	return h
+}
+
+func (z *SwimCompare) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SwimList) Kind() node.Kind { return KindSwimList }
+
+// Class returns the class of SwimList.
+func (z *SwimList) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *SwimList) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *SwimList) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SwimList) Digest() uint64 { return z.digest(118) }
+
+func (z *SwimList) size() int {
+	n := 26
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeArray(len(z.News))
+	for i := range z.News {
+		n += z.News[i].size()
+	}
+	n++
+	n++
+	return n
+}
+
+func (z *SwimList) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, uint64(len(z.News)))
+	for i := range z.News {
+		h = z.News[i].digest(h)
+	}
+	h = node.Mix(h, bit(z.Answer))
+	h = node.Mix(h, bit(z.More))
+	return h
+}
+
+func (z *SwimList) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Incarnation == 0 {
+		return &MissingError{Path: "i"}
+	}
+	for i := range z.News {
+		if err := z.News[i].check(); err != nil {
+			return within("news", err)
+		}
 	}
 	return nil
 }
