@@ -26,8 +26,9 @@ const (
 
 // session is a command's connection to a cluster.
 type session struct {
-	node  *host.Node
-	gates string
+	node    *host.Node
+	gates   string
+	history *os.File // nil for none
 }
 
 // dial starts a client; it connects when it is first asked something.
@@ -46,14 +47,32 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 	if err := config.Validate(); err != nil {
 		return nil, asUsage(fmt.Errorf("--gate: %w", err))
 	}
-	n, err := host.Start(host.Options{
+	s := &session{gates: strings.Join(f.addresses, ", ")}
+	o := host.Options{
 		Role: node.RoleClient, ID: clientID(), Cluster: f.cluster, Environment: f.environment,
 		Machine: client.New(config), Logger: logger,
-	})
-	if err != nil {
+	}
+	if f.history != "" {
+		var err error
+		if s.history, err = openHistory(f.history); err != nil {
+			return nil, err
+		}
+		o.History = s.history
+	}
+	var err error
+	if s.node, err = host.Start(o); err != nil {
 		return nil, err
 	}
-	return &session{node: n, gates: strings.Join(f.addresses, ", ")}, nil
+	return s, nil
+}
+
+// openHistory opens a file that events are appended to.
+func openHistory(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, asUsage(fmt.Errorf("--history %s cannot be written: choose another file: %w", path, err))
+	}
+	return f, nil
 }
 
 func clientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) }
@@ -63,6 +82,9 @@ func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
 	defer cancel()
 	_ = s.node.Stop(ctx) // it ends one way or the other, and nothing depends on how
+	if s.history != nil {
+		_ = s.history.Close() // each line was written by itself
+	}
 }
 
 // ask sends one question and returns its answer, or an error that says what to do.

@@ -181,6 +181,7 @@ func (f *outputFlags) files() ([]string, error) {
 type gateFlag struct {
 	addresses            []string
 	cluster, environment string
+	history              string
 }
 
 // add gives the command its flags. Where --cluster means something else, the name
@@ -194,4 +195,5 @@ func (f *gateFlag) add(cmd *cobra.Command) {
 	}
 	flags.StringVar(&f.cluster, name, cmp.Or(os.Getenv("HYPERSCALE_CLUSTER"), "default"), "`name` of the cluster; HYPERSCALE_CLUSTER sets it too")
 	flags.StringVar(&f.environment, "environment", cmp.Or(os.Getenv("HYPERSCALE_ENVIRONMENT"), "default"), "`name` of its environment; HYPERSCALE_ENVIRONMENT sets it too")
+	flags.StringVar(&f.history, "history", "", "append each call and its answer to `FILE` as lines of JSON, for a checker")
 }

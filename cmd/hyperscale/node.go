@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,8 +34,11 @@ var nodeFlags = []struct {
 	{"admin", "`host:port` of /metrics, /healthz and /readyz; none if not given", nil},
 	{"datacenter", "`name` of where the node stands", []node.Role{node.RoleManager, node.RoleWorker}},
 	{"seed", "`host:port` of a node to join (repeatable): a manager's gate, a worker's manager", []node.Role{node.RoleManager, node.RoleWorker}},
-	{"gates", "`a,b,c`: the configured gates", []node.Role{node.RoleManager}},
-	{"managers", "`a,b,c`: the configured managers of the datacenter", []node.Role{node.RoleWorker}},
+	{"gates", "`a,b,c`: the configured gates, equal on all gates and managers; alone if not given", []node.Role{node.RoleGate, node.RoleManager}},
+	{"managers", "`a,b,c`: the configured managers of the datacenter, equal on all its managers and workers; alone if not given", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"lease", "`duration` for which a gate may own a job without hearing from a majority, equal on all gates and managers", []node.Role{node.RoleGate, node.RoleManager}},
+	{"part-lease", "`duration`: the same for a manager and a datacenter's part of a job", []node.Role{node.RoleManager}},
+	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
 	{"data", "`directory` of what must survive a restart", nil},
 	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
@@ -76,6 +80,11 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 	d := config.Default(role)
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
+	for name, value := range map[string]time.Duration{"lease": d.Lease, "part-lease": d.PartLease, "quorum-timeout": d.QuorumTimeout} {
+		if value > 0 {
+			defaults[name] = value.String()
+		}
+	}
 	for _, f := range nodeFlags {
 		if f.name == "seed" {
 			flags.StringArray(f.name, nil, f.help)
@@ -134,12 +143,15 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	}
 	var events io.Writer
 	if history != "" {
-		f, err := os.OpenFile(history, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := openHistory(history)
 		if err != nil {
-			return asUsage(fmt.Errorf("--history %s cannot be written: choose another file: %w", history, err))
+			return err
 		}
 		defer func() { _ = f.Close() }() // each line was written by itself, and its error told
 		events = f
+	}
+	for _, warning := range c.Warnings() {
+		logger.Warn(warning, "role", c.Role.String(), "id", c.ID)
 	}
 	signals := catchInterrupts()
 	defer signals.release()
