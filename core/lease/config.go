@@ -1,0 +1,133 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Bounds of a configuration.
+const (
+	MembersMax = 64        // of a group
+	LeaseMax   = time.Hour // longer ones on a wire are refused: nobody could take over
+	RecordMax  = 64 << 10  // bytes of a record, as the wire has it
+)
+
+// Config is one member of one group. All members of a group have the same Lease,
+// DriftPPM, Granularity and, in whatever order, Members.
+type Config struct {
+	Group   string      // its name, at most 64 bytes, without slashes
+	Self    node.Addr   // which of Members this one is
+	Members []node.Addr // as configured, never as alive: a majority is counted of them
+
+	Lease          time.Duration // L: how long a grant lasts unless it is renewed
+	AttemptTimeout time.Duration // after which an acquisition or a read tells that it waits
+	RetryMin       time.Duration // between two sends of one question
+	RetryMax       time.Duration
+	RankWait       time.Duration // after an expiry, times the rank, before a member tries
+	TombstoneAge   time.Duration // how long a forgotten register is remembered
+	DriftPPM       int64         // r: rates of clocks lie within this many parts per million of real time
+	Granularity    time.Duration // g: of the clocks
+	RegistersMax   int           // that one member keeps; more are refused
+	RecordMax      int           // bytes of a record
+	// Recover makes what this member's disk has, and what those whom it reaches
+	// tell, the truth of a new epoch of the group: for when a majority of the disks
+	// is lost for good. It is refused while a majority is alive.
+	Recover bool
+	// Rank says whose turn it is to try after an expiry: 0 tries first. Nil is the
+	// order of Members.
+	Rank func(job message.JobID) int
+}
+
+// Default returns a member that lacks only its group, address and members.
+func Default() Config {
+	return Config{
+		Lease:          30 * time.Second,
+		AttemptTimeout: 2 * time.Second,
+		RetryMin:       200 * time.Millisecond,
+		RetryMax:       400 * time.Millisecond,
+		RankWait:       time.Second,
+		TombstoneAge:   24 * time.Hour,
+		DriftPPM:       10_000,
+		Granularity:    time.Millisecond,
+		RegistersMax:   100_000,
+		RecordMax:      32 << 10,
+	}
+}
+
+// Hold returns H = floor(L(1-r)) - g: a holder is valid while now - sent < H.
+func (c Config) Hold() time.Duration {
+	return c.Lease - driftUp(c.Lease, c.DriftPPM) - c.Granularity
+}
+
+// Guard returns G = ceil(L(1+r)) + g: an acceptor takes a lease for held while
+// now - received < G. The window shuts first: valid means that less than L of
+// real time has passed since sending, expired that at least L has since
+// receiving, and nothing is received before it is sent.
+func (c Config) Guard() time.Duration { return c.guard(c.Lease) }
+
+func (c Config) guard(lease time.Duration) time.Duration {
+	return lease + driftUp(lease, c.DriftPPM) + c.Granularity
+}
+
+// driftUp returns ceil(d r).
+func driftUp(d time.Duration, ppm int64) time.Duration {
+	const million = 1_000_000
+	whole, rest := int64(d)/million, int64(d)%million
+	return time.Duration(whole*ppm + (rest*ppm+million-1)/million)
+}
+
+// Majority returns how many of the configured members make one.
+func (c Config) Majority() int { return len(c.Members)/2 + 1 }
+
+// Validate reports all faults.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.Group == "" || len(c.Group) > 64 || strings.ContainsRune(c.Group, '/') {
+		fault("lease.group = %q must have 1 to 64 bytes and no slash: name the datacenter, or gates", c.Group)
+	}
+	if len(c.Members) == 0 || len(c.Members) > MembersMax {
+		fault("lease.members has %d addresses, must have 1 to %d: list the whole set", len(c.Members), MembersMax)
+	}
+	if sorted := slices.Sorted(slices.Values(c.Members)); len(slices.Compact(sorted)) != len(c.Members) {
+		fault("lease.members = %v names an address twice: list each once", c.Members)
+	}
+	if !slices.Contains(c.Members, c.Self) {
+		fault("lease.self = %q is not in lease.members = %v: add it there, as the others reach it", c.Self, c.Members)
+	}
+	for _, d := range []struct {
+		name       string
+		value      time.Duration
+		least, top time.Duration
+	}{
+		{"lease", c.Lease, 10 * time.Millisecond, LeaseMax}, {"attempt_timeout", c.AttemptTimeout, time.Millisecond, LeaseMax},
+		{"retry_min", c.RetryMin, time.Millisecond, LeaseMax}, {"retry_max", c.RetryMax, c.RetryMin, LeaseMax},
+		{"rank_wait", c.RankWait, time.Millisecond, LeaseMax}, {"tombstone_age", c.TombstoneAge, time.Second, 8760 * time.Hour},
+		{"granularity", c.Granularity, 1, time.Second},
+	} {
+		if d.value < d.least || d.value > d.top {
+			fault("lease.%s = %v must be %v to %v: leave it out for the default", d.name, d.value, d.least, d.top)
+		}
+	}
+	if c.DriftPPM < 0 || c.DriftPPM > 200_000 {
+		fault("lease.drift_ppm = %d must be 0 to 200000: 10000 is 1 %%", c.DriftPPM)
+	} else if c.Hold() <= c.Lease/2 {
+		fault("lease.lease = %v leaves a holder %v of it: raise it, or lower lease.drift_ppm = %d", c.Lease, c.Hold(), c.DriftPPM)
+	}
+	if c.RetryMax > c.Lease/3 {
+		fault("lease.retry_max = %v must not exceed a third of lease.lease = %v: a renewal needs a second try", c.RetryMax, c.Lease)
+	}
+	if c.RegistersMax < 1 || c.RegistersMax > 10_000_000 {
+		fault("lease.registers_max = %d must be 1 to 10000000", c.RegistersMax)
+	}
+	if c.RecordMax < 1 || c.RecordMax > RecordMax {
+		fault("lease.record_max = %d must be 1 to %d: keep what is larger in the archive", c.RecordMax, RecordMax)
+	}
+	return errors.Join(faults...)
+}
