@@ -71,6 +71,18 @@ const (
 	KindSwimGossip       node.Kind = 116
 	KindSwimCompare      node.Kind = 117
 	KindSwimList         node.Kind = 118
+	KindPreVoteAsk       node.Kind = 128
+	KindPreVoteAnswer    node.Kind = 129
+	KindVoteAsk          node.Kind = 130
+	KindVoteAnswer       node.Kind = 131
+	KindLeaderBeat       node.Kind = 132
+	KindLeaderBeatAck    node.Kind = 133
+	KindLeaderHandOver   node.Kind = 134
+	KindClusterQuery     node.Kind = 136
+	KindClusterStatus    node.Kind = 137
+	KindDrainRequest     node.Kind = 138
+	KindDrainAck         node.Kind = 139
+	KindDrain            node.Kind = 140
 )
 
 // New returns an empty message of a kind, or nil when the catalogue has none.
@@ -206,6 +218,30 @@ func New(k node.Kind) Body {
 		return &SwimCompare{}
 	case KindSwimList:
 		return &SwimList{}
+	case KindPreVoteAsk:
+		return &PreVoteAsk{}
+	case KindPreVoteAnswer:
+		return &PreVoteAnswer{}
+	case KindVoteAsk:
+		return &VoteAsk{}
+	case KindVoteAnswer:
+		return &VoteAnswer{}
+	case KindLeaderBeat:
+		return &LeaderBeat{}
+	case KindLeaderBeatAck:
+		return &LeaderBeatAck{}
+	case KindLeaderHandOver:
+		return &LeaderHandOver{}
+	case KindClusterQuery:
+		return &ClusterQuery{}
+	case KindClusterStatus:
+		return &ClusterStatus{}
+	case KindDrainRequest:
+		return &DrainRequest{}
+	case KindDrainAck:
+		return &DrainAck{}
+	case KindDrain:
+		return &Drain{}
 	}
 	return nil
 }
@@ -278,6 +314,18 @@ func Kinds() []node.Kind {
 		KindSwimGossip,
 		KindSwimCompare,
 		KindSwimList,
+		KindPreVoteAsk,
+		KindPreVoteAnswer,
+		KindVoteAsk,
+		KindVoteAnswer,
+		KindLeaderBeat,
+		KindLeaderBeatAck,
+		KindLeaderHandOver,
+		KindClusterQuery,
+		KindClusterStatus,
+		KindDrainRequest,
+		KindDrainAck,
+		KindDrain,
 	}
 }
 
@@ -414,6 +462,30 @@ func Name(k node.Kind) string {
 		return "SwimCompare"
 	case KindSwimList:
 		return "SwimList"
+	case KindPreVoteAsk:
+		return "PreVoteAsk"
+	case KindPreVoteAnswer:
+		return "PreVoteAnswer"
+	case KindVoteAsk:
+		return "VoteAsk"
+	case KindVoteAnswer:
+		return "VoteAnswer"
+	case KindLeaderBeat:
+		return "LeaderBeat"
+	case KindLeaderBeatAck:
+		return "LeaderBeatAck"
+	case KindLeaderHandOver:
+		return "LeaderHandOver"
+	case KindClusterQuery:
+		return "ClusterQuery"
+	case KindClusterStatus:
+		return "ClusterStatus"
+	case KindDrainRequest:
+		return "DrainRequest"
+	case KindDrainAck:
+		return "DrainAck"
+	case KindDrain:
+		return "Drain"
 	}
 	return ""
 }
@@ -760,6 +832,39 @@ func (z *LeaseConsent) check() error {
 	return nil
 }
 
+func (z *LeaseInfo) size() int {
+	n := 43
+	n += sizeBytes(len(z.Job))
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.State))
+	n += sizeString(len(z.Holder))
+	n += z.Token.size()
+	n += sizeInt(int64(z.Left))
+	n++
+	return n
+}
+
+func (z *LeaseInfo) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.State))
+	h = node.MixString(h, string(z.Holder))
+	h = z.Token.digest(h)
+	h = node.Mix(h, uint64(z.Left))
+	h = node.Mix(h, bit(z.Released))
+	return h
+}
+
+func (z *LeaseInfo) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
+	return nil
+}
+
 func (z *LeaseLife) size() int {
 	n := 5
 	n += sizeUint(uint64(z.Incarnation))
@@ -1014,6 +1119,38 @@ func (z *LostAttempt) digest(h uint64) uint64 {
 func (z *LostAttempt) check() error {
 	if err := z.Slice.check(); err != nil {
 		return within("slice", err)
+	}
+	return nil
+}
+
+func (z *MemberInfo) size() int {
+	n := 50
+	n += sizeString(len(z.Node))
+	n += sizeString(len(z.Addr))
+	n += sizeUint(uint64(z.Role))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeString(len(z.State))
+	n += sizeString(len(z.By))
+	n += sizeString(len(z.Reason))
+	n += sizeInt(int64(z.Since))
+	return n
+}
+
+func (z *MemberInfo) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Node))
+	h = node.MixString(h, string(z.Addr))
+	h = node.Mix(h, uint64(z.Role))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.MixString(h, string(z.State))
+	h = node.MixString(h, string(z.By))
+	h = node.MixString(h, string(z.Reason))
+	h = node.Mix(h, uint64(z.Since))
+	return h
+}
+
+func (z *MemberInfo) check() error {
+	if z.Addr == "" {
+		return &MissingError{Path: "addr"}
 	}
 	return nil
 }
@@ -4589,11 +4726,10 @@ func (z *SwimAsk) Size() int { return z.size() }
 func (z *SwimAsk) Digest() uint64 { return z.digest(114) }
 
 func (z *SwimAsk) size() int {
-	n := 35
+	n := 30
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeString(len(z.Target))
-	n += sizeString(len(z.Addr))
 	n += sizeUint(uint64(z.Incarnation))
 	n++
 	n += sizeArray(len(z.News))
@@ -4607,7 +4743,6 @@ func (z *SwimAsk) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Sequence))
 	h = node.MixString(h, string(z.Target))
-	h = node.MixString(h, string(z.Addr))
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = node.Mix(h, bit(z.Nack))
 	h = node.Mix(h, uint64(len(z.News)))
@@ -4626,9 +4761,6 @@ func (z *SwimAsk) check() error {
 	}
 	if z.Target == "" {
 		return &MissingError{Path: "target"}
-	}
-	if z.Addr == "" {
-		return &MissingError{Path: "addr"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
@@ -4835,6 +4967,534 @@ func (z *SwimList) check() error {
 		if err := z.News[i].check(); err != nil {
 			return within("news", err)
 		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *PreVoteAsk) Kind() node.Kind { return KindPreVoteAsk }
+
+// Class returns the class of PreVoteAsk.
+func (z *PreVoteAsk) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *PreVoteAsk) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *PreVoteAsk) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *PreVoteAsk) Digest() uint64 { return z.digest(128) }
+
+func (z *PreVoteAsk) size() int {
+	n := 12
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	return n
+}
+
+func (z *PreVoteAsk) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	return h
+}
+
+func (z *PreVoteAsk) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *PreVoteAnswer) Kind() node.Kind { return KindPreVoteAnswer }
+
+// Class returns the class of PreVoteAnswer.
+func (z *PreVoteAnswer) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *PreVoteAnswer) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *PreVoteAnswer) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *PreVoteAnswer) Digest() uint64 { return z.digest(129) }
+
+func (z *PreVoteAnswer) size() int {
+	n := 33
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Asked))
+	n++
+	n += sizeUint(uint64(z.Term))
+	n += sizeString(len(z.Leader))
+	return n
+}
+
+func (z *PreVoteAnswer) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Asked))
+	h = node.Mix(h, bit(z.Granted))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.MixString(h, string(z.Leader))
+	return h
+}
+
+func (z *PreVoteAnswer) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Asked == 0 {
+		return &MissingError{Path: "asked"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *VoteAsk) Kind() node.Kind { return KindVoteAsk }
+
+// Class returns the class of VoteAsk.
+func (z *VoteAsk) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *VoteAsk) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *VoteAsk) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *VoteAsk) Digest() uint64 { return z.digest(130) }
+
+func (z *VoteAsk) size() int {
+	n := 19
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	n++
+	return n
+}
+
+func (z *VoteAsk) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, bit(z.Handed))
+	return h
+}
+
+func (z *VoteAsk) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *VoteAnswer) Kind() node.Kind { return KindVoteAnswer }
+
+// Class returns the class of VoteAnswer.
+func (z *VoteAnswer) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *VoteAnswer) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *VoteAnswer) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *VoteAnswer) Digest() uint64 { return z.digest(131) }
+
+func (z *VoteAnswer) size() int {
+	n := 26
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Asked))
+	n++
+	n += sizeUint(uint64(z.Term))
+	return n
+}
+
+func (z *VoteAnswer) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Asked))
+	h = node.Mix(h, bit(z.Granted))
+	h = node.Mix(h, uint64(z.Term))
+	return h
+}
+
+func (z *VoteAnswer) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Asked == 0 {
+		return &MissingError{Path: "asked"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaderBeat) Kind() node.Kind { return KindLeaderBeat }
+
+// Class returns the class of LeaderBeat.
+func (z *LeaderBeat) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaderBeat) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaderBeat) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaderBeat) Digest() uint64 { return z.digest(132) }
+
+func (z *LeaderBeat) size() int {
+	n := 20
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	n += sizeUint(uint64(z.Counter))
+	return n
+}
+
+func (z *LeaderBeat) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.Counter))
+	return h
+}
+
+func (z *LeaderBeat) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	if z.Counter == 0 {
+		return &MissingError{Path: "counter"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaderBeatAck) Kind() node.Kind { return KindLeaderBeatAck }
+
+// Class returns the class of LeaderBeatAck.
+func (z *LeaderBeatAck) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaderBeatAck) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaderBeatAck) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaderBeatAck) Digest() uint64 { return z.digest(133) }
+
+func (z *LeaderBeatAck) size() int {
+	n := 33
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	n += sizeUint(uint64(z.Counter))
+	n += sizeUint(uint64(z.Fitness))
+	n += sizeInt(int64(z.Calm))
+	return n
+}
+
+func (z *LeaderBeatAck) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.Counter))
+	h = node.Mix(h, uint64(z.Fitness))
+	h = node.Mix(h, uint64(z.Calm))
+	return h
+}
+
+func (z *LeaderBeatAck) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	if z.Counter == 0 {
+		return &MissingError{Path: "counter"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *LeaderHandOver) Kind() node.Kind { return KindLeaderHandOver }
+
+// Class returns the class of LeaderHandOver.
+func (z *LeaderHandOver) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *LeaderHandOver) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *LeaderHandOver) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *LeaderHandOver) Digest() uint64 { return z.digest(134) }
+
+func (z *LeaderHandOver) size() int {
+	n := 12
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Term))
+	return n
+}
+
+func (z *LeaderHandOver) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Term))
+	return h
+}
+
+func (z *LeaderHandOver) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Term == 0 {
+		return &MissingError{Path: "term"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ClusterQuery) Kind() node.Kind { return KindClusterQuery }
+
+// Class returns the class of ClusterQuery.
+func (z *ClusterQuery) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ClusterQuery) Priority() node.Priority { return node.Normal }
+
+// Size implements node.Message.
+func (z *ClusterQuery) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ClusterQuery) Digest() uint64 { return z.digest(136) }
+
+func (z *ClusterQuery) size() int {
+	n := 9
+	n += z.Request.size()
+	return n
+}
+
+func (z *ClusterQuery) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	return h
+}
+
+func (z *ClusterQuery) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ClusterStatus) Kind() node.Kind { return KindClusterStatus }
+
+// Class returns the class of ClusterStatus.
+func (z *ClusterStatus) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ClusterStatus) Priority() node.Priority { return node.Normal }
+
+// Size implements node.Message.
+func (z *ClusterStatus) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ClusterStatus) Digest() uint64 { return z.digest(137) }
+
+func (z *ClusterStatus) size() int {
+	n := 102
+	n += z.Request.size()
+	n += sizeString(len(z.Gate))
+	n += sizeString(len(z.Standing))
+	n++
+	n += sizeString(len(z.Leader))
+	n += sizeUint(uint64(z.Term))
+	n += sizeArray(len(z.Members))
+	for i := range z.Members {
+		n += z.Members[i].size()
+	}
+	n += sizeUint(uint64(z.MemberSum))
+	n += sizeArray(len(z.Leases))
+	for i := range z.Leases {
+		n += z.Leases[i].size()
+	}
+	n += sizeUint(uint64(z.LeaseSum))
+	n += sizeUint(uint64(z.Alarms))
+	n += sizeString(len(z.Alarm))
+	n += sizeArray(len(z.Warnings))
+	for i := range z.Warnings {
+		n += sizeString(len(z.Warnings[i]))
+	}
+	return n
+}
+
+func (z *ClusterStatus) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Gate))
+	h = node.MixString(h, string(z.Standing))
+	h = node.Mix(h, bit(z.Draining))
+	h = node.MixString(h, string(z.Leader))
+	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(len(z.Members)))
+	for i := range z.Members {
+		h = z.Members[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.MemberSum))
+	h = node.Mix(h, uint64(len(z.Leases)))
+	for i := range z.Leases {
+		h = z.Leases[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.LeaseSum))
+	h = node.Mix(h, uint64(z.Alarms))
+	h = node.MixString(h, string(z.Alarm))
+	h = node.Mix(h, uint64(len(z.Warnings)))
+	for i := range z.Warnings {
+		h = node.MixString(h, string(z.Warnings[i]))
+	}
+	return h
+}
+
+func (z *ClusterStatus) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Gate == "" {
+		return &MissingError{Path: "gate"}
+	}
+	for i := range z.Members {
+		if err := z.Members[i].check(); err != nil {
+			return within("members", err)
+		}
+	}
+	for i := range z.Leases {
+		if err := z.Leases[i].check(); err != nil {
+			return within("leases", err)
+		}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *DrainRequest) Kind() node.Kind { return KindDrainRequest }
+
+// Class returns the class of DrainRequest.
+func (z *DrainRequest) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *DrainRequest) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *DrainRequest) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *DrainRequest) Digest() uint64 { return z.digest(138) }
+
+func (z *DrainRequest) size() int {
+	n := 19
+	n += z.Request.size()
+	n += sizeString(len(z.Node))
+	n++
+	return n
+}
+
+func (z *DrainRequest) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Node))
+	h = node.Mix(h, bit(z.Undo))
+	return h
+}
+
+func (z *DrainRequest) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Node == "" {
+		return &MissingError{Path: "node"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *DrainAck) Kind() node.Kind { return KindDrainAck }
+
+// Class returns the class of DrainAck.
+func (z *DrainAck) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *DrainAck) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *DrainAck) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *DrainAck) Digest() uint64 { return z.digest(139) }
+
+func (z *DrainAck) size() int {
+	n := 18
+	n += z.Request.size()
+	n += sizeString(len(z.Node))
+	n += sizeString(len(z.Via))
+	return n
+}
+
+func (z *DrainAck) digest(h uint64) uint64 {
+	h = z.Request.digest(h)
+	h = node.MixString(h, string(z.Node))
+	h = node.MixString(h, string(z.Via))
+	return h
+}
+
+func (z *DrainAck) check() error {
+	if err := z.Request.check(); err != nil {
+		return within("request", err)
+	}
+	if z.Node == "" {
+		return &MissingError{Path: "node"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *Drain) Kind() node.Kind { return KindDrain }
+
+// Class returns the class of Drain.
+func (z *Drain) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *Drain) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *Drain) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *Drain) Digest() uint64 { return z.digest(140) }
+
+func (z *Drain) size() int {
+	n := 11
+	n += sizeString(len(z.Node))
+	n++
+	return n
+}
+
+func (z *Drain) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Node))
+	h = node.Mix(h, bit(z.Undo))
+	return h
+}
+
+func (z *Drain) check() error {
+	if z.Node == "" {
+		return &MissingError{Path: "node"}
 	}
 	return nil
 }

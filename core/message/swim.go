@@ -56,7 +56,6 @@ type SwimAsk struct {
 	Group       string     `msg:"group" require:"true"`
 	Sequence    uint64     `msg:"seq" require:"true"`
 	Target      string     `msg:"target" require:"true"`
-	Addr        string     `msg:"addr" require:"true"`
 	Incarnation uint64     `msg:"i" require:"true"` // of the sender
 	Nack        bool       `msg:"nack"`             // tell, too, when the target is silent
 	News        []SwimNews `msg:"news"`

@@ -218,9 +218,9 @@ func (z *SwimAck) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SwimAsk) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 6
 	// string "group"
-	o = append(o, 0x87, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "seq"
 	o = append(o, 0xa3, 0x73, 0x65, 0x71)
@@ -228,9 +228,6 @@ func (z *SwimAsk) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "target"
 	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
 	o = msgp.AppendString(o, z.Target)
-	// string "addr"
-	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
-	o = msgp.AppendString(o, z.Addr)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
 	o = msgp.AppendUint64(o, z.Incarnation)
@@ -306,45 +303,34 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Target")
 				return
 			}
-		case "addr":
-			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
-				return
-			}
-			zb0001Dup[0] |= 1 << 3
-			z.Addr, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Addr")
-				return
-			}
 		case "i":
-			if zb0001Dup[0]&(1<<4) != 0 {
+			if zb0001Dup[0]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Incarnation")
 				return
 			}
-			zb0001Dup[0] |= 1 << 4
+			zb0001Dup[0] |= 1 << 3
 			z.Incarnation, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Incarnation")
 				return
 			}
 		case "nack":
-			if zb0001Dup[0]&(1<<5) != 0 {
+			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nack")
 				return
 			}
-			zb0001Dup[0] |= 1 << 5
+			zb0001Dup[0] |= 1 << 4
 			z.Nack, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Nack")
 				return
 			}
 		case "news":
-			if zb0001Dup[0]&(1<<6) != 0 {
+			if zb0001Dup[0]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
+			zb0001Dup[0] |= 1 << 5
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -381,7 +367,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimAsk) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 5 + msgp.StringPrefixSize + len(z.Addr) + 2 + msgp.Uint64Size + 5 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 5 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
 	for za0001 := range z.News {
 		s += z.News[za0001].Msgsize()
 	}
