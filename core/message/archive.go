@@ -10,7 +10,8 @@ type FileDigest [32]byte
 
 func (d FileDigest) String() string { return hex.EncodeToString(d[:8]) }
 
-// FileChunk carries a piece of a file to a member that is to keep it.
+// FileChunk carries a piece of a file to a member that is to keep it, or that has
+// asked for it.
 //
 //catalogue:message kind=104 class=data priority=high
 type FileChunk struct {
@@ -18,30 +19,36 @@ type FileChunk struct {
 	File   FileDigest `msg:"file" require:"true"`
 	Length uint64     `msg:"length" require:"true"` // of the whole file
 	Offset uint64     `msg:"offset"`
+	Nonce  uint64     `msg:"nonce"` // of what FileKept is to answer, 0 for none
 	Data   []byte     `msg:"data,limit=262144"`
 }
 
-// FileKept says that a file is whole, its digest is right, and it is on disk; or,
-// with Next below the size, how far it has come.
+// FileKept says that a file is whole, its digest is right, and it is on disk; or
+// how far it has come.
 //
 //catalogue:message kind=105 class=control priority=critical
 type FileKept struct {
 	Group string     `msg:"group" require:"true"`
 	File  FileDigest `msg:"file" require:"true"`
-	Next  uint64     `msg:"next"` // offset that is missing first
+	Nonce uint64     `msg:"nonce" require:"true"` // of the FileOffer or FileChunk
+	Next  uint64     `msg:"next"`                 // offset that is missing first
 	Whole bool       `msg:"whole"`
 }
 
-// FileOffer asks whether a file is there, and says how long it is.
+// FileOffer asks whether a file is there, and says how long it is. What is said
+// of a file before a disk was lost must not count after it: each Keep draws a
+// nonce of its own.
 //
 //catalogue:message kind=106 class=control priority=high
 type FileOffer struct {
 	Group  string     `msg:"group" require:"true"`
 	File   FileDigest `msg:"file" require:"true"`
 	Length uint64     `msg:"length" require:"true"`
+	Nonce  uint64     `msg:"nonce" require:"true"`
 }
 
-// FileFetch asks for a piece of a file; FileChunk or FileMissing follows.
+// FileFetch asks for a file from an offset on; some FileChunk or a FileMissing
+// follows.
 //
 //catalogue:message kind=107 class=control priority=high
 type FileFetch struct {

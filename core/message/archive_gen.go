@@ -15,9 +15,9 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z *FileChunk) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "group"
-	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "file"
 	o = append(o, 0xa4, 0x66, 0x69, 0x6c, 0x65)
@@ -28,6 +28,9 @@ func (z *FileChunk) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "offset"
 	o = append(o, 0xa6, 0x6f, 0x66, 0x66, 0x73, 0x65, 0x74)
 	o = msgp.AppendUint64(o, z.Offset)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
 	// string "data"
 	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
 	o = msgp.AppendBytes(o, z.Data)
@@ -101,12 +104,23 @@ func (z *FileChunk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Offset")
 				return
 			}
-		case "data":
+		case "nonce":
 			if zb0001Dup[0]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Data")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
 				return
 			}
 			zb0001Dup[0] |= 1 << 4
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "data":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Data")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadBytesHeader(bts)
 			if err != nil {
@@ -142,7 +156,7 @@ func (z *FileChunk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *FileChunk) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 7 + msgp.Uint64Size + 7 + msgp.Uint64Size + 5 + msgp.BytesPrefixSize + len(z.Data)
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 7 + msgp.Uint64Size + 7 + msgp.Uint64Size + 6 + msgp.Uint64Size + 5 + msgp.BytesPrefixSize + len(z.Data)
 	return
 }
 
@@ -263,13 +277,16 @@ func (z *FileFetch) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *FileKept) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "group"
-	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "file"
 	o = append(o, 0xa4, 0x66, 0x69, 0x6c, 0x65)
 	o = msgp.AppendBytes(o, (z.File)[:])
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
 	// string "next"
 	o = append(o, 0xa4, 0x6e, 0x65, 0x78, 0x74)
 	o = msgp.AppendUint64(o, z.Next)
@@ -324,23 +341,34 @@ func (z *FileKept) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "File")
 				return
 			}
-		case "next":
+		case "nonce":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Next")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "next":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Next")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
 			z.Next, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Next")
 				return
 			}
 		case "whole":
-			if zb0001Dup[0]&(1<<3) != 0 {
+			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Whole")
 				return
 			}
-			zb0001Dup[0] |= 1 << 3
+			zb0001Dup[0] |= 1 << 4
 			z.Whole, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Whole")
@@ -360,7 +388,7 @@ func (z *FileKept) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *FileKept) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 5 + msgp.Uint64Size + 6 + msgp.BoolSize
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 6 + msgp.Uint64Size + 5 + msgp.Uint64Size + 6 + msgp.BoolSize
 	return
 }
 
@@ -443,9 +471,9 @@ func (z *FileMissing) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *FileOffer) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "group"
-	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "file"
 	o = append(o, 0xa4, 0x66, 0x69, 0x6c, 0x65)
@@ -453,6 +481,9 @@ func (z *FileOffer) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "length"
 	o = append(o, 0xa6, 0x6c, 0x65, 0x6e, 0x67, 0x74, 0x68)
 	o = msgp.AppendUint64(o, z.Length)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
 	return
 }
 
@@ -512,6 +543,17 @@ func (z *FileOffer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Length")
 				return
 			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -526,6 +568,6 @@ func (z *FileOffer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *FileOffer) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 7 + msgp.Uint64Size
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 7 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }

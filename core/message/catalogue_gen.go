@@ -4384,11 +4384,12 @@ func (z *FileChunk) Size() int { return z.size() }
 func (z *FileChunk) Digest() uint64 { return z.digest(104) }
 
 func (z *FileChunk) size() int {
-	n := 31
+	n := 37
 	n += sizeString(len(z.Group))
 	n += sizeBytes(len(z.File))
 	n += sizeUint(uint64(z.Length))
 	n += sizeUint(uint64(z.Offset))
+	n += sizeUint(uint64(z.Nonce))
 	n += sizeBytes(len(z.Data))
 	return n
 }
@@ -4398,6 +4399,7 @@ func (z *FileChunk) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.File[:])
 	h = node.Mix(h, uint64(z.Length))
 	h = node.Mix(h, uint64(z.Offset))
+	h = node.Mix(h, uint64(z.Nonce))
 	h = node.MixBytes(h, z.Data)
 	return h
 }
@@ -4431,9 +4433,10 @@ func (z *FileKept) Size() int { return z.size() }
 func (z *FileKept) Digest() uint64 { return z.digest(105) }
 
 func (z *FileKept) size() int {
-	n := 23
+	n := 29
 	n += sizeString(len(z.Group))
 	n += sizeBytes(len(z.File))
+	n += sizeUint(uint64(z.Nonce))
 	n += sizeUint(uint64(z.Next))
 	n++
 	return n
@@ -4442,6 +4445,7 @@ func (z *FileKept) size() int {
 func (z *FileKept) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.MixBytes(h, z.File[:])
+	h = node.Mix(h, uint64(z.Nonce))
 	h = node.Mix(h, uint64(z.Next))
 	h = node.Mix(h, bit(z.Whole))
 	return h
@@ -4453,6 +4457,9 @@ func (z *FileKept) check() error {
 	}
 	if z.File == (FileDigest{}) {
 		return &MissingError{Path: "file"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }
@@ -4473,10 +4480,11 @@ func (z *FileOffer) Size() int { return z.size() }
 func (z *FileOffer) Digest() uint64 { return z.digest(106) }
 
 func (z *FileOffer) size() int {
-	n := 19
+	n := 25
 	n += sizeString(len(z.Group))
 	n += sizeBytes(len(z.File))
 	n += sizeUint(uint64(z.Length))
+	n += sizeUint(uint64(z.Nonce))
 	return n
 }
 
@@ -4484,6 +4492,7 @@ func (z *FileOffer) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.MixBytes(h, z.File[:])
 	h = node.Mix(h, uint64(z.Length))
+	h = node.Mix(h, uint64(z.Nonce))
 	return h
 }
 
@@ -4496,6 +4505,9 @@ func (z *FileOffer) check() error {
 	}
 	if z.Length == 0 {
 		return &MissingError{Path: "length"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }
