@@ -14,6 +14,8 @@ type Host uint32
 type Delivery struct {
 	Count int
 	At    [2]time.Duration
+	Late  [2]bool // held until then
+	Rule  *Rule   // that decides on what is late; nil for none
 }
 
 // Network holds who is where, and what is wrong with the ways between them.
@@ -31,6 +33,7 @@ type way struct {
 	Link
 	picos uint64 // that a byte takes
 	to    int    // place
+	late  *Rule  // that decides on what is late
 }
 
 type host struct {
@@ -114,13 +117,27 @@ func (n *Network) Datagram(now time.Duration, from, to Host, size int) (d Delive
 	if n.chance(w.Duplicate) {
 		d.Count, d.At[1] = 2, left+n.travel(w)
 		if n.chance(w.Late) {
-			d.At[1] += n.rand.Duration(n.config.LateMin, n.config.LateMax)
+			n.hold(&d, 1, w)
 		}
 	}
 	if n.chance(w.Late) {
-		d.At[0] += n.rand.Duration(n.config.LateMin, n.config.LateMax)
+		n.hold(&d, 0, w)
+		if d.Count == 1 && w.late != nil && n.chance(w.late.Twice) {
+			d.Count, d.At[1] = 2, left+n.travel(w)
+			n.hold(&d, 1, w)
+		}
 	}
 	return d
+}
+
+// hold makes a copy late.
+func (n *Network) hold(d *Delivery, i int, w *way) {
+	low, high := n.config.LateMin, n.config.LateMax
+	if w.late != nil && w.late.LateMax > 0 {
+		low, high = w.late.LateMin, w.late.LateMax
+	}
+	d.At[i] += n.rand.Duration(low, high)
+	d.Late[i], d.Rule = true, w.late
 }
 
 // chance draws only where there is something to decide.

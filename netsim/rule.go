@@ -37,6 +37,12 @@ type Rule struct {
 
 	Loss, Duplicate, Reorder, Late uint32 // added, parts per million
 	Latency                        time.Duration
+
+	// Twice is the chance that what is late comes twice.
+	Twice uint32
+	// LateMin and LateMax say how long that is held, instead of the network; the last
+	// rule that makes anything late decides.
+	LateMin, LateMax time.Duration
 }
 
 // Impose puts a rule in force. It belongs to the network from here on.
@@ -69,6 +75,9 @@ func (n *Network) bend(w *way, now time.Duration, from, to Host) bool {
 		w.Duplicate = add(w.Duplicate, r.Duplicate)
 		w.Reorder = add(w.Reorder, r.Reorder)
 		w.Late = add(w.Late, r.Late)
+		if r.Late > 0 {
+			w.late = r
+		}
 		w.Latency += r.Latency
 	}
 	return true

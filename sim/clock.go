@@ -8,6 +8,10 @@ import (
 
 const million = 1_000_000
 
+// DriftBound is how wrong a clock may run for protocols that count on a bound, in
+// parts per million: one in a hundred.
+const DriftBound = 10_000
+
 // driftBound is the fastest a clock may run wrong, in parts per million: a tenth.
 const driftBound = 100_000
 

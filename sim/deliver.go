@@ -11,7 +11,7 @@ import (
 // on since, or be no more.
 func (w *World) onDatagram(e *event) {
 	p := w.nodes[e.node]
-	if !p.started {
+	if !p.started || p.suspended > 0 {
 		return
 	}
 	from := w.nodes[e.from]
@@ -43,6 +43,9 @@ func (w *World) onTimer(e *event) {
 	t := p.timers.fired(e.digest, e.ref)
 	in := &w.firing
 	in.Timer, in.Generation = t.key, t.generation
+	if len(p.shots) > 0 {
+		p.fired(&t.key)
+	}
 	if p.idle() {
 		p.timers.remove(e.digest, e.ref)
 		p.step(in)

@@ -139,6 +139,9 @@ func (w *World) onSynced(e *event) {
 		return
 	}
 	d := &p.disk
+	if len(p.shots) > 0 && p.written(aimStoring, d.syncing) {
+		return
+	}
 	done := slices.Clone(d.syncing)
 	d.syncing = d.syncing[:0]
 	var err error
@@ -149,6 +152,9 @@ func (w *World) onSynced(e *event) {
 		if err == nil {
 			d.apply(x)
 		}
+	}
+	if len(p.shots) > 0 && err == nil && p.written(aimStored, done) {
+		return
 	}
 	if len(d.waiting) > 0 {
 		p.sync()

@@ -61,8 +61,11 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 	}
 	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q.index), size)
 	for i := range d.Count {
-		_, e := w.queue.add(d.At[i], eventDatagram)
+		j, e := w.queue.add(d.At[i], eventDatagram)
 		e.node, e.from, e.life, e.digest, e.message = q.index, p.index, p.life, digest, m
+		if d.Late[i] && len(w.aims) > 0 {
+			q.hold(w.aims[d.Rule], j)
+		}
 	}
 }
 
@@ -97,6 +100,9 @@ func (p *process) arm(t *timer, at time.Duration) {
 	i, e := p.w.queue.add(at, eventTimer)
 	e.node, e.digest, e.ref = p.index, t.digest, e.sequence
 	t.event, t.generation = i, e.sequence
+	if len(p.shots) > 0 {
+		p.lead(t, at)
+	}
 }
 
 // CancelTimer implements node.Env.

@@ -35,6 +35,7 @@ type run struct {
 	hung     bool
 	over     bool // its result was sent, or it is being killed
 	sequence uint64
+	lapsed   bool
 	reason   string // of its end
 	tail     string
 }
@@ -123,6 +124,7 @@ func (p *process) watch(r *run) {
 // onLapse: an older deadline's event finds a newer one, and leaves the run alone.
 func (p *process) onLapse(r *run) {
 	if p.clock.at(p.w.now) >= r.until {
+		r.lapsed = true
 		p.finish(r, lapsed, "", 0)
 	}
 }
@@ -146,6 +148,10 @@ func (p *process) finish(r *run, reason, tail string, after time.Duration) {
 func (w *World) onExec(e *event) {
 	p := w.nodes[e.node]
 	if !p.alive || p.life != e.life {
+		return
+	}
+	if p.suspended > 0 {
+		p.frozen = append(p.frozen, *e)
 		return
 	}
 	r := p.runs[node.ExecID(e.ref)]
@@ -224,7 +230,7 @@ func (p *process) onGone(r *run) {
 	if r.core >= 0 {
 		p.cores[r.core] = nil
 	}
-	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail}})
+	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.lapsed}})
 }
 
 // afflict lets the faults in force act on an executor that starts.

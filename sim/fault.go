@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -23,12 +24,23 @@ type Fault struct {
 	Peers []string `json:"peers,omitempty"`
 	// Value is in the unit of the kind.
 	Value int64 `json:"value,omitempty"`
+	// Aim makes the fault wait, from At on, for what aim.go names, and befall only
+	// the node where that comes first: "timer:9.8-1ms", "stored:lease/". Of late it
+	// names what the receiver does when a datagram that is held comes at last.
+	Aim string `json:"aim,omitempty"`
+	// Hold, of late only: datagrams are held from once to three times this long; zero
+	// means as long as the network says.
+	Hold time.Duration `json:"hold,omitempty"`
+	// Beyond, of clock-drift only: the bound that protocols count on is broken. Only
+	// worlds that say so allow it.
+	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Kinds of faults.
 const (
 	FaultCrash          = "crash"            // killed, started again after For; value 1: without its disk
-	FaultPause          = "pause"            // stopped in its tracks
+	FaultPause          = "pause"            // stopped in its tracks, its executors go on
+	FaultSuspend        = "suspend"          // the whole host: executors too, it hears nothing; its clock goes on
 	FaultStop           = "stop"             // asked to end, killed if it has not after For, then started again
 	FaultPartition      = "partition"        // nothing passes between Nodes and Peers
 	FaultOneWay         = "one-way"          // nothing passes from Nodes to Peers
@@ -36,8 +48,11 @@ const (
 	FaultLoss           = "loss"             // value: parts per million of what passes
 	FaultDuplicate      = "duplicate"        // the same
 	FaultReorder        = "reorder"          // the same
-	FaultLate           = "late"             // the same: held for seconds
+	FaultLate           = "late"             // the same: held for seconds, one in four comes twice
 	FaultLatency        = "latency"          // value: milliseconds more
+	FaultLatencyOneWay  = "latency-one-way"  // the same, from Nodes to Peers only
+	FaultSwizzle        = "swizzle"          // Nodes are cut from Peers one by one, and come back in an order that the value draws
+	FaultIsolate        = "isolate"          // each majority of Nodes in turn is cut from everybody else
 	FaultHalfOpen       = "half-open"        // streams break on the side of Nodes only; value 1: Peers never learn of it
 	FaultBreakStreams   = "break-streams"    // streams break, what is in flight is lost
 	FaultRefuseAccept   = "refuse-accept"    // no new streams to Nodes
@@ -66,9 +81,10 @@ func units() map[string]unit {
 	ppm := unit{1, million, "parts per million"}
 	factor := unit{2, 10_000, "how many times slower"}
 	return map[string]unit{
-		FaultCrash: flag, FaultPause: none, FaultStop: none,
+		FaultCrash: flag, FaultPause: none, FaultSuspend: none, FaultStop: none,
 		FaultPartition: none, FaultOneWay: none, FaultFlap: {1, 3_600_000, "milliseconds"},
 		FaultLoss: ppm, FaultDuplicate: ppm, FaultReorder: ppm, FaultLate: ppm, FaultLatency: {1, 60_000, "milliseconds"},
+		FaultLatencyOneWay: {1, 60_000, "milliseconds"}, FaultSwizzle: {0, math.MaxInt64, "the seed of an order"}, FaultIsolate: none,
 		FaultHalfOpen: flag, FaultBreakStreams: none, FaultRefuseAccept: none,
 		FaultSlowCPU: factor, FaultClockDrift: {-driftBound, driftBound, "parts per million"},
 		FaultDiskSlow: factor, FaultDiskFull: none, FaultDiskLostWrites: none, FaultDiskTorn: none,
@@ -97,10 +113,38 @@ func (w *World) check(f *Fault) error {
 	if f.Value < u.low || f.Value > u.high {
 		return fmt.Errorf("%s: value %d must be from %d to %d (%s): %w", f.Kind, f.Value, u.low, u.high, u.what, ErrFault)
 	}
+	if err := w.checkShape(f); err != nil {
+		return err
+	}
 	for _, id := range slices.Concat(f.Nodes, f.Peers) {
 		if !w.has(id) {
 			return fmt.Errorf("%s: node %q is not in this world: choose one of %v: %w", f.Kind, id, w.Nodes(), ErrFault)
 		}
+	}
+	return nil
+}
+
+// isolateMax bounds the sets whose majorities are isolated in turn: seven have 35.
+const isolateMax = 7
+
+// checkShape judges the fields that few kinds have.
+func (w *World) checkShape(f *Fault) error {
+	if _, err := parseAim(f.Aim); err != nil {
+		return fmt.Errorf("%s: %w: %w", f.Kind, err, ErrFault)
+	}
+	switch {
+	case f.Hold < 0 || f.Hold > 0 && f.Kind != FaultLate:
+		return fmt.Errorf("%s: hold %v: only datagrams that are late are held, for more than nothing: %w", f.Kind, f.Hold, ErrFault)
+	case f.Beyond && f.Kind != FaultClockDrift || f.Aim != "" && f.Kind == FaultHeal:
+		return fmt.Errorf("%s: beyond is of %s only, and nothing aims at %s: %w", f.Kind, FaultClockDrift, FaultHeal, ErrFault)
+	case f.Beyond && !w.config.Beyond:
+		return fmt.Errorf("%s: this world keeps its clocks within %d parts per million: leave beyond out: %w", f.Kind, DriftBound, ErrFault)
+	case f.Kind == FaultClockDrift && !f.Beyond && max(f.Value, -f.Value) > DriftBound:
+		return fmt.Errorf("%s: value %d is beyond %d parts per million: say so, in a world that allows it: %w", f.Kind, f.Value, DriftBound, ErrFault)
+	case f.For == 0 && (f.Kind == FaultSwizzle || f.Kind == FaultIsolate):
+		return fmt.Errorf("%s: it is a course of cuts: say how long it takes: %w", f.Kind, ErrFault)
+	case f.Kind == FaultIsolate && (len(f.Nodes) < 2 || len(f.Nodes) > isolateMax):
+		return fmt.Errorf("%s: %d nodes: name a set of 2 to %d: %w", f.Kind, len(f.Nodes), isolateMax, ErrFault)
 	}
 	return nil
 }

@@ -103,9 +103,11 @@ func allFaults() []sim.Fault {
 		{Kind: sim.FaultFlap, Value: 300}, {Kind: sim.FaultLoss, Value: 300_000}, {Kind: sim.FaultDuplicate, Value: 500_000},
 		{Kind: sim.FaultReorder, Value: 500_000}, {Kind: sim.FaultLate, Value: 100_000}, {Kind: sim.FaultLatency, Value: 500},
 		{Kind: sim.FaultHalfOpen}, {Kind: sim.FaultHalfOpen, Value: 1}, {Kind: sim.FaultBreakStreams}, {Kind: sim.FaultRefuseAccept},
-		{Kind: sim.FaultSlowCPU, Value: 50}, {Kind: sim.FaultClockDrift, Value: 50_000}, {Kind: sim.FaultDiskSlow, Value: 100},
+		{Kind: sim.FaultSlowCPU, Value: 50}, {Kind: sim.FaultClockDrift, Value: 50_000, Beyond: true}, {Kind: sim.FaultDiskSlow, Value: 100},
 		{Kind: sim.FaultDiskFull}, {Kind: sim.FaultDiskLostWrites}, {Kind: sim.FaultDiskTorn}, {Kind: sim.FaultExecCrash},
-		{Kind: sim.FaultExecHang}, {Kind: sim.FaultExecSlow, Value: 10}, {Kind: sim.FaultCrash, Value: 1}, {Kind: sim.FaultHeal},
+		{Kind: sim.FaultExecHang}, {Kind: sim.FaultExecSlow, Value: 10}, {Kind: sim.FaultCrash, Value: 1}, {Kind: sim.FaultSuspend},
+		{Kind: sim.FaultLatencyOneWay, Value: 300}, {Kind: sim.FaultSwizzle, Value: 7}, {Kind: sim.FaultIsolate}, {Kind: sim.FaultCrash, Aim: "timer:*-1ns"},
+		{Kind: sim.FaultPause, Aim: "stored"}, {Kind: sim.FaultLate, Value: 500_000, Hold: time.Second, Aim: "timer:*+1ns"}, {Kind: sim.FaultHeal},
 	} {
 		f.At, f.For = time.Duration(i)*time.Second, 1500*time.Millisecond
 		f.Nodes = []string{fmt.Sprintf("n%d", i%5), fmt.Sprintf("n%d", (i+1)%5)}
@@ -116,7 +118,7 @@ func allFaults() []sim.Fault {
 
 // chaos builds a world of busybodies and plays it.
 func chaos(t *testing.T, seed uint64, wire bool, o sim.Observer) *sim.World {
-	w := sim.New(sim.Config{Seed: seed, Wire: wire, Network: netsim.Default(), Observer: o})
+	w := sim.New(sim.Config{Seed: seed, Wire: wire, Network: netsim.Default(), Observer: o, Beyond: true})
 	model := sim.DefaultModel()
 	model.Fail, model.Crash, model.Hang, model.IgnoreCancel, model.SlowBoot = 100_000, 100_000, 100_000, 100_000, 100_000
 	var peers []node.Addr

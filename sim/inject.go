@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	"hyperscale/core/node"
 	"hyperscale/netsim"
@@ -20,8 +19,17 @@ func (f *activeFault) hits(p *process) bool { return slices.Contains(f.nodes, p)
 
 func (w *World) has(id string) bool { return w.byID[node.ID(id)] != nil }
 
-// inject makes a fault begin and schedules its end.
+// inject makes a fault begin, or wait for what it is aimed at.
 func (w *World) inject(f Fault) {
+	if f.Aim != "" && f.Kind != FaultLate {
+		w.await(f)
+		return
+	}
+	w.befall(f)
+}
+
+// befall makes a fault begin and schedules its end.
+func (w *World) befall(f Fault) {
 	if w.watch&WantFaults != 0 {
 		w.config.Observer.Fault(w.now, f)
 	}
@@ -62,12 +70,18 @@ func (w *World) pick(names []string) []*process {
 
 func (w *World) begin(a *activeFault) {
 	switch a.fault.Kind {
-	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultDuplicate, FaultReorder, FaultLate, FaultLatency:
-		a.rule = w.rule(&a.fault, a.nodes)
-		w.net.Impose(a.rule)
+	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay:
+		w.impose(a)
 	case FaultHalfOpen, FaultBreakStreams:
 		w.breakStreams(a)
+	case FaultSwizzle:
+		w.swizzle(a)
+	case FaultIsolate:
+		w.isolate(a)
 	default:
+		if a.fault.Kind == FaultSuspend {
+			w.impose(a) // its network card sleeps, too
+		}
 		a.lives = a.lives[:0]
 		for _, p := range a.nodes {
 			a.lives = append(a.lives, p.life)
@@ -81,10 +95,14 @@ func (p *process) suffer(f *Fault, by int) {
 	switch f.Kind {
 	case FaultCrash, FaultStop:
 		p.down(f, by)
-	case FaultPause:
+	case FaultPause, FaultSuspend:
 		if by > 0 {
 			p.paused = p.alive
-		} else {
+		}
+		if f.Kind == FaultSuspend {
+			p.suspend(by)
+		}
+		if by < 0 && !p.w.stopped(p) {
 			p.resume()
 		}
 	case FaultRefuseAccept:
@@ -135,6 +153,29 @@ func (w *World) keptDown(p *process) bool {
 	})
 }
 
+// stopped says that a fault in force keeps this incarnation of a node still.
+func (w *World) stopped(p *process) bool {
+	return slices.ContainsFunc(w.faults, func(a *activeFault) bool {
+		i := slices.Index(a.nodes, p)
+		return (a.fault.Kind == FaultPause || a.fault.Kind == FaultSuspend) && i >= 0 && a.lives[i] == p.life
+	})
+}
+
+// suspend stops a host's executors, or lets them go on: what was due meanwhile
+// happens then, as they go by clocks that went on.
+func (p *process) suspend(by int) {
+	p.suspended += by
+	if p.suspended > 0 {
+		return
+	}
+	for i := range p.frozen {
+		f := &p.frozen[i]
+		_, e := p.w.queue.add(p.w.now, eventExec)
+		e.node, e.life, e.ref, e.side = f.node, f.life, f.ref, f.side
+	}
+	p.frozen = p.frozen[:0]
+}
+
 func (p *process) drift(f *Fault, by int) {
 	ppm := p.spec.DriftPPM
 	if by > 0 {
@@ -152,6 +193,15 @@ func (p *process) drift(f *Fault, by int) {
 // rearm moves the events of all timers to where the clock now puts them, in
 // their old order.
 func (p *process) rearm() {
+	set := p.armed()
+	for _, t := range set {
+		p.w.queue.cancel(t.event)
+		p.arm(t, p.clock.when(t.due, p.w.now))
+	}
+}
+
+// armed returns the timers that wait in the queue, in the order of their firing.
+func (p *process) armed() []*timer {
 	var set []*timer
 	for i := range p.timers.places {
 		if t := &p.timers.places[i]; t.digest != 0 && t.event != 0 {
@@ -167,10 +217,7 @@ func (p *process) rearm() {
 		}
 		return 1
 	})
-	for _, t := range set {
-		p.w.queue.cancel(t.event)
-		p.arm(t, p.clock.when(t.due, p.w.now))
-	}
+	return set
 }
 
 // hurtRuns acts on the executors that run when the fault begins.
@@ -190,56 +237,6 @@ func (p *process) hurtRuns(f *Fault, by int) {
 	}
 }
 
-// sets returns the hosts of a fault of the network: its nodes, and its peers or
-// all others.
-func (w *World) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
-	var a, b []netsim.Host
-	for _, p := range nodes {
-		a = append(a, netsim.Host(p.index))
-	}
-	for _, p := range w.pick(f.Peers) {
-		if len(f.Peers) > 0 || len(f.Nodes) == 0 || !slices.Contains(nodes, p) {
-			b = append(b, netsim.Host(p.index))
-		}
-	}
-	return netsim.SetOf(a...), netsim.SetOf(b...)
-}
-
-func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
-	r := &netsim.Rule{Both: f.Kind != FaultOneWay, Since: w.now}
-	r.From, r.To = w.sets(f, nodes)
-	switch f.Kind {
-	case FaultPartition, FaultOneWay:
-		r.Cut = true
-	case FaultFlap:
-		r.Cut, r.Flap = true, time.Duration(f.Value)*time.Millisecond
-	case FaultLoss:
-		r.Loss = uint32(f.Value)
-	case FaultDuplicate:
-		r.Duplicate = uint32(f.Value)
-	case FaultReorder:
-		r.Reorder = uint32(f.Value)
-	case FaultLate:
-		r.Late = uint32(f.Value)
-	case FaultLatency:
-		r.Latency = time.Duration(f.Value) * time.Millisecond
-	}
-	return r
-}
-
-func (w *World) breakStreams(a *activeFault) {
-	from, to := w.sets(&a.fault, a.nodes)
-	conns, sides := w.streams.Between(func(x, y netsim.Host) bool { return from.Has(x) && to.Has(y) })
-	for i, c := range conns {
-		if a.fault.Kind == FaultHalfOpen {
-			w.streams.HalfOpen(w.now, c, sides[i], a.fault.Value == 1, "connection reset")
-		} else {
-			w.streams.Break(w.now, c, sides[i], "connection reset")
-		}
-	}
-	w.drain()
-}
-
 // end is called when a fault's time is over, or everything is healed.
 func (w *World) end(a *activeFault) {
 	i := slices.Index(w.faults, a)
@@ -249,6 +246,9 @@ func (w *World) end(a *activeFault) {
 	w.faults = slices.Delete(w.faults, i, i+1)
 	if a.rule != nil {
 		w.net.Lift(a.rule)
+		delete(w.aims, a.rule)
+	}
+	if !a.touches() {
 		return
 	}
 	for i, p := range a.nodes {
@@ -258,15 +258,24 @@ func (w *World) end(a *activeFault) {
 		p.suffer(&a.fault, -1)
 	}
 	for _, o := range w.faults { // an older one of its kind goes on
-		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift || o.fault.Kind == FaultPause) {
+		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift) {
 			w.begin(o)
 		}
 	}
 }
 
+// touches says that a fault is in its nodes, not only on the ways between them.
+func (a *activeFault) touches() bool {
+	return a.fault.Kind != FaultSwizzle && a.fault.Kind != FaultIsolate && (a.rule == nil || a.fault.Kind == FaultSuspend)
+}
+
 // Heal ends every fault that is in force and starts every node that a script
 // started and did not end. Faults that are scheduled for later still come.
 func (w *World) Heal() {
+	for _, s := range w.shots {
+		s.over = true
+	}
+	w.shots = nil
 	for len(w.faults) > 0 {
 		w.end(w.faults[0])
 	}

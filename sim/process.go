@@ -36,12 +36,15 @@ type process struct {
 	runs   map[node.ExecID]*run
 	models *node.Rand
 
-	command  node.CommandID
-	commands map[node.CommandID]func(node.Message)
-	spec     Spec
-	reason   string // of Halt
-	refusing int    // faults that make it refuse streams
-	wanted   bool   // a script has started it and has not ended it
+	command   node.CommandID
+	commands  map[node.CommandID]func(node.Message)
+	spec      Spec
+	reason    string  // of Halt
+	refusing  int     // faults that make it refuse streams
+	suspended int     // faults that suspend its host
+	frozen    []event // of its executors, meanwhile
+	shots     []*shot // what waits for a timer or a write of this node
+	wanted    bool    // a script has started it and has not ended it
 }
 
 func newProcess(w *World, s Spec, index uint32) *process {
@@ -226,7 +229,7 @@ func (p *process) end(clean bool) {
 		p.commands = nil // else what it answered before it ended is still heard
 	}
 	clear(p.cores)
-	p.runs = nil
+	p.runs, p.frozen = nil, nil
 	p.disk.crash(clean)
 	w.streams.Crash(w.now, netsim.Host(p.index), func() bool { return !clean && w.crashes.Chance(1, 2) })
 	w.drain()

@@ -16,11 +16,11 @@ import (
 
 // story is a world whose toys do what a file says and tell what they see.
 //
-//	world [bandwidth=N] [late=PPM]
+//	world [bandwidth=N] [late=PPM] [within]   (within: the bound of clocks holds)
 //	node ID [cost=D] [cores=N] [lanes=N] [drift=PPM] [crash] [hang] [fail] [ignore-cancel]
 //	do ID              lines: datagram TO N | open NAME TO | send NAME [KIND] N | close NAME | set N D | cancel N
 //	                          when N ACTION (on a timer) | put TOKEN KEY=VALUE ... | exec ID CORE | cancel-exec ID | kill-exec ID | clock | halt REASON
-//	fault KIND [nodes=a,b] [peers=c] [value=N] [for=D]
+//	fault KIND [nodes=a,b] [peers=c] [value=N] [for=D] [aim=ping.1-1ms] [hold=D] [beyond]
 //	start|crash|stop|pause|resume|restart|lose ID, heal
 //	run D
 type story struct {
@@ -108,7 +108,7 @@ func (s *story) world(d *datadriven.TestData) {
 		d.ScanArgs(s.t, "late", &c.Near.Late)
 		c.LateMin, c.LateMax = 5*time.Second, 5*time.Second
 	}
-	s.w = sim.New(sim.Config{Seed: 1, Network: c, Wire: s.wire})
+	s.w = sim.New(sim.Config{Seed: 1, Network: c, Wire: s.wire, Beyond: !d.HasArg("within")})
 }
 
 func (s *story) node(d *datadriven.TestData) {
@@ -158,6 +158,12 @@ func (s *story) fault(d *datadriven.TestData) {
 			f.Value = int64(s.number(a.Vals[0]))
 		case "for":
 			f.For = s.duration(a.Vals[0])
+		case "aim":
+			f.Aim = strings.ReplaceAll(a.Vals[0], "ping", strconv.Itoa(int(node.PartPing)))
+		case "hold":
+			f.Hold = s.duration(a.Vals[0])
+		case "beyond":
+			f.Beyond = true
 		}
 	}
 	if err := s.w.Apply(f); err != nil {

@@ -184,6 +184,19 @@ func drawFaults(t *rapid.T, nodes int) []sim.Fault {
 		f.At = time.Duration(rapid.IntRange(0, 8000).Draw(t, "at")) * time.Millisecond
 		f.For = time.Duration(rapid.SampledFrom([]int{0, 1, 100, 1000, 5000}).Draw(t, "for")) * time.Millisecond
 		f.Nodes, f.Peers = names.Draw(t, "nodes"), names.Draw(t, "peers")
+		f.Aim = rapid.SampledFrom([]string{"", "timer:*", "timer:*-1ns", "timer:*+1ms", "stored", "storing"}).Draw(t, "aim")
+		switch f.Kind {
+		case sim.FaultHeal:
+			f.Aim = ""
+		case sim.FaultLate:
+			f.Hold = f.For
+		case sim.FaultClockDrift:
+			f.Beyond = true
+		case sim.FaultSwizzle:
+			f.For += time.Second
+		case sim.FaultIsolate:
+			f.Nodes, f.For = []string{"n0", "n1", "n2"}, f.For+time.Second
+		}
 		return f
 	}), 0, 12).Draw(t, "faults")
 }
@@ -195,7 +208,7 @@ func TestTheKernelsPromisesHoldUnderAnyFaults(t *testing.T) {
 		cost := time.Duration(rapid.SampledFrom([]int{0, 50, 3000}).Draw(t, "cost")) * time.Microsecond
 		lane := rapid.SampledFrom([]int{4, 1000}).Draw(t, "lane")
 		play := func(wire bool) (*sim.World, int) {
-			w := sim.New(sim.Config{Seed: seed, Wire: wire, Network: netsim.Default()})
+			w := sim.New(sim.Config{Seed: seed, Wire: wire, Network: netsim.Default(), Beyond: true})
 			model := sim.DefaultModel()
 			model.Crash, model.Hang, model.IgnoreCancel = 100_000, 100_000, 100_000
 			var peers []node.Addr

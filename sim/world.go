@@ -18,6 +18,8 @@ type Config struct {
 	Network netsim.Config
 	// Observer sees everything and changes nothing; nil for none.
 	Observer Observer
+	// Beyond allows clocks that drift beyond DriftBound.
+	Beyond bool
 }
 
 // eventKind tells what an event of the queue does.
@@ -49,6 +51,8 @@ type World struct {
 	streams *netsim.Streams
 	crashes *node.Rand // what is lost in a crash
 	faults  []*activeFault
+	shots   []*shot               // of faults that wait for what they are aimed at
+	aims    map[*netsim.Rule]*aim // of rules that hold datagrams
 	scripts []func()
 	idle    []uint32 // free places of scripts
 	reasons []string // of streams that break, until they are told
@@ -110,6 +114,16 @@ func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 
 // Alive says whether a node runs; a paused one does.
 func (w *World) Alive(id node.ID) bool { return w.find(id).alive }
+
+// Clock reads the clock of a node that runs, paused or not, exactly as a step of
+// it would now, and names the incarnation that reads it. False: it is down.
+func (w *World) Clock(id node.ID) (now node.Instant, incarnation uint64, running bool) {
+	p := w.byID[id]
+	if p == nil || !p.alive {
+		return 0, 0, false
+	}
+	return p.Now(), p.peer.Incarnation, true
+}
 
 // Acting returns the node whose step runs, or ended in a panic; empty if none.
 func (w *World) Acting() node.ID {

@@ -301,7 +301,7 @@ func (b *builder) addDown(from, to time.Duration) {
 // family sorts faults by what they hurt.
 func family(kind string) string {
 	switch kind {
-	case sim.FaultCrash, sim.FaultPause, sim.FaultStop:
+	case sim.FaultCrash, sim.FaultPause, sim.FaultSuspend, sim.FaultStop:
 		return "process"
 	case sim.FaultSlowCPU, sim.FaultClockDrift:
 		return "clock"

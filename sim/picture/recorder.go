@@ -239,7 +239,7 @@ func (r *Recorder) Fault(at time.Duration, f sim.Fault) {
 		case sim.FaultCrash:
 			r.ends = append(r.ends, life{at, node.ID(id)})
 			r.add(entry{at: at, node: node.ID(id), sort: sortEnd, reason: "crash"})
-		case sim.FaultPause:
+		case sim.FaultPause, sim.FaultSuspend:
 			r.add(entry{at: at, node: node.ID(id), sort: sortPause})
 		}
 	}

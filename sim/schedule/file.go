@@ -30,6 +30,7 @@ type File struct {
 	Scenario string
 	Seed     uint64
 	Virtual  time.Duration
+	Until    time.Duration // when a run that was cut short ends; zero: at Virtual
 	Wire     bool
 	Commit   string // of the program that wrote it
 	Go       string // its Go version
@@ -49,6 +50,9 @@ func (f *File) Validate() error {
 	}
 	if f.Virtual <= 0 || f.Virtual > virtualMax {
 		wrong("virtual = %v must be above zero and at most %v: use the scenario's, such as \"5m0s\"", f.Virtual, virtualMax)
+	}
+	if f.Until < 0 || f.Until > f.Virtual {
+		wrong("until = %v must be above zero and at most virtual = %v: leave it out to play the whole run", f.Until, f.Virtual)
 	}
 	for _, t := range []struct {
 		name, text string
@@ -83,6 +87,8 @@ func validate(f *sim.Fault) error {
 		return fmt.Errorf("kind has %d bytes: name a fault, such as %q", len(f.Kind), sim.FaultCrash)
 	case f.At < 0 || f.At > virtualMax || f.For < 0 || f.For > virtualMax:
 		return fmt.Errorf("%s at %v for %v must not be negative, nor above %v: correct the times", f.Kind, f.At, f.For, virtualMax)
+	case f.Hold < 0 || f.Hold > virtualMax || len(f.Aim) > nameMax:
+		return fmt.Errorf("%s: hold %v must not be negative, nor above %v, and aim has %d bytes, at most %d: correct them", f.Kind, f.Hold, virtualMax, len(f.Aim), nameMax)
 	case len(f.Nodes) > nodesMax || len(f.Peers) > nodesMax:
 		return fmt.Errorf("%s names %d nodes and %d peers, above the bound of %d: leave the list out to mean all", f.Kind, len(f.Nodes), len(f.Peers), nodesMax)
 	}

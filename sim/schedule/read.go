@@ -80,12 +80,16 @@ func (d *document) file() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	until, err := optional("until", d.Until)
+	if err != nil {
+		return nil, err
+	}
 	hash, err := strconv.ParseUint(d.Hash, 16, 64)
 	if err != nil {
 		return nil, fmt.Errorf("hash = %q is no 64 bits in hexadecimal: leave it as it was written", d.Hash)
 	}
 	f := &File{
-		Scenario: d.Scenario, Seed: d.Seed, Virtual: virtual, Wire: d.Wire, Commit: d.Commit, Go: d.Go, Hash: hash,
+		Scenario: d.Scenario, Seed: d.Seed, Virtual: virtual, Until: until, Wire: d.Wire, Commit: d.Commit, Go: d.Go, Hash: hash,
 		Verdict: d.Verdict, Detail: d.Detail, Draws: d.Draws,
 		Faults: []sim.Fault{}, // never nil: a replay without faults is one, too
 	}
@@ -100,14 +104,23 @@ func (d *document) file() (*File, error) {
 }
 
 func (e *entry) fault() (f sim.Fault, err error) {
-	f = sim.Fault{Kind: e.Kind, Nodes: e.Nodes, Peers: e.Peers, Value: e.Value}
+	f = sim.Fault{Kind: e.Kind, Nodes: e.Nodes, Peers: e.Peers, Value: e.Value, Aim: e.Aim, Beyond: e.Beyond}
 	if f.At, err = duration("at", e.At); err != nil {
 		return f, err
 	}
-	if e.For != "" {
-		f.For, err = duration("for", e.For)
+	if f.For, err = optional("for", e.For); err != nil {
+		return f, err
 	}
+	f.Hold, err = optional("hold", e.Hold)
 	return f, err
+}
+
+// optional is zero where nothing is written.
+func optional(name, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return duration(name, text)
 }
 
 func duration(name, text string) (time.Duration, error) {

@@ -26,6 +26,7 @@ func example() schedule.File {
 			{At: 3 * time.Second, For: 1500 * time.Millisecond, Kind: sim.FaultCrash, Nodes: []string{"gate-1"}},
 			{At: 5 * time.Second, For: time.Minute, Kind: sim.FaultLoss, Value: 30_000},
 			{At: 7 * time.Second, Kind: sim.FaultHalfOpen, Nodes: []string{"worker-dc-a-1"}, Peers: []string{"manager-dc-a-1", "manager-dc-a-2"}, Value: 1},
+			{At: 8 * time.Second, Kind: sim.FaultLate, Value: 10_000, Aim: "timer:9.8-1ms", Hold: 2 * time.Second},
 		},
 	}
 }
@@ -67,11 +68,13 @@ func drawn(t *rapid.T) schedule.File {
 		Wire: rapid.Bool().Draw(t, "wire"), Commit: text.Draw(t, "commit"), Go: text.Draw(t, "go"), Hash: rapid.Uint64().Draw(t, "hash"),
 		Verdict: text.Draw(t, "verdict"), Detail: text.Draw(t, "detail"), Draws: rapid.SliceOfN(text, 0, 4).Draw(t, "draws"),
 	}
+	f.Until = time.Duration(rapid.Int64Range(0, int64(f.Virtual)).Draw(t, "until"))
 	for range rapid.IntRange(0, 5).Draw(t, "faults") {
 		f.Faults = append(f.Faults, sim.Fault{
 			At: time.Duration(length.Draw(t, "at")), For: time.Duration(length.Draw(t, "for")), Kind: name.Draw(t, "kind"),
 			Nodes: rapid.SliceOfN(name, 0, 3).Draw(t, "nodes"), Peers: rapid.SliceOfN(name, 0, 3).Draw(t, "peers"),
-			Value: rapid.Int64().Draw(t, "value"),
+			Value: rapid.Int64().Draw(t, "value"), Aim: text.Draw(t, "aim"), Hold: time.Duration(length.Draw(t, "hold")),
+			Beyond: rapid.Bool().Draw(t, "beyond"),
 		})
 	}
 	return f

@@ -18,6 +18,7 @@ type head struct {
 	Scenario string   `json:"scenario"`
 	Seed     uint64   `json:"seed"`
 	Virtual  string   `json:"virtual"`
+	Until    string   `json:"until,omitempty"`
 	Wire     bool     `json:"wire"`
 	Commit   string   `json:"commit"`
 	Go       string   `json:"go"`
@@ -35,6 +36,10 @@ type entry struct {
 	Nodes []string `json:"nodes,omitempty"`
 	Peers []string `json:"peers,omitempty"`
 	Value int64    `json:"value,omitempty"`
+
+	Aim    string `json:"aim,omitempty"`
+	Hold   string `json:"hold,omitempty"`
+	Beyond bool   `json:"beyond,omitempty"`
 }
 
 // Clip shortens a detail to what a file may hold.
@@ -62,7 +67,7 @@ func (f *File) Write(w io.Writer) error {
 		draws = []string{}
 	}
 	text, err := json.MarshalIndent(head{
-		Schema: Schema, Scenario: f.Scenario, Seed: f.Seed, Virtual: f.Virtual.String(), Wire: f.Wire, Commit: f.Commit, Go: f.Go,
+		Schema: Schema, Scenario: f.Scenario, Seed: f.Seed, Virtual: f.Virtual.String(), Until: length(f.Until), Wire: f.Wire, Commit: f.Commit, Go: f.Go,
 		Hash: fmt.Sprintf("%016x", f.Hash), Verdict: f.Verdict, Detail: f.Detail, Draws: draws,
 	}, "", "  ")
 	if err != nil {
@@ -92,7 +97,8 @@ func (f *File) Write(w io.Writer) error {
 }
 
 func entryOf(f *sim.Fault) entry {
-	return entry{At: f.At.String(), For: length(f.For), Kind: f.Kind, Nodes: f.Nodes, Peers: f.Peers, Value: f.Value}
+	return entry{At: f.At.String(), For: length(f.For), Kind: f.Kind, Nodes: f.Nodes, Peers: f.Peers, Value: f.Value,
+		Aim: f.Aim, Hold: length(f.Hold), Beyond: f.Beyond}
 }
 
 func length(d time.Duration) string {

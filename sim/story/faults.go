@@ -50,6 +50,8 @@ func whom(f *sim.Fault, involved map[node.ID]bool) string {
 func fault(f *sim.Fault) string {
 	text := Fault(f)
 	switch {
+	case f.For > 0 && f.Kind == sim.FaultSwizzle || f.Kind == sim.FaultIsolate:
+		text += " within " + short(f.For)
 	case f.For > 0:
 		text += " for " + short(f.For)
 	case !instant(f.Kind):
@@ -65,6 +67,17 @@ func instant(kind string) bool {
 
 // Fault tells what a fault is, in a few words, without its time and its nodes.
 func Fault(f *sim.Fault) string {
+	text := what(f)
+	if f.Hold > 0 {
+		text += fmt.Sprintf(", held %s to %s", short(f.Hold), short(3*f.Hold))
+	}
+	if f.Aim != "" {
+		text += ", aimed at " + f.Aim
+	}
+	return text
+}
+
+func what(f *sim.Fault) string {
 	peers := peers(f)
 	switch f.Kind {
 	case sim.FaultCrash:
@@ -74,6 +87,8 @@ func Fault(f *sim.Fault) string {
 		return "crashes"
 	case sim.FaultPause:
 		return "is paused"
+	case sim.FaultSuspend:
+		return "is suspended with its host"
 	case sim.FaultStop:
 		return "is asked to stop"
 	case sim.FaultPartition:
@@ -86,6 +101,12 @@ func Fault(f *sim.Fault) string {
 		return fmt.Sprintf("%s of %s with %s", messages(f.Kind), share(f.Value), peers)
 	case sim.FaultLatency:
 		return fmt.Sprintf("%d ms more delay with %s", f.Value, peers)
+	case sim.FaultLatencyOneWay:
+		return fmt.Sprintf("%d ms more delay to %s", f.Value, peers)
+	case sim.FaultSwizzle:
+		return "are cut off from " + peers + " one by one, and come back in another order"
+	case sim.FaultIsolate:
+		return "each majority in turn is cut off from " + peers
 	case sim.FaultHalfOpen:
 		return "streams with " + peers + " break on one side only"
 	case sim.FaultBreakStreams:

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// aimKind is what a fault, or a datagram that is held, waits for at a node.
+type aimKind uint8
+
+const (
+	aimTimer   aimKind = iota // a timer fires, or is about to
+	aimStoring                // a sync is about to end: a crash now loses all of it
+	aimStored                 // a sync has ended, and nobody was told: a crash now keeps it
+)
+
+// aim is a parsed Fault.Aim:
+//
+//	timer:PART.KIND    the next firing of such a timer; core/node lists the numbers
+//	timer:*            of any timer
+//	timer:9.8-1ms      that much before it; or after, with a plus
+//	storing[:PREFIX]   the next write, of keys with a prefix, before it is durable
+//	stored[:PREFIX]    after it is durable, and before the machine is told
+type aim struct {
+	kind   aimKind
+	any    bool
+	part   node.Part
+	timer  uint8
+	offset time.Duration
+	prefix string
+}
+
+// aimOffsetMax bounds the distance to a firing.
+const aimOffsetMax = time.Minute
+
+// parseAim returns nil for an empty text.
+func parseAim(text string) (*aim, error) {
+	if text == "" {
+		return nil, nil
+	}
+	what, rest, _ := strings.Cut(text, ":")
+	switch what {
+	case "storing":
+		return &aim{kind: aimStoring, prefix: rest}, nil
+	case "stored":
+		return &aim{kind: aimStored, prefix: rest}, nil
+	case "timer":
+		if a, ok := parseTimer(rest); ok {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("aim %.80q is not known: write timer:9.8, timer:*, either with -1ms or +1ns behind it, storing, stored, either with :prefix", text)
+}
+
+func parseTimer(text string) (*aim, bool) {
+	a := &aim{kind: aimTimer}
+	if i := strings.IndexAny(text, "+-"); i >= 0 {
+		offset, err := time.ParseDuration(text[i:])
+		if err != nil || max(offset, -offset) > aimOffsetMax {
+			return nil, false
+		}
+		a.offset, text = offset, text[:i]
+	}
+	if text == "*" {
+		a.any = true
+		return a, true
+	}
+	part, kind, _ := strings.Cut(text, ".")
+	p, err1 := strconv.ParseUint(part, 10, 8)
+	k, err2 := strconv.ParseUint(kind, 10, 8)
+	a.part, a.timer = node.Part(p), uint8(k)
+	return a, err1 == nil && err2 == nil
+}
+
+func (a *aim) matches(k *node.TimerKey) bool {
+	return a.kind == aimTimer && (a.any || a.part == k.Part && a.timer == k.Kind)
+}
+
+// shot waits for its aim, at one node or several; the first one takes it.
+type shot struct {
+	aim  *aim
+	over bool
+	fire func(*process)
+}
+
+// shoot fires once.
+func (s *shot) shoot(p *process) {
+	if !s.over {
+		s.over = true
+		s.fire(p)
+	}
+}
+
+// await makes a fault wait at its nodes.
+func (w *World) await(f Fault) {
+	a, _ := parseAim(f.Aim) // it was checked
+	s := &shot{aim: a, fire: func(p *process) {
+		hit := f
+		hit.At, hit.Nodes = w.now, []string{string(p.peer.ID)}
+		w.befall(hit)
+	}}
+	w.shots = append(slices.DeleteFunc(w.shots, func(s *shot) bool { return s.over }), s)
+	for _, p := range w.pick(f.Nodes) {
+		p.watchFor(s)
+	}
+}
+
+// watchFor lets a node look out for an aim. Timers that are set already count.
+func (p *process) watchFor(s *shot) {
+	p.shots = append(slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over }), s)
+	if s.aim.offset >= 0 || s.aim.kind != aimTimer {
+		return
+	}
+	set := p.armed()
+	for _, t := range set {
+		p.leadShot(s, t, p.w.queue.slab[t.event].at)
+	}
+}
+
+// lead is told that a timer was set: what is aimed at a moment before it gets
+// ready.
+func (p *process) lead(t *timer, at time.Duration) {
+	for _, s := range p.shots {
+		if !s.over && s.aim.offset < 0 {
+			p.leadShot(s, t, at)
+		}
+	}
+}
+
+func (p *process) leadShot(s *shot, t *timer, at time.Duration) {
+	w := p.w
+	if at+s.aim.offset < w.now || !s.aim.matches(&t.key) {
+		return
+	}
+	key, digest, generation := t.key, t.digest, t.generation
+	w.At(at+s.aim.offset, func() {
+		if t := p.timers.find(&key, digest); t != nil && t.generation == generation && t.event != 0 {
+			s.shoot(p)
+		}
+	})
+}
+
+// fired is told that a timer fires now, whether its machine is told at once or
+// not.
+func (p *process) fired(k *node.TimerKey) {
+	for _, s := range p.shots {
+		if !s.over && s.aim.offset >= 0 && s.aim.matches(k) {
+			p.w.At(p.w.now+s.aim.offset, func() { s.shoot(p) })
+		}
+	}
+	p.shots = slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over })
+}
+
+// written is told that puts are about to be durable, or are. True: the node has
+// not survived it.
+func (p *process) written(kind aimKind, puts []put) bool {
+	life := p.life
+	for _, s := range slices.Clone(p.shots) {
+		if s.over || s.aim.kind != kind || !touch(puts, s.aim.prefix) {
+			continue
+		}
+		if kind == aimStoring {
+			p.disk.lossy++ // it was not durable, and will not be
+		}
+		s.shoot(p)
+		if kind == aimStoring {
+			p.disk.lossy--
+		}
+	}
+	p.shots = slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over })
+	return !p.alive || p.life != life
+}
+
+// touch says whether any put writes a key with the prefix.
+func touch(puts []put, prefix string) bool {
+	return slices.ContainsFunc(puts, func(x put) bool {
+		return slices.ContainsFunc(x.records, func(r node.Record) bool { return strings.HasPrefix(r.Key, prefix) })
+	})
+}
+
+// heldMax bounds how many datagrams wait for an aim at one node.
+const heldMax = 64
+
+// hold makes a late datagram come when the aim does, and no later than it would
+// have.
+func (p *process) hold(a *aim, event uint32) {
+	if a == nil || len(p.shots) >= heldMax {
+		return
+	}
+	w := p.w
+	sequence := w.queue.slab[event].sequence
+	p.watchFor(&shot{aim: a, fire: func(*process) {
+		held := w.queue.slab[event]
+		if held.sequence != sequence {
+			return // it has come
+		}
+		w.queue.cancel(event)
+		_, e := w.queue.add(w.now, eventDatagram)
+		e.node, e.from, e.life, e.digest, e.message = held.node, held.from, held.life, held.digest, held.message
+	}})
+}

@@ -1,0 +1,130 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+)
+
+// sets returns the hosts of a fault of the network: its nodes, and its peers or
+// all others.
+func (w *World) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
+	var a, b []netsim.Host
+	for _, p := range nodes {
+		a = append(a, netsim.Host(p.index))
+	}
+	for _, p := range w.pick(f.Peers) {
+		if len(f.Peers) > 0 || len(f.Nodes) == 0 || !slices.Contains(nodes, p) {
+			b = append(b, netsim.Host(p.index))
+		}
+	}
+	return netsim.SetOf(a...), netsim.SetOf(b...)
+}
+
+// lateTwice is how many of the datagrams that are held come twice, in parts per
+// million.
+const lateTwice = 250_000
+
+// impose puts a fault's rule on the ways in force.
+func (w *World) impose(a *activeFault) {
+	a.rule = w.rule(&a.fault, a.nodes)
+	w.net.Impose(a.rule)
+	if a.fault.Aim != "" {
+		if w.aims == nil {
+			w.aims = map[*netsim.Rule]*aim{}
+		}
+		w.aims[a.rule], _ = parseAim(a.fault.Aim) // it was checked
+	}
+}
+
+func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
+	r := &netsim.Rule{Both: f.Kind != FaultOneWay && f.Kind != FaultLatencyOneWay, Since: w.now}
+	r.From, r.To = w.sets(f, nodes)
+	switch f.Kind {
+	case FaultPartition, FaultOneWay, FaultSuspend:
+		r.Cut = true
+	case FaultFlap:
+		r.Cut, r.Flap = true, time.Duration(f.Value)*time.Millisecond
+	case FaultLoss:
+		r.Loss = uint32(f.Value)
+	case FaultDuplicate:
+		r.Duplicate = uint32(f.Value)
+	case FaultReorder:
+		r.Reorder = uint32(f.Value)
+	case FaultLate:
+		r.Late, r.Twice = uint32(f.Value), lateTwice
+		r.LateMin, r.LateMax = f.Hold, 3*f.Hold
+	case FaultLatency, FaultLatencyOneWay:
+		r.Latency = time.Duration(f.Value) * time.Millisecond
+	}
+	return r
+}
+
+func (w *World) breakStreams(a *activeFault) {
+	from, to := w.sets(&a.fault, a.nodes)
+	conns, sides := w.streams.Between(func(x, y netsim.Host) bool { return from.Has(x) && to.Has(y) })
+	for i, c := range conns {
+		if a.fault.Kind == FaultHalfOpen {
+			w.streams.HalfOpen(w.now, c, sides[i], a.fault.Value == 1, "connection reset")
+		} else {
+			w.streams.Break(w.now, c, sides[i], "connection reset")
+		}
+	}
+	w.drain()
+}
+
+// swizzle cuts nodes off one by one in the first half of the fault's time, and
+// lets them come back in another order in the second.
+func (w *World) swizzle(a *activeFault) {
+	names := a.fault.Nodes
+	if len(names) == 0 {
+		for _, p := range a.nodes {
+			names = append(names, string(p.peer.ID))
+		}
+	}
+	back := make([]int, len(names))
+	for i := range back {
+		back[i] = i
+	}
+	order := node.NewRand(uint64(a.fault.Value), worldID, node.PurposeFault)
+	order.Shuffle(len(back), func(i, j int) { back[i], back[j] = back[j], back[i] })
+	half := a.fault.For / 2
+	step := half / time.Duration(len(names))
+	for i, name := range names {
+		from, to := time.Duration(i)*step, half+time.Duration(back[i])*step
+		w.later(a, from, Fault{Kind: FaultPartition, For: max(1, to-from), Nodes: []string{name}, Peers: a.fault.Peers})
+	}
+}
+
+// isolate cuts each majority of the nodes off for an equal part of the time.
+func (w *World) isolate(a *activeFault) {
+	n := len(a.fault.Nodes)
+	var sets [][]string
+	for bits := range 1 << n {
+		var set []string
+		for i, name := range a.fault.Nodes {
+			if bits>>i&1 == 1 {
+				set = append(set, name)
+			}
+		}
+		if len(set) == n/2+1 {
+			sets = append(sets, set)
+		}
+	}
+	step := a.fault.For / time.Duration(len(sets))
+	for i, set := range sets {
+		w.later(a, time.Duration(i)*step, Fault{Kind: FaultPartition, For: max(1, step), Nodes: set, Peers: a.fault.Peers})
+	}
+}
+
+// later makes a part of a fault begin, unless that was healed before.
+func (w *World) later(a *activeFault, after time.Duration, part Fault) {
+	w.At(w.now+after, func() {
+		if slices.Contains(w.faults, a) {
+			part.At = w.now
+			w.befall(part)
+		}
+	})
+}
