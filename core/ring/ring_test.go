@@ -84,13 +84,13 @@ func TestRankSkipsTheDead(t *testing.T) {
 // languages must agree.
 func TestTheOrderIsTheSameForEver(t *testing.T) {
 	r := New([]node.Addr{"gate-1:9000", "gate-2:9000", "gate-3:9000"})
-	for key, want := range map[string]string{
-		"a": "[gate-2:9000 gate-1:9000 gate-3:9000]",
-		"b": "[gate-3:9000 gate-2:9000 gate-1:9000]",
-		"c": "[gate-2:9000 gate-3:9000 gate-1:9000]",
+	for _, x := range []struct{ key, want string }{
+		{"a", "[gate-2:9000 gate-1:9000 gate-3:9000]"},
+		{"b", "[gate-3:9000 gate-2:9000 gate-1:9000]"},
+		{"c", "[gate-2:9000 gate-3:9000 gate-1:9000]"},
 	} {
-		if got := fmt.Sprint(r.Order(message.JobOf(key))); got != want {
-			t.Errorf("job %q: got %s, want %s", key, got, want)
+		if got := fmt.Sprint(r.Order(message.JobOf(x.key))); got != x.want {
+			t.Errorf("job %q: got %s, want %s", x.key, got, x.want)
 		}
 	}
 }

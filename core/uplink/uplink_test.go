@@ -150,7 +150,8 @@ func TestPostChoosesByItsSize(t *testing.T) {
 	w.Take()
 	chunk := func(n int) *message.FileChunk { return &message.FileChunk{Group: "w2:1", File: message.FileDigest{1}, Length: 1 << 20, Data: make([]byte, n)} }
 	over := chunk(PostMax + 1).Size() - PostMax - 1 // of the other fields
-	for size, want := range map[int]string{PostMax: "-> w2:1 (datagram) FileChunk ", PostMax + 1: "-> w2 FileChunk "} {
+	for i, want := range []string{"-> w2:1 (datagram) FileChunk ", "-> w2 FileChunk "} {
+		size := PostMax + i
 		m := chunk(size - over)
 		if m.Size() != size {
 			t.Fatalf("the message has %d bytes, want %d", m.Size(), size)
