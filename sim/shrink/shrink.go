@@ -1,0 +1,145 @@
+package shrink
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/sim"
+)
+
+// Run is what is made smaller.
+type Run struct {
+	Faults []sim.Fault
+	Until  time.Duration // when the run is cut short; zero: it is played to its end
+}
+
+// Options say how runs are judged.
+type Options struct {
+	// Fails plays a run and says whether it fails as the first one did, and when: a
+	// run is cut there. Zero: at its end only, it cannot be cut.
+	Fails func(Run) (broken time.Duration, fails bool)
+	// Stop ends the search; what was found until then counts. Nil: never.
+	Stop func() bool
+	// Progress is told each simpler run that still fails; nil for nobody.
+	Progress func(r Run, plays int)
+}
+
+// shrinker is one search.
+type shrinker struct {
+	Options
+	best  Run
+	known map[string]bool // what was played; none of it was taken
+	plays int
+}
+
+// Shrink returns the simplest run that was found, and how many were played.
+func Shrink(r Run, o Options) (Run, int) {
+	s := &shrinker{Options: o, best: r, known: map[string]bool{}}
+	s.cut()
+	for {
+		before := len(s.best.Faults)
+		s.drop()
+		simpler := s.simplify()
+		if s.stopped() || !simpler && len(s.best.Faults) == before {
+			return s.best, s.plays
+		}
+	}
+}
+
+func (s *shrinker) stopped() bool { return s.Stop != nil && s.Stop() }
+
+// cut leaves out what comes after the end.
+func (s *shrinker) cut() {
+	if s.best.Until <= 0 {
+		return
+	}
+	early := slices.DeleteFunc(slices.Clone(s.best.Faults), func(f sim.Fault) bool { return f.At > s.best.Until })
+	if len(early) < len(s.best.Faults) {
+		s.try(early)
+	}
+}
+
+// try plays a run that is simpler than the best one, which it becomes if it
+// fails.
+func (s *shrinker) try(faults []sim.Fault) bool {
+	r := Run{Faults: faults, Until: s.best.Until}
+	key := keyOf(&r)
+	if s.known[key] || s.stopped() {
+		return false
+	}
+	s.known[key] = true
+	s.plays++
+	broken, fails := s.Fails(r)
+	if !fails {
+		return false
+	}
+	if broken > 0 && r.Until > 0 {
+		r.Until = min(r.Until, broken)
+	}
+	s.best = r
+	if s.Progress != nil {
+		s.Progress(r, s.plays)
+	}
+	return true
+}
+
+func keyOf(r *Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d", r.Until)
+	for i := range r.Faults {
+		fmt.Fprintf(&b, "\n%+v", r.Faults[i])
+	}
+	return b.String()
+}
+
+// drop leaves out ever smaller parts of the faults, down to single ones.
+func (s *shrinker) drop() {
+	if len(s.best.Faults) > 0 && s.try([]sim.Fault{}) {
+		return
+	}
+	for size := (len(s.best.Faults) + 1) / 2; size > 0 && !s.stopped(); {
+		if !s.dropParts(size) && size == 1 {
+			return
+		}
+		size = min(max(1, size/2), max(1, len(s.best.Faults)/2))
+		if len(s.best.Faults) <= 1 {
+			return
+		}
+	}
+}
+
+// dropParts goes through the faults in parts of a size, the last ones first: what
+// came late is seldom the cause. It says whether any could go.
+func (s *shrinker) dropParts(size int) bool {
+	dropped := false
+	for end := len(s.best.Faults); end > 0 && !s.stopped(); end -= size {
+		end = min(end, len(s.best.Faults))
+		rest := slices.Delete(slices.Clone(s.best.Faults), max(0, end-size), end)
+		if s.try(rest) {
+			dropped = true
+		}
+	}
+	return dropped
+}
+
+// simplify makes each fault simpler, as long as that works, and says whether it
+// did.
+func (s *shrinker) simplify() bool {
+	any := false
+	for i := 0; i < len(s.best.Faults) && !s.stopped(); i++ {
+		for again := true; again && !s.stopped(); {
+			again = false
+			for _, f := range simpler(&s.best.Faults[i]) {
+				faults := slices.Clone(s.best.Faults)
+				faults[i] = f
+				if s.try(faults) {
+					any, again = true, true
+					break
+				}
+			}
+		}
+	}
+	return any
+}
