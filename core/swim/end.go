@@ -1,0 +1,164 @@
+package swim
+
+import (
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Leave says goodbye: to as many as a piece of news is sent to, at once, since
+// the node may be gone a moment later. Until then it answers, and probes nobody.
+func (g *Group) Leave(env node.Env) {
+	if g.leaving {
+		return
+	}
+	g.leaving = true
+	g.round.active = false
+	env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
+	m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), 0)}}
+	for _, i := range g.some(env, sendsMax(g.config.GossipFactor, g.live), 0) {
+		env.Datagram(g.table.records[i].who.Addr, m)
+	}
+	// Whoever probes this node meanwhile is told with the answer: letter.
+}
+
+// bury keeps a tombstone: without one, old news would make the dead a member.
+func (g *Group) bury(env node.Env, i uint32, e *end) {
+	if len(g.ends) == 0 {
+		env.SetTimer(node.Key(node.PartSwim, node.SwimReap), max(0, e.since.Add(g.config.ReapAge).Sub(env.Now())))
+	}
+	g.ends[i] = e
+}
+
+// unbury is for whoever comes back under a higher incarnation.
+func (g *Group) unbury(i uint32) {
+	if g.ends[i].recent {
+		g.hold.recent--
+	}
+	delete(g.ends, i)
+}
+
+// onReap forgets who has been gone for long enough.
+func (g *Group) onReap(env node.Env) {
+	var due []uint32
+	var next node.Instant
+	for i := range g.table.records {
+		e := g.ends[uint32(i)]
+		if e == nil {
+			continue
+		}
+		if at := e.since.Add(g.config.ReapAge); at <= env.Now() {
+			due = append(due, uint32(i))
+		} else if next == 0 || at < next {
+			next = at
+		}
+	}
+	for _, i := range due {
+		g.changed(env, i, g.table.records[i].state, Removed, g.ends[i].by, "it has been gone for "+g.config.ReapAge.String())
+		g.unbury(i)
+		delete(g.apps, i)
+	}
+	g.forget(due)
+	if len(g.ends) > 0 {
+		env.SetTimer(node.Key(node.PartSwim, node.SwimReap), max(0, next.Sub(env.Now())))
+	}
+}
+
+// forget frees places, and all that names them.
+func (g *Group) forget(places []uint32) {
+	if len(places) == 0 {
+		return
+	}
+	for at := 0; at < len(g.order); {
+		if slices.Contains(places, g.order[at]) {
+			g.unlist(at)
+			continue
+		}
+		at++
+	}
+	for at := range g.seeds {
+		if s := &g.seeds[at]; s.known && slices.Contains(places, s.place) {
+			s.known = false
+		}
+	}
+	g.buffer.forget(places)
+	g.hold.forget(places)
+	g.table.remove(places)
+}
+
+// hold notices that more than half of a group fails within HoldMax: the cause is
+// then more likely here, or between, than at each of them.
+type hold struct {
+	on     bool
+	spent  bool // it has lasted HoldMax; the next needs an end of this one first
+	recent int  // deaths within HoldMax whose members are not back
+	deaths []death
+}
+
+type death struct {
+	place uint32
+	since node.Instant
+}
+
+// holdLeast members: a lone worker's death is no correlation.
+const holdLeast = 3
+
+func (h *hold) forget(places []uint32) {
+	h.deaths = slices.DeleteFunc(h.deaths, func(d death) bool { return slices.Contains(places, d.place) })
+}
+
+// mourn counts a death that was learnt just now.
+func (g *Group) mourn(env node.Env, i uint32) {
+	if g.config.HoldMax == 0 {
+		return
+	}
+	g.ends[i].recent = true
+	g.hold.recent++
+	g.hold.deaths = append(g.hold.deaths, death{i, env.Now()})
+}
+
+// weigh sets or lifts the hold.
+func (g *Group) weigh(env node.Env) {
+	h := &g.hold
+	for len(h.deaths) > 0 && env.Now().Sub(h.deaths[0].since) >= g.config.HoldMax {
+		// Whoever came back and died again since has a later entry.
+		if e := g.ends[h.deaths[0].place]; e != nil && e.recent && !slices.ContainsFunc(h.deaths[1:], func(d death) bool { return d.place == h.deaths[0].place }) {
+			e.recent = false
+			h.recent--
+		}
+		h.deaths = h.deaths[1:]
+	}
+	total := g.live + h.recent
+	failing := len(g.suspicions) + h.recent
+	correlated := g.config.HoldMax > 0 && total >= holdLeast && 2*failing > total
+	switch {
+	case !correlated:
+		h.spent = false
+		g.setHold(env, false)
+	case !h.on && !h.spent:
+		env.SetTimer(node.Key(node.PartSwim, node.SwimHold), g.config.HoldMax)
+		g.setHold(env, true)
+	}
+}
+
+func (g *Group) setHold(env node.Env, on bool) {
+	if g.hold.on == on {
+		return
+	}
+	g.hold.on = on
+	if on {
+		env.Emit(event.Reached{What: "swim/eviction-hold"})
+	} else {
+		env.CancelTimer(node.Key(node.PartSwim, node.SwimHold))
+	}
+	g.changes = append(g.changes, Change{Kind: ChangeHold, Hold: on})
+}
+
+// onHold ends a hold that has lasted long enough.
+func (g *Group) onHold(env node.Env) {
+	g.hold.spent = true
+	g.setHold(env, false)
+	g.weigh(env)
+}

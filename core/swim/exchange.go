@@ -1,0 +1,151 @@
+package swim
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// exchange is the one exchange of lists that this node began.
+type exchange struct {
+	asked  node.Addr // whose comparison is awaited
+	stream node.StreamID
+	since  node.Instant
+}
+
+// Pages of a list: bytes of news, and how many.
+const (
+	pageBytes = 32 << 10
+	pageNews  = 1024
+	// exchangeIntervals of probes: an exchange that takes longer is given up.
+	exchangeIntervals = 10
+)
+
+// onPushPull compares lists with a random member.
+func (g *Group) onPushPull(env node.Env) {
+	env.SetTimer(node.Key(node.PartSwim, node.SwimPushPull), g.config.PushPullInterval)
+	for _, i := range g.some(env, 1, 0) {
+		g.compare(env, g.table.records[i].who.Addr)
+	}
+}
+
+// join compares lists with seeds: with all of them while nobody is known, then
+// with one that is dead or was never heard. So a cut that heals is one group again.
+func (g *Group) join(env node.Env) {
+	wait := g.config.SeedInterval
+	if g.live == 1 {
+		wait = g.config.JoinInterval
+	}
+	r := env.Rand(node.PurposeProbe)
+	env.SetTimer(node.Key(node.PartSwim, node.SwimJoin), r.Duration(wait/2, wait))
+	if g.leaving {
+		return
+	}
+	var away []node.Addr
+	for _, s := range g.seeds {
+		if !s.known || g.table.records[s.place].state.Gone() {
+			away = append(away, s.addr)
+		}
+	}
+	if len(away) == 0 {
+		return
+	}
+	if g.live > 1 {
+		g.compare(env, away[r.Int(len(away))])
+		return
+	}
+	for _, a := range away {
+		g.compare(env, a)
+	}
+}
+
+func (g *Group) comparison(answer bool) *message.SwimCompare {
+	return &message.SwimCompare{
+		Group: g.config.Group, Incarnation: g.Incarnation(), Members: uint32(g.live), View: g.view, Answer: answer,
+	}
+}
+
+// compare asks what another's list comes to; an answer that differs opens a
+// stream, silence costs nothing.
+func (g *Group) compare(env node.Env, to node.Addr) {
+	g.exchange.asked = to
+	env.Datagram(to, g.comparison(false))
+}
+
+// onCompare answers only what differs.
+func (g *Group) onCompare(env node.Env, from node.Peer, m *message.SwimCompare) {
+	if m.View == g.view {
+		return
+	}
+	if !m.Answer {
+		env.Datagram(from.Addr, g.comparison(true))
+		return
+	}
+	x := &g.exchange
+	if x.stream != 0 {
+		if env.Now().Sub(x.since) < exchangeIntervals*g.config.ProbeInterval {
+			return
+		}
+		env.Close(x.stream)
+	}
+	x.stream, x.since = env.Open(from.Addr), env.Now()
+}
+
+// Opened takes the stream of an exchange, and says whether it was one. Streams
+// that others open for the same purpose are not told apart here: what comes on
+// them is.
+func (g *Group) Opened(env node.Env, in *node.Input) bool {
+	if in.Stream == 0 || in.Stream != g.exchange.stream {
+		return false
+	}
+	g.sendList(env, in.Stream, false)
+	return true
+}
+
+// Broken takes the end of the stream of an exchange, and says whether it was one.
+func (g *Group) Broken(_ node.Env, in *node.Input) bool {
+	if in.Stream == 0 || in.Stream != g.exchange.stream {
+		return false
+	}
+	g.exchange.stream = 0
+	return true
+}
+
+// sendList sends everything, tombstones too, a page at a time.
+func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
+	var page []message.SwimNews
+	size := 0
+	send := func(more bool) {
+		env.Send(on, &message.SwimList{Group: g.config.Group, Incarnation: g.Incarnation(), News: page, Answer: answer, More: more})
+		page, size = nil, 0
+	}
+	for i := range g.table.records {
+		if g.table.records[i].who == nil {
+			continue
+		}
+		n := g.newsOf(env.Now(), uint32(i))
+		bytes := n.Bytes()
+		if size+bytes > pageBytes || len(page) == pageNews {
+			send(true)
+		}
+		page, size = append(page, n), size+bytes
+	}
+	send(false)
+}
+
+// onList merges a page; the last one of whoever began is answered.
+func (g *Group) onList(env node.Env, in *node.Input, m *message.SwimList) {
+	g.hearAll(env, in.From, m.News, byList)
+	if m.More {
+		return
+	}
+	if m.Answer {
+		if in.Stream != 0 && in.Stream == g.exchange.stream {
+			env.Close(in.Stream)
+			g.exchange.stream = 0
+		}
+		return
+	}
+	if in.Stream != 0 {
+		g.sendList(env, in.Stream, true)
+	}
+}

@@ -1,0 +1,177 @@
+package swim
+
+import (
+	"cmp"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// class orders news: who is new is told first, who is dead last.
+type class uint8
+
+const (
+	classJoin class = iota
+	classLeave
+	classAlive
+	classSuspect
+	classDead
+)
+
+func classOf(s State) class {
+	switch s {
+	case Left:
+		return classLeave
+	case Suspect:
+		return classSuspect
+	case Dead:
+		return classDead
+	}
+	return classAlive
+}
+
+// piece is news of one member, which waits to be sent a number of times. What it
+// says is read when it is sent: later news of a member replace earlier ones.
+type piece struct {
+	place uint32
+	class class
+	sends uint16
+	born  uint64
+}
+
+// buffer holds what is to be told.
+type buffer struct {
+	pieces []piece
+	births uint64
+	armed  bool // the timer of mere news is set
+}
+
+// bodyMax leaves room in a datagram for its header: names of cluster,
+// environment, node and address.
+const bodyMax = 1200
+
+// tell puts news of a member into the buffer; a full one loses what was sent most.
+func (g *Group) tell(env node.Env, i uint32, c class) {
+	b := &g.buffer
+	b.births++
+	fresh := piece{place: i, class: c, born: b.births}
+	r := &g.table.records[i]
+	switch {
+	case r.queued:
+		at := slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == i })
+		b.pieces[at] = fresh
+	case len(b.pieces) >= g.config.GossipMax:
+		at := 0
+		for k := range b.pieces {
+			if cmp.Or(cmp.Compare(b.pieces[k].sends, b.pieces[at].sends), compare(b.pieces[k], b.pieces[at])) > 0 {
+				at = k
+			}
+		}
+		g.table.records[b.pieces[at].place].queued = false
+		b.pieces[at] = fresh
+	default:
+		b.pieces = append(b.pieces, fresh)
+	}
+	r.queued = true
+	if !b.armed {
+		b.armed = true
+		env.SetTimer(node.Key(node.PartSwim, node.SwimGossip), g.config.GossipInterval)
+	}
+}
+
+// compare orders pieces: class, then fewest sends, then newest.
+func compare(a, b piece) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.sends, b.sends), cmp.Compare(b.born, a.born))
+}
+
+// sized is a message that news are added to.
+type sized interface{ Size() int }
+
+// letter chooses what m tells the member of a place: that this node leaves; that
+// the member is taken for gone or, with a buddy's help, for suspect; then what the
+// buffer holds, as far as there is room.
+func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) []message.SwimNews {
+	about := to
+	first := g.table.records[to].state.Gone() || buddy && g.table.records[to].state == Suspect
+	if g.leaving {
+		about, first = 0, true
+	}
+	if !first && len(g.buffer.pieces) == 0 {
+		return nil
+	}
+	room := bodyMax - m.Size() - 2 // the list's own length
+	var news []message.SwimNews
+	if first {
+		n := g.newsOf(env.Now(), about)
+		if size := n.Bytes(); size <= room {
+			news = append(news, n)
+			room -= size
+		}
+	}
+	return g.fill(env, news, room, 1)
+}
+
+// fill adds what is in the buffer, and counts it as sent to so many.
+func (g *Group) fill(env node.Env, news []message.SwimNews, room, times int) []message.SwimNews {
+	b := &g.buffer
+	if len(b.pieces) == 0 {
+		return news
+	}
+	slices.SortFunc(b.pieces, compare)
+	limit := sendsMax(g.config.GossipFactor, g.live)
+	spent := false
+	for k := range b.pieces {
+		p := &b.pieces[k]
+		n := g.newsOf(env.Now(), p.place)
+		size := n.Bytes()
+		if size > room {
+			if room < newsLeast {
+				break
+			}
+			continue
+		}
+		news = append(news, n)
+		room -= size
+		p.sends += uint16(times)
+		spent = spent || int(p.sends) >= limit
+	}
+	if spent {
+		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
+			if int(p.sends) < limit {
+				return false
+			}
+			g.table.records[p.place].queued = false
+			return true
+		})
+	}
+	return news
+}
+
+// newsLeast is about what the shortest news take: with less room none is tried.
+const newsLeast = 32
+
+// onGossip sends mere news to a few, until there are none.
+func (g *Group) onGossip(env node.Env) {
+	b := &g.buffer
+	b.armed = false
+	if len(b.pieces) == 0 {
+		return
+	}
+	if to := g.some(env, g.config.GossipFanout, 0); len(to) > 0 {
+		m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()}
+		m.News = g.fill(env, nil, bodyMax-m.Size()-2, len(to))
+		for _, i := range to {
+			env.Datagram(g.table.records[i].who.Addr, m)
+		}
+	}
+	if len(b.pieces) > 0 {
+		b.armed = true
+		env.SetTimer(node.Key(node.PartSwim, node.SwimGossip), g.config.GossipInterval)
+	}
+}
+
+// forget drops what waits to be told of places that are no more.
+func (b *buffer) forget(places []uint32) {
+	b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool { return slices.Contains(places, p.place) })
+}

@@ -1,0 +1,205 @@
+package swim
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// State is how a member is seen from here. The first four are on the wire.
+type State uint8
+
+// The states; legal steps are those of the package's comment.
+const (
+	Alive State = iota
+	Suspect
+	Dead
+	Left
+	Unknown
+	Removed
+)
+
+func (s State) String() string {
+	switch s {
+	case Alive:
+		return "alive"
+	case Suspect:
+		return "suspect"
+	case Dead:
+		return "dead"
+	case Left:
+		return "left"
+	case Unknown:
+		return "unknown"
+	}
+	return "removed"
+}
+
+// Gone says that a member is out of routing.
+func (s State) Gone() bool { return s == Dead || s == Left }
+
+// rank orders states at one incarnation; DEAD and LEFT are both ends, and the
+// first of them stays.
+func (s State) rank() uint64 { return uint64(min(s, Dead)) }
+
+// Member is what a group knows of one of its nodes.
+type Member struct {
+	ID          node.ID
+	Addr        node.Addr
+	Role        node.Role
+	Incarnation uint64 // the node's << 32, raised by each refutation
+	State       State
+	By          node.ID // who raised the suspicion, or the death that followed; empty if nobody
+	App         []byte  // what it said of itself last: SetState
+}
+
+// Run returns the incarnation of the node, as its peers see it in node.Peer.
+func (m *Member) Run() uint64 { return m.Incarnation >> 32 }
+
+// record is a member, small: a group of ten thousand has ten thousand groups of
+// ten thousand in a simulated world. What is rare is kept beside it.
+type record struct {
+	who         *Identity // nil: the place is free
+	incarnation uint64
+	state       State
+	listed      bool // it stands in Group.order
+	queued      bool // it stands in the buffer of news
+}
+
+// table finds records by name. Place 0 is this node.
+type table struct {
+	records []record
+	index   []uint32 // open addressing: place + 1, 0 for none; a power of two, at most half full
+	free    []uint32
+}
+
+func hashOf(id node.ID) uint64 { return node.MixString(1, string(id)) }
+
+// find returns the place of a name.
+func (t *table) find(id node.ID) (uint32, bool) {
+	mask := uint64(len(t.index) - 1)
+	for at := hashOf(id); len(t.index) > 0; at++ {
+		i := t.index[at&mask]
+		if i == 0 {
+			break
+		}
+		if t.records[i-1].who.ID == id {
+			return i - 1, true
+		}
+	}
+	return 0, false
+}
+
+// add takes in a name that is not there.
+func (t *table) add(who *Identity) uint32 {
+	var i uint32
+	if n := len(t.free); n > 0 {
+		i, t.free = t.free[n-1], t.free[:n-1]
+		t.records[i] = record{who: who}
+	} else {
+		i = uint32(len(t.records))
+		t.records = append(t.records, record{who: who})
+	}
+	if 2*len(t.records) > len(t.index) {
+		t.rebuild()
+	} else {
+		t.place(i)
+	}
+	return i
+}
+
+func (t *table) place(i uint32) {
+	mask := uint64(len(t.index) - 1)
+	at := hashOf(t.records[i].who.ID)
+	for t.index[at&mask] != 0 {
+		at++
+	}
+	t.index[at&mask] = i + 1
+}
+
+// remove forgets places; it costs as much as all members, and is rare.
+func (t *table) remove(places []uint32) {
+	for _, i := range places {
+		t.records[i] = record{}
+		t.free = append(t.free, i)
+	}
+	t.rebuild()
+}
+
+func (t *table) rebuild() {
+	size := 16
+	for size < 2*len(t.records) {
+		size *= 2
+	}
+	t.index = make([]uint32, size)
+	for i := range t.records {
+		if t.records[i].who != nil {
+			t.place(uint32(i))
+		}
+	}
+}
+
+// size is how many names there are.
+func (t *table) size() int { return len(t.records) - len(t.free) }
+
+// portion is what a record adds to the sum that two lists are compared by.
+func (r *record) portion() uint64 {
+	if r.who == nil || r.state.Gone() {
+		return 0
+	}
+	return node.Mix(node.Mix(hashOf(r.who.ID), r.incarnation), r.state.rank())
+}
+
+// set moves a record, and the group's sums with it.
+func (g *Group) set(i uint32, incarnation uint64, state State) {
+	r := &g.table.records[i]
+	g.view ^= r.portion()
+	if !r.state.Gone() {
+		g.live--
+	}
+	r.incarnation, r.state = incarnation, state
+	if !state.Gone() {
+		g.live++
+	}
+	g.view ^= r.portion()
+}
+
+// insert takes in a name at an incarnation.
+func (g *Group) insert(who *Identity, incarnation uint64, state State) uint32 {
+	i := g.table.add(who)
+	r := &g.table.records[i]
+	r.incarnation, r.state = incarnation, state
+	if !state.Gone() {
+		g.live++
+		g.view ^= r.portion()
+	}
+	return i
+}
+
+// member tells all that is known of a place.
+func (g *Group) member(i uint32) Member {
+	r := &g.table.records[i]
+	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state, App: g.apps[i].bytes}
+	if s := g.suspicions[i]; s != nil {
+		m.By = s.by
+	} else if e := g.ends[i]; e != nil {
+		m.By = e.by
+	}
+	return m
+}
+
+// newsOf is what there is to tell of a place.
+func (g *Group) newsOf(now node.Instant, i uint32) message.SwimNews {
+	r := &g.table.records[i]
+	n := message.SwimNews{
+		Node: string(r.who.ID), Addr: string(r.who.Addr), Role: uint8(r.who.Role),
+		Incarnation: r.incarnation, State: uint8(r.state),
+	}
+	if s := g.suspicions[i]; s != nil {
+		n.By = string(s.latest)
+	} else if e := g.ends[i]; e != nil {
+		n.By, n.Age = string(e.by), now.Sub(e.since)
+	} else if i == 0 && g.leaving {
+		n.State = uint8(Left)
+	}
+	return n
+}

@@ -1,0 +1,213 @@
+package swim
+
+import (
+	"math"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// source says how news came.
+type source uint8
+
+const (
+	byItself source = iota // a message of the member's own
+	byGossip
+	byList // an exchange of lists
+)
+
+// becauseOf is the reason that a change is given.
+func (s source) becauseOf() string {
+	return [...]string{"heard", "gossip", "exchange of lists"}[s]
+}
+
+func (g *Group) hearAll(env node.Env, from node.Peer, news []message.SwimNews, how source) {
+	for i := range news {
+		g.hear(env, from, &news[i], how)
+	}
+}
+
+// hear merges one piece of news: the higher incarnation counts, at an equal one
+// the worse state, so that the order in which news come does not matter.
+func (g *Group) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
+	state := State(n.State)
+	switch {
+	case n.Node == "" || len(n.Node) > idMax || len(n.Addr) > addrMax || len(n.By) > idMax || state > Left || n.Incarnation == 0 || n.Age < 0:
+		return
+	case state != Alive && n.Incarnation == math.MaxUint64:
+		return // nobody could ever refute it
+	}
+	i, known := g.table.find(node.ID(n.Node))
+	switch {
+	case !known:
+		g.meet(env, n, how)
+	case i == 0:
+		g.accused(env, from, n)
+	case n.Incarnation >= g.table.records[i].incarnation:
+		g.merge(env, i, n, how)
+	}
+}
+
+// merge takes news of a known member that are not older than what is known.
+func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
+	r := &g.table.records[i]
+	state, by := State(n.State), node.ID(n.By)
+	newer := n.Incarnation > r.incarnation
+	if state.Gone() {
+		switch {
+		case r.state.Gone() && newer:
+			g.set(i, n.Incarnation, r.state)
+			g.tell(env, i, classOf(r.state))
+		case r.state.Gone():
+		case how == byList && state == Dead:
+			// The other side of a cut that healed takes us all for dead: whoever lives
+			// gets the time of a suspicion to say so.
+			g.merge(env, i, &message.SwimNews{
+				Node: n.Node, Addr: n.Addr, Role: n.Role, Incarnation: n.Incarnation, State: uint8(Suspect), By: n.By,
+			}, how)
+		default:
+			g.becomeGone(env, i, state, n.Incarnation, ending{by, how.becauseOf(), env.Now().Add(-n.Age)})
+		}
+		return
+	}
+	if newer {
+		if n.Addr == "" {
+			return
+		}
+		g.becomeAlive(env, i, n, how)
+	}
+	if state == Suspect {
+		if r = &g.table.records[i]; r.state == Alive {
+			g.becomeSuspect(env, i, by, how.becauseOf())
+		} else if r.state == Suspect {
+			g.confirm(env, i, by)
+		}
+	}
+}
+
+// meet takes in a name that was not known. A death of somebody unknown is kept
+// silently, so that older news do not make a member of it.
+func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
+	state := State(n.State)
+	if state.Gone() && n.Age >= g.config.ReapAge || !state.Gone() && n.Addr == "" {
+		return
+	}
+	if g.table.size() >= g.config.MembersMax {
+		env.Emit(event.Shed{What: "member " + n.Node, Why: "the group is as large as it may be: raise swim.members_max"})
+		return
+	}
+	who := &Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)}
+	if state.Gone() {
+		i := g.insert(who, n.Incarnation, state)
+		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By)})
+		g.tell(env, i, classOf(state))
+		return
+	}
+	i := g.insert(who, n.Incarnation, Alive)
+	g.list(env, i)
+	g.settle(i)
+	g.tell(env, i, classJoin)
+	g.changed(env, i, Unknown, Alive, "", how.becauseOf())
+	if state == Suspect {
+		g.becomeSuspect(env, i, node.ID(n.By), how.becauseOf())
+	}
+}
+
+// becomeAlive takes a strictly higher incarnation: from whatever it was.
+func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how source) {
+	r := &g.table.records[i]
+	was := r.state
+	restarted := n.Incarnation>>32 != r.incarnation>>32
+	if was == Suspect {
+		g.acquit(env, i)
+	}
+	if was.Gone() {
+		g.unbury(i)
+	}
+	g.set(i, n.Incarnation, Alive)
+	if r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role) {
+		r.who = &Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)}
+	}
+	g.settle(i)
+	if was.Gone() {
+		g.list(env, i)
+		g.tell(env, i, classJoin)
+	} else {
+		g.tell(env, i, classAlive)
+	}
+	switch {
+	case was != Alive:
+		g.changed(env, i, was, Alive, "", how.becauseOf())
+	case restarted:
+		g.changes = append(g.changes, Change{Kind: ChangeRestart, Member: g.member(i)})
+	}
+	g.weigh(env)
+}
+
+// ending is how a member went.
+type ending struct {
+	by     node.ID
+	reason string
+	since  node.Instant
+}
+
+// becomeGone ends a member that was alive or suspect, whoever saw it: seen here
+// or learnt, what follows is the same.
+func (g *Group) becomeGone(env node.Env, i uint32, to State, incarnation uint64, e ending) {
+	was := g.table.records[i].state
+	if was.Gone() || i == 0 {
+		node.Bug("swim: %s is %v and becomes %v", g.table.records[i].who.ID, was, to)
+	}
+	if was == Suspect {
+		g.acquit(env, i)
+	}
+	g.set(i, incarnation, to)
+	g.bury(env, i, &end{since: e.since, by: e.by})
+	g.tell(env, i, classOf(to))
+	g.changed(env, i, was, to, e.by, e.reason)
+	if to == Dead {
+		g.mourn(env, i)
+	}
+	g.weigh(env)
+}
+
+// accused answers news of this node itself: whatever is held against its present
+// incarnation is refuted by a higher one.
+func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
+	self := &g.table.records[0]
+	if g.leaving || n.Incarnation < self.incarnation || n.State == uint8(Alive) && n.Incarnation == self.incarnation {
+		return
+	}
+	if n.Incarnation == math.MaxUint64 {
+		return // nothing is above it
+	}
+	g.set(0, n.Incarnation+1, Alive)
+	if n.State != uint8(Alive) {
+		g.bump(1)
+	}
+	env.Emit(event.Reached{What: "swim/refuted"})
+	g.tell(env, 0, classAlive)
+	if from.Addr != "" {
+		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
+	}
+}
+
+// changed tells the role and the observers.
+func (g *Group) changed(env node.Env, i uint32, from, to State, by node.ID, reason string) {
+	m := g.member(i)
+	m.State = to
+	g.changes = append(g.changes, Change{Kind: ChangeMember, Member: m, From: from, To: to, By: by, Reason: reason})
+	env.Emit(event.MemberChanged{
+		Group: g.config.Group, Member: m.ID, Incarnation: m.Incarnation, From: from.String(), To: to.String(), By: by, Reason: reason,
+	})
+}
+
+// settle marks the seed that a member was heard at.
+func (g *Group) settle(i uint32) {
+	for at := range g.seeds {
+		if s := &g.seeds[at]; s.addr == g.table.records[i].who.Addr {
+			s.place, s.known = i, true
+		}
+	}
+}

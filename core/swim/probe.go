@@ -1,0 +1,226 @@
+package swim
+
+import (
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// round is one probe: direct, then indirect, then judged when the next begins.
+type round struct {
+	active   bool
+	acked    bool
+	sequence uint64
+	place    uint32
+	target   node.ID
+	sent     node.Instant
+	due      node.Instant // when the next round begins
+	asked    []node.ID    // to probe indirectly
+	nacks    []node.ID    // of those, who answered that the target is silent
+}
+
+// onRound judges the last round and begins the next.
+func (g *Group) onRound(env node.Env) {
+	late := env.Now().Sub(g.round.due)
+	stopped := g.config.LagBound > 0 && late > g.config.LagBound
+	if stopped {
+		// The answer came while nobody was there to read it: nothing is proved
+		// against the target, something against this node.
+		g.bump(1)
+		if late > lagSevere {
+			g.bump(1)
+		}
+		env.Emit(event.Reached{What: "swim/late-round"})
+	} else if g.round.active && !g.round.acked {
+		g.fail(env)
+	}
+	g.round = round{asked: g.round.asked[:0], nacks: g.round.nacks[:0]}
+	wait := g.scaled(g.config.ProbeInterval)
+	g.round.due = env.Now().Add(wait)
+	env.SetTimer(node.Key(node.PartSwim, node.SwimProbe), wait)
+	if i, ok := g.next(env); ok && !g.leaving {
+		g.probe(env, i)
+	}
+}
+
+// fail is the end of a round without an answer.
+func (g *Group) fail(env node.Env) {
+	r := &g.round
+	if n := len(r.asked); n > 0 && g.config.HealthProbe {
+		g.bump(n - len(r.nacks)) // whoever did not answer either: the fault may be here
+	} else {
+		g.bump(1)
+	}
+	i, known := g.table.find(r.target)
+	if !known {
+		return
+	}
+	switch g.table.records[i].state {
+	case Alive:
+		g.becomeSuspect(env, i, env.Self().ID, "no answer to a probe")
+	case Suspect:
+		g.confirm(env, i, env.Self().ID)
+	}
+}
+
+// next returns the next member of the shuffled list that is not gone.
+func (g *Group) next(env node.Env) (uint32, bool) {
+	for tries := len(g.order) + 1; tries > 0 && len(g.order) > 0; tries-- {
+		if g.cursor >= len(g.order) {
+			g.shuffle(env)
+		}
+		i := g.order[g.cursor]
+		if g.table.records[i].state.Gone() {
+			g.unlist(g.cursor)
+			continue
+		}
+		g.cursor++
+		return i, true
+	}
+	return 0, false
+}
+
+func (g *Group) shuffle(env node.Env) {
+	g.cursor = 0
+	env.Rand(node.PurposeProbe).Shuffle(len(g.order), func(a, b int) { g.order[a], g.order[b] = g.order[b], g.order[a] })
+}
+
+// list puts a member at a random place: it waits no longer for its first probe
+// than others for their next.
+func (g *Group) list(env node.Env, i uint32) {
+	if g.table.records[i].listed {
+		return
+	}
+	g.table.records[i].listed = true
+	at := env.Rand(node.PurposeProbe).Int(len(g.order) + 1)
+	g.order = slices.Insert(g.order, at, i)
+	if at < g.cursor {
+		g.cursor++
+	}
+}
+
+// unlist removes what stands at a place of the list.
+func (g *Group) unlist(at int) {
+	g.table.records[g.order[at]].listed = false
+	g.order = slices.Delete(g.order, at, at+1)
+	if at < g.cursor {
+		g.cursor--
+	}
+}
+
+func (g *Group) probe(env node.Env, i uint32) {
+	r := &g.table.records[i]
+	g.sequence++
+	g.round.active, g.round.sequence, g.round.place, g.round.target, g.round.sent = true, g.sequence, i, r.who.ID, env.Now()
+	env.SetTimer(node.Key(node.PartSwim, node.SwimAck), g.scaled(g.config.ProbeTimeout))
+	g.sendProbe(env, i, g.sequence)
+}
+
+func (g *Group) sendProbe(env node.Env, i uint32, sequence uint64) {
+	who := g.table.records[i].who
+	m := &message.SwimProbe{
+		Group: g.config.Group, Sequence: sequence, Target: string(who.ID), Incarnation: g.Incarnation(),
+		Version: g.app.version, State: g.app.bytes,
+	}
+	m.News = g.letter(env, i, g.config.Buddy, m)
+	env.Datagram(who.Addr, m)
+}
+
+// onProbe answers whoever asks for this node.
+func (g *Group) onProbe(env node.Env, from node.Peer, i uint32, m *message.SwimProbe) {
+	if m.Target != string(env.Self().ID) {
+		env.Emit(event.Ignored{Peer: from.ID, Message: message.Name(m.Kind()), Why: "it is for " + m.Target})
+		return
+	}
+	g.hearAll(env, from, m.News, byGossip)
+	g.learn(i, m.Incarnation, m.Version, m.State)
+	g.ack(env, from.Addr, i, m.Sequence, m.Target)
+}
+
+// ack says that the target lives: this node itself, or one that it probed for
+// the receiver.
+func (g *Group) ack(env node.Env, to node.Addr, i uint32, sequence uint64, target string) {
+	m := &message.SwimAck{
+		Group: g.config.Group, Sequence: sequence, Target: target, Incarnation: g.Incarnation(),
+		Uptime: env.Now().Sub(g.started), Version: g.app.version, State: g.app.bytes,
+	}
+	m.News = g.letter(env, i, false, m)
+	env.Datagram(to, m)
+}
+
+// onAck counts an answer that names the sequence and the target of this round,
+// and comes from the target or from whom it was asked through; or passes it on.
+func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck) {
+	g.hearAll(env, from, m.News, byGossip)
+	g.learn(i, m.Incarnation, m.Version, m.State)
+	direct := m.Target == string(from.ID)
+	r := &g.round
+	if r.active && !r.acked && m.Sequence == r.sequence && m.Target == string(r.target) && (direct || slices.Contains(r.asked, from.ID)) {
+		r.acked = true
+		env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
+		g.bump(-1)
+		if direct {
+			g.changes = append(g.changes, Change{Kind: ChangeSample, Member: g.member(i), Sample: Sample{r.sent, env.Now(), m.Uptime}})
+		}
+		return
+	}
+	if direct {
+		g.passOn(env, m)
+	}
+}
+
+// onSilent asks others to try, when the direct probe was not answered in time.
+func (g *Group) onSilent(env node.Env) {
+	r := &g.round
+	if !r.active || r.acked {
+		return
+	}
+	for _, i := range g.some(env, g.config.IndirectCount, r.place) {
+		who := g.table.records[i].who
+		m := &message.SwimAsk{
+			Group: g.config.Group, Sequence: r.sequence, Target: string(r.target), Incarnation: g.Incarnation(), Nack: g.config.HealthProbe,
+		}
+		m.News = g.letter(env, i, false, m)
+		r.asked = append(r.asked, who.ID)
+		env.Datagram(who.Addr, m)
+	}
+}
+
+// some draws up to n members that are alive or suspect, without one.
+func (g *Group) some(env node.Env, n int, without uint32) []uint32 {
+	var drawn []uint32
+	r := env.Rand(node.PurposeProbe)
+	for tries := 4*n + 4; tries > 0 && len(drawn) < n && len(g.order) > 0; tries-- {
+		i := g.order[r.Int(len(g.order))]
+		if i != without && !g.table.records[i].state.Gone() && !slices.Contains(drawn, i) {
+			drawn = append(drawn, i)
+		}
+	}
+	return drawn
+}
+
+// onNack notes that one of those asked lives, and heard nothing of the target.
+func (g *Group) onNack(from node.Peer, m *message.SwimNack) {
+	r := &g.round
+	if r.active && m.Sequence == r.sequence && m.Target == string(r.target) &&
+		slices.Contains(r.asked, from.ID) && !slices.Contains(r.nacks, from.ID) {
+		r.nacks = append(r.nacks, from.ID)
+	}
+}
+
+// learn keeps what a member says of itself, unless it has said something later.
+func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
+	if version == 0 {
+		return
+	}
+	old, told := g.apps[i]
+	if told && (incarnation < old.incarnation || incarnation>>32 == old.incarnation>>32 && version <= old.version) || len(b) > stateMax {
+		return
+	}
+	g.apps[i] = app{incarnation, version, b}
+	if !slices.Equal(old.bytes, b) {
+		g.changes = append(g.changes, Change{Kind: ChangeApp, Member: g.member(i)})
+	}
+}

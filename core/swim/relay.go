@@ -1,0 +1,75 @@
+package swim
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// relay is a probe made for another.
+type relay struct {
+	origin   node.Peer
+	sequence uint64 // the origin's
+	target   node.ID
+	nack     bool
+	told     bool // the nack went out; a late answer is still passed on
+}
+
+func relayKey(sequence uint64) node.TimerKey {
+	return node.KeyN(node.PartSwim, node.SwimRelay, sequence)
+}
+
+// onAsk probes for another. Only members that are known here are probed, at the
+// address known here: nobody makes this node write to an address of his choice.
+func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk) {
+	g.hearAll(env, from, m.News, byGossip)
+	if m.Target == string(env.Self().ID) {
+		g.ack(env, from.Addr, i, m.Sequence, m.Target)
+		return
+	}
+	place, known := g.table.find(node.ID(m.Target))
+	if !known || len(g.relays) >= relaysMax {
+		g.nack(env, &relay{origin: from, sequence: m.Sequence, target: node.ID(m.Target), nack: m.Nack})
+		return
+	}
+	g.sequence++
+	g.relays[g.sequence] = &relay{origin: from, sequence: m.Sequence, target: node.ID(m.Target), nack: m.Nack}
+	// Four fifths of the time that the origin leaves: the nack arrives within it.
+	env.SetTimer(relayKey(g.sequence), g.config.ProbeTimeout*4/5)
+	g.sendProbe(env, place, g.sequence)
+}
+
+// onRelay tells the origin that the target is silent, then forgets.
+func (g *Group) onRelay(env node.Env, sequence uint64) {
+	r := g.relays[sequence]
+	if r == nil {
+		return
+	}
+	if r.told {
+		delete(g.relays, sequence)
+		return
+	}
+	r.told = true
+	g.nack(env, r)
+	env.SetTimer(relayKey(sequence), g.config.ProbeInterval)
+}
+
+func (g *Group) nack(env node.Env, r *relay) {
+	if r.nack {
+		env.Datagram(r.origin.Addr, &message.SwimNack{
+			Group: g.config.Group, Sequence: r.sequence, Target: string(r.target), Incarnation: g.Incarnation(),
+		})
+	}
+}
+
+// passOn gives the target's answer to whom it was probed for: the credit is the
+// target's.
+func (g *Group) passOn(env node.Env, m *message.SwimAck) {
+	r := g.relays[m.Sequence]
+	if r == nil || m.Target != string(r.target) {
+		return
+	}
+	delete(g.relays, m.Sequence)
+	env.CancelTimer(relayKey(m.Sequence))
+	i, _ := g.table.find(r.origin.ID)
+	g.ack(env, r.origin.Addr, i, r.sequence, m.Target)
+}

@@ -1,0 +1,85 @@
+package swim
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+)
+
+// suspicion runs against one member at one incarnation. Its deadline is decided
+// by what is known when it begins, and only moves earlier.
+type suspicion struct {
+	since     node.Instant
+	deadline  node.Instant
+	low, high time.Duration
+	by        node.ID   // who raised it
+	latest    node.ID   // who confirmed it last: that is passed on
+	confirmed []node.ID // by others, each once
+	needed    int       // confirmations down to low
+	again     bool      // its verdict was put off once
+}
+
+func suspicionKey(i uint32) node.TimerKey {
+	return node.KeyN(node.PartSwim, node.SwimSuspect, uint64(i))
+}
+
+// becomeSuspect begins a suspicion against a member that was alive.
+func (g *Group) becomeSuspect(env node.Env, i uint32, by node.ID, reason string) {
+	r := &g.table.records[i]
+	if r.state != Alive || i == 0 {
+		node.Bug("swim: %s is %v and becomes suspect", r.who.ID, r.state)
+	}
+	low, high := g.bounds()
+	s := &suspicion{since: env.Now(), low: low, high: high, by: by, latest: by}
+	// Whoever is neither the suspect nor the accuser can confirm: in a group of
+	// three that is one, and waiting for three would be waiting for the cap.
+	s.needed = min(g.config.Confirmations, g.live-2)
+	g.suspicions[i] = s
+	g.set(i, r.incarnation, Suspect)
+	s.deadline = s.since.Add(shrunk(low, high, 0, s.needed))
+	env.SetTimer(suspicionKey(i), s.deadline.Sub(env.Now()))
+	g.tell(env, i, classSuspect)
+	g.changed(env, i, Alive, Suspect, by, reason)
+	g.weigh(env)
+}
+
+// confirm counts another accuser.
+func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
+	s := g.suspicions[i]
+	if !g.config.HealthSuspicion || len(s.confirmed) >= s.needed || by == s.by || by == "" ||
+		by == g.table.records[i].who.ID || slices.Contains(s.confirmed, by) {
+		return
+	}
+	s.confirmed = append(s.confirmed, by)
+	s.latest = by
+	if at := s.since.Add(shrunk(s.low, s.high, len(s.confirmed), s.needed)); at < s.deadline && !s.again {
+		s.deadline = at
+		env.SetTimer(suspicionKey(i), max(0, at.Sub(env.Now())))
+	}
+	g.tell(env, i, classSuspect)
+}
+
+// onSuspicion gives the verdict. One that comes late comes from a node that was
+// stopped: the refutation may wait in its mailbox, so it looks there first, once.
+func (g *Group) onSuspicion(env node.Env, i uint32) {
+	s := g.suspicions[i]
+	if s == nil {
+		return
+	}
+	if late := env.Now().Sub(s.deadline); g.config.LagBound > 0 && late > g.config.LagBound && !s.again {
+		s.again = true
+		g.bump(1)
+		env.Emit(event.Reached{What: "swim/late-verdict"})
+		env.SetTimer(suspicionKey(i), g.config.ProbeTimeout)
+		return
+	}
+	g.becomeGone(env, i, Dead, g.table.records[i].incarnation, ending{s.by, "suspicion was not refuted", env.Now()})
+}
+
+// acquit ends a suspicion, whichever way.
+func (g *Group) acquit(env node.Env, i uint32) {
+	delete(g.suspicions, i)
+	env.CancelTimer(suspicionKey(i))
+}
