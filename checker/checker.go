@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"hyperscale/checker/linear"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -15,6 +16,7 @@ type Record struct {
 	At          time.Duration // since the history began, on the observer's clock
 	Node        node.ID
 	Incarnation uint64
+	Local       node.Instant // what the node's own clock read; 0 if that is not known
 	Event       node.Event
 }
 
@@ -33,13 +35,17 @@ func (v Violation) String() string {
 // violationsMax bounds what is remembered: the first ones tell the cause.
 const violationsMax = 20
 
+// Undecided is the Invariant of what could not be judged: no broken invariant, but
+// no history that was proved either.
+const Undecided = "undecided"
+
 // Checker judges one history.
 type Checker struct {
 	violations []Violation
 	broken     int
+	assume     Assumptions
 
-	acted    map[actor]message.Fence   // T3: highest obeyed
-	ordered  map[actor]message.Fence   // T3: highest dispatch obeyed
+	acting   map[actor]*acting         // T3, T4
 	started  map[execution]node.ID     // T6
 	workers  map[node.ID]*worker       // T9
 	slices   map[counted]told          // T8
@@ -55,28 +61,82 @@ type Checker struct {
 	courses   map[flow]*course        // T7
 	promises  Promises
 	ran       map[execution]message.Fence // P
+
+	nodes     map[node.ID]*observed
+	lastNode  node.ID                  // the node that spoke last,
+	last      *observed                // so that the next event of it costs no search
+	registers map[registerOf]*register // T1, T2, T4, T11
+	leaders   map[termOf]node.ID       // T5
+	votes     map[voter]event.Voted    // T5
+	memory    map[node.ID]bool         // T12: reported
+	attempts  map[sliceOf]attempt      // T13
+	doubted   map[doubt]attempt        // T13
+	reached   map[string]int
+
+	models      models
+	leaseCalls  []*leaseCalls // T4, in the order of their first calls
+	clientCalls []*jobCalls
+	fencedCalls []*fencedCalls
+	settled     bool
+}
+
+// models are T4's.
+type models struct {
+	lease  *linear.Model[linear.Register, linear.RegisterOp]
+	job    *linear.Model[linear.Job, linear.JobOp]
+	fenced *linear.Model[linear.Fenced, linear.FencedOp]
 }
 
 // New returns a checker of an empty history.
 func New() *Checker {
 	return &Checker{
-		acted: map[actor]message.Fence{}, ordered: map[actor]message.Fence{}, started: map[execution]node.ID{},
+		acting: map[actor]*acting{}, started: map[execution]node.ID{},
 		workers: map[node.ID]*worker{}, slices: map[counted]told{}, parts: map[partOf]bool{},
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
-		ran: map[execution]message.Fence{},
+		ran:   map[execution]message.Fence{},
+		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, leaders: map[termOf]node.ID{},
+		votes: map[voter]event.Voted{}, memory: map[node.ID]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
+		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }
+
+// Assumptions are what an observer knows of the world in which a history happens.
+// The zero value is that of real processes on good clocks.
+type Assumptions struct {
+	// Beyond says that clocks may drift faster than the bound: what depends on
+	// them (T2, T13, the order of grants that overlapped) is not judged then.
+	Beyond bool
+	// DriftPPM is the bound, 10,000 when it is not set.
+	DriftPPM int64
+	// Clock reads the clock of an incarnation as it is now, exactly; false: that
+	// incarnation is over. Without it only what holds for any clock within the bound
+	// is judged, from Record.Local.
+	Clock func(id node.ID, incarnation uint64) (node.Instant, bool)
+	// Sends says whether a worker's executors run an attempt now; without it they do
+	// from SliceStarted to SliceEnded, or until their time is over.
+	Sends func(worker node.ID, s message.SliceID, f message.Fence) bool
+	// MemoryMax bounds what one node may hold, in bytes; zero: it is not judged.
+	MemoryMax int64
+}
+
+// Assume tells it, before the first event.
+func (c *Checker) Assume(a Assumptions) { c.assume = a }
 
 // Observe takes the next event.
 func (c *Checker) Observe(r Record) {
 	c.seen++
+	c.heard(r)
 	c.outlive(r)
 	switch e := r.Event.(type) {
 	case event.Acted:
 		c.onActed(r, e)
+	case event.FenceRefused:
+		c.onFenceRefused(r, e)
 	case event.SliceStarted:
 		c.onSliceStarted(r, e)
+	case event.SliceRenewed:
+		c.onSliceRenewed(r, e)
 	case event.SliceEnded:
 		c.onSliceEnded(r, e)
 	case event.SliceCounted:
@@ -95,8 +155,51 @@ func (c *Checker) Observe(r Record) {
 		c.onSliceLost(r, e)
 	case event.PartDispatched:
 		c.onPartDispatched(r, e)
+	case event.LeaseGranted:
+		c.onLeaseGranted(r, e)
+	case event.LeaseExtended:
+		c.onLeaseExtended(r, e)
+	case event.LeaseEnded:
+		c.onLeaseEnded(r, e)
+	case event.LeaseCalled:
+		c.onLeaseCalled(r, e)
+	case event.LeaseReturned:
+		c.onLeaseReturned(r, e)
+	case event.ClientCalled:
+		c.onClientCalled(r, e)
+	case event.ClientReturned:
+		c.onClientReturned(r, e)
+	case event.Elected:
+		c.onElected(r, e)
+	case event.Voted:
+		c.onVoted(r, e)
+	case event.Reached:
+		c.reached[e.What]++
 	}
 }
+
+// Died tells that a process is gone, and with a worker its executors: its windows
+// and attempts are void, what it called never returns.
+func (c *Checker) Died(id node.ID, at time.Duration) {
+	n := c.nodes[id]
+	if n == nil || n.died {
+		return
+	}
+	n.died = true
+	c.abandon(n)
+	delete(c.workers, id)
+}
+
+// Memory judges T12: what a node holds is bounded.
+func (c *Checker) Memory(at time.Duration, id node.ID, bytes int64) {
+	if c.assume.MemoryMax > 0 && bytes > c.assume.MemoryMax && !c.memory[id] {
+		c.memory[id] = true
+		c.violate("T12", Record{At: at, Node: id}, "%s holds %d bytes, bounded by %d", id, bytes, c.assume.MemoryMax)
+	}
+}
+
+// Reached returns how often each rare state was visited.
+func (c *Checker) Reached() map[string]int { return maps.Clone(c.reached) }
 
 // Violations returns what was broken so far, the first ones, in order.
 func (c *Checker) Violations() []Violation { return c.violations }
@@ -110,8 +213,8 @@ func (c *Checker) Violate(invariant string, r Record, format string, args ...any
 // gone with it, and nothing can be asked of that any more. What others hold of it
 // still counts.
 func (c *Checker) Forget(id node.ID) {
-	maps.DeleteFunc(c.acted, func(a actor, _ message.Fence) bool { return a.node == id })
-	maps.DeleteFunc(c.ordered, func(a actor, _ message.Fence) bool { return a.node == id })
+	maps.DeleteFunc(c.acting, func(a actor, _ *acting) bool { return a.node == id })
+	maps.DeleteFunc(c.votes, func(v voter, _ event.Voted) bool { return v.node == id })
 	maps.DeleteFunc(c.slices, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(c.reported, func(p partSum, _ uint64) bool { return p.manager == id })
 	maps.DeleteFunc(c.given, func(g given, _ message.Fence) bool { return g.giver == id })

@@ -13,6 +13,7 @@ type worker struct {
 	incarnation uint64
 	holder      map[int]execution
 	heard       time.Duration // when it last told anything
+	datacenter  string        // where its slices are
 }
 
 // of returns the worker's cores. A new incarnation holds none: its executors
@@ -20,7 +21,7 @@ type worker struct {
 func (c *Checker) of(r Record) *worker {
 	w := c.workers[r.Node]
 	if w == nil || w.incarnation != r.Incarnation {
-		w = &worker{r.Incarnation, map[int]execution{}, r.At}
+		w = &worker{incarnation: r.Incarnation, holder: map[int]execution{}, heard: r.At}
 		c.workers[r.Node] = w
 	}
 	return w
@@ -54,6 +55,7 @@ func (c *Checker) leaks(now, bound time.Duration) {
 
 func (c *Checker) takeCores(r Record, e event.SliceStarted) {
 	w := c.of(r)
+	w.datacenter = e.Datacenter
 	if len(e.Cores) == 0 {
 		c.violate("T9", r, "slice %v under %v started on no core", e.Slice, e.Fence)
 	}
@@ -98,4 +100,5 @@ func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {
 	for _, core := range held {
 		delete(w.holder, core)
 	}
+	c.endsAttempt(r, w, e)
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"hyperscale/checker/linear"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -8,9 +9,17 @@ import (
 
 // actor is a receiver and what it acts on.
 type actor struct {
-	node  node.ID
-	slice message.SliceID
-	part  bool
+	node       node.ID
+	slice      message.SliceID
+	part       bool
+	datacenter string // of a part, for a gate
+}
+
+// acting is what it has acted on.
+type acting struct {
+	highest message.Fence
+	ordered message.Fence // of its last dispatch
+	calls   *fencedCalls
 }
 
 // execution names one run of a slice.
@@ -23,22 +32,36 @@ type execution struct {
 // onActed judges T3. Equal fences pass, but for a dispatch: an equal dispatch is
 // answered again and starts nothing.
 func (c *Checker) onActed(r Record, e event.Acted) {
-	who := actor{r.Node, e.Slice, e.Part}
-	if highest := c.acted[who]; e.Fence.Less(highest) {
-		c.violate("T3", r, "%s of %v under fence %v after it had acted under %v", e.What, e.Slice, e.Fence, highest)
+	who := actor{r.Node, e.Slice, e.Part, e.Datacenter}
+	a := c.acting[who]
+	if a == nil {
+		a = &acting{}
+		c.acting[who] = a
+	}
+	if e.Fence.Less(a.highest) {
+		c.violate("T3", r, "%s of %v under fence %v after it had acted under %v", e.What, e.Slice, e.Fence, a.highest)
 		return
 	}
-	c.acted[who] = e.Fence
-	if e.What != "dispatch" {
-		return
+	a.highest = e.Fence
+	if e.What == "dispatch" {
+		if a.ordered != (message.Fence{}) && !a.ordered.Less(e.Fence) {
+			c.violate("T3", r, "dispatch of %v under fence %v was obeyed, though %v had been", e.Slice, e.Fence, a.ordered)
+		}
+		a.ordered = e.Fence
 	}
-	if last, ok := c.ordered[who]; ok && !last.Less(e.Fence) {
-		c.violate("T3", r, "dispatch of %v under fence %v was obeyed, though %v had been", e.Slice, e.Fence, last)
-	}
-	c.ordered[who] = e.Fence
+	c.answers(r, who, a, linear.FencedOp{What: e.What, Fence: e.Fence})
 }
 
-// onSliceStarted judges T6, then T9.
+// onFenceRefused is for receivers that have acted: one that has not may hold what
+// it learnt from a report.
+func (c *Checker) onFenceRefused(r Record, e event.FenceRefused) {
+	who := actor{r.Node, e.Slice, e.Part, e.Datacenter}
+	if a := c.acting[who]; a != nil {
+		c.answers(r, who, a, linear.FencedOp{What: e.What, Fence: e.Got, Refused: true, Current: e.Current})
+	}
+}
+
+// onSliceStarted judges T6, then T13 and T9.
 func (c *Checker) onSliceStarted(r Record, e event.SliceStarted) {
 	run := execution{e.Datacenter, e.Slice, e.Fence}
 	if first, ok := c.started[run]; ok {
@@ -46,5 +69,6 @@ func (c *Checker) onSliceStarted(r Record, e event.SliceStarted) {
 	}
 	c.started[run] = r.Node
 	c.startsOnce(r, e)
+	c.startsAlone(r, e)
 	c.takeCores(r, e)
 }

@@ -2,11 +2,13 @@ package checker
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -21,6 +23,7 @@ type line struct {
 	AtNS        time.Duration   `json:"at_ns"`
 	Node        node.ID         `json:"node"`
 	Incarnation uint64          `json:"incarnation"`
+	LocalNS     node.Instant    `json:"local_ns,omitempty"`
 	Name        string          `json:"event"`
 	Data        json.RawMessage `json:"data"`
 }
@@ -31,7 +34,7 @@ func AppendJSON(b []byte, r Record) ([]byte, error) {
 	if err != nil {
 		return b, fmt.Errorf("write %s: %w", r.Event.EventName(), err)
 	}
-	text, err := json.Marshal(line{r.At, r.Node, r.Incarnation, r.Event.EventName(), data})
+	text, err := json.Marshal(line{r.At, r.Node, r.Incarnation, r.Local, r.Event.EventName(), data})
 	if err != nil {
 		return b, fmt.Errorf("write %s: %w", r.Event.EventName(), err)
 	}
@@ -69,5 +72,27 @@ func parse(text []byte) (Record, error) {
 	if err := json.Unmarshal(l.Data, e); err != nil {
 		return Record{}, fmt.Errorf("event %q: %w", l.Name, err)
 	}
-	return Record{l.AtNS, l.Node, l.Incarnation, reflect.ValueOf(e).Elem().Interface().(node.Event)}, nil
+	return Record{l.AtNS, l.Node, l.Incarnation, l.LocalNS, reflect.ValueOf(e).Elem().Interface().(node.Event)}, nil
+}
+
+// Merge reads the history files of several nodes of one machine and orders them in
+// one. Their clocks are one clock, so the order is that of real time, exactly; what
+// two nodes did in the same nanosecond may have happened either way, and is taken in
+// the order of the files. A record without the reading of its node's own clock has
+// its At.
+func Merge(files ...io.Reader) ([]Record, error) {
+	var all []Record
+	for i, f := range files {
+		err := Read(f, func(r Record) {
+			if r.Local == 0 {
+				r.Local = node.Instant(r.At)
+			}
+			all = append(all, r)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("file %d: %w", i+1, err)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Record) int { return cmp.Compare(a.At, b.At) })
+	return all, nil
 }

@@ -43,15 +43,15 @@ func (c *Checker) cancelsSoon(r Record, j *theJob, e event.JobChanged) {
 
 // Delivered judges what a client was told of a job's end: it is what the gate
 // decided, and holds what was counted of the job's parts, no more and no less. What
-// a gate counted in the moment of its crash nobody heard of: only one that lived
-// through the job can be asked for the sum.
+// a gate counted in the moment of its crash nobody heard of: only one that owned the
+// job from its beginning to its end can be asked for the sum.
 func (c *Checker) Delivered(r Record, job message.JobID, state message.JobState, parts int, started uint64) {
 	j := c.jobs[job]
 	if j == nil || j.state != state {
 		c.violate("L", r, "%s was told that job %v is %v, its gate had not decided so", r.Node, job, state)
 		return
 	}
-	if j.incarnation != j.born {
+	if j.moved {
 		return
 	}
 	sum := c.sums[job]

@@ -17,10 +17,11 @@ type theJob struct {
 	gate  node.ID
 	// incarnation of the gate that told last
 	incarnation uint64
-	born        uint64 // that of the gate that accepted it
 	accepted    time.Duration
 	cancelling  time.Duration // when it became so
 	ended       time.Duration
+	moved       bool // from the gate that accepted it to another one, or to its next incarnation
+	calls       *jobCalls
 }
 
 // flow is a workflow of a part.
@@ -40,23 +41,28 @@ func (c *Checker) job(id message.JobID) *theJob {
 	return j
 }
 
-// onJobChanged judges L. A gate that restarts may tell again from where its disk
-// stands; it may not go on from elsewhere.
+// onJobChanged judges L. A gate that restarts, or takes a job over, may tell again
+// from where the record stands; it may not go on from elsewhere.
 func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 	j := c.job(e.Job)
-	again := e == j.last && r.Node == j.gate && r.Incarnation > j.incarnation
+	restarted := r.Node == j.gate && r.Incarnation > j.incarnation
+	taken := j.gate != "" && r.Node != j.gate && c.owns(r.Node, e.Job)
+	again := e == j.last && (restarted || taken)
 	j.last, j.incarnation = e, r.Incarnation
+	if restarted || taken {
+		j.gate, j.moved = r.Node, true
+	}
 	if again {
 		return // it cannot know whether anybody heard of it
 	}
 	if j.gate == "" {
-		j.gate, j.born, j.accepted = r.Node, r.Incarnation, r.At
+		j.gate, j.accepted = r.Node, r.At
 	}
 	if e.From == message.JobNone {
 		if j.state != message.JobNone {
 			c.violate("L", r, "job %v was accepted twice", e.Job)
 		}
-		j.gate, j.born, j.accepted = r.Node, r.Incarnation, r.At
+		j.gate, j.moved, j.accepted = r.Node, false, r.At
 	}
 	if j.state.Terminal() {
 		c.violate("L", r, "job %v had ended %v and became %v", e.Job, j.state, e.To)
@@ -117,14 +123,17 @@ func (c *Checker) Open() []Open {
 }
 
 // Finish judges T11 at the end of a history: every job that was accepted at least
-// bound ago, with no fault since, must have ended; and that no core stays behind (T9).
+// bound ago, with no fault since, must have ended, and until then somebody must own
+// it; that no core stays behind (T9); and T4 of what is left.
 func (c *Checker) Finish(now, bound time.Duration) {
 	for _, o := range c.Open() {
 		if o.Accepted <= now-bound {
 			c.violate("T11", Record{At: now, Node: o.Gate}, "job %v, accepted at %v, is still %v", o.Job, o.Accepted, o.State)
+			c.owned(now, bound, o)
 		}
 	}
 	c.leaks(now, bound)
+	c.Settle()
 }
 
 // Acknowledged tells that a client was told of a job: it must be known.

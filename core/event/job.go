@@ -36,19 +36,21 @@ type WorkflowChanged struct {
 // Acted: a receiver obeyed an order that carries a fence (T3). For a manager
 // Slice.Ordinal and Slice.Workflow are zero and Part is true.
 type Acted struct {
-	Slice message.SliceID
-	Part  bool
-	Fence message.Fence
-	What  string // "dispatch", "cancel"
+	Slice      message.SliceID
+	Part       bool
+	Datacenter string // of a part, where the receiver is a gate; else empty
+	Fence      message.Fence
+	What       string // "dispatch", "cancel"
 }
 
 // FenceRefused: a receiver refused an order or a report for its stale fence.
 type FenceRefused struct {
-	Slice   message.SliceID
-	Part    bool
-	Got     message.Fence
-	Current message.Fence
-	What    string
+	Slice      message.SliceID
+	Part       bool
+	Datacenter string // as of Acted
+	Got        message.Fence
+	Current    message.Fence
+	What       string
 }
 
 // SliceStarted: a worker accepted an execution and gave it cores (T6, T9). Slices

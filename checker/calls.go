@@ -1,0 +1,302 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hyperscale/checker/linear"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+)
+
+// Operations (T4) are collected by object: a lease register, a receiver behind it, a
+// job as clients see it. Package linear judges them.
+
+type (
+	leaseCalls  = linear.Partition[linear.Register, linear.RegisterOp]
+	jobCalls    = linear.Partition[linear.Job, linear.JobOp]
+	fencedCalls = linear.Partition[linear.Fenced, linear.FencedOp]
+)
+
+// observed is what is known of a node of whatever role.
+type observed struct {
+	incarnation uint64
+	died        bool
+	calls       map[callOf]call
+}
+
+// callOf names an operation within an incarnation.
+type callOf struct {
+	client bool
+	number uint64
+}
+
+// call is one that has not returned.
+type call struct {
+	seq   uint64
+	from  linear.Where
+	lease *leaseCalls
+	job   *jobCalls // nil until the job of a submit without a key is known
+	index int
+	op    linear.JobOp
+}
+
+func where(r Record) linear.Where {
+	return linear.Where{At: r.At, Node: r.Node, Incarnation: r.Incarnation}
+}
+
+// heard notes that an incarnation speaks: the calls of an older one are never
+// returned, and it is over.
+func (c *Checker) heard(r Record) *observed {
+	n := c.last
+	if n == nil || c.lastNode != r.Node {
+		if n = c.nodes[r.Node]; n == nil {
+			n = &observed{incarnation: r.Incarnation}
+			c.nodes[r.Node] = n
+		}
+		c.last, c.lastNode = n, r.Node
+	}
+	if r.Incarnation > n.incarnation {
+		c.abandon(n)
+		n.incarnation, n.died = r.Incarnation, false
+	}
+	return n
+}
+
+// abandon ends the calls of an incarnation that is over.
+func (c *Checker) abandon(n *observed) {
+	if len(n.calls) == 0 {
+		return
+	}
+	open := slices.SortedFunc(maps.Keys(n.calls), func(a, b callOf) int {
+		return cmp.Or(cmp.Compare(n.calls[a].seq, n.calls[b].seq), cmp.Compare(a.number, b.number))
+	})
+	for _, key := range open {
+		switch x := n.calls[key]; {
+		case x.lease != nil:
+			c.fails(x.lease.Abandon(x.index))
+		case x.job != nil:
+			c.fails(x.job.Abandon(x.index))
+		}
+	}
+	clear(n.calls)
+}
+
+func (n *observed) begin(key callOf, x call) {
+	if n.calls == nil {
+		n.calls = map[callOf]call{}
+	}
+	n.calls[key] = x
+}
+
+// fails turns what linear found into a violation.
+func (c *Checker) fails(f *linear.Failure) {
+	if f == nil {
+		return
+	}
+	invariant := "T4"
+	if f.Undecided {
+		invariant = Undecided
+	}
+	c.violate(invariant, Record{At: f.At.At, Node: f.At.Node, Incarnation: f.At.Incarnation}, "%s", f.Detail)
+}
+
+func (c *Checker) onLeaseCalled(r Record, e event.LeaseCalled) {
+	switch e.What {
+	case "acquire", "update", "release", "read":
+	case "read-held": // by the holder, alone: nothing but its window makes it good
+		if c.assume.Beyond {
+			return
+		}
+	default:
+		c.violate(Undecided, r, "%s called %q of the register of job %v: T4 knows no such operation", r.Node, e.What, e.Job)
+		return
+	}
+	g := c.register(e.Group, e.Job)
+	if g.calls == nil {
+		g.calls = linear.NewPartition(c.models.lease, fmt.Sprintf("%s/%v", e.Group, e.Job))
+		c.leaseCalls = append(c.leaseCalls, g.calls)
+	}
+	x := call{seq: c.seen, from: where(r), lease: g.calls}
+	x.index = g.calls.Call(c.seen, x.from, linear.RegisterOp{What: e.What, Token: e.Token, Value: e.Value})
+	c.nodes[r.Node].begin(callOf{number: e.Call}, x)
+}
+
+// onLeaseReturned: one that began before the history did is nobody's.
+func (c *Checker) onLeaseReturned(r Record, e event.LeaseReturned) {
+	n := c.nodes[r.Node]
+	key := callOf{number: e.Call}
+	x, ok := n.calls[key]
+	if !ok {
+		return
+	}
+	delete(n.calls, key)
+	if !e.OK {
+		c.fails(x.lease.Drop(x.index))
+		return
+	}
+	op, ok := x.lease.Called(x.index)
+	if !ok {
+		return
+	}
+	if op.What != "update" && op.What != "release" {
+		op.Token, op.Value = e.Token, e.Value
+	}
+	c.fails(x.lease.Return(x.index, c.seen, where(r), op))
+}
+
+// jobCalls returns the history of a job as clients see it.
+func (c *Checker) jobCalls(id message.JobID) *jobCalls {
+	j := c.job(id)
+	if j.calls == nil {
+		j.calls = linear.NewPartition(c.models.job, id.String())
+		c.clientCalls = append(c.clientCalls, j.calls)
+	}
+	return j.calls
+}
+
+func (c *Checker) onClientCalled(r Record, e event.ClientCalled) {
+	switch e.What {
+	case "submit", "status", "cancel", "result":
+	default:
+		c.violate(Undecided, r, "%s called %q of job %v: T4 knows no such operation", r.Node, e.What, e.Job)
+		return
+	}
+	x := call{seq: c.seen, from: where(r), op: linear.JobOp{What: e.What, Payload: e.Payload}}
+	if e.Job != (message.JobID{}) {
+		x.job = c.jobCalls(e.Job)
+		x.index = x.job.Call(c.seen, x.from, x.op)
+	}
+	c.nodes[r.Node].begin(callOf{true, e.Call}, x)
+}
+
+func (c *Checker) onClientReturned(r Record, e event.ClientReturned) {
+	n := c.nodes[r.Node]
+	key := callOf{true, e.Call}
+	x, ok := n.calls[key]
+	if !ok {
+		return
+	}
+	delete(n.calls, key)
+	if x.job == nil {
+		if e.Job == (message.JobID{}) {
+			return // refused, and never named
+		}
+		x.job = c.jobCalls(e.Job)
+		x.index = x.job.Call(x.seq, x.from, x.op)
+	}
+	if !e.OK && !tells(x.op.What, e.Code) {
+		c.fails(x.job.Drop(x.index))
+		return
+	}
+	x.op.State, x.op.Result = e.State, e.Result
+	if !e.OK {
+		x.op.Refused = e.Code
+	}
+	c.fails(x.job.Return(x.index, c.seen, where(r), x.op))
+}
+
+// tells says that a refusal tells something of the job itself, not just of whoever
+// was asked.
+func tells(what string, code message.Code) bool {
+	if what == "submit" {
+		return code == message.CodeKeyMismatch
+	}
+	return code == message.CodeUnknownJob
+}
+
+// answers is T4 of the register behind the lease: what one receiver obeyed, and
+// refused.
+func (c *Checker) answers(r Record, who actor, a *acting, op linear.FencedOp) {
+	if a.calls == nil {
+		a.calls = linear.NewPartition(c.models.fenced, fmt.Sprintf("%s/%v", who.node, who.slice))
+		c.fencedCalls = append(c.fencedCalls, a.calls)
+	}
+	c.fails(a.calls.Point(c.seen, where(r), op))
+}
+
+// Settle judges T4 of what is left, once: what is open then never returns. Finish
+// does so too; it is for histories that are too short to judge liveness.
+func (c *Checker) Settle() {
+	if c.settled {
+		return
+	}
+	c.settled = true
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		c.abandon(c.nodes[id])
+	}
+	for _, p := range c.leaseCalls {
+		c.fails(p.Finish())
+	}
+	for _, p := range c.clientCalls {
+		c.fails(p.Finish())
+	}
+	for _, p := range c.fencedCalls {
+		c.fails(p.Finish())
+	}
+}
+
+// partition is any of them.
+type partition interface {
+	Label() string
+	Failure() *linear.Failure
+	Explain() (string, []byte)
+}
+
+// Linear returns what is not linearizable, or could not be decided, by object.
+func (c *Checker) Linear() []Violation {
+	var found []Violation
+	for _, p := range c.failed() {
+		f := p.Failure()
+		invariant := "T4"
+		if f.Undecided {
+			invariant = Undecided
+		}
+		found = append(found, Violation{invariant, f.At.At, f.At.Node, f.Detail})
+	}
+	return found
+}
+
+// failed returns the partitions that failed, in the order in which their objects
+// were first used.
+func (c *Checker) failed() (all []partition) {
+	for _, p := range c.leaseCalls {
+		if p.Failure() != nil {
+			all = append(all, p)
+		}
+	}
+	for _, p := range c.clientCalls {
+		if p.Failure() != nil {
+			all = append(all, p)
+		}
+	}
+	for _, p := range c.fencedCalls {
+		if p.Failure() != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Explain judges a history again and says which operations could not be ordered: as
+// text, and as a page with porcupine's picture of the window in which they are (nil
+// when all is well, or the window is too large to draw).
+func Explain(history []Record, a Assumptions) (text string, page []byte) {
+	c := New()
+	c.Assume(a)
+	for _, r := range history {
+		c.Observe(r)
+	}
+	c.Settle()
+	failed := c.failed()
+	if len(failed) == 0 {
+		return "every object's operations can be ordered: the history is linearizable\n", nil
+	}
+	text, page = failed[0].Explain()
+	for _, p := range failed[1:] {
+		text += "also: " + p.Label() + "\n"
+	}
+	return text, page
+}
