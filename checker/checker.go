@@ -45,15 +45,18 @@ type Checker struct {
 	broken     int
 	assume     Assumptions
 
-	acting   map[actor]*acting         // T3, T4
-	started  map[execution]node.ID     // T6
-	workers  map[node.ID]*worker       // T9
-	slices   map[counted]told          // T8
-	parts    map[partOf]bool           // T8
-	jobs     map[message.JobID]*theJob // L, T11
-	flows    map[flow]message.WorkflowState
-	reported map[partSum]uint64 // T8: starts counted, by part
-	sums     map[message.JobID]jobSum
+	acting    map[actor]*acting         // T3, T4
+	started   map[execution]node.ID     // T6
+	workers   map[node.ID]*worker       // T9
+	slices    map[counted]told          // T8
+	parts     map[partOf]bool           // T8
+	jobs      map[message.JobID]*theJob // L, T11
+	flows     map[flow]message.WorkflowState
+	reported  map[partSum]uint64 // T8: starts counted, by manager and part
+	latest    map[sliceOf]latest // T8
+	inherited map[partOf]uint64  // T8: starts counted, by part
+	places    map[node.ID]string // T7: datacenters of managers
+	sums      map[message.JobID]jobSum
 
 	seen      uint64                  // events
 	given     map[given]message.Fence // T3: highest given out
@@ -96,6 +99,7 @@ func New() *Checker {
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
 		ran:   map[execution]message.Fence{},
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, leaders: map[termOf]node.ID{},
+		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
 		votes: map[voter]event.Voted{}, memory: map[node.ID]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
 		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
@@ -133,6 +137,8 @@ func (c *Checker) Observe(r Record) {
 		c.onActed(r, e)
 	case event.FenceRefused:
 		c.onFenceRefused(r, e)
+	case event.FenceStored:
+		c.onFenceStored(r, e)
 	case event.SliceStarted:
 		c.onSliceStarted(r, e)
 	case event.SliceRenewed:

@@ -1,6 +1,9 @@
 package checker
 
 import (
+	"maps"
+	"slices"
+
 	"hyperscale/checker/linear"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -71,4 +74,16 @@ func (c *Checker) onSliceStarted(r Record, e event.SliceStarted) {
 	c.startsOnce(r, e)
 	c.startsAlone(r, e)
 	c.takeCores(r, e)
+}
+
+// onFenceStored judges T3 across a crash that takes the write from both sides, and
+// with it the proof: what runs under a fence had it on disk before.
+func (c *Checker) onFenceStored(r Record, e event.FenceStored) {
+	w := c.of(r)
+	for _, core := range slices.Sorted(maps.Keys(w.holder)) {
+		if run := w.holder[core]; run.slice == e.Slice && run.fence == e.Fence {
+			c.violate("T3", r, "slice %v was started under %v before that fence was on disk", e.Slice, e.Fence)
+			return
+		}
+	}
 }

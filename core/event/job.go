@@ -53,6 +53,13 @@ type FenceRefused struct {
 	What       string
 }
 
+// FenceStored: the fence of a slice is on this worker's disk. What starts or stops
+// under it does so after that, whatever both sides lose in a crash (T3).
+type FenceStored struct {
+	Slice message.SliceID
+	Fence message.Fence
+}
+
 // SliceStarted: a worker accepted an execution and gave it cores (T6, T9). Slices
 // and fences are named anew in each datacenter.
 type SliceStarted struct {
@@ -142,6 +149,9 @@ func (Acted) EventName() string { return "acted" }
 
 // EventName implements node.Event.
 func (FenceRefused) EventName() string { return "fence-refused" }
+
+// EventName implements node.Event.
+func (FenceStored) EventName() string { return "fence-stored" }
 
 // EventName implements node.Event.
 func (SliceStarted) EventName() string { return "slice-started" }

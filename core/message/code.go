@@ -28,6 +28,7 @@ const (
 	CodeCircuitOpen
 	CodeGateSet
 	CodeNotMember
+	CodeNotRenewed
 	codeEnd
 )
 
@@ -77,6 +78,8 @@ func (c Code) entry() codeEntry {
 		return codeEntry{"the configured sets differ", false, "give all nodes the same --gates (and managers of a datacenter the same --managers)"}
 	case CodeNotMember:
 		return codeEntry{"the node is joining and answers nothing yet", true, "ask another one, or wait until its disk has caught up"}
+	case CodeNotRenewed:
+		return codeEntry{"the worker has had no answer to its heartbeats of late", true, "dispatch it to another worker, or after the next heartbeat"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -59,6 +59,7 @@ type ExecEvent struct {
 	Body   Message
 	Reason string
 	Tail   string
+	Lapsed bool // with ExecGone: its time was over, see Executor.Extend
 }
 
 // Input is one thing that happened. Only the fields named at its kind are set.

@@ -43,6 +43,7 @@ const (
 	GateSweep
 	GatePush
 	GateQueue
+	GateStop
 )
 
 // Timer kinds of the manager.
@@ -62,8 +63,7 @@ const (
 // Timer kinds of the worker.
 const (
 	WorkerHeartbeat uint8 = iota + 1
-	WorkerReconnect
-	WorkerSilence
+	WorkerRenewal         // of one execution: its deadline
 	WorkerSlice
 	WorkerKill
 	WorkerPush

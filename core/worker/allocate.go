@@ -58,4 +58,5 @@ func (m *Machine) release(env node.Env, x *execution) {
 	x.owed = 0
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerSlice, x.number))
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number))
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number))
 }

@@ -6,13 +6,14 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/uplink"
 )
 
 // onCancel stops a slice under the fence given or a lower one. It may come
 // before the dispatch that it cancels: cancellations are in a faster lane.
-func (m *Machine) onCancel(env node.Env, l *link, c *message.SliceCancel) {
+func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.SliceCancel) {
 	if c.Fence.Attempt == 0 || c.State != message.WorkflowCancelled && c.State != message.WorkflowTimedOut {
-		env.Emit(event.Ignored{Peer: l.peer.ID, Message: "SliceCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
+		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SliceCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
 		return
 	}
 	s := m.slices[c.Slice]
@@ -28,7 +29,7 @@ func (m *Machine) onCancel(env node.Env, l *link, c *message.SliceCancel) {
 
 // cancelUnseen raises the fence, so that the dispatch that is still under way
 // starts nothing, and stops what a lower fence started.
-func (m *Machine) cancelUnseen(env node.Env, l *link, s *slice, c *message.SliceCancel) {
+func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *slice, c *message.SliceCancel) {
 	if len(m.outbox) >= m.config.OutboxMax && !m.evict(env) {
 		env.Emit(event.Shed{What: "cancel of slice " + c.Slice.String(), Why: fmt.Sprintf("%d results wait for their managers", len(m.outbox))})
 		return // it will be sent again
@@ -44,7 +45,7 @@ func (m *Machine) cancelUnseen(env node.Env, l *link, s *slice, c *message.Slice
 	m.writeFence(env, x)
 }
 
-func (m *Machine) cancelCurrent(env node.Env, l *link, s *slice, c *message.SliceCancel) {
+func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *slice, c *message.SliceCancel) {
 	x := s.storing
 	if x == nil {
 		x = s.current
@@ -52,10 +53,10 @@ func (m *Machine) cancelCurrent(env node.Env, l *link, s *slice, c *message.Slic
 	if x == nil {
 		// It died with a former incarnation, or its end was acknowledged: whoever
 		// counted that end knows it.
-		env.Send(l.stream, &message.SliceResult{Slice: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
+		env.Send(l.Stream, &message.SliceResult{Slice: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
 		return
 	}
-	x.manager = l.peer.ID
+	x.owner(l.Peer.ID)
 	if x.phase == ended {
 		m.tell(env, x)
 		return

@@ -15,6 +15,7 @@ type Config struct {
 	Cores      int         // executors, one a core; 1 to 1024
 
 	Heartbeat        time.Duration // to each manager
+	RenewalTimeout   time.Duration // a slice runs no longer after the last heartbeat whose answer named it
 	Silence          time.Duration // of a manager, before its stream is closed and opened again
 	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
 	ReconnectMax     time.Duration // the wait doubles up to here
@@ -32,6 +33,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Heartbeat:        time.Second,
+		RenewalTimeout:   5 * time.Second,
 		Silence:          5 * time.Second,
 		ReconnectMin:     250 * time.Millisecond,
 		ReconnectMax:     2 * time.Second,
@@ -63,7 +65,7 @@ func (c Config) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"heartbeat", c.Heartbeat}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
+		{"heartbeat", c.Heartbeat}, {"renewal_timeout", c.RenewalTimeout}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
 		{"progress_interval", c.ProgressInterval}, {"kill_grace", c.KillGrace}, {"result_retry", c.ResultRetry},
 		{"drain_timeout", c.DrainTimeout}, {"fence_age", c.FenceAge}, {"sweep_interval", c.SweepInterval},
 	} {
@@ -73,6 +75,9 @@ func (c Config) Validate() error {
 	}
 	if c.Silence < 2*c.Heartbeat {
 		fault("worker.silence = %v must be at least twice worker.heartbeat = %v: one lost heartbeat is no silence", c.Silence, c.Heartbeat)
+	}
+	if c.RenewalTimeout < 2*c.Heartbeat {
+		fault("worker.renewal_timeout = %v must be at least twice worker.heartbeat = %v: each heartbeat renews what runs", c.RenewalTimeout, c.Heartbeat)
 	}
 	if c.ReconnectMax < c.ReconnectMin {
 		fault("worker.reconnect_max = %v is below worker.reconnect_min = %v: raise it", c.ReconnectMax, c.ReconnectMin)

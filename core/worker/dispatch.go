@@ -7,9 +7,10 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/uplink"
 )
 
-func (m *Machine) onDispatch(env node.Env, l *link, d *message.SliceDispatch) {
+func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispatch) {
 	s := m.slices[d.Slice]
 	if s != nil && d.Fence.Less(s.high()) {
 		m.refuseStale(env, l, s, d.Fence, "dispatch")
@@ -23,13 +24,18 @@ func (m *Machine) onDispatch(env node.Env, l *link, d *message.SliceDispatch) {
 		m.refuse(env, l, d, code, why)
 		return
 	}
+	until, ok := m.limit(env, l)
+	if !ok {
+		m.refuse(env, l, d, message.CodeNotRenewed, fmt.Sprintf("no heartbeat of the last %v was answered on this stream", m.config.RenewalTimeout))
+		return
+	}
 	if s == nil {
 		s = &slice{id: d.Slice}
 		m.slices[d.Slice] = s
 	}
 	m.abandon(env, s, d.Fence)
 	x := m.begin(env, s, d.Fence, l)
-	x.dispatch = d
+	x.dispatch, x.until = d, until
 	if !m.reserve(x, min(int(d.Cores), int(min(d.VUs, uint64(len(m.cores)))))) {
 		delete(m.active, x.number)
 		m.forget(s)
@@ -37,14 +43,17 @@ func (m *Machine) onDispatch(env node.Env, l *link, d *message.SliceDispatch) {
 		return
 	}
 	s.storing = x
+	m.enforce(env, x)
 	m.writeFence(env, x)
 }
 
 // unfit says why a dispatch cannot be taken whatever cores are free.
 func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, string) {
 	switch {
-	case m.draining:
+	case m.stopping:
 		return message.CodeDraining, "this worker is being stopped"
+	case m.draining:
+		return message.CodeDraining, "this worker is being drained"
 	case d.Fence.Job == 0 || d.Fence.Manager == 0 || d.Fence.Attempt == 0:
 		return message.CodeBadPlan, fmt.Sprintf("fence = %v has a zero, all its parts begin at 1", d.Fence)
 	case len(d.Workflow) > 256 || d.Timeout < 0 || d.Duration < 0 || d.RunTimeout < 0:
@@ -57,44 +66,44 @@ func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, s
 	return message.CodeNone, ""
 }
 
-func (m *Machine) refuse(env node.Env, l *link, d *message.SliceDispatch, code message.Code, why string) {
+func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.SliceDispatch, code message.Code, why string) {
 	env.Emit(event.Shed{What: "dispatch of slice " + d.Slice.String(), Why: why})
-	env.Send(l.stream, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
+	env.Send(l.Stream, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
 }
 
-func (m *Machine) refuseStale(env node.Env, l *link, s *slice, got message.Fence, what string) {
+func (m *Machine) refuseStale(env node.Env, l *uplink.Link, s *slice, got message.Fence, what string) {
 	env.Emit(event.FenceRefused{Slice: s.id, Got: got, Current: s.high(), What: what})
-	env.Send(l.stream, &message.SliceRefused{
+	env.Send(l.Stream, &message.SliceRefused{
 		Slice: s.id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen",
 		CoresFree: uint32(m.free()), Current: s.high(),
 	})
 }
 
 // again answers a dispatch that was seen before with what became of it.
-func (m *Machine) again(env node.Env, l *link, s *slice) {
+func (m *Machine) again(env node.Env, l *uplink.Link, s *slice) {
 	x := s.current
 	switch {
-	case s.storing != nil || x != nil && x.phase == waiting:
-		// The answer follows when it starts.
+	case s.storing != nil || x != nil && (x.phase == waiting || x.silent):
+		// The answer follows when it starts; what was given up is over in a moment.
 	case x != nil && x.phase == ended:
-		x.manager = l.peer.ID
+		x.owner(l.Peer.ID)
 		m.tell(env, x)
 	case x != nil:
-		x.manager = l.peer.ID
-		env.Send(l.stream, &message.SliceAccepted{Slice: s.id, Fence: x.fence})
+		x.owner(l.Peer.ID)
+		env.Send(l.Stream, &message.SliceAccepted{Slice: s.id, Fence: x.fence})
 	default:
 		// Started by a former incarnation, which died, or ended and told: it must
 		// not start twice.
-		env.Send(l.stream, &message.SliceRefused{
+		env.Send(l.Stream, &message.SliceRefused{
 			Slice: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
 			CoresFree: uint32(m.free()), Current: s.fence,
 		})
 	}
 }
 
-func (m *Machine) begin(env node.Env, s *slice, f message.Fence, l *link) *execution {
+func (m *Machine) begin(env node.Env, s *slice, f message.Fence, l *uplink.Link) *execution {
 	m.executions++
-	x := &execution{number: m.executions, slice: s, fence: f, manager: l.peer.ID}
+	x := &execution{number: m.executions, slice: s, fence: f, manager: l.Peer.ID}
 	m.active[x.number] = x
 	return x
 }
@@ -112,8 +121,8 @@ func (m *Machine) abandon(env node.Env, s *slice, by message.Fence) {
 		s.storing = nil
 		x.become(closed)
 		m.release(env, x)
-		if l := m.linkTo(x.manager); l != nil && x.dispatch != nil {
-			env.Send(l.stream, &message.SliceRefused{
+		if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
+			env.Send(l.Stream, &message.SliceRefused{
 				Slice: s.id, Fence: x.fence, Code: message.CodeStaleFence, Detail: "superseded before it started",
 				CoresFree: uint32(m.free()), Current: by,
 			})
@@ -155,7 +164,7 @@ func (m *Machine) onFenceLost(env node.Env, x *execution, err error) {
 	s := x.slice
 	x.become(closed)
 	m.release(env, x)
-	if l := m.linkTo(x.manager); l != nil && x.dispatch != nil {
+	if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
 		m.refuse(env, l, x.dispatch, message.CodeStoreFull, "keep the fence: "+err.Error())
 	}
 	if old := s.current; old != nil && old.phase == ended && !old.recorded {
@@ -187,8 +196,7 @@ func (m *Machine) forget(s *slice) {
 func (m *Machine) supersede(env node.Env, old *execution) {
 	switch old.phase {
 	case running, ending:
-		old.slice.leaving++
-		old.silent = true
+		m.hush(old)
 		m.end(env, old, message.WorkflowCancelled, "superseded by fence "+old.slice.fence.String())
 	case ended:
 		old.become(closed)
@@ -206,6 +214,8 @@ func (m *Machine) proceed(env node.Env, s *slice) {
 	switch {
 	case x.stop != message.WorkflowNone && s.leaving == 0:
 		m.finish(env, x)
+	case x.stop == message.WorkflowNone && (x.lapsed || env.Now() >= x.until):
+		m.unrenewed(env, x)
 	case x.stop == message.WorkflowNone && x.owed == 0 && s.leaving == 0:
 		m.start(env, x)
 	}

@@ -20,7 +20,21 @@
 //	W4 A result is kept, on disk where the disk lets us, until its manager
 //	   acknowledges it, a higher fence supersedes it, or it is a day old.
 //	W5 Nothing is confirmed as stopped before its last executor is gone.
+//	W6 A slice runs until RenewalTimeout after this worker *sent* the last heartbeat
+//	   whose answer named it under its fence, whichever manager answered; at first,
+//	   after it sent the last that was answered before the dispatch came. Then its
+//	   executors are killed, as they end by themselves while this worker is
+//	   suspended. A deadline that has come is never moved (T13).
+//	W7 What was given up so is not told as a result: it is not listed any more once
+//	   it is gone, and its fence stays.
 //
-// Read config.go, machine.go, link.go, dispatch.go, allocate.go, execute.go,
-// cancel.go, result.go, store.go, drain.go.
+// What a manager may count on: it may dispatch a slice elsewhere once RenewalTimeout,
+// lengthened by the drift of both clocks, has passed since its last answer that named
+// the slice, or its dispatch; at once when the worker does not list it any more.
+//
+// Results go to the manager that renewed last, and to all in turn when that one does
+// not acknowledge: another may have taken the part over.
+//
+// Read config.go, machine.go, link.go, renew.go, dispatch.go, allocate.go, execute.go,
+// cancel.go, result.go, store.go, drain.go, group.go.
 package worker

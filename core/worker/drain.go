@@ -7,14 +7,27 @@ import (
 	"hyperscale/core/node"
 )
 
+// onDrain: an operator wants this worker empty, or has changed her mind. What runs
+// goes on to its end.
+func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
+	if node.ID(d.Node) != env.Self().ID {
+		ignored(env, in, "it is for "+d.Node+", and a worker passes nothing on")
+		return
+	}
+	if m.draining == d.Undo {
+		m.draining = !d.Undo
+		m.beatAll(env)
+	}
+}
+
 // onStop: nothing new is taken; what runs may end and be told, for a while. A
 // second stop does not wait.
 func (m *Machine) onStop(env node.Env) {
-	if m.draining {
+	if m.stopping {
 		m.onDrained(env)
 		return
 	}
-	m.draining = true
+	m.stopping = true
 	m.beatAll(env)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerDrain), m.config.DrainTimeout)
 	m.drained(env)
@@ -22,8 +35,8 @@ func (m *Machine) onStop(env node.Env) {
 
 // drained halts a worker that was asked to stop and has nothing left to do.
 func (m *Machine) drained(env node.Env) {
-	if m.draining && len(m.active) == 0 && len(m.outbox) == 0 {
-		env.Halt("")
+	if m.stopping && len(m.active) == 0 && len(m.outbox) == 0 {
+		m.halt(env, "")
 	}
 }
 
@@ -43,7 +56,7 @@ func (m *Machine) onDrained(env node.Env) {
 		if n := len(m.active); n > 0 {
 			reason = fmt.Sprintf("%d slices did not stop within %v and were killed", n, m.config.KillGrace)
 		}
-		env.Halt(reason)
+		m.halt(env, reason)
 		return
 	}
 	m.givenUp = true
@@ -55,8 +68,7 @@ func (m *Machine) onDrained(env node.Env) {
 			m.abandon(env, x.slice, x.fence)
 			continue
 		}
-		x.silent = true
-		x.slice.leaving++
+		m.hush(x)
 		m.end(env, x, message.WorkflowCancelled, "its worker was stopped")
 	}
 	m.outbox = nil // on disk, for the next incarnation

@@ -32,11 +32,12 @@ func (m *Machine) start(env node.Env, x *execution) {
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
 		})
 	}
+	m.enforce(env, x)
 	if d.RunTimeout > 0 {
 		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerSlice, x.number), d.RunTimeout)
 	}
-	if l := m.linkTo(x.manager); l != nil {
-		env.Send(l.stream, &message.SliceAccepted{Slice: x.slice.id, Fence: x.fence})
+	if l := m.links.Peer(x.manager); l != nil {
+		env.Send(l.Stream, &message.SliceAccepted{Slice: x.slice.id, Fence: x.fence})
 	}
 	if !m.pushing {
 		m.pushing = true
@@ -74,6 +75,10 @@ func (m *Machine) onExecResult(env node.Env, r *run) {
 	if r.result.State == message.WorkflowCompleted || r.execution.phase != running {
 		return
 	}
+	if r.result.State == message.WorkflowCancelled {
+		m.giveUp(env, r.execution) // nobody asked it: its time was over
+		return
+	}
 	why := r.result.Error
 	if why == "" {
 		why = fmt.Sprintf("the executor on core %d ended %v", r.core, r.result.State)
@@ -86,6 +91,9 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	x := r.execution
 	r.gone = true
 	delete(m.runs, r.id)
+	if r.result == nil && x.phase == running && (e.Lapsed || env.Now() >= x.until) {
+		m.giveUp(env, x)
+	}
 	if r.result == nil && x.phase == running {
 		reason := e.Reason
 		if reason == "" {

@@ -3,130 +3,84 @@ package worker
 import (
 	"slices"
 
-	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/uplink"
 )
 
-// link is this worker's stream to one manager. Nothing reconnects by itself: a
-// link is closed, opening or standing, and a timer opens it again.
-type link struct {
-	number     uint64
-	addr       node.Addr
-	stream     node.StreamID // zero when there is none
-	peer       node.Peer     // zero until it stands
-	registered bool          // the manager has answered a heartbeat
-	tries      int           // since it last stood
-	sequence   uint64        // of heartbeats
+// rhythm is when this worker sent the heartbeats of one stream. What a manager
+// renews counts from there: it may have answered long after.
+type rhythm struct {
+	sent     []beat       // not answered, oldest first, none older than what an answer could renew
+	answered node.Instant // when the newest that was answered was sent; zero: none on this stream
 }
 
-func (m *Machine) linkOf(s node.StreamID) *link {
-	for _, l := range m.links {
-		if l.stream == s && s != 0 && l.peer.ID != "" {
-			return l
+type beat struct {
+	sequence uint64
+	at       node.Instant
+}
+
+// answer finds out when the heartbeat of a sequence was sent; false when it is
+// not known any more, or was answered before.
+func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
+	for i, b := range r.sent {
+		if b.sequence != sequence {
+			continue
 		}
+		r.sent = slices.Delete(r.sent, 0, i+1)
+		r.answered = max(r.answered, b.at)
+		return b.at, true
 	}
-	return nil
-}
-
-// linkTo returns the standing link to a manager, or nil.
-func (m *Machine) linkTo(id node.ID) *link {
-	for _, l := range m.links {
-		if l.stream != 0 && l.peer.ID == id && id != "" {
-			return l
-		}
-	}
-	return nil
-}
-
-// open also watches the opening: a stream that neither stands nor breaks is as
-// silent as one that stands.
-func (m *Machine) open(env node.Env, l *link) {
-	l.stream = env.Open(l.addr)
-	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerSilence, l.number), m.config.Silence)
+	return 0, false
 }
 
 func (m *Machine) onOpened(env node.Env, in *node.Input) {
-	for _, l := range m.links {
-		if l.stream != in.Stream {
-			continue
-		}
-		if in.From.Role != node.RoleManager {
-			env.Close(l.stream)
-			env.Emit(event.PeerRefused{Peer: in.From.ID, Role: in.From.Role, Reason: "it is a " + in.From.Role.String() + ", not a manager: correct --managers or --seed"})
-			m.drop(env, l, "it is no manager")
-			return
-		}
-		l.peer, l.tries, l.sequence = in.From, 0, 0
-		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerSilence, l.number), m.config.Silence)
-		m.beat(env, l)
-		for _, x := range m.outbox {
-			if x.manager == l.peer.ID {
-				m.tell(env, x)
-			}
-		}
+	if m.group.Opened(env, in) {
 		return
 	}
-	env.Close(in.Stream) // a worker is nobody's server
-}
-
-func (m *Machine) onBroken(env node.Env, in *node.Input) {
-	for _, l := range m.links {
-		if l.stream == in.Stream {
-			m.drop(env, l, in.Reason)
+	l, ours := m.links.Opened(env, in)
+	if !ours && in.From.Role != node.RoleManager && in.From.Role != node.RoleWorker {
+		env.Close(in.Stream) // its group compares lists with it; to others it is no server
+	}
+	if l == nil {
+		return
+	}
+	m.rhythms[l] = &rhythm{}
+	m.beat(env, l)
+	for _, x := range m.outbox {
+		if x.manager == l.Peer.ID {
+			m.tell(env, x)
 		}
 	}
 }
 
-func (m *Machine) onSilence(env node.Env, l *link) {
-	if l.peer.ID != "" && !l.registered {
-		env.Emit(event.PeerRefused{Peer: l.peer.ID, Role: node.RoleManager, Reason: "it took no heartbeat of this worker, and its log says why: correct --datacenter or --id"})
-	}
-	env.Close(l.stream)
-	m.drop(env, l, "silent for "+m.config.Silence.String())
-}
-
-// drop forgets the stream and sets the timer that opens the next one.
-func (m *Machine) drop(env node.Env, l *link, why string) {
-	if l.registered {
-		env.Emit(event.PeerLost{Peer: l.peer.ID, Role: node.RoleManager, Reason: why})
-	}
-	l.stream, l.peer, l.registered = 0, node.Peer{}, false
-	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerSilence, l.number))
-	wait := min(m.config.ReconnectMin<<min(l.tries, 10), m.config.ReconnectMax)
-	l.tries++
-	wait = env.Rand(node.PurposeJitter).Duration(wait/2, wait)
-	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerReconnect, l.number), wait)
-}
-
-func (m *Machine) onHeartbeatAck(env node.Env, l *link, ack *message.HeartbeatAck) {
-	if ack.Sequence > l.sequence {
+func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
+	if !m.links.Acked(env, l, ack.Sequence) {
 		return // of no heartbeat on this stream
 	}
-	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerSilence, l.number), m.config.Silence)
-	if !l.registered {
-		l.registered = true
-		env.Emit(event.PeerRegistered{Peer: l.peer.ID, Role: node.RoleManager, Datacenter: m.config.Datacenter})
+	if at, ok := m.rhythms[l].answer(ack.Sequence); ok {
+		m.renew(env, l, at, ack.Slices)
 	}
 }
 
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerHeartbeat), m.config.Heartbeat)
-	for _, l := range m.links {
-		if l.peer.ID != "" {
-			m.beat(env, l)
-		}
-	}
+	m.beatAll(env)
 }
 
 // beat tells a manager what this worker has and runs. It is sent at once where
 // cores come free as well, so that what waits for them is not late by a second.
-func (m *Machine) beat(env node.Env, l *link) {
-	l.sequence++
-	env.Send(l.stream, &message.WorkerHeartbeat{
+func (m *Machine) beat(env node.Env, l *uplink.Link) {
+	l.Sequence++
+	r, now := m.rhythms[l], env.Now()
+	r.sent = append(r.sent, beat{l.Sequence, now})
+	for now.Sub(r.sent[0].at) >= m.config.RenewalTimeout {
+		r.sent = r.sent[1:]
+	}
+	env.Send(l.Stream, &message.WorkerHeartbeat{
 		Datacenter: m.config.Datacenter,
-		Sequence:   l.sequence,
-		Draining:   m.draining,
+		Sequence:   l.Sequence,
+		Draining:   m.draining || m.stopping,
 		CoresTotal: uint32(len(m.cores)),
 		CoresFree:  uint32(m.free()),
 		Running:    m.listed(),
@@ -134,18 +88,18 @@ func (m *Machine) beat(env node.Env, l *link) {
 }
 
 func (m *Machine) beatAll(env node.Env) {
-	for _, l := range m.links {
-		if l.peer.ID != "" {
+	for _, l := range m.links.All() {
+		if l.Stands {
 			m.beat(env, l)
 		}
 	}
 }
 
-// listed names what was accepted and whose result is not acknowledged.
+// listed names what has its fence on disk and whose result is not acknowledged.
 func (m *Machine) listed() []message.SliceRef {
 	var list []message.SliceRef
 	for _, x := range m.ordered() {
-		if (x.phase == running || x.phase == ending) && !x.silent {
+		if (x.phase == waiting || x.phase == running || x.phase == ending) && !x.silent {
 			list = append(list, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
 		}
 	}

@@ -7,22 +7,27 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/core/uplink"
 )
 
 // Machine is a worker.
 type Machine struct {
 	config   Config
-	links    []*link
-	cores    []*execution // who holds each core, from its reservation on
+	links    *uplink.Links
+	group    *swim.Group
+	rhythms  map[*uplink.Link]*rhythm // of the streams that stand
+	cores    []*execution             // who holds each core, from its reservation on
 	slices   map[message.SliceID]*slice
 	active   map[uint64]*execution // from reservation until its last executor is gone, by number
 	outbox   []*execution          // ended, not acknowledged, oldest first
 	closed   []closing             // fences without an execution, oldest first
 	runs     map[node.ExecID]*run
 	writes   map[node.Token]write
-	draining bool
+	draining bool // asked by an operator: nothing new is taken
+	stopping bool // it ends when nothing is left to do
 	pushing  bool // the timer of progress is set
-	givenUp  bool // the drain does not wait for ends any more
+	givenUp  bool // the stop does not wait for ends any more
 
 	executions uint64
 	exec       node.ExecID
@@ -81,7 +86,9 @@ type execution struct {
 	slice    *slice
 	fence    message.Fence
 	dispatch *message.SliceDispatch // nil when its cancellation came first
-	manager  node.ID                // who is told
+	manager  node.ID                // who is told: who dispatched, cancelled or renewed it last
+	until    node.Instant           // nothing runs from then on unless renewed; zero for a cancellation
+	lapsed   bool                   // it was not
 	phase    phase
 	cores    []int
 	owed     int // cores it still gets from those that it supersedes
@@ -95,6 +102,7 @@ type execution struct {
 	sequence uint64
 	result   *message.SliceResult
 	recorded bool // the result is on disk
+	tries    int  // sends of the result to that manager, by the timer
 	ended    node.Instant
 }
 
@@ -121,9 +129,12 @@ func New(c Config) *Machine {
 		active: map[uint64]*execution{},
 		runs:   map[node.ExecID]*run{},
 		writes: map[node.Token]write{},
-	}
-	for i, addr := range c.Managers {
-		m.links = append(m.links, &link{number: uint64(i), addr: addr})
+		links: uplink.New(uplink.Config{
+			Group: uint64(node.RoleManager), Role: node.RoleManager, Datacenter: c.Datacenter, Remedy: "--managers or --seed",
+			Silence: c.Silence, ReconnectMin: c.ReconnectMin, ReconnectMax: c.ReconnectMax,
+		}, c.Managers),
+		group:   newGroup(c),
+		rhythms: map[*uplink.Link]*rhythm{},
 	}
 	return m
 }
@@ -138,7 +149,9 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputStreamOpened:
 		m.onOpened(env, in)
 	case node.InputStreamBroken:
-		m.onBroken(env, in)
+		if !m.group.Broken(env, in) {
+			m.links.Broken(env, in)
+		}
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
 	case node.InputStored:
@@ -150,22 +163,26 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputCommand:
 		env.Answer(in.Command, &message.Refused{Request: message.RequestID{Incarnation: env.Self().Incarnation, Counter: uint64(in.Command)}, Code: message.CodeNotOwner, Detail: "a worker takes no commands: ask a gate"})
 	}
+	m.announce()
 }
 
 func (m *Machine) onStart(env node.Env) {
 	if !m.load(env) {
 		return
 	}
-	for _, l := range m.links {
-		m.open(env, l)
-	}
+	m.announce()
+	m.group.Start(env)
+	m.links.Start(env)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerHeartbeat), m.config.Heartbeat)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerSweep), m.config.SweepInterval)
 }
 
 func (m *Machine) onMessage(env node.Env, in *node.Input) {
-	l := m.linkOf(in.Stream)
+	if m.group.Receive(env, in) {
+		return
+	}
+	l := m.links.Of(in.Stream)
 	if l == nil {
 		ignored(env, in, "it came on no stream of a manager")
 		return
@@ -179,19 +196,22 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onCancel(env, l, msg)
 	case *message.SliceResultAck:
 		m.onResultAck(env, msg)
+	case *message.Drain:
+		m.onDrain(env, in, msg)
 	default:
 		ignored(env, in, "a worker has no use for it")
 	}
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
+	if m.links.Fire(env, k) || m.group.Fire(env, k) {
+		return
+	}
 	switch k.Kind {
 	case node.WorkerHeartbeat:
 		m.onHeartbeat(env)
-	case node.WorkerSilence:
-		m.onSilence(env, m.links[k.N()])
-	case node.WorkerReconnect:
-		m.open(env, m.links[k.N()])
+	case node.WorkerRenewal:
+		m.lapse(env, m.active[k.N()])
 	case node.WorkerSlice:
 		m.onRunTimeout(env, m.active[k.N()])
 	case node.WorkerKill:

@@ -23,11 +23,17 @@ type model struct {
 	started map[string]bool
 	results map[string]message.WorkflowState // first told end of each slice and fence
 	peer    node.Peer
+	beats   map[node.StreamID][]node.Instant // when each heartbeat of a stream was sent
+	heard   node.Instant                     // when the newest that was answered was sent
 }
 
+const renewal = 5 * time.Second
+
 func newModel(t *rapid.T) *model {
+	c := small()
+	c.RenewalTimeout, c.Silence = renewal, time.Hour
 	m := &model{
-		t: t, world: world(small()),
+		t: t, world: world(c), beats: map[node.StreamID][]node.Instant{},
 		owner: map[int]string{}, acted: map[message.SliceID]message.Fence{}, started: map[string]bool{},
 		results: map[string]message.WorkflowState{},
 		peer:    node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
@@ -47,6 +53,10 @@ func (m *model) onEvent(e node.Event) {
 			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice, m.acted[e.Slice])
 		}
 		m.acted[e.Slice] = e.Fence
+	case event.SliceRenewed:
+		if limit := m.heard.Add(renewal); e.Until > limit || e.Until <= m.world.Now() {
+			m.t.Fatalf("%v %v may run until %v, the last heartbeat that was answered was sent at %v", e.Slice, e.Fence, e.Until, m.heard)
+		}
 	case event.SliceStarted:
 		run := fmt.Sprint(e.Slice, e.Fence)
 		if m.started[run] {
@@ -80,7 +90,13 @@ func (m *model) sameSlice(run string, s message.SliceID) bool {
 	return len(run) > len(p) && run[:len(p)] == p
 }
 
-func (m *model) onSend(_ node.StreamID, sent node.Message) {
+func (m *model) onSend(s node.StreamID, sent node.Message) {
+	if hb, ok := sent.(*message.WorkerHeartbeat); ok {
+		m.beats[s] = append(m.beats[s], m.world.Now())
+		if int(hb.Sequence) != len(m.beats[s]) {
+			m.t.Fatalf("heartbeat %d after %d", hb.Sequence, len(m.beats[s])-1)
+		}
+	}
 	r, ok := sent.(*message.SliceResult)
 	if !ok || r.Error == "it does not run here" {
 		return
@@ -107,6 +123,33 @@ func (m *model) connect() {
 func (m *model) receive(msg node.Message) {
 	if up := m.world.StreamsOf("m1"); len(up) > 0 {
 		m.world.Receive(up[0], msg)
+	}
+}
+
+// answer acknowledges some heartbeat of the stream, late or again, and names some
+// slices.
+func (m *model) answer(t *rapid.T) {
+	up := m.world.StreamsOf("m1")
+	if len(up) == 0 || len(m.beats[up[0]]) == 0 {
+		return
+	}
+	sent := m.beats[up[0]]
+	at := max(0, len(sent)-1-rapid.IntRange(0, 3).Draw(t, "back"))
+	m.heard = max(m.heard, sent[at])
+	ack := &message.HeartbeatAck{Sequence: uint64(at + 1)}
+	for range rapid.IntRange(0, 3).Draw(t, "named") {
+		ack.Slices = append(ack.Slices, message.SliceRef{Slice: m.slice(), Fence: m.fence()})
+	}
+	m.world.Receive(up[0], ack)
+}
+
+// quiet: nothing runs past its deadline but what has told its result.
+func (m *model) quiet() {
+	w := m.world.Machine().(*Machine)
+	for _, x := range w.ordered() {
+		if x.phase == running && m.world.Now() >= x.until && !x.told() {
+			m.t.Fatalf("%v %v runs at %v, its time was over at %v", x.slice.id, x.fence, m.world.Now(), x.until)
+		}
 	}
 }
 
@@ -158,7 +201,10 @@ func TestCoresAndFencesHold(t *testing.T) {
 					m.world.ExecGone(id, "", "")
 				})
 			},
-			"ack": func(*rapid.T) { m.receive(&message.SliceResultAck{Slice: m.slice(), Fence: m.fence()}) },
+			"answer":  m.answer,
+			"answer2": m.answer,
+			"lapse":   func(t *rapid.T) { m.exec(t, m.world.ExecLapsed) },
+			"ack":     func(*rapid.T) { m.receive(&message.SliceResultAck{Slice: m.slice(), Fence: m.fence()}) },
 			"advance": func(t *rapid.T) {
 				m.world.Advance(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
 				m.connect()
@@ -173,7 +219,10 @@ func TestCoresAndFencesHold(t *testing.T) {
 				}
 			},
 			"restart": func(*rapid.T) { m.restart() },
-			"":        func(*rapid.T) { m.world.Take() },
+			"": func(*rapid.T) {
+				m.world.Take()
+				m.quiet()
+			},
 		})
 		m.settles()
 	})

@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
+	"hyperscale/core/uplink"
 )
 
 // statsMax is what a slice's statistics may take of a frame.
@@ -24,7 +25,7 @@ func (m *Machine) onPush(env node.Env) {
 		if !x.dirty {
 			continue
 		}
-		l := m.linkTo(x.manager)
+		l := m.links.Peer(x.manager)
 		if l == nil {
 			continue // it is sent when the manager is back
 		}
@@ -35,7 +36,7 @@ func (m *Machine) onPush(env node.Env) {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: err.Error()})
 			continue
 		}
-		env.Send(l.stream, &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum})
+		env.Send(l.Stream, &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum})
 	}
 	if m.pushing {
 		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
@@ -119,8 +120,8 @@ func (m *Machine) onResultStored(env node.Env, x *execution, err error) {
 }
 
 func (m *Machine) tell(env node.Env, x *execution) {
-	if l := m.linkTo(x.manager); l != nil && x.result != nil {
-		env.Send(l.stream, x.result)
+	if l := m.links.Peer(x.manager); l != nil && x.result != nil {
+		env.Send(l.Stream, x.result)
 	}
 }
 
@@ -132,8 +133,31 @@ func (m *Machine) onRetry(env node.Env) {
 		if !x.recorded && x.slice.storing == nil {
 			m.writeResult(env, x)
 		} else {
-			m.tell(env, x)
+			m.tellAgain(env, x)
 		}
+	}
+}
+
+// tellAgain asks the manager that is to know twice, then all in turn: another one
+// may have taken the part over. Who does not own it does not answer.
+func (m *Machine) tellAgain(env node.Env, x *execution) {
+	x.tries++
+	if x.tries <= 2 && m.links.Peer(x.manager) != nil {
+		m.tell(env, x)
+		return
+	}
+	var standing []*uplink.Link
+	at := -1 // where that manager is
+	for _, l := range m.links.All() {
+		if l.Stands {
+			if l.Peer.ID == x.manager {
+				at = len(standing)
+			}
+			standing = append(standing, l)
+		}
+	}
+	if len(standing) > 0 {
+		env.Send(standing[(at+max(1, x.tries-2))%len(standing)].Stream, x.result)
 	}
 }
 
@@ -159,7 +183,7 @@ func (m *Machine) discharge(env node.Env, x *execution) {
 // goes. It says whether there was one.
 func (m *Machine) evict(env node.Env) bool {
 	for _, x := range m.outbox {
-		if m.linkTo(x.manager) == nil {
+		if m.links.Peer(x.manager) == nil {
 			m.discharge(env, x)
 			return true
 		}

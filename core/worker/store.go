@@ -80,6 +80,9 @@ func (m *Machine) onStored(env node.Env, t node.Token, err error) {
 	switch {
 	case w.execution == nil:
 	case w.fence:
+		if err == nil {
+			env.Emit(event.FenceStored{Slice: w.execution.slice.id, Fence: w.execution.fence})
+		}
 		m.onFenceStored(env, w.execution, err)
 	default:
 		m.onResultStored(env, w.execution, err)

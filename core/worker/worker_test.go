@@ -20,19 +20,28 @@ func small() Config {
 	c.Cores = 4
 	c.OutboxMax = 2
 	c.Silence = 10 * time.Second
+	c.RenewalTimeout = time.Minute // what it brings is in renew.txt
 	return c
 }
 
 func world(c Config) *nodetest.Env {
-	return nodetest.New(nodetest.Config{
+	w := nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"},
 		New:  func() node.Machine { return New(c) },
 	})
+	for _, gossip := range []string{"SwimCompare", "SwimProbe", "SwimGossip", "SwimList", "SwimAck"} {
+		w.Hidden[gossip] = true
+	}
+	return w
 }
 
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		w := world(small())
+		c := small()
+		if filepath.Base(path) == "renew.txt" {
+			c.RenewalTimeout, c.Silence = 5*time.Second, time.Hour
+		}
+		w := world(c)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 	})
 }
@@ -52,6 +61,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	}
 	for _, name := range []string{
 		"acted", "fence-refused", "slice-started", "slice-ended", "executor-gone",
+		"fence-stored", "slice-renewed",
 		"peer-registered", "peer-lost", "ignored", "store-failed", "shed",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {

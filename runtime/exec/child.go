@@ -147,7 +147,8 @@ func (c *child) live(stderr io.Reader) {
 	close(c.done)
 	c.conn.Close()
 	<-writer
-	c.pool.exited(c, c.why(err), strings.Join(c.tail, "\n"))
+	reason, lapsed := c.why(err)
+	c.pool.exited(c, reason, strings.Join(c.tail, "\n"), lapsed)
 }
 
 func (c *child) transmit() {
@@ -209,27 +210,27 @@ func (c *child) keepTail(r io.Reader) {
 	}
 }
 
-// why tells an end in words; empty when the child ended by itself, well.
-func (c *child) why(err error) string {
+// why tells an end in words; empty when the child ended by itself, well. lapsed
+// says that its time was over.
+func (c *child) why(err error) (reason string, lapsed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch state := c.cmd.ProcessState; {
+	state := c.cmd.ProcessState
+	switch {
 	case c.reason != "":
-		return c.reason
+		return c.reason, false
 	case err == nil:
-		return ""
+		return "", false
 	case state == nil:
-		return err.Error()
-	default:
-		status, ok := state.Sys().(syscall.WaitStatus)
-		if ok && status.Exited() && status.ExitStatus() == codeLapsed {
-			return "its time was over and its worker had not extended it"
-		}
-		if ok && status.Signaled() {
-			return fmt.Sprintf("process %d was killed from outside: %v", state.Pid(), status.Signal())
-		}
-		return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err)
+		return err.Error(), false
 	}
+	switch status, ok := state.Sys().(syscall.WaitStatus); {
+	case ok && status.Signaled():
+		return fmt.Sprintf("process %d was killed from outside: %v", state.Pid(), status.Signal()), false
+	case ok && status.Exited() && status.ExitStatus() == codeLapsed:
+		return "its time was over and its worker had not extended it", true
+	}
+	return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err), false
 }
 
 // resident returns the memory that a process holds, in bytes, zero if it is gone.

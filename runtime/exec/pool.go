@@ -205,7 +205,7 @@ func (p *Pool) gone(id node.ExecID, reason, tail string) {
 
 // exited is called once per child, after it was reaped. The core is warmed again
 // before the event tells that it is free.
-func (p *Pool) exited(ch *child, reason, tail string) {
+func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 	p.mu.Lock()
 	id, busy := ch.id, ch.id != 0
 	delete(p.busy, id)
@@ -222,7 +222,7 @@ func (p *Pool) exited(ch *child, reason, tail string) {
 	closed := p.closed
 	p.mu.Unlock()
 	if busy {
-		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail})
+		p.sink(node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed})
 	} else if !closed {
 		p.config.Logger.Error("idle executor ended", "core", ch.core, "reason", reason, "tail", tail)
 	}

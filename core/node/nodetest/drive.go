@@ -198,10 +198,15 @@ func (e *Env) ExecSays(id node.ExecID, m node.Message) {
 }
 
 // ExecGone ends an executor run: its core is free.
-func (e *Env) ExecGone(id node.ExecID, reason, tail string) {
+func (e *Env) ExecGone(id node.ExecID, reason, tail string) { e.execGone(id, reason, tail, false) }
+
+// ExecLapsed ends one that nobody has extended.
+func (e *Env) ExecLapsed(id node.ExecID) { e.execGone(id, "its time was over", "", true) }
+
+func (e *Env) execGone(id node.ExecID, reason, tail string, lapsed bool) {
 	if _, ok := e.execs[id]; !ok {
 		node.Bug("nodetest: executor run %d is gone twice, or was never started", id)
 	}
 	delete(e.execs, id)
-	e.step(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail}})
+	e.step(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed}})
 }

@@ -92,7 +92,7 @@ func (s *story) obey() {
 	case "exec":
 		s.ExecSays(s.run(), s.message(1))
 	case "gone":
-		s.ExecGone(s.run(), s.option("reason"), s.option("tail"))
+		s.execGone(s.run(), s.option("reason"), s.option("tail"), s.option("lapsed") == "true")
 	case "hide", "reveal":
 		for i := range s.d.CmdArgs {
 			s.Hidden[s.word(i)] = s.d.Cmd == "hide"

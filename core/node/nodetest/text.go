@@ -1,6 +1,7 @@
 package nodetest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -14,9 +15,11 @@ import (
 // Text writes messages and events as `Name Field=value Field.Sub=value`, and
 // reads them back. Zero fields are left out, elements of lists are numbered:
 // `Running.0.Slice=j1/0/0`. A job id whose first byte alone is set is j1 to j255,
-// any other is its first six letters, which are read back once written.
+// any other is its first six letters, which are read back once written. A file is
+// of:text, the digest of a text.
 type Text struct {
 	known map[string]message.JobID
+	files map[string]message.FileDigest
 }
 
 // Message writes m.
@@ -188,6 +191,10 @@ func (t *Text) setLeaf(v reflect.Value, text string) (err error) {
 		}
 		v.Set(reflect.ValueOf(s))
 		return err
+	case message.FileDigest:
+		d, err := t.parseFile(text)
+		v.Set(reflect.ValueOf(d))
+		return err
 	case message.Fence:
 		var f message.Fence
 		_, err = fmt.Sscanf(text, "%d.%d.%d", &f.Job, &f.Manager, &f.Attempt)
@@ -253,6 +260,23 @@ func setNamed(v reflect.Value, text string) error {
 	}
 	v.SetUint(0)
 	return fmt.Errorf("%q is no %v", text, v.Type())
+}
+
+// parseFile reads of:text, the digest of a text, or the digits that were written of
+// such a one.
+func (t *Text) parseFile(s string) (message.FileDigest, error) {
+	if text, ok := strings.CutPrefix(s, "of:"); ok {
+		d := message.FileDigest(sha256.Sum256([]byte(text)))
+		if t.files == nil {
+			t.files = map[string]message.FileDigest{}
+		}
+		t.files[d.String()] = d
+		return d, nil
+	}
+	if d, ok := t.files[s]; ok {
+		return d, nil
+	}
+	return message.FileDigest{}, fmt.Errorf("file %q: want of:text", s)
 }
 
 // ParseJob reads j1 to j255, a whole job id, or one that was written before.
