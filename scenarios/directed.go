@@ -46,7 +46,7 @@ func directed() []Scenario {
 		{Name: "rolling-drain", Virtual: 4 * time.Minute, build: buildRollingDrain,
 			Doc: "All nodes are stopped gracefully and started again, one after the other, workers first. No job is lost."},
 		{Name: "drift", Virtual: 4 * time.Minute, build: buildDrift,
-			Doc: "Clocks run up to two percent fast or slow, and processors a thousand times slower for seconds. Healthy nodes are not taken for lost for long, and fences hold."},
+			Doc: "Clocks run up to one percent fast or slow, the bound, and processors a thousand times slower for seconds. Healthy nodes are not taken for lost for long, and fences hold."},
 		{Name: "lost-disks", Virtual: 5 * time.Minute, build: buildLostDisks,
 			Doc: "Workers and managers return without their disks. What they had is given to others under higher fences: their disks spare work, but nothing that was promised rests on one of them alone."},
 		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, build: buildLostGateDisk, Shows: "T11",
@@ -252,7 +252,7 @@ func buildRollingDrain(s *stage) {
 func buildDrift(s *stage) {
 	s.standard(referenceTopology(), nil)
 	for _, id := range s.nodes {
-		drift := int64(s.rand.N(40_001)) - 20_000
+		drift := int64(s.rand.N(2*sim.DriftBound+1)) - sim.DriftBound
 		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: drift})
 	}
 	s.often(s.nodes, 10*time.Second, sim.FaultSlowCPU, 3*time.Second, 1000)

@@ -22,18 +22,24 @@ type Scenario struct {
 	Name string
 	// Doc says what happens, then what must hold, each in a sentence or two.
 	Doc string
+	// Happens and Holds say it at length, for docs/scenarios.md, where Doc is not
+	// enough.
+	Happens, Holds string
 	// Virtual is how long it lasts unless somebody says otherwise.
 	Virtual time.Duration
 	// Shows names the invariant that this world must break, for a loss that is
 	// known and stated; empty for all others.
-	Shows   string
+	Shows string
+	// Beyond lets clocks drift beyond the bound that protocols count on: only what
+	// must hold then is judged.
+	Beyond  bool
 	network func() netsim.Config // nil: netsim.Default
 	build   func(*stage)
 }
 
 // All returns every scenario, by name.
 func All() []Scenario {
-	all := slices.Concat(reference(), directed(), gossips())
+	all := slices.Concat(reference(), directed(), gossips(), canaries())
 	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
@@ -59,6 +65,9 @@ type Options struct {
 	Observer sim.Observer
 	// Faults, when not nil, replace those that the scenario would draw: a replay.
 	Faults []sim.Fault
+	// Until, when not zero, cuts the run short: nothing else changes, and what is
+	// judged at the end only is not judged.
+	Until time.Duration
 }
 
 // Outcome is what a run came to.
@@ -103,6 +112,9 @@ type Report struct {
 	Accepted   int           // jobs that a gate accepted
 	Ended      int           // of those, how many ended
 	Draws      []string      // what the swarm drew, for people
+	Nodes      []string      // all that there are
+	// Reached counts how often rare states were visited.
+	Reached map[string]int
 }
 
 // Run plays one world from its seed to its end.
@@ -156,14 +168,17 @@ func (s *stage) fill(r *Report) {
 	r.Hash, r.Events, r.Virtual = s.world.Hash(), s.world.Events(), s.world.Now()
 	r.Faults, r.Healed, r.Draws = s.faults, s.heal, s.draws
 	r.Accepted, r.Ended = s.checker.Jobs()
+	r.Reached = s.checker.Reached()
+	for _, id := range s.world.Nodes() {
+		r.Nodes = append(r.Nodes, string(id))
+	}
 }
 
 // tee hands events to the checker, and everything to somebody else who may be
 // nil.
 type tee struct {
-	checker *checker.Checker
-	late    *late
-	other   sim.Observer
+	stage *stage
+	other sim.Observer
 }
 
 // Interest implements sim.Interested: unless somebody watches, only events cost.
@@ -194,8 +209,10 @@ func (t tee) Effect(at time.Duration, id node.ID, e *sim.Effect) {
 // Fault implements sim.Observer.
 func (t tee) Fault(at time.Duration, f sim.Fault) {
 	if f.Kind == sim.FaultCrash && f.Value == 1 {
-		for _, id := range f.Nodes {
-			t.checker.Forget(node.ID(id))
+		for _, id := range t.stage.world.Nodes() {
+			if len(f.Nodes) == 0 || slices.Contains(f.Nodes, string(id)) {
+				t.stage.checker.Forget(id)
+			}
 		}
 	}
 	if t.other != nil {
@@ -205,9 +222,10 @@ func (t tee) Fault(at time.Duration, f sim.Fault) {
 
 // Event implements sim.Observer: it feeds the checker.
 func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
-	t.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Event: e})
-	if acted, ok := e.(event.Acted); ok && t.late.again != nil {
-		t.late.acted(id, acted)
+	s := t.stage
+	s.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Local: s.local(id), Event: e})
+	if acted, ok := e.(event.Acted); ok && s.late.again != nil {
+		s.late.acted(id, acted)
 	}
 	if t.other != nil {
 		t.other.Event(at, id, incarnation, e)

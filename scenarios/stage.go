@@ -2,9 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -27,6 +29,8 @@ type stage struct {
 	faults   []sim.Fault
 	draws    []string
 	heal     time.Duration // when the last fault is healed; liveness is judged from then on
+	core     []node.ID     // who is healed, if not everybody is
+	beyond   bool          // clocks may drift beyond the bound
 }
 
 func newStage(s Scenario, o Options) *stage {
@@ -34,14 +38,30 @@ func newStage(s Scenario, o Options) *stage {
 	st := &stage{
 		options: o, checker: c, model: sim.DefaultModel(),
 		rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
-		heal: healAt(o.Virtual),
+		heal: healAt(o.Virtual), beyond: s.Beyond,
 	}
 	network := netsim.Default
 	if s.network != nil {
 		network = s.network
 	}
-	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{c, &st.late, o.Observer}})
+	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond})
+	c.Assume(checker.Assumptions{
+		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
+		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
+	})
 	return st
+}
+
+// clock reads the clock of an incarnation; false: it is over.
+func (s *stage) clock(id node.ID, incarnation uint64) (node.Instant, bool) {
+	now, runs, ok := s.world.Clock(id)
+	return now, ok && runs == incarnation
+}
+
+// local is what a node's clock reads; zero for one that ends just now.
+func (s *stage) local(id node.ID) node.Instant {
+	now, _, _ := s.world.Clock(id)
+	return now
 }
 
 // healAt leaves the bound of liveness after the faults, or a third of a run that
@@ -74,6 +94,10 @@ func (s *stage) play() {
 		node.Bug("scenario drew an impossible fault: %v", err)
 	}
 	s.world.At(s.heal, s.world.Heal)
+	if s.options.Until > 0 && s.options.Until < s.options.Virtual {
+		s.world.RunUntil(s.options.Until)
+		return
+	}
 	s.world.RunUntil(s.options.Virtual)
 	s.finishOrders()
 	if s.options.Virtual-s.heal < LivenessBound {
@@ -114,6 +138,11 @@ func (s *stage) finishClients() {
 		}
 		for _, id := range f.Nodes {
 			crashed[id] = true
+		}
+	}
+	for _, id := range s.clients {
+		if len(s.core) > 0 && !slices.Contains(s.core, id) {
+			crashed[string(id)] = true // it waits for ever
 		}
 	}
 	for _, o := range s.orders {

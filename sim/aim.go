@@ -22,14 +22,14 @@ const (
 // aim is a parsed Fault.Aim:
 //
 //	timer:PART.KIND    the next firing of such a timer; core/node lists the numbers
-//	timer:*            of any timer
+//	timer:PART.*       of any timer of a part; timer:* of any at all
 //	timer:9.8-1ms      that much before it; or after, with a plus
 //	storing[:PREFIX]   the next write, of keys with a prefix, before it is durable
 //	stored[:PREFIX]    after it is durable, and before the machine is told
 type aim struct {
 	kind   aimKind
-	any    bool
-	part   node.Part
+	any    bool      // timer
+	part   node.Part // zero: any
 	timer  uint8
 	offset time.Duration
 	prefix string
@@ -54,7 +54,7 @@ func parseAim(text string) (*aim, error) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("aim %.80q is not known: write timer:9.8, timer:*, either with -1ms or +1ns behind it, storing, stored, either with :prefix", text)
+	return nil, fmt.Errorf("aim %.80q is not known: write timer:9.8, timer:9.* or timer:*, each with -1ms or +1ns behind it, storing, stored, either with :prefix", text)
 }
 
 func parseTimer(text string) (*aim, bool) {
@@ -71,14 +71,19 @@ func parseTimer(text string) (*aim, bool) {
 		return a, true
 	}
 	part, kind, _ := strings.Cut(text, ".")
-	p, err1 := strconv.ParseUint(part, 10, 8)
+	p, err := strconv.ParseUint(part, 10, 8)
+	a.part = node.Part(p)
+	if kind == "*" {
+		a.any = true
+		return a, err == nil
+	}
 	k, err2 := strconv.ParseUint(kind, 10, 8)
-	a.part, a.timer = node.Part(p), uint8(k)
-	return a, err1 == nil && err2 == nil
+	a.timer = uint8(k)
+	return a, err == nil && err2 == nil
 }
 
 func (a *aim) matches(k *node.TimerKey) bool {
-	return a.kind == aimTimer && (a.any || a.part == k.Part && a.timer == k.Kind)
+	return a.kind == aimTimer && (a.part == 0 || a.part == k.Part) && (a.any || a.timer == k.Kind)
 }
 
 // shot waits for its aim, at one node or several; the first one takes it.

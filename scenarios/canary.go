@@ -1,0 +1,58 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// canaries are worlds that break an invariant on purpose: a swarm plays one in
+// every batch, and believes nothing of a checker that sees nothing there.
+func canaries() []Scenario {
+	return []Scenario{{
+		Name:    "canary",
+		Doc:     "A toy receiver obeys whatever fence it is handed, and datagrams come late. The checker must see that it acts on a lower fence than before: a batch in which it does not proves nothing.",
+		Virtual: time.Minute,
+		Shows:   "T3",
+		build:   buildCanary,
+	}}
+}
+
+func buildCanary(s *stage) {
+	both := []node.ID{"sender", "receiver"}
+	for _, id := range both {
+		s.add(sim.Spec{ID: id, Role: node.RoleToy, Place: datacenter(0), New: func() node.Machine {
+			return &gullible{to: s.world.Addr("receiver")}
+		}})
+	}
+	for _, id := range both {
+		s.world.Start(id)
+	}
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLate, Value: 300_000, Hold: 2 * time.Second})
+}
+
+// gullible sends rising numbers, and takes each that it gets for an order under
+// that fence.
+type gullible struct {
+	to   node.Addr
+	sent uint64
+}
+
+// Step implements node.Machine.
+func (g *gullible) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart, node.InputTimer:
+		if env.Self().ID == "sender" {
+			g.sent++
+			env.Datagram(g.to, &message.Ping{Counter: g.sent})
+			env.SetTimer(node.Key(node.PartPing, 1), 500*time.Millisecond)
+		}
+	case node.InputMessage:
+		if p, ok := in.Message.(*message.Ping); ok {
+			env.Emit(event.Acted{Slice: message.SliceID{Job: message.JobID{1}}, Fence: message.Fence{Job: p.Counter, Manager: 1, Attempt: 1}})
+		}
+	}
+}
