@@ -7,11 +7,11 @@ import (
 )
 
 // counted is a slice in one part: a manager counts it once, also across its
-// restarts, whatever the attempt.
+// restarts, whatever the attempt, and whichever gate owns the job meanwhile.
 type counted struct {
 	manager node.ID
 	slice   message.SliceID
-	part    message.Fence
+	held    uint64 // its epoch of the part
 }
 
 // told is how a slice was counted first.
@@ -26,16 +26,24 @@ type partOf struct {
 	datacenter string
 }
 
-// partSum is one manager's part under one fence.
+// partSum is what one manager counted of a part that it held under one epoch.
 type partSum struct {
 	manager node.ID
 	job     message.JobID
-	part    message.Fence
+	held    uint64
+}
+
+// latest is the last count of a slice, whichever manager of the datacenter held the
+// part then.
+type latest struct {
+	held    uint64
+	started uint64
 }
 
 func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
-	key := counted{r.Node, e.Slice, e.Part}
+	key := counted{r.Node, e.Slice, e.Part.Manager}
 	if first, ok := c.slices[key]; ok {
+		first.event.Part.Job = e.Part.Job
 		if first.event == e && first.incarnation < r.Incarnation {
 			return // after a restart it cannot know whether anybody heard of it
 		}
@@ -44,7 +52,8 @@ func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
 	}
 	c.slices[key] = told{r.Incarnation, e}
 	c.countsCurrent(r, e)
-	c.reported[partSum{r.Node, e.Slice.Job, partFence(e.Part)}] += e.Started
+	c.reported[partSum{r.Node, e.Slice.Job, e.Part.Manager}] += e.Started
+	c.inherit(e)
 	if _, ok := c.started[execution{e.Datacenter, e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
 		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
 	}
@@ -61,9 +70,22 @@ func (c *Checker) onPartCounted(r Record, e event.PartCounted) {
 	c.parts[key] = true
 	c.countsCurrentPart(r, e)
 	c.addPart(e)
-	if sum := c.reported[partSum{e.Manager, e.Job, partFence(e.Fence)}]; sum != e.Started {
-		c.violate("T8", r, "part %s of job %v holds %d starts, its manager %s counted %d of its slices", e.Datacenter, e.Job, e.Started, e.Manager, sum)
+	own, all := c.reported[partSum{e.Manager, e.Job, e.Fence.Manager}], c.inherited[key]
+	if own != e.Started && all != e.Started {
+		c.violate("T8", r, "part %s of job %v holds %d starts, its manager %s counted %d of its slices, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
 	}
+}
+
+// inherit adds up a part over all managers that held it: a successor adopts what its
+// predecessor counted, or counts it anew.
+func (c *Checker) inherit(e event.SliceCounted) {
+	slice, part := sliceOf{e.Datacenter, e.Slice}, partOf{e.Slice.Job, e.Datacenter}
+	old := c.latest[slice]
+	if e.Part.Manager < old.held {
+		return
+	}
+	c.latest[slice] = latest{e.Part.Manager, e.Started}
+	c.inherited[part] += e.Started - old.started
 }
 
 // partFence is a fence without its attempt.

@@ -104,6 +104,9 @@ func scale(d time.Duration, by, of int64) time.Duration {
 
 func (c *Checker) onLeaseGranted(r Record, e event.LeaseGranted) {
 	g := c.register(e.Group, e.Job)
+	if e.Group != GroupGates {
+		c.places[r.Node] = e.Group // the managers of a datacenter
+	}
 	c.ordersGrant(r, g, e)
 	c.excludes(r, g, e.Job, e.Token)
 	g.drop(r.Node)
@@ -225,7 +228,7 @@ func (c *Checker) owned(now, bound time.Duration, o Open) {
 	if g == nil || g.granted == 0 {
 		return
 	}
-	last := g.ended
+	last := max(g.ended, o.Accepted)
 	for i := range g.windows {
 		w := &g.windows[i]
 		if c.mayHold(w, now) {

@@ -40,7 +40,7 @@ func (c *Checker) course(f flow) *course {
 func (c *Checker) onSliceDispatched(r Record, e event.SliceDispatched) {
 	who := given{giver: r.Node, slice: e.Slice}
 	c.given[who] = higher(c.given[who], e.Fence)
-	if x := c.course(flow{r.Node, e.Slice.Job, partFence(e.Fence), e.Slice.Workflow}); x.began == 0 {
+	if x := c.course(flow{r.Node, e.Slice.Job, e.Fence.Manager, e.Slice.Workflow}); x.began == 0 {
 		x.began = c.seen
 	}
 }
@@ -65,7 +65,8 @@ func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
 	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] {
 		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
 	}
-	x := c.course(flow{r.Node, e.Slice.Job, partFence(e.Part), e.Slice.Workflow})
+	x := c.course(flow{r.Node, e.Slice.Job, e.Part.Manager, e.Slice.Workflow})
+	c.places[r.Node] = e.Datacenter
 	x.counted = c.seen
 	x.failed = x.failed || e.State != message.WorkflowCompleted
 }
@@ -83,15 +84,30 @@ func (c *Checker) countsCurrentPart(r Record, e event.PartCounted) {
 func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
 	//lint:orderfree at most one violation is kept of a job
 	for f, x := range c.courses {
-		if f.job != job || f.workflow != workflow || x.began == 0 {
-			continue
-		}
-		before := flow{f.manager, f.job, f.part, on}
-		if y := c.courses[before]; y == nil || y.counted == 0 || y.counted > x.began || y.failed || ended(c.flows[before]) {
+		if f.job == job && f.workflow == workflow && x.began != 0 && !c.completed(f, x.began, on) {
 			c.violate("T7", r, "workflow %d of job %v was begun, though workflow %d, on which it depends, had not completed", workflow, job, on)
 			return
 		}
 	}
+}
+
+// completed says that a workflow had, when one of f began, by what f's manager
+// counted or by what those counted that had held the part before it.
+func (c *Checker) completed(f flow, began uint64, on uint32) bool {
+	done := false
+	//lint:orderfree all of them are looked at
+	for g, y := range c.courses {
+		same := g.manager == f.manager && g.held == f.held
+		before := g.held < f.held && c.places[g.manager] == c.places[f.manager]
+		switch {
+		case g.job != f.job || g.workflow != on || !same && !before:
+		case y.counted != 0 && y.counted <= began && !y.failed && !ended(c.flows[g]):
+			done = true
+		case same:
+			return false
+		}
+	}
+	return done
 }
 
 // ended says that a workflow ended otherwise than well.

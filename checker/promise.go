@@ -14,6 +14,9 @@ type Promises struct {
 	Once bool
 	// CancelWithin bounds how long a cancellation takes; zero for no bound.
 	CancelWithin time.Duration
+	// HeldWithin bounds how long a job that has not ended is without an owner after
+	// healing (T11); zero for the bound within which it must end.
+	HeldWithin time.Duration
 }
 
 // Promise sets what this history must keep.

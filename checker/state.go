@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ type theJob struct {
 type flow struct {
 	manager  node.ID
 	job      message.JobID
-	part     message.Fence
+	held     uint64 // the manager's epoch of the part
 	workflow uint32
 }
 
@@ -85,7 +86,7 @@ func (c *Checker) onPartChanged(r Record, e event.PartChanged) {
 }
 
 func (c *Checker) onWorkflowChanged(r Record, e event.WorkflowChanged) {
-	key := flow{r.Node, e.Job, e.Fence, e.Workflow}
+	key := flow{r.Node, e.Job, e.Fence.Manager, e.Workflow}
 	if last := c.flows[key]; last.Terminal() {
 		c.violate("L", r, "workflow %d of job %v had ended %v and became %v", e.Workflow, e.Job, last, e.To)
 		return
@@ -124,13 +125,14 @@ func (c *Checker) Open() []Open {
 
 // Finish judges T11 at the end of a history: every job that was accepted at least
 // bound ago, with no fault since, must have ended, and until then somebody must own
-// it; that no core stays behind (T9); and T4 of what is left.
+// it, with no longer gap than was promised; that no core stays behind (T9); and T4
+// of what is left.
 func (c *Checker) Finish(now, bound time.Duration) {
 	for _, o := range c.Open() {
 		if o.Accepted <= now-bound {
 			c.violate("T11", Record{At: now, Node: o.Gate}, "job %v, accepted at %v, is still %v", o.Job, o.Accepted, o.State)
-			c.owned(now, bound, o)
 		}
+		c.owned(now, min(bound, cmp.Or(c.promises.HeldWithin, bound)), o)
 	}
 	c.leaks(now, bound)
 	c.Settle()
