@@ -13,6 +13,7 @@ const (
 	KindGossip           node.Kind = 5
 	KindBeat             node.Kind = 6
 	KindBeatAck          node.Kind = 7
+	KindOrder            node.Kind = 8
 	KindJobSubmit        node.Kind = 16
 	KindJobAck           node.Kind = 17
 	KindRefused          node.Kind = 18
@@ -102,6 +103,8 @@ func New(k node.Kind) Body {
 		return &Beat{}
 	case KindBeatAck:
 		return &BeatAck{}
+	case KindOrder:
+		return &Order{}
 	case KindJobSubmit:
 		return &JobSubmit{}
 	case KindJobAck:
@@ -256,6 +259,7 @@ func Kinds() []node.Kind {
 		KindGossip,
 		KindBeat,
 		KindBeatAck,
+		KindOrder,
 		KindJobSubmit,
 		KindJobAck,
 		KindRefused,
@@ -346,6 +350,8 @@ func Name(k node.Kind) string {
 		return "Beat"
 	case KindBeatAck:
 		return "BeatAck"
+	case KindOrder:
+		return "Order"
 	case KindJobSubmit:
 		return "JobSubmit"
 	case KindJobAck:
@@ -2161,6 +2167,46 @@ func (z *BeatAck) digest(h uint64) uint64 {
 }
 
 func (z *BeatAck) check() error {
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *Order) Kind() node.Kind { return KindOrder }
+
+// Class returns the class of Order.
+func (z *Order) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *Order) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *Order) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *Order) Digest() uint64 { return z.digest(8) }
+
+func (z *Order) size() int {
+	n := 17
+	n += sizeBytes(len(z.Job))
+	n += z.Token.size()
+	n += sizeUint(uint64(z.Value))
+	return n
+}
+
+func (z *Order) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Token.digest(h)
+	h = node.Mix(h, uint64(z.Value))
+	return h
+}
+
+func (z *Order) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Token.check(); err != nil {
+		return within("token", err)
+	}
 	return nil
 }
 
@@ -4143,7 +4189,7 @@ func (z *LeaseHail) Size() int { return z.size() }
 func (z *LeaseHail) Digest() uint64 { return z.digest(97) }
 
 func (z *LeaseHail) size() int {
-	n := 48
+	n := 54
 	n += sizeString(len(z.Group))
 	n += sizeArray(len(z.Members))
 	for i := range z.Members {
@@ -4153,6 +4199,7 @@ func (z *LeaseHail) size() int {
 	n += sizeUint(uint64(z.Generation))
 	n++
 	n += sizeUint(uint64(z.Epoch))
+	n += sizeUint(uint64(z.Nonce))
 	return n
 }
 
@@ -4166,6 +4213,7 @@ func (z *LeaseHail) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Generation))
 	h = node.Mix(h, bit(z.Answer))
 	h = node.Mix(h, uint64(z.Epoch))
+	h = node.Mix(h, uint64(z.Nonce))
 	return h
 }
 
