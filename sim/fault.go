@@ -46,6 +46,7 @@ const (
 	FaultOneWay         = "one-way"          // nothing passes from Nodes to Peers
 	FaultFlap           = "flap"             // a partition that comes and goes; value: milliseconds of each
 	FaultLoss           = "loss"             // value: parts per million of what passes
+	FaultLossOneWay     = "loss-one-way"     // the same, from Nodes to Peers only
 	FaultDuplicate      = "duplicate"        // the same
 	FaultReorder        = "reorder"          // the same
 	FaultLate           = "late"             // the same: held for seconds, one in four comes twice
@@ -83,7 +84,7 @@ func units() map[string]unit {
 	return map[string]unit{
 		FaultCrash: flag, FaultPause: none, FaultSuspend: none, FaultStop: none,
 		FaultPartition: none, FaultOneWay: none, FaultFlap: {1, 3_600_000, "milliseconds"},
-		FaultLoss: ppm, FaultDuplicate: ppm, FaultReorder: ppm, FaultLate: ppm, FaultLatency: {1, 60_000, "milliseconds"},
+		FaultLoss: ppm, FaultLossOneWay: ppm, FaultDuplicate: ppm, FaultReorder: ppm, FaultLate: ppm, FaultLatency: {1, 60_000, "milliseconds"},
 		FaultLatencyOneWay: {1, 60_000, "milliseconds"}, FaultSwizzle: {0, math.MaxInt64, "the seed of an order"}, FaultIsolate: none,
 		FaultHalfOpen: flag, FaultBreakStreams: none, FaultRefuseAccept: none,
 		FaultSlowCPU: factor, FaultClockDrift: {-driftBound, driftBound, "parts per million"},

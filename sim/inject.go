@@ -70,7 +70,7 @@ func (w *World) pick(names []string) []*process {
 
 func (w *World) begin(a *activeFault) {
 	switch a.fault.Kind {
-	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay:
+	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultLossOneWay, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay:
 		w.impose(a)
 	case FaultHalfOpen, FaultBreakStreams:
 		w.breakStreams(a)

@@ -40,14 +40,14 @@ func (w *World) impose(a *activeFault) {
 }
 
 func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
-	r := &netsim.Rule{Both: f.Kind != FaultOneWay && f.Kind != FaultLatencyOneWay, Since: w.now}
+	r := &netsim.Rule{Both: f.Kind != FaultOneWay && f.Kind != FaultLatencyOneWay && f.Kind != FaultLossOneWay, Since: w.now}
 	r.From, r.To = w.sets(f, nodes)
 	switch f.Kind {
 	case FaultPartition, FaultOneWay, FaultSuspend:
 		r.Cut = true
 	case FaultFlap:
 		r.Cut, r.Flap = true, time.Duration(f.Value)*time.Millisecond
-	case FaultLoss:
+	case FaultLoss, FaultLossOneWay:
 		r.Loss = uint32(f.Value)
 	case FaultDuplicate:
 		r.Duplicate = uint32(f.Value)

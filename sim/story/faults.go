@@ -99,6 +99,8 @@ func what(f *sim.Fault) string {
 		return fmt.Sprintf("is cut off from %s every %d ms", peers, f.Value)
 	case sim.FaultLoss, sim.FaultDuplicate, sim.FaultReorder, sim.FaultLate:
 		return fmt.Sprintf("%s of %s with %s", messages(f.Kind), share(f.Value), peers)
+	case sim.FaultLossOneWay:
+		return fmt.Sprintf("loses %s of what it sends to %s", share(f.Value), peers)
 	case sim.FaultLatency:
 		return fmt.Sprintf("%d ms more delay with %s", f.Value, peers)
 	case sim.FaultLatencyOneWay:

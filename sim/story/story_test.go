@@ -192,7 +192,7 @@ func TestEveryJobEventHasWords(t *testing.T) {
 
 func TestEveryFaultHasWords(t *testing.T) {
 	for _, kind := range []string{
-		sim.FaultCrash, sim.FaultPause, sim.FaultStop, sim.FaultPartition, sim.FaultOneWay, sim.FaultFlap, sim.FaultLoss, sim.FaultDuplicate,
+		sim.FaultCrash, sim.FaultPause, sim.FaultStop, sim.FaultPartition, sim.FaultOneWay, sim.FaultFlap, sim.FaultLoss, sim.FaultLossOneWay, sim.FaultDuplicate,
 		sim.FaultReorder, sim.FaultLate, sim.FaultLatency, sim.FaultHalfOpen, sim.FaultBreakStreams, sim.FaultRefuseAccept, sim.FaultSlowCPU,
 		sim.FaultClockDrift, sim.FaultDiskSlow, sim.FaultDiskFull, sim.FaultDiskLostWrites, sim.FaultDiskTorn, sim.FaultExecCrash,
 		sim.FaultExecHang, sim.FaultExecSlow, sim.FaultHeal,
