@@ -109,11 +109,18 @@ func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) []message.S
 			room -= size
 		}
 	}
-	return g.fill(env, news, room, 1)
+	return g.fill(env, news, room, parcel{1, to})
 }
 
-// fill adds what is in the buffer, and counts it as sent to so many.
-func (g *Group) fill(env node.Env, news []message.SwimNews, room, times int) []message.SwimNews {
+// parcel says to how many a message goes, and whom it tells nothing of itself: the
+// only receiver, who knows better. Place 0 is nobody.
+type parcel struct {
+	times int
+	to    uint32
+}
+
+// fill adds what is in the buffer, and counts it as sent.
+func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel) []message.SwimNews {
 	b := &g.buffer
 	if len(b.pieces) == 0 {
 		return news
@@ -123,6 +130,9 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room, times int) []m
 	spent := false
 	for k := range b.pieces {
 		p := &b.pieces[k]
+		if p.place == out.to && p.place != 0 {
+			continue
+		}
 		n := g.newsOf(env.Now(), p.place)
 		size := n.Bytes()
 		if size > room {
@@ -133,7 +143,7 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room, times int) []m
 		}
 		news = append(news, n)
 		room -= size
-		p.sends += uint16(times)
+		p.sends += uint16(out.times)
 		spent = spent || int(p.sends) >= limit
 	}
 	if spent {
@@ -160,7 +170,7 @@ func (g *Group) onGossip(env node.Env) {
 	}
 	if to := g.some(env, g.config.GossipFanout, 0); len(to) > 0 {
 		m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()}
-		m.News = g.fill(env, nil, bodyMax-m.Size()-2, len(to))
+		m.News = g.fill(env, nil, bodyMax-m.Size()-2, parcel{times: len(to)})
 		for _, i := range to {
 			env.Datagram(g.table.records[i].who.Addr, m)
 		}
