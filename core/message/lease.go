@@ -151,10 +151,11 @@ type LeaseFrame struct {
 type LeaseHail struct {
 	Group      string   `msg:"group" require:"true"`
 	Members    []string `msg:"members"`
-	Standing   uint8    `msg:"standing"` // 0 blank, 1 founding, 2 member
+	Standing   uint8    `msg:"standing"` // 0 blank, 1 founding, 2 member, 3 member whose disk is the truth of a new epoch
 	Generation uint64   `msg:"generation"`
 	Answer     bool     `msg:"answer"` // to a hail: it is not answered again
 	Epoch      uint64   `msg:"epoch"`  // of the cluster: raised by recovering a lost majority
+	Nonce      uint64   `msg:"nonce"`  // of the hail, and of its answer: what was said to an earlier run counts for nothing
 }
 
 // LeaseJoinRead asks for the highest known generation of the sender's disk,

@@ -1328,9 +1328,9 @@ func (z *LeaseFrame) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseHail) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "group"
-	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x87, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "members"
 	o = append(o, 0xa7, 0x6d, 0x65, 0x6d, 0x62, 0x65, 0x72, 0x73)
@@ -1350,6 +1350,9 @@ func (z *LeaseHail) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "epoch"
 	o = append(o, 0xa5, 0x65, 0x70, 0x6f, 0x63, 0x68)
 	o = msgp.AppendUint64(o, z.Epoch)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
 	return
 }
 
@@ -1459,6 +1462,17 @@ func (z *LeaseHail) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Epoch")
 				return
 			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1477,7 +1491,7 @@ func (z *LeaseHail) Msgsize() (s int) {
 	for za0001 := range z.Members {
 		s += msgp.StringPrefixSize + len(z.Members[za0001])
 	}
-	s += 9 + msgp.Uint8Size + 11 + msgp.Uint64Size + 7 + msgp.BoolSize + 6 + msgp.Uint64Size
+	s += 9 + msgp.Uint8Size + 11 + msgp.Uint64Size + 7 + msgp.BoolSize + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }
 
