@@ -1,53 +1,285 @@
 package archive
 
 import (
-	"time"
+	"bytes"
+	"crypto/sha256"
+	"maps"
+	"slices"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
-
-// FileMax bounds the length of a file.
-const FileMax = 4 << 20
-
-// Poster sends a message to a fellow; it may be lost. uplink.Links is one.
-type Poster interface {
-	Post(env node.Env, to node.Addr, m node.Message)
-}
-
-// Config is one member of one group.
-type Config struct {
-	Group      string
-	Self       node.Addr
-	Members    []node.Addr // configured, Self included
-	ChunkBytes int         // of one FileChunk and one record
-	FilesMax   int
-	BytesMax   int64         // of all files
-	Retry      time.Duration // between two sends of what is not answered
-}
-
-// OutcomeKind tells outcomes apart.
-type OutcomeKind uint8
-
-// What becomes of Keep and Fetch.
-const (
-	Kept    OutcomeKind = iota + 1 // a majority has the file on disk
-	Fetched                        // Bytes are the file
-	Failed                         // Err says why; it will not be tried again
-)
-
-// Outcome answers one Keep or Fetch.
-type Outcome struct {
-	Kind   OutcomeKind
-	File   message.FileDigest
-	Ticket uint64
-	Bytes  []byte // of Fetched; not to be changed
-	Err    error
-}
 
 // Archive is one member's share of a group's files.
 type Archive struct {
 	config   Config
 	poster   Poster
+	fellows  []*fellow // sorted by address, without Self
+	files    map[message.FileDigest]*file
+	bytes    int64                        // lengths of all files
+	arriving map[message.FileDigest]*file // those that are not whole
+	asked    []*file                      // fetches that wait for their turn
+	fetching int                          // fetches under way
+	failed   []*file                      // writes to try again
+	writes   map[node.Token]*file
+	token    uint64
+	nonce    uint64
+	armed    bool // the timer is set
 	outcomes []Outcome
+}
+
+// file is one file here, whole or arriving.
+type file struct {
+	digest message.FileDigest
+	length uint64 // 0: not known yet
+	bytes  []byte // nil until it is whole
+	moved  node.Instant
+
+	chunks [][]byte // while it arrives
+	next   uint64   // what is missing first
+	askers []asker  // who is told when it is on disk
+	fetch  *fetch
+
+	disk    diskState
+	written int // records
+	keep    *keep
+}
+
+type asker struct {
+	addr  node.Addr
+	nonce uint64
+}
+
+// keep is what the last Keep of a file has come to.
+type keep struct {
+	nonce   uint64
+	tickets []uint64
+	here    bool
+	there   map[node.Addr]bool
+	done    bool
+}
+
+// New returns an archive that has not started.
+func New(c Config, p Poster) *Archive {
+	c.check()
+	a := &Archive{
+		config: c, poster: p,
+		files:    map[message.FileDigest]*file{},
+		arriving: map[message.FileDigest]*file{},
+		writes:   map[node.Token]*file{},
+	}
+	for _, m := range slices.Compact(slices.Sorted(slices.Values(c.Members))) {
+		if m != c.Self {
+			a.fellows = append(a.fellows, &fellow{addr: m, transfers: map[message.FileDigest]*transfer{}})
+		}
+	}
+	return a
+}
+
+// Start loads what is on disk. Call it when the node starts.
+func (a *Archive) Start(env node.Env) {
+	a.nonce = env.Rand(node.PurposeID).Uint64()
+	a.load(env)
+}
+
+// Keep stores a file here and at the fellows; Kept follows when a majority has it.
+// The bytes belong to the archive from here on. Keeping what is kept is cheap, and
+// still asks the fellows anew: one of them may have lost its disk.
+func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest {
+	d := message.FileDigest(sha256.Sum256(b))
+	f := a.files[d]
+	switch {
+	case len(b) == 0 || len(b) > FileMax:
+		a.fail(d, ErrLength, ticket)
+		return d
+	case f == nil && !a.room(uint64(len(b))):
+		env.Emit(event.Shed{What: "file " + d.String(), Why: ErrFull.Error()})
+		a.fail(d, ErrFull, ticket)
+		return d
+	case f == nil:
+		f = a.add(d, uint64(len(b)))
+		f.bytes = b
+	case f.bytes == nil:
+		a.resize(f, uint64(len(b)))
+		a.become(env, f, b)
+	}
+	f.moved = env.Now()
+	if f.disk == nowhere {
+		a.write(env, f)
+	}
+	if f.keep != nil && !f.keep.done {
+		f.keep.tickets = append(f.keep.tickets, ticket)
+		return d
+	}
+	f.keep = &keep{nonce: a.draw(), tickets: []uint64{ticket}, here: f.disk == stored, there: map[node.Addr]bool{}}
+	a.judge(f)
+	for _, w := range a.fellows {
+		w.add(f)
+		a.pump(env, w)
+	}
+	a.arm(env)
+	return d
+}
+
+// judge tells Kept once a majority has the file.
+func (a *Archive) judge(f *file) {
+	k := f.keep
+	count := len(k.there)
+	if k.here {
+		count++
+	}
+	if k.done || count < (len(a.fellows)+1)/2+1 {
+		return
+	}
+	k.done = true
+	for _, t := range k.tickets {
+		a.outcomes = append(a.outcomes, Outcome{Kind: Kept, File: f.digest, Ticket: t})
+	}
+	k.tickets = nil
+}
+
+// draw returns a number that no earlier Keep of this node has had.
+func (a *Archive) draw() uint64 {
+	a.nonce++
+	if a.nonce == 0 {
+		a.nonce++
+	}
+	return a.nonce
+}
+
+// Have returns a file that is whole here. It is not to be changed.
+func (a *Archive) Have(d message.FileDigest) ([]byte, bool) {
+	f := a.files[d]
+	if f == nil || f.bytes == nil {
+		return nil, false
+	}
+	return f.bytes, true
+}
+
+// Files returns how many files are here, and their bytes.
+func (a *Archive) Files() (int, int64) { return len(a.files), a.bytes }
+
+// Drop forgets a file here, also on disk. Who waits for it is told Failed.
+func (a *Archive) Drop(env node.Env, d message.FileDigest) {
+	if f := a.files[d]; f != nil {
+		a.forget(env, f, ErrDropped)
+	}
+}
+
+// Sweep drops what is not in use and older than SweepAge, what waits for its Kept
+// included: name that too. A fetch is spared.
+func (a *Archive) Sweep(env node.Env, inUse map[message.FileDigest]bool) {
+	for _, d := range a.sorted(a.files) {
+		f := a.files[d]
+		if !inUse[d] && f.fetch == nil && env.Now().Sub(f.moved) >= a.config.SweepAge {
+			a.forget(env, f, ErrDropped)
+		}
+	}
+}
+
+// Take returns the outcomes since the last Take, in order.
+func (a *Archive) Take() []Outcome {
+	o := a.outcomes
+	a.outcomes = nil
+	return o
+}
+
+func (a *Archive) room(length uint64) bool {
+	return len(a.files) < a.config.FilesMax && a.bytes+int64(length) <= a.config.BytesMax
+}
+
+func (a *Archive) add(d message.FileDigest, length uint64) *file {
+	f := &file{digest: d, length: length}
+	a.files[d] = f
+	a.bytes += int64(length)
+	return f
+}
+
+// resize corrects a length that somebody said, or that was not known.
+func (a *Archive) resize(f *file, length uint64) {
+	a.bytes += int64(length) - int64(f.length)
+	f.length = length
+}
+
+// become makes a file that was arriving whole. The caller has verified it.
+func (a *Archive) become(env node.Env, f *file, b []byte) {
+	delete(a.arriving, f.digest)
+	f.bytes, f.chunks, f.next, f.moved = b, nil, f.length, env.Now()
+	if f.fetch == nil {
+		return
+	}
+	for _, t := range f.fetch.tickets {
+		a.outcomes = append(a.outcomes, Outcome{Kind: Fetched, File: f.digest, Ticket: t, Bytes: b})
+	}
+	a.ended(env, f)
+}
+
+// forget removes a file from memory and disk.
+func (a *Archive) forget(env node.Env, f *file, why error) {
+	delete(a.files, f.digest)
+	delete(a.arriving, f.digest)
+	a.bytes -= int64(f.length)
+	if f.keep != nil {
+		a.fail(f.digest, why, f.keep.tickets...)
+	}
+	for _, w := range a.fellows {
+		w.remove(f.digest)
+	}
+	a.failed = slices.DeleteFunc(a.failed, func(o *file) bool { return o == f })
+	a.erase(env, f)
+	if f.fetch != nil {
+		a.fail(f.digest, why, f.fetch.tickets...)
+		a.ended(env, f)
+	}
+}
+
+func (a *Archive) fail(d message.FileDigest, why error, tickets ...uint64) {
+	for _, t := range tickets {
+		a.outcomes = append(a.outcomes, Outcome{Kind: Failed, File: d, Ticket: t, Err: why})
+	}
+}
+
+func (a *Archive) sorted(m map[message.FileDigest]*file) []message.FileDigest {
+	return slices.SortedFunc(maps.Keys(m), func(x, y message.FileDigest) int { return bytes.Compare(x[:], y[:]) })
+}
+
+// arm sets the timer while anything is under way.
+func (a *Archive) arm(env node.Env) {
+	busy := len(a.arriving) > 0 || len(a.failed) > 0
+	for _, w := range a.fellows {
+		busy = busy || len(w.transfers) > 0
+	}
+	if busy && !a.armed {
+		a.armed = true
+		env.SetTimer(node.Key(node.PartArchive, node.ArchiveRetry), a.config.Retry)
+	}
+}
+
+// Fire handles a timer, and says whether it was the archive's.
+func (a *Archive) Fire(env node.Env, k node.TimerKey) bool {
+	if k.Part != node.PartArchive {
+		return false
+	}
+	a.armed = false
+	failed := a.failed
+	a.failed = nil
+	for _, f := range failed {
+		a.write(env, f)
+	}
+	for _, w := range a.fellows {
+		a.offerAgain(env, w)
+	}
+	for _, d := range a.sorted(a.arriving) {
+		f := a.arriving[d]
+		switch {
+		case f == nil: // ended by another's
+		case f.fetch != nil:
+			a.fetchAgain(env, f)
+		case env.Now().Sub(f.moved) >= arrivalTicks*a.config.Retry:
+			a.forget(env, f, ErrDropped)
+		}
+	}
+	a.arm(env)
+	return true
 }

@@ -1,10 +1,34 @@
 // Package archive keeps files on a majority of a group of members: programs,
 // counted results, final results. A file is named by the SHA-256 of its bytes, so
-// it never changes, whoever has it has the right one, and two members that keep
-// the same file keep one.
+// it never changes, whoever has it has the right one, and two jobs with the same
+// program keep it once.
 //
 // It is not a register: nothing here says which file is current. Registers
-// (core/lease) name files by digest, and what no register names is swept.
+// (core/lease) name files by digest; what no register names is swept. It is not a
+// cache either: what it has is in memory as well as on disk, as a machine reads its
+// disk only when it starts. Config.BytesMax bounds both.
 //
-// Source: DESIGN.md, "Jobs and fences"; names by content after Git and Venti.
+// Source: DESIGN.md, "Jobs and fences"; names by content after Venti (Quinlan and
+// Dorward, 2002) and Git.
+//
+// Invariants:
+//
+//	A1 Kept is told when a majority, each with a synced disk, has the whole file,
+//	   as each said after that Keep began.
+//	A2 Nobody has, tells, serves or writes bytes whose digest is not the name.
+//	A3 On disk a file is records "file/<group>/<digest>/<n>", the last written
+//	   together with "file/<group>/<digest>/whole". What lacks that, or does not add
+//	   up to its name, is deleted at the next start.
+//	A4 Bounded: the length of a file, files, bytes, files that arrive, bytes in
+//	   flight to a fellow.
+//	A5 What is lost on the way is sent again, from where the receiver says it is;
+//	   whatever arrives twice changes nothing.
+//
+// On the wire: FileOffer (is it there? how far?), FileChunk, FileKept (so far, or
+// whole); small files go without an offer. FileFetch asks for a window of chunks,
+// FileChunk or FileMissing answers. All may be lost; offers, fetches and answers
+// are small enough for datagrams.
+//
+// Read config.go, archive.go (Keep, Have, Drop, Sweep), send.go, receive.go,
+// fetch.go, disk.go.
 package archive

@@ -1,0 +1,150 @@
+package archive
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// fellow is another member, and what is on its way to it.
+type fellow struct {
+	addr      node.Addr
+	queue     []*transfer // the first activeMax that are not gone are under way
+	transfers map[message.FileDigest]*transfer
+	heard     bool // since the last offers were made again
+	wait      time.Duration
+	due       node.Instant // of the next offers
+}
+
+// transfer is one file on its way to one fellow.
+type transfer struct {
+	file   *file
+	nonce  uint64
+	begun  bool
+	asking bool // for the offset to go on from
+	gone   bool
+	since  node.Instant // of the last news of it
+	acked  uint64
+	sent   uint64
+}
+
+// add begins to send a file, or begins anew.
+func (w *fellow) add(f *file) {
+	w.remove(f.digest)
+	t := &transfer{file: f, nonce: f.keep.nonce, since: f.moved}
+	w.transfers[f.digest] = t
+	w.queue = append(w.queue, t)
+}
+
+func (w *fellow) remove(d message.FileDigest) {
+	t := w.transfers[d]
+	if t == nil {
+		return
+	}
+	delete(w.transfers, d)
+	t.gone = true
+	for len(w.queue) > 0 && w.queue[0].gone {
+		w.queue = w.queue[1:]
+	}
+	if len(w.queue) > 2*len(w.transfers)+activeMax {
+		w.queue = slices.DeleteFunc(w.queue, func(t *transfer) bool { return t.gone })
+	}
+}
+
+// active are those that are under way.
+func (w *fellow) active() iter.Seq[*transfer] {
+	return func(yield func(*transfer) bool) {
+		left := activeMax
+		for _, t := range w.queue {
+			if t.gone {
+				continue
+			}
+			if left == 0 || !yield(t) {
+				return
+			}
+			left--
+		}
+	}
+}
+
+// pump sends as much as may be in flight.
+func (a *Archive) pump(env node.Env, w *fellow) {
+	flight := uint64(0)
+	for t := range w.active() {
+		flight += t.sent - t.acked
+	}
+	for t := range w.active() {
+		if !t.begun {
+			t.begun, t.since = true, env.Now()
+			if t.file.length > offerAbove {
+				a.offer(env, w, t)
+			}
+		}
+		for !t.asking && t.sent < t.file.length && flight < window {
+			n := a.chunk(env, w.addr, t.file, t.sent, t.nonce)
+			t.sent += n
+			flight += n
+		}
+	}
+}
+
+// chunk sends what begins at an offset, and returns how much it was.
+func (a *Archive) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint64) uint64 {
+	end := min(f.length, offset+uint64(a.config.ChunkBytes))
+	a.poster.Post(env, to, &message.FileChunk{
+		Group: a.config.Group, File: f.digest, Length: f.length, Offset: offset, Nonce: nonce, Data: f.bytes[offset:end:end],
+	})
+	return end - offset
+}
+
+func (a *Archive) offer(env node.Env, w *fellow, t *transfer) {
+	t.asking = true
+	a.poster.Post(env, w.addr, &message.FileOffer{Group: a.config.Group, File: t.file.digest, Length: t.file.length, Nonce: t.nonce})
+}
+
+// offerAgain asks a fellow how far it is with what has not moved. One that stays
+// silent is asked less and less often, until it speaks.
+func (a *Archive) offerAgain(env node.Env, w *fellow) {
+	if len(w.transfers) == 0 || env.Now() < w.due {
+		return
+	}
+	if w.heard {
+		w.wait = a.config.Retry
+	} else {
+		w.wait = min(max(2*w.wait, a.config.Retry), backoffMax*a.config.Retry)
+	}
+	w.heard, w.due = false, env.Now().Add(w.wait)
+	for t := range w.active() {
+		if env.Now().Sub(t.since) >= a.config.Retry/2 {
+			t.begun = true
+			a.offer(env, w, t)
+		}
+	}
+}
+
+// onKept is a fellow's word on what it has.
+func (a *Archive) onKept(env node.Env, w *fellow, from node.Peer, m *message.FileKept) {
+	t := w.transfers[m.File]
+	if t == nil || t.nonce != m.Nonce {
+		return // of a Keep before this one, or a second answer
+	}
+	switch {
+	case m.Whole:
+		w.remove(m.File)
+		t.file.keep.there[w.addr] = true
+		a.judge(t.file)
+	case m.Next > t.file.length:
+		a.ignore(env, from, m, "it has more than there is")
+		return
+	case t.asking: // wherever it was: it may have lost what it had
+		t.asking, t.since = false, env.Now()
+		t.acked, t.sent = m.Next, m.Next
+	case m.Next > t.acked:
+		t.since = env.Now()
+		t.acked, t.sent = m.Next, max(t.sent, m.Next)
+	}
+	a.pump(env, w)
+}
