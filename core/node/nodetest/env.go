@@ -30,7 +30,10 @@ type Env struct {
 	// that keep a model.
 	WatchEvent func(node.Event)
 	WatchSend  func(to node.StreamID, m node.Message)
-	WatchStart func(id node.ExecID, core int, m node.Message)
+	// WatchDatagram and WatchOpen let a test be the others.
+	WatchDatagram func(to node.Addr, m node.Message)
+	WatchOpen     func(s node.StreamID, to node.Addr)
+	WatchStart    func(id node.ExecID, core int, m node.Message)
 	// WatchExtend, when set, is handed every deadline of an executor run.
 	WatchExtend func(id node.ExecID, until node.Instant)
 	// Held keeps completions of the store back until Complete.
@@ -191,6 +194,9 @@ func (e *Env) Halt(reason string) {
 // Datagram implements node.Env.
 func (e *Env) Datagram(to node.Addr, m node.Message) {
 	e.keep(m)
+	if e.WatchDatagram != nil {
+		e.WatchDatagram(to, m)
+	}
 	if e.show(message.Name(m.Kind())) {
 		e.line("-> %s (datagram) %s", to, e.text.Message(m))
 	}
@@ -200,6 +206,9 @@ func (e *Env) Datagram(to node.Addr, m node.Message) {
 func (e *Env) Open(to node.Addr) node.StreamID {
 	e.stream++
 	e.streams[e.stream] = &stream{addr: to}
+	if e.WatchOpen != nil {
+		e.WatchOpen(e.stream, to)
+	}
 	if e.show("open") {
 		e.line("open %s", to)
 	}
