@@ -119,7 +119,7 @@ func (p *Partition[S, O]) Finish() *Failure {
 	if p.failure != nil {
 		return nil
 	}
-	for i := range p.ops {
+	for i := 0; i < len(p.ops); i++ { // the last one may cut
 		if p.ops[i].fate == pending {
 			if f := p.Abandon(i); f != nil {
 				return f

@@ -16,6 +16,7 @@ type sweep[S comparable, O any] struct {
 	configs []config[S]
 	known   map[config[S]]bool // of the step that is being made
 	work    []config[S]
+	left    []config[S]
 	crowded bool // two were open at once
 
 	at        int // operation of the problem
@@ -31,7 +32,7 @@ type moment struct {
 }
 
 func newSweep[S comparable, O any](p *Partition[S, O]) *sweep[S, O] {
-	s := &sweep[S, O]{p: p, configs: slices.Clone(p.start)}
+	s := &sweep[S, O]{p: p, configs: slices.Clone(p.start), known: map[config[S]]bool{}}
 	for i := range p.carried {
 		s.slots = append(s.slots, i)
 	}
@@ -174,8 +175,8 @@ func (s *sweep[S, O]) alone(i int) {
 // end lets the operation take effect in every way in which it can.
 func (s *sweep[S, O]) end(i int) {
 	slot := slices.Index(s.slots, i)
-	s.known, s.work = map[config[S]]bool{}, append(s.work[:0], s.configs...)
-	var left []config[S]
+	s.work, s.left = append(s.work[:0], s.configs...), s.left[:0]
+	clear(s.known)
 	for len(s.work) > 0 {
 		c := s.work[len(s.work)-1]
 		s.work = s.work[:len(s.work)-1]
@@ -188,16 +189,16 @@ func (s *sweep[S, O]) end(i int) {
 			return
 		}
 		if c.done&(1<<slot) != 0 {
-			left = append(left, c)
+			s.left = append(s.left, c)
 			continue
 		}
 		s.spread(c)
 	}
-	if len(left) == 0 {
+	if len(s.left) == 0 {
 		s.impossible(i, s.configs[0].state)
 		return
 	}
-	s.configs = left
+	s.configs, s.left = s.left, s.configs
 	s.free(slot)
 	s.prune()
 	s.merge()
@@ -224,7 +225,7 @@ func (s *sweep[S, O]) merge() {
 	if len(s.configs) == 1 {
 		return
 	}
-	s.known = map[config[S]]bool{}
+	clear(s.known)
 	s.configs = slices.DeleteFunc(s.configs, func(c config[S]) bool {
 		twice := s.known[c]
 		s.known[c] = true
