@@ -28,6 +28,8 @@ const (
 	Waiting
 	// Updated: Token, Ticket. That record or a later one is on a majority.
 	Updated
+	// Rejected: Ticket, Err. An Update or Transfer was not begun.
+	Rejected
 	// Lost: Token, Reason. This node acts for the job no more, and nothing of this
 	// job is under way until it is acquired again. What an open update did is unknown.
 	Lost
@@ -47,7 +49,7 @@ const (
 )
 
 func (k OutcomeKind) String() string {
-	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "lost", "released", "read", "vacant", "set-differs", "alarm"}
+	names := [...]string{"none", "ready", "granted", "denied", "waiting", "updated", "rejected", "lost", "released", "read", "vacant", "set-differs", "alarm"}
 	if int(k) < len(names) {
 		return names[k]
 	}

@@ -1,0 +1,294 @@
+package lease
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Acquire tries to become the owner of a job until Granted, Denied or Abandon. The
+// seed becomes the record of a register of which nobody has accepted anything.
+func (r *Registers) Acquire(env node.Env, job message.JobID, seed []byte) {
+	reg := r.registers[job]
+	if reg != nil && reg.own != nil && !reg.own.stopped {
+		return // it is under way, or held
+	}
+	if err := r.mayAcquire(reg, seed); err != nil {
+		r.tell(Outcome{Kind: Denied, Job: job, Err: err})
+		return
+	}
+	if reg == nil {
+		reg = r.at(job)
+	}
+	if reg.own != nil {
+		r.end(env, reg.own) // it was released or handed over: anew, above that
+	}
+	p := &proposal{reg: reg, seed: seed, asked: env.Now(), to: -1}
+	reg.own = p
+	r.begin(env, p)
+}
+
+func (r *Registers) mayAcquire(reg *register, seed []byte) error {
+	switch {
+	case !r.standing.speaks():
+		return ErrNotMember
+	case len(seed) > r.c.RecordMax:
+		return ErrTooLarge
+	case reg == nil && len(r.registers) >= r.c.RegistersMax:
+		return ErrFull
+	}
+	return nil
+}
+
+// begin sends prepares under a token above all that were seen. What was open
+// under the token before stays open.
+func (r *Registers) begin(env node.Env, p *proposal) {
+	reg := p.reg
+	epoch := 1 + max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch, p.token.Epoch)
+	if epoch >= epochEnd-1 {
+		r.deny(env, p, Outcome{Kind: Denied, Job: reg.job, Err: ErrExhausted})
+		return
+	}
+	r.endAttempt(env, p)
+	p.token = message.LeaseToken{Epoch: epoch, Ordinal: uint32(r.self + 1)}
+	reg.seen = epoch
+	p.phase, p.open, p.began, p.call = preparing, false, env.Now(), 0
+	p.promised, p.refused, p.acked, p.has = 0, 0, 0, 0
+	p.best, p.blocker = message.LeaseState{}, message.LeaseRefusal{}
+	p.updating, p.tickets, p.next = 0, nil, nil
+	p.call = r.called(env, reg.job, "acquire", p.token, Value(p.seed))
+	r.sendPrepares(env, p)
+}
+
+func (r *Registers) sendPrepares(env node.Env, p *proposal) {
+	m := message.LeasePrepare{Job: p.reg.job, Token: p.token, Life: r.life, Consent: p.reg.consent}
+	for i := range r.n {
+		if !p.promised.has(i) && !p.refused.has(i) {
+			r.sendPrepare(env, i, m)
+		}
+	}
+	r.scheduleRetry(env, p)
+}
+
+// own returns this node's proposal that an answer is for.
+func (r *Registers) own(job message.JobID, t message.LeaseToken, l message.LeaseLife) *proposal {
+	reg := r.registers[job]
+	if reg == nil || reg.own == nil || reg.own.token != t || l != r.life {
+		return nil
+	}
+	return reg.own
+}
+
+func (r *Registers) onPromise(env node.Env, from int, m *message.LeasePromise) {
+	p := r.own(m.Job, m.Token, m.Life)
+	if p == nil || p.phase != preparing || p.promised.has(from) {
+		return
+	}
+	p.promised.add(from)
+	if later(&m.Accepted, &p.best) {
+		p.best = m.Accepted
+	}
+	if p.promised.count() < r.majority || r.expire(env, p) {
+		return
+	}
+	p.rest = make([]uint64, r.n)
+	for i := range p.rest {
+		if p.promised.has(i) {
+			p.rest[i] = r.gens[i]
+		}
+	}
+	p.record = p.seed
+	if !p.best.Token.Zero() {
+		p.record = p.best.Record // also in place of what this node remembers
+		if p.best.Token.Ordinal == p.token.Ordinal && p.best.Life.Incarnation < r.life.Incarnation {
+			reached(env, "lease/reacquired-by-restart")
+		}
+	}
+	p.phase, p.touched = granting, true
+	r.openAccept(env, p, 0, 0, false)
+}
+
+// openAccept sends an accept under the next Seq, in place of what was open.
+func (r *Registers) openAccept(env node.Env, p *proposal, seq, rev uint64, released bool) {
+	p.open, p.seq, p.released, p.resent = true, seq, released, false
+	if rev != p.rev || seq == 0 {
+		p.has = 0
+	}
+	p.rev = rev
+	p.sent, p.acked = env.Now(), 0
+	r.sendAccepts(env, p)
+}
+
+// sendAccepts sends what is open to those who have not answered. Who has the
+// record needs no other copy for a renewal.
+func (r *Registers) sendAccepts(env node.Env, p *proposal) {
+	m := message.LeaseAccept{
+		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
+		Released: p.released, Lease: r.c.Lease, Rest: p.rest,
+	}
+	if p.sent != env.Now() && !p.resent {
+		p.resent = true
+		reached(env, "lease/resend-kept-sent")
+	}
+	for i := range r.n {
+		if p.acked.has(i) || p.refused.has(i) {
+			continue
+		}
+		m.Renewal = p.rev < p.seq && !p.released && p.has.has(i) && !p.resent
+		m.Record = p.record
+		if m.Renewal {
+			m.Record = nil
+		}
+		r.sendAccept(env, i, m)
+	}
+	r.scheduleRetry(env, p)
+}
+
+func (r *Registers) onAccepted(env node.Env, from int, m *message.LeaseAccepted) {
+	p := r.own(m.Job, m.Token, m.Life)
+	if p == nil || m.Seq != p.seq || p.acked.has(from) || p.phase == preparing || p.phase == waiting {
+		return
+	}
+	p.acked.add(from)
+	p.has.add(from) // also when a majority had answered before
+	if !p.open || p.acked.count() < r.majority || r.expire(env, p) {
+		return
+	}
+	p.open = false
+	switch p.phase {
+	case granting:
+		r.becomeHolder(env, p)
+	case holding:
+		r.accepted(env, p)
+	case releasing:
+		r.becomeReleased(env, p)
+	}
+}
+
+// becomeHolder ends an attempt well, if there is a window left.
+func (r *Registers) becomeHolder(env node.Env, p *proposal) {
+	job := p.reg.job
+	if env.Now().Sub(p.sent) >= r.c.Hold() {
+		reached(env, "lease/granted-too-late")
+		r.backOff(env, p)
+		return
+	}
+	value, from := Value(p.record), p.best.Token
+	if from.Zero() {
+		from = p.token
+	}
+	r.returned(env, job, p.call, true, from, value)
+	p.call = 0
+	if p.release {
+		p.held, p.phase, p.release = p.token, holding, false
+		r.beginRelease(env, p)
+		return
+	}
+	again := !p.held.Zero()
+	if again {
+		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: job, Token: p.held, Reason: "superseded"})
+	}
+	p.held, p.until, p.phase, p.tries = p.token, p.sent.Add(r.c.Hold()), holding, 0
+	p.touched, p.told, p.to, p.stopped = false, false, -1, false
+	p.reg.consent = message.LeaseToken{}
+	env.Emit(event.LeaseGranted{Group: r.c.Group, Job: job, Token: p.token, Life: r.life, Until: p.until, Began: p.began})
+	r.tell(Outcome{Kind: Granted, Job: job, Token: p.token, Record: p.record, Fresh: p.best.Token.Zero(), Again: again})
+	p.renewAt = r.renewal(p.sent)
+	r.schedule(env, p, min(p.renewAt, p.until))
+}
+
+// renewal returns when a lease that was sent at an instant is renewed: at a third
+// of it, a little earlier so that those of one moment go in one frame.
+func (r *Registers) renewal(sent node.Instant) node.Instant {
+	slot := node.Instant(max(r.c.Lease/128, 1))
+	return max((sent.Add(r.c.Lease/3))/slot*slot, sent+1)
+}
+
+func (r *Registers) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
+	if reg := r.registers[m.Job]; reg != nil {
+		reg.seen = max(reg.seen, m.Promised.Epoch, m.Held.Epoch)
+	}
+	p := r.own(m.Job, m.Token, m.Life)
+	if p == nil || p.phase != preparing && !m.Held.Zero() {
+		return // a prepare's refusal says nothing about an accept
+	}
+	p.refused.add(from)
+	p.promised.drop(from)
+	if p.phase == holding {
+		reached(env, "lease/promise-against-holder")
+	}
+	if !m.Held.Zero() && p.blocker.Held.Compare(m.Held) <= 0 {
+		p.blocker = *m
+	}
+	if r.n-p.refused.count() >= r.majority || r.expire(env, p) {
+		return
+	}
+	r.fail(env, p)
+}
+
+// fail ends an accept or an attempt that a majority can no longer carry.
+func (r *Registers) fail(env node.Env, p *proposal) {
+	switch p.phase {
+	case preparing, granting:
+		if p.blocker.Held.Zero() {
+			r.backOff(env, p)
+			return
+		}
+		now := env.Now()
+		p.reg.notBefore = now.Add(p.blocker.Left)
+		r.deny(env, p, Outcome{Kind: Denied, Job: p.reg.job, Holder: r.addrOf(p.blocker.Held), Token: p.blocker.Held, Left: p.blocker.Left})
+	case holding:
+		if p.open {
+			r.begin(env, p) // at once: the acceptors let their holder pass
+		}
+	case releasing:
+		r.lose(env, p, "superseded") // somebody is above it: whether it was released is theirs to say
+	}
+}
+
+// deny ends an attempt for good.
+func (r *Registers) deny(env node.Env, p *proposal, o Outcome) {
+	r.lose(env, p, "superseded")
+	if !p.release {
+		r.tell(o)
+	}
+}
+
+// backOff waits, longer each time, then begins again with a higher token.
+func (r *Registers) backOff(env node.Env, p *proposal) {
+	r.endAttempt(env, p)
+	p.phase, p.open = waiting, false
+	p.tries++
+	high := r.c.RetryMax << min(p.tries-1, 3)
+	at := env.Now().Add(env.Rand(node.PurposeLease).Duration(min(r.c.RetryMin, high)/4, high))
+	if p.acts(env.Now()) {
+		at = min(at, p.until)
+	}
+	r.schedule(env, p, at)
+}
+
+// tellWaiting tells once that a majority does not answer.
+func (r *Registers) tellWaiting(env node.Env, p *proposal) {
+	if p.told || !p.held.Zero() || env.Now().Sub(p.asked) < r.c.AttemptTimeout {
+		return
+	}
+	p.told = true
+	err := ErrQuorumUnavailable
+	if p.touched {
+		err = ErrQuorumTimeout
+	}
+	r.tell(Outcome{Kind: Waiting, Job: p.reg.job, Err: err})
+}
+
+// Abandon ends what is under way for a job, and holding it, without an outcome.
+func (r *Registers) Abandon(env node.Env, job message.JobID) {
+	reg := r.registers[job]
+	if reg == nil || reg.own == nil {
+		return
+	}
+	p := reg.own
+	if !p.held.Zero() && !p.stopped {
+		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: job, Token: p.held, Reason: "released"})
+	}
+	r.end(env, p)
+}

@@ -1,0 +1,182 @@
+package lease
+
+import (
+	"errors"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// ErrNotHolder: only the owner of a job can do that.
+var ErrNotHolder = errors.New("this node does not own the job: acquire it first")
+
+// advanceHolding renews and resends. A resend keeps the instant of the first
+// send: the acceptors' guards run from what they received first.
+func (r *Registers) advanceHolding(env node.Env, p *proposal) {
+	now := env.Now()
+	switch {
+	case p.open && p.refused != 0:
+		r.begin(env, p) // somebody was promised more, and no majority came about
+	case now >= p.renewAt:
+		p.renewAt = r.renewal(now)
+		r.openAccept(env, p, p.seq+1, p.rev, false)
+	case p.open:
+		r.sendAccepts(env, p)
+	default:
+		r.schedule(env, p, min(p.renewAt, p.until))
+	}
+}
+
+// Update puts a new record in the place of the old one; only while this node
+// holds the job. One is open at a time; a newer one replaces one that waits.
+func (r *Registers) Update(env node.Env, job message.JobID, record []byte, ticket uint64) {
+	reg := r.registers[job]
+	err := error(nil)
+	if len(record) > r.c.RecordMax {
+		err = ErrTooLarge
+	} else if reg == nil || reg.own == nil || !reg.own.acts(env.Now()) {
+		err = ErrNotHolder
+	}
+	if err != nil {
+		r.tell(Outcome{Kind: Rejected, Job: job, Ticket: ticket, Err: err})
+		return
+	}
+	p := reg.own
+	if p.next == nil {
+		p.next = &update{}
+	}
+	p.next.record = record
+	p.next.tickets = append(p.next.tickets, ticket)
+	r.beginUpdate(env, p)
+}
+
+// beginUpdate sends the record that waits, unless one is open or an attempt for a
+// higher token runs.
+func (r *Registers) beginUpdate(env node.Env, p *proposal) {
+	if p.next == nil || p.updating != 0 || p.phase != holding || p.stopped {
+		return
+	}
+	p.record, p.tickets, p.next = p.next.record, p.next.tickets, nil
+	p.updating = r.called(env, p.reg.job, "update", p.token, Value(p.record))
+	r.openAccept(env, p, p.seq+1, p.seq+1, false)
+}
+
+// accepted: a majority has what was open, so the window reaches as far as its
+// first send carries, and an update that was open is done.
+func (r *Registers) accepted(env node.Env, p *proposal) {
+	job := p.reg.job
+	p.until = max(p.until, p.sent.Add(r.c.Hold()))
+	p.renewAt = r.renewal(p.sent)
+	env.Emit(event.LeaseExtended{Group: r.c.Group, Job: job, Token: p.token, Until: p.until})
+	r.updated(env, p)
+	r.schedule(env, p, min(p.renewAt, p.until))
+	if p.to >= 0 && p.updating == 0 {
+		r.handOver(env, p)
+		return
+	}
+	r.beginUpdate(env, p)
+}
+
+func (r *Registers) updated(env node.Env, p *proposal) {
+	if p.updating == 0 {
+		return
+	}
+	r.returned(env, p.reg.job, p.updating, true, p.token, Value(p.record))
+	for _, ticket := range p.tickets {
+		r.tell(Outcome{Kind: Updated, Job: p.reg.job, Token: p.token, Ticket: ticket})
+	}
+	p.updating, p.tickets = 0, nil
+}
+
+// Release ends the lease for good, with the last record that was given. The
+// caller has stopped acting.
+func (r *Registers) Release(env node.Env, job message.JobID) {
+	reg := r.registers[job]
+	if reg == nil || reg.own == nil || reg.own.stopped {
+		return
+	}
+	p := reg.own
+	if p.held.Zero() {
+		r.Abandon(env, job)
+		return
+	}
+	if r.expire(env, p) {
+		return
+	}
+	r.stop(env, p, "released")
+	if p.phase != holding {
+		p.release = true // under the token of the attempt that runs: the lower one is promised away
+		return
+	}
+	r.beginRelease(env, p)
+}
+
+// beginRelease carries an update that was open or waited with it.
+func (r *Registers) beginRelease(env node.Env, p *proposal) {
+	p.phase, p.stopped = releasing, true
+	rev := p.rev
+	if p.next != nil {
+		p.record, p.tickets, p.next = p.next.record, append(p.tickets, p.next.tickets...), nil
+		rev = p.seq + 1
+		if p.updating == 0 {
+			p.updating = r.called(env, p.reg.job, "update", p.token, Value(p.record))
+		}
+	}
+	p.call = r.called(env, p.reg.job, "release", p.token, Value(p.record))
+	r.openAccept(env, p, p.seq+1, rev, true)
+}
+
+func (r *Registers) becomeReleased(env node.Env, p *proposal) {
+	r.updated(env, p)
+	r.returned(env, p.reg.job, p.call, true, p.token, Value(p.record))
+	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Record: p.record, Reason: "released"})
+	r.end(env, p)
+}
+
+// stop: this token acts no more.
+func (r *Registers) stop(env node.Env, p *proposal, reason string) {
+	p.stopped = true
+	env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
+}
+
+// Transfer hands the job to another member once the update that is open, if any,
+// is done. The caller has stopped acting. If the successor never acquires, the
+// lease runs out; the caller may also acquire anew.
+func (r *Registers) Transfer(env node.Env, job message.JobID, to node.Addr) {
+	reg := r.registers[job]
+	index := -1
+	for i, a := range r.set {
+		if a == to && i != r.self {
+			index = i
+		}
+	}
+	if reg == nil || reg.own == nil || index < 0 || !reg.own.acts(env.Now()) {
+		r.tell(Outcome{Kind: Rejected, Job: job, Err: ErrNotHolder})
+		return
+	}
+	p := reg.own
+	r.stop(env, p, "transferred")
+	if p.phase != holding {
+		r.tell(Outcome{Kind: Released, Job: job, Token: p.held, Reason: "transferred"})
+		r.end(env, p) // its own attempt goes no further: the lease runs out
+		return
+	}
+	p.to = index
+	if p.next != nil && p.updating == 0 {
+		p.stopped = false
+		r.beginUpdate(env, p)
+		p.stopped = true
+	}
+	if p.updating == 0 {
+		r.handOver(env, p)
+	}
+}
+
+// handOver sends the consent, again and again until the window ends.
+func (r *Registers) handOver(env node.Env, p *proposal) {
+	p.phase, p.open = leaving, false
+	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Holder: r.set[p.to], Reason: "transferred"})
+	r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
+	r.scheduleRetry(env, p)
+}

@@ -1,0 +1,344 @@
+package lease
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// standing is how far a member is one. Values are on the wire and on disks.
+type standing uint8
+
+const (
+	blank     standing = iota // no mark on its disk
+	founding                  // all others were blank or founding when it asked
+	member                    // it speaks
+	recovered                 // it speaks, and its disk is the truth of a new epoch
+	mute                      // its disk must not be believed; never told
+)
+
+func (s standing) speaks() bool { return s == member || s == recovered }
+
+// peer is another member.
+type peer struct {
+	greeted  bool // it is configured with the same set, and of this epoch
+	differs  bool
+	known    bool // it has answered a hail of this incarnation
+	standing standing
+	epoch    uint64
+	hailed   node.Instant
+}
+
+// Start begins an incarnation; only while InputStart is handled.
+func (r *Registers) Start(env node.Env) {
+	r.life = message.LeaseLife{Incarnation: env.Self().Incarnation, Salt: env.Rand(node.PurposeLease).Uint64()}
+	r.nonce = env.Rand(node.PurposeLease).Uint64() | 1
+	m, found, err := r.load(env)
+	if err != nil || found && (m.Standing > recovered || m.Standing != blank && len(m.Gens) != len(m.Members)) {
+		reached(env, "lease/torn")
+		env.Emit(event.StoreFailed{What: "lease registers of " + r.c.Group, Err: fmt.Sprintf("the disk is taken for lost: %v", err)})
+		m, found = mark{}, false
+	}
+	r.epoch = m.Epoch
+	r.target = m.Standing
+	same := slices.Equal(m.Members, r.names)
+	switch {
+	case !found || m.Standing < member:
+		r.restartBlank(env, m, same)
+	case r.c.Recover:
+		r.startRecovery(env, m, same)
+	case !same:
+		r.becomeMute("the disk is of a member of %s, the configured set is %s: restore the set, or recover with the new one",
+			strings.Join(m.Members, ","), strings.Join(r.names, ","))
+		return
+	default:
+		copy(r.gens, m.Gens)
+		r.becomeMember(env, m.Standing, "restarted")
+	}
+	r.hailAll(env)
+	r.judge(env)
+}
+
+// restartBlank begins a member that is not one yet. What a join that did not end
+// has left on the disk is not believed.
+func (r *Registers) restartBlank(env node.Env, m mark, same bool) {
+	clear(r.registers)
+	r.erase(env)
+	if same && len(m.Gens) == r.n {
+		copy(r.gens, m.Gens)
+	}
+	r.standing = blank
+	if same && m.Standing == founding {
+		r.standing = founding
+	}
+	r.target = r.standing
+	if r.c.Recover {
+		r.tell(Outcome{Kind: Alarm, Reason: "this member's disk is empty, so that nothing can be recovered from it: start one that kept its disk with recover"})
+	}
+}
+
+func (r *Registers) becomeMember(env node.Env, s standing, how string) {
+	r.standing, r.target = s, s
+	env.Emit(event.GroupJoined{Group: r.c.Group, Generation: r.gens[r.self], How: how})
+	r.tell(Outcome{Kind: Ready})
+	for _, reg := range r.sorted() {
+		r.watchOver(env, reg)
+		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == uint32(r.self+1) {
+			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Mine: true})
+		}
+		if reg.reaped {
+			r.sweepLater(env)
+		}
+	}
+}
+
+// becomeMute ends speaking for good: an operator has to act.
+func (r *Registers) becomeMute(format string, args ...any) {
+	r.standing = mute
+	r.tell(Outcome{Kind: Alarm, Reason: fmt.Sprintf(format, args...)})
+}
+
+// hailAll asks those who have not said enough yet.
+func (r *Registers) hailAll(env node.Env) {
+	again := false
+	for i := range r.peers {
+		p := &r.peers[i]
+		if i == r.self || p.greeted && p.known && r.standing == member {
+			continue
+		}
+		again = true
+		r.hail(env, i, 0)
+	}
+	if !again {
+		return
+	}
+	wait := env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
+	if r.standing == member {
+		wait = max(wait, r.c.AttemptTimeout) // nobody waits for it
+	}
+	env.SetTimer(node.Key(node.PartLease, node.LeaseHail), wait)
+}
+
+func (r *Registers) hail(env node.Env, to int, nonce uint64) {
+	m := &message.LeaseHail{Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch, Nonce: nonce, Answer: nonce != 0}
+	if !m.Answer {
+		m.Nonce = r.nonce
+		r.peers[to].hailed = env.Now()
+	}
+	if r.standing == mute {
+		m.Standing = uint8(blank) // only asked, never told: it answers nobody
+	}
+	r.post.Post(env, r.set[to], m)
+}
+
+// greet hails a peer that speaks before it was heard of.
+func (r *Registers) greet(env node.Env, to int) {
+	if p := &r.peers[to]; !p.differs && env.Now().Sub(p.hailed) >= r.c.RetryMin {
+		r.hail(env, to, 0)
+	}
+}
+
+func (r *Registers) onHailTimer(env node.Env) {
+	if r.standing == mute && r.recovery == nil {
+		return
+	}
+	r.wakeWrite(env)
+	r.hailAll(env)
+	r.judge(env)
+	r.retryJoin(env)
+	r.advanceRecovery(env)
+}
+
+func (r *Registers) onHail(env node.Env, from int, m *message.LeaseHail) {
+	p := &r.peers[from]
+	if r.standing == mute && r.recovery == nil {
+		return
+	}
+	if !m.Answer && r.standing != mute && m.Nonce != 0 {
+		r.hail(env, from, m.Nonce)
+	}
+	if !slices.Equal(m.Members, r.names) {
+		r.refuseSet(env, r.set[from], from, m)
+		return
+	}
+	p.differs = false
+	if m.Epoch > r.epoch && r.standing.speaks() && standing(m.Standing).speaks() {
+		r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", m.Epoch, r.epoch))
+		return
+	}
+	p.greeted = m.Epoch == r.epoch || !r.standing.speaks() || !standing(m.Standing).speaks()
+	if r.standing == recovered && standing(m.Standing) == recovered && m.Epoch == r.epoch {
+		r.fence(env, "another member was recovered too")
+		return
+	}
+	if m.Answer && m.Nonce == r.nonce && m.Standing <= uint8(recovered) {
+		p.known, p.standing, p.epoch = true, standing(m.Standing), m.Epoch
+		r.judge(env)
+	}
+}
+
+// fence ends this member: what its disk has is older than what the group knows of it.
+func (r *Registers) fence(env node.Env, why string) {
+	reached(env, "lease/fenced")
+	for _, reg := range r.sorted() {
+		if p := reg.own; p != nil {
+			r.lose(env, p, "superseded")
+		}
+	}
+	r.becomeMute("%s: wipe this member's disk, it will join anew", why)
+}
+
+// refuseSet tells of a peer with another configuration; at is -1 for one that is
+// not in this set.
+func (r *Registers) refuseSet(env node.Env, peer node.Addr, at int, m *message.LeaseHail) {
+	if at >= 0 {
+		p := &r.peers[at]
+		p.greeted, p.known = false, false
+		if p.differs {
+			return
+		}
+		p.differs = true
+	} else {
+		if slices.Contains(r.strangers, peer) || len(r.strangers) >= MembersMax {
+			return
+		}
+		r.strangers = append(r.strangers, peer)
+	}
+	ours, theirs := strings.Join(r.names, ","), strings.Join(m.Members, ",")
+	env.Emit(event.GroupRefused{Group: r.c.Group, Peer: peer, Ours: ours, Theirs: theirs})
+	r.tell(Outcome{Kind: SetDiffers, Holder: peer,
+		Err: fmt.Errorf("%s is configured with the set %s, this node with %s: give both the same one", peer, theirs, ours)})
+}
+
+// judge takes the next step of founding or joining.
+func (r *Registers) judge(env node.Env) {
+	if r.standing == mute || r.standing == member || r.target != r.standing {
+		return
+	}
+	heard := [mute]int{}
+	founder := -1 // whose disk is the truth of a new epoch
+	epoch := uint64(0)
+	for i := range r.peers {
+		if p := &r.peers[i]; i != r.self && p.known && p.greeted {
+			heard[p.standing]++
+			if p.standing.speaks() {
+				epoch = max(epoch, p.epoch)
+			}
+			if p.standing == recovered {
+				founder = i
+			}
+		}
+	}
+	others, speak := r.n-1, heard[member]+heard[recovered]
+	switch {
+	case r.standing == recovered:
+		if heard[member] == others {
+			r.advance(env, member)
+		}
+	case founder >= 0:
+		if r.joining == nil || r.joining.only != founder && !r.joining.storing {
+			r.startJoin(env, founder)
+		}
+	case speak > 0 && (r.standing == blank || epoch > 0):
+		r.alarmLost(heard[blank]+1, others)
+		if r.joining == nil {
+			r.startJoin(env, -1)
+		}
+	case r.standing == blank && heard[blank]+heard[founding] == others:
+		r.advance(env, founding)
+	case r.standing == founding && (speak > 0 || heard[founding] == others):
+		r.gens[r.self] = max(r.gens[r.self], 1)
+		r.advance(env, member)
+	}
+}
+
+// advance makes a standing durable, then takes it.
+func (r *Registers) advance(env node.Env, to standing) {
+	from := r.standing
+	r.target = to
+	r.recordMark(env, func(env node.Env, err error) {
+		if err != nil {
+			r.target = from
+			env.SetTimer(node.Key(node.PartLease, node.LeaseHail), r.retryIn(env))
+			return
+		}
+		if to == member && from == founding {
+			r.becomeMember(env, member, "founded")
+		}
+		r.standing = to
+		for i := range r.peers {
+			r.peers[i].known = false // what they said may have waited for this
+		}
+		r.hailAll(env)
+		r.judge(env)
+	})
+}
+
+// alarmLost says that too many disks are lost for a blank one to join.
+func (r *Registers) alarmLost(blanks, others int) {
+	if others+1-blanks >= r.majority || r.lostTold == blanks {
+		return
+	}
+	r.lostTold = blanks
+	r.tell(Outcome{Kind: Alarm, Reason: fmt.Sprintf(
+		"%d of %d %s have lost their disks: %d others must have kept theirs for one to join: bring a disk back, or start one member that kept its disk with recover",
+		blanks, r.n, plural(r.c.Group), r.majority)})
+}
+
+// plural names the members of a group for people.
+func plural(group string) string {
+	if strings.HasSuffix(group, "s") {
+		return group
+	}
+	return "members of " + group
+}
+
+// learnGens keeps the larger of what is known of each disk. False: somebody knows
+// of a newer disk of this member than the one it runs on.
+func (r *Registers) learnGens(env node.Env, gens []uint64) bool {
+	var raised members
+	for i, g := range gens {
+		if g <= r.gens[i] {
+			continue
+		}
+		if i == r.self {
+			r.fence(env, fmt.Sprintf("the group knows of generation %d of this disk, which is of generation %d", g, r.gens[i]))
+			return false
+		}
+		r.gens[i] = g
+		raised.add(i)
+	}
+	if raised != 0 {
+		r.forgetAnswers(raised)
+		r.unsaved = true
+		r.recordMark(env, nil)
+	}
+	return true
+}
+
+// forgetAnswers drops what disks that are lost have said.
+func (r *Registers) forgetAnswers(of members) {
+	//lint:orderfree each register is changed alone
+	for _, reg := range r.registers {
+		if p := reg.own; p != nil {
+			p.promised &^= of
+			p.has &^= of
+			p.acked &^= of
+		}
+	}
+	//lint:orderfree each read is changed alone
+	for _, q := range r.reads {
+		q.got &^= of
+	}
+}
+
+const joinPageRegisters = 1024
+
+func (r *Registers) retryIn(env node.Env) time.Duration {
+	return env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
+}

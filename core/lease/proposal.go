@@ -1,0 +1,214 @@
+package lease
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// phase is what a proposer does for one register.
+type phase uint8
+
+const (
+	waiting   phase = iota // to begin an attempt
+	preparing              // promises are asked for
+	granting               // Seq 0 is sent
+	holding                // a majority has accepted it
+	releasing              // Released is sent
+	leaving                // consent is sent to a successor
+)
+
+// proposal is this node's wish for one register, from Acquire to its end. All of
+// it is forgotten in a crash.
+type proposal struct {
+	reg   *register
+	phase phase
+	seed  []byte
+	ended bool // it is the register's no more
+
+	// The attempt, or what is held.
+	token    message.LeaseToken
+	began    node.Instant
+	promised members // whose promises count
+	refused  members // who has promised something higher
+	rest     []uint64
+	best     message.LeaseState // highest that was promised
+	blocker  message.LeaseRefusal
+	tries    int
+	asked    node.Instant // of Acquire
+	told     bool         // Waiting
+	touched  bool         // an accept of this acquisition was sent
+	call     uint64       // of the attempt, or of the release
+
+	// The accept that is open, and what it carries.
+	open     bool
+	released bool
+	seq, rev uint64
+	sent     node.Instant // first send of seq: a resend never moves it
+	acked    members
+	has      members // who has the record of rev under this token
+	record   []byte
+	resent   bool
+
+	// What is owned: held is zero before a grant; it lags behind token while an
+	// attempt for a higher one runs.
+	held    message.LeaseToken
+	until   node.Instant
+	renewAt node.Instant
+	stopped bool // the role has said that it acts no more
+	release bool // as soon as the attempt that runs has ended
+
+	updating uint64 // call of the update that is open, 0 for none
+	tickets  []uint64
+	next     *update
+	to       int // successor, -1 for none
+
+	due    node.Instant // when it wants to be looked at
+	queued node.Instant // of its entry, 0 for none
+}
+
+// update is a record that waits for the one before it.
+type update struct {
+	record  []byte
+	tickets []uint64
+}
+
+// acts says whether this node owns the job now: now - sent < H.
+func (p *proposal) acts(now node.Instant) bool {
+	return !p.held.Zero() && !p.stopped && now < p.until
+}
+
+func (r *Registers) schedule(env node.Env, p *proposal, at node.Instant) {
+	p.due = at
+	if p.queued != 0 && p.queued <= at {
+		return
+	}
+	p.queued = at
+	r.proposals.push(at, p)
+	r.proposals.arm(env, node.LeaseRenew)
+}
+
+func (r *Registers) onProposals(env node.Env) {
+	now := env.Now()
+	r.proposals.fired()
+	for {
+		p, at, ok := r.proposals.pop(now)
+		if !ok {
+			break
+		}
+		if p.ended || p.queued != at {
+			continue
+		}
+		p.queued = 0
+		if p.due > now {
+			r.schedule(env, p, p.due)
+			continue
+		}
+		r.advanceProposal(env, p)
+	}
+	r.proposals.rearm(env, node.LeaseRenew)
+}
+
+// advanceProposal does what is due.
+func (r *Registers) advanceProposal(env node.Env, p *proposal) {
+	if r.expire(env, p) {
+		return
+	}
+	switch p.phase {
+	case waiting:
+		r.begin(env, p)
+	case preparing:
+		r.tellWaiting(env, p)
+		r.sendPrepares(env, p)
+	case granting:
+		r.tellWaiting(env, p)
+		if env.Now().Sub(p.sent) >= r.c.Hold() {
+			r.backOff(env, p)
+			return
+		}
+		r.sendAccepts(env, p)
+	case holding:
+		r.advanceHolding(env, p)
+	case releasing:
+		r.sendAccepts(env, p)
+	case leaving:
+		r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
+		r.scheduleRetry(env, p)
+	}
+}
+
+// scheduleRetry looks again after a while, at the latest when the window ends.
+func (r *Registers) scheduleRetry(env node.Env, p *proposal) {
+	at := env.Now().Add(r.retryIn(env))
+	if p.acts(env.Now()) {
+		at = min(at, p.until)
+	}
+	r.schedule(env, p, at)
+}
+
+// expire ends what has run out.
+func (r *Registers) expire(env node.Env, p *proposal) bool {
+	if p.held.Zero() || env.Now() < p.until || p.phase == releasing {
+		return false
+	}
+	if p.release {
+		return false // the attempt goes on, only to release
+	}
+	if p.stopped {
+		if p.phase != leaving { // an update has not ended in time
+			r.tell(Outcome{Kind: Lost, Job: p.reg.job, Token: p.held, Reason: "expired"})
+		}
+		r.end(env, p)
+		return true
+	}
+	r.lose(env, p, "expired")
+	return true
+}
+
+// lose ends owning against the role's will. What an open update did stays open.
+func (r *Registers) lose(env node.Env, p *proposal, reason string) {
+	if !p.held.Zero() && !p.stopped {
+		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
+	}
+	if !p.held.Zero() && p.phase != leaving {
+		r.tell(Outcome{Kind: Lost, Job: p.reg.job, Token: p.held, Reason: reason})
+	}
+	r.end(env, p)
+}
+
+// end forgets a proposal; the acceptors' guards run out by themselves.
+func (r *Registers) end(env node.Env, p *proposal) {
+	r.endAttempt(env, p)
+	p.ended = true
+	p.reg.own = nil
+	a := &p.reg.accepted
+	if !a.Token.Zero() && !a.Released && !p.reg.reaped {
+		r.watchAt(env, p.reg, max(p.reg.received.Add(r.c.guard(a.Lease)), p.reg.notBefore, env.Now()+1))
+	}
+}
+
+// endAttempt: an attempt that has sent no accept has had no effect.
+func (r *Registers) endAttempt(env node.Env, p *proposal) {
+	if p.call != 0 && p.phase == preparing {
+		r.returned(env, p.reg.job, p.call, false, p.token, 0)
+	}
+	p.call = 0
+}
+
+func (r *Registers) called(env node.Env, job message.JobID, what string, t message.LeaseToken, value uint64) uint64 {
+	r.calls++
+	env.Emit(event.LeaseCalled{Group: r.c.Group, Job: job, Call: r.calls, What: what, Token: t, Value: value})
+	return r.calls
+}
+
+func (r *Registers) returned(env node.Env, job message.JobID, call uint64, ok bool, t message.LeaseToken, value uint64) {
+	env.Emit(event.LeaseReturned{Group: r.c.Group, Job: job, Call: call, OK: ok, Token: t, Value: value})
+}
+
+// Value names a record in events: its digest, 0 for none.
+func Value(record []byte) uint64 {
+	if len(record) == 0 {
+		return 0
+	}
+	return node.MixBytes(0, record)
+}

@@ -1,0 +1,118 @@
+package lease
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// recovery makes one disk the truth of a new epoch. Generations of the new epoch
+// are above all of the old, so whatever was said in the old one counts nowhere:
+// answers by their sender's generation, accepts by what they rest on. Members of
+// the old epoch are told so and fall silent.
+type recovery struct {
+	judgeAt  node.Instant // when who is alive is judged
+	finishAt node.Instant // when collecting ends, 0 before
+	set      bool         // the configured set is the one of the disk
+	mark     mark
+}
+
+// epochGenerations is the first generation of an epoch.
+func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }
+
+// startRecovery waits a whole guard first: for a majority that is only slow to
+// start, and for leases of the old epoch to run out.
+func (r *Registers) startRecovery(env node.Env, m mark, same bool) {
+	if same {
+		copy(r.gens, m.Gens)
+	}
+	r.recovery = &recovery{judgeAt: env.Now().Add(r.c.Guard()), set: same, mark: m}
+	r.standing, r.target = mute, mute
+}
+
+func (r *Registers) advanceRecovery(env node.Env) {
+	v := r.recovery
+	if v == nil || r.joining != nil && r.joining.storing {
+		return
+	}
+	now := env.Now()
+	if v.finishAt != 0 {
+		if now >= v.finishAt || r.collected() {
+			r.finishRecovery(env)
+		}
+		return
+	}
+	if now < v.judgeAt {
+		return
+	}
+	alive := 1
+	for i := range r.peers {
+		p := &r.peers[i]
+		if i == r.self || !p.known || !p.standing.speaks() {
+			continue
+		}
+		if p.epoch > r.epoch {
+			r.recovery = nil
+			r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", p.epoch, r.epoch))
+			return
+		}
+		alive++
+	}
+	if alive >= r.majority && r.n > 1 {
+		r.refuseRecovery(env)
+		return
+	}
+	v.finishAt = now.Add(2 * r.c.AttemptTimeout)
+	r.startJoin(env, -1)
+	r.joining.setting = true
+	clear(r.gens)
+	r.gens[r.self] = epochGenerations(r.epoch + 1)
+	r.retryJoin(env)
+}
+
+// collected says that everybody who is alive has told all.
+func (r *Registers) collected() bool {
+	for i := range r.peers {
+		if p := &r.peers[i]; i != r.self && p.known && p.standing.speaks() && !r.joining.done.has(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Registers) refuseRecovery(env node.Env) {
+	v := r.recovery
+	r.recovery = nil
+	if !v.set {
+		r.becomeMute("a majority of the configured set is alive: nothing is recovered, and this disk is of another set: wipe it")
+		return
+	}
+	r.tell(Outcome{Kind: Alarm, Reason: "a majority of the configured set is alive: nothing is recovered: remove recover"})
+	r.becomeMember(env, v.mark.Standing, "restarted")
+}
+
+func (r *Registers) finishRecovery(env node.Env) {
+	for _, reg := range r.sorted() {
+		r.merge(env, &message.LeaseRegister{Job: reg.job, Promised: reg.promised, Life: reg.promiser, Accepted: reg.accepted, Reaped: reg.reaped})
+	}
+	for _, reg := range sortedOf(r.joining.merged) {
+		reg.accepted.Copied = false
+		if !r.recovery.set {
+			// Ordinals may mean other members now: nobody is its old holder.
+			reg.promiser = nobody()
+			reg.accepted.Life.Incarnation = ^uint64(0)
+		}
+	}
+	r.epoch++
+	for i := range r.gens {
+		r.gens[i] = epochGenerations(r.epoch)
+	}
+	r.finishJoin(env)
+}
+
+func sortedOf(m map[message.JobID]*register) []*register {
+	return slices.SortedFunc(maps.Values(m), func(a, b *register) int { return a.job.Compare(b.job) })
+}

@@ -1,0 +1,260 @@
+package lease
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// joining is rule 5: a member that has lost its disk finds out how many it has
+// lost before, makes the others know of the new one, and takes over what they
+// have, from a majority of all members each time.
+type joining struct {
+	only    int  // the one whose disk is the truth of a new epoch, -1 for a majority
+	setting bool // the generation is chosen: registers are asked for
+	storing bool
+	nonce   uint64
+	known   uint64
+	read    members
+	done    members
+	cursor  []message.JobID // by member: the last register of the page before
+	merged  map[message.JobID]*register
+}
+
+func (r *Registers) startJoin(env node.Env, only int) {
+	r.joining = &joining{only: only, nonce: env.Rand(node.PurposeLease).Uint64() | 1, merged: map[message.JobID]*register{}}
+	r.joining.cursor = make([]message.JobID, r.n)
+	r.retryJoin(env)
+}
+
+// enough says whether a set of others carries a step of the join.
+func (r *Registers) enough(s members) bool {
+	if r.joining.only >= 0 {
+		return s.has(r.joining.only)
+	}
+	return s.count() >= r.majority
+}
+
+// retryJoin asks those who have not answered.
+func (r *Registers) retryJoin(env node.Env) {
+	j := r.joining
+	if j == nil || j.storing {
+		return
+	}
+	for i := range r.peers {
+		if i == r.self || !r.peers[i].greeted || j.only >= 0 && i != j.only {
+			continue
+		}
+		switch {
+		case !j.setting && !j.read.has(i):
+			r.post.Post(env, r.set[i], &message.LeaseJoinRead{Group: r.c.Group, Nonce: j.nonce})
+		case j.setting && !j.done.has(i):
+			r.askPage(env, i)
+		}
+	}
+	if only := j.only; only >= 0 && !r.peers[only].standing.speaks() {
+		r.joining = nil
+	}
+}
+
+func (r *Registers) askPage(env node.Env, from int) {
+	j := r.joining
+	r.post.Post(env, r.set[from], &message.LeaseJoinSet{Group: r.c.Group, Nonce: j.nonce, Generation: r.gens[r.self], After: j.cursor[from]})
+}
+
+func (r *Registers) onJoinRead(env node.Env, from int, m *message.LeaseJoinRead) {
+	if r.standing.speaks() {
+		r.post.Post(env, r.set[from], &message.LeaseJoinKnown{Group: r.c.Group, Nonce: m.Nonce, Known: r.gens[from], Gens: slices.Clone(r.gens)})
+	}
+}
+
+func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnown) {
+	j := r.joining
+	if j == nil || j.setting || m.Nonce != j.nonce || len(m.Gens) != r.n {
+		return
+	}
+	for i, g := range m.Gens {
+		r.gens[i] = max(r.gens[i], g)
+	}
+	j.known = max(j.known, m.Known, r.gens[r.self])
+	j.read.add(from)
+	if !r.enough(j.read) {
+		return
+	}
+	j.setting = true
+	j.nonce = env.Rand(node.PurposeLease).Uint64() | 1
+	r.gens[r.self] = j.known + 1
+	r.recordMark(env, func(env node.Env, err error) {
+		if r.joining == j && err == nil {
+			r.retryJoin(env)
+		} else if r.joining == j {
+			r.joining = nil
+		}
+	})
+}
+
+// onJoinSet makes the new generation durable, then tells what is here: an answer
+// of the old disk cannot count any more at anybody who hears of this one.
+func (r *Registers) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
+	if !r.standing.speaks() || m.Generation < r.gens[from] || m.Generation >= 1<<62 {
+		return
+	}
+	if m.Generation > r.gens[from] {
+		r.gens[from] = m.Generation
+		var raised members
+		raised.add(from)
+		r.forgetAnswers(raised)
+		r.unsaved = true
+	} else if m.After != (message.JobID{}) {
+		r.tellPage(env, from, m)
+		return
+	}
+	r.recordMark(env, func(env node.Env, err error) {
+		if err == nil && r.standing.speaks() {
+			r.tellPage(env, from, m)
+		}
+	})
+}
+
+func (r *Registers) tellPage(env node.Env, to int, m *message.LeaseJoinSet) {
+	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: m.Nonce, Gens: slices.Clone(r.gens)}
+	size := 0
+	for _, reg := range r.sorted() {
+		if reg.job.Compare(m.After) <= 0 || reg.promised.Zero() {
+			continue
+		}
+		size += entryBytes + len(reg.accepted.Record)
+		if len(page.Registers) == joinPageRegisters || size > frameBytes {
+			page.More = true
+			break
+		}
+		page.Registers = append(page.Registers, message.LeaseRegister{
+			Job: reg.job, Promised: reg.promised, Life: reg.promiser, Accepted: reg.accepted, Reaped: reg.reaped,
+		})
+	}
+	r.post.Post(env, r.set[to], page)
+}
+
+func (r *Registers) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
+	j := r.joining
+	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || j.done.has(from) {
+		return
+	}
+	last := j.cursor[from]
+	for i := range m.Registers {
+		s := &m.Registers[i]
+		if s.Job.Compare(last) <= 0 {
+			return // a page that was answered before, or a broken one
+		}
+		last = s.Job
+		if !r.valid(s.Promised) || !s.Reaped && !r.validState(&s.Accepted) || s.Reaped && !r.valid(s.Accepted.Token) {
+			r.ignore(env, node.ID(r.set[from]), m, "a register is out of range")
+			return
+		}
+	}
+	for i, g := range m.Gens {
+		if i != r.self {
+			r.gens[i] = max(r.gens[i], g)
+		}
+	}
+	for i := range m.Registers {
+		r.merge(env, &m.Registers[i])
+	}
+	j.cursor[from] = last
+	if m.More && len(m.Registers) > 0 {
+		r.askPage(env, from)
+		return
+	}
+	j.done.add(from)
+	if r.recovery == nil && r.enough(j.done) {
+		r.finishJoin(env)
+	}
+}
+
+// merge keeps the highest promise, and of what was accepted the last. What is
+// only a copy was not promised by this disk, so it proves no majority; the disk of
+// a new epoch's founder is no copy but the truth.
+func (r *Registers) merge(env node.Env, s *message.LeaseRegister) {
+	j := r.joining
+	reg := j.merged[s.Job]
+	if reg == nil {
+		reg = &register{job: s.Job}
+		j.merged[s.Job] = reg
+	}
+	switch c := reg.promised.Compare(s.Promised); {
+	case c < 0:
+		reg.promised, reg.promiser = s.Promised, s.Life
+	case c == 0 && reg.promiser != s.Life:
+		reg.promiser = nobody()
+	}
+	above := later(&s.Accepted, &reg.accepted)
+	if s.Reaped {
+		above = !s.Accepted.Token.Less(reg.accepted.Token)
+	} else if reg.reaped && s.Accepted.Token == reg.accepted.Token {
+		above = false
+	}
+	if above {
+		reg.accepted, reg.reaped = s.Accepted, s.Reaped
+		reg.accepted.Copied = !s.Reaped && !s.Accepted.Token.Zero() && j.only < 0
+	}
+	reg.received = env.Now()
+	reg.seen = max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch)
+}
+
+// finishJoin writes all that was taken over and then the mark, so that a crash in
+// between leaves a blank disk.
+func (r *Registers) finishJoin(env node.Env) {
+	j := r.joining
+	j.storing = true
+	how, to := "rejoined", member
+	for i := range r.peers {
+		if p := &r.peers[i]; p.known && p.standing.speaks() && (j.only < 0 || j.only == i) && r.recovery == nil {
+			r.epoch = max(r.epoch, p.epoch)
+		}
+	}
+	if r.recovery != nil {
+		how, to = "recovered", recovered
+	}
+	for _, reg := range sortedOf(j.merged) {
+		r.registers[reg.job] = reg
+		r.record(env, reg.change(r.self))
+	}
+	r.target = to
+	r.recordMark(env, func(env node.Env, err error) {
+		r.joining = nil
+		if err != nil {
+			r.target = r.standing
+			return
+		}
+		r.recovery = nil
+		reached(env, "lease/"+how)
+		r.becomeMember(env, to, how)
+		for i := range r.peers {
+			r.peers[i].known = false
+		}
+		r.hailAll(env)
+	})
+}
+
+// abandonJoin is what a failed write leads to: nothing was taken over.
+func (r *Registers) abandonJoin(env node.Env, err error) {
+	w := &r.writes
+	for i := range w.next {
+		w.next[i].reg.writing = false
+	}
+	clear(w.next)
+	w.next, w.mark = w.next[:0], false
+	then := w.then
+	w.then = nil
+	for _, f := range then {
+		f(env, err)
+	}
+	clear(r.registers)
+	r.joining = nil
+	r.target = r.standing
+	if r.recovery != nil {
+		r.recovery = nil
+		r.becomeMute("the disk refuses writes while it is recovered: free space and start again: %v", err)
+	}
+}

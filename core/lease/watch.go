@@ -1,0 +1,126 @@
+package lease
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// watchOver has a register looked at when it may have run out. One that is
+// renewed is found running when its entry comes up, and is put back.
+func (r *Registers) watchOver(env node.Env, reg *register) {
+	if reg.accepted.Token.Zero() || reg.accepted.Released || reg.reaped || reg.watched != 0 {
+		return
+	}
+	r.watchAt(env, reg, reg.received.Add(r.c.guard(reg.accepted.Lease)))
+}
+
+func (r *Registers) watchAt(env node.Env, reg *register, at node.Instant) {
+	if reg.watched != 0 && reg.watched <= at {
+		return
+	}
+	reg.watched = at
+	r.watch.push(at, reg)
+	r.watch.arm(env, node.LeaseExpire)
+}
+
+func (r *Registers) onWatch(env node.Env) {
+	now := env.Now()
+	r.watch.fired()
+	for {
+		reg, at, ok := r.watch.pop(now)
+		if !ok {
+			break
+		}
+		if reg.watched != at {
+			continue // another entry of it is due earlier or was
+		}
+		reg.watched = 0
+		r.look(env, reg)
+	}
+	r.watch.rearm(env, node.LeaseExpire)
+}
+
+// look tells that a register has run out, once it has been this member's turn.
+func (r *Registers) look(env node.Env, reg *register) {
+	a := &reg.accepted
+	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
+		return
+	}
+	now, guard := env.Now(), r.c.guard(a.Lease)
+	if !r.standing.speaks() || reg.own != nil {
+		r.watchAt(env, reg, now.Add(guard))
+		return
+	}
+	end := max(reg.received.Add(guard), reg.notBefore)
+	if turn := end.Add(time.Duration(r.rank(reg.job)) * r.c.RankWait); now < turn {
+		r.watchAt(env, reg, max(turn, now+1))
+		return
+	}
+	r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.addrOf(a.Token), Record: a.Record})
+	r.watchAt(env, reg, now.Add(guard))
+}
+
+func (r *Registers) rank(job message.JobID) int {
+	if r.c.Rank == nil {
+		return r.self
+	}
+	return min(max(r.c.Rank(job), 0), r.n)
+}
+
+// Forget leaves a tombstone of a released register: its token is remembered for
+// TombstoneAge, so that an accept that was held back does not revive it.
+func (r *Registers) Forget(env node.Env, job message.JobID) {
+	reg := r.registers[job]
+	if reg == nil || reg.reaped || reg.own != nil {
+		return
+	}
+	if !reg.accepted.Released {
+		env.Emit(event.Shed{What: "forgetting job " + job.String(), Why: "its register is not released"})
+		return
+	}
+	if reg.writing {
+		return // somebody acquires it
+	}
+	ch := reg.change(r.self)
+	ch.accepted = message.LeaseState{Token: reg.accepted.Token}
+	ch.reaped, ch.received = true, env.Now()
+	r.record(env, ch)
+	r.sweepLater(env)
+}
+
+func (r *Registers) sweepLater(env node.Env) {
+	if !r.sweeping {
+		r.sweeping = true
+		env.SetTimer(node.Key(node.PartLease, node.LeaseSweep), r.c.TombstoneAge/8)
+	}
+}
+
+// onSweep drops tombstones that are old enough.
+func (r *Registers) onSweep(env node.Env) {
+	r.sweeping = false
+	now, left := env.Now(), false
+	for _, reg := range r.sorted() {
+		if !reg.reaped {
+			continue
+		}
+		if reg.writing || reg.own != nil || now.Sub(reg.received) < r.c.TombstoneAge {
+			left = true
+			continue
+		}
+		ch := reg.change(r.self)
+		ch.forget = true
+		r.record(env, ch)
+	}
+	if left {
+		r.sweepLater(env)
+	}
+}
+
+func (r *Registers) drop(reg *register) {
+	if r.registers[reg.job] == reg {
+		delete(r.registers, reg.job)
+	}
+}
