@@ -61,6 +61,14 @@ type Config struct {
 	// LagBound is how late a timer may fire before what it would have judged is
 	// judged again; 0: never. Not in the paper.
 	LagBound time.Duration
+	// Distrust believes nothing that a member says while it is taken for dead: first
+	// it has to refute that. A node that hears nobody spreads no suspicion and no
+	// death; when it hears somebody again, or that it was taken for dead itself, it
+	// asks those it doubts. Not in the paper.
+	Distrust bool
+	// Appeal puts a suspicion that nobody confirms within three probe intervals to the
+	// suspect again, in each further one. Not in the paper.
+	Appeal bool
 
 	PushPullInterval time.Duration // between comparisons with a random member
 	SeedInterval     time.Duration // between comparisons with a seed that is dead or unconfirmed
@@ -77,7 +85,7 @@ func Default() Config {
 		GossipInterval: 200 * time.Millisecond, GossipFanout: 3, GossipMax: 4096, GossipFactor: 4,
 		SuspicionFactor: 4, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 3,
 		MultiplierMax: 8, Scaling: ScaleQuarter,
-		HealthProbe: true, HealthSuspicion: true, HealthStretch: true, Buddy: true, LagBound: 500 * time.Millisecond,
+		HealthProbe: true, HealthSuspicion: true, HealthStretch: true, Buddy: true, LagBound: 500 * time.Millisecond, Distrust: true, Appeal: true,
 		PushPullInterval: 30 * time.Second, SeedInterval: 5 * time.Second, JoinInterval: time.Second,
 		ReapAge: 15 * time.Minute, HoldMax: time.Minute, MembersMax: 20_000,
 	}
@@ -87,7 +95,7 @@ func Default() Config {
 func Paper() Config {
 	c := Default()
 	c.SuspicionFactor, c.SuspicionSpread, c.SuspicionCap = 5, 6, 0
-	c.Scaling, c.HealthStretch, c.LagBound = ScalePaper, false, 0
+	c.Scaling, c.HealthStretch, c.LagBound, c.Distrust, c.Appeal = ScalePaper, false, 0, false, false
 	return c
 }
 

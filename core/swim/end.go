@@ -56,7 +56,9 @@ func (g *Group) onReap(env node.Env) {
 		}
 	}
 	for _, i := range due {
-		g.changed(env, i, g.table.records[i].state, Removed, g.ends[i].by, "it has been gone for "+g.config.ReapAge.String())
+		if !g.ends[i].silent {
+			g.changed(env, i, g.table.records[i].state, Removed, g.ends[i].by, "it has been gone for "+g.config.ReapAge.String())
+		}
 		g.unbury(i)
 		delete(g.apps, i)
 	}

@@ -130,7 +130,7 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 	spent := false
 	for k := range b.pieces {
 		p := &b.pieces[k]
-		if p.place == out.to && p.place != 0 {
+		if p.place == out.to && p.place != 0 || p.class >= classSuspect && g.alone() {
 			continue
 		}
 		n := g.newsOf(env.Now(), p.place)

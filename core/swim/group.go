@@ -59,6 +59,7 @@ type Group struct {
 	app        app // this node's own
 	sequence   uint64
 	round      round
+	silence    int // rounds in a row without an answer or a nack
 	relays     map[uint64]*relay
 	exchange   exchange
 	hold       hold
@@ -78,6 +79,7 @@ type end struct {
 	since  node.Instant
 	by     node.ID
 	recent bool // it counts among those that failed lately
+	silent bool // it was never a member here: the role was told nothing
 }
 
 // app is what a member says of itself.
@@ -162,16 +164,16 @@ func (g *Group) Receive(env node.Env, in *node.Input) bool {
 			g.onNack(in.From, m)
 		}
 	case *message.SwimGossip:
-		if _, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
-			g.hearAll(env, in.From, m.News, byGossip)
+		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
+			g.hearAll(env, in.From, i, m.News, byGossip)
 		}
 	case *message.SwimCompare:
 		if _, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
 			g.onCompare(env, in.From, m)
 		}
 	case *message.SwimList:
-		if _, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
-			g.onList(env, in, m)
+		if i, ok := g.heard(env, in, m.Group, m.Incarnation); ok {
+			g.onList(env, in, i, m)
 		}
 	default:
 		return false

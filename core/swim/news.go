@@ -2,6 +2,7 @@ package swim
 
 import (
 	"math"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -22,10 +23,30 @@ func (s source) becauseOf() string {
 	return [...]string{"heard", "gossip", "exchange of lists"}[s]
 }
 
-func (g *Group) hearAll(env node.Env, from node.Peer, news []message.SwimNews, how source) {
-	for i := range news {
-		g.hear(env, from, &news[i], how)
+// hearAll merges what the member of a place tells, unless it is to be distrusted:
+// then it hears why.
+func (g *Group) hearAll(env node.Env, from node.Peer, i uint32, news []message.SwimNews, how source) {
+	if g.config.Distrust && g.table.records[i].state == Dead {
+		if how == byList || len(news) > 0 {
+			g.confront(env, i)
+		}
+		for k := range news {
+			if news[k].Node == string(g.table.records[0].who.ID) {
+				g.hear(env, from, &news[k], how) // of this node itself: it can answer
+			}
+		}
+		return
 	}
+	for k := range news {
+		g.hear(env, from, &news[k], how)
+	}
+}
+
+// confront tells a member what is held against it, so that it can refute it.
+func (g *Group) confront(env node.Env, i uint32) {
+	env.Datagram(g.table.records[i].who.Addr, &message.SwimGossip{
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), i)},
+	})
 }
 
 // hear merges one piece of news: the higher incarnation counts, at an equal one
@@ -100,7 +121,7 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 	who := &Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)}
 	if state.Gone() {
 		i := g.insert(who, n.Incarnation, state)
-		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By)})
+		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By), silent: true})
 		g.tell(env, i, classOf(state))
 		return
 	}
@@ -118,11 +139,15 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how source) {
 	r := &g.table.records[i]
 	was := r.state
+	from := was
 	restarted := n.Incarnation>>32 != r.incarnation>>32
 	if was == Suspect {
 		g.acquit(env, i)
 	}
 	if was.Gone() {
+		if g.ends[i].silent {
+			from = Unknown
+		}
 		g.unbury(i)
 	}
 	g.set(i, n.Incarnation, Alive)
@@ -138,7 +163,7 @@ func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how sou
 	}
 	switch {
 	case was != Alive:
-		g.changed(env, i, was, Alive, "", how.becauseOf())
+		g.changed(env, i, from, Alive, "", how.becauseOf())
 	case restarted:
 		g.changes = append(g.changes, Change{Kind: ChangeRestart, Member: g.member(i)})
 	}
@@ -187,9 +212,37 @@ func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 		g.bump(1)
 	}
 	env.Emit(event.Reached{What: "swim/refuted"})
+	if g.config.Distrust && n.State == uint8(Dead) {
+		g.recant(env)
+	}
 	g.tell(env, 0, classAlive)
 	if from.Addr != "" {
 		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
+	}
+}
+
+// recantMax bounds whom this node asks at once; others ask others.
+const recantMax = 32
+
+// recant is for a node that was cut off: what it made of others meanwhile proves
+// nothing. It tells nobody, and asks them.
+func (g *Group) recant(env node.Env) {
+	g.buffer.pieces = slices.DeleteFunc(g.buffer.pieces, func(p piece) bool {
+		bad := p.class == classSuspect || p.class == classDead
+		if bad {
+			g.table.records[p.place].queued = false
+		}
+		return bad
+	})
+	var doubted []uint32
+	for i := range g.table.records {
+		if r := &g.table.records[i]; r.who != nil && (r.state == Suspect || r.state == Dead) {
+			doubted = append(doubted, uint32(i))
+		}
+	}
+	env.Rand(node.PurposeProbe).Shuffle(len(doubted), func(a, b int) { doubted[a], doubted[b] = doubted[b], doubted[a] })
+	for _, i := range doubted[:min(recantMax, len(doubted))] {
+		g.confront(env, i)
 	}
 }
 

@@ -53,6 +53,9 @@ func (g *Group) fail(env node.Env) {
 	} else {
 		g.bump(1)
 	}
+	if len(r.nacks) == 0 {
+		g.silence++
+	}
 	i, known := g.table.find(r.target)
 	if !known {
 		return
@@ -64,6 +67,12 @@ func (g *Group) fail(env node.Env) {
 		g.confirm(env, i, env.Self().ID)
 	}
 }
+
+// aloneRounds without an answer or a nack: then it is more likely that this node is
+// cut off than that everybody else is gone.
+const aloneRounds = 3
+
+func (g *Group) alone() bool { return g.config.Distrust && g.silence >= aloneRounds }
 
 // next returns the next member of the shuffled list that is not gone.
 func (g *Group) next(env node.Env) (uint32, bool) {
@@ -134,7 +143,7 @@ func (g *Group) onProbe(env node.Env, from node.Peer, i uint32, m *message.SwimP
 		env.Emit(event.Ignored{Peer: from.ID, Message: message.Name(m.Kind()), Why: "it is for " + m.Target})
 		return
 	}
-	g.hearAll(env, from, m.News, byGossip)
+	g.hearAll(env, from, i, m.News, byGossip)
 	g.learn(i, m.Incarnation, m.Version, m.State)
 	g.ack(env, from.Addr, i, m.Sequence, m.Target)
 }
@@ -153,12 +162,17 @@ func (g *Group) ack(env node.Env, to node.Addr, i uint32, sequence uint64, targe
 // onAck counts an answer that names the sequence and the target of this round,
 // and comes from the target or from whom it was asked through; or passes it on.
 func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck) {
-	g.hearAll(env, from, m.News, byGossip)
+	g.hearAll(env, from, i, m.News, byGossip)
 	g.learn(i, m.Incarnation, m.Version, m.State)
 	direct := m.Target == string(from.ID)
 	r := &g.round
 	if r.active && !r.acked && m.Sequence == r.sequence && m.Target == string(r.target) && (direct || slices.Contains(r.asked, from.ID)) {
 		r.acked = true
+		alone := g.alone()
+		g.silence = 0
+		if alone {
+			g.recant(env)
+		}
 		env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
 		g.bump(-1)
 		if direct {

@@ -21,7 +21,7 @@ func relayKey(sequence uint64) node.TimerKey {
 // onAsk probes for another. Only members that are known here are probed, at the
 // address known here: nobody makes this node write to an address of his choice.
 func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk) {
-	g.hearAll(env, from, m.News, byGossip)
+	g.hearAll(env, from, i, m.News, byGossip)
 	if m.Target == string(env.Self().ID) {
 		g.ack(env, from.Addr, i, m.Sequence, m.Target)
 		return

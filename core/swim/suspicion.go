@@ -39,7 +39,7 @@ func (g *Group) becomeSuspect(env node.Env, i uint32, by node.ID, reason string)
 	g.suspicions[i] = s
 	g.set(i, r.incarnation, Suspect)
 	s.deadline = s.since.Add(shrunk(low, high, 0, s.needed))
-	env.SetTimer(suspicionKey(i), s.deadline.Sub(env.Now()))
+	g.await(env, i, s, appealAfter*g.config.ProbeInterval)
 	g.tell(env, i, classSuspect)
 	g.changed(env, i, Alive, Suspect, by, reason)
 	g.weigh(env)
@@ -56,9 +56,22 @@ func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
 	s.latest = by
 	if at := s.since.Add(shrunk(s.low, s.high, len(s.confirmed), s.needed)); at < s.deadline && !s.again {
 		s.deadline = at
-		env.SetTimer(suspicionKey(i), max(0, at.Sub(env.Now())))
+		g.await(env, i, s, max(0, at.Sub(env.Now())))
 	}
 	g.tell(env, i, classSuspect)
+}
+
+// appealAfter intervals of probes: who is really dead has been confirmed by then.
+const appealAfter = 3
+
+// await sets the timer to the verdict, or to an appeal before it: nobody else sees
+// what this node sees, so it may be the one that is cut off from the suspect.
+func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
+	left := max(0, s.deadline.Sub(env.Now()))
+	if g.config.Appeal && len(s.confirmed) == 0 && appeal < left {
+		left = appeal
+	}
+	env.SetTimer(suspicionKey(i), left)
 }
 
 // onSuspicion gives the verdict. One that comes late comes from a node that was
@@ -66,6 +79,11 @@ func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
 func (g *Group) onSuspicion(env node.Env, i uint32) {
 	s := g.suspicions[i]
 	if s == nil {
+		return
+	}
+	if env.Now() < s.deadline {
+		g.confront(env, i)
+		g.await(env, i, s, g.config.ProbeInterval)
 		return
 	}
 	if late := env.Now().Sub(s.deadline); g.config.LagBound > 0 && late > g.config.LagBound && !s.again {

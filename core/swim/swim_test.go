@@ -1,0 +1,80 @@
+package swim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// host is a role that does nothing but have a group. A stop is a leave, a Ping
+// sets what it says of itself, or how late its loop is.
+type host struct{ *Group }
+
+func (h host) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		h.Start(env)
+	case node.InputMessage:
+		h.Receive(env, in)
+	case node.InputStreamOpened:
+		h.Opened(env, in)
+	case node.InputStreamBroken:
+		h.Broken(env, in)
+	case node.InputTimer:
+		h.Fire(env, in.Timer)
+	case node.InputCommand:
+		p := in.Message.(*message.Ping)
+		if p.Counter > 0 {
+			h.SetState([]byte(fmt.Sprint(p.Counter)))
+		} else {
+			h.SetLag(time.Duration(p.From) * time.Millisecond)
+			env.Emit(event.Reached{What: fmt.Sprintf("multiplier-%d", h.Multiplier())})
+		}
+	case node.InputStop:
+		h.Leave(env)
+	}
+	for _, c := range h.Take() {
+		switch c.Kind {
+		case ChangeHold:
+			env.Emit(event.Reached{What: fmt.Sprintf("hold-%v", c.Hold)})
+		case ChangeApp:
+			env.Emit(event.Reached{What: fmt.Sprintf("app-of-%s-%s", c.Member.ID, c.Member.App)})
+		case ChangeRestart:
+			env.Emit(event.Reached{What: fmt.Sprintf("restart-of-%s-%d", c.Member.ID, c.Member.Run())})
+		}
+	}
+}
+
+func small() Config {
+	c := Default()
+	c.Group = "dc1"
+	return c
+}
+
+func world(c Config) *nodetest.Env {
+	return nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleManager, Addr: "a:1"},
+		New:  func() node.Machine { return host{New(c)} },
+	})
+}
+
+func TestStories(t *testing.T) {
+	configs := map[string]func(*Config){
+		"testdata/join.txt": func(c *Config) { c.Seeds = []node.Addr{"a:1", "b:1", "c:1"} },
+	}
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		c := small()
+		if change := configs[path]; change != nil {
+			change(&c)
+		}
+		w := world(c)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
+	})
+}
