@@ -72,13 +72,13 @@ const (
 	KindSwimGossip       node.Kind = 116
 	KindSwimCompare      node.Kind = 117
 	KindSwimList         node.Kind = 118
-	KindPreVoteAsk       node.Kind = 128
-	KindPreVoteAnswer    node.Kind = 129
-	KindVoteAsk          node.Kind = 130
-	KindVoteAnswer       node.Kind = 131
-	KindLeaderBeat       node.Kind = 132
-	KindLeaderBeatAck    node.Kind = 133
-	KindLeaderHandOver   node.Kind = 134
+	KindVoteAsk          node.Kind = 128
+	KindVoteAnswer       node.Kind = 129
+	KindLeaderBeat       node.Kind = 130
+	KindLeaderBeatAck    node.Kind = 131
+	KindLeaderHandOver   node.Kind = 132
+	KindVoterJoin        node.Kind = 133
+	KindVoterJoined      node.Kind = 134
 	KindClusterQuery     node.Kind = 136
 	KindClusterStatus    node.Kind = 137
 	KindDrainRequest     node.Kind = 138
@@ -221,10 +221,6 @@ func New(k node.Kind) Body {
 		return &SwimCompare{}
 	case KindSwimList:
 		return &SwimList{}
-	case KindPreVoteAsk:
-		return &PreVoteAsk{}
-	case KindPreVoteAnswer:
-		return &PreVoteAnswer{}
 	case KindVoteAsk:
 		return &VoteAsk{}
 	case KindVoteAnswer:
@@ -235,6 +231,10 @@ func New(k node.Kind) Body {
 		return &LeaderBeatAck{}
 	case KindLeaderHandOver:
 		return &LeaderHandOver{}
+	case KindVoterJoin:
+		return &VoterJoin{}
+	case KindVoterJoined:
+		return &VoterJoined{}
 	case KindClusterQuery:
 		return &ClusterQuery{}
 	case KindClusterStatus:
@@ -318,13 +318,13 @@ func Kinds() []node.Kind {
 		KindSwimGossip,
 		KindSwimCompare,
 		KindSwimList,
-		KindPreVoteAsk,
-		KindPreVoteAnswer,
 		KindVoteAsk,
 		KindVoteAnswer,
 		KindLeaderBeat,
 		KindLeaderBeatAck,
 		KindLeaderHandOver,
+		KindVoterJoin,
+		KindVoterJoined,
 		KindClusterQuery,
 		KindClusterStatus,
 		KindDrainRequest,
@@ -468,10 +468,6 @@ func Name(k node.Kind) string {
 		return "SwimCompare"
 	case KindSwimList:
 		return "SwimList"
-	case KindPreVoteAsk:
-		return "PreVoteAsk"
-	case KindPreVoteAnswer:
-		return "PreVoteAnswer"
 	case KindVoteAsk:
 		return "VoteAsk"
 	case KindVoteAnswer:
@@ -482,6 +478,10 @@ func Name(k node.Kind) string {
 		return "LeaderBeatAck"
 	case KindLeaderHandOver:
 		return "LeaderHandOver"
+	case KindVoterJoin:
+		return "VoterJoin"
+	case KindVoterJoined:
+		return "VoterJoined"
 	case KindClusterQuery:
 		return "ClusterQuery"
 	case KindClusterStatus:
@@ -5032,88 +5032,6 @@ func (z *SwimList) check() error {
 }
 
 // Kind implements node.Message.
-func (z *PreVoteAsk) Kind() node.Kind { return KindPreVoteAsk }
-
-// Class returns the class of PreVoteAsk.
-func (z *PreVoteAsk) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *PreVoteAsk) Priority() node.Priority { return node.Critical }
-
-// Size implements node.Message.
-func (z *PreVoteAsk) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *PreVoteAsk) Digest() uint64 { return z.digest(128) }
-
-func (z *PreVoteAsk) size() int {
-	n := 12
-	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Term))
-	return n
-}
-
-func (z *PreVoteAsk) digest(h uint64) uint64 {
-	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Term))
-	return h
-}
-
-func (z *PreVoteAsk) check() error {
-	if z.Group == "" {
-		return &MissingError{Path: "group"}
-	}
-	if z.Term == 0 {
-		return &MissingError{Path: "term"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *PreVoteAnswer) Kind() node.Kind { return KindPreVoteAnswer }
-
-// Class returns the class of PreVoteAnswer.
-func (z *PreVoteAnswer) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *PreVoteAnswer) Priority() node.Priority { return node.Critical }
-
-// Size implements node.Message.
-func (z *PreVoteAnswer) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *PreVoteAnswer) Digest() uint64 { return z.digest(129) }
-
-func (z *PreVoteAnswer) size() int {
-	n := 33
-	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Asked))
-	n++
-	n += sizeUint(uint64(z.Term))
-	n += sizeString(len(z.Leader))
-	return n
-}
-
-func (z *PreVoteAnswer) digest(h uint64) uint64 {
-	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Asked))
-	h = node.Mix(h, bit(z.Granted))
-	h = node.Mix(h, uint64(z.Term))
-	h = node.MixString(h, string(z.Leader))
-	return h
-}
-
-func (z *PreVoteAnswer) check() error {
-	if z.Group == "" {
-		return &MissingError{Path: "group"}
-	}
-	if z.Asked == 0 {
-		return &MissingError{Path: "asked"}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
 func (z *VoteAsk) Kind() node.Kind { return KindVoteAsk }
 
 // Class returns the class of VoteAsk.
@@ -5126,12 +5044,14 @@ func (z *VoteAsk) Priority() node.Priority { return node.Critical }
 func (z *VoteAsk) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *VoteAsk) Digest() uint64 { return z.digest(130) }
+func (z *VoteAsk) Digest() uint64 { return z.digest(128) }
 
 func (z *VoteAsk) size() int {
-	n := 19
+	n := 29
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Term))
+	n += sizeUint(uint64(z.Nonce))
+	n++
 	n++
 	return n
 }
@@ -5139,6 +5059,8 @@ func (z *VoteAsk) size() int {
 func (z *VoteAsk) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, bit(z.Pre))
 	h = node.Mix(h, bit(z.Handed))
 	return h
 }
@@ -5149,6 +5071,9 @@ func (z *VoteAsk) check() error {
 	}
 	if z.Term == 0 {
 		return &MissingError{Path: "term"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }
@@ -5166,12 +5091,12 @@ func (z *VoteAnswer) Priority() node.Priority { return node.Critical }
 func (z *VoteAnswer) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *VoteAnswer) Digest() uint64 { return z.digest(131) }
+func (z *VoteAnswer) Digest() uint64 { return z.digest(129) }
 
 func (z *VoteAnswer) size() int {
 	n := 26
 	n += sizeString(len(z.Group))
-	n += sizeUint(uint64(z.Asked))
+	n += sizeUint(uint64(z.Nonce))
 	n++
 	n += sizeUint(uint64(z.Term))
 	return n
@@ -5179,7 +5104,7 @@ func (z *VoteAnswer) size() int {
 
 func (z *VoteAnswer) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
-	h = node.Mix(h, uint64(z.Asked))
+	h = node.Mix(h, uint64(z.Nonce))
 	h = node.Mix(h, bit(z.Granted))
 	h = node.Mix(h, uint64(z.Term))
 	return h
@@ -5189,8 +5114,8 @@ func (z *VoteAnswer) check() error {
 	if z.Group == "" {
 		return &MissingError{Path: "group"}
 	}
-	if z.Asked == 0 {
-		return &MissingError{Path: "asked"}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }
@@ -5208,7 +5133,7 @@ func (z *LeaderBeat) Priority() node.Priority { return node.Critical }
 func (z *LeaderBeat) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *LeaderBeat) Digest() uint64 { return z.digest(132) }
+func (z *LeaderBeat) Digest() uint64 { return z.digest(130) }
 
 func (z *LeaderBeat) size() int {
 	n := 20
@@ -5251,15 +5176,15 @@ func (z *LeaderBeatAck) Priority() node.Priority { return node.Critical }
 func (z *LeaderBeatAck) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *LeaderBeatAck) Digest() uint64 { return z.digest(133) }
+func (z *LeaderBeatAck) Digest() uint64 { return z.digest(131) }
 
 func (z *LeaderBeatAck) size() int {
-	n := 33
+	n := 35
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Term))
 	n += sizeUint(uint64(z.Counter))
 	n += sizeUint(uint64(z.Fitness))
-	n += sizeInt(int64(z.Calm))
+	n++
 	return n
 }
 
@@ -5268,7 +5193,7 @@ func (z *LeaderBeatAck) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Term))
 	h = node.Mix(h, uint64(z.Counter))
 	h = node.Mix(h, uint64(z.Fitness))
-	h = node.Mix(h, uint64(z.Calm))
+	h = node.Mix(h, bit(z.Stands))
 	return h
 }
 
@@ -5298,7 +5223,7 @@ func (z *LeaderHandOver) Priority() node.Priority { return node.Critical }
 func (z *LeaderHandOver) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *LeaderHandOver) Digest() uint64 { return z.digest(134) }
+func (z *LeaderHandOver) Digest() uint64 { return z.digest(132) }
 
 func (z *LeaderHandOver) size() int {
 	n := 12
@@ -5319,6 +5244,86 @@ func (z *LeaderHandOver) check() error {
 	}
 	if z.Term == 0 {
 		return &MissingError{Path: "term"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *VoterJoin) Kind() node.Kind { return KindVoterJoin }
+
+// Class returns the class of VoterJoin.
+func (z *VoterJoin) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *VoterJoin) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *VoterJoin) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *VoterJoin) Digest() uint64 { return z.digest(133) }
+
+func (z *VoterJoin) size() int {
+	n := 13
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	return n
+}
+
+func (z *VoterJoin) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	return h
+}
+
+func (z *VoterJoin) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *VoterJoined) Kind() node.Kind { return KindVoterJoined }
+
+// Class returns the class of VoterJoined.
+func (z *VoterJoined) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *VoterJoined) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *VoterJoined) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *VoterJoined) Digest() uint64 { return z.digest(134) }
+
+func (z *VoterJoined) size() int {
+	n := 24
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n++
+	n += sizeUint(uint64(z.Term))
+	return n
+}
+
+func (z *VoterJoined) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, bit(z.Blank))
+	h = node.Mix(h, uint64(z.Term))
+	return h
+}
+
+func (z *VoterJoined) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }

@@ -3,52 +3,34 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "time"
-
-// PreVoteAsk asks who would vote for its sender, were it to stand. Nothing durable
-// changes for it on either side.
+// VoteAsk asks for a vote, or with Pre, who would vote for its sender were it to
+// stand: nothing durable changes for that, on either side. A sender that stands has
+// its own vote on its disk.
 //
 //catalogue:message kind=128 class=control priority=critical
-type PreVoteAsk struct {
-	Group string `msg:"group" require:"true"`
-	Term  uint64 `msg:"term" require:"true"` // the sender's own + 1
-}
-
-// PreVoteAnswer answers it.
-//
-//catalogue:message kind=129 class=control priority=critical
-type PreVoteAnswer struct {
-	Group   string `msg:"group" require:"true"`
-	Asked   uint64 `msg:"asked" require:"true"` // Term of the PreVoteAsk
-	Granted bool   `msg:"granted"`
-	Term    uint64 `msg:"term"`   // the answerer's own
-	Leader  string `msg:"leader"` // address of the leader it heard, the reason of a denial
-}
-
-// VoteAsk asks for a vote. The sender's own is on its disk.
-//
-//catalogue:message kind=130 class=control priority=critical
 type VoteAsk struct {
 	Group string `msg:"group" require:"true"`
-	Term  uint64 `msg:"term" require:"true"`
-	// Handed says that the leader has asked the sender to stand: voters that still
-	// hear that leader vote all the same.
+	Term  uint64 `msg:"term" require:"true"` // with Pre the one that it would stand in
+	Nonce uint64 `msg:"nonce" require:"true"`
+	Pre   bool   `msg:"pre"`
+	// Handed says that the leader of the term before has stepped down and asked the
+	// sender to stand: who has just heard that leader votes all the same.
 	Handed bool `msg:"handed"`
 }
 
-// VoteAnswer answers it, once the vote is on disk.
+// VoteAnswer answers it; a vote is on disk before.
 //
-//catalogue:message kind=131 class=control priority=critical
+//catalogue:message kind=129 class=control priority=critical
 type VoteAnswer struct {
 	Group   string `msg:"group" require:"true"`
-	Asked   uint64 `msg:"asked" require:"true"` // Term of the VoteAsk
+	Nonce   uint64 `msg:"nonce" require:"true"`
 	Granted bool   `msg:"granted"`
 	Term    uint64 `msg:"term"` // the answerer's own
 }
 
-// LeaderBeat says who leads. Term is the leader's.
+// LeaderBeat says who leads in a term.
 //
-//catalogue:message kind=132 class=control priority=critical
+//catalogue:message kind=130 class=control priority=critical
 type LeaderBeat struct {
 	Group   string `msg:"group" require:"true"`
 	Term    uint64 `msg:"term" require:"true"`
@@ -57,20 +39,38 @@ type LeaderBeat struct {
 
 // LeaderBeatAck answers it: the voter follows, or has a higher term.
 //
-//catalogue:message kind=133 class=control priority=critical
+//catalogue:message kind=131 class=control priority=critical
 type LeaderBeatAck struct {
-	Group   string        `msg:"group" require:"true"`
-	Term    uint64        `msg:"term" require:"true"` // the answerer's own
-	Counter uint64        `msg:"counter" require:"true"`
-	Fitness uint32        `msg:"fitness"` // local health multiplier, 0 is best
-	Calm    time.Duration `msg:"calm"`    // for which it does not stand
+	Group   string `msg:"group" require:"true"`
+	Term    uint64 `msg:"term" require:"true"` // the answerer's own
+	Counter uint64 `msg:"counter" require:"true"`
+	Fitness uint32 `msg:"fitness"` // its local health, 0 is best
+	Stands  bool   `msg:"stands"`  // it would take over
 }
 
-// LeaderHandOver asks a voter to stand at once, without a pre-vote: its sender
-// leads no more.
+// LeaderHandOver asks a voter to stand at once: its sender leads no more.
 //
-//catalogue:message kind=134 class=control priority=critical
+//catalogue:message kind=132 class=control priority=critical
 type LeaderHandOver struct {
 	Group string `msg:"group" require:"true"`
 	Term  uint64 `msg:"term" require:"true"` // that the sender led
+}
+
+// VoterJoin asks a voter for its term: its sender has no disk to remember its own
+// votes by.
+//
+//catalogue:message kind=133 class=control priority=critical
+type VoterJoin struct {
+	Group string `msg:"group" require:"true"`
+	Nonce uint64 `msg:"nonce" require:"true"`
+}
+
+// VoterJoined answers it.
+//
+//catalogue:message kind=134 class=control priority=critical
+type VoterJoined struct {
+	Group string `msg:"group" require:"true"`
+	Nonce uint64 `msg:"nonce" require:"true"`
+	Blank bool   `msg:"blank"` // it does not remember either
+	Term  uint64 `msg:"term"`
 }

@@ -118,9 +118,9 @@ func (z *LeaderBeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "fitness"
 	o = append(o, 0xa7, 0x66, 0x69, 0x74, 0x6e, 0x65, 0x73, 0x73)
 	o = msgp.AppendUint32(o, z.Fitness)
-	// string "calm"
-	o = append(o, 0xa4, 0x63, 0x61, 0x6c, 0x6d)
-	o = msgp.AppendDuration(o, z.Calm)
+	// string "stands"
+	o = append(o, 0xa6, 0x73, 0x74, 0x61, 0x6e, 0x64, 0x73)
+	o = msgp.AppendBool(o, z.Stands)
 	return
 }
 
@@ -191,15 +191,15 @@ func (z *LeaderBeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Fitness")
 				return
 			}
-		case "calm":
+		case "stands":
 			if zb0001Dup[0]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Calm")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Stands")
 				return
 			}
 			zb0001Dup[0] |= 1 << 4
-			z.Calm, bts, err = msgp.ReadDurationBytes(bts)
+			z.Stands, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Calm")
+				err = msgp.WrapError(err, "Stands")
 				return
 			}
 		default:
@@ -216,7 +216,7 @@ func (z *LeaderBeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LeaderBeatAck) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint32Size + 5 + msgp.DurationSize
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint32Size + 7 + msgp.BoolSize
 	return
 }
 
@@ -297,209 +297,15 @@ func (z LeaderHandOver) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PreVoteAnswer) MarshalMsg(b []byte) (o []byte, err error) {
-	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
-	// string "group"
-	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
-	o = msgp.AppendString(o, z.Group)
-	// string "asked"
-	o = append(o, 0xa5, 0x61, 0x73, 0x6b, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Asked)
-	// string "granted"
-	o = append(o, 0xa7, 0x67, 0x72, 0x61, 0x6e, 0x74, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Granted)
-	// string "term"
-	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
-	o = msgp.AppendUint64(o, z.Term)
-	// string "leader"
-	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
-	o = msgp.AppendString(o, z.Leader)
-	return
-}
-
-// UnmarshalMsg implements msgp.Unmarshaler
-func (z *PreVoteAnswer) UnmarshalMsg(bts []byte) (o []byte, err error) {
-	var field []byte
-	_ = field
-	var zb0001 uint32
-	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
-	if err != nil {
-		err = msgp.WrapError(err)
-		return
-	}
-	if zb0001 > ze6c5f7fblimitMaps {
-		err = msgp.ErrLimitExceeded
-		return
-	}
-	var zb0001Dup [1]byte
-	for zb0001 > 0 {
-		zb0001--
-		field, bts, err = msgp.ReadMapKeyZC(bts)
-		if err != nil {
-			err = msgp.WrapError(err)
-			return
-		}
-		switch msgp.UnsafeString(field) {
-		case "group":
-			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
-				return
-			}
-			zb0001Dup[0] |= 1 << 0
-			z.Group, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Group")
-				return
-			}
-		case "asked":
-			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Asked")
-				return
-			}
-			zb0001Dup[0] |= 1 << 1
-			z.Asked, bts, err = msgp.ReadUint64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Asked")
-				return
-			}
-		case "granted":
-			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Granted")
-				return
-			}
-			zb0001Dup[0] |= 1 << 2
-			z.Granted, bts, err = msgp.ReadBoolBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Granted")
-				return
-			}
-		case "term":
-			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
-				return
-			}
-			zb0001Dup[0] |= 1 << 3
-			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Term")
-				return
-			}
-		case "leader":
-			if zb0001Dup[0]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leader")
-				return
-			}
-			zb0001Dup[0] |= 1 << 4
-			z.Leader, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Leader")
-				return
-			}
-		default:
-			bts, err = msgp.Skip(bts)
-			if err != nil {
-				err = msgp.WrapError(err)
-				return
-			}
-		}
-	}
-	o = bts
-	return
-}
-
-// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PreVoteAnswer) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 8 + msgp.BoolSize + 5 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Leader)
-	return
-}
-
-// MarshalMsg implements msgp.Marshaler
-func (z PreVoteAsk) MarshalMsg(b []byte) (o []byte, err error) {
-	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
-	// string "group"
-	o = append(o, 0x82, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
-	o = msgp.AppendString(o, z.Group)
-	// string "term"
-	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
-	o = msgp.AppendUint64(o, z.Term)
-	return
-}
-
-// UnmarshalMsg implements msgp.Unmarshaler
-func (z *PreVoteAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
-	var field []byte
-	_ = field
-	var zb0001 uint32
-	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
-	if err != nil {
-		err = msgp.WrapError(err)
-		return
-	}
-	if zb0001 > ze6c5f7fblimitMaps {
-		err = msgp.ErrLimitExceeded
-		return
-	}
-	var zb0001Dup [1]byte
-	for zb0001 > 0 {
-		zb0001--
-		field, bts, err = msgp.ReadMapKeyZC(bts)
-		if err != nil {
-			err = msgp.WrapError(err)
-			return
-		}
-		switch msgp.UnsafeString(field) {
-		case "group":
-			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
-				return
-			}
-			zb0001Dup[0] |= 1 << 0
-			z.Group, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Group")
-				return
-			}
-		case "term":
-			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
-				return
-			}
-			zb0001Dup[0] |= 1 << 1
-			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Term")
-				return
-			}
-		default:
-			bts, err = msgp.Skip(bts)
-			if err != nil {
-				err = msgp.WrapError(err)
-				return
-			}
-		}
-	}
-	o = bts
-	return
-}
-
-// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z PreVoteAsk) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size
-	return
-}
-
-// MarshalMsg implements msgp.Marshaler
 func (z *VoteAnswer) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
 	// string "group"
 	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
-	// string "asked"
-	o = append(o, 0xa5, 0x61, 0x73, 0x6b, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Asked)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
 	// string "granted"
 	o = append(o, 0xa7, 0x67, 0x72, 0x61, 0x6e, 0x74, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Granted)
@@ -543,15 +349,15 @@ func (z *VoteAnswer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Group")
 				return
 			}
-		case "asked":
+		case "nonce":
 			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Asked")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
 				return
 			}
 			zb0001Dup[0] |= 1 << 1
-			z.Asked, bts, err = msgp.ReadUint64Bytes(bts)
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Asked")
+				err = msgp.WrapError(err, "Nonce")
 				return
 			}
 		case "granted":
@@ -595,15 +401,21 @@ func (z *VoteAnswer) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z VoteAsk) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *VoteAsk) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 5
 	// string "group"
-	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "term"
 	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
 	o = msgp.AppendUint64(o, z.Term)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
+	// string "pre"
+	o = append(o, 0xa3, 0x70, 0x72, 0x65)
+	o = msgp.AppendBool(o, z.Pre)
 	// string "handed"
 	o = append(o, 0xa6, 0x68, 0x61, 0x6e, 0x64, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Handed)
@@ -655,12 +467,34 @@ func (z *VoteAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Term")
 				return
 			}
-		case "handed":
+		case "nonce":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Handed")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "pre":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Pre")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Pre, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Pre")
+				return
+			}
+		case "handed":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Handed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
 			z.Handed, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Handed")
@@ -679,7 +513,187 @@ func (z *VoteAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z VoteAsk) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size + 7 + msgp.BoolSize
+func (z *VoteAsk) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size + 4 + msgp.BoolSize + 7 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z VoterJoin) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "group"
+	o = append(o, 0x82, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *VoterJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > ze6c5f7fblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z VoterJoin) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *VoterJoined) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "group"
+	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
+	// string "blank"
+	o = append(o, 0xa5, 0x62, 0x6c, 0x61, 0x6e, 0x6b)
+	o = msgp.AppendBool(o, z.Blank)
+	// string "term"
+	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
+	o = msgp.AppendUint64(o, z.Term)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *VoterJoined) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > ze6c5f7fblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "blank":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Blank")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Blank, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Blank")
+				return
+			}
+		case "term":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Term")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *VoterJoined) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.BoolSize + 5 + msgp.Uint64Size
 	return
 }
