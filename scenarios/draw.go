@@ -10,8 +10,8 @@ import (
 	"hyperscale/sim"
 )
 
-// swarmKind is a kind of fault that the swarm may draw.
-type swarmKind struct {
+// stormKind is a kind of fault that the swarm may draw.
+type stormKind struct {
 	kind       string
 	most       int // of them in one run
 	longest    time.Duration
@@ -24,13 +24,13 @@ type swarmKind struct {
 
 // stormKinds is everything that can be drawn. A client, gate, manager or worker
 // that returns has its disk: losing it is a scenario of its own.
-func stormKinds(beyond bool) []swarmKind {
+func stormKinds(beyond bool) []stormKind {
 	const minute = time.Minute
 	drift := int64(sim.DriftBound)
 	if beyond {
 		drift *= 10
 	}
-	return []swarmKind{
+	return []stormKind{
 		{kind: sim.FaultCrash, most: 8, longest: minute, aimed: "ts"},
 		{kind: sim.FaultStop, most: 3, longest: minute},
 		{kind: sim.FaultPause, most: 5, longest: 40 * time.Second, aimed: "ts"},
@@ -41,6 +41,7 @@ func stormKinds(beyond bool) []swarmKind {
 		{kind: sim.FaultSwizzle, most: 2, longest: minute, low: 1, high: 1 << 20},
 		{kind: sim.FaultIsolate, most: 1, longest: minute, roles: "gm"},
 		{kind: sim.FaultLoss, most: 2, longest: minute, low: 1_000, high: 300_000, everywhere: true},
+		{kind: sim.FaultLossOneWay, most: 2, longest: minute, low: 10_000, high: 900_000, peers: true},
 		{kind: sim.FaultDuplicate, most: 1, longest: minute, low: 1_000, high: 500_000, everywhere: true},
 		{kind: sim.FaultReorder, most: 1, longest: minute, low: 1_000, high: 500_000, everywhere: true},
 		{kind: sim.FaultLate, most: 3, longest: minute, low: 1_000, high: 300_000, everywhere: true, aimed: "t"},
@@ -63,7 +64,7 @@ func stormKinds(beyond bool) []swarmKind {
 
 // swarm draws which kinds there are, how many of each, and each of them: a run
 // that has all kinds has too much of each to show what one does.
-func (s *stage) swarm(kinds []swarmKind) {
+func (s *stage) swarm(kinds []stormKind) {
 	for _, k := range kinds {
 		if !s.rand.Chance(1, 2) {
 			continue
@@ -77,7 +78,7 @@ func (s *stage) swarm(kinds []swarmKind) {
 }
 
 // drawFault draws one fault of a kind: when, how long, whom, aimed at what.
-func (s *stage) drawFault(k swarmKind) sim.Fault {
+func (s *stage) drawFault(k stormKind) sim.Fault {
 	f := sim.Fault{Kind: k.kind, At: s.drawTime()}
 	if k.longest > 0 {
 		f.For = s.drawLength(k.longest)
@@ -87,15 +88,14 @@ func (s *stage) drawFault(k swarmKind) sim.Fault {
 	}
 	f.Beyond = k.kind == sim.FaultClockDrift && max(f.Value, -f.Value) > sim.DriftBound
 	if k.kind == sim.FaultLate {
-		bounds := timeBounds()
-		f.Hold = bounds[s.rand.Int(len(bounds))]
+		f.Hold = s.bounds[s.rand.Int(len(s.bounds))]
 	}
 	if k.aimed != "" && s.rand.Chance(1, 3) {
 		f.Aim = s.drawAim(k)
 	}
 	switch {
 	case k.kind == sim.FaultIsolate:
-		f.Nodes = s.group()
+		f.Nodes = s.oneGroup()
 		return f
 	case k.everywhere && s.rand.Chance(1, 2):
 		return f
@@ -108,7 +108,8 @@ func (s *stage) drawFault(k swarmKind) sim.Fault {
 }
 
 // timeBounds are the spans after which somebody acts by its own clock: the lease
-// of a part, a silence, leases of gates and of datacenters.
+// of a part, a silence, leases of gates and of datacenters. A world with other ones
+// sets its bounds.
 func timeBounds() []time.Duration {
 	return []time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second, 60 * time.Second}
 }
@@ -119,8 +120,7 @@ const tick = time.Millisecond
 // nearBound is one of the bounds, or that on a clock at the bound of drift, and
 // at most a tick away.
 func (s *stage) nearBound() time.Duration {
-	bounds := timeBounds()
-	d := bounds[s.rand.Int(len(bounds))]
+	d := s.bounds[s.rand.Int(len(s.bounds))]
 	d += d / million * sim.DriftBound * time.Duration(s.rand.Int(3)-1)
 	return d + tick*time.Duration(s.rand.Int(3)-1)
 }
@@ -159,7 +159,7 @@ func (s *stage) drawLength(longest time.Duration) time.Duration {
 }
 
 // drawValue is evenly drawn, but clocks run at the bound every third time.
-func (s *stage) drawValue(k swarmKind) int64 {
+func (s *stage) drawValue(k stormKind) int64 {
 	v := k.low + int64(s.rand.N(uint64(k.high-k.low)+1))
 	if k.kind == sim.FaultClockDrift {
 		switch s.rand.Int(6) {
@@ -173,7 +173,7 @@ func (s *stage) drawValue(k swarmKind) int64 {
 }
 
 // drawAim is a deadline of some part, a tick around it, or a write.
-func (s *stage) drawAim(k swarmKind) string {
+func (s *stage) drawAim(k stormKind) string {
 	if strings.Contains(k.aimed, "s") && s.rand.Chance(1, 2) {
 		writes := []string{"stored", "storing", "stored:lease/", "storing:lease/", "stored:election/", "stored:file/"}
 		return writes[s.rand.Int(len(writes))]
@@ -193,8 +193,8 @@ func (s *stage) drawAim(k swarmKind) string {
 	return target + offsets[s.rand.Int(len(offsets))]
 }
 
-// group is all gates, or the managers of one datacenter.
-func (s *stage) group() []string {
+// oneGroup is all gates, or the managers of one datacenter.
+func (s *stage) oneGroup() []string {
 	groups := s.groups()
 	return names(groups[s.rand.Int(len(groups))])
 }

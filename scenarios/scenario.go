@@ -39,7 +39,7 @@ type Scenario struct {
 
 // All returns every scenario, by name.
 func All() []Scenario {
-	all := slices.Concat(reference(), directed(), gossips(), canaries())
+	all := slices.Concat(reference(), directed(), gossips(), memberships(), registers(), canaries())
 	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
@@ -68,6 +68,8 @@ type Options struct {
 	// Until, when not zero, cuts the run short: nothing else changes, and what is
 	// judged at the end only is not judged.
 	Until time.Duration
+	// First ends the run as soon as anything is broken.
+	First bool
 }
 
 // Outcome is what a run came to.
@@ -107,12 +109,15 @@ type Report struct {
 	Outcome    Outcome
 	Detail     string
 	Violations []checker.Violation
-	Faults     []sim.Fault   // as played, for a schedule file
-	Healed     time.Duration // when those that have no end of their own ended
-	Accepted   int           // jobs that a gate accepted
-	Ended      int           // of those, how many ended
-	Draws      []string      // what the swarm drew, for people
-	Nodes      []string      // all that there are
+	// Broken is when the failure was seen: a run that is cut short there fails as
+	// well. Zero: only the whole run shows it.
+	Broken   time.Duration
+	Faults   []sim.Fault   // as played, for a schedule file
+	Healed   time.Duration // when those that have no end of their own ended
+	Accepted int           // jobs that a gate accepted
+	Ended    int           // of those, how many ended
+	Draws    []string      // what the swarm drew, for people
+	Nodes    []string      // all that there are
 	// Reached counts how often rare states were visited.
 	Reached map[string]int
 }
@@ -126,7 +131,7 @@ func (s Scenario) Run(o Options) (r Report) {
 	st := newStage(s, o)
 	defer func() {
 		if p := recover(); p != nil {
-			r.Outcome, r.Detail = Panicked, fmt.Sprint(p)
+			r.Outcome, r.Detail, r.Broken = Panicked, fmt.Sprint(p), st.world.Now()
 		}
 		st.fill(&r)
 	}()
@@ -139,7 +144,7 @@ func (s Scenario) Run(o Options) (r Report) {
 // judge turns what the checker found into an outcome.
 func (s *stage) judge(r *Report, shows string) {
 	found := s.checker.Violations()
-	r.Violations = found
+	r.Violations, r.Broken = found, s.broken
 	switch {
 	case shows != "":
 		s.judgeLoss(r, shows)
@@ -224,6 +229,9 @@ func (t tee) Fault(at time.Duration, f sim.Fault) {
 func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
 	s := t.stage
 	s.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Local: s.local(id), Event: e})
+	if s.broken == 0 && s.checker.Broken() > 0 {
+		s.broken = at
+	}
 	if acted, ok := e.(event.Acted); ok && s.late.again != nil {
 		s.late.acted(id, acted)
 	}

@@ -28,9 +28,11 @@ type stage struct {
 	late     late // orders that come again; idle but in one world
 	faults   []sim.Fault
 	draws    []string
-	heal     time.Duration // when the last fault is healed; liveness is judged from then on
-	core     []node.ID     // who is healed, if not everybody is
-	beyond   bool          // clocks may drift beyond the bound
+	heal     time.Duration   // when the last fault is healed; liveness is judged from then on
+	core     []node.ID       // who is healed, if not everybody is
+	beyond   bool            // clocks may drift beyond the bound
+	bounds   []time.Duration // that times of faults are drawn about
+	broken   time.Duration   // when the first violation was seen, but for those at the end
 }
 
 func newStage(s Scenario, o Options) *stage {
@@ -38,7 +40,7 @@ func newStage(s Scenario, o Options) *stage {
 	st := &stage{
 		options: o, checker: c, model: sim.DefaultModel(),
 		rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
-		heal: healAt(o.Virtual), beyond: s.Beyond,
+		heal: healAt(o.Virtual), beyond: s.Beyond, bounds: timeBounds(),
 	}
 	network := netsim.Default
 	if s.network != nil {
@@ -94,17 +96,35 @@ func (s *stage) play() {
 		node.Bug("scenario drew an impossible fault: %v", err)
 	}
 	s.world.At(s.heal, s.world.Heal)
-	if s.options.Until > 0 && s.options.Until < s.options.Virtual {
-		s.world.RunUntil(s.options.Until)
+	if s.cutShort() {
+		s.checker.Settle()
 		return
 	}
-	s.world.RunUntil(s.options.Virtual)
 	s.finishOrders()
 	if s.options.Virtual-s.heal < LivenessBound {
 		return
 	}
 	s.checker.Finish(s.world.Now(), LivenessBound)
 	s.finishClients()
+}
+
+// cutShort lets the world run and says whether it has ended before its time.
+func (s *stage) cutShort() bool {
+	end, cut := s.options.Virtual, false
+	if u := s.options.Until; u > 0 && u < end {
+		end, cut = u, true
+	}
+	if !s.options.First {
+		s.world.RunUntil(end)
+		return cut
+	}
+	for s.world.Step(end) {
+		if s.broken > 0 {
+			return true
+		}
+	}
+	s.world.RunUntil(end) // where there was nothing left to do
+	return cut
 }
 
 // finishOrders judges what holds however short the run was: no submission made

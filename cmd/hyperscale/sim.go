@@ -35,7 +35,7 @@ after everything was healed), 4 two runs of one seed differ, 5 a panic.`,
 		Args: refuseCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimRunnerCommand())
+	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimRunnerCommand())
 	return cmd
 }
 

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"hyperscale/core/message"
 	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
 )
@@ -21,22 +20,13 @@ type cause struct {
 	runs    []simResult // by scenario and seed
 }
 
-// names are the parts of a detail that differ from run to run: the names of jobs
-// (as long as one of them), of nodes, times and every number.
-func names() *regexp.Regexp {
-	job := len(message.JobID{}.String())
-	return regexp.MustCompile(fmt.Sprintf(`\b[0-9a-z]{%d}\b|\b(client|gate|manager|worker|node)-[a-z0-9-]+|\b[0-9][0-9a-zµ.]*`, job))
-}
-
 // groupCauses puts failures together that differ in names and numbers only; the
 // most frequent cause comes first.
 func groupCauses(failed []simResult) []cause {
-	vary := names()
 	found := map[string]int{}
 	var causes []cause
 	for _, r := range failed {
-		first, _, _ := strings.Cut(r.Detail, "\n")
-		key := string(r.Verdict) + " " + vary.ReplaceAllString(first, "#")
+		key := scenarios.Cause(r.Verdict, r.Detail)
 		i, known := found[key]
 		if !known {
 			i = len(causes)
@@ -59,8 +49,9 @@ func groupCauses(failed []simResult) []cause {
 // seedsMax is how many seeds of a cause are told.
 const seedsMax = 8
 
-// tell writes a cause: what happened first, in which runs, and how to see it.
-func (c *cause) tell(w io.Writer, virtual time.Duration) error {
+// tell writes a cause: what happened first, in which runs, how to see it, and what
+// was made of it.
+func (c *cause) tell(w io.Writer, virtual time.Duration, small string) error {
 	var seeds []string
 	for i, r := range c.runs {
 		if i == seedsMax {
@@ -79,8 +70,33 @@ func (c *cause) tell(w io.Writer, virtual time.Duration) error {
 	if len(example.Files) > 0 {
 		fmt.Fprintf(&b, "  kept:  %s\n", strings.Join(example.Files, ", "))
 	}
+	if small != "" {
+		fmt.Fprintf(&b, "  small: %s\n", small)
+	}
 	_, err := io.WriteString(w, b.String()+"\n")
 	return err
+}
+
+// tellReached says how often rare states were visited, and which never: what was
+// not reached was not tested.
+func tellReached(reached map[string]int) string {
+	if len(reached) == 0 {
+		return ""
+	}
+	var visited, never []string
+	for _, what := range slices.Sorted(maps.Keys(reached)) {
+		visited = append(visited, fmt.Sprintf("%s %s", what, ui.Count(uint64(reached[what]))))
+	}
+	for _, what := range scenarios.RareStates() {
+		if reached[what] == 0 {
+			never = append(never, what)
+		}
+	}
+	text := "Rare states: " + listed(visited) + ".\n"
+	if len(never) > 0 {
+		text += "Never reached: " + listed(never) + ".\n"
+	}
+	return text
 }
 
 func reproTask(r simResult, virtual time.Duration) string {

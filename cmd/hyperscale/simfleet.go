@@ -166,7 +166,7 @@ func startRunner(command []string) (*runner, error) {
 
 // play lets the child play one task; false when the child is no more.
 func (r *runner) play(ctx context.Context, t simTask, limit time.Duration) (simResult, bool) {
-	result := simResult{simLine: simLine{Scenario: t.Scenario, Seed: t.Seed, Hash: fmt.Sprintf("%016x", 0), Verdict: scenarios.Panicked}}
+	result := simResult{simLine: simLine{Scenario: t.Scenario, Seed: t.Seed, Hash: fmt.Sprintf("%016x", 0), Verdict: scenarios.Panicked}, Shrunk: t.Shrink}
 	line, err := json.Marshal(t)
 	if err == nil {
 		_, err = r.in.Write(append(line, '\n'))

@@ -36,7 +36,8 @@ type runKey struct {
 type journal struct {
 	file *os.File
 	done map[runKey]simResult
-	over int // results of another program that were dropped
+	tiny []simResult // what was made of failures
+	over int         // results of another program that were dropped
 }
 
 // buildID tells this program from every other one.
@@ -132,11 +133,17 @@ func (j *journal) take(line []byte, ours bool) error {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return err
 	}
+	if ours && r.Shrunk != "" {
+		j.tiny = append(j.tiny, r)
+		return nil
+	}
 	if ours {
 		j.done[runKey{r.Scenario, r.Seed}] = r
 		return nil
 	}
-	j.over++
+	if r.Shrunk == "" {
+		j.over++
+	}
 	dir := filepath.Dir(j.file.Name())
 	for _, f := range r.Files {
 		if filepath.Dir(f) == dir {

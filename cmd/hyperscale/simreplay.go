@@ -56,10 +56,15 @@ func readSchedule(name string) (*schedule.File, error) {
 	return f, nil
 }
 
+// optionsOf plays what a file holds.
+func optionsOf(f *schedule.File) scenarios.Options {
+	return scenarios.Options{Seed: f.Seed, Virtual: f.Virtual, Until: f.Until, Wire: f.Wire, Faults: f.Faults}
+}
+
 // replay tells the verdict on stdout, and on stderr where it departs from what
 // was recorded.
 func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, watch *watchFlags) error {
-	o := scenarios.Options{Seed: f.Seed, Virtual: f.Virtual, Wire: f.Wire, Faults: f.Faults}
+	o := optionsOf(f)
 	w, err := watch.watch()
 	if err != nil {
 		return err

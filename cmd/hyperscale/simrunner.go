@@ -32,13 +32,21 @@ type simTask struct {
 	Keep     string        `json:"keep"`       // where a failure is kept; empty: nowhere
 	Trace    bool          `json:"trace"`      // keep the end of its trace, too
 	Canary   bool          `json:"canary"`     // the run must break something
+
+	Shrink string        `json:"shrink,omitempty"`    // instead: make the failure of this file small,
+	Budget time.Duration `json:"budget_ns,omitempty"` // for so long
 }
 
 // simResult is what a runner answers, a line of its stdout and of the swarm's
 // journal.
 type simResult struct {
 	simLine
-	Files []string `json:"files,omitempty"` // that keep a failure
+	Files   []string       `json:"files,omitempty"`   // that keep a failure
+	Reached map[string]int `json:"reached,omitempty"` // rare states
+
+	Shrunk string `json:"shrunk,omitempty"` // the file that was made small; the run counts nowhere
+	Left   int    `json:"left,omitempty"`   // of its faults
+	Faults int    `json:"faults,omitempty"` // that there were
 }
 
 func newSimRunnerCommand() *cobra.Command {
@@ -75,6 +83,9 @@ func runTasks(in io.Reader, out io.Writer) error {
 }
 
 func runTask(t simTask) (simResult, error) {
+	if t.Shrink != "" {
+		return shrinkTask(t)
+	}
 	s, err := findScenario(t.Scenario)
 	if err != nil {
 		return simResult{}, err
@@ -82,7 +93,7 @@ func runTask(t simTask) (simResult, error) {
 	o := scenarios.Options{Seed: t.Seed, Virtual: t.Virtual}
 	start := time.Now()
 	r := s.Run(o)
-	result := simResult{simLine: lineOf(&r, time.Since(start))}
+	result := simResult{simLine: lineOf(&r, time.Since(start)), Reached: r.Reached, Faults: len(r.Faults)}
 	if t.Canary {
 		return sing(result, &r), nil
 	}
@@ -104,6 +115,33 @@ func runTask(t simTask) (simResult, error) {
 	}
 	result.Files, err = keep(t.Keep, o, &r, &result, trace)
 	return result, err
+}
+
+// shrinkTask makes a failure small that was kept.
+func shrinkTask(t simTask) (simResult, error) {
+	result := simResult{simLine: simLine{Scenario: t.Scenario, Seed: t.Seed, Hash: fmt.Sprintf("%016x", 0)}, Shrunk: t.Shrink}
+	f, err := readSchedule(t.Shrink)
+	if err != nil {
+		return result, err
+	}
+	s, err := findScenario(f.Scenario)
+	if err != nil {
+		return result, err
+	}
+	start := time.Now()
+	r := s.Run(optionsOf(f))
+	small, ok := s.Shrink(optionsOf(f), r, func() bool { return time.Since(start) >= t.Budget }, nil)
+	if !ok {
+		result.Detail = "it does not fail again"
+		return result, nil
+	}
+	name := smallName(t.Shrink)
+	if err := writeSchedule(name, small.Options, &small.Report, small.Report.Outcome, small.Report.Detail); err != nil {
+		return result, fmt.Errorf("keep a small failure: %w", err)
+	}
+	result.simLine = lineOf(&small.Report, time.Since(start))
+	result.Files, result.Faults, result.Left = []string{name}, len(r.Faults), len(small.Report.Faults)
+	return result, nil
 }
 
 // sing judges the canary: whatever else is wrong, the checker must see something
@@ -131,17 +169,9 @@ func traceFailure(s scenarios.Scenario, o scenarios.Options, r *scenarios.Report
 
 // keep writes a failure's schedule, and the end of its trace if there is one.
 func keep(dir string, o scenarios.Options, r *scenarios.Report, result *simResult, trace []byte) ([]string, error) {
-	f := schedule.File{
-		Scenario: r.Scenario, Seed: r.Seed, Virtual: o.Virtual, Wire: o.Wire, Commit: version(), Go: runtime.Version(), Hash: r.Hash,
-		Verdict: string(result.Verdict), Detail: schedule.Clip(result.Detail), Draws: r.Draws, Faults: r.Faults,
-	}
-	var text bytes.Buffer
-	if err := f.Write(&text); err != nil {
-		return nil, err
-	}
 	name := filepath.Join(dir, fmt.Sprintf("%s-%d", r.Scenario, r.Seed))
 	files := []string{name + ".sched"}
-	err := os.WriteFile(files[0], text.Bytes(), 0o644)
+	err := writeSchedule(files[0], o, r, result.Verdict, result.Detail)
 	if trace != nil {
 		files = append(files, name+".jsonl")
 		err = errors.Join(err, os.WriteFile(files[1], trace, 0o644))
@@ -150,6 +180,19 @@ func keep(dir string, o scenarios.Options, r *scenarios.Report, result *simResul
 		return nil, fmt.Errorf("keep a failure: %w", err)
 	}
 	return files, nil
+}
+
+// writeSchedule writes a run as a file that can be played again.
+func writeSchedule(name string, o scenarios.Options, r *scenarios.Report, verdict scenarios.Outcome, detail string) error {
+	f := schedule.File{
+		Scenario: r.Scenario, Seed: r.Seed, Virtual: lastsFor(r, o), Until: o.Until, Wire: o.Wire, Commit: version(), Go: runtime.Version(), Hash: r.Hash,
+		Verdict: string(verdict), Detail: schedule.Clip(detail), Draws: r.Draws, Faults: r.Faults,
+	}
+	var text bytes.Buffer
+	if err := f.Write(&text); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text.Bytes(), 0o644)
 }
 
 // untilObserver passes on what happens up to a time.

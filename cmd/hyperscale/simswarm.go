@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,11 +24,12 @@ type swarmFlags struct {
 	seeds           seedRange
 	jobs            uint64
 	budget, virtual time.Duration
+	shrink          time.Duration
 	out             string
 }
 
 func newSimSwarmCommand() *cobra.Command {
-	var f swarmFlags
+	f := swarmFlags{shrink: shrinkBudget}
 	cmd := &cobra.Command{
 		Use:   "swarm",
 		Short: "play many seeds, in several processes",
@@ -35,7 +37,11 @@ func newSimSwarmCommand() *cobra.Command {
 
 With --out each failure is kept as a schedule (for sim replay) and the end of its
 trace, and a swarm that was stopped goes on where it was when it is started again
-with the same program. The last line of stdout is JSON.`,
+with the same program. The first failure of each cause is then made small: without
+the faults that it does not need. The last line of stdout is JSON.
+
+Before anything else each process plays a canary, a world that breaks an invariant
+on purpose: where the checker sees nothing there, the swarm ends at once.`,
 		Example: "  hyperscale sim swarm --scenario storm --seeds 1..500 --out out/swarm\n" +
 			"  hyperscale sim swarm --budget 10m",
 		Args: exactly(),
@@ -57,6 +63,7 @@ with the same program. The last line of stdout is JSON.`,
 	addCount(flags, &f.jobs, "jobs", uint64(runtime.NumCPU()), 1, 1024, "runs at the same time")
 	addSpan(flags, &f.budget, "budget", 0, time.Second, "begin no run after this much real time")
 	addVirtual(flags, &f.virtual)
+	flags.Var(span{&f.shrink, 0}, "shrink", "with --out, how long the first failure of each cause is made small; 0 for not at all")
 	flags.StringVar(&f.out, "out", "", "keep failures, and what is done, in a `folder`")
 	return cmd
 }
@@ -76,7 +83,10 @@ type swarm struct {
 	total   swarmTotal
 	virtual time.Duration // of this invocation's runs
 	failed  []simResult
-	err     error // of the journal
+	reached map[string]int    // rare states
+	small   map[string]string // causes, with what was made small of each, or is being
+	waiting []simTask         // to be made small
+	err     error             // of the journal
 	shown   time.Time
 	tty     bool
 }
@@ -94,7 +104,7 @@ type swarmTotal struct {
 }
 
 func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
-	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All()}
+	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All(), reached: map[string]int{}, small: map[string]string{}}
 	if f.scenario != "all" {
 		one, err := findScenario(f.scenario)
 		if err != nil {
@@ -106,6 +116,9 @@ func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
 		var err error
 		if s.journal, err = openJournal(f.out, f.virtual); err != nil {
 			return nil, err
+		}
+		for _, r := range s.journal.tiny {
+			s.keepSmall(scenarios.Cause(r.Verdict, r.Detail), &r)
 		}
 	}
 	if file, ok := notes.(*os.File); ok {
@@ -155,14 +168,7 @@ func (s *swarm) run(ctx context.Context) error {
 
 // canary is a run that must break something: a checker that sees nothing there
 // sees nothing anywhere.
-func (s *swarm) canary() *simTask {
-	for _, c := range scenarios.All() {
-		if c.Shows != "" {
-			return &simTask{Scenario: c.Name, Seed: 1, Canary: true}
-		}
-	}
-	return nil
-}
+func (s *swarm) canary() *simTask { return &simTask{Scenario: "canary", Seed: 1, Canary: true} }
 
 // tracesMax bounds how many failures keep the end of their trace: a program that
 // fails everywhere must not fill the disk. sim replay --trace writes any other.
@@ -170,6 +176,11 @@ const tracesMax = 20
 
 // next hands out the runs that are not known yet, seed by seed.
 func (s *swarm) next() (simTask, bool) {
+	if n := len(s.waiting); n > 0 {
+		t := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		return t, true
+	}
 	for !s.ended && s.err == nil {
 		if s.flags.budget > 0 && time.Since(s.started) >= s.flags.budget {
 			return simTask{}, false
@@ -186,14 +197,56 @@ func (s *swarm) next() (simTask, bool) {
 		}
 		s.resumed++
 		s.count(r)
+		if len(s.waiting) > 0 {
+			return s.next()
+		}
 	}
 	return simTask{}, false
+}
+
+// causesMax bounds how many causes are made small: a program that fails in so many
+// ways has other worries.
+const causesMax = 20
+
+// makeSmall files the first failure of a cause to be made small.
+func (s *swarm) makeSmall(r *simResult) {
+	if len(r.Files) == 0 || s.flags.shrink <= 0 {
+		return
+	}
+	cause := scenarios.Cause(r.Verdict, r.Detail)
+	if _, known := s.small[cause]; known || r.Verdict == scenarios.Diverged || len(s.small) >= causesMax {
+		return
+	}
+	s.small[cause] = ""
+	s.waiting = append(s.waiting, simTask{Scenario: r.Scenario, Seed: r.Seed, Shrink: r.Files[0], Budget: s.flags.shrink})
+}
+
+// keepSmall remembers what is left of a failure.
+func (s *swarm) keepSmall(cause string, r *simResult) {
+	s.small[cause] = fmt.Sprintf("%s of %d left: hyperscale sim replay %s", counted(r.Left, "fault"), r.Faults, smallName(r.Shrunk))
+	if r.Detail == "" || len(r.Files) == 0 {
+		s.small[cause] = "not made small: " + cmp.Or(r.Detail, "it was not finished")
+	}
+}
+
+// madeSmall is told that a failure was made small, or that this failed.
+func (s *swarm) madeSmall(r simResult) {
+	for _, f := range s.failed {
+		if len(f.Files) > 0 && f.Files[0] == r.Shrunk {
+			s.keepSmall(scenarios.Cause(f.Verdict, f.Detail), &r)
+			return
+		}
+	}
 }
 
 // done is told what a run came to.
 func (s *swarm) done(r simResult) {
 	if err := s.journal.add(r); err != nil && s.err == nil {
 		s.err = err
+	}
+	if r.Shrunk != "" {
+		s.madeSmall(r)
+		return
 	}
 	s.virtual += time.Duration(r.VirtualMS) * time.Millisecond
 	s.count(r)
@@ -203,6 +256,10 @@ func (s *swarm) done(r simResult) {
 func (s *swarm) count(r simResult) {
 	s.total.Seeds++
 	s.total.Events += r.Events
+	//lint:orderfree sums
+	for what, n := range r.Reached {
+		s.reached[what] += n
+	}
 	switch r.Verdict {
 	case scenarios.OK:
 		s.total.OK++
@@ -217,6 +274,7 @@ func (s *swarm) count(r simResult) {
 		s.total.Panics++
 	}
 	s.failed = append(s.failed, r)
+	s.makeSmall(&r)
 }
 
 func (s *swarm) exitCode() int {
@@ -231,7 +289,7 @@ func (s *swarm) exitCode() int {
 func (s *swarm) tell() error {
 	causes := groupCauses(s.failed)
 	for i := range causes {
-		if err := causes[i].tell(s.out, s.flags.virtual); err != nil {
+		if err := causes[i].tell(s.out, s.flags.virtual, s.small[causes[i].key]); err != nil {
 			return err
 		}
 	}
@@ -250,7 +308,8 @@ func (s *swarm) tell() error {
 	default:
 		text += "; " + ruleOfThree(s.total.Seeds)
 	}
-	if _, err := fmt.Fprintf(s.out, "%s.\n", text); err != nil {
+	text += ".\n" + tellReached(s.reached)
+	if _, err := io.WriteString(s.out, text); err != nil {
 		return err
 	}
 	return json.NewEncoder(s.out).Encode(s.total)

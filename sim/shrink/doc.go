@@ -18,8 +18,8 @@
 //
 // Example:
 //
-//	small := shrink.Shrink(shrink.Run{Faults: r.Faults, Until: broken}, shrink.Options{
-//		Fails: func(r shrink.Run) (time.Duration, bool) { ... },
+//	small, plays := shrink.Shrink(shrink.Run{Faults: r.Faults, Broken: r.Broken}, shrink.Options{
+//		Fails: func(faults []sim.Fault) (time.Duration, bool) { ... },
 //		Stop:  func() bool { return time.Since(start) > budget },
 //	})
 //

@@ -12,14 +12,15 @@ import (
 // Run is what is made smaller.
 type Run struct {
 	Faults []sim.Fault
-	Until  time.Duration // when the run is cut short; zero: it is played to its end
+	// Broken is when it failed: it needs to be played no longer. Zero: its end tells.
+	Broken time.Duration
 }
 
 // Options say how runs are judged.
 type Options struct {
-	// Fails plays a run and says whether it fails as the first one did, and when: a
-	// run is cut there. Zero: at its end only, it cannot be cut.
-	Fails func(Run) (broken time.Duration, fails bool)
+	// Fails plays faults for as long as the first run was to last, and says whether
+	// that fails in the same way, and when; zero: at the end only.
+	Fails func([]sim.Fault) (broken time.Duration, fails bool)
 	// Stop ends the search; what was found until then counts. Nil: never.
 	Stop func() bool
 	// Progress is told each simpler run that still fails; nil for nobody.
@@ -52,11 +53,8 @@ func (s *shrinker) stopped() bool { return s.Stop != nil && s.Stop() }
 
 // cut leaves out what comes after the end.
 func (s *shrinker) cut() {
-	if s.best.Until <= 0 {
-		return
-	}
-	early := slices.DeleteFunc(slices.Clone(s.best.Faults), func(f sim.Fault) bool { return f.At > s.best.Until })
-	if len(early) < len(s.best.Faults) {
+	early := slices.DeleteFunc(slices.Clone(s.best.Faults), func(f sim.Fault) bool { return f.At > s.best.Broken })
+	if s.best.Broken > 0 && len(early) < len(s.best.Faults) {
 		s.try(early)
 	}
 }
@@ -64,32 +62,28 @@ func (s *shrinker) cut() {
 // try plays a run that is simpler than the best one, which it becomes if it
 // fails.
 func (s *shrinker) try(faults []sim.Fault) bool {
-	r := Run{Faults: faults, Until: s.best.Until}
-	key := keyOf(&r)
+	key := keyOf(faults)
 	if s.known[key] || s.stopped() {
 		return false
 	}
 	s.known[key] = true
 	s.plays++
-	broken, fails := s.Fails(r)
+	broken, fails := s.Fails(faults)
 	if !fails {
 		return false
 	}
-	if broken > 0 && r.Until > 0 {
-		r.Until = min(r.Until, broken)
-	}
-	s.best = r
+	s.best = Run{faults, broken}
 	if s.Progress != nil {
-		s.Progress(r, s.plays)
+		s.Progress(s.best, s.plays)
 	}
+	s.cut()
 	return true
 }
 
-func keyOf(r *Run) string {
+func keyOf(faults []sim.Fault) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d", r.Until)
-	for i := range r.Faults {
-		fmt.Fprintf(&b, "\n%+v", r.Faults[i])
+	for i := range faults {
+		fmt.Fprintf(&b, "%+v\n", faults[i])
 	}
 	return b.String()
 }
@@ -115,7 +109,10 @@ func (s *shrinker) drop() {
 func (s *shrinker) dropParts(size int) bool {
 	dropped := false
 	for end := len(s.best.Faults); end > 0 && !s.stopped(); end -= size {
-		end = min(end, len(s.best.Faults))
+		end = min(end, len(s.best.Faults)) // a cut may have shortened them
+		if end == 0 {
+			break
+		}
 		rest := slices.Delete(slices.Clone(s.best.Faults), max(0, end-size), end)
 		if s.try(rest) {
 			dropped = true
@@ -131,6 +128,9 @@ func (s *shrinker) simplify() bool {
 	for i := 0; i < len(s.best.Faults) && !s.stopped(); i++ {
 		for again := true; again && !s.stopped(); {
 			again = false
+			if i >= len(s.best.Faults) {
+				break // a cut has shortened them
+			}
 			for _, f := range simpler(&s.best.Faults[i]) {
 				faults := slices.Clone(s.best.Faults)
 				faults[i] = f

@@ -33,14 +33,14 @@ func TestOnlyTheCauseIsLeft(t *testing.T) {
 			}
 		}
 		seen := map[string]bool{}
-		got, plays := shrink.Shrink(shrink.Run{Faults: all}, shrink.Options{Fails: func(r shrink.Run) (time.Duration, bool) {
-			key := fmt.Sprint(r)
+		got, plays := shrink.Shrink(shrink.Run{Faults: all}, shrink.Options{Fails: func(faults []sim.Fault) (time.Duration, bool) {
+			key := fmt.Sprint(faults)
 			if seen[key] {
 				t.Fatalf("played twice: %s", key)
 			}
 			seen[key] = true
 			return 0, !slices.ContainsFunc(cause, func(f sim.Fault) bool {
-				return !slices.ContainsFunc(r.Faults, func(g sim.Fault) bool { return cmp.Equal(f, g) })
+				return !slices.ContainsFunc(faults, func(g sim.Fault) bool { return cmp.Equal(f, g) })
 			})
 		}})
 		if len(got.Faults) != len(cause) || len(cause) > 0 && !cmp.Equal(got.Faults, cause) {
@@ -67,11 +67,11 @@ func drawn(t *rapid.T) sim.Fault {
 // stopped at any play.
 func TestTheResultFailsAndTheSearchEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		run := shrink.Run{Faults: rapid.SliceOfN(rapid.Custom(drawn), 1, 12).Draw(t, "faults"), Until: time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "until"))}
+		run := shrink.Run{Faults: rapid.SliceOfN(rapid.Custom(drawn), 1, 12).Draw(t, "faults"), Broken: time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "broken"))}
 		salt := rapid.Uint64().Draw(t, "salt")
-		fails := func(r shrink.Run) bool { // a hash: as unruly as a failure may be
+		fails := func(faults []sim.Fault) bool { // a hash: as unruly as a failure may be
 			h := salt
-			for _, f := range r.Faults {
+			for _, f := range faults {
 				h = h*31 + uint64(f.At/time.Second) + uint64(len(f.Nodes))<<20 + uint64(f.For/time.Second)<<40
 			}
 			return h%3 != 0
@@ -81,13 +81,14 @@ func TestTheResultFailsAndTheSearchEnds(t *testing.T) {
 		plays := 0
 		got, told := shrink.Shrink(run, shrink.Options{
 			Stop: func() bool { return plays >= stop },
-			Fails: func(r shrink.Run) (time.Duration, bool) {
+			Fails: func(faults []sim.Fault) (time.Duration, bool) {
 				plays++
-				if !fails(r) {
+				if !fails(faults) {
 					return 0, false
 				}
-				failed = append(failed, r)
-				return r.Until, true
+				broken := run.Broken / time.Duration(1+len(faults))
+				failed = append(failed, shrink.Run{Faults: faults, Broken: broken})
+				return broken, true
 			},
 		})
 		if plays > stop || told != plays || !cmp.Equal(got, failed[len(failed)-1]) {
@@ -102,9 +103,9 @@ func TestTheResultFailsAndTheSearchEnds(t *testing.T) {
 // Times, nodes and values become what a person would have written.
 func TestFaultsBecomeSimple(t *testing.T) {
 	long := sim.Fault{At: 83_123_456_789, For: 47_111_222_333, Kind: sim.FaultPartition, Nodes: []string{"a", "b", "c", "d", "e"}, Peers: []string{"x", "y", "z"}, Aim: "stored", Value: 87_654}
-	got, _ := shrink.Shrink(shrink.Run{Faults: append(crashes(40), long), Until: 100 * time.Second}, shrink.Options{
-		Fails: func(r shrink.Run) (time.Duration, bool) {
-			for _, f := range r.Faults {
+	got, _ := shrink.Shrink(shrink.Run{Faults: append(crashes(40), long), Broken: 100 * time.Second}, shrink.Options{
+		Fails: func(faults []sim.Fault) (time.Duration, bool) {
+			for _, f := range faults {
 				if f.Kind == sim.FaultPartition && slices.Contains(f.Nodes, "d") && slices.Contains(f.Peers, "y") && f.For >= 10*time.Second && f.At >= 82*time.Second && f.Value >= 1000 {
 					return 92 * time.Second, true
 				}
@@ -112,7 +113,7 @@ func TestFaultsBecomeSimple(t *testing.T) {
 			return 0, false
 		},
 	})
-	want := shrink.Run{Until: 92 * time.Second, Faults: []sim.Fault{{At: 83 * time.Second, For: 10 * time.Second, Kind: sim.FaultPartition, Nodes: []string{"d"}, Peers: []string{"y"}, Value: 1000}}}
+	want := shrink.Run{Broken: 92 * time.Second, Faults: []sim.Fault{{At: 83 * time.Second, For: 10 * time.Second, Kind: sim.FaultPartition, Nodes: []string{"d"}, Peers: []string{"y"}, Value: 1000}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -122,7 +123,7 @@ func TestFaultsBecomeSimple(t *testing.T) {
 // at all is one play away.
 func TestTheEndCuts(t *testing.T) {
 	plays := 0
-	got, _ := shrink.Shrink(shrink.Run{Faults: crashes(1000), Until: 3500 * time.Millisecond}, shrink.Options{Fails: func(r shrink.Run) (time.Duration, bool) {
+	got, _ := shrink.Shrink(shrink.Run{Faults: crashes(1000), Broken: 3500 * time.Millisecond}, shrink.Options{Fails: func(faults []sim.Fault) (time.Duration, bool) {
 		plays++
 		return 0, true
 	}})

@@ -1,0 +1,63 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/sim"
+)
+
+// gulled is the canary among faults that have nothing to do with it.
+func gulled() Scenario {
+	return Scenario{Name: "gulled", Virtual: time.Minute, build: func(s *stage) {
+		buildCanary(s)
+		for range 40 {
+			s.fault(sim.Fault{At: s.drawTime(), For: s.drawLength(time.Minute), Kind: sim.FaultSlowCPU, Value: 3})
+			s.fault(sim.Fault{At: s.drawTime(), Kind: sim.FaultBreakStreams, Nodes: []string{"sender"}})
+		}
+	}}
+}
+
+// Of 81 faults the one is left that the failure needs, and the run ends where it
+// broke.
+func TestShrinkLeavesTheCause(t *testing.T) {
+	s := gulled()
+	o := Options{Seed: 3}
+	r := s.Run(o)
+	if r.Outcome != Violation || r.Violations[0].Invariant != "T3" || r.Broken != r.Violations[0].At {
+		t.Fatalf("%+v", r)
+	}
+	small, ok := s.Shrink(o, r, nil, nil)
+	if !ok || len(small.Report.Faults) != 1 || small.Report.Faults[0].Kind != sim.FaultLate || small.Report.Cause() != r.Cause() {
+		t.Fatalf("%v, after %d plays: %+v", ok, small.Plays, small.Report)
+	}
+	if small.Report.Virtual != small.Report.Broken || small.Report.Virtual >= r.Virtual {
+		t.Errorf("cut at %v of %v, broken at %v", small.Report.Virtual, r.Virtual, small.Report.Broken)
+	}
+	again := s.Run(small.Options)
+	if again.Hash != small.Report.Hash {
+		t.Errorf("played again: hash %x, not %x", again.Hash, small.Report.Hash)
+	}
+	r.Detail = "something else"
+	if _, ok := s.Shrink(o, r, nil, nil); ok {
+		t.Error("a failure that is not there was made small")
+	}
+}
+
+// A core quorum is a majority of whoever decides, and of the rest each node is
+// broken for ever.
+func TestCoreQuorum(t *testing.T) {
+	for seed := range uint64(20) {
+		s := newStage(Scenario{Name: "core"}, Options{Seed: seed, Virtual: 5 * time.Minute})
+		s.cluster(referenceTopology())
+		s.coreQuorum()
+		if want := 3 + 2 + 3*2 + 3*coreWorkers; len(s.core) != want || len(s.faults) != len(s.nodes)-want {
+			t.Fatalf("seed %d: %d in the core, %d faults, want %d and %d", seed, len(s.core), len(s.faults), want, len(s.nodes)-want)
+		}
+		for _, f := range s.faults {
+			if f.For != 0 || f.At <= s.heal {
+				t.Errorf("seed %d: %+v ends", seed, f)
+			}
+		}
+	}
+}
