@@ -185,12 +185,37 @@ func (r *Registers) onHail(env node.Env, from int, m *message.LeaseHail) {
 // fence ends this member: what its disk has is older than what the group knows of it.
 func (r *Registers) fence(env node.Env, why string) {
 	reached(env, "lease/fenced")
+	r.loseAll(env)
+	r.becomeMute("%s: wipe this member's disk, it will join anew", why)
+}
+
+func (r *Registers) loseAll(env node.Env) {
 	for _, reg := range r.sorted() {
 		if p := reg.own; p != nil {
 			r.lose(env, p, "superseded")
 		}
 	}
-	r.becomeMute("%s: wipe this member's disk, it will join anew", why)
+}
+
+// becomeBlank: the group knows of a later generation of this disk, so what is on
+// it is old, and was promised anew elsewhere: it is as good as lost.
+func (r *Registers) becomeBlank(env node.Env) {
+	reached(env, "lease/disk-outlived")
+	r.loseAll(env)
+	w := &r.writes
+	w.keys = []string{r.key("member")}
+	for _, reg := range r.sorted() {
+		w.keys = append(w.keys, r.keyOf(reg.job))
+	}
+	clear(w.next)
+	w.next, w.waiting = w.next[:0], nil
+	clear(r.registers)
+	r.standing, r.target = blank, blank
+	r.erase(env)
+	for i := range r.peers {
+		r.peers[i].known = false
+	}
+	r.hailAll(env)
 }
 
 // refuseSet tells of a peer with another configuration; at is -1 for one that is
@@ -306,8 +331,13 @@ func (r *Registers) learnGens(env node.Env, gens []uint64) bool {
 		if g <= r.gens[i] {
 			continue
 		}
+		if i == r.self && g>>32 > r.epoch {
+			r.fence(env, fmt.Sprintf("the group is at epoch %d, this disk is of epoch %d", g>>32, r.epoch))
+			return false
+		}
 		if i == r.self {
-			r.fence(env, fmt.Sprintf("the group knows of generation %d of this disk, which is of generation %d", g, r.gens[i]))
+			r.gens[i] = g
+			r.becomeBlank(env)
 			return false
 		}
 		r.gens[i] = g

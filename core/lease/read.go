@@ -27,7 +27,7 @@ func (r *Registers) Read(env node.Env, job message.JobID, ticket uint64) {
 	}
 	if reg := r.registers[job]; reg != nil && reg.own != nil {
 		if p := reg.own; p.acts(env.Now()) && p.phase == holding && p.updating == 0 {
-			r.returned(env, job, r.called(env, job, "holder-read", p.token, 0), true, p.token, Value(p.record))
+			r.returned(env, job, r.called(env, job, "read-held", p.token, 0), true, p.token, Value(p.record))
 			r.tell(Outcome{Kind: Read, Job: job, Ticket: ticket, Found: true, State: message.LeaseState{
 				Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev, Lease: r.c.Lease, Record: p.record}})
 			return

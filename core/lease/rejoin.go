@@ -71,7 +71,14 @@ func (r *Registers) onJoinRead(env node.Env, from int, m *message.LeaseJoinRead)
 
 func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnown) {
 	j := r.joining
-	if j == nil || j.setting || m.Nonce != j.nonce || len(m.Gens) != r.n {
+	if j == nil || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n {
+		return
+	}
+	if j.setting {
+		if m.Known > r.gens[r.self] && r.recovery == nil {
+			r.gens[r.self] = m.Known // a run before this one got as far, and lost its disk again
+			r.startJoin(env, j.only)
+		}
 		return
 	}
 	for i, g := range m.Gens {
@@ -97,7 +104,11 @@ func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnow
 // onJoinSet makes the new generation durable, then tells what is here: an answer
 // of the old disk cannot count any more at anybody who hears of this one.
 func (r *Registers) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
-	if !r.standing.speaks() || m.Generation < r.gens[from] || m.Generation >= 1<<62 {
+	if !r.standing.speaks() || m.Generation >= 1<<62 {
+		return
+	}
+	if m.Generation < r.gens[from] {
+		r.onJoinRead(env, from, &message.LeaseJoinRead{Group: r.c.Group, Nonce: m.Nonce})
 		return
 	}
 	if m.Generation > r.gens[from] {

@@ -213,8 +213,10 @@ func (r *Registers) commit(env node.Env, ch *change) {
 
 func (r *Registers) key(name string) string { return "lease/" + r.c.Group + "/" + name }
 
+func (r *Registers) keyOf(job message.JobID) string { return r.key("register/" + job.String()) }
+
 func (r *Registers) recordOf(ch *change) node.Record {
-	key := r.key("register/" + ch.reg.job.String())
+	key := r.keyOf(ch.reg.job)
 	if ch.forget {
 		return node.Record{Key: key}
 	}
@@ -258,7 +260,7 @@ func (r *Registers) load(env node.Env) (m mark, found bool, err error) {
 			continue
 		}
 		var s message.LeaseRegister
-		if rest, err := s.UnmarshalMsg(rec.Value); err != nil || len(rest) != 0 || "register/"+s.Job.String() != name {
+		if rest, err := s.UnmarshalMsg(rec.Value); err != nil || len(rest) != 0 || r.keyOf(s.Job) != rec.Key {
 			return m, found, fmt.Errorf("read %s: %d bytes left over, %w", rec.Key, len(rest), err)
 		}
 		reg := r.at(s.Job)
