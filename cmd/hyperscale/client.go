@@ -18,8 +18,10 @@ import (
 
 // Bounds of what a command waits for.
 const (
-	answerMax = 10 * time.Second // an answer of a gate
-	newsMax   = 30 * time.Second // a status of a job that is watched; one comes every half second
+	reachMax  = 10 * time.Second // a stream to any gate
+	retryMax  = 5 * time.Second  // an answer of one gate, before another is asked
+	answerMax = 90 * time.Second // an answer of any: three leases of a job, whose owner may be lost
+	newsMax   = 90 * time.Second // a status of a job that is watched; one comes every half second
 	cancelMax = 60 * time.Second // a cancelled job's end
 	stopMax   = 5 * time.Second  // a client's own end
 )
@@ -43,7 +45,7 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 		}
 		config.Gates = append(config.Gates, node.Addr(a))
 	}
-	config.AskTimeout, config.AskRetry = answerMax, answerMax/3
+	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
 	if err := config.Validate(); err != nil {
 		return nil, asUsage(fmt.Errorf("--gate: %w", err))
 	}
@@ -105,7 +107,7 @@ func (s *session) ask(ctx context.Context, m node.Message) (node.Message, error)
 		return answer, nil
 	}
 	err = refusal(refused)
-	if job, ok := m.(*message.JobSubmit); ok && refused.Code == message.CodeUnreachable {
+	if job, ok := m.(*message.JobSubmit); ok && refused.Code.Retryable() {
 		// It may have been taken all the same.
 		err = exitWith(exitFailed, fmt.Errorf("%w; submitting again with --key %s is safe", err, job.Key))
 	}

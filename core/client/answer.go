@@ -2,6 +2,7 @@ package client
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -23,48 +24,96 @@ func (m *Machine) of(env node.Env, in *node.Input, r message.RequestID, kinds ..
 }
 
 func (m *Machine) onAck(env node.Env, in *node.Input, a *message.JobAck) {
-	if c := m.of(env, in, a.Request, kindSubmit); c != nil {
-		m.remember(a.Job, c.gate)
-		m.finish(env, c, a)
+	c := m.of(env, in, a.Request, kindSubmit)
+	if c == nil {
+		return
 	}
+	if a.Job != c.job {
+		m.ignore(env, in, "it names another job than the key does")
+		return
+	}
+	m.remember(a.Job, c.gate)
+	m.returned(env, c, 0, 0)
+	m.finish(env, c, a)
 }
 
-// remember keeps who knows a job.
-func (m *Machine) remember(job message.JobID, gate int) {
-	if _, ok := m.homes[job]; !ok {
-		m.known = append(m.known, job)
-		if len(m.known) > m.config.HomesMax {
-			delete(m.homes, m.known[0])
-			m.known = slices.Delete(m.known, 0, 1)
-		}
-	}
-	m.homes[job] = gate
-}
-
-// onRefused passes a refusal on, unless another gate may know better: a job is
-// known to one of them only, and a draining gate has not taken a submission.
+// onRefused passes a refusal on, unless another gate, or a later time, may have a
+// better answer.
 func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 	c := m.of(env, in, r.Request)
 	if c == nil {
 		return
 	}
+	c.say(c.gate, r.Code.String())
+	c.refusal = r
+	if !slices.Contains(c.tried, c.gate) {
+		c.tried = append(c.tried, c.gate) // it had told a watch until now
+	}
 	switch {
-	case c.kind == kindSubmit && r.Code == message.CodeDraining:
-		c.exposed = nowhere
-	case c.kind != kindSubmit && (r.Code == message.CodeUnknownJob || r.Code == message.CodeNotOwner):
+	case r.Code == message.CodeNotOwner && r.Holder != "":
+		m.settle(c)
+		m.redirect(env, c, node.Addr(r.Holder))
+	case c.passes(r.Code):
+		if r.Code != message.CodeQuorumTimeout {
+			m.settle(c) // else some gates may have it
+		}
+		m.next(env, c)
 	default:
+		m.refused(env, c, r.Code)
 		m.finish(env, c, r)
-		return
 	}
-	c.denied[c.gate], c.refusal = true, r
-	next := m.elsewhere(c)
-	if next == nowhere {
-		m.finish(env, c, r)
-		return
+}
+
+// passes says that a refusal is not the command's end: it may be met by another
+// gate or later. A queue that is full is its owner's to wait for, but for a
+// question it costs nothing to ask again.
+func (c *command) passes(code message.Code) bool {
+	switch code {
+	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
+		message.CodeNotMember, message.CodeDraining:
+		return true
+	case message.CodeQueueFull:
+		return c.kind != kindSubmit
 	}
-	m.bound(env, c)
-	c.gate = next
-	m.try(env, c)
+	return false
+}
+
+// shown is the newest status that a watch was told.
+type shown struct {
+	teller   node.Peer
+	rank     int
+	elapsed  time.Duration
+	sequence uint64
+}
+
+// rank orders states as a watch may be told them: until it runs, a job may go
+// back to the queue.
+func rank(s message.JobState) int {
+	switch {
+	case s.Terminal():
+		return 5
+	case s == message.JobCancelling:
+		return 4
+	case s == message.JobCompleting:
+		return 3
+	case s == message.JobRunning:
+		return 2
+	}
+	return 1
+}
+
+// older says that a status tells nothing new. One gate numbers what it tells; of
+// two, which count for themselves, the one that has got further is the newer.
+func (was *shown) older(teller node.Peer, s *message.JobStatus) bool {
+	switch r := rank(s.State); {
+	case was.rank == 0:
+		return false
+	case was.teller.ID == teller.ID && was.teller.Incarnation == teller.Incarnation:
+		return s.Sequence <= was.sequence || r < was.rank
+	case r != was.rank:
+		return r < was.rank
+	}
+	return s.Elapsed < was.elapsed
 }
 
 // onStatus answers a query, and tells a watch what is news to it.
@@ -73,35 +122,51 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 	if c == nil {
 		return
 	}
+	if s.Job != c.job {
+		m.ignore(env, in, "it is of another job")
+		return
+	}
 	m.remember(s.Job, c.gate)
 	if c.kind == kindQuery {
+		m.returned(env, c, s.State, 0)
 		m.finish(env, c, s)
 		return
 	}
-	c.answered, c.bounded, c.refusal = true, false, nil
-	clear(c.denied)
-	m.arm(env, c)
-	if s.Sequence <= c.sequence {
+	c.answered, c.refusal, c.said, c.tried, c.redirects, c.rounds = true, nil, nil, nil, 0, 0
+	env.CancelTimer(m.timer(c))
+	if c.shown.older(in.From, s) {
 		m.ignore(env, in, "a newer one has arrived")
 		return
 	}
-	c.sequence = s.Sequence
+	c.shown = shown{in.From, rank(s.State), s.Elapsed, s.Sequence}
 	env.Answer(c.id, s)
 }
 
 func (m *Machine) onResult(env node.Env, in *node.Input, r *message.JobResult) {
-	if c := m.of(env, in, r.Request, kindWatch); c != nil {
-		m.finish(env, c, r)
+	c := m.of(env, in, r.Request, kindWatch)
+	if c == nil {
+		return
 	}
+	if r.Result.Job != c.job {
+		m.ignore(env, in, "it is of another job")
+		return
+	}
+	m.returned(env, c, r.Result.State, digestOf(r))
+	m.finish(env, c, r)
 }
 
 func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancelAck) {
-	if c := m.of(env, in, a.Request, kindCancel); c != nil {
-		m.finish(env, c, a)
+	c := m.of(env, in, a.Request, kindCancel)
+	if c == nil {
+		return
 	}
+	m.remember(c.job, c.gate)
+	m.returned(env, c, a.State, 0)
+	m.finish(env, c, a)
 }
 
-func (m *Machine) onList(env node.Env, in *node.Input, r message.RequestID, k kind) {
+// onAnswer is for what is about no job.
+func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, k kind) {
 	if c := m.of(env, in, r, k); c != nil {
 		m.finish(env, c, in.Message)
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/client"
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -38,8 +39,10 @@ func TestStories(t *testing.T) {
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 		})
 	}
-	if !seen["ignored"] {
-		t.Error("no story produces the event ignored")
+	for _, name := range []string{"ignored", "client-called", "client-returned"} {
+		if !seen[name] {
+			t.Errorf("no story produces the event %s", name)
+		}
 	}
 }
 
@@ -50,7 +53,7 @@ func TestConfigNamesEveryFault(t *testing.T) {
 	if err == nil {
 		t.Fatal("an empty configuration is valid")
 	}
-	for _, want := range []string{"client.gates", "ask_timeout", "ping_silence", "reconnect_max", "commands_max"} {
+	for _, want := range []string{"client.gates", "ask_timeout", "reach_timeout", "retry_min", "ping_silence", "reconnect_min", "commands_max"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not name %s", err, want)
 		}
@@ -72,10 +75,11 @@ type asker struct {
 	started []node.CommandID
 	answers map[node.CommandID]int // final ones
 	wire    []sent
-	highest map[node.CommandID]uint64
+	highest map[node.CommandID]message.JobState // that a watch was told
 	request map[message.RequestID]bool
-	keys    map[string]node.StreamID // stream on which a submission went out, while that gate may know it
-	gate    map[node.StreamID]node.ID
+	keys    map[string]bool   // of submissions
+	calls   map[uint64]string // operations that have begun and not returned
+	call    uint64
 	rt      *rapid.T
 }
 
@@ -96,10 +100,9 @@ func (a *asker) watchSend(s node.StreamID, m node.Message) {
 		return
 	case *message.JobSubmit:
 		r = b.Request
-		if before, ok := a.keys[b.Key]; ok && a.gate[before] != a.gate[s] {
-			a.rt.Fatalf("key %s went to %s after %s may have taken it", b.Key, a.gate[s], a.gate[before])
+		if !a.keys[b.Key] {
+			a.rt.Fatalf("the key %s is of no submission", b.Key)
 		}
-		a.keys[b.Key] = s
 	case *message.JobWatch:
 		r = b.Request
 	case *message.JobQuery:
@@ -140,10 +143,10 @@ func (a *asker) onAnswer(id node.CommandID, m node.Message) {
 	final := true
 	if s, ok := m.(*message.JobStatus); ok && a.open[id] != nil && a.open[id].watch {
 		final = false
-		if s.Sequence <= a.highest[id] {
-			a.rt.Fatalf("command %d: status %d after %d", id, s.Sequence, a.highest[id])
+		if s.State < a.highest[id] {
+			a.rt.Fatalf("command %d: status %v after %v", id, s.State, a.highest[id])
 		}
-		a.highest[id] = s.Sequence
+		a.highest[id] = s.State
 	}
 	if a.answers[id] > 0 {
 		a.rt.Fatalf("command %d is answered with %s after its end", id, message.Name(m.Kind()))
@@ -161,8 +164,9 @@ func (a *asker) command(t *rapid.T) {
 	kind := rapid.IntRange(0, 5).Draw(t, "kind")
 	switch kind {
 	case 0:
-		m = &message.JobSubmit{Request: message.RequestID{Counter: 1}, Key: "k" + string(rune('a'+len(a.started)%26)) + string(rune('a'+len(a.started)/26%26)),
-			Program: message.Program{Main: "a"}, Plan: message.Plan{Source: "a"}}
+		key := "k" + string(rune('a'+len(a.started)%26)) + string(rune('a'+len(a.started)/26%26))
+		a.keys[key] = true
+		m = &message.JobSubmit{Request: message.RequestID{Counter: 1}, Key: key, Program: message.Program{Main: "a"}, Plan: message.Plan{Source: "a"}}
 	case 1:
 		m = &message.JobWatch{Request: message.RequestID{Counter: 1}, Job: job}
 	case 2:
@@ -192,50 +196,78 @@ func (a *asker) answer(t *rapid.T) {
 		return
 	}
 	s := rapid.SampledFrom(streams).Draw(t, "stream")
-	code := rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeNone, message.CodeNone, message.CodeNone, message.CodeUnknownJob, message.CodeDraining, message.CodeQueueFull}).Draw(t, "code")
-	sequence := rapid.Uint64Range(1, 9).Draw(t, "sequence")
-	result := rapid.IntRange(0, 7).Draw(t, "result") == 7
-	m := reply(q.body, code, sequence, result)
-	if r, ok := m.(*message.Refused); ok && r.Code == message.CodeDraining {
-		if b, ok := q.body.(*message.JobSubmit); ok && a.request[b.Request] {
-			delete(a.keys, b.Key)
-		}
+	code := rapid.SampledFrom([]message.Code{message.CodeNone, message.CodeNone, message.CodeNone, message.CodeNone, message.CodeUnknownJob, message.CodeDraining,
+		message.CodeQueueFull, message.CodeQuorumTimeout, message.CodeNotOwner}).Draw(t, "code")
+	if code != message.CodeNone {
+		a.env.Receive(s, &message.Refused{Request: requestOf(q.body), Code: code, Holder: rapid.SampledFrom([]string{"", "g1:1", "g2:1", "g3:1"}).Draw(t, "holder"),
+			RetryAfter: time.Duration(rapid.IntRange(0, 40).Draw(t, "after")) * time.Second})
+		return
 	}
-	a.env.Receive(s, m)
+	sequence := rapid.Uint64Range(1, 9).Draw(t, "sequence")
+	a.env.Receive(s, reply(q.body, sequence, rapid.SampledFrom([]message.JobState{message.JobRunning, message.JobRunning, message.JobCompleting, message.JobCancelling}).Draw(t, "state"),
+		rapid.IntRange(0, 7).Draw(t, "result") == 7))
 }
 
-func reply(q node.Message, code message.Code, sequence uint64, result bool) node.Message {
-	refused := func(r message.RequestID) node.Message { return &message.Refused{Request: r, Code: code} }
+// tell tells who the gates are: one more than are given, or these.
+func (a *asker) tell(t *rapid.T) {
+	if streams := append(a.env.StreamsOf("g1"), a.env.StreamsOf("g2")...); len(streams) > 0 {
+		set := rapid.SampledFrom([][]string{{"g1:1", "g2:1"}, {"g1:1", "g2:1", "g3:1"}, {"g1:1"}, {""}, {}}).Draw(t, "set")
+		a.env.Receive(streams[0], &message.GateSet{Gates: set})
+	}
+}
+
+func requestOf(q node.Message) message.RequestID {
 	switch b := q.(type) {
 	case *message.JobSubmit:
-		if code != message.CodeNone && code != message.CodeUnknownJob {
-			return refused(b.Request)
-		}
-		return &message.JobAck{Request: b.Request, Job: message.JobID{1}}
+		return b.Request
 	case *message.JobWatch:
-		if code != message.CodeNone {
-			return refused(b.Request)
-		}
+		return b.Request
+	case *message.JobQuery:
+		return b.Request
+	case *message.JobCancel:
+		return b.Request
+	case *message.DatacenterQuery:
+		return b.Request
+	case *message.StatusQuery:
+		return b.Request
+	}
+	return message.RequestID{}
+}
+
+func reply(q node.Message, sequence uint64, state message.JobState, result bool) node.Message {
+	switch b := q.(type) {
+	case *message.JobSubmit:
+		return &message.JobAck{Request: b.Request, Job: message.JobOf(b.Key)}
+	case *message.JobWatch:
 		if result {
 			return &message.JobResult{Request: b.Request, Result: message.Result{Job: b.Job, State: message.JobCompleted}}
 		}
-		return &message.JobStatus{Request: b.Request, Job: b.Job, Sequence: sequence, State: message.JobRunning}
+		return &message.JobStatus{Request: b.Request, Job: b.Job, Sequence: sequence, State: state}
 	case *message.JobQuery:
-		if code != message.CodeNone {
-			return refused(b.Request)
-		}
-		return &message.JobStatus{Request: b.Request, Job: b.Job, Sequence: sequence, State: message.JobRunning}
+		return &message.JobStatus{Request: b.Request, Job: b.Job, Sequence: sequence, State: state}
 	case *message.JobCancel:
-		if code != message.CodeNone {
-			return refused(b.Request)
-		}
 		return &message.JobCancelAck{Request: b.Request, Job: b.Job, State: message.JobCancelling}
 	case *message.DatacenterQuery:
 		return &message.DatacenterList{Request: b.Request}
-	case *message.StatusQuery:
-		return &message.StatusList{Request: b.Request}
 	}
-	return nil
+	return &message.StatusList{Request: requestOf(q)}
+}
+
+// watchEvent holds that operations begin and return once.
+func (a *asker) watchEvent(e node.Event) {
+	switch e := e.(type) {
+	case event.ClientCalled:
+		if e.Call <= a.call || (e.What == "submit") != (e.Payload != 0) {
+			a.rt.Fatalf("%+v after call %d", e, a.call)
+		}
+		a.call = e.Call
+		a.calls[e.Call] = e.What
+	case event.ClientReturned:
+		if a.calls[e.Call] != e.What || e.OK != (e.Code == message.CodeNone) {
+			a.rt.Fatalf("%+v returns %q", e, a.calls[e.Call])
+		}
+		delete(a.calls, e.Call)
+	}
 }
 
 func (a *asker) connect(t *rapid.T) {
@@ -254,7 +286,6 @@ func (a *asker) connect(t *rapid.T) {
 			p.ID, p.Addr = "g2", "g2:1"
 		}
 	}
-	a.gate[s] = p.ID
 	a.env.Opened(s, p)
 }
 
@@ -267,7 +298,7 @@ func (a *asker) disconnect(t *rapid.T) {
 
 func (a *asker) check(t *rapid.T) {
 	for _, id := range a.started {
-		if c := a.open[id]; c != nil && !c.watch && a.env.Now().Sub(c.since) > time.Minute {
+		if c := a.open[id]; c != nil && !c.watch && a.env.Now().Sub(c.since) > 90*time.Second {
 			t.Fatalf("command %d has no answer after %v", id, a.env.Now().Sub(c.since))
 		}
 	}
@@ -279,8 +310,8 @@ func TestCommandsAreAnsweredOnce(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &asker{
-			open: map[node.CommandID]*asked{}, answers: map[node.CommandID]int{}, highest: map[node.CommandID]uint64{},
-			request: map[message.RequestID]bool{}, keys: map[string]node.StreamID{}, gate: map[node.StreamID]node.ID{}, rt: rt,
+			open: map[node.CommandID]*asked{}, answers: map[node.CommandID]int{}, highest: map[node.CommandID]message.JobState{},
+			request: map[message.RequestID]bool{}, keys: map[string]bool{}, calls: map[uint64]string{}, rt: rt,
 		}
 		c := client.Default()
 		c.Gates = []node.Addr{"g1:1", "g2:1"}
@@ -288,13 +319,14 @@ func TestCommandsAreAnsweredOnce(t *testing.T) {
 			Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1,
 			New: func() node.Machine { return spy{client.New(c), a} },
 		})
-		a.env.Discard, a.env.WatchSend = true, a.watchSend
+		a.env.Discard, a.env.WatchSend, a.env.WatchEvent = true, a.watchSend, a.watchEvent
 		a.env.Start()
 		rt.Repeat(map[string]func(*rapid.T){
 			"command":    a.command,
 			"connect":    a.connect,
 			"disconnect": a.disconnect,
 			"answer":     a.answer,
+			"tell":       a.tell,
 			"advance": func(t *rapid.T) {
 				a.env.Advance(time.Duration(rapid.IntRange(1, 20_000).Draw(t, "ms")) * time.Millisecond)
 			},

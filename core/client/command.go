@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -19,30 +20,53 @@ const (
 	kindCancel
 	kindDatacenters
 	kindStatus
+	kindCluster
+	kindDrain
 )
-
-// nowhere is no gate.
-const nowhere = -1
 
 // command is a question that is not answered for good.
 type command struct {
-	id       node.CommandID
-	kind     kind
-	submit   *message.JobSubmit // of a submission
-	job      message.JobID      // of a watch, query, cancel
-	gate     int                // whom it asks
-	request  message.RequestID  // of the newest try; zero while there is none
-	exposed  int                // gate that may know a submission, or nowhere
-	denied   []bool             // gates that have nothing to say about it
-	refusal  *message.Refused   // by the last of them
-	deadline node.Instant
-	bounded  bool // deadline is set
+	id     node.CommandID
+	kind   kind
+	submit *message.JobSubmit    // of a submission
+	drain  *message.DrainRequest // of a drain
+	job    message.JobID         // of those about one; a submission's follows from its key
+
+	gate      *connection       // whom it asks; nil while it waits for the next round
+	request   message.RequestID // of the newest try; zero while there is none
+	tried     []*connection     // in this round
+	redirects int               // followed in this round
+	rounds    int
+	said      []saying         // why each gate that was asked did not do
+	refusal   *message.Refused // the last one
+
+	call     uint64 // of the events; zero until it was sent
+	exposed  bool   // a try was sent and never answered: it may have taken effect
+	began    node.Instant
+	deadline node.Instant // zero for a watch
+
 	answered bool // the newest try of a watch
-	sequence uint64
+	shown    shown
+}
+
+// saying is why a gate did not do.
+type saying struct {
+	gate *connection
+	what string
+}
+
+func (c *command) say(g *connection, what string) {
+	for i := range c.said {
+		if c.said[i].gate == g {
+			c.said[i].what = what
+			return
+		}
+	}
+	c.said = append(c.said, saying{g, what})
 }
 
 func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) {
-	c := &command{id: id, gate: m.current, exposed: nowhere, denied: make([]bool, len(m.gates))}
+	c := &command{id: id, began: env.Now()}
 	switch b := body.(type) {
 	case *message.JobSubmit:
 		c.kind, c.submit = kindSubmit, b
@@ -51,6 +75,7 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 			keyed.Key = message.JobID(env.Rand(node.PurposeID).ID()).String()
 			c.submit = &keyed
 		}
+		c.job = message.JobOf(c.submit.Key)
 	case *message.JobWatch:
 		c.kind, c.job = kindWatch, b.Job
 	case *message.JobQuery:
@@ -61,6 +86,10 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		c.kind = kindDatacenters
 	case *message.StatusQuery:
 		c.kind = kindStatus
+	case *message.ClusterQuery:
+		c.kind = kindCluster
+	case *message.DrainRequest:
+		c.kind, c.drain = kindDrain, b
 	default:
 		m.refuse(env, id, &message.Refused{Code: message.CodeInternal, Detail: fmt.Sprintf("%s is no command of a client", message.Name(body.Kind()))})
 		return
@@ -69,14 +98,11 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		m.refuse(env, id, &message.Refused{Code: message.CodeQueueFull, Detail: fmt.Sprintf("%d commands are open, the bound is client.commands_max", len(m.commands)), RetryAfter: m.config.AskRetry})
 		return
 	}
-	if home, ok := m.homes[c.job]; ok {
-		c.gate = home
-	}
 	if c.kind != kindWatch {
-		m.bound(env, c)
+		c.deadline = c.began.Add(min(m.config.ReachTimeout, m.config.AskTimeout))
 	}
 	m.commands = append(m.commands, c)
-	m.try(env, c)
+	m.next(env, c)
 }
 
 // refuse answers a command that is not even tried.
@@ -91,25 +117,16 @@ func (m *Machine) newRequest(env node.Env) message.RequestID {
 	return message.RequestID{Incarnation: env.Self().Incarnation, Counter: m.counter}
 }
 
-func (m *Machine) bound(env node.Env, c *command) {
-	if !c.bounded {
-		c.bounded, c.deadline = true, env.Now().Add(m.config.AskTimeout)
-	}
-}
-
-// try asks the command's gate, at once or as soon as there is a stream.
-func (m *Machine) try(env node.Env, c *command) {
-	m.unask(c)
-	switch g := m.gates[c.gate]; {
-	case g.open:
-		m.ask(env, c)
-	case g.stream == 0 && !g.waiting:
-		m.connect(env, g)
-	}
-	m.arm(env, c)
-}
-
+// unask gives up the newest try. One without an answer may yet take effect.
 func (m *Machine) unask(c *command) {
+	if c.request != (message.RequestID{}) && !c.answered {
+		c.exposed = true
+	}
+	m.settle(c)
+}
+
+// settle ends the newest try, whose answer has come.
+func (m *Machine) settle(c *command) {
 	delete(m.asked, c.request)
 	c.request, c.answered = message.RequestID{}, false
 }
@@ -119,10 +136,12 @@ func (m *Machine) ask(env node.Env, c *command) {
 	m.unask(c)
 	c.request = m.newRequest(env)
 	m.asked[c.request] = c
-	if c.kind == kindSubmit {
-		c.exposed = c.gate
+	if c.deadline != 0 {
+		c.deadline = c.began.Add(m.config.AskTimeout)
 	}
-	env.Send(m.gates[c.gate].stream, c.question())
+	m.called(env, c)
+	env.Send(c.gate.stream, c.question())
+	m.arm(env, c, m.config.AskRetry)
 }
 
 func (c *command) question() node.Message {
@@ -139,23 +158,26 @@ func (c *command) question() node.Message {
 		return &message.JobCancel{Request: c.request, Job: c.job}
 	case kindDatacenters:
 		return &message.DatacenterQuery{Request: c.request}
+	case kindCluster:
+		return &message.ClusterQuery{Request: c.request}
+	case kindDrain:
+		d := *c.drain
+		d.Request = c.request
+		return &d
 	}
 	return &message.StatusQuery{Request: c.request}
 }
 
-// arm sets the command's timer: to its end, or to when it is asked again. A
-// watch that is being told needs none.
-func (m *Machine) arm(env node.Env, c *command) {
-	key := node.KeyN(node.PartClient, node.ClientTimeout, uint64(c.id))
-	if c.answered && !c.bounded {
-		env.CancelTimer(key)
-		return
-	}
-	d := m.config.AskRetry
-	if c.bounded {
+// arm sets the command's timer: to what comes next, or to its end.
+func (m *Machine) arm(env node.Env, c *command, d time.Duration) {
+	if c.deadline != 0 {
 		d = min(d, max(0, c.deadline.Sub(env.Now())))
 	}
-	env.SetTimer(key, d)
+	env.SetTimer(m.timer(c), d)
+}
+
+func (m *Machine) timer(c *command) node.TimerKey {
+	return node.KeyN(node.PartClient, node.ClientTimeout, uint64(c.id))
 }
 
 func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
@@ -164,37 +186,48 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 		return
 	}
 	c := m.commands[at]
-	if c.bounded && env.Now() >= c.deadline {
-		m.finish(env, c, m.giveUp(env, c))
+	if c.gate != nil {
+		c.say(c.gate, fmt.Sprintf("no answer within %v", m.config.AskRetry))
+	}
+	if c.deadline != 0 && env.Now() >= c.deadline {
+		m.giveUp(env, c)
 		return
 	}
-	m.try(env, c)
+	m.next(env, c)
 }
 
-// giveUp says what is known when no more is to come.
-func (m *Machine) giveUp(env node.Env, c *command) *message.Refused {
-	if c.refusal != nil {
-		return c.refusal
-	}
+// giveUp says what was tried and what is known when no more is to come.
+func (m *Machine) giveUp(env node.Env, c *command) {
+	m.unask(c)
 	var asked []string
 	for _, g := range m.gates {
-		name := string(g.addr)
-		if g.reason != "" {
-			name += " (" + g.reason + ")"
+		at := slices.IndexFunc(c.said, func(s saying) bool { return s.gate == g })
+		if at >= 0 {
+			asked = append(asked, fmt.Sprintf("%s (%s)", g.addr, c.said[at].what))
 		}
-		asked = append(asked, name)
 	}
-	detail := fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), m.config.AskTimeout)
-	if c.exposed != nowhere {
-		detail += fmt.Sprintf("; %s may have accepted the job under the key %q", m.config.Gates[c.exposed], c.submit.Key)
+	r := &message.Refused{Request: m.newRequest(env), Code: message.CodeUnreachable}
+	if c.refusal != nil {
+		r.Code, r.RetryAfter, r.Current, r.Holder = c.refusal.Code, c.refusal.RetryAfter, c.refusal.Current, c.refusal.Holder
 	}
-	return &message.Refused{Request: m.newRequest(env), Code: message.CodeUnreachable, Detail: detail}
+	if took := env.Now().Sub(c.began); c.refusal != nil {
+		r.Detail = fmt.Sprintf("asked %s for %v", strings.Join(asked, ", "), took)
+	} else {
+		r.Detail = fmt.Sprintf("no answer from %s within %v", strings.Join(asked, ", "), took)
+	}
+	if c.exposed && c.kind == kindSubmit {
+		r.Detail += fmt.Sprintf("; the job may have been accepted all the same: submit it again under the key %q, which is safe", c.submit.Key)
+	}
+	if c.exposed && c.kind == kindCancel {
+		r.Detail += "; the job may have been cancelled all the same: cancel it again, which is safe"
+	}
+	m.finish(env, c, r)
 }
 
 // finish gives the last answer.
 func (m *Machine) finish(env node.Env, c *command, answer node.Message) {
-	m.unask(c)
+	m.settle(c)
 	m.commands = slices.DeleteFunc(m.commands, func(o *command) bool { return o == c })
-	env.CancelTimer(node.KeyN(node.PartClient, node.ClientTimeout, uint64(c.id)))
+	env.CancelTimer(m.timer(c))
 	env.Answer(c.id, answer)
 }

@@ -10,25 +10,31 @@ import (
 
 // Config says whom to ask and how long. Every value must be positive.
 type Config struct {
-	Gates []node.Addr // at least one; asked in this order
+	Gates []node.Addr // at least one; they tell of the others
 
-	AskTimeout   time.Duration // a command that is not a watch is answered within it
-	AskRetry     time.Duration // an unanswered question is asked again on a living stream
+	AskTimeout   time.Duration // a command that is not a watch is answered within it: three leases of a job
+	ReachTimeout time.Duration // the same while no gate could be reached at all
+	AskRetry     time.Duration // an unanswered question is asked elsewhere
+	RetryMin     time.Duration // after all gates were asked in vain the wait is between it
+	RetryMax     time.Duration // and a bound that doubles up to this
+	Redirects    int           // that are followed before such a wait
 	PingInterval time.Duration
 	PingSilence  time.Duration // a gate that says nothing for so long is left
-	ReconnectMin time.Duration // the first wait is between it and twice as long,
-	ReconnectMax time.Duration // later ones are drawn below a bound that doubles up to this
+	ReconnectMin time.Duration // a stream that ended is not opened again before the first,
+	ReconnectMax time.Duration // which doubles up to this while it does not stand
 	CommandsMax  int           // open at the same time
 	HomesMax     int           // jobs whose gate is remembered
+	GatesMax     int           // that are known
 }
 
 // Default returns the configuration of a command-line client; Gates are missing.
 func Default() Config {
 	return Config{
-		AskTimeout: time.Minute, AskRetry: 10 * time.Second,
+		AskTimeout: 90 * time.Second, ReachTimeout: 90 * time.Second, AskRetry: 10 * time.Second,
+		RetryMin: 500 * time.Millisecond, RetryMax: 5 * time.Second, Redirects: 5,
 		PingInterval: 2 * time.Second, PingSilence: 6 * time.Second,
 		ReconnectMin: 200 * time.Millisecond, ReconnectMax: 5 * time.Second,
-		CommandsMax: 1000, HomesMax: 10_000,
+		CommandsMax: 1000, HomesMax: 10_000, GatesMax: 255,
 	}
 }
 
@@ -49,8 +55,8 @@ func (c Config) Validate() error {
 		key   string
 		value time.Duration
 	}{
-		{"ask_timeout", c.AskTimeout}, {"ask_retry", c.AskRetry}, {"ping_interval", c.PingInterval},
-		{"ping_silence", c.PingSilence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
+		{"ask_timeout", c.AskTimeout}, {"reach_timeout", c.ReachTimeout}, {"ask_retry", c.AskRetry}, {"retry_min", c.RetryMin},
+		{"ping_interval", c.PingInterval}, {"ping_silence", c.PingSilence}, {"reconnect_min", c.ReconnectMin},
 	} {
 		if v.value <= 0 {
 			faults = append(faults, fmt.Errorf("client.%s = %v must be above 0", v.key, v.value))
@@ -59,11 +65,13 @@ func (c Config) Validate() error {
 	if c.PingSilence <= c.PingInterval {
 		faults = append(faults, fmt.Errorf("client.ping_silence = %v must be above client.ping_interval = %v: use three times as much", c.PingSilence, c.PingInterval))
 	}
-	if c.ReconnectMax < 2*c.ReconnectMin {
-		faults = append(faults, fmt.Errorf("client.reconnect_max = %v must be at least twice client.reconnect_min = %v", c.ReconnectMax, c.ReconnectMin))
+	if c.RetryMax < c.RetryMin || c.ReconnectMax < c.ReconnectMin {
+		faults = append(faults, fmt.Errorf("client.retry_max = %v and client.reconnect_max = %v must not be below client.retry_min = %v and client.reconnect_min = %v: raise them",
+			c.RetryMax, c.ReconnectMax, c.RetryMin, c.ReconnectMin))
 	}
-	if c.CommandsMax <= 0 || c.HomesMax <= 0 {
-		faults = append(faults, fmt.Errorf("client.commands_max = %d and client.homes_max = %d must be at least 1", c.CommandsMax, c.HomesMax))
+	if c.CommandsMax <= 0 || c.HomesMax <= 0 || c.Redirects <= 0 || c.GatesMax < len(c.Gates) {
+		faults = append(faults, fmt.Errorf("client.commands_max = %d, client.homes_max = %d and client.redirects = %d must be at least 1, client.gates_max = %d no less than the gates given",
+			c.CommandsMax, c.HomesMax, c.Redirects, c.GatesMax))
 	}
 	return errors.Join(faults...)
 }

@@ -2,9 +2,11 @@ package client
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/ring"
 )
 
 // connection is the way to one gate.
@@ -12,10 +14,11 @@ type connection struct {
 	index    int
 	addr     node.Addr
 	stream   node.StreamID // 0 while there is none
+	peer     node.Peer     // who stood there last
 	open     bool
-	waiting  bool   // for the next try
-	failures int    // since it was last open
-	reason   string // why there is no stream, in words for people
+	failures int          // since it was last open
+	again    node.Instant // not opened before
+	reason   string       // why there is no stream, in words for people
 	heard    node.Instant
 	counter  uint64
 }
@@ -29,6 +32,47 @@ func (m *Machine) gateOf(s node.StreamID) *connection {
 	return nil
 }
 
+// gateAt returns the way to an address; nil where there is no room for another.
+func (m *Machine) gateAt(a node.Addr) *connection {
+	for _, g := range m.gates {
+		if g.addr == a {
+			return g
+		}
+	}
+	if len(m.gates) >= m.config.GatesMax {
+		return nil
+	}
+	g := &connection{index: len(m.gates), addr: a}
+	m.gates = append(m.gates, g)
+	return g
+}
+
+const addrMax = 255 // bytes of an address that a gate tells
+
+// onGateSet learns who the gates are, by the names that they have for each other.
+func (m *Machine) onGateSet(env node.Env, in *node.Input, s *message.GateSet) {
+	set := make([]node.Addr, 0, len(s.Gates))
+	for _, a := range s.Gates {
+		if a == "" || len(a) > addrMax {
+			m.ignore(env, in, "it names an empty address, or one above the bound")
+			return
+		}
+		set = append(set, node.Addr(a))
+	}
+	if len(set) == 0 || len(set) > message.OrdinalMax {
+		m.ignore(env, in, "it names no gate, or more than there can be")
+		return
+	}
+	set = slices.Compact(slices.Sorted(slices.Values(set)))
+	if m.ring != nil && slices.Equal(m.ring.Members(), set) {
+		return
+	}
+	m.ring = ring.New(set)
+	for _, a := range set {
+		m.gateAt(a)
+	}
+}
+
 func (m *Machine) connect(env node.Env, g *connection) {
 	g.stream, g.heard = env.Open(g.addr), env.Now()
 	m.watchSilence(env, g)
@@ -39,82 +83,51 @@ func (m *Machine) watchSilence(env node.Env, g *connection) {
 }
 
 // onOpened asks everything that waits for this gate, watches included.
-func (m *Machine) onOpened(env node.Env, s node.StreamID) {
-	g := m.gateOf(s)
+func (m *Machine) onOpened(env node.Env, in *node.Input) {
+	g := m.gateOf(in.Stream)
 	if g == nil || g.open {
 		return
 	}
-	g.open, g.failures, g.reason, g.heard = true, 0, "", env.Now()
-	m.current = g.index
+	g.open, g.peer, g.failures, g.reason, g.heard = true, in.From, 0, "", env.Now()
+	m.current = g
 	for _, c := range slices.Clone(m.commands) {
-		if c.gate == g.index {
+		if c.gate == g {
 			m.ask(env, c)
-			m.arm(env, c)
 		}
 	}
 }
 
 func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 	if g := m.gateOf(s); g != nil {
-		g.reason = reason
-		m.lost(env, g)
+		m.lost(env, g, reason)
 	}
 }
 
-// lost waits before the next try, longer each time, and lets what can move ask
-// the next gate meanwhile.
-func (m *Machine) lost(env node.Env, g *connection) {
-	g.stream, g.open, g.waiting = 0, false, true
+// lost lets what was asked there ask elsewhere, watches too: they are told anew.
+func (m *Machine) lost(env node.Env, g *connection, reason string) {
+	g.stream, g.open, g.reason = 0, false, reason
+	g.again = env.Now().Add(min(m.config.ReconnectMin<<min(g.failures, 10), m.config.ReconnectMax))
 	g.failures++
-	bound := m.config.ReconnectMin
-	for i := 0; i < g.failures && bound < m.config.ReconnectMax; i++ {
-		bound *= 2
-	}
-	wait := env.Rand(node.PurposeJitter).Duration(m.config.ReconnectMin, min(bound, m.config.ReconnectMax))
 	env.CancelTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)))
-	env.SetTimer(node.KeyN(node.PartClient, node.ClientReconnect, uint64(g.index)), wait)
 	for _, c := range slices.Clone(m.commands) {
-		if c.gate != g.index {
-			continue
-		}
-		m.unask(c)
-		if next := m.elsewhere(c); next != nowhere {
-			c.gate = next
-			m.try(env, c)
+		if c.gate == g {
+			c.say(g, reason)
+			m.next(env, c)
 		}
 	}
 }
 
-// elsewhere returns the next gate that the command may ask. One that is bound to
-// its gate stays.
-func (m *Machine) elsewhere(c *command) int {
-	if c.exposed != nowhere {
-		return nowhere
-	}
-	if home, ok := m.homes[c.job]; ok && home == c.gate {
-		return nowhere
-	}
-	for i := 1; i < len(m.gates); i++ {
-		if next := (c.gate + i) % len(m.gates); !c.denied[next] {
-			return next
-		}
-	}
-	return nowhere
-}
-
-func (m *Machine) onReconnect(env node.Env, g *connection) {
-	g.waiting = false
-	if m.needed(g) && g.stream == 0 {
-		m.connect(env, g)
-	}
-}
+// usable says that a gate may be asked now: a stream stands, is being opened, or
+// may be opened again.
+func (g *connection) usable(now node.Instant) bool { return g.stream != 0 || now >= g.again }
 
 func (m *Machine) needed(g *connection) bool {
-	return slices.ContainsFunc(m.commands, func(c *command) bool { return c.gate == g.index })
+	return slices.ContainsFunc(m.commands, func(c *command) bool { return c.gate == g })
 }
 
 // onPing keeps a stream that is needed known to be alive, and closes others.
 func (m *Machine) onPing(env node.Env, g *connection) {
+	silent := env.Now().Sub(g.heard)
 	switch {
 	case g.stream == 0:
 		return
@@ -122,9 +135,9 @@ func (m *Machine) onPing(env node.Env, g *connection) {
 		env.Close(g.stream)
 		g.stream, g.open = 0, false
 		return
-	case env.Now().Sub(g.heard) >= m.config.PingSilence:
+	case silent >= m.config.PingSilence:
 		env.Close(g.stream)
-		m.lost(env, g)
+		m.lost(env, g, "silent for "+silent.Truncate(time.Second).String())
 		return
 	case g.open:
 		g.counter++

@@ -1,24 +1,33 @@
 // Package client asks gates on behalf of one person or program: it submits,
-// watches, cancels and queries jobs, and keeps at it while gates come and go.
+// watches, cancels and queries jobs, asks after the cluster, orders drains, and
+// keeps at it while gates come and go.
 //
 // It shows nothing and decides nothing about jobs. A command is one of the
-// catalogue's requests (JobSubmit, JobWatch, JobQuery, JobCancel,
-// DatacenterQuery, StatusQuery) without a RequestID; answers go to Env.Answer as
-// they come: JobAck, JobStatus, JobResult, JobCancelAck, DatacenterList,
-// StatusList, or Refused.
+// catalogue's requests (JobSubmit, JobWatch, JobQuery, JobCancel, DatacenterQuery,
+// StatusQuery, ClusterQuery, DrainRequest) without a RequestID; answers go to
+// Env.Answer as they come: JobAck, JobStatus, JobResult, JobCancelAck,
+// DatacenterList, StatusList, ClusterStatus, DrainAck, or Refused.
 //
-// Source: DESIGN.md, "Jobs"; kernel decisions on requests and replies.
+// Source: DESIGN.md, "Jobs and fences"; kernel decisions on requests and replies. A
+// gate tells all gates (GateSet). Whom to ask about a job: who is said to own it, then
+// the ring's order (core/ring), then whoever is left. After all were asked in vain
+// the client waits, 0.5 s to 5 s with full jitter, or as long as it was told.
 //
 // Invariants:
 //
 //	C1 Every command but a watch has exactly one answer, within AskTimeout. A
-//	   watch has statuses, then exactly one JobResult or Refused, and nothing
-//	   after it.
+//	   watch has statuses, then exactly one JobResult, or one Refused that no wait
+//	   would change, and nothing after it; it waits for gates as long as there are
+//	   none.
 //	C2 A try has a RequestID of its own; an answer to an older try is ignored.
-//	C3 The statuses of a watch have rising sequences.
-//	C4 A submission that may have reached a gate is sent to no other one: keys are
-//	   known to the gate that took them.
-//	C5 Commands, and what is remembered of jobs, are bounded.
+//	C3 What a watch is told never goes back: neither the state, nor the sequence of
+//	   one gate, nor the age of the job between two.
+//	C4 A submission travels under one key, whatever gates it is sent to: they
+//	   contend for one register. So it may be sent until somebody answers.
+//	C5 Commands, gates, redirects, and what is remembered of jobs, are bounded.
+//	C6 Each operation on a job is told of when it is first sent (ClientCalled) and
+//	   once when its answer is certain (ClientReturned): not when it was given up, nor
+//	   refused while an older try may have taken effect.
 //
-// Read config.go, machine.go, command.go, connection.go, answer.go.
+// Read config.go, machine.go, command.go, route.go, connection.go, answer.go, call.go.
 package client

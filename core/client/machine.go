@@ -4,18 +4,21 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/ring"
 )
 
 // Machine is a client.
 type Machine struct {
 	config   Config
-	gates    []*connection
-	current  int // gate that answered last
+	gates    []*connection // those given, then those learnt; only ever appended to
+	ring     *ring.Ring    // of the gates' own set; nil until one of them has told it
+	current  *connection   // that opened last
 	commands []*command
 	asked    map[message.RequestID]*command
 	counter  uint64
-	homes    map[message.JobID]int // gate that knows the job
-	known    []message.JobID       // keys of homes, the oldest first
+	calls    uint64
+	homes    map[message.JobID]*connection // the gate that owns the job, as was last heard
+	known    []message.JobID               // keys of homes, the oldest first
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -25,10 +28,11 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("client: %v", err)
 	}
-	m := &Machine{config: c, asked: map[message.RequestID]*command{}, homes: map[message.JobID]int{}}
-	for i, addr := range c.Gates {
-		m.gates = append(m.gates, &connection{index: i, addr: addr})
+	m := &Machine{config: c, asked: map[message.RequestID]*command{}, homes: map[message.JobID]*connection{}}
+	for _, addr := range c.Gates {
+		m.gateAt(addr)
 	}
+	m.current = m.gates[0]
 	return m
 }
 
@@ -40,7 +44,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputMessage:
 		m.receive(env, in)
 	case node.InputStreamOpened:
-		m.onOpened(env, in.Stream)
+		m.onOpened(env, in)
 	case node.InputStreamBroken:
 		m.onBroken(env, in.Stream, in.Reason)
 	case node.InputTimer:
@@ -52,8 +56,6 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 
 func (m *Machine) fire(env node.Env, k node.TimerKey) {
 	switch k.Kind {
-	case node.ClientReconnect:
-		m.onReconnect(env, m.gates[k.N()])
 	case node.ClientSilence:
 		m.onPing(env, m.gates[k.N()])
 	case node.ClientTimeout:
@@ -70,6 +72,8 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	g.heard = env.Now()
 	switch body := in.Message.(type) {
 	case *message.ClientPong:
+	case *message.GateSet:
+		m.onGateSet(env, in, body)
 	case *message.JobAck:
 		m.onAck(env, in, body)
 	case *message.Refused:
@@ -81,9 +85,13 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	case *message.JobCancelAck:
 		m.onCancelAck(env, in, body)
 	case *message.DatacenterList:
-		m.onList(env, in, body.Request, kindDatacenters)
+		m.onAnswer(env, in, body.Request, kindDatacenters)
 	case *message.StatusList:
-		m.onList(env, in, body.Request, kindStatus)
+		m.onAnswer(env, in, body.Request, kindStatus)
+	case *message.ClusterStatus:
+		m.onAnswer(env, in, body.Request, kindCluster)
+	case *message.DrainAck:
+		m.onAnswer(env, in, body.Request, kindDrain)
 	default:
 		m.ignore(env, in, "no client expects it")
 	}

@@ -29,8 +29,7 @@ const (
 
 // Timer kinds of the client.
 const (
-	ClientReconnect uint8 = iota + 1
-	ClientTimeout
+	ClientTimeout uint8 = iota + 1
 	ClientSilence
 )
 
