@@ -39,7 +39,7 @@ func (c *Checker) startsAlone(r Record, e event.SliceStarted) {
 			c.violate("T13", r, "slice %v was started under %v on %s while it ran under %v on %s", e.Slice, e.Fence, r.Node, old.fence, old.node)
 		case !known:
 			old.rival, old.rivalAt = r.Node, r.At
-			c.doubted[doubt{old.node, e.Slice, old.fence}] = old
+			c.doubted[doubt{old.node, old.incarnation, e.Slice, old.fence}] = old
 		}
 	}
 	c.attempts[key] = next
@@ -47,9 +47,10 @@ func (c *Checker) startsAlone(r Record, e event.SliceStarted) {
 
 // doubt names an attempt that may have run beside another one.
 type doubt struct {
-	node  node.ID
-	slice message.SliceID
-	fence message.Fence
+	node        node.ID
+	incarnation uint64
+	slice       message.SliceID
+	fence       message.Fence
 }
 
 // sends says whether an attempt's executors run now.
@@ -91,11 +92,9 @@ func (c *Checker) endsAttempt(r Record, w *worker, e event.SliceEnded) {
 	if len(c.doubted) == 0 {
 		return
 	}
-	name := doubt{r.Node, e.Slice, e.Fence}
+	name := doubt{r.Node, r.Incarnation, e.Slice, e.Fence}
 	if a, ok := c.doubted[name]; ok {
 		delete(c.doubted, name)
-		if a.incarnation == r.Incarnation {
-			c.violate("T13", r, "slice %v ran under %v on %s until now, though it was started on %s at %v", e.Slice, e.Fence, r.Node, a.rival, a.rivalAt)
-		}
+		c.violate("T13", r, "slice %v ran under %v on %s until now, though it was started on %s at %v", e.Slice, e.Fence, r.Node, a.rival, a.rivalAt)
 	}
 }

@@ -57,22 +57,25 @@ func TestHistories(t *testing.T) {
 }
 
 func judge(t *testing.T, file string) []checker.Violation {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	c := checker.New()
-	if err := checker.Read(f, c.Observe); err != nil {
-		t.Fatal(err)
+	for _, r := range read(t, file) {
+		c.Observe(r)
 	}
 	c.Finish(time.Hour, time.Minute)
 	return c.Violations()
 }
 
+func open(t testing.TB, file string) *os.File {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func TestHistoryReadsWhatItWrote(t *testing.T) {
 	want := []checker.Record{
-		{At: time.Second, Node: "w1", Incarnation: 3, Event: event.SliceStarted{Cores: []int{0, 2}, Total: 4}},
+		{At: time.Second, Node: "w1", Incarnation: 3, Local: 5, Event: event.SliceStarted{Cores: []int{0, 2}, Total: 4}},
 		{At: 2 * time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}},
 	}
 	var b []byte

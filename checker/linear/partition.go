@@ -194,9 +194,7 @@ func (p *Partition[S, O]) carry(s *sweep[S, O]) {
 		if i < 0 || p.ops[i].fate != abandoned || s.spent(slot) {
 			continue
 		}
-		o := p.ops[i]
-		o.call = 0
-		keep, slots = append(keep, o), append(slots, slot)
+		keep, slots = append(keep, p.ops[i]), append(slots, slot)
 	}
 	p.start = p.start[:0]
 	known := map[config[S]]bool{}
