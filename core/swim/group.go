@@ -129,7 +129,7 @@ func firstOf(run uint64) uint64 { return min(run, math.MaxUint32) << 32 }
 // roster takes in who is known without having been heard.
 func (g *Group) roster(env node.Env) {
 	if n := len(g.config.Known); n > 0 {
-		g.table.records = slices.Grow(g.table.records, n)
+		g.table.reserve(n)
 		g.order = make([]uint32, 0, n)
 	}
 	for _, who := range g.config.Known {

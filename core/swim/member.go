@@ -1,6 +1,8 @@
 package swim
 
 import (
+	"slices"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -100,7 +102,7 @@ func (t *table) add(who *Identity) uint32 {
 		t.records = append(t.records, record{who: who})
 	}
 	if 2*len(t.records) > len(t.index) {
-		t.rebuild()
+		t.rebuild(len(t.records))
 	} else {
 		t.place(i)
 	}
@@ -122,12 +124,18 @@ func (t *table) remove(places []uint32) {
 		t.records[i] = record{}
 		t.free = append(t.free, i)
 	}
-	t.rebuild()
+	t.rebuild(len(t.records))
 }
 
-func (t *table) rebuild() {
+// reserve makes room for n more.
+func (t *table) reserve(n int) {
+	t.records = slices.Grow(t.records, n)
+	t.rebuild(len(t.records) + n)
+}
+
+func (t *table) rebuild(records int) {
 	size := 16
-	for size < 2*len(t.records) {
+	for size < 2*records {
 		size *= 2
 	}
 	t.index = make([]uint32, size)

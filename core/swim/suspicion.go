@@ -13,6 +13,7 @@ import (
 type suspicion struct {
 	since     node.Instant
 	deadline  node.Instant
+	due       node.Instant // of the timer: the deadline, or an appeal before it
 	low, high time.Duration
 	by        node.ID   // who raised it
 	latest    node.ID   // who confirmed it last: that is passed on
@@ -71,6 +72,7 @@ func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration
 	if g.config.Appeal && len(s.confirmed) == 0 && appeal < left {
 		left = appeal
 	}
+	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
 }
 
@@ -86,7 +88,7 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 		g.await(env, i, s, g.config.ProbeInterval)
 		return
 	}
-	if late := env.Now().Sub(s.deadline); g.config.LagBound > 0 && late > g.config.LagBound && !s.again {
+	if late := env.Now().Sub(s.due); g.config.LagBound > 0 && late > g.config.LagBound && !s.again {
 		s.again = true
 		g.bump(1)
 		env.Emit(event.Reached{What: "swim/late-verdict"})

@@ -1,0 +1,262 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/sim"
+)
+
+// memberships are worlds of members that do nothing but watch each other: who is
+// what at whom, and how soon.
+func memberships() []Scenario {
+	return []Scenario{
+		{Name: "boot-together", Virtual: 4 * time.Minute, build: buildBootTogether,
+			Doc: "Forty nodes start within a second, but for five that start twenty seconds late; all are configured at all. Whoever was never heard is unconfirmed: nobody is suspected, and ten seconds after the last start there is one view."},
+		{Name: "suspicion-storm", Virtual: 4 * time.Minute, build: buildSuspicionStorm,
+			Doc: "What one of sixty-four members says reaches nobody any more, so that all others suspect it and confirm each other, for ever. The deadline of a suspicion moves earlier only: it is dead at everybody within the time of the shortest suspicion, and stays so until its answers arrive again."},
+		{Name: "death-by-gossip", Virtual: 4 * time.Minute, build: buildDeathByGossip,
+			Doc: "Members crash, and most others hear of it before they see it. A death that is learnt has the same outcome as one that was seen: once at everybody who runs."},
+		{Name: "back-from-dead", Virtual: 5 * time.Minute, build: buildBackFromDead,
+			Doc: "Members are cut off until they are dead to all, or crash and start again soon or late. They are back everywhere under a higher incarnation; old suspicions, gossip and indirect probes revive and kill nobody."},
+		{Name: "one-way-links", Virtual: 4 * time.Minute, build: buildOneWayLinks,
+			Doc: "Between many pairs of members nothing passes in one direction. Others reach both, so nobody falls."},
+		{Name: "flapping-links", Virtual: 4 * time.Minute, build: buildFlappingLinks,
+			Doc: "A few members lose and find all others every few hundred milliseconds. They may fall; nobody else does."},
+		{Name: "paused-process", Virtual: 5 * time.Minute, build: buildPausedMember,
+			Doc: "Members are stopped for up to forty seconds and wake up with timers that are long overdue. They may have been taken for dead; what they missed is no proof against others, and nobody healthy falls."},
+		{Name: "slow-cpu", Virtual: 4 * time.Minute, build: buildSlowCPU,
+			Doc: "The processors of a few members are ten thousand times slower for half a minute. They notice it themselves; no healthy member is taken for dead by another."},
+		{Name: "split-and-heal", Virtual: 4 * time.Minute, build: buildSplitAndHeal,
+			Doc: "A group falls into two halves that take each other for dead, then the cut heals. Through its seeds it is one group again, and nobody falls because of what the other side believed."},
+		{Name: "leave-and-reap", Virtual: 4 * time.Minute, build: buildLeaveAndReap,
+			Doc: "Members leave one after the other, some return. Who leaves has left at everybody and is suspected by nobody; when it has been gone for long enough it is forgotten, and old news do not bring it back."},
+		{Name: "lossy-few", Virtual: 100 * time.Second, build: buildLossyFew,
+			Doc: "Of a thousand members, ten lose four fifths of what they send. They flap; nobody else is taken for dead by anybody healthy."},
+		{Name: "crash-known", Virtual: 6 * time.Minute, build: buildCrashKnown,
+			Doc: "Members of a group of 128 crash one after the other. In the median a crash is known everywhere within twelve seconds."},
+	}
+}
+
+func buildBootTogether(s *stage) {
+	var all []node.Addr
+	c := s.crowd(40, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
+	all = c.addrs(len(c.ids))
+	c.calm = true
+	for i, id := range c.ids {
+		at := s.rand.Duration(0, time.Second)
+		if i%8 == 7 {
+			at += 20 * time.Second
+		}
+		s.world.At(at, func() { s.world.Start(id) })
+	}
+	s.world.At(20*time.Second, func() {
+		for _, id := range c.ids {
+			if late := c.groups[id]; late != nil && len(late.Unconfirmed()) != 5 {
+				c.violate(id, "%d seeds are unconfirmed, five have not started", len(late.Unconfirmed()))
+			}
+		}
+	})
+	s.world.At(31*time.Second, c.settled)
+}
+
+func buildSuspicionStorm(s *stage) {
+	c := s.warm(64, sim.Spec{}, nil)
+	victim := c.some(1)[0]
+	c.blame(victim)
+	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultOneWay, Nodes: []string{string(victim)}})
+	// Its own time: a probe interval to be probed, one to fail, the shortest suspicion
+	// of 64, and gossip. It hears everything itself, so it is not judged.
+	s.world.At(10*time.Second+stormBound, func() {
+		for _, at := range c.ids {
+			if seen, _ := c.groups[at].Find(victim); at != victim && seen.State != swim.Dead {
+				c.violate(at, "%s has said nothing for %v and is %v", victim, stormBound, seen.State)
+			}
+		}
+	})
+}
+
+// stormBound: 4 log10(64) s is 7.2 s, three confirmations come within 3 s.
+const stormBound = 15 * time.Second
+
+func buildDeathByGossip(s *stage) {
+	c := s.warm(24, sim.Spec{}, nil)
+	victims := c.some(4)
+	c.blame(victims...)
+	for i, id := range victims {
+		at := time.Duration(10+20*i) * time.Second
+		s.fault(sim.Fault{At: at, For: 3 * time.Minute, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		if s.options.Faults == nil {
+			s.world.At(at+19*time.Second, func() { c.dead(id, at, 19*time.Second) })
+		}
+	}
+	s.world.At(s.heal, func() {
+		if c.why["gossip"] == 0 && s.options.Faults == nil {
+			c.violate("", "four deaths at twenty members, and none was learnt: reasons %v", c.why)
+		}
+	})
+}
+
+func buildBackFromDead(s *stage) {
+	c := s.warm(32, sim.Spec{}, nil)
+	victims := c.some(8)
+	c.blame(victims...)
+	for i, id := range victims {
+		f := sim.Fault{At: time.Duration(10+6*i) * time.Second, Nodes: []string{string(id)}}
+		switch i % 4 {
+		case 0:
+			f.Kind, f.For = sim.FaultPartition, time.Minute
+		case 1:
+			f.Kind, f.For = sim.FaultCrash, 500*time.Millisecond // it is not even missed
+		case 2:
+			f.Kind, f.For = sim.FaultCrash, 40*time.Second
+		case 3:
+			f.Kind, f.For, f.Value = sim.FaultCrash, 30*time.Second, 1
+		}
+		s.fault(f)
+		if at := f.At + f.For + backBound; s.options.Faults == nil {
+			s.world.At(at, func() {
+				for _, at := range c.ids {
+					if seen, _ := c.groups[at].Find(id); !c.guilty[at] && seen.State != swim.Alive {
+						c.violate(at, "%s is back since %v, and is %v", id, backBound, seen.State)
+					}
+				}
+			})
+		}
+	}
+	// Old news, seconds late, now and then twice.
+	s.fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLate, Value: 20_000})
+	s.fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultDuplicate, Value: 20_000})
+}
+
+// backBound is how soon whoever is back is back everywhere.
+const backBound = 20 * time.Second
+
+func buildOneWayLinks(s *stage) {
+	c := s.warm(32, sim.Spec{}, nil)
+	for range 48 {
+		pair := c.some(2)
+		at := s.rand.Duration(5*time.Second, s.heal/2).Truncate(time.Millisecond)
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(10*time.Second, 40*time.Second).Truncate(time.Millisecond), Kind: sim.FaultOneWay,
+			Nodes: []string{string(pair[0])}, Peers: []string{string(pair[1])}})
+	}
+}
+
+func buildFlappingLinks(s *stage) {
+	c := s.warm(40, sim.Spec{}, nil)
+	few := c.some(4)
+	c.blame(few...)
+	for i, id := range few {
+		s.fault(sim.Fault{At: time.Duration(5+i) * time.Second, For: s.heal - 10*time.Second, Kind: sim.FaultFlap,
+			Nodes: []string{string(id)}, Value: int64(s.rand.Duration(150, 900))})
+	}
+}
+
+func buildPausedMember(s *stage) {
+	c := s.warm(40, sim.Spec{}, nil)
+	few := c.some(6)
+	c.blame(few...)
+	for at := 5 * time.Second; at < s.heal; at += s.rand.Duration(2*time.Second, 8*time.Second).Truncate(time.Millisecond) {
+		id := few[s.rand.Int(len(few))]
+		length := s.rand.Duration(500*time.Millisecond, 40*time.Second).Truncate(time.Millisecond)
+		s.fault(sim.Fault{At: at, For: length, Kind: sim.FaultPause, Nodes: []string{string(id)}})
+	}
+}
+
+func buildSlowCPU(s *stage) {
+	c := s.warm(40, sim.Spec{Costs: sim.Costs{Default: 30 * time.Microsecond}}, nil)
+	few := c.some(5)
+	c.blame(few...)
+	for i, id := range few {
+		s.fault(sim.Fault{At: time.Duration(5+10*i) * time.Second, For: 30 * time.Second, Kind: sim.FaultSlowCPU, Nodes: []string{string(id)}, Value: 10_000})
+	}
+}
+
+func buildSplitAndHeal(s *stage) {
+	c := s.warm(24, sim.Spec{}, nil)
+	var left, right []string
+	for i, id := range c.ids {
+		if i%2 == 0 {
+			left = append(left, string(id))
+		} else {
+			right = append(right, string(id))
+		}
+	}
+	c.blame(c.ids...) // the two sides take each other for dead
+	length := s.heal - 40*time.Second
+	s.fault(sim.Fault{At: 10 * time.Second, For: length, Kind: sim.FaultPartition, Nodes: left, Peers: right})
+	// Nobody is blamed for what comes after: seeds meet within SeedInterval, and both
+	// sides refute within the time of a suspicion.
+	s.world.At(10*time.Second+length+time.Millisecond, func() { clear(c.guilty) })
+	s.world.At(10*time.Second+length+30*time.Second, c.settled)
+}
+
+func buildLeaveAndReap(s *stage) {
+	c := s.warm(24, sim.Spec{}, func(o *swim.Config) { o.ReapAge = 40 * time.Second })
+	c.calm = true
+	leavers := c.some(6)
+	for i, id := range leavers {
+		stay := 5 * time.Minute
+		if i%2 == 0 {
+			stay = 15 * time.Second // and returns, for good
+		}
+		at := time.Duration(5+8*i) * time.Second
+		s.world.At(at, func() { s.world.Stop(id) })
+		if i%2 == 0 {
+			s.world.At(at+stay, func() { s.world.Start(id) })
+			continue
+		}
+		s.world.At(at+10*time.Second, func() {
+			for _, at := range c.ids {
+				if seen, _ := c.groups[at].Find(id); s.world.Alive(at) && !slices.Contains(leavers, at) && seen.State != swim.Left {
+					c.violate(at, "%s left ten seconds ago, and is %v", id, seen.State)
+				}
+			}
+		})
+		s.world.At(at+90*time.Second, func() {
+			for _, at := range c.ids {
+				if _, known := c.groups[at].Find(id); s.world.Alive(at) && known {
+					c.violate(at, "%s has been gone for 90 s, and is remembered", id)
+				}
+			}
+		})
+	}
+}
+
+func buildLossyFew(s *stage) {
+	c := s.warm(1000, sim.Spec{}, nil)
+	few := c.some(10)
+	c.blame(few...)
+	var names []string
+	for _, id := range few {
+		names = append(names, string(id))
+	}
+	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: names, Value: 800_000})
+}
+
+func buildCrashKnown(s *stage) {
+	c := s.warm(128, sim.Spec{}, nil)
+	victims := c.some(12)
+	c.blame(victims...)
+	gap := 18 * time.Second
+	var times []time.Duration
+	for i, id := range victims {
+		at := 5*time.Second + time.Duration(i)*gap + s.rand.Duration(0, time.Second).Truncate(time.Millisecond)
+		s.fault(sim.Fault{At: at, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		if at+gap < s.heal && s.options.Faults == nil {
+			s.world.At(at+gap, func() { times = append(times, c.dead(id, at, gap)) })
+		}
+	}
+	s.world.At(s.heal, func() {
+		if len(times) == 0 {
+			return
+		}
+		slices.Sort(times)
+		s.draw("median of %d crashes known everywhere: %v", len(times), times[len(times)/2].Round(time.Millisecond))
+		if times[len(times)/2] > 12*time.Second {
+			c.violate("", "a crash is known everywhere after %v in the median", times[len(times)/2])
+		}
+	})
+}
