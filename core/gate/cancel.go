@@ -8,28 +8,27 @@ import (
 	"hyperscale/core/node"
 )
 
-// onCancel answers once CANCELLING is on disk, or with how the job had ended. A
-// result that is on its way to the disk has come first.
-func (m *Machine) onCancel(env node.Env, in *node.Input, c *message.JobCancel) {
-	j := m.jobs[c.Job]
-	switch {
-	case j == nil || !j.onDisk:
-		m.refuse(env, in.Stream, c.Request, message.CodeUnknownJob, "job "+c.Job.String())
-		return
-	case len(j.cancels) >= m.config.WaitersMax:
+// cancel answers once CANCELLING is on a majority, or with how the job had ended.
+// A result that is on its way there has come first.
+func (m *Machine) cancel(env node.Env, j *job, a *ask) {
+	if len(j.cancels) >= m.config.WaitersMax {
 		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
-		m.refuseForRoom(env, in.Stream, c.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", len(j.cancels)))
+		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", len(j.cancels)))
 		return
 	}
-	j.cancels = append(j.cancels, waiter{stream: in.Stream, request: c.Request})
+	j.cancels = append(j.cancels, a)
 	if j.state == message.JobCancelling || j.state.Terminal() {
 		m.answerCancels(env, j)
 		return
 	}
 	m.leaveQueue(env, j)
-	j.become(message.JobCancelling, "cancelled by "+string(in.From.ID))
+	j.become(message.JobCancelling, "cancelled by "+shortened(string(a.from), detailMax))
 	if m.stopParts(env, j); !j.state.Terminal() {
-		m.save(env, &put{what: "cancel a job", job: j})
+		m.save(env, &put{what: "cancel a job", job: j, then: func(env node.Env) {
+			for _, p := range j.parts {
+				m.sendCancel(env, j, p)
+			}
+		}})
 	}
 	m.arm(env, j)
 }
@@ -38,8 +37,8 @@ func (m *Machine) answerCancels(env node.Env, j *job) {
 	if j.shown != message.JobCancelling && !j.shown.Terminal() {
 		return
 	}
-	for _, w := range j.cancels {
-		env.Send(w.stream, &message.JobCancelAck{Request: w.request, Job: j.id, State: j.shown})
+	for _, a := range j.cancels {
+		env.Send(a.stream, &message.JobCancelAck{Request: a.request, Job: j.id, State: j.shown})
 	}
 	j.cancels = nil
 }
@@ -74,16 +73,26 @@ func (m *Machine) stopParts(env node.Env, j *job) {
 	m.endIfDone(env, j)
 }
 
+// sendCancel tells who has the part, or all who were asked to take it, while
+// nobody has said that it did. Nobody is told before a majority knows that the
+// job is being cancelled.
 func (m *Machine) sendCancel(env node.Env, j *job, p *part) {
-	mgr := m.managers[p.manager]
-	if !j.stopping() || mgr == nil || mgr.stream == 0 || p.phase == partDone || p.phase == partWaiting {
+	if !j.stopping() || p.phase == partDone || j.state != j.shown && j.state == message.JobCancelling || !m.holds(env, j) {
 		return
+	}
+	to := p.asked
+	if p.phase == partRunning || len(to) == 0 {
+		to = []node.ID{p.manager}
 	}
 	reason := j.reason
 	if j.expired {
 		reason = fmt.Sprintf("the job ran longer than its timeout of %v", j.runTimeout)
 	}
-	env.Send(mgr.stream, &message.PartCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
+	for _, id := range to {
+		if mgr := m.managers[id]; mgr != nil && mgr.stream != 0 {
+			env.Send(mgr.stream, &message.PartCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
+		}
+	}
 }
 
 func (m *Machine) resendCancels(env node.Env, j *job) {

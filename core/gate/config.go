@@ -3,16 +3,30 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"hyperscale/core/lease"
+	"hyperscale/core/node"
 )
 
 // Config bounds a gate. Every value must be positive.
 type Config struct {
+	// Gates is the configured set, this one included: a majority of it owns each
+	// job's record. Empty: this gate is alone.
+	Gates []node.Addr
+
+	Lease         time.Duration // a gate acts for a job so long without word of a majority
+	QuorumTimeout time.Duration // a majority that has not answered for so long is told to who waits for it
+	DriftPPM      int64         // clocks run at most so much too fast or too slow
+	StopTimeout   time.Duration // for handing jobs over at a graceful stop
+
 	QueueMax        int // jobs accepted and not dispatched
 	JobsMax         int // jobs and keys remembered, ended ones included
 	ProgramBytesMax int // of one job's files
 	SpecBytesMax    int // programs and plans of all jobs that have not ended
-	WaitersMax      int // clients that wait for one job's record or cancellation
+	WaitersMax      int // requests that wait for one job
+	LookupsMax      int // jobs that are being looked up on a majority
 	WatchersMax     int
 	DatacentersMax  int
 	ManagersMax     int
@@ -50,7 +64,9 @@ type Config struct {
 // Default returns the configuration of a cluster's gate.
 func Default() Config {
 	return Config{
-		QueueMax: 1000, JobsMax: 10_000, ProgramBytesMax: 512 << 10, SpecBytesMax: 128 << 20,
+		Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
+		LookupsMax: 1000,
+		QueueMax:   1000, JobsMax: 10_000, ProgramBytesMax: 512 << 10, SpecBytesMax: 128 << 20,
 		WaitersMax: 64, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
 		ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
 		DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
@@ -74,6 +90,8 @@ func (c Config) Validate() error {
 		{"spec_bytes_max", int64(c.SpecBytesMax)}, {"waiters_max", int64(c.WaitersMax)}, {"watchers_max", int64(c.WatchersMax)},
 		{"datacenters_max", int64(c.DatacentersMax)}, {"managers_max", int64(c.ManagersMax)},
 		{"redispatch_max", int64(c.RedispatchMax)}, {"missed_max", int64(c.MissedMax)},
+		{"waiters_max", int64(c.WaitersMax)}, {"lookups_max", int64(c.LookupsMax)}, {"watchers_max", int64(c.WatchersMax)},
+		{"drift_ppm", c.DriftPPM},
 		{"results_max", int64(c.ResultsMax)}, {"result_bytes_max", int64(c.ResultBytesMax)},
 	} {
 		if v.value <= 0 {
@@ -91,6 +109,7 @@ func (c Config) Validate() error {
 		{"cancel_age_max", c.CancelAgeMax}, {"retry_after", c.RetryAfter}, {"store_retry", c.StoreRetry},
 		{"push_interval", c.PushInterval}, {"push_min", c.PushMin}, {"sweep_interval", c.SweepInterval},
 		{"key_age", c.KeyAge}, {"result_age", c.ResultAge},
+		{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"stop_timeout", c.StopTimeout},
 	} {
 		if v.value <= 0 {
 			faults = append(faults, fmt.Errorf("gate.%s = %v must be above 0", v.key, v.value))
@@ -105,5 +124,63 @@ func (c Config) Validate() error {
 	if c.ProgramBytesMax > 512<<10 {
 		faults = append(faults, fmt.Errorf("gate.program_bytes_max = %d must not be above 524288: a dispatch must fit a frame", c.ProgramBytesMax))
 	}
+	faults = append(faults, c.checkGroup()...)
 	return errors.Join(faults...)
+}
+
+// granularity is that of the clocks: what a window is shorter by, and a guard
+// longer.
+const granularity = time.Millisecond
+
+// hold is how long the holder of a lease may act after it sent for it.
+func (c Config) hold() time.Duration {
+	return c.Lease - time.Duration(int64(c.Lease)/1_000_000*c.DriftPPM) - granularity
+}
+
+// datacenterLease is how long a manager may go on with a part whose gate is
+// silent: longer than it takes another gate to own the job.
+func (c Config) datacenterLease() time.Duration { return 2 * c.Lease }
+
+// datacenterGuard is how long a gate waits before it believes that a silent
+// datacenter has stopped.
+func (c Config) datacenterGuard() time.Duration {
+	d := c.datacenterLease()
+	return d + time.Duration((int64(d)+999_999)/1_000_000*c.DriftPPM) + granularity
+}
+
+// checkGroup checks what holds a majority together.
+func (c Config) checkGroup() []error {
+	var faults []error
+	if c.DriftPPM >= 500_000 {
+		faults = append(faults, fmt.Errorf("gate.drift_ppm = %d must be below 500000: no clock is that wrong; 10000 is one in a hundred", c.DriftPPM))
+	}
+	if least := c.Lease/3 + c.QuorumTimeout + c.StoreRetry; c.hold() <= least {
+		faults = append(faults, fmt.Errorf("gate.lease = %v is too short: lease * (1 - %d ppm) - %v = %v must be above lease/3 + quorum_timeout + store_retry = %v: "+
+			"a lease is renewed after a third of it, and one slow majority must not lose it: make the lease longer or gate.quorum_timeout = %v shorter",
+			c.Lease, c.DriftPPM, granularity, c.hold(), least, c.QuorumTimeout))
+	}
+	if len(c.Gates) > lease.MembersMax {
+		faults = append(faults, fmt.Errorf("gate.gates: %d addresses, must be at most %d: three or five are usual", len(c.Gates), lease.MembersMax))
+	}
+	sorted := slices.Sorted(slices.Values(c.Gates))
+	for i, a := range sorted {
+		if a == "" || i > 0 && a == sorted[i-1] {
+			faults = append(faults, fmt.Errorf("gate.gates = %v: %q is empty or named twice", c.Gates, a))
+		}
+	}
+	return faults
+}
+
+// Warnings tell what may be as it is and is worth a second thought.
+func (c Config) Warnings() []string {
+	n := len(c.Gates)
+	switch {
+	case n <= 1:
+		return []string{"1 gate: losing it stops everything, and losing its disk loses what was acknowledged; 3 lose none"}
+	case n == 2:
+		return []string{"2 gates: losing one stops everything, 3 lose none"}
+	case n%2 == 0:
+		return []string{fmt.Sprintf("%d gates survive the loss of %d, as %d would: an even one adds nothing but work", n, (n-1)/2, n-1)}
+	}
+	return nil
 }

@@ -87,7 +87,7 @@ func (m *Machine) known(env node.Env, name string) *datacenter {
 		return nil
 	}
 	d := m.addDatacenter(name, env.Now())
-	m.save(env, &put{what: "remember a datacenter", extra: []node.Record{{Key: datacenterPrefix + name, Value: []byte{1}}}})
+	m.remember(env, datacenterPrefix+name, []byte{1})
 	return d
 }
 

@@ -11,15 +11,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// epochMax bounds what is adopted from others, far from where counting ends.
-const epochMax = 1 << 62
-
-// dispatch sends the whole plan to each of the targets.
+// dispatch sends the whole plan to each of the targets, once a majority knows.
 func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
 	now := env.Now()
 	j.parts, j.waits = nil, ""
 	for _, d := range targets {
-		j.parts = append(j.parts, &part{datacenter: d.name, since: now, sent: now})
+		j.parts = append(j.parts, &part{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: partSaving})
 	}
 	if !j.ran {
 		j.ran, j.started = true, now
@@ -27,50 +24,56 @@ func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
 	m.active = append(m.active, j)
 	j.become(message.JobDispatching, "")
 	for _, p := range j.parts {
-		m.assign(env, j, p)
+		m.reserve(j, p)
 	}
-	m.saveDispatch(env, j)
-}
-
-// saveDispatch writes the epochs of the parts that were assigned, then sends
-// those that nothing has overtaken meanwhile.
-func (m *Machine) saveDispatch(env node.Env, j *job) {
-	var sent []*part
-	var fences []message.Fence
-	for _, p := range j.parts {
-		if p.phase == partSaving {
-			sent, fences = append(sent, p), append(fences, p.fence)
-		}
-	}
-	m.save(env, &put{what: "dispatch a part", job: j, then: func(env node.Env) {
-		for i, p := range sent {
-			if p.phase == partSaving && p.fence == fences[i] && j.state != message.JobCancelling && !j.state.Terminal() {
-				p.become(env.Now(), partSent)
-				p.ever = true
-				m.send(env, j, p)
-			}
-		}
-		m.arm(env, j)
-	}})
+	saved := j.parts
+	m.save(env, &put{what: "dispatch a job", job: j, then: func(env node.Env) { m.sendSaved(env, j, saved) }})
 	m.arm(env, j)
 }
 
-// assign gives a part a manager and an epoch that was never used; the caller
-// saves it before anything is sent.
+// sendSaved sends the parts that a majority knows of, unless something has
+// overtaken them meanwhile.
+func (m *Machine) sendSaved(env node.Env, j *job, saved []*part) {
+	for _, p := range saved {
+		if p.phase == partSaving && !j.stopping() && !j.state.Terminal() {
+			m.assign(env, j, p)
+		}
+	}
+	if j.state == message.JobDispatching && !slices.ContainsFunc(j.parts, inUse) {
+		m.requeue(env, j, "no manager took it")
+		return
+	}
+	m.arm(env, j)
+}
+
+// reserve keeps cores for a dispatch until heartbeats tell of it.
+func (m *Machine) reserve(j *job, p *part) {
+	m.release(p)
+	if d := m.datacenters[p.datacenter]; d != nil {
+		p.reserved, p.beats = m.wants(j, d), 2
+		d.reserved += p.reserved
+	}
+}
+
+// assign sends a part to a manager of its datacenter, or has it wait for one. The
+// register in the datacenter decides which of those that were asked has it.
 func (m *Machine) assign(env node.Env, j *job, p *part) bool {
 	mgr := m.choose(env, p)
 	if mgr == nil {
+		p.become(env.Now(), partWaiting)
+		p.sent = env.Now()
 		return false
 	}
-	d := mgr.place
-	j.epochs[p.datacenter]++
-	p.fence = message.Fence{Job: jobEpoch, Manager: j.epochs[p.datacenter]}
-	p.manager, p.missed, p.sequence = mgr.id, 0, 0
-	p.become(env.Now(), partSaving)
-	m.release(p)
-	p.reserved, p.beats = m.wants(j, d), 2
-	d.reserved += p.reserved
+	m.sendTo(env, j, p, mgr)
 	return true
+}
+
+// sendTo dispatches a part to one manager.
+func (m *Machine) sendTo(env node.Env, j *job, p *part, mgr *manager) {
+	p.manager, p.missed = mgr.id, 0
+	p.become(env.Now(), partSent)
+	m.reserve(j, p)
+	m.send(env, j, p)
 }
 
 // release gives back the cores that were kept for a dispatch.
@@ -129,19 +132,21 @@ func (m *Machine) laden(mgr *manager) int {
 	return n
 }
 
-// send tells the manager, for the first time or again.
+// send tells the manager, for the first time or again. Its fence names no manager
+// epoch: who takes the part up does.
 func (m *Machine) send(env node.Env, j *job, p *part) {
 	p.sent = env.Now()
 	mgr := m.managers[p.manager]
-	if mgr == nil || mgr.stream == 0 {
+	if mgr == nil || mgr.stream == 0 || !m.holds(env, j) {
 		return
 	}
-	if p.told != p.fence {
-		p.told = p.fence
-		env.Emit(event.PartDispatched{Job: j.id, Fence: p.fence, Datacenter: p.datacenter, Manager: p.manager})
+	p.renewed, p.ever = env.Now(), true
+	if !slices.Contains(p.asked, p.manager) {
+		p.asked = append(p.asked, p.manager)
+		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
 	}
 	env.Send(mgr.stream, &message.JobDispatch{
-		Job: j.id, Fence: p.fence, Name: j.name, Program: j.spec.Program, Plan: j.spec.Plan,
+		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.spec.Program, Plan: j.spec.Plan,
 		RunTimeout: j.left(env.Now()).Round(time.Microsecond),
 	})
 }
@@ -160,41 +165,56 @@ func (m *Machine) partOf(j *job, from node.ID) *part {
 	return nil
 }
 
-// answered finds the part that an answer to a dispatch is about, if it still
-// matters.
-func (m *Machine) answered(env node.Env, in *node.Input, id message.JobID, f message.Fence) (*job, *part) {
+// owned finds a job that this gate acts for, and its part that a message of a
+// manager is about.
+func (m *Machine) owned(env node.Env, in *node.Input, id message.JobID) (*job, *part) {
 	j := m.jobs[id]
-	if j == nil {
-		m.ignore(env, in, "no such job")
+	if j == nil || !j.ready || j.state.Terminal() || !m.holds(env, j) {
+		m.ignore(env, in, "no such job runs here")
 		return nil, nil
 	}
 	p := m.partOf(j, in.From.ID)
-	switch {
-	case p == nil:
+	if p == nil {
 		m.ignore(env, in, "the job has no part there")
-	case f.Less(p.fence):
-		m.stale(env, j, p, f, message.Name(in.Message.Kind()))
-	case p.fence.Less(f):
-		m.ignore(env, in, "its fence is above any that was given")
-	case p.manager != in.From.ID:
-		m.ignore(env, in, "the part is another manager's")
-	default:
-		return j, p
+		return nil, nil
 	}
-	return nil, nil
+	return j, p
 }
 
 func (m *Machine) stale(env node.Env, j *job, p *part, got message.Fence, what string) {
 	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Part: true, Got: got, Current: p.fence, What: what})
 }
 
-func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted) {
-	if j, p := m.answered(env, in, a.Job, a.Fence); j != nil {
-		m.takenUp(env, j, p)
+// follows says whether a fence is the newest that a part was heard under, and
+// follows it when it is newer: among themselves, managers have chosen.
+func (m *Machine) follows(env node.Env, in *node.Input, j *job, p *part, f message.Fence) bool {
+	switch {
+	case f.Less(p.fence):
+		m.stale(env, j, p, f, message.Name(in.Message.Kind()))
+		return false
+	case f.Job > j.epoch:
+		m.ignore(env, in, "its fence is above any that was given")
+		return false
 	}
+	if p.fence.Less(f) {
+		p.fence, p.sequence = f, 0
+	}
+	if in.From.Role == node.RoleManager {
+		p.manager = in.From.ID
+	}
+	return true
 }
 
-// takenUp: the part's manager has it on disk.
+func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted) {
+	j, p := m.owned(env, in, a.Job)
+	if j == nil || p.phase == partDone || p.phase == partSaving || !m.follows(env, in, j, p, a.Fence) {
+		return
+	}
+	m.takenUp(env, j, p)
+	m.sendCancel(env, j, p)
+}
+
+// takenUp: a manager has it, and a majority of its fellows knows.
 func (m *Machine) takenUp(env node.Env, j *job, p *part) {
 	if p.phase == partRunning || p.phase == partDone {
 		return
@@ -219,59 +239,82 @@ func (m *Machine) runIfAccepted(env node.Env, j *job) {
 	m.save(env, &put{what: "run a job", job: j})
 }
 
-// onRefused looks for another manager. The fence is not used again: an answer to
-// a dispatch that was sent twice may still come.
+// onRefused goes to who owns the part, or to another manager.
 func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused) {
-	j, p := m.answered(env, in, r.Job, r.Fence)
-	if j == nil || p.phase != partSent && p.phase != partAdopting {
+	j, p := m.owned(env, in, r.Job)
+	switch {
+	case j == nil || p.phase != partSent && p.phase != partAdopting:
+		return
+	case r.Fence.Job < j.epoch:
+		m.stale(env, j, p, r.Fence, "JobRefused")
+		return
+	case r.Fence.Job > j.epoch || r.Code == message.CodeStaleFence:
+		return // a gate that came after this one has spoken: the register will tell
+	}
+	if r.Code == message.CodeNotOwner {
+		m.redirected(env, j, p, node.Addr(r.Holder))
 		return
 	}
 	m.release(p)
-	if r.Code == message.CodeStaleFence && r.Current.Job == jobEpoch && r.Current.Manager < epochMax {
-		j.epochs[p.datacenter] = max(j.epochs[p.datacenter], r.Current.Manager)
-	}
+	p.asked = slices.DeleteFunc(p.asked, func(id node.ID) bool { return id == in.From.ID })
 	switch {
-	case j.state == message.JobCancelling || j.expired:
-		m.endPart(env, j, p, stoppedState(j), "")
-	case r.Code != message.CodeStaleFence && !r.Code.Retryable():
-		m.endPart(env, j, p, message.JobFailed, fmt.Sprintf("manager %s refused it: %v: %s", p.manager, r.Code, r.Detail))
+	case j.stopping():
+		if len(p.asked) == 0 {
+			m.endPart(env, j, p, stoppedState(j), "")
+		}
+	case !r.Code.Retryable():
+		m.endPart(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
 		if mgr := m.managers[in.From.ID]; mgr != nil && r.Code == message.CodeNoCores {
 			mgr.free = 0 // until it tells otherwise
 		}
-		if r.Code != message.CodeStaleFence {
-			p.refusedBy = append(p.refusedBy, in.From.ID)
-		}
+		p.refusedBy = append(p.refusedBy, in.From.ID)
 		m.dispatchAgain(env, j, p)
 	}
 }
 
-// dispatchAgain tries another manager now, else later: the job goes back to the
-// queue if no part of it was taken up.
-func (m *Machine) dispatchAgain(env node.Env, j *job, p *part) {
-	if m.assign(env, j, p) {
-		m.saveDispatch(env, j)
+// redirected asks the manager that another one named. Two that name each other
+// are asked again no faster than any manager is.
+func (m *Machine) redirected(env node.Env, j *job, p *part, holder node.Addr) {
+	d := m.datacenters[p.datacenter]
+	if d == nil || j.stopping() {
 		return
 	}
-	p.manager = ""
-	p.become(env.Now(), partWaiting)
+	for _, mgr := range d.managers {
+		if mgr.addr == holder && mgr.live && mgr.stream != 0 && mgr.id != p.manager && !slices.Contains(p.asked, mgr.id) {
+			m.sendTo(env, j, p, mgr)
+			m.arm(env, j)
+			return
+		}
+	}
+}
+
+// dispatchAgain tries another manager now, else later: the job goes back to the
+// queue if no manager can have any part of it.
+func (m *Machine) dispatchAgain(env node.Env, j *job, p *part) {
+	if m.assign(env, j, p) {
+		m.arm(env, j)
+		return
+	}
+	m.release(p)
 	if j.state == message.JobDispatching && !slices.ContainsFunc(j.parts, inUse) {
-		m.requeue(env, j)
+		m.requeue(env, j, "no manager took it")
 		return
 	}
 	m.arm(env, j)
 }
 
-// inUse says that some manager may be at work on the part.
-func inUse(p *part) bool { return p.phase != partWaiting || p.accepted }
+// inUse says that some manager may have the part. Then the job does not go back
+// to the queue, from where another datacenter could be chosen.
+func inUse(p *part) bool { return p.phase != partWaiting || p.accepted || len(p.asked) > 0 }
 
-func (m *Machine) requeue(env node.Env, j *job) {
+func (m *Machine) requeue(env node.Env, j *job, reason string) {
 	for _, p := range j.parts {
 		m.release(p)
 	}
 	m.leaveActive(j)
 	j.parts, j.ran = nil, false
-	j.become(message.JobQueued, "no manager took it")
+	j.become(message.JobQueued, reason)
 	m.save(env, &put{what: "queue a job again", job: j})
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
 	m.enqueue(env, j)

@@ -1,27 +1,38 @@
-// Package gate accepts jobs, sends a part of each to the managers of its
-// datacenters, and makes one result of what they send back.
+// Package gate accepts jobs, owns them, sends a part of each to the managers of
+// its datacenters, and makes one result of what they send back.
 //
-// It does not place anything on workers (core/manager does) and runs nothing. A
-// job belongs to the gate that accepted it.
+// It does not place anything on workers (core/manager does), runs nothing, and is
+// no consensus of its own: who owns a job is decided by registers (core/lease),
+// what a record names is kept by core/archive, whose turn it is by core/ring, who
+// lives by core/swim, who keeps house by core/election. A job belongs to the gate
+// that holds its register; any gate tells of a job that has ended.
 //
-// Source: DESIGN.md, "Jobs" and "Ownership"; core/job holds the law of states.
+// Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/job holds
+// the law of states.
 //
 // Invariants:
 //
 //	G1 A job is acknowledged, a state is told, a dispatch is sent only after the
-//	   record that says so is on disk; JobChanged is emitted at that moment.
-//	G2 A manager epoch of a (job, datacenter) is never used for two managers.
+//	   files that the record names, and then the record that says so, are on a
+//	   majority of the configured gates; JobChanged is emitted at that moment.
+//	G2 Every act on a job is under the token of its register, inside the window of
+//	   the lease, and carries the token as the first part of its fence.
 //	G3 A datacenter's result counts once; what comes under an older fence is
-//	   refused by its fence.
-//	G4 A terminal state stays: what comes later is logged and not counted.
-//	G5 Jobs, queue, keys, results, watchers, managers and datacenters are
+//	   refused by its fence. The gate gives out no manager epochs: it follows the
+//	   highest that the datacenter's managers tell under its own job epoch.
+//	G4 A terminal state stays: what comes later is answered and not counted.
+//	G5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
 //	   bounded; beyond the bounds requests are refused with RetryAfter.
+//	G6 A part goes to another datacenter only when the first one has been told for
+//	   a datacenter's lease that it may go on by nobody, and the record has closed it.
 //
-// A restarted gate tells the last transition of each job once more, as it cannot
-// know whether anybody heard of it; a job's time stands still while it is down.
+// Whoever takes a job over tells its last transition once more, as it cannot know
+// whether anybody heard of it; a job's time stands still while nobody owns it. A
+// manager goes on meanwhile: the new owner dispatches to whoever lists the part.
 //
-// Read config.go, machine.go, job.go; submit.go, check.go, queue.go, dispatch.go,
-// lost.go; result.go, finish.go, merge.go, fit.go; cancel.go, timeout.go;
-// manager.go, datacenter.go; watch.go, query.go; store.go, record.go, start.go,
-// sweep.go.
+// Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
+// ask.go; submit.go, check.go, queue.go, dispatch.go, lost.go; result.go,
+// forward.go, finish.go, merge.go, fit.go; cancel.go, timeout.go, stop.go;
+// manager.go, datacenter.go; watch.go, query.go, operate.go, clock.go; record.go,
+// circuit.go, sweep.go.
 package gate

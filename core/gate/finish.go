@@ -63,42 +63,47 @@ func timeoutReason(j *job, reason string) string {
 	return text
 }
 
-// end makes a job's end durable: its last state and result replace its program
-// and its parts in one write.
+// end makes a job's end durable: its result goes to a majority as a file, then its
+// last state; then the register needs no owner any more.
 func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) {
 	j.elapsed, j.ended = env.Now().Sub(j.born), env.Now()
 	for _, p := range j.parts {
-		j.elapsed = max(j.elapsed, p.result.Duration) // this gate may have been away
+		j.elapsed = max(j.elapsed, p.result.Duration) // its gate may have been away
 	}
 	j.become(to, reason)
 	result := m.merge(j)
+	file := encoded(result)
+	j.resultFile, j.resultBytes = fileOf(file), len(file)
 	var counted []*part
-	extra := []node.Record{encoded(resultPrefix+j.id.String(), result), {Key: specPrefix + j.id.String()}}
 	for _, p := range j.parts {
 		m.release(p)
 		p.progress = nil
+		p.file = message.FileDigest{} // its result is in the job's
 		if !p.unheard && !p.counted {
 			counted = append(counted, p) // this write holds it, whatever became of its own
 		}
-		extra = append(extra, node.Record{Key: partKey(j, p)})
 	}
-	m.specBytes -= j.specSize
-	j.spec = nil
+	m.dropSpec(j)
+	j.specFile = message.FileDigest{}
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
-	m.save(env, &put{what: "end a job", job: j, extra: extra, counted: counted, final: true, then: func(env node.Env) {
-		m.ended = append(m.ended, j)
-		m.keepResult(j, result)
+	m.save(env, &put{what: "end a job", job: j, files: [][]byte{file}, counted: counted, final: true, then: func(env node.Env) {
+		j.result = result
+		m.keepEnded(env, j)
 		for _, p := range j.parts {
 			p.result = nil // it is in the job's
 		}
-		m.boundResults(env)
+		m.leases.Release(env, j.id)
 	}})
 	m.schedule(env)
 }
 
-func (m *Machine) keepResult(j *job, r *message.JobResult) {
-	j.result, j.resultBytes = r, r.Size()
-	m.results++
-	m.resultSum += j.resultBytes
+// keepEnded files a job that has ended, and its result within the bounds.
+func (m *Machine) keepEnded(env node.Env, j *job) {
+	m.ended = append(m.ended, j)
+	if j.resultFile != (message.FileDigest{}) {
+		m.results++
+		m.resultSum += j.resultBytes
+	}
+	m.boundResults(env)
 }

@@ -31,6 +31,12 @@ func TestStories(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			s := newStory(gate.Default())
+			for _, name := range []string{
+				"put", "reached", "GateSet", "voted", "elected", "leader-known", "group-joined", "acceptor-wrote",
+				"lease-granted", "lease-extended", "lease-called", "lease-returned", "lease-ended",
+			} {
+				s.world.Hidden[name] = true
+			}
 			s.world.WatchEvent = func(e node.Event) { seen[e.EventName()] = true }
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
 		})
@@ -52,15 +58,20 @@ type story struct {
 	beats   uint64
 }
 
-func newStory(c gate.Config) *story {
+func newStory(c gate.Config) *story { return newStoryOf("g1", c) }
+
+func newStoryOf(name string, c gate.Config) *story {
 	s := &story{config: c, jobs: map[string]message.JobID{}}
 	s.world = nodetest.New(nodetest.Config{
-		Self: node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"}, Seed: 1,
+		Self: node.Peer{ID: node.ID(name), Incarnation: 1, Role: node.RoleGate, Addr: node.Addr(name + ":1")}, Seed: 1,
 		New: func() node.Machine { return gate.New(s.config) },
 	})
 	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
-		if d, ok := m.(*message.JobDispatch); ok {
-			s.jobs[d.Job.String()[:6]] = d.Job
+		switch m := m.(type) {
+		case *message.JobDispatch:
+			s.jobs[m.Job.String()[:6]] = m.Job
+		case *message.JobAck:
+			s.jobs[m.Job.String()[:6]] = m.Job
 		}
 	}
 	return s
@@ -157,7 +168,7 @@ func (s *story) result(t *testing.T, d *datadriven.TestData) *message.PartResult
 		"COMPLETED": message.JobCompleted, "FAILED": message.JobFailed, "PARTIAL": message.JobPartial,
 		"CANCELLED": message.JobCancelled, "TIMED_OUT": message.JobTimedOut, "RUNNING": message.JobRunning,
 	}[arg(d, "state", "COMPLETED")]
-	return partResult(s.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "1.1.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
+	return partResult(s.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "257.257.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
 }
 
 // partResult says that n requests were made, each taking 1 ms, all answered.

@@ -9,30 +9,33 @@ import (
 	"hyperscale/core/node"
 )
 
-// jobEpoch is the epoch of a job's ownership: that of the gate that accepted it.
-const jobEpoch = 1
-
-// job is one job, from its first record to its last sweep.
+// job is one job that this gate owns, wants to own, or has seen the end of.
 type job struct {
 	id     message.JobID
-	number uint64 // order of acceptance
+	number uint64 // order of acceptance, at the gate that accepted it
+	token  message.LeaseToken
+	epoch  uint64 // the token as the first part of a fence
 	key    string
 	digest uint64 // of what was submitted under the key
 	name   string
 
 	spec       *message.JobSubmit // nil once ended
 	specSize   int
-	named      []string // datacenters that were asked for; none: the gate chooses
+	specFile   message.FileDigest // names it
+	named      []string           // datacenters that were asked for; none: the gate chooses
 	runTimeout time.Duration
 
 	state  message.JobState // as decided
-	shown  message.JobState // as on disk: what anybody may be told
+	shown  message.JobState // as a majority has it: what anybody may be told
 	reason string
 	last   transition   // the newest that was emitted
 	told   int          // how many were
 	untold []transition // those after them
 
-	onDisk    bool
+	ready     bool         // its record is on a majority and all its files are here
+	takeover  bool         // of a record that was there, not submitted here
+	loading   int          // files that are being fetched
+	open      []*put       // writes that no majority has confirmed, the oldest first
 	position  uint32       // in the queue, from 1
 	waits     string       // datacenter that it waits for, "" for any
 	born      node.Instant // acceptance, moved by what went before a restart
@@ -44,15 +47,16 @@ type job struct {
 	resend    node.Instant // when PartCancel was last sent
 	ended     node.Instant
 
-	parts  []*part           // by datacenter
-	epochs map[string]uint64 // highest manager epoch used, by datacenter
+	parts  []*part  // by datacenter
+	closed []string // datacenters that fell silent with it: what they tell counts no more
 
-	acks     []waiter // for the first record
-	cancels  []waiter // for CANCELLING, or the end, on disk
+	asks     []*ask // until it is ready, or until its open writes are confirmed
+	cancels  []*ask // for CANCELLING, or the end, on a majority
 	watchers []*watcher
 	sequence uint64
 
-	result      *message.JobResult // nil when swept
+	result      *message.JobResult // nil when it is not here
+	resultFile  message.FileDigest // zero when swept
 	resultBytes int
 	elapsed     time.Duration // once ended
 }
@@ -64,48 +68,45 @@ type transition struct {
 	Reason string           `json:"reason,omitempty"`
 }
 
-// waiter is a request that is answered later.
-type waiter struct {
-	stream  node.StreamID
-	request message.RequestID
-	again   bool // the key was known
-}
-
 // phase says where a part stands.
 type phase uint8
 
 const (
 	partWaiting  phase = iota // for a manager
-	partSaving                // its epoch is on its way to the disk
-	partSent                  // dispatched, not answered
-	partAdopting              // after a restart: its manager may tell of it
-	partRunning               // accepted
+	partSaving                // the record that it is to be sent is on its way to a majority
+	partSent                  // dispatched, not taken up
+	partAdopting              // after a take-over: its manager may tell of it
+	partRunning               // taken up
 	partDone
 )
 
-// part is what one datacenter does of a job.
+// part is what one datacenter does of a job. Its managers decide among themselves
+// which of them has it: the gate follows the highest manager epoch it hears.
 type part struct {
 	datacenter string
 	fence      message.Fence
-	manager    node.ID
+	manager    node.ID // who has it, or was asked last
 	phase      phase
-	since      node.Instant  // of the phase
-	sent       node.Instant  // last dispatch, or look for a manager
-	told       message.Fence // of the newest dispatch that was emitted
-	ever       bool          // was sent under any fence
-	accepted   bool          // by a manager, under any fence
-	refusedBy  []node.ID     // in this round
+	since      node.Instant // of the phase
+	sent       node.Instant // last dispatch, or look for a manager
+	renewed    node.Instant // when the datacenter was last told that it may go on
+	asked      []node.ID    // sent to under this job epoch, and not refused
+	ever       bool         // was sent under any
+	accepted   bool         // by a manager, under any
+	refusedBy  []node.ID    // in this round
 	losses     int
-	missed     int    // heartbeats that did not list it
+	missed     int    // heartbeats of its manager that did not list it
 	reserved   uint32 // cores that its dispatch will take
 	beats      int    // heartbeats until reserved is given up
 	sequence   uint64 // of progress
 	progress   *message.DatacenterResult
 	result     *message.DatacenterResult
-	from       node.ID // who sent the result
-	counted    bool    // the result is on disk
+	file       message.FileDigest // holds the counted result, until the job's
+	from       node.ID            // who sent the result
+	counted    bool               // the result is on a majority
 	ackTo      node.StreamID
-	unheard    bool // ended without a word of its manager
+	ackBy      node.Addr // of the gate that passed the result on, instead
+	unheard    bool      // ended without a word of its manager
 }
 
 func (p *part) become(now node.Instant, to phase) {
@@ -133,7 +134,7 @@ func (j *job) become(to message.JobState, reason string) {
 	j.state, j.reason = to, reason
 }
 
-// tell emits the transitions up to the given count, which are on disk now.
+// tell emits the transitions up to the given count, which are on a majority now.
 func (m *Machine) tell(env node.Env, j *job, upTo int) {
 	for j.told < upTo {
 		t := j.untold[0]
@@ -175,3 +176,6 @@ func (j *job) left(now node.Instant) time.Duration {
 	}
 	return max(time.Millisecond, j.runTimeout-now.Sub(j.started))
 }
+
+// fence is that of a part which no manager has taken up.
+func (j *job) fence() message.Fence { return message.Fence{Job: j.epoch} }

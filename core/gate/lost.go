@@ -1,60 +1,105 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// onManagerLost raises the epoch of a part and gives it to another manager. When
-// the job is being stopped nothing starts again: the part is waited for within
-// its bound.
+// onManagerLost goes on with another manager where nobody has taken the part up.
+// What was taken up is its managers' own to hand on: the gate hears who has it.
 func (m *Machine) onManagerLost(env node.Env, j *job, p *part) {
-	if p.phase == partDone || p.phase == partWaiting {
-		return
-	}
-	m.release(p)
-	if j.state == message.JobCancelling || j.expired {
+	if j.stopping() {
 		m.endStopped(env, j)
 		m.arm(env, j)
 		return
 	}
-	if p.phase != partSaving {
-		p.losses++
-	}
-	if p.losses > m.config.RedispatchMax {
-		m.endPart(env, j, p, message.JobFailed, fmt.Sprintf("%d managers were lost with it, the last was %s", p.losses, p.manager))
+	if p.phase != partSent {
 		return
 	}
-	m.dispatchAfterLoss(env, j, p)
+	p.refusedBy = append(p.refusedBy, p.manager)
+	m.dispatchAgain(env, j, p)
 }
 
-// dispatchAfterLoss leaves fence and manager as they are while nobody can take
-// the part: if the lost manager comes back first, it goes on.
-func (m *Machine) dispatchAfterLoss(env node.Env, j *job, p *part) {
-	if m.assign(env, j, p) {
-		m.saveDispatch(env, j)
+// denied: the manager that had the part has left it out too often, and no other
+// one has listed it.
+func (m *Machine) denied(env node.Env, j *job, p *part) {
+	p.missed = 0
+	if j.stopping() {
+		return // waited for within its bound
+	}
+	if p.losses++; p.losses > m.config.RedispatchMax {
+		m.endPart(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.losses, p.manager))
 		return
 	}
-	p.become(env.Now(), partWaiting)
-	if j.state == message.JobDispatching && !slices.ContainsFunc(j.parts, wasSent) {
-		m.requeue(env, j)
-		return
-	}
+	p.asked = nil
+	m.assign(env, j, p)
 	m.arm(env, j)
 }
 
-// wasSent says that some manager may have the part. Then the job does not go
-// back to the queue, from where another datacenter could be chosen.
-func wasSent(p *part) bool { return p.ever || p.phase == partSent }
+// expired says that a datacenter which was asked to run a part must have stopped
+// it by now: nobody there has been told for so long that it may go on.
+func (m *Machine) expired(env node.Env, p *part) bool {
+	return p.ever && p.phase != partDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
+}
 
-// compare looks at what a manager says it has against what it should have.
-func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) {
+// onExpired ends a part whose datacenter is silent, or begins it anew in another
+// one. What the silent one still tells counts no more: the record says so before
+// anything begins.
+func (m *Machine) onExpired(env node.Env, j *job, p *part) {
+	why := fmt.Sprintf("datacenter %s was silent for %v", p.datacenter, m.config.datacenterGuard())
+	m.release(p)
+	if j.stopping() {
+		m.endPart(env, j, p, stoppedState(j), why)
+		return
+	}
+	j.closed = append(j.closed, p.datacenter)
+	d, others := m.fallback(j)
+	switch {
+	case len(j.named) > 0 || !others:
+		m.endPart(env, j, p, message.JobFailed, why)
+		return
+	case d == nil: // until one is well, or the run timeout
+		j.closed = j.closed[:len(j.closed)-1]
+		return
+	}
+	now := env.Now()
+	next := &part{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: partSaving}
+	j.parts[slices.Index(j.parts, p)] = next
+	j.started = now
+	m.reserve(j, next)
+	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*part{next}) }})
+	m.arm(env, j)
+}
+
+// fallback chooses among the datacenters that have not been silent with the job,
+// and says whether there is any, well or not.
+func (m *Machine) fallback(j *job) (best *datacenter, others bool) {
+	for _, d := range m.places {
+		if slices.Contains(j.closed, d.name) || j.part(d.name) != nil {
+			continue
+		}
+		others = true
+		if rank := m.health(d); rank == message.HealthUnhealthy {
+			continue
+		} else if best == nil || rank < m.health(best) || rank == m.health(best) && m.free(d) > m.free(best) {
+			best = d
+		}
+	}
+	return best, others
+}
+
+// compare looks at what a manager says it has against what it should have, and
+// returns the parts that it may go on with.
+func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) []message.PartRef {
+	var renewed []message.PartRef
 	for _, ref := range listed {
-		m.onListed(env, mgr, ref)
+		if m.onListed(env, mgr, ref) {
+			renewed = append(renewed, ref)
+		}
 	}
 	for _, j := range slices.Clone(m.active) {
 		p := j.part(mgr.place.name)
@@ -66,43 +111,113 @@ func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) 
 				m.release(p)
 			}
 		}
-		if p.phase != partRunning {
+		if p.phase != partRunning || slices.ContainsFunc(listed, func(r message.PartRef) bool { return r.Job == j.id }) {
 			continue
 		}
-		if slices.ContainsFunc(listed, func(r message.PartRef) bool { return r.Job == j.id && r.Fence == p.fence }) {
-			p.missed = 0
-		} else if p.missed++; p.missed > m.config.MissedMax {
-			p.missed = 0
-			m.onManagerLost(env, j, p)
+		if p.missed++; p.missed > m.config.MissedMax && m.holds(env, j) {
+			m.denied(env, j, p)
 		}
 	}
+	return renewed
 }
 
-// onListed adopts a part that runs under the current fence, and stops what
-// nobody waits for any more.
-func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) {
+// onListed adopts a part that a manager has, and stops what nobody waits for any
+// more. It says whether the manager may go on with it.
+func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool {
 	j := m.jobs[ref.Job]
-	if j == nil || j.state.Terminal() && j.shown == j.state {
-		m.stopOrphan(env, mgr, ref, "its job has ended")
-		return
+	switch {
+	case j == nil:
+		seen, ok := m.leases.Seen(env.Now(), ref.Job)
+		if ok && m.see(env, ref.Job, seen.Token, seen.Released, seen.Record) != nil {
+			m.stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
+		}
+		return false
+	case j.ready && j.shown.Terminal():
+		m.stopOrphan(env, mgr, ref, j, "its job has ended")
+		return false
+	case !j.ready || j.state.Terminal() || !m.holds(env, j):
+		return false // who owns it answers
 	}
 	p := j.part(mgr.place.name)
-	if p == nil {
-		if cmp.Compare(ref.Fence.Manager, j.epochs[mgr.place.name]) <= 0 {
-			m.stopOrphan(env, mgr, ref, "its job is queued again")
-		}
-		return
-	}
-	switch c := ref.Fence.Compare(p.fence); {
-	case c < 0:
+	switch {
+	case p == nil && m.takeBack(env, j, mgr.place):
+		return false
+	case p == nil:
+		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
+		return false
+	case ref.Fence.Job > j.epoch || p.phase == partSaving:
+		return false
+	case ref.Fence.Manager < p.fence.Manager:
 		m.stale(env, j, p, ref.Fence, "heartbeat")
-		m.stopOrphan(env, mgr, ref, "a newer dispatch replaced it")
-	case c == 0 && p.manager == mgr.id && (p.phase == partAdopting || p.phase == partSent || p.phase == partWaiting):
+		return false // its fellow that took over has told it, or will
+	}
+	p.missed, p.renewed = 0, env.Now()
+	if p.phase == partDone {
+		return true // it sends its result until that is acknowledged
+	}
+	p.fence.Manager = ref.Fence.Manager
+	p.ever = true
+	if ref.Fence.Job < j.epoch {
+		m.reclaim(env, j, p, mgr)
+		return true
+	}
+	if p.phase != partRunning || p.manager != mgr.id {
+		p.manager = mgr.id
 		m.takenUp(env, j, p)
 		m.sendCancel(env, j, p)
 	}
+	return true
 }
 
-func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.PartRef, reason string) {
-	env.Send(mgr.stream, &message.PartCancel{Job: ref.Job, Fence: ref.Fence, State: message.JobCancelled, Reason: reason})
+// takeBack dispatches a queued job again where a manager has taken a part up after
+// all: it refused one copy of a dispatch and obeyed another.
+func (m *Machine) takeBack(env node.Env, j *job, d *datacenter) bool {
+	if j.state != message.JobQueued || slices.Contains(j.closed, d.name) {
+		return false
+	}
+	to := []*datacenter{d}
+	if len(j.named) > 0 {
+		to = nil
+		for _, name := range j.named {
+			if known := m.datacenters[name]; known != nil {
+				to = append(to, known)
+			}
+		}
+		if len(to) < len(j.named) || !slices.Contains(to, d) {
+			return false
+		}
+	}
+	m.leaveQueue(env, j)
+	m.dispatch(env, j, to)
+	return true
+}
+
+// reclaim tells a manager that goes on under the epoch of a gate that is gone who
+// owns the job now.
+func (m *Machine) reclaim(env node.Env, j *job, p *part, mgr *manager) {
+	if p.manager == mgr.id && p.phase == partSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
+		return
+	}
+	m.sendTo(env, j, p, mgr)
+	m.sendCancel(env, j, p)
+	m.arm(env, j)
+}
+
+func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.PartRef, j *job, reason string) {
+	fence := ref.Fence
+	fence.Job = max(fence.Job, j.epoch)
+	env.Send(mgr.stream, &message.PartCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
+}
+
+// refusesSet refuses who is configured with other gates: two sets have two
+// majorities.
+func (m *Machine) refusesSet(env node.Env, in *node.Input, h *message.ManagerHeartbeat) bool {
+	theirs := slices.Sorted(slices.Values(h.Gates))
+	if len(theirs) == 0 || slices.Equal(theirs, texts(m.gates)) {
+		return false
+	}
+	if h.Sequence == 1 { // told once a stream
+		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.gates), Theirs: list(theirs)})
+	}
+	return true
 }

@@ -1,25 +1,48 @@
 package gate
 
 import (
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/ring"
+	"hyperscale/core/swim"
+	"hyperscale/core/uplink"
 )
 
 // Machine is a gate.
 type Machine struct {
 	config Config
 
+	// What it shares with its fellows; made at the start, when its address is known.
+	gates      []node.Addr // configured, sorted
+	links      *uplink.Links
+	leases     *lease.Registers
+	files      *archive.Archive
+	ring       *ring.Ring
+	swim       *swim.Group
+	election   *election.Election
+	quorum     circuit
+	vacant     map[message.JobID]node.Instant // since when the leader has seen them so
+	reasons    map[node.ID]standing
+	clocks     map[node.ID]clock
+	multiplier int    // of local health
+	alarms     uint32 // of clocks
+	alarm      string // the newest
+
 	jobs      map[message.JobID]*job
-	keys      map[string]*job
 	queue     []*job // QUEUED, the oldest first
 	active    []*job // dispatched and not ended
 	ended     []*job // the oldest end first
 	number    uint64 // of the newest job
-	accepting int    // jobs whose first record is not on disk
+	accepting int    // jobs whose first record is on no majority
 	specBytes int    // of jobs that have not ended
-	results   int    // kept
+	results   int    // whose file is kept
 	resultSum int    // bytes of them
+	lookups   map[message.JobID]*lookup
+	forwarded []passed // results that were passed on, the oldest first
 
 	managers    map[node.ID]*manager
 	datacenters map[string]*datacenter
@@ -27,14 +50,24 @@ type Machine struct {
 
 	watchers  int
 	following map[node.StreamID][]*job // by who watches
+	greeted   map[node.StreamID]bool   // clients that know the set of gates
 	pending   []*watcher               // have something to be told at the next push
 	pushing   bool
 
-	puts        []*put // not completed, the oldest first
-	refused     []*put // by the disk, to be tried again
-	token       node.Token
+	ticket  uint64 // of the newest update, file or read
+	kept    map[uint64]keeping
+	fetches map[uint64]fetch
+	unkept  []keeping // files that were refused, to be tried again
+	unread  []fetch   // and those that nobody had
+
+	token       node.Token // of the newest write of its own
+	writes      int        // of its own that are under way
 	storeFailed bool
-	stopping    bool
+	draining    bool // takes no new work
+	stopping    bool // and is to halt
+	halted      bool
+	deadline    node.Instant
+	moved       map[message.JobID]node.Addr // jobs on their way to another gate
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -45,11 +78,16 @@ func New(c Config) *Machine {
 		node.Bug("gate: %v", err)
 	}
 	return &Machine{
-		config: c, jobs: map[message.JobID]*job{}, keys: map[string]*job{},
-		following: map[node.StreamID][]*job{},
-		managers:  map[node.ID]*manager{}, datacenters: map[string]*datacenter{},
+		config: c, jobs: map[message.JobID]*job{}, lookups: map[message.JobID]*lookup{},
+		following: map[node.StreamID][]*job{}, greeted: map[node.StreamID]bool{},
+		managers: map[node.ID]*manager{}, datacenters: map[string]*datacenter{},
+		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, moved: map[message.JobID]node.Addr{},
+		reasons: map[node.ID]standing{}, clocks: map[node.ID]clock{},
 	}
 }
+
+// Warnings tell an operator what the configuration puts at risk.
+func (m *Machine) Warnings() []string { return m.config.Warnings() }
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
@@ -58,8 +96,14 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 		m.start(env)
 	case node.InputMessage:
 		m.receive(env, in)
+	case node.InputStreamOpened:
+		if !m.swim.Opened(env, in) {
+			m.links.Opened(env, in)
+		}
 	case node.InputStreamBroken:
-		m.onBroken(env, in.Stream)
+		if _, ours := m.links.Broken(env, in); !ours && !m.swim.Broken(env, in) {
+			m.onBroken(env, in.Stream)
+		}
 	case node.InputTimer:
 		m.fire(env, in.Timer)
 	case node.InputStored:
@@ -67,24 +111,63 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputStop:
 		m.onStop(env)
 	}
+	m.settle(env)
+	m.haltIfDone(env)
 }
 
 func (m *Machine) receive(env node.Env, in *node.Input) {
+	switch in.From.Role {
+	case node.RoleGate:
+		m.fromFellow(env, in)
+	case node.RoleManager:
+		m.fromManager(env, in)
+	default:
+		m.fromClient(env, in)
+	}
+}
+
+// fromClient answers whoever is neither gate nor manager.
+func (m *Machine) fromClient(env node.Env, in *node.Input) {
+	if in.Stream == 0 {
+		m.ignore(env, in, "clients speak on streams")
+		return
+	}
+	m.greet(env, in)
 	switch body := in.Message.(type) {
 	case *message.JobSubmit:
 		m.onSubmit(env, in, body)
 	case *message.JobWatch:
-		m.onWatch(env, in, body)
+		m.onAsk(env, body.Job, &ask{what: askWatch, stream: in.Stream, request: body.Request, from: in.From.ID})
 	case *message.JobQuery:
-		m.onQuery(env, in, body)
+		m.onAsk(env, body.Job, &ask{what: askStatus, stream: in.Stream, request: body.Request, from: in.From.ID})
 	case *message.JobCancel:
-		m.onCancel(env, in, body)
+		m.onAsk(env, body.Job, &ask{what: askCancel, stream: in.Stream, request: body.Request, from: in.From.ID})
 	case *message.DatacenterQuery:
 		m.onDatacenterQuery(env, in, body)
 	case *message.StatusQuery:
 		m.onStatusQuery(env, in, body)
+	case *message.ClusterQuery:
+		m.onClusterQuery(env, in, body)
+	case *message.DrainRequest:
+		m.onDrainRequest(env, in, body)
 	case *message.ClientPing:
 		env.Send(in.Stream, &message.ClientPong{Counter: body.Counter})
+	default:
+		m.ignore(env, in, "no gate expects it")
+	}
+}
+
+// greet tells a client with its first message who the gates are.
+func (m *Machine) greet(env node.Env, in *node.Input) {
+	if in.From.Role != node.RoleClient || m.greeted[in.Stream] {
+		return
+	}
+	m.greeted[in.Stream] = true
+	env.Send(in.Stream, &message.GateSet{Gates: texts(m.gates)})
+}
+
+func (m *Machine) fromManager(env node.Env, in *node.Input) {
+	switch body := in.Message.(type) {
 	case *message.ManagerHeartbeat:
 		m.onHeartbeat(env, in, body)
 	case *message.JobAccepted:
@@ -100,7 +183,43 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	}
 }
 
+// fromFellow takes what gates say to each other, however it came.
+func (m *Machine) fromFellow(env node.Env, in *node.Input) {
+	if m.links.Receive(env, in) || uplink.AnswerBeat(env, in) ||
+		m.leases.Receive(env, in.From, in.Message) || m.files.Receive(env, in.From, in.Message) ||
+		m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
+		return
+	}
+	switch body := in.Message.(type) {
+	case *message.PartResult:
+		m.onPartResult(env, in, body)
+	case *message.PartResultAck:
+		m.onPassedAck(env, in, body)
+	case *message.Drain:
+		m.onDrain(env, body)
+	default:
+		m.ignore(env, in, "no gate expects it")
+	}
+}
+
 func (m *Machine) fire(env node.Env, k node.TimerKey) {
+	switch k.Part {
+	case node.PartGate:
+		m.fireOwn(env, k)
+	case node.PartUplink:
+		m.links.Fire(env, k)
+	case node.PartLease:
+		m.leases.Fire(env, k)
+	case node.PartArchive:
+		m.files.Fire(env, k)
+	case node.PartSwim:
+		m.swim.Fire(env, k)
+	case node.PartElection:
+		m.election.Fire(env, k)
+	}
+}
+
+func (m *Machine) fireOwn(env node.Env, k node.TimerKey) {
 	switch k.Kind {
 	case node.GateSilence:
 		m.onSilence(env)
@@ -114,6 +233,8 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 		m.onPush(env)
 	case node.GateQueue:
 		m.onQueueTimer(env)
+	case node.GateStop:
+		m.handOver(env)
 	}
 }
 
@@ -125,23 +246,11 @@ func (m *Machine) ignore(env node.Env, in *node.Input, why string) {
 // come back on another one.
 func (m *Machine) onBroken(env node.Env, s node.StreamID) {
 	m.dropWatchers(s)
+	delete(m.greeted, s)
 	//lint:orderfree at most one manager speaks on a stream
 	for _, mgr := range m.managers {
 		if mgr.stream == s {
 			mgr.stream = 0
 		}
-	}
-}
-
-// onStop takes no new work; what was asked of the disk is waited for. Jobs go
-// on where they run, and are found again after the restart.
-func (m *Machine) onStop(env node.Env) {
-	m.stopping = true
-	m.haltIfDone(env)
-}
-
-func (m *Machine) haltIfDone(env node.Env) {
-	if m.stopping && len(m.puts) == 0 {
-		env.Halt("")
 	}
 }

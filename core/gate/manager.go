@@ -32,6 +32,9 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		m.ignore(env, in, "its sender is no manager")
 		return
 	}
+	if m.refusesSet(env, in, h) {
+		return
+	}
 	mgr := m.managers[in.From.ID]
 	if why := mgr.twin(in.From); why != "" {
 		if h.Sequence == 1 { // told once a stream
@@ -56,8 +59,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
 	}
 	mgr.place.cores = max(mgr.place.cores, h.CoresTotal)
-	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence})
-	m.compare(env, mgr, h.Parts)
+	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Parts: m.compare(env, mgr, h.Parts)})
 	m.schedule(env)
 }
 
@@ -130,7 +132,7 @@ func (m *Machine) onSilence(env node.Env) {
 	m.watchSilence(env)
 }
 
-// lose gives up a manager: its parts go to others, under higher epochs.
+// lose gives up a manager: what it has not taken up goes to another one.
 func (m *Machine) lose(env node.Env, mgr *manager, reason string) {
 	if !mgr.live {
 		return

@@ -15,18 +15,7 @@ const (
 	nodesListed = 4096
 )
 
-func (m *Machine) onQuery(env node.Env, in *node.Input, q *message.JobQuery) {
-	j := m.jobs[q.Job]
-	if j == nil || !j.onDisk {
-		m.refuse(env, in.Stream, q.Request, message.CodeUnknownJob, "job "+q.Job.String())
-		return
-	}
-	status := m.status(env, j)
-	status.Request = q.Request
-	env.Send(in.Stream, status)
-}
-
-// status tells where a job stands, by what is on disk.
+// status tells where a job stands, by what is on a majority.
 func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 	j.sequence++
 	s := &message.JobStatus{
@@ -37,7 +26,7 @@ func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 		s.Position, s.Reason = j.position, m.waitReason(j)
 	}
 	if j.shown.Terminal() {
-		if j.result != nil {
+		if m.resultHere(j) {
 			s.Datacenters = places(j.result.Result.Datacenters, dropSteps)
 		}
 		return s
@@ -62,10 +51,14 @@ func (p *part) shown() message.DatacenterResult {
 	switch p.phase {
 	case partRunning, partDone:
 		d.State = message.JobRunning
+	case partSent:
+		if d.State = message.JobDispatching; p.accepted { // by who goes on with it
+			d.State = message.JobRunning
+		}
 	case partWaiting:
 		d.State, d.Error = message.JobQueued, "waits for a manager"
 	case partAdopting:
-		d.State, d.Error = message.JobRunning, "waits to hear of it after a restart"
+		d.State, d.Error = message.JobRunning, "waits to hear of it after a take-over"
 	default:
 		d.State = message.JobDispatching
 	}
@@ -79,7 +72,7 @@ func (m *Machine) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQ
 	var jobs []*job
 	//lint:orderfree sorted below by a total order
 	for _, j := range m.jobs {
-		if j.onDisk {
+		if j.ready {
 			jobs = append(jobs, j)
 		}
 	}

@@ -8,61 +8,79 @@ import (
 
 // onProgress keeps the newest of what the current manager tells.
 func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgress) {
-	j := m.jobs[r.Job]
-	if j == nil || j.state.Terminal() {
-		m.ignore(env, in, "no such job runs")
+	j, _ := m.owned(env, in, r.Job)
+	if j == nil {
 		return
 	}
 	p := j.part(r.Part.Name)
 	switch {
 	case p == nil:
 		m.ignore(env, in, "the job has no part there")
-	case r.Fence.Less(p.fence):
-		m.stale(env, j, p, r.Fence, "JobProgress")
-	case p.fence.Less(r.Fence) || p.phase == partDone || p.phase == partSaving:
+	case p.phase == partDone || p.phase == partSaving:
 		m.ignore(env, in, "the part is not running")
+	case !m.follows(env, in, j, p, r.Fence):
 	case r.Sequence <= p.sequence:
 		m.ignore(env, in, "a newer one has arrived")
 	default:
 		p.sequence, p.progress = r.Sequence, &r.Part
-		if p.manager == in.From.ID {
-			m.takenUp(env, j, p)
-		}
+		m.takenUp(env, j, p)
 		m.pushLater(env, j)
 	}
 }
 
-// onPartResult counts a part once. It is acknowledged when it is on disk, and
-// whenever it comes again.
+// onPartResult counts a part once. It is acknowledged when it is on a majority, and
+// whenever it comes again; what another gate owns is passed on to it.
 func (m *Machine) onPartResult(env node.Env, in *node.Input, r *message.PartResult) {
 	j := m.jobs[r.Job]
-	if j == nil {
-		m.ignore(env, in, "no such job")
-		env.Send(in.Stream, &message.PartResultAck{Job: r.Job, Fence: r.Fence, Stale: true})
-		return
-	}
-	p := j.part(r.Part.Name)
-	current := message.Fence{Job: jobEpoch, Manager: j.epochs[r.Part.Name]}
-	if p != nil {
-		current = p.fence
-	}
 	switch {
-	case r.Fence.Less(current) || p == nil && r.Fence == current:
-		env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Part: true, Got: r.Fence, Current: current, What: "PartResult"})
-		env.Send(in.Stream, &message.PartResultAck{Job: r.Job, Fence: r.Fence, Stale: true, Current: current})
-	case p == nil || current.Less(r.Fence) || !r.Part.State.Terminal():
+	case j != nil && j.ready && (j.shown.Terminal() || m.holds(env, j)):
+		m.onOwnResult(env, in, j, r)
+	case j != nil && !j.ready:
+		m.ignore(env, in, "its job is being taken over") // it comes again
+	default:
+		m.passOn(env, in, r)
+	}
+}
+
+func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.PartResult) {
+	p := j.part(r.Part.Name)
+	ack := &message.PartResultAck{Job: r.Job, Fence: r.Fence}
+	switch {
+	case p == nil:
+		ack.Stale, ack.Current = true, j.fence()
+		env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Part: true, Got: r.Fence, Current: ack.Current, What: "PartResult"})
+		m.answer(env, in, ack)
+	case p.counted && r.Fence.Manager == p.fence.Manager, p.phase == partDone && p.unheard:
+		m.answer(env, in, ack)
+	case r.Fence.Less(p.fence):
+		m.stale(env, j, p, r.Fence, "PartResult")
+		ack.Stale, ack.Current = true, p.fence
+		m.answer(env, in, ack)
+	case r.Fence.Job > j.epoch || r.Fence.Manager == 0 || !r.Part.State.Terminal() || p.counted:
 		m.ignore(env, in, "it is under a fence that was never given, or not an end")
-	case p.counted:
-		env.Send(in.Stream, &message.PartResultAck{Job: r.Job, Fence: r.Fence})
-	case p.phase == partDone && p.unheard:
-		m.ignore(env, in, "it comes after the gate gave the part up")
-		env.Send(in.Stream, &message.PartResultAck{Job: r.Job, Fence: r.Fence})
 	case p.phase == partDone:
-		p.ackTo = in.Stream
+		m.ackTo(p, in)
 	case p.phase == partSaving:
 		m.ignore(env, in, "its dispatch was not sent")
-	default:
+	case m.follows(env, in, j, p, r.Fence):
 		m.count(env, in, j, p, r)
+	}
+}
+
+// answer tells a manager, or the gate that passed its result on.
+func (m *Machine) answer(env node.Env, in *node.Input, ack *message.PartResultAck) {
+	if in.From.Role == node.RoleGate {
+		m.links.Post(env, in.From.Addr, ack)
+		return
+	}
+	env.Send(in.Stream, ack)
+}
+
+// ackTo keeps who is to be told once a result is on a majority.
+func (m *Machine) ackTo(p *part, in *node.Input) {
+	p.from, p.ackTo, p.ackBy = in.From.ID, in.Stream, ""
+	if in.From.Role == node.RoleGate {
+		p.from, p.ackBy = p.manager, in.From.Addr
 	}
 }
 
@@ -70,23 +88,21 @@ func (m *Machine) onPartResult(env node.Env, in *node.Input, r *message.PartResu
 // also when that answer is still on its way.
 func (m *Machine) count(env node.Env, in *node.Input, j *job, p *part, r *message.PartResult) {
 	m.release(p)
-	p.accepted, p.from, p.ackTo, p.result = true, in.From.ID, in.Stream, &r.Part
+	p.accepted, p.result = true, &r.Part
+	m.ackTo(p, in)
 	p.become(env.Now(), partDone)
 	if j.done() {
 		m.endParts(env, j)
 		return
 	}
-	m.save(env, &put{
-		what: "count a result", job: j, counted: []*part{p},
-		extra: []node.Record{encoded(partKey(j, p), r)},
-	})
+	file := encoded(r)
+	p.file = fileOf(file)
+	m.save(env, &put{what: "count a result", job: j, counted: []*part{p}, files: [][]byte{file}})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
 
-func partKey(j *job, p *part) string { return partPrefix + j.id.String() + "/" + p.datacenter }
-
-// confirmCounted: the results are on disk.
+// confirmCounted: the results are on a majority.
 func (m *Machine) confirmCounted(env node.Env, j *job, counted []*part) {
 	for _, p := range counted {
 		if p.counted {
@@ -96,7 +112,12 @@ func (m *Machine) confirmCounted(env node.Env, j *job, counted []*part) {
 		env.Emit(event.PartCounted{
 			Job: j.id, Fence: p.fence, Datacenter: p.datacenter, Manager: p.from, State: p.result.State, Started: startedOf(p.result),
 		})
-		env.Send(p.ackTo, &message.PartResultAck{Job: j.id, Fence: p.fence})
+		ack := &message.PartResultAck{Job: j.id, Fence: p.fence}
+		if p.ackBy != "" {
+			m.links.Post(env, p.ackBy, ack)
+		} else {
+			env.Send(p.ackTo, ack)
+		}
 	}
 }
 

@@ -1,89 +1,196 @@
 package gate
 
 import (
+	"cmp"
+	"slices"
+
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// put is one write and what follows it.
+// put is one write to a job's register and what follows it: first the files that
+// it names go to a majority, then the record does, then anybody is told.
 type put struct {
-	token   node.Token
 	what    string
-	job     *job // whose record goes with it; nil for none
-	upTo    int  // transitions that the record holds
-	final   bool // the job's end, which makes all its other writes needless
-	extra   []node.Record
-	counted []*part            // results that the write makes durable
-	then    func(env node.Env) // after it is on disk
-	refused func(env node.Env) // instead of trying again
+	job     *job
+	upTo    int // transitions that the record holds
+	record  []byte
+	files   [][]byte // that the record newly names
+	missing int      // of them that no majority has
+	ticket  uint64   // of the update, 0 until it is sent
+	final   bool     // the job's end
+	counted []*part  // results that the write makes durable
+	then    func(env node.Env)
 }
 
-// save writes the job's record as it is now, and extra records with it.
+// save writes the job's record as it is now. Records go out in the order of the
+// calls, so that none names a file of a later one.
 func (m *Machine) save(env node.Env, p *put) {
-	m.token++
-	p.token = m.token
-	records := p.extra
-	if p.job != nil {
-		p.upTo = p.job.told + len(p.job.untold)
-		records = append([]node.Record{p.job.record(env.Now())}, p.extra...)
+	j := p.job
+	p.upTo = j.told + len(j.untold)
+	p.record = j.record(env.Now())
+	p.missing = len(p.files)
+	j.open = append(j.open, p)
+	for _, b := range p.files {
+		m.keep(env, p, b)
 	}
-	m.puts = append(m.puts, p)
-	env.Store().Put(records, p.token)
+	m.issue(env, j)
 }
 
-func (m *Machine) onStored(env node.Env, in *node.Input) {
-	if len(m.puts) == 0 || m.puts[0].token != in.Token {
-		node.Bug("gate: write %d completed, %d were waited for", in.Token, len(m.puts))
+// keep sends a file to a majority, for a write that names it.
+func (m *Machine) keep(env node.Env, p *put, b []byte) {
+	m.ticket++
+	m.kept[m.ticket] = keeping{p, b}
+	m.files.Keep(env, b, m.ticket)
+}
+
+// keeping is a file on its way, for the write that waits for it.
+type keeping struct {
+	put   *put
+	bytes []byte
+}
+
+// issue sends the writes whose files, and those of all before them, are kept.
+func (m *Machine) issue(env node.Env, j *job) {
+	for _, p := range j.open {
+		switch {
+		case p.ticket != 0:
+			continue
+		case p.missing > 0:
+			return
+		}
+		m.ticket++
+		p.ticket = m.ticket
+		if !j.ready {
+			m.acquire(env, j, p.record)
+			return
+		}
+		m.leases.Update(env, j.id, p.record, p.ticket)
 	}
-	p := m.puts[0]
-	m.puts = m.puts[1:]
-	if in.Err != nil {
-		m.onStoreFailed(env, p, in.Err)
-	} else {
-		m.storeFailed = false
+}
+
+// onKept goes on with the write that waited for a file, unless its job is another
+// gate's by now.
+func (m *Machine) onKept(env node.Env, ticket uint64) {
+	k, ok := m.kept[ticket]
+	if !ok {
+		return
+	}
+	delete(m.kept, ticket)
+	k.put.missing--
+	if j := k.put.job; m.jobs[j.id] == j {
+		m.issue(env, j)
+	}
+}
+
+// onNotKept tries again what a job that runs cannot do without, and refuses a job
+// that nobody was told of.
+func (m *Machine) onNotKept(env node.Env, ticket uint64, err error) {
+	k, ok := m.kept[ticket]
+	if !ok {
+		return
+	}
+	delete(m.kept, ticket)
+	j := k.put.job
+	switch {
+	case m.jobs[j.id] != j:
+	case !j.ready:
+		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
+	default:
+		m.unkept = append(m.unkept, k)
+		m.retryLater(env)
+	}
+}
+
+// onUpdated: a majority has the record of a ticket, or a later one.
+func (m *Machine) onUpdated(env node.Env, j *job, ticket uint64) {
+	for m.jobs[j.id] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
+		p := j.open[0]
+		j.open = j.open[1:]
 		m.onPut(env, p)
 	}
-	m.haltIfDone(env)
 }
 
 func (m *Machine) onPut(env node.Env, p *put) {
-	if p.job != nil {
-		m.confirmCounted(env, p.job, p.counted)
-		m.tell(env, p.job, p.upTo)
-	}
+	j := p.job
+	m.confirmCounted(env, j, p.counted)
+	m.tell(env, j, p.upTo)
 	if p.then != nil {
 		p.then(env)
 	}
-	if p.job != nil {
-		m.answerCancels(env, p.job)
-		m.pushNow(env, p.job)
+	m.answerCancels(env, j)
+	m.pushNow(env, j)
+	if len(j.open) == 0 {
+		m.serveAll(env, j)
 	}
 }
 
-// onStoreFailed keeps what must not be lost for another try: the job's record
-// is then encoded anew, so that an old one never follows a newer one.
-func (m *Machine) onStoreFailed(env node.Env, p *put, err error) {
-	env.Emit(event.StoreFailed{What: p.what, Err: err.Error()})
-	m.storeFailed = true
-	if p.refused != nil {
-		p.refused(env)
-	} else {
-		m.refused = append(m.refused, p)
+// remember writes a record of this gate's own. It is no job's: it may be lost.
+func (m *Machine) remember(env node.Env, key string, value []byte) {
+	m.token++
+	env.Store().Put([]node.Record{{Key: key, Value: value}}, m.token)
+	m.writes++
+}
+
+// onStored watches how the disk is, whoever wrote to it.
+func (m *Machine) onStored(env node.Env, in *node.Input) {
+	switch in.Token.Part() {
+	case node.PartNone:
+		m.writes--
+	case node.PartLease:
+		m.leases.Stored(env, in)
+	case node.PartArchive:
+		m.files.Stored(env, in)
+	case node.PartElection:
+		m.election.Stored(env, in)
 	}
+	if in.Err == nil {
+		m.storeFailed = false
+		return
+	}
+	if in.Token.Part() == node.PartNone { // parts tell of their own
+		env.Emit(event.StoreFailed{What: "remember a datacenter", Err: in.Err.Error()})
+	}
+	m.storeFailed = true
+	m.retryLater(env)
+	for _, j := range m.unkeptJobs() {
+		m.rejected(env, j, message.CodeStoreFull, "the gate's disk refuses writes")
+	}
+}
+
+// unkeptJobs are those that nobody was told of and whose program is on no majority,
+// in the order of their submission.
+func (m *Machine) unkeptJobs() []*job {
+	var all []*job
+	if m.accepting == 0 {
+		return nil
+	}
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if !j.ready && len(j.open) > 0 && j.open[0].missing > 0 {
+			all = append(all, j)
+		}
+	}
+	slices.SortFunc(all, func(a, b *job) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+func (m *Machine) retryLater(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateRetry), m.config.StoreRetry)
 }
 
-// onStoreRetry writes again what was refused, or a mark that only tells whether
-// the disk is well.
+// onStoreRetry sends the files again that were refused, and writes a mark that
+// only tells whether the disk is well.
 func (m *Machine) onStoreRetry(env node.Env) {
-	again := m.refused
-	m.refused = nil
-	for _, p := range again {
-		if p.job == nil || p.final || !p.job.state.Terminal() {
-			m.save(env, p)
+	again := m.unkept
+	m.unkept = nil
+	for _, k := range again {
+		if m.jobs[k.put.job.id] == k.put.job {
+			m.keep(env, k.put, k.bytes)
 		}
 	}
-	if len(again) == 0 && m.storeFailed {
-		m.save(env, &put{what: "probe", extra: []node.Record{{Key: "probe", Value: []byte{1}}}, refused: func(node.Env) {}})
+	if m.storeFailed {
+		m.remember(env, probeKey, []byte{1})
 	}
 }

@@ -3,34 +3,33 @@ package gate
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-func (m *Machine) refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
-	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
-}
-
-// refuseForRoom also tells when to come back: later, and not all at once.
-func (m *Machine) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
-	after := env.Rand(node.PurposeJitter).Duration(m.config.RetryAfter, 2*m.config.RetryAfter).Round(time.Millisecond)
-	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: after})
-}
-
+// onSubmit answers for a key that is known, sends on what another gate owns, and
+// begins to own the rest. The same key at two gates is one register: one of them
+// gets it, the other sends its clients on.
 func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
-	if j := m.keys[s.Key]; j != nil {
-		m.onKnownKey(env, in, j, s)
-		return
-	}
-	if m.stopping {
-		m.refuseForRoom(env, in.Stream, s.Request, message.CodeDraining, "gate "+string(env.Self().ID)+" is shutting down")
+	id := message.JobOf(s.Key)
+	a := &ask{what: askSubmit, stream: in.Stream, request: s.Request, from: in.From.ID, digest: payload(s)}
+	if j := m.jobs[id]; j != nil {
+		a.again = true
+		m.askJob(env, j, a)
 		return
 	}
 	if code, detail := m.check(s); code != message.CodeNone {
 		m.refuse(env, in.Stream, s.Request, code, detail)
+		return
+	}
+	if m.elsewhere(env, id, a) {
+		return
+	}
+	if m.retiring() {
+		m.refuseForRoom(env, in.Stream, s.Request, message.CodeDraining, "gate "+string(env.Self().ID)+" takes no new jobs")
 		return
 	}
 	if code, detail := m.checkPlaces(s); code.Retryable() {
@@ -45,7 +44,9 @@ func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 		return
 	}
-	m.accept(env, in, s)
+	if !m.circuitRefuses(env, a) {
+		m.accept(env, s, a)
+	}
 }
 
 // payload is the digest of all that makes two submissions the same.
@@ -53,22 +54,6 @@ func payload(s *message.JobSubmit) uint64 {
 	same := *s
 	same.Request, same.Key = message.RequestID{}, ""
 	return same.Digest()
-}
-
-// onKnownKey answers a repeated submission. While the first one is on its way to
-// the disk nothing is promised: the answer waits.
-func (m *Machine) onKnownKey(env node.Env, in *node.Input, j *job, s *message.JobSubmit) {
-	switch {
-	case payload(s) != j.digest:
-		m.refuse(env, in.Stream, s.Request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", s.Key))
-	case j.onDisk:
-		env.Send(in.Stream, &message.JobAck{Request: s.Request, Job: j.id, Duplicate: true})
-	case len(j.acks) >= m.config.WaitersMax:
-		env.Emit(event.Shed{What: "submit", Why: "too many wait for one key"})
-		m.refuseForRoom(env, in.Stream, s.Request, message.CodeQueueFull, fmt.Sprintf("%d submissions wait for key %q", len(j.acks), s.Key))
-	default:
-		j.acks = append(j.acks, waiter{in.Stream, s.Request, true})
-	}
 }
 
 // checkPlaces says whether the datacenters that the job names are known, or any
@@ -110,48 +95,44 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// accept gives the job its name and its first record.
-func (m *Machine) accept(env node.Env, in *node.Input, s *message.JobSubmit) {
+// accept gives the job its first record: PENDING until a majority has it. Whoever
+// submits the same key meanwhile waits with the first.
+func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *ask) {
 	m.number++
+	kept := *s
+	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
+	file := encoded(&kept)
 	j := &job{
-		id: message.JobID(env.Rand(node.PurposeID).ID()), number: m.number, key: s.Key, digest: payload(s), name: s.Name,
-		spec: s, specSize: s.Size(), named: sortedNames(s.Datacenters), runTimeout: m.runTimeout(s),
-		born: env.Now(), epochs: map[string]uint64{}, sequence: env.Self().Incarnation << 32,
-		acks: []waiter{{in.Stream, s.Request, false}},
+		id: message.JobOf(s.Key), number: m.number, key: s.Key, digest: a.digest, name: s.Name,
+		spec: s, specSize: s.Size(), specFile: fileOf(file), named: sortedNames(s.Datacenters), runTimeout: m.runTimeout(s),
+		born: env.Now(), sequence: env.Self().Incarnation << 32, asks: []*ask{a},
 	}
-	m.jobs[j.id], m.keys[j.key] = j, j
+	m.jobs[j.id] = j
 	m.specBytes += j.specSize
 	m.accepting++
 	j.become(message.JobSubmitted, "")
 	j.become(message.JobQueued, "")
-	kept := *s
-	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
-	m.save(env, &put{
-		what: "accept a job", job: j, extra: []node.Record{encoded(specPrefix+j.id.String(), &kept)},
-		then:    func(env node.Env) { m.accepted(env, j) },
-		refused: func(env node.Env) { m.rejected(env, j) },
-	})
+	env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.id), m.config.QuorumTimeout)
+	m.save(env, &put{what: "accept a job", job: j, files: [][]byte{file}})
 }
 
+// onKeepTimeout: no majority keeps the program of a job that nobody was told of.
+func (m *Machine) onKeepTimeout(env node.Env, j *job) {
+	if j.takeover || len(j.open) == 0 || j.open[0].missing == 0 {
+		return // its register tells
+	}
+	m.quorum.failed(env.Now())
+	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
+}
+
+// accepted: the job is this gate's, and a majority has its first record.
 func (m *Machine) accepted(env node.Env, j *job) {
 	m.accepting--
-	j.onDisk = true
-	for _, w := range j.acks {
-		env.Send(w.stream, &message.JobAck{Request: w.request, Job: j.id, Duplicate: w.again})
-	}
-	j.acks = nil
+	j.ready = true
+	first := j.open[0]
+	j.open = j.open[1:]
+	m.onPut(env, first)
 	j.queued = env.Now()
 	m.enqueue(env, j)
 	m.schedule(env)
-}
-
-// rejected forgets a job that the disk did not take; nobody was told of it.
-func (m *Machine) rejected(env node.Env, j *job) {
-	m.accepting--
-	m.specBytes -= j.specSize
-	delete(m.jobs, j.id)
-	delete(m.keys, j.key)
-	for _, w := range j.acks {
-		m.refuseForRoom(env, w.stream, w.request, message.CodeStoreFull, "the gate's disk refuses writes")
-	}
 }

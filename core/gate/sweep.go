@@ -3,22 +3,28 @@ package gate
 import (
 	"slices"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // onSweep forgets what is old.
 func (m *Machine) onSweep(env node.Env) {
 	now := env.Now()
-	for len(m.ended) > 0 && now.Sub(m.ended[0].ended) >= m.config.KeyAge {
+	for m.leases.Speaks() && len(m.ended) > 0 && now.Sub(m.ended[0].ended) >= m.config.KeyAge {
 		m.forget(env, m.ended[0])
 	}
 	for _, j := range m.ended {
 		if now.Sub(j.ended) < m.config.ResultAge {
 			break
 		}
-		m.dropResult(env, j)
+		m.forgetResult(j)
 	}
 	m.sweepPlaces(env, now)
+	if m.leases.Speaks() {
+		m.seeAll(env)
+		m.sweepFiles(env)
+		m.keepHouse(env)
+	}
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
 }
 
@@ -37,7 +43,7 @@ func (m *Machine) sweepPlaces(env node.Env, now node.Instant) {
 		}
 		if len(d.managers) == 0 && now.Sub(d.silent) >= m.config.KeyAge {
 			m.forgetDatacenter(d)
-			m.save(env, &put{what: "forget a datacenter", extra: []node.Record{{Key: datacenterPrefix + d.name}}})
+			m.remember(env, datacenterPrefix+d.name, nil)
 		}
 	}
 }
@@ -51,24 +57,23 @@ func (m *Machine) forgetOldest(env node.Env) bool {
 	return true
 }
 
+// forget leaves a tombstone of the job, so that nothing late revives it.
 func (m *Machine) forget(env node.Env, j *job) {
-	m.dropResult(env, j)
+	m.forgetResult(j)
 	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
 	m.unfollow(j)
 	delete(m.jobs, j.id)
-	delete(m.keys, j.key)
-	m.save(env, &put{what: "forget a job", extra: []node.Record{{Key: jobPrefix + j.id.String()}}})
+	m.leases.Forget(env, j.id)
 }
 
-// dropResult keeps the job's state and key.
-func (m *Machine) dropResult(env node.Env, j *job) {
-	if j.result == nil {
+// forgetResult keeps the job's state and key; the file goes with the next sweep.
+func (m *Machine) forgetResult(j *job) {
+	if j.resultFile == (message.FileDigest{}) {
 		return
 	}
-	j.result = nil
 	m.results--
 	m.resultSum -= j.resultBytes
-	m.save(env, &put{what: "drop a result", extra: []node.Record{{Key: resultPrefix + j.id.String()}}})
+	j.result, j.resultFile = nil, message.FileDigest{}
 }
 
 // boundResults drops the oldest results until the rest is within its bounds.
@@ -77,6 +82,42 @@ func (m *Machine) boundResults(env node.Env) {
 		if m.results <= m.config.ResultsMax && m.resultSum <= m.config.ResultBytesMax {
 			return
 		}
-		m.dropResult(env, j)
+		if j.resultFile != (message.FileDigest{}) {
+			m.files.Drop(env, j.resultFile)
+			m.forgetResult(j)
+		}
 	}
+}
+
+// sweepFiles drops what no record names: programs of jobs that have ended, results
+// that are too old, files of acquisitions that came to nothing.
+func (m *Machine) sweepFiles(env node.Env) {
+	inUse := map[message.FileDigest]bool{}
+	for _, id := range m.leases.Known() {
+		if j := m.jobs[id]; j != nil && j.ready && j.shown.Terminal() {
+			inUse[j.resultFile] = true
+			continue
+		}
+		seen, ok := m.leases.Seen(env.Now(), id)
+		if !ok {
+			continue
+		}
+		if rec, err := readRecord(id, seen.Record); err == nil {
+			for _, d := range rec.files() {
+				inUse[d] = true
+			}
+		}
+	}
+	//lint:orderfree a set
+	for _, k := range m.kept {
+		inUse[fileOf(k.bytes)] = true
+	}
+	for _, j := range m.jobs { //lint:orderfree a set
+		for _, p := range j.open {
+			for _, b := range p.files {
+				inUse[fileOf(b)] = true
+			}
+		}
+	}
+	m.files.Sweep(env, inUse)
 }

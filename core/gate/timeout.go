@@ -21,6 +21,9 @@ func (m *Machine) arm(env node.Env, j *job) {
 	} else {
 		next = min(next, j.started.Add(j.runTimeout))
 		for _, p := range j.parts {
+			if p.ever && p.phase != partDone {
+				next = min(next, max(p.renewed.Add(m.config.datacenterGuard()), env.Now().Add(m.config.DispatchRetry)))
+			}
 			switch p.phase {
 			case partSent, partWaiting:
 				next = min(next, p.sent.Add(m.config.DispatchRetry))
@@ -38,7 +41,13 @@ func (j *job) stopping() bool { return j.state == message.JobCancelling || j.exp
 func (m *Machine) onJobTimer(env node.Env, id message.JobID) {
 	j := m.jobs[id]
 	switch {
-	case j == nil || j.state.Terminal() || j.state == message.JobQueued:
+	case j == nil || j.ready && (j.state.Terminal() || j.state == message.JobQueued):
+		return
+	case !j.ready:
+		m.onKeepTimeout(env, j)
+		return
+	case !m.holds(env, j):
+		env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.id), m.config.CancelRetry) // until it is told to be lost
 		return
 	case j.stopping():
 		m.resendCancels(env, j)
@@ -54,25 +63,26 @@ func (m *Machine) onJobTimer(env node.Env, id message.JobID) {
 
 // nudge does again what a part waits for.
 func (m *Machine) nudge(env node.Env, j *job, p *part) {
+	if m.expired(env, p) {
+		m.onExpired(env, j, p)
+		return
+	}
 	now := env.Now()
 	switch p.phase {
 	case partSent:
 		if now.Sub(p.since) >= m.config.AnswerTimeout {
 			p.refusedBy = append(p.refusedBy, p.manager)
-			m.onManagerLost(env, j, p)
+			m.dispatchAgain(env, j, p)
 		} else if now.Sub(p.sent) >= m.config.DispatchRetry {
 			m.send(env, j, p)
 		}
 	case partWaiting:
 		if now.Sub(p.sent) >= m.config.DispatchRetry {
-			p.sent = now
-			if m.assign(env, j, p) {
-				m.saveDispatch(env, j)
-			}
+			m.assign(env, j, p)
 		}
 	case partAdopting:
 		if now.Sub(p.since) >= m.config.ManagerSilence {
-			m.onManagerLost(env, j, p)
+			m.assign(env, j, p)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -19,26 +21,22 @@ type watcher struct {
 	waiting bool // for the next push
 }
 
-func (m *Machine) onWatch(env node.Env, in *node.Input, w *message.JobWatch) {
-	j := m.jobs[w.Job]
-	if j == nil || !j.onDisk {
-		m.refuse(env, in.Stream, w.Request, message.CodeUnknownJob, "job "+w.Job.String())
-		return
-	}
-	at := slices.IndexFunc(j.watchers, func(o *watcher) bool { return o.stream == in.Stream })
+// follow has a client told of a job, now and whenever it changes.
+func (m *Machine) follow(env node.Env, j *job, a *ask) {
+	at := slices.IndexFunc(j.watchers, func(o *watcher) bool { return o.stream == a.stream })
 	if at >= 0 {
-		j.watchers[at].request = w.Request
+		j.watchers[at].request = a.request
 		m.push(env, j.watchers[at])
 		return
 	}
 	if m.watchers >= m.config.WatchersMax {
 		env.Emit(event.Shed{What: "watch", Why: "too many watchers"})
-		m.refuseForRoom(env, in.Stream, w.Request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.watchers, m.config.WatchersMax))
+		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.watchers, m.config.WatchersMax))
 		return
 	}
 	m.watchers++
-	m.following[in.Stream] = append(m.following[in.Stream], j)
-	j.watchers = append(j.watchers, &watcher{stream: in.Stream, request: w.Request, job: j})
+	m.following[a.stream] = append(m.following[a.stream], j)
+	j.watchers = append(j.watchers, &watcher{stream: a.stream, request: a.request, job: j})
 	m.pushNow(env, j)
 }
 
@@ -55,8 +53,11 @@ func (m *Machine) dropWatchers(s node.StreamID) {
 // pushNow tells every watcher of a job; those that were told a moment ago are
 // told by the next push, unless it has ended.
 func (m *Machine) pushNow(env node.Env, j *job) {
-	if len(j.watchers) == 0 || !j.onDisk {
+	if len(j.watchers) == 0 || !j.ready {
 		return
+	}
+	if j.shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j) {
+		return // they are told when it is here
 	}
 	for _, w := range j.watchers {
 		if w.told && env.Now().Sub(w.pushed) < m.config.PushMin && !j.shown.Terminal() {
@@ -84,8 +85,13 @@ func (m *Machine) unfollow(j *job) {
 	j.watchers = nil
 }
 
-// push sends the status, and the result behind it once there is one.
+// push sends the status, and the result behind it once there is one. Who has the
+// job no more, for all it knows, tells nothing of it.
 func (m *Machine) push(env node.Env, w *watcher) {
+	if !w.job.shown.Terminal() && !m.holds(env, w.job) {
+		m.wait(env, w)
+		return
+	}
 	w.pushed, w.told = env.Now(), true
 	status := m.status(env, w.job)
 	status.Request = w.request
@@ -95,6 +101,52 @@ func (m *Machine) push(env node.Env, w *watcher) {
 		result.Request = w.request
 		env.Send(w.stream, result)
 	}
+}
+
+// resultHere says whether a job's result can be told, and reads it if this gate's
+// own disk has it.
+func (m *Machine) resultHere(j *job) bool {
+	if j.result != nil || j.resultFile == (message.FileDigest{}) {
+		return j.result != nil
+	}
+	if b, ok := m.files.Have(j.resultFile); ok {
+		j.result, _ = decoded[*message.JobResult](b)
+	}
+	return j.result != nil
+}
+
+// wantResult asks the fellows for a result, and says whether it may come.
+func (m *Machine) wantResult(env node.Env, j *job) bool {
+	if j.resultFile == (message.FileDigest{}) {
+		return false
+	}
+	if j.loading == 0 {
+		j.loading = 1
+		m.ticket++
+		m.fetches[m.ticket] = fetch{job: j, file: j.resultFile}
+		m.files.Borrow(env, j.resultFile, m.ticket)
+	}
+	return true
+}
+
+// onResultHere tells those who wait what there is of a result. Gates that are away
+// may have it: who waits asks again.
+func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
+	j.loading = 0
+	result, err := decoded[*message.JobResult](o.Bytes)
+	switch {
+	case o.Err == nil && err == nil:
+		j.result = result
+	case o.Err != nil && !errors.Is(o.Err, archive.ErrMissing):
+		for _, w := range j.watchers {
+			m.refuseForRoom(env, w.stream, w.request, message.CodeQuorumUnavailable, "the result is at gates that do not answer: "+o.Err.Error())
+		}
+		m.unfollow(j)
+		return
+	default:
+		m.forgetResult(j)
+	}
+	m.pushNow(env, j)
 }
 
 // resultOf returns a copy of the job's result, or what is left of one that was

@@ -1,0 +1,169 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/ring"
+	"hyperscale/core/swim"
+	"hyperscale/core/uplink"
+)
+
+// groupName is the gates' own among the groups of a cluster.
+const groupName = "gates"
+
+// linkGroup tells the timers of the streams to fellows from others.
+const linkGroup = 1
+
+// startGroup makes this gate a member of the configured set; alone it is one too,
+// and a majority of one.
+func (m *Machine) startGroup(env node.Env) {
+	self := env.Self().Addr
+	m.gates = slices.Sorted(slices.Values(m.config.Gates))
+	if len(m.gates) == 0 {
+		m.gates = []node.Addr{self}
+	}
+	if !slices.Contains(m.gates, self) {
+		env.Halt("gate.gates = " + list(m.gates) + " must contain this gate's own address, " + string(self) + ": add it, or correct --advertise")
+		return
+	}
+	links := uplink.Default()
+	links.Group, links.Role, links.Beats = linkGroup, node.RoleGate, true
+	m.links = uplink.New(links, m.gates)
+	m.ring = ring.New(m.gates)
+	m.swim = m.newSwim()
+	m.leases = lease.New(m.leaseConfig(env), m.links)
+	files := archive.Default()
+	files.Group, files.Self, files.Members = groupName, self, m.gates
+	m.files = archive.New(files, m.links)
+	votes := election.Default()
+	votes.Group, votes.Self, votes.Voters = groupName, self, m.gates
+	m.election = election.New(votes, m.links)
+	m.links.Start(env)
+	m.swim.Start(env)
+	m.files.Start(env)
+	m.leases.Start(env)
+	m.election.Start(env)
+}
+
+func (m *Machine) leaseConfig(env node.Env) lease.Config {
+	self := env.Self().Addr
+	c := lease.Default()
+	c.Group, c.Self, c.Members = groupName, self, m.gates
+	c.Lease, c.AttemptTimeout, c.DriftPPM, c.Granularity = m.config.Lease, m.config.QuorumTimeout, m.config.DriftPPM, granularity
+	c.RetryMax = min(c.RetryMax, m.config.Lease/6)
+	c.RetryMin = min(c.RetryMin, c.RetryMax)
+	c.TombstoneAge, c.RecordMax = m.config.KeyAge, lease.RecordMax
+	c.Rank = func(job message.JobID) int { return m.ring.Rank(job, self, m.alive) }
+	return c
+}
+
+func (m *Machine) newSwim() *swim.Group {
+	c := swim.Default()
+	c.Group, c.Seeds = groupName, m.gates
+	return swim.New(c)
+}
+
+// alive says whether a fellow may be sent to: one that was never heard may be.
+func (m *Machine) alive(a node.Addr) bool {
+	o, ok := m.swim.FindAddr(a)
+	return !ok || !o.State.Gone()
+}
+
+// fellowAlive says whether another gate could take this one's jobs.
+func (m *Machine) fellowAlive() bool {
+	return slices.ContainsFunc(m.links.All(), func(k *uplink.Link) bool { return k.Stands && m.alive(k.Addr) })
+}
+
+// successor is the next gate in a job's order that stands.
+func (m *Machine) successor(env node.Env, id message.JobID) node.Addr {
+	for _, a := range m.ring.Order(id) {
+		if a == env.Self().Addr || !m.alive(a) {
+			continue
+		}
+		if k := m.links.To(a); k != nil && k.Stands {
+			return a
+		}
+	}
+	return ""
+}
+
+// takeSwim keeps what the membership says of fellows for people, compares clocks,
+// and lets this gate's own health decide whether it may lead. Who is dead is asked
+// where it matters: a death that was learnt acts like one that was seen.
+func (m *Machine) takeSwim(env node.Env) {
+	for _, c := range m.swim.Take() {
+		switch c.Kind {
+		case swim.ChangeMember:
+			m.reasons[c.Member.ID] = standing{env.Now(), c.Reason}
+			if c.To == swim.Removed {
+				delete(m.reasons, c.Member.ID)
+				delete(m.clocks, c.Member.ID)
+			}
+		case swim.ChangeSample:
+			m.onSample(env, &c.Member, c.Sample)
+		}
+	}
+	if now := m.swim.Multiplier(); now != m.multiplier {
+		m.multiplier = now
+		m.election.SetFitness(env, now)
+	}
+}
+
+// onElection: the leader keeps house.
+func (m *Machine) onElection(env node.Env, o election.Outcome) {
+	if o.Kind == election.Led {
+		m.keepHouse(env)
+	}
+}
+
+// keepHouse acquires what has been vacant for so long that every gate must have
+// missed its turn.
+func (m *Machine) keepHouse(env node.Env) {
+	leader, _, known := m.election.Leader()
+	if !known || leader != env.Self().Addr || !m.leases.Speaks() || m.retiring() {
+		return
+	}
+	vacant := map[message.JobID]node.Instant{}
+	for _, id := range m.leases.Known() {
+		seen, ok := m.leases.Seen(env.Now(), id)
+		if !ok || seen.Released || seen.Left > 0 || m.jobs[id] != nil {
+			continue
+		}
+		since, was := m.vacant[id]
+		if !was {
+			since = env.Now()
+		}
+		if env.Now().Sub(since) >= m.config.Lease+time.Duration(len(m.gates))*time.Second {
+			m.onVacant(env, lease.Outcome{Kind: lease.Vacant, Job: id})
+			continue
+		}
+		vacant[id] = since
+	}
+	m.vacant = vacant
+}
+
+func fileOf(b []byte) message.FileDigest { return sha256.Sum256(b) }
+
+func list[T ~string](names []T) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return strings.Join(all, ", ")
+}
+
+func texts(addrs []node.Addr) []string {
+	all := make([]string, len(addrs))
+	for i, a := range addrs {
+		all[i] = string(a)
+	}
+	return all
+}

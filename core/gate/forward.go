@@ -1,0 +1,61 @@
+package gate
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// passedMax bounds what is remembered of results that were passed on.
+const passedMax = 1024
+
+// passed is a result on its way to the gate that owns its job.
+type passed struct {
+	job    message.JobID
+	fence  message.Fence
+	stream node.StreamID // of the manager that is to be told
+}
+
+// passOn takes a result to the gate that owns its job, once: what another gate has
+// passed on already goes no further. Nothing is acknowledged here.
+func (m *Machine) passOn(env node.Env, in *node.Input, r *message.PartResult) {
+	seen, ok := m.leases.Seen(env.Now(), r.Job)
+	if ok {
+		if j := m.see(env, r.Job, seen.Token, seen.Released, seen.Record); j != nil {
+			m.onOwnResult(env, in, j, r)
+			return
+		}
+	}
+	switch {
+	case !ok || seen.Left <= 0 || seen.Holder == env.Self().Addr:
+		m.ignore(env, in, "nobody owns its job") // it comes again
+	case in.From.Role == node.RoleGate:
+		m.ignore(env, in, "its job has moved on, and so has its owner")
+	case m.links.Send(env, seen.Holder, r):
+		m.remembers(passed{r.Job, r.Fence, in.Stream})
+	default:
+		env.Send(in.Stream, &message.PartResultAck{
+			Job: r.Job, Fence: r.Fence, Current: message.Fence{Job: seen.Token.Packed()}, Holder: string(seen.Holder),
+		})
+	}
+}
+
+func (m *Machine) remembers(p passed) {
+	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return o.job == p.job && o.fence == p.fence })
+	if len(m.forwarded) >= passedMax {
+		m.forwarded = m.forwarded[1:]
+	}
+	m.forwarded = append(m.forwarded, p)
+}
+
+// onPassedAck hands an owner's acknowledgement back to the manager.
+func (m *Machine) onPassedAck(env node.Env, in *node.Input, a *message.PartResultAck) {
+	at := slices.IndexFunc(m.forwarded, func(p passed) bool { return p.job == a.Job && p.fence == a.Fence })
+	if at < 0 {
+		m.ignore(env, in, "nobody waits for it")
+		return
+	}
+	env.Send(m.forwarded[at].stream, a)
+	m.forwarded = slices.Delete(m.forwarded, at, at+1)
+}

@@ -1,0 +1,129 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+)
+
+// onClusterQuery tells who is alive, who leads and who owns what, as this gate's
+// own membership and acceptor know it.
+func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
+	leader, term, _ := m.election.Leader()
+	s := &message.ClusterStatus{
+		Request: q.Request, Gate: string(env.Self().ID), Standing: "member", Draining: m.retiring(),
+		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: m.config.Warnings(),
+	}
+	if !m.leases.Speaks() {
+		s.Standing = "joining"
+	}
+	s.Members = m.members(env)
+	s.MemberSum = uint32(len(s.Members))
+	s.Members = s.Members[:min(len(s.Members), message.ClusterListed)]
+	s.Leases = m.leaseList(env)
+	s.LeaseSum = uint32(len(s.Leases))
+	s.Leases = s.Leases[:min(len(s.Leases), message.ClusterListed)]
+	env.Send(in.Stream, s)
+}
+
+// members lists the configured gates, those that were never heard included.
+func (m *Machine) members(env node.Env) []message.MemberInfo {
+	var all []message.MemberInfo
+	for _, o := range m.swim.Members() {
+		info := message.MemberInfo{
+			Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Incarnation, State: o.State.String(), By: string(o.By),
+		}
+		if why, ok := m.reasons[o.ID]; ok {
+			info.Reason, info.Since = why.why, env.Now().Sub(why.at)
+		}
+		all = append(all, info)
+	}
+	for _, a := range m.gates {
+		if !slices.ContainsFunc(all, func(o message.MemberInfo) bool { return o.Addr == string(a) }) {
+			all = append(all, message.MemberInfo{Addr: string(a), Role: uint8(node.RoleGate), State: swim.Unknown.String()})
+		}
+	}
+	slices.SortFunc(all, func(a, b message.MemberInfo) int {
+		return cmp.Or(strings.Compare(a.Addr, b.Addr), strings.Compare(a.Node, b.Node))
+	})
+	return all
+}
+
+// leaseList lists registers, those that are held first.
+func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
+	var held, rest []message.LeaseInfo
+	for _, id := range m.leases.Known() {
+		seen, ok := m.leases.Seen(env.Now(), id)
+		if !ok {
+			continue
+		}
+		l := message.LeaseInfo{Job: id, Token: seen.Token, Left: seen.Left, Released: seen.Released}
+		if j := m.jobs[id]; j != nil && j.ready {
+			l.Name, l.State = j.name, j.shown
+		} else if rec, err := readRecord(id, seen.Record); err == nil {
+			l.Name, l.State = rec.Name, rec.Last.To
+		}
+		if seen.Left > 0 && !seen.Released {
+			l.Holder = string(seen.Holder)
+			held = append(held, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	return append(held, rest...)
+}
+
+// onDrainRequest obeys, or passes the order to who knows the node.
+func (m *Machine) onDrainRequest(env node.Env, in *node.Input, r *message.DrainRequest) {
+	via, ok := m.drain(env, r.Node, r.Undo)
+	if !ok {
+		m.refuse(env, in.Stream, r.Request, message.CodeUnreachable, "no live node is called "+shortened(r.Node, detailMax)+": see `hyperscale status`")
+		return
+	}
+	env.Send(in.Stream, &message.DrainAck{Request: r.Request, Node: r.Node, Via: string(via)})
+}
+
+// drain gives the order to a node: this gate, a fellow, a manager, or a worker by
+// one of its managers.
+func (m *Machine) drain(env node.Env, name string, undo bool) (via node.ID, ok bool) {
+	if name == string(env.Self().ID) {
+		m.onDrain(env, &message.Drain{Node: name, Undo: undo})
+		return "", true
+	}
+	order := &message.Drain{Node: name, Undo: undo}
+	if k := m.links.Peer(node.ID(name)); k != nil {
+		m.links.Post(env, k.Addr, order)
+		return k.Peer.ID, true
+	}
+	if mgr := m.managers[node.ID(name)]; mgr != nil && mgr.stream != 0 {
+		env.Send(mgr.stream, order)
+		return mgr.id, true
+	}
+	for _, d := range m.places {
+		for _, mgr := range d.managers {
+			if mgr.stream == 0 || !slices.ContainsFunc(mgr.workers, func(w message.WorkerInfo) bool { return w.Node == name }) {
+				continue
+			}
+			env.Send(mgr.stream, order)
+			via, ok = mgr.id, true // each of its managers stops placing on it
+		}
+	}
+	return via, ok
+}
+
+// onDrain takes no new work and hands over what this gate owns, or takes work
+// again.
+func (m *Machine) onDrain(env node.Env, d *message.Drain) {
+	if d.Node != string(env.Self().ID) || m.draining == !d.Undo {
+		return
+	}
+	m.draining = !d.Undo
+	if m.draining {
+		m.election.HandOver(env)
+		m.handOver(env)
+	}
+}

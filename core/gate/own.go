@@ -1,0 +1,221 @@
+package gate
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// holds says whether this gate may act for a job now. Each act asks: between two
+// of them the window may have shut.
+func (m *Machine) holds(env node.Env, j *job) bool {
+	token, ok := m.leases.Holds(env.Now(), j.id)
+	return ok && token == j.token
+}
+
+// acquire begins to own a job under its first record, or whatever record a
+// majority has already.
+func (m *Machine) acquire(env node.Env, j *job, seed []byte) { m.leases.Acquire(env, j.id, seed) }
+
+// settle takes what the parts came to, in order, until none has anything more to
+// tell.
+func (m *Machine) settle(env node.Env) {
+	if m.leases == nil {
+		return
+	}
+	for again := true; again; {
+		m.leases.Flush(env) // what this member says to itself may come to something too
+		again = m.takeLeases(env)
+		for _, o := range m.files.Take() {
+			again = true
+			m.onFile(env, o)
+		}
+		for _, o := range m.election.Take() {
+			again = true
+			m.onElection(env, o)
+		}
+		m.takeSwim(env)
+	}
+}
+
+func (m *Machine) takeLeases(env node.Env) bool {
+	took := false
+	// The slice is valid until the next call of the registers.
+	for outcomes := m.leases.Take(); len(outcomes) > 0; outcomes = m.leases.Take() {
+		took = true
+		for _, o := range append([]lease.Outcome(nil), outcomes...) {
+			m.onLease(env, o)
+		}
+	}
+	return took
+}
+
+func (m *Machine) onLease(env node.Env, o lease.Outcome) {
+	switch o.Kind {
+	case lease.Ready:
+		m.seeAll(env)
+	case lease.Granted:
+		m.onGranted(env, o)
+	case lease.Denied:
+		m.onDenied(env, o)
+	case lease.Waiting:
+		m.onWaiting(env, o)
+	case lease.Updated:
+		if j := m.jobs[o.Job]; j != nil && j.ready && j.token == o.Token {
+			m.quorum.worked()
+			m.onUpdated(env, j, o.Ticket)
+		}
+	case lease.Lost:
+		if j := m.jobs[o.Job]; j != nil && j.ready && j.token == o.Token {
+			m.disown(env, j, "")
+		}
+	case lease.Read:
+		m.onRead(env, o)
+	case lease.Vacant:
+		m.onVacant(env, o)
+	case lease.SetDiffers, lease.Alarm:
+		m.onAlarm(o)
+	}
+}
+
+// onGranted makes this gate the owner. Its own record stands if nobody had another
+// one; else what a majority has goes in place of all that is remembered.
+func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
+	m.quorum.worked()
+	j := m.jobs[o.Job]
+	switch {
+	case j != nil && j.ready && j.shown.Terminal():
+		m.leases.Release(env, o.Job)
+		return
+	case o.Fresh && j != nil && !j.takeover && len(j.open) > 0:
+		m.own(j, o.Token)
+		m.accepted(env, j)
+		return
+	case o.Fresh: // nobody waits for it any more
+		m.leases.Abandon(env, o.Job)
+		if j != nil {
+			m.unload(env, j)
+		}
+		return
+	}
+	var asks []*ask
+	if j != nil {
+		asks = m.unload(env, j)
+	}
+	m.adopt(env, o, asks)
+}
+
+func (m *Machine) own(j *job, token message.LeaseToken) { j.token, j.epoch = token, token.Packed() }
+
+// onDenied: another gate has it. What was submitted here meanwhile is its to answer.
+func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
+	if o.Err == nil {
+		m.quorum.worked()
+	}
+	j := m.jobs[o.Job]
+	if j == nil || j.ready {
+		return
+	}
+	asks := m.unload(env, j)
+	if o.Err != nil && o.Holder == "" {
+		m.refuseQuorum(env, asks, o.Err)
+		return
+	}
+	for _, a := range asks {
+		m.refuseOwner(env, a.stream, a.request, o.Job, o.Holder)
+	}
+}
+
+// onWaiting: no majority answers. Clients are told; only what has been
+// acknowledged is tried for further.
+func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
+	m.quorum.failed(env.Now())
+	j := m.jobs[o.Job]
+	if j == nil || j.ready {
+		return
+	}
+	if j.takeover {
+		asks := j.asks
+		j.asks = nil
+		m.refuseQuorum(env, asks, o.Err)
+		return
+	}
+	m.leases.Abandon(env, o.Job)
+	m.refuseQuorum(env, m.unload(env, j), o.Err)
+}
+
+// onVacant takes over what nobody owns, or what its owner hands to this gate. What
+// is about to stop leaves it to others, if there are any.
+func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
+	if m.retiring() && m.fellowAlive() {
+		return
+	}
+	switch j := m.jobs[o.Job]; {
+	case j == nil:
+		m.jobs[o.Job] = &job{id: o.Job, takeover: true}
+	case !j.ready && !j.takeover, j.ready && m.holds(env, j):
+		return // its acquisition is on its way, or was granted
+	}
+	m.leases.Acquire(env, o.Job, nil)
+}
+
+// disown stops acting for a job at once: another gate may be its owner.
+func (m *Machine) disown(env node.Env, j *job, holder node.Addr) {
+	if j.shown.Terminal() {
+		return // told, and on a majority: it needs no owner
+	}
+	for _, w := range j.watchers {
+		m.refuseOwner(env, w.stream, w.request, j.id, holder)
+	}
+	cancels := j.cancels
+	asks := append(m.unload(env, j), cancels...)
+	for _, a := range asks {
+		m.refuseOwner(env, a.stream, a.request, j.id, holder)
+	}
+	m.schedule(env)
+}
+
+// unload forgets a job that has not ended, and returns who waits for it.
+func (m *Machine) unload(env node.Env, j *job) []*ask {
+	m.leaveQueue(env, j)
+	m.leaveActive(j)
+	for _, p := range j.parts {
+		m.release(p)
+	}
+	m.unfollow(j)
+	m.dropSpec(j)
+	if !j.ready && !j.takeover {
+		m.accepting--
+	}
+	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
+	delete(m.jobs, j.id)
+	asks := j.asks
+	j.asks, j.cancels, j.open = nil, nil, nil
+	return asks
+}
+
+func (m *Machine) dropSpec(j *job) {
+	if j.spec != nil {
+		m.specBytes -= j.specSize
+		j.spec = nil
+	}
+}
+
+// onAlarm keeps what an operator should see; the registers have told it as an
+// event.
+func (m *Machine) onAlarm(o lease.Outcome) {
+	m.alarms++
+	m.alarm = o.Reason
+	if o.Err != nil {
+		m.alarm = o.Err.Error()
+	}
+}
+
+// rejected forgets a job that was never acknowledged.
+func (m *Machine) rejected(env node.Env, j *job, code message.Code, detail string) {
+	env.Emit(event.Shed{What: "submit", Why: detail})
+	for _, a := range m.unload(env, j) {
+		m.refuseForRoom(env, a.stream, a.request, code, detail)
+	}
+}
