@@ -173,11 +173,7 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 		r.backOff(env, p)
 		return
 	}
-	value, from := Value(p.record), p.best.Token
-	if from.Zero() {
-		from = p.token
-	}
-	r.returned(env, job, p.call, true, from, value)
+	r.returned(env, job, p.call, true, p.token, Value(p.record))
 	p.call = 0
 	if p.release {
 		p.held, p.phase, p.release = p.token, holding, false

@@ -10,6 +10,9 @@ func (r *Registers) faultOf(f *message.LeaseFrame, from int) string {
 	if len(f.Gens) != r.n {
 		return "its list of generations is not of this set"
 	}
+	if !validGens(f.Gens) {
+		return "a generation is out of range"
+	}
 	sender, self := uint32(from+1), uint32(r.self+1)
 	for i := range f.Prepares {
 		m := &f.Prepares[i]
@@ -65,6 +68,16 @@ func (r *Registers) faultOfAccept(m *message.LeaseAccept, sender uint32) string 
 		return "an accept rests on another set"
 	}
 	return ""
+}
+
+// validGens: generations of an epoch leave room for the epochs to come.
+func validGens(gens []uint64) bool {
+	for _, g := range gens {
+		if g >= 1<<62 {
+			return false
+		}
+	}
+	return true
 }
 
 // valid says that a token can have been granted, and leaves one above it.

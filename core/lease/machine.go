@@ -45,6 +45,8 @@ type Registers struct {
 	out       []outbox
 	flushing  bool // the flush's timer is set
 	proposals dueQueue[*proposal]
+	retryFrom node.Instant // when retryAt was drawn
+	retryAt   node.Instant
 	watch     dueQueue[*register]
 	reads     map[uint64]*read
 	readQueue dueQueue[*read]

@@ -139,8 +139,12 @@ func (r *Registers) advanceProposal(env node.Env, p *proposal) {
 
 // scheduleRetry looks again after a while, at the latest when the window ends.
 func (r *Registers) scheduleRetry(env node.Env, p *proposal) {
-	at := env.Now().Add(r.retryIn(env))
-	if p.acts(env.Now()) {
+	now := env.Now()
+	if r.retryFrom != now {
+		r.retryFrom, r.retryAt = now, now.Add(r.retryIn(env)) // those of one moment stay together
+	}
+	at := r.retryAt
+	if p.acts(now) {
 		at = min(at, p.until)
 	}
 	r.schedule(env, p, at)

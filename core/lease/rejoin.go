@@ -71,7 +71,7 @@ func (r *Registers) onJoinRead(env node.Env, from int, m *message.LeaseJoinRead)
 
 func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnown) {
 	j := r.joining
-	if j == nil || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n {
+	if j == nil || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || m.Known >= 1<<62 {
 		return
 	}
 	if j.setting {
@@ -149,7 +149,7 @@ func (r *Registers) tellPage(env node.Env, to int, m *message.LeaseJoinSet) {
 
 func (r *Registers) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
 	j := r.joining
-	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || j.done.has(from) {
+	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || j.done.has(from) {
 		return
 	}
 	last := j.cursor[from]
