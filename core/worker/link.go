@@ -11,7 +11,7 @@ import (
 // rhythm is when this worker sent the heartbeats of one stream. What a manager
 // renews counts from there: it may have answered long after.
 type rhythm struct {
-	sent     []beat       // not answered, oldest first, none older than what an answer could renew
+	sent     []beat       // from the newest that was answered on, none older than what an answer could renew
 	answered node.Instant // when the newest that was answered was sent; zero: none on this stream
 }
 
@@ -20,14 +20,15 @@ type beat struct {
 	at       node.Instant
 }
 
-// answer finds out when the heartbeat of a sequence was sent; false when it is
-// not known any more, or was answered before.
+// answer finds out when the heartbeat of a sequence was sent; false when that is not
+// known any more. One may be answered again: by a manager that has taken over a part
+// since, and whose word is as good for it.
 func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
 	for i, b := range r.sent {
 		if b.sequence != sequence {
 			continue
 		}
-		r.sent = slices.Delete(r.sent, 0, i+1)
+		r.sent = slices.Delete(r.sent, 0, i)
 		r.answered = max(r.answered, b.at)
 		return b.at, true
 	}
