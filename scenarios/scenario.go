@@ -63,6 +63,8 @@ type Options struct {
 	Wire    bool          // encode and decode every message
 	// Observer sees everything and changes nothing; nil for none.
 	Observer sim.Observer
+	// History is told each record that is judged; nil for nobody.
+	History func(checker.Record)
 	// Faults, when not nil, replace those that the scenario would draw: a replay.
 	Faults []sim.Fault
 	// Until, when not zero, cuts the run short: nothing else changes, and what is
@@ -228,7 +230,11 @@ func (t tee) Fault(at time.Duration, f sim.Fault) {
 // Event implements sim.Observer: it feeds the checker.
 func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Event) {
 	s := t.stage
-	s.checker.Observe(checker.Record{At: at, Node: id, Incarnation: incarnation, Local: s.local(id), Event: e})
+	record := checker.Record{At: at, Node: id, Incarnation: incarnation, Local: s.local(id), Event: e}
+	s.checker.Observe(record)
+	if s.options.History != nil {
+		s.options.History(record)
+	}
 	if s.broken == 0 && s.checker.Broken() > 0 {
 		s.broken = at
 	}

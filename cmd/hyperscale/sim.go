@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
 )
 
@@ -35,7 +33,7 @@ after everything was healed), 4 two runs of one seed differ, 5 a panic.`,
 		Args: refuseCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimRunnerCommand())
+	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimExplainCommand(), newSimRunnerCommand())
 	return cmd
 }
 
@@ -150,41 +148,6 @@ func simExit(code int) error {
 		return nil
 	}
 	return exitWith(code, nil)
-}
-
-type scenarioJSON struct {
-	Name      string `json:"name"`
-	VirtualMS int64  `json:"virtual_ms"`
-	Doc       string `json:"doc"`
-	Shows     string `json:"shows"` // the invariant that this world breaks on purpose
-}
-
-func newSimListCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "list the scenarios",
-		Args:  exactly(),
-		RunE: runs(func(cmd *cobra.Command, _ []string) error {
-			out := cmd.OutOrStdout()
-			all := []scenarioJSON{}
-			for _, s := range scenarios.All() {
-				all = append(all, scenarioJSON{s.Name, s.Virtual.Milliseconds(), s.Doc, s.Shows})
-			}
-			if asJSON {
-				return json.NewEncoder(out).Encode(all)
-			}
-			for _, s := range all {
-				head := fmt.Sprintf("%s (%s)", s.Name, ui.Duration(time.Duration(s.VirtualMS)*time.Millisecond))
-				if _, err := fmt.Fprintf(out, "%s\n%s\n", head, wrap(s.Doc, 4, 78)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
 }
 
 // wrap breaks a text into indented lines.
