@@ -40,7 +40,7 @@ type LeaseCalled struct {
 	Group string
 	Job   message.JobID
 	Call  uint64 // unique within the node's incarnation
-	What  string // "acquire", "update", "release", "read"
+	What  string // "acquire", "update", "release", "read" of a majority, "read-held" by the holder alone
 	Token message.LeaseToken
 	Value uint64 // of an update
 }
@@ -52,7 +52,7 @@ type LeaseReturned struct {
 	Job   message.JobID
 	Call  uint64
 	OK    bool               // false: it has had no effect and will have none
-	Token message.LeaseToken // of the record that was read or adopted, or written
+	Token message.LeaseToken // that was granted, written under, or read
 	Value uint64             // of that record
 }
 
