@@ -68,7 +68,9 @@ func (r *Registers) accepted(env node.Env, p *proposal) {
 	job := p.reg.job
 	p.until = max(p.until, p.sent.Add(r.c.Hold()))
 	p.renewAt = r.renewal(p.sent)
-	env.Emit(event.LeaseExtended{Group: r.c.Group, Job: job, Token: p.token, Until: p.until})
+	if !p.stopped {
+		env.Emit(event.LeaseExtended{Group: r.c.Group, Job: job, Token: p.token, Until: p.until})
+	}
 	r.updated(env, p)
 	r.schedule(env, p, min(p.renewAt, p.until))
 	if p.to >= 0 && p.updating == 0 {
