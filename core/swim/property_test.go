@@ -250,7 +250,7 @@ func TestScaling(t *testing.T) {
 		{ScaleQuarter, 0, 0, time.Second}, {ScaleQuarter, 2, 0, 1500 * time.Millisecond}, {ScaleQuarter, 8, 0, 3 * time.Second},
 		{ScaleQuarter, 2, time.Second, 1500 * time.Millisecond}, {ScaleQuarter, 2, 5 * time.Second, 3 * time.Second},
 		{ScaleQuarter, 0, 499 * time.Millisecond, time.Second}, {ScaleQuarter, 0, 500 * time.Millisecond, 1250 * time.Millisecond},
-		{ScaleQuarter, 0, 4 * time.Second, 2 * time.Second}, {ScalePaper, 8, 5 * time.Second, 9 * time.Second},
+		{ScaleQuarter, 0, 3999 * time.Millisecond, 2 * time.Second}, {ScaleQuarter, 0, 4 * time.Second, 3 * time.Second}, {ScalePaper, 8, 5 * time.Second, 9 * time.Second},
 	} {
 		c := small()
 		c.Scaling = r.scaling

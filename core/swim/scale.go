@@ -63,7 +63,7 @@ func lagQuarters(lag time.Duration) int {
 		return 5
 	case lag < 2*time.Second:
 		return 6
-	case lag <= 4*time.Second:
+	case lag < 4*time.Second:
 		return 8
 	}
 	return 12

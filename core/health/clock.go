@@ -1,0 +1,146 @@
+package health
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+)
+
+// Sample is an answered probe: our own clock when it was sent and when the answer
+// arrived, and what the peer's clock had counted in between since its start.
+type Sample struct {
+	Sent, Received node.Instant
+	Uptime         time.Duration
+}
+
+// ClockConfig of the comparison.
+type ClockConfig struct {
+	// BoundPPM is how much faster or slower than ours a peer's clock may run, in
+	// parts per million: twice what each may drift.
+	BoundPPM int64
+	// JumpMin is the excess within one pair of samples that is a jump and no drift.
+	JumpMin time.Duration
+	// Window of the longer comparison, which finds slow drift.
+	Window time.Duration
+	// Quiet is how long one peer is not told of again.
+	Quiet time.Duration
+	// PeersMax bounds how many are remembered.
+	PeersMax int
+}
+
+// DefaultClock suits clocks that drift by 1 % at most, each.
+func DefaultClock() ClockConfig {
+	return ClockConfig{BoundPPM: 20_000, JumpMin: 500 * time.Millisecond, Window: 2 * time.Minute, Quiet: time.Minute, PeersMax: 20_000}
+}
+
+// Finding is what a comparison came to.
+type Finding struct {
+	PPM  int64 // by how much the peer's clock is faster, negative: slower
+	Jump bool
+}
+
+// Clocks compares this node's clock with its peers'.
+type Clocks struct {
+	config ClockConfig
+	tracks map[node.ID]*track
+}
+
+// track is one peer in one incarnation.
+type track struct {
+	run    uint64
+	anchor Sample // of the longer comparison
+	next   Sample // the anchor after it, about half a window younger
+	last   Sample
+	quiet  node.Instant
+}
+
+// NewClocks returns a comparison without peers.
+func NewClocks(c ClockConfig) *Clocks {
+	if c.BoundPPM <= 0 || c.BoundPPM >= million || c.JumpMin <= 0 || c.Window <= 0 || c.Quiet < 0 || c.PeersMax < 1 {
+		node.Bug("health: clocks within %d ppm, jump %v, window %v, quiet %v, %d peers: start from health.DefaultClock",
+			c.BoundPPM, c.JumpMin, c.Window, c.Quiet, c.PeersMax)
+	}
+	return &Clocks{config: c, tracks: map[node.ID]*track{}}
+}
+
+const million = 1_000_000
+
+// Observe takes a sample of a peer's run, and says what is wrong with one of the
+// two clocks.
+func (c *Clocks) Observe(env node.Env, id node.ID, run uint64, s Sample) (Finding, bool) {
+	if s.Received < s.Sent || s.Uptime < 0 {
+		return Finding{}, false
+	}
+	t := c.tracks[id]
+	if t == nil && len(c.tracks) >= c.config.PeersMax {
+		return Finding{}, false
+	}
+	if t == nil || t.run != run {
+		c.tracks[id] = &track{run: run, anchor: s, next: s, last: s}
+		return Finding{}, false
+	}
+	f, found := c.compare(t, s)
+	t.last = s
+	switch {
+	case found:
+		t.anchor, t.next = s, s
+	case s.Received.Sub(t.next.Received) >= c.config.Window/2:
+		t.anchor, t.next = t.next, s
+	}
+	if !found || env.Now() < t.quiet {
+		return Finding{}, false
+	}
+	t.quiet = env.Now().Add(c.config.Quiet)
+	env.Emit(event.ClockSuspect{Peer: id, PPM: f.PPM, Jump: f.Jump})
+	return f, true
+}
+
+// compare looks at the last pair for a jump, and at the longest for drift.
+func (c *Clocks) compare(t *track, s Sample) (Finding, bool) {
+	if over := c.excess(t.last, s); over >= c.config.JumpMin || over <= -c.config.JumpMin {
+		return Finding{rate(t.last, s), true}, true
+	}
+	if c.excess(t.anchor, s) != 0 {
+		return Finding{rate(t.anchor, s), false}, true
+	}
+	return Finding{}, false
+}
+
+// excess is by how much the peer's clock went on more (or, negative, less) than
+// any clock within the bound can have; 0 if one can.
+func (c *Clocks) excess(a, b Sample) time.Duration {
+	gone := b.Uptime - a.Uptime
+	most, least := b.Received.Sub(a.Sent), max(0, b.Sent.Sub(a.Received))
+	most += portion(most, c.config.BoundPPM)
+	least -= portion(least, c.config.BoundPPM)
+	switch {
+	case gone > most:
+		return gone - most
+	case gone < least:
+		return gone - least
+	}
+	return 0
+}
+
+// portion is ppm parts per million of d, rounded up.
+func portion(d time.Duration, ppm int64) time.Duration {
+	return d/million*time.Duration(ppm) + (d%million*time.Duration(ppm)+million-1)/million
+}
+
+// rate is the best guess at how much faster the peer's clock ran: readings are
+// taken for the middle of their round trips.
+func rate(a, b Sample) int64 {
+	ours := (b.Received.Sub(a.Received) + b.Sent.Sub(a.Sent)) / 2
+	if ours <= 0 {
+		return 0
+	}
+	more := (b.Uptime - a.Uptime) - ours
+	if limit := time.Duration(1) << 42; more > limit || more < -limit { // hours: the product would not fit
+		return int64(more / max(1, ours/million))
+	}
+	return int64(more * million / ours)
+}
+
+// Forget drops a peer that is no more.
+func (c *Clocks) Forget(id node.ID) { delete(c.tracks, id) }

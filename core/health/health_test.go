@@ -1,0 +1,142 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// host has a monitor and compares clocks: a SwimAck is a sample whose round trip
+// took Sequence milliseconds, a Ping's From sets local health, its Counter makes
+// the loop late by so many milliseconds.
+type host struct {
+	monitor *Monitor
+	clocks  *Clocks
+}
+
+func (h *host) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		h.monitor.Start(env)
+	case node.InputTimer:
+		h.monitor.Fire(env, in.Timer)
+	case node.InputMessage:
+		m := in.Message.(*message.SwimAck)
+		h.clocks.Observe(env, in.From.ID, in.From.Incarnation, Sample{
+			env.Now().Add(-time.Duration(m.Sequence) * time.Millisecond), env.Now(), m.Uptime,
+		})
+	case node.InputCommand:
+		p := in.Message.(*message.Ping)
+		if p.Counter > 0 {
+			h.monitor.due = h.monitor.due.Add(-time.Duration(p.Counter) * time.Millisecond)
+		} else {
+			h.monitor.SetMultiplier(env, int(p.From))
+		}
+	}
+}
+
+func world() *nodetest.Env {
+	return nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleManager, Addr: "a:1"},
+		New:  func() node.Machine { return &host{New(Default()), NewClocks(DefaultClock())} },
+	})
+}
+
+func TestStories(t *testing.T) {
+	for _, path := range []string{"testdata/level.txt", "testdata/clock.txt"} {
+		w := world()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for n, want := range []Level{Normal, Normal, Elevated, Elevated, High, High, Severe, Critical, Critical} {
+		if got := OfMultiplier(n); got != want {
+			t.Errorf("multiplier %d is %v, want %v", n, got, want)
+		}
+	}
+	for _, r := range []struct {
+		lag  time.Duration
+		want Level
+	}{
+		{0, Normal}, {499 * time.Millisecond, Normal}, {500 * time.Millisecond, Elevated}, {time.Second, High},
+		{2*time.Second - 1, High}, {2 * time.Second, Severe}, {4*time.Second - 1, Severe}, {4 * time.Second, Critical},
+	} {
+		if got := OfLag(r.lag); got != r.want {
+			t.Errorf("lag %v is %v, want %v", r.lag, got, r.want)
+		}
+	}
+	if got := Of(7, 600*time.Millisecond); got != Critical {
+		t.Errorf("the worse of critical and elevated is %v", got)
+	}
+	r := node.NewRand(1, "a", node.PurposeProbe)
+	for l, want := range []int{0, 0, 1000, 2000, 4000} {
+		skipped := 0
+		for range 4000 {
+			if Level(l).Skips(r) {
+				skipped++
+			}
+		}
+		if skipped < want-150 || skipped > want+150 {
+			t.Errorf("level %v skips %d of 4000, want about %d", Level(l), skipped, want)
+		}
+	}
+	if got := Critical.Stretch(time.Second); got != 3*time.Second {
+		t.Errorf("critical stretches a second to %v", got)
+	}
+}
+
+// clock is a peer's, drawn: it starts somewhere and runs at a rate.
+func play(t *rapid.T, low, high int64) (found []Finding, elapsed time.Duration) {
+	ppm := rapid.Int64Range(low, high).Draw(t, "ppm")
+	c := NewClocks(DefaultClock())
+	w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy, Addr: "a:1"}, New: func() node.Machine { return nil }})
+	w.Discard = true
+	up := rapid.Int64Range(0, 1<<50).Draw(t, "up")
+	now := node.Instant(1 << 40)
+	for range rapid.IntRange(2, 100).Draw(t, "probes") {
+		sent := now
+		there := rapid.Int64Range(0, 3e9).Draw(t, "there")
+		back := rapid.Int64Range(0, 3e9).Draw(t, "back")
+		uptime := up + int64(elapsed) + there
+		uptime += (int64(elapsed) + there) / million * ppm
+		received := sent.Add(time.Duration(there + back))
+		if f, ok := c.Observe(w, "b", 1, Sample{sent, received, time.Duration(uptime)}); ok {
+			found = append(found, f)
+		}
+		step := time.Duration(there+back) + time.Duration(rapid.Int64Range(0, 20e9).Draw(t, "wait"))
+		now, elapsed = now.Add(step), elapsed+step
+	}
+	return found, elapsed
+}
+
+// H2: whatever the network does, a clock within the bound is not suspected.
+func TestClocksWithinTheBoundAreTrusted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if found, _ := play(t, -19_990, 19_990); len(found) > 0 {
+			t.Fatalf("suspected: %+v", found)
+		}
+	})
+}
+
+// H3: a clock that drifts by a tenth is suspected within a minute and two round
+// trips' share of it.
+func TestClocksBeyondTheBoundAreFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		found, elapsed := play(t, 100_000, 200_000)
+		if elapsed > 3*time.Minute && len(found) == 0 {
+			t.Fatalf("a clock that is a tenth too fast was not found in %v", elapsed)
+		}
+		for _, f := range found {
+			if f.PPM <= 0 {
+				t.Fatalf("a fast clock was found to be slow: %+v", f)
+			}
+		}
+	})
+}
