@@ -3,15 +3,27 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
+
+// granularity is the clock's: windows are shorter, guards longer by it.
+const granularity = time.Millisecond
 
 // Config is one manager.
 type Config struct {
 	Datacenter string
-	Gates      []node.Addr // it registers with all of them
+	Gates      []node.Addr // the configured set: it registers with all of them
+	Managers   []node.Addr // the configured set of the datacenter, itself too; empty: itself alone
+
+	PartLease       time.Duration // of the register of a part, among the managers
+	DatacenterLease time.Duration // a part stops that long after its gate last owned it
+	RenewalTimeout  time.Duration // workers stop a slice that long after they sent what was last answered
+	QuorumTimeout   time.Duration // how long a majority may take to answer
+	DriftPPM        int64         // how far a clock's rate may lie from real time, in millionths
 
 	Heartbeat        time.Duration // to each gate
 	Silence          time.Duration // of a gate before its stream is opened anew, of a worker before it is lost
@@ -34,6 +46,11 @@ type Config struct {
 // Default returns a manager that lacks only its datacenter and gates.
 func Default() Config {
 	return Config{
+		PartLease:        2 * time.Second,
+		DatacenterLease:  time.Minute,
+		RenewalTimeout:   5 * time.Second,
+		QuorumTimeout:    time.Second,
+		DriftPPM:         10_000,
 		Heartbeat:        time.Second,
 		Silence:          5 * time.Second,
 		ReconnectMin:     250 * time.Millisecond,
@@ -67,6 +84,7 @@ func (c Config) Validate() error {
 		name  string
 		value time.Duration
 	}{
+		{"part_lease", c.PartLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout}, {"quorum_timeout", c.QuorumTimeout},
 		{"heartbeat", c.Heartbeat}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
 		{"progress_interval", c.ProgressInterval}, {"retry", c.Retry}, {"denial_age", c.DenialAge}, {"dispatch_timeout", c.DispatchTimeout},
 		{"drain_timeout", c.DrainTimeout}, {"retention", c.Retention}, {"result_age", c.ResultAge}, {"sweep_interval", c.SweepInterval},
@@ -81,6 +99,7 @@ func (c Config) Validate() error {
 	if c.ReconnectMax < c.ReconnectMin {
 		fault("manager.reconnect_max = %v is below manager.reconnect_min = %v: raise it", c.ReconnectMax, c.ReconnectMin)
 	}
+	faults = append(faults, c.groupFaults()...)
 	for _, n := range []struct {
 		name       string
 		value, max int
@@ -90,4 +109,52 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// groupFaults says what of the set, the leases and the drift cannot hold.
+func (c Config) groupFaults() []error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if len(c.Managers) > message.OrdinalMax {
+		fault("manager.managers has %d addresses, must have at most %d: split the datacenter", len(c.Managers), message.OrdinalMax)
+	}
+	if set := slices.Compact(slices.Sorted(slices.Values(c.Managers))); len(set) != len(c.Managers) {
+		fault("manager.managers lists an address twice: list each manager of the datacenter once")
+	}
+	if c.DriftPPM < 1 || c.DriftPPM > 100_000 {
+		fault("manager.drift_ppm = %d must be 1 to 100000: 10000 is one part in a hundred", c.DriftPPM)
+		return faults
+	}
+	if h := c.hold(c.PartLease); h <= c.QuorumTimeout {
+		fault("manager.part_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.quorum_timeout = %v: lengthen the lease", c.PartLease, h, c.QuorumTimeout)
+	}
+	if g := c.guard(c.PartLease) + c.Heartbeat; c.RenewalTimeout <= g {
+		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their part over", c.RenewalTimeout, g)
+	}
+	if h := c.hold(c.DatacenterLease); h <= c.Silence {
+		fault("manager.datacenter_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.silence = %v: one lost stream is no cut", c.DatacenterLease, h, c.Silence)
+	}
+	return faults
+}
+
+// hold is how long a holder counts on a lease, by its own clock.
+func (c Config) hold(lease time.Duration) time.Duration {
+	return lease - ceil(lease, c.DriftPPM, 1_000_000) - granularity
+}
+
+// guard is how long others keep it free.
+func (c Config) guard(lease time.Duration) time.Duration {
+	return lease + ceil(lease, c.DriftPPM, 1_000_000) + granularity
+}
+
+// patience is how long after the last renewal of a slice, by this clock, its
+// worker has stopped it by its own.
+func (c Config) patience() time.Duration {
+	return ceil(c.RenewalTimeout, 1_000_000+c.DriftPPM, 1_000_000-c.DriftPPM) + granularity
+}
+
+// ceil returns d n / m, rounded up.
+func ceil(d time.Duration, n, m int64) time.Duration {
+	whole, rest := int64(d)/m, int64(d)%m
+	return time.Duration(whole*n + (rest*n+m-1)/m)
 }

@@ -13,11 +13,15 @@ import (
 // it, so that a disk that is full for a moment does not spend them all.
 const refusedWait = 150 * time.Millisecond
 
-// assign begins an attempt. It is sent once it is on disk.
+// assign begins an attempt. It is sent once a majority knows how its workflow is
+// cut.
 func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 	s.attempt++
 	s.dispatches++
+	s.fence = s.workflow.part.fence
+	s.fence.Attempt = s.attempt
 	s.worker, s.written, s.progress, s.denials = w.peer.ID, false, nil, 0
+	s.renewed = env.Now()
 	w.slices[s.id] = s
 	m.becomeSlice(env, s, message.WorkflowAssigned)
 	f := s.workflow
@@ -29,19 +33,19 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 	}
 }
 
-// onAttemptStored sends an attempt that still stands.
-func (m *Machine) onAttemptStored(env node.Env, s *slice, attempt uint64, err error) {
-	if s.attempt != attempt || s.state != message.WorkflowAssigned || !s.live() || s.written || m.sliceOf(s.id) != s {
+// onCut sends an attempt that still stands, now that the cut does not change any
+// more.
+func (m *Machine) onCut(env node.Env, s *slice) {
+	if !s.live() || s.written || !m.stands(s) {
 		return
 	}
-	if err != nil {
+	if s.workflow.stopping() {
 		m.detach(s)
-		s.dispatches-- // it was never sent; its number is not used again
-		m.back(env, s, m.config.Retry)
+		m.endSlice(env, s, endOf(s.workflow.part.stop), s.workflow.part.why)
 		return
 	}
 	s.written = true
-	env.Emit(event.SliceDispatched{Slice: s.id, Fence: s.fence(), Worker: s.worker, Cores: s.cores, VUs: s.vus})
+	env.Emit(event.SliceDispatched{Slice: s.id, Fence: s.fence, Worker: s.worker, Cores: s.cores, VUs: s.vus})
 	m.sendDispatch(env, s)
 }
 
@@ -50,11 +54,11 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 	if w == nil || w.stream == 0 {
 		return // onRetry sends it when the worker is back
 	}
-	s.sent = env.Now()
+	s.sent, s.renewed = env.Now(), env.Now()
 	p, plan := s.workflow.part, s.workflow.plan
-	left := p.dispatch.RunTimeout - env.Now().Sub(p.accepted)
+	left := p.runTimeout - env.Now().Sub(p.accepted)
 	env.Send(w.stream, &message.SliceDispatch{
-		Slice: s.id, Fence: s.fence(), Workflow: plan.Name,
+		Slice: s.id, Fence: s.fence, Workflow: plan.Name,
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
@@ -62,24 +66,46 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 }
 
 // back returns a slice to those that wait for cores.
-func (m *Machine) back(env node.Env, s *slice, wait time.Duration) {
-	s.notBefore = env.Now().Add(wait)
+func (m *Machine) back(env node.Env, s *slice, from node.Instant) {
+	s.notBefore = max(from, env.Now())
 	m.becomeSlice(env, s, message.WorkflowPending)
+	m.wake(env, s.notBefore)
+}
+
+// wake makes place be called at an instant, as nothing else may.
+func (m *Machine) wake(env node.Env, at node.Instant) {
+	if at <= env.Now() || m.nextTry > env.Now() && m.nextTry <= at {
+		return
+	}
+	m.nextTry = at
+	env.SetTimer(node.Key(node.PartManager, node.ManagerDispatch), at.Sub(env.Now()))
+}
+
+// onDispatchTimer places what may be placed by now, and waits for the next.
+func (m *Machine) onDispatchTimer(env node.Env) {
+	m.nextTry = 0
+	m.place(env)
+	var next node.Instant
+	for _, p := range m.order {
+		for _, f := range p.workflows {
+			for _, s := range f.slices {
+				if s.state == message.WorkflowPending && s.notBefore > env.Now() && (next == 0 || s.notBefore < next) {
+					next = s.notBefore
+				}
+			}
+		}
+	}
+	m.wake(env, next)
 }
 
 func (m *Machine) onSliceAccepted(env node.Env, w *worker, a *message.SliceAccepted) {
-	s := m.sliceOf(a.Slice)
-	if s == nil || s.fence() != a.Fence || !s.live() || s.worker != w.peer.ID {
-		m.orphans(env, w, []message.SliceRef{{Slice: a.Slice, Fence: a.Fence}})
-		return
-	}
-	m.becomeAccepted(env, s)
+	m.meet(env, w, []message.SliceRef{{Slice: a.Slice, Fence: a.Fence}})
 }
 
 func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefused) {
 	w.reported = min(r.CoresFree, w.total)
-	s := m.sliceOf(r.Slice)
-	if s == nil || s.fence() != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
+	s := m.sliceOf(env, r.Slice)
+	if s == nil || s.fence != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)
@@ -90,11 +116,11 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 	}
 	switch r.Code {
 	case message.CodeStaleFence:
-		if c := r.Current; c.Job == s.fence().Job && c.Manager == s.fence().Manager {
+		if c := r.Current; c.Job == s.fence.Job && c.Manager == s.fence.Manager {
 			s.attempt = max(s.attempt, c.Attempt)
 		}
-	case message.CodeNoCores:
-		s.dispatches-- // another manager was faster: that says nothing of the slice
+	case message.CodeNoCores, message.CodeNotRenewed:
+		s.dispatches-- // another manager was faster, or an answer is under way: that says nothing of the slice
 	case message.CodeDraining:
 		w.draining = true
 	case message.CodeStoreFull, message.CodeQueueFull:
@@ -107,7 +133,7 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 		m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.dispatches, why))
 		return
 	}
-	m.back(env, s, refusedWait<<min(s.dispatches, 6))
+	m.back(env, s, env.Now().Add(refusedWait<<min(s.dispatches, 6)))
 	m.place(env)
 }
 

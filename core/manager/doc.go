@@ -1,25 +1,38 @@
 // Package manager runs one datacenter's parts of jobs: it keeps its workers
 // known, cuts workflows into slices, dispatches them under fences, and adds up
-// what came back.
+// what came back. The managers of a datacenter are one group: each part has a
+// register among them (core/lease), whose holder acts for it; what the register's
+// record names is kept on a majority (core/archive).
 //
 // It does not own jobs (core/gate does) and runs nothing itself (core/worker).
+// What runs is in no record: workers tell it to whoever holds the part.
 //
-// Source: DESIGN.md, "Jobs" and "The unit of dispatch".
+// Source: DESIGN.md, "Jobs and fences"; the register after Lamport's Paxos and
+// Gray and Cheriton's leases, as core/lease has it.
 //
 // Invariants:
 //
-//	G1 A part's fence is on disk before it is accepted, and never falls until the
-//	   part is reaped.
-//	G2 A slice's attempt is on disk before its dispatch is sent; no attempt is
-//	   used for two dispatches, across restarts too.
-//	G3 A slice's result is counted once: that of the attempt that is current when
-//	   it arrives, on disk before it is acknowledged. Those of given-up attempts
+//	G1 Every act for a part is within the window of its register's lease. When
+//	   that is lost, all that is known of the part is dropped; nobody is told to
+//	   stop: who holds it next takes over what runs.
+//	G2 Files on a majority, then the record on a majority, then the act: a part
+//	   accepted, a later epoch of its job adopted, a workflow cut, an attempt given
+//	   up, a result counted, a workflow ended, a part stopped or ended.
+//	G3 No fence is used for two dispatches: attempts count from 1 under the token
+//	   of one grant, and tokens are never used again. A slice keeps the fence that
+//	   it was dispatched with, whoever holds its part.
+//	G4 A slice's result is counted once: that of the attempt that is current, or,
+//	   after a take-over, of one that was not given up. Those of given-up attempts
 //	   are refused as stale; their last progress is told as lost.
-//	G4 A workflow starts when all that it depends on are COMPLETED.
-//	G5 A part ends once. Its result is on disk and told until its gate
-//	   acknowledges it.
+//	G5 At most one attempt of a slice sends load (T13): one is dispatched again
+//	   only when its worker says that it has stopped, or RenewalTimeout (1+r)/(1-r)
+//	   after it was last told to go on, or after the grant of who took it over.
+//	G6 A workflow starts when a majority knows that all it depends on are COMPLETED.
+//	G7 A part ends once. Its result is told, to whichever gate owns the job, until
+//	   acknowledged; then its register is released. Without a gate that owns the
+//	   job it ends by itself when the datacenter's lease has run out.
 //
-// Read config.go, machine.go, gates.go, register.go, part.go, state.go, place.go,
-// dispatch.go, lost.go, result.go, finish.go, progress.go, cancel.go, store.go,
-// restart.go, drain.go.
+// Read config.go, machine.go, group.go, part.go, hold.go, record.go, codec.go,
+// gates.go, register.go, renew.go, state.go, place.go, dispatch.go, lost.go,
+// result.go, finish.go, progress.go, cancel.go, drain.go.
 package manager

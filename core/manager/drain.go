@@ -3,57 +3,136 @@ package manager
 import (
 	"slices"
 
+	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// onStop: no new part is taken; those under way may end and be told, for a
-// while. What does not is on disk, for the next incarnation. A second stop does
-// not wait.
+// onStop: no new part is taken; those that are held go to fellows, where what runs
+// goes on, or end here while there is none, for a while. Then this manager leaves
+// its group. A second stop does not wait.
 func (m *Machine) onStop(env node.Env) {
-	if m.draining {
+	if m.stopping || m.leases == nil {
 		env.Halt("")
 		return
 	}
-	m.draining = true
-	m.beatAll(env)
+	m.stopping = true
 	env.SetTimer(node.Key(node.PartManager, node.ManagerDrain), m.config.DrainTimeout)
+	m.drain(env)
 	m.drained(env)
 }
 
-func (m *Machine) drained(env node.Env) {
-	if m.draining && m.unfinished() == 0 {
-		env.Halt("")
+// onDrainOrder obeys an operator's order, or passes it on to whom it names.
+func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
+	switch {
+	case d.Node != string(env.Self().ID):
+		if w := m.workers[node.ID(d.Node)]; w != nil && w.stream != 0 {
+			env.Send(w.stream, d)
+		} else if l := m.fellows.Peer(node.ID(d.Node)); l != nil {
+			env.Send(l.Stream, d)
+		}
+	case d.Undo:
+		if m.draining && !m.stopping {
+			m.draining = false
+			m.beatAll(env)
+		}
+	case !m.draining:
+		m.drain(env)
 	}
 }
 
-// onSweep forgets finished parts: some time after their acknowledgement, the
-// oldest of too many at once, and those that no gate ever acknowledged in the end.
+func (m *Machine) drain(env node.Env) {
+	m.draining = true
+	m.handOver(env)
+	m.election.HandOver(env)
+	m.beatAll(env)
+}
+
+// handOver gives each part to a fellow that stands. Acting for it stops here first.
+func (m *Machine) handOver(env node.Env) {
+	var able []node.Addr
+	for _, l := range m.fellows.All() {
+		if l.Stands && l.Registered && m.alive(l.Addr) {
+			able = append(able, l.Addr)
+		}
+	}
+	if len(able) == 0 {
+		return
+	}
+	for i, p := range slices.Clone(m.order) {
+		if m.holds(env, p) && !p.acked && !p.changed && len(p.waits) == 0 && !p.spill {
+			m.lapse(env, p)
+			m.leases.Transfer(env, p.job, able[i%len(able)])
+		}
+	}
+}
+
+// drained leaves once nothing is held here any more.
+func (m *Machine) drained(env node.Env) {
+	if m.stopping && len(m.parts) == 0 && len(m.claims) == 0 && len(m.leases.Held()) == 0 {
+		m.depart(env)
+	}
+}
+
+func (m *Machine) depart(env node.Env) {
+	m.swim.Leave(env)
+	env.Halt("")
+}
+
+// onSweep forgets what has ended: its register becomes a tombstone some time after
+// its release, and files that no register names are dropped.
 func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
-	m.reap(env)
-}
-
-func (m *Machine) reap(env node.Env) {
-	finished := 0
+	m.giveUpResults(env)
+	used := map[message.FileDigest]bool{}
+	for _, job := range m.leases.Known() {
+		sight, ok := m.leases.Seen(env.Now(), job)
+		if !ok {
+			continue
+		}
+		if !sight.Released {
+			delete(m.ended, job)
+		} else if since, known := m.ended[job]; !known {
+			m.ended[job] = env.Now()
+		} else if env.Now().Sub(since) >= m.config.Retention || len(m.ended) > m.config.FinishedMax {
+			m.leases.Forget(env, job)
+			delete(m.ended, job)
+			continue
+		}
+		m.use(used, job, sight.Record)
+	}
 	for _, p := range m.order {
-		if p.acked {
-			finished++
+		for _, f := range p.files() {
+			used[f] = true
 		}
 	}
-	m.order = slices.DeleteFunc(m.order, func(p *part) bool {
-		if !p.recorded || m.incoming[p.job] != nil {
-			return false
+	//lint:orderfree each entry goes or stays by itself
+	for job, since := range m.gone {
+		if env.Now().Sub(since) >= m.config.Retention {
+			delete(m.gone, job)
 		}
-		age := env.Now().Sub(p.finished)
-		old := p.acked && (age >= m.config.Retention || finished > m.config.FinishedMax) || age >= m.config.ResultAge
-		if !old {
-			return false
+	}
+	m.files.Sweep(env, used)
+	m.sweepStrays(env)
+}
+
+// use marks the files of a record, those behind one that is itself a file too.
+func (m *Machine) use(used map[message.FileDigest]bool, job message.JobID, record []byte) {
+	if file, ok := spillOf(record); ok {
+		used[file] = true
+		record, _ = m.files.Have(file)
+	}
+	for _, f := range filesOf(job, record) {
+		used[f] = true
+	}
+}
+
+// giveUpResults releases parts whose end no gate ever acknowledged.
+func (m *Machine) giveUpResults(env node.Env) {
+	for _, p := range slices.Clone(m.order) {
+		if p.recorded && env.Now().Sub(p.finished) >= m.config.ResultAge && m.holds(env, p) {
+			env.Emit(event.Shed{What: "result of job " + p.job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
+			m.dismiss(env, p)
 		}
-		if p.acked {
-			finished--
-		}
-		delete(m.parts, p.job)
-		m.put(env, write{what: "removal of job " + p.job.String()}, node.Record{Key: prefixDone + p.job.String()})
-		return true
-	})
+	}
 }

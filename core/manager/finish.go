@@ -3,26 +3,24 @@ package manager
 import (
 	"fmt"
 
+	"hyperscale/core/event"
 	"hyperscale/core/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
+	"hyperscale/core/uplink"
 )
 
 // kindRefused is how executors call a connection that nobody listens for.
 const kindRefused = "refused"
 
-// endWorkflow ends a workflow, fails what depends on it unless it is COMPLETED,
-// and ends its part if it was the last.
+// endWorkflow ends a workflow once a majority knows: what depends on it starts, or
+// fails, only then; and its part ends with the last.
 func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowState, why string) {
-	f.ended = env.Now()
-	var parts []*message.Stats
-	for _, s := range f.slices {
-		if s.result != nil {
-			parts = append(parts, &s.result.Stats)
-		}
+	if f.end != message.WorkflowNone {
+		return
 	}
-	sum, err := stats.Sum(parts)
+	sum, err := f.total()
 	switch {
 	case err != nil:
 		to, why = message.WorkflowFailed, fmt.Sprintf("add up the slices' figures: %v", err)
@@ -30,20 +28,29 @@ func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowStat
 		to = message.WorkflowFailed
 		why = "the target refused every connection: check that it runs, and the host and port of the requests"
 	}
-	f.stats, f.failure = sum, why
-	m.becomeWorkflow(env, f, to, why)
-	p := f.part
-	if p.stop == message.JobNone {
-		for _, other := range p.workflows {
-			m.isReady(env, other)
+	f.end, f.ended, f.stats, f.failure = to, env.Now(), sum, why
+	m.commit(env, f.part, func(env node.Env) {
+		m.becomeWorkflow(env, f, f.end, f.failure)
+		p := f.part
+		if p.asked == message.JobNone {
+			for _, other := range p.workflows {
+				m.isReady(env, other)
+			}
+			m.place(env)
+		}
+		m.finishWhenEnded(env, p)
+	})
+}
+
+// total adds up what the slices of a workflow counted.
+func (f *workflow) total() (message.Stats, error) {
+	var parts []*message.Stats
+	for _, s := range f.slices {
+		if s.result != nil {
+			parts = append(parts, &s.result.Stats)
 		}
 	}
-	for _, other := range p.workflows {
-		if !other.state.Terminal() {
-			return
-		}
-	}
-	m.finish(env, p)
+	return stats.Sum(parts)
 }
 
 func allRefused(s *message.Stats) bool {
@@ -63,8 +70,21 @@ func allRefused(s *message.Stats) bool {
 	return started > 0 && refused >= started
 }
 
+// finishWhenEnded ends a part whose last workflow has ended.
+func (m *Machine) finishWhenEnded(env node.Env, p *part) {
+	if p.missing > 0 || p.stopping || p.asked != p.stop {
+		return
+	}
+	for _, f := range p.workflows {
+		if !f.state.Terminal() {
+			return
+		}
+	}
+	m.finish(env, p)
+}
+
 // finish makes the result of a part whose workflows have ended. The part has
-// ended once that is on disk.
+// ended once a majority has that.
 func (m *Machine) finish(env node.Env, p *part) {
 	if p.result != nil || p.state.Terminal() {
 		return
@@ -81,7 +101,33 @@ func (m *Machine) finish(env node.Env, p *part) {
 		r.Part.Error = joinReason(r.Part.Error, fmt.Sprintf("the figures take %d bytes, %d is the bound: latencies are left out; use fewer steps", size, message.FrameMax))
 	}
 	p.result = r
-	m.writeDone(env, p)
+	m.keepResult(env, p)
+}
+
+// keepResult keeps a part's result, then its digest in the record.
+func (m *Machine) keepResult(env node.Env, p *part) {
+	p.writing = true
+	var file message.FileDigest
+	file = m.keep(env, encode(p.result), func(env node.Env, err error) {
+		if m.parts[p.job] != p {
+			return
+		}
+		if err != nil {
+			p.writing = false // onRetry keeps it again
+			env.Emit(event.StoreFailed{What: "result of job " + p.job.String(), Err: err.Error()})
+			return
+		}
+		p.kept = file
+		m.commit(env, p, func(env node.Env) { m.onResultKept(env, p) })
+	})
+}
+
+// restamp puts a part's result under its present fence: the figures are the same
+// for ever.
+func (m *Machine) restamp(p *part) {
+	r := *p.result
+	r.Fence = p.fence
+	p.result = &r
 }
 
 func (p *part) outcome() (message.JobState, string) {
@@ -101,6 +147,8 @@ func (p *part) outcome() (message.JobState, string) {
 		return end, ""
 	case p.stop == message.JobTimedOut:
 		return message.JobTimedOut, why
+	case p.stop == message.JobFailed:
+		return message.JobFailed, why // cut off: what has ended is only a part of it
 	case end == message.JobCancelled || len(ends) == 0:
 		return message.JobFailed, why // nobody asked for it
 	}
@@ -131,34 +179,61 @@ func slim(d *message.DatacenterResult) {
 	}
 }
 
-// onDoneStored: the part has ended for good. Only its result is kept.
-func (m *Machine) onDoneStored(env node.Env, p *part, err error) {
-	p.writing = false
-	if m.parts[p.job] != p || err != nil {
-		return // superseded meanwhile, or written again by onRetry
-	}
-	p.recorded = true
+// onResultKept: the part has ended for good.
+func (m *Machine) onResultKept(env node.Env, p *part) {
+	p.writing, p.recorded = false, true
 	p.finished = env.Now()
+	m.restamp(p)
 	m.becomePart(env, p, p.result.Part.State, p.result.Part.Error)
-	p.dispatch, p.workflows = nil, nil
 	m.tell(env, p)
 	m.beatAll(env) // jobs that wait for its cores are at the gates
-	m.drained(env)
 }
 
+// tell sends a part's end to its gate; while that is away, to another one, which
+// says whom to tell.
 func (m *Machine) tell(env node.Env, p *part) {
-	if g := m.gateBy(p.gate); g != nil && p.recorded {
-		p.told = env.Now()
-		env.Send(g.stream, p.result)
-	}
-}
-
-func (m *Machine) onPartResultAck(env node.Env, a *message.PartResultAck) {
-	p := m.parts[a.Job]
-	if p == nil || !p.recorded || p.fence != a.Fence || p.acked {
+	if p.result == nil || !p.recorded || p.acked || !m.holds(env, p) {
 		return
 	}
+	p.told = env.Now()
+	if m.gates.Send(env, p.gate, p.result) {
+		return
+	}
+	all := m.gates.All()
+	for range all {
+		p.tries++
+		if l := all[p.tries%len(all)]; l.Stands {
+			env.Send(l.Stream, p.result)
+			return
+		}
+	}
+}
+
+func (m *Machine) onPartResultAck(env node.Env, l *uplink.Link, a *message.PartResultAck) {
+	p := m.owned(env, a.Job)
+	if p == nil || !p.recorded || p.acked {
+		return
+	}
+	switch {
+	case a.Holder != "":
+		p.gate = node.Addr(a.Holder)
+		if p.gate != l.Addr {
+			m.tell(env, p)
+		}
+	case a.Stale && a.Current.Job > max(p.fence.Job, p.epoch):
+		p.gate = l.Addr
+		m.adoptEpoch(env, p, a.Current.Job, "result")
+	case a.Fence.Job != p.fence.Job || a.Fence.Manager != p.fence.Manager:
+		// Of one that was told under an earlier epoch: the gate answers this one too.
+	default:
+		m.dismiss(env, p)
+	}
+}
+
+// dismiss releases a part whose end its gate has.
+func (m *Machine) dismiss(env node.Env, p *part) {
 	p.acked = true
-	p.finished = env.Now()
+	m.lapse(env, p)
+	m.leases.Release(env, p.job)
 	m.drained(env)
 }

@@ -4,139 +4,99 @@ import (
 	"maps"
 	"slices"
 
-	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/uplink"
 )
 
-const workersListed = 256 // in one heartbeat
+const (
+	workersListed = 256 // in one heartbeat
+	beatsKept     = 16  // answers to older heartbeats renew nothing
+)
 
-// gate is this manager's stream to one gate.
-type gate struct {
-	number     uint64
-	addr       node.Addr
-	stream     node.StreamID // zero when there is none
-	peer       node.Peer     // zero until it stands
-	registered bool          // it has answered a heartbeat
-	tries      int
-	sequence   uint64
-}
+// beats is when the last heartbeats of a stream were sent, by sequence.
+type beats [beatsKept]node.Instant
 
-func (m *Machine) gateOf(s node.StreamID) *gate {
-	for _, g := range m.gates {
-		if g.stream == s && s != 0 && g.peer.ID != "" {
-			return g
-		}
-	}
-	return nil
-}
-
-func (m *Machine) gateBy(id node.ID) *gate {
-	for _, g := range m.gates {
-		if g.stream != 0 && g.peer.ID == id && id != "" {
-			return g
-		}
-	}
-	return nil
-}
-
-func (m *Machine) open(env node.Env, g *gate) {
-	g.stream = env.Open(g.addr)
-	env.SetTimer(node.KeyN(node.PartManager, node.ManagerSilence, g.number), m.config.Silence)
-}
-
-func (m *Machine) onOpened(env node.Env, in *node.Input) {
-	for _, g := range m.gates {
-		if g.stream == in.Stream {
-			m.onGateOpened(env, g, in.From)
-			return
-		}
-	}
-	if in.From.Role != node.RoleWorker {
-		env.Close(in.Stream) // gates are called, clients ask gates
-		return
-	}
-	m.streams[in.Stream] = nil
-}
-
-func (m *Machine) onGateOpened(env node.Env, g *gate, from node.Peer) {
-	if from.Role != node.RoleGate {
-		env.Close(g.stream)
-		env.Emit(event.PeerRefused{Peer: from.ID, Role: from.Role, Reason: "it is a " + from.Role.String() + ", not a gate: correct --gates or --seed"})
-		m.drop(env, g, "it is no gate")
-		return
-	}
-	g.peer, g.tries, g.sequence = from, 0, 0
-	env.SetTimer(node.KeyN(node.PartManager, node.ManagerSilence, g.number), m.config.Silence)
-	m.beat(env, g)
+func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
+	m.sent[l.Stream] = &beats{}
+	m.beat(env, l)
 	for _, p := range m.order {
-		if p.gate == from.ID {
+		if p.gate == l.Addr && m.holds(env, p) {
 			m.tell(env, p)
 		}
 	}
 }
 
-func (m *Machine) onBroken(env node.Env, in *node.Input) {
-	for _, g := range m.gates {
-		if g.stream == in.Stream {
-			m.drop(env, g, in.Reason)
-			return
+// onHeartbeatAck registers this manager, and renews what the gate says it owns:
+// this datacenter may go on with it for a lease from when the heartbeat was sent.
+func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
+	if !m.gates.Acked(env, l, ack.Sequence) {
+		return
+	}
+	sent := m.sent[l.Stream]
+	if sent == nil || ack.Sequence == 0 || l.Sequence-ack.Sequence >= beatsKept {
+		return
+	}
+	at := sent[ack.Sequence%beatsKept]
+	for _, ref := range ack.Parts {
+		p := m.parts[ref.Job]
+		if p == nil || ref.Fence.Job < p.fence.Job || !m.holds(env, p) {
+			continue
 		}
-	}
-	m.onWorkerBroken(in)
-}
-
-func (m *Machine) onGateSilence(env node.Env, g *gate) {
-	if g.peer.ID != "" && !g.registered {
-		env.Emit(event.PeerRefused{Peer: g.peer.ID, Role: node.RoleGate, Reason: "it took no heartbeat of this manager, and its log says why: correct --datacenter or --id"})
-	}
-	env.Close(g.stream)
-	m.drop(env, g, "silent for "+m.config.Silence.String())
-}
-
-func (m *Machine) drop(env node.Env, g *gate, why string) {
-	if g.registered {
-		env.Emit(event.PeerLost{Peer: g.peer.ID, Role: node.RoleGate, Reason: why})
-	}
-	g.stream, g.peer, g.registered = 0, node.Peer{}, false
-	env.CancelTimer(node.KeyN(node.PartManager, node.ManagerSilence, g.number))
-	wait := min(m.config.ReconnectMin<<min(g.tries, 10), m.config.ReconnectMax)
-	g.tries++
-	wait = env.Rand(node.PurposeJitter).Duration(wait/2, wait)
-	env.SetTimer(node.KeyN(node.PartManager, node.ManagerReconnect, g.number), wait)
-}
-
-func (m *Machine) onHeartbeatAck(env node.Env, g *gate, ack *message.HeartbeatAck) {
-	if ack.Sequence > g.sequence {
-		return // of no heartbeat on this stream
-	}
-	env.SetTimer(node.KeyN(node.PartManager, node.ManagerSilence, g.number), m.config.Silence)
-	if !g.registered {
-		g.registered = true
-		env.Emit(event.PeerRegistered{Peer: g.peer.ID, Role: node.RoleGate, Datacenter: m.config.Datacenter})
+		p.gate = l.Addr
+		m.extend(env, p, at)
 	}
 }
 
-// onHeartbeat is also the tick of what waits: slices without cores.
+// extend moves the end of a part's lease from its gate, never back.
+func (m *Machine) extend(env node.Env, p *part, from node.Instant) {
+	if until := from.Add(m.config.hold(m.config.DatacenterLease)); until > p.deadline {
+		p.deadline = until
+	}
+}
+
+// cutOff stops the parts whose gate has not been heard for a lease: by then their
+// jobs may have been given to another datacenter.
+func (m *Machine) cutOff(env node.Env) {
+	for _, p := range slices.Clone(m.order) {
+		if p.result != nil || p.asked != message.JobNone || env.Now() < p.deadline || p.missing > 0 || !m.holds(env, p) {
+			continue
+		}
+		p.asked, p.why = message.JobFailed, "cut off from the gates for "+m.config.hold(m.config.DatacenterLease).String()+": nobody could say that the job was still this datacenter's"
+		m.stopPart(env, p)
+	}
+}
+
+// onHeartbeat is also the tick of what waits: slices without cores, and the
+// datacenter's own end.
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
+	m.lag(env)
+	m.election.SetFitness(env, m.swim.Multiplier())
+	if m.draining {
+		m.handOver(env)
+	}
+	m.cutOff(env)
 	m.place(env)
 	m.beatAll(env)
 }
 
 func (m *Machine) beatAll(env node.Env) {
-	for _, g := range m.gates {
-		if g.peer.ID != "" {
-			m.beat(env, g)
+	for _, l := range m.gates.All() {
+		if l.Stands {
+			m.beat(env, l)
 		}
 	}
 }
 
-// beat tells a gate what this datacenter has, and those of its parts whose end
-// it has not acknowledged: what is missing there is not here.
-func (m *Machine) beat(env node.Env, g *gate) {
-	g.sequence++
-	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: g.sequence, Draining: m.draining}
+// beat tells a gate what this datacenter has, and the parts that are owned here
+// and whose end is not acknowledged.
+func (m *Machine) beat(env node.Env, l *uplink.Link) {
+	l.Sequence++
+	if sent := m.sent[l.Stream]; sent != nil {
+		sent[l.Sequence%beatsKept] = env.Now()
+	}
+	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: l.Sequence, Draining: m.draining}
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		w := m.workers[id]
 		if !w.registered || w.draining {
@@ -150,10 +110,14 @@ func (m *Machine) beat(env node.Env, g *gate) {
 		}
 	}
 	for _, p := range m.order {
-		if p.gate == g.peer.ID && !p.acked {
+		if !p.acked && m.holds(env, p) {
 			hb.Parts = append(hb.Parts, message.PartRef{Job: p.job, Fence: p.fence, State: p.state})
 		}
 	}
 	slices.SortFunc(hb.Parts, func(a, b message.PartRef) int { return a.Job.Compare(b.Job) })
-	env.Send(g.stream, hb)
+	for _, g := range m.config.Gates {
+		hb.Gates = append(hb.Gates, string(g))
+	}
+	slices.Sort(hb.Gates)
+	env.Send(l.Stream, hb)
 }

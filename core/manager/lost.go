@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"hyperscale/core/event"
@@ -9,34 +10,52 @@ import (
 	"hyperscale/core/node"
 )
 
-// lose gives up the current attempt of a slice. From here on its result is
-// stale; what it last told is reported as lost and counted nowhere else.
-func (m *Machine) lose(env node.Env, s *slice, why string) {
+// lose gives up the current attempt of a slice, once a majority knows: from then
+// on its result is stale here and at whoever takes the part over. What it last
+// told is reported as lost and counted nowhere else. It is dispatched again when
+// its worker has stopped it: at once if the worker itself says so, else when the
+// last renewal has run out on any clock.
+func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 	if s.counting || !s.live() {
-		return // its result is here, and onResultStored decides; or it ended with a slice that was lost before it
+		return // its result is here and decides; or it ended with a slice that was lost before it
 	}
-	env.Emit(event.SliceLost{Slice: s.id, Fence: s.fence(), Worker: s.worker, Reason: why})
-	m.detach(s)
 	started, ok := measured(s.progress)
 	s.lost = append(s.lost, message.LostAttempt{
-		Slice: s.id, Attempt: s.attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
+		Slice: s.id, Attempt: s.fence.Attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
 	})
 	if !slices.Contains(s.failed, s.worker) {
 		s.failed = append(s.failed, s.worker)
 	}
 	s.reruns++
+	s.floor, s.losing = s.fence, true
+	m.detach(s)
+	from := env.Now()
+	if !stopped && s.written {
+		from = max(from, s.renewed.Add(m.config.patience()))
+	}
+	m.touch(env, s.workflow.part)
+	m.commit(env, s.workflow.part, func(env node.Env) {
+		s.losing = false
+		if m.stands(s) && s.live() {
+			m.lostFor(env, s, why, from)
+		}
+	})
+}
+
+// lostFor says what follows a loss that is recorded.
+func (m *Machine) lostFor(env node.Env, s *slice, why string, from node.Instant) {
+	env.Emit(event.SliceLost{Slice: s.id, Fence: s.fence, Worker: s.worker, Reason: why})
 	f := s.workflow
-	m.touch(env, f.part)
 	switch {
-	case f.part.stop != message.JobNone:
-		m.endSlice(env, s, endOf(f.part.stop), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
+	case f.part.asked != message.JobNone:
+		m.endSlice(env, s, endOf(f.part.asked), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
 	case f.failure != "":
 		m.endSlice(env, s, message.WorkflowCancelled, why)
 	case s.reruns > m.config.RerunMax || s.dispatches >= m.config.DispatchMax:
 		m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("slice %d was lost %d times, dispatched %d times; at last on %s: %s", s.id.Ordinal, s.reruns, s.dispatches, s.worker, why))
 	default:
-		m.back(env, s, 0)
-		m.writeSlices(env, []*slice{s})
+		m.back(env, s, from)
+		m.place(env)
 	}
 }
 
@@ -55,10 +74,17 @@ func measured(p *message.SliceProgress) (started, ok uint64) {
 }
 
 // onRetry sends again what was not answered: dispatches, cancellations, results,
-// and what the disk refused.
+// and what no majority took.
 func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
+	m.retryClaims(env)
 	for _, p := range slices.Clone(m.order) {
+		if p.missing > 0 || !m.holds(env, p) {
+			continue
+		}
+		if p.unsent() && !p.changed && !p.spill {
+			m.commit(env, p, nil)
+		}
 		if p.result != nil {
 			m.retryResult(env, p)
 			continue
@@ -66,6 +92,7 @@ func (m *Machine) onRetry(env node.Env) {
 		if p.asked != p.stop && !p.stopping {
 			m.stopPart(env, p)
 		}
+		m.finishWhenEnded(env, p)
 		for _, f := range p.workflows {
 			for _, s := range f.slices {
 				m.retrySlice(env, s)
@@ -74,21 +101,33 @@ func (m *Machine) onRetry(env node.Env) {
 	}
 }
 
+// retryClaims refuses dispatches whose files no majority keeps in time: a disk
+// that is full takes no new job.
+func (m *Machine) retryClaims(env node.Env) {
+	for _, job := range slices.SortedFunc(maps.Keys(m.claims), message.JobID.Compare) {
+		c := m.claims[job]
+		if c.asked || env.Now().Sub(c.began) < 2*m.config.QuorumTimeout {
+			continue
+		}
+		if _, here := m.files.Have(c.file); here {
+			m.dropClaim(env, job, message.CodeQuorumUnavailable, "no majority of the managers keeps the part's file")
+		} else {
+			m.dropClaim(env, job, message.CodeStoreFull, "this manager's disk does not take the part's file")
+		}
+	}
+}
+
 func (m *Machine) retryResult(env node.Env, p *part) {
 	switch {
 	case !p.recorded && !p.writing:
-		m.writeDone(env, p)
-	case !p.acked && env.Now().Sub(p.told) >= m.config.Retry/2:
+		m.keepResult(env, p)
+	case p.recorded && !p.acked && env.Now().Sub(p.told) >= m.config.Retry/2:
 		m.tell(env, p)
 	}
 }
 
 func (m *Machine) retrySlice(env node.Env, s *slice) {
 	switch {
-	case s.end != message.WorkflowNone:
-		if !s.endWriting && !s.state.Terminal() {
-			m.writeEnd(env, s)
-		}
 	case !s.live() || !s.written || s.counting:
 	case s.workflow.stopping():
 		m.sendCancel(env, s)

@@ -1,51 +1,94 @@
 package manager
 
 import (
+	"time"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/core/uplink"
 )
 
 // Machine is a manager.
 type Machine struct {
 	config   Config
-	gates    []*gate
+	members  []node.Addr // the managers of the datacenter
+	gates    *uplink.Links
+	fellows  *uplink.Links
+	leases   *lease.Registers
+	files    *archive.Archive
+	swim     *swim.Group
+	election *election.Election
+
+	sent     map[node.StreamID]*beats // heartbeats to each gate
 	workers  map[node.ID]*worker
 	streams  map[node.StreamID]*worker // nil until its first heartbeat
-	parts    map[message.JobID]*part
-	incoming map[message.JobID]*part // being written, to take the place of what parts has
-	order    []*part                 // of parts, oldest first
-	writes   map[node.Token]write
-	draining bool
-	pushing  bool // the timer of progress is set
-	loading  bool // what is found on disk was told by the last incarnation
+	parts    map[message.JobID]*part   // whose register this manager holds
+	order    []*part                   // of parts, oldest first
+	claims   map[message.JobID]*claim  // orders of a gate that wait for the register
+	ended    map[message.JobID]node.Instant
+	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
+	reads    map[uint64]func(node.Env, *lease.Outcome)
+	fetches  map[uint64]func(node.Env, *archive.Outcome)
+	keeps    map[uint64]func(node.Env, error)
+	changed  []*part // whose record is to be written
+	draining bool    // no new part is taken
+	stopping bool    // and this node ends when it holds none
+	pushing  bool    // the timer of progress is set
+	nextTry  node.Instant
+	due      node.Instant // of the next heartbeat
 
 	number uint64 // of the last worker
-	token  node.Token
+	ticket uint64
 }
 
-// part is one job's share of this datacenter under one fence.
+// part is one job's share of this datacenter, while this manager holds it.
 type part struct {
-	job       message.JobID
-	fence     message.Fence // attempt 0
-	gate      node.ID       // who is told
-	dispatch  *message.JobDispatch
-	digest    uint64 // of its plan
-	state     message.JobState
-	asked     message.JobState // CANCELLED or TIMED_OUT once it is to end so
-	stop      message.JobState // the same once that is on disk
-	stopping  bool             // it is on its way there
-	why       string
-	workflows []*workflow
-	accepted  node.Instant
-	sequence  uint64
-	dirty     bool
-	result    *message.PartResult
-	writing   bool // the result is on its way to the disk
-	recorded  bool // it is there
-	acked     bool
-	finished  node.Instant
-	told      node.Instant
+	job     message.JobID
+	fence   message.Fence // attempt 0
+	epoch   uint64        // of the job: the highest heard, on its way to a majority if above the fence's
+	gate    node.Addr     // who is told
+	granted node.Instant
+	// deadline is when the datacenter's lease from the gates runs out.
+	deadline node.Instant
+
+	dispatch   *message.JobDispatch
+	file       message.FileDigest // of the dispatch
+	digest     uint64             // of its plan
+	runTimeout time.Duration      // from accepted on
+	missing    int                // files of it that are being fetched
+	state      message.JobState
+	asked      message.JobState // what it is to end as, once it is to: CANCELLED, TIMED_OUT, or FAILED when cut off
+	stop       message.JobState // the same once a majority has it
+	stopping   bool             // it is on its way there
+	why        string
+	workflows  []*workflow
+	accepted   node.Instant
+	sequence   uint64
+	dirty      bool
+
+	result   *message.PartResult
+	kept     message.FileDigest // of the result
+	writing  bool               // the result is on its way to a majority
+	recorded bool               // it is there
+	acked    bool
+	finished node.Instant
+	told     node.Instant
+	tries    int // of telling
+
+	changed bool // the record is to be written
+	spill   bool // it is on its way as a file
+	waits   []wait
+}
+
+// wait is what follows once a majority has the record of a ticket.
+type wait struct {
+	ticket uint64 // 0 until it is sent
+	then   func(node.Env)
 }
 
 // workflow is one workflow of a part.
@@ -54,51 +97,59 @@ type workflow struct {
 	index   uint32
 	plan    *message.WorkflowPlan
 	state   message.WorkflowState
+	end     message.WorkflowState // how it ends, before a majority has it
 	failure string
 	waits   string // what for, while it has no cores
 	slices  []*slice
-	kept    bool         // how it is cut is on disk
+	cut     bool         // how it is cut is on a majority
 	ready   node.Instant // when all it depends on had ended; zero before
 	started node.Instant
 	ended   node.Instant
 	stats   message.Stats // of one that has ended
 }
 
-// slice is the unit of dispatch. Its fence is the part's with its attempt.
+// slice is the unit of dispatch.
 type slice struct {
 	workflow   *workflow
 	id         message.SliceID
+	fence      message.Fence // under which it was dispatched last, here or by a former holder
+	floor      message.Fence // given up: what is not above is stale
 	vus, first uint64
 	cores      uint32
 	state      message.WorkflowState
-	attempt    uint64
-	worker     node.ID // of that attempt
-	written    bool    // the attempt is on disk, the dispatch may be sent
+	attempt    uint64 // under the part's present manager epoch
+	worker     node.ID
+	written    bool // the dispatch may be sent
+	open       bool // a former holder may have dispatched it: who reports it is adopted, until notBefore
 	dispatches int
 	reruns     int
 	failed     []node.ID // workers that lost or refused it
 	notBefore  node.Instant
+	renewed    node.Instant // when a worker was last told that it may go on
 	sent       node.Instant
 	accepted   node.Instant
 	denials    int
 	progress   *message.SliceProgress
-	counting   bool // a result is on its way to the disk
+	counting   bool // its result is on its way to a majority
+	kept       *kept
 	result     *message.SliceResult
 	why        string                // of an end without a result
 	end        message.WorkflowState // how it is to end without one; none while it goes on
-	endWriting bool
+	losing     bool                  // its attempt is being given up
 	lost       []message.LostAttempt
 }
 
-func (s *slice) fence() message.Fence {
-	f := s.workflow.part.fence
-	f.Attempt = s.attempt
-	return f
+// kept is what a record holds of a slice's result.
+type kept struct {
+	file    message.FileDigest
+	state   message.WorkflowState
+	started uint64
+	why     string
 }
 
 // live says that a worker has, or may have, the current attempt.
 func (s *slice) live() bool {
-	return s.end == message.WorkflowNone && (s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning)
+	return s.end == message.WorkflowNone && !s.losing && (s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning)
 }
 
 // New returns a manager. The configuration must be valid.
@@ -106,18 +157,19 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("manager: %v", err)
 	}
-	m := &Machine{
-		config:   c,
-		workers:  map[node.ID]*worker{},
-		streams:  map[node.StreamID]*worker{},
-		parts:    map[message.JobID]*part{},
-		incoming: map[message.JobID]*part{},
-		writes:   map[node.Token]write{},
+	return &Machine{
+		config:  c,
+		sent:    map[node.StreamID]*beats{},
+		workers: map[node.ID]*worker{},
+		streams: map[node.StreamID]*worker{},
+		parts:   map[message.JobID]*part{},
+		claims:  map[message.JobID]*claim{},
+		ended:   map[message.JobID]node.Instant{},
+		gone:    map[message.JobID]node.Instant{},
+		reads:   map[uint64]func(node.Env, *lease.Outcome){},
+		fetches: map[uint64]func(node.Env, *archive.Outcome){},
+		keeps:   map[uint64]func(node.Env, error){},
 	}
-	for i, addr := range c.Gates {
-		m.gates = append(m.gates, &gate{number: uint64(i), addr: addr})
-	}
-	return m
 }
 
 // Step implements node.Machine.
@@ -134,29 +186,21 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
 	case node.InputStored:
-		m.onStored(env, in.Token, in.Err)
+		m.onStored(env, in)
 	case node.InputStop:
 		m.onStop(env)
 	case node.InputCommand:
 		env.Answer(in.Command, &message.Refused{Request: message.RequestID{Incarnation: env.Self().Incarnation, Counter: uint64(in.Command)}, Code: message.CodeNotOwner, Detail: "a manager takes no commands: ask a gate"})
 	}
-}
-
-func (m *Machine) onStart(env node.Env) {
-	if !m.load(env) {
-		return
-	}
-	for _, g := range m.gates {
-		m.open(env, g)
-	}
-	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
-	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
-	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
+	m.settle(env)
 }
 
 func (m *Machine) onMessage(env node.Env, in *node.Input) {
-	if g := m.gateOf(in.Stream); g != nil {
-		m.onGateMessage(env, g, in)
+	if m.onGroupMessage(env, in) {
+		return
+	}
+	if l := m.gates.Of(in.Stream); l != nil {
+		m.onGateMessage(env, l, in)
 		return
 	}
 	if _, ok := m.streams[in.Stream]; ok {
@@ -166,16 +210,16 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 	ignored(env, in, "it came on no stream of a gate or a worker")
 }
 
-func (m *Machine) onGateMessage(env node.Env, g *gate, in *node.Input) {
+func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 	switch msg := in.Message.(type) {
 	case *message.HeartbeatAck:
-		m.onHeartbeatAck(env, g, msg)
+		m.onHeartbeatAck(env, l, msg)
 	case *message.JobDispatch:
-		m.onJobDispatch(env, g, msg)
+		m.onJobDispatch(env, l, msg)
 	case *message.PartCancel:
-		m.onPartCancel(env, g, msg)
+		m.onPartCancel(env, l, msg)
 	case *message.PartResultAck:
-		m.onPartResultAck(env, msg)
+		m.onPartResultAck(env, l, msg)
 	default:
 		ignored(env, in, "a manager has no use for it from a gate")
 	}
@@ -207,17 +251,19 @@ func (m *Machine) onWorkerMessage(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
+	if k.Part != node.PartManager {
+		m.onGroupTimer(env, k)
+		return
+	}
 	switch k.Kind {
 	case node.ManagerHeartbeat:
 		m.onHeartbeat(env)
-	case node.ManagerReconnect:
-		m.open(env, m.gates[k.N()])
-	case node.ManagerSilence:
-		m.onGateSilence(env, m.gates[k.N()])
 	case node.ManagerWorker:
 		m.onWorkerSilence(env, k.N())
 	case node.ManagerJob:
 		m.onRunTimeout(env, message.JobID(k.ID))
+	case node.ManagerDispatch:
+		m.onDispatchTimer(env)
 	case node.ManagerRetry:
 		m.onRetry(env)
 	case node.ManagerPush:
@@ -225,7 +271,7 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 	case node.ManagerSweep:
 		m.onSweep(env)
 	case node.ManagerDrain:
-		env.Halt("")
+		m.depart(env) // what is still held here is for whoever takes it over
 	}
 }
 
@@ -233,11 +279,33 @@ func ignored(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-// sliceOf finds a slice of a part that stands, or nil.
-func (m *Machine) sliceOf(id message.SliceID) *slice {
-	p := m.parts[id.Job]
+// owned returns the part of a job while this manager may act for it: it holds the
+// register, and what it took over is whole.
+func (m *Machine) owned(env node.Env, id message.JobID) *part {
+	if p := m.parts[id]; p != nil && m.holds(env, p) {
+		return p
+	}
+	return nil
+}
+
+// holds says that the window of a part's lease is open now.
+func (m *Machine) holds(env node.Env, p *part) bool {
+	token, ok := m.leases.Holds(env.Now(), p.job)
+	return ok && token.Packed() == p.fence.Manager
+}
+
+// sliceOf finds a slice of a part that this manager may act for, or nil.
+func (m *Machine) sliceOf(env node.Env, id message.SliceID) *slice {
+	p := m.owned(env, id.Job)
 	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].slices) {
 		return nil
 	}
 	return p.workflows[id.Workflow].slices[id.Ordinal]
+}
+
+// stands says that a slice is still one of what this manager holds; for what
+// comes back late.
+func (m *Machine) stands(s *slice) bool {
+	p := s.workflow.part
+	return m.parts[p.job] == p && p.result == nil
 }

@@ -19,14 +19,24 @@ func small() Config {
 	c.Gates = []node.Addr{"g1:1"}
 	c.PartsMax = 4
 	c.FinishedMax = 2
+	c.DatacenterLease = 20 * time.Minute // no gate answers heartbeats in a story
 	return c
 }
 
+// world is one manager alone in its datacenter: a majority of one. What its parts
+// tell of themselves is in their own stories.
 func world(c Config) *nodetest.Env {
-	return nodetest.New(nodetest.Config{
+	w := nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
 		New:  func() node.Machine { return New(c) },
 	})
+	for _, name := range []string{
+		"put", "lease-granted", "lease-extended", "lease-ended", "lease-called", "lease-returned", "acceptor-wrote", "group-joined",
+		"voted", "elected", "stepped-down", "leader-known", "health-changed", "reached",
+	} {
+		w.Hidden[name] = true
+	}
+	return w
 }
 
 func TestStories(t *testing.T) {
@@ -51,7 +61,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 	}
 	for _, name := range []string{
 		"acted", "fence-refused", "part-changed", "workflow-changed", "slice-dispatched", "slice-lost", "slice-counted",
-		"peer-registered", "peer-lost", "ignored", "store-failed", "shed",
+		"peer-registered", "peer-lost", "peer-refused", "ignored", "store-failed", "shed",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)
@@ -63,10 +73,34 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	if err := small().Validate(); err != nil {
 		t.Fatal(err)
 	}
-	err := Config{Silence: time.Second, Heartbeat: time.Second}.Validate()
-	for _, key := range []string{"datacenter", "gates", "retry", "silence", "rerun_max", "parts_max"} {
+	err := Config{Silence: time.Second, Heartbeat: time.Second, Managers: []node.Addr{"a", "a"}}.Validate()
+	for _, key := range []string{"datacenter", "gates", "managers", "retry", "silence", "rerun_max", "parts_max", "part_lease", "drift_ppm"} {
 		if err == nil || !strings.Contains(err.Error(), "manager."+key) {
 			t.Errorf("no fault of manager.%s in %v", key, err)
 		}
+	}
+	for _, test := range []struct {
+		key    string
+		change func(*Config)
+	}{
+		{"part_lease", func(c *Config) { c.PartLease = c.QuorumTimeout }},
+		{"renewal_timeout", func(c *Config) { c.PartLease = 4 * time.Second }},
+		{"datacenter_lease", func(c *Config) { c.DatacenterLease = c.Silence }},
+	} {
+		c := small()
+		test.change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "manager."+test.key) || !strings.Contains(err.Error(), "lease (1 ") {
+			t.Errorf("no formula of manager.%s in %v", test.key, err)
+		}
+	}
+}
+
+func TestPatienceOutlastsEveryClock(t *testing.T) {
+	c := Default()
+	if got := c.patience(); got != 5_102_010_102*time.Nanosecond {
+		t.Errorf("5 s (1 + r)/(1 - r) is %v", got)
+	}
+	if h, g := c.hold(2*time.Second), c.guard(2*time.Second); h != 1979*time.Millisecond || g != 2021*time.Millisecond {
+		t.Errorf("a lease of 2 s holds for %v and is guarded for %v", h, g)
 	}
 }

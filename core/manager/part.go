@@ -2,11 +2,12 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/uplink"
 	plan "hyperscale/core/workflow"
 )
 
@@ -15,45 +16,150 @@ const (
 	coresMax     = 1 << 16 // of one workflow
 )
 
-func (m *Machine) onJobDispatch(env node.Env, g *gate, d *message.JobDispatch) {
-	high, known := m.high(d.Job)
-	switch {
-	case known && d.Fence.Less(high):
-		m.refuseStale(env, g, d.Job, d.Fence, high, "dispatch")
-		return
-	case known && d.Fence == high:
-		m.again(env, g, d.Job)
-		return
-	}
-	if len(m.parts) >= m.config.PartsMax+m.config.FinishedMax {
-		m.reap(env)
-	}
-	if code, why := m.unfit(d); code != message.CodeNone {
-		m.refuse(env, g, d, code, why)
-		return
-	}
-	p := &part{job: d.Job, fence: d.Fence, gate: g.peer.ID, dispatch: d}
-	m.incoming[d.Job] = p
-	m.writePart(env, p, func(env node.Env, err error) { m.onPartStored(env, p, err) })
+// claim is an order of a gate, or a vacancy, that waits for its register.
+type claim struct {
+	gate     node.Addr            // empty for a vacancy
+	dispatch *message.JobDispatch // the newest, nil for a cancellation or a vacancy
+	cancel   *message.PartCancel  // the newest
+	file     message.FileDigest
+	asked    bool // the register is being acquired
+	began    node.Instant
 }
 
-// high is the highest fence seen of a job, on disk or on its way there.
-func (m *Machine) high(id message.JobID) (message.Fence, bool) {
-	if p := m.incoming[id]; p != nil {
-		return p.fence, true
+// epoch is the highest that the claim's orders carry.
+func (c *claim) epoch() uint64 {
+	var n uint64
+	if c.dispatch != nil {
+		n = c.dispatch.Fence.Job
 	}
-	if p := m.parts[id]; p != nil {
-		return p.fence, true
+	if c.cancel != nil {
+		n = max(n, c.cancel.Fence.Job)
 	}
-	return message.Fence{}, false
+	return n
+}
+
+func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDispatch) {
+	if p := m.parts[d.Job]; p != nil {
+		m.again(env, l, p, d)
+		return
+	}
+	if c := m.claims[d.Job]; c != nil && c.gate != "" {
+		if c.epoch() <= d.Fence.Job {
+			c.gate = l.Addr
+			if c.dispatch != nil {
+				c.dispatch = d
+			}
+		}
+		return // the answer follows with the register
+	}
+	if holder, ok := m.elsewhere(env, d.Job); ok {
+		m.refuseHolder(env, l, d.Job, d.Fence, holder)
+		return
+	}
+	if code, why := m.unfit(d); code != message.CodeNone {
+		m.refuse(env, l, d, code, why)
+		return
+	}
+	c := &claim{gate: l.Addr, dispatch: d, began: env.Now()}
+	if old := m.claims[d.Job]; old != nil {
+		c.asked = old.asked
+	}
+	m.claims[d.Job] = c
+	c.file = m.keep(env, encode(d), func(env node.Env, err error) {
+		if m.claims[d.Job] != c {
+			return
+		}
+		if err != nil {
+			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the part's file: "+err.Error())
+			return
+		}
+		m.acquire(env, d.Job, c, (&part{job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout}).record(env.Now()))
+	})
+}
+
+func (m *Machine) acquire(env node.Env, job message.JobID, c *claim, seed []byte) {
+	c.asked = true
+	m.leases.Acquire(env, job, seed)
+}
+
+// elsewhere says who holds a part's register, as far as this manager's own
+// acceptor knows.
+func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
+	sight, ok := m.leases.Seen(env.Now(), job)
+	if !ok || sight.Released || sight.Left <= 0 || sight.Holder == env.Self().Addr || sight.Holder == "" {
+		return "", false
+	}
+	return sight.Holder, true
+}
+
+// again answers an order for a part that is held here: one of a later epoch of the
+// job is adopted once that is recorded.
+func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDispatch) {
+	if !m.holds(env, p) {
+		return // the gate asks again, whoever holds it by then
+	}
+	if d.Fence.Job < max(p.epoch, p.fence.Job) {
+		m.refuseStale(env, l, d.Job, d.Fence, p, "dispatch")
+		return
+	}
+	if d.Fence.Attempt != 0 {
+		m.refuse(env, l, d, message.CodeBadPlan, fmt.Sprintf("fence = %v is none of a part: its attempt is 0", d.Fence))
+		return
+	}
+	p.gate = l.Addr
+	m.extend(env, p, env.Now())
+	if d.Fence.Job == p.fence.Job {
+		m.answer(env, p)
+		return
+	}
+	m.adoptEpoch(env, p, d.Fence.Job, "dispatch")
+}
+
+// answer tells a part's gate that it is here, and its end if it has ended.
+func (m *Machine) answer(env node.Env, p *part) {
+	if l := m.gates.To(p.gate); l != nil && l.Stands {
+		env.Send(l.Stream, &message.JobAccepted{Job: p.job, Fence: p.fence})
+	}
+	m.tell(env, p)
+}
+
+// adoptEpoch goes on under a later epoch of the job, once a majority has it. What
+// runs goes on under the fence that it was dispatched with.
+func (m *Machine) adoptEpoch(env node.Env, p *part, epoch uint64, what string) {
+	if epoch <= p.epoch && p.epoch > p.fence.Job {
+		return // it is on its way
+	}
+	p.epoch = max(p.epoch, epoch)
+	m.commit(env, p, func(env node.Env) {
+		if epoch <= p.fence.Job {
+			return
+		}
+		p.fence.Job = epoch
+		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: what})
+		if p.missing == 0 {
+			m.announce(env, p)
+		}
+		for _, f := range p.workflows {
+			for _, s := range f.slices {
+				if !s.live() {
+					s.attempt = 0
+				}
+			}
+		}
+		if p.result != nil {
+			m.restamp(p)
+		}
+		if what == "result" {
+			m.tell(env, p)
+		} else {
+			m.answer(env, p)
+		}
+	})
 }
 
 func (m *Machine) unfit(d *message.JobDispatch) (message.Code, string) {
-	switch {
-	case m.draining:
-		return message.CodeDraining, "this manager is being stopped"
-	case m.unfinished() >= m.config.PartsMax:
-		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.PartsMax)
+	if code, why := m.room(); code != message.CodeNone {
+		return code, why
 	}
 	if why := badPlan(d); why != "" {
 		return message.CodeBadPlan, why
@@ -61,8 +167,19 @@ func (m *Machine) unfit(d *message.JobDispatch) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
+// room says why no part can be taken, whatever it is.
+func (m *Machine) room() (message.Code, string) {
+	switch {
+	case m.draining:
+		return message.CodeDraining, "this manager is being stopped"
+	case m.unfinished() >= m.config.PartsMax:
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.PartsMax)
+	}
+	return message.CodeNone, ""
+}
+
 func (m *Machine) unfinished() int {
-	n := len(m.incoming)
+	n := len(m.claims)
 	for _, p := range m.order {
 		if !p.acked {
 			n++
@@ -74,8 +191,8 @@ func (m *Machine) unfinished() int {
 // badPlan says what of a plan cannot be run, so that nothing below has to ask.
 func badPlan(d *message.JobDispatch) string {
 	switch {
-	case d.Fence.Job == 0 || d.Fence.Manager == 0 || d.Fence.Attempt != 0:
-		return fmt.Sprintf("fence = %v is none of a part: its epochs begin at 1, its attempt is 0", d.Fence)
+	case d.Fence.Job == 0 || d.Fence.Attempt != 0:
+		return fmt.Sprintf("fence = %v is none of a part: the job's epoch begins at 1, its attempt is 0", d.Fence)
 	case len(d.Plan.Workflows) == 0 || len(d.Plan.Workflows) > workflowsMax:
 		return fmt.Sprintf("plan.workflows has %d workflows, must have 1 to %d", len(d.Plan.Workflows), workflowsMax)
 	case d.RunTimeout <= 0:
@@ -95,102 +212,66 @@ func badPlan(d *message.JobDispatch) string {
 	return ""
 }
 
-func (m *Machine) refuse(env node.Env, g *gate, d *message.JobDispatch, code message.Code, why string) {
+func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, code message.Code, why string) {
 	env.Emit(event.Shed{What: "dispatch of job " + d.Job.String(), Why: why})
-	env.Send(g.stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
+	env.Send(l.Stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
 }
 
-func (m *Machine) refuseStale(env node.Env, g *gate, id message.JobID, got, current message.Fence, what string) {
+func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *part, what string) {
+	current := p.fence
+	current.Job = max(current.Job, p.epoch)
 	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: id}, Part: true, Got: got, Current: current, What: what})
-	env.Send(g.stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
+	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
 }
 
-// again answers a dispatch that was seen before.
-func (m *Machine) again(env node.Env, g *gate, id message.JobID) {
-	if m.incoming[id] != nil {
-		return // the answer follows when it is on disk
+func (m *Machine) refuseHolder(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, holder node.Addr) {
+	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeNotOwner, Detail: "the manager at " + string(holder) + " owns this part", Holder: string(holder)})
+}
+
+// dropClaim gives a claim up and tells its gate why.
+func (m *Machine) dropClaim(env node.Env, job message.JobID, code message.Code, why string) {
+	c := m.claims[job]
+	delete(m.claims, job)
+	if c.asked {
+		m.leases.Abandon(env, job)
 	}
-	p := m.parts[id]
-	p.gate = g.peer.ID
-	env.Send(g.stream, &message.JobAccepted{Job: id, Fence: p.fence})
-	if p.recorded {
-		env.Send(g.stream, p.result)
+	if l := m.gates.To(c.gate); l != nil && l.Stands && c.dispatch != nil {
+		m.refuse(env, l, c.dispatch, code, why)
 	}
 }
 
-func (m *Machine) onPartStored(env node.Env, p *part, err error) {
-	if m.incoming[p.job] != p {
-		return // a higher fence came meanwhile, and its record follows this one
-	}
-	delete(m.incoming, p.job)
-	if err != nil {
-		if g := m.gateBy(p.gate); g != nil {
-			m.refuse(env, g, p.dispatch, message.CodeStoreFull, "keep the part: "+err.Error())
-		}
+// onDenied: another manager holds the part. A vacancy is simply over.
+func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
+	c := m.claims[o.Job]
+	if c == nil {
 		return
 	}
-	m.install(env, p)
-	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "dispatch"})
-	m.becomePart(env, p, message.JobSubmitted, "")
-	m.becomePart(env, p, message.JobQueued, "")
-	if g := m.gateBy(p.gate); g != nil {
-		env.Send(g.stream, &message.JobAccepted{Job: p.job, Fence: p.fence})
-	}
-	for _, f := range p.workflows {
-		m.becomeWorkflow(env, f, message.WorkflowPending, "")
-	}
-	if p.asked != message.JobNone { // while it was being written
-		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "cancel"})
-		m.stopPart(env, p)
+	delete(m.claims, o.Job)
+	m.leases.Abandon(env, o.Job)
+	l := m.gates.To(c.gate)
+	if l == nil || !l.Stands {
 		return
 	}
-	m.place(env)
-}
-
-// install puts a part in the place of the one with a lower fence, whose slices
-// are cancelled.
-func (m *Machine) install(env node.Env, p *part) {
-	if old := m.parts[p.job]; old != nil {
-		m.retire(env, old, "superseded by fence "+p.fence.String())
-	}
-	m.parts[p.job] = p
-	m.order = append(m.order, p)
-	p.accepted = env.Now()
-	if p.dispatch != nil {
-		m.unfold(env, p)
+	fence := message.Fence{Job: c.epoch()}
+	if o.Holder != "" && o.Holder != env.Self().Addr {
+		m.refuseHolder(env, l, o.Job, fence, o.Holder)
 	}
 }
 
-// unfold makes the workflows of a part's plan.
-func (m *Machine) unfold(env node.Env, p *part) {
-	p.digest = plan.Digest(&p.dispatch.Plan)
+// unfold makes the workflows of a fresh part's plan.
+func (m *Machine) unfold(p *part) {
 	for i := range p.dispatch.Plan.Workflows {
-		p.workflows = append(p.workflows, &workflow{part: p, index: uint32(i), plan: &p.dispatch.Plan.Workflows[i]})
+		p.workflows = append(p.workflows, &workflow{part: p, index: uint32(i)})
 	}
-	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job), p.dispatch.RunTimeout)
+	m.bind(p)
 }
 
-// retire takes a part out without a result: another stands in its place.
-func (m *Machine) retire(env node.Env, p *part, why string) {
-	for _, f := range p.workflows {
-		for _, s := range f.slices {
-			if !s.live() {
-				continue
-			}
-			if w := m.detach(s); w != nil && s.written {
-				env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence(), State: message.WorkflowCancelled, Reason: why})
-			}
-		}
+// bind ties a part's workflows to its plan.
+func (m *Machine) bind(p *part) {
+	p.digest = plan.Digest(&p.dispatch.Plan)
+	for i, f := range p.workflows {
+		f.plan = &p.dispatch.Plan.Workflows[i]
 	}
-	if !p.state.Terminal() && p.state != message.JobCompleting {
-		if p.state != message.JobCancelling {
-			m.becomePart(env, p, message.JobCancelling, why)
-		}
-		m.becomePart(env, p, message.JobCancelled, why)
-	}
-	m.order = slices.DeleteFunc(m.order, func(o *part) bool { return o == p })
-	delete(m.parts, p.job)
-	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job))
 }
 
 // detach takes a slice off its worker, which it returns if it can be told.

@@ -14,8 +14,28 @@ import (
 // whenever cores may have come free.
 func (m *Machine) place(env node.Env) {
 	for _, p := range slices.Clone(m.order) {
-		if p.asked == message.JobNone && !p.state.Terminal() {
+		if p.missing > 0 || p.result != nil || p.dispatch == nil || !m.holds(env, p) {
+			continue
+		}
+		m.close(env, p)
+		if p.asked == message.JobNone {
 			m.placePart(env, p)
+		}
+	}
+}
+
+// close ends the time in which slices that a former holder dispatched are waited
+// for: by now their workers have stopped them by themselves.
+func (m *Machine) close(env node.Env, p *part) {
+	for _, f := range p.workflows {
+		for _, s := range f.slices {
+			if !s.open || s.counting || s.state != message.WorkflowPending || env.Now() < s.notBefore {
+				continue
+			}
+			s.open = false
+			if f.stopping() {
+				m.endSlice(env, s, endOf(p.stop), "nobody reports that it runs")
+			}
 		}
 	}
 }
@@ -28,7 +48,7 @@ func (m *Machine) placePart(env node.Env, p *part) {
 		}
 	}
 	for _, f := range p.workflows {
-		if f.ready == 0 || f.state.Terminal() {
+		if f.ready == 0 || f.end != message.WorkflowNone || f.failure != "" {
 			continue
 		}
 		if len(f.slices) > 0 {
@@ -43,7 +63,7 @@ func (m *Machine) placePart(env node.Env, p *part) {
 // isReady says that all that a workflow depends on is COMPLETED, and notes since
 // when. One that can never become ready fails.
 func (m *Machine) isReady(env node.Env, f *workflow) bool {
-	if f.state.Terminal() {
+	if f.end != message.WorkflowNone {
 		return false
 	}
 	if f.ready != 0 {
@@ -106,7 +126,13 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 	for i, s := range f.slices {
 		m.assign(env, s, m.workers[chosen[i]])
 	}
-	m.writeSlices(env, f.slices)
+	list := slices.Clone(f.slices)
+	m.commit(env, f.part, func(env node.Env) {
+		f.cut = true
+		for _, s := range list {
+			m.onCut(env, s)
+		}
+	})
 }
 
 // giveUp ends a workflow that was never cut: as one slice, whose end is kept.
@@ -127,7 +153,7 @@ func (m *Machine) wait(env node.Env, f *workflow, why string) {
 // placeSlices dispatches again what was lost or refused.
 func (m *Machine) placeSlices(env node.Env, f *workflow) {
 	for _, s := range f.slices {
-		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || env.Now() < s.notBefore {
+		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || s.open || s.losing || s.counting || env.Now() < s.notBefore {
 			continue
 		}
 		if w := m.another(env, s); w != nil {
@@ -135,7 +161,9 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 				s.cores = min(s.cores, w.free())
 			}
 			m.assign(env, s, w)
-			m.writeSlices(env, []*slice{s})
+			if f.cut {
+				m.onCut(env, s)
+			}
 			continue
 		}
 		if env.Now().Sub(s.notBefore) >= m.config.DispatchTimeout {
@@ -178,7 +206,7 @@ func (m *Machine) able(but []node.ID) []*worker {
 	var list []*worker
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		w := m.workers[id]
-		if w.registered && w.stream != 0 && !w.draining && !slices.Contains(but, id) {
+		if w.registered && w.stream != 0 && !w.draining && !w.suspect && !slices.Contains(but, id) {
 			list = append(list, w)
 		}
 	}

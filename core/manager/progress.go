@@ -14,25 +14,25 @@ import (
 func (m *Machine) onPush(env node.Env) {
 	m.pushing = false
 	for _, p := range m.order {
-		if !p.dirty || p.result != nil {
+		if !p.dirty || p.result != nil || p.missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		g := m.gateBy(p.gate)
-		if g == nil {
+		l := m.gates.To(p.gate)
+		if l == nil || !l.Stands {
 			continue // the next push after it is back
 		}
 		p.dirty = false
 		p.sequence++
 		out := &message.JobProgress{
 			Job: p.job, Fence: p.fence, Part: m.snapshot(env, p),
-			// A restarted manager goes on above what it told before.
-			Sequence: env.Self().Incarnation<<32 + p.sequence,
+			// Whoever takes over goes on above what was told before.
+			Sequence: p.fence.Manager<<24 + p.sequence,
 		}
 		fit(&out.Part, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
 			slim(&out.Part)
 		}
-		env.Send(g.stream, out)
+		env.Send(l.Stream, out)
 	}
 	for _, p := range m.order {
 		if p.dirty && p.result == nil && !m.pushing {

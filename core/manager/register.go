@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
 )
 
 // worker is what is known of one worker. One that a restarted manager finds in
@@ -21,8 +22,10 @@ type worker struct {
 	total      uint32
 	reported   uint32 // free cores of its last heartbeat or refusal
 	sequence   uint64
-	listed     map[message.SliceID]message.Fence
-	slices     map[message.SliceID]*slice // live attempts that it was given
+	suspect    bool // as the membership has it: nothing new is given to it
+	running    []message.SliceRef
+	listed     map[message.SliceID]message.Fence // the same, by slice
+	slices     map[message.SliceID]*slice        // live attempts that it was given
 }
 
 // free is what it reported, less what it was given since.
@@ -30,7 +33,7 @@ func (w *worker) free() uint32 {
 	n := w.reported
 	//lint:orderfree a difference does not depend on the order of what is taken
 	for id, s := range w.slices {
-		if f, ok := w.listed[id]; !ok || f != s.fence() {
+		if f, ok := w.listed[id]; !ok || f != s.fence {
 			n -= min(n, s.cores)
 		}
 	}
@@ -68,20 +71,22 @@ func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.Wo
 		}
 	}
 	m.heard(env, w)
-	env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence})
 	if hb.Sequence <= w.sequence {
+		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence})
 		return
 	}
 	w.sequence = hb.Sequence
 	w.draining = hb.Draining
 	w.total = hb.CoresTotal
 	w.reported = min(hb.CoresFree, hb.CoresTotal)
+	w.running = hb.Running
 	w.listed = make(map[message.SliceID]message.Fence, len(hb.Running))
 	for _, ref := range hb.Running {
 		w.listed[ref.Slice] = ref.Fence
 	}
 	m.reconcile(env, w)
-	m.orphans(env, w, hb.Running)
+	m.meet(env, w, hb.Running)
+	m.renew(env, w)
 	m.place(env)
 }
 
@@ -110,6 +115,9 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 	restarted := w.registered && w.peer.Incarnation != in.From.Incarnation
 	w.peer, w.stream, w.registered, w.sequence = in.From, in.Stream, true, 0
 	m.streams[in.Stream] = w
+	if who, known := m.swim.Find(w.peer.ID); known && who.Run() == w.peer.Incarnation {
+		w.suspect = who.State != swim.Alive
+	}
 	if fresh {
 		env.Emit(event.PeerRegistered{Peer: w.peer.ID, Role: node.RoleWorker, Datacenter: m.config.Datacenter})
 	}
@@ -119,8 +127,8 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 			listed[ref.Slice] = ref.Fence
 		}
 		for _, s := range w.assigned() {
-			if listed[s.id] != s.fence() {
-				m.lose(env, s, "its worker restarted")
+			if listed[s.id] != s.fence {
+				m.lose(env, s, "its worker restarted", true)
 			}
 		}
 	}
@@ -131,7 +139,10 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 // says: what it lists runs, what it denies twice is lost.
 func (m *Machine) reconcile(env node.Env, w *worker) {
 	for _, s := range w.assigned() {
-		if w.listed[s.id] == s.fence() {
+		if !m.holds(env, s.workflow.part) {
+			continue
+		}
+		if w.listed[s.id] == s.fence {
 			s.denials = 0
 			m.becomeAccepted(env, s)
 			continue
@@ -141,29 +152,8 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 			continue
 		}
 		if s.denials++; s.denials >= 2 {
-			m.lose(env, s, "its worker does not run it")
+			m.lose(env, s, "its worker does not run it", true)
 		}
-	}
-}
-
-// orphans cancels what a worker runs under a fence that this manager knows to be
-// old. Slices of jobs that it does not know belong to other managers.
-func (m *Machine) orphans(env node.Env, w *worker, running []message.SliceRef) {
-	for _, ref := range running {
-		p := m.parts[ref.Slice.Job]
-		if p == nil {
-			continue
-		}
-		epochs := ref.Fence
-		epochs.Attempt = 0
-		if p.fence.Less(epochs) {
-			continue // under a manager that has taken over from this one
-		}
-		s := m.sliceOf(ref.Slice)
-		if s != nil && s.fence() == ref.Fence && (s.live() || s.result != nil) {
-			continue
-		}
-		env.Send(w.stream, &message.SliceCancel{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
 	}
 }
 
@@ -178,25 +168,35 @@ func (m *Machine) onWorkerBroken(in *node.Input) {
 
 func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-		w := m.workers[id]
-		if w.number != number {
-			continue
+		if w := m.workers[id]; w.number == number {
+			why := "silent for " + m.config.Silence.String()
+			if w.stream == 0 {
+				why = "away for " + m.config.Silence.String()
+			}
+			if m.swim.EvictionHold() {
+				m.heard(env, w) // more than half of the group fails at once: it may be the network
+				return
+			}
+			m.dropWorker(env, w, why)
+			return
 		}
-		why := "silent for " + m.config.Silence.String()
-		if w.stream == 0 {
-			why = "away for " + m.config.Silence.String()
-		} else {
-			env.Close(w.stream)
-			delete(m.streams, w.stream)
-		}
-		delete(m.workers, id)
-		if w.registered {
-			env.Emit(event.PeerLost{Peer: id, Role: node.RoleWorker, Reason: why})
-		}
-		for _, s := range w.assigned() {
-			m.lose(env, s, "its worker was "+why)
-		}
-		m.place(env)
-		return
 	}
+}
+
+// dropWorker forgets a worker whose silence, or death as the membership has it,
+// is known: nothing is placed on it, and its slices are lost.
+func (m *Machine) dropWorker(env node.Env, w *worker, why string) {
+	if w.stream != 0 {
+		env.Close(w.stream)
+		delete(m.streams, w.stream)
+	}
+	env.CancelTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.number))
+	delete(m.workers, w.peer.ID)
+	if w.registered {
+		env.Emit(event.PeerLost{Peer: w.peer.ID, Role: node.RoleWorker, Reason: why})
+	}
+	for _, s := range w.assigned() {
+		m.lose(env, s, "its worker was "+why, false)
+	}
+	m.place(env)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgress) {
-	s := m.sliceOf(r.Slice)
-	if s == nil || s.fence() != r.Fence || !s.live() || s.worker != w.peer.ID {
+	s := m.sliceOf(env, r.Slice)
+	if s == nil || s.fence != r.Fence || !s.live() || s.worker != w.peer.ID {
 		return // of an attempt that was given up: its heartbeat gets it cancelled
 	}
 	m.becomeAccepted(env, s)
@@ -19,46 +19,78 @@ func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgr
 }
 
 // onSliceResult counts the result of the current attempt, once, and refuses
-// every other one of this manager's.
+// every other one of this manager's or of those before it.
 func (m *Machine) onSliceResult(env node.Env, w *worker, r *message.SliceResult) {
-	p := m.parts[r.Slice.Job]
-	if p == nil {
-		// Its part was acknowledged and reaped, or was on a disk that is lost.
-		m.acknowledge(env, w, r, true)
-		return
-	}
-	s := m.sliceOf(r.Slice)
-	epochs := r.Fence
-	epochs.Attempt = 0
+	p := m.owned(env, r.Slice.Job)
 	switch {
-	case p.fence.Less(epochs):
-		return // of a manager that has taken over: it is not ours to take or refuse
-	case s != nil && s.fence() == r.Fence && s.result != nil:
+	case p == nil && m.parts[r.Slice.Job] == nil && m.over(env, r.Slice.Job):
+		m.acknowledge(env, w, r, true) // its part has ended, or was on disks that are lost
+		return
+	case p == nil || p.missing > 0 || p.fence.Manager < r.Fence.Manager:
+		return // it is not ours to take or refuse, or not yet
+	}
+	s := m.sliceOf(env, r.Slice)
+	switch {
+	case s != nil && s.fence == r.Fence && s.kept != nil && s.state.Terminal():
 		m.acknowledge(env, w, r, false) // it was counted, the acknowledgement was lost
-	case s != nil && s.fence() == r.Fence && s.counting:
-		// Acknowledged when it is on disk.
-	case s == nil || s.fence() != r.Fence || !s.live() || s.worker != w.peer.ID || !r.State.Terminal():
-		if current := m.expected(p, s); r.Fence.Less(current) {
-			env.Emit(event.FenceRefused{Slice: r.Slice, Got: r.Fence, Current: current, What: "result"})
-		}
-		m.acknowledge(env, w, r, true)
+	case s != nil && s.fence == r.Fence && (s.counting || s.losing):
+		// Acknowledged when a majority has it, or refused when its loss is recorded.
+	case s == nil || p.result != nil || !r.State.Terminal() || !m.counts(env, w, s, r.Fence):
+		m.refuseResult(env, w, s, r)
 	default:
-		s.counting = true
-		m.writeResult(env, s, r)
+		m.count(env, s, r)
 	}
 }
 
-// expected is the lowest fence whose result could be taken: an attempt that was
-// given up counts as past even before the next one is dispatched.
-func (m *Machine) expected(p *part, s *slice) message.Fence {
-	if s == nil {
-		return p.fence
+func (m *Machine) refuseResult(env node.Env, w *worker, s *slice, r *message.SliceResult) {
+	current := m.parts[r.Slice.Job].fence
+	if s != nil {
+		current = s.fence
+		if !s.live() && s.result == nil {
+			current.Attempt++ // one that was given up counts as past even before the next
+		}
 	}
-	f := s.fence()
-	if !s.live() && s.result == nil {
-		f.Attempt++
+	if r.Fence.Less(current) {
+		env.Emit(event.FenceRefused{Slice: r.Slice, Got: r.Fence, Current: current, What: "result"})
 	}
-	return f
+	m.acknowledge(env, w, r, true)
+}
+
+// counts says whether the result under a fence is the one that a slice waits for.
+// Of one that a former holder dispatched it is any that was not given up.
+func (m *Machine) counts(env node.Env, w *worker, s *slice, f message.Fence) bool {
+	if s.open && s.state == message.WorkflowPending && s.end == message.WorkflowNone && !s.counting && s.floor.Less(f) {
+		m.take(env, w, s, f)
+	}
+	return s.live() && s.fence == f && s.worker == w.peer.ID
+}
+
+// count keeps a result on a majority, then its digest in the part's record, and
+// only then tells that it counts.
+func (m *Machine) count(env node.Env, s *slice, r *message.SliceResult) {
+	s.counting = true
+	k := &kept{state: r.State, started: starts(&r.Stats)}
+	k.file = m.keep(env, encode(r), func(env node.Env, err error) {
+		if !m.stands(s) || !s.counting || s.fence != r.Fence {
+			return
+		}
+		if err != nil {
+			m.uncount(env, s, err)
+			return
+		}
+		s.kept = k
+		m.commit(env, s.workflow.part, func(env node.Env) { m.onCounted(env, s, r) })
+	})
+}
+
+// uncount: no majority keeps it. The worker tells it again. If it is gone by now,
+// so is the result.
+func (m *Machine) uncount(env node.Env, s *slice, err error) {
+	s.counting = false
+	env.Emit(event.StoreFailed{What: "result of slice " + s.id.String(), Err: err.Error()})
+	if w := m.workers[s.worker]; w == nil || w.slices[s.id] != s {
+		m.lose(env, s, "its worker was lost while its result could not be kept", false)
+	}
 }
 
 func (m *Machine) acknowledge(env node.Env, w *worker, r *message.SliceResult, stale bool) {
@@ -67,26 +99,15 @@ func (m *Machine) acknowledge(env node.Env, w *worker, r *message.SliceResult, s
 	}
 }
 
-// onResultStored counts a result that is on disk.
-func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult, err error) {
-	if m.sliceOf(s.id) != s || !s.counting || s.fence() != r.Fence {
-		return // its part was superseded meanwhile
-	}
-	s.counting = false
-	w := m.workers[s.worker]
-	if err != nil {
-		// The worker tells it again. If it is gone by now, so is the result.
-		if w == nil || w.slices[s.id] != s {
-			m.lose(env, s, "its worker was lost while the disk refused its result")
-		}
-		return
-	}
+// onCounted: a majority has the result and the record that names it.
+func (m *Machine) onCounted(env node.Env, s *slice, r *message.SliceResult) {
+	s.counting, s.open = false, false
 	m.becomeAccepted(env, s)
 	s.result = r
 	s.progress = nil
 	m.detach(s)
 	m.tellCounted(env, s)
-	if w != nil {
+	if w := m.workers[s.worker]; w != nil {
 		m.acknowledge(env, w, r, false)
 	}
 	s.why = r.Error
@@ -95,11 +116,11 @@ func (m *Machine) onResultStored(env node.Env, s *slice, r *message.SliceResult,
 	m.place(env)
 }
 
-// tellCounted tells of a slice's result that is on disk.
+// tellCounted tells of a slice's result that a majority has.
 func (m *Machine) tellCounted(env node.Env, s *slice) {
 	env.Emit(event.SliceCounted{
-		Slice: s.id, Fence: s.result.Fence, Datacenter: m.config.Datacenter, Part: s.workflow.part.fence,
-		State: s.result.State, Started: starts(&s.result.Stats),
+		Slice: s.id, Fence: s.fence, Datacenter: m.config.Datacenter, Part: s.workflow.part.fence,
+		State: s.kept.state, Started: s.kept.started,
 	})
 }
 
@@ -112,39 +133,33 @@ func starts(s *message.Stats) uint64 {
 	return n
 }
 
-// endSlice ends a slice that has no result, once that is on disk: a restart must
-// not revive what was told to have ended. Its attempt is over from here on.
+// endSlice ends a slice that has no result, once a majority knows: nobody must
+// revive what was told to have ended. Its attempt is over from here on.
 func (m *Machine) endSlice(env node.Env, s *slice, to message.WorkflowState, why string) {
 	m.detach(s)
 	s.end, s.why = to, why
-	m.writeEnd(env, s)
-}
-
-func (m *Machine) onEndStored(env node.Env, s *slice, err error) {
-	s.endWriting = false
-	if err != nil || s.state.Terminal() || m.sliceOf(s.id) != s {
-		return // onRetry writes it again, or its part was superseded
-	}
-	m.becomeSlice(env, s, s.end)
-	m.onSliceEnded(env, s)
+	m.commit(env, s.workflow.part, func(env node.Env) {
+		if !s.state.Terminal() {
+			m.becomeSlice(env, s, s.end)
+			m.onSliceEnded(env, s)
+		}
+	})
 }
 
 // onSliceEnded: the first failure ends the whole workflow, as a share of its
 // load is missing; the last end ends it in any case.
 func (m *Machine) onSliceEnded(env node.Env, s *slice) {
 	f := s.workflow
-	if f.state.Terminal() {
+	if f.end != message.WorkflowNone {
 		return
 	}
 	if s.state == message.WorkflowFailed && f.failure == "" {
-		if f.failure = s.why; f.failure == "" {
-			f.failure = "it failed without a reason"
-		}
-		if f.part.stop == message.JobNone {
+		f.failure = cmpReason(s.why)
+		if f.part.asked == message.JobNone {
 			m.stopSlices(env, f, message.WorkflowCancelled)
 		}
 	}
-	if !f.state.Terminal() {
+	if f.end == message.WorkflowNone {
 		m.endWhenAllEnded(env, f)
 	}
 }

@@ -12,9 +12,7 @@ func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why str
 	if !job.LegalJob(p.state, to) {
 		node.Bug("part %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
 	}
-	if !m.loading {
-		env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
-	}
+	env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
 	p.state = to
 	m.touch(env, p)
 }
@@ -23,16 +21,14 @@ func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowS
 	if !job.LegalWorkflow(f.state, to) {
 		node.Bug("workflow %v/%d: %v cannot follow %v", f.part.job, f.index, to, f.state)
 	}
-	if !m.loading {
-		env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
-	}
+	env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
 	f.state = to
 	m.touch(env, f.part)
 }
 
 func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) {
 	if !job.LegalWorkflow(s.state, to) {
-		node.Bug("slice %v %v: %v cannot follow %v", s.id, s.fence(), to, s.state)
+		node.Bug("slice %v %v: %v cannot follow %v", s.id, s.fence, to, s.state)
 	}
 	s.state = to
 	if !to.Terminal() || s.result != nil {
@@ -47,9 +43,62 @@ func (m *Machine) becomeAccepted(env node.Env, s *slice) {
 	}
 	s.accepted, s.denials = env.Now(), 0
 	m.becomeSlice(env, s, message.WorkflowRunning)
-	if p := s.workflow.part; p.state == message.JobDispatching {
+	p := s.workflow.part
+	if p.state == message.JobQueued { // taken over
+		m.becomePart(env, p, message.JobDispatching, "")
+	}
+	if p.state == message.JobDispatching {
 		m.becomePart(env, p, message.JobRunning, "")
 	}
+}
+
+// pathOfPart is a legal way to a state.
+func pathOfPart(to message.JobState) []message.JobState {
+	path := []message.JobState{message.JobSubmitted}
+	switch to {
+	case message.JobNone:
+		return nil
+	case message.JobSubmitted:
+		return path
+	case message.JobCancelling:
+		return append(path, to)
+	case message.JobCancelled:
+		return append(path, message.JobCancelling, to)
+	}
+	path = append(path, message.JobQueued)
+	switch to {
+	case message.JobQueued:
+		return path
+	case message.JobFailed, message.JobTimedOut, message.JobDispatching:
+		return append(path, to)
+	}
+	path = append(path, message.JobDispatching, message.JobRunning)
+	if to == message.JobRunning {
+		return path
+	}
+	path = append(path, message.JobCompleting)
+	if to == message.JobCompleting {
+		return path
+	}
+	return append(path, to)
+}
+
+// pathOfWorkflow is the same for a workflow.
+func pathOfWorkflow(to message.WorkflowState) []message.WorkflowState {
+	path := []message.WorkflowState{message.WorkflowPending}
+	switch to {
+	case message.WorkflowNone:
+		return nil
+	case message.WorkflowPending:
+		return path
+	case message.WorkflowAssigned:
+		return append(path, to)
+	case message.WorkflowRunning:
+		return append(path, message.WorkflowAssigned, to)
+	case message.WorkflowCompleted:
+		return append(path, message.WorkflowAssigned, message.WorkflowRunning, to)
+	}
+	return append(path, to)
 }
 
 // touch makes the part's progress go out with the next push.
@@ -64,7 +113,7 @@ func (m *Machine) touch(env node.Env, p *part) {
 // follow derives the state of a workflow that has not ended from its slices: the
 // furthest of them counts, and one that has run does not fall back to ASSIGNED.
 func (m *Machine) follow(env node.Env, f *workflow) {
-	if f.state.Terminal() {
+	if f.end != message.WorkflowNone {
 		return
 	}
 	furthest := message.WorkflowPending

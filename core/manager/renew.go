@@ -1,0 +1,180 @@
+package manager
+
+import (
+	"maps"
+	"slices"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// renew answers a worker's last heartbeat. What it names may run on for
+// RenewalTimeout from when that was sent; for the rest, another manager speaks or
+// nobody.
+func (m *Machine) renew(env node.Env, w *worker) {
+	if w.stream == 0 || w.sequence == 0 {
+		return
+	}
+	ack := &message.HeartbeatAck{Sequence: w.sequence}
+	for _, ref := range w.running {
+		s := m.sliceOf(env, ref.Slice)
+		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written {
+			continue
+		}
+		s.renewed = env.Now()
+		ack.Slices = append(ack.Slices, ref)
+	}
+	env.Send(w.stream, ack)
+}
+
+// meet goes through slices that a worker says it runs. Those that a former holder
+// dispatched are adopted; what a higher fence has passed, or nobody waits for, is
+// cancelled. Slices of jobs that are not held here belong to other managers.
+func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
+	for _, ref := range running {
+		p := m.owned(env, ref.Slice.Job)
+		if p == nil {
+			m.meetStray(env, w, ref)
+			continue
+		}
+		if ref.Fence.Manager > p.fence.Manager {
+			continue // under a manager that has taken over from this one
+		}
+		s := m.sliceOf(env, ref.Slice)
+		switch {
+		case s == nil && p.missing > 0 && len(p.workflows) == 0:
+			continue // the record is not here yet
+		case s == nil:
+			m.cancelStray(env, w, ref)
+		case s.fence == ref.Fence && (s.result != nil || s.counting || s.losing):
+		case s.fence == ref.Fence && s.worker == w.peer.ID && s.live():
+			m.becomeAccepted(env, s)
+		case m.adoptable(s, ref.Fence):
+			m.adopt(env, w, s, ref.Fence)
+		default:
+			m.cancelStray(env, w, ref)
+		}
+	}
+}
+
+// adoptable says whether a fence is of an attempt that a former holder may have
+// dispatched and did not give up, above one that was adopted already.
+func (m *Machine) adoptable(s *slice, f message.Fence) bool {
+	return s.open && !s.counting && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
+		(s.state == message.WorkflowPending || s.fence.Less(f))
+}
+
+// adopt goes on with an attempt that runs. Of two the higher one stays.
+func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
+	if s.live() {
+		if old := m.detach(s); old != nil {
+			m.cancelStray(env, old, message.SliceRef{Slice: s.id, Fence: s.fence})
+		}
+		s.worker, s.fence = w.peer.ID, f
+		w.slices[s.id] = s
+	} else {
+		m.take(env, w, s, f)
+	}
+	s.accepted, s.denials, s.progress = env.Now(), 0, nil
+	if s.workflow.stopping() && s.workflow.part.missing == 0 {
+		m.sendCancel(env, s)
+	}
+}
+
+// take makes a slice that was waited for one that a worker has.
+func (m *Machine) take(env node.Env, w *worker, s *slice, f message.Fence) {
+	s.worker, s.fence, s.written = w.peer.ID, f, true
+	s.dispatches = max(s.dispatches, 1)
+	s.renewed = max(s.renewed, s.workflow.part.granted)
+	w.slices[s.id] = s
+	if s.workflow.part.missing > 0 {
+		s.state = message.WorkflowRunning // announce tells it
+		return
+	}
+	m.becomeSlice(env, s, message.WorkflowAssigned)
+	m.becomeAccepted(env, s)
+	if s.workflow.started == 0 {
+		s.workflow.started = env.Now()
+	}
+}
+
+func (m *Machine) cancelStray(env node.Env, w *worker, ref message.SliceRef) {
+	if w.stream != 0 {
+		env.Send(w.stream, &message.SliceCancel{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
+	}
+}
+
+// meetAll adopts what workers listed last, and renews it at once: their time runs
+// since their former manager fell silent.
+func (m *Machine) meetAll(env node.Env) {
+	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
+		w := m.workers[id]
+		if w.stream == 0 || len(w.running) == 0 {
+			continue
+		}
+		m.meet(env, w, w.running)
+		m.renew(env, w)
+	}
+}
+
+// meetStray is about a slice of a job that is not held here: one that has ended,
+// or that a majority knows nothing of, is cancelled.
+func (m *Machine) meetStray(env node.Env, w *worker, ref message.SliceRef) {
+	if m.parts[ref.Slice.Job] == nil && m.over(env, ref.Slice.Job) {
+		m.cancelStray(env, w, ref)
+	}
+}
+
+// over says that a job's part has ended for good: its register is released, or a
+// majority has none.
+func (m *Machine) over(env node.Env, job message.JobID) bool {
+	if _, gone := m.gone[job]; gone {
+		return true
+	}
+	sight, ok := m.leases.Seen(env.Now(), job)
+	return ok && sight.Released && m.claims[job] == nil
+}
+
+// sweepStrays asks a majority about jobs whose slices workers list and that this
+// manager does not hold. Only the datacenter's leader does; a holder looks after
+// its own.
+func (m *Machine) sweepStrays(env node.Env) {
+	if leader, _, ok := m.election.Leader(); !ok || leader != env.Self().Addr {
+		return
+	}
+	asked := map[message.JobID]bool{}
+	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
+		for _, ref := range m.workers[id].running {
+			job := ref.Slice.Job
+			if _, gone := m.gone[job]; asked[job] || gone || m.parts[job] != nil || m.claims[job] != nil {
+				continue
+			}
+			if _, held := m.elsewhere(env, job); held {
+				continue
+			}
+			asked[job] = true
+			m.readStray(env, job)
+		}
+	}
+}
+
+// readStray cancels what workers run of a job that a majority knows nothing of,
+// or as ended.
+func (m *Machine) readStray(env node.Env, job message.JobID) {
+	m.read(env, job, func(env node.Env, found, released bool) {
+		if found && !released || m.parts[job] != nil || m.claims[job] != nil {
+			return
+		}
+		m.gone[job] = env.Now()
+		env.Emit(event.Reached{What: "manager/orphan"})
+		for _, id := range slices.Sorted(maps.Keys(m.workers)) {
+			w := m.workers[id]
+			for _, ref := range w.running {
+				if ref.Slice.Job == job {
+					m.cancelStray(env, w, ref)
+				}
+			}
+		}
+	})
+}
