@@ -182,8 +182,11 @@ func (r *Registers) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 		}
 		reg = r.at(m.Job)
 	}
-	if !reg.consent.Less(m.Token) || m.Token.Less(reg.accepted.Token) || reg.reaped || reg.accepted.Released {
+	if m.Token.Less(reg.accepted.Token) {
 		reached(env, "lease/consent-stale")
+		return
+	}
+	if !reg.consent.Less(m.Token) || reg.reaped || reg.accepted.Released {
 		return
 	}
 	reg.consent = m.Token

@@ -1,3 +1,48 @@
 // Package lease keeps one owner per job, and its record, among a configured set
-// of members: a replicated register a job, by majority, without a log.
+// of members: one register a job, replicated to a majority, without a log.
+//
+// It does not choose who should own (Config.Rank is asked) nor act on ownership
+// (roles do); it keeps no large values (core/archive does) and knows no streams:
+// a Poster carries its messages, and they may be lost, doubled, reordered, late.
+// A machine has one Registers at most: timers and store tokens are the part's.
+//
+// Source: DESIGN.md, "Ownership". Departs from Paxos leases (PaxosLease, 2012):
+// acceptors are durable, the holder's clock starts when it sends, and a promise
+// belongs to a (token, life), as a lost disk may lead to a token once more.
+// Every member is acceptor and proposer; it speaks to its own acceptor in memory,
+// and what that has not synced counts for nothing.
+//
+// Invariants, while clocks drift within DriftPPM (L1, L4, L5 beyond it too):
+//
+//	L1 No two grants of a register have one token.
+//	L2 An attempt that begins after a grant gets a higher token.
+//	L3 Two nodes never hold a register at once: valid while now - sent < Hold,
+//	   held while now - received < Guard.
+//	L4 What a majority has accepted is in the record of every later grant and
+//	   read, through crashes and a minority of lost disks at a time.
+//	L5 An acceptor tells nothing that is not on its disk, but for renewals, which
+//	   change no record; nothing at all before it is a member.
+//	L6 A resend carries the Seq of the first send and moves no window.
+//
+// For roles. Drain Take after every call. Outcome Granted may come again for a job
+// that is held (Again): somebody was promised more, so this node acquired above
+// that; the record of the outcome replaces what the role remembers, tickets of
+// before are void. After Lost or Denied nothing of the job is under way; Vacant
+// comes again, each guard, until somebody holds it. Updated answers each ticket
+// that its record or a later one covers. A role that calls Flush last in its Step
+// saves the hop over a timer. LeaseReturned of a call that may yet take effect is
+// never emitted; a read by the holder alone is called "read-held".
+//
+//	r.Acquire(env, job, seed)
+//	for _, o := range r.Take() { ... o.Kind == lease.Granted ... }
+//
+// Founding: blank, founding, member, each on disk before it is told. A blank disk
+// beside members joins (rejoin.go): a generation of its disk above all known, on
+// a majority of the others, then their registers, as copies that prove nothing to
+// readers. When a majority of the disks is lost nobody founds anew: recover.go
+// makes one disk the truth of a new epoch, on an operator's word.
+//
+// Read config.go, outcome.go, words.go, machine.go, acceptor.go, write.go, frame.go,
+// fault.go, proposal.go, acquire.go, hold.go, read.go, watch.go, due.go, join.go,
+// rejoin.go, recover.go.
 package lease

@@ -277,7 +277,9 @@ func (r *Registers) judge(env node.Env) {
 	case r.standing == blank && heard[blank]+heard[founding] == others:
 		r.advance(env, founding)
 	case r.standing == founding && (speak > 0 || heard[founding] == others):
-		r.gens[r.self] = max(r.gens[r.self], 1)
+		for i := range r.gens {
+			r.gens[i] = max(r.gens[i], 1) // of all founders: a disk lost before its first word must count as another
+		}
 		r.advance(env, member)
 	}
 }

@@ -25,6 +25,7 @@ type judge struct {
 	last    uint64
 	seen    map[string]int
 	fault   string
+	beyond  bool // the drift bound: windows may overlap, holders may read what is old
 }
 
 type opened struct {
@@ -69,6 +70,9 @@ func (j *judge) event(h *host, e node.Event) {
 			return
 		}
 		n := j.values[e.Value]
+		if j.beyond && o.what == "read-held" {
+			return
+		}
 		if n < o.floor {
 			j.fail("%s: %s of %v returns %d, %d was completed before it began", h.name, o.what, e.Job, n, o.floor)
 		}
@@ -91,6 +95,9 @@ func (j *judge) grant(h *host, e event.LeaseGranted) {
 		j.fail("T1: %v is granted to %s, it was to %s", e.Token, life, who)
 	}
 	j.granted[e.Job][e.Token] = life
+	if j.beyond {
+		return
+	}
 	if !j.highest[e.Job].Less(e.Token) {
 		j.fail("T1: %v is granted to %s after %v", e.Token, life, j.highest[e.Job])
 	}
@@ -289,6 +296,7 @@ func TestNothingBreaksWithinTheDriftBound(t *testing.T) {
 		w := newCruel(t, rapid.SampledFrom([]int{3, 3, 5, 1, 2, 4}).Draw(t, "members"))
 		t.Repeat(w.actions())
 		w.finish(t)
+		//lint:orderfree sums
 		for what, n := range w.seen {
 			reached[what] += n
 		}

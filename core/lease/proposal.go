@@ -132,6 +132,10 @@ func (r *Registers) advanceProposal(env node.Env, p *proposal) {
 	case releasing:
 		r.sendAccepts(env, p)
 	case leaving:
+		if p.token.Less(p.reg.promised) {
+			r.end(env, p) // somebody is about to follow
+			return
+		}
 		r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
 		r.scheduleRetry(env, p)
 	}

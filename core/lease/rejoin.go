@@ -84,7 +84,7 @@ func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnow
 	for i, g := range m.Gens {
 		r.gens[i] = max(r.gens[i], g)
 	}
-	j.known = max(j.known, m.Known, r.gens[r.self])
+	j.known = max(j.known, m.Known, r.gens[r.self], 1)
 	j.read.add(from)
 	if !r.enough(j.read) {
 		return

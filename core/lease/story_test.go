@@ -26,6 +26,7 @@ import (
 //	hold a b [what]              those from a to b with that in them are kept ...
 //	free                         ... no more from now on; deliver, deliver twice: those that were
 //	disk a held|free|full|well|torn
+//	members a a b                a is configured with the set a, b
 //	drift a 10000                its clock's rate, in parts per million
 //	holds a j1                   whether it does, and what its acceptor sees
 //	show messages | hide messages
@@ -199,7 +200,7 @@ func (s *story) obey(d *datadriven.TestData) {
 	switch d.Cmd {
 	case "group":
 		s.build(d)
-	case "start", "crash", "recover", "drift", "disk":
+	case "start", "crash", "recover", "drift", "disk", "members":
 		s.obeyNode(d)
 	case "advance":
 		span, err := time.ParseDuration(s.arg(d, 0))
@@ -248,6 +249,11 @@ func (s *story) obeyNode(d *datadriven.TestData) {
 		h.config.Recover = false
 	case "crash":
 		h.crash(len(d.CmdArgs) > 1)
+	case "members":
+		h.config.Members = nil
+		for i := 1; i < len(d.CmdArgs); i++ {
+			h.config.Members = append(h.config.Members, node.Addr(s.arg(d, i)+":1"))
+		}
 	case "drift":
 		n, err := strconv.Atoi(s.arg(d, 1))
 		if err != nil {
@@ -267,6 +273,7 @@ func (s *story) obeyNode(d *datadriven.TestData) {
 		case "full", "well":
 			h.failing = s.arg(d, 1) == "full"
 		case "torn":
+			//lint:orderfree each record is torn alone
 			for k, v := range h.records {
 				h.records[k] = v[:len(v)/2]
 			}
