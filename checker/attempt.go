@@ -70,7 +70,7 @@ func (c *Checker) sends(a *attempt, s message.SliceID, at time.Duration) (yes, k
 }
 
 func (c *Checker) onSliceRenewed(r Record, e event.SliceRenewed) {
-	w := c.workers[r.Node]
+	w := c.nodes[r.Node].worker
 	if w == nil || w.incarnation != r.Incarnation {
 		return
 	}

@@ -24,6 +24,7 @@ type (
 type observed struct {
 	incarnation uint64
 	died        bool
+	worker      *worker // nil for all others
 	calls       map[callOf]call
 }
 
@@ -48,8 +49,8 @@ func where(r Record) linear.Where {
 }
 
 // heard notes that an incarnation speaks: the calls of an older one are never
-// returned, and it is over.
-func (c *Checker) heard(r Record) *observed {
+// returned, and its executors are gone.
+func (c *Checker) heard(r Record) {
 	n := c.last
 	if n == nil || c.lastNode != r.Node {
 		if n = c.nodes[r.Node]; n == nil {
@@ -60,9 +61,11 @@ func (c *Checker) heard(r Record) *observed {
 	}
 	if r.Incarnation > n.incarnation {
 		c.abandon(n)
-		n.incarnation, n.died = r.Incarnation, false
+		n.incarnation, n.died, n.worker = r.Incarnation, false, nil
 	}
-	return n
+	if n.worker != nil {
+		n.worker.heard = r.At
+	}
 }
 
 // abandon ends the calls of an incarnation that is over.
@@ -89,18 +92,6 @@ func (n *observed) begin(key callOf, x call) {
 		n.calls = map[callOf]call{}
 	}
 	n.calls[key] = x
-}
-
-// fails turns what linear found into a violation.
-func (c *Checker) fails(f *linear.Failure) {
-	if f == nil {
-		return
-	}
-	invariant := "T4"
-	if f.Undecided {
-		invariant = Undecided
-	}
-	c.violate(invariant, Record{At: f.At.At, Node: f.At.Node, Incarnation: f.At.Incarnation}, "%s", f.Detail)
 }
 
 func (c *Checker) onLeaseCalled(r Record, e event.LeaseCalled) {
@@ -236,67 +227,4 @@ func (c *Checker) Settle() {
 	for _, p := range c.fencedCalls {
 		c.fails(p.Finish())
 	}
-}
-
-// partition is any of them.
-type partition interface {
-	Label() string
-	Failure() *linear.Failure
-	Explain() (string, []byte)
-}
-
-// Linear returns what is not linearizable, or could not be decided, by object.
-func (c *Checker) Linear() []Violation {
-	var found []Violation
-	for _, p := range c.failed() {
-		f := p.Failure()
-		invariant := "T4"
-		if f.Undecided {
-			invariant = Undecided
-		}
-		found = append(found, Violation{invariant, f.At.At, f.At.Node, f.Detail})
-	}
-	return found
-}
-
-// failed returns the partitions that failed, in the order in which their objects
-// were first used.
-func (c *Checker) failed() (all []partition) {
-	for _, p := range c.leaseCalls {
-		if p.Failure() != nil {
-			all = append(all, p)
-		}
-	}
-	for _, p := range c.clientCalls {
-		if p.Failure() != nil {
-			all = append(all, p)
-		}
-	}
-	for _, p := range c.fencedCalls {
-		if p.Failure() != nil {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// Explain judges a history again and says which operations could not be ordered: as
-// text, and as a page with porcupine's picture of the window in which they are (nil
-// when all is well, or the window is too large to draw).
-func Explain(history []Record, a Assumptions) (text string, page []byte) {
-	c := New()
-	c.Assume(a)
-	for _, r := range history {
-		c.Observe(r)
-	}
-	c.Settle()
-	failed := c.failed()
-	if len(failed) == 0 {
-		return "every object's operations can be ordered: the history is linearizable\n", nil
-	}
-	text, page = failed[0].Explain()
-	for _, p := range failed[1:] {
-		text += "also: " + p.Label() + "\n"
-	}
-	return text, page
 }

@@ -47,7 +47,6 @@ type Checker struct {
 
 	acting    map[actor]*acting         // T3, T4
 	started   map[execution]node.ID     // T6
-	workers   map[node.ID]*worker       // T9
 	slices    map[counted]told          // T8
 	parts     map[partOf]bool           // T8
 	jobs      map[message.JobID]*theJob // L, T11
@@ -94,7 +93,7 @@ type models struct {
 func New() *Checker {
 	return &Checker{
 		acting: map[actor]*acting{}, started: map[execution]node.ID{},
-		workers: map[node.ID]*worker{}, slices: map[counted]told{}, parts: map[partOf]bool{},
+		slices: map[counted]told{}, parts: map[partOf]bool{},
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
 		ran:   map[execution]message.Fence{},
@@ -131,7 +130,6 @@ func (c *Checker) Assume(a Assumptions) { c.assume = a }
 func (c *Checker) Observe(r Record) {
 	c.seen++
 	c.heard(r)
-	c.outlive(r)
 	switch e := r.Event.(type) {
 	case event.Acted:
 		c.onActed(r, e)
@@ -193,7 +191,7 @@ func (c *Checker) Died(id node.ID, at time.Duration) {
 	}
 	n.died = true
 	c.abandon(n)
-	delete(c.workers, id)
+	n.worker = nil
 }
 
 // Memory judges T12: what a node holds is bounded.

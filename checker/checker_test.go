@@ -160,14 +160,43 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// BenchmarkObserve feeds what a history holds most of, and what costs most. Its
+// events are boxed before: that is the machines' cost.
 func BenchmarkObserve(b *testing.B) {
-	b.ReportAllocs()
-	c := checker.New()
-	r := checker.Record{Node: "w1", Incarnation: 1}
-	for b.Loop() {
-		r.Event = event.SliceStarted{Cores: []int{0}, Total: 1}
-		c.Observe(r)
-		r.Event = event.SliceEnded{Cores: []int{0}}
-		c.Observe(r)
+	nodes := []node.ID{"gate-1", "gate-2", "gate-3", "manager-dc-a-1", "worker-dc-a-1", "worker-dc-a-2"}
+	token := message.LeaseToken{Epoch: 1, Ordinal: 1}
+	for _, bench := range []struct {
+		name   string
+		nodes  int // that speak in turn
+		events []node.Event
+	}{
+		{"nothing-to-judge", 6, []node.Event{event.PeerRegistered{}, event.AcceptorWrote{}, event.MemberChanged{}, event.Ignored{}}},
+		{"slice", 1, []node.Event{
+			event.SliceStarted{Datacenter: "dc", Cores: []int{0}, Total: 1}, event.SliceRenewed{}, event.SliceEnded{Cores: []int{0}},
+		}},
+		{"acted", 1, []node.Event{event.Acted{What: "cancel"}}},
+		{"lease-extended", 1, []node.Event{event.LeaseGranted{Group: "gates", Token: token, Until: 1}, event.LeaseExtended{Group: "gates", Token: token, Until: 2}}},
+		{"update", 1, []node.Event{
+			event.LeaseCalled{Group: "gates", Call: 1, What: "update", Token: token, Value: 1},
+			event.LeaseReturned{Group: "gates", Call: 1, OK: true},
+		}},
+		{"status", 1, []node.Event{
+			event.ClientCalled{Call: 1, What: "status", Job: message.JobID{1}},
+			event.ClientReturned{Call: 1, What: "status", Job: message.JobID{1}, OK: true, State: message.JobRunning},
+		}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			c := checker.New()
+			c.Observe(checker.Record{Node: nodes[0], Incarnation: 1, Event: event.LeaseCalled{Group: "gates", What: "acquire"}})
+			c.Observe(checker.Record{Node: nodes[0], Incarnation: 1, Event: event.LeaseReturned{Group: "gates", OK: true, Token: token}})
+			c.Observe(checker.Record{Node: nodes[0], Incarnation: 1, Event: event.ClientCalled{What: "submit", Job: message.JobID{1}}})
+			c.Observe(checker.Record{Node: nodes[0], Incarnation: 1, Event: event.ClientReturned{What: "submit", Job: message.JobID{1}, OK: true}})
+			i := 0
+			for b.Loop() {
+				c.Observe(checker.Record{At: time.Duration(i), Node: nodes[i%bench.nodes], Incarnation: 1, Event: bench.events[i%len(bench.events)]})
+				i++
+			}
+		})
 	}
 }

@@ -19,31 +19,21 @@ type worker struct {
 // of returns the worker's cores. A new incarnation holds none: its executors
 // died with the old one.
 func (c *Checker) of(r Record) *worker {
-	w := c.workers[r.Node]
-	if w == nil || w.incarnation != r.Incarnation {
-		w = &worker{incarnation: r.Incarnation, holder: map[int]execution{}, heard: r.At}
-		c.workers[r.Node] = w
+	n := c.nodes[r.Node]
+	if n.worker == nil || n.worker.incarnation != r.Incarnation {
+		n.worker = &worker{incarnation: r.Incarnation, holder: map[int]execution{}, heard: r.At}
 	}
-	return w
-}
-
-// outlive frees the cores of a worker's former incarnation as soon as the next one
-// tells anything.
-func (c *Checker) outlive(r Record) {
-	switch w := c.workers[r.Node]; {
-	case w == nil:
-	case r.Incarnation > w.incarnation:
-		delete(c.workers, r.Node)
-	default:
-		w.heard = r.At
-	}
+	return n.worker
 }
 
 // leaks judges that no core is held for a job that ended at least bound ago, by a
 // worker that has been heard of since: one that died with it cannot tell.
 func (c *Checker) leaks(now, bound time.Duration) {
-	for _, id := range slices.Sorted(maps.Keys(c.workers)) {
-		w := c.workers[id]
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		w := c.nodes[id].worker
+		if w == nil {
+			continue
+		}
 		for _, core := range slices.Sorted(maps.Keys(w.holder)) {
 			run := w.holder[core]
 			if j := c.jobs[run.slice.Job]; j != nil && j.state.Terminal() && j.ended <= now-bound && j.ended < w.heard {

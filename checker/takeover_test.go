@@ -49,7 +49,8 @@ func TestTakeOver(t *testing.T) {
 		}},
 		{"a slice is counted again under the job's next epoch", "T8", func() *story { return begun().on("m", retold) }},
 		{"a dependent of what the predecessor counted", "", func() *story {
-			s := begun().on("n", adopted).on("n", event.SliceDispatched{Slice: later, Fence: fence(2, 1)})
+			s := begun().on("n", event.LeaseGranted{Group: "dc", Job: one, Token: message.LeaseToken{Epoch: 1}})
+			s.on("n", event.SliceDispatched{Slice: later, Fence: fence(2, 1)})
 			s.Depends(checker.Record{}, one, 1, 0)
 			return s
 		}},
