@@ -45,7 +45,7 @@ func (r *Registers) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
 		return
 	}
 	if reg.writing {
-		r.writes.waiting = append(r.writes.waiting, request{from: from, prepare: m})
+		r.wait(request{reg: reg, from: from, prepare: m})
 		return
 	}
 	reg.seen = max(reg.seen, m.Token.Epoch)
@@ -80,7 +80,7 @@ func (r *Registers) onAccept(env node.Env, from int, m *message.LeaseAccept) {
 		return
 	}
 	if reg.writing {
-		r.writes.waiting = append(r.writes.waiting, request{from: from, accept: m})
+		r.wait(request{reg: reg, from: from, accept: m})
 		return
 	}
 	reg.seen = max(reg.seen, m.Token.Epoch)

@@ -235,7 +235,7 @@ func (r *Registers) fail(env node.Env, p *proposal) {
 		r.deny(env, p, Outcome{Kind: Denied, Job: p.reg.job, Holder: r.addrOf(p.blocker.Held), Token: p.blocker.Held, Left: p.blocker.Left})
 	case holding:
 		if p.open {
-			r.begin(env, p) // at once: the acceptors let their holder pass
+			r.reacquire(env, p)
 		}
 	case releasing:
 		r.lose(env, p, "superseded") // somebody is above it: whether it was released is theirs to say

@@ -17,7 +17,7 @@ func (r *Registers) advanceHolding(env node.Env, p *proposal) {
 	now := env.Now()
 	switch {
 	case p.open && p.refused != 0:
-		r.begin(env, p) // somebody was promised more, and no majority came about
+		r.reacquire(env, p) // somebody was promised more, and no majority came about
 	case now >= p.renewAt:
 		p.renewAt = r.renewal(now)
 		r.openAccept(env, p, p.seq+1, p.rev, false)
@@ -26,6 +26,16 @@ func (r *Registers) advanceHolding(env node.Env, p *proposal) {
 	default:
 		r.schedule(env, p, min(p.renewAt, p.until))
 	}
+}
+
+// reacquire: the acceptors let their holder pass under a higher token; one that
+// hands over wants none.
+func (r *Registers) reacquire(env node.Env, p *proposal) {
+	if p.stopped {
+		r.lose(env, p, "superseded")
+		return
+	}
+	r.begin(env, p)
 }
 
 // Update puts a new record in the place of the old one; only while this node
@@ -121,9 +131,8 @@ func (r *Registers) beginRelease(env node.Env, p *proposal) {
 	if p.next != nil {
 		p.record, p.tickets, p.next = p.next.record, append(p.tickets, p.next.tickets...), nil
 		rev = p.seq + 1
-		if p.updating == 0 {
-			p.updating = r.called(env, p.reg.job, "update", p.token, Value(p.record))
-		}
+		// The call of the update that was open stays open: it may be under this one.
+		p.updating = r.called(env, p.reg.job, "update", p.token, Value(p.record))
 	}
 	p.call = r.called(env, p.reg.job, "release", p.token, Value(p.record))
 	r.openAccept(env, p, p.seq+1, rev, true)

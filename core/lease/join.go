@@ -209,6 +209,7 @@ func (r *Registers) becomeBlank(env node.Env) {
 	}
 	clear(w.next)
 	w.next, w.waiting = w.next[:0], nil
+	clear(w.places)
 	clear(r.registers)
 	r.standing, r.target = blank, blank
 	r.erase(env)

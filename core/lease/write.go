@@ -28,9 +28,31 @@ type change struct {
 
 // request is a message of an acceptor's rule 1 or 2 that waits for its register.
 type request struct {
+	reg     *register
 	from    int
 	prepare *message.LeasePrepare
 	accept  *message.LeaseAccept
+}
+
+// place is where the last request of a member for a register waits: what it said
+// before is as good as lost, so that a disk that hangs piles nothing up.
+type place struct {
+	reg  *register
+	from int
+}
+
+func (r *Registers) wait(q request) {
+	w := &r.writes
+	at := place{q.reg, q.from}
+	if i, ok := w.places[at]; ok {
+		w.waiting[i] = q
+		return
+	}
+	if w.places == nil {
+		w.places = map[place]int{}
+	}
+	w.places[at] = len(w.waiting)
+	w.waiting = append(w.waiting, q)
 }
 
 // writes is what goes to the disk: one Put at a time, with all that came
@@ -43,9 +65,10 @@ type writes struct {
 	then    []func(env node.Env, err error)
 	opened  []func(env node.Env, err error) // of the open Put
 	waiting []request
-	keys    []string // on the disk at the start
-	erase   []string // of them, what goes
-	sent    uint64   // token of the last Put
+	places  map[place]int // of each in waiting
+	keys    []string      // on the disk at the start
+	erase   []string      // of them, what goes
+	sent    uint64        // token of the last Put
 	failing bool
 }
 
@@ -162,6 +185,7 @@ func (r *Registers) Stored(env node.Env, in *node.Input) {
 	}
 	waiting := w.waiting
 	w.waiting = nil
+	clear(w.places)
 	for _, q := range waiting {
 		if q.prepare != nil {
 			r.onPrepare(env, q.from, q.prepare)
