@@ -69,7 +69,8 @@ func levelOf(e node.Event) slog.Level {
 	switch e.(type) {
 	case event.PeerLost, event.PeerRefused, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused:
 		return slog.LevelWarn
-	case event.Acted, event.Ignored:
+	case event.Acted, event.Ignored, event.FenceStored, event.SliceRenewed, event.ClientCalled, event.ClientReturned,
+		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached:
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
