@@ -53,6 +53,41 @@ func (m *Machine) extend(env node.Env, p *part, from node.Instant) {
 	if until := from.Add(m.config.hold(m.config.DatacenterLease)); until > p.deadline {
 		p.deadline = until
 	}
+	if p.deadline.Sub(p.known) > m.config.DatacenterLease/8 && !p.changed && p.missing == 0 {
+		m.commit(env, p, nil) // who takes it over keeps to it
+	}
+}
+
+// sight is when this manager first saw a record of a part that another one holds.
+type sight struct {
+	token  message.LeaseToken
+	record uint64 // its digest
+	at     node.Instant
+}
+
+// watch notes when the records of others change: how long ago one was written
+// says how much of the datacenter's lease is left, were this manager to take over.
+func (m *Machine) watch(env node.Env) {
+	for _, job := range m.leases.Known() {
+		seen, ok := m.leases.Seen(env.Now(), job)
+		if !ok || seen.Released || m.parts[job] != nil {
+			delete(m.sights, job)
+			continue
+		}
+		if old := m.sights[job]; old.token != seen.Token || old.record != node.MixBytes(1, seen.Record) {
+			m.sights[job] = sight{seen.Token, node.MixBytes(1, seen.Record), env.Now()}
+		}
+	}
+}
+
+// inherit shortens the deadline of a part that is taken over by how long ago its
+// record was seen first, and never gives it more than a lease from now.
+func (m *Machine) inherit(env node.Env, p *part, record []byte) {
+	if s := m.sights[p.job]; s.record == node.MixBytes(1, record) {
+		p.deadline -= node.Instant(env.Now().Sub(s.at))
+	}
+	p.deadline = min(p.deadline, env.Now().Add(m.config.hold(m.config.DatacenterLease)))
+	p.known = p.deadline
 }
 
 // cutOff stops the parts whose gate has not been heard for a lease: by then their
@@ -76,6 +111,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	if m.draining {
 		m.handOver(env)
 	}
+	m.watch(env)
 	m.cutOff(env)
 	m.place(env)
 	m.beatAll(env)

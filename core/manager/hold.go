@@ -38,6 +38,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 	p := &part{job: o.Job, gate: c.gate, epoch: c.epoch(), file: c.file, accepted: env.Now()}
 	p.fence = message.Fence{Job: p.epoch, Manager: o.Token.Packed()}
+	p.deadline = c.began.Add(m.config.hold(m.config.DatacenterLease))
 	m.install(env, p)
 	p.dispatch = c.dispatch
 	if c.dispatch != nil {
@@ -67,7 +68,6 @@ func (m *Machine) setRunTimeout(env node.Env, p *part) {
 // install puts a part among those that are held.
 func (m *Machine) install(env node.Env, p *part) {
 	p.granted = env.Now()
-	m.extend(env, p, env.Now())
 	m.parts[p.job] = p
 	m.order = append(m.order, p)
 }
@@ -110,6 +110,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 		return
 	}
 	p.fence.Manager = o.Token.Packed()
+	m.inherit(env, p, o.Record)
 	m.install(env, p)
 	m.reopen(env, p)
 	m.gather(env, p, c)
@@ -227,6 +228,7 @@ func (m *Machine) gathered(env node.Env, p *part, c *claim) {
 		m.cancel(env, p, c.cancel)
 	case c.epoch() > p.fence.Job:
 		p.gate = c.gate
+		m.extend(env, p, c.began)
 		m.adoptEpoch(env, p, c.epoch(), "dispatch")
 	default:
 		m.answer(env, p)

@@ -32,6 +32,7 @@ type Machine struct {
 	claims   map[message.JobID]*claim  // orders of a gate that wait for the register
 	ended    map[message.JobID]node.Instant
 	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
+	sights   map[message.JobID]sight        // of parts that others hold
 	reads    map[uint64]func(node.Env, *lease.Outcome)
 	fetches  map[uint64]func(node.Env, *archive.Outcome)
 	keeps    map[uint64]func(node.Env, error)
@@ -55,6 +56,7 @@ type part struct {
 	granted node.Instant
 	// deadline is when the datacenter's lease from the gates runs out.
 	deadline node.Instant
+	known    node.Instant // the same as the record has it
 
 	dispatch   *message.JobDispatch
 	file       message.FileDigest // of the dispatch
@@ -166,6 +168,7 @@ func New(c Config) *Machine {
 		claims:  map[message.JobID]*claim{},
 		ended:   map[message.JobID]node.Instant{},
 		gone:    map[message.JobID]node.Instant{},
+		sights:  map[message.JobID]sight{},
 		reads:   map[uint64]func(node.Env, *lease.Outcome){},
 		fetches: map[uint64]func(node.Env, *archive.Outcome){},
 		keeps:   map[uint64]func(node.Env, error){},

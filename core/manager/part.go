@@ -73,7 +73,10 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the part's file: "+err.Error())
 			return
 		}
-		m.acquire(env, d.Job, c, (&part{job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout}).record(env.Now()))
+		m.acquire(env, d.Job, c, (&part{
+			job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
+			deadline: c.began.Add(m.config.hold(m.config.DatacenterLease)),
+		}).record(env.Now()))
 	})
 }
 

@@ -54,6 +54,7 @@ func (p *part) record(now node.Instant) []byte {
 	e.file(p.file)
 	e.number(uint64(max(0, now.Sub(p.accepted))))
 	e.number(uint64(p.runTimeout))
+	e.number(uint64(max(0, p.deadline.Sub(now))))
 	e.number(uint64(p.asked))
 	e.text(p.why)
 	e.file(p.kept)
@@ -126,6 +127,7 @@ func decodePart(job message.JobID, record []byte, now node.Instant) (*part, erro
 	p.file = d.file()
 	p.accepted = now.Add(-time.Duration(d.number()))
 	p.runTimeout = time.Duration(d.number())
+	p.deadline = now.Add(time.Duration(d.number()))
 	p.asked = message.JobState(d.number())
 	p.stop = p.asked
 	p.why = d.text()
@@ -236,6 +238,7 @@ func (m *Machine) write(env node.Env, p *part) {
 		}
 	}
 	record := p.record(env.Now())
+	p.known = p.deadline
 	if len(record) < spillAt {
 		m.leases.Update(env, p.job, record, ticket)
 		return
