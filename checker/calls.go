@@ -41,7 +41,8 @@ type call struct {
 	lease *leaseCalls
 	job   *jobCalls // nil until the job of a submit without a key is known
 	index int
-	op    linear.JobOp
+	what  string
+	op    linear.JobOp // of a client
 }
 
 func where(r Record) linear.Where {
@@ -70,21 +71,31 @@ func (c *Checker) heard(r Record) {
 
 // abandon ends the calls of an incarnation that is over.
 func (c *Checker) abandon(n *observed) {
+	c.abandonIf(n, func(*call) bool { return true })
+}
+
+// abandonIf ends calls that will never be returned, in the order in which they began.
+func (c *Checker) abandonIf(n *observed, never func(x *call) bool) {
 	if len(n.calls) == 0 {
 		return
 	}
-	open := slices.SortedFunc(maps.Keys(n.calls), func(a, b callOf) int {
-		return cmp.Or(cmp.Compare(n.calls[a].seq, n.calls[b].seq), cmp.Compare(a.number, b.number))
-	})
-	for _, key := range open {
+	var over []callOf
+	//lint:orderfree they are sorted below
+	for key, x := range n.calls {
+		if never(&x) {
+			over = append(over, key)
+		}
+	}
+	slices.SortFunc(over, func(a, b callOf) int { return cmp.Compare(n.calls[a].seq, n.calls[b].seq) })
+	for _, key := range over {
 		switch x := n.calls[key]; {
 		case x.lease != nil:
 			c.fails(x.lease.Abandon(x.index))
 		case x.job != nil:
 			c.fails(x.job.Abandon(x.index))
 		}
+		delete(n.calls, key)
 	}
-	clear(n.calls)
 }
 
 func (n *observed) begin(key callOf, x call) {
@@ -110,9 +121,13 @@ func (c *Checker) onLeaseCalled(r Record, e event.LeaseCalled) {
 		g.calls = linear.NewPartition(c.models.lease, fmt.Sprintf("%s/%v", e.Group, e.Job))
 		c.leaseCalls = append(c.leaseCalls, g.calls)
 	}
-	x := call{seq: c.seen, from: where(r), lease: g.calls}
+	n := c.nodes[r.Node]
+	if e.What == "acquire" { // it hears no more of what it asked for under lower tokens
+		c.abandonIf(n, func(x *call) bool { return x.lease == g.calls && x.what != "read" })
+	}
+	x := call{seq: c.seen, from: where(r), lease: g.calls, what: e.What}
 	x.index = g.calls.Call(c.seen, x.from, linear.RegisterOp{What: e.What, Token: e.Token, Value: e.Value})
-	c.nodes[r.Node].begin(callOf{number: e.Call}, x)
+	n.begin(callOf{number: e.Call}, x)
 }
 
 // onLeaseReturned: one that began before the history did is nobody's.

@@ -305,6 +305,36 @@ func TestCallsEndWithTheirIncarnation(t *testing.T) {
 	}
 }
 
+// Attempts that had no answer do not keep a register from being judged: who begins
+// another one hears no more of them.
+func TestAttemptsWithoutAnswerAreOver(t *testing.T) {
+	c := checker.New()
+	number := uint64(0)
+	call := func(what string, epoch, value uint64) event.LeaseReturned {
+		number++
+		token := message.LeaseToken{Epoch: epoch, Ordinal: 1}
+		e := event.LeaseCalled{Group: "gates", Job: one, Call: number, What: what, Token: token, Value: value}
+		c.Observe(checker.Record{Node: "g1", Incarnation: 1, Event: e})
+		return event.LeaseReturned{Group: "gates", Job: one, Call: number, OK: true, Token: token, Value: value}
+	}
+	ends := func(e event.LeaseReturned) { c.Observe(checker.Record{Node: "g1", Incarnation: 1, Event: e}) }
+	for epoch := range uint64(200) {
+		call("acquire", 3*epoch+1, 7)
+		ends(call("acquire", 3*epoch+2, 7))
+		call("update", 3*epoch+2, 8)
+	}
+	if len(c.Violations()) != 0 {
+		t.Fatal("all may have happened so: ", c.Violations())
+	}
+	ends(call("acquire", 1000, 9))
+	for range 100 {
+		ends(call("read", 1000, 9))
+	}
+	if got := c.Violations(); len(got) != 1 || got[0].Invariant != "T4" {
+		t.Fatalf("nobody wrote 9, and it was judged without the end of the history: got %v", got)
+	}
+}
+
 func read(t testing.TB, file string) (all []checker.Record) {
 	b := open(t, file)
 	defer b.Close()
