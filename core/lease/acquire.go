@@ -175,6 +175,7 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 	}
 	r.returned(env, job, p.call, true, p.token, Value(p.record))
 	p.call = 0
+	p.updating, p.tickets, p.next = 0, nil, nil // what was asked for meanwhile was made from an older record
 	if p.release {
 		p.held, p.phase, p.release = p.token, holding, false
 		r.beginRelease(env, p)
