@@ -9,13 +9,20 @@ MAKEFLAGS += --no-print-directory
 # Packages with goroutines: the race detector has nothing to find elsewhere.
 RACE_PKGS ?= ./runtime/...
 FUZZTIME ?= 20s
-# The swarm's seeds, A..B, and how many of them run at the same time.
+# The swarm's scenario (or all), its seeds, A..B, how many of them run at the same
+# time, and how long each lasts: 3m, say; nothing means what its scenario says.
+SCENARIO ?= storm
 SEEDS ?= 1..100
 JOBS ?= 2
-DETERMINISM_SEEDS ?= 5
+VIRTUAL ?=
+DETERMINISM_SEEDS ?= 10
 BENCHTIME ?= 1s
-# How many seeds a mutant is given: its recorded one, then others, at least 40.
-TRIES ?= 1
+# How many runs a mutant is given: its recorded seed, then others; how long what
+# caught it is made small; which of them (a pattern); RECORD=1 writes the seeds.
+TRIES ?= 200
+SHRINK ?= 20s
+MUTANT ?=
+RECORD ?=
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -66,16 +73,17 @@ bench: ## run every benchmark (BENCHTIME)
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	@.ci/fuzz $(FUZZTIME)
 
-swarm: bin/hyperscale ## run scenario storm under SEEDS (A..B), failing seeds stay in out/swarm
-	bin/hyperscale sim swarm --scenario storm --seeds $(SEEDS) --jobs $(JOBS) --out out/swarm
+swarm: bin/hyperscale ## run SCENARIO under SEEDS (A..B), failing seeds stay in out/swarm, made small
+	bin/hyperscale sim swarm --scenario $(SCENARIO) --seeds $(SEEDS) --jobs $(JOBS) $(if $(VIRTUAL),--virtual $(VIRTUAL)) --out out/swarm
 
 determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS)
 	@$(call must_have,Determinism,./scenarios)
 	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) go test ./scenarios -run Determinism -count=1 -timeout 30m
 
-mutants: ## prove that the checker catches each planted bug, on its recorded seed
+mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
-	HYPERSCALE_MUTANTS_TRIES=$(TRIES) go test ./scenarios -run Mutants -v -count=1 -timeout 60m | grep -vE "^=== "
+	HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
+		go test ./scenarios -run 'TestMutantsAreCaught/all/$(MUTANT)' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -1,230 +1,229 @@
 package scenarios_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"hyperscale/scenarios"
 )
 
-// mutant is one planted bug, as a file of testdata/mutants tells it.
-type mutant struct {
-	name     string
-	about    string
-	scenario string
-	seed     uint64
-	expect   string // a word of the verdict's detail: "T8", "bug:"
-	changes  []change
-}
-
-// change is a piece of code and what is planted in its place.
-type change struct {
-	file    string // below the repository's root
-	find    string
-	replace string
-}
-
-const root = ".."
-
-func mutants(t *testing.T) []mutant {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "testdata", "mutants", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no mutants found: %v", err)
-	}
-	var all []mutant
-	for _, f := range files {
-		m, err := parseMutant(f)
-		if err != nil {
-			t.Fatalf("%s: %v", f, err)
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// parseMutant reads comments, then `key: value` lines, then one or more pairs of
-// `--- find` and `--- replace`. A line `file:` holds for the pairs after it, and may
-// stand between them.
-func parseMutant(file string) (mutant, error) {
-	m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".txt")}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return m, err
-	}
-	var source string
-	var into *string
-	for line := range strings.Lines(string(text)) {
-		key, value, pair := strings.Cut(strings.TrimSpace(line), ": ")
-		switch {
-		case line == "--- find\n":
-			m.changes = append(m.changes, change{file: source})
-			into = &m.changes[len(m.changes)-1].find
-		case line == "--- replace\n" && into != nil:
-			into = &m.changes[len(m.changes)-1].replace
-		case pair && key == "file" && strings.HasPrefix(line, key):
-			source = value
-		case into != nil:
-			*into += line
-		case strings.HasPrefix(line, "#"):
-			m.about += strings.TrimPrefix(strings.TrimSpace(line), "# ") + " "
-		case key == "scenario":
-			m.scenario = value
-		case key == "expect":
-			m.expect = value
-		case key == "seed":
-			if m.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return m, err
-			}
-		case strings.TrimSpace(line) != "":
-			return m, fmt.Errorf("line %q: want file, scenario, seed or expect", line)
-		}
-	}
-	if len(m.changes) == 0 {
-		return m, fmt.Errorf("no line `--- find`")
-	}
-	return m, nil
-}
-
-// overlay plants the bug and returns the file that go reads with -overlay.
-func (m mutant) overlay(t *testing.T) string {
-	t.Helper()
-	sources := map[string]string{}
-	for _, c := range m.changes {
-		path, err := filepath.Abs(filepath.Join(root, c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sources[path] == "" {
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[path] = string(source)
-		}
-		if n := strings.Count(sources[path], c.find); n != 1 {
-			t.Fatalf("%s: the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too\n%s", m.name, n, c.file, c.find)
-		}
-		sources[path] = strings.Replace(sources[path], c.find, c.replace, 1)
-	}
-	dir := t.TempDir()
-	replace := map[string]string{}
-	//lint:orderfree go reads them as a set
-	for path, source := range sources {
-		planted := filepath.Join(dir, fmt.Sprintf("planted%d.go", len(replace)))
-		if err := os.WriteFile(planted, []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		replace[path] = planted
-	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// Each mutant still fits the code, in every `go test`.
-func TestPlantedBugsFitTheCode(t *testing.T) {
-	for _, m := range mutants(t) {
-		t.Run(m.name, func(t *testing.T) {
-			m.overlay(t)
-			if m.about == "" || m.expect == "" || m.scenario == "" {
-				t.Error("a mutant needs a sentence, a scenario and what it must break")
-			}
-		})
-	}
-}
-
-// planted is the environment's name for the run of one world: what a binary with
-// a planted bug is started for. Only this package and the roles are in it, as
-// linking the whole product for every bug takes longer than playing.
+// planted is the environment's name for what a binary with a planted bug is started
+// for. Only this package and the roles are in it, as linking the whole product for
+// every bug takes longer than playing.
 const planted = "HYPERSCALE_PLANTED"
+
+// playing is one run in a process of its own.
+type playing struct {
+	Scenario string
+	Seed     uint64
+	Virtual  time.Duration
+	Shrink   time.Duration // make a failure small, for so long; zero: do not
+	Planted  []span        // where the bug is
+}
+
+// played is what it prints behind verdictMark.
+type played struct {
+	Outcome scenarios.Outcome
+	Detail  string
+	Others  []string // further violations
+	Reached uint64   // how often the planted code was executed
+	Faults  int      // that there were
+	Left    int      // after shrinking, -1 without
+}
+
+// broke says that one of the violations is what was expected.
+func (p *played) broke(expect string) bool {
+	return slices.ContainsFunc(append(p.Others, p.Detail), func(s string) bool { return strings.Contains(s, expect) })
+}
+
+const verdictMark = "\nverdict: "
 
 // TestPlanted plays one world and prints how it ended.
 func TestPlanted(t *testing.T) {
-	var name string
-	var seed uint64
-	if n, _ := fmt.Sscan(os.Getenv(planted), &name, &seed); n != 2 {
+	var p playing
+	if json.Unmarshal([]byte(os.Getenv(planted)), &p) != nil {
 		t.Skip("TestMutantsAreCaught runs this in a process of its own")
 	}
-	s, err := scenarios.Find(name)
+	s, err := scenarios.Find(p.Scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := s.Run(scenarios.Options{Seed: seed})
-	fmt.Printf("\nverdict: %v: %s\n", r.Outcome, r.Detail)
-}
-
-// plant builds the test binary with the bug in it.
-func (m mutant) plant(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "planted")
-	if out, err := exec.Command("go", "test", "-c", "-overlay", m.overlay(t), "-o", bin, "hyperscale/scenarios").CombinedOutput(); err != nil {
-		t.Fatalf("build with %s planted: %v\n%s", m.name, err, out)
+	o := scenarios.Options{Seed: p.Seed, Virtual: p.Virtual}
+	r := s.Run(o)
+	reached := uint64(0)
+	for _, b := range executed() {
+		if slices.ContainsFunc(p.Planted, func(s span) bool { return s.File == b.File && s.First-1 <= b.Last && s.Last >= b.First }) {
+			reached = max(reached, b.count) // the line before, as a bug may be code that is gone; the most, as others may be declarations
+		}
 	}
-	return bin
+	result := played{Reached: reached, Outcome: r.Outcome, Detail: r.Detail, Faults: len(r.Faults), Left: -1}
+	for _, v := range r.Violations {
+		result.Others = append(result.Others, v.String())
+	}
+	if r.Outcome != scenarios.OK && p.Shrink > 0 {
+		start := time.Now()
+		if small, ok := s.Shrink(o, r, func() bool { return time.Since(start) > p.Shrink }, nil); ok {
+			result.Left = len(small.Report.Faults)
+		}
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("%s%s\n", verdictMark, text)
 }
 
-// playPlanted returns how a world ended in that binary, and why.
-func playPlanted(t *testing.T, bin, scenario string, seed uint64) (outcome, detail string) {
-	t.Helper()
-	cmd := exec.Command(bin, "-test.run=^TestPlanted$")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", planted, scenario, seed))
+// playMax is how long a process may take besides shrinking: what takes longer goes
+// on for ever while no virtual time passes.
+const playMax = 2 * time.Minute
+
+// play starts a binary for one run.
+func (p playing) play(bin string) (played, error) {
+	spec, err := json.Marshal(p)
+	if err != nil {
+		return played{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), playMax+p.Shrink)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "-test.run=^TestPlanted$")
+	cmd.Env = append(os.Environ(), planted+"="+string(spec), "GOMAXPROCS=1")
 	out, err := cmd.CombinedOutput()
-	_, verdict, ok := strings.Cut(string(out), "\nverdict: ")
+	_, verdict, ok := strings.Cut(string(out), verdictMark)
+	if !ok && ctx.Err() != nil {
+		return played{Outcome: scenarios.Stuck, Detail: fmt.Sprintf("not back after %v of real time", playMax), Left: -1}, nil
+	}
 	if !ok {
-		t.Fatalf("%s, seed %d: %v\n%s", scenario, seed, err, out)
+		return played{}, fmt.Errorf("%s, seed %d: %w\n%s", p.Scenario, p.Seed, err, out)
 	}
 	verdict, _, _ = strings.Cut(verdict, "\n")
-	outcome, detail, _ = strings.Cut(verdict, ": ")
-	return outcome, detail
+	var r played
+	return r, json.Unmarshal([]byte(verdict), &r)
 }
 
-// triesMin is how many seeds are tried when the recorded one shows a bug no more.
-// A change of any role moves every schedule: what must stay is that the bug is
-// caught, not that it is on this very seed.
-const triesMin = 40
+// virtualMax is the longest run in which a mutant must be caught.
+const virtualMax = 5 * time.Minute
 
-// Each planted bug is caught on its recorded seed, or else on one of the first
-// ones; HYPERSCALE_MUTANTS_TRIES=N tries more of them than triesMin.
+// virtualOf is how long a world is played.
+func (m *mutant) virtualOf(name string) time.Duration {
+	if m.virtual > 0 {
+		return m.virtual
+	}
+	s, err := scenarios.Find(name)
+	if err != nil {
+		return 0
+	}
+	return min(s.Virtual, virtualMax)
+}
+
+// build builds the test binary with the bug in it. The build cache is shared: all
+// but the packages that it changes is there.
+func (m *mutant) build(dir string) (string, error) {
+	overlay, err := m.overlay(dir, true)
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "planted")
+	out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", bin, "hyperscale/scenarios").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return bin, nil
+}
+
+// hunt tries seeds until the bug is caught: the recorded one, then the first ones
+// of each scenario in turn.
+func (m *mutant) hunt(dir string, tries int, shrink time.Duration) (r row) {
+	r = row{mutant: m.name, left: -1}
+	bin, err := m.build(dir)
+	if err != nil {
+		r.trouble = err.Error()
+		return r
+	}
+	clean, err := os.Executable()
+	if err != nil {
+		r.trouble = err.Error()
+		return r
+	}
+	for r.tries < tries {
+		p := playing{Scenario: m.scenarios[0], Seed: m.seed, Planted: m.spans()}
+		if n := r.tries - 1; n >= 0 {
+			p.Scenario, p.Seed = m.scenarios[n%len(m.scenarios)], uint64(1+n/len(m.scenarios))
+		}
+		p.Virtual = m.virtualOf(p.Scenario)
+		r.tries++
+		got, err := p.play(bin)
+		if err != nil {
+			r.trouble = err.Error()
+			return r
+		}
+		r.reached += got.Reached
+		if got.Outcome == scenarios.OK {
+			continue
+		}
+		if !got.broke(m.expect) {
+			r.trouble = fmt.Sprintf("%s, seed %d, broke something else: %s", p.Scenario, p.Seed, got.Detail)
+			continue
+		}
+		if control, err := p.play(clean); err != nil || control.Outcome != scenarios.OK {
+			r.trouble = fmt.Sprintf("%s, seed %d, fails without the bug: %v %s", p.Scenario, p.Seed, err, control.Detail)
+			continue
+		}
+		r.caught, r.scenario, r.seed, r.trouble = by(&got), p.Scenario, p.Seed, ""
+		if shrink > 0 {
+			p.Shrink = shrink
+			if small, err := p.play(bin); err == nil {
+				r.faults, r.left = small.Faults, small.Left
+			}
+		}
+		return r
+	}
+	return r
+}
+
+// Each planted bug is caught by its recorded seed, or by another one of as many as
+// HYPERSCALE_MUTANTS_TRIES says: a change of any role moves every schedule, and what
+// must stay is that the bug is caught. HYPERSCALE_MUTANTS_SHRINK=20s makes what
+// caught it small, HYPERSCALE_MUTANTS_RECORD=1 writes the seed that did.
 func TestMutantsAreCaught(t *testing.T) {
-	tries, _ := strconv.ParseUint(os.Getenv("HYPERSCALE_MUTANTS_TRIES"), 10, 64)
-	if tries == 0 {
+	tries, _ := strconv.Atoi(os.Getenv("HYPERSCALE_MUTANTS_TRIES"))
+	if tries <= 0 {
 		t.Skip("`make mutants` runs this: it takes minutes")
 	}
-	tries = max(tries, triesMin)
-	for _, m := range mutants(t) {
-		t.Run(m.name, func(t *testing.T) {
-			bin := m.plant(t)
-			for try := range tries {
-				seed := m.seed
-				if try > 0 {
-					seed = try
-				}
-				outcome, detail := playPlanted(t, bin, m.scenario, seed)
-				if outcome != string(scenarios.OK) && strings.Contains(detail, m.expect) {
-					t.Logf("caught by %s, seed %d: %s: %s", m.scenario, seed, outcome, detail)
-					if seed != m.seed {
-						t.Logf("record seed %d instead of %d, which shows it no more", seed, m.seed)
-					}
-					return
-				}
-				if outcome != string(scenarios.OK) {
-					t.Logf("seed %d broke something else: %s: %s", seed, outcome, detail)
-				}
-			}
-			t.Errorf("survived %d tries of %s from seed %d: %s", tries, m.scenario, m.seed, m.about)
-		})
+	shrink, err := time.ParseDuration(os.Getenv("HYPERSCALE_MUTANTS_SHRINK"))
+	if err != nil && os.Getenv("HYPERSCALE_MUTANTS_SHRINK") != "" {
+		t.Fatal(err)
 	}
+	record := os.Getenv("HYPERSCALE_MUTANTS_RECORD") != ""
+	start := time.Now()
+	var mutex sync.Mutex
+	var rows []row
+	all := mutants(t)
+	t.Run("all", func(t *testing.T) {
+		for i := range all {
+			m := &all[i]
+			if m.equivalent != "" {
+				continue
+			}
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				r := m.hunt(t.TempDir(), tries, shrink)
+				mutex.Lock()
+				defer mutex.Unlock()
+				rows = append(rows, r)
+				fmt.Fprintf(os.Stderr, "%3d of %d, %6v: %s\n", len(rows), len(all), time.Since(start).Round(time.Second), &r)
+				m.judge(t, &r, record)
+			})
+		}
+	})
+	fmt.Print(table(all, rows, time.Since(start)))
 }

@@ -1,0 +1,231 @@
+package scenarios_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/scenarios"
+)
+
+// mutant is one planted bug, as a file of testdata/mutants tells it.
+type mutant struct {
+	name       string
+	file       string
+	about      string
+	scenarios  []string // that may catch it; the first one does with seed
+	seed       uint64
+	virtual    time.Duration // of a run; zero: virtualOf
+	expect     string        // a word of the verdict's detail: "T8", "bug:"
+	equivalent string        // why nothing can catch it, for those that change nothing
+	changes    []change
+}
+
+// change is a piece of code and what is planted in its place.
+type change struct {
+	file    string // below the repository's root
+	find    string
+	replace string
+	first   int // lines that it has in the planted file
+	last    int
+}
+
+const root = ".."
+
+func mutants(t *testing.T) []mutant {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "testdata", "mutants", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no mutants found: %v", err)
+	}
+	var all []mutant
+	for _, f := range files {
+		m, err := parseMutant(f)
+		if err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// parseMutant reads comments, then `key: value` lines, then one or more pairs of
+// `--- find` and `--- replace`. The keys are scenario (several, with commas), seed,
+// expect, virtual and equivalent. A line `file:` holds for the pairs after it, and may
+// stand between them.
+func parseMutant(file string) (mutant, error) {
+	m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".txt"), file: file}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return m, err
+	}
+	var source string
+	var into *string
+	for line := range strings.Lines(string(text)) {
+		key, value, pair := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case line == "--- find\n":
+			m.changes = append(m.changes, change{file: source})
+			into = &m.changes[len(m.changes)-1].find
+		case line == "--- replace\n" && into != nil:
+			into = &m.changes[len(m.changes)-1].replace
+		case pair && key == "file" && strings.HasPrefix(line, key):
+			source = value
+		case into != nil:
+			*into += line
+		case strings.HasPrefix(line, "#"):
+			m.about += strings.TrimPrefix(strings.TrimSpace(line), "# ") + " "
+		case key == "scenario":
+			m.scenarios = strings.Split(strings.ReplaceAll(value, " ", ""), ",")
+		case key == "equivalent":
+			m.equivalent = value
+		case key == "virtual":
+			if m.virtual, err = time.ParseDuration(value); err != nil {
+				return m, err
+			}
+		case key == "expect":
+			m.expect = value
+		case key == "seed":
+			if m.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+				return m, err
+			}
+		case strings.TrimSpace(line) != "":
+			return m, fmt.Errorf("line %q: want file, scenario, seed, expect, virtual or equivalent", line)
+		}
+	}
+	if len(m.changes) == 0 {
+		return m, fmt.Errorf("no line `--- find`")
+	}
+	return m, nil
+}
+
+// span is a piece of a file, by lines.
+type span struct {
+	File        string // below the repository's root
+	First, Last int
+}
+
+// block is a piece of code without branches, and how often it was executed.
+type block struct {
+	span
+	count uint64
+}
+
+// spans are where the bug is planted, once overlay has planted it.
+func (m *mutant) spans() (all []span) {
+	for _, c := range m.changes {
+		all = append(all, span{c.file, c.first, c.last})
+	}
+	return all
+}
+
+// overlay plants the bug in a folder and returns the file that go reads with
+// -overlay; counting makes the planted files count what they execute.
+func (m *mutant) overlay(dir string, counting bool) (string, error) {
+	sources := map[string]string{}
+	for i := range m.changes {
+		c := &m.changes[i]
+		path, err := filepath.Abs(filepath.Join(root, c.file))
+		if err != nil {
+			return "", err
+		}
+		if sources[path] == "" {
+			source, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			sources[path] = string(source)
+		}
+		if n := strings.Count(sources[path], c.find); n != 1 {
+			return "", fmt.Errorf("the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too\n%s", n, c.file, c.find)
+		}
+		before, _, _ := strings.Cut(sources[path], c.find)
+		c.first = 1 + strings.Count(before, "\n")
+		c.last = max(c.first, c.first+strings.Count(c.replace, "\n")-1)
+		sources[path] = strings.Replace(sources[path], c.find, c.replace, 1)
+	}
+	replace := map[string]string{}
+	var counters []counter
+	for _, path := range slices.Sorted(maps.Keys(sources)) {
+		n := len(replace)
+		planted := filepath.Join(dir, fmt.Sprintf("planted%d.go", n))
+		if err := os.WriteFile(planted, []byte(sources[path]), 0o644); err != nil {
+			return "", err
+		}
+		if counting {
+			counted := filepath.Join(dir, fmt.Sprintf("counted%d.go", n))
+			c := counter{name: fmt.Sprintf("Planted%d", n), path: path}
+			out, err := exec.Command("go", "tool", "cover", "-mode=count", "-var="+c.name, "-o", counted, planted).CombinedOutput()
+			if err != nil {
+				return "", fmt.Errorf("count: %w\n%s", err, out)
+			}
+			planted = counted
+			counters = append(counters, c)
+		}
+		replace[path] = planted
+	}
+	if counting {
+		if err := readCounters(dir, counters, replace); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	return file, os.WriteFile(file, text, 0o644)
+}
+
+// counter is the variable of a package that counts what one of its files executes.
+type counter struct{ name, path string }
+
+// readCounters writes an executed that reads all counters, in place of the one in
+// executed_test.go. The go command itself counts nothing in files of an overlay.
+func readCounters(dir string, counters []counter, replace map[string]string) error {
+	above, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	var imports, body strings.Builder
+	for i, c := range counters {
+		file, err := filepath.Rel(above, c.path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&imports, "\tp%d %q\n", i, "hyperscale/"+filepath.Dir(file))
+		fmt.Fprintf(&body, "\tfor i, n := range p%d.%s.Count {\n", i, c.name)
+		fmt.Fprintf(&body, "\t\tall = append(all, block{span{%q, int(p%d.%s.Pos[3*i]), int(p%d.%s.Pos[3*i+1])}, uint64(n)})\n\t}\n", file, i, c.name, i, c.name)
+	}
+	text := "package scenarios_test\n\nimport (\n" + imports.String() + ")\n\nfunc executed() (all []block) {\n" + body.String() + "\treturn all\n}\n"
+	reader := filepath.Join(dir, "executed.go")
+	replace[filepath.Join(above, "scenarios", "executed_test.go")] = reader
+	return os.WriteFile(reader, []byte(text), 0o644)
+}
+
+// Each mutant still fits the code, in every `go test`.
+func TestPlantedBugsFitTheCode(t *testing.T) {
+	for _, m := range mutants(t) {
+		t.Run(m.name, func(t *testing.T) {
+			if _, err := m.overlay(t.TempDir(), false); err != nil {
+				t.Error(err)
+			}
+			if m.about == "" || m.equivalent == "" && (m.expect == "" || len(m.scenarios) == 0) {
+				t.Error("a mutant needs a sentence, a scenario and what it must break, or a sentence that says why nothing can catch it")
+			}
+			for _, name := range m.scenarios {
+				if _, err := scenarios.Find(name); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
