@@ -186,7 +186,12 @@ func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node
 	}
 	switch c.Role {
 	case node.RoleGate:
-		o.Machine = gate.New(gate.Default())
+		g := gate.Default()
+		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
+		if err := g.Validate(); err != nil {
+			return nil, asUsage(err)
+		}
+		o.Machine = gate.New(g)
 	case node.RoleManager:
 		m := manager.Default()
 		m.Datacenter, m.Gates = c.Datacenter, c.Join()

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -28,7 +29,12 @@ type fetch struct {
 	job  *job
 	part *part // whose counted result it is; nil for the program or the job's result
 	file message.FileDigest
+	gone int // rounds in which every gate has said that it does not have it
 }
+
+// goneMax is after how many such rounds a file is given up: a majority of the disks
+// that kept it is lost.
+const goneMax = 10
 
 // adopt takes a record over: the job is rebuilt from it and from the files that
 // it names, and resumed when all are here.
@@ -101,6 +107,12 @@ func (m *Machine) onFetched(env node.Env, o archive.Outcome) {
 	if o.Err == nil {
 		o.Err = m.load(f, o.Bytes)
 	}
+	if errors.Is(o.Err, archive.ErrMissing) {
+		if f.gone++; f.gone >= goneMax {
+			m.giveUp(env, j)
+			return
+		}
+	}
 	if o.Err != nil { // a majority has it: somebody who does is not reached yet
 		m.unread = append(m.unread, f)
 		m.retryLater(env)
@@ -127,6 +139,33 @@ func (m *Machine) load(f fetch, b []byte) error {
 		f.part.result = &result.Part
 	}
 	return err
+}
+
+// giveUp ends a job whose program, or a result of which, is on no gate's disk any
+// more.
+func (m *Machine) giveUp(env node.Env, j *job) {
+	const why = "a file that its record names is on no gate's disk any more"
+	if j.spec == nil {
+		j.spec = &message.JobSubmit{}
+	}
+	j.loading, j.ready, j.takeover = 0, true, false
+	emitLast(env, j)
+	for _, p := range j.parts {
+		if p.result == nil {
+			p.counted = false
+			m.markEnded(env, j, p, message.JobFailed, why)
+		}
+	}
+	switch {
+	case j.state == message.JobCancelling:
+		m.end(env, j, message.JobCancelled, why)
+	case j.state == message.JobRunning:
+		j.become(message.JobCompleting, "")
+		m.end(env, j, message.JobFailed, why)
+	default:
+		m.end(env, j, message.JobFailed, why)
+	}
+	m.serveAll(env, j)
 }
 
 // fromRecord makes a job of its record; its time stood still since that was
@@ -202,8 +241,11 @@ func (m *Machine) see(env node.Env, id message.JobID, token message.LeaseToken, 
 	if err != nil || !rec.Last.To.Terminal() {
 		return nil
 	}
-	if len(m.jobs) >= m.config.JobsMax && !m.forgetOldest(env) {
-		return nil
+	if len(m.jobs) >= m.config.JobsMax {
+		if len(m.ended) == 0 {
+			return nil
+		}
+		m.evict(m.ended[0])
 	}
 	j := m.fromRecord(env, id, &rec)
 	m.own(j, token)

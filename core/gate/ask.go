@@ -197,6 +197,9 @@ func (m *Machine) refuseForRoom(env node.Env, s node.StreamID, r message.Request
 // refuseOwner sends a client on to who owns a job. Nobody may for a moment: the
 // lease of one that is gone has to run out.
 func (m *Machine) refuseOwner(env node.Env, s node.StreamID, r message.RequestID, id message.JobID, holder node.Addr) {
+	if holder != "" && !m.alive(holder) {
+		holder = ""
+	}
 	refused := &message.Refused{Request: r, Code: message.CodeNotOwner, Detail: "job " + id.String(), Holder: string(holder)}
 	if seen, ok := m.leases.Seen(env.Now(), id); ok {
 		refused.Current = message.Fence{Job: seen.Token.Packed()}

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
@@ -188,6 +190,10 @@ func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 	if m.links.Receive(env, in) || uplink.AnswerBeat(env, in) ||
 		m.leases.Receive(env, in.From, in.Message) || m.files.Receive(env, in.From, in.Message) ||
 		m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
+		return
+	}
+	if !slices.Contains(m.gates, in.From.Addr) {
+		m.ignore(env, in, "its sender is not in the configured set")
 		return
 	}
 	switch body := in.Message.(type) {

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -101,9 +103,20 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 	}
 	var asks []*ask
 	if j != nil {
-		asks = m.unload(env, j)
+		asks = m.waiting(j)
+		m.unload(env, j)
 	}
 	m.adopt(env, o, asks)
+}
+
+// waiting is everybody who waits for something of a job, as questions that can be
+// asked again of what takes its place.
+func (m *Machine) waiting(j *job) []*ask {
+	asks := slices.Concat(j.asks, j.cancels)
+	for _, w := range j.watchers {
+		asks = append(asks, &ask{what: askWatch, stream: w.stream, request: w.request})
+	}
+	return asks
 }
 
 func (m *Machine) own(j *job, token message.LeaseToken) { j.token, j.epoch = token, token.Packed() }
@@ -165,11 +178,8 @@ func (m *Machine) disown(env node.Env, j *job, holder node.Addr) {
 	if j.shown.Terminal() {
 		return // told, and on a majority: it needs no owner
 	}
-	for _, w := range j.watchers {
-		m.refuseOwner(env, w.stream, w.request, j.id, holder)
-	}
-	cancels := j.cancels
-	asks := append(m.unload(env, j), cancels...)
+	asks := m.waiting(j)
+	m.unload(env, j)
 	for _, a := range asks {
 		m.refuseOwner(env, a.stream, a.request, j.id, holder)
 	}

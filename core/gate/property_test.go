@@ -50,7 +50,8 @@ func newWorld(rt *rapid.T) *world {
 }
 
 func (w *world) start() {
-	for id := range w.state { //lint:orderfree each is marked
+	//lint:orderfree each is marked
+	for id := range w.state {
 		w.again[id] = true
 	}
 	w.world.Start()

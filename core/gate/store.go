@@ -180,14 +180,21 @@ func (m *Machine) retryLater(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateRetry), m.config.StoreRetry)
 }
 
-// onStoreRetry sends the files again that were refused, and writes a mark that
-// only tells whether the disk is well.
+// onStoreRetry sends the files again that were refused, asks for those again that
+// nobody had, and writes a mark that only tells whether the disk is well.
 func (m *Machine) onStoreRetry(env node.Env) {
 	again := m.unkept
 	m.unkept = nil
 	for _, k := range again {
 		if m.jobs[k.put.job.id] == k.put.job {
 			m.keep(env, k.put, k.bytes)
+		}
+	}
+	unread := m.unread
+	m.unread = nil
+	for _, f := range unread {
+		if m.jobs[f.job.id] == f.job {
+			m.fetch(env, f)
 		}
 	}
 	if m.storeFailed {

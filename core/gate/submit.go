@@ -131,8 +131,8 @@ func (m *Machine) accepted(env node.Env, j *job) {
 	j.ready = true
 	first := j.open[0]
 	j.open = j.open[1:]
-	m.onPut(env, first)
 	j.queued = env.Now()
 	m.enqueue(env, j)
+	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
 	m.schedule(env)
 }

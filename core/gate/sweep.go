@@ -59,11 +59,16 @@ func (m *Machine) forgetOldest(env node.Env) bool {
 
 // forget leaves a tombstone of the job, so that nothing late revives it.
 func (m *Machine) forget(env node.Env, j *job) {
+	m.evict(j)
+	m.leases.Forget(env, j.id)
+}
+
+// evict only makes room: the register still tells of the job.
+func (m *Machine) evict(j *job) {
 	m.forgetResult(j)
 	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
 	m.unfollow(j)
 	delete(m.jobs, j.id)
-	m.leases.Forget(env, j.id)
 }
 
 // forgetResult keeps the job's state and key; the file goes with the next sweep.
@@ -112,7 +117,8 @@ func (m *Machine) sweepFiles(env node.Env) {
 	for _, k := range m.kept {
 		inUse[fileOf(k.bytes)] = true
 	}
-	for _, j := range m.jobs { //lint:orderfree a set
+	//lint:orderfree a set
+	for _, j := range m.jobs {
 		for _, p := range j.open {
 			for _, b := range p.files {
 				inUse[fileOf(b)] = true
