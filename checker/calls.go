@@ -126,7 +126,11 @@ func (c *Checker) onLeaseCalled(r Record, e event.LeaseCalled) {
 		c.abandonIf(n, func(x *call) bool { return x.lease == g.calls && x.what != "read" })
 	}
 	x := call{seq: c.seen, from: where(r), lease: g.calls, what: e.What}
-	x.index = g.calls.Call(c.seen, x.from, linear.RegisterOp{What: e.What, Token: e.Token, Value: e.Value})
+	op := linear.RegisterOp{What: e.What, Token: e.Token, Value: e.Value}
+	if e.What == "acquire" {
+		op.Seed = e.Value
+	}
+	x.index = g.calls.Call(c.seen, x.from, op)
 	n.begin(callOf{number: e.Call}, x)
 }
 

@@ -1,49 +1,38 @@
 // Package checker judges a history: the events that machines emitted, in the
 // order in which an observer of the whole cluster saw them.
 //
-// It does not run anything, knows no role's code, and does not care who
-// recorded the history: the simulator hands events over as they happen, files of
-// JSON lines from real processes read the same. Processes of one machine share a
-// clock, so Merge orders their files exactly as things happened; files of several
-// machines cannot be ordered so, and are none of its business.
+// It runs nothing, knows no role's code, and does not care who recorded the history:
+// a simulator hands events over, and files of JSON lines from real processes read the
+// same. Processes of one machine share a clock, so Merge orders their files exactly as
+// things happened; files of several machines cannot be ordered so.
 //
 // Source: DESIGN.md, "What is proved". What an observer knows of clocks, deaths and
-// executors it tells by Assume, Died and Forget; what nobody tells is taken so that
-// a history is never refused for it.
-//
-// Invariants that it judges:
+// executors it tells by Assume, Died and Forget; else no history is refused for it.
 //
 //	T1  tokens granted of a register rise in real time; beyond the drift bound none
 //	    is granted twice, and an attempt that began after a grant gets a higher one
 //	T2  no two windows of a register are open at once (within the bound)
-//	T3  no receiver acts on a fence lower than one it has acted on, across its
-//	    own restarts; a dispatch needs a greater one; no result is counted of an
-//	    attempt that was given up
-//	T4  each lease register, each receiver behind it, and each job as clients see it
-//	    is linearizable (package linear)
+//	T3  no receiver acts on a fence lower than one it has acted on, across restarts;
+//	    a dispatch needs a greater one; what was given up is not counted
+//	T4  registers, receivers behind them, and jobs as clients see them are
+//	    linearizable (package linear); "undecided" if that exceeds a bound
 //	T5  one leader a term, and one vote a term of a voter, across its restarts
-//	T6  one accepted execution per slice and fence, in the whole cluster, and one
-//	    of a slice at a time on one worker
+//	T6  one accepted execution per slice and fence; one of a slice on a worker
 //	T7  a workflow begins after what it depends on has completed
-//	T8  a slice counts once in a part, a part once in a job, and what is counted
-//	    adds up, over all managers that held the part
-//	T9  a worker's core serves one execution at a time, and none for long after its
-//	    job has ended
-//	T11 after the last fault healed, every accepted job ends within a bound, and has
-//	    an owner until then
+//	T8  a slice counts once in a part, a part once in a job, and sums add up, over
+//	    all managers that held the part
+//	T9  a core serves one execution at a time, and none for long after its job's end
+//	T11 after healing, every accepted job ends within a bound, and has an owner
+//	    until then
 //	T12 what a node holds is bounded
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
 //	L   every change of state is legal, and the first terminal state wins
-//	P   what a world promises beyond that, as nothing in it prevents it: nothing
-//	    is run again, a cancellation does not take long
+//	P   what a world promises beyond that, as nothing in it prevents it
 //
-// What could not be judged within bounds is a violation called "undecided".
+// Safety is judged online, event by event, in memory that does not grow with the
+// events of a register, a job or a slice; T4 a hundred operations at a time. Liveness
+// is judged by Finish.
 //
-// Safety is judged online, event by event, cheaply enough to be always on, in memory
-// that does not grow with the events of a register, a job or a slice; T4 a hundred
-// operations at a time. Liveness is judged by Finish.
-//
-// Read checker.go, then lease.go, fence.go, attempt.go, election.go, cores.go,
-// count.go, state.go, order.go, promise.go; calls.go and explain.go for T4;
-// history.go.
+// Read checker.go, lease.go, fence.go, attempt.go, election.go, cores.go, count.go,
+// state.go, order.go, promise.go; calls.go and explain.go for T4; history.go.
 package checker

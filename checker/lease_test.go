@@ -249,7 +249,7 @@ func TestMergeOrdersFilesOfOneMachine(t *testing.T) {
 func TestExplainShowsTheFirstPartitionThatFails(t *testing.T) {
 	history := read(t, "testdata/rejected-T4-update-lost-by-its-successor.jsonl")
 	text, page := checker.Explain(history, checker.Assumptions{})
-	for _, want := range []string{"lease register gates/", "acquire() -> a under 2/2 by g2", "update(b under 1/1)"} {
+	for _, want := range []string{"lease register gates/", "acquire(2/2) -> a by g2", "update(b under 1/1)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}

@@ -83,11 +83,11 @@ func (m *model) call(n int) {
 		m.value++
 		op.Value = m.value
 	}
-	told := op
 	if op.What == "acquire" {
-		told = RegisterOp{What: "acquire"}
+		m.epoch++
+		op.Token, op.Seed = message.LeaseToken{Epoch: m.epoch, Ordinal: uint32(n + 1)}, uint64(m.draw(2))+1000
 	}
-	m.busy[n] = &running{index: m.p.Call(m.seq, m.at(n), told), op: op}
+	m.busy[n] = &running{index: m.p.Call(m.seq, m.at(n), op), op: op}
 }
 
 // effect applies an operation and fills in its result; false: it had none.
@@ -97,15 +97,21 @@ func (m *model) effect(n int, o *RegisterOp) bool {
 	}
 	switch o.What {
 	case "acquire":
-		if m.epoch++; m.s.Token.Zero() {
-			m.s.Value = uint64(m.draw(2)) + 1000
-		}
 		if m.bug == "granted twice" && m.draw(3) == 0 && !m.s.Token.Zero() {
 			o.Token, o.Value = m.s.Token, m.s.Value
 			return true
 		}
-		m.s.Token, m.s.Released = message.LeaseToken{Epoch: m.epoch, Ordinal: uint32(n + 1)}, false
-		o.Token, o.Value = m.s.Token, m.s.Value
+		if !m.s.Token.Less(o.Token) {
+			return false
+		}
+		if m.s.Token.Zero() {
+			m.s.Value = o.Seed
+		}
+		if m.bug == "adopts an older record" && m.draw(5) == 0 {
+			m.s.Value = m.past[m.draw(len(m.past))].Value
+		}
+		m.s.Token, m.s.Released = o.Token, false
+		o.Value = m.s.Value
 	case "update", "release":
 		if m.bug == "lost update" && m.draw(5) == 0 && o.Token == m.s.Token && !m.s.Released {
 			return true
@@ -178,7 +184,7 @@ func TestRightRegisterIsAccepted(t *testing.T) {
 
 // Each planted bug is found, as a violation and not as something undecided.
 func TestWrongRegisterIsRejected(t *testing.T) {
-	for _, bug := range []string{"stale read", "lost update", "update under an old token", "granted twice"} {
+	for _, bug := range []string{"stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"} {
 		t.Run(bug, func(t *testing.T) {
 			found := 0
 			for seed := range uint64(50) {
@@ -200,10 +206,10 @@ func TestWrongRegisterIsRejected(t *testing.T) {
 
 // The sweep and porcupine say the same of short histories, right and wrong ones.
 func TestSweepAgreesWithPorcupine(t *testing.T) {
-	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice"}
+	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"}
 	var accepted, rejected int
 	for seed := range uint64(4000) {
-		p := play(bugs[seed%5], 60, dice(seed))
+		p := play(bugs[seed%6], 60, dice(seed))
 		for i := range p.ops {
 			if p.ops[i].fate == pending {
 				p.Abandon(i)
@@ -228,9 +234,9 @@ func TestSweepAgreesWithPorcupine(t *testing.T) {
 
 // A cut loses nothing: a history is judged the same whether it is cut or not.
 func TestCutsChangeNothing(t *testing.T) {
-	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice"}
+	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"}
 	for seed := range uint64(300) {
-		bug := bugs[seed%5]
+		bug := bugs[seed%6]
 		cut := play(bug, 1500, dice(seed))
 		cut.Finish()
 		whole := newModel(bug, dice(seed))
@@ -251,7 +257,7 @@ func update(n uint64) RegisterOp {
 
 func granted() *Partition[Register, RegisterOp] {
 	p := NewPartition(LeaseRegister(), "gates/J")
-	p.Point(1, Where{Node: "g1"}, RegisterOp{What: "acquire", Token: update(0).Token, Value: 1})
+	p.Point(1, Where{Node: "g1"}, RegisterOp{What: "acquire", Token: update(0).Token, Value: 1, Seed: 1})
 	return p
 }
 

@@ -17,23 +17,28 @@ type Register struct {
 // RegisterOp is an operation on it.
 type RegisterOp struct {
 	What  string             // "acquire", "update", "release", "read", "read-held"
-	Token message.LeaseToken // of an update or a release; told by the others
-	Value uint64             // of an update; told by the others
+	Token message.LeaseToken // told by a read
+	Value uint64             // of an update; told by an acquisition or a read
+	Seed  uint64             // of an acquisition: the record if there is none
 }
 
-// LeaseRegister is the model of (group, job): an acquisition adopts the record under
-// a token that is higher than any before; an update writes under the token that is
+// LeaseRegister is the model of (group, job): an acquisition adopts the record, or
+// brings the first one, under a token that is higher than any before; an update writes under the token that is
 // highest, and under no other; nothing follows a release under its token.
 func LeaseRegister() *Model[Register, RegisterOp] {
 	return &Model[Register, RegisterOp]{
 		Name: "lease register", Step: stepRegister, Idle: idleRegister,
-		Inert: func(o *RegisterOp) bool { return o.What != "update" && o.What != "release" },
+		Inert: func(o *RegisterOp) bool { return o.What == "read" || o.What == "read-held" },
 		Operation: func(o *RegisterOp, returned bool) string {
 			switch {
 			case o.What == "update":
 				return fmt.Sprintf("update(%x under %v)%s", o.Value, o.Token, openMark(returned))
 			case o.What == "release":
 				return fmt.Sprintf("release(%v)%s", o.Token, openMark(returned))
+			case o.What == "acquire" && returned:
+				return fmt.Sprintf("acquire(%v) -> %x", o.Token, o.Value)
+			case o.What == "acquire":
+				return fmt.Sprintf("acquire(%v)%s", o.Token, openMark(returned))
 			case !returned:
 				return o.What + "()" + openMark(returned)
 			}
@@ -61,13 +66,7 @@ func openMark(returned bool) string {
 func stepRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
 	switch o.What {
 	case "acquire":
-		// Nobody has told what the first record was: it is the seed of one of those
-		// who tried, perhaps of one that never knew that it had been granted.
-		if !returned {
-			return s, true
-		}
-		adopts := s.Token.Zero() || o.Value == s.Value
-		return Register{Value: o.Value, Token: o.Token}, s.Token.Less(o.Token) && adopts
+		return acquireRegister(s, o, returned)
 	case "update":
 		if s.Token != o.Token || s.Released || o.Token.Zero() {
 			return s, !returned
@@ -79,27 +78,31 @@ func stepRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
 		}
 		return Register{Value: s.Value, Token: s.Token, Released: true}, true
 	}
-	return readRegister(s, o, returned)
-}
-
-// readRegister: a read may tell a token that nobody was granted: of an acquisition
-// that a majority accepted too late for its holder. It has changed nothing but the
-// token, under which all follows from then on.
-func readRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
 	switch {
 	case !returned:
 		return s, true
-	case o.Token == s.Token:
-		return s, o.Value == s.Value || s.Token.Zero()
-	case s.Token.Less(o.Token):
-		return Register{Value: o.Value, Token: o.Token}, s.Token.Zero() || o.Value == s.Value
+	case o.Token.Zero():
+		return s, s.Token.Zero() || s.Released // a job that has ended may be forgotten
 	}
-	return s, false
+	return s, o.Token == s.Token && o.Value == s.Value
+}
+
+// acquireRegister: an acquisition that never returned may have been granted without
+// its holder's knowing, and others may read that.
+func acquireRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
+	if !s.Token.Less(o.Token) {
+		return s, !returned
+	}
+	next := Register{Value: s.Value, Token: o.Token}
+	if s.Token.Zero() || s.Released && returned && o.Value == o.Seed { // or it has been forgotten
+		next.Value = o.Seed
+	}
+	return next, !returned || o.Value == next.Value
 }
 
 // idleRegister: tokens never fall, so what waits under a lower one waits for ever.
 func idleRegister(s Register, o *RegisterOp) bool {
-	return o.Token.Less(s.Token) || o.Token == s.Token && s.Released
+	return o.Token.Less(s.Token) || o.Token == s.Token && (s.Released || o.What == "acquire")
 }
 
 // Fenced is the state of a receiver behind the register: the highest fence that it
