@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/client"
@@ -95,6 +96,7 @@ func (s *stage) datacenterNodes(d int, gates []node.Addr) {
 		s.managers = append(s.managers, id)
 		managers = append(managers, s.world.Addr(id))
 	}
+	m.Managers = slices.Clone(managers)
 	if s.topology.past {
 		managers = append(managers, s.world.Addr(s.addPast("manager-of-old", node.RoleManager)))
 	}

@@ -178,6 +178,14 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	return n.Stop(ctx)
 }
 
+func addresses(list []string) []node.Addr {
+	all := make([]node.Addr, len(list))
+	for i, a := range list {
+		all[i] = node.Addr(a)
+	}
+	return all
+}
+
 func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
@@ -194,7 +202,8 @@ func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node
 		o.Machine = gate.New(g)
 	case node.RoleManager:
 		m := manager.Default()
-		m.Datacenter, m.Gates = c.Datacenter, c.Join()
+		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
+		m.PartLease, m.DatacenterLease, m.QuorumTimeout = c.PartLease, 2*c.Lease, c.QuorumTimeout
 		if err := m.Validate(); err != nil {
 			return nil, asUsage(err)
 		}

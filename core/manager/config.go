@@ -16,7 +16,8 @@ const granularity = time.Millisecond
 // Config is one manager.
 type Config struct {
 	Datacenter string
-	Gates      []node.Addr // the configured set: it registers with all of them
+	Gates      []node.Addr // the configured set: it registers with all of them, and they compare it with their own
+	Seeds      []node.Addr // gates that it registers with whether they are of the set or not
 	Managers   []node.Addr // the configured set of the datacenter, itself too; empty: itself alone
 
 	PartLease       time.Duration // of the register of a part, among the managers
@@ -77,8 +78,8 @@ func (c Config) Validate() error {
 	if c.Datacenter == "" || len(c.Datacenter) > 64 {
 		fault("manager.datacenter = %q must have 1 to 64 bytes: name the datacenter as its workers do", c.Datacenter)
 	}
-	if len(c.Gates) == 0 || len(c.Gates) > 64 {
-		fault("manager.gates has %d addresses, must have 1 to 64: list all gates", len(c.Gates))
+	if n := len(c.Gates) + len(c.Seeds); n == 0 || n > 128 {
+		fault("manager.gates and manager.seeds have %d addresses, must have 1 to 128: list all gates", n)
 	}
 	for _, d := range []struct {
 		name  string

@@ -68,7 +68,7 @@ func (m *Machine) connect() {
 		Group: linksGates, Role: node.RoleGate, Datacenter: m.config.Datacenter, Remedy: "--gates or --seed",
 		Silence: m.config.Silence, ReconnectMin: m.config.ReconnectMin, ReconnectMax: m.config.ReconnectMax,
 	}
-	m.gates = uplink.New(up, m.config.Gates)
+	m.gates = uplink.New(up, slices.Concat(m.config.Gates, m.config.Seeds))
 	up.Group, up.Role, up.Remedy = linksFellows, node.RoleManager, "--managers"
 	up.Beats, up.Beat = true, m.config.Heartbeat
 	m.fellows = uplink.New(up, m.members)
