@@ -83,7 +83,7 @@ determinism: ## compare trace hashes of every scenario across processes and opti
 mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
 	HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
-		go test ./scenarios -run 'TestMutantsAreCaught/all/$(MUTANT)' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
+		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -3,6 +3,9 @@ package scenarios_test
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -34,8 +37,9 @@ type change struct {
 	file    string // below the repository's root
 	find    string
 	replace string
-	first   int // lines that it has in the planted file
-	last    int
+
+	first, last int // lines that it has in the planted file
+	function    int // where the function begins that it is in
 }
 
 const root = ".."
@@ -119,12 +123,34 @@ type block struct {
 	count uint64
 }
 
-// spans are where the bug is planted, once overlay has planted it.
+// spans are where the bug is planted, once overlay has planted it. Of code that is
+// gone there is nothing left to execute: there it is the beginning of its function.
 func (m *mutant) spans() (all []span) {
 	for _, c := range m.changes {
-		all = append(all, span{c.file, c.first, c.last})
+		s := span{c.file, c.first, c.last}
+		if strings.TrimSpace(c.replace) == "" {
+			s.First, s.Last = c.function, c.function
+		}
+		all = append(all, s)
 	}
 	return all
+}
+
+// functionAt returns the line on which the body of the function begins that has a
+// line; that line itself outside all functions.
+func functionAt(source string, line int) (int, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "planted.go", source, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if ok && f.Body != nil && set.Position(f.Pos()).Line <= line && line <= set.Position(f.End()).Line {
+			return set.Position(f.Body.Lbrace).Line, nil
+		}
+	}
+	return line, nil
 }
 
 // overlay plants the bug in a folder and returns the file that go reads with
@@ -151,6 +177,9 @@ func (m *mutant) overlay(dir string, counting bool) (string, error) {
 		c.first = 1 + strings.Count(before, "\n")
 		c.last = max(c.first, c.first+strings.Count(c.replace, "\n")-1)
 		sources[path] = strings.Replace(sources[path], c.find, c.replace, 1)
+		if c.function, err = functionAt(sources[path], c.first); err != nil {
+			return "", err
+		}
 	}
 	replace := map[string]string{}
 	var counters []counter
