@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ on purpose: where the checker sees nothing there, the swarm ends at once.`,
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.scenario, "scenario", "storm", "`name` of a scenario, or all")
+	flags.StringVar(&f.scenario, "scenario", "storm", "`name` of a scenario, several with commas, or all")
 	addSeeds(flags, &f.seeds, "seeds", seedRange{1, 100}, "what is played; with --budget alone as many as fit")
 	addCount(flags, &f.jobs, "jobs", uint64(runtime.NumCPU()), 1, 1024, "runs at the same time")
 	addSpan(flags, &f.budget, "budget", 0, time.Second, "begin no run after this much real time")
@@ -106,11 +107,14 @@ type swarmTotal struct {
 func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
 	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All(), reached: map[string]int{}, small: map[string]string{}}
 	if f.scenario != "all" {
-		one, err := findScenario(f.scenario)
-		if err != nil {
-			return nil, err
+		s.scenarios = nil
+		for name := range strings.SplitSeq(f.scenario, ",") {
+			one, err := findScenario(name)
+			if err != nil {
+				return nil, err
+			}
+			s.scenarios = append(s.scenarios, one)
 		}
-		s.scenarios = []scenarios.Scenario{one}
 	}
 	if f.out != "" {
 		var err error
