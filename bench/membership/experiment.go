@@ -74,7 +74,7 @@ func (p plan) judge(deaths []death, bytes uint64) outcome {
 	o := outcome{Bytes: float64(bytes) / members / (ends - settled).Seconds()}
 	knows := map[int]bool{}
 	for _, d := range deaths {
-		if d.at < settled {
+		if d.at < settled || d.at >= ends {
 			continue
 		}
 		if d.about == p.crashed {

@@ -1,6 +1,6 @@
 module hyperscale/bench/membership
 
-go 1.26
+go 1.26.0
 
 require github.com/hashicorp/memberlist v0.7.0
 
@@ -14,7 +14,13 @@ require (
 	github.com/hashicorp/go-sockaddr v1.0.7 // indirect
 	github.com/hashicorp/golang-lru v1.0.2 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/sean-/seed v0.0.0-20170313163322-e2103e2c3529 // indirect
+	github.com/tinylib/msgp v1.6.5 // indirect
 	golang.org/x/net v0.57.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
+
+require hyperscale v0.0.0
+
+replace hyperscale => ../..
