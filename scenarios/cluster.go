@@ -54,19 +54,21 @@ func costs() sim.Costs {
 func (s *stage) cluster(t topology) {
 	s.topology = t
 	var gates []node.Addr
+	g := gate.Default()
 	for i := range t.gates {
 		s.gates = append(s.gates, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
-			return gate.New(gate.Default())
+			return gate.New(g)
 		}}))
 		gates = append(gates, s.world.Addr(s.gates[i]))
 	}
-	asked := gates
+	g.Gates = gates
+	var past []node.Addr // no member of the set
 	if t.past {
-		asked = append(gates[:len(gates):len(gates)], s.world.Addr(s.addPast("gate-of-old", node.RoleGate)))
+		past = append(past, s.world.Addr(s.addPast("gate-of-old", node.RoleGate)))
 		s.fromThePast("gate-of-old", "manager-of-old")
 	}
 	for d := range t.datacenters {
-		s.datacenterNodes(d, asked)
+		s.datacenterNodes(d, gates, past)
 	}
 	for i := range t.clients {
 		c := client.Default()
@@ -83,10 +85,10 @@ func (s *stage) cluster(t topology) {
 	}
 }
 
-func (s *stage) datacenterNodes(d int, gates []node.Addr) {
+func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	name := datacenter(d)
 	m := manager.Default()
-	m.Datacenter, m.Gates = name, gates
+	m.Datacenter, m.Gates, m.Seeds = name, gates, past
 	var managers []node.Addr
 	for i := range s.topology.managers {
 		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))

@@ -94,3 +94,49 @@ func BenchmarkEvents(b *testing.B) {
 		})
 	}
 }
+
+// sleeper is a chatter with timers that hardly ever come due: of each peer that it
+// knows it waits for something.
+type sleeper struct {
+	chatter
+	timers int
+	next   uint64
+}
+
+func (s *sleeper) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		for i := range s.timers {
+			env.SetTimer(node.KeyN(node.PartPing, 2, uint64(i)), time.Hour)
+		}
+	case node.InputMessage: // somebody was heard of: what waits for him waits again
+		s.next++
+		env.SetTimer(node.KeyN(node.PartPing, 2, s.next*7%uint64(s.timers)), 5*time.Second)
+		return
+	}
+	s.chatter.Step(env, in)
+}
+
+func BenchmarkIdleTimers(b *testing.B) {
+	for _, timers := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprint(timers), func(b *testing.B) {
+			b.ReportAllocs()
+			w := sim.New(sim.Config{Seed: 1, Network: netsim.Default()})
+			const nodes = 300
+			for i := range nodes {
+				w.Add(sim.Spec{ID: node.ID(fmt.Sprint(i)), Role: node.RoleToy, Place: "dc", New: func() node.Machine {
+					return &sleeper{chatter: chatter{to: w.Addr(node.ID(fmt.Sprint((i + 1) % nodes)))}, timers: timers}
+				}})
+			}
+			for _, id := range w.Nodes() {
+				w.Start(id)
+			}
+			w.RunUntil(20 * time.Second)
+			before := w.Events()
+			for b.Loop() {
+				w.Step(1 << 56)
+			}
+			b.ReportMetric(float64(w.Events()-before)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}

@@ -74,7 +74,8 @@ func (p plan) judge(deaths []death, bytes uint64) outcome {
 	o := outcome{Bytes: float64(bytes) / members / (ends - settled).Seconds()}
 	knows := map[int]bool{}
 	for _, d := range deaths {
-		if d.at < settled || d.at >= ends {
+		// The peer's crashed member runs on without a network: its beliefs count nowhere.
+		if d.at < settled || d.at >= ends || d.by == p.crashed && d.at >= crashes {
 			continue
 		}
 		if d.about == p.crashed {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-"hyperscale/core/node"
+	"hyperscale/core/node"
 	"hyperscale/core/swim"
 	"hyperscale/netsim"
 	"hyperscale/sim"

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/core/node"
@@ -21,22 +22,64 @@ type Config struct {
 	TimeoutMax time.Duration // and one that hears no majority for so long steps down
 	Heartbeat  time.Duration
 
-	FitMax      int           // local health up to which a voter stands
-	HandOverAt  int           // from which a leader hands over to a fit voter
-	StepDownAt  int           // from which it steps down, fit voter or not
-	DelayStep   time.Duration // by which standing is delayed for each point of health and each rank
-	LeaderlessN int           // timeouts without a leader after which anybody stands
+	FitMax     int           // local health up to which a voter stands
+	HandOverAt int           // from which a leader hands over to a fit voter
+	StepDownAt int           // from which it steps down, fit voter or not
+	DelayStep  time.Duration // by which standing is delayed for each point of health, and rank
+	Leaderless int           // timeouts without a leader after which anybody stands
 
-	FlapLimit  int           // changes of leader within FlapWindow
+	FlapLimit  int           // changes of its own leadership within FlapWindow
 	FlapWindow time.Duration //
-	FlapPause  time.Duration // without standing, after so many
+	FlapPause  time.Duration // for which it does not stand after so many
 }
+
+// rankMax bounds the delay by rank: beyond it chance decides.
+const rankMax = 5
 
 // Default returns a voter that lacks only its group.
 func Default() Config {
 	return Config{
 		TimeoutMin: time.Second, TimeoutMax: 1500 * time.Millisecond, Heartbeat: 250 * time.Millisecond,
-		FitMax: 4, HandOverAt: 6, StepDownAt: 7, DelayStep: 100 * time.Millisecond, LeaderlessN: 3,
+		FitMax: 4, HandOverAt: 6, StepDownAt: 7, DelayStep: 100 * time.Millisecond, Leaderless: 3,
 		FlapLimit: 4, FlapWindow: time.Minute, FlapPause: 30 * time.Second,
 	}
+}
+
+func (c Config) check() {
+	if c.Group == "" || !slices.Contains(c.Voters, c.Self) {
+		node.Bug("election: config %+v", c)
+	}
+	if c.TimeoutMax < c.TimeoutMin || c.Heartbeat <= 0 || c.TimeoutMin < 2*c.Heartbeat || c.TimeoutMax >= c.Heartbeat*beatsKept {
+		node.Bug("election: timeouts of %v to %v with a heartbeat each %v", c.TimeoutMin, c.TimeoutMax, c.Heartbeat)
+	}
+}
+
+// OutcomeKind tells outcomes apart.
+type OutcomeKind uint8
+
+// What an election comes to.
+const (
+	Led     OutcomeKind = iota + 1 // this node leads in Term
+	Deposed                        // it led in Term, and leads no more
+	Follows                        // Leader leads in Term; empty: nobody is known
+)
+
+func (k OutcomeKind) String() string {
+	switch k {
+	case Led:
+		return "led"
+	case Deposed:
+		return "deposed"
+	case Follows:
+		return "follows"
+	}
+	return "none"
+}
+
+// Outcome is news of who leads.
+type Outcome struct {
+	Kind   OutcomeKind
+	Term   uint64
+	Leader node.Addr
+	Reason string // of Deposed
 }

@@ -2,10 +2,32 @@
 // voters.
 //
 // A leader here decides nothing about jobs: they are owned by registers
-// (core/lease), one by one. It is who does what needs doing once in a group.
+// (core/lease), one by one. It does what needs doing once in a group. It is not a
+// membership either: a majority is one of the configured voters, dead or alive.
 //
-// Source: Ongaro's dissertation "Consensus: Bridging Theory and Practice" (2014),
-// 3.4 (elections), 4.2.3 (pre-vote, leader stickiness), 6.4 (a leader that hears no
-// majority steps down), without a log; eligibility by local health after
-// Lifeguard (arXiv 1707.00788).
+// Source: Ongaro, "Consensus: Bridging Theory and Practice" (2014): 3.4 elections,
+// 4.2.3 pre-vote and voters that keep to a living leader, 6.2 a leader that hears no
+// majority steps down; without a log. Eligibility by local health after Lifeguard
+// (arXiv 1707.00788). DESIGN.md has the state machine.
+//
+// Invariants:
+//
+//	E1 (T5) A voter votes once a term, also across restarts and torn writes: term
+//	   and vote are synced before the answer.
+//	E2 A pre-vote changes nothing durable, and is granted only by who has heard no
+//	   leader for TimeoutMin.
+//	E3 A majority is more than half of the configured voters, whoever lives.
+//	E4 No two nodes Lead at one instant, while clocks drift within 1 %: a leader
+//	   counts from when it sent the beats that a majority answered, a voter from when
+//	   it heard one, or voted, or started; the first is shorter.
+//	E5 Answers count within TimeoutMax of the question, by the asker's own clock.
+//	E6 A voter without a disk record is silent until no vote that it may have given
+//	   can count any more, then takes the highest term of enough others that every
+//	   majority it was in is among them, and votes only beyond that. It is a voter at
+//	   once if none of the others remembers a term either: a group is founded by all.
+//	E7 Who is unfit, leads or led too often of late, or drains, does not stand; but
+//	   after three timeouts without a leader anybody does that does not drain.
+//
+// Read config.go, election.go (messages, timers), stand.go, vote.go, lead.go,
+// join.go, store.go.
 package election

@@ -140,7 +140,9 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 	if mgr == nil || mgr.stream == 0 || !m.holds(env, j) {
 		return
 	}
-	p.renewed, p.ever = env.Now(), true
+	p.ever = true
+	// The manager counts from when it arrives, and no stream outlives such a silence.
+	p.renewed = max(p.renewed, env.Now().Add(2*m.config.ManagerSilence))
 	if !slices.Contains(p.asked, p.manager) {
 		p.asked = append(p.asked, p.manager)
 		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
@@ -210,6 +212,7 @@ func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepte
 	if j == nil || p.phase == partDone || p.phase == partSaving || !m.follows(env, in, j, p, a.Fence) {
 		return
 	}
+	p.renewed = max(p.renewed, env.Now())
 	m.takenUp(env, j, p)
 	m.sendCancel(env, j, p)
 }

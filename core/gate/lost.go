@@ -151,7 +151,7 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool
 		m.stale(env, j, p, ref.Fence, "heartbeat")
 		return false // its fellow that took over has told it, or will
 	}
-	p.missed, p.renewed = 0, env.Now()
+	p.missed, p.renewed = 0, max(p.renewed, env.Now())
 	if p.phase == partDone {
 		return true // it sends its result until that is acknowledged
 	}

@@ -139,16 +139,6 @@ func (m *Machine) adoptEpoch(env node.Env, p *part, epoch uint64, what string) {
 		}
 		p.fence.Job = epoch
 		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: what})
-		if p.missing == 0 {
-			m.announce(env, p)
-		}
-		for _, f := range p.workflows {
-			for _, s := range f.slices {
-				if !s.live() {
-					s.attempt = 0
-				}
-			}
-		}
 		if p.result != nil {
 			m.restamp(p)
 		}

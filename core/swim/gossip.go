@@ -125,7 +125,12 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 	if len(b.pieces) == 0 {
 		return news
 	}
-	slices.SortFunc(b.pieces, compare)
+	if len(b.pieces) > 1 {
+		slices.SortFunc(b.pieces, compare)
+	}
+	if news == nil {
+		news = make([]message.SwimNews, 0, min(len(b.pieces), room/newsUsual+1))
+	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	spent := false
 	for k := range b.pieces {
@@ -146,6 +151,9 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 		p.sends += uint16(out.times)
 		spent = spent || int(p.sends) >= limit
 	}
+	if len(news) == 0 {
+		news = nil
+	}
 	if spent {
 		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
 			if int(p.sends) < limit {
@@ -159,7 +167,11 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 }
 
 // newsLeast is about what the shortest news take: with less room none is tried.
-const newsLeast = 32
+// newsUsual is about what news take.
+const (
+	newsLeast = 32
+	newsUsual = 64
+)
 
 // onGossip sends mere news to a few, until there are none.
 func (g *Group) onGossip(env node.Env) {
