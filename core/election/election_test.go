@@ -1,0 +1,96 @@
+package election
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// toy is a machine around an election. Commands: LeaderBeatAck sets the fitness to
+// Fitness, LeaderHandOver drains. Outcomes are shown as event.Reached.
+type toy struct {
+	*Election
+	post func(to node.Addr, m node.Message) // instead of a datagram
+}
+
+func newToy(c Config) *toy {
+	t := &toy{}
+	t.Election = New(c, t)
+	return t
+}
+
+func (t *toy) Post(env node.Env, to node.Addr, m node.Message) {
+	if t.post != nil {
+		t.post(to, m)
+		return
+	}
+	env.Datagram(to, m)
+}
+
+func (t *toy) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		t.Start(env)
+	case node.InputMessage:
+		if !t.Receive(env, in.From, in.Message) {
+			node.Bug("not a message of an election")
+		}
+	case node.InputTimer:
+		t.Fire(env, in.Timer)
+	case node.InputStored:
+		t.Stored(env, in)
+	case node.InputCommand:
+		switch m := in.Message.(type) {
+		case *message.LeaderBeatAck:
+			t.SetFitness(env, int(m.Fitness))
+		case *message.LeaderHandOver:
+			t.HandOver(env)
+		}
+	}
+	for _, o := range t.Take() {
+		env.Emit(event.Reached{What: fmt.Sprintf("%v %d %s", o.Kind, o.Term, o.Leader)})
+	}
+}
+
+func addr(i int) node.Addr { return node.Addr(fmt.Sprintf("g%d:1", i)) }
+
+func peer(i int) node.Peer {
+	return node.Peer{ID: node.ID(fmt.Sprintf("g%d", i)), Incarnation: 1, Role: node.RoleGate, Addr: addr(i)}
+}
+
+func config(self, voters int) Config {
+	c := Default()
+	c.Group, c.Self = "gates", addr(self)
+	for i := range voters {
+		c.Voters = append(c.Voters, addr(i+1))
+	}
+	return c
+}
+
+func world(self, voters int, seed uint64, opened func(*toy)) *nodetest.Env {
+	return nodetest.New(nodetest.Config{Self: peer(self), Seed: seed, New: func() node.Machine {
+		t := newToy(config(self, voters))
+		if opened != nil {
+			opened(t)
+		}
+		return t
+	}})
+}
+
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		voters := 3
+		if strings.HasSuffix(path, "single.txt") {
+			voters = 1
+		}
+		w := world(1, voters, 1, nil)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
+	})
+}

@@ -1,0 +1,82 @@
+package election
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// joined is what another voter remembers.
+type joined struct {
+	blank bool
+	term  uint64
+}
+
+// join begins the life of a voter that does not remember its votes: a new one, or
+// one whose disk was lost. Until the rounds are over in which an old vote may count
+// (E5), only a group without any memory is joined.
+func (e *Election) join(env node.Env) {
+	e.round = round{
+		nonce: e.round.nonce + 1, joined: map[node.Addr]joined{},
+		deadline: env.Now().Add(2 * e.config.TimeoutMax),
+	}
+	e.joinAgain(env)
+}
+
+// joinAgain asks those whose answer is missing, or may get better.
+func (e *Election) joinAgain(env node.Env) {
+	if !e.round.counts && env.Now() >= e.round.deadline { // all that was said before is too old
+		e.round.counts = true
+		e.round.nonce++
+		clear(e.round.joined)
+	}
+	for _, a := range e.others {
+		if j, answered := e.round.joined[a]; !answered || j.blank || j.term == 0 {
+			e.tell(env, a, &message.VoterJoin{Group: e.config.Group, Nonce: e.round.nonce})
+		}
+	}
+	env.SetTimer(node.Key(node.PartElection, node.ElectionStand), e.config.Heartbeat)
+	e.judgeJoin(env)
+}
+
+func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined) {
+	if e.blank && m.Nonce == e.round.nonce {
+		e.round.joined[from.Addr] = joined{m.Blank, m.Term}
+		e.judgeJoin(env)
+	}
+}
+
+// judgeJoin becomes a voter when it is safe (E6). Every majority that this node was
+// in has majority - 1 others; so many answers that only majority - 2 others are
+// left meet each of them.
+func (e *Election) judgeJoin(env node.Env) {
+	remember, none, highest := 0, 0, e.term
+	//lint:orderfree sums and a maximum
+	for _, j := range e.round.joined {
+		if !j.blank {
+			remember++
+		}
+		if j.blank || j.term == 0 {
+			none++
+		}
+		highest = max(highest, j.term)
+	}
+	all := len(e.others)
+	founded := none == all && e.term == 0
+	if e.saving() || !founded && (!e.round.counts || remember < all-(e.majority()-2)) {
+		return
+	}
+	if highest > e.term {
+		e.raise(env, highest, "")
+	}
+	if e.term > 0 {
+		e.vote = e.config.Self // spent: it may have voted in that term
+		env.Emit(event.Reached{What: "election/joined"})
+	}
+	e.save(env, put{then: func(env node.Env, term uint64) {
+		if e.blank {
+			e.blank, e.saved = false, e.term == term
+			e.begin(env)
+		}
+	}})
+}

@@ -1,0 +1,214 @@
+package election
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// beatsKept bounds how old a beat may be whose answer still counts.
+const beatsKept = 16
+
+// never is before any clock began.
+const never node.Instant = -1 << 62
+
+// ack is what a leader knows of a voter.
+type ack struct {
+	sent    node.Instant // the latest beat that it has answered; at first, the question that it voted in
+	fitness uint32
+	stands  bool
+}
+
+// lead begins a term as its leader.
+func (e *Election) lead(env node.Env) {
+	e.role = leader
+	e.acks = map[node.Addr]ack{}
+	began := e.round.deadline.Add(-e.config.TimeoutMax)
+	//lint:orderfree one entry each
+	for a, yes := range e.round.granted {
+		if yes {
+			e.acks[a] = ack{sent: began}
+		}
+	}
+	e.round.granted = nil
+	e.silent, e.counter, e.resort = 0, 0, e.fitness > e.config.FitMax
+	env.CancelTimer(node.Key(node.PartElection, node.ElectionTimeout))
+	env.CancelTimer(node.Key(node.PartElection, node.ElectionStand))
+	env.Emit(event.Elected{Group: e.config.Group, Term: e.term})
+	e.outcomes = append(e.outcomes, Outcome{Kind: Led, Term: e.term, Leader: e.config.Self})
+	e.flap(env)
+	e.follow(env, node.Peer{ID: env.Self().ID, Addr: e.config.Self})
+	e.watch(env)
+	e.beat(env)
+	e.judgeHealth(env)
+}
+
+// beat tells all voters who leads.
+func (e *Election) beat(env node.Env) {
+	if e.role != leader {
+		return
+	}
+	e.counter++
+	e.sent[e.counter%beatsKept] = env.Now()
+	e.tellAll(env, &message.LeaderBeat{Group: e.config.Group, Term: e.term, Counter: e.counter})
+	env.SetTimer(node.Key(node.PartElection, node.ElectionBeat), e.config.Heartbeat)
+}
+
+// quorum returns when the last beat was sent that a majority has answered.
+func (e *Election) quorum(now node.Instant) node.Instant {
+	times := []node.Instant{now}
+	for _, a := range e.others {
+		if k, ok := e.acks[a]; ok {
+			times = append(times, k.sent)
+		} else {
+			times = append(times, never)
+		}
+	}
+	slices.SortFunc(times, func(x, y node.Instant) int { return cmp.Compare(y, x) })
+	return times[e.majority()-1]
+}
+
+// watch sets the time at which this leader steps down unless it hears a majority.
+func (e *Election) watch(env node.Env) {
+	if len(e.others) == 0 {
+		return
+	}
+	left := e.quorum(env.Now()).Add(e.config.TimeoutMax).Sub(env.Now())
+	env.SetTimer(node.Key(node.PartElection, node.ElectionQuorum), max(0, left))
+}
+
+// Leads says whether this node may act as the leader now: nobody else may (E4). It
+// ends by the clock, before this node hears that it was deposed, or steps down.
+func (e *Election) Leads(now node.Instant) bool {
+	margin := e.config.TimeoutMin * 2 / 100 // two clocks, each off by a hundredth
+	return e.role == leader && now.Sub(e.quorum(now)) < e.config.TimeoutMin-margin
+}
+
+// onBeat follows.
+func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
+	switch {
+	case m.Term > e.term:
+		e.raise(env, m.Term, "another leads in a higher term")
+		e.save(env, put{})
+	case m.Term == e.term && (e.role == leader || e.known != "" && e.known != from.Addr):
+		ignore(env, from, m, "another leads in that term")
+		return
+	}
+	if m.Term == e.term {
+		if m.Counter <= e.counter {
+			return // late, or again
+		}
+		e.role, e.counter, e.silent, e.heard = follower, m.Counter, 0, env.Now()
+		e.follow(env, from)
+		if !e.blank {
+			e.wait(env)
+		}
+	}
+	e.tell(env, from.Addr, &message.LeaderBeatAck{
+		Group: m.Group, Term: e.term, Counter: m.Counter, Fitness: uint32(max(0, e.fitness)), Stands: e.stands(env.Now()),
+	})
+}
+
+func (e *Election) onBeatAck(env node.Env, from node.Peer, m *message.LeaderBeatAck) {
+	switch {
+	case m.Term > e.term:
+		e.raise(env, m.Term, "a voter has a higher term")
+		e.save(env, put{})
+	case e.role != leader || m.Term != e.term || m.Counter > e.counter || m.Counter+beatsKept <= e.counter:
+		return
+	default:
+		sent := e.sent[m.Counter%beatsKept]
+		if k, ok := e.acks[from.Addr]; ok {
+			sent = max(sent, k.sent)
+		}
+		e.acks[from.Addr] = ack{sent: sent, fitness: m.Fitness, stands: m.Stands}
+		e.watch(env)
+		e.judgeHealth(env)
+	}
+}
+
+// judgeHealth keeps a leader from leading badly: it hands over to a fit voter, or
+// gives up, unless it was elected for want of any that is fit.
+func (e *Election) judgeHealth(env node.Env) {
+	e.resort = e.resort && e.fitness > e.config.FitMax
+	switch {
+	case e.role != leader || e.fitness < e.config.HandOverAt || len(e.others) == 0:
+	case e.handOver(env, "its local health is bad"):
+	case e.fitness >= e.config.StepDownAt && !e.resort:
+		e.stepDown(env, "its local health is too bad", true)
+	}
+}
+
+// HandOver steps down in favour of the fittest voter, and stands no more: this node
+// drains.
+func (e *Election) HandOver(env node.Env) {
+	e.drain = true
+	switch {
+	case e.role == leader && !e.handOver(env, "it drains"):
+		e.stepDown(env, "it drains, and no fit voter answers", false)
+	case e.role != leader:
+		e.role = follower
+	}
+}
+
+// handOver asks the fittest of those who answered lately to stand, and steps down.
+func (e *Election) handOver(env node.Env, why string) bool {
+	var best node.Addr
+	least := uint32(e.config.FitMax) + 1
+	for _, a := range e.others {
+		k, ok := e.acks[a]
+		if ok && k.stands && k.fitness < least && env.Now().Sub(k.sent) < e.config.TimeoutMin {
+			best, least = a, k.fitness
+		}
+	}
+	if best == "" {
+		return false
+	}
+	term := e.term
+	e.stepDown(env, "handed over to "+string(best)+": "+why, false)
+	e.tell(env, best, &message.LeaderHandOver{Group: e.config.Group, Term: term})
+	return true
+}
+
+func (e *Election) onHandOver(env node.Env, from node.Peer, m *message.LeaderHandOver) {
+	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank {
+		return // late
+	}
+	e.follow(env, node.Peer{})
+	e.stand(env, true)
+}
+
+// stepDown ends this node's leadership; on its own account it does not hinder the
+// next.
+func (e *Election) stepDown(env node.Env, why string, flaps bool) {
+	e.role, e.acks, e.heard = follower, nil, env.Now().Add(-e.config.TimeoutMin)
+	env.CancelTimer(node.Key(node.PartElection, node.ElectionBeat))
+	env.CancelTimer(node.Key(node.PartElection, node.ElectionQuorum))
+	env.Emit(event.SteppedDown{Group: e.config.Group, Term: e.term, Reason: why})
+	e.outcomes = append(e.outcomes, Outcome{Kind: Deposed, Term: e.term, Reason: why})
+	if flaps {
+		e.flap(env)
+	}
+	e.follow(env, node.Peer{})
+	e.wait(env)
+}
+
+// flap counts a change of own leadership: too many, and others are to lead.
+func (e *Election) flap(env node.Env) {
+	now := env.Now()
+	e.changes = slices.DeleteFunc(e.changes, func(t node.Instant) bool { return now.Sub(t) >= e.config.FlapWindow })
+	e.changes = append(e.changes, now)
+	if len(e.changes) >= e.config.FlapLimit {
+		e.calm = now.Add(e.config.FlapPause)
+		e.changes = nil
+		env.Emit(event.Reached{What: "election/flapping"})
+	}
+}
+
+// Calm returns for how long this node does not stand because it has led and lost
+// too often.
+func (e *Election) Calm(now node.Instant) time.Duration { return max(0, e.calm.Sub(now)) }

@@ -1,0 +1,143 @@
+package election
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// begin is the first moment as a voter: who is alone need not wait for a leader.
+func (e *Election) begin(env node.Env) {
+	if len(e.others) == 0 {
+		e.onTimeout(env)
+	} else {
+		e.wait(env)
+	}
+}
+
+// wait sets the time at which this node takes the leader for dead: chance first,
+// then fitness and rank keep candidates apart.
+func (e *Election) wait(env node.Env) {
+	d := env.Rand(node.PurposeElection).Duration(e.config.TimeoutMin, e.config.TimeoutMax)
+	env.SetTimer(node.Key(node.PartElection, node.ElectionTimeout), d+time.Duration(e.fitness+e.rank)*e.config.DelayStep)
+}
+
+func (e *Election) onTimeout(env node.Env) {
+	if e.role == leader || e.blank {
+		return
+	}
+	e.role = follower
+	e.silent++
+	e.follow(env, node.Peer{})
+	e.wait(env)
+	if e.stands(env.Now()) {
+		e.preVote(env)
+	}
+}
+
+// stands says whether this node would lead.
+func (e *Election) stands(now node.Instant) bool {
+	if e.drain || e.blank {
+		return false
+	}
+	return e.silent >= e.config.Leaderless || e.fitness <= e.config.FitMax && now >= e.calm
+}
+
+// preVote asks who would vote. Nothing durable changes.
+func (e *Election) preVote(env node.Env) {
+	e.role = preCandidate
+	e.ask(env, env.Now(), false)
+	e.count(env)
+}
+
+// stand begins a candidacy with this node's own vote, on disk before it is told.
+func (e *Election) stand(env node.Env, handed bool) {
+	now := env.Now()
+	e.role = candidate
+	e.term++
+	if len(e.others) == 0 { // no fellow remembers what a lost disk forgot
+		e.term = max(e.term, env.Self().Incarnation)
+	}
+	e.vote, e.saved, e.told, e.counter = e.config.Self, false, false, 0
+	e.round = round{nonce: e.round.nonce, handed: handed}
+	e.wait(env)
+	e.save(env, put{then: func(env node.Env, term uint64) {
+		if e.role == candidate && e.term == term {
+			e.voted(env, env.Self().ID)
+			e.ask(env, now, handed)
+			e.count(env)
+		}
+	}})
+}
+
+// ask begins a round of questions.
+func (e *Election) ask(env node.Env, began node.Instant, handed bool) {
+	e.round = round{
+		nonce: e.round.nonce + 1, handed: handed,
+		deadline: began.Add(e.config.TimeoutMax), granted: map[node.Addr]bool{},
+	}
+	e.askAgain(env)
+}
+
+// askAgain asks those who have not answered.
+func (e *Election) askAgain(env node.Env) {
+	if e.blank {
+		e.joinAgain(env)
+		return
+	}
+	m := &message.VoteAsk{Group: e.config.Group, Term: e.term, Nonce: e.round.nonce, Handed: e.round.handed}
+	switch {
+	case env.Now() >= e.round.deadline || e.round.granted == nil:
+		return
+	case e.role == preCandidate:
+		m.Pre, m.Term = true, e.term+1
+	case e.role != candidate:
+		return
+	}
+	for _, a := range e.others {
+		if _, answered := e.round.granted[a]; !answered {
+			e.tell(env, a, m)
+		}
+	}
+	env.SetTimer(node.Key(node.PartElection, node.ElectionStand), e.config.Heartbeat)
+}
+
+// onAnswer counts an answer to this round, if it comes in time.
+func (e *Election) onAnswer(env node.Env, from node.Peer, m *message.VoteAnswer) {
+	if m.Term > e.term {
+		e.raise(env, m.Term, "a voter has a higher term")
+		e.save(env, put{})
+		return
+	}
+	if m.Nonce != e.round.nonce || e.round.granted == nil || e.role != preCandidate && e.role != candidate {
+		return // of a round before
+	}
+	if env.Now() >= e.round.deadline {
+		env.Emit(event.Reached{What: "election/late-answer"})
+		return
+	}
+	e.round.granted[from.Addr] = m.Granted
+	e.count(env)
+}
+
+// count goes on once a majority has granted; the own vote is one.
+func (e *Election) count(env node.Env) {
+	granted := 1
+	//lint:orderfree a sum
+	for _, yes := range e.round.granted {
+		if yes {
+			granted++
+		}
+	}
+	if granted < e.majority() {
+		return
+	}
+	switch e.role {
+	case preCandidate:
+		e.stand(env, false)
+	case candidate:
+		e.lead(env)
+	}
+}

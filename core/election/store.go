@@ -1,0 +1,89 @@
+package election
+
+import (
+	"encoding/binary"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// put is a write of term and vote under way, and what follows it.
+type put struct {
+	term  uint64
+	vote  node.Addr
+	voter node.Peer        // who is told, if anybody
+	ask   *message.VoteAsk //
+	then  func(env node.Env, term uint64)
+}
+
+func (e *Election) key() string { return "election/" + e.config.Group }
+
+// save puts term and vote. A blank voter puts nothing before it has joined: its
+// record says that it remembers.
+func (e *Election) save(env node.Env, p put) {
+	if e.blank && p.then == nil {
+		return
+	}
+	p.term, p.vote = e.term, e.vote
+	e.token++
+	t := node.TokenOf(node.PartElection, e.token)
+	e.puts[t] = p
+	value := append(binary.BigEndian.AppendUint64(nil, e.term), e.vote...)
+	env.Store().Put([]node.Record{{Key: e.key(), Value: value}}, t)
+}
+
+// saving says that term and vote as they are now are on their way to the disk.
+func (e *Election) saving() bool {
+	//lint:orderfree whether there is one
+	for _, p := range e.puts {
+		if p.term == e.term && p.vote == e.vote {
+			return true
+		}
+	}
+	return false
+}
+
+// Stored handles a completion of the store.
+func (e *Election) Stored(env node.Env, in *node.Input) {
+	p, ok := e.puts[in.Token]
+	if !ok {
+		return
+	}
+	delete(e.puts, in.Token)
+	if in.Err != nil {
+		env.Emit(event.StoreFailed{What: "vote in " + e.config.Group, Err: in.Err.Error()})
+		if e.role == candidate && p.term == e.term {
+			e.role = follower // the timeout tries again
+		}
+		return
+	}
+	if p.term != e.term || p.vote != e.vote {
+		return // it is on disk, and of the past: nobody waits for it any more
+	}
+	e.saved = true
+	if p.then != nil {
+		p.then(env, p.term)
+	}
+	if p.ask != nil {
+		e.grant(env, p.voter, p.ask)
+	}
+}
+
+// voted tells observers once an incarnation.
+func (e *Election) voted(env node.Env, id node.ID) {
+	if !e.told {
+		e.told = true
+		env.Emit(event.Voted{Group: e.config.Group, Term: e.term, For: id})
+	}
+}
+
+func (e *Election) load(env node.Env) {
+	e.blank = true
+	for _, r := range env.Store().Load(e.key()) {
+		if r.Key == e.key() && len(r.Value) >= 8 {
+			e.term, e.vote = binary.BigEndian.Uint64(r.Value), node.Addr(r.Value[8:])
+			e.blank, e.saved = false, true
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package election
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// onAsk answers a question for a vote.
+func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
+	again := !m.Pre && m.Term == e.term && e.vote == from.Addr
+	free := m.Term > e.term || m.Term == e.term && e.vote == ""
+	switch {
+	case e.blank:
+		e.deny(env, from.Addr, m)
+	case again && e.saved:
+		e.grant(env, from, m)
+	case again:
+		if !e.saving() {
+			e.save(env, put{voter: from, ask: m})
+		}
+	case !free:
+		e.deny(env, from.Addr, m)
+	case e.loyal(env.Now()) && !m.Handed:
+		e.deny(env, from.Addr, m)
+	case m.Pre:
+		e.tell(env, from.Addr, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Granted: true, Term: e.term})
+	default:
+		e.raise(env, m.Term, "another was asked to stand")
+		e.role, e.vote, e.heard = follower, from.Addr, env.Now()
+		e.saved, e.told = false, false
+		e.wait(env)
+		e.save(env, put{voter: from, ask: m})
+	}
+}
+
+// loyal says that a leader was heard, or voted for, so lately that it may lead
+// still; likewise that this node does.
+func (e *Election) loyal(now node.Instant) bool {
+	if e.role == leader {
+		return e.Leads(now)
+	}
+	return now.Sub(e.heard) < e.config.TimeoutMin
+}
+
+func (e *Election) deny(env node.Env, to node.Addr, m *message.VoteAsk) {
+	e.tell(env, to, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Term: e.term})
+}
+
+// grant tells of a vote that is on disk.
+func (e *Election) grant(env node.Env, to node.Peer, m *message.VoteAsk) {
+	e.voted(env, to.ID)
+	e.tell(env, to.Addr, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Granted: true, Term: e.term})
+}
