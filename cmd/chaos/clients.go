@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// order is one submission.
+type order struct {
+	key   string
+	began time.Time
+	ended time.Time
+	ack   bool // a job id was printed
+	code  int
+	text  string
+}
+
+// crowd is all clients.
+type crowd struct {
+	mu     sync.Mutex
+	orders []*order
+	quit   chan struct{}
+	all    sync.WaitGroup
+}
+
+// submitAll lets each client submit one job after the other until it is stopped,
+// each a process of its own that waits for its result.
+func (c *cluster) submitAll(ctx context.Context, seed uint64) *crowd {
+	w := &crowd{quit: make(chan struct{})}
+	file := filepath.Join(c.dir, "test.star")
+	if err := os.WriteFile(file, []byte(workflow), 0o644); err != nil {
+		panic(err) // the directory was made a moment ago
+	}
+	for i, m := range c.clients {
+		w.all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-w.quit:
+					return
+				case <-time.After(2 * time.Second):
+				}
+				key := fmt.Sprintf("chaos-%d-%d-%d", seed, i, n)
+				w.all.Go(func() { w.submit(ctx, c, m, key, file) })
+			}
+		})
+	}
+	return w
+}
+
+// workflow is what clients submit: a little load for two seconds.
+const workflow = `target = param("target", default = "http://127.0.0.1:8080")
+
+workflow(
+    name = "main",
+    vus = 1,
+    duration = "2s",
+    timeout = "1s",
+    think = "50ms",
+    steps = [step("home", http.get(target + "/"))],
+)
+`
+
+func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file string) {
+	o := &order{key: key, began: time.Now()}
+	w.mu.Lock()
+	w.orders = append(w.orders, o)
+	w.mu.Unlock()
+	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", m.name, c.options.binary, "submit", file, "--gate", c.gates, "--cluster", "chaos",
+		"--key", key, "--wait", "--ui", "none", "--set", "target=http://"+address(c.target.host)+":8080",
+		"--history", filepath.Join(c.dir, m.name+"-"+key+".history"))
+	out := &strings.Builder{}
+	faults := &strings.Builder{}
+	cmd.Stdout, cmd.Stderr = out, faults
+	err := cmd.Run()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o.ended, o.text = time.Now(), faults.String()
+	line, _, _ := strings.Cut(out.String(), "\n")
+	o.ack = len(line) == 26
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		o.code = exit.ExitCode()
+	} else if err != nil {
+		o.code = -1
+	}
+}
+
+// stop lets nobody begin anything new.
+func (w *crowd) stop() { close(w.quit) }
+
+// wait waits for all clients, at most until a deadline, and returns how many
+// submitted, were acknowledged, and of those had no result by then.
+func (w *crowd) wait(ctx context.Context, until time.Time) (submitted, acknowledged int, late []string) {
+	done := make(chan struct{})
+	go func() { w.all.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(time.Until(until)):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.orders {
+		submitted++
+		if o.ack {
+			acknowledged++
+		}
+		if o.ended.IsZero() {
+			late = append(late, o.key+" has no answer")
+		} else if o.ack && strings.Contains(o.text, "silent") {
+			late = append(late, fmt.Sprintf("%s: exit %d: %s", o.key, o.code, strings.TrimSpace(o.text)))
+		}
+	}
+	return submitted, acknowledged, late
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// machine is one node of the cluster: a host and the process on it.
+type machine struct {
+	name string
+	role string
+	host byte
+	args []string
+	dir  string
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	gone    chan struct{}
+	stopped bool // by SIGSTOP
+}
+
+// cluster is what one run breaks.
+type cluster struct {
+	options  options
+	dir      string
+	fabric   *fabric
+	machines []*machine // gates, managers, workers
+	clients  []*machine // hosts without a process of their own
+	target   *machine
+	gates    string // addresses, by comma
+}
+
+const (
+	gates       = 3
+	datacenters = 2
+	managers    = 3 // of each datacenter
+	workers     = 2 // of each datacenter
+	clients     = 3
+	cores       = 2 // of each worker
+)
+
+func start(o options, dir string) (*cluster, error) {
+	c := &cluster{options: o, dir: dir, fabric: newFabric()}
+	if err := c.fabric.addSelf(); err != nil {
+		return c, err
+	}
+	c.plan()
+	for _, m := range c.all() {
+		if err := c.fabric.addHost(m.name, m.host); err != nil {
+			return c, err
+		}
+	}
+	for _, m := range append([]*machine{c.target}, c.machines...) {
+		if err := m.start(c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *cluster) all() []*machine {
+	return append(append([]*machine{c.target}, c.clients...), c.machines...)
+}
+
+// plan names all hosts and says what runs on them.
+func (c *cluster) plan() {
+	next := byte(own)
+	host := func() byte { next++; return next }
+	add := func(role, name string, h byte, args ...string) {
+		c.machines = append(c.machines, &machine{
+			name: name, role: role, host: h, dir: filepath.Join(c.dir, name),
+			args: append([]string{
+				role, "--id", name, "--listen", address(h) + ":7400", "--admin", address(h) + ":7490", "--data", filepath.Join(c.dir, name, "data"),
+				"--history", filepath.Join(c.dir, name+".history"), "--cluster", "chaos",
+			}, args...),
+		})
+	}
+	var gateHosts []byte
+	var set []string
+	for range gates {
+		h := host()
+		gateHosts, set = append(gateHosts, h), append(set, address(h)+":7400")
+	}
+	c.gates = strings.Join(set, ",")
+	lease := []string{"--lease", c.options.lease.String(), "--quorum-timeout", c.options.quorumTimeout.String(), "--gates", c.gates}
+	for i, h := range gateHosts {
+		add("gate", fmt.Sprintf("gate-%d", i+1), h, lease...)
+	}
+	for d := range datacenters {
+		dc := string(rune('a' + d))
+		var hosts []byte
+		var set []string
+		for range managers {
+			h := host()
+			hosts, set = append(hosts, h), append(set, address(h)+":7400")
+		}
+		members := strings.Join(set, ",")
+		for i, h := range hosts {
+			add("manager", fmt.Sprintf("manager-%s-%d", dc, i+1), h, append(lease, "--managers", members, "--datacenter", "dc-"+dc)...)
+		}
+		for i := range workers {
+			add("worker", fmt.Sprintf("worker-%s-%d", dc, i+1), host(), "--managers", members, "--datacenter", "dc-"+dc, "--cores", strconv.Itoa(cores))
+		}
+	}
+	for i := range clients {
+		c.clients = append(c.clients, &machine{name: fmt.Sprintf("client-%d", i+1), role: "client", host: host()})
+	}
+	h := host()
+	c.target = &machine{name: "target", role: "target", host: h, dir: filepath.Join(c.dir, "target"), args: []string{"target", "--listen", address(h) + ":8080"}}
+}
+
+func (m *machine) start(c *cluster) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := os.MkdirAll(m.dir, 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(c.dir, m.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	m.cmd = exec.Command("ip", append([]string{"netns", "exec", m.name, c.options.binary}, m.args...)...)
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.gone, m.stopped = make(chan struct{}), false
+	if err := m.cmd.Start(); err != nil {
+		return err
+	}
+	cmd, gone := m.cmd, m.gone
+	go func() {
+		_ = cmd.Wait() // how it ended stands in its log
+		_ = log.Close()
+		close(gone)
+	}()
+	return nil
+}
+
+// signal sends one to the process, if it lives.
+func (m *machine) signal(s syscall.Signal) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cmd == nil {
+		return
+	}
+	_ = m.cmd.Process.Signal(s) // one that has ended hears nothing
+	m.stopped = s == syscall.SIGSTOP || m.stopped && s != syscall.SIGCONT
+}
+
+// crash kills the process and waits for its end.
+func (m *machine) crash() {
+	m.signal(syscall.SIGKILL)
+	if m.gone != nil {
+		<-m.gone
+	}
+}
+
+// alive says whether the process runs.
+func (m *machine) alive() bool {
+	select {
+	case <-m.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (c *cluster) kill() {
+	for _, m := range append([]*machine{c.target}, c.machines...) {
+		if m.cmd != nil {
+			m.crash()
+		}
+	}
+	for _, m := range c.all() {
+		removeHost(m.name)
+	}
+	c.fabric.close()
+}
+
+// settle waits until every gate sees every datacenter with cores.
+func (c *cluster) settle(ctx context.Context) error {
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		cmd := exec.CommandContext(ctx, "ip", "netns", "exec", c.clients[0].name, c.options.binary, "datacenters", "--gate", c.gates, "--cluster", "chaos", "--json")
+		out, err := cmd.Output()
+		if err == nil && strings.Count(string(out), fmt.Sprintf(`"cores_total": %d`, workers*cores)) == datacenters {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the cluster did not come up within 30 s: %w: %s", err, out)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// size is what a process holds.
+type size struct{ goroutines, heap float64 }
+
+// measure asks every node for its metrics.
+func (c *cluster) measure() map[string]size {
+	all := map[string]size{}
+	client := http.Client{Timeout: 2 * time.Second}
+	for _, m := range c.machines {
+		answer, err := client.Get("http://" + address(m.host) + ":7490/metrics")
+		if err != nil {
+			continue // it tells by not being there
+		}
+		var s size
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), " ")
+			switch n, _ := strconv.ParseFloat(value, 64); name {
+			case "go_goroutines":
+				s.goroutines = n
+			case "go_memstats_heap_inuse_bytes":
+				s.heap = n
+			}
+		}
+		_ = answer.Body.Close() // it was only read
+		all[m.name] = s
+	}
+	return all
+}

@@ -1,0 +1,25 @@
+// Command chaos runs a real cluster, breaks it for a minute, heals it, and lets
+// the simulator's checker judge what really happened.
+//
+// Each node is a process in a network namespace of its own, on a disk of its
+// own. Their packets pass through a switch in this process (a TUN device per
+// namespace), which loses, delays, doubles and cuts as a schedule drawn from a
+// seed says: real partitions without any kernel module. Processes are killed and
+// stopped by signals. Clients submit all the time; nodes and clients write
+// histories (--history), and one checker reads them all.
+//
+// It is not the simulator: nothing repeats exactly, a seed only draws the same
+// schedule again. It needs Linux, root, /dev/net/tun and the ip command, and
+// says so where they are missing. Everything happens in namespaces of its own,
+// which are gone when it ends.
+//
+// Invariants:
+//
+//	C1 What it starts ends with it: all processes live in one PID namespace.
+//	C2 The host's network is never touched.
+//	C3 A run is good only if the checker finds nothing, every acknowledged job
+//	   ended within a minute of healing, and memory and goroutines are back near
+//	   where they began.
+//
+// Read main.go, switch.go, hosts.go, cluster.go, faults.go, clients.go, judge.go.
+package main

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/checker"
+)
+
+// Growth that is no leak: what a process holds at its end, beside its beginning.
+const (
+	goroutinesMore = 20
+	heapMore       = 64 << 20
+)
+
+// report is what came of a run.
+type report struct {
+	faults        []string
+	submitted     int
+	acknowledged  int
+	late          []string // acknowledged and without an end in time
+	slowest       time.Duration
+	before, after map[string]size
+	grown         []string
+	events        int
+	violations    []checker.Violation
+}
+
+func (r *report) good() bool {
+	return len(r.late) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0
+}
+
+func (r *report) String() string {
+	word := "good"
+	if !r.good() {
+		word = "BAD"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events judged", word,
+		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events)
+	for _, list := range [][]string{r.late, r.grown} {
+		for _, line := range list {
+			b.WriteString("\n  " + line)
+		}
+	}
+	for _, v := range r.violations {
+		b.WriteString("\n  " + v.String())
+	}
+	return b.String()
+}
+
+// judge reads all histories of a run, in the order in which things happened: all
+// processes read one clock.
+func (r *report) judge(dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(r.before)) {
+		b, a := r.before[name], r.after[name]
+		if a.goroutines == 0 || a.goroutines > b.goroutines+goroutinesMore || a.heap > b.heap+heapMore {
+			r.grown = append(r.grown, fmt.Sprintf("%s: %.0f goroutines became %.0f, heap %.0f MiB became %.0f MiB", name,
+				b.goroutines, a.goroutines, b.heap/(1<<20), a.heap/(1<<20)))
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.history"))
+	if err != nil {
+		return err
+	}
+	var records []checker.Record
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		err = checker.Read(f, func(record checker.Record) { records = append(records, record) })
+		_ = f.Close() // it was only read
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	slices.SortStableFunc(records, func(a, b checker.Record) int { return cmp.Compare(a.At, b.At) })
+	c := checker.New()
+	for _, record := range records {
+		c.Observe(record)
+	}
+	r.events = len(records)
+	if n := len(records); n > 0 {
+		c.Finish(records[n-1].At, time.Minute)
+	}
+	r.violations = c.Violations()
+	return nil
+}

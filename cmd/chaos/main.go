@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// options of all runs.
+type options struct {
+	runs          int
+	seed          uint64
+	length        time.Duration // of the faults
+	heal          time.Duration // within which everything must have ended
+	lease         time.Duration
+	quorumTimeout time.Duration
+	dir           string
+	binary        string
+}
+
+// inside says that this process is already in namespaces of its own.
+const inside = "HYPERSCALE_CHAOS_INSIDE"
+
+func main() {
+	var o options
+	flag.IntVar(&o.runs, "runs", 1, "how many runs, one after the other")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the first run's schedule; each later one has the next")
+	flag.DurationVar(&o.length, "for", time.Minute, "how long things go wrong")
+	flag.DurationVar(&o.heal, "heal", time.Minute, "within which every acknowledged job must end after healing")
+	flag.DurationVar(&o.lease, "lease", 6*time.Second, "of the gates")
+	flag.DurationVar(&o.quorumTimeout, "quorum-timeout", time.Second, "of gates and managers")
+	flag.StringVar(&o.dir, "dir", "out/chaos", "where histories and logs stay")
+	flag.StringVar(&o.binary, "binary", "bin/hyperscale", "what to run")
+	flag.Parse()
+	log.SetFlags(log.Ltime)
+	var err error
+	if os.Getenv(inside) == "" {
+		err = enter(o)
+	} else {
+		err = play(o)
+	}
+	var bad *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &bad) && bad.ExitCode() > 0:
+		os.Exit(bad.ExitCode())
+	case errors.Is(err, errNeeds):
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+// errNeeds is what a machine lacks.
+var errNeeds = errors.New("this machine cannot run it")
+
+// enter starts this program again in namespaces of its own.
+func enter(o options) error {
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("%w: it makes network namespaces and needs root: run it with sudo", errNeeds)
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		return fmt.Errorf("%w: the command ip is missing: install iproute2", errNeeds)
+	}
+	if _, err := os.Stat("/dev/net/tun"); err != nil {
+		return fmt.Errorf("%w: %w: load the kernel's tun module", errNeeds, err)
+	}
+	if _, err := os.Stat(o.binary); err != nil {
+		return fmt.Errorf("%w: build it with `go build -o %s ./cmd/hyperscale`, or use `make chaos`", err, o.binary)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), inside+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
+	signal.Ignore(os.Interrupt) // the one inside answers it
+	return cmd.Run()
+}
+
+// play does all runs and says how many were good.
+func play(o options) error {
+	if err := prepare(); err != nil {
+		return fmt.Errorf("%w: %w", errNeeds, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if o.binary, err = filepath.Abs(o.binary); err != nil {
+		return err
+	}
+	bad := 0
+	for i := range o.runs {
+		seed := o.seed + uint64(i)
+		dir := filepath.Join(o.dir, fmt.Sprintf("seed-%d", seed))
+		report, err := once(ctx, o, seed, dir)
+		if err != nil {
+			return fmt.Errorf("run with seed %d: %w", seed, err)
+		}
+		log.Printf("run %d of %d, seed %d: %v", i+1, o.runs, seed, report)
+		if !report.good() {
+			bad++
+		} else if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	fmt.Printf(`{"runs":%d,"ok":%d,"bad":%d}`+"\n", o.runs, o.runs-bad, bad)
+	if bad > 0 {
+		return fmt.Errorf("%d of %d runs were bad: their histories and logs are in %s", bad, o.runs, o.dir)
+	}
+	return nil
+}
+
+// once is one run.
+func once(ctx context.Context, o options, seed uint64, dir string) (*report, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	c, err := start(o, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.kill()
+	if err := c.settle(ctx); err != nil {
+		return nil, err
+	}
+	r := &report{before: c.measure()}
+	clients := c.submitAll(ctx, seed)
+	draw := rand.New(rand.NewPCG(seed, 1))
+	r.faults = c.breakThings(ctx, draw, o.length)
+	c.healAll()
+	healed := time.Now()
+	clients.stop()
+	r.submitted, r.acknowledged, r.late = clients.wait(ctx, healed.Add(o.heal))
+	r.slowest = time.Since(healed).Round(time.Second)
+	time.Sleep(3 * time.Second) // streams of clients that have gone are noticed
+	r.after = c.measure()
+	c.kill()
+	return r, r.judge(dir)
+}
