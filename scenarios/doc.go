@@ -12,14 +12,17 @@
 //	N1 Equal options give equal hashes, in any process.
 //	N2 Every fault of a run is data: the same faults can be played again, in part
 //	   or in whole.
-//	N3 Faults end before the run does; liveness is judged after that.
+//	N3 Faults end before the run does, or a core quorum is healed and the rest stays
+//	   broken for ever; liveness is judged after that.
+//	N4 A run that is cut short is a beginning of the whole one.
 //
 // Example:
 //
 //	s, err := scenarios.Find("gossip")
 //	report := s.Run(scenarios.Options{Seed: 7})
 //
-// Read scenario.go, stage.go, cluster.go, workload.go; late.go sends
-// what is over; gossip.go is the
-// simulator's own load.
+// Read scenario.go, stage.go, cluster.go, workload.go, then reference.go, draw.go (what
+// a swarm draws) and core.go, directed.go, late.go; shrink.go makes failures small,
+// canary.go is one that must fail, reach.go and docs.go list what there is; gossip.go
+// is the simulator's own load; register.go and membership.go are worlds of one part.
 package scenarios

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -59,5 +60,19 @@ func TestCoreQuorum(t *testing.T) {
 				t.Errorf("seed %d: %+v ends", seed, f)
 			}
 		}
+	}
+}
+
+// N4: what is cut off a run is its end.
+func TestACutRunIsTheBeginning(t *testing.T) {
+	s := gulled()
+	trace := func(until time.Duration) []byte {
+		var b bytes.Buffer
+		s.Run(Options{Seed: 5, Until: until, Observer: sim.NewTracer(&b)})
+		return b.Bytes()
+	}
+	whole, cut := trace(0), trace(20*time.Second)
+	if len(cut) == 0 || len(cut) >= len(whole) || !bytes.HasPrefix(whole, cut) {
+		t.Errorf("%d bytes of trace, cut %d: not its beginning", len(whole), len(cut))
 	}
 }

@@ -80,9 +80,10 @@ func (s *stage) draw(format string, args ...any) {
 	s.draws = append(s.draws, fmt.Sprintf(format, args...))
 }
 
-// fault schedules one; a replay plays its recorded ones instead.
+// fault schedules one; a replay plays its recorded ones instead. A run that is too
+// short for a fault is played without it.
 func (s *stage) fault(f sim.Fault) {
-	if s.options.Faults == nil {
+	if s.options.Faults == nil && f.At >= 0 && f.For >= 0 {
 		s.faults = append(s.faults, f)
 	}
 }

@@ -20,6 +20,9 @@
 //	S6 A node's clock never jumps back; its timers are measured on it.
 //	S7 A core runs one executor; every run that started ends with ExecGone, unless
 //	   its node ended first.
+//	S8 A fault that is aimed befalls one node, at the first firing or write of its
+//	   kind after its time, not before and not twice; one that nothing meets ends
+//	   with the healing.
 //
 // Example:
 //
@@ -32,5 +35,5 @@
 //
 // Read world.go, queue.go, process.go, deliver.go, env.go, timers.go, clock.go,
 // stream.go, disk.go, exec.go, model.go, histogram.go, then fault.go, inject.go,
-// trace.go, tracer.go.
+// ways.go, aim.go, trace.go, tracer.go.
 package sim

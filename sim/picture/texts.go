@@ -10,34 +10,6 @@ import (
 	"hyperscale/core/node"
 )
 
-// timerName is the word for one of core/node's timers.
-func timerName(k node.TimerKey) string {
-	var names []string
-	switch k.Part {
-	case node.PartClient:
-		names = []string{"reconnect", "timeout", "silence"}
-	case node.PartGate:
-		names = []string{"heartbeat", "silence", "job", "retry", "sweep", "push", "queue"}
-	case node.PartManager:
-		names = []string{"heartbeat", "reconnect", "silence", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
-	case node.PartWorker:
-		names = []string{"heartbeat", "reconnect", "silence", "slice", "kill", "push", "retry", "sweep", "drain"}
-	}
-	if i := int(k.Kind) - 1; i >= 0 && i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%d.%d", k.Part, k.Kind)
-}
-
-// routineTimer says that a timer comes due all the time, whatever happens.
-func routineTimer(k node.TimerKey) bool {
-	switch timerName(k) {
-	case "heartbeat", "sweep", "push":
-		return true
-	}
-	return false
-}
-
 // wrong says that an event tells of something that did not go as it should.
 func wrong(e node.Event) bool {
 	switch e.(type) {

@@ -195,7 +195,7 @@ func TestEveryFaultHasWords(t *testing.T) {
 		sim.FaultCrash, sim.FaultPause, sim.FaultStop, sim.FaultPartition, sim.FaultOneWay, sim.FaultFlap, sim.FaultLoss, sim.FaultLossOneWay, sim.FaultDuplicate,
 		sim.FaultReorder, sim.FaultLate, sim.FaultLatency, sim.FaultHalfOpen, sim.FaultBreakStreams, sim.FaultRefuseAccept, sim.FaultSlowCPU,
 		sim.FaultClockDrift, sim.FaultDiskSlow, sim.FaultDiskFull, sim.FaultDiskLostWrites, sim.FaultDiskTorn, sim.FaultExecCrash,
-		sim.FaultExecHang, sim.FaultExecSlow, sim.FaultHeal,
+		sim.FaultExecHang, sim.FaultExecSlow, sim.FaultHeal, sim.FaultSuspend, sim.FaultLatencyOneWay, sim.FaultSwizzle, sim.FaultIsolate,
 	} {
 		if got := story.Fault(&sim.Fault{Kind: kind, Value: 2}); got == kind || !strings.Contains(got, " ") && kind != sim.FaultCrash {
 			t.Errorf("%s is told as %q", kind, got)

@@ -1,0 +1,54 @@
+package picture
+
+import (
+	"fmt"
+
+	"hyperscale/core/node"
+)
+
+// timerName is the word for one of core/node's timers; those of roles stand alone,
+// as a node has one role.
+func timerName(k node.TimerKey) string {
+	part, names := timerNames(k.Part)
+	if i := int(k.Kind) - 1; i >= 0 && i < len(names) {
+		return part + names[i]
+	}
+	return fmt.Sprintf("%d.%d", k.Part, k.Kind)
+}
+
+// timerNames are the words for the kinds of a part, in their order.
+func timerNames(p node.Part) (part string, kinds []string) {
+	switch p {
+	case node.PartClient:
+		return "", []string{"timeout", "silence"}
+	case node.PartGate:
+		return "", []string{"heartbeat", "silence", "job", "retry", "sweep", "push", "queue", "stop"}
+	case node.PartManager:
+		return "", []string{"heartbeat", "reconnect", "silence", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
+	case node.PartWorker:
+		return "", []string{"heartbeat", "renewal", "slice", "kill", "push", "retry", "sweep", "drain"}
+	case node.PartUplink:
+		return "uplink ", []string{"reconnect", "silence", "beat"}
+	case node.PartLease:
+		return "lease ", []string{"hail", "attempt", "renew", "expire", "flush", "sweep", "read", "deadline"}
+	case node.PartArchive:
+		return "archive ", []string{"retry", "sweep"}
+	case node.PartSwim:
+		return "swim ", []string{"probe", "ack", "indirect", "relay", "suspect", "gossip", "push-pull", "reap", "join", "hold"}
+	case node.PartElection:
+		return "election ", []string{"timeout", "beat", "quorum", "stand", "calm"}
+	case node.PartHealth:
+		return "health ", []string{"lag"}
+	}
+	return "", nil
+}
+
+// routineTimer says that a timer comes due all the time, whatever happens.
+func routineTimer(k node.TimerKey) bool {
+	switch timerName(k) {
+	case "heartbeat", "sweep", "push", "uplink beat", "lease renew", "lease flush", "lease sweep", "archive sweep", "swim probe", "swim ack", "swim indirect",
+		"swim gossip", "swim push-pull", "swim reap", "election beat", "election quorum", "health lag":
+		return true
+	}
+	return false
+}
