@@ -27,6 +27,7 @@ type three struct {
 	orders   []groupOrder
 	owned    map[string]message.Fence // what a datacenter's manager has, by job and datacenter
 	keys     int
+	lost     bool // a disk
 	sequence uint64
 }
 
@@ -222,7 +223,7 @@ func (w *three) answers(t *rapid.T) {
 // fault crashes, starts, stops, cuts or joins gates.
 func (w *three) fault(t *rapid.T) {
 	m := rapid.SampledFrom(w.gates).Draw(t, "gate")
-	switch rapid.IntRange(0, 5).Draw(t, "fault") {
+	switch rapid.IntRange(0, 6).Draw(t, "fault") {
 	case 0:
 		if m.world.Running() {
 			w.part(m)
@@ -236,10 +237,26 @@ func (w *three) fault(t *rapid.T) {
 	case 2:
 		m.cut = true
 		w.part(m)
+	case 3:
+		w.loseDisk(m)
 	default:
 		w.mend()
 	}
 	w.pump()
+}
+
+// loseDisk takes one gate's disk, once: two of three are a majority, whose loss
+// nobody promises to survive.
+func (w *three) loseDisk(m *member) {
+	if w.lost || len(w.running()) < len(w.gates) || slices.ContainsFunc(w.gates, func(o *member) bool { return o.cut }) {
+		return
+	}
+	w.lost = true
+	w.part(m)
+	m.world.Crash()
+	w.drop(m)
+	m.world.LoseDisk()
+	m.world.Start()
 }
 
 // drop forgets what a gate that has crashed was about to send, and that it acted.

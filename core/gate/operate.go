@@ -15,11 +15,8 @@ import (
 func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
 	leader, term, _ := m.election.Leader()
 	s := &message.ClusterStatus{
-		Request: q.Request, Gate: string(env.Self().ID), Standing: "member", Draining: m.retiring(),
+		Request: q.Request, Gate: string(env.Self().ID), Standing: m.leases.Standing(), Draining: m.retiring(),
 		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: m.config.Warnings(),
-	}
-	if !m.leases.Speaks() {
-		s.Standing = "joining"
 	}
 	s.Members = m.members(env)
 	s.MemberSum = uint32(len(s.Members))

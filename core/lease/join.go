@@ -24,6 +24,17 @@ const (
 
 func (s standing) speaks() bool { return s == member || s == recovered }
 
+// Standing says where this member stands, for people.
+func (r *Registers) Standing() string {
+	switch r.standing {
+	case member, recovered:
+		return "member"
+	case founding:
+		return "founding"
+	}
+	return "joining"
+}
+
 // peer is another member.
 type peer struct {
 	greeted  bool // it is configured with the same set, and of this epoch
