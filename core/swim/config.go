@@ -66,8 +66,8 @@ type Config struct {
 	// death; when it hears somebody again, or that it was taken for dead itself, it
 	// asks those it doubts. Not in the paper.
 	Distrust bool
-	// Appeal puts a suspicion that nobody confirms within three probe intervals to the
-	// suspect again, in each further one. Not in the paper.
+	// Appeal puts a suspicion of its own that nobody confirms within three probe
+	// intervals to the suspect again, in each further one. Not in the paper.
 	Appeal bool
 
 	PushPullInterval time.Duration // between comparisons with a random member

@@ -65,11 +65,11 @@ func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
 // appealAfter intervals of probes: who is really dead has been confirmed by then.
 const appealAfter = 3
 
-// await sets the timer to the verdict, or to an appeal before it: nobody else sees
-// what this node sees, so it may be the one that is cut off from the suspect.
+// await sets the timer to the verdict, or to an appeal before it: where nobody else
+// sees what this node saw, it may be the one that is cut off from the suspect.
 func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
 	left := max(0, s.deadline.Sub(env.Now()))
-	if g.config.Appeal && len(s.confirmed) == 0 && appeal < left {
+	if g.config.Appeal && len(s.confirmed) == 0 && s.by == g.table.records[0].who.ID && appeal < left {
 		left = appeal
 	}
 	s.due = env.Now().Add(left)

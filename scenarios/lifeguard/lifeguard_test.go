@@ -1,0 +1,48 @@
+package lifeguard
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func tiny() Grid {
+	return Grid{C: []int{4, 16}, D: []time.Duration{time.Second, 32768 * time.Millisecond}, I: []time.Duration{64 * time.Millisecond}, Repeats: 1, Failures: 1}
+}
+
+// The shape of what the paper found, on two points of its grid: the same seed gives
+// the same figures, every part helps, and nothing costs detection.
+func TestLifeguardKeepsTheHealthyAlive(t *testing.T) {
+	c := Config{Seed: 1, Members: 64, Grid: tiny()}
+	s := Play(c)
+	if diff := cmp.Diff(s, Play(c)); diff != "" {
+		t.Errorf("two runs of one seed differ:\n%s", diff)
+	}
+	plain, paper, ours := s.Columns[Plain], s.Columns[Paper], s.Columns[Ours]
+	if plain.FPHealthy == 0 || paper.FPHealthy*50 > plain.FPHealthy || ours.FPHealthy > paper.FPHealthy {
+		t.Errorf("FP- of SWIM %d, Lifeguard %d, ours %d: want fifty times fewer, and no more", plain.FPHealthy, paper.FPHealthy, ours.FPHealthy)
+	}
+	for _, k := range s.Columns {
+		if k.First.Count != 20 || k.Full.Count+k.Missed != 20 || k.First.Median > k.Full.Median || k.Full.Median > 16_000 {
+			t.Errorf("%s: 20 members failed, first detection %+v, full dissemination %+v, missed %d", k.Setting, k.First, k.Full, k.Missed)
+		}
+		if k.FPHealthy > plain.FPHealthy {
+			t.Errorf("%s has FP- %d, SWIM %d", k.Setting, k.FPHealthy, plain.FPHealthy)
+		}
+	}
+	if n := len(strings.Split(s.Table(), "\n")); n < 15 {
+		t.Errorf("the table has %d lines", n)
+	}
+	for d := xml.NewDecoder(strings.NewReader(s.Picture())); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the picture is no XML: %v", err)
+		}
+	}
+}
