@@ -32,7 +32,7 @@
 //	   acknowledged; then its register is released. Without a gate that owns the
 //	   job it ends by itself when the datacenter's lease has run out.
 //
-// Read config.go, machine.go, group.go, part.go, hold.go, record.go, codec.go,
-// gates.go, register.go, renew.go, state.go, place.go, dispatch.go, lost.go,
-// result.go, finish.go, progress.go, cancel.go, drain.go.
+// Read config.go, machine.go, group.go, part.go, hold.go, adopt.go, record.go,
+// codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,
+// lost.go, result.go, finish.go, progress.go, cancel.go, drain.go.
 package manager

@@ -19,6 +19,7 @@ func (m *Machine) onStop(env node.Env) {
 	m.stopping = true
 	env.SetTimer(node.Key(node.PartManager, node.ManagerDrain), m.config.DrainTimeout)
 	m.drain(env)
+	m.election.HandOver(env)
 	m.drained(env)
 }
 
@@ -44,7 +45,6 @@ func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 func (m *Machine) drain(env node.Env) {
 	m.draining = true
 	m.handOver(env)
-	m.election.HandOver(env)
 	m.beatAll(env)
 }
 

@@ -127,7 +127,7 @@ func (m *Machine) onBroken(env node.Env, in *node.Input) {
 // onGroupMessage takes what the parts of the group say to each other, by whatever
 // way it came, and says whether it was that.
 func (m *Machine) onGroupMessage(env node.Env, in *node.Input) bool {
-	if d, ok := in.Message.(*message.Drain); ok {
+	if d, ok := in.Message.(*message.Drain); ok && (in.From.Role == node.RoleGate || in.From.Role == node.RoleManager) {
 		m.onDrainOrder(env, d)
 		return true
 	}

@@ -140,7 +140,7 @@ func (m *Machine) over(env node.Env, job message.JobID) bool {
 // manager does not hold. Only the datacenter's leader does; a holder looks after
 // its own.
 func (m *Machine) sweepStrays(env node.Env) {
-	if leader, _, ok := m.election.Leader(); !ok || leader != env.Self().Addr {
+	if !m.election.Leads(env.Now()) {
 		return
 	}
 	asked := map[message.JobID]bool{}

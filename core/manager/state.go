@@ -52,6 +52,38 @@ func (m *Machine) becomeAccepted(env node.Env, s *slice) {
 	}
 }
 
+// announce tells observers how a part stands under its present fence, from the
+// beginning: nobody can know what was told of it elsewhere.
+func (m *Machine) announce(env node.Env, p *part) {
+	from := message.JobNone
+	for _, to := range pathOfPart(p.state) {
+		env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: from, To: to})
+		from = to
+	}
+	for _, f := range p.workflows {
+		was := message.WorkflowNone
+		for _, to := range pathOfWorkflow(f.state) {
+			if to.Terminal() {
+				m.announceCounted(env, f)
+			}
+			env.Emit(event.WorkflowChanged{Job: p.job, Fence: p.fence, Workflow: f.index, From: was, To: to, Reason: f.failure})
+			was = to
+		}
+		if !f.state.Terminal() {
+			m.announceCounted(env, f)
+		}
+	}
+	m.touch(env, p)
+}
+
+func (m *Machine) announceCounted(env node.Env, f *workflow) {
+	for _, s := range f.slices {
+		if s.kept != nil && s.state.Terminal() {
+			m.tellCounted(env, s)
+		}
+	}
+}
+
 // pathOfPart is a legal way to a state.
 func pathOfPart(to message.JobState) []message.JobState {
 	path := []message.JobState{message.JobSubmitted}

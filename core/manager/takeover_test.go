@@ -299,3 +299,53 @@ func (d *datacenter) down(h *host) {
 	}
 	h.crash()
 }
+
+func TestLargeRecordsAreFiles(t *testing.T) {
+	d := newDatacenter(t, 3)
+	d.run(3 * time.Second)
+	d.slow(true)
+	j := d.submit(1, 400, 1)
+	for i := range j.dispatch.Plan.Workflows {
+		j.dispatch.Plan.Workflows[i].Name = fmt.Sprint(strings.Repeat("long", 20), i)
+		j.dispatch.Plan.Workflows[i].Depends, j.dispatch.Plan.Workflows[i].Layer = nil, 0
+		j.dispatch.Plan.Workflows[i].VUs = 1
+	}
+	d.slow(false)
+	for _, w := range d.workers {
+		w.machine.(*modelWorker).length = 100 * time.Millisecond
+	}
+	d.until("its record is a file", 4*time.Minute, func() bool {
+		h := d.holder(j.dispatch.Job)
+		if h == nil {
+			return false
+		}
+		seen, ok := h.machine.(*Machine).leases.Seen(d.now, j.dispatch.Job)
+		_, spilled := spillOf(seen.Record)
+		return ok && spilled
+	})
+	d.holder(j.dispatch.Job).crash()
+	want(t, d.ended(j, 8*time.Minute), message.JobCompleted)
+}
+
+func TestDeathInTheGroupIsASilence(t *testing.T) {
+	d, j, _ := started(t)
+	h := d.holder(j.dispatch.Job)
+	m := h.machine.(*Machine)
+	w := m.workers[d.runs[0].worker]
+	probe := &message.SwimGossip{Group: "dc1", Incarnation: 1 << 32, News: []message.SwimNews{
+		{Node: string(w.peer.ID), Addr: string(w.peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.peer.Incarnation << 32, State: 0},
+		{Node: string(w.peer.ID), Addr: string(w.peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.peer.Incarnation << 32, State: 2, By: "m9"},
+	}}
+	began := len(d.runs)
+	told := d.now
+	h.step(&node.Input{Kind: node.InputMessage, From: node.Peer{ID: "w9", Incarnation: 1, Role: node.RoleWorker, Addr: "w9:1"}, Message: probe})
+	if m.workers[w.peer.ID] == w {
+		t.Fatal("who is dead in the group is still known")
+	}
+	d.until("its slice runs elsewhere, or again", 12*time.Second, func() bool { return len(d.runs) > began })
+	if wait := d.now.Sub(told); wait < 4*time.Second {
+		t.Errorf("a death in the group shortened the wait to %v", wait)
+	}
+	d.slow(false)
+	want(t, d.ended(j, 40*time.Second), message.JobCompleted)
+}

@@ -1,0 +1,100 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+func drawPart(t *rapid.T) *part {
+	text := rapid.StringN(0, 20, 40)
+	number := rapid.Uint64Max(1 << 40)
+	file := func() (f message.FileDigest) {
+		f[0] = rapid.Byte().Draw(t, "file")
+		return f
+	}
+	now := node.Instant(time.Hour)
+	p := &part{
+		job: message.JobID{1}, epoch: number.Draw(t, "epoch"), gate: node.Addr(text.Draw(t, "gate")), file: file(), kept: file(),
+		accepted: now.Add(-time.Minute), runTimeout: time.Hour, deadline: now.Add(time.Minute),
+		asked: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), why: text.Draw(t, "why"),
+	}
+	p.fence.Job = p.epoch
+	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
+		f := &workflow{part: p, index: uint32(i), end: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), failure: text.Draw(t, "failure"), started: now}
+		for k := range rapid.IntRange(0, 4).Draw(t, "slices") {
+			s := &slice{
+				workflow: f, id: message.SliceID{Job: p.job, Workflow: f.index, Ordinal: uint32(k)}, vus: number.Draw(t, "vus"), cores: 3,
+				dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), why: text.Draw(t, "why"), floor: message.Fence{Job: 1, Manager: 2, Attempt: 3},
+			}
+			if rapid.Bool().Draw(t, "kept") {
+				s.worker, s.fence = "w", message.Fence{Job: 1, Manager: 2, Attempt: 4}
+				s.kept = &kept{file: file(), state: message.WorkflowCompleted, started: number.Draw(t, "started"), why: text.Draw(t, "end")}
+			} else if rapid.Bool().Draw(t, "lost") {
+				s.failed = []node.ID{"w1"}
+				s.lost = []message.LostAttempt{{Slice: s.id, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1}}
+			}
+			f.slices = append(f.slices, s)
+		}
+		f.cut = len(f.slices) > 0
+		p.workflows = append(p.workflows, f)
+	}
+	return p
+}
+
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := node.Instant(time.Hour)
+		p := drawPart(t)
+		b := p.record(now)
+		got, err := decodePart(p.job, b, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(b, got.record(now)); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, f := range got.workflows {
+			for k, s := range f.slices {
+				if want := p.workflows[f.index].slices[k]; s.floor != want.floor || s.vus != want.vus || (s.kept == nil) != (want.kept == nil) {
+					t.Fatalf("%+v became %+v", want, s)
+				}
+			}
+		}
+		if len(got.files()) != len(p.files()) || len(filesOf(p.job, b)) != len(p.files()) {
+			t.Fatal("it names other files")
+		}
+	})
+}
+
+// Whatever bytes a register has, reading them ends, within their own size.
+func TestHostileRecordsAreRefused(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := drawPart(t).record(node.Instant(time.Hour))
+		for range rapid.IntRange(1, 8).Draw(t, "changes") {
+			switch i := rapid.IntRange(0, len(b)-1).Draw(t, "at"); rapid.IntRange(0, 2).Draw(t, "how") {
+			case 0:
+				b[i] ^= rapid.Byte().Draw(t, "bits")
+			case 1:
+				b = b[:i+1]
+			default:
+				b = append(b[:i:i], append([]byte{255, 255, 255, 255, 255, 255, 255, 127}, b[i:]...)...)
+			}
+		}
+		if p, err := decodePart(message.JobID{1}, b, 0); err == nil {
+			slices := 0
+			for _, f := range p.workflows {
+				slices += len(f.slices)
+			}
+			if slices > len(b) {
+				t.Fatalf("%d slices of %d bytes", slices, len(b))
+			}
+		}
+		filesOf(message.JobID{1}, b)
+	})
+}
