@@ -4,7 +4,8 @@
 // It does not place anything on workers (core/manager does), runs nothing, and is
 // no consensus of its own: who owns a job is decided by registers (core/lease),
 // what a record names is kept by core/archive, whose turn it is by core/ring, who
-// lives by core/swim, who keeps house by core/election. A job belongs to the gate
+// lives by core/swim, who keeps house by core/election, how well this gate itself does by
+// core/health. A job belongs to the gate
 // that holds its register; any gate tells of a job that has ended.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/job holds
@@ -33,6 +34,6 @@
 // Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
 // ask.go; submit.go, check.go, queue.go, dispatch.go, lost.go; result.go,
 // forward.go, finish.go, merge.go, fit.go; cancel.go, timeout.go, stop.go;
-// manager.go, datacenter.go; watch.go, query.go, operate.go, clock.go; record.go,
-// circuit.go, sweep.go.
+// manager.go, datacenter.go; watch.go, query.go, operate.go; record.go, circuit.go,
+// sweep.go.
 package gate

@@ -2,12 +2,14 @@ package gate
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
+	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -46,6 +48,11 @@ func (m *Machine) startGroup(env node.Env) {
 	votes := election.Default()
 	votes.Group, votes.Self, votes.Voters = groupName, self, m.gates
 	m.election = election.New(votes, m.links)
+	clocks := health.DefaultClock()
+	clocks.BoundPPM = 2 * m.config.DriftPPM
+	m.clocks = health.NewClocks(clocks)
+	m.monitor = health.New(health.Default())
+	m.monitor.Start(env)
 	m.links.Start(env)
 	m.swim.Start(env)
 	m.files.Start(env)
@@ -105,7 +112,7 @@ func (m *Machine) takeSwim(env node.Env) {
 			m.reasons[c.Member.ID] = standing{env.Now(), c.Reason}
 			if c.To == swim.Removed {
 				delete(m.reasons, c.Member.ID)
-				delete(m.clocks, c.Member.ID)
+				m.clocks.Forget(c.Member.ID)
 			}
 		case swim.ChangeSample:
 			m.onSample(env, &c.Member, c.Sample)
@@ -113,8 +120,32 @@ func (m *Machine) takeSwim(env node.Env) {
 	}
 	if now := m.swim.Multiplier(); now != m.multiplier {
 		m.multiplier = now
+		m.monitor.SetMultiplier(env, now)
 		m.election.SetFitness(env, now)
 	}
+}
+
+// onHealth tells the membership how late this gate's loop is, when that changes.
+func (m *Machine) onHealth(env node.Env, k node.TimerKey) {
+	m.monitor.Fire(env, k)
+	if lag := m.monitor.Lag(); lag != m.lag {
+		m.lag = lag
+		m.swim.SetLag(lag)
+	}
+}
+
+// onSample keeps for operators that two clocks drift apart faster than both may.
+func (m *Machine) onSample(env node.Env, o *swim.Member, s swim.Sample) {
+	f, found := m.clocks.Observe(env, o.ID, o.Run(), health.Sample{Sent: s.Sent, Received: s.Received, Uptime: s.Uptime})
+	if !found {
+		return
+	}
+	what := "drifts by"
+	if f.Jump {
+		what = "has jumped, by"
+	}
+	m.alarms++
+	m.alarm = fmt.Sprintf("the clock of %s %s %d ppm against this gate's, each may drift by %d: set both right", o.ID, what, f.PPM, m.config.DriftPPM)
 }
 
 // onElection: the leader keeps house.
@@ -166,4 +197,10 @@ func texts(addrs []node.Addr) []string {
 		all[i] = string(a)
 	}
 	return all
+}
+
+// standing is why a member is as it is, for people.
+type standing struct {
+	at  node.Instant
+	why string
 }

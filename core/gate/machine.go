@@ -2,10 +2,12 @@ package gate
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -29,10 +31,12 @@ type Machine struct {
 	quorum     circuit
 	vacant     map[message.JobID]node.Instant // since when the leader has seen them so
 	reasons    map[node.ID]standing
-	clocks     map[node.ID]clock
-	multiplier int    // of local health
-	alarms     uint32 // of clocks
-	alarm      string // the newest
+	clocks     *health.Clocks
+	monitor    *health.Monitor
+	lag        time.Duration // of the loop, as the membership was told
+	multiplier int           // of local health
+	alarms     uint32        // of clocks
+	alarm      string        // the newest
 
 	jobs      map[message.JobID]*job
 	queue     []*job // QUEUED, the oldest first
@@ -84,7 +88,7 @@ func New(c Config) *Machine {
 		following: map[node.StreamID][]*job{}, greeted: map[node.StreamID]bool{},
 		managers: map[node.ID]*manager{}, datacenters: map[string]*datacenter{},
 		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, moved: map[message.JobID]node.Addr{},
-		reasons: map[node.ID]standing{}, clocks: map[node.ID]clock{},
+		reasons: map[node.ID]standing{},
 	}
 }
 
@@ -222,6 +226,8 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 		m.swim.Fire(env, k)
 	case node.PartElection:
 		m.election.Fire(env, k)
+	case node.PartHealth:
+		m.onHealth(env, k)
 	}
 }
 

@@ -43,10 +43,9 @@ func (m *Machine) settle(env node.Env) {
 
 func (m *Machine) takeLeases(env node.Env) bool {
 	took := false
-	// The slice is valid until the next call of the registers.
 	for outcomes := m.leases.Take(); len(outcomes) > 0; outcomes = m.leases.Take() {
 		took = true
-		for _, o := range append([]lease.Outcome(nil), outcomes...) {
+		for _, o := range outcomes {
 			m.onLease(env, o)
 		}
 	}
