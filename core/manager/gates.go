@@ -106,8 +106,6 @@ func (m *Machine) cutOff(env node.Env) {
 // datacenter's own end.
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
-	m.lag(env)
-	m.election.SetFitness(env, m.swim.Multiplier())
 	if m.draining {
 		m.handOver(env)
 	}

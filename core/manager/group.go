@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -50,6 +51,10 @@ func (m *Machine) onStart(env node.Env) {
 	voters := election.Default()
 	voters.Group, voters.Self, voters.Voters = m.config.Datacenter, self, m.members
 	m.election = election.New(voters, m.fellows)
+	clocks := health.DefaultClock()
+	clocks.BoundPPM = 2 * m.config.DriftPPM
+	m.clocks = health.NewClocks(clocks)
+	m.monitor = health.New(health.Default())
 
 	m.files.Start(env)
 	m.leases.Start(env)
@@ -57,7 +62,7 @@ func (m *Machine) onStart(env node.Env) {
 	m.swim.Start(env)
 	m.gates.Start(env)
 	m.fellows.Start(env)
-	m.due = env.Now().Add(m.config.Heartbeat)
+	m.monitor.Start(env)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
@@ -148,6 +153,8 @@ func (m *Machine) onGroupTimer(env node.Env, k node.TimerKey) {
 		m.swim.Fire(env, k)
 	case node.PartElection:
 		m.election.Fire(env, k)
+	case node.PartHealth:
+		m.onHealth(env, k)
 	}
 }
 
@@ -275,8 +282,18 @@ func (m *Machine) read(env node.Env, job message.JobID, then func(env node.Env, 
 // onMember lets a death count like a silence of this manager's own, whoever saw
 // it; who is suspected is given nothing new.
 func (m *Machine) onMember(env node.Env, c *swim.Change) {
+	switch {
+	case c.Kind == swim.ChangeSample:
+		s := health.Sample{Sent: c.Sample.Sent, Received: c.Sample.Received, Uptime: c.Sample.Uptime}
+		m.clocks.Observe(env, c.Member.ID, c.Member.Run(), s) // tells observers of a clock that is not to be trusted
+		return
+	case c.Kind != swim.ChangeMember:
+		return
+	case c.To == swim.Removed:
+		m.clocks.Forget(c.Member.ID)
+	}
 	w := m.workers[c.Member.ID]
-	if c.Kind != swim.ChangeMember || w == nil {
+	if w == nil {
 		return
 	}
 	w.suspect = c.To == swim.Suspect || c.To.Gone()
@@ -288,8 +305,14 @@ func (m *Machine) onMember(env node.Env, c *swim.Change) {
 	}
 }
 
-// lag tells the membership how late this node's loop is.
-func (m *Machine) lag(env node.Env) {
-	m.swim.SetLag(max(0, env.Now().Sub(m.due)))
-	m.due = env.Now().Add(m.config.Heartbeat)
+// onHealth tells the membership how late this node's loop is, and the election how
+// well the membership finds this node, when that changes.
+func (m *Machine) onHealth(env node.Env, k node.TimerKey) {
+	m.monitor.Fire(env, k)
+	m.monitor.SetMultiplier(env, m.swim.Multiplier())
+	m.election.SetFitness(env, m.swim.Multiplier())
+	if lag := m.monitor.Lag(); lag != m.lag {
+		m.lag = lag
+		m.swim.SetLag(lag)
+	}
 }

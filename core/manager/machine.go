@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -23,6 +24,9 @@ type Machine struct {
 	files    *archive.Archive
 	swim     *swim.Group
 	election *election.Election
+	monitor  *health.Monitor
+	clocks   *health.Clocks
+	lag      time.Duration // as the membership was told last
 
 	sent     map[node.StreamID]*beats // heartbeats to each gate
 	workers  map[node.ID]*worker
@@ -41,7 +45,6 @@ type Machine struct {
 	stopping bool    // and this node ends when it holds none
 	pushing  bool    // the timer of progress is set
 	nextTry  node.Instant
-	due      node.Instant // of the next heartbeat
 
 	number uint64 // of the last worker
 	ticket uint64
