@@ -68,6 +68,7 @@ type Checker struct {
 	lastNode  node.ID                  // the node that spoke last,
 	last      *observed                // so that the next event of it costs no search
 	registers map[registerOf]*register // T1, T2, T4, T11
+	opened    map[ownWindow]opened     // T2
 	leaders   map[termOf]node.ID       // T5
 	votes     map[voter]event.Voted    // T5
 	memory    map[node.ID]bool         // T12: reported
@@ -97,7 +98,7 @@ func New() *Checker {
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
 		ran:   map[execution]message.Fence{},
-		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, leaders: map[termOf]node.ID{},
+		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
 		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
 		votes: map[voter]event.Voted{}, memory: map[node.ID]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
 		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},

@@ -11,7 +11,8 @@
 //
 //	T1  tokens granted of a register rise in real time; beyond the drift bound none
 //	    is granted twice, and an attempt that began after a grant gets a higher one
-//	T2  no two windows of a register are open at once (within the bound)
+//	T2  no two windows of a register are open at once (within the bound); who orders
+//	    what a register owns is inside its own window
 //	T3  no receiver acts on a fence lower than one it has acted on, across restarts;
 //	    a dispatch needs a greater one; what was given up is not counted
 //	T4  registers, receivers behind them, and jobs as clients see them are
@@ -33,6 +34,6 @@
 // events of a register, a job or a slice; T4 a hundred operations at a time. Liveness
 // is judged by Finish.
 //
-// Read checker.go, lease.go, fence.go, attempt.go, election.go, cores.go, count.go,
+// Read checker.go, lease.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go,
 // state.go, order.go, promise.go; calls.go and explain.go for T4; history.go.
 package checker

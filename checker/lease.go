@@ -104,6 +104,7 @@ func scale(d time.Duration, by, of int64) time.Duration {
 
 func (c *Checker) onLeaseGranted(r Record, e event.LeaseGranted) {
 	g := c.register(e.Group, e.Job)
+	c.opens(r, e.Job, e.Token, e.Until)
 	if e.Group != GroupGates {
 		c.places[r.Node] = e.Group // the managers of a datacenter
 	}
@@ -197,6 +198,7 @@ func (c *Checker) onLeaseExtended(r Record, e event.LeaseExtended) {
 		w := &g.windows[i]
 		if w.node == r.Node && w.incarnation == r.Incarnation && w.token == e.Token {
 			w.until, w.at, w.local = max(w.until, e.Until), r.At, r.Local
+			c.opens(r, e.Job, e.Token, w.until)
 			c.excludes(r, g, e.Job, e.Token)
 			return
 		}
@@ -205,6 +207,7 @@ func (c *Checker) onLeaseExtended(r Record, e event.LeaseExtended) {
 }
 
 func (c *Checker) onLeaseEnded(r Record, e event.LeaseEnded) {
+	c.shuts(r, e)
 	g := c.register(e.Group, e.Job)
 	for i := range g.windows {
 		if w := &g.windows[i]; w.node == r.Node && w.incarnation == r.Incarnation && w.token == e.Token {

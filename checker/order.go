@@ -38,6 +38,7 @@ func (c *Checker) course(f flow) *course {
 }
 
 func (c *Checker) onSliceDispatched(r Record, e event.SliceDispatched) {
+	c.insideWindow(r, e.Slice.Job, e.Fence.Manager, "a slice")
 	who := given{giver: r.Node, slice: e.Slice}
 	c.given[who] = higher(c.given[who], e.Fence)
 	if x := c.course(flow{r.Node, e.Slice.Job, e.Fence.Manager, e.Slice.Workflow}); x.began == 0 {
@@ -52,6 +53,7 @@ func (c *Checker) onSliceLost(r Record, e event.SliceLost) {
 }
 
 func (c *Checker) onPartDispatched(r Record, e event.PartDispatched) {
+	c.insideWindow(r, e.Job, e.Fence.Job, "a part")
 	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
 	c.given[who] = higher(c.given[who], e.Fence)
 }
