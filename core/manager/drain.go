@@ -50,12 +50,7 @@ func (m *Machine) drain(env node.Env) {
 
 // handOver gives each part to a fellow that stands. Acting for it stops here first.
 func (m *Machine) handOver(env node.Env) {
-	var able []node.Addr
-	for _, l := range m.fellows.All() {
-		if l.Stands && l.Registered && m.alive(l.Addr) {
-			able = append(able, l.Addr)
-		}
-	}
+	able := m.successors()
 	if len(able) == 0 {
 		return
 	}
@@ -65,6 +60,17 @@ func (m *Machine) handOver(env node.Env) {
 			m.leases.Transfer(env, p.job, able[i%len(able)])
 		}
 	}
+}
+
+// successors are the fellows that can be given a part.
+func (m *Machine) successors() []node.Addr {
+	var able []node.Addr
+	for _, l := range m.fellows.All() {
+		if l.Stands && l.Registered && m.alive(l.Addr) {
+			able = append(able, l.Addr)
+		}
+	}
+	return able
 }
 
 // drained leaves once nothing is held here any more.
@@ -104,6 +110,12 @@ func (m *Machine) onSweep(env node.Env) {
 	for _, p := range m.order {
 		for _, f := range p.files() {
 			used[f] = true
+		}
+	}
+	//lint:orderfree each entry goes or stays by itself
+	for job := range m.sights {
+		if _, ok := m.leases.Seen(env.Now(), job); !ok {
+			delete(m.sights, job)
 		}
 	}
 	//lint:orderfree each entry goes or stays by itself

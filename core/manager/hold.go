@@ -35,7 +35,11 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 
 // begin starts a part that nobody had before.
 func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
-	p := &part{job: o.Job, gate: c.gate, epoch: c.epoch(), file: c.file, accepted: env.Now()}
+	seed, err := decodePart(o.Job, o.Record, env.Now())
+	if err != nil {
+		node.Bug("manager: the seed of job %v: %v", o.Job, err)
+	}
+	p := &part{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
 	p.fence = message.Fence{Job: p.epoch, Manager: o.Token.Packed()}
 	p.deadline = c.began.Add(m.config.hold(m.config.DatacenterLease))
 	m.install(env, p)
@@ -51,6 +55,9 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 		f.state = message.WorkflowPending
 	}
 	m.announce(env, p)
+	if c.epoch() > p.epoch {
+		m.adoptEpoch(env, p, c.epoch(), "dispatch") // it came meanwhile
+	}
 	if c.cancel != nil {
 		m.cancel(env, p, c.cancel)
 	}
@@ -91,7 +98,7 @@ func (m *Machine) lapse(env node.Env, p *part) {
 // onVacant: a part's holder is silent for longer than its lease, or was this
 // manager before it restarted, or hands it over.
 func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
-	if m.parts[o.Job] != nil || m.claims[o.Job] != nil || m.draining {
+	if m.parts[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
 		return
 	}
 	m.claims[o.Job] = &claim{asked: true, began: env.Now()}
