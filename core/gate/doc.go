@@ -4,9 +4,9 @@
 // It does not place anything on workers (core/manager does), runs nothing, and is
 // no consensus of its own: who owns a job is decided by registers (core/lease),
 // what a record names is kept by core/archive, whose turn it is by core/ring, who
-// lives by core/swim, who keeps house by core/election, how well this gate itself does by
-// core/health. A job belongs to the gate
-// that holds its register; any gate tells of a job that has ended.
+// lives by core/swim, who keeps house by core/election, how well this gate itself
+// does by core/health. A job belongs to the gate that holds its register; any gate
+// tells of a job that has ended.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/job holds
 // the law of states.
