@@ -22,8 +22,8 @@ type stormKind struct {
 	aimed      string // what it may be aimed at: letters of timer, store
 }
 
-// stormKinds is everything that can be drawn. A client, gate, manager or worker
-// that returns has its disk: losing it is a scenario of its own.
+// stormKinds is everything that can be drawn. Who returns has its disk: which ones
+// are lost is drawn apart, by loseMinorities.
 func stormKinds(beyond bool) []stormKind {
 	const minute = time.Minute
 	drift := int64(sim.DriftBound)
@@ -191,6 +191,21 @@ func (s *stage) drawAim(k stormKind) string {
 	}
 	offsets := []string{"", "-1ms", "-1ns", "+1ns", "+1ms"}
 	return target + offsets[s.rand.Int(len(offsets))]
+}
+
+// loseMinorities lets a minority of each group come back without its disk once, and
+// any worker: what a majority was told outlives that.
+func (s *stage) loseMinorities() {
+	lost := s.choose(s.workers, 1+s.rand.Int(2))
+	for _, g := range s.groups() {
+		if n := (len(g) - 1) / 2; n > 0 && s.rand.Chance(1, 2) {
+			lost = append(lost, s.choose(g, 1+s.rand.Int(n))...)
+		}
+	}
+	s.draw("%d disks are lost", len(lost))
+	for _, id := range lost {
+		s.fault(sim.Fault{At: s.drawTime(), For: s.drawLength(time.Minute), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+	}
 }
 
 // oneGroup is all gates, or the managers of one datacenter.

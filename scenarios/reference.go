@@ -17,7 +17,7 @@ func reference() []Scenario {
 		},
 		{
 			Name:    "storm",
-			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn disks, drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
+			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
 			Virtual: 5 * time.Minute,
 			build:   buildStorm,
 		},
@@ -61,4 +61,7 @@ func buildStorm(s *stage) {
 	s.draw("jobs name %d datacenters", l.datacenters)
 	s.submitAll(l)
 	s.swarm(stormKinds(s.beyond))
+	if s.rand.Chance(1, 4) {
+		s.loseMinorities()
+	}
 }

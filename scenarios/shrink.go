@@ -22,7 +22,7 @@ func Cause(o Outcome, detail string) string {
 // every number.
 func varying() *regexp.Regexp {
 	job := len(message.JobID{}.String())
-	return regexp.MustCompile(fmt.Sprintf(`\b[0-9a-z]{%d}\b|\b(client|gate|manager|worker|node)-[a-z0-9-]+|\b[0-9][0-9a-zµ.]*`, job))
+	return regexp.MustCompile(fmt.Sprintf(`\b[0-9a-z]{%d}\b|\b(client|gate|manager|worker|node)-[a-z0-9-]+|\bdc-[a-z0-9]+|\b[0-9][0-9a-zµ.]*`, job))
 }
 
 // Cause of a run that failed.
