@@ -189,7 +189,7 @@ func (m *Machine) derive(env node.Env, p *part) {
 			if s.state == message.WorkflowFailed && f.failure == "" && f.end == message.WorkflowNone {
 				f.failure = cmpReason(s.why)
 			}
-			if s.kept != nil {
+			if s.kept != nil || s.state == message.WorkflowRunning { // adopted while the files were on their way
 				f.state, p.state = message.WorkflowRunning, message.JobRunning
 			}
 		}

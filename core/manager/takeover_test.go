@@ -15,10 +15,15 @@ import (
 // started runs a job until some of its slices do.
 func started(t *testing.T) (*datacenter, *modelJob, *host) {
 	t.Helper()
+	return startedLayers(t, 2)
+}
+
+func startedLayers(t *testing.T, layers int) (*datacenter, *modelJob, *host) {
+	t.Helper()
 	d := newDatacenter(t, 3)
 	d.run(3 * time.Second)
 	d.slow(true)
-	j := d.submit(1, 2, 6)
+	j := d.submit(1, layers, 6)
 	d.until("it runs", 10*time.Second, func() bool { return d.running(j.dispatch.Job) >= 2 })
 	d.run(1500 * time.Millisecond)
 	return d, j, d.holder(j.dispatch.Job)

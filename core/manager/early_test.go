@@ -1,0 +1,49 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// A worker's heartbeat comes while the files of a part that is taken over are
+// still on their way: what it lists goes on, and the part ends.
+func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
+	d, j, old := startedLayers(t, 1)
+	// Nobody else has the dispatch but by asking.
+	old.crash()
+	for _, h := range d.managers {
+		if h == old {
+			continue
+		}
+		m := h.machine.(*Machine)
+		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		for _, f := range filesOf(j.dispatch.Job, seen.Record) {
+			m.files.Drop(h, f)
+		}
+	}
+	d.run(4 * time.Second)
+	taken := 0
+	for _, h := range d.managers {
+		if m, ok := h.machine.(*Machine); ok && m.parts[j.dispatch.Job] != nil && m.parts[j.dispatch.Job].missing > 0 {
+			taken++
+			for _, f := range m.parts[j.dispatch.Job].workflows {
+				for _, s := range f.slices {
+					if s.open && s.state != message.WorkflowRunning {
+						t.Errorf("%v waits, its worker has listed it", s.id)
+					}
+				}
+			}
+		}
+	}
+	if taken != 1 {
+		t.Fatalf("%d managers wait for its files", taken)
+	}
+	old.start()
+	d.slow(false)
+	want(t, d.ended(j, 40*time.Second), message.JobCompleted)
+	if len(d.runs) < 2 || d.runs[0].end == 0 || d.runs[0].end.Sub(d.runs[0].began) < 5*time.Second {
+		t.Errorf("%+v", d.runs[0])
+	}
+}
