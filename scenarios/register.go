@@ -14,7 +14,7 @@ import (
 
 // registers are the worlds of lease registers without any role around them.
 func registers() []Scenario {
-	return []Scenario{
+	return append(leases(), []Scenario{
 		{
 			Name:    "register",
 			Doc:     "Three to seven acceptors and two receivers of orders, and nothing else: jobs are acquired, updated, read, handed over and released at random while datagrams come late by up to three leases, twice, or never, nodes crash between promise and answer, pause for longer than a lease, lose disks, and clocks run at the bound of their drift. Tokens are unique and rise, windows never overlap, updates and reads are linearizable, no receiver obeys an old token; once healed every job has an owner.",
@@ -28,7 +28,7 @@ func registers() []Scenario {
 			Beyond:  true,
 			build:   func(s *stage) { buildRegister(s, true) },
 		},
-	}
+	}...)
 }
 
 // registerWorld is a group of registrars and those who obey them.
@@ -38,6 +38,7 @@ type registerWorld struct {
 	members  []node.ID
 	obeyers  []node.ID
 	machines map[node.ID]*registrar
+	script   *leaseStage // of a directed world
 }
 
 // registrars adds and starts a group of them; pace is how often each member does something.
@@ -61,7 +62,7 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 			c := w.config
 			c.Self = s.world.Addr(id)
 			m := newRegistrar(c, w.jobs, obeyers, pace)
-			m.calm = s.world.Now() >= s.heal
+			m.calm, m.script = s.world.Now() >= s.heal, w.script
 			w.machines[id] = m
 			return m
 		}))

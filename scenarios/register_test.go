@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"strings"
 	"testing"
 
 	"hyperscale/scenarios"
@@ -8,15 +9,16 @@ import (
 
 // A register is proved by many worlds, of which these are the smallest.
 func TestRegisters(t *testing.T) {
-	for _, name := range []string{"register", "register-beyond"} {
-		s, err := scenarios.Find(name)
-		if err != nil {
-			t.Fatal(err)
+	for _, s := range scenarios.All() {
+		if !strings.HasPrefix(s.Name, "register") {
+			continue
 		}
-		for seed := range uint64(30) {
-			if r := s.Run(scenarios.Options{Seed: seed}); r.Outcome != scenarios.OK {
-				t.Errorf("%s, seed %d: %s: %s", name, seed, r.Outcome, r.Detail)
+		t.Run(s.Name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				if r := s.Run(scenarios.Options{Seed: seed}); r.Outcome != scenarios.OK {
+					t.Errorf("seed %d: %s: %s", seed, r.Outcome, r.Detail)
+				}
 			}
-		}
+		})
 	}
 }

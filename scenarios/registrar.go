@@ -13,8 +13,8 @@ import (
 
 // Timer kinds of the machines around registers.
 const (
-	registerAct  uint8 = iota + 1 // the next thing to do
-	registerSend                  // an order is sent again, under whatever token stands by then
+	registerAct uint8 = iota + 1 // the next thing to do
+	registerTry                  // what a script wants and was denied is tried again
 )
 
 // registrar is a member of a group of registers and nothing else: it acquires,
@@ -30,12 +30,14 @@ type registrar struct {
 	tickets   uint64
 	value     uint64
 	wanted    map[message.JobID]bool // an acquisition is under way
+	script    *leaseStage            // who says what it does until it is calm; nil: it draws that
+	eager     map[message.JobID]bool // a script wants it: what is denied is tried again
 }
 
 var _ node.Machine = (*registrar)(nil)
 
 func newRegistrar(c lease.Config, jobs []message.JobID, obeyers []node.Addr, pace time.Duration) *registrar {
-	return &registrar{registers: lease.New(c, datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}}
+	return &registrar{registers: lease.New(c, datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}, eager: map[message.JobID]bool{}}
 }
 
 // datagrams posts everything as one: the harshest way there is.
@@ -48,7 +50,7 @@ func (datagrams) Post(env node.Env, to node.Addr, m node.Message) { env.Datagram
 func (m *registrar) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
-		m.value = env.Self().Incarnation<<32 | uint64(len(env.Self().ID))<<24
+		m.value = node.MixString(env.Self().Incarnation, string(env.Self().ID))
 		m.registers.Start(env)
 		m.actLater(env)
 	case node.InputMessage:
@@ -56,12 +58,19 @@ func (m *registrar) Step(env node.Env, in *node.Input) {
 	case node.InputStored:
 		m.registers.Stored(env, in)
 	case node.InputTimer:
-		if in.Timer.Part == node.PartLease {
+		switch {
+		case in.Timer.Part == node.PartLease:
 			m.registers.Fire(env, in.Timer)
-		} else {
-			m.act(env)
+		case in.Timer.Kind == registerTry:
+			m.tryAgain(env)
+		default:
+			if m.script == nil || m.calm {
+				m.act(env)
+			}
 			m.actLater(env)
 		}
+	case node.InputCommand:
+		m.script.deeds[in.Message.(*message.Order).Value](env, m)
 	case node.InputStop:
 		env.Halt("")
 	}
@@ -99,6 +108,16 @@ func (m *registrar) act(env node.Env) {
 	}
 }
 
+// tryAgain is for what a script wants, as soon as the time has passed for which it
+// was denied.
+func (m *registrar) tryAgain(env node.Env) {
+	for _, job := range m.jobs {
+		if _, holds := m.registers.Holds(env.Now(), job); m.eager[job] && !holds && !m.wanted[job] {
+			m.want(env, job)
+		}
+	}
+}
+
 func (m *registrar) want(env node.Env, job message.JobID) {
 	m.wanted[job] = true
 	m.registers.Acquire(env, job, m.record())
@@ -125,7 +144,13 @@ func (m *registrar) heed(env node.Env) {
 		switch o.Kind {
 		case lease.Granted, lease.Denied, lease.Lost, lease.Released:
 			delete(m.wanted, o.Job)
+			if o.Kind == lease.Denied && m.eager[o.Job] && !m.calm {
+				env.SetTimer(node.Key(node.PartRegister, registerTry), o.Left)
+			}
 		case lease.Vacant:
+			if m.script != nil && !m.calm && !o.Consented {
+				continue
+			}
 			if slices.Contains(m.jobs, o.Job) && !m.wanted[o.Job] {
 				m.want(env, o.Job)
 			}

@@ -59,6 +59,9 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
 		return
 	}
+	if w.courier != nil && w.courier(Letter{From: p.peer.ID, To: q.peer.ID, Message: m, life: p.life}) {
+		return
+	}
 	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q.index), size)
 	for i := range d.Count {
 		j, e := w.queue.add(d.At[i], eventDatagram)

@@ -53,6 +53,7 @@ type World struct {
 	faults  []*activeFault
 	shots   []*shot               // of faults that wait for what they are aimed at
 	aims    map[*netsim.Rule]*aim // of rules that hold datagrams
+	courier func(Letter) bool     // nil: the network has all datagrams
 	scripts []func()
 	idle    []uint32 // free places of scripts
 	reasons []string // of streams that break, until they are told
@@ -137,6 +138,9 @@ func (w *World) Acting() node.ID {
 
 // Place returns where a node is.
 func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
+
+// Records says how many records a node has on its disk.
+func (w *World) Records(id node.ID) int { return len(w.find(id).disk.records) }
 
 // Nodes returns all names in the order of Add.
 func (w *World) Nodes() []node.ID {
