@@ -36,7 +36,7 @@ is said, and the verdict is on the new one.`,
 			if err := watch.check(false); err != nil {
 				return err
 			}
-			return interruptible(func() error { return replay(cmd.OutOrStdout(), cmd.ErrOrStderr(), s, f, &watch) })
+			return interruptible(func() error { return replay(cmd.OutOrStdout(), cmd.ErrOrStderr(), s, f, args[0], &watch) })
 		}),
 	}
 	watch.add(cmd.Flags())
@@ -63,13 +63,14 @@ func optionsOf(f *schedule.File) scenarios.Options {
 
 // replay tells the verdict on stdout, and on stderr where it departs from what
 // was recorded.
-func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, watch *watchFlags) error {
+func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, name string, watch *watchFlags) error {
 	o := optionsOf(f)
 	w, err := watch.watch()
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	w.again = "hyperscale sim replay " + name
 	r, took, err := w.play(s, o)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, watch 
 	if watch.json {
 		err = json.NewEncoder(out).Encode(lineOf(&r, took))
 	} else {
-		err = reportRun(out, &r, took, o)
+		err = reportRun(out, &r, took, w.again)
 	}
 	if err != nil {
 		return err

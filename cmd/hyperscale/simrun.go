@@ -80,7 +80,7 @@ func runSeeds(out io.Writer, s scenarios.Scenario, seeds seedRange, o scenarios.
 		case seeds.many():
 			err = reportBriefly(out, &r, took, o)
 		default:
-			err = reportRun(out, &r, took, o)
+			err = reportRun(out, &r, took, repro(r.Scenario, r.Seed, lastsFor(&r, o), o.Wire))
 		}
 		if err != nil {
 			return err
@@ -128,8 +128,8 @@ func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o sce
 	return err
 }
 
-// reportRun tells a run to a person.
-func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, o scenarios.Options) error {
+// reportRun tells a run to a person, and how it is played again.
+func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again string) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
@@ -156,9 +156,7 @@ func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, o scenari
 	for _, v := range others(r) {
 		b.WriteString(wrap("also: "+ui.Clean(v), 2, 100) + "\n")
 	}
-	// A panic ends the world early: play it for as long as was asked.
-	fmt.Fprintf(&b, "\nagain: %s\n   by: %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n",
-		repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire), builtFrom())
+	fmt.Fprintf(&b, "\nagain: %s\n   by: %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", again, builtFrom())
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -93,6 +94,7 @@ type watched struct {
 	picture *os.File
 	story   *story.Recorder
 	drawing *picture.Recorder
+	again   string // the command that plays it again, if it is not of a seed
 }
 
 // createFor makes a file that a flag names.
@@ -173,7 +175,7 @@ func (w *watched) play(s scenarios.Scenario, o scenarios.Options) (r scenarios.R
 func (w *watched) draw(s scenarios.Scenario, o scenarios.Options, r *scenarios.Report) error {
 	about := picture.About{
 		Title:  fmt.Sprintf("%s, seed %d: %s", r.Scenario, r.Seed, r.Outcome),
-		Notes:  []string{repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire), "Played by " + builtFrom() + "."},
+		Notes:  []string{cmp.Or(w.again, repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire)), "Played by " + builtFrom() + "."},
 		Healed: r.Healed,
 	}
 	if r.Outcome != scenarios.OK {
