@@ -183,6 +183,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 	}
 	for i := range rec.Parts {
 		p := loadedPart(&rec.Parts[i], now)
+		p.renewed = now.Add(m.inFlight()) // a dispatch of the gate before may be on its way
 		if j.state.Terminal() && p.phase != partDone {
 			p.phase, p.counted = partDone, p.accepted // its result is in the job's
 		}
@@ -196,7 +197,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 func loadedPart(r *partRecord, now node.Instant) *part {
 	p := &part{
 		datacenter: r.Datacenter, manager: r.Manager, fence: r.Fence, file: message.FileDigest(r.Counted),
-		ever: true, accepted: r.Accepted, losses: r.Losses, since: now, sent: now, renewed: now,
+		ever: true, accepted: r.Accepted, losses: r.Losses, since: now, sent: now,
 	}
 	switch {
 	case r.Counted != (fileName{}):

@@ -141,8 +141,7 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 		return
 	}
 	p.ever = true
-	// The manager counts from when it arrives, and no stream outlives such a silence.
-	p.renewed = max(p.renewed, env.Now().Add(2*m.config.ManagerSilence))
+	p.renewed = max(p.renewed, env.Now().Add(m.inFlight()))
 	if !slices.Contains(p.asked, p.manager) {
 		p.asked = append(p.asked, p.manager)
 		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
@@ -152,6 +151,10 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 		RunTimeout: j.left(env.Now()).Round(time.Microsecond),
 	})
 }
+
+// inFlight bounds how long after its sending a dispatch can arrive, from when its
+// manager counts: no stream outlives such a silence.
+func (m *Machine) inFlight() time.Duration { return 2 * m.config.ManagerSilence }
 
 // partOf finds the part that an answer is about: that of its sender's
 // datacenter, or, before it registers, the one that was its own.
