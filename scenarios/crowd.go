@@ -33,7 +33,8 @@ type crowd struct {
 	guilty   map[node.ID]bool // something happens to them: they may be suspected, and err
 	calm     bool             // nobody may even be suspected
 	deaths   map[node.ID]map[node.ID]time.Duration
-	why      map[string]int // reasons of deaths
+	why      map[string]int  // reasons of deaths
+	holds    map[node.ID]int // how often evictions were held
 }
 
 // sight is a member as an observer sees it.
@@ -42,11 +43,14 @@ type sight struct {
 	incarnation uint64
 }
 
-// crowd builds n members. Each is started by whoever builds the world.
-func (s *stage) crowd(n int, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
+// size of a crowd: members, evenly over so many places.
+type size struct{ members, places int }
+
+// crowd builds members. Each is started by whoever builds the world.
+func (s *stage) crowd(n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
 	c := &crowd{
 		stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{},
-		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{},
+		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{}, holds: map[node.ID]int{},
 	}
 	c.config = func(i int) swim.Config {
 		base := swim.Default()
@@ -56,9 +60,9 @@ func (s *stage) crowd(n int, spec sim.Spec, config func(i int, c *swim.Config)) 
 		}
 		return base
 	}
-	for i := range n {
+	for i := range n.members {
 		id := node.ID(fmt.Sprintf("member-%04d", i))
-		spec.ID, spec.Role, spec.Place = id, node.RoleToy, datacenter(0)
+		spec.ID, spec.Role, spec.Place = id, node.RoleToy, datacenter(i*n.places/n.members)
 		spec.New = func() node.Machine { return &crowdMember{crowd: c, id: id, group: c.fresh(i, id)} }
 		s.world.Add(spec)
 		c.ids = append(c.ids, id)
@@ -99,8 +103,14 @@ func (c *crowd) roster() []*swim.Identity {
 	return all
 }
 
-// warm is a crowd that knows itself from the start, with three seeds, started.
+// warm is a crowd in one place that knows itself from the start, with three seeds,
+// started.
 func (s *stage) warm(n int, spec sim.Spec, config func(*swim.Config)) *crowd {
+	return s.warmIn(size{n, 1}, spec, config)
+}
+
+// warmIn is the same in many places.
+func (s *stage) warmIn(n size, spec sim.Spec, config func(*swim.Config)) *crowd {
 	var seeds []node.Addr
 	var roster []*swim.Identity
 	c := s.crowd(n, spec, func(_ int, o *swim.Config) {
@@ -109,7 +119,7 @@ func (s *stage) warm(n int, spec sim.Spec, config func(*swim.Config)) *crowd {
 			config(o)
 		}
 	})
-	seeds, roster = c.addrs(min(3, n)), c.roster()
+	seeds, roster = c.addrs(min(3, n.members)), c.roster()
 	for _, id := range c.ids {
 		s.world.Start(id)
 	}
@@ -136,6 +146,9 @@ func (c *crowd) violate(id node.ID, format string, args ...any) {
 
 // see judges one step of one member at one observer.
 func (c *crowd) see(at node.ID, ch *swim.Change) {
+	if ch.Kind == swim.ChangeHold && ch.Hold {
+		c.holds[at]++
+	}
 	if ch.Kind != swim.ChangeMember {
 		return
 	}
@@ -196,6 +209,17 @@ func legalStep(from, to swim.State) bool {
 		return to == swim.Alive || to == swim.Removed
 	}
 	return false
+}
+
+// at returns the members of a place.
+func (c *crowd) at(place string) []node.ID {
+	var ids []node.ID
+	for _, id := range c.ids {
+		if c.world.Place(id) == place {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // settled judges that everybody who runs sees everybody who runs as alive in the

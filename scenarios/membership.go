@@ -33,6 +33,10 @@ func memberships() []Scenario {
 			Doc: "A group falls into two halves that take each other for dead, then the cut heals. Through its seeds it is one group again, and nobody falls because of what the other side believed."},
 		{Name: "leave-and-reap", Virtual: 4 * time.Minute, build: buildLeaveAndReap,
 			Doc: "Members leave one after the other, some return. Who leaves has left at everybody and is suspected by nobody; when it has been gone for long enough it is forgotten, and old news do not bring it back."},
+		{Name: "one-way-dc", Virtual: 5 * time.Minute, build: buildOneWayDC,
+			Doc: "For a while nothing that one datacenter says reaches the other; later, what passes between them takes half a second more for two seconds, again and again. Missing answers count: the mute are dead to those who do not hear them. Spikes alone do not: nobody falls because of them."},
+		{Name: "region-out", Virtual: 6 * time.Minute, build: buildRegionOut,
+			Doc: "Three of five regions are cut off at once, later each of them alone. While most of the group fails at once evictions are held, for a minute at most, once and without oscillation; a region that fails alone holds nothing."},
 		{Name: "lossy-few", Virtual: 100 * time.Second, build: buildLossyFew,
 			Doc: "Of a thousand members, ten lose four fifths of what they send. They flap; nobody else is taken for dead by anybody healthy."},
 		{Name: "crash-known", Virtual: 6 * time.Minute, build: buildCrashKnown,
@@ -42,7 +46,7 @@ func memberships() []Scenario {
 
 func buildBootTogether(s *stage) {
 	var all []node.Addr
-	c := s.crowd(40, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
+	c := s.crowd(size{40, 1}, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
 	all = c.addrs(len(c.ids))
 	c.calm = true
 	for i, id := range c.ids {
@@ -225,15 +229,61 @@ func buildLeaveAndReap(s *stage) {
 	}
 }
 
+func buildOneWayDC(s *stage) {
+	c := s.warmIn(size{32, 2}, sim.Spec{}, nil)
+	here, there := c.at(datacenter(0)), c.at(datacenter(1))
+	c.blame(c.ids...)
+	s.fault(sim.Fault{At: 10 * time.Second, For: 40 * time.Second, Kind: sim.FaultOneWay, Nodes: names(there), Peers: names(here)})
+	s.world.At(49*time.Second, func() {
+		for _, at := range here {
+			for _, id := range there {
+				if seen, _ := c.groups[at].Find(id); seen.State != swim.Dead && s.options.Faults == nil {
+					c.violate(at, "%s has not answered for 39 s, and is %v", id, seen.State)
+				}
+			}
+		}
+	})
+	s.world.At(95*time.Second, func() {
+		c.settled()
+		clear(c.guilty)
+	})
+	for at := 100 * time.Second; at < s.heal; at += 5 * time.Second {
+		s.fault(sim.Fault{At: at, For: 2 * time.Second, Kind: sim.FaultLatency, Nodes: names(there), Peers: names(here), Value: 500})
+	}
+}
+
+func buildRegionOut(s *stage) {
+	c := s.warmIn(size{40, 5}, sim.Spec{}, nil)
+	stay := append(c.at(datacenter(0)), c.at(datacenter(4))...)
+	var out []node.ID
+	for r := 1; r <= 3; r++ {
+		out = append(out, c.at(datacenter(r))...)
+	}
+	c.blame(out...)
+	s.fault(sim.Fault{At: 10 * time.Second, For: 40 * time.Second, Kind: sim.FaultPartition, Nodes: names(out), Peers: names(stay)})
+	held := func(want int, when string) {
+		for _, at := range stay {
+			if got := c.holds[at]; got != want && s.options.Faults == nil {
+				c.violate(at, "evictions were held %d times %s, want %d", got, when, want)
+			}
+			if c.groups[at].EvictionHold() {
+				c.violate(at, "evictions are held, though nobody is cut off")
+			}
+		}
+	}
+	s.world.At(100*time.Second, func() { held(1, "while three regions of five were cut off at once") })
+	for r := 1; r <= 3; r++ {
+		at := 110*time.Second + time.Duration(r-1)*40*time.Second
+		s.fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: names(c.at(datacenter(r))), Peers: names(stay)})
+	}
+	s.world.At(s.heal, func() { held(1, "and by single regions after that") })
+}
+
 func buildLossyFew(s *stage) {
 	c := s.warm(1000, sim.Spec{}, nil)
 	few := c.some(10)
 	c.blame(few...)
-	var names []string
-	for _, id := range few {
-		names = append(names, string(id))
-	}
-	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: names, Value: 800_000})
+	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: names(few), Value: 800_000})
 }
 
 func buildCrashKnown(s *stage) {

@@ -4,11 +4,9 @@
 // It does not say who leads (core/election), who owns what (core/lease), nor what
 // a role does about a death: it hands over outcomes, once, with Take.
 //
-// Source: SWIM (Das, Gupta, Motivala 2002), Lifeguard (Dadgar, Phillips, Currey,
-// arXiv 1707.00788). Departs from them: suspicions have a cap and local health
-// stretches by quarters (Config has both sets of formulas); a timer that fires
-// late judges nobody; lists are compared by a sum and exchanged only where it
-// differs.
+// Source: SWIM (Das, Gupta, Motivala 2002), Lifeguard (arXiv 1707.00788). Departs
+// from them by a cap, quarters, and what Config calls "not in the paper"; lists are
+// compared by a sum and exchanged only where it differs.
 //
 //	UNKNOWN -> ALIVE          it was heard, or heard of
 //	ALIVE   -> SUSPECT        a probe failed, here or at another
@@ -22,25 +20,18 @@
 //	S1 News are merged by (incarnation, state): in any order, any number of times,
 //	   they come to one view.
 //	S2 A suspicion's deadline never moves later.
-//	S3 An incarnation is raised by its own node alone; a death is outlived only by
-//	   a higher one. The node's own incarnation is its upper half, so every start
-//	   outlives what was said of the last.
-//	S4 An answer counts if it names the sequence and the target of this round and
-//	   comes from the target or from one who was asked.
+//	S3 A death is outlived by a higher incarnation only, and raised by its own node
+//	   alone; the node's incarnation is its upper half.
+//	S4 An answer counts if it names this round's sequence and target, and comes from
+//	   the target or from one who was asked.
 //	S5 A seed that was never heard is unconfirmed, and never suspected.
 //	S6 All but lists is within 1,200 bytes of body.
 //	S7 A death that is learnt has the outcome of one that was seen.
 //
-// A role hands over inputs, then takes outcomes:
-//
-//	group.Start(env)                           // at InputStart
-//	if group.Receive(env, in) || group.Opened(env, in) || group.Broken(env, in) ...
-//	if group.Fire(env, in.Timer) ...
-//	for _, c := range group.Take() { ... }     // after each of them
-//
-// A stream that somebody else opens for an exchange of lists is an opened stream
-// like any other to the role: SwimList comes on it, Receive answers there, and its
-// opener closes it.
+// A role calls Start at InputStart; Receive, Opened, Broken or Fire with each input,
+// which say whether it was the group's; and Take after each. A stream that somebody
+// else opens for an exchange of lists is like any other to the role: SwimList comes
+// on it, Receive answers there, its opener closes it.
 //
 // Read config.go, group.go, member.go, news.go, suspicion.go, probe.go, relay.go,
 // gossip.go, exchange.go, end.go, scale.go.

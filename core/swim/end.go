@@ -136,10 +136,10 @@ func (g *Group) weigh(env node.Env) {
 	failing := len(g.suspicions) + h.recent
 	correlated := g.config.HoldMax > 0 && total >= holdLeast && 2*failing > total
 	switch {
-	case !correlated:
+	case 3*failing <= total: // well below half, so that it does not come and go
 		h.spent = false
 		g.setHold(env, false)
-	case !h.on && !h.spent:
+	case correlated && !h.on && !h.spent:
 		env.SetTimer(node.Key(node.PartSwim, node.SwimHold), g.config.HoldMax)
 		g.setHold(env, true)
 	}

@@ -134,6 +134,7 @@ func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 
 // onList merges a page; the last one of whoever began is answered.
 func (g *Group) onList(env node.Env, in *node.Input, i uint32, m *message.SwimList) {
+	g.doubted = 0
 	g.hearAll(env, in.From, i, m.News, byList)
 	if m.More {
 		return

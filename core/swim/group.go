@@ -60,6 +60,7 @@ type Group struct {
 	sequence   uint64
 	round      round
 	silence    int // rounds in a row without an answer or a nack
+	doubted    int // deaths of this page of a list that were put to their subjects
 	relays     map[uint64]*relay
 	exchange   exchange
 	hold       hold

@@ -81,9 +81,10 @@ func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 			g.set(i, n.Incarnation, r.state)
 			g.tell(env, i, classOf(r.state))
 		case r.state.Gone():
+		case how == byList && state == Dead && g.config.Distrust:
+			g.doubt(env, i, n)
 		case how == byList && state == Dead:
-			// The other side of a cut that healed takes us all for dead: whoever lives
-			// gets the time of a suspicion to say so.
+			// Whoever lives gets the time of a suspicion to say so.
 			g.merge(env, i, &message.SwimNews{
 				Node: n.Node, Addr: n.Addr, Role: n.Role, Incarnation: n.Incarnation, State: uint8(Suspect), By: n.By,
 			}, how)
@@ -219,6 +220,21 @@ func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	if from.Addr != "" {
 		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
 	}
+}
+
+// doubt is for a death in the list of another that is none here: after a cut that
+// healed, each side has taken the other for dead. The member itself is asked; if it
+// is dead, the next probe of it says so.
+func (g *Group) doubt(env node.Env, i uint32, n *message.SwimNews) {
+	if g.doubted >= recantMax {
+		return
+	}
+	g.doubted++
+	accusation := *n
+	accusation.State = uint8(Suspect)
+	env.Datagram(g.table.records[i].who.Addr, &message.SwimGossip{
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{accusation},
+	})
 }
 
 // recantMax bounds whom this node asks at once; others ask others.

@@ -152,6 +152,7 @@ func TestDatagramsFit(t *testing.T) {
 		}
 		w.Advance(5 * time.Second)
 		limit := sendsMax(g.config.GossipFactor, 40) + g.config.GossipFanout
+		//lint:orderfree each is judged alone
 		for what, n := range sends {
 			if n > limit*2 { // a suspicion is told afresh when it is confirmed or raised again
 				t.Fatalf("%s was sent %d times, at most %d", what, n, limit*2)
