@@ -55,6 +55,14 @@ func leases() []Scenario {
 			Doc: "Power is lost again and again while promises and accepts of contending members are being written to slow disks. A promise was never told, or it is there."},
 		{Name: "register-same-key", build: leaseSameKeyTwoGates,
 			Doc: "Two members acquire one job at most a few milliseconds apart, with different records, and the one that gets it crashes while its first update is open. There is one job with one record at a time; the one that waits starts none."},
+		{Name: "register-restarted-acceptors", build: leaseRestartedAcceptors,
+			Doc: "All acceptors but the holder restart while it holds, one after the other or at once. How long they had taken it for held they have forgotten, so they wait for all of it again: nobody is granted the job while the holder may act."},
+		{Name: "register-late-read", build: leaseLateRead,
+			Doc: "The answers to one read come when it has ended and the next one of the same reader is under way, after an update. They count for nothing: the second read tells the update."},
+		{Name: "register-last-tick", build: leaseLastTick,
+			Doc: "A prepare reaches an acceptor in the last nanosecond in which the lease is held there, and in the first one in which it is not; the holder looks at its own window likewise. The window is as long as the formula says, to the nanosecond, on both sides."},
+		{Name: "register-lost-majority", build: leaseLostMajority,
+			Doc: "Two of three return without their disks, and the third is down. Nobody founds anew: nothing is granted, until the one that kept its disk is started to recover the group. What it knows is the truth then, above all tokens of before."},
 	}
 	for i := range all {
 		all[i].Virtual, all[i].network = 4*time.Minute, quietNetwork
@@ -95,6 +103,12 @@ func leaseLateAnswers(s *stage) {
 	p := s.leaseStage(3, s.quietLength(), 0)
 	p.acquires(founded+ms, 0)
 	from, sent := founded, founded
+	if s.rand.Chance(1, 4) { // of a grant, when the job is another's
+		late := p.keep(from, anybody, 0, accepteds)
+		p.comes(founded+p.length+p.length/2, late)
+		p.acquires(founded+p.length/2, 2)
+		return
+	}
 	switch s.rand.Int(3) {
 	case 1: // of the renewal
 		from, sent = founded+300*ms, founded+p.length/3
@@ -442,4 +456,112 @@ func leaseSameKeyTwoGates(s *stage) {
 		at += 2 * p.length
 	}
 	p.reads(at, 2)
+}
+
+func leaseRestartedAcceptors(s *stage) {
+	n := 3 + 2*s.rand.Int(2)
+	p := s.leaseStage(n, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	t := founded + s.rand.Duration(300*ms, p.length)
+	for i := 1; i < n; i++ {
+		p.crash(t+s.rand.Duration(0, 300*ms), 100*ms, i, "", false)
+		p.cut(t, founded+4*p.length, 0, i)
+	}
+	p.acquires(t+600*ms, n-1)
+	p.acquires(t+600*ms, n-2)
+}
+
+func leaseLateRead(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	late := p.keep(founded+400*ms, anybody, 2, answers)
+	p.reads(founded+410*ms, 2)
+	t := founded + 500*ms + p.length/6 // the read has ended
+	p.updates(t, 0)
+	p.reads(t+100*ms, 2)
+	p.comes(t+101*ms, late)
+}
+
+// leaseLastTick looks at both ends of a lease that is never renewed.
+func leaseLastTick(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), sim.DriftBound)
+	hold, guard := p.length-p.length/100-tick, p.length+p.length/100+tick
+	var window, held node.Instant // when the holder sent, and the acceptor received
+	asked := p.keep(founded, 2, 1, prepares)
+	p.world.Engage(func(l sim.Letter) bool {
+		if l.From == p.ids[0] && l.To == p.ids[1] && carriedBy(l.Message)&accepts != 0 {
+			if held != 0 {
+				return true // only the first one comes
+			}
+			window = p.local(p.ids[0])
+			at := p.world.Now() + 100*time.Microsecond
+			p.world.Deliver(l, at)
+			p.world.At(at, func() { held = p.local(p.ids[1]) })
+			return true
+		}
+		return p.courier(l)
+	})
+	early := s.rand.Chance(1, 2)
+	look := func() {
+		end, over := window.Add(hold), held.Add(guard)
+		at := p.world.When(p.ids[0], end)
+		p.world.At(at-time.Nanosecond, func() {
+			if !p.holds(0) && p.local(p.ids[0]) < end {
+				p.violate("T2", 0, "its window ended before its clock read %v", time.Duration(end))
+			}
+		})
+		p.world.At(at, func() {
+			if p.holds(0) {
+				p.violate("T2", 0, "it acts when its clock reads %v, at which its window has ended", time.Duration(end))
+			}
+		})
+		at = p.world.When(p.ids[1], over)
+		if early {
+			at -= time.Nanosecond
+		}
+		p.comes(at, asked)
+		told := carried(0)
+		p.world.At(at, func() {
+			p.world.Engage(func(l sim.Letter) bool {
+				if l.From == p.ids[1] && l.To == p.ids[2] && told == 0 {
+					told = carriedBy(l.Message) & (promises | refusals)
+				}
+				return p.courier(l)
+			})
+		})
+		p.world.At(at+50*ms, func() {
+			switch {
+			case early && told&promises != 0:
+				p.violate("T2", 1, "it promised in the last nanosecond in which the lease is held")
+			case !early && told&refusals != 0:
+				p.violate("T2", 1, "it refused when the lease was not held any more")
+			}
+		})
+	}
+	p.acquires(founded, 0)
+	p.cut(founded+200*ms, founded+3*p.length, 0, 2)
+	p.world.At(founded+200*ms, look)
+	p.keep(founded+200*ms, 0, 1, accepts)
+	p.keep(founded+200*ms, 1, 0, accepteds)
+	p.acquires(founded+p.length/2+p.length/2, 2)
+}
+
+func leaseLostMajority(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	p.updates(founded+300*ms, 0)
+	p.updates(founded+400*ms, 0)
+	p.world.At(founded+500*ms, func() { p.world.Crash(p.ids[0]) })
+	for i := 1; i < 3; i++ {
+		p.crash(founded+600*ms+time.Duration(s.rand.Int(300))*ms, 500*ms, i, "", true)
+	}
+	back := founded + 3*p.length
+	for at := founded + 1500*ms; at < back; at += p.length / 4 {
+		p.acquires(at, 1)
+		p.acquires(at, 2)
+	}
+	p.world.At(back, func() {
+		p.w.recover = p.ids[0]
+		p.world.Start(p.ids[0])
+	})
 }

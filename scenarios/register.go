@@ -39,6 +39,7 @@ type registerWorld struct {
 	obeyers  []node.ID
 	machines map[node.ID]*registrar
 	script   *leaseStage // of a directed world
+	recover  node.ID     // who is started to recover the group
 }
 
 // registrars adds and starts a group of them; pace is how often each member does something.
@@ -60,7 +61,7 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 		id := node.ID(fmt.Sprintf("acceptor-%d", i+1))
 		w.members = append(w.members, s.toy(string(id), i, driftPPM, func() node.Machine {
 			c := w.config
-			c.Self = s.world.Addr(id)
+			c.Self, c.Recover = s.world.Addr(id), w.recover == id
 			m := newRegistrar(c, w.jobs, obeyers, pace)
 			m.calm, m.script = s.world.Now() >= s.heal, w.script
 			w.machines[id] = m
