@@ -216,8 +216,20 @@ func (s *sweep[S, O]) spread(c config[S]) {
 		if !ok || o.fate == abandoned && next == c.state {
 			continue
 		}
-		s.work = append(s.work, config[S]{c.done | 1<<slot, next})
+		s.work = append(s.work, s.settled(config[S]{c.done | 1<<slot, next}))
 	}
+}
+
+// settled takes what was abandoned and can change nothing any more for done: of n
+// who tried in vain, each under a higher token, only the highest matters, and not
+// which of the 2^n others came before it.
+func (s *sweep[S, O]) settled(c config[S]) config[S] {
+	for slot, i := range s.slots {
+		if i >= 0 && c.done&(1<<slot) == 0 && s.p.ops[i].fate == abandoned && s.p.model.Idle(c.state, &s.p.ops[i].o) {
+			c.done |= 1 << slot
+		}
+	}
+	return c
 }
 
 // merge drops configurations that have become equal.
