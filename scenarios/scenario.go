@@ -39,7 +39,7 @@ type Scenario struct {
 
 // All returns every scenario, by name.
 func All() []Scenario {
-	all := slices.Concat(reference(), directed(), gossips(), memberships(), registers(), canaries())
+	all := slices.Concat(reference(), directed(), worlds(), gossips(), memberships(), registers(), canaries())
 	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
@@ -232,6 +232,9 @@ func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Even
 	s := t.stage
 	record := checker.Record{At: at, Node: id, Incarnation: incarnation, Local: s.local(id), Event: e}
 	s.checker.Observe(record)
+	for _, look := range s.witness {
+		look(record)
+	}
 	if s.options.History != nil {
 		s.options.History(record)
 	}

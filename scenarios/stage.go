@@ -24,8 +24,10 @@ type stage struct {
 	nodes, gates, managers, workers, clients []node.ID
 
 	orders   []*order
-	complete bool // nothing here keeps a job from completing
-	late     late // orders that come again; idle but in one world
+	complete bool                   // nothing here keeps a job from completing
+	late     late                   // orders that come again; idle but in one world
+	witness  []func(checker.Record) // what this world looks at besides
+	verdicts []func()               // and what it judges at the end of a whole run
 	faults   []sim.Fault
 	draws    []string
 	heal     time.Duration   // when the last fault is healed; liveness is judged from then on
@@ -107,6 +109,9 @@ func (s *stage) play() {
 	}
 	s.checker.Finish(s.world.Now(), LivenessBound)
 	s.finishClients()
+	for _, judge := range s.verdicts {
+		judge()
+	}
 }
 
 // cutShort lets the world run and says whether it has ended before its time.

@@ -29,10 +29,12 @@ type order struct {
 	job     message.JobID
 	acked   bool
 	at      time.Duration // when it was
+	ended   time.Duration // when its result was shown
 	cancel  bool
 	results int
 	shown   message.JobState // the last that it was told
 	plan    *message.Plan
+	submit  *message.JobSubmit // until it is sent a world may change it
 }
 
 // submitAll schedules the whole stream: the i-th job at i times every.
@@ -57,6 +59,7 @@ func (s *stage) submission(o *order, l load, n int) *message.JobSubmit {
 	o.plan = &plan
 	m := &message.JobSubmit{Key: o.key, Name: "model", Plan: plan,
 		Program: message.Program{Main: "model.star", Files: []message.File{{Name: "model.star", Data: []byte("# " + o.key)}}}}
+	o.submit = m
 	first := s.rand.Int(s.topology.datacenters)
 	for i := range l.datacenters {
 		m.Datacenters = append(m.Datacenters, datacenter((first+i)%s.topology.datacenters))
@@ -141,6 +144,7 @@ func progress(s message.JobState) int {
 func (s *stage) onResult(o *order, r *message.Result) {
 	at := s.record(o.client)
 	o.results++
+	o.ended = s.world.Now()
 	if o.results > 1 {
 		s.checker.Violate("T8", at, "the result of job %v was delivered %d times to one watch", o.job, o.results)
 	}

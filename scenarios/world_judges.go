@@ -1,0 +1,75 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// attemptAt is an attempt of a slice on a worker.
+type attemptAt struct {
+	worker     node.ID
+	datacenter string
+	slice      message.SliceID
+}
+
+// oneDatacenter judges that executors of a job that names no datacenter never run
+// in two of them at a time.
+func (s *stage) oneDatacenter() {
+	running := map[message.JobID][]attemptAt{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		e, ok := r.Event.(event.SliceStarted)
+		if !ok {
+			return
+		}
+		job := e.Slice.Job
+		running[job] = slices.DeleteFunc(running[job], func(a attemptAt) bool { return !s.world.Executes(a.worker, a.slice) })
+		for _, a := range running[job] {
+			if a.datacenter != e.Datacenter {
+				s.checker.Violate("T13", r, "slice %v was started in %s while slice %v of its job still ran in %s on %s", e.Slice, e.Datacenter, a.slice, a.datacenter, a.worker)
+			}
+		}
+		running[job] = append(running[job], attemptAt{r.Node, e.Datacenter, e.Slice})
+	})
+}
+
+// losesNobody judges that no gate and no manager gives another one up in a time in
+// which nobody was cut off.
+func (s *stage) losesNobody(from, to time.Duration) {
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {
+			s.checker.Violate("P", r, "%s gave %s up, which was only slow: %s", r.Node, e.Peer, e.Reason)
+		}
+	})
+}
+
+// startsOnceAt judges that under one job at most so many executions of a slice begin.
+func (s *stage) startsAtMost(most int) {
+	starts := map[attemptAt]int{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		e, ok := r.Event.(event.SliceStarted)
+		if !ok {
+			return
+		}
+		key := attemptAt{datacenter: e.Datacenter, slice: e.Slice}
+		if starts[key]++; starts[key] > most {
+			s.checker.Violate("P", r, "slice %v was started %d times, at most %d were called for", e.Slice, starts[key], most)
+		}
+	})
+}
+
+// endsWithin judges that an acknowledged job is shown as ended to its client within a
+// bound.
+func (s *stage) endsWithin(bound time.Duration) {
+	s.verdicts = append(s.verdicts, func() {
+		for _, o := range s.orders {
+			if o.acked && o.results > 0 && o.ended-o.at > bound {
+				s.checker.Violate("P", s.record(o.client), "job %v took %v from its acknowledgement to its result, at most %v were called for", o.job, o.ended-o.at, bound)
+			}
+		}
+	})
+}

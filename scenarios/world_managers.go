@@ -1,0 +1,197 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+func managerWorlds() []Scenario {
+	return []Scenario{
+		{Name: "manager-dies-mid-dispatch", Virtual: 4 * time.Minute, build: buildManagerDiesMidDispatch,
+			Doc: "Managers are killed at every step of a dispatch: before and after their register, the part's file, the cut and the acknowledgement are on disk. There is one execution a fence, and every job completes."},
+		{Name: "manager-adopts", Virtual: 4 * time.Minute, build: buildManagerAdopts,
+			Doc: "Each manager in turn is killed while its slices run. Another one takes its parts over before the workers stop them by themselves: the slices go on where they are, and none is run twice."},
+		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: buildLateDispatchAck,
+			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a part; its higher attempt wins."},
+		{Name: "context-takeover", Virtual: 4 * time.Minute, build: buildContextTakeover,
+			Doc: "Jobs have two layers. Workers die in the second one, and managers between the layers. Whoever takes over knows of the first layer what a majority knows: the second never begins before, and never twice under one fence."},
+		{Name: "stale-timeout", Virtual: 5 * time.Minute, build: buildStaleTimeout,
+			Doc: "Jobs run into their run timeout while the manager that would tell it is stopped, and another has taken over. When the old one wakes up, its report is refused by its fence; every job ends once."},
+		{Name: "transfer-before-dispatch", Virtual: 4 * time.Minute, build: buildTransferBeforeDispatch,
+			Doc: "Managers and gates hand over what they own while orders about it are under way on slow links, so that news of who leads overtakes them. They are obeyed once, by whoever owns the part, and nothing of them stays behind."},
+		{Name: "cancel-leaderless", Virtual: 5 * time.Minute, build: buildCancelLeaderless,
+			Doc: "Every job is cancelled, and its manager, then the next one, then its gate are killed in the midst of it. Whoever owns the job finishes the cancellation; workers that cannot be reached stop by themselves."},
+		{Name: "silent-dc", Virtual: 6 * time.Minute, build: buildSilentDC,
+			Doc: "Jobs run in three datacenters each, and one of these never reports again: its managers hear the gates and are not heard, or are cut off. Jobs end at the bound of that datacenter, never COMPLETED without it."},
+		{Name: "datacenter-cut-off", Virtual: 8 * time.Minute, build: buildDatacenterCutOff,
+			Doc: "Datacenters are cut off from all gates for longer than their lease, in the middle of jobs that name none. Each stops by its own clock, before the gates begin its jobs anew elsewhere, at layer 0 and under another fence: nothing of a job runs in two datacenters."},
+		{Name: "regions-cut", Virtual: 5 * time.Minute, build: buildRegionCut,
+			Doc: "Three datacenters are cut off from the gates at once, then one by one, each for less than its lease. What runs there goes on: nothing is given to anybody else, and every job completes."},
+		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: buildDeafDC,
+			Doc: "First a datacenter's answers are lost while it hears everything; then its links are 500 ms slow again and again. What is not answered counts as lost; slowness alone loses nobody."},
+		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, build: buildRollingUpgrade,
+			Doc: "Every node is restarted once while jobs run, one at a time, some by a kill. No job is lost, and all complete. (One binary plays all versions: that unknown fields are skipped is core/message's to prove.)"},
+	}
+}
+
+func buildManagerDiesMidDispatch(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 3*time.Second, 4 })
+	s.complete = true
+	aims := []string{"stored:lease/", "storing:lease/", "stored:file/", "storing:file/", "timer:5.*", "timer:8.5"}
+	s.slots(7*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 5*time.Second).Truncate(tick), Kind: sim.FaultCrash,
+			Nodes: names(s.choose(s.managers, 1)), Aim: aims[s.rand.Int(len(aims))]})
+	})
+}
+
+func buildManagerAdopts(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 12*time.Second, 3 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(20*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(6*time.Second, 12*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1))})
+	})
+}
+
+func buildLateDispatchAck(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 6*time.Second, 3 })
+	s.slots(20*time.Second, func(i int, at time.Duration) {
+		from, to := s.managers, s.gates
+		late := s.rand.Duration(2*time.Second, 14*time.Second)
+		if i%2 == 1 {
+			from, to, late = s.workers, s.managers, s.rand.Duration(time.Second, 6*time.Second)
+		}
+		s.fault(sim.Fault{At: at, For: 12 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(from), Peers: names(to), Value: late.Milliseconds()})
+	})
+	s.often(s.managers, 25*time.Second, sim.FaultBreakStreams, 0, 0)
+}
+
+func buildContextTakeover(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 4*time.Second, 3 })
+	for n, o := range s.orders { // every job has two layers, not every third
+		if len(o.plan.Workflows) == 1 {
+			l := load{vus: 64, cores: 2, duration: time.Duration(1+n%4) * time.Second}
+			o.plan.Workflows = append(o.plan.Workflows, workflowPlan("second", l, []uint32{0}))
+			o.submit.Plan = *o.plan
+		}
+	}
+	s.often(s.workers, 15*time.Second, sim.FaultCrash, 4*time.Second, 0)
+	aims := []string{"stored:lease/", "storing:lease/", ""}
+	s.slots(8*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(2*time.Second, 7*time.Second).Truncate(tick), Kind: sim.FaultCrash,
+			Nodes: names(s.choose(s.managers, 1)), Aim: aims[s.rand.Int(len(aims))]})
+	})
+}
+
+func buildStaleTimeout(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 8*time.Second, 3 })
+	for _, o := range s.orders {
+		o.submit.RunTimeout = s.rand.Duration(6*time.Second, 11*time.Second).Round(tick)
+	}
+	s.often(s.managers, 6*time.Second, sim.FaultPause, s.rand.Duration(2500*time.Millisecond, 9*time.Second).Truncate(tick), 0)
+}
+
+func buildTransferBeforeDispatch(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 4*time.Second, 2 })
+	s.complete = true
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.gates), Peers: names(s.managers), Value: 400})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.workers[:2]), Value: 300})
+	s.slots(8*time.Second, func(i int, at time.Duration) {
+		ids := s.managers
+		if i%3 == 2 {
+			ids = s.gates
+		}
+		s.fault(sim.Fault{At: at, For: 6 * time.Second, Kind: sim.FaultStop, Nodes: names(s.choose(ids, 1))})
+	})
+}
+
+func buildCancelLeaderless(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 4*time.Second, 12*time.Second, 3, million })
+	s.slots(20*time.Second, func(i int, at time.Duration) {
+		dead := s.choose(s.managers, 2)
+		for k, id := range dead {
+			f := sim.Fault{At: at + time.Duration(k)*s.rand.Duration(0, 4*time.Second).Truncate(tick), For: s.rand.Duration(3*time.Second, 8*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: []string{string(id)}}
+			s.fault(f)
+		}
+		s.fault(sim.Fault{At: at + 2*time.Second, For: 5 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 1))})
+		if i%2 == 1 {
+			s.fault(sim.Fault{At: at + 5*time.Second, For: 6 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.gates, 1))})
+		}
+	})
+}
+
+// ofDatacenter are the managers and workers of the d-th datacenter.
+func (s *stage) ofDatacenter(d int) []string {
+	t := s.topology
+	return append(names(s.managers[d*t.managers:(d+1)*t.managers]), names(s.workers[d*t.workers:(d+1)*t.workers])...)
+}
+
+func buildSilentDC(s *stage) {
+	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
+	s.standard(t, func(l *load) { l.datacenters, l.every, l.duration, l.cores = 3, 8*time.Second, 8*time.Second, 3 })
+	for _, o := range s.orders {
+		o.submit.RunTimeout = 40 * time.Second
+	}
+	f := sim.Fault{At: (s.heal / 4).Truncate(tick), For: s.heal / 2, Kind: sim.FaultPartition, Nodes: s.ofDatacenter(s.rand.Int(3)), Peers: names(s.gates)}
+	if s.rand.Chance(1, 2) {
+		f.Kind = sim.FaultOneWay
+	}
+	s.fault(f)
+}
+
+func buildDatacenterCutOff(s *stage) {
+	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.until = 10*time.Second, 50*time.Second, 1, s.heal/2 })
+	s.oneDatacenter()
+	s.slots(110*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at + 20*time.Second, For: s.rand.Duration(70*time.Second, 90*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: s.ofDatacenter(i % 3), Peers: names(s.gates)})
+	})
+}
+
+func buildRegionCut(s *stage) {
+	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 6*time.Second, 15*time.Second, 1, 2 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	cut := func(d int, at, length time.Duration) {
+		s.fault(sim.Fault{At: at.Truncate(tick), For: length.Truncate(tick), Kind: sim.FaultPartition, Nodes: s.ofDatacenter(d), Peers: names(s.gates)})
+	}
+	for d := range 3 {
+		cut(d, 20*time.Second, s.rand.Duration(10*time.Second, 25*time.Second))
+	}
+	for at, d := 65*time.Second, 0; at+25*time.Second < s.heal; at, d = at+15*time.Second, d+1 {
+		cut(d%3, at, s.rand.Duration(6*time.Second, 20*time.Second))
+	}
+}
+
+func buildDeafDC(s *stage) {
+	t := topology{gates: 3, datacenters: 2, managers: 3, workers: 2, cores: 4, clients: 2}
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 6*time.Second, 8*time.Second, 1, 1 })
+	half := (s.heal / 2).Truncate(tick)
+	s.fault(sim.Fault{At: 10 * time.Second, For: s.rand.Duration(10*time.Second, 30*time.Second).Truncate(tick), Kind: sim.FaultOneWay, Nodes: s.ofDatacenter(0), Peers: names(s.gates)})
+	for at := half; at < s.heal-3*time.Second; at += s.rand.Duration(2*time.Second, 6*time.Second).Truncate(tick) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(200*time.Millisecond, 3*time.Second).Truncate(tick), Kind: sim.FaultLatency, Nodes: s.ofDatacenter(0), Value: 500})
+	}
+	s.losesNobody(half, s.heal)
+}
+
+func buildRollingUpgrade(s *stage) {
+	t := groupTopology()
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 6*time.Second, 3 })
+	s.complete = true
+	var turns []node.ID
+	for _, ids := range [][]node.ID{s.workers, s.managers, s.gates} {
+		turns = append(turns, s.choose(ids, len(ids))...)
+	}
+	gap := s.heal / time.Duration(len(turns)+1)
+	for i, id := range turns {
+		kind := sim.FaultStop
+		if s.rand.Chance(1, 3) {
+			kind = sim.FaultCrash
+		}
+		s.fault(sim.Fault{At: (time.Duration(i+1) * gap).Truncate(tick), For: 4 * time.Second, Kind: kind, Nodes: []string{string(id)}})
+	}
+}
