@@ -63,6 +63,12 @@ func leases() []Scenario {
 			Doc: "A prepare reaches an acceptor in the last nanosecond in which the lease is held there, and in the first one in which it is not; the holder looks at its own window likewise. The window is as long as the formula says, to the nanosecond, on both sides."},
 		{Name: "register-lost-majority", build: leaseLostMajority,
 			Doc: "Two of three return without their disks, and the third is down. Nobody founds anew: nothing is granted, until the one that kept its disk is started to recover the group. What it knows is the truth then, above all tokens of before."},
+		{Name: "register-remembered-record", build: leaseRememberedRecord,
+			Doc: "An attempt fails when another one has been granted the job, has updated it, and hands it back. The next attempt adopts the update, whatever the first one had found."},
+		{Name: "register-old-attempt", build: leaseAnswerToOldAttempt,
+			Doc: "An acceptor takes the accept of an attempt, and its answer comes when the next attempt's is on its way and reaches nobody. It counts for the attempt that it answers: the acceptor's guard began with that."},
+		{Name: "register-read-of-unknown", build: leaseReadOfUnknown,
+			Doc: "One acceptor has never heard of a job, and it reads, first of all from itself. A job is unknown when a majority knows nothing of it."},
 	}
 	for i := range all {
 		all[i].Virtual, all[i].network = 4*time.Minute, quietNetwork
@@ -423,6 +429,7 @@ func leasePausedOwner(s *stage) {
 		p.orders(at, 0)
 		p.orders(at, 2)
 		p.updates(at, 2)
+		p.reads(at, 0)
 	}
 }
 
@@ -564,4 +571,35 @@ func leaseLostMajority(s *stage) {
 		p.w.recover = p.ids[0]
 		p.world.Start(p.ids[0])
 	})
+}
+
+func leaseRememberedRecord(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	first := p.keep(founded-100*ms, 0, anybody, accepts)
+	p.acquires(founded, 0)
+	p.acquires(founded+100*ms, 2)
+	p.updates(founded+300*ms, 2)
+	p.transfers(founded+500*ms, 2, 0)
+	p.comes(founded+600*ms, first)
+}
+
+func leaseAnswerToOldAttempt(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.cut(founded-100*ms, founded+4*p.length, 0, 2)
+	late := p.keep(founded-100*ms, 1, 0, accepteds)
+	p.acquires(founded, 0)
+	p.keep(founded+p.length/2, 0, 1, accepts)
+	t := founded + p.length + p.length/5
+	p.comes(t, late)
+	p.acquires(t+100*ms, 2)
+}
+
+func leaseReadOfUnknown(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	lost := p.keep(founded-100*ms, 0, 2, accepts)
+	p.acquires(founded, 0)
+	p.updates(founded+300*ms, 0)
+	p.reads(founded+400*ms, 2)
+	p.reads(founded+500*ms, 1)
+	p.loses(founded+600*ms, lost)
 }

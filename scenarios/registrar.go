@@ -145,7 +145,11 @@ func (m *registrar) heed(env node.Env) {
 		case lease.Granted, lease.Denied, lease.Lost, lease.Released:
 			delete(m.wanted, o.Job)
 			if o.Kind == lease.Denied && m.eager[o.Job] && !m.calm {
-				env.SetTimer(node.Key(node.PartRegister, registerTry), o.Left)
+				wait := o.Left
+				if o.Err != nil {
+					wait = m.pace / 16
+				}
+				env.SetTimer(node.Key(node.PartRegister, registerTry), wait)
 			}
 		case lease.Vacant:
 			if m.script != nil && !m.calm && !o.Consented {

@@ -1,0 +1,233 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/archive"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/uplink"
+	"hyperscale/sim"
+)
+
+// archives are worlds of members that keep files, and the streams between them.
+func archives() []Scenario {
+	return []Scenario{{
+		Name:    "files",
+		Doc:     "Three or five members keep files of a few bytes to dozens of kilobytes and fetch each other's, in datagrams or on the streams that they keep up between them, while streams break, half-open and fall silent, datagrams are lost, doubled, late and changed on their way, nodes crash in the middle of a write, disks fill up, and a minority of the disks is lost. What was told to be kept is fetched by everybody, to the byte; nobody says that no member has it; once healed all links stand.",
+		Virtual: 4 * time.Minute,
+		build:   buildFiles,
+	}}
+}
+
+// filesWorld is a group of keepers, and what all of them together have said.
+type filesWorld struct {
+	*stage
+	ids     []node.ID
+	content map[message.FileDigest][]byte
+	kept    []message.FileDigest // in the order of the first Kept of each
+	keepers map[node.ID]*keeper
+	written int
+	bends   bool // bytes change on their way: then a fellow's file is as good as missing
+}
+
+// filesMax bounds the files of one world.
+const filesMax = 60
+
+// keeper is a member of an archive and nothing else.
+type keeper struct {
+	*filesWorld
+	id      node.ID
+	files   *archive.Archive
+	links   *uplink.Links
+	tickets uint64
+	asked   map[uint64]message.FileDigest // fetches of what had been kept by then
+	has     map[message.FileDigest]bool   // fetched in this incarnation
+}
+
+var _ node.Machine = (*keeper)(nil)
+
+func buildFiles(s *stage) {
+	w := &filesWorld{stage: s, content: map[message.FileDigest][]byte{}, keepers: map[node.ID]*keeper{}}
+	n, chunk := 3+2*s.rand.Int(2), []int{2 << 10, 4 << 10, 16 << 10}[s.rand.Int(3)]
+	s.draw("%d members, chunks of %d bytes", n, chunk)
+	var members []node.Addr
+	for i := range n {
+		id := node.ID(fmt.Sprintf("keeper-%d", i+1))
+		w.ids = append(w.ids, s.toy(string(id), i, sim.DriftBound, func() node.Machine { return w.keeper(id, members, chunk) }))
+		members = append(members, s.world.Addr(id))
+	}
+	s.gates = w.ids
+	for _, id := range w.ids {
+		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
+	}
+	if w.bends = s.rand.Chance(1, 3); w.bends {
+		s.draw("bytes change")
+		s.world.Engage(w.change)
+	}
+	s.swarm(fileKinds())
+	order := slices.Clone(w.ids)
+	s.rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, id := range order[:s.rand.Int((n-1)/2+1)] {
+		s.fault(sim.Fault{At: s.drawTime(), For: s.rand.Duration(0, 10*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+	}
+	s.world.At(s.options.Virtual-time.Millisecond, w.judge)
+}
+
+func fileKinds() []stormKind {
+	return []stormKind{
+		{kind: sim.FaultCrash, most: 8, longest: 20 * time.Second, aimed: "s"},
+		{kind: sim.FaultPause, most: 4, longest: 20 * time.Second},
+		{kind: sim.FaultPartition, most: 4, longest: 30 * time.Second, peers: true},
+		{kind: sim.FaultOneWay, most: 4, longest: 30 * time.Second, peers: true},
+		{kind: sim.FaultLoss, most: 2, longest: time.Minute, low: 10_000, high: 300_000, everywhere: true},
+		{kind: sim.FaultDuplicate, most: 2, longest: time.Minute, low: 10_000, high: 500_000, everywhere: true},
+		{kind: sim.FaultReorder, most: 2, longest: time.Minute, low: 10_000, high: 500_000, everywhere: true},
+		{kind: sim.FaultLate, most: 2, longest: time.Minute, low: 10_000, high: 300_000, everywhere: true},
+		{kind: sim.FaultHalfOpen, most: 6, low: 0, high: 1, peers: true},
+		{kind: sim.FaultBreakStreams, most: 6, everywhere: true},
+		{kind: sim.FaultDiskSlow, most: 3, longest: 30 * time.Second, low: 2, high: 2_000},
+		{kind: sim.FaultDiskFull, most: 2, longest: 20 * time.Second},
+		{kind: sim.FaultDiskLostWrites, most: 2, longest: time.Minute, everywhere: true},
+		{kind: sim.FaultDiskTorn, most: 2, longest: time.Minute, everywhere: true},
+	}
+}
+
+// change bends a byte of one chunk in twenty, until all is healed.
+func (w *filesWorld) change(l sim.Letter) bool {
+	m, ok := l.Message.(*message.FileChunk)
+	if !ok || w.world.Now() >= w.heal || !w.rand.Chance(1, 20) {
+		return false
+	}
+	bent := *m
+	bent.Data = bytes.Clone(m.Data)
+	bent.Data[w.rand.Int(len(bent.Data))] ^= 1
+	l.Message = &bent
+	w.world.Deliver(l, w.world.Now()+time.Millisecond)
+	return true
+}
+
+// judge says what is still missing at the end.
+func (w *filesWorld) judge() {
+	for _, id := range w.ids {
+		k := w.keepers[id]
+		for _, d := range w.kept {
+			if !k.has[d] {
+				w.violate(id, "T11", "it has not fetched file %v, which was kept", d)
+				break
+			}
+		}
+		for _, l := range k.links.All() {
+			if !l.Stands || !l.Registered {
+				w.violate(id, "T11", "its link to %s does not stand", l.Addr)
+			}
+		}
+	}
+}
+
+func (w *filesWorld) violate(id node.ID, invariant, format string, args ...any) {
+	w.checker.Violate(invariant, checker.Record{At: w.world.Now(), Node: id}, "%s", fmt.Sprintf(format, args...))
+}
+
+func (w *filesWorld) keeper(id node.ID, members []node.Addr, chunk int) *keeper {
+	k := &keeper{filesWorld: w, id: id, asked: map[uint64]message.FileDigest{}, has: map[message.FileDigest]bool{}}
+	up := uplink.Default()
+	up.Role, up.Beats = node.RoleToy, true
+	k.links = uplink.New(up, members)
+	c := archive.Default()
+	c.Group, c.Self, c.Members, c.ChunkBytes = "files", w.world.Addr(id), members, chunk
+	k.files = archive.New(c, k.links)
+	w.keepers[id] = k
+	return k
+}
+
+// Step implements node.Machine.
+func (k *keeper) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		k.files.Start(env)
+		k.links.Start(env)
+		k.later(env)
+	case node.InputStreamOpened:
+		k.links.Opened(env, in)
+	case node.InputStreamBroken:
+		k.links.Broken(env, in)
+	case node.InputMessage:
+		if !uplink.AnswerBeat(env, in) && !k.links.Receive(env, in) {
+			k.files.Receive(env, in.From, in.Message)
+		}
+	case node.InputStored:
+		k.files.Stored(env, in)
+	case node.InputTimer:
+		if in.Timer.Part == node.PartRegister {
+			k.act(env)
+			k.later(env)
+		} else if !k.links.Fire(env, in.Timer) {
+			k.files.Fire(env, in.Timer)
+		}
+	case node.InputStop:
+		env.Halt("")
+	}
+	k.heed(env)
+}
+
+func (k *keeper) later(env node.Env) {
+	env.SetTimer(node.Key(node.PartRegister, registerAct), env.Rand(node.PurposeToy).Duration(200*time.Millisecond, 2*time.Second))
+}
+
+// act keeps a file, one that was kept before now and then, or fetches what it lacks.
+func (k *keeper) act(env node.Env) {
+	r := env.Rand(node.PurposeToy)
+	k.tickets++
+	healed := k.world.Now() >= k.heal
+	switch n := r.Int(8); {
+	case n < 2 && !healed && k.written < filesMax:
+		k.written++
+		b := make([]byte, 1+r.Int([]int{100, 3_000, 40_000}[r.Int(3)]))
+		for i := range b {
+			b[i] = byte(r.Uint64())
+		}
+		b = binary.BigEndian.AppendUint64(b, uint64(k.written))
+		k.content[k.files.Keep(env, b, k.tickets)] = bytes.Clone(b)
+	case n == 2 && len(k.kept) > 0 && !healed:
+		d := k.kept[r.Int(len(k.kept))]
+		k.files.Keep(env, bytes.Clone(k.content[d]), k.tickets)
+	case n == 3 && len(k.kept) > 0 && !healed:
+		k.ask(env, k.kept[r.Int(len(k.kept))], k.files.Borrow)
+	default:
+		if i := slices.IndexFunc(k.kept, func(d message.FileDigest) bool { return !k.has[d] }); i >= 0 {
+			for _, d := range k.kept[i:min(i+8, len(k.kept))] {
+				k.tickets++
+				k.ask(env, d, k.files.Fetch)
+			}
+		}
+	}
+}
+
+func (k *keeper) ask(env node.Env, d message.FileDigest, how func(node.Env, message.FileDigest, uint64)) {
+	k.asked[k.tickets] = d
+	how(env, d, k.tickets)
+}
+
+// heed judges what the archive tells.
+func (k *keeper) heed(env node.Env) {
+	for _, o := range k.files.Take() {
+		switch {
+		case o.Kind == archive.Kept && !slices.Contains(k.kept, o.File):
+			k.kept = append(k.kept, o.File)
+		case o.Kind == archive.Fetched:
+			k.has[o.File] = true
+			if !bytes.Equal(o.Bytes, k.content[o.File]) {
+				k.violate(k.id, "T8", "file %v was fetched, and is not what was kept", o.File)
+			}
+		case o.Kind == archive.Failed && k.asked[o.Ticket] == o.File && errors.Is(o.Err, archive.ErrMissing) && !k.bends:
+			k.violate(k.id, "T8", "file %v was kept, and is missing: %v", o.File, o.Err)
+		}
+	}
+}
