@@ -81,7 +81,8 @@ func (e *Election) ask(env node.Env, began node.Instant, handed bool) {
 	e.askAgain(env)
 }
 
-// askAgain asks those who have not answered.
+// askAgain asks those who have not answered. Who would not vote a moment ago, as he
+// had just heard a leader, may by now.
 func (e *Election) askAgain(env node.Env) {
 	if e.blank {
 		e.joinAgain(env)
@@ -97,7 +98,7 @@ func (e *Election) askAgain(env node.Env) {
 		return
 	}
 	for _, a := range e.others {
-		if _, answered := e.round.granted[a]; !answered {
+		if granted, answered := e.round.granted[a]; !answered || m.Pre && !granted {
 			e.tell(env, a, m)
 		}
 	}

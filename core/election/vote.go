@@ -23,6 +23,7 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	case e.loyal(env.Now()) && !m.Handed:
 		e.deny(env, from.Addr, m)
 	case m.Pre:
+		e.yield(env, from.Addr)
 		e.tell(env, from.Addr, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Granted: true, Term: e.term})
 	default:
 		e.raise(env, m.Term, "another was asked to stand")
@@ -30,6 +31,15 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 		e.saved, e.told = false, false
 		e.wait(env)
 		e.save(env, put{voter: from, ask: m})
+	}
+}
+
+// yield keeps two who ask at one time from taking each other's votes: the first in
+// rank goes on. Only at the first try: who is first in rank may be deaf.
+func (e *Election) yield(env node.Env, to node.Addr) {
+	if e.role == preCandidate && e.silent <= 1 && to < e.config.Self {
+		e.role = follower
+		e.wait(env)
 	}
 }
 

@@ -1,0 +1,283 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/election"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// elections are worlds of voters that do nothing but choose a leader, who acts
+// every few milliseconds.
+func elections() []Scenario {
+	return []Scenario{
+		{Name: "vote-amnesia", Virtual: 4 * time.Minute, build: buildVoteAmnesia,
+			Doc: "Leaders are killed, and voters that cannot hear each other contend for the votes of two others, who are killed while they write their vote, or between the write and the answer, and are back within the term. Disks lose what was not synced, or a part of it; messages are doubled and overtake each other. Nobody votes twice in a term, and no term has two leaders."},
+		{Name: "forgotten-vote", Virtual: 4 * time.Minute, build: buildForgottenVote,
+			Doc: "One of three voters is cut off while the other two elect leaders. Then one of these loses its disk and can only hear the first one, who knows of nothing. The two elect nobody, as they may elect a second leader of a term, until the third is heard."},
+		{Name: "leader-lost", Virtual: 4 * time.Minute, build: buildLeaderLost,
+			Doc: "Whoever leads is killed, again and again. Another leads within three seconds, ninety-nine times in a hundred."},
+		{Name: "leader-drained", Virtual: 4 * time.Minute, build: buildLeaderDrained,
+			Doc: "Whoever leads is stopped gracefully, again and again. It hands over, and another leads within half a second."},
+		{Name: "lone-voter", Virtual: 4 * time.Minute, build: buildLoneVoter,
+			Doc: "Each voter in turn is cut off from all others. Alone it leads no more, and when it returns it deposes nobody: it has asked in vain, and raised no term."},
+		{Name: "shrinking-quorum", Virtual: 4 * time.Minute, build: buildShrinkingQuorum,
+			Doc: "Of five voters one after the other dies. Three elect a leader, two and one do not, although they are all that is left: a majority is one of those that are configured."},
+		{Name: "even-split", Virtual: 4 * time.Minute, build: buildEvenSplit,
+			Doc: "Four voters fall into two halves, one way and the other. Neither half has a leader; once they meet again there is one."},
+		{Name: "partial-partition", Virtual: 4 * time.Minute, build: buildPartialPartition,
+			Doc: "Two of three voters cannot speak to each other, and both can to the third. Whoever does not hear the leader asks in vain, as the third does: nobody is deposed."},
+		{Name: "symmetric-start", Virtual: 4 * time.Minute, build: buildSymmetricStart,
+			Doc: "All voters start at one instant, the first time without any memory, then after power cuts with their disks. They do not take votes from each other for ever: within five seconds there is a leader."},
+		{Name: "paused-leader", Virtual: 4 * time.Minute, build: buildPausedLeader,
+			Doc: "Whoever leads is stopped in its tracks for seconds, and wakes up with its timers overdue and its clock gone on; others are slow or restart, two do not hear each other, clocks run at the bound of their drift. Once another acts as the leader, the old one does not, not even in its first step."},
+		{Name: "flapping-leader", Virtual: 4 * time.Minute, build: buildFlappingLeader,
+			Doc: "Whenever one of two of five voters leads, it is cut off from all others for two seconds. After a few times it stands back: the lead is with one of the others and stays there."},
+		{Name: "isolated-majorities", Virtual: 4 * time.Minute, build: buildIsolatedMajorities,
+			Doc: "Each majority of three or five voters in turn is cut off from everybody else. Each has a leader within five seconds, and nobody outside acts as one."},
+		{Name: "election-storm", Virtual: 5 * time.Minute, build: buildElectionStorm,
+			Doc: "One to seven voters, and everything that the simulator knows to go wrong with them, a lost disk now and then included. One leader a term, one vote a term, one that acts; once healed, a leader that all know within five seconds."},
+	}
+}
+
+// buildVoteAmnesia lets three voters that do not hear each other lead by the votes of
+// two others. Of the three one leads, and when it dies the other two contend, on ways
+// so slow that neither is first everywhere, and so bad that whoever returns is asked
+// by the other only when he no longer believes in a leader that he may have heard.
+func buildVoteAmnesia(s *stage) {
+	w := s.electors(5, 1)
+	s.fault(sim.Fault{At: time.Second, Kind: []string{sim.FaultDiskTorn, sim.FaultDiskLostWrites}[s.rand.Int(2)]})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Value: int64(2 + s.rand.Int(200))})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDuplicate, Value: 200_000})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultReorder, Value: 200_000})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatency, Value: int64(50 + s.rand.Int(150))})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLossOneWay, Nodes: names(w.ids[:3]), Peers: names(w.ids[3:]), Value: 550_000})
+	for i := range 2 {
+		s.fault(sim.Fault{At: time.Second, Kind: sim.FaultPartition, Nodes: names(w.ids[i : i+1]), Peers: names(w.ids[i+1 : 3])})
+	}
+	for at := 5 * time.Second; at < s.heal; at += s.rand.Duration(4*time.Second, 7*time.Second).Truncate(time.Millisecond) {
+		w.befall(w.ids, at, sim.FaultCrash, s.rand.Duration(2*time.Second, 3*time.Second).Truncate(time.Millisecond))
+		for range 1 + s.rand.Int(3) {
+			f := sim.Fault{At: at + 500*time.Millisecond, For: s.rand.Duration(0, 200*time.Millisecond).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: names(w.ids[3:])}
+			switch s.rand.Int(3) {
+			case 0:
+				f.Aim = "storing:election/"
+			case 1:
+				f.Aim = "stored:election/"
+			case 2: // once the first candidates are answered
+				f.At = at + s.rand.Duration(1200*time.Millisecond, 2400*time.Millisecond).Truncate(time.Millisecond)
+				f.Nodes = names(s.choose(w.ids[3:], 1))
+			}
+			s.fault(f)
+		}
+	}
+}
+
+// buildForgottenVote cuts the second voter off while the first and the third elect
+// leaders; then the third loses its disk, and the first is cut off instead.
+func buildForgottenVote(s *stage) {
+	w := s.electors(3, 1)
+	first, second, third := names(w.ids[:1]), names(w.ids[1:2]), names(w.ids[2:])
+	for at := 10 * time.Second; at < s.heal-45*time.Second; at += 45 * time.Second {
+		s.fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: second})
+		for n := range 3 {
+			w.befall(w.ids, at+time.Duration(5+4*n)*time.Second, sim.FaultCrash, s.rand.Duration(0, time.Second).Truncate(time.Millisecond))
+		}
+		swap := at + 20*time.Second
+		s.fault(sim.Fault{At: swap - time.Millisecond, For: 15 * time.Second, Kind: sim.FaultPartition, Nodes: first})
+		s.fault(sim.Fault{At: swap - time.Millisecond, For: s.rand.Duration(0, time.Second).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: third, Value: 1})
+		for wait := 3 * time.Second; wait < 15*time.Second; wait += time.Second {
+			w.holds(swap+wait, "who forgot its votes elects nobody with one other", w.nobody(w.ids...))
+		}
+		w.holds(swap+15*time.Second+electionBound, "all know a leader", w.agreed)
+	}
+}
+
+func buildLeaderLost(s *stage) {
+	w := s.electors(3+2*s.rand.Int(3), 1+s.rand.Int(3))
+	for at := 10 * time.Second; at < s.heal-electionBound; at += s.rand.Duration(8*time.Second, 12*time.Second).Truncate(time.Millisecond) {
+		w.befall(w.ids, at, sim.FaultCrash, 4*time.Second)
+		w.follows(at, electionBound)
+	}
+	s.world.At(s.heal, func() {
+		late := 0
+		for _, t := range w.times {
+			if t > electionNext {
+				late++
+			}
+		}
+		s.draw("%d leaders were lost, the next came within %v", len(w.times), w.times)
+		if late > 1 {
+			w.violate("T11", "", "of %d leaders that were lost, %d were followed after more than %v", len(w.times), late, electionNext)
+		}
+	})
+}
+
+func buildLeaderDrained(s *stage) {
+	w := s.electors(3+2*s.rand.Int(2), 1+s.rand.Int(3))
+	for at := 10 * time.Second; at < s.heal-electionBound; at += s.rand.Duration(8*time.Second, 12*time.Second).Truncate(time.Millisecond) {
+		w.befall(w.ids, at, sim.FaultStop, 3*time.Second)
+		w.follows(at, election.Default().Heartbeat+electionHand)
+	}
+}
+
+func buildLoneVoter(s *stage) {
+	w := s.electors(3+2*s.rand.Int(2), 1)
+	at := 10 * time.Second
+	for at < s.heal-20*time.Second {
+		for _, id := range w.ids {
+			s.fault(sim.Fault{At: at, For: 12 * time.Second, Kind: sim.FaultPartition, Nodes: []string{string(id)}})
+			w.holds(at+2*time.Second, string(id)+", alone, leads no more", w.nobody(id))
+			w.holds(at+electionBound, "the others have a leader", w.somebody)
+			var term uint64
+			w.holds(at+11*time.Second, "", func() bool { term = w.term; return true })
+			w.holds(at+17*time.Second, string(id)+" is back and has deposed nobody", func() bool { return w.term == term && w.agreed() })
+			at += 18 * time.Second
+		}
+	}
+}
+
+func buildShrinkingQuorum(s *stage) {
+	w := s.electors(5, 1)
+	order := s.choose(w.ids, 5)
+	for i, id := range order[:4] {
+		at := 10*time.Second + time.Duration(i)*20*time.Second
+		s.fault(sim.Fault{At: at, For: s.heal - at, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		if i < 2 {
+			w.holds(at+electionBound, "a majority has a leader", w.somebody)
+		} else {
+			for wait := 2 * time.Second; wait < 18*time.Second; wait += time.Second {
+				w.holds(at+wait, "a minority has none", w.nobody(w.ids...))
+			}
+		}
+	}
+}
+
+func buildEvenSplit(s *stage) {
+	w := s.electors(4, 1)
+	for at := 10 * time.Second; at < s.heal-30*time.Second; at += 30 * time.Second {
+		half := s.choose(w.ids, 2)
+		s.fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: names(half)})
+		for wait := 2 * time.Second; wait < 20*time.Second; wait += time.Second {
+			w.holds(at+wait, "no half has a leader", w.nobody(w.ids...))
+		}
+		w.holds(at+20*time.Second+electionBound, "all know one", w.agreed)
+	}
+}
+
+func buildPartialPartition(s *stage) {
+	w := s.electors(3, 1)
+	var term uint64
+	w.holds(9*time.Second, "", func() bool { term = w.term; return true })
+	at := 10 * time.Second
+	for i := 0; at < s.heal-22*time.Second; i++ {
+		s.fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: []string{string(w.ids[i%3])}, Peers: []string{string(w.ids[(i+1)%3])}})
+		w.holds(at+19*time.Second, "nobody was deposed", func() bool { return w.somebody() && w.term == term })
+		at += 21 * time.Second
+	}
+}
+
+func buildSymmetricStart(s *stage) {
+	w := s.electors(3+2*s.rand.Int(3), 1)
+	w.holds(electionBound, "all know a leader", w.agreed)
+	for at := 10 * time.Second; at < s.heal-10*time.Second; at += 8 * time.Second {
+		s.fault(sim.Fault{At: at, For: time.Second, Kind: sim.FaultCrash, Nodes: names(w.ids)})
+		w.holds(at+time.Second+electionBound, "all know a leader", w.agreed)
+	}
+}
+
+func buildPausedLeader(s *stage) {
+	w := s.electors(3+2*s.rand.Int(2), 1)
+	for i, id := range w.ids {
+		s.fault(sim.Fault{At: time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: int64(sim.DriftBound) * int64(1-2*(i%2))})
+	}
+	// Two do not hear each other: what keeps one of them from leading beside the other
+	// is what the rest remembers, or after a restart assumes, of having heard.
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultPartition, Nodes: names(w.ids[:1]), Peers: names(w.ids[1:2])})
+	for at := 8 * time.Second; at < s.heal; at += s.rand.Duration(1*time.Second, 4*time.Second).Truncate(time.Millisecond) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(0, 100*time.Millisecond).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: names(s.choose(w.ids, 1))})
+	}
+	for at := 8 * time.Second; at < s.heal; at += s.rand.Duration(4*time.Second, 9*time.Second).Truncate(time.Millisecond) {
+		kind := []string{sim.FaultPause, sim.FaultPause, sim.FaultSuspend, sim.FaultOneWay, sim.FaultPartition}[s.rand.Int(5)]
+		w.befall(w.ids, at, kind, s.rand.Duration(500*time.Millisecond, 6*time.Second).Truncate(time.Millisecond))
+		if s.rand.Chance(1, 3) {
+			s.fault(sim.Fault{At: at, For: 3 * time.Second, Kind: sim.FaultSlowCPU, Nodes: names(s.choose(w.ids, 1)), Value: 1000})
+		}
+	}
+}
+
+func buildFlappingLeader(s *stage) {
+	w := s.electors(5, 1)
+	bad := s.choose(w.ids, 2)
+	for at := 5 * time.Second; at < s.heal-10*time.Second; at += 3 * time.Second {
+		w.befall(bad, at, sim.FaultPartition, 2*time.Second)
+	}
+	w.holds(s.heal-time.Second, "one of the others leads", func() bool {
+		return w.somebody() && w.leader() != bad[0] && w.leader() != bad[1]
+	})
+}
+
+func buildIsolatedMajorities(s *stage) {
+	n := 3 + 2*s.rand.Int(2)
+	w := s.electors(n, 1)
+	sets := map[int]int{3: 3, 5: 10}[n]
+	each := (s.heal - 15*time.Second) / time.Duration(sets)
+	s.fault(sim.Fault{At: 10 * time.Second, For: time.Duration(sets) * each, Kind: sim.FaultIsolate, Nodes: names(w.ids)})
+	for i := range sets {
+		w.holds(10*time.Second+time.Duration(i+1)*each-10*time.Millisecond, "the majority that is left has a leader", w.somebody)
+		w.holds(10*time.Second+time.Duration(i)*each+electionBound, "it has one in time", w.somebody)
+	}
+}
+
+func buildElectionStorm(s *stage) {
+	w := s.electors([]int{1, 2, 3, 3, 3, 4, 5, 5, 7}[s.rand.Int(9)], 1+s.rand.Int(3))
+	s.draw("%d voters", len(w.ids))
+	for _, k := range electionKinds() {
+		if !s.rand.Chance(1, 2) {
+			continue
+		}
+		n := 1 + s.rand.Int(k.most)
+		s.draw("%d x %s", n, k.kind)
+		for range n {
+			f := s.drawFault(k)
+			if f.Kind == sim.FaultCrash && s.rand.Chance(1, 2) {
+				f.Aim = []string{"storing:election/", "stored:election/", fmt.Sprintf("timer:%d.*", node.PartElection)}[s.rand.Int(3)]
+			}
+			s.fault(f)
+		}
+	}
+	if len(w.ids) > 2 && s.rand.Chance(1, 2) { // a minority's disks, the last one long before the end
+		for i, id := range s.choose(w.ids, 1+s.rand.Int((len(w.ids)-1)/2)) {
+			at := s.rand.Duration(s.heal/10, s.heal/2) + time.Duration(i)*time.Millisecond
+			s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: s.rand.Duration(0, 10*time.Second).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+			s.draw("%s loses its disk", id)
+		}
+	}
+}
+
+// electionKinds are the faults of the storm; lengths are about those of timeouts.
+func electionKinds() []stormKind {
+	const long = 20 * time.Second
+	return []stormKind{
+		{kind: sim.FaultCrash, most: 20, longest: 5 * time.Second},
+		{kind: sim.FaultStop, most: 6, longest: 3 * time.Second},
+		{kind: sim.FaultPause, most: 12, longest: 5 * time.Second},
+		{kind: sim.FaultSuspend, most: 6, longest: 5 * time.Second},
+		{kind: sim.FaultPartition, most: 8, longest: long, peers: true},
+		{kind: sim.FaultOneWay, most: 8, longest: long, peers: true},
+		{kind: sim.FaultFlap, most: 3, longest: long, low: 100, high: 3000, peers: true},
+		{kind: sim.FaultLoss, most: 2, longest: long, low: 10_000, high: 400_000, everywhere: true},
+		{kind: sim.FaultDuplicate, most: 2, longest: time.Minute, low: 10_000, high: 500_000, everywhere: true},
+		{kind: sim.FaultReorder, most: 2, longest: time.Minute, low: 10_000, high: 500_000, everywhere: true},
+		{kind: sim.FaultLate, most: 4, longest: time.Minute, low: 10_000, high: 300_000, everywhere: true},
+		{kind: sim.FaultLatency, most: 3, longest: long, low: 10, high: 2_000, everywhere: true},
+		{kind: sim.FaultSlowCPU, most: 3, longest: long, low: 2, high: 2_000},
+		{kind: sim.FaultClockDrift, most: 4, longest: time.Minute, low: -sim.DriftBound, high: sim.DriftBound},
+		{kind: sim.FaultDiskSlow, most: 3, longest: time.Minute, low: 2, high: 5_000},
+		{kind: sim.FaultDiskFull, most: 2, longest: long},
+		{kind: sim.FaultDiskLostWrites, most: 2, longest: time.Minute, everywhere: true},
+		{kind: sim.FaultDiskTorn, most: 2, longest: time.Minute, everywhere: true},
+	}
+}
