@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
 )
 
 // datacenter is what the gate knows of one.
@@ -111,6 +112,7 @@ func (m *Machine) nodes(now node.Instant) []message.NodeInfo {
 			list = append(list, message.NodeInfo{
 				Node: string(mgr.id), Role: uint8(node.RoleManager), Datacenter: d.name,
 				Silent: now.Sub(mgr.heard), CoresTotal: mgr.total, CoresFree: mgr.free,
+				Incarnation: mgr.incarnation, State: stateOf(mgr), Draining: mgr.draining, Parts: uint32(mgr.parts),
 			})
 			if mgr.live && (most == nil || mgr.workerSum > most.workerSum) {
 				most = mgr
@@ -123,11 +125,34 @@ func (m *Machine) nodes(now node.Instant) []message.NodeInfo {
 			list = append(list, message.NodeInfo{
 				Node: w.Node, Role: uint8(node.RoleWorker), Datacenter: d.name,
 				Silent: now.Sub(most.heard), CoresTotal: w.CoresTotal, CoresFree: w.CoresFree,
+				Incarnation: w.Incarnation, State: swim.Alive.String(), Draining: w.Draining,
 			})
 		}
+		list = doubt(list, d.name, most)
 	}
 	slices.SortStableFunc(list, func(a, b message.NodeInfo) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), strings.Compare(a.Datacenter, b.Datacenter), strings.Compare(a.Node, b.Node))
 	})
 	return list[:min(len(list), nodesListed)]
+}
+
+// stateOf is what this gate itself knows of a manager.
+func stateOf(mgr *manager) string {
+	if !mgr.live {
+		return "lost"
+	}
+	return swim.Alive.String()
+}
+
+// doubt puts into the list what a datacenter's members say of each other.
+func doubt(list []message.NodeInfo, datacenter string, by *manager) []message.NodeInfo {
+	for _, d := range by.doubts {
+		at := slices.IndexFunc(list, func(n message.NodeInfo) bool { return n.Node == d.Node && n.Datacenter == datacenter })
+		if at < 0 {
+			at = len(list)
+			list = append(list, message.NodeInfo{Node: d.Node, Role: d.Role, Datacenter: datacenter})
+		}
+		list[at].State, list[at].By, list[at].Incarnation = d.State, d.By, d.Incarnation
+	}
+	return list
 }

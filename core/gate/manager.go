@@ -25,6 +25,8 @@ type manager struct {
 	total, free uint32
 	workerSum   uint32
 	workers     []message.WorkerInfo
+	doubts      []message.MemberInfo
+	parts       int // that it owns
 }
 
 func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
@@ -55,6 +57,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	mgr.stream, mgr.heard, mgr.sequence = in.Stream, env.Now(), h.Sequence
 	mgr.draining, mgr.total, mgr.free = h.Draining, h.CoresTotal, h.CoresFree
 	mgr.workerSum, mgr.workers = h.WorkerSum, h.Workers
+	mgr.doubts, mgr.parts = h.Doubts, len(h.Parts)
 	if h.WorkerSum >= mgr.place.workers {
 		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
 	}

@@ -17,6 +17,7 @@ func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.Cluste
 	s := &message.ClusterStatus{
 		Request: q.Request, Gate: string(env.Self().ID), Standing: m.leases.Standing(), Draining: m.retiring(),
 		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: m.config.Warnings(),
+		Gates: texts(m.gates),
 	}
 	s.Members = m.members(env)
 	s.MemberSum = uint32(len(s.Members))
@@ -32,7 +33,8 @@ func (m *Machine) members(env node.Env) []message.MemberInfo {
 	var all []message.MemberInfo
 	for _, o := range m.swim.Members() {
 		info := message.MemberInfo{
-			Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Incarnation, State: o.State.String(), By: string(o.By),
+			Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
+			Draining: len(o.App) > 0 && o.App[0] == 1 || o.ID == env.Self().ID && m.retiring(),
 		}
 		if why, ok := m.reasons[o.ID]; ok {
 			info.Reason, info.Since = why.why, env.Now().Sub(why.at)
@@ -119,8 +121,17 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 		return
 	}
 	m.draining = !d.Undo
+	m.swim.SetState(drainState(m.draining))
 	if m.draining {
 		m.election.HandOver(env)
 		m.handOver(env)
 	}
+}
+
+// drainState is what a gate says of itself to the others: 1 if it takes nothing new.
+func drainState(draining bool) []byte {
+	if draining {
+		return []byte{1}
+	}
+	return []byte{0}
 }

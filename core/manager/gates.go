@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
 )
 
@@ -133,14 +134,18 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: l.Sequence, Draining: m.draining}
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		w := m.workers[id]
-		if !w.registered || w.draining {
+		if !w.registered {
 			continue
 		}
-		hb.WorkerSum++
-		hb.CoresTotal += w.total
-		hb.CoresFree += w.free()
+		if !w.draining {
+			hb.WorkerSum++
+			hb.CoresTotal += w.total
+			hb.CoresFree += w.free()
+		}
 		if len(hb.Workers) < workersListed {
-			hb.Workers = append(hb.Workers, message.WorkerInfo{Node: string(id), CoresTotal: w.total, CoresFree: w.free()})
+			hb.Workers = append(hb.Workers, message.WorkerInfo{
+				Node: string(id), CoresTotal: w.total, CoresFree: w.free(), Incarnation: w.peer.Incarnation, Draining: w.draining,
+			})
 		}
 	}
 	for _, p := range m.order {
@@ -153,5 +158,22 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 		hb.Gates = append(hb.Gates, string(g))
 	}
 	slices.Sort(hb.Gates)
+	hb.Doubts = m.doubts()
 	env.Send(l.Stream, hb)
+}
+
+// doubtsListed bounds those in a heartbeat.
+const doubtsListed = 64
+
+// doubts lists the members of the datacenter that are not alive, for people.
+func (m *Machine) doubts() []message.MemberInfo {
+	var all []message.MemberInfo
+	for _, o := range m.swim.Members() {
+		if o.State != swim.Alive && len(all) < doubtsListed {
+			all = append(all, message.MemberInfo{
+				Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
+			})
+		}
+	}
+	return all
 }

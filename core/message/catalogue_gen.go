@@ -1130,7 +1130,7 @@ func (z *LostAttempt) check() error {
 }
 
 func (z *MemberInfo) size() int {
-	n := 50
+	n := 59
 	n += sizeString(len(z.Node))
 	n += sizeString(len(z.Addr))
 	n += sizeUint(uint64(z.Role))
@@ -1139,6 +1139,7 @@ func (z *MemberInfo) size() int {
 	n += sizeString(len(z.By))
 	n += sizeString(len(z.Reason))
 	n += sizeInt(int64(z.Since))
+	n++
 	return n
 }
 
@@ -1151,6 +1152,7 @@ func (z *MemberInfo) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.By))
 	h = node.MixString(h, string(z.Reason))
 	h = node.Mix(h, uint64(z.Since))
+	h = node.Mix(h, bit(z.Draining))
 	return h
 }
 
@@ -1162,13 +1164,18 @@ func (z *MemberInfo) check() error {
 }
 
 func (z *NodeInfo) size() int {
-	n := 52
+	n := 88
 	n += sizeString(len(z.Node))
 	n += sizeUint(uint64(z.Role))
 	n += sizeString(len(z.Datacenter))
 	n += sizeInt(int64(z.Silent))
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeUint(uint64(z.Incarnation))
+	n += sizeString(len(z.State))
+	n += sizeString(len(z.By))
+	n++
+	n += sizeUint(uint64(z.Parts))
 	return n
 }
 
@@ -1179,6 +1186,11 @@ func (z *NodeInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Silent))
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.MixString(h, string(z.State))
+	h = node.MixString(h, string(z.By))
+	h = node.Mix(h, bit(z.Draining))
+	h = node.Mix(h, uint64(z.Parts))
 	return h
 }
 
@@ -1761,10 +1773,12 @@ func (z *ThresholdResult) check() error {
 }
 
 func (z *WorkerInfo) size() int {
-	n := 29
+	n := 50
 	n += sizeString(len(z.Node))
 	n += sizeUint(uint64(z.CoresTotal))
 	n += sizeUint(uint64(z.CoresFree))
+	n += sizeUint(uint64(z.Incarnation))
+	n++
 	return n
 }
 
@@ -1772,6 +1786,8 @@ func (z *WorkerInfo) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Node))
 	h = node.Mix(h, uint64(z.CoresTotal))
 	h = node.Mix(h, uint64(z.CoresFree))
+	h = node.Mix(h, uint64(z.Incarnation))
+	h = node.Mix(h, bit(z.Draining))
 	return h
 }
 
@@ -2903,7 +2919,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 84
+	n := 91
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -2921,6 +2937,10 @@ func (z *ManagerHeartbeat) size() int {
 	n += sizeArray(len(z.Gates))
 	for i := range z.Gates {
 		n += sizeString(len(z.Gates[i]))
+	}
+	n += sizeArray(len(z.Doubts))
+	for i := range z.Doubts {
+		n += z.Doubts[i].size()
 	}
 	return n
 }
@@ -2944,6 +2964,10 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	for i := range z.Gates {
 		h = node.MixString(h, string(z.Gates[i]))
 	}
+	h = node.Mix(h, uint64(len(z.Doubts)))
+	for i := range z.Doubts {
+		h = z.Doubts[i].digest(h)
+	}
 	return h
 }
 
@@ -2962,6 +2986,11 @@ func (z *ManagerHeartbeat) check() error {
 	for i := range z.Parts {
 		if err := z.Parts[i].check(); err != nil {
 			return within("parts", err)
+		}
+	}
+	for i := range z.Doubts {
+		if err := z.Doubts[i].check(); err != nil {
+			return within("doubts", err)
 		}
 	}
 	return nil
@@ -5377,13 +5406,17 @@ func (z *ClusterStatus) Size() int { return z.size() }
 func (z *ClusterStatus) Digest() uint64 { return z.digest(137) }
 
 func (z *ClusterStatus) size() int {
-	n := 102
+	n := 108
 	n += z.Request.size()
 	n += sizeString(len(z.Gate))
 	n += sizeString(len(z.Standing))
 	n++
 	n += sizeString(len(z.Leader))
 	n += sizeUint(uint64(z.Term))
+	n += sizeArray(len(z.Gates))
+	for i := range z.Gates {
+		n += sizeString(len(z.Gates[i]))
+	}
 	n += sizeArray(len(z.Members))
 	for i := range z.Members {
 		n += z.Members[i].size()
@@ -5410,6 +5443,10 @@ func (z *ClusterStatus) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Draining))
 	h = node.MixString(h, string(z.Leader))
 	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(len(z.Gates)))
+	for i := range z.Gates {
+		h = node.MixString(h, string(z.Gates[i]))
+	}
 	h = node.Mix(h, uint64(len(z.Members)))
 	for i := range z.Members {
 		h = z.Members[i].digest(h)

@@ -137,6 +137,12 @@ type NodeInfo struct {
 	Silent     time.Duration `msg:"silent"` // since it was last heard
 	CoresTotal uint32        `msg:"cores_total"`
 	CoresFree  uint32        `msg:"cores_free"`
+
+	Incarnation uint64 `msg:"incarnation"`
+	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate hears it no more
+	By          string `msg:"by"`    // who raised it
+	Draining    bool   `msg:"draining"`
+	Parts       uint32 `msg:"parts"` // of jobs, that a manager owns
 }
 
 // JobInfo is one job in a list.

@@ -1590,9 +1590,9 @@ func (z *JobWatch) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 11
 	// string "node"
-	o = append(o, 0x86, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = append(o, 0x8b, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
 	o = msgp.AppendString(o, z.Node)
 	// string "role"
 	o = append(o, 0xa4, 0x72, 0x6f, 0x6c, 0x65)
@@ -1609,6 +1609,21 @@ func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "incarnation"
+	o = append(o, 0xab, 0x69, 0x6e, 0x63, 0x61, 0x72, 0x6e, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.Incarnation)
+	// string "state"
+	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	o = msgp.AppendString(o, z.State)
+	// string "by"
+	o = append(o, 0xa2, 0x62, 0x79)
+	o = msgp.AppendString(o, z.By)
+	// string "draining"
+	o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
+	o = msgp.AppendBool(o, z.Draining)
+	// string "parts"
+	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
+	o = msgp.AppendUint32(o, z.Parts)
 	return
 }
 
@@ -1626,7 +1641,7 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1701,6 +1716,61 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
+		case "incarnation":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Incarnation")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Incarnation, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Incarnation")
+				return
+			}
+		case "state":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.State, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "State")
+				return
+			}
+		case "by":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "By")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.By, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "By")
+				return
+			}
+		case "draining":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Draining")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Draining, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Draining")
+				return
+			}
+		case "parts":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Parts, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Parts")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1715,7 +1785,7 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *NodeInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size
 	return
 }
 

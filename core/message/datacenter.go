@@ -14,9 +14,11 @@ type PartRef struct {
 
 // WorkerInfo is one worker in its manager's heartbeat.
 type WorkerInfo struct {
-	Node       string `msg:"node" require:"true"`
-	CoresTotal uint32 `msg:"cores_total"`
-	CoresFree  uint32 `msg:"cores_free"`
+	Node        string `msg:"node" require:"true"`
+	CoresTotal  uint32 `msg:"cores_total"`
+	CoresFree   uint32 `msg:"cores_free"`
+	Incarnation uint64 `msg:"incarnation"`
+	Draining    bool   `msg:"draining"` // its cores are in no sum
 }
 
 // ManagerHeartbeat registers a manager with a gate and keeps it known, once a
@@ -31,8 +33,9 @@ type ManagerHeartbeat struct {
 	CoresFree  uint32       `msg:"cores_free"`
 	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
 	WorkerSum  uint32       `msg:"worker_sum"`
-	Parts      []PartRef    `msg:"parts"` // parts that this manager owns and whose end is not acknowledged, by job
-	Gates      []string     `msg:"gates"` // the configured set: one that differs is refused
+	Parts      []PartRef    `msg:"parts"`  // parts that this manager owns and whose end is not acknowledged, by job
+	Gates      []string     `msg:"gates"`  // the configured set: one that differs is refused
+	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive, as this manager's membership has them, the first 64
 }
 
 // HeartbeatAck answers a heartbeat, so that a peer which vanished without

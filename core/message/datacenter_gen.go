@@ -728,9 +728,9 @@ func (z *JobRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "datacenter"
-	o = append(o, 0x89, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x8a, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -748,16 +748,11 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = append(o, 0xa7, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Workers)))
 	for za0001 := range z.Workers {
-		// map header, size 3
-		// string "node"
-		o = append(o, 0x83, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
-		o = msgp.AppendString(o, z.Workers[za0001].Node)
-		// string "cores_total"
-		o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
-		o = msgp.AppendUint32(o, z.Workers[za0001].CoresTotal)
-		// string "cores_free"
-		o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
-		o = msgp.AppendUint32(o, z.Workers[za0001].CoresFree)
+		o, err = z.Workers[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Workers", za0001)
+			return
+		}
 	}
 	// string "worker_sum"
 	o = append(o, 0xaa, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x5f, 0x73, 0x75, 0x6d)
@@ -794,6 +789,16 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
 	for za0003 := range z.Gates {
 		o = msgp.AppendString(o, z.Gates[za0003])
+	}
+	// string "doubts"
+	o = append(o, 0xa6, 0x64, 0x6f, 0x75, 0x62, 0x74, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Doubts)))
+	for za0004 := range z.Doubts {
+		o, err = z.Doubts[za0004].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Doubts", za0004)
+			return
+		}
 	}
 	return
 }
@@ -898,65 +903,10 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Workers = make([]WorkerInfo, zb0002)
 			}
 			for za0001 := range z.Workers {
-				var zb0003 uint32
-				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.Workers[za0001].UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Workers", za0001)
 					return
-				}
-				if zb0003 > z4ab51f5alimitMaps {
-					err = msgp.ErrLimitExceeded
-					return
-				}
-				var zb0003Dup [1]byte
-				for zb0003 > 0 {
-					zb0003--
-					field, bts, err = msgp.ReadMapKeyZC(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Workers", za0001)
-						return
-					}
-					switch msgp.UnsafeString(field) {
-					case "node":
-						if zb0003Dup[0]&(1<<0) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers", za0001, "Node")
-							return
-						}
-						zb0003Dup[0] |= 1 << 0
-						z.Workers[za0001].Node, bts, err = msgp.ReadStringBytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Workers", za0001, "Node")
-							return
-						}
-					case "cores_total":
-						if zb0003Dup[0]&(1<<1) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers", za0001, "CoresTotal")
-							return
-						}
-						zb0003Dup[0] |= 1 << 1
-						z.Workers[za0001].CoresTotal, bts, err = msgp.ReadUint32Bytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Workers", za0001, "CoresTotal")
-							return
-						}
-					case "cores_free":
-						if zb0003Dup[0]&(1<<2) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers", za0001, "CoresFree")
-							return
-						}
-						zb0003Dup[0] |= 1 << 2
-						z.Workers[za0001].CoresFree, bts, err = msgp.ReadUint32Bytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Workers", za0001, "CoresFree")
-							return
-						}
-					default:
-						bts, err = msgp.Skip(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Workers", za0001)
-							return
-						}
-					}
 				}
 			}
 		case "worker_sum":
@@ -976,35 +926,35 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Dup[0] |= 1 << 7
-			var zb0004 uint32
-			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Parts")
 				return
 			}
-			if zb0004 > z4ab51f5alimitArrays {
+			if zb0003 > z4ab51f5alimitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Parts) >= int(zb0004) {
-				z.Parts = (z.Parts)[:zb0004]
+			if cap(z.Parts) >= int(zb0003) {
+				z.Parts = (z.Parts)[:zb0003]
 			} else {
-				z.Parts = make([]PartRef, zb0004)
+				z.Parts = make([]PartRef, zb0003)
 			}
 			for za0002 := range z.Parts {
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Parts", za0002)
 					return
 				}
-				if zb0005 > z4ab51f5alimitMaps {
+				if zb0004 > z4ab51f5alimitMaps {
 					err = msgp.ErrLimitExceeded
 					return
 				}
-				var zb0005Dup [1]byte
-				for zb0005 > 0 {
-					zb0005--
+				var zb0004Dup [1]byte
+				for zb0004 > 0 {
+					zb0004--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Parts", za0002)
@@ -1012,33 +962,33 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 					switch msgp.UnsafeString(field) {
 					case "job":
-						if zb0005Dup[0]&(1<<0) != 0 {
+						if zb0004Dup[0]&(1<<0) != 0 {
 							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Job")
 							return
 						}
-						zb0005Dup[0] |= 1 << 0
+						zb0004Dup[0] |= 1 << 0
 						bts, err = z.Parts[za0002].Job.UnmarshalMsg(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Parts", za0002, "Job")
 							return
 						}
 					case "fence":
-						if zb0005Dup[0]&(1<<1) != 0 {
+						if zb0004Dup[0]&(1<<1) != 0 {
 							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Fence")
 							return
 						}
-						zb0005Dup[0] |= 1 << 1
+						zb0004Dup[0] |= 1 << 1
 						bts, err = z.Parts[za0002].Fence.UnmarshalMsg(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Parts", za0002, "Fence")
 							return
 						}
 					case "state":
-						if zb0005Dup[0]&(1<<2) != 0 {
+						if zb0004Dup[0]&(1<<2) != 0 {
 							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "State")
 							return
 						}
-						zb0005Dup[0] |= 1 << 2
+						zb0004Dup[0] |= 1 << 2
 						bts, err = z.Parts[za0002].State.UnmarshalMsg(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Parts", za0002, "State")
@@ -1059,25 +1009,53 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Dup[1] |= 1 << 0
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Gates")
+				return
+			}
+			if zb0005 > z4ab51f5alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Gates) >= int(zb0005) {
+				z.Gates = (z.Gates)[:zb0005]
+			} else {
+				z.Gates = make([]string, zb0005)
+			}
+			for za0003 := range z.Gates {
+				z.Gates[za0003], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Gates", za0003)
+					return
+				}
+			}
+		case "doubts":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Doubts")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
 			var zb0006 uint32
 			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Gates")
+				err = msgp.WrapError(err, "Doubts")
 				return
 			}
 			if zb0006 > z4ab51f5alimitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Gates) >= int(zb0006) {
-				z.Gates = (z.Gates)[:zb0006]
+			if cap(z.Doubts) >= int(zb0006) {
+				z.Doubts = (z.Doubts)[:zb0006]
 			} else {
-				z.Gates = make([]string, zb0006)
+				z.Doubts = make([]MemberInfo, zb0006)
 			}
-			for za0003 := range z.Gates {
-				z.Gates[za0003], bts, err = msgp.ReadStringBytes(bts)
+			for za0004 := range z.Doubts {
+				bts, err = z.Doubts[za0004].UnmarshalMsg(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Gates", za0003)
+					err = msgp.WrapError(err, "Doubts", za0004)
 					return
 				}
 			}
@@ -1097,7 +1075,7 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 func (z *ManagerHeartbeat) Msgsize() (s int) {
 	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Workers {
-		s += 1 + 5 + msgp.StringPrefixSize + len(z.Workers[za0001].Node) + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size
+		s += z.Workers[za0001].Msgsize()
 	}
 	s += 11 + msgp.Uint32Size + 6 + msgp.ArrayHeaderSize
 	for za0002 := range z.Parts {
@@ -1106,6 +1084,10 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	s += 6 + msgp.ArrayHeaderSize
 	for za0003 := range z.Gates {
 		s += msgp.StringPrefixSize + len(z.Gates[za0003])
+	}
+	s += 7 + msgp.ArrayHeaderSize
+	for za0004 := range z.Doubts {
+		s += z.Doubts[za0004].Msgsize()
 	}
 	return
 }
@@ -1561,11 +1543,11 @@ func (z *PartResultAck) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z WorkerInfo) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *WorkerInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 5
 	// string "node"
-	o = append(o, 0x83, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = append(o, 0x85, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
 	o = msgp.AppendString(o, z.Node)
 	// string "cores_total"
 	o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
@@ -1573,6 +1555,12 @@ func (z WorkerInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "cores_free"
 	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
 	o = msgp.AppendUint32(o, z.CoresFree)
+	// string "incarnation"
+	o = append(o, 0xab, 0x69, 0x6e, 0x63, 0x61, 0x72, 0x6e, 0x61, 0x74, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.Incarnation)
+	// string "draining"
+	o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
+	o = msgp.AppendBool(o, z.Draining)
 	return
 }
 
@@ -1632,6 +1620,28 @@ func (z *WorkerInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CoresFree")
 				return
 			}
+		case "incarnation":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Incarnation")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Incarnation, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Incarnation")
+				return
+			}
+		case "draining":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Draining")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Draining, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Draining")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1645,7 +1655,7 @@ func (z *WorkerInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z WorkerInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size
+func (z *WorkerInfo) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 9 + msgp.BoolSize
 	return
 }

@@ -26,6 +26,7 @@ type MemberInfo struct {
 	By          string        `msg:"by"`    // who raised it
 	Reason      string        `msg:"reason"`
 	Since       time.Duration `msg:"since"`
+	Draining    bool          `msg:"draining"` // takes no new work, as it says of itself
 }
 
 // LeaseInfo is one register as this gate's own acceptor knows it.
@@ -50,6 +51,7 @@ type ClusterStatus struct {
 	Draining  bool         `msg:"draining"`
 	Leader    string       `msg:"leader"` // address, empty when none is known
 	Term      uint64       `msg:"term"`
+	Gates     []string     `msg:"gates"`   // the configured set
 	Members   []MemberInfo `msg:"members"` // by address
 	MemberSum uint32       `msg:"member_sum"`
 	Leases    []LeaseInfo  `msg:"leases"` // those that are held first, by job

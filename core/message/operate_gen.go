@@ -81,9 +81,9 @@ func (z *ClusterQuery) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ClusterStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 13
+	// map header, size 14
 	// string "request"
-	o = append(o, 0x8d, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8e, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -104,13 +104,19 @@ func (z *ClusterStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "term"
 	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
 	o = msgp.AppendUint64(o, z.Term)
+	// string "gates"
+	o = append(o, 0xa5, 0x67, 0x61, 0x74, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
+	for za0001 := range z.Gates {
+		o = msgp.AppendString(o, z.Gates[za0001])
+	}
 	// string "members"
 	o = append(o, 0xa7, 0x6d, 0x65, 0x6d, 0x62, 0x65, 0x72, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Members)))
-	for za0001 := range z.Members {
-		o, err = z.Members[za0001].MarshalMsg(o)
+	for za0002 := range z.Members {
+		o, err = z.Members[za0002].MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Members", za0001)
+			err = msgp.WrapError(err, "Members", za0002)
 			return
 		}
 	}
@@ -120,10 +126,10 @@ func (z *ClusterStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "leases"
 	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x73, 0x65, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Leases)))
-	for za0002 := range z.Leases {
-		o, err = z.Leases[za0002].MarshalMsg(o)
+	for za0003 := range z.Leases {
+		o, err = z.Leases[za0003].MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Leases", za0002)
+			err = msgp.WrapError(err, "Leases", za0003)
 			return
 		}
 	}
@@ -139,8 +145,8 @@ func (z *ClusterStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "warnings"
 	o = append(o, 0xa8, 0x77, 0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Warnings)))
-	for za0003 := range z.Warnings {
-		o = msgp.AppendString(o, z.Warnings[za0003])
+	for za0004 := range z.Warnings {
+		o = msgp.AppendString(o, z.Warnings[za0004])
 	}
 	return
 }
@@ -234,131 +240,159 @@ func (z *ClusterStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Term")
 				return
 			}
-		case "members":
+		case "gates":
 			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Members")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Gates")
 				return
 			}
 			zb0001Dup[0] |= 1 << 6
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Members")
+				err = msgp.WrapError(err, "Gates")
 				return
 			}
 			if zb0002 > z23fda90climitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Members) >= int(zb0002) {
-				z.Members = (z.Members)[:zb0002]
+			if cap(z.Gates) >= int(zb0002) {
+				z.Gates = (z.Gates)[:zb0002]
 			} else {
-				z.Members = make([]MemberInfo, zb0002)
+				z.Gates = make([]string, zb0002)
 			}
-			for za0001 := range z.Members {
-				bts, err = z.Members[za0001].UnmarshalMsg(bts)
+			for za0001 := range z.Gates {
+				z.Gates[za0001], bts, err = msgp.ReadStringBytes(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Members", za0001)
+					err = msgp.WrapError(err, "Gates", za0001)
 					return
 				}
 			}
-		case "member_sum":
+		case "members":
 			if zb0001Dup[0]&(1<<7) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "MemberSum")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Members")
 				return
 			}
 			zb0001Dup[0] |= 1 << 7
-			z.MemberSum, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "MemberSum")
-				return
-			}
-		case "leases":
-			if zb0001Dup[1]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leases")
-				return
-			}
-			zb0001Dup[1] |= 1 << 0
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Leases")
+				err = msgp.WrapError(err, "Members")
 				return
 			}
 			if zb0003 > z23fda90climitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Leases) >= int(zb0003) {
-				z.Leases = (z.Leases)[:zb0003]
+			if cap(z.Members) >= int(zb0003) {
+				z.Members = (z.Members)[:zb0003]
 			} else {
-				z.Leases = make([]LeaseInfo, zb0003)
+				z.Members = make([]MemberInfo, zb0003)
 			}
-			for za0002 := range z.Leases {
-				bts, err = z.Leases[za0002].UnmarshalMsg(bts)
+			for za0002 := range z.Members {
+				bts, err = z.Members[za0002].UnmarshalMsg(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Leases", za0002)
+					err = msgp.WrapError(err, "Members", za0002)
 					return
 				}
 			}
-		case "lease_sum":
+		case "member_sum":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "MemberSum")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.MemberSum, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "MemberSum")
+				return
+			}
+		case "leases":
 			if zb0001Dup[1]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LeaseSum")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leases")
 				return
 			}
 			zb0001Dup[1] |= 1 << 1
-			z.LeaseSum, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "LeaseSum")
-				return
-			}
-		case "alarms":
-			if zb0001Dup[1]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alarms")
-				return
-			}
-			zb0001Dup[1] |= 1 << 2
-			z.Alarms, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Alarms")
-				return
-			}
-		case "alarm":
-			if zb0001Dup[1]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alarm")
-				return
-			}
-			zb0001Dup[1] |= 1 << 3
-			z.Alarm, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Alarm")
-				return
-			}
-		case "warnings":
-			if zb0001Dup[1]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Warnings")
-				return
-			}
-			zb0001Dup[1] |= 1 << 4
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Warnings")
+				err = msgp.WrapError(err, "Leases")
 				return
 			}
 			if zb0004 > z23fda90climitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Warnings) >= int(zb0004) {
-				z.Warnings = (z.Warnings)[:zb0004]
+			if cap(z.Leases) >= int(zb0004) {
+				z.Leases = (z.Leases)[:zb0004]
 			} else {
-				z.Warnings = make([]string, zb0004)
+				z.Leases = make([]LeaseInfo, zb0004)
 			}
-			for za0003 := range z.Warnings {
-				z.Warnings[za0003], bts, err = msgp.ReadStringBytes(bts)
+			for za0003 := range z.Leases {
+				bts, err = z.Leases[za0003].UnmarshalMsg(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Warnings", za0003)
+					err = msgp.WrapError(err, "Leases", za0003)
+					return
+				}
+			}
+		case "lease_sum":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LeaseSum")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.LeaseSum, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "LeaseSum")
+				return
+			}
+		case "alarms":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alarms")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Alarms, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Alarms")
+				return
+			}
+		case "alarm":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Alarm")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Alarm, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Alarm")
+				return
+			}
+		case "warnings":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Warnings")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Warnings")
+				return
+			}
+			if zb0005 > z23fda90climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Warnings) >= int(zb0005) {
+				z.Warnings = (z.Warnings)[:zb0005]
+			} else {
+				z.Warnings = make([]string, zb0005)
+			}
+			for za0004 := range z.Warnings {
+				z.Warnings[za0004], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Warnings", za0004)
 					return
 				}
 			}
@@ -376,17 +410,21 @@ func (z *ClusterStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ClusterStatus) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Gate) + 9 + msgp.StringPrefixSize + len(z.Standing) + 9 + msgp.BoolSize + 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 8 + msgp.ArrayHeaderSize
-	for za0001 := range z.Members {
-		s += z.Members[za0001].Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Gate) + 9 + msgp.StringPrefixSize + len(z.Standing) + 9 + msgp.BoolSize + 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Gates {
+		s += msgp.StringPrefixSize + len(z.Gates[za0001])
+	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0002 := range z.Members {
+		s += z.Members[za0002].Msgsize()
 	}
 	s += 11 + msgp.Uint32Size + 7 + msgp.ArrayHeaderSize
-	for za0002 := range z.Leases {
-		s += z.Leases[za0002].Msgsize()
+	for za0003 := range z.Leases {
+		s += z.Leases[za0003].Msgsize()
 	}
 	s += 10 + msgp.Uint32Size + 7 + msgp.Uint32Size + 6 + msgp.StringPrefixSize + len(z.Alarm) + 9 + msgp.ArrayHeaderSize
-	for za0003 := range z.Warnings {
-		s += msgp.StringPrefixSize + len(z.Warnings[za0003])
+	for za0004 := range z.Warnings {
+		s += msgp.StringPrefixSize + len(z.Warnings[za0004])
 	}
 	return
 }
@@ -816,9 +854,9 @@ func (z *LeaseInfo) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *MemberInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "node"
-	o = append(o, 0x88, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = append(o, 0x89, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
 	o = msgp.AppendString(o, z.Node)
 	// string "addr"
 	o = append(o, 0xa4, 0x61, 0x64, 0x64, 0x72)
@@ -841,6 +879,9 @@ func (z *MemberInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "since"
 	o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x63, 0x65)
 	o = msgp.AppendDuration(o, z.Since)
+	// string "draining"
+	o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
+	o = msgp.AppendBool(o, z.Draining)
 	return
 }
 
@@ -858,7 +899,7 @@ func (z *MemberInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -955,6 +996,17 @@ func (z *MemberInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Since")
 				return
 			}
+		case "draining":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Draining")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Draining, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Draining")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -969,6 +1021,6 @@ func (z *MemberInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *MemberInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.StringPrefixSize + len(z.Addr) + 5 + msgp.Uint8Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 7 + msgp.StringPrefixSize + len(z.Reason) + 6 + msgp.DurationSize
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.StringPrefixSize + len(z.Addr) + 5 + msgp.Uint8Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 7 + msgp.StringPrefixSize + len(z.Reason) + 6 + msgp.DurationSize + 9 + msgp.BoolSize
 	return
 }
