@@ -83,6 +83,9 @@ func (s *stage) submit(o *order, m *message.JobSubmit, cancelAfter time.Duration
 		return
 	}
 	s.world.Command(o.client, m, func(answer node.Message) {
+		if r, refused := answer.(*message.Refused); refused && s.served {
+			s.checker.Violate("P", s.record(o.client), "submission %s was refused for good, and gates were there: %v: %s", o.key, r.Code, r.Detail)
+		}
 		ack, ok := answer.(*message.JobAck)
 		if !ok || o.acked {
 			return

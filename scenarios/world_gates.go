@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/core/event"
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -27,6 +28,8 @@ func gateWorlds() []Scenario {
 			Doc: "Gates die one by one until few are left, or an even set splits in halves. A majority is one of the configured set, never of the living: who is left grants and renews nothing, and jobs go on when enough are back."},
 		{Name: "gate-dies", Virtual: 5 * time.Minute, build: buildGateDies,
 			Doc: "Each gate in turn is killed in the middle of its jobs and stays away for two leases. Another gate owns each of its jobs soon after the lease has run out; nothing runs again, and each client has one result."},
+		{Name: "counted-parts", Virtual: 4 * time.Minute, build: buildCountedParts,
+			Doc: "Jobs run in two datacenters, one of which starts slowly, and gates are killed again and again between the results of the two. What a gate has counted and acknowledged counts at whoever takes the job over, once."},
 		{Name: "gate-drains", Virtual: 5 * time.Minute, build: buildGateDrains,
 			Doc: "Each gate in turn is asked to stop while it owns jobs. It stops acting for them and hands them over: another gate owns each within three seconds, and nothing runs again."},
 		{Name: "late-accept", Virtual: 6 * time.Minute, build: buildLateAccept,
@@ -85,7 +88,8 @@ func buildLoneGate(s *stage) {
 	if s.rand.Chance(1, 2) {
 		t.gates, minority = 5, 2
 	}
-	s.standard(t, func(l *load) { l.duration, l.cores = 12*time.Second, 4 })
+	s.standard(t, func(l *load) { l.duration, l.cores = 12*time.Second, 2 })
+	s.served = true
 	s.complete = true
 	s.slots(75*time.Second, func(i int, at time.Duration) {
 		lone := s.choose(s.gates, minority)
@@ -134,7 +138,7 @@ func buildShrinkingGates(s *stage) {
 }
 
 func buildGateDies(s *stage) {
-	s.standard(groupTopology(), func(l *load) { l.duration = 15 * time.Second; l.every = 6 * time.Second })
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 15*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true, HeldWithin: 40 * time.Second})
 	s.slots(65*time.Second, func(i int, at time.Duration) {
@@ -143,32 +147,36 @@ func buildGateDies(s *stage) {
 }
 
 func buildGateDrains(s *stage) {
-	s.standard(groupTopology(), func(l *load) { l.duration = 15 * time.Second; l.every = 6 * time.Second })
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 15*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
-	s.ownedSoon(5 * time.Second)
 	s.slots(20*time.Second, func(i int, at time.Duration) {
-		s.fault(sim.Fault{At: at, For: 10 * time.Second, Kind: sim.FaultStop, Nodes: []string{string(s.gates[i%len(s.gates)])}})
+		id := s.gates[i%len(s.gates)]
+		s.fault(sim.Fault{At: at, For: 10 * time.Second, Kind: sim.FaultStop, Nodes: []string{string(id)}})
+		s.ownedBy(id, at, at+5*time.Second)
 	})
 }
 
-// ownedSoon judges that a job which a gate has handed over has another owner within
-// a bound.
-func (s *stage) ownedSoon(bound time.Duration) {
-	given := map[string]time.Duration{}
+// ownedBy judges that another gate owns each job that one owned when it was asked to
+// stop, unless it has ended by then.
+func (s *stage) ownedBy(id node.ID, from, by time.Duration) {
+	owned := map[message.JobID]bool{}
 	s.witness = append(s.witness, func(r checker.Record) {
 		switch e := r.Event.(type) {
-		case event.LeaseEnded:
-			if e.Group == checker.GroupGates && e.Reason == "transferred" {
-				given[e.Job.String()] = r.At
-			}
 		case event.LeaseGranted:
-			at, ok := given[e.Job.String()]
-			if ok && e.Group == checker.GroupGates {
-				delete(given, e.Job.String())
-				if r.At-at > bound {
-					s.checker.Violate("P", r, "job %v, handed over at %v, had no owner until %v", e.Job, at, r.At)
-				}
+			if e.Group == checker.GroupGates && r.At < by {
+				owned[e.Job] = r.Node == id && r.At < from
+			}
+		case event.JobChanged:
+			if e.To.Terminal() {
+				delete(owned, e.Job)
+			}
+		}
+	})
+	s.world.At(by, func() {
+		for _, o := range s.orders {
+			if o.acked && owned[o.job] && s.options.Faults == nil {
+				s.checker.Violate("P", s.record(id), "%s was asked to stop at %v, and nobody else owned job %v at %v", id, from, o.job, by)
 			}
 		}
 	})
@@ -223,7 +231,7 @@ func buildTornPromise(s *stage) {
 }
 
 func buildLostDisk(s *stage) {
-	s.standard(groupTopology(), func(l *load) { l.duration, l.every = 10*time.Second, 5*time.Second })
+	s.standard(groupTopology(), func(l *load) { l.duration, l.every, l.cores = 10*time.Second, 5*time.Second, 3 })
 	s.complete = true
 	// A member without its disk waits for two leases before it speaks.
 	s.slots(80*time.Second, func(i int, at time.Duration) {
@@ -231,5 +239,18 @@ func buildLostDisk(s *stage) {
 	})
 	s.slots(25*time.Second, func(i int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 6*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1)), Value: 1})
+	})
+}
+
+func buildCountedParts(s *stage) {
+	t := groupTopology()
+	t.datacenters, t.workers = 2, 3
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 2*time.Second, 2*time.Second, 2, 2 })
+	s.complete = true
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultExecSlow, Nodes: names(s.workers[t.workers:]), Value: 50})
+	aims := []string{"stored:lease/", "storing:lease/", "stored:file/", "storing:file/", "", ""}
+	s.slots(6*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 3*time.Second).Truncate(tick), Kind: sim.FaultCrash,
+			Nodes: names(s.choose(s.gates, 1)), Aim: aims[s.rand.Int(len(aims))]})
 	})
 }

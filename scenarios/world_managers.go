@@ -144,11 +144,19 @@ func buildSilentDC(s *stage) {
 
 func buildDatacenterCutOff(s *stage) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
-	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.until = 10*time.Second, 50*time.Second, 1, s.heal/2 })
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 50*time.Second, 1, 80*time.Second, false })
+	for _, o := range s.orders {
+		o.submit.RunTimeout = 8 * time.Minute
+	}
+	s.complete = true
 	s.oneDatacenter()
-	s.slots(110*time.Second, func(i int, at time.Duration) {
-		s.fault(sim.Fault{At: at + 20*time.Second, For: s.rand.Duration(70*time.Second, 90*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: s.ofDatacenter(i % 3), Peers: names(s.gates)})
-	})
+	if s.rand.Chance(1, 2) { // who takes a part over keeps to what is left of its lease
+		s.often(s.managers, 20*time.Second, sim.FaultCrash, 4*time.Second, 0)
+	}
+	cut := s.rand.Int(t.datacenters)
+	for i, at := range []time.Duration{35 * time.Second, 150 * time.Second} { // the third one is always there
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(70*time.Second, 90*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: s.ofDatacenter((cut + i) % t.datacenters), Peers: names(s.gates)})
+	}
 }
 
 func buildRegionCut(s *stage) {

@@ -24,10 +24,14 @@ func workerWorlds() []Scenario {
 			Doc: "The manager is down when results are ready, for less than it takes to lose them. They are kept and told again, to the manager that has the part by now, and each counts once: nothing is run again."},
 		{Name: "orphan-grace", Virtual: 5 * time.Minute, build: buildOrphanGrace,
 			Doc: "Workers are stopped or cut off for as long as a slice may run without a renewal, a tick less and a tick more, by clocks at the bound of drift. A slice goes on or is killed, and never runs in two places."},
+		{Name: "suspected-worker", Virtual: 4 * time.Minute, build: buildSuspectedWorker,
+			Doc: "Workers are stopped for two to three seconds, again and again: long enough to be suspected, too short to be dead. A suspicion moves no work: nothing is run again, and every job completes."},
+		{Name: "cut-together", Virtual: 5 * time.Minute, build: buildCutTogether,
+			Doc: "A manager and some workers are cut off from the other managers and workers, all within reach of the gates. The manager loses its parts with its majority: it renews nothing any more, its workers stop, and what runs elsewhere then runs there alone."},
 		{Name: "dead-worker", Virtual: 4 * time.Minute, build: buildDeadWorker,
 			Doc: "A worker dies in the middle of its slices, one after the other. Each of its slices runs elsewhere soon, when the dead one's time is over, and all jobs complete."},
-		{Name: "reconnect-flood", Virtual: 4 * time.Minute, build: buildReconnectFlood,
-			Doc: "A thousand workers are cut off while their slices end, and return at the same time with their results. No node loses a stream to its own full lanes, nothing is run again, and every job completes."},
+		{Name: "reconnect-flood", Virtual: 160 * time.Second, build: buildReconnectFlood,
+			Doc: "Three hundred workers are cut off while their slices end, and return at the same time with their results. No node loses a stream to its own full lanes, nothing is run again, and every job completes."},
 		{Name: "soak-churn", Virtual: 15 * time.Minute, build: buildSoakChurn,
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. When it is over, what nodes keep on their disks is bounded by what their bounds of memory say, not by how long it lasted."},
 	}
@@ -86,6 +90,9 @@ func buildOrphanGrace(s *stage) {
 	for _, id := range s.nodes { // as far apart as clocks may be
 		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound * int64(s.rand.Int(3)-1)})
 	}
+	if s.rand.Chance(1, 2) { // answers are old when they come
+		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.workers), Value: int64(200 + s.rand.Int(1800))})
+	}
 	kinds := []string{sim.FaultPause, sim.FaultSuspend, sim.FaultPartition, sim.FaultOneWay}
 	aims := []string{"", "", "timer:6.2-1ms", "timer:6.2", "timer:6.1"}
 	for at := 6 * time.Second; at < s.heal-8*time.Second; at += s.rand.Duration(4*time.Second, 8*time.Second) {
@@ -137,10 +144,10 @@ func buildReconnectFlood(s *stage) {
 		submit := s.submission(o, l, n+1)
 		s.world.At(20*time.Second+time.Duration(n)*100*time.Millisecond, func() { s.submit(o, submit, 0) })
 	}
-	s.fault(sim.Fault{At: 24500 * time.Millisecond, For: 3500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: names(s.workers), Peers: names(s.managers)})
+	s.fault(sim.Fault{At: 25700 * time.Millisecond, For: 1500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: names(s.workers), Peers: names(s.managers)})
 }
 
-const floodWorkers = 1000
+const floodWorkers = 300
 
 func buildSoakChurn(s *stage) {
 	t := groupTopology()
@@ -153,7 +160,7 @@ func buildSoakChurn(s *stage) {
 }
 
 // keptMax is what a node may keep of one job: registers, chunks of files, fences.
-const keptMax = 12
+const keptMax = 24
 
 // diskBounded judges that a manager's disk holds a few records of each job of the
 // last minutes and nothing of those before, and the others' a few of each that they
@@ -178,4 +185,24 @@ func (s *stage) diskBounded() {
 			s.checker.Violate("T12", s.record(id), "%s keeps %d records on its disk, %d jobs call for %d", id, n, jobs, bound)
 		}
 	}
+}
+
+func buildSuspectedWorker(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 10*time.Second, 3 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(5*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(2*time.Second, 3200*time.Millisecond).Truncate(tick), Kind: sim.FaultPause, Nodes: names(s.choose(s.workers, 1))})
+	})
+}
+
+func buildCutTogether(s *stage) {
+	t := groupTopology()
+	t.workers = 6
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 15*time.Second, 5 })
+	s.slots(25*time.Second, func(i int, at time.Duration) {
+		lone := append(s.choose(s.managers, 1), s.choose(s.workers, 1+s.rand.Int(2))...)
+		rest := append(without(s.managers, lone...), without(s.workers, lone...)...)
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(8*time.Second, 20*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: names(lone), Peers: names(rest)})
+	})
 }
