@@ -190,21 +190,6 @@ func jobStatus(ctx context.Context, s *session, w io.Writer, id string, asJSON b
 	return err
 }
 
-func clusterStatus(ctx context.Context, s *session, w io.Writer, asJSON bool) error {
-	answer, err := s.ask(ctx, &message.StatusQuery{})
-	if err != nil {
-		return err
-	}
-	list, ok := answer.(*message.StatusList)
-	if !ok {
-		return unexpected(answer)
-	}
-	if asJSON {
-		return printJSON(w, clusterView(list))
-	}
-	return printCluster(w, list)
-}
-
 func newDatacentersCommand() *cobra.Command {
 	var asJSON bool
 	cmd := asking(&cobra.Command{

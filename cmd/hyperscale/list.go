@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"hyperscale/core/message"
-	"hyperscale/core/node"
 	"hyperscale/runtime/ui"
 )
 
@@ -63,39 +62,6 @@ func jobView(s *message.JobStatus) jobJSON {
 	return out
 }
 
-type clusterJSON struct {
-	Nodes []nodeJSON    `json:"nodes"`
-	Jobs  []jobLineJSON `json:"jobs"` // the newest
-}
-
-type nodeJSON struct {
-	Node       string `json:"node"`
-	Role       string `json:"role"`
-	Datacenter string `json:"datacenter"`
-	SilentNS   int64  `json:"silent_ns"` // since it was last heard
-	CoresTotal uint32 `json:"cores_total"`
-	CoresFree  uint32 `json:"cores_free"`
-}
-
-type jobLineJSON struct {
-	Job      string `json:"job"`
-	Name     string `json:"name"`
-	State    string `json:"state"`
-	Position uint32 `json:"position"`
-	AgeNS    int64  `json:"age_ns"`
-}
-
-func clusterView(l *message.StatusList) clusterJSON {
-	out := clusterJSON{Nodes: []nodeJSON{}, Jobs: []jobLineJSON{}}
-	for _, n := range l.Nodes {
-		out.Nodes = append(out.Nodes, nodeJSON{n.Node, node.Role(n.Role).String(), n.Datacenter, int64(n.Silent), n.CoresTotal, n.CoresFree})
-	}
-	for _, j := range l.Jobs {
-		out.Jobs = append(out.Jobs, jobLineJSON{j.Job.String(), j.Name, j.State.String(), j.Position, int64(j.Age)})
-	}
-	return out
-}
-
 type datacenterJSON struct {
 	Name       string `json:"name"`
 	Health     string `json:"health"`
@@ -133,31 +99,6 @@ func printDatacenters(w io.Writer, l *message.DatacenterList) error {
 	rows := [][]string{{"DATACENTER", "HEALTH", "MANAGERS", "WORKERS", "CORES", "FREE"}}
 	for _, d := range l.Datacenters {
 		rows = append(rows, []string{d.Name, d.Health.String(), number(d.Managers), number(d.Workers), number(d.CoresTotal), number(d.CoresFree)})
-	}
-	return printRows(w, rows)
-}
-
-func printCluster(w io.Writer, l *message.StatusList) error {
-	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "HEARD", "CORES", "FREE"}}
-	for _, n := range l.Nodes {
-		rows = append(rows, []string{n.Node, node.Role(n.Role).String(), n.Datacenter, ui.Duration(n.Silent) + " ago", number(n.CoresTotal), number(n.CoresFree)})
-	}
-	if err := printRows(w, rows); err != nil {
-		return err
-	}
-	if len(l.Jobs) == 0 {
-		return nil
-	}
-	rows = [][]string{{"JOB", "NAME", "STATE", "AGE"}}
-	for _, j := range l.Jobs {
-		state := j.State.String()
-		if j.Position > 0 {
-			state += " (" + number(j.Position) + ")"
-		}
-		rows = append(rows, []string{j.Job.String(), j.Name, state, ui.Duration(j.Age)})
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
 	}
 	return printRows(w, rows)
 }

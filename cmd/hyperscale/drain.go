@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Bounds of waiting for a node that drains.
+const (
+	drainLook  = 250 * time.Millisecond // between two looks
+	drainAgain = 2 * time.Second        // an order that is not seen obeyed is given again: it may have been lost
+	drainMax   = 5 * time.Minute
+)
+
+func newDrainCommand() *cobra.Command {
+	var (
+		gate    gateFlag
+		log     logFlags
+		undo    bool
+		timeout time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "drain NODE",
+		Short: "have a node take no new work, and wait until it has handed over",
+		Long: `Have a node take no new work, and wait until it has handed over what it owns.
+
+A gate hands its jobs to the other gates, a manager its parts of jobs to the other
+managers of its datacenter; what runs goes on. A worker ends what it runs. The node
+goes on running until it is stopped, and a restart undoes the order. SIGTERM drains
+a node as well, then ends it.`,
+		Example: "  hyperscale drain gate-2 --gate gate-1:9000\n  hyperscale drain gate-2 --gate gate-1:9000 --undo",
+		Args:    exactly("NODE"),
+		RunE: runs(func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			s, err := dial(&gate, log.logger(cmd.ErrOrStderr()))
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			d := &drain{session: s, name: args[0], undo: undo, progress: cmd.ErrOrStderr()}
+			err = d.wait(ctx, timeout)
+			if err != nil && ctx.Err() != nil {
+				return exitWith(exitInterrupted, fmt.Errorf("the order stands: %s goes on draining; take it back with --undo", args[0]))
+			}
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), d.done())
+			}
+			return err
+		}),
+	}
+	flags := cmd.Flags()
+	gate.add(cmd)
+	flags.BoolVar(&undo, "undo", false, "have it take work again")
+	addSpan(flags, &timeout, "timeout", drainMax, time.Second, "how long to wait until it has handed over")
+	log.add(flags, "error")
+	return cmd
+}
+
+// drain is one order and what is seen of it.
+type drain struct {
+	session  *session
+	name     string
+	undo     bool
+	progress io.Writer
+	told     string
+}
+
+// load is what a node has still to hand over.
+type load struct {
+	found    bool
+	draining bool
+	left     int
+	what     string // of what
+	stuck    string // why it cannot get less, where it cannot
+}
+
+// wait gives the order until it is seen obeyed, then looks until nothing is left.
+func (d *drain) wait(ctx context.Context, most time.Duration) error {
+	deadline, ordered := time.Now().Add(most), time.Time{}
+	for {
+		all, err := askStanding(ctx, d.session)
+		if err != nil {
+			return err
+		}
+		now := d.look(all)
+		if !now.found {
+			return d.unknown(all)
+		}
+		if now.draining == d.undo && time.Since(ordered) >= drainAgain {
+			if _, err := d.session.ask(ctx, &message.DrainRequest{Node: d.name, Undo: d.undo}); err != nil {
+				return err
+			}
+			ordered = time.Now()
+		}
+		switch {
+		case now.draining == d.undo:
+			d.tell(fmt.Sprintf("%s has got the order", d.name))
+		case d.undo || now.left == 0:
+			return nil
+		case now.stuck != "":
+			return exitWith(exitFailed, fmt.Errorf("%s takes no new work, and %d %s stay with it: %s", d.name, now.left, now.what, now.stuck))
+		default:
+			d.tell(fmt.Sprintf("%s drains: %d %s left", d.name, now.left, now.what))
+		}
+		if time.Now().After(deadline) {
+			return d.late(now, most)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(drainLook):
+		}
+	}
+}
+
+// tell prints what is new.
+func (d *drain) tell(line string) {
+	if line != d.told {
+		d.told = line
+		_, _ = fmt.Fprintln(d.progress, line) // progress: who does not read it goes on
+	}
+}
+
+func (d *drain) done() string {
+	if d.undo {
+		return d.name + " takes work again"
+	}
+	return d.name + " has handed over: it can be stopped"
+}
+
+func (d *drain) late(now load, most time.Duration) error {
+	if now.draining == d.undo {
+		return exitWith(exitFailed, fmt.Errorf("%s was not seen to obey within %v: look at its log, and whether it is alive in `hyperscale status --cluster`", d.name, most))
+	}
+	return exitWith(exitFailed, fmt.Errorf("%s drains and has %d %s left after %v: wait longer with --timeout, or cancel the jobs", d.name, now.left, now.what, most))
+}
+
+// look finds the node in what a gate tells.
+func (d *drain) look(s standing) load {
+	for _, m := range s.cluster.Members {
+		if m.Node == d.name {
+			return s.ofGate(&m)
+		}
+	}
+	for _, n := range s.nodes.Nodes {
+		if n.Node != d.name {
+			continue
+		}
+		l := load{found: n.State != "dead" && n.State != "left" && n.State != "lost", draining: n.Draining}
+		if node.Role(n.Role) == node.RoleWorker {
+			l.left, l.what = int(n.CoresTotal-min(n.CoresFree, n.CoresTotal)), "busy cores"
+			return l
+		}
+		l.left, l.what = int(n.Parts), "parts of jobs"
+		if s.managers(n.Datacenter) == 1 {
+			l.stuck = "no other manager of " + n.Datacenter + " is alive that could own them; they end here"
+		}
+		return l
+	}
+	return load{}
+}
+
+// ofGate counts the jobs that the registers give to a gate.
+func (s standing) ofGate(m *message.MemberInfo) load {
+	l := load{found: m.State == "alive" || m.State == "suspect", draining: m.Draining, what: "jobs"}
+	for _, lease := range s.cluster.Leases {
+		if lease.Holder == m.Addr {
+			l.left++
+		}
+	}
+	others := 0
+	for _, o := range s.cluster.Members {
+		if o.Addr != m.Addr && o.State == "alive" && !o.Draining {
+			others++
+		}
+	}
+	if others == 0 {
+		l.stuck = "no other gate is alive that takes them; they go on here until they end"
+	}
+	return l
+}
+
+func (s standing) managers(datacenter string) int {
+	n := 0
+	for _, o := range s.nodes.Nodes {
+		if node.Role(o.Role) == node.RoleManager && o.Datacenter == datacenter && o.State == "alive" {
+			n++
+		}
+	}
+	return n
+}
+
+// unknown names those that could be meant.
+func (d *drain) unknown(s standing) error {
+	var names []string
+	for _, m := range s.cluster.Members {
+		if m.Node == d.name {
+			return exitWith(exitFailed, fmt.Errorf("gate %s is %s: there is nothing to hand over; its jobs are owned by other gates, or will be once their leases run out", d.name, m.State))
+		}
+		if m.Node != "" {
+			names = append(names, m.Node)
+		}
+	}
+	for _, n := range s.nodes.Nodes {
+		if n.Node == d.name {
+			return exitWith(exitFailed, fmt.Errorf("%s %s is %s: there is nothing to hand over", node.Role(n.Role), d.name, n.State))
+		}
+		names = append(names, n.Node)
+	}
+	return usage("no node of this cluster is called %q%s: it has %s", d.name, didYouMean(d.name, names), strings.Join(names, ", "))
+}
