@@ -49,6 +49,8 @@ type keeper struct {
 	tickets uint64
 	asked   map[uint64]message.FileDigest // fetches of what had been kept by then
 	has     map[message.FileDigest]bool   // fetched in this incarnation
+	keeping map[uint64]bool               // tickets of what is not kept yet
+	heard   map[node.Addr]time.Duration   // the last answer on each link
 }
 
 var _ node.Machine = (*keeper)(nil)
@@ -124,9 +126,12 @@ func (w *filesWorld) judge() {
 			}
 		}
 		for _, l := range k.links.All() {
-			if !l.Stands || !l.Registered {
-				w.violate(id, "T11", "its link to %s does not stand", l.Addr)
+			if w.world.Now()-k.heard[l.Addr] > 10*time.Second {
+				w.violate(id, "T11", "its link to %s is not answered", l.Addr)
 			}
+		}
+		if len(k.keeping) > 0 {
+			w.violate(id, "T11", "%d files are not kept yet", len(k.keeping))
 		}
 	}
 }
@@ -136,7 +141,8 @@ func (w *filesWorld) violate(id node.ID, invariant, format string, args ...any) 
 }
 
 func (w *filesWorld) keeper(id node.ID, members []node.Addr, chunk int) *keeper {
-	k := &keeper{filesWorld: w, id: id, asked: map[uint64]message.FileDigest{}, has: map[message.FileDigest]bool{}}
+	k := &keeper{filesWorld: w, id: id, asked: map[uint64]message.FileDigest{}, has: map[message.FileDigest]bool{},
+		keeping: map[uint64]bool{}, heard: map[node.Addr]time.Duration{}}
 	up := uplink.Default()
 	up.Role, up.Beats = node.RoleToy, true
 	k.links = uplink.New(up, members)
@@ -159,7 +165,11 @@ func (k *keeper) Step(env node.Env, in *node.Input) {
 	case node.InputStreamBroken:
 		k.links.Broken(env, in)
 	case node.InputMessage:
-		if !uplink.AnswerBeat(env, in) && !k.links.Receive(env, in) {
+		switch {
+		case uplink.AnswerBeat(env, in):
+		case k.links.Receive(env, in):
+			k.heard[in.From.Addr] = k.world.Now()
+		default:
 			k.files.Receive(env, in.From, in.Message)
 		}
 	case node.InputStored:
@@ -194,6 +204,7 @@ func (k *keeper) act(env node.Env) {
 			b[i] = byte(r.Uint64())
 		}
 		b = binary.BigEndian.AppendUint64(b, uint64(k.written))
+		k.keeping[k.tickets] = true
 		k.content[k.files.Keep(env, b, k.tickets)] = bytes.Clone(b)
 	case n == 2 && len(k.kept) > 0 && !healed:
 		d := k.kept[r.Int(len(k.kept))]
@@ -218,6 +229,9 @@ func (k *keeper) ask(env node.Env, d message.FileDigest, how func(node.Env, mess
 // heed judges what the archive tells.
 func (k *keeper) heed(env node.Env) {
 	for _, o := range k.files.Take() {
+		if o.Kind != archive.Fetched {
+			delete(k.keeping, o.Ticket)
+		}
 		switch {
 		case o.Kind == archive.Kept && !slices.Contains(k.kept, o.File):
 			k.kept = append(k.kept, o.File)

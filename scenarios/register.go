@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/ring"
 	"hyperscale/sim"
 )
 
@@ -38,13 +39,14 @@ type registerWorld struct {
 	members  []node.ID
 	obeyers  []node.ID
 	machines map[node.ID]*registrar
-	script   *leaseStage // of a directed world
-	recover  node.ID     // who is started to recover the group
+	order    map[message.JobID][]node.Addr // of the ring, as the first member has it
+	script   *leaseStage                   // of a directed world
+	recover  node.ID                       // who is started to recover the group
 }
 
 // registrars adds and starts a group of them; pace is how often each member does something.
 func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftPPM int64) *registerWorld {
-	w := &registerWorld{config: lease.Default(), machines: map[node.ID]*registrar{}}
+	w := &registerWorld{config: lease.Default(), machines: map[node.ID]*registrar{}, order: map[message.JobID][]node.Addr{}}
 	w.config.Group, w.config.Lease = "gates", length
 	w.config.RetryMin, w.config.RetryMax = length/30, length/12
 	w.config.AttemptTimeout, w.config.RankWait = length/6, length/10
@@ -62,7 +64,11 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 		w.members = append(w.members, s.toy(string(id), i, driftPPM, func() node.Machine {
 			c := w.config
 			c.Self, c.Recover = s.world.Addr(id), w.recover == id
+			s.ranks(w, &c)
 			m := newRegistrar(c, w.jobs, obeyers, pace)
+			m.violate = func(invariant, format string, args ...any) {
+				s.checker.Violate(invariant, checker.Record{At: s.world.Now(), Node: id}, format, args...)
+			}
 			m.calm, m.script = s.world.Now() >= s.heal, w.script
 			w.machines[id] = m
 			return m
@@ -74,6 +80,25 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
 	}
 	return w
+}
+
+// ranks has a member take its turn by the ring of the set, which it may be told in
+// any order. All members agree on it.
+func (s *stage) ranks(w *registerWorld, c *lease.Config) {
+	set := slices.Clone(c.Members)
+	s.rand.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
+	r := ring.New(set)
+	for _, job := range w.jobs {
+		order := r.Order(job)
+		if w.order[job] == nil {
+			w.order[job] = order
+		}
+		if !slices.Equal(order, w.order[job]) {
+			s.checker.Violate("P", checker.Record{At: s.world.Now()}, "%s has job %v owned in the order %v, others in %v", c.Self, job, order, w.order[job])
+		}
+	}
+	self := c.Self
+	c.Rank = func(job message.JobID) int { return r.Rank(job, self, nil) }
 }
 
 // toy adds a node whose clock drifts by as much as is given, one way or the

@@ -31,13 +31,15 @@ type registrar struct {
 	value     uint64
 	wanted    map[message.JobID]bool // an acquisition is under way
 	script    *leaseStage            // who says what it does until it is calm; nil: it draws that
-	eager     map[message.JobID]bool // a script wants it: what is denied is tried again
+	violate   func(invariant, format string, args ...any)
+	void      map[message.JobID]uint64 // tickets up to this one, since the last grant
+	eager     map[message.JobID]bool   // a script wants it: what is denied is tried again
 }
 
 var _ node.Machine = (*registrar)(nil)
 
 func newRegistrar(c lease.Config, jobs []message.JobID, obeyers []node.Addr, pace time.Duration) *registrar {
-	return &registrar{registers: lease.New(c, datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}, eager: map[message.JobID]bool{}}
+	return &registrar{registers: lease.New(c, datagrams{}), set: c.Members, obeyers: obeyers, jobs: jobs, pace: pace, wanted: map[message.JobID]bool{}, eager: map[message.JobID]bool{}, void: map[message.JobID]uint64{}}
 }
 
 // datagrams posts everything as one: the harshest way there is.
@@ -141,6 +143,12 @@ func (m *registrar) order(env node.Env, job message.JobID, token message.LeaseTo
 // heed answers what the registers tell.
 func (m *registrar) heed(env node.Env) {
 	for _, o := range m.registers.Take() {
+		switch {
+		case o.Kind == lease.Granted:
+			m.void[o.Job] = m.tickets
+		case o.Kind == lease.Updated && o.Ticket <= m.void[o.Job]:
+			m.violate("T4", "update %d of job %v was told to be done, and a grant since then has a record without it", o.Ticket, o.Job)
+		}
 		switch o.Kind {
 		case lease.Granted, lease.Denied, lease.Lost, lease.Released:
 			delete(m.wanted, o.Job)
