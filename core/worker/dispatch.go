@@ -24,6 +24,10 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispa
 		m.refuse(env, l, d, code, why)
 		return
 	}
+	if m.refused[d.Slice] == d.Fence {
+		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt was refused before: it does not start after all")
+		return
+	}
 	until, ok := m.limit(env, l)
 	if !ok {
 		m.refuse(env, l, d, message.CodeNotRenewed, fmt.Sprintf("no heartbeat of the last %v was answered on this stream", m.config.RenewalTimeout))
@@ -66,7 +70,18 @@ func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, s
 	return message.CodeNone, ""
 }
 
+// refuse tells why a dispatch is not taken, and remembers that: its manager sends a
+// dispatch again until it is answered, and gives the slice to another worker when the
+// first of two answers comes.
 func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.SliceDispatch, code message.Code, why string) {
+	if _, known := m.refused[d.Slice]; !known {
+		if len(m.refusals) >= m.config.FencesMax {
+			delete(m.refused, m.refusals[0])
+			m.refusals = m.refusals[1:]
+		}
+		m.refusals = append(m.refusals, d.Slice)
+	}
+	m.refused[d.Slice] = d.Fence
 	env.Emit(event.Shed{What: "dispatch of slice " + d.Slice.String(), Why: why})
 	env.Send(l.Stream, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
 }

@@ -13,7 +13,7 @@
 //
 //	W1 The fence of a slice is on disk before anything starts or stops under it,
 //	   and never falls, across restarts too, until it is reaped.
-//	W2 One slice and fence is started at most once. An equal dispatch is answered
+//	W2 One slice and fence is started at most once, and never once it was refused. An equal dispatch is answered
 //	   again and starts nothing.
 //	W3 A core has one owner from the moment it is reserved until its execution's
 //	   last executor is gone.

@@ -24,10 +24,12 @@ type Machine struct {
 	closed   []closing             // fences without an execution, oldest first
 	runs     map[node.ExecID]*run
 	writes   map[node.Token]write
-	draining bool // asked by an operator: nothing new is taken
-	stopping bool // it ends when nothing is left to do
-	pushing  bool // the timer of progress is set
-	givenUp  bool // the stop does not wait for ends any more
+	refused  map[message.SliceID]message.Fence // the last dispatch of each that was not taken
+	refusals []message.SliceID                 // of the same, the oldest first
+	draining bool                              // asked by an operator: nothing new is taken
+	stopping bool                              // it ends when nothing is left to do
+	pushing  bool                              // the timer of progress is set
+	givenUp  bool                              // the stop does not wait for ends any more
 
 	executions uint64
 	exec       node.ExecID
@@ -123,12 +125,13 @@ func New(c Config) *Machine {
 		node.Bug("worker: %v", err)
 	}
 	m := &Machine{
-		config: c,
-		cores:  make([]*execution, c.Cores),
-		slices: map[message.SliceID]*slice{},
-		active: map[uint64]*execution{},
-		runs:   map[node.ExecID]*run{},
-		writes: map[node.Token]write{},
+		config:  c,
+		cores:   make([]*execution, c.Cores),
+		slices:  map[message.SliceID]*slice{},
+		active:  map[uint64]*execution{},
+		runs:    map[node.ExecID]*run{},
+		writes:  map[node.Token]write{},
+		refused: map[message.SliceID]message.Fence{},
 		links: uplink.New(uplink.Config{
 			Group: uint64(node.RoleManager), Role: node.RoleManager, Datacenter: c.Datacenter, Remedy: "--managers or --seed",
 			Silence: c.Silence, ReconnectMin: c.ReconnectMin, ReconnectMax: c.ReconnectMax,
