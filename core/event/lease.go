@@ -80,6 +80,13 @@ type GroupRefused struct {
 	Theirs string
 }
 
+// GroupAlarm: an operator has to act on this member of a group.
+type GroupAlarm struct {
+	Group  string
+	Reason string
+	Speaks bool // it goes on as a member; else it answers nothing
+}
+
 // ClockSuspect: this node's clock and a peer's drift apart faster than the bound,
 // or one of them has jumped.
 type ClockSuspect struct {
@@ -116,6 +123,9 @@ func (GroupJoined) EventName() string { return "group-joined" }
 
 // EventName implements node.Event.
 func (GroupRefused) EventName() string { return "group-refused" }
+
+// EventName implements node.Event.
+func (GroupAlarm) EventName() string { return "group-alarm" }
 
 // EventName implements node.Event.
 func (ClockSuspect) EventName() string { return "clock-suspect" }

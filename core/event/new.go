@@ -21,7 +21,7 @@ func All() []node.Event {
 		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
-		&GroupJoined{}, &GroupRefused{}, &ClockSuspect{}, &Reached{},
+		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},
 		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},
 		&ClientCalled{}, &ClientReturned{}, &SliceRenewed{},
 	}

@@ -16,6 +16,9 @@ type Config struct {
 	// job's record. Empty: this gate is alone.
 	Gates []node.Addr
 
+	// Recover founds a new epoch of the gates upon this one's disk: lease.Config.Recover.
+	Recover bool
+
 	Lease         time.Duration // a gate acts for a job so long without word of a majority
 	QuorumTimeout time.Duration // a majority that has not answered for so long is told to who waits for it
 	DriftPPM      int64         // clocks run at most so much too fast or too slow

@@ -65,6 +65,7 @@ func (m *Machine) leaseConfig(env node.Env) lease.Config {
 	c := lease.Default()
 	c.Group, c.Self, c.Members = groupName, self, m.gates
 	c.Lease, c.AttemptTimeout, c.DriftPPM, c.Granularity = m.config.Lease, m.config.QuorumTimeout, m.config.DriftPPM, granularity
+	c.Recover = m.config.Recover
 	c.RetryMax = min(c.RetryMax, m.config.Lease/6)
 	c.RetryMin = min(c.RetryMin, c.RetryMax)
 	c.TombstoneAge, c.RecordMax = m.config.KeyAge, lease.RecordMax

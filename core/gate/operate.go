@@ -65,6 +65,7 @@ func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
 			l.Name, l.State = j.name, j.shown
 		} else if rec, err := readRecord(id, seen.Record); err == nil {
 			l.Name, l.State = rec.Name, rec.Last.To
+			l.Missing = m.missing(rec)
 		}
 		if seen.Left > 0 && !seen.Released {
 			l.Holder = string(seen.Holder)
@@ -134,4 +135,14 @@ func drainState(draining bool) []byte {
 		return []byte{1}
 	}
 	return []byte{0}
+}
+
+// missing counts the files of a record that only other gates can have.
+func (m *Machine) missing(rec jobRecord) (n uint32) {
+	for _, d := range rec.files() {
+		if _, ok := m.files.Have(d); !ok {
+			n++
+		}
+	}
+	return n
 }

@@ -56,7 +56,9 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.P
 		m.stale(env, j, p, r.Fence, "PartResult")
 		ack.Stale, ack.Current = true, p.fence
 		m.answer(env, in, ack)
-	case r.Fence.Job > j.epoch || r.Fence.Manager == 0 || !r.Part.State.Terminal() || p.counted:
+	case p.counted || j.shown.Terminal():
+		m.answer(env, in, ack) // a manager that took the part up once more told it anew: it counted
+	case r.Fence.Job > j.epoch || r.Fence.Manager == 0 || !r.Part.State.Terminal():
 		m.ignore(env, in, "it is under a fence that was never given, or not an end")
 	case p.phase == partDone:
 		m.ackTo(p, in)

@@ -64,7 +64,7 @@ func (r *Registers) Start(env node.Env) {
 	case r.c.Recover:
 		r.startRecovery(env, m, same)
 	case !same:
-		r.becomeMute("the disk is of a member of %s, the configured set is %s: restore the set, or recover with the new one",
+		r.becomeMute(env, "the disk is of a member of %s, the configured set is %s: restore the set, or recover with the new one",
 			strings.Join(m.Members, ","), strings.Join(r.names, ","))
 		return
 	default:
@@ -89,7 +89,7 @@ func (r *Registers) restartBlank(env node.Env, m mark, same bool) {
 	}
 	r.target = r.standing
 	if r.c.Recover {
-		r.tell(Outcome{Kind: Alarm, Reason: "this member's disk is empty, so that nothing can be recovered from it: start one that kept its disk with recover"})
+		r.alarm(env, "this member's disk is empty, so that nothing can be recovered from it: start one that kept its disk with recover", nil)
 	}
 }
 
@@ -109,9 +109,15 @@ func (r *Registers) becomeMember(env node.Env, s standing, how string) {
 }
 
 // becomeMute ends speaking for good: an operator has to act.
-func (r *Registers) becomeMute(format string, args ...any) {
+func (r *Registers) becomeMute(env node.Env, format string, args ...any) {
 	r.standing = mute
-	r.tell(Outcome{Kind: Alarm, Reason: fmt.Sprintf(format, args...)})
+	r.alarm(env, fmt.Sprintf(format, args...), nil)
+}
+
+// alarm tells operators, by the role and as an event.
+func (r *Registers) alarm(env node.Env, reason string, err error) {
+	env.Emit(event.GroupAlarm{Group: r.c.Group, Reason: reason, Speaks: r.standing.speaks()})
+	r.tell(Outcome{Kind: Alarm, Reason: reason, Err: err})
 }
 
 // hailAll asks those who have not said enough yet.
@@ -197,7 +203,7 @@ func (r *Registers) onHail(env node.Env, from int, m *message.LeaseHail) {
 func (r *Registers) fence(env node.Env, why string) {
 	reached(env, "lease/fenced")
 	r.loseAll(env)
-	r.becomeMute("%s: wipe this member's disk, it will join anew", why)
+	r.becomeMute(env, "%s: wipe this member's disk, it will join anew", why)
 }
 
 func (r *Registers) loseAll(env node.Env) {
@@ -282,7 +288,7 @@ func (r *Registers) judge(env node.Env) {
 			r.startJoin(env, founder)
 		}
 	case speak > 0 && (r.standing == blank || epoch > 0):
-		r.alarmLost(heard[blank]+1, others)
+		r.alarmLost(env, heard[blank]+1, others)
 		if r.joining == nil {
 			r.startJoin(env, -1)
 		}
@@ -319,14 +325,14 @@ func (r *Registers) advance(env node.Env, to standing) {
 }
 
 // alarmLost says that too many disks are lost for a blank one to join.
-func (r *Registers) alarmLost(blanks, others int) {
+func (r *Registers) alarmLost(env node.Env, blanks, others int) {
 	if others+1-blanks >= r.majority || r.lostTold == blanks {
 		return
 	}
 	r.lostTold = blanks
-	r.tell(Outcome{Kind: Alarm, Reason: fmt.Sprintf(
+	r.alarm(env, fmt.Sprintf(
 		"%d of %d %s have lost their disks: %d others must have kept theirs for one to join: bring a disk back, or start one member that kept its disk with recover",
-		blanks, r.n, plural(r.c.Group), r.majority)})
+		blanks, r.n, plural(r.c.Group), r.majority), nil)
 }
 
 // plural names the members of a group for people.

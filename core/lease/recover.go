@@ -87,10 +87,10 @@ func (r *Registers) refuseRecovery(env node.Env) {
 	v := r.recovery
 	r.recovery = nil
 	if !v.set {
-		r.becomeMute("a majority of the configured set is alive: nothing is recovered, and this disk is of another set: wipe it")
+		r.becomeMute(env, "a majority of the configured set is alive: nothing is recovered, and this disk is of another set: wipe it")
 		return
 	}
-	r.tell(Outcome{Kind: Alarm, Reason: "a majority of the configured set is alive: nothing is recovered: remove recover"})
+	r.alarm(env, "a majority of the configured set is alive: nothing is recovered: remove recover", nil)
 	r.becomeMember(env, v.mark.Standing, "restarted")
 }
 

@@ -266,6 +266,6 @@ func (r *Registers) abandonJoin(env node.Env, err error) {
 	r.target = r.standing
 	if r.recovery != nil {
 		r.recovery = nil
-		r.becomeMute("the disk refuses writes while it is recovered: free space and start again: %v", err)
+		r.becomeMute(env, "the disk refuses writes while it is recovered: free space and start again: %v", err)
 	}
 }

@@ -154,6 +154,11 @@ func words(e node.Event) string {
 		return fmt.Sprintf("generation %d %s", e.Generation, e.How)
 	case event.GroupRefused:
 		return fmt.Sprintf("%s: %s not %s", e.Peer, e.Theirs, e.Ours)
+	case event.GroupAlarm:
+		if e.Speaks {
+			return e.Reason
+		}
+		return "silent: " + e.Reason
 	case event.Reached:
 		return e.What
 	case event.StoreFailed:

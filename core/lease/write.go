@@ -206,7 +206,7 @@ func (r *Registers) judgeDisk(env node.Env, err error) {
 	env.Emit(event.StoreFailed{What: "lease registers of " + r.c.Group, Err: err.Error()})
 	if !r.writes.failing {
 		r.writes.failing = true
-		r.tell(Outcome{Kind: Alarm, Reason: "the disk refuses writes: leases are kept, new jobs refused: free space", Err: err})
+		r.alarm(env, "the disk refuses writes: leases are kept, new jobs refused: free space", err)
 	}
 }
 

@@ -20,6 +20,9 @@ type Config struct {
 	Seeds      []node.Addr // gates that it registers with whether they are of the set or not
 	Managers   []node.Addr // the configured set of the datacenter, itself too; empty: itself alone
 
+	// Recover founds a new epoch of the managers upon this one's disk: lease.Config.Recover.
+	Recover bool
+
 	PartLease       time.Duration // of the register of a part, among the managers
 	DatacenterLease time.Duration // a part stops that long after its gate last owned it
 	RenewalTimeout  time.Duration // workers stop a slice that long after they sent what was last answered

@@ -83,7 +83,7 @@ func (m *Machine) leaseConfig(self node.Addr) lease.Config {
 	c := lease.Default()
 	c.Group, c.Self, c.Members = m.config.Datacenter, self, m.members
 	c.Lease, c.AttemptTimeout = m.config.PartLease, m.config.QuorumTimeout
-	c.DriftPPM, c.Granularity = m.config.DriftPPM, granularity
+	c.DriftPPM, c.Granularity, c.Recover = m.config.DriftPPM, granularity, m.config.Recover
 	c.RetryMax = min(c.RetryMax, c.Lease/4)
 	c.RetryMin = min(c.RetryMin, c.RetryMax/2)
 	// An expired part has RenewalTimeout less this lease before its slices stop.
@@ -235,8 +235,7 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		m.onVacant(env, o)
 	case lease.SetDiffers:
 		env.Emit(event.PeerRefused{Peer: node.ID(o.Holder), Role: node.RoleManager, Reason: o.Err.Error()})
-	case lease.Alarm:
-		env.Emit(event.StoreFailed{What: "registers", Err: o.Reason})
+	case lease.Alarm: // the registers have told it as an event
 	}
 }
 

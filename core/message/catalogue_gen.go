@@ -839,7 +839,7 @@ func (z *LeaseConsent) check() error {
 }
 
 func (z *LeaseInfo) size() int {
-	n := 43
+	n := 51
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
@@ -847,6 +847,7 @@ func (z *LeaseInfo) size() int {
 	n += z.Token.size()
 	n += sizeInt(int64(z.Left))
 	n++
+	n += sizeUint(uint64(z.Missing))
 	return n
 }
 
@@ -858,6 +859,7 @@ func (z *LeaseInfo) digest(h uint64) uint64 {
 	h = z.Token.digest(h)
 	h = node.Mix(h, uint64(z.Left))
 	h = node.Mix(h, bit(z.Released))
+	h = node.Mix(h, uint64(z.Missing))
 	return h
 }
 

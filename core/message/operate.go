@@ -38,6 +38,7 @@ type LeaseInfo struct {
 	Token    LeaseToken    `msg:"token"`
 	Left     time.Duration `msg:"left"`
 	Released bool          `msg:"released"`
+	Missing  uint32        `msg:"missing"` // files that its record names and this gate's disk lacks
 }
 
 // ClusterStatus answers a ClusterQuery. Lists are bounded by ClusterListed; the

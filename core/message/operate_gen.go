@@ -696,9 +696,9 @@ func (z *DrainRequest) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
+	// map header, size 8
 	// string "job"
-	o = append(o, 0x87, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x88, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -730,6 +730,9 @@ func (z *LeaseInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "released"
 	o = append(o, 0xa8, 0x72, 0x65, 0x6c, 0x65, 0x61, 0x73, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Released)
+	// string "missing"
+	o = append(o, 0xa7, 0x6d, 0x69, 0x73, 0x73, 0x69, 0x6e, 0x67)
+	o = msgp.AppendUint32(o, z.Missing)
 	return
 }
 
@@ -833,6 +836,17 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Released")
 				return
 			}
+		case "missing":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Missing")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Missing, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Missing")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -847,7 +861,7 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LeaseInfo) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 6 + z.Token.Msgsize() + 5 + msgp.DurationSize + 9 + msgp.BoolSize
+	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 6 + z.Token.Msgsize() + 5 + msgp.DurationSize + 9 + msgp.BoolSize + 8 + msgp.Uint32Size
 	return
 }
 
