@@ -100,6 +100,20 @@ func (d *disk) survivors(n int) int {
 
 func (d *disk) wipe() { clear(d.records) }
 
+// Image returns what is on a node's disk, as a backup does. Values are not to be
+// changed; they may be replaced.
+func (w *World) Image(id node.ID) map[string][]byte { return maps.Clone(w.find(id).disk.records) }
+
+// Restore puts an image on the disk of a node that does not run; nil wipes it.
+func (w *World) Restore(id node.ID, image map[string][]byte) {
+	p := w.find(id)
+	if p.alive {
+		node.Bug("sim: %v runs, its disk cannot be restored", p.peer)
+	}
+	p.disk.wipe()
+	maps.Copy(p.disk.records, image)
+}
+
 // store is the node.Store of a process.
 type store process
 
