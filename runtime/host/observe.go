@@ -64,11 +64,23 @@ func logEvent(l *slog.Logger, e node.Event) {
 	l.LogAttrs(ctx, level, e.EventName(), attributes(e)...)
 }
 
-// levelOf says who would ask: operators see losses and refusals at once.
+// levelOf says who would ask: operators see losses and refusals at once, and first
+// of all what waits for them.
 func levelOf(e node.Event) slog.Level {
-	switch e.(type) {
-	case event.PeerLost, event.PeerRefused, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused:
+	switch e := e.(type) {
+	case event.GroupAlarm:
+		return slog.LevelError
+	case event.PeerLost, event.PeerRefused, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused,
+		event.GroupRefused, event.ClockSuspect:
 		return slog.LevelWarn
+	case event.MemberChanged:
+		if e.To == "dead" {
+			return slog.LevelWarn
+		}
+	case event.LeaseEnded:
+		if e.Reason == "expired" || e.Reason == "superseded" { // nobody asked for it
+			return slog.LevelWarn
+		}
 	case event.Acted, event.Ignored, event.FenceStored, event.SliceRenewed, event.ClientCalled, event.ClientReturned,
 		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached:
 		return slog.LevelDebug

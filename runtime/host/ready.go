@@ -9,13 +9,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// work is whom a node gets its work from, as its events tell: a worker's managers,
-// a manager's gates.
+// work is what a node needs to get any, as its events tell: somebody who has some
+// (a worker's managers, a manager's gates), and, for who owns jobs or parts, to be
+// a member of its group.
 type work struct {
-	from node.Role // none: it gets work from whoever calls
+	from  node.Role // none: it gets work from whoever calls
+	group bool      // it must have joined one
 
-	mu    sync.Mutex
-	peers map[node.ID]bool // registered with
+	mu      sync.Mutex
+	peers   map[node.ID]bool // registered with
+	joined  bool
+	trouble string // why it is no member
 }
 
 func newWork(role node.Role) *work {
@@ -24,7 +28,9 @@ func newWork(role node.Role) *work {
 	case node.RoleWorker:
 		w.from = node.RoleManager
 	case node.RoleManager:
-		w.from = node.RoleGate
+		w.from, w.group = node.RoleGate, true
+	case node.RoleGate:
+		w.group = true
 	}
 	return w
 }
@@ -39,12 +45,29 @@ func (w *work) observe(e node.Event) {
 		}
 	case event.PeerLost:
 		delete(w.peers, e.Peer)
+	case event.GroupJoined:
+		w.joined, w.trouble = true, ""
+	case event.GroupAlarm:
+		if !e.Speaks {
+			w.joined, w.trouble = false, e.Reason
+		}
+	case event.GroupRefused:
+		if !w.joined {
+			w.trouble = fmt.Sprintf("%s is configured with the set %s, this node with %s: give both the same one", e.Peer, e.Theirs, e.Ours)
+		}
 	}
 }
 
 func (w *work) ready() (bool, string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.group && !w.joined {
+		why := "this node is no member of its group yet: a new group waits for all of its members, a member whose disk is empty for a majority of the others"
+		if w.trouble != "" {
+			why = w.trouble
+		}
+		return false, why
+	}
 	if w.from.Valid() && len(w.peers) == 0 {
 		return false, fmt.Sprintf("no %s has taken this node in: see that one runs, and its address in --%ss or --seed", w.from, w.from)
 	}
@@ -60,8 +83,9 @@ func (n *Node) alive() (bool, string) {
 	return true, ""
 }
 
-// ready is false while no work can come: until the machine has started, while
-// nobody who has work has taken the node in, and from Stop on.
+// ready is false while no work can come: until the machine has started and is a
+// member of its group, while nobody who has work has taken the node in, and from
+// Stop on.
 func (n *Node) ready() (bool, string) {
 	if n.loop.Stopping() {
 		return false, "the node is stopping"

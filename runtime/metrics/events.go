@@ -21,6 +21,7 @@ type events struct {
 	disk      prometheus.Counter
 	shed      prometheus.Counter
 	ignored   prometheus.Counter
+	group     group
 }
 
 func newEvents() events {
@@ -42,11 +43,13 @@ func newEvents() events {
 		disk:      counter("hyperscale_store_refusals_total", "Writes that the disk refused, as the machine saw them."),
 		shed:      counter("hyperscale_node_shed_requests_total", "Requests and datagrams refused for want of room."),
 		ignored:   counter("hyperscale_node_ignored_messages_total", "Messages that made no sense in this state or to this role."),
+		group:     newGroup(),
 	}
 }
 
 func (e *events) register(r *prometheus.Registry) {
 	r.MustRegister(e.all, e.jobs, e.workflows, e.slices, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored)
+	e.group.register(r)
 }
 
 // observe counts one event. Its name is one of the catalogue's, or of a test
@@ -78,5 +81,7 @@ func (e *events) observe(ev node.Event) {
 		e.shed.Inc()
 	case event.Ignored:
 		e.ignored.Inc()
+	default:
+		e.group.observe(ev)
 	}
 }
