@@ -1,0 +1,235 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/uplink"
+)
+
+// keeper is a member of a group of registers and nothing else: a command acquires
+// a job, and is answered when it is owned. What falls vacant it takes.
+type keeper struct {
+	registers *lease.Registers
+	links     *uplink.Links
+	asked     map[message.JobID]node.CommandID
+	held      *atomic.Int64
+	written   node.CommandID // who waits for a write of the store alone
+}
+
+func newKeeper(self node.Addr, set []node.Addr, length time.Duration, held *atomic.Int64) *keeper {
+	others := slices.DeleteFunc(slices.Clone(set), func(a node.Addr) bool { return a == self })
+	u := uplink.Default()
+	u.Group, u.Role, u.Beats = 1, node.RoleGate, true
+	k := &keeper{links: uplink.New(u, others), asked: map[message.JobID]node.CommandID{}, held: held}
+	c := lease.Default()
+	c.Group, c.Self, c.Members, c.Lease = "gates", self, set, length
+	k.registers = lease.New(c, k.links)
+	return k
+}
+
+// Step implements node.Machine.
+func (k *keeper) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		k.links.Start(env)
+		k.registers.Start(env)
+	case node.InputMessage:
+		if !k.links.Receive(env, in) {
+			k.registers.Receive(env, in.From, in.Message)
+		}
+	case node.InputStreamOpened:
+		k.links.Opened(env, in)
+	case node.InputStreamBroken:
+		k.links.Broken(env, in)
+	case node.InputTimer:
+		if in.Timer.Part == node.PartLease {
+			k.registers.Fire(env, in.Timer)
+		} else {
+			k.links.Fire(env, in.Timer)
+		}
+	case node.InputStored:
+		if in.Token.Part() == node.PartLease {
+			k.registers.Stored(env, in)
+		} else {
+			env.Answer(k.written, &message.Ack{})
+		}
+	case node.InputCommand:
+		k.onCommand(env, in)
+	case node.InputStop:
+		env.Halt("")
+	}
+	k.heed(env)
+	k.registers.Flush(env)
+}
+
+func (k *keeper) onCommand(env node.Env, in *node.Input) {
+	if o, ok := in.Message.(*message.Order); ok {
+		k.asked[o.Job] = in.Command
+		k.registers.Acquire(env, o.Job, []byte("a record of a job, as long as one usually is at its beginning: sixty-odd bytes"))
+		return
+	}
+	k.written = in.Command
+	env.Store().Put([]node.Record{{Key: "probe", Value: make([]byte, 200)}}, node.TokenOf(node.PartGate, 1))
+}
+
+func (k *keeper) heed(env node.Env) {
+	for _, o := range k.registers.Take() {
+		switch o.Kind {
+		case lease.Ready: // what was asked too early is asked again
+			for id := range k.asked {
+				k.registers.Acquire(env, id, nil)
+			}
+		case lease.Lost:
+			k.held.Add(-1)
+		case lease.Granted:
+			if !o.Again {
+				k.held.Add(1)
+			}
+			if id, ok := k.asked[o.Job]; ok {
+				delete(k.asked, o.Job)
+				env.Answer(id, &message.Ack{})
+			}
+		case lease.Vacant:
+			k.registers.Acquire(env, o.Job, nil)
+		}
+	}
+}
+
+// group is three keepers on loopback, each with a disk.
+type keepers struct {
+	nodes []*Node
+	held  [3]atomic.Int64
+}
+
+func startKeepers(t testing.TB, length time.Duration) *keepers {
+	var set []node.Addr
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		set = append(set, node.Addr(l.Addr().String()))
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(set)
+	g := &keepers{}
+	for i, addr := range set {
+		n, err := Start(Options{
+			Role: node.RoleGate, ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Cluster: "leases", Environment: "test",
+			Listen: string(addr), DataDir: t.TempDir(), Machine: newKeeper(addr, set, length, &g.held[i]),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Kill)
+		g.nodes = append(g.nodes, n)
+	}
+	return g
+}
+
+// ask sends a command to a member and waits for its answer.
+func (g *keepers) ask(t testing.TB, member int, m node.Message) time.Duration {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := g.nodes[member].Command(ctx, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, ok := <-s.Answers(); !ok {
+		t.Fatal(s.Err())
+	}
+	return time.Since(began)
+}
+
+func job(n int) *message.Order { return &message.Order{Job: message.JobOf(fmt.Sprint("job ", n))} }
+
+// BenchmarkAcquire tells how long a job takes to be owned, beside a write of the
+// same store: two rounds, so two commits, one of them beside others.
+func BenchmarkAcquire(b *testing.B) {
+	g := startKeepers(b, 30*time.Second)
+	g.ask(b, 0, job(-1)) // the group is founded
+	var acquires, commits []time.Duration
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		acquires = append(acquires, g.ask(b, 0, job(n)))
+		commits = append(commits, g.ask(b, 0, &message.Ping{}))
+	}
+	slices.Sort(acquires)
+	slices.Sort(commits)
+	a, c := acquires[len(acquires)/2], commits[len(commits)/2]
+	b.ReportMetric(float64(a.Microseconds()), "us-p50/acquire")
+	b.ReportMetric(float64(c.Microseconds()), "us-p50/commit")
+	b.ReportMetric(float64(a)/float64(c), "commits/acquire")
+}
+
+// TestTenThousandLeases measures what it says, for as long as
+// HYPERSCALE_BENCH_LEASES says; it takes a minute and more, so it is asked for.
+func TestTenThousandLeases(t *testing.T) {
+	asked := os.Getenv("HYPERSCALE_BENCH_LEASES")
+	if asked == "" {
+		t.Skip("HYPERSCALE_BENCH_LEASES=30s measures for so long")
+	}
+	span, err := time.ParseDuration(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const leases = 10_000
+	const length = 30 * time.Second
+	g := startKeepers(t, length)
+	g.ask(t, 0, job(-1))
+	gate := make(chan struct{}, 64)
+	done := make(chan struct{})
+	for n := range leases - 1 {
+		gate <- struct{}{}
+		go func() {
+			g.ask(t, 0, job(n))
+			<-gate
+			done <- struct{}{}
+		}()
+		if n >= 64 {
+			<-done
+		}
+	}
+	for range 64 {
+		<-done
+	}
+	before := cpu(t)
+	time.Sleep(span)
+	used := cpu(t) - before
+	if held := g.held[0].Load(); held != leases {
+		t.Errorf("%d leases are held after %v, want %d", held, span, leases)
+	}
+	t.Logf("%d leases held: all three members together use %.1f %% of one core", leases, 100*used.Seconds()/span.Seconds())
+	killed := time.Now()
+	g.nodes[0].Kill()
+	for g.held[1].Load()+g.held[2].Load() < leases {
+		if time.Since(killed) > 2*length {
+			t.Fatalf("%d and %d leases are owned again after %v", g.held[1].Load(), g.held[2].Load(), time.Since(killed))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Logf("all owned again %v after their owner was killed, leases are %v", time.Since(killed).Round(time.Millisecond), length)
+}
+
+func cpu(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
