@@ -33,7 +33,7 @@ after everything was healed), 4 two runs of one seed differ, 5 a panic.`,
 		Args: refuseCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimExplainCommand(), newSimLifeguardCommand(), newSimRunnerCommand())
+	cmd.AddCommand(newSimListCommand(), newSimRunCommand(), newSimReplayCommand(), newSimSwarmCommand(), newSimShrinkCommand(), newSimExplainCommand(), newSimLifeguardCommand(), newSimTimesCommand(), newSimRunnerCommand())
 	return cmd
 }
 

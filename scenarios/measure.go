@@ -1,0 +1,177 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// Took is one thing that took a while, in virtual time.
+type Took struct {
+	Bar  string
+	Time time.Duration
+	// Never says that it did not happen before the run ended.
+	Never bool
+}
+
+// Bar is what times of one kind are held against.
+type Bar struct {
+	Name     string // of the kind: "gate-dies"
+	What     string
+	Quantile int // in hundredths: 99
+	Most     time.Duration
+}
+
+// Bars are those that Measure has times for.
+func Bars() []Bar {
+	lease := gate.Default().Lease
+	return []Bar{
+		{"gate-dies", "a dead gate's job owned again", 99, lease + lease/100 + 2*time.Second},
+		{"gate-drains", "a drained gate's job owned again", 99, 3 * time.Second},
+		{"dead-worker", "a dead worker's slice running again", 99, 12 * time.Second},
+		{"manager-adopts", "a dead manager's part held again", 99, 5 * time.Second},
+	}
+}
+
+// Measure plays the world of a bar and returns what took how long there. A run that
+// broke anything has no times: its figures mean nothing.
+func Measure(bar string, seed uint64) ([]Took, Report, error) {
+	s, err := Find(bar)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	g := gauge{grants: map[registerName][]grantAt{}, ended: map[message.JobID]time.Duration{}, runs: map[sliceName][]runAt{}}
+	r := s.Run(Options{Seed: seed, History: g.look})
+	if r.Outcome != OK {
+		return nil, r, nil
+	}
+	var all []Took
+	for _, f := range r.Faults {
+		if f.At >= r.Healed || len(f.Nodes) != 1 {
+			continue
+		}
+		id := node.ID(f.Nodes[0])
+		if bar == "dead-worker" {
+			all = append(all, g.workerLost(bar, id, f.At)...)
+		} else {
+			all = append(all, g.ownerLost(bar, id, f)...)
+		}
+	}
+	return all, r, nil
+}
+
+// registerName is a register of one group.
+type registerName struct {
+	group string
+	job   message.JobID
+}
+
+// sliceName is a slice in one datacenter.
+type sliceName struct {
+	datacenter string
+	slice      message.SliceID
+}
+
+type grantAt struct {
+	node node.ID
+	at   time.Duration
+}
+
+type runAt struct {
+	node         node.ID
+	fence        message.Fence
+	began, ended time.Duration // the latter zero while it runs
+}
+
+// gauge keeps of a history what times are measured by.
+type gauge struct {
+	order  []registerName
+	grants map[registerName][]grantAt
+	ended  map[message.JobID]time.Duration // jobs
+	slices []sliceName
+	runs   map[sliceName][]runAt
+}
+
+func (g *gauge) look(r checker.Record) {
+	switch e := r.Event.(type) {
+	case event.LeaseGranted:
+		name := registerName{e.Group, e.Job}
+		if g.grants[name] == nil {
+			g.order = append(g.order, name)
+		}
+		g.grants[name] = append(g.grants[name], grantAt{r.Node, r.At})
+	case event.JobChanged:
+		if _, known := g.ended[e.Job]; e.To.Terminal() && !known {
+			g.ended[e.Job] = r.At
+		}
+	case event.SliceStarted:
+		name := sliceName{e.Datacenter, e.Slice}
+		if g.runs[name] == nil {
+			g.slices = append(g.slices, name)
+		}
+		g.runs[name] = append(g.runs[name], runAt{node: r.Node, fence: e.Fence, began: r.At})
+	case event.SliceEnded:
+		for _, name := range g.slices {
+			if name.slice != e.Slice {
+				continue
+			}
+			for i := range g.runs[name] {
+				if x := &g.runs[name][i]; x.node == r.Node && x.fence == e.Fence {
+					x.ended = r.At
+				}
+			}
+		}
+	}
+}
+
+// ownerLost measures until another node has each register that a lost one had, of
+// jobs that went on meanwhile.
+func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
+	for _, name := range g.order {
+		list := g.grants[name]
+		at := slices.IndexFunc(list, func(x grantAt) bool { return x.at > f.At })
+		if at < 0 {
+			at = len(list)
+		}
+		if at == 0 || list[at-1].node != id {
+			continue
+		}
+		end, over := g.ended[name.job]
+		switch {
+		case over && end <= f.At+time.Second:
+			continue // it needed no owner any more
+		case at < len(list):
+			all = append(all, Took{Bar: bar, Time: list[at].at - f.At})
+		case !over:
+			all = append(all, Took{Bar: bar, Never: true})
+		}
+	}
+	return all
+}
+
+// workerLost measures until each slice that a dead worker ran has begun elsewhere.
+func (g *gauge) workerLost(bar string, id node.ID, died time.Duration) (all []Took) {
+	for _, name := range g.slices {
+		list := g.runs[name]
+		if !slices.ContainsFunc(list, func(x runAt) bool {
+			return x.node == id && x.began < died && (x.ended == 0 || x.ended > died)
+		}) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(x runAt) bool { return x.began > died })
+		end, over := g.ended[name.slice.Job]
+		switch {
+		case at >= 0:
+			all = append(all, Took{Bar: bar, Time: list[at].began - died})
+		case !over || end > died+LivenessBound:
+			all = append(all, Took{Bar: bar, Never: true})
+		}
+	}
+	return all
+}
