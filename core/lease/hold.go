@@ -142,6 +142,7 @@ func (r *Registers) becomeReleased(env node.Env, p *proposal) {
 	r.updated(env, p)
 	r.returned(env, p.reg.job, p.call, true, p.token, Value(p.record))
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Record: p.record, Reason: "released"})
+	p.reg.over = p.token
 	r.end(env, p)
 }
 

@@ -49,6 +49,9 @@ func (r *Registers) look(env node.Env, reg *register) {
 	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
 		return
 	}
+	if !reg.over.Less(a.Token) {
+		return // a majority has its release
+	}
 	now, guard := env.Now(), r.c.guard(a.Lease)
 	if !r.standing.speaks() || reg.own != nil {
 		r.watchAt(env, reg, now.Add(guard))
