@@ -37,6 +37,10 @@ func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCanc
 		m.refuseHolder(env, l, c.Job, c.Fence, holder)
 		return
 	}
+	sight, _ := m.leases.Seen(env.Now(), c.Job)
+	if _, known := m.ended[c.Job]; known || sight.Released {
+		return // its end was acknowledged: taking it up once more would tell it anew, to be cancelled again
+	}
 	m.cancelUnseen(env, l, c)
 }
 

@@ -97,7 +97,9 @@ func (m *Machine) onSweep(env node.Env) {
 			continue
 		}
 		if !sight.Released {
-			delete(m.ended, job)
+			if sight.Holder != env.Self().Addr { // else its release is not on this manager's own disk yet
+				delete(m.ended, job)
+			}
 		} else if since, known := m.ended[job]; !known {
 			m.ended[job] = env.Now()
 		} else if env.Now().Sub(since) >= m.config.Retention || len(m.ended) > m.config.FinishedMax {

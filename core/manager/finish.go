@@ -195,7 +195,7 @@ func (m *Machine) tell(env node.Env, p *part) {
 	if p.result == nil || !p.recorded || p.acked || !m.holds(env, p) {
 		return
 	}
-	p.told = env.Now()
+	p.told, p.redirected = env.Now(), false
 	if m.gates.Send(env, p.gate, p.result) {
 		return
 	}
@@ -217,8 +217,9 @@ func (m *Machine) onPartResultAck(env node.Env, l *uplink.Link, a *message.PartR
 	switch {
 	case a.Holder != "":
 		p.gate = node.Addr(a.Holder)
-		if p.gate != l.Addr {
+		if p.gate != l.Addr && !p.redirected { // two that name each other wait for onRetry
 			m.tell(env, p)
+			p.redirected = true
 		}
 	case a.Stale && a.Current.Job > max(p.fence.Job, p.epoch):
 		p.gate = l.Addr

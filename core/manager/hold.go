@@ -22,6 +22,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 		m.lapse(env, old)
 	}
 	delete(m.gone, o.Job)
+	delete(m.ended, o.Job)
 	if o.Fresh && c.gate != "" {
 		m.begin(env, o, c)
 		return

@@ -85,6 +85,8 @@ type part struct {
 	told     node.Instant
 	tries    int // of telling
 
+	redirected bool // it was told at once where a gate had said, since the last time by itself
+
 	changed bool // the record is to be written
 	spill   bool // it is on its way as a file
 	waits   []wait
