@@ -26,7 +26,7 @@ type clusterJSON struct {
 	Leases   []leaseJSON   `json:"leases"`
 	LeaseSum uint32        `json:"lease_sum"` // with those that are not listed
 	Alarms   uint32        `json:"alarms"`    // since this gate started
-	Alarm    string        `json:"alarm"`     // the newest
+	Alarm    string        `json:"alarm"`     // the newest that was not seen to end
 	Warnings []string      `json:"warnings"`
 }
 
@@ -188,8 +188,8 @@ func (s standing) printHead(w io.Writer) error {
 	for _, text := range c.Warnings {
 		lines = append(lines, "warning: "+text)
 	}
-	if c.Alarms > 0 {
-		lines = append(lines, fmt.Sprintf("alarm (%d since it started): %s", c.Alarms, c.Alarm))
+	if c.Alarm != "" {
+		lines = append(lines, fmt.Sprintf("alarm, of %d since it started: %s", c.Alarms, c.Alarm))
 	}
 	for i, line := range lines {
 		lines[i] = ui.Clean(line)

@@ -81,8 +81,15 @@ type load struct {
 	found    bool
 	draining bool
 	left     int
-	what     string // of what
-	stuck    string // why it cannot get less, where it cannot
+	what     [2]string // of what: one, and several
+	stuck    string    // why it cannot get less, where it cannot
+}
+
+func (l load) rest() string {
+	if l.left == 1 {
+		return "1 " + l.what[0]
+	}
+	return fmt.Sprintf("%d %s", l.left, l.what[1])
 }
 
 // wait gives the order until it is seen obeyed, then looks until nothing is left.
@@ -109,9 +116,9 @@ func (d *drain) wait(ctx context.Context, most time.Duration) error {
 		case d.undo || now.left == 0:
 			return nil
 		case now.stuck != "":
-			return exitWith(exitFailed, fmt.Errorf("%s takes no new work, and %d %s stay with it: %s", d.name, now.left, now.what, now.stuck))
+			return exitWith(exitFailed, fmt.Errorf("%s takes no new work; what it has stays with it (%s): %s", d.name, now.rest(), now.stuck))
 		default:
-			d.tell(fmt.Sprintf("%s drains: %d %s left", d.name, now.left, now.what))
+			d.tell(fmt.Sprintf("%s drains: %s left", d.name, now.rest()))
 		}
 		if time.Now().After(deadline) {
 			return d.late(now, most)
@@ -143,7 +150,7 @@ func (d *drain) late(now load, most time.Duration) error {
 	if now.draining == d.undo {
 		return exitWith(exitFailed, fmt.Errorf("%s was not seen to obey within %v: look at its log, and whether it is alive in `hyperscale status --cluster`", d.name, most))
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s drains and has %d %s left after %v: wait longer with --timeout, or cancel the jobs", d.name, now.left, now.what, most))
+	return exitWith(exitFailed, fmt.Errorf("%s drains and has %s left after %v: wait longer with --timeout, or cancel the jobs", d.name, now.rest(), most))
 }
 
 // look finds the node in what a gate tells.
@@ -159,10 +166,10 @@ func (d *drain) look(s standing) load {
 		}
 		l := load{found: n.State != "dead" && n.State != "left" && n.State != "lost", draining: n.Draining}
 		if node.Role(n.Role) == node.RoleWorker {
-			l.left, l.what = int(n.CoresTotal-min(n.CoresFree, n.CoresTotal)), "busy cores"
+			l.left, l.what = int(n.CoresTotal-min(n.CoresFree, n.CoresTotal)), [2]string{"busy core", "busy cores"}
 			return l
 		}
-		l.left, l.what = int(n.Parts), "parts of jobs"
+		l.left, l.what = int(n.Parts), [2]string{"part of a job", "parts of jobs"}
 		if s.managers(n.Datacenter) == 1 {
 			l.stuck = "no other manager of " + n.Datacenter + " is alive that could own them; they end here"
 		}
@@ -173,7 +180,7 @@ func (d *drain) look(s standing) load {
 
 // ofGate counts the jobs that the registers give to a gate.
 func (s standing) ofGate(m *message.MemberInfo) load {
-	l := load{found: m.State == "alive" || m.State == "suspect", draining: m.Draining, what: "jobs"}
+	l := load{found: m.State == "alive" || m.State == "suspect", draining: m.Draining, what: [2]string{"job", "jobs"}}
 	for _, lease := range s.cluster.Leases {
 		if lease.Holder == m.Addr {
 			l.left++

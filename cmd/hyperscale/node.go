@@ -58,14 +58,7 @@ Settings come from the file, then the environment (HYPERSCALE_ID, ...), then fla
 SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 		Args: exactly(),
 		RunE: runs(func(cmd *cobra.Command, _ []string) error {
-			given := changedFlags(cmd)
-			var dropped []string
-			for name := range given {
-				if needless(name, role) {
-					dropped = append(dropped, "--"+name)
-					delete(given, name)
-				}
-			}
+			given, dropped := settingsFor(role, cmd)
 			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: given})
 			if err != nil {
 				return asUsage(err)
@@ -73,11 +66,19 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 			return runNode(cmd.Context(), n, history, dropped)
 		}),
 	}
+	addNodeFlags(cmd, &file, role)
 	flags := cmd.Flags()
-	flags.StringVar(&file, "config", "", "YAML `FILE` of the node's settings")
 	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for whoever wants to check what the node did")
+	return cmd
+}
+
+// addNodeFlags gives a command the flags of the roles, with the defaults of the
+// first, and those of others, hidden.
+func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
+	flags := cmd.Flags()
+	flags.StringVar(file, "config", "", "YAML `FILE` of the node's settings")
 	defaults := map[string]string{}
-	d := config.Default(role)
+	d := config.Default(roles[0])
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
 	for name, value := range map[string]time.Duration{"lease": d.Lease, "part-lease": d.PartLease, "quorum-timeout": d.QuorumTimeout} {
@@ -91,11 +92,10 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 		} else {
 			flags.String(f.name, defaults[f.name], f.help)
 		}
-		if needless(f.name, role) {
+		if !slices.ContainsFunc(roles, func(r node.Role) bool { return !needless(f.name, r) }) {
 			_ = flags.MarkHidden(f.name) // it was declared a line above
 		}
 	}
-	return cmd
 }
 
 // needless says that a role has no use for a flag. One script may start all roles
@@ -118,11 +118,27 @@ func hasRole(roles []node.Role, role node.Role) bool {
 	return false
 }
 
+// notSettings are flags of commands that run nodes, and no settings of a node.
+var notSettings = []string{"config", "history", "help", "unsafe", "role"}
+
+// settingsFor are the flags that were set, without those that the role has no use
+// for.
+func settingsFor(role node.Role, cmd *cobra.Command) (given map[string]string, dropped []string) {
+	given = changedFlags(cmd)
+	for name := range given {
+		if needless(name, role) {
+			dropped = append(dropped, "--"+name)
+			delete(given, name)
+		}
+	}
+	return given, dropped
+}
+
 // changedFlags are those that were set, by name, for config.
 func changedFlags(cmd *cobra.Command) map[string]string {
 	set := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "config" || f.Name == "history" || f.Name == "help" {
+		if slices.Contains(notSettings, f.Name) {
 			return
 		}
 		set[f.Name] = f.Value.String()
@@ -155,7 +171,7 @@ func runNode(ctx context.Context, c config.Node, history string, dropped []strin
 	}
 	signals := catchInterrupts()
 	defer signals.release()
-	n, err := startNode(c, logger, events)
+	n, err := startNode(c, nodeExtras{logger: logger, history: events})
 	if err != nil {
 		return asUsage(err) // a port, a directory: something that was asked for cannot be had
 	}
@@ -186,16 +202,25 @@ func addresses(list []string) []node.Addr {
 	return all
 }
 
-func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node, error) {
+// nodeExtras are what a node gets beside its configuration.
+type nodeExtras struct {
+	logger  *slog.Logger
+	history io.Writer        // nil for none
+	observe func(node.Event) // nil for nobody
+	recover bool             // found a new epoch upon this node's disk
+}
+
+func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
-		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: logger,
-		History: events,
+		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
+		History: extra.history, Observer: extra.observe,
 	}
 	switch c.Role {
 	case node.RoleGate:
 		g := gate.Default()
 		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
+		g.Recover = extra.recover
 		if err := g.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -204,6 +229,7 @@ func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node
 		m := manager.Default()
 		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
 		m.PartLease, m.DatacenterLease, m.QuorumTimeout = c.PartLease, 2*c.Lease, c.QuorumTimeout
+		m.Recover = extra.recover
 		if err := m.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -219,7 +245,7 @@ func startNode(c config.Node, logger *slog.Logger, events io.Writer) (*host.Node
 		}
 		o.Machine = worker.New(w)
 		pool := exec.Default()
-		pool.Cores, pool.Logger = w.Cores, logger
+		pool.Cores, pool.Logger = w.Cores, extra.logger
 		return local.StartWorker(o, pool)
 	default:
 		return nil, fmt.Errorf("role %v is no node of a cluster", c.Role)

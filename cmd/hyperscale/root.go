@@ -53,7 +53,7 @@ func newRootCommand() *cobra.Command {
 	}
 	add(groupTest, newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newTargetCommand())
 	add(groupCluster,
-		newSubmitCommand(), newWatchCommand(), newStatusCommand(), newCancelCommand(), newDatacentersCommand(), newDrainCommand(),
+		newSubmitCommand(), newWatchCommand(), newStatusCommand(), newCancelCommand(), newDatacentersCommand(), newDrainCommand(), newRecoverCommand(),
 		newNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),
 		newNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
 		newNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),

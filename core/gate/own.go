@@ -55,6 +55,7 @@ func (m *Machine) takeLeases(env node.Env) bool {
 func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 	switch o.Kind {
 	case lease.Ready:
+		m.alarm = "" // what kept it out is over
 		m.seeAll(env)
 	case lease.Granted:
 		m.onGranted(env, o)
