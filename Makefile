@@ -23,6 +23,12 @@ TRIES ?= 200
 SHRINK ?= 20s
 MUTANT ?=
 RECORD ?=
+# Real clusters that are broken: how many runs, the first one's seed, how long things
+# go wrong in each; the seeds of the comparison with another membership.
+RUNS ?= 1
+SEED ?= 1
+FOR ?= 60s
+BENCH_SEEDS ?= 20
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -31,10 +37,10 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm determinism mutants demo generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership demo generate all bin/hyperscale
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
 test: ## run every test
 	go test ./...
@@ -84,6 +90,13 @@ mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, 
 	@$(call must_have,Mutants,./scenarios)
 	HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
 		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
+
+chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR)
+	go build -o bin/chaos ./cmd/chaos
+	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR)
+
+bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
+	cd bench/membership && HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -148,8 +148,10 @@ func TestPostChoosesByItsSize(t *testing.T) {
 	w.Opened(w.OpeningTo("w2:1")[0], node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
 	w.Hidden["BeatAck"], w.Hidden["Beat"] = true, true
 	w.Take()
-	chunk := func(n int) *message.FileChunk { return &message.FileChunk{Group: "w2:1", File: message.FileDigest{1}, Length: 1 << 20, Data: make([]byte, n)} }
-	over := chunk(PostMax + 1).Size() - PostMax - 1 // of the other fields
+	chunk := func(n int) *message.FileChunk {
+		return &message.FileChunk{Group: "w2:1", File: message.FileDigest{1}, Length: 1 << 20, Data: make([]byte, n)}
+	}
+	over := chunk(PostMax+1).Size() - PostMax - 1 // of the other fields
 	for i, want := range []string{"-> w2:1 (datagram) FileChunk ", "-> w2 FileChunk "} {
 		size := PostMax + i
 		m := chunk(size - over)
