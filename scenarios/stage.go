@@ -33,6 +33,7 @@ type stage struct {
 	draws    []string
 	heal     time.Duration   // when the last fault is healed; liveness is judged from then on
 	core     []node.ID       // who is healed, if not everybody is
+	hot      bool            // some message was repeated at wire speed
 	beyond   bool            // clocks may drift beyond the bound
 	bounds   []time.Duration // that times of faults are drawn about
 	broken   time.Duration   // when the first violation was seen, but for those at the end
@@ -49,12 +50,31 @@ func newStage(s Scenario, o Options) *stage {
 	if s.network != nil {
 		network = s.network
 	}
-	st.world = sim.New(sim.Config{Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond})
+	st.world = sim.New(sim.Config{
+		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
+		RateMax: rateMax, Flooded: st.flooded,
+	})
 	c.Assume(checker.Assumptions{
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
 		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
 	})
 	return st
+}
+
+// rateMax is how many messages of one kind a node may handle in a second. What waits
+// for timers stays far below; what answers answers at once goes far beyond.
+const rateMax = 1500
+
+// flooded: somebody repeats what it says at wire speed.
+func (s *stage) flooded(id node.ID, k node.Kind) {
+	if s.hot {
+		return
+	}
+	s.hot = true
+	s.checker.Violate("P", s.record(id), "%s was sent more than %d messages %s within a second", id, rateMax, message.Name(k))
+	if s.broken == 0 {
+		s.broken = s.world.Now()
+	}
 }
 
 // clock reads the clock of an incarnation; false: it is over.

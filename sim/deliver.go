@@ -169,6 +169,7 @@ func (p *process) step(in *node.Input) {
 		p.busy = w.now + cost
 	}
 	w.events++
+	p.measure(in)
 	w.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))
 	if w.watch&WantInputs != 0 {
 		w.config.Observer.Input(w.now, p.peer.ID, in)

@@ -33,7 +33,7 @@
 //	w.RunUntil(time.Minute)
 //	fmt.Printf("%x\n", w.Hash())
 //
-// Read world.go, queue.go, process.go, deliver.go, env.go, courier.go, timers.go, clock.go,
+// Read world.go, queue.go, process.go, deliver.go, rate.go, env.go, courier.go, timers.go, clock.go,
 // stream.go, disk.go, exec.go, model.go, histogram.go, then fault.go, inject.go,
 // ways.go, aim.go, trace.go, tracer.go.
 package sim

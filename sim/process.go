@@ -45,6 +45,7 @@ type process struct {
 	frozen    []event // of its executors, meanwhile
 	shots     []*shot // what waits for a timer or a write of this node
 	wanted    bool    // a script has started it and has not ended it
+	rates     rates
 }
 
 func newProcess(w *World, s Spec, index uint32) *process {

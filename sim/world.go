@@ -20,6 +20,10 @@ type Config struct {
 	Observer Observer
 	// Beyond allows clocks that drift beyond DriftBound.
 	Beyond bool
+	// Flooded is told when a node handles more than RateMax messages of one kind in a
+	// second, once each time; nil for nobody.
+	Flooded func(id node.ID, k node.Kind)
+	RateMax int
 }
 
 // eventKind tells what an event of the queue does.

@@ -1,0 +1,54 @@
+package sim_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+	"hyperscale/sim"
+)
+
+// echo answers each datagram at once, or each once a timer has fired.
+type echo struct {
+	to    node.Addr
+	paced bool
+}
+
+func (e *echo) Step(env node.Env, in *node.Input) {
+	answer := in.Kind == node.InputStart && e.to != "" || in.Kind == node.InputTimer || in.Kind == node.InputMessage && !e.paced
+	switch {
+	case answer && e.to != "":
+		env.Datagram(e.to, &message.Ping{})
+	case answer:
+		env.Datagram(in.From.Addr, &message.Ping{})
+	case in.Kind == node.InputMessage:
+		env.SetTimer(node.Key(node.PartNone, 1), 10*time.Millisecond)
+	}
+}
+
+func TestWhatIsAnsweredAtWireSpeedIsTold(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		var told []node.ID
+		w := sim.New(sim.Config{Seed: 1, Network: netsim.Default(), RateMax: 200, Flooded: func(id node.ID, k node.Kind) {
+			if k != (&message.Ping{}).Kind() {
+				t.Errorf("told of kind %d", k)
+			}
+			told = append(told, id)
+		}})
+		to := node.Addr("")
+		for _, id := range []node.ID{"a", "b"} {
+			e := &echo{to: to, paced: paced && id == "b"}
+			w.Add(sim.Spec{ID: id, Role: node.RoleToy, Place: "here", New: func() node.Machine { return e }})
+			to = w.Addr(id)
+			w.Start(id)
+		}
+		w.RunUntil(1900 * time.Millisecond)
+		slices.Sort(told)
+		if got, want := len(told), 4; !paced && (got != want || told[0] != "a" || told[2] != "b") || paced && got != 0 {
+			t.Errorf("paced: %v, told of %v", paced, told)
+		}
+	}
+}
