@@ -76,8 +76,10 @@ func buildResultRetry(s *stage) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 2500*time.Millisecond, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Nodes: names(s.managers), Value: 40})
+	aims := []string{"", "storing:file/", "storing:lease/", "stored:file/"}
 	s.slots(8*time.Second, func(i int, at time.Duration) {
-		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 3*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1))})
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 3*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1)), Aim: aims[s.rand.Int(len(aims))]})
 	})
 }
 
