@@ -107,6 +107,8 @@ func (c *Checker) onLeaseGranted(r Record, e event.LeaseGranted) {
 	c.opens(r, e.Job, e.Token, e.Until)
 	if e.Group != GroupGates {
 		c.places[r.Node] = e.Group // the managers of a datacenter
+	} else if j := c.jobs[e.Job]; j != nil {
+		j.moved = true // to another gate, or back to the same one, which takes its record over
 	}
 	c.ordersGrant(r, g, e)
 	c.excludes(r, g, e.Job, e.Token)

@@ -21,7 +21,7 @@ type theJob struct {
 	accepted    time.Duration
 	cancelling  time.Duration // when it became so
 	ended       time.Duration
-	moved       bool // from the gate that accepted it to another one, or to its next incarnation
+	moved       bool // taken over since a gate accepted it, by whomever
 	calls       *jobCalls
 }
 
