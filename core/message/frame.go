@@ -14,8 +14,11 @@ import (
 const (
 	FrameMax    = 1 << 20 // bytes of one frame, header included
 	HeaderSize  = 3       // flags, kind
-	DatagramMax = 1400    // bytes of one datagram, Hello included
-	depthMax    = 16      // nesting of arrays and maps
+	DatagramMax = 1400    // bytes of one datagram, its header included
+	// DatagramBody is the size of a message that fits a datagram whoever sends it:
+	// transport holds its header to what is left.
+	DatagramBody = 1200
+	depthMax     = 16 // nesting of arrays and maps
 )
 
 // flagsPlain is the only value of the flags byte so far; others are for

@@ -3,8 +3,8 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-// Hello is said first on every stream, by both sides, and stands whole at the
-// head of every datagram.
+// Hello is said first on every stream, by both sides. The head of a datagram says
+// the same in fewer bytes.
 //
 //catalogue:message kind=1 class=control priority=critical
 type Hello struct {

@@ -5,9 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// PostMax is the size of the largest message that is posted as a datagram: with
-// its header it stays below message.DatagramMax.
-const PostMax = 1200
+// PostMax is the size of the largest message that is posted as a datagram.
+const PostMax = message.DatagramBody
 
 // Post tells a fellow something: a small message by datagram, whether or not a
 // stream stands; a large one by the stream, and while none stands it is dropped.

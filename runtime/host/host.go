@@ -78,6 +78,9 @@ func (n *Node) take() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := transport.CheckNames(node.Peer{ID: o.ID, Addr: address}); err != nil && address != "" {
+		return err // a client, which has no address, sends no datagrams
+	}
 	if o.DataDir == "" {
 		n.store = store.NewMemory(draw())
 	} else if n.store, err = openStore(o.DataDir, o.ID); err != nil {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -32,13 +31,6 @@ type outgoing struct {
 	m  node.Message
 }
 
-// header is the encoded Hello that a source sent last, and whom it means: the
-// next datagram begins with the same bytes.
-type header struct {
-	bytes []byte
-	peer  node.Peer
-}
-
 func (d *datagrams) init() {
 	d.out = make(chan outgoing, datagramsWaiting)
 	d.names.init()
@@ -56,10 +48,7 @@ func (t *Transport) Datagram(to node.Addr, m node.Message) {
 
 // tell sends what is queued.
 func (t *Transport) tell() {
-	head, err := message.Append(nil, t.hello)
-	if err != nil {
-		node.Bug("transport: %v", err) // our own Hello, of names that were checked
-	}
+	head := appendHeader(nil, t.hello)
 	var buffer []byte
 	for {
 		select {
@@ -148,7 +137,7 @@ func (t *Transport) hear() {
 	}
 }
 
-// parse reads a datagram: Hello, then one message.
+// parse reads a datagram: its header, then one message.
 func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Message, error) {
 	if len(b) > message.DatagramMax {
 		return node.Peer{}, nil, fmt.Errorf("%d bytes are above the bound of %d: %w", len(b), message.DatagramMax, message.ErrFrame)
@@ -170,30 +159,4 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 		return node.Peer{}, nil, fmt.Errorf("%s says nothing in a datagram: %w", message.Name(m.Kind()), message.ErrFrame)
 	}
 	return peer, m, nil
-}
-
-// header reads the Hello of a datagram. An encoding ends by itself, so bytes
-// that begin like the last datagram's header are that header.
-func (t *Transport) header(from netip.AddrPort, b []byte) (node.Peer, []byte, error) {
-	d := &t.datagrams
-	if h, ok := d.headers[from]; ok && bytes.HasPrefix(b, h.bytes) {
-		return h.peer, b[len(h.bytes):], nil
-	}
-	m, rest, err := message.DecodePrefix(b)
-	if err != nil {
-		return node.Peer{}, nil, err
-	}
-	theirs, ok := m.(*message.Hello)
-	if !ok {
-		return node.Peer{}, nil, fmt.Errorf("%s stands where Hello belongs: %w", message.Name(m.Kind()), message.ErrFrame)
-	}
-	if refused := fits(t.hello, theirs); refused != nil {
-		return node.Peer{}, nil, refused
-	}
-	if len(d.headers) >= headersMax {
-		clear(d.headers)
-	}
-	h := header{bytes: bytes.Clone(b[:len(b)-len(rest)]), peer: peerOf(theirs)}
-	d.headers[from] = h
-	return h.peer, rest, nil
 }

@@ -7,7 +7,7 @@
 //
 // Source: DESIGN.md, "The wire"; spec rows F3 and F5. A stream is a sequence of
 // a 4-byte big-endian length and that many bytes of seal(frame); a datagram is
-// seal(frame of Hello, frame of the message). Frames are core/message's.
+// seal(header, frame of the message). Frames are core/message's.
 //
 // Invariants:
 //
@@ -23,6 +23,6 @@
 //	   at most 1,024 of those; the oldest makes room for the next.
 //	W6 Sink is never called from inside a call of node.Network.
 //
-// Read transport.go, stream.go, handshake.go, frame.go, datagram.go, seal.go,
+// Read transport.go, stream.go, handshake.go, frame.go, datagram.go, header.go, seal.go,
 // resolve.go, quiet.go.
 package transport

@@ -76,10 +76,7 @@ func FuzzHandshake(f *testing.F) {
 
 // FuzzDatagram: the remembered header changes nothing.
 func FuzzDatagram(f *testing.F) {
-	head, err := message.Append(nil, hello("b"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	head := appendHeader(nil, hello("b"))
 	whole, err := message.Append(head, pingOf(1))
 	if err != nil {
 		f.Fatal(err)
@@ -87,6 +84,8 @@ func FuzzDatagram(f *testing.F) {
 	f.Add(whole)
 	f.Add(head)
 	f.Add(bytes.Repeat([]byte{0x81}, 1500))
+	f.Add(head[:len(head)-3])
+	f.Add(append(bytes.Clone(head[:headerFixed]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xff))
 	fresh := func() *Transport {
 		t := &Transport{config: Config{Seal: plain{}}, hello: hello("a")}
 		t.datagrams.init()

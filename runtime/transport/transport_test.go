@@ -476,16 +476,10 @@ func TestDatagrams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	head, err := message.Append(nil, hello("raw"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := appendHeader(nil, hello("raw"))
 	other := hello("raw")
 	other.Cluster = "d"
-	wrong, err := message.Append(nil, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wrong := appendHeader(nil, other)
 	body, err := message.Append(nil, pingOf(7))
 	if err != nil {
 		t.Fatal(err)
