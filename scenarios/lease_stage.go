@@ -22,6 +22,7 @@ type leaseStage struct {
 	job    message.JobID
 	deeds  []func(env node.Env, m *registrar)
 	waits  []*wait
+	vacant bool // members want what has run out, as roles do
 }
 
 // wait keeps datagrams that carry something from some members to some.

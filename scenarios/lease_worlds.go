@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/core/ring"
 	"hyperscale/sim"
 )
 
@@ -82,6 +83,8 @@ func leases() []Scenario {
 			Doc: "An update has reached one acceptor only, which loses its disk, joins without it, and gets the renewal that follows: a renewal brings no record. It takes nothing that it does not have; the update is done when a majority has it."},
 		{Name: "register-recovery-refused", build: leaseRecoveryRefused,
 			Doc: "A member that was away is started to recover the group while a majority of it is alive and one of those holds the job. It recovers nothing, and is a member as before."},
+		{Name: "register-dead-member", build: leaseDeadMember,
+			Doc: "The holder dies for ever, and the clocks of the two others differ by as much as they may, so that one of them asks when the other takes the job for held yet. Together they are a majority: within three leases one of them owns the job."},
 	}
 	for i := range all {
 		all[i].Virtual, all[i].network = 4*time.Minute, quietNetwork
@@ -330,13 +333,13 @@ func leaseLostDisk(s *stage) {
 	p.acquires(founded, 0)
 	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
 	p.updates(founded+400*ms, 0)
-	away := founded + 600*ms
+	away := founded + 440*ms
 	if s.rand.Chance(1, 2) {
-		away = founded + 1200*ms // when it has told what it knows, and has not told it again
+		away = founded + 580*ms + p.length/4 // when it has told what it knows, and has not told it again
 	}
 	p.crash(away, 3*p.length, 0, "", false)
-	p.crash(founded+700*ms, 200*ms, 1, "", true)
-	p.acquires(founded+1400*ms, 2)
+	p.crash(founded+450*ms, 150*ms, 1, "", true)
+	p.acquires(founded+600*ms+p.length+p.length/4, 2) // its own acceptor takes the job for held until then
 }
 
 func leaseOldGeneration(s *stage) {
@@ -606,7 +609,9 @@ func leaseAnswerToOldAttempt(s *stage) {
 	p.keep(founded+p.length/2, 0, 1, accepts)
 	t := founded + p.length + p.length/5
 	p.comes(t, late)
-	p.acquires(t+100*ms, 2)
+	p.acquires(t+100*ms, 2) // to learn of the token that is promised
+	p.givesUp(t+150*ms, 2)
+	p.acquires(t+160*ms, 2)
 }
 
 func leaseReadOfUnknown(s *stage) {
@@ -723,4 +728,27 @@ func leaseRecoveryRefused(s *stage) {
 		p.updates(at, 0)
 		p.reads(at, 2)
 	}
+}
+
+func leaseDeadMember(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.vacant = true
+	for i, a := range ring.New(p.w.config.Members).Order(p.job) { // whose turn it is first has the fast clock
+		for _, id := range p.w.members {
+			if p.world.Addr(id) == a {
+				p.ids[2-i] = id
+			}
+		}
+	}
+	for i, ppm := range []int64{0, -sim.DriftBound, sim.DriftBound} {
+		p.fault(sim.Fault{At: time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(p.ids[i])}, Value: ppm})
+	}
+	p.acquires(founded, 0)
+	died := founded + s.rand.Duration(300*ms, p.length)
+	p.world.At(died, func() { p.world.Crash(p.ids[0]) })
+	p.world.At(died+3*p.length, func() {
+		if !p.holds(1) && !p.holds(2) {
+			p.violate("T11", 1, "nobody owns the job %v after its owner died, and two of three are alive", 3*p.length)
+		}
+	})
 }

@@ -160,7 +160,7 @@ func (m *registrar) heed(env node.Env) {
 				env.SetTimer(node.Key(node.PartRegister, registerTry), wait)
 			}
 		case lease.Vacant:
-			if m.script != nil && !m.calm && !o.Consented {
+			if m.script != nil && !m.calm && !m.script.vacant && !o.Consented {
 				continue
 			}
 			if slices.Contains(m.jobs, o.Job) && !m.wanted[o.Job] {
