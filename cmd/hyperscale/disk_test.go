@@ -96,5 +96,5 @@ func TestFullDisk(t *testing.T) {
 		disks[one.id].free()
 		waiting.expect(exitGood)
 	}
-	c.judge()
+	judge(t, c.dir)
 }

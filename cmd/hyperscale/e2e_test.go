@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/checker"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -163,35 +159,6 @@ func (c *cluster) watch(job string) (*process, string) {
 	return start(c.t, "watch", job, "--gate", c.gateAddr, "--ui", "none", "--out", "json="+out), out
 }
 
-// judge lets the checker read what all nodes wrote, in the order of the clock
-// that they share.
-func (c *cluster) judge() {
-	c.t.Helper()
-	files, err := filepath.Glob(c.path("*.jsonl"))
-	if err != nil || len(files) == 0 {
-		c.t.Fatalf("no histories: %v", err)
-	}
-	var all []checker.Record
-	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if err := errors.Join(checker.Read(f, func(r checker.Record) { all = append(all, r) }), f.Close()); err != nil {
-			c.t.Fatalf("%s: %v", file, err)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b checker.Record) int { return cmp.Compare(a.At, b.At) })
-	judge := checker.New()
-	for _, r := range all {
-		judge.Observe(r)
-	}
-	for _, v := range judge.Violations() {
-		c.t.Errorf("%v", v)
-	}
-	c.t.Logf("%d events of %d histories", len(all), len(files))
-}
-
 // TestClusterSurvives tells one cluster's bad day: each process is killed once.
 func TestClusterSurvives(t *testing.T) {
 	t.Parallel()
@@ -207,7 +174,7 @@ func TestClusterSurvives(t *testing.T) {
 	c.loseExecutor(file, set)
 	c.cores(2)
 	c.loseServers(file, set)
-	c.judge()
+	judge(t, c.dir)
 }
 
 // loseWorker: its share runs again on the other one, and counts once.

@@ -181,6 +181,8 @@ func (p *process) says(patterns ...string) {
 	}
 }
 
+func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+
 // eventually asks until ok, at most for a bound.
 func eventually(t *testing.T, what string, bound time.Duration, ok func() bool) {
 	t.Helper()

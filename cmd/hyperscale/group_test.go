@@ -1,0 +1,302 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hyperscale/checker"
+)
+
+// Leases of the groups in tests: short, so that nobody waits long for one to run
+// out.
+const groupLease = 3 * time.Second
+
+// group is three gates, three managers and two workers, as processes on loopback.
+type group struct {
+	t        *testing.T
+	dir      string
+	gates    map[string]string // addresses by id
+	managers map[string]string
+	admins   map[string]string
+	nodes    map[string]*process
+}
+
+// freeAddresses are ports that nobody had a moment ago.
+func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for i := range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }() // nobody was accepted
+		all[fmt.Sprintf("%s-%d", prefix, i+1)] = l.Addr().String()
+	}
+	return all
+}
+
+func newGroup(t *testing.T) *group {
+	t.Helper()
+	return &group{t: t, dir: t.TempDir(), gates: freeAddresses(t, "gate", 3), managers: freeAddresses(t, "manager", 3), admins: map[string]string{}, nodes: map[string]*process{}}
+}
+
+func list(addresses map[string]string) string {
+	var all []string
+	for _, a := range addresses {
+		all = append(all, a)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+func (g *group) path(name string) string { return filepath.Join(g.dir, name) }
+
+// settings are a node's flags.
+func (g *group) settings(id string) []string {
+	common := []string{"--id", id, "--data", g.path(id)}
+	timing := []string{"--lease", groupLease.String(), "--quorum-timeout", "500ms", "--gates", list(g.gates)}
+	role, _, _ := strings.Cut(id, "-")
+	switch role {
+	case "gate":
+		return slices.Concat(common, []string{"--listen", g.gates[id]}, timing)
+	case "manager":
+		return slices.Concat(common, []string{"--listen", g.managers[id], "--datacenter", "here", "--managers", list(g.managers)}, timing)
+	}
+	return slices.Concat(common, []string{"--listen", "127.0.0.1:0", "--datacenter", "here", "--managers", list(g.managers), "--cores", "1"})
+}
+
+func (g *group) start(ids ...string) {
+	g.t.Helper()
+	for _, id := range ids {
+		role, _, _ := strings.Cut(id, "-")
+		g.nodes[id] = start(g.t, slices.Concat([]string{role}, g.settings(id), []string{"--admin", "127.0.0.1:0", "--history", g.path(id + ".jsonl")})...)
+	}
+	for _, id := range ids {
+		g.admins[id] = g.nodes[id].await(`msg=up .*admin=(\S+)`)
+	}
+}
+
+// status is what one of the gates tells of all.
+func (g *group) status() (c clusterJSON, ok bool) {
+	p := start(g.t, "status", "--cluster", "--json", "--gate", list(g.gates))
+	return c, p.code() == exitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
+}
+
+// owner waits until a gate that is not this one owns the job, and returns its id.
+func (g *group) owner(job, not string) (id string) {
+	g.t.Helper()
+	eventually(g.t, "another gate than "+not+" owns "+job, patience, func() bool {
+		c, _ := g.status()
+		for _, l := range c.Leases {
+			for gate, address := range g.gates {
+				if l.Job == job && l.Holder == address && gate != not && l.LeftNS > 0 {
+					id = gate
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return id
+}
+
+// up waits until all gates are alive in each other's eyes, one leads, and both
+// workers are there.
+func (g *group) up() {
+	g.t.Helper()
+	eventually(g.t, "all gates alive, one leads, two cores free", patience, func() bool {
+		c, ok := g.status()
+		alive, free := 0, uint32(0)
+		for _, m := range c.Members {
+			if m.State == "alive" {
+				alive++
+			}
+		}
+		for _, n := range c.Nodes {
+			if n.Role == "worker" {
+				free += n.CoresFree
+			}
+		}
+		return ok && c.Standing == "member" && c.Leader != "" && alive == len(g.gates) && free == 2
+	})
+}
+
+// submit begins a job that somebody waits for, and returns both.
+func (g *group) submit(file, url string, lifetime time.Duration, name string) (wait *process, job, out string) {
+	out = g.path(name + ".json")
+	wait = start(g.t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lifetime.String(), "--wait", "--ui", "none",
+		"--out", "json="+out, "--history", g.path(name+".jsonl"))
+	return wait, wait.await(`^([0-9a-z]{26})\n`), out
+}
+
+// judge lets the checker read what all nodes and clients wrote.
+func judge(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no histories: %v", err)
+	}
+	var files []io.Reader
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		files = append(files, f)
+	}
+	all, err := checker.Merge(files...)
+	if err != nil {
+		t.Fatalf("%v: %v", names, err)
+	}
+	c := checker.New()
+	for _, r := range all {
+		c.Observe(r)
+	}
+	for _, v := range c.Violations() {
+		t.Errorf("%v", v)
+	}
+	t.Logf("%d events of %d histories", len(all), len(names))
+}
+
+// TestGroupSurvives: jobs live through the kill of the gate that owns them, the
+// graceful stop of the next one, and the drain of a manager; each ends once, whole.
+func TestGroupSurvives(t *testing.T) {
+	t.Parallel()
+	url, file := serveTarget(t, "--latency", "5ms"), write(t, "load.star", loadFile)
+	g := newGroup(t)
+	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
+	g.up()
+
+	wait, job, out := g.submit(file, url, 9*time.Second, "client-1")
+	first := g.owner(job, "")
+	eventually(t, "the target is busy", patience, func() bool { return stats(t, url).Requests > 20 })
+	g.nodes[first].kill()
+	begun := time.Now()
+	second := g.owner(job, first)
+	took := time.Since(begun)
+	if most := groupLease + groupLease/100 + 2*time.Second; took > most {
+		t.Errorf("a job of a killed gate was owned again after %v, want at most %v", took, most)
+	}
+	t.Logf("killed: owned again after %v", took)
+
+	g.nodes[second].signal(syscall.SIGTERM)
+	begun = time.Now()
+	g.start(first)
+	third := g.owner(job, second)
+	if took = time.Since(begun); took > 3*time.Second {
+		t.Errorf("a job of a gate that stops was owned again after %v", took)
+	}
+	t.Logf("stopped: owned again by %s after %v", third, took)
+	g.nodes[second].expect(exitGood)
+	g.start(second)
+
+	wait.expect(exitGood)
+	r := readResult(t, out)
+	adds(t, r)
+	if r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 || stats(t, url).Requests != r.Totals.Started {
+		t.Errorf("%s, the target counted %d, the result %+v, lost %+v", r.Outcome, stats(t, url).Requests, r.Totals, r.Workflows[0].Lost)
+	}
+	g.up()
+	g.drains(file, url)
+	judge(t, g.dir)
+}
+
+// drains empties a manager and a gate that have work, by command.
+func (g *group) drains(file, url string) {
+	t := g.t
+	t.Helper()
+	wait, job, out := g.submit(file, url, 4*time.Second, "client-2")
+	owner := g.owner(job, "")
+	part := ""
+	eventually(t, "a manager owns the part", patience, func() bool {
+		c, _ := g.status()
+		for _, n := range c.Nodes {
+			if n.Parts > 0 {
+				part = n.Node
+			}
+		}
+		return part != ""
+	})
+	for _, name := range []string{part, owner} {
+		begun := time.Now()
+		p := run(t, exitGood, "drain", name, "--gate", list(g.gates))
+		if want := name + " has handed over: it can be stopped\n"; p.out.String() != want || time.Since(begun) > 5*time.Second {
+			t.Errorf("drain %s said %q after %v, want %q", name, p.out.String(), time.Since(begun), want)
+		}
+	}
+	g.owner(job, owner)
+	text := run(t, exitGood, "status", "--cluster", "--gate", list(g.gates)).out.String()
+	for _, want := range []string{owner + " .*alive, draining", part + " +manager +here .*alive, draining", job + " +load.star +RUNNING", "leader gate-"} {
+		if !matches(want, text) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, name := range []string{part, owner} {
+		if p := run(t, exitGood, "drain", name, "--undo", "--gate", list(g.gates)); p.out.String() != name+" takes work again\n" {
+			t.Errorf("drain --undo said %q", p.out.String())
+		}
+	}
+	run(t, exitUsage, "drain", "gate-7", "--gate", list(g.gates)).says(`no node of this cluster is called "gate-7" \(did you mean gate-1\?\)`)
+	wait.expect(exitGood)
+	if r := readResult(t, out); r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
+		t.Errorf("%s, lost %+v", r.Outcome, r.Workflows[0].Lost)
+	}
+}
+
+// TestLostMajority: two of three gates come back without their disks. They are kept
+// out, say so, and a new epoch is founded by command alone.
+func TestLostMajority(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	all := []string{"gate-1", "gate-2", "gate-3"}
+	g.start(all...)
+	for _, id := range all {
+		g.nodes[id].await(`group-joined .*how=founded`)
+	}
+	recovering := slices.Concat([]string{"recover"}, g.settings("gate-1"))
+	for _, id := range all {
+		g.nodes[id].kill()
+	}
+	for _, id := range all[1:] {
+		if err := os.RemoveAll(g.path(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.start(all...)
+	for _, id := range all[1:] {
+		why := "2 of 3 gates have lost their disks"
+		g.nodes[id].await("level=ERROR msg=group-alarm .*" + why)
+		if got := get(t, "http://"+g.admins[id]+"/readyz"); !strings.HasPrefix(got, why) {
+			t.Errorf("readyz of %s: %q", id, got)
+		}
+		if got := metric(t, g.admins[id], "hyperscale_lease_member"); got != 0 {
+			t.Errorf("%s takes itself for a member", id)
+		}
+	}
+	g.nodes["gate-1"].signal(syscall.SIGTERM)
+	g.nodes["gate-1"].expect(exitGood)
+	run(t, exitUsage, recovering...).says("would make the disk of gate-1", "what others acknowledged and it does not have would be lost", "add --unsafe to do it")
+	p := run(t, exitGood, append(recovering, "--unsafe")...)
+	if got := p.out.String(); !matches(`gate-1 founded epoch \d+ of gates`, got) || !matches("kept: 0 jobs", got) || !matches("next: start gate-1 as usual", got) {
+		t.Errorf("recover said %q", got)
+	}
+	g.start("gate-1")
+	for _, id := range all[1:] {
+		g.nodes[id].await(`group-joined .*how=rejoined`)
+		eventually(t, id+" is ready", patience, func() bool { return get(t, "http://"+g.admins[id]+"/readyz") == "ok\n" })
+	}
+	g.nodes["gate-1"].signal(syscall.SIGTERM)
+	g.nodes["gate-1"].expect(exitGood)
+	run(t, exitFailed, append(recovering, "--unsafe")...).says("nothing was recovered: a majority of the configured set is alive")
+}
