@@ -48,9 +48,9 @@ func directed() []Scenario {
 		{Name: "drift", Virtual: 4 * time.Minute, build: buildDrift,
 			Doc: "Clocks run up to one percent fast or slow, the bound, and processors a thousand times slower for seconds. Healthy nodes are not taken for lost for long, and fences hold."},
 		{Name: "lost-disks", Virtual: 5 * time.Minute, build: buildLostDisks,
-			Doc: "Workers and managers return without their disks. What they had is given to others under higher fences: their disks spare work, but nothing that was promised rests on one of them alone."},
-		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, build: buildLostGateDisk, Shows: "T11",
-			Doc: "A gate returns without its disk. Who owns a job beside the gate that accepted it is not built yet, so its jobs are lost, and this world must show it."},
+			Doc: "Workers, managers and gates return without their disks, one of each group at a time. A majority has what they had, or it is given to others under higher fences: their disks spare work, but nothing that was promised rests on one of them alone."},
+		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, build: buildLostGateDisk, Shows: "T4 T11",
+			Doc: "The only gate returns without its disk. It was a majority of one: nobody else keeps its jobs, so they are lost, and this world must show it."},
 	}
 }
 
@@ -260,10 +260,11 @@ func buildDrift(s *stage) {
 
 func buildLostDisks(s *stage) {
 	t := smallTopology()
-	t.managers = 2
+	t.gates, t.managers = 3, 3
 	s.standard(t, func(l *load) { l.every = 6 * time.Second })
 	s.often(s.workers, 25*time.Second, sim.FaultCrash, 3*time.Second, 1)
 	s.often(s.managers, 40*time.Second, sim.FaultCrash, 3*time.Second, 1)
+	s.often(s.gates, 60*time.Second, sim.FaultCrash, 3*time.Second, 1)
 }
 
 // buildLostGateDisk loses one gate's disk while it owns jobs, and starts no other

@@ -26,7 +26,7 @@ func Markdown() string {
 			fmt.Fprintf(&b, "\nWhat must hold: %s\n", s.Holds)
 		}
 		if s.Shows != "" {
-			fmt.Fprintf(&b, "\nIt breaks %s on purpose: a run in which the checker does not see that is a failure.\n", s.Shows)
+			fmt.Fprintf(&b, "\nIt breaks %s on purpose: a run in which the checker does not see that is a failure.\n", strings.Join(strings.Fields(s.Shows), " or "))
 		}
 		if s.Beyond {
 			b.WriteString("\nClocks drift beyond the bound: what depends on them (T2, T13, holders' reads) is not judged.\n")

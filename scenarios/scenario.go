@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/checker"
@@ -27,8 +28,8 @@ type Scenario struct {
 	Happens, Holds string
 	// Virtual is how long it lasts unless somebody says otherwise.
 	Virtual time.Duration
-	// Shows names the invariant that this world must break, for a loss that is
-	// known and stated; empty for all others.
+	// Shows names the invariants that this world breaks, one at least and no other, for
+	// a loss that is known and stated; empty for all others.
 	Shows string
 	// Beyond lets clocks drift beyond the bound that protocols count on: only what
 	// must hold then is judged.
@@ -160,7 +161,7 @@ func (s *stage) judge(r *Report, shows string) {
 // judgeLoss is for worlds in which something is lost that nobody claims to keep:
 // the run is good when the checker sees exactly that.
 func (s *stage) judgeLoss(r *Report, shows string) {
-	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return v.Invariant != shows }); i >= 0 {
+	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return !slices.Contains(strings.Fields(shows), v.Invariant) }); i >= 0 {
 		r.Outcome, r.Detail = Violation, r.Violations[i].String()
 		return
 	}
