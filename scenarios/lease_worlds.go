@@ -16,7 +16,7 @@ import (
 func leases() []Scenario {
 	all := []Scenario{
 		{Name: "register-promise-amnesia", build: leasePromiseAmnesia,
-			Doc: "An acceptor crashes in the moment in which its promise of a higher token goes to its disk, before or after it is durable, and an accept under the lower token comes when it is back. What it has told it remembers: one of the two is granted, and no window overlaps another."},
+			Doc: "An acceptor crashes in the moment in which its promise of a higher token goes to its disk, before or after it is durable, or when it has told it, and an accept under the lower token comes when it is back. What it has told it remembers: one of the two is granted, and no window overlaps another."},
 		{Name: "register-accept-amnesia", build: leaseAcceptAmnesia,
 			Doc: "An acceptor crashes in the moment in which an update goes to its disk, and its holder is never heard of again. An update that was acknowledged is in the record that the next holder adopts."},
 		{Name: "register-late-answers", build: leaseLateAnswers,
@@ -105,7 +105,11 @@ func leasePromiseAmnesia(s *stage) {
 	first := p.keep(founded, 0, 1, accepts)
 	second := p.keep(founded, 2, 1, accepts)
 	p.acquires(founded+ms, 0)
-	p.crash(founded+490*ms, 300*ms, 1, p.atWrite(), false)
+	if s.rand.Chance(1, 3) {
+		p.crash(founded+600*ms, 300*ms, 1, "", false) // when it has told what it promised
+	} else {
+		p.crash(founded+490*ms, 300*ms, 1, p.atWrite(), false)
+	}
 	p.acquires(founded+500*ms, 2)
 	p.comes(founded+1400*ms, first)
 	p.comes(founded+1800*ms, second)
