@@ -191,13 +191,14 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 
 // fromFellow takes what gates say to each other, however it came.
 func (m *Machine) fromFellow(env node.Env, in *node.Input) {
-	if m.links.Receive(env, in) || uplink.AnswerBeat(env, in) ||
-		m.leases.Receive(env, in.From, in.Message) || m.files.Receive(env, in.From, in.Message) ||
-		m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
-		return
+	if m.links.Receive(env, in) || uplink.AnswerBeat(env, in) || m.leases.Receive(env, in.From, in.Message) {
+		return // the registers tell who is configured with another set
 	}
 	if !slices.Contains(m.gates, in.From.Addr) {
 		m.ignore(env, in, "its sender is not in the configured set")
+		return
+	}
+	if m.files.Receive(env, in.From, in.Message) || m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
 		return
 	}
 	switch body := in.Message.(type) {
