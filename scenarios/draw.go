@@ -194,11 +194,14 @@ func (s *stage) drawAim(k stormKind) string {
 }
 
 // loseMinorities lets a minority of each group come back without its disk once, and
-// any worker: what a majority was told outlives that.
+// any worker: what a majority was told outlives that. Where only a core is healed, the
+// core keeps its disks: with one of them empty, and the rest gone for ever, a majority
+// of what was told would be.
 func (s *stage) loseMinorities() {
 	lost := s.choose(s.workers, 1+s.rand.Int(2))
 	for _, g := range s.groups() {
 		if n := (len(g) - 1) / 2; n > 0 && s.rand.Chance(1, 2) {
+			g = slices.DeleteFunc(slices.Clone(g), func(id node.ID) bool { return slices.Contains(s.core, id) })
 			lost = append(lost, s.choose(g, 1+s.rand.Int(n))...)
 		}
 	}

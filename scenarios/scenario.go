@@ -34,6 +34,7 @@ type Scenario struct {
 	// Beyond lets clocks drift beyond the bound that protocols count on: only what
 	// must hold then is judged.
 	Beyond  bool
+	rate    int                  // messages of one kind that a node gets in a second at most; 0: rateMax
 	network func() netsim.Config // nil: netsim.Default
 	build   func(*stage)
 }

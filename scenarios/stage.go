@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -52,7 +53,7 @@ func newStage(s Scenario, o Options) *stage {
 	}
 	st.world = sim.New(sim.Config{
 		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
-		RateMax: rateMax, Flooded: st.flooded,
+		RateMax: cmp.Or(s.rate, rateMax), Flooded: st.flooded,
 	})
 	c.Assume(checker.Assumptions{
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
@@ -71,7 +72,7 @@ func (s *stage) flooded(id node.ID, k node.Kind) {
 		return
 	}
 	s.hot = true
-	s.checker.Violate("P", s.record(id), "%s was sent more than %d messages %s within a second", id, rateMax, message.Name(k))
+	s.checker.Violate("P", s.record(id), "%s was sent too many messages %s within a second, as by something that repeats itself at wire speed", id, message.Name(k))
 	if s.broken == 0 {
 		s.broken = s.world.Now()
 	}

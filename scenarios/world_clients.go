@@ -14,7 +14,7 @@ func clientWorlds() []Scenario {
 	return []Scenario{
 		{Name: "same-key-two-gates", Virtual: 5 * time.Minute, build: buildSameKey,
 			Doc: "The same key is submitted at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job: the other submission is told of it, or refused for its payload, and whoever waits starts none."},
-		{Name: "submit-storm", Virtual: 4 * time.Minute, build: buildSubmitStorm,
+		{Name: "submit-storm", Virtual: 4 * time.Minute, build: buildSubmitStorm, rate: 20_000,
 			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs; what exceeds the queues is refused with the time to come back, and what was accepted ends."},
 		{Name: "old-progress", Virtual: 4 * time.Minute, build: buildOldProgress,
 			Doc: "Clients watch jobs over slow links while gates die and streams break. A status that is older than what a client was shown is never shown: neither from the same gate nor from the one that took the job over."},
