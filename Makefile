@@ -17,6 +17,7 @@ JOBS ?= 2
 VIRTUAL ?=
 DETERMINISM_SEEDS ?= 10
 BENCHTIME ?= 1s
+BENCH_SEEDS ?= 100
 # How many runs a mutant is given: its recorded seed, then others; how long what
 # caught it is made small; which of them (a pattern); RECORD=1 writes the seeds.
 TRIES ?= 200

@@ -67,6 +67,8 @@ type outcome struct {
 	First        time.Duration // from the crash to the first who knows
 	Full         time.Duration // to the last of those that live and do not pause; zero: not all ever knew
 	Bytes        float64       // sent by a member in a second
+	Probes       int           // datagrams of ours, of this kind
+	Gossip       int
 }
 
 // judge makes figures of deaths.

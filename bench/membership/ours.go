@@ -1,19 +1,21 @@
 package membership
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
 	"hyperscale/netsim"
 	"hyperscale/sim"
 )
 
-// headerBytes is what a datagram of ours carries besides its message: who sends
-// it, whole, each time.
-const headerBytes = 120
+// headerBytes is what a datagram of ours carries besides its message, by the format
+// of runtime/transport: the sender's name and address, its incarnation and role, and
+// eight bytes that stand for cluster, environment and version.
+const headerBytes = 44
 
 // member is a machine that belongs to a group and does nothing else.
 type member struct {
@@ -26,6 +28,7 @@ type member struct {
 type run struct {
 	world  *sim.World
 	bytes  uint64
+	sent   map[node.Kind]int // datagrams
 	deaths []death
 }
 
@@ -39,6 +42,7 @@ type wire struct {
 func (w wire) Datagram(to node.Addr, m node.Message) {
 	if w.r.world.Now() >= settled {
 		w.r.bytes += uint64(m.Size() + headerBytes)
+		w.r.sent[m.Kind()]++
 	}
 	w.Env.Datagram(to, m)
 }
@@ -74,11 +78,12 @@ func (m *member) Step(env node.Env, in *node.Input) {
 	}
 }
 
-func nameOf(i int) node.ID { return node.ID(fmt.Sprintf("member-%03d", i)) }
+// nameOf is the name that the peer's member has, too.
+func nameOf(i int) node.ID { return node.ID(strconv.Itoa(i)) }
 
 func indexOfName(id node.ID) int {
-	var i int
-	if _, err := fmt.Sscanf(string(id), "member-%d", &i); err != nil {
+	i, err := strconv.Atoi(string(id))
+	if err != nil {
 		return -1
 	}
 	return i
@@ -88,7 +93,7 @@ func indexOfName(id node.ID) int {
 func runOurs(p plan) (outcome, error) {
 	network := netsim.Default()
 	network.Near = netsim.Link{Latency: delayMin, Jitter: delayMax - delayMin, Bandwidth: network.Near.Bandwidth}
-	r := &run{world: sim.New(sim.Config{Seed: p.seed, Network: network})}
+	r := &run{sent: map[node.Kind]int{}, world: sim.New(sim.Config{Seed: p.seed, Network: network})}
 	c := swim.Default()
 	c.Group = "bench"
 	for i := range members {
@@ -112,5 +117,7 @@ func runOurs(p plan) (outcome, error) {
 		return outcome{}, err
 	}
 	r.world.RunUntil(ends)
-	return p.judge(r.deaths, r.bytes), nil
+	o := p.judge(r.deaths, r.bytes)
+	o.Probes, o.Gossip = r.sent[message.KindSwimProbe], r.sent[message.KindSwimGossip]
+	return o, nil
 }

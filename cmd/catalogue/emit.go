@@ -156,6 +156,10 @@ func (e *emitter) require(s *structType, f field) {
 // each writes what leaf says for a field, or for each of its elements.
 func (e *emitter) each(s *structType, f field, leaf func(v, base string) string, header string) {
 	v := "z." + f.name
+	if f.packed {
+		e.p("%s", leaf(v, f.name))
+		return
+	}
 	a, ok := f.typ.(*ast.ArrayType)
 	if !ok || e.base(f.typ) == "[]byte" {
 		if text := leaf(v, e.base(f.typ)); text != "" {

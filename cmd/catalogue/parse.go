@@ -29,6 +29,7 @@ type structType struct {
 type field struct {
 	name, key string
 	required  bool
+	packed    bool // its type has a codec of its own
 	typ       ast.Expr
 }
 
@@ -94,7 +95,9 @@ func (s *structType) read(u *ast.StructType, doc *ast.CommentGroup) error {
 		if key == "" || len(key) > 31 {
 			return fmt.Errorf("%s.%s: wire name %q: give it a msg tag of 1 to 31 bytes", s.name, f.Names[0].Name, key)
 		}
-		s.fields = append(s.fields, field{f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", f.Type})
+		s.fields = append(s.fields, field{
+			f.Names[0].Name, key, reflect.StructTag(tag).Get("require") == "true", reflect.StructTag(tag).Get("packed") == "true", f.Type,
+		})
 	}
 	if doc == nil {
 		return nil

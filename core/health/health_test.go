@@ -29,7 +29,7 @@ func (h *host) Step(env node.Env, in *node.Input) {
 	case node.InputMessage:
 		m := in.Message.(*message.SwimAck)
 		h.clocks.Observe(env, in.From.ID, in.From.Incarnation, Sample{
-			env.Now().Add(-time.Duration(m.Sequence) * time.Millisecond), env.Now(), m.Uptime,
+			env.Now().Add(-time.Duration(m.Sequence) * time.Millisecond), env.Now(), time.Duration(m.Uptime) * time.Millisecond,
 		})
 	case node.InputCommand:
 		p := in.Message.(*message.Ping)

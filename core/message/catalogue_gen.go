@@ -1679,39 +1679,6 @@ func (z *StepStats) check() error {
 	return nil
 }
 
-func (z *SwimNews) size() int {
-	n := 15
-	n += sizeString(len(z.Node))
-	n += sizeString(len(z.Addr))
-	n += sizeUint(uint64(z.Role))
-	n += sizeUint(uint64(z.Incarnation))
-	n += sizeUint(uint64(z.State))
-	n += sizeString(len(z.By))
-	n += sizeInt(int64(z.Age))
-	return n
-}
-
-func (z *SwimNews) digest(h uint64) uint64 {
-	h = node.MixString(h, string(z.Node))
-	h = node.MixString(h, string(z.Addr))
-	h = node.Mix(h, uint64(z.Role))
-	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(z.State))
-	h = node.MixString(h, string(z.By))
-	h = node.Mix(h, uint64(z.Age))
-	return h
-}
-
-func (z *SwimNews) check() error {
-	if z.Node == "" {
-		return &MissingError{Path: "n"}
-	}
-	if z.Incarnation == 0 {
-		return &MissingError{Path: "i"}
-	}
-	return nil
-}
-
 func (z *Threshold) size() int {
 	n := 42
 	n += sizeString(len(z.Expr))
@@ -4685,17 +4652,15 @@ func (z *SwimProbe) Size() int { return z.size() }
 func (z *SwimProbe) Digest() uint64 { return z.digest(112) }
 
 func (z *SwimProbe) size() int {
-	n := 33
+	n := 17
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeString(len(z.Target))
 	n += sizeUint(uint64(z.Incarnation))
 	n += sizeUint(uint64(z.Version))
+	n += sizeUint(uint64(z.Known))
 	n += sizeBytes(len(z.State))
-	n += sizeArray(len(z.News))
-	for i := range z.News {
-		n += z.News[i].size()
-	}
+	n += z.News.size()
 	return n
 }
 
@@ -4705,31 +4670,27 @@ func (z *SwimProbe) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Target))
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = node.Mix(h, uint64(z.Version))
+	h = node.Mix(h, uint64(z.Known))
 	h = node.MixBytes(h, z.State)
-	h = node.Mix(h, uint64(len(z.News)))
-	for i := range z.News {
-		h = z.News[i].digest(h)
-	}
+	h = z.News.digest(h)
 	return h
 }
 
 func (z *SwimProbe) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Sequence == 0 {
-		return &MissingError{Path: "seq"}
+		return &MissingError{Path: "s"}
 	}
 	if z.Target == "" {
-		return &MissingError{Path: "target"}
+		return &MissingError{Path: "t"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
 	}
-	for i := range z.News {
-		if err := z.News[i].check(); err != nil {
-			return within("news", err)
-		}
+	if err := z.News.check(); err != nil {
+		return within("n", err)
 	}
 	return nil
 }
@@ -4750,18 +4711,15 @@ func (z *SwimAck) Size() int { return z.size() }
 func (z *SwimAck) Digest() uint64 { return z.digest(113) }
 
 func (z *SwimAck) size() int {
-	n := 36
+	n := 17
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeString(len(z.Target))
 	n += sizeUint(uint64(z.Incarnation))
-	n += sizeInt(int64(z.Uptime))
+	n += sizeUint(uint64(z.Uptime))
 	n += sizeUint(uint64(z.Version))
 	n += sizeBytes(len(z.State))
-	n += sizeArray(len(z.News))
-	for i := range z.News {
-		n += z.News[i].size()
-	}
+	n += z.News.size()
 	return n
 }
 
@@ -4773,30 +4731,25 @@ func (z *SwimAck) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Uptime))
 	h = node.Mix(h, uint64(z.Version))
 	h = node.MixBytes(h, z.State)
-	h = node.Mix(h, uint64(len(z.News)))
-	for i := range z.News {
-		h = z.News[i].digest(h)
-	}
+	h = z.News.digest(h)
 	return h
 }
 
 func (z *SwimAck) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Sequence == 0 {
-		return &MissingError{Path: "seq"}
+		return &MissingError{Path: "s"}
 	}
 	if z.Target == "" {
-		return &MissingError{Path: "target"}
+		return &MissingError{Path: "t"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
 	}
-	for i := range z.News {
-		if err := z.News[i].check(); err != nil {
-			return within("news", err)
-		}
+	if err := z.News.check(); err != nil {
+		return within("n", err)
 	}
 	return nil
 }
@@ -4817,16 +4770,13 @@ func (z *SwimAsk) Size() int { return z.size() }
 func (z *SwimAsk) Digest() uint64 { return z.digest(114) }
 
 func (z *SwimAsk) size() int {
-	n := 30
+	n := 13
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeString(len(z.Target))
 	n += sizeUint(uint64(z.Incarnation))
 	n++
-	n += sizeArray(len(z.News))
-	for i := range z.News {
-		n += z.News[i].size()
-	}
+	n += z.News.size()
 	return n
 }
 
@@ -4836,30 +4786,25 @@ func (z *SwimAsk) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Target))
 	h = node.Mix(h, uint64(z.Incarnation))
 	h = node.Mix(h, bit(z.Nack))
-	h = node.Mix(h, uint64(len(z.News)))
-	for i := range z.News {
-		h = z.News[i].digest(h)
-	}
+	h = z.News.digest(h)
 	return h
 }
 
 func (z *SwimAsk) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Sequence == 0 {
-		return &MissingError{Path: "seq"}
+		return &MissingError{Path: "s"}
 	}
 	if z.Target == "" {
-		return &MissingError{Path: "target"}
+		return &MissingError{Path: "t"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
 	}
-	for i := range z.News {
-		if err := z.News[i].check(); err != nil {
-			return within("news", err)
-		}
+	if err := z.News.check(); err != nil {
+		return within("n", err)
 	}
 	return nil
 }
@@ -4880,7 +4825,7 @@ func (z *SwimNack) Size() int { return z.size() }
 func (z *SwimNack) Digest() uint64 { return z.digest(115) }
 
 func (z *SwimNack) size() int {
-	n := 20
+	n := 9
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Sequence))
 	n += sizeString(len(z.Target))
@@ -4898,13 +4843,13 @@ func (z *SwimNack) digest(h uint64) uint64 {
 
 func (z *SwimNack) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Sequence == 0 {
-		return &MissingError{Path: "seq"}
+		return &MissingError{Path: "s"}
 	}
 	if z.Target == "" {
-		return &MissingError{Path: "target"}
+		return &MissingError{Path: "t"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
@@ -4928,37 +4873,29 @@ func (z *SwimGossip) Size() int { return z.size() }
 func (z *SwimGossip) Digest() uint64 { return z.digest(116) }
 
 func (z *SwimGossip) size() int {
-	n := 14
+	n := 7
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Incarnation))
-	n += sizeArray(len(z.News))
-	for i := range z.News {
-		n += z.News[i].size()
-	}
+	n += z.News.size()
 	return n
 }
 
 func (z *SwimGossip) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(len(z.News)))
-	for i := range z.News {
-		h = z.News[i].digest(h)
-	}
+	h = z.News.digest(h)
 	return h
 }
 
 func (z *SwimGossip) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
 	}
-	for i := range z.News {
-		if err := z.News[i].check(); err != nil {
-			return within("news", err)
-		}
+	if err := z.News.check(); err != nil {
+		return within("n", err)
 	}
 	return nil
 }
@@ -4979,7 +4916,7 @@ func (z *SwimCompare) Size() int { return z.size() }
 func (z *SwimCompare) Digest() uint64 { return z.digest(117) }
 
 func (z *SwimCompare) size() int {
-	n := 29
+	n := 25
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Incarnation))
 	n += sizeUint(uint64(z.Members))
@@ -4999,7 +4936,7 @@ func (z *SwimCompare) digest(h uint64) uint64 {
 
 func (z *SwimCompare) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
@@ -5023,13 +4960,10 @@ func (z *SwimList) Size() int { return z.size() }
 func (z *SwimList) Digest() uint64 { return z.digest(118) }
 
 func (z *SwimList) size() int {
-	n := 26
+	n := 19
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Incarnation))
-	n += sizeArray(len(z.News))
-	for i := range z.News {
-		n += z.News[i].size()
-	}
+	n += z.News.size()
 	n++
 	n++
 	return n
@@ -5038,10 +4972,7 @@ func (z *SwimList) size() int {
 func (z *SwimList) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(len(z.News)))
-	for i := range z.News {
-		h = z.News[i].digest(h)
-	}
+	h = z.News.digest(h)
 	h = node.Mix(h, bit(z.Answer))
 	h = node.Mix(h, bit(z.More))
 	return h
@@ -5049,15 +4980,13 @@ func (z *SwimList) digest(h uint64) uint64 {
 
 func (z *SwimList) check() error {
 	if z.Group == "" {
-		return &MissingError{Path: "group"}
+		return &MissingError{Path: "g"}
 	}
 	if z.Incarnation == 0 {
 		return &MissingError{Path: "i"}
 	}
-	for i := range z.News {
-		if err := z.News[i].check(); err != nil {
-			return within("news", err)
-		}
+	if err := z.News.check(); err != nil {
+		return within("n", err)
 	}
 	return nil
 }

@@ -16,36 +16,33 @@ const (
 func (z *SwimAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 8
-	// string "group"
-	o = append(o, 0x88, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x88, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
-	// string "seq"
-	o = append(o, 0xa3, 0x73, 0x65, 0x71)
+	// string "s"
+	o = append(o, 0xa1, 0x73)
 	o = msgp.AppendUint64(o, z.Sequence)
-	// string "target"
-	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
 	o = msgp.AppendString(o, z.Target)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
 	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "up"
-	o = append(o, 0xa2, 0x75, 0x70)
-	o = msgp.AppendDuration(o, z.Uptime)
+	// string "u"
+	o = append(o, 0xa1, 0x75)
+	o = msgp.AppendUint64(o, z.Uptime)
 	// string "v"
 	o = append(o, 0xa1, 0x76)
 	o = msgp.AppendUint64(o, z.Version)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	// string "a"
+	o = append(o, 0xa1, 0x61)
 	o = msgp.AppendBytes(o, z.State)
-	// string "news"
-	o = append(o, 0xa4, 0x6e, 0x65, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.News)))
-	for za0001 := range z.News {
-		o, err = z.News[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "News", za0001)
-			return
-		}
+	// string "n"
+	o = append(o, 0xa1, 0x6e)
+	o, err = z.News.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "News")
+		return
 	}
 	return
 }
@@ -73,7 +70,7 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -84,7 +81,7 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Group")
 				return
 			}
-		case "seq":
+		case "s":
 			if zb0001Dup[0]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sequence")
 				return
@@ -95,7 +92,7 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Sequence")
 				return
 			}
-		case "target":
+		case "t":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Target")
 				return
@@ -117,13 +114,13 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Incarnation")
 				return
 			}
-		case "up":
+		case "u":
 			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Uptime")
 				return
 			}
 			zb0001Dup[0] |= 1 << 4
-			z.Uptime, bts, err = msgp.ReadDurationBytes(bts)
+			z.Uptime, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Uptime")
 				return
@@ -139,7 +136,7 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Version")
 				return
 			}
-		case "state":
+		case "a":
 			if zb0001Dup[0]&(1<<6) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
 				return
@@ -166,33 +163,16 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 			copy(z.State, bts[:zb0002])
 			bts = bts[zb0002:]
-		case "news":
+		case "n":
 			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
 			zb0001Dup[0] |= 1 << 7
-			var zb0003 uint32
-			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			bts, err = z.News.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "News")
 				return
-			}
-			if zb0003 > z2cd9ad98limitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.News) >= int(zb0003) {
-				z.News = (z.News)[:zb0003]
-			} else {
-				z.News = make([]SwimNews, zb0003)
-			}
-			for za0001 := range z.News {
-				bts, err = z.News[za0001].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "News", za0001)
-					return
-				}
 			}
 		default:
 			bts, err = msgp.Skip(bts)
@@ -208,10 +188,7 @@ func (z *SwimAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimAck) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 3 + msgp.DurationSize + 2 + msgp.Uint64Size + 6 + msgp.BytesPrefixSize + len(z.State) + 5 + msgp.ArrayHeaderSize
-	for za0001 := range z.News {
-		s += z.News[za0001].Msgsize()
-	}
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len(z.State) + 2 + z.News.Msgsize()
 	return
 }
 
@@ -219,30 +196,27 @@ func (z *SwimAck) Msgsize() (s int) {
 func (z *SwimAsk) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 6
-	// string "group"
-	o = append(o, 0x86, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x86, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
-	// string "seq"
-	o = append(o, 0xa3, 0x73, 0x65, 0x71)
+	// string "s"
+	o = append(o, 0xa1, 0x73)
 	o = msgp.AppendUint64(o, z.Sequence)
-	// string "target"
-	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
 	o = msgp.AppendString(o, z.Target)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
 	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "nack"
-	o = append(o, 0xa4, 0x6e, 0x61, 0x63, 0x6b)
+	// string "k"
+	o = append(o, 0xa1, 0x6b)
 	o = msgp.AppendBool(o, z.Nack)
-	// string "news"
-	o = append(o, 0xa4, 0x6e, 0x65, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.News)))
-	for za0001 := range z.News {
-		o, err = z.News[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "News", za0001)
-			return
-		}
+	// string "n"
+	o = append(o, 0xa1, 0x6e)
+	o, err = z.News.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "News")
+		return
 	}
 	return
 }
@@ -270,7 +244,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -281,7 +255,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Group")
 				return
 			}
-		case "seq":
+		case "s":
 			if zb0001Dup[0]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sequence")
 				return
@@ -292,7 +266,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Sequence")
 				return
 			}
-		case "target":
+		case "t":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Target")
 				return
@@ -314,7 +288,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Incarnation")
 				return
 			}
-		case "nack":
+		case "k":
 			if zb0001Dup[0]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nack")
 				return
@@ -325,33 +299,16 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Nack")
 				return
 			}
-		case "news":
+		case "n":
 			if zb0001Dup[0]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			bts, err = z.News.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "News")
 				return
-			}
-			if zb0002 > z2cd9ad98limitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.News) >= int(zb0002) {
-				z.News = (z.News)[:zb0002]
-			} else {
-				z.News = make([]SwimNews, zb0002)
-			}
-			for za0001 := range z.News {
-				bts, err = z.News[za0001].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "News", za0001)
-					return
-				}
 			}
 		default:
 			bts, err = msgp.Skip(bts)
@@ -367,10 +324,7 @@ func (z *SwimAsk) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimAsk) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 5 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
-	for za0001 := range z.News {
-		s += z.News[za0001].Msgsize()
-	}
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 2 + msgp.BoolSize + 2 + z.News.Msgsize()
 	return
 }
 
@@ -378,8 +332,8 @@ func (z *SwimAsk) Msgsize() (s int) {
 func (z *SwimCompare) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
-	// string "group"
-	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x85, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
@@ -419,7 +373,7 @@ func (z *SwimCompare) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -488,7 +442,7 @@ func (z *SwimCompare) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimCompare) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 8 + msgp.Uint32Size + 5 + msgp.Uint64Size + 7 + msgp.BoolSize
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 8 + msgp.Uint32Size + 5 + msgp.Uint64Size + 7 + msgp.BoolSize
 	return
 }
 
@@ -496,21 +450,18 @@ func (z *SwimCompare) Msgsize() (s int) {
 func (z *SwimGossip) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
-	// string "group"
-	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x83, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
 	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "news"
-	o = append(o, 0xa4, 0x6e, 0x65, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.News)))
-	for za0001 := range z.News {
-		o, err = z.News[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "News", za0001)
-			return
-		}
+	// string "n"
+	o = append(o, 0xa1, 0x6e)
+	o, err = z.News.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "News")
+		return
 	}
 	return
 }
@@ -538,7 +489,7 @@ func (z *SwimGossip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -560,33 +511,16 @@ func (z *SwimGossip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Incarnation")
 				return
 			}
-		case "news":
+		case "n":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			bts, err = z.News.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "News")
 				return
-			}
-			if zb0002 > z2cd9ad98limitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.News) >= int(zb0002) {
-				z.News = (z.News)[:zb0002]
-			} else {
-				z.News = make([]SwimNews, zb0002)
-			}
-			for za0001 := range z.News {
-				bts, err = z.News[za0001].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "News", za0001)
-					return
-				}
 			}
 		default:
 			bts, err = msgp.Skip(bts)
@@ -602,10 +536,7 @@ func (z *SwimGossip) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimGossip) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 5 + msgp.ArrayHeaderSize
-	for za0001 := range z.News {
-		s += z.News[za0001].Msgsize()
-	}
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + z.News.Msgsize()
 	return
 }
 
@@ -613,21 +544,18 @@ func (z *SwimGossip) Msgsize() (s int) {
 func (z *SwimList) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
-	// string "group"
-	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x85, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
 	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "news"
-	o = append(o, 0xa4, 0x6e, 0x65, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.News)))
-	for za0001 := range z.News {
-		o, err = z.News[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "News", za0001)
-			return
-		}
+	// string "n"
+	o = append(o, 0xa1, 0x6e)
+	o, err = z.News.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "News")
+		return
 	}
 	// string "answer"
 	o = append(o, 0xa6, 0x61, 0x6e, 0x73, 0x77, 0x65, 0x72)
@@ -661,7 +589,7 @@ func (z *SwimList) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -683,33 +611,16 @@ func (z *SwimList) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Incarnation")
 				return
 			}
-		case "news":
+		case "n":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			bts, err = z.News.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "News")
 				return
-			}
-			if zb0002 > z2cd9ad98limitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.News) >= int(zb0002) {
-				z.News = (z.News)[:zb0002]
-			} else {
-				z.News = make([]SwimNews, zb0002)
-			}
-			for za0001 := range z.News {
-				bts, err = z.News[za0001].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "News", za0001)
-					return
-				}
 			}
 		case "answer":
 			if zb0001Dup[0]&(1<<3) != 0 {
@@ -747,11 +658,7 @@ func (z *SwimList) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimList) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 5 + msgp.ArrayHeaderSize
-	for za0001 := range z.News {
-		s += z.News[za0001].Msgsize()
-	}
-	s += 7 + msgp.BoolSize + 5 + msgp.BoolSize
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + z.News.Msgsize() + 7 + msgp.BoolSize + 5 + msgp.BoolSize
 	return
 }
 
@@ -759,14 +666,14 @@ func (z *SwimList) Msgsize() (s int) {
 func (z *SwimNack) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
-	// string "group"
-	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// string "g"
+	o = append(o, 0x84, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
-	// string "seq"
-	o = append(o, 0xa3, 0x73, 0x65, 0x71)
+	// string "s"
+	o = append(o, 0xa1, 0x73)
 	o = msgp.AppendUint64(o, z.Sequence)
-	// string "target"
-	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
 	o = msgp.AppendString(o, z.Target)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
@@ -797,7 +704,7 @@ func (z *SwimNack) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -808,7 +715,7 @@ func (z *SwimNack) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Group")
 				return
 			}
-		case "seq":
+		case "s":
 			if zb0001Dup[0]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sequence")
 				return
@@ -819,7 +726,7 @@ func (z *SwimNack) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Sequence")
 				return
 			}
-		case "target":
+		case "t":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Target")
 				return
@@ -855,168 +762,22 @@ func (z *SwimNack) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimNack) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size
-	return
-}
-
-// MarshalMsg implements msgp.Marshaler
-func (z *SwimNews) MarshalMsg(b []byte) (o []byte, err error) {
-	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
-	// string "n"
-	o = append(o, 0x87, 0xa1, 0x6e)
-	o = msgp.AppendString(o, z.Node)
-	// string "a"
-	o = append(o, 0xa1, 0x61)
-	o = msgp.AppendString(o, z.Addr)
-	// string "r"
-	o = append(o, 0xa1, 0x72)
-	o = msgp.AppendUint8(o, z.Role)
-	// string "i"
-	o = append(o, 0xa1, 0x69)
-	o = msgp.AppendUint64(o, z.Incarnation)
-	// string "s"
-	o = append(o, 0xa1, 0x73)
-	o = msgp.AppendUint8(o, z.State)
-	// string "b"
-	o = append(o, 0xa1, 0x62)
-	o = msgp.AppendString(o, z.By)
-	// string "g"
-	o = append(o, 0xa1, 0x67)
-	o = msgp.AppendDuration(o, z.Age)
-	return
-}
-
-// UnmarshalMsg implements msgp.Unmarshaler
-func (z *SwimNews) UnmarshalMsg(bts []byte) (o []byte, err error) {
-	var field []byte
-	_ = field
-	var zb0001 uint32
-	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
-	if err != nil {
-		err = msgp.WrapError(err)
-		return
-	}
-	if zb0001 > z2cd9ad98limitMaps {
-		err = msgp.ErrLimitExceeded
-		return
-	}
-	var zb0001Dup [1]byte
-	for zb0001 > 0 {
-		zb0001--
-		field, bts, err = msgp.ReadMapKeyZC(bts)
-		if err != nil {
-			err = msgp.WrapError(err)
-			return
-		}
-		switch msgp.UnsafeString(field) {
-		case "n":
-			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Node")
-				return
-			}
-			zb0001Dup[0] |= 1 << 0
-			z.Node, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Node")
-				return
-			}
-		case "a":
-			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Addr")
-				return
-			}
-			zb0001Dup[0] |= 1 << 1
-			z.Addr, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Addr")
-				return
-			}
-		case "r":
-			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Role")
-				return
-			}
-			zb0001Dup[0] |= 1 << 2
-			z.Role, bts, err = msgp.ReadUint8Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Role")
-				return
-			}
-		case "i":
-			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Incarnation")
-				return
-			}
-			zb0001Dup[0] |= 1 << 3
-			z.Incarnation, bts, err = msgp.ReadUint64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Incarnation")
-				return
-			}
-		case "s":
-			if zb0001Dup[0]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
-				return
-			}
-			zb0001Dup[0] |= 1 << 4
-			z.State, bts, err = msgp.ReadUint8Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "State")
-				return
-			}
-		case "b":
-			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "By")
-				return
-			}
-			zb0001Dup[0] |= 1 << 5
-			z.By, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "By")
-				return
-			}
-		case "g":
-			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Age")
-				return
-			}
-			zb0001Dup[0] |= 1 << 6
-			z.Age, bts, err = msgp.ReadDurationBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Age")
-				return
-			}
-		default:
-			bts, err = msgp.Skip(bts)
-			if err != nil {
-				err = msgp.WrapError(err)
-				return
-			}
-		}
-	}
-	o = bts
-	return
-}
-
-// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SwimNews) Msgsize() (s int) {
-	s = 1 + 2 + msgp.StringPrefixSize + len(z.Node) + 2 + msgp.StringPrefixSize + len(z.Addr) + 2 + msgp.Uint8Size + 2 + msgp.Uint64Size + 2 + msgp.Uint8Size + 2 + msgp.StringPrefixSize + len(z.By) + 2 + msgp.DurationSize
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *SwimProbe) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 7
-	// string "group"
-	o = append(o, 0x87, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	// map header, size 8
+	// string "g"
+	o = append(o, 0x88, 0xa1, 0x67)
 	o = msgp.AppendString(o, z.Group)
-	// string "seq"
-	o = append(o, 0xa3, 0x73, 0x65, 0x71)
+	// string "s"
+	o = append(o, 0xa1, 0x73)
 	o = msgp.AppendUint64(o, z.Sequence)
-	// string "target"
-	o = append(o, 0xa6, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
 	o = msgp.AppendString(o, z.Target)
 	// string "i"
 	o = append(o, 0xa1, 0x69)
@@ -1024,18 +785,18 @@ func (z *SwimProbe) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "v"
 	o = append(o, 0xa1, 0x76)
 	o = msgp.AppendUint64(o, z.Version)
-	// string "state"
-	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	// string "k"
+	o = append(o, 0xa1, 0x6b)
+	o = msgp.AppendUint64(o, z.Known)
+	// string "a"
+	o = append(o, 0xa1, 0x61)
 	o = msgp.AppendBytes(o, z.State)
-	// string "news"
-	o = append(o, 0xa4, 0x6e, 0x65, 0x77, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.News)))
-	for za0001 := range z.News {
-		o, err = z.News[za0001].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "News", za0001)
-			return
-		}
+	// string "n"
+	o = append(o, 0xa1, 0x6e)
+	o, err = z.News.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "News")
+		return
 	}
 	return
 }
@@ -1063,7 +824,7 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "group":
+		case "g":
 			if zb0001Dup[0]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
 				return
@@ -1074,7 +835,7 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Group")
 				return
 			}
-		case "seq":
+		case "s":
 			if zb0001Dup[0]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sequence")
 				return
@@ -1085,7 +846,7 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Sequence")
 				return
 			}
-		case "target":
+		case "t":
 			if zb0001Dup[0]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Target")
 				return
@@ -1118,12 +879,23 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Version")
 				return
 			}
-		case "state":
+		case "k":
 			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Known")
 				return
 			}
 			zb0001Dup[0] |= 1 << 5
+			z.Known, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Known")
+				return
+			}
+		case "a":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadBytesHeader(bts)
 			if err != nil {
@@ -1145,33 +917,16 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 			copy(z.State, bts[:zb0002])
 			bts = bts[zb0002:]
-		case "news":
-			if zb0001Dup[0]&(1<<6) != 0 {
+		case "n":
+			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "News")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
-			var zb0003 uint32
-			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			zb0001Dup[0] |= 1 << 7
+			bts, err = z.News.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "News")
 				return
-			}
-			if zb0003 > z2cd9ad98limitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.News) >= int(zb0003) {
-				z.News = (z.News)[:zb0003]
-			} else {
-				z.News = make([]SwimNews, zb0003)
-			}
-			for za0001 := range z.News {
-				bts, err = z.News[za0001].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "News", za0001)
-					return
-				}
 			}
 		default:
 			bts, err = msgp.Skip(bts)
@@ -1187,9 +942,6 @@ func (z *SwimProbe) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SwimProbe) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 4 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 6 + msgp.BytesPrefixSize + len(z.State) + 5 + msgp.ArrayHeaderSize
-	for za0001 := range z.News {
-		s += z.News[za0001].Msgsize()
-	}
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Group) + 2 + msgp.Uint64Size + 2 + msgp.StringPrefixSize + len(z.Target) + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len(z.State) + 2 + z.News.Msgsize()
 	return
 }

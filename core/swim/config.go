@@ -67,7 +67,8 @@ type Config struct {
 	// asks those it doubts. Not in the paper.
 	Distrust bool
 	// Appeal puts a suspicion of its own that nobody confirms within three probe
-	// intervals to the suspect again, in each further one. Not in the paper.
+	// intervals to the suspect again, in each further one; and any suspicion to a few
+	// others when half of its least time is over. Not in the paper.
 	Appeal bool
 
 	PushPullInterval time.Duration // between comparisons with a random member
@@ -83,7 +84,7 @@ func Default() Config {
 	return Config{
 		ProbeInterval: time.Second, ProbeTimeout: 500 * time.Millisecond, IndirectCount: 3,
 		GossipInterval: 200 * time.Millisecond, GossipFanout: 3, GossipMax: 4096, GossipFactor: 4,
-		SuspicionFactor: 4, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 3,
+		SuspicionFactor: 3, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 2,
 		MultiplierMax: 8, Scaling: ScaleQuarter,
 		HealthProbe: true, HealthSuspicion: true, HealthStretch: true, Buddy: true, LagBound: 500 * time.Millisecond, Distrust: true, Appeal: true,
 		PushPullInterval: 30 * time.Second, SeedInterval: 5 * time.Second, JoinInterval: time.Second,
@@ -94,7 +95,7 @@ func Default() Config {
 // Paper is Lifeguard as its paper measured it: alpha 5, beta 6, no cap.
 func Paper() Config {
 	c := Default()
-	c.SuspicionFactor, c.SuspicionSpread, c.SuspicionCap = 5, 6, 0
+	c.SuspicionFactor, c.SuspicionSpread, c.SuspicionCap, c.Confirmations = 5, 6, 0, 3
 	c.Scaling, c.HealthStretch, c.LagBound, c.Distrust, c.Appeal = ScalePaper, false, 0, false, false
 	return c
 }

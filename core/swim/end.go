@@ -17,7 +17,7 @@ func (g *Group) Leave(env node.Env) {
 	g.leaving = true
 	g.round.active = false
 	env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
-	m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), 0)}}
+	m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), 0, true)}}
 	for _, i := range g.some(env, sendsMax(g.config.GossipFactor, g.live), 0) {
 		env.Datagram(g.table.records[i].who.Addr, m)
 	}

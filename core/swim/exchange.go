@@ -122,7 +122,7 @@ func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 		if g.table.records[i].who == nil {
 			continue
 		}
-		n := g.newsOf(env.Now(), uint32(i))
+		n := g.newsOf(env.Now(), uint32(i), true)
 		bytes := n.Bytes()
 		if size+bytes > pageBytes || len(page) == pageNews {
 			send(true)

@@ -14,6 +14,7 @@ type class uint8
 const (
 	classJoin class = iota
 	classLeave
+	classRestart
 	classAlive
 	classSuspect
 	classDead
@@ -37,6 +38,7 @@ type piece struct {
 	place uint32
 	class class
 	sends uint16
+	whole bool // with where it is: not all have been told that
 	born  uint64
 }
 
@@ -47,19 +49,19 @@ type buffer struct {
 	armed  bool // the timer of mere news is set
 }
 
-// bodyMax leaves room in a datagram for its header: names of cluster,
-// environment, node and address.
-const bodyMax = 1200
+// bodyMax leaves room in a datagram for its header.
+const bodyMax = message.DatagramBody
 
 // tell puts news of a member into the buffer; a full one loses what was sent most.
 func (g *Group) tell(env node.Env, i uint32, c class) {
 	b := &g.buffer
 	b.births++
-	fresh := piece{place: i, class: c, born: b.births}
+	fresh := piece{place: i, class: c, whole: c == classJoin || c == classRestart, born: b.births}
 	r := &g.table.records[i]
 	switch {
 	case r.queued:
 		at := slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == i })
+		fresh.whole = fresh.whole || b.pieces[at].whole
 		b.pieces[at] = fresh
 	case len(b.pieces) >= g.config.GossipMax:
 		at := 0
@@ -80,6 +82,32 @@ func (g *Group) tell(env node.Env, i uint32, c class) {
 	}
 }
 
+// echoMax bounds where echoes are looked for: with more pieces than that the buffer
+// is emptied by its bounds alone.
+const echoMax = 64
+
+// echo counts a suspicion that is heard while it waits to be told as told: whoever
+// told it has it, and the more have it the more often it is heard. All else is told
+// in full: a refutation that is missed kills, and verdicts are rare.
+func (b *buffer) echo(r *record, i uint32, s State) {
+	if !r.queued || s != Suspect || r.state != Suspect || len(b.pieces) > echoMax {
+		return
+	}
+	at := slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == i })
+	b.pieces[at].sends++
+}
+
+// retell puts a suspicion to a few more when half of its least time is over: if it was
+// refuted, and only this node missed that, one of them says so.
+func (g *Group) retell(env node.Env, i uint32) {
+	if g.table.records[i].queued {
+		return
+	}
+	g.tell(env, i, classSuspect)
+	at := slices.IndexFunc(g.buffer.pieces, func(p piece) bool { return p.place == i })
+	g.buffer.pieces[at].sends = uint16(max(0, sendsMax(g.config.GossipFactor, g.live)-g.config.GossipFanout))
+}
+
 // compare orders pieces: class, then fewest sends, then newest.
 func compare(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.sends, b.sends), cmp.Compare(b.born, a.born))
@@ -91,7 +119,7 @@ type sized interface{ Size() int }
 // letter chooses what m tells the member of a place: that this node leaves; that
 // the member is taken for gone or, with a buddy's help, for suspect; then what the
 // buffer holds, as far as there is room.
-func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) []message.SwimNews {
+func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) message.SwimNewsList {
 	about := to
 	first := g.table.records[to].state.Gone() || buddy && g.table.records[to].state == Suspect
 	if g.leaving {
@@ -100,10 +128,10 @@ func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) []message.S
 	if !first && len(g.buffer.pieces) == 0 {
 		return nil
 	}
-	room := bodyMax - m.Size() - 2 // the list's own length
-	var news []message.SwimNews
+	room := bodyMax - m.Size() - 2 // the length of the list
+	var news message.SwimNewsList
 	if first {
-		n := g.newsOf(env.Now(), about)
+		n := g.newsOf(env.Now(), about, false)
 		if size := n.Bytes(); size <= room {
 			news = append(news, n)
 			room -= size
@@ -120,7 +148,7 @@ type parcel struct {
 }
 
 // fill adds what is in the buffer, and counts it as sent.
-func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel) []message.SwimNews {
+func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parcel) message.SwimNewsList {
 	b := &g.buffer
 	if len(b.pieces) == 0 {
 		return news
@@ -138,7 +166,7 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 		if p.place == out.to && p.place != 0 || p.class >= classSuspect && g.alone() {
 			continue
 		}
-		n := g.newsOf(env.Now(), p.place)
+		n := g.newsOf(env.Now(), p.place, p.whole)
 		size := n.Bytes()
 		if size > room {
 			if room < newsLeast {
@@ -169,8 +197,8 @@ func (g *Group) fill(env node.Env, news []message.SwimNews, room int, out parcel
 // newsLeast is about what the shortest news take: with less room none is tried.
 // newsUsual is about what news take.
 const (
-	newsLeast = 32
-	newsUsual = 64
+	newsLeast = 8
+	newsUsual = 24
 )
 
 // onGossip sends mere news to a few, until there are none.
@@ -180,7 +208,9 @@ func (g *Group) onGossip(env node.Env) {
 	if len(b.pieces) == 0 {
 		return
 	}
-	if to := g.some(env, g.config.GossipFanout, 0); len(to) > 0 {
+	if !g.urgent() {
+		// What is left rides on probes and answers.
+	} else if to := g.some(env, g.config.GossipFanout, 0); len(to) > 0 {
 		m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()}
 		m.News = g.fill(env, nil, bodyMax-m.Size()-2, parcel{times: len(to)})
 		for _, i := range to {
@@ -191,6 +221,13 @@ func (g *Group) onGossip(env node.Env) {
 		b.armed = true
 		env.SetTimer(node.Key(node.PartSwim, node.SwimGossip), g.config.GossipInterval)
 	}
+}
+
+// urgent says that something was told less than a quarter as often as it may be: the
+// rest can wait for probes and answers.
+func (g *Group) urgent() bool {
+	limit := sendsMax(g.config.GossipFactor, g.live)
+	return slices.ContainsFunc(g.buffer.pieces, func(p piece) bool { return 4*int(p.sends) < limit })
 }
 
 // forget drops what waits to be told of places that are no more.

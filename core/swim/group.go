@@ -57,6 +57,7 @@ type Group struct {
 	lag        time.Duration
 	leaving    bool
 	app        app // this node's own
+	fresh      int // rounds in which probes tell it: until all were probed since it changed
 	sequence   uint64
 	round      round
 	silence    int // rounds in a row without an answer or a nack
@@ -243,13 +244,15 @@ func (g *Group) Take() []Change {
 	return g.spare
 }
 
-// SetState says what this node tells of itself with each probe and answer.
+// SetState says what this node tells of itself: with probes until all were probed,
+// and with answers to those who do not have it.
 func (g *Group) SetState(b []byte) {
 	if len(b) > stateMax {
 		node.Bug("swim: a state of %d bytes, at most %d ride on a probe", len(b), stateMax)
 	}
 	if g.app.version == 0 || !slices.Equal(b, g.app.bytes) {
 		g.app.version, g.app.bytes = g.app.version+1, slices.Clone(b)
+		g.fresh = len(g.order) + 1
 	}
 }
 

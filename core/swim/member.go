@@ -2,6 +2,7 @@ package swim
 
 import (
 	"slices"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -195,17 +196,18 @@ func (g *Group) member(i uint32) Member {
 	return m
 }
 
-// newsOf is what there is to tell of a place.
-func (g *Group) newsOf(now node.Instant, i uint32) message.SwimNews {
+// newsOf is what there is to tell of a place; whole to whoever may not know it, and
+// of whoever is gone, as tombstones are for those, too.
+func (g *Group) newsOf(now node.Instant, i uint32, whole bool) message.SwimNews {
 	r := &g.table.records[i]
-	n := message.SwimNews{
-		Node: string(r.who.ID), Addr: string(r.who.Addr), Role: uint8(r.who.Role),
-		Incarnation: r.incarnation, State: uint8(r.state),
+	n := message.SwimNews{Node: string(r.who.ID), Incarnation: r.incarnation, State: uint8(r.state)}
+	if whole || r.state.Gone() {
+		n.Addr, n.Role = string(r.who.Addr), uint8(r.who.Role)
 	}
 	if s := g.suspicions[i]; s != nil {
 		n.By = string(s.latest)
 	} else if e := g.ends[i]; e != nil {
-		n.By, n.Age = string(e.by), now.Sub(e.since)
+		n.By, n.Age = string(e.by), now.Sub(e.since).Truncate(time.Millisecond)
 	} else if i == 0 && g.leaving {
 		n.State = uint8(Left)
 	}

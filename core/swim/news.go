@@ -37,15 +37,34 @@ func (g *Group) hearAll(env node.Env, from node.Peer, i uint32, news []message.S
 		}
 		return
 	}
+	behind := uint32(0)
 	for k := range news {
+		if at := g.refuted(&news[k]); at != 0 && how == byGossip {
+			behind = at
+		}
 		g.hear(env, from, &news[k], how)
 	}
+	if behind != 0 {
+		env.Datagram(from.Addr, &message.SwimGossip{
+			Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), behind, false)},
+		})
+	}
+}
+
+// refuted returns the place of a member of which these news tell a suspicion that is
+// long refuted: whoever tells it has missed that. Fresh refutations are on their way.
+func (g *Group) refuted(n *message.SwimNews) uint32 {
+	i, known := g.table.find(node.ID(n.Node))
+	if r := &g.table.records[i]; !known || !g.config.Appeal || n.State != uint8(Suspect) || r.state != Alive || r.queued || n.Incarnation >= r.incarnation {
+		return 0
+	}
+	return i
 }
 
 // confront tells a member what is held against it, so that it can refute it.
 func (g *Group) confront(env node.Env, i uint32) {
 	env.Datagram(g.table.records[i].who.Addr, &message.SwimGossip{
-		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), i)},
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), i, false)},
 	})
 }
 
@@ -65,7 +84,10 @@ func (g *Group) hear(env node.Env, from node.Peer, n *message.SwimNews, how sour
 		g.meet(env, n, how)
 	case i == 0:
 		g.accused(env, from, n)
-	case n.Incarnation >= g.table.records[i].incarnation:
+	case n.Incarnation > g.table.records[i].incarnation:
+		g.merge(env, i, n, how)
+	case n.Incarnation == g.table.records[i].incarnation:
+		g.buffer.echo(&g.table.records[i], i, state)
 		g.merge(env, i, n, how)
 	}
 }
@@ -94,8 +116,8 @@ func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 		return
 	}
 	if newer {
-		if n.Addr == "" {
-			return
+		if n.Addr == "" && n.Incarnation>>32 != r.incarnation>>32 {
+			return // another run of it may be elsewhere: a list tells where
 		}
 		g.becomeAlive(env, i, n, how)
 	}
@@ -112,7 +134,7 @@ func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 // silently, so that older news do not make a member of it.
 func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 	state := State(n.State)
-	if state.Gone() && n.Age >= g.config.ReapAge || !state.Gone() && n.Addr == "" {
+	if state.Gone() && n.Age >= g.config.ReapAge || n.Addr == "" {
 		return
 	}
 	if g.table.size() >= g.config.MembersMax {
@@ -152,14 +174,17 @@ func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how sou
 		g.unbury(i)
 	}
 	g.set(i, n.Incarnation, Alive)
-	if r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role) {
+	if n.Addr != "" && (r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role)) {
 		r.who = &Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)}
 	}
 	g.settle(i)
-	if was.Gone() {
+	switch {
+	case was.Gone():
 		g.list(env, i)
 		g.tell(env, i, classJoin)
-	} else {
+	case restarted:
+		g.tell(env, i, classRestart)
+	default:
 		g.tell(env, i, classAlive)
 	}
 	switch {

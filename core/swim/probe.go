@@ -1,7 +1,9 @@
 package swim
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -37,6 +39,7 @@ func (g *Group) onRound(env node.Env) {
 		g.fail(env)
 	}
 	g.round = round{asked: g.round.asked[:0], nacks: g.round.nacks[:0]}
+	g.fresh = max(0, g.fresh-1)
 	wait := g.scaled(g.config.ProbeInterval)
 	g.round.due = env.Now().Add(wait)
 	env.SetTimer(node.Key(node.PartSwim, node.SwimProbe), wait)
@@ -129,9 +132,12 @@ func (g *Group) probe(env node.Env, i uint32) {
 
 func (g *Group) sendProbe(env node.Env, i uint32, sequence uint64) {
 	who := g.table.records[i].who
-	m := &message.SwimProbe{
-		Group: g.config.Group, Sequence: sequence, Target: string(who.ID), Incarnation: g.Incarnation(),
-		Version: g.app.version, State: g.app.bytes,
+	m := &message.SwimProbe{Group: g.config.Group, Sequence: sequence, Target: string(who.ID), Incarnation: g.Incarnation()}
+	if a := g.apps[i]; a.incarnation>>32 == g.table.records[i].incarnation>>32 {
+		m.Known = a.version
+	}
+	if g.fresh > 0 {
+		m.Version, m.State = g.app.version, g.app.bytes
 	}
 	m.News = g.letter(env, i, g.config.Buddy, m)
 	env.Datagram(who.Addr, m)
@@ -145,16 +151,23 @@ func (g *Group) onProbe(env node.Env, from node.Peer, i uint32, m *message.SwimP
 	}
 	g.hearAll(env, from, i, m.News, byGossip)
 	g.learn(i, m.Incarnation, m.Version, m.State)
-	g.ack(env, from.Addr, i, m.Sequence, m.Target)
+	a := g.ackTo(env, m.Sequence, m.Target)
+	if g.app.version != m.Known {
+		a.Version, a.State = g.app.version, g.app.bytes
+	}
+	g.ack(env, from.Addr, i, a)
 }
 
-// ack says that the target lives: this node itself, or one that it probed for
+// ackTo says that the target lives: this node itself, or one that it probed for
 // the receiver.
-func (g *Group) ack(env node.Env, to node.Addr, i uint32, sequence uint64, target string) {
-	m := &message.SwimAck{
+func (g *Group) ackTo(env node.Env, sequence uint64, target string) *message.SwimAck {
+	return &message.SwimAck{
 		Group: g.config.Group, Sequence: sequence, Target: target, Incarnation: g.Incarnation(),
-		Uptime: env.Now().Sub(g.started), Version: g.app.version, State: g.app.bytes,
+		Uptime: uint64(env.Now().Sub(g.started) / time.Millisecond),
 	}
+}
+
+func (g *Group) ack(env node.Env, to node.Addr, i uint32, m *message.SwimAck) {
 	m.News = g.letter(env, i, false, m)
 	env.Datagram(to, m)
 }
@@ -176,13 +189,18 @@ func (g *Group) onAck(env node.Env, from node.Peer, i uint32, m *message.SwimAck
 		env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
 		g.bump(-1)
 		if direct {
-			g.changes = append(g.changes, Change{Kind: ChangeSample, Member: g.member(i), Sample: Sample{r.sent, env.Now(), m.Uptime}})
+			g.changes = append(g.changes, Change{Kind: ChangeSample, Member: g.member(i), Sample: Sample{r.sent, env.Now(), uptimeOf(m)}})
 		}
 		return
 	}
 	if direct {
 		g.passOn(env, m)
 	}
+}
+
+// uptimeOf is what an answer says, within what a clock can count.
+func uptimeOf(m *message.SwimAck) time.Duration {
+	return time.Duration(min(m.Uptime, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
 }
 
 // onSilent asks others to try, when the direct probe was not answered in time.

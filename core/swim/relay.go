@@ -23,7 +23,7 @@ func relayKey(sequence uint64) node.TimerKey {
 func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk) {
 	g.hearAll(env, from, i, m.News, byGossip)
 	if m.Target == string(env.Self().ID) {
-		g.ack(env, from.Addr, i, m.Sequence, m.Target)
+		g.ack(env, from.Addr, i, g.ackTo(env, m.Sequence, m.Target))
 		return
 	}
 	place, known := g.table.find(node.ID(m.Target))
@@ -71,5 +71,5 @@ func (g *Group) passOn(env node.Env, m *message.SwimAck) {
 	delete(g.relays, m.Sequence)
 	env.CancelTimer(relayKey(m.Sequence))
 	i, _ := g.table.find(r.origin.ID)
-	g.ack(env, r.origin.Addr, i, r.sequence, m.Target)
+	g.ack(env, r.origin.Addr, i, g.ackTo(env, r.sequence, m.Target))
 }

@@ -20,6 +20,7 @@ type suspicion struct {
 	confirmed []node.ID // by others, each once
 	needed    int       // confirmations down to low
 	again     bool      // its verdict was put off once
+	retold    bool      // at half of low
 }
 
 func suspicionKey(i uint32) node.TimerKey {
@@ -69,11 +70,19 @@ const appealAfter = 3
 // sees what this node saw, it may be the one that is cut off from the suspect.
 func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
 	left := max(0, s.deadline.Sub(env.Now()))
-	if g.config.Appeal && len(s.confirmed) == 0 && s.by == g.table.records[0].who.ID && appeal < left {
-		left = appeal
+	if g.config.Appeal && !s.retold {
+		left = min(left, max(0, s.since.Add(s.low/2).Sub(env.Now())))
+	}
+	if g.config.Appeal && s.lone(g) {
+		left = min(left, appeal)
 	}
 	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
+}
+
+// lone says that nobody but this node saw what it saw.
+func (s *suspicion) lone(g *Group) bool {
+	return len(s.confirmed) == 0 && s.by == g.table.records[0].who.ID
 }
 
 // onSuspicion gives the verdict. One that comes late comes from a node that was
@@ -84,7 +93,13 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 		return
 	}
 	if env.Now() < s.deadline {
-		g.confront(env, i)
+		if !s.retold && env.Now() >= s.since.Add(s.low/2) {
+			s.retold = true
+			g.retell(env, i)
+		}
+		if s.lone(g) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
+			g.confront(env, i)
+		}
 		g.await(env, i, s, g.config.ProbeInterval)
 		return
 	}
