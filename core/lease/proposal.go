@@ -119,6 +119,12 @@ func (r *Registers) advanceProposal(env node.Env, p *proposal) {
 		r.begin(env, p)
 	case preparing:
 		r.tellWaiting(env, p)
+		if p.refused != 0 {
+			// Whoever has not answered yet may never do so: those who refused are asked
+			// again, under a token above what they told.
+			r.fail(env, p)
+			return
+		}
 		r.sendPrepares(env, p)
 	case granting:
 		r.tellWaiting(env, p)
