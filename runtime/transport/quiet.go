@@ -24,13 +24,14 @@ type quiet struct {
 	seen map[string]time.Time
 }
 
-// source logs what came from somewhere: one source is one host.
+// source logs what came from somewhere: one source is one host, by stream and by
+// datagram, as the two tell different things of a stranger.
 func (q *quiet) source(text string, from net.Addr, err error) {
 	host, _, splitErr := net.SplitHostPort(from.String())
 	if splitErr != nil {
 		host = from.String()
 	}
-	if q.first("from "+host, time.Now()) {
+	if q.first("from "+from.Network()+" "+host, time.Now()) {
 		q.logger.Warn(text, "from", from.String(), "error", err.Error(), "quiet_for", quietFor)
 	}
 }
