@@ -33,6 +33,7 @@ type order struct {
 	cancel  bool
 	results int
 	shown   message.JobState // the last that it was told
+	elapsed time.Duration    // and how old the job was then
 	plan    *message.Plan
 	submit  *message.JobSubmit // until it is sent a world may change it
 }
@@ -110,6 +111,10 @@ func (s *stage) watch(o *order) {
 	s.world.Command(o.client, &message.JobWatch{Job: o.job}, func(answer node.Message) {
 		switch m := answer.(type) {
 		case *message.JobStatus:
+			if progress(m.State) == progress(o.shown) && m.Elapsed < o.elapsed {
+				s.checker.Violate("L", s.record(o.client), "job %v was shown %v old, then %v old, both times %v", o.job, o.elapsed, m.Elapsed, m.State)
+			}
+			o.elapsed = m.Elapsed
 			s.onStatus(o, m.State)
 		case *message.JobResult:
 			s.onStatus(o, m.Result.State)

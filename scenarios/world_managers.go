@@ -145,7 +145,7 @@ func buildSilentDC(s *stage) {
 func buildDatacenterCutOff(s *stage) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
 	s.standard(t, func(l *load) {
-		l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 50*time.Second, 1, 80*time.Second, false
+		l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 100*time.Second, 1, 80*time.Second, false
 	})
 	for _, o := range s.orders {
 		o.submit.RunTimeout = 8 * time.Minute

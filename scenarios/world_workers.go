@@ -92,8 +92,8 @@ func buildOrphanGrace(s *stage) {
 	for _, id := range s.nodes { // as far apart as clocks may be
 		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound * int64(s.rand.Int(3)-1)})
 	}
-	if s.rand.Chance(1, 2) { // answers are old when they come
-		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.workers), Value: int64(200 + s.rand.Int(1800))})
+	if s.rand.Chance(1, 2) { // answers are old when they come, and other workers are near
+		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.workers[:3]), Value: int64(500 + s.rand.Int(1500))})
 	}
 	kinds := []string{sim.FaultPause, sim.FaultSuspend, sim.FaultPartition, sim.FaultOneWay}
 	aims := []string{"", "", "timer:6.2-1ms", "timer:6.2", "timer:6.1"}
