@@ -151,22 +151,7 @@ func (s standing) print(w io.Writer) error {
 	}
 	rows := [][]string{{"GATE", "ADDRESS", "RUN", "STATE", "WHY"}}
 	for _, m := range s.cluster.Members {
-		why := m.Reason
-		switch {
-		case m.State == "unknown":
-			why = "never heard: start it, or check its address"
-		case m.By != "" && m.State != "alive":
-			why = "by " + m.By + ": " + m.Reason
-		case m.State == "alive":
-			why = ""
-			if m.Addr == s.cluster.Leader {
-				why = "leads"
-			}
-		}
-		if m.Since > 0 && m.State != "alive" {
-			why += ", " + ui.Duration(m.Since) + " ago"
-		}
-		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, number(m.Incarnation), shownState(m.State, m.Draining), shorten(why, 40)})
+		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, number(m.Incarnation), shownState(m.State, m.Draining), shorten(s.why(&m), 44)})
 	}
 	if err := printRows(w, rows); err != nil {
 		return err
@@ -175,6 +160,26 @@ func (s standing) print(w io.Writer) error {
 		return err
 	}
 	return s.printJobs(w)
+}
+
+// why a gate is as it is, in the eyes of the one that answers.
+func (s standing) why(m *message.MemberInfo) string {
+	switch {
+	case m.State == "unknown":
+		return "never heard: start it, or check its address"
+	case m.State == "alive" && m.Addr == s.cluster.Leader:
+		return "leads"
+	case m.State == "alive":
+		return ""
+	}
+	why := ui.Duration(m.Since) + " ago"
+	if m.By != "" {
+		why += " by " + m.By
+	}
+	if m.Reason != "" {
+		why += ": " + m.Reason
+	}
+	return why
 }
 
 // printHead tells how the gate that answers stands, and what an operator should see.

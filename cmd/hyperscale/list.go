@@ -81,7 +81,8 @@ func datacenterView(l *message.DatacenterList) []datacenterJSON {
 
 // printRows aligns columns; the first row is the head.
 func printRows(w io.Writer, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var text strings.Builder // it refuses nothing
+	t := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {
 			row[i] = ui.Clean(row[i])
@@ -90,7 +91,15 @@ func printRows(w io.Writer, rows [][]string) error {
 			return err
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func number[T uint32 | uint64](n T) string { return strconv.FormatUint(uint64(n), 10) }
