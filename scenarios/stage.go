@@ -27,6 +27,7 @@ type stage struct {
 	orders   []*order
 	complete bool                   // nothing here keeps a job from completing
 	late     late                   // orders that come again; idle but in one world
+	ages     bool                   // no gate takes a job up twice, so that its age never goes back
 	served   bool                   // each submission is answered by a gate or asked on, none refused for good
 	witness  []func(checker.Record) // what this world looks at besides
 	verdicts []func()               // and what it judges at the end of a whole run

@@ -110,6 +110,7 @@ func buildSubmitStorm(s *stage) {
 }
 
 func buildOldProgress(s *stage) {
+	s.ages = true
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 12*time.Second, 3 })
 	for _, id := range s.gates { // each at another distance
 		s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: []string{string(id)}, Peers: names(s.clients), Value: int64(s.rand.Int(1500))})
