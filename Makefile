@@ -17,7 +17,6 @@ JOBS ?= 2
 VIRTUAL ?=
 DETERMINISM_SEEDS ?= 10
 BENCHTIME ?= 1s
-BENCH_SEEDS ?= 100
 # How many runs a mutant is given: its recorded seed, then others; how long what
 # caught it is made small; which of them (a pattern); RECORD=1 writes the seeds.
 TRIES ?= 200
@@ -97,7 +96,7 @@ chaos: bin/hyperscale ## break a real cluster and judge its histories; needs roo
 	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR)
 
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
-	cd bench/membership && HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m
+	cd bench/membership && HYPERSCALE_BENCH_CACHE=$${HYPERSCALE_BENCH_CACHE:-$(CURDIR)/out/membership-peer.json} HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -247,8 +247,20 @@ func (c *crowd) settled() {
 const settleTime = 45 * time.Second
 
 func (c *crowd) finish() {
-	if c.options.Virtual-c.heal >= settleTime {
-		c.settled()
+	if c.options.Virtual-c.heal < settleTime {
+		return
+	}
+	c.settled()
+	for _, id := range c.ids {
+		if !c.world.Alive(id) {
+			continue
+		}
+		if m := c.groups[id].Multiplier(); m > 1 { // a refutation may have been the last
+			c.violate(id, "all has been well for %v, and it takes itself to be unwell by %d", settleTime, m)
+		}
+		if n := c.groups[id].Waiting(); n > 0 {
+			c.violate(id, "nothing has happened for %v, and it tells %d pieces of news", settleTime, n)
+		}
 	}
 }
 
@@ -269,6 +281,9 @@ func (c *crowd) dead(id node.ID, since, within time.Duration) time.Duration {
 	}
 	return last
 }
+
+// unwellMax is the worst local health, of Lifeguard.
+const unwellMax = 8
 
 // crowdMember is a role that does nothing but belong to a group.
 type crowdMember struct {
@@ -295,6 +310,9 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	case node.InputStop:
 		m.group.Leave(env)
 		env.SetTimer(node.Key(node.PartGossip, gossipTimerProbe), goodbye)
+	}
+	if n := m.group.Multiplier(); n < 0 || n > unwellMax {
+		m.crowd.violate(m.id, "it takes itself to be unwell by %d, of %d", n, unwellMax)
 	}
 	changes := m.group.Take()
 	for i := range changes {

@@ -79,10 +79,13 @@ func buildSuspicionStorm(s *stage) {
 				c.violate(at, "%s has said nothing for %v and is %v", victim, stormBound, seen.State)
 			}
 		}
+		if m := c.groups[victim].Multiplier(); m < unwellMax && s.options.Faults == nil {
+			c.violate(victim, "neither whom it probes nor whom it asks has answered for %v, and it is unwell by %d", stormBound, m)
+		}
 	})
 }
 
-// stormBound: 4 log10(64) s is 7.2 s, three confirmations come within 3 s.
+// stormBound: 3 log10(64) s is 5.4 s, two confirmations come within 3 s.
 const stormBound = 15 * time.Second
 
 func buildDeathByGossip(s *stage) {

@@ -287,6 +287,9 @@ func (g *Group) bump(by int) {
 // Multiplier is local health: 0 at best.
 func (g *Group) Multiplier() int { return g.multiplier }
 
+// Waiting is how many pieces of news wait to be told.
+func (g *Group) Waiting() int { return len(g.buffer.pieces) }
+
 // Live is how many members are alive or suspect, this node included.
 func (g *Group) Live() int { return g.live }
 

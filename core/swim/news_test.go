@@ -1,0 +1,121 @@
+package swim
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// told ends the telling of all that waits.
+func told(g *Group) {
+	for _, p := range g.buffer.pieces {
+		g.table.records[p.place].queued = false
+	}
+	g.buffer.pieces = nil
+}
+
+// Whoever still tells a suspicion that is refuted for long hears so; while the
+// refutation is on its way he hears it anyway.
+func TestWhoeverMissedARefutationIsTold(t *testing.T) {
+	w, g := quiet(nil)
+	alive := message.SwimNews{Node: "m", Addr: "m:1", Incarnation: firstOf(1) + 1}
+	old := message.SwimNews{Node: "m", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}
+	w.ReceiveDatagram(gossip("b", alive))
+	answers := 0
+	w.WatchDatagram = func(to node.Addr, m node.Message) {
+		if a, ok := m.(*message.SwimGossip); ok && to == "b:1" && len(a.News) == 1 && a.News[0].Incarnation == alive.Incarnation {
+			answers++
+		}
+	}
+	w.ReceiveDatagram(gossip("b", old))
+	if answers != 0 {
+		t.Errorf("b was told at once %d times, though the refutation still waits to be told", answers)
+	}
+	told(g)
+	w.ReceiveDatagram(gossip("b", old))
+	if answers != 1 {
+		t.Errorf("b told an old suspicion, and was told otherwise %d times, want once", answers)
+	}
+	if m, _ := g.Find("m"); m.State != Alive {
+		t.Errorf("m is %v by old news", m.State)
+	}
+}
+
+// A suspicion that is heard while it waits to be told counts as told; a refutation
+// does not.
+func TestEchoesAreNotToldAgain(t *testing.T) {
+	w, g := quiet(func(c *Config) { c.GossipFanout = 0 })
+	suspicion := message.SwimNews{Node: "m", Addr: "m:1", Incarnation: firstOf(1), State: uint8(Suspect), By: "c"}
+	refuted := message.SwimNews{Node: "m", Addr: "m:1", Incarnation: firstOf(1) + 1}
+	for range 4 {
+		w.ReceiveDatagram(gossip("b", suspicion))
+	}
+	sends := func() uint16 {
+		for _, p := range g.buffer.pieces {
+			if i, _ := g.table.find("m"); p.place == i {
+				return p.sends
+			}
+		}
+		return 0
+	}
+	if got := sends(); got != 3 {
+		t.Errorf("heard four times, the suspicion counts as told %d times, want 3", got)
+	}
+	for range 4 {
+		w.ReceiveDatagram(gossip("b", refuted))
+	}
+	if got := sends(); got != 0 {
+		t.Errorf("the refutation counts as told %d times, want 0", got)
+	}
+}
+
+// News of another run do not say where it is, so that alone they make nobody alive;
+// of the same run they do.
+func TestNewsWithoutAnAddress(t *testing.T) {
+	w, g := quiet(nil)
+	w.ReceiveDatagram(gossip("m"))
+	tell := func(incarnation uint64) Member {
+		w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "m", Incarnation: incarnation}, message.SwimNews{Node: "x", Incarnation: incarnation}))
+		m, _ := g.Find("m")
+		return m
+	}
+	if m := tell(firstOf(1) + 7); m.Incarnation != firstOf(1)+7 || m.Addr != "m:1" {
+		t.Errorf("m refuted, and is %+v", m)
+	}
+	if m := tell(firstOf(2)); m.Incarnation != firstOf(1)+7 {
+		t.Errorf("m runs again nobody knows where, and is %+v", m)
+	}
+	if _, known := g.Find("x"); known {
+		t.Error("x is known, and not where it is")
+	}
+}
+
+// What a node says of itself goes with probes while it may be new to whom they
+// reach, and with answers to those who do not have it.
+func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
+	w, g := quiet(nil)
+	w.ReceiveDatagram(gossip("b"))
+	probes, answers := map[uint64]int{}, map[uint64]int{}
+	w.WatchDatagram = func(_ node.Addr, m node.Message) {
+		switch m := m.(type) {
+		case *message.SwimProbe:
+			probes[m.Version]++
+			w.ReceiveDatagram(peer("b"), &message.SwimAck{Group: "dc1", Sequence: m.Sequence, Target: "b", Incarnation: firstOf(1)})
+		case *message.SwimAck:
+			answers[m.Version]++
+		}
+	}
+	g.SetState([]byte("x"))
+	w.Advance(10 * time.Second)
+	if probes[1] < 1 || probes[1] > 2 || probes[0] < 6 {
+		t.Errorf("probes by the version that they tell: %v, want 1 or 2 of version 1, then none", probes)
+	}
+	for _, known := range []uint64{0, 1, 1} {
+		w.ReceiveDatagram(peer("b"), &message.SwimProbe{Group: "dc1", Sequence: 9, Target: "a", Incarnation: firstOf(1), Known: known})
+	}
+	if answers[1] != 1 || answers[0] != 2 {
+		t.Errorf("answers by the version that they tell: %v, want version 1 once, to whom has none", answers)
+	}
+}
