@@ -132,7 +132,8 @@ type slice struct {
 	reruns     int
 	failed     []node.ID // workers that lost or refused it
 	notBefore  node.Instant
-	renewed    node.Instant // when a worker was last told that it may go on
+	told       node.StreamID // on which its worker said last that it runs it
+	renewed    node.Instant  // when a worker was last told that it may go on
 	sent       node.Instant
 	accepted   node.Instant
 	denials    int

@@ -143,7 +143,7 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 			continue
 		}
 		if w.listed[s.id] == s.fence {
-			s.denials = 0
+			s.denials, s.told = 0, w.stream
 			m.becomeAccepted(env, s)
 			continue
 		}
@@ -152,7 +152,8 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 			continue
 		}
 		if s.denials++; s.denials >= 2 {
-			m.lose(env, s, "its worker does not run it", true)
+			// On a stream of before, what it says may be older than its acceptance.
+			m.lose(env, s, "its worker does not run it", s.told == w.stream)
 		}
 	}
 }
