@@ -155,6 +155,9 @@ func (e *Election) HandOver(env node.Env) {
 	}
 }
 
+// Resume ends what HandOver began: this node would lead again.
+func (e *Election) Resume() { e.drain = false }
+
 // handOver asks the fittest of those who answered lately to stand, and steps down.
 func (e *Election) handOver(env node.Env, why string) bool {
 	var best node.Addr

@@ -3,7 +3,9 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/core/lease"
@@ -176,14 +178,26 @@ func (c Config) checkGroup() []error {
 
 // Warnings tell what may be as it is and is worth a second thought.
 func (c Config) Warnings() []string {
+	var all []string
 	n := len(c.Gates)
 	switch {
 	case n <= 1:
-		return []string{"1 gate: losing it stops everything, and losing its disk loses what was acknowledged; 3 lose none"}
+		all = append(all, "1 gate: losing it stops everything, and losing its disk loses what was acknowledged; 3 lose none")
 	case n == 2:
-		return []string{"2 gates: losing one stops everything, 3 lose none"}
+		all = append(all, "2 gates: losing one stops everything, 3 lose none")
 	case n%2 == 0:
-		return []string{fmt.Sprintf("%d gates survive the loss of %d, as %d would: an even one adds nothing but work", n, (n-1)/2, n-1)}
+		all = append(all, fmt.Sprintf("%d gates survive the loss of %d, as %d would: an even one adds nothing but work", n, (n-1)/2, n-1))
 	}
-	return nil
+	hosts := map[string]int{}
+	for _, a := range c.Gates {
+		if at := strings.LastIndexByte(string(a), ':'); at > 0 {
+			hosts[string(a[:at])]++
+		}
+	}
+	for _, h := range slices.Sorted(maps.Keys(hosts)) {
+		if n >= 3 && hosts[h] > (n-1)/2 {
+			all = append(all, fmt.Sprintf("%d of %d gates are on host %s: losing that host loses the majority", hosts[h], n, h))
+		}
+	}
+	return all
 }

@@ -48,6 +48,8 @@ func TestSetsAreCheckedAndWarnedOf(t *testing.T) {
 		{[]node.Addr{"a", "b"}, "", []string{"2 gates: losing one stops everything, 3 lose none"}},
 		{[]node.Addr{"a", "b", "c"}, "", nil},
 		{[]node.Addr{"a", "b", "c", "d"}, "", []string{"4 gates survive the loss of 1, as 3 would: an even one adds nothing but work"}},
+		{[]node.Addr{"x:1", "x:2", "y:1"}, "", []string{"2 of 3 gates are on host x: losing that host loses the majority"}},
+		{[]node.Addr{"[::1]:1", "[::2]:1", "y:1"}, "", nil},
 		{[]node.Addr{"a", "b", "a"}, `"a" is empty or named twice`, nil},
 		{make([]node.Addr, 65), "65 addresses, must be at most 64", nil},
 	} {

@@ -123,6 +123,9 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 	}
 	m.draining = !d.Undo
 	m.swim.SetState(drainState(m.draining))
+	if !m.draining && !m.stopping {
+		m.election.Resume()
+	}
 	if m.draining {
 		m.election.HandOver(env)
 		m.handOver(env)
