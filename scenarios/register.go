@@ -15,7 +15,7 @@ import (
 
 // registers are the worlds of lease registers without any role around them.
 func registers() []Scenario {
-	return append(slices.Concat(leases(), archives()), []Scenario{
+	return append(slices.Concat(leases(), lostLeases(), archives()), []Scenario{
 		{
 			Name:    "register",
 			Doc:     "Three to seven acceptors and two receivers of orders, and nothing else: jobs are acquired, updated, read, handed over and released at random while datagrams come late by up to three leases, twice, or never, nodes crash between promise and answer, pause for longer than a lease, lose disks, and clocks run at the bound of their drift. Tokens are unique and rise, windows never overlap, updates and reads are linearizable, no receiver obeys an old token; once healed every job has an owner.",

@@ -1,0 +1,434 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/core/ring"
+	"hyperscale/sim"
+)
+
+// lostLeases are those of the later rules: disks and majorities that are lost, and
+// what is read of them.
+func lostLeases() []Scenario {
+	return quietly([]Scenario{
+		{Name: "register-lone-gate", build: leaseLoneGate,
+			Doc: "The holder and less than half of the others are cut off, and one of them restarts there. The minority acquires, renews and acknowledges nothing; its holder stops by its own clock, and the majority goes on."},
+		{Name: "register-shrinking-quorum", build: leaseShrinkingQuorum,
+			Doc: "Members of an even set crash one by one until half of them are left, or are cut into two halves. A majority is counted of all that are configured, never of those alive: no half acquires anything."},
+		{Name: "register-paused-owner", build: leasePausedOwner,
+			Doc: "The holder is stopped for longer than its lease in the middle of a write, and an order of its is on its way for longer still. Whoever follows is granted a higher token; receivers refuse the old holder."},
+		{Name: "register-torn-promise", build: leaseTornPromise,
+			Doc: "Power is lost again and again while promises and accepts of contending members are being written to slow disks. A promise was never told, or it is there."},
+		{Name: "register-same-key", build: leaseSameKeyTwoGates,
+			Doc: "Two members acquire one job at most a few milliseconds apart, with different records, and the one that gets it crashes while its first update is open. There is one job with one record at a time; the one that waits starts none."},
+		{Name: "register-restarted-acceptors", build: leaseRestartedAcceptors,
+			Doc: "All acceptors but the holder restart while it holds, one after the other or at once. How long they had taken it for held they have forgotten, so they wait for all of it again: nobody is granted the job while the holder may act."},
+		{Name: "register-late-read", build: leaseLateRead,
+			Doc: "The answers to one read come when it has ended and the next one of the same reader is under way, after an update. They count for nothing: the second read tells the update."},
+		{Name: "register-last-tick", build: leaseLastTick,
+			Doc: "A prepare reaches an acceptor in the last nanosecond in which the lease is held there, or right after; the holder looks at its own window when it ends, and a nanosecond before. Both are as long as the formula says."},
+		{Name: "register-lost-majority", build: leaseLostMajority,
+			Doc: "Two of three return without their disks, and the third is down. Nobody founds anew: nothing is granted, until the one that kept its disk is started to recover the group. What it knows is the truth then, above all tokens of before."},
+		{Name: "register-remembered-record", build: leaseRememberedRecord,
+			Doc: "An attempt fails when another one has been granted the job, has updated it, and hands it back. The next attempt adopts the update, whatever the first one had found."},
+		{Name: "register-old-attempt", build: leaseAnswerToOldAttempt,
+			Doc: "An acceptor takes the accept of an attempt, and its answer comes when the next attempt's is on its way and reaches nobody. It counts for the attempt that it answers: the acceptor's guard began with that."},
+		{Name: "register-read-of-unknown", build: leaseReadOfUnknown,
+			Doc: "One acceptor has never heard of a job, and it reads, first of all from itself. A job is unknown when a majority knows nothing of it."},
+		{Name: "register-old-disk", build: leaseOldDisk,
+			Doc: "A member loses its disk, joins anew, and is then started with a backup of its first disk. The others know of a later one, so that nothing counts which the backup makes it say; it joins once more."},
+		{Name: "register-torn-disk", build: leaseTornDisk,
+			Doc: "A member starts with a disk of which one record is half there. It believes none of it, and joins as if it had lost all."},
+		{Name: "register-old-epoch", build: leaseOldEpoch,
+			Doc: "Three of five lose their disks, one of the two others is started to recover the group, and the last one returns with its disk of the old epoch. It falls silent until its disk is wiped, and acts for nothing that it held."},
+		{Name: "register-renewal-to-new-disk", build: leaseRenewalToNewDisk,
+			Doc: "An update has reached one acceptor only, which loses its disk, joins without it, and gets the renewal that follows: a renewal brings no record. It takes nothing that it does not have; the update is done when a majority has it."},
+		{Name: "register-recovery-refused", build: leaseRecoveryRefused,
+			Doc: "A member that was away is started to recover the group while a majority of it is alive and one of those holds the job. It recovers nothing, and is a member as before."},
+		{Name: "register-dead-member", build: leaseDeadMember,
+			Doc: "The holder dies for ever, and the clocks of the two others differ by as much as they may, so that one of them asks when the other takes the job for held yet. Together they are a majority: within three leases one of them owns the job."},
+	})
+}
+
+func leaseLoneGate(s *stage) {
+	n := 3 + 2*s.rand.Int(2)
+	p := s.leaseStage(n, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	cut := founded + s.rand.Duration(300*ms, p.length)
+	end := cut + 5*p.length
+	few := (n - 1) / 2
+	for i := range few {
+		for j := few; j < n; j++ {
+			p.cut(cut, end, i, j)
+		}
+	}
+	for at := cut; at < end; at += p.length / 4 {
+		p.updates(at, 0)
+		p.orders(at, 0)
+		p.reads(at, 0)
+		p.updates(at, n-1)
+		p.orders(at, n-1)
+	}
+	p.acquires(cut+100*ms, n-1)
+	again := s.rand.Int(few)
+	p.crash(cut+2*p.length, 200*ms, again, "", false)
+	p.acquires(cut+2*p.length+500*ms, again)
+}
+
+func leaseShrinkingQuorum(s *stage) {
+	n := 4 + 2*s.rand.Int(2)
+	p := s.leaseStage(n, s.quietLength(), 0)
+	end := founded + 6*p.length
+	if s.rand.Chance(1, 2) {
+		for i := range n / 2 {
+			for j := n / 2; j < n; j++ {
+				p.cut(founded+time.Second, end, i, j)
+			}
+		}
+		p.acquires(founded+1100*ms, 0)
+		p.acquires(founded+1100*ms, n-1)
+		return
+	}
+	// One half dies with what it knows; when it is back, it has to be right.
+	p.acquires(founded, 0)
+	for i := range n / 2 {
+		at := founded + time.Second + time.Duration(i)*200*ms
+		p.crash(at, 3*p.length, n-1-i, "", false)
+		p.acquires(at+100*ms, 0)
+		p.updates(at+150*ms, 0)
+	}
+	t := founded + time.Second + 3*p.length
+	for i := range n / 2 {
+		p.crash(t-200*ms, 3*p.length, i, "", false)
+	}
+	p.acquires(t+time.Second, n-1)
+	p.updates(t+2*p.length, n-1)
+	p.orders(t+2*p.length, n-1)
+}
+
+func leasePausedOwner(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	t := founded + s.rand.Duration(300*ms, p.length)
+	a := []string{string(p.ids[0])}
+	p.fault(sim.Fault{At: t - 50*ms, For: 100 * ms, Kind: sim.FaultLatencyOneWay, Nodes: a, Peers: names(p.w.obeyers), Value: (3 * p.length).Milliseconds()})
+	p.orders(t-10*ms, 0)
+	p.fault(sim.Fault{At: t.Truncate(tick), For: p.length * 2, Kind: sim.FaultPause, Nodes: a, Aim: p.atWrite()})
+	p.updates(t+ms, 0)
+	p.acquires(t+100*ms, 2)
+	for i := range 20 {
+		at := t + 100*ms + time.Duration(i)*p.length/4
+		p.orders(at, 0)
+		p.orders(at, 2)
+		p.updates(at, 2)
+		p.reads(at, 0)
+	}
+}
+
+func leaseTornPromise(s *stage) {
+	p := s.leaseStage(3, 2*time.Second, 0)
+	p.fault(sim.Fault{At: founded, Kind: sim.FaultDiskSlow, Value: 100})
+	p.fault(sim.Fault{At: founded, Kind: sim.FaultDiskTorn})
+	for at := founded; at < s.heal-5*time.Second; at += s.rand.Duration(100*ms, 600*ms).Truncate(tick) {
+		switch i := s.rand.Int(3); s.rand.Int(4) {
+		case 0:
+			p.crash(at, s.rand.Duration(50*ms, 400*ms), i, "", false)
+		case 1:
+			p.acquires(at, i)
+		case 2:
+			p.updates(at, i)
+			p.releases(at+200*ms, i)
+		case 3:
+			p.reads(at, i)
+		}
+	}
+}
+
+func leaseSameKeyTwoGates(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded+s.rand.Duration(0, 2*ms), 0)
+	p.acquires(founded+s.rand.Duration(0, 2*ms), 1)
+	at := founded + time.Second
+	for i := range 2 {
+		p.updates(at, i)
+		p.fault(sim.Fault{At: at.Truncate(tick), For: p.length / 2, Kind: sim.FaultCrash, Nodes: []string{string(p.ids[i])}, Aim: p.atWrite()})
+		at += 2 * p.length
+	}
+	p.reads(at, 2)
+}
+
+func leaseRestartedAcceptors(s *stage) {
+	n := 3 + 2*s.rand.Int(2)
+	p := s.leaseStage(n, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	t := founded + s.rand.Duration(300*ms, p.length)
+	for i := 1; i < n; i++ {
+		p.crash(t+s.rand.Duration(0, 300*ms), 100*ms, i, "", false)
+		p.cut(t, founded+4*p.length, 0, i)
+	}
+	p.acquires(t+600*ms, n-1)
+	p.acquires(t+600*ms, n-2)
+}
+
+func leaseLateRead(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	late := p.keep(founded+400*ms, anybody, 2, answers)
+	p.reads(founded+410*ms, 2)
+	t := founded + 500*ms + p.length/6 // the read has ended
+	p.updates(t, 0)
+	p.reads(t+100*ms, 2)
+	p.comes(t+101*ms, late)
+}
+
+// leaseLastTick looks at both ends of a lease that is never renewed.
+func leaseLastTick(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), sim.DriftBound)
+	hold, guard := p.length-p.length/100-tick, p.length+p.length/100+tick
+	var window, held node.Instant // when the holder sent, and the acceptor received
+	asked := p.keep(founded, 2, 1, prepares)
+	p.world.Engage(func(l sim.Letter) bool {
+		if l.From == p.ids[0] && l.To == p.ids[1] && carriedBy(l.Message)&accepts != 0 {
+			if held != 0 {
+				return true // only the first one comes
+			}
+			window = p.local(p.ids[0])
+			at := p.world.Now() + 100*time.Microsecond
+			p.world.Deliver(l, at)
+			p.world.At(at, func() { held = p.local(p.ids[1]) })
+			return true
+		}
+		return p.courier(l)
+	})
+	early := s.rand.Chance(1, 2)
+	look := func() {
+		end, over := window.Add(hold), held.Add(guard)
+		at := p.world.When(p.ids[0], end)
+		p.world.At(at-time.Nanosecond, func() {
+			if !p.holds(0) && p.local(p.ids[0]) < end {
+				p.violate("T2", 0, "its window ended before its clock read %v", time.Duration(end))
+			}
+		})
+		p.world.At(at, func() {
+			if p.holds(0) {
+				p.violate("T2", 0, "it acts when its clock reads %v, at which its window has ended", time.Duration(end))
+			}
+		})
+		at = p.world.When(p.ids[1], over)
+		if early {
+			at -= time.Nanosecond
+		} else {
+			at += ms // it may be busy with another input
+		}
+		p.comes(at, asked)
+		told := carried(0)
+		p.world.At(at, func() {
+			p.world.Engage(func(l sim.Letter) bool {
+				if l.From == p.ids[1] && l.To == p.ids[2] && told == 0 {
+					told = carriedBy(l.Message) & (promises | refusals)
+				}
+				return p.courier(l)
+			})
+		})
+		p.world.At(at+50*ms, func() {
+			switch {
+			case early && told&promises != 0:
+				p.violate("T2", 1, "it promised in the last nanosecond in which the lease is held")
+			case !early && told&refusals != 0:
+				p.violate("T2", 1, "it refused when the lease was not held any more")
+			}
+		})
+	}
+	p.acquires(founded, 0)
+	p.cut(founded+200*ms, founded+3*p.length, 0, 2)
+	p.world.At(founded+200*ms, look)
+	p.keep(founded+200*ms, 0, 1, accepts)
+	p.keep(founded+200*ms, 1, 0, accepteds)
+	p.acquires(founded+p.length/2+p.length/2, 2)
+}
+
+func leaseLostMajority(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	p.updates(founded+300*ms, 0)
+	p.updates(founded+400*ms, 0)
+	p.world.At(founded+500*ms, func() { p.world.Crash(p.ids[0]) })
+	for i := 1; i < 3; i++ {
+		p.crash(founded+600*ms+time.Duration(s.rand.Int(300))*ms, 500*ms, i, "", true)
+	}
+	back := founded + 3*p.length
+	for at := founded + 1500*ms; at < back; at += p.length / 4 {
+		p.acquires(at, 1)
+		p.acquires(at, 2)
+	}
+	p.world.At(back, func() {
+		p.w.recover = p.ids[0]
+		p.world.Start(p.ids[0])
+	})
+}
+
+func leaseRememberedRecord(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	first := p.keep(founded-100*ms, 0, anybody, accepts)
+	p.acquires(founded, 0)
+	p.acquires(founded+100*ms, 2)
+	p.updates(founded+300*ms, 2)
+	p.transfers(founded+500*ms, 2, 0)
+	p.comes(founded+600*ms, first)
+}
+
+func leaseAnswerToOldAttempt(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.cut(founded-100*ms, founded+4*p.length, 0, 2)
+	late := p.keep(founded-100*ms, 1, 0, accepteds)
+	p.acquires(founded, 0)
+	p.keep(founded+p.length/2, 0, 1, accepts)
+	t := founded + p.length + p.length/5
+	p.comes(t, late)
+	p.acquires(t+100*ms, 2) // to learn of the token that is promised
+	p.givesUp(t+150*ms, 2)
+	p.acquires(t+160*ms, 2)
+}
+
+func leaseReadOfUnknown(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	lost := p.keep(founded-100*ms, 0, 2, accepts)
+	p.acquires(founded, 0)
+	p.updates(founded+300*ms, 0)
+	p.reads(founded+400*ms, 2)
+	p.reads(founded+500*ms, 1)
+	p.loses(founded+600*ms, lost)
+}
+
+// restores has a member of the script start with another disk than it had; it is down
+// for a while around that.
+func (p *leaseStage) restores(at time.Duration, i int, image func() map[string][]byte) {
+	p.crash(at, 300*ms, i, "", false)
+	p.world.At(at+100*ms, func() {
+		if !p.world.Alive(p.ids[i]) {
+			p.world.Restore(p.ids[i], image())
+		}
+	})
+}
+
+func leaseOldDisk(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	var backup map[string][]byte
+	p.world.At(founded+300*ms, func() { backup = p.world.Image(p.ids[1]) })
+	p.updates(founded+350*ms, 0)
+	p.crash(founded+400*ms, 200*ms, 1, "", true)
+	p.updates(founded+900*ms, 0)
+	p.restores(founded+1500*ms, 1, func() map[string][]byte { return backup })
+	p.updates(founded+1850*ms, 0)
+	if s.rand.Chance(1, 2) {
+		p.crash(founded+1860*ms, 3*p.length, 0, "", false)
+	}
+	p.acquires(founded+1900*ms, 2)
+	p.acquires(founded+1900*ms, 1)
+}
+
+func leaseTornDisk(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	p.updates(founded+200*ms, 0)
+	half := s.rand.Int(2)
+	p.restores(founded+500*ms, 1, func() map[string][]byte {
+		image := p.world.Image(p.ids[1])
+		for _, key := range slices.Sorted(maps.Keys(image)) {
+			if mark := strings.HasSuffix(key, "/member"); mark == (half == 0) {
+				image[key] = image[key][:len(image[key])/2]
+				break
+			}
+		}
+		return image
+	})
+	p.crash(founded+1300*ms, 3*p.length, 0, "", false)
+	p.acquires(founded+1400*ms, 2)
+}
+
+func leaseOldEpoch(s *stage) {
+	p := s.leaseStage(5, s.quietLength(), 0)
+	p.acquires(founded, 1)
+	p.updates(founded+300*ms, 1)
+	for i := range 2 {
+		p.world.At(founded+500*ms, func() { p.world.Crash(p.ids[i]) })
+	}
+	for i := 2; i < 5; i++ {
+		p.crash(founded+600*ms, 500*ms, i, "", true)
+	}
+	t := founded + 3*p.length
+	p.world.At(t, func() {
+		p.w.recover = p.ids[0]
+		p.world.Start(p.ids[0])
+	})
+	p.acquires(t+3*p.length, 2)
+	p.updates(t+3*p.length+time.Second, 2)
+	t += 4 * p.length
+	p.world.At(t, func() { p.world.Start(p.ids[1]) })
+	p.acquires(t+time.Second, 1)
+	p.orders(t+2*time.Second, 1)
+	p.world.At(t+p.length, func() {
+		p.world.Crash(p.ids[1])
+		p.world.Restore(p.ids[1], nil)
+		p.world.Start(p.ids[1])
+	})
+}
+
+func leaseRenewalToNewDisk(s *stage) {
+	p := s.leaseStage(5, 6*time.Second, 0)
+	p.acquires(founded, 0)
+	end := founded + 3*p.length
+	for i := 2; i < 5; i++ {
+		p.cut(founded+300*ms, end, 0, i)
+	}
+	p.updates(founded+400*ms, 0)
+	p.cut(founded+500*ms, founded+1900*ms, 0, 1)
+	p.crash(founded+510*ms, 200*ms, 1, "", true)
+	p.crash(founded+2500*ms+p.length/3, 2*p.length, 0, "", false)
+	p.acquires(founded+3*time.Second+p.length/3, 3)
+}
+
+func leaseRecoveryRefused(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.acquires(founded, 0)
+	p.world.At(founded+300*ms, func() { p.world.Crash(p.ids[2]) })
+	p.updates(founded+400*ms, 0)
+	t := founded + time.Second
+	p.world.At(t, func() {
+		p.w.recover = p.ids[2]
+		p.world.Start(p.ids[2])
+	})
+	for at := t; at < t+3*p.length; at += p.length / 3 {
+		p.acquires(at, 2)
+		p.updates(at, 0)
+		p.reads(at, 2)
+	}
+}
+
+func leaseDeadMember(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.vacant = true
+	for i, a := range ring.New(p.w.config.Members).Order(p.job) { // whose turn it is first has the fast clock
+		for _, id := range p.w.members {
+			if p.world.Addr(id) == a {
+				p.ids[2-i] = id
+			}
+		}
+	}
+	for i, ppm := range []int64{0, -sim.DriftBound, sim.DriftBound} {
+		p.fault(sim.Fault{At: time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(p.ids[i])}, Value: ppm})
+	}
+	p.acquires(founded, 0)
+	died := founded + s.rand.Duration(300*ms, p.length)
+	p.world.At(died, func() { p.world.Crash(p.ids[0]) })
+	p.world.At(died+3*p.length, func() {
+		if !p.holds(1) && !p.holds(2) {
+			p.violate("T11", 1, "nobody owns the job %v after its owner died, and two of three are alive", 3*p.length)
+		}
+	})
+}
