@@ -65,6 +65,8 @@ func (w *world) start() {
 
 func (w *world) onEvent(e node.Event) {
 	switch e := e.(type) {
+	case event.LeaseGranted: // who is granted a job tells its last transition again
+		w.again[e.Job] = w.state[e.Job] != message.JobNone
 	case event.JobChanged:
 		w.onJobChanged(e)
 	case event.PartCounted:
