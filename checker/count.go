@@ -38,6 +38,7 @@ type partSum struct {
 type latest struct {
 	held    uint64
 	started uint64
+	fence   message.Fence
 }
 
 func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
@@ -84,7 +85,7 @@ func (c *Checker) inherit(e event.SliceCounted) {
 	if e.Part.Manager < old.held {
 		return
 	}
-	c.latest[slice] = latest{e.Part.Manager, e.Started}
+	c.latest[slice] = latest{e.Part.Manager, e.Started, e.Fence}
 	c.inherited[part] += e.Started - old.started
 }
 

@@ -61,10 +61,15 @@ func (c *Checker) onPartDispatched(r Record, e event.PartDispatched) {
 // countsCurrent judges T3 of a result: who has given a slice out again acts on
 // nothing of the attempt before.
 func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
-	if last := c.given[given{giver: r.Node, slice: e.Slice}]; e.Fence.Less(last) {
+	last := c.given[given{giver: r.Node, slice: e.Slice}]
+	// Somebody else held the part since then, adopted the attempt before and counted
+	// it: who takes that record over tells what stands in it.
+	former := c.latest[sliceOf{e.Datacenter, e.Slice}]
+	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Part.Manager
+	if e.Fence.Less(last) && !retold {
 		c.violate("T3", r, "slice %v was counted under %v after it had been dispatched under %v", e.Slice, e.Fence, last)
 	}
-	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] {
+	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] && !retold {
 		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
 	}
 	x := c.course(flow{r.Node, e.Slice.Job, e.Part.Manager, e.Slice.Workflow})
