@@ -47,21 +47,6 @@ func (s *stage) losesNobody(from, to time.Duration) {
 	})
 }
 
-// startsOnceAt judges that under one job at most so many executions of a slice begin.
-func (s *stage) startsAtMost(most int) {
-	starts := map[attemptAt]int{}
-	s.witness = append(s.witness, func(r checker.Record) {
-		e, ok := r.Event.(event.SliceStarted)
-		if !ok {
-			return
-		}
-		key := attemptAt{datacenter: e.Datacenter, slice: e.Slice}
-		if starts[key]++; starts[key] > most {
-			s.checker.Violate("P", r, "slice %v was started %d times, at most %d were called for", e.Slice, starts[key], most)
-		}
-	})
-}
-
 // endsWithin judges that an acknowledged job is shown as ended to its client within a
 // bound.
 func (s *stage) endsWithin(bound time.Duration) {
