@@ -13,18 +13,18 @@ import (
 // be done with the part; without it nobody can.
 func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *claim, file message.FileDigest) {
 	token := o.Token
-	stub := &part{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, state: message.JobQueued}
-	m.install(env, stub)
+	empty := &part{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, state: message.JobQueued}
+	m.install(env, empty)
 	outcome := *o
 	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
-		if m.parts[outcome.Job] != stub || !m.holds(env, stub) {
+		if m.parts[outcome.Job] != empty || !m.holds(env, empty) {
 			return
 		}
 		if err != nil {
-			m.handBack(env, stub, err)
+			m.handBack(env, empty, err)
 			return
 		}
-		m.lapse(env, stub)
+		m.lapse(env, empty)
 		m.takeOver(env, &outcome, c, bytes)
 	})
 }
