@@ -132,7 +132,7 @@ type slice struct {
 	reruns     int
 	failed     []node.ID // workers that lost or refused it
 	notBefore  node.Instant
-	told       node.StreamID // on which its worker said last that it runs it
+	told       node.StreamID // whose heartbeats have listed it: a later one that does not, says that it stopped
 	renewed    node.Instant  // when a worker was last told that it may go on
 	sent       node.Instant
 	accepted   node.Instant

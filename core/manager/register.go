@@ -152,7 +152,8 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 			continue
 		}
 		if s.denials++; s.denials >= 2 {
-			// On a stream of before, what it says may be older than its acceptance.
+			// Heartbeats come in their order, but one that was sent before the
+			// acceptance may come after it: then nobody has said that it stopped.
 			m.lose(env, s, "its worker does not run it", s.told == w.stream)
 		}
 	}

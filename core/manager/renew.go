@@ -49,7 +49,6 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 			m.cancelStray(env, w, ref)
 		case s.fence == ref.Fence && (s.result != nil || s.counting || s.losing):
 		case s.fence == ref.Fence && s.worker == w.peer.ID && s.live():
-			s.told = w.stream
 			m.becomeAccepted(env, s)
 		case m.adoptable(s, ref.Fence):
 			m.adopt(env, w, s, ref.Fence)
@@ -77,7 +76,7 @@ func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
 	} else {
 		m.take(env, w, s, f)
 	}
-	s.accepted, s.denials, s.progress, s.told = env.Now(), 0, nil, w.stream
+	s.accepted, s.denials, s.progress, s.told = env.Now(), 0, nil, 0
 	if s.workflow.stopping() && s.workflow.part.missing == 0 {
 		m.sendCancel(env, s)
 	}

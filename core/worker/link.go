@@ -96,17 +96,23 @@ func (m *Machine) beatAll(env node.Env) {
 	}
 }
 
-// listed names what has its fence on disk and whose result is not acknowledged.
+// listed names what has its fence on disk and whose result is not acknowledged,
+// and whatever still runs though it was given up: what is not listed has stopped,
+// managers dispatch it elsewhere at once.
 func (m *Machine) listed() []message.SliceRef {
 	var list []message.SliceRef
 	for _, x := range m.ordered() {
-		if (x.phase == waiting || x.phase == running || x.phase == ending) && !x.silent {
-			list = append(list, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
+		switch s := x.slice; {
+		case x.phase != waiting && x.phase != running && x.phase != ending:
+		case !x.silent:
+			list = append(list, message.SliceRef{Slice: s.id, Fence: x.fence})
+		case s.current == nil || s.current == x:
+			list = append(list, message.SliceRef{Slice: s.id, Fence: s.fence})
 		}
 	}
 	for _, x := range m.outbox {
 		list = append(list, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
 	}
 	slices.SortFunc(list, func(a, b message.SliceRef) int { return a.Slice.Compare(b.Slice) })
-	return list
+	return slices.Compact(list)
 }
