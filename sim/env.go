@@ -12,8 +12,12 @@ import (
 
 var _ node.Env = (*process)(nil)
 
-// headerBytes is about what a datagram carries besides its message: who sent it.
-const headerBytes = 120
+// headerFixed is what a datagram carries besides its message and the names of who
+// sent it: see the header of runtime/transport. Incarnations below 128 take a byte.
+const headerFixed = message.HeaderSize + 14
+
+// headerBytes is what a peer's datagrams carry besides their messages.
+func headerBytes(p node.Peer) int { return headerFixed + len(p.ID) + len(p.Addr) }
 
 // Self implements node.Env.
 func (p *process) Self() node.Peer { return p.peer }
@@ -54,7 +58,7 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 	if q == nil {
 		return
 	}
-	if size += headerBytes; size > message.DatagramMax {
+	if size += headerBytes(p.peer); size > message.DatagramMax {
 		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.Name(m.Kind()), to),
 			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
 		return

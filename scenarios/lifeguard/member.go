@@ -39,8 +39,9 @@ type wire struct {
 	m *member
 }
 
-// headerBytes is what a datagram carries besides its message, about.
-const headerBytes = 120
+// headerBytes is what a datagram carries besides its message, with names of the
+// usual length.
+const headerBytes = 44
 
 // Datagram implements node.Network.
 func (w wire) Datagram(to node.Addr, m node.Message) {
