@@ -94,8 +94,8 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 		m.own(j, o.Token)
 		m.accepted(env, j)
 		return
-	case o.Fresh: // nobody waits for it any more
-		m.leases.Abandon(env, o.Job)
+	case o.Fresh: // nobody waits for it any more, or a majority has forgotten it
+		m.leases.Release(env, o.Job)
 		if j != nil {
 			m.unload(env, j)
 		}

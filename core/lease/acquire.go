@@ -98,7 +98,7 @@ func (r *Registers) onPromise(env node.Env, from int, m *message.LeasePromise) {
 		}
 	}
 	p.record = p.seed
-	if !p.best.Token.Zero() {
+	if !void(&p.best) {
 		p.record = p.best.Record // also in place of what this node remembers
 		if p.best.Token.Ordinal == p.token.Ordinal && p.best.Life.Incarnation < r.life.Incarnation {
 			reached(env, "lease/reacquired-by-restart")
@@ -189,7 +189,7 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 	p.touched, p.told, p.to, p.stopped = false, false, -1, false
 	p.reg.consent = message.LeaseToken{}
 	env.Emit(event.LeaseGranted{Group: r.c.Group, Job: job, Token: p.token, Life: r.life, Until: p.until, Began: p.began})
-	r.tell(Outcome{Kind: Granted, Job: job, Token: p.token, Record: p.record, Fresh: p.best.Token.Zero(), Again: again})
+	r.tell(Outcome{Kind: Granted, Job: job, Token: p.token, Record: p.record, Fresh: void(&p.best), Again: again})
 	p.renewAt = r.renewal(p.sent)
 	r.schedule(env, p, min(p.renewAt, p.until))
 }

@@ -60,7 +60,7 @@ type register struct {
 	job      message.JobID
 	promised message.LeaseToken
 	promiser message.LeaseLife
-	accepted message.LeaseState // of a tombstone: its token alone
+	accepted message.LeaseState // of a tombstone: released, without its record
 	reaped   bool
 
 	received  node.Instant // when accepted was; all of it anew after a restart

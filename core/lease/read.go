@@ -128,7 +128,7 @@ func (r *Registers) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 		}
 	}
 	switch {
-	case none >= r.majority:
+	case none >= r.majority, agree >= r.majority && void(state):
 		r.returned(env, q.job, q.call, true, message.LeaseToken{}, 0)
 		r.endRead(q, Outcome{Kind: Read, Job: q.job, Ticket: q.ticket})
 	case agree >= r.majority && !m.Accepted.Token.Zero() && !m.Accepted.Copied:

@@ -73,8 +73,9 @@ func (r *Registers) rank(job message.JobID) int {
 	return min(max(r.c.Rank(job), 0), r.n)
 }
 
-// Forget leaves a tombstone of a released register: its token is remembered for
-// TombstoneAge, so that an accept that was held back does not revive it.
+// Forget leaves a tombstone of a released register: that it was released under its
+// token is remembered for TombstoneAge, so that neither an accept that was held back
+// revives it, nor a member that missed the release.
 func (r *Registers) Forget(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.reaped || reg.own != nil {
@@ -88,7 +89,8 @@ func (r *Registers) Forget(env node.Env, job message.JobID) {
 		return // somebody acquires it
 	}
 	ch := reg.change(r.self)
-	ch.accepted = message.LeaseState{Token: reg.accepted.Token}
+	a := &reg.accepted
+	ch.accepted = message.LeaseState{Token: a.Token, Life: a.Life, Seq: a.Seq, Rev: a.Seq, Released: true, Lease: a.Lease}
 	ch.reaped, ch.received = true, env.Now()
 	r.record(env, ch)
 	r.sweepLater(env)

@@ -30,3 +30,9 @@ func later(a, b *message.LeaseState) bool {
 	}
 	return a.Seq > b.Seq
 }
+
+// void says that a register holds nothing: nobody has written to it, or what was
+// written is forgotten, as tombstones tell. Seed and all, it begins anew.
+func void(s *message.LeaseState) bool {
+	return s.Token.Zero() || s.Released && len(s.Record) == 0
+}

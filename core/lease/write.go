@@ -225,11 +225,7 @@ func (r *Registers) commit(env node.Env, ch *change) {
 	}
 	env.Emit(event.AcceptorWrote{Group: r.c.Group, Job: reg.job, Promised: reg.promised, Token: reg.accepted.Token, Seq: reg.accepted.Seq})
 	if ch.promise {
-		m := message.LeasePromise{Job: reg.job, Token: ch.promised, Life: ch.promiser}
-		if !reg.reaped {
-			m.Accepted = reg.accepted
-		}
-		r.sendPromise(env, ch.from, m)
+		r.sendPromise(env, ch.from, message.LeasePromise{Job: reg.job, Token: ch.promised, Life: ch.promiser, Accepted: reg.accepted})
 		return
 	}
 	r.sendAccepted(env, ch.from, message.LeaseAccepted{Job: reg.job, Token: ch.promised, Life: ch.promiser, Seq: ch.accepted.Seq})

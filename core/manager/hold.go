@@ -27,6 +27,10 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 		m.begin(env, o, c)
 		return
 	}
+	if o.Fresh { // a majority has forgotten it: it ended long ago
+		m.leases.Release(env, o.Job)
+		return
+	}
 	if file, ok := spillOf(o.Record); ok {
 		m.fetchSpill(env, o, c, file)
 		return
