@@ -22,7 +22,8 @@ type topology struct {
 	workers     int // of each datacenter
 	cores       int // of each worker
 	clients     int
-	past        bool // a gate and a manager that speak of what is over
+	retention   time.Duration // of managers, if not the default: how long they know what has ended
+	past        bool          // a gate and a manager that speak of what is over
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
@@ -89,6 +90,9 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	name := datacenter(d)
 	m := manager.Default()
 	m.Datacenter, m.Gates, m.Seeds = name, gates, past
+	if s.topology.retention > 0 {
+		m.Retention, m.SweepInterval = s.topology.retention, s.topology.retention/4
+	}
 	var managers []node.Addr
 	for i := range s.topology.managers {
 		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
@@ -112,8 +116,12 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 }
 
-// overheard lets a machine's orders be told again, where the world wants that.
+// overheard lets a machine's orders be told again, or what comes to it wait, where the
+// world wants that.
 func (s *stage) overheard(id node.ID, m node.Machine) node.Machine {
+	if s.doors != nil {
+		m = &door{Machine: m, stage: s, id: id, kept: map[node.Message]node.Input{}}
+	}
 	if !s.topology.past {
 		return m
 	}

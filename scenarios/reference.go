@@ -50,7 +50,12 @@ func stormLoad(until time.Duration) load {
 }
 
 func buildStorm(s *stage) {
-	s.cluster(referenceTopology())
+	t := referenceTopology()
+	if s.rand.Chance(1, 3) {
+		t.retention = shortMemory
+		s.draw("managers forget after %v", t.retention)
+	}
+	s.cluster(t)
 	s.model.Failed, s.model.TimedOut = 10_000, 1_000
 	l := stormLoad(s.heal)
 	l.datacenters = s.rand.Int(4)

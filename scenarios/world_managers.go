@@ -34,7 +34,26 @@ func managerWorlds() []Scenario {
 			Doc: "First a datacenter's answers are lost while it hears everything; then its links are 500 ms slow again and again. What is not answered counts as lost; slowness alone loses nobody."},
 		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, build: buildRollingUpgrade,
 			Doc: "Every node is restarted once while jobs run, one at a time, some by a kill. No job is lost, and all complete. (One binary plays all versions: that unknown fields are skipped is core/message's to prove.)"},
+		{Name: "forgotten-elsewhere", Virtual: 3 * time.Minute, build: buildForgottenElsewhere,
+			Doc: "A manager's disk is full while jobs begin and end, so that it knows less of them than the others, who have forgotten them when it starts again. What has ended stays ended: nobody takes it up, and nothing of it is run again."},
 	}
+}
+
+// shortMemory is how long managers remember what has ended, where a world is to see
+// what comes after that.
+const shortMemory = 20 * time.Second
+
+func buildForgottenElsewhere(s *stage) {
+	t := groupTopology()
+	t.retention = shortMemory
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 2*time.Second, 3 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(70*time.Second, func(i int, at time.Duration) {
+		whom := names(s.choose(s.managers, 1))
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(8*time.Second, 15*time.Second).Truncate(tick), Kind: sim.FaultDiskFull, Nodes: whom})
+		s.fault(sim.Fault{At: at + 2*shortMemory + s.rand.Duration(5*time.Second, 15*time.Second).Truncate(tick), For: tick, Kind: sim.FaultStop, Nodes: whom})
+	})
 }
 
 func buildManagerDiesMidDispatch(s *stage) {
