@@ -12,8 +12,9 @@ import (
 // have obeyed a higher fence. Streams keep order, so that roles which are right
 // never send such an order: it takes somebody from the past.
 type late struct {
-	held map[heldKey][]node.Message
-	to   map[node.Message]node.ID // who gets it again
+	held    map[heldKey][]node.Message
+	to      map[node.Message]node.ID // who gets it again
+	cancels bool                     // the past also cancels what it orders again
 	// again hands an order to the past, which sends it.
 	again func(order node.Message, part bool)
 }
@@ -62,6 +63,17 @@ func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, part, 
 	return slice, fence, false, false
 }
 
+// cancelOf is how an order is taken back by who gave it.
+func cancelOf(order node.Message, f message.Fence) node.Message {
+	switch m := order.(type) {
+	case *message.JobDispatch:
+		return &message.PartCancel{Job: m.Job, Fence: f, State: message.JobCancelled, Reason: "it was given up long ago"}
+	case *message.SliceDispatch:
+		return &message.SliceCancel{Slice: m.Slice, Fence: f, State: message.WorkflowCancelled, Reason: "it was given up long ago"}
+	}
+	return order
+}
+
 // acted: what is below a fence that was obeyed comes again.
 func (l *late) acted(id node.ID, e event.Acted) {
 	key := heldKey{id, e.Slice, e.Part}
@@ -69,6 +81,11 @@ func (l *late) acted(id node.ID, e event.Acted) {
 	for _, order := range l.held[key] {
 		if _, fence, part, _ := orderOf(order); fence.Less(e.Fence) {
 			l.again(order, part)
+			if l.cancels {
+				end := cancelOf(order, fence)
+				l.to[end] = id
+				l.again(end, part)
+			}
 		} else {
 			keep = append(keep, order)
 		}

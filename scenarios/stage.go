@@ -27,6 +27,7 @@ type stage struct {
 	orders   []*order
 	complete bool                   // nothing here keeps a job from completing
 	late     late                   // orders that come again; idle but in one world
+	doors    passage                // nil: all comes at once
 	ages     bool                   // no gate takes a job up twice, so that its age never goes back
 	served   bool                   // each submission is answered by a gate or asked on, none refused for good
 	witness  []func(checker.Record) // what this world looks at besides
@@ -35,6 +36,7 @@ type stage struct {
 	draws    []string
 	heal     time.Duration   // when the last fault is healed; liveness is judged from then on
 	core     []node.ID       // who is healed, if not everybody is
+	recovers node.ID         // who is started to recover its group
 	hot      bool            // some message was repeated at wire speed
 	beyond   bool            // clocks may drift beyond the bound
 	bounds   []time.Duration // that times of faults are drawn about

@@ -1,0 +1,257 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// sliceWorlds are aimed at what keeps a slice in one place: each puts one fault where
+// one mistake of a worker or a manager would show.
+func sliceWorlds() []Scenario {
+	const virtual = 200 * time.Second
+	return []Scenario{
+		{Name: "hanging-drain", Virtual: 4 * time.Minute, build: buildHangingDrain,
+			Doc: "Workers are asked to stop, and what they run outlasts the drain and then ignores that it should end. It is listed until it is gone, and nobody else is given it before."},
+		{Name: "held-up-heartbeats", Virtual: virtual, build: buildHeldUpHeartbeats,
+			Doc: "Dispatches are slow, and heartbeats that workers sent before these came are slower than their acceptances. What such a heartbeat does not list has not stopped: it runs nowhere else before its time is over."},
+		{Name: "forgotten-fences", Virtual: virtual, build: buildForgottenFences,
+			Doc: "One worker runs everything; it is killed, or its streams break, and a manager of old then sends what was ordered under fences that this worker has passed. It has not forgotten them."},
+		{Name: "orders-of-old", Virtual: 5 * time.Minute, build: buildOrdersOfOld,
+			Doc: "Gates, managers and a worker are killed in turn, and a gate and a manager of old send what they ordered under fences that were passed since, and cancel it. All of it is refused, and every job completes."},
+		{Name: "superseded-running", Virtual: virtual, Beyond: true, build: buildSupersededRunning,
+			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast, so that a slice comes back to it while it still runs there, in executors that ignore a cancel. The new attempt waits until the old one is gone."},
+		{Name: "overtaking-cancel", Virtual: virtual, build: buildOvertakingCancel,
+			Doc: "Cancellations overtake the dispatches that they cancel. A slice that its worker was told to cancel never starts there."},
+		{Name: "lost-cancels", Virtual: virtual, build: buildLostCancels,
+			Doc: "The first cancellation of each slice is lost with the stream that it came on. It is sent again: a job is cancelled within ten seconds, though it would run for a minute."},
+		{Name: "late-answers", Virtual: virtual, build: buildLateAnswers,
+			Doc: "What managers answer to one worker comes nearly a second late, and then that worker is cut off. Its slices run until five seconds after it sent what was answered, not after the answer came."},
+		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
+			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
+		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
+			Doc: "A manager is killed, and at the same moment a worker is cut off that runs its slices. Who takes the parts over hears nothing of these, and waits until they have stopped."},
+		{Name: "unacknowledged-end", Virtual: 4 * time.Minute, build: buildUnacknowledgedEnd,
+			Doc: "Gates are killed just before they keep the end of a part. The part belongs to its manager until some gate has acknowledged it: nothing is run again, and every job completes."},
+	}
+}
+
+// passage says when a message comes to a manager or a worker: lost, or at an instant.
+// One that is past is now.
+type passage func(to node.ID, in *node.Input) time.Duration
+
+// door stands between a machine and its streams: what a world chooses waits there, as
+// in a slow lane, or is lost.
+type door struct {
+	node.Machine
+	stage *stage
+	id    node.ID
+	kept  map[node.Message]node.Input
+}
+
+// lost is what a world says of a message that never comes.
+const lost = -1
+
+// Step implements node.Machine.
+func (d *door) Step(env node.Env, in *node.Input) {
+	w := d.stage.world
+	switch in.Kind {
+	case node.InputMessage:
+		if at := d.stage.doors(d.id, in); at == lost {
+			return
+		} else if at > w.Now() {
+			m := in.Message
+			d.kept[m] = *in
+			w.At(at, func() {
+				if w.Alive(d.id) {
+					w.Command(d.id, m, func(node.Message) {})
+				}
+			})
+			return
+		}
+	case node.InputCommand:
+		kept, ok := d.kept[in.Message]
+		if !ok {
+			break // its stream, or the incarnation that it came to, is over
+		}
+		delete(d.kept, in.Message)
+		d.Machine.Step(env, &kept)
+		return
+	case node.InputStreamBroken:
+		//lint:orderfree what is deleted does not depend on the order
+		for m, kept := range d.kept {
+			if kept.Stream == in.Stream {
+				delete(d.kept, m)
+			}
+		}
+	}
+	d.Machine.Step(env, in)
+}
+
+// oneWorker is a datacenter in which a slice that is lost comes back to where it was.
+func oneWorker() topology {
+	return topology{gates: 1, datacenters: 1, managers: 3, workers: 1, cores: 4, clients: 1}
+}
+
+func buildHangingDrain(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 45*time.Second, 1 })
+	s.model.IgnoreCancel = million
+	s.slots(34*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at + 6*time.Second, For: 40 * time.Second, Kind: sim.FaultStop, Nodes: names(s.choose(s.workers, 1))})
+	})
+}
+
+// buildHeldUpHeartbeats has two heartbeats of a worker come two seconds and a bit
+// after its acceptance, which they deny, while its first renewal still holds.
+func buildHeldUpHeartbeats(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 10*time.Second, 6*time.Second, 1, false })
+	const denial = 2*time.Second + 20*time.Millisecond // manager.Default: DenialAge
+	var worker node.ID                                 // whose dispatch is slow now
+	var dispatched, heard time.Duration
+	s.doors = func(id node.ID, in *node.Input) time.Duration {
+		now := s.world.Now()
+		switch in.Message.(type) {
+		case *message.SliceDispatch:
+			if now > heard && now < s.heal {
+				worker = id
+				dispatched = now + s.rand.Duration(1200*time.Millisecond, 2400*time.Millisecond)
+				heard = dispatched + denial
+			}
+			if id == worker {
+				return dispatched
+			}
+		case *message.WorkerHeartbeat:
+			if in.From.ID == worker && now < heard {
+				return heard
+			}
+		}
+		return 0
+	}
+}
+
+func buildForgottenFences(s *stage) {
+	t := oneWorker()
+	t.past = true
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 7*time.Second, 1 })
+	s.often(s.workers, 9*time.Second, sim.FaultCrash, time.Second, 0)
+	s.often(s.workers, 4*time.Second, sim.FaultBreakStreams, 0, 0)
+}
+
+func buildOrdersOfOld(s *stage) {
+	t := groupTopology()
+	t.workers, t.past = 1, true
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 10*time.Second, 1 })
+	s.late.cancels = true
+	s.complete = true
+	s.slots(18*time.Second, func(i int, at time.Duration) {
+		ids := [][]node.ID{s.gates, s.workers, s.managers}[i%3]
+		s.fault(sim.Fault{At: at, For: time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(ids, 1))})
+	})
+}
+
+func buildSupersededRunning(s *stage) {
+	s.standard(oneWorker(), func(l *load) { l.every, l.duration, l.cores = 8*time.Second, 20*time.Second, 1 })
+	s.model.IgnoreCancel = million
+	const tenth = 10 * sim.DriftBound
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.managers), Value: tenth, Beyond: true})
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.workers), Value: -tenth, Beyond: true})
+	s.slots(14*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(4200*time.Millisecond, 4900*time.Millisecond).Truncate(tick), Kind: sim.FaultPartition, Nodes: names(s.workers), Peers: names(s.managers)})
+	})
+}
+
+// ordered names an attempt at a worker.
+type ordered struct {
+	worker node.ID
+	slice  message.SliceID
+	fence  message.Fence
+}
+
+func buildOvertakingCancel(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 2*time.Second, time.Second, 2, million })
+	const longest = 2500 * time.Millisecond
+	cancelled := map[ordered]bool{}
+	due := map[ordered]time.Duration{}
+	s.doors = func(id node.ID, in *node.Input) time.Duration {
+		switch m := in.Message.(type) {
+		case *message.SliceCancel:
+			cancelled[ordered{id, m.Slice, m.Fence}] = true
+		case *message.SliceDispatch:
+			key := ordered{id, m.Slice, m.Fence}
+			if due[key] == 0 {
+				due[key] = s.world.Now() + s.rand.Duration(0, longest)
+			}
+			return due[key]
+		}
+		return 0
+	}
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.SliceStarted); ok && cancelled[ordered{r.Node, e.Slice, e.Fence}] {
+			s.checker.Violate("P", r, "%s started slice %v under %v, which it had been told to cancel", r.Node, e.Slice, e.Fence)
+		}
+	})
+}
+
+func buildLostCancels(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 5*time.Second, time.Minute, 1, million })
+	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
+	dropped := map[ordered]bool{}
+	s.doors = func(id node.ID, in *node.Input) time.Duration {
+		m, ok := in.Message.(*message.SliceCancel)
+		if !ok || s.world.Now() >= s.heal {
+			return 0
+		}
+		key := ordered{id, m.Slice, m.Fence}
+		if dropped[key] {
+			return 0
+		}
+		dropped[key] = true
+		s.world.At(s.world.Now(), func() {
+			if err := s.world.Apply(sim.Fault{Kind: sim.FaultBreakStreams, Nodes: []string{string(id)}}); err != nil {
+				node.Bug("break the streams of %s: %v", id, err)
+			}
+		})
+		return lost
+	}
+}
+
+func buildLateAnswers(s *stage) {
+	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 20*time.Second, 1 })
+	slow := names(s.choose(s.workers, 1))
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: slow, Value: 900})
+	s.slots(16*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: slow})
+	})
+}
+
+func buildCutAtTheBound(s *stage) {
+	t := smallTopology()
+	t.workers = 4
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 20*time.Second, 1 })
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.managers), Value: sim.DriftBound})
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.workers), Value: -sim.DriftBound})
+	s.slots(12*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: 8 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 1))})
+	})
+}
+
+func buildTakeoverBesideACut(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 15*time.Second, 1 })
+	s.slots(15*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1))})
+		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 1))})
+	})
+}
+
+func buildUnacknowledgedEnd(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 2*time.Second, 2 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(7*time.Second, func(_ int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 4*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.gates), Aim: "storing:file/"})
+	})
+}
