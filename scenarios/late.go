@@ -81,7 +81,7 @@ func (l *late) acted(id node.ID, e event.Acted) {
 	for _, order := range l.held[key] {
 		if _, fence, part, _ := orderOf(order); fence.Less(e.Fence) {
 			l.again(order, part)
-			if l.cancels {
+			if l.cancels && (!part || fence.Job < e.Fence.Job) { // a gate's order names no manager
 				end := cancelOf(order, fence)
 				l.to[end] = id
 				l.again(end, part)
