@@ -71,7 +71,7 @@ type Checker struct {
 	opened    map[ownWindow]opened     // T2
 	leaders   map[termOf]node.ID       // T5
 	votes     map[voter]event.Voted    // T5
-	memory    map[node.ID]bool         // T12: reported
+	oversized map[sizeOf]bool          // T12: reported
 	attempts  map[sliceOf]attempt      // T13
 	doubted   map[doubt]attempt        // T13
 	reached   map[string]int
@@ -100,7 +100,7 @@ func New() *Checker {
 		ran:   map[execution]message.Fence{},
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
 		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
-		votes: map[voter]event.Voted{}, memory: map[node.ID]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
+		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
 		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }
@@ -120,8 +120,6 @@ type Assumptions struct {
 	// Sends says whether a worker's executors run an attempt now; without it they do
 	// from SliceStarted to SliceEnded, or until their time is over.
 	Sends func(worker node.ID, s message.SliceID, f message.Fence) bool
-	// MemoryMax bounds what one node may hold, in bytes; zero: it is not judged.
-	MemoryMax int64
 }
 
 // Assume tells it, before the first event.
@@ -195,12 +193,19 @@ func (c *Checker) Died(id node.ID, at time.Duration) {
 	n.worker = nil
 }
 
-// Memory judges T12: what a node holds is bounded.
-func (c *Checker) Memory(at time.Duration, id node.ID, bytes int64) {
-	if c.assume.MemoryMax > 0 && bytes > c.assume.MemoryMax && !c.memory[id] {
-		c.memory[id] = true
-		c.violate("T12", Record{At: at, Node: id}, "%s holds %d bytes, bounded by %d", id, bytes, c.assume.MemoryMax)
+// Size judges T12: of each thing a node keeps no more than its configuration says.
+func (c *Checker) Size(at time.Duration, id node.ID, what string, n, bound int) {
+	if n <= bound || c.oversized[sizeOf{id, what}] {
+		return
 	}
+	c.oversized[sizeOf{id, what}] = true
+	c.violate("T12", Record{At: at, Node: id}, "%s keeps %d of %s, bounded by %d", id, n, what, bound)
+}
+
+// sizeOf is what one node keeps of something.
+type sizeOf struct {
+	node node.ID
+	what string
 }
 
 // Reached returns how often each rare state was visited.

@@ -94,6 +94,21 @@ func TestHistoryReadsWhatItWrote(t *testing.T) {
 	}
 }
 
+// A process that is killed may have written a part of a line, where another goes on.
+func TestHistoryOfAKilledProcess(t *testing.T) {
+	whole, err := checker.AppendJSON(nil, checker.Record{At: time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := 1; cut < len(whole)-1; cut++ {
+		text := slices.Concat(whole, whole[:cut], []byte{'\n'}, whole, whole[:cut])
+		n := 0
+		if err := checker.Read(bytes.NewReader(text), func(checker.Record) { n++ }); err != nil || n != 2 {
+			t.Fatalf("cut at %d: %d records, error %v: want the 2 whole ones", cut, n, err)
+		}
+	}
+}
+
 func TestHistoryThatIsNoneIsRefused(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"not JSON", "hello\n", "line 1"},

@@ -25,7 +25,7 @@
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then
-//	T12 what a node holds is bounded
+//	T12 what a node keeps of anything is within its configuration's bound
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it

@@ -18,6 +18,9 @@ import (
 // lineMax bounds one line of a history file.
 const lineMax = 1 << 20
 
+// cutShort is what encoding/json says of a text whose end is missing.
+const cutShort = "unexpected end of JSON input"
+
 // line is a Record as JSON: one object a line.
 type line struct {
 	AtNS        time.Duration   `json:"at_ns"`
@@ -41,12 +44,16 @@ func AppendJSON(b []byte, r Record) ([]byte, error) {
 	return append(append(b, text...), '\n'), nil
 }
 
-// Read hands each record of a history file to f, in order.
+// Read hands each record of a history file to f, in order. A line that is cut short
+// is what a process was about to write when it was killed, and tells nothing.
 func Read(r io.Reader, f func(Record)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, lineMax)
 	for n := 1; lines.Scan(); n++ {
 		record, err := parse(lines.Bytes())
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Offset == int64(len(lines.Bytes())) && syntax.Error() == cutShort {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("history line %d: %w", n, err)
 		}

@@ -142,10 +142,10 @@ func TestClocksAndAssumptions(t *testing.T) {
 			return w.sees(9, "w2", started(2))
 		}},
 		{"memory beyond its bound", "T12", func() *world {
-			w := watch(checker.Assumptions{MemoryMax: 100})
-			w.Memory(0, "g1", 100)
-			w.Memory(0, "g1", 101)
-			w.Memory(0, "g1", 102)
+			w := watch(within)
+			w.Size(0, "g1", "jobs", 100, 100)
+			w.Size(0, "g1", "jobs", 101, 100)
+			w.Size(0, "g1", "jobs", 102, 100)
 			return w
 		}},
 		{"holder reads beyond the bound", "", func() *world { return staleHolderRead(watch(beyond)) }},

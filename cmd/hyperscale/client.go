@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -68,13 +69,32 @@ func dial(f *gateFlag, logger *slog.Logger) (*session, error) {
 	return s, nil
 }
 
-// openHistory opens a file that events are appended to.
+// openHistory opens a file that events are appended to, behind the line that a
+// process that was killed has not ended.
 func openHistory(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err == nil {
+		err = endLine(f)
+	}
 	if err != nil {
 		return nil, asUsage(fmt.Errorf("--history %s cannot be written: choose another file: %w", path, err))
 	}
 	return f, nil
+}
+
+// endLine ends the last line of a file that ends within it. What cannot be read at
+// an offset, a pipe, say, has none.
+func endLine(f *os.File) error {
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil || end == 0 {
+		return nil
+	}
+	last := []byte{'\n'}
+	if _, err := f.ReadAt(last, end-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = f.Write([]byte{'\n'})
+	return err
 }
 
 func clientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) }
