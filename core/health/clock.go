@@ -107,13 +107,18 @@ func (c *Clocks) compare(t *track, s Sample) (Finding, bool) {
 	return Finding{}, false
 }
 
+// uptimeGrain is what an uptime is told in: cut off, never rounded.
+const uptimeGrain = time.Millisecond
+
 // excess is by how much the peer's clock went on more (or, negative, less) than
 // any clock within the bound can have; 0 if one can.
 func (c *Clocks) excess(a, b Sample) time.Duration {
 	gone := b.Uptime - a.Uptime
 	most, least := b.Received.Sub(a.Sent), max(0, b.Sent.Sub(a.Received))
-	most += portion(most, c.config.BoundPPM)
-	least -= portion(least, c.config.BoundPPM)
+	// One clock slower by r and one faster: (1+r)/(1-r), a little more than 1 + 2r.
+	bound := c.config.BoundPPM
+	most += portion(most, bound+(bound*bound/2+million-bound/2-1)/(million-bound/2)) + uptimeGrain
+	least -= portion(least, bound) + uptimeGrain
 	switch {
 	case gone > most:
 		return gone - most

@@ -140,3 +140,21 @@ func TestClocksBeyondTheBoundAreFound(t *testing.T) {
 		}
 	})
 }
+
+// H2 at its edge: two clocks at the bound, one slow and one fast, whose uptimes are
+// told in whole milliseconds, on a network that takes no time.
+func TestClocksAtTheBoundAreTrusted(t *testing.T) {
+	for _, rates := range [][2]int64{{990_000, 1_010_000}, {1_010_000, 990_000}} {
+		c := NewClocks(DefaultClock())
+		w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy, Addr: "a:1"}, New: func() node.Machine { return nil }})
+		w.Discard = true
+		for n := range int64(500) {
+			at := n * 7_000_400_003
+			now := node.Instant(at / million * rates[0])
+			up := time.Duration(at / million * rates[1]).Truncate(time.Millisecond)
+			if f, ok := c.Observe(w, "b", 1, Sample{now, now, up}); ok {
+				t.Fatalf("sample %d of rates %v: %+v", n, rates, f)
+			}
+		}
+	}
+}

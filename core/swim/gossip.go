@@ -163,6 +163,10 @@ func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parc
 	spent := false
 	for k := range b.pieces {
 		p := &b.pieces[k]
+		if p.place == out.to && p.place != 0 && p.class < classSuspect && g.live <= 2 {
+			p.sends += uint16(out.times) // there is nobody else to tell
+			spent = spent || int(p.sends) >= limit
+		}
 		if p.place == out.to && p.place != 0 || p.class >= classSuspect && g.alone() {
 			continue
 		}

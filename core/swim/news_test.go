@@ -1,6 +1,7 @@
 package swim
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -117,5 +118,47 @@ func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
 	}
 	if answers[1] != 1 || answers[0] != 2 {
 		t.Errorf("answers by the version that they tell: %v, want version 1 once, to whom has none", answers)
+	}
+}
+
+// A verdict that comes late is put to the suspect once more: what it said meanwhile
+// may be lost.
+func TestLateVerdictAsksTheSuspect(t *testing.T) {
+	w, g := quiet(nil)
+	for _, name := range []string{"b", "c", "d"} {
+		w.ReceiveDatagram(gossip(name))
+	}
+	w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "c", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}))
+	i, _ := g.table.find("c")
+	s := g.suspicions[i]
+	if s == nil {
+		t.Fatal("c is not suspected")
+	}
+	s.deadline = w.Now()
+	s.due = w.Now().Add(-time.Minute)
+	w.Discard = false
+	w.Take()
+	g.onSuspicion(w, i)
+	if said := w.Take(); !strings.Contains(said, "-> c:1 (datagram) SwimGossip") || g.table.records[i].state != Suspect {
+		t.Errorf("c is %v, and this was said:\n%s", g.table.records[i].state, said)
+	}
+	if g.onSuspicion(w, i); g.table.records[i].state != Dead {
+		t.Errorf("c is %v after the verdict that was put off", g.table.records[i].state)
+	}
+}
+
+// In a group of two there is nobody to tell of the other, who knows.
+func TestPairKeepsNoNewsOfEachOther(t *testing.T) {
+	w, g := quiet(nil)
+	w.ReceiveDatagram(gossip("b"))
+	i, _ := g.table.find("b")
+	g.tell(w, i, classAlive)
+	for range sendsMax(g.config.GossipFactor, g.live) {
+		if news := g.letter(w, i, false, &message.SwimAck{}); len(news) > 0 {
+			t.Fatalf("b is told of itself: %v", news)
+		}
+	}
+	if n := g.Waiting(); n > 0 {
+		t.Errorf("%d pieces of news wait for ever", n)
 	}
 }

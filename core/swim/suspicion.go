@@ -86,7 +86,8 @@ func (s *suspicion) lone(g *Group) bool {
 }
 
 // onSuspicion gives the verdict. One that comes late comes from a node that was
-// stopped: the refutation may wait in its mailbox, so it looks there first, once.
+// stopped: the refutation may wait in its mailbox, or be lost, so it looks there and
+// asks once more.
 func (g *Group) onSuspicion(env node.Env, i uint32) {
 	s := g.suspicions[i]
 	if s == nil {
@@ -107,6 +108,7 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 		s.again = true
 		g.bump(1)
 		env.Emit(event.Reached{What: "swim/late-verdict"})
+		g.confront(env, i)
 		env.SetTimer(suspicionKey(i), g.config.ProbeTimeout)
 		return
 	}
