@@ -23,6 +23,7 @@ type topology struct {
 	cores       int // of each worker
 	clients     int
 	retention   time.Duration // of managers, if not the default: how long they know what has ended
+	tight       bool          // they may keep little: world_memory.go
 	past        bool          // a gate and a manager that speak of what is over
 }
 
@@ -56,6 +57,9 @@ func (s *stage) cluster(t topology) {
 	s.topology = t
 	var gates []node.Addr
 	g := gate.Default()
+	if t.tight {
+		tightGate(&g)
+	}
 	for i := range t.gates {
 		s.gates = append(s.gates, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
 			return gate.New(g)
@@ -96,6 +100,9 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	var managers []node.Addr
 	for i := range s.topology.managers {
 		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
+	if s.topology.tight {
+		tightManager(&m)
+	}
 		s.add(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
 			return s.overheard(id, manager.New(m))
 		}})
@@ -113,6 +120,9 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
 			return s.overheard(id, worker.New(w))
 		}}))
+	if s.topology.tight {
+		tightWorker(&w)
+	}
 	}
 }
 

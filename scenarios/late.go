@@ -41,6 +41,13 @@ func (o overhear) Step(env node.Env, in *node.Input) {
 	o.Machine.Step(env, in)
 }
 
+// Sizes implements node.Sizer.
+func (o overhear) Sizes(tell node.Tell) {
+	if m, ok := o.Machine.(node.Sizer); ok {
+		m.Sizes(tell)
+	}
+}
+
 func (l *late) hear(id node.ID, order node.Message) {
 	if slice, _, part, ok := orderOf(order); ok {
 		key := heldKey{id, slice, part}

@@ -62,7 +62,21 @@ func newStage(s Scenario, o Options) *stage {
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
 		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
 	})
+	st.world.At(sizesEvery, st.sizes)
 	return st
+}
+
+// sizesEvery is how often machines are asked what they keep.
+const sizesEvery = 3 * time.Second
+
+// sizes has T12 judged, now and every few seconds.
+func (s *stage) sizes() {
+	before := s.checker.Broken()
+	s.world.Sizes(func(id node.ID, what string, n, bound int) { s.checker.Size(s.world.Now(), id, what, n, bound) })
+	if s.broken == 0 && s.checker.Broken() > before {
+		s.broken = s.world.Now()
+	}
+	s.world.At(s.world.Now()+sizesEvery, s.sizes)
 }
 
 // rateMax is how many messages of one kind a node may handle in a second. What waits
@@ -94,9 +108,9 @@ func (s *stage) local(id node.ID) node.Instant {
 }
 
 // healAt leaves the bound of liveness after the faults, or a third of a run that
-// is too short to judge liveness at all.
+// is too short to judge liveness at all: three minutes are not.
 func healAt(virtual time.Duration) time.Duration {
-	if heal := virtual - LivenessBound - 10*time.Second; heal >= virtual/3 {
+	if heal := virtual - LivenessBound - 10*time.Second; heal >= virtual/4 {
 		return heal
 	}
 	return virtual * 2 / 3
@@ -130,6 +144,7 @@ func (s *stage) play() {
 	}
 	s.finishOrders()
 	if s.options.Virtual-s.heal < LivenessBound {
+		s.checker.Settle() // what was true all the time is judged all the same
 		return
 	}
 	s.checker.Finish(s.world.Now(), LivenessBound)

@@ -146,6 +146,16 @@ func (w *World) Place(id node.ID) string { return w.find(id).spec.Place }
 // Records says how many records a node has on its disk.
 func (w *World) Records(id node.ID) int { return len(w.find(id).disk.records) }
 
+// Sizes has the machines that run tell what they keep, in the order of Add. It changes
+// nothing, and is in no hash.
+func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
+	for _, p := range w.nodes {
+		if m, ok := p.machine.(node.Sizer); ok && p.started {
+			m.Sizes(func(what string, n, bound int) { tell(p.peer.ID, what, n, bound) })
+		}
+	}
+}
+
 // Nodes returns all names in the order of Add.
 func (w *World) Nodes() []node.ID {
 	all := make([]node.ID, len(w.nodes))

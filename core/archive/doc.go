@@ -30,5 +30,5 @@
 // are small enough for datagrams.
 //
 // Read config.go, archive.go (Keep, Have, Drop, Sweep), send.go, receive.go,
-// fetch.go, disk.go.
+// fetch.go, disk.go, sizes.go.
 package archive

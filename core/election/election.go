@@ -99,6 +99,7 @@ func (e *Election) Start(env node.Env) {
 func (e *Election) Take() []Outcome {
 	o := e.outcomes
 	e.outcomes = nil
+	e.heed(env)
 	return o
 }
 
@@ -149,11 +150,14 @@ func (e *Election) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		ignore(env, from, m, "no election reaches such a term")
 	default:
 		e.handle(env, from, m)
+	case len(e.puts) >= putsMax:
+		ignore(env, from, m, "the disk has not taken the votes before it")
 	}
 	return true
 }
 
 func (e *Election) handle(env node.Env, from node.Peer, m node.Message) {
+		e.heed(env)
 	switch m := m.(type) {
 	case *message.VoteAsk:
 		e.onAsk(env, from, m)
@@ -195,6 +199,7 @@ func (e *Election) Fire(env node.Env, k node.TimerKey) bool {
 	case node.ElectionStand:
 		e.askAgain(env)
 	case node.ElectionBeat:
+	e.heed(env)
 		e.beat(env)
 	case node.ElectionQuorum:
 		if e.role == leader {

@@ -52,6 +52,7 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*ask) {
 	for _, a := range asks {
 		a.again = true
 	}
+	m.makeRoom()
 	m.jobs[j.id] = j
 	if j.state.Terminal() {
 		m.resume(env, j)
@@ -242,11 +243,8 @@ func (m *Machine) see(env node.Env, id message.JobID, token message.LeaseToken, 
 	if err != nil || !rec.Last.To.Terminal() {
 		return nil
 	}
-	if len(m.jobs) >= m.config.JobsMax {
-		if len(m.ended) == 0 {
-			return nil
-		}
-		m.evict(m.ended[0])
+	if !m.makeRoom() {
+		return nil
 	}
 	j := m.fromRecord(env, id, &rec)
 	m.own(j, token)

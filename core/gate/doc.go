@@ -35,5 +35,5 @@
 // ask.go; submit.go, check.go, queue.go, dispatch.go, lost.go; result.go,
 // forward.go, finish.go, merge.go, fit.go; cancel.go, timeout.go, stop.go;
 // manager.go, datacenter.go; watch.go, query.go, operate.go; record.go, circuit.go,
-// sweep.go.
+// sweep.go, sizes.go.
 package gate

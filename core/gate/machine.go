@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -167,6 +168,10 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 func (m *Machine) greet(env node.Env, in *node.Input) {
 	if in.From.Role != node.RoleClient || m.greeted[in.Stream] {
 		return
+	}
+	if len(m.greeted) >= m.config.WatchersMax {
+		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", len(m.greeted))})
+		return // it knows the gates that it was given
 	}
 	m.greeted[in.Stream] = true
 	env.Send(in.Stream, &message.GateSet{Gates: texts(m.gates)})

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"hyperscale/core/event"
@@ -166,6 +167,10 @@ func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
 	}
 	switch j := m.jobs[o.Job]; {
 	case j == nil:
+		if !m.makeRoom() {
+			env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
+			return // for another gate, or for later: the leader goes on looking for what nobody owns
+		}
 		m.jobs[o.Job] = &job{id: o.Job, takeover: true}
 	case !j.ready && !j.takeover, j.ready && m.holds(env, j):
 		return // its acquisition is on its way, or was granted

@@ -32,7 +32,10 @@ func (m *Machine) onStop(env node.Env) {
 // handOver gives each job whose writes are confirmed to the next gate of its
 // order; then, if this gate is to stop, it goes as soon as all have arrived.
 func (m *Machine) handOver(env node.Env) {
-	if !m.retiring() {
+	if !m.retiring() { // an operator has changed her mind: only what is on its way is left
+		if !m.arrived(env) {
+			env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
+		}
 		return
 	}
 	for _, id := range m.leases.Held() {
@@ -58,7 +61,7 @@ func (m *Machine) transfer(env node.Env, j *job) {
 // arrived says whether the successors own what they were given.
 func (m *Machine) arrived(env node.Env) bool {
 	for _, id := range slices.SortedFunc(maps.Keys(m.moved), message.JobID.Compare) {
-		if seen, ok := m.leases.Seen(env.Now(), id); ok && seen.Holder == env.Self().Addr && !seen.Released {
+		if seen, ok := m.leases.Seen(env.Now(), id); ok && m.jobs[id] == nil && seen.Holder == env.Self().Addr && !seen.Released {
 			return false
 		}
 		delete(m.moved, id)

@@ -63,6 +63,15 @@ func (m *Machine) forget(env node.Env, j *job) {
 	m.leases.Forget(env, j.id)
 }
 
+// makeRoom evicts the oldest end where one more job would be too many, and says
+// whether there is room.
+func (m *Machine) makeRoom() bool {
+	if len(m.jobs) >= m.config.JobsMax && len(m.ended) > 0 {
+		m.evict(m.ended[0])
+	}
+	return len(m.jobs) < m.config.JobsMax
+}
+
 // evict only makes room: the register still tells of the job.
 func (m *Machine) evict(j *job) {
 	m.forgetResult(j)
@@ -113,8 +122,12 @@ func (m *Machine) sweepFiles(env node.Env) {
 			}
 		}
 	}
-	//lint:orderfree a set
-	for _, k := range m.kept {
+	//lint:orderfree a set, and each entry goes or stays by itself
+	for ticket, k := range m.kept {
+		if m.jobs[k.put.job.id] != k.put.job { // refused, or another gate's by now
+			delete(m.kept, ticket)
+			continue
+		}
 		inUse[fileOf(k.bytes)] = true
 	}
 	//lint:orderfree a set

@@ -174,6 +174,9 @@ func (m *Machine) wait(env node.Env, w *watcher) {
 		return
 	}
 	w.waiting = true
+	if len(m.pending) >= 2*m.config.WatchersMax { // most of them are gone
+		m.pending = slices.DeleteFunc(m.pending, func(o *watcher) bool { return !slices.Contains(o.job.watchers, o) })
+	}
 	m.pending = append(m.pending, w)
 	if !m.pushing {
 		m.pushing = true

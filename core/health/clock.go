@@ -149,3 +149,6 @@ func rate(a, b Sample) int64 {
 
 // Forget drops a peer that is no more.
 func (c *Clocks) Forget(id node.ID) { delete(c.tracks, id) }
+
+// Sizes tells how many peers are remembered.
+func (c *Clocks) Sizes(tell node.Tell) { tell("health/clocks", len(c.tracks), c.config.PeersMax) }

@@ -33,6 +33,10 @@ func (r *Registers) Read(env node.Env, job message.JobID, ticket uint64) {
 			return
 		}
 	}
+	if len(r.readQueue.entries) >= readsMax {
+		r.tell(Outcome{Kind: Read, Job: job, Ticket: ticket, Err: ErrFull})
+		return
+	}
 	q := &read{job: job, ticket: ticket, began: env.Now(), answers: make([]message.LeaseState, r.n)}
 	q.call = r.called(env, job, "read", message.LeaseToken{}, 0)
 	r.ask(env, q)

@@ -45,6 +45,7 @@ type Config struct {
 	DispatchMax      int // dispatches of one slice in all
 	PartsMax         int // parts whose result is not acknowledged
 	FinishedMax      int // finished parts that are remembered
+	WorkersMax       int // that are registered
 }
 
 // Default returns a manager that lacks only its datacenter and gates.
@@ -71,6 +72,7 @@ func Default() Config {
 		DispatchMax:      5,
 		PartsMax:         1000,
 		FinishedMax:      256,
+		WorkersMax:       10_000,
 	}
 }
 
@@ -107,7 +109,7 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		name       string
 		value, max int
-	}{{"rerun_max", c.RerunMax, 100}, {"dispatch_max", c.DispatchMax, 100}, {"parts_max", c.PartsMax, 4000}, {"finished_max", c.FinishedMax, 100_000}} {
+	}{{"rerun_max", c.RerunMax, 100}, {"dispatch_max", c.DispatchMax, 100}, {"parts_max", c.PartsMax, 4000}, {"finished_max", c.FinishedMax, 100_000}, {"workers_max", c.WorkersMax, 100_000}} {
 		if n.value < 1 || n.value > n.max {
 			fault("manager.%s = %d must be 1 to %d: leave it out for the default", n.name, n.value, n.max)
 		}

@@ -101,13 +101,16 @@ func (m *Machine) onSweep(env node.Env) {
 				delete(m.ended, job)
 			}
 		} else if since, known := m.ended[job]; !known {
-			m.ended[job] = env.Now()
-		} else if env.Now().Sub(since) >= m.config.Retention || len(m.ended) > m.config.FinishedMax {
+			m.remember(env, job)
+		} else if env.Now().Sub(since) >= m.config.Retention {
 			m.leases.Forget(env, job)
 			delete(m.ended, job)
 			continue
 		}
 		m.use(used, job, sight.Record)
+	}
+	for len(m.ended) > m.config.FinishedMax {
+		m.forgetOldest(env)
 	}
 	for _, p := range m.order {
 		for _, f := range p.files() {

@@ -19,6 +19,12 @@ const (
 type beats [beatsKept]node.Instant
 
 func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
+	//lint:orderfree each entry goes or stays by itself
+	for old := range m.sent {
+		if m.gates.Of(old) == nil { // closed here: nobody told of its end
+			delete(m.sent, old)
+		}
+	}
 	m.sent[l.Stream] = &beats{}
 	m.beat(env, l)
 	for _, p := range m.order {

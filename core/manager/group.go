@@ -49,7 +49,7 @@ func (m *Machine) onStart(env node.Env) {
 	members.Group, members.Seeds = m.config.Datacenter, m.members
 	m.swim = swim.New(members)
 	voters := election.Default()
-	voters.Group, voters.Self, voters.Voters = m.config.Datacenter, self, m.members
+	voters.Group, voters.Self, voters.Voters, voters.Registers = m.config.Datacenter, self, m.members, m.leases
 	m.election = election.New(voters, m.fellows)
 	clocks := health.DefaultClock()
 	clocks.BoundPPM = 2 * m.config.DriftPPM
@@ -111,6 +111,11 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 	switch in.From.Role {
 	case node.RoleWorker:
+		if len(m.streams) >= 2*m.config.WorkersMax {
+			env.Emit(event.Shed{What: "stream of worker " + string(in.From.ID), Why: fmt.Sprintf("%d workers are connected", len(m.streams))})
+			env.Close(in.Stream)
+			return
+		}
 		m.streams[in.Stream] = nil
 	case node.RoleManager: // a fellow's own, or an exchange of lists
 	default:
@@ -223,7 +228,7 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		}
 	case lease.Released:
 		if o.Reason == "released" {
-			m.ended[o.Job] = env.Now()
+			m.remember(env, o.Job)
 		}
 		m.drained(env)
 	case lease.Read:

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"fmt"
 	"slices"
 
 	"hyperscale/core/archive"
@@ -104,6 +105,10 @@ func (m *Machine) lapse(env node.Env, p *part) {
 // manager before it restarted, or hands it over.
 func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
 	if m.parts[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
+		return
+	}
+	if len(m.parts)+len(m.claims) >= m.heldMax() {
+		env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d parts are held here, which is the bound", len(m.parts))})
 		return
 	}
 	m.claims[o.Job] = &claim{asked: true, began: env.Now()}

@@ -167,6 +167,8 @@ func (m *Machine) room() (message.Code, string) {
 		return message.CodeDraining, "this manager is being stopped"
 	case m.unfinished() >= m.config.PartsMax:
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.PartsMax)
+	case len(m.keeps) >= filesMax():
+		return message.CodeStoreFull, fmt.Sprintf("%d files wait for a majority of the managers", len(m.keeps))
 	}
 	return message.CodeNone, ""
 }

@@ -101,6 +101,10 @@ func refuse(env node.Env, in *node.Input, hb *message.WorkerHeartbeat, why strin
 // register takes the first heartbeat of a stream. A worker of a later incarnation
 // has lost what the earlier one ran, but for what it lists.
 func (m *Machine) register(env node.Env, in *node.Input) *worker {
+	if m.workers[in.From.ID] == nil && len(m.workers) >= m.config.WorkersMax {
+		refuse(env, in, in.Message.(*message.WorkerHeartbeat), fmt.Sprintf("%d workers are registered, which is the bound: raise manager.workers_max, or split the datacenter", len(m.workers)))
+		return nil
+	}
 	w := m.known(in.From.ID)
 	older := in.From.Incarnation < w.peer.Incarnation
 	if w.registered && (older || in.From.Incarnation == w.peer.Incarnation && in.From.Addr != w.peer.Addr) {

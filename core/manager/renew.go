@@ -153,6 +153,9 @@ func (m *Machine) sweepStrays(env node.Env) {
 			if _, held := m.elsewhere(env, job); held {
 				continue
 			}
+			if len(m.reads) >= m.config.FinishedMax {
+				return // the next sweep asks about the rest
+			}
 			asked[job] = true
 			m.readStray(env, job)
 		}
@@ -166,7 +169,7 @@ func (m *Machine) readStray(env node.Env, job message.JobID) {
 		if found && !released || m.parts[job] != nil || m.claims[job] != nil {
 			return
 		}
-		m.gone[job] = env.Now()
+		m.bury(env, job)
 		env.Emit(event.Reached{What: "manager/orphan"})
 		for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 			w := m.workers[id]

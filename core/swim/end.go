@@ -118,6 +118,7 @@ func (g *Group) mourn(env node.Env, i uint32) {
 	}
 	g.ends[i].recent = true
 	g.hold.recent++
+	g.hold.forget([]uint32{i}) // one each: who comes and goes fills nothing
 	g.hold.deaths = append(g.hold.deaths, death{i, env.Now()})
 }
 

@@ -30,8 +30,8 @@ func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.SliceCancel)
 // cancelUnseen raises the fence, so that the dispatch that is still under way
 // starts nothing, and stops what a lower fence started.
 func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *slice, c *message.SliceCancel) {
-	if len(m.outbox) >= m.config.OutboxMax && !m.evict(env) {
-		env.Emit(event.Shed{What: "cancel of slice " + c.Slice.String(), Why: fmt.Sprintf("%d results wait for their managers", len(m.outbox))})
+	if m.crowded() && !m.evict(env) {
+		env.Emit(event.Shed{What: "cancel of slice " + c.Slice.String(), Why: fmt.Sprintf("%d slices wait for the disk, and %d results for their managers", len(m.active), len(m.outbox))})
 		return // it will be sent again
 	}
 	if s == nil {

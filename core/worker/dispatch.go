@@ -24,8 +24,8 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispa
 		m.refuse(env, l, d, code, why)
 		return
 	}
-	if m.refused[d.Slice] == d.Fence {
-		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt was refused before: it does not start after all")
+	if old, was := m.refused[d.Slice]; was && !old.Less(d.Fence) {
+		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt, or a later one, was refused before: it does not start after all")
 		return
 	}
 	until, ok := m.limit(env, l)
@@ -72,7 +72,8 @@ func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, s
 
 // refuse tells why a dispatch is not taken, and remembers that: its manager sends a
 // dispatch again until it is answered, and gives the slice to another worker when the
-// first of two answers comes.
+// first of two answers comes. The highest fence of a slice is enough, as none below it
+// is taken either: the slice may run elsewhere since.
 func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.SliceDispatch, code message.Code, why string) {
 	if _, known := m.refused[d.Slice]; !known {
 		if len(m.refusals) >= m.config.FencesMax {
@@ -81,7 +82,7 @@ func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.SliceDispatch,
 		}
 		m.refusals = append(m.refusals, d.Slice)
 	}
-	m.refused[d.Slice] = d.Fence
+	m.refused[d.Slice] = maxFence(m.refused[d.Slice], d.Fence)
 	env.Emit(event.Shed{What: "dispatch of slice " + d.Slice.String(), Why: why})
 	env.Send(l.Stream, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
 }

@@ -15,6 +15,10 @@ type rhythm struct {
 	answered node.Instant // when the newest that was answered was sent; zero: none on this stream
 }
 
+// beatsMax bounds those that are remembered: where cores come free all the time,
+// an answer that is that late renews nothing.
+const beatsMax = 1024
+
 type beat struct {
 	sequence uint64
 	at       node.Instant
@@ -75,7 +79,7 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 	l.Sequence++
 	r, now := m.rhythms[l], env.Now()
 	r.sent = append(r.sent, beat{l.Sequence, now})
-	for now.Sub(r.sent[0].at) >= m.config.RenewalTimeout {
+	for now.Sub(r.sent[0].at) >= m.config.RenewalTimeout || len(r.sent) > beatsMax {
 		r.sent = r.sent[1:]
 	}
 	env.Send(l.Stream, &message.WorkerHeartbeat{

@@ -24,7 +24,7 @@ type Machine struct {
 	closed   []closing             // fences without an execution, oldest first
 	runs     map[node.ExecID]*run
 	writes   map[node.Token]write
-	refused  map[message.SliceID]message.Fence // the last dispatch of each that was not taken
+	refused  map[message.SliceID]message.Fence // the highest dispatch of each that was not taken
 	refusals []message.SliceID                 // of the same, the oldest first
 	draining bool                              // asked by an operator: nothing new is taken
 	stopping bool                              // it ends when nothing is left to do
@@ -103,7 +103,8 @@ type execution struct {
 	dirty    bool // moved since the last progress
 	sequence uint64
 	result   *message.SliceResult
-	recorded bool // the result is on disk
+	writing  bool // the result is on its way to the disk
+	recorded bool // it is there
 	tries    int  // sends of the result to that manager, by the timer
 	ended    node.Instant
 }

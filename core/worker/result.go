@@ -113,7 +113,7 @@ func settle(s message.Stats) *message.Stats {
 // onResultStored tells the result, on disk or not: a disk that is full must not
 // keep what is known from the manager.
 func (m *Machine) onResultStored(env node.Env, x *execution, err error) {
-	x.recorded = err == nil
+	x.writing, x.recorded = false, err == nil
 	if x.phase == ended {
 		m.tell(env, x)
 	}

@@ -1,0 +1,40 @@
+package gate
+
+import (
+	"hyperscale/core/archive"
+	"hyperscale/core/node"
+)
+
+// Sizes tells what this gate keeps, against its bounds. It may own the jobs of all
+// gates, when the others are gone.
+func (m *Machine) Sizes(tell node.Tell) {
+	c := &m.config
+	tell("gate/jobs", len(m.jobs), c.JobsMax)
+	tell("gate/queue", len(m.queue), c.JobsMax)
+	tell("gate/active", len(m.active), c.JobsMax)
+	tell("gate/ended", len(m.ended), c.JobsMax)
+	tell("gate/accepting", m.accepting, c.QueueMax)
+	tell("gate/programs", m.specBytes, max(1, len(m.gates))*c.SpecBytesMax)
+	tell("gate/results", m.results, c.ResultsMax)
+	tell("gate/result bytes", m.resultSum, c.ResultBytesMax)
+	tell("gate/lookups", len(m.lookups), c.LookupsMax)
+	tell("gate/forwarded", len(m.forwarded), passedMax)
+	tell("gate/managers", len(m.managers), c.ManagersMax)
+	tell("gate/datacenters", len(m.datacenters), c.DatacentersMax)
+	tell("gate/watchers", m.watchers, c.WatchersMax)
+	tell("gate/following", len(m.following), c.WatchersMax)
+	tell("gate/greeted", len(m.greeted), c.WatchersMax)
+	tell("gate/pending", len(m.pending), 2*c.WatchersMax)
+	tell("gate/moved", len(m.moved), c.JobsMax)
+	if m.leases == nil {
+		return // it was refused at its start
+	}
+	files := archive.Default().FilesMax
+	tell("gate/files on their way", len(m.kept)+len(m.unkept), files)
+	tell("gate/files that are missed", len(m.fetches)+len(m.unread), files)
+	m.leases.Sizes(tell)
+	m.files.Sizes(tell)
+	m.swim.Sizes(tell)
+	m.election.Sizes(tell)
+	m.clocks.Sizes(tell)
+}

@@ -1,0 +1,77 @@
+package manager
+
+import (
+	"math"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// heldMax bounds the parts that are held or claimed: those of all managers, when the
+// others are gone.
+func (m *Machine) heldMax() int { return max(1, len(m.members)) * m.config.PartsMax }
+
+// filesMax bounds files that are on their way, as those that are kept.
+func filesMax() int { return archive.Default().FilesMax }
+
+// Sizes tells what this manager keeps, against its bounds.
+func (m *Machine) Sizes(tell node.Tell) {
+	c := &m.config
+	tell("manager/parts", len(m.parts)+len(m.claims), m.heldMax())
+	tell("manager/workers", len(m.workers), c.WorkersMax)
+	tell("manager/streams", len(m.streams), 2*c.WorkersMax)
+	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
+	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
+	tell("manager/gone", len(m.gone), c.FinishedMax)
+	tell("manager/reads", len(m.reads), c.FinishedMax)
+	if m.leases == nil {
+		return // it was refused at its start
+	}
+	tell("manager/files on their way", len(m.keeps), 2*filesMax())
+	tell("manager/files that are missed", len(m.fetches), filesMax())
+	tell("manager/sights", len(m.sights), lease.Default().RegistersMax)
+	m.leases.Sizes(tell)
+	m.files.Sizes(tell)
+	m.swim.Sizes(tell)
+	m.election.Sizes(tell)
+	m.clocks.Sizes(tell)
+}
+
+// remember notes that a part has ended. Where too many have since the last sweep, the
+// oldest goes.
+func (m *Machine) remember(env node.Env, job message.JobID) {
+	if _, known := m.ended[job]; !known && len(m.ended) >= 2*m.config.FinishedMax {
+		m.forgetOldest(env)
+	}
+	m.ended[job] = env.Now()
+}
+
+// forgetOldest leaves a tombstone of the part that ended first.
+func (m *Machine) forgetOldest(env node.Env) {
+	job := oldest(m.ended)
+	m.leases.Forget(env, job)
+	delete(m.ended, job)
+}
+
+// bury remembers that a majority knows nothing of a job any more.
+func (m *Machine) bury(env node.Env, job message.JobID) {
+	if _, known := m.gone[job]; !known && len(m.gone) >= m.config.FinishedMax {
+		delete(m.gone, oldest(m.gone)) // a majority is asked again
+	}
+	m.gone[job] = env.Now()
+}
+
+// oldest is the first of a set that has one at least.
+func oldest(of map[message.JobID]node.Instant) message.JobID {
+	var first message.JobID
+	since := node.Instant(math.MaxInt64)
+	//lint:orderfree the least of a total order
+	for job, at := range of {
+		if at < since || at == since && job.Compare(first) < 0 {
+			first, since = job, at
+		}
+	}
+	return first
+}
