@@ -162,7 +162,7 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 			}
 			m.assign(env, s, w)
 			if f.cut {
-				m.onCut(env, s)
+				m.pass(env, s)
 			}
 			continue
 		}
@@ -170,6 +170,19 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 			m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.cores))
 		}
 	}
+}
+
+// pass sends an attempt once a majority knows that what a former holder may have
+// dispatched is given up: its worker has stopped it, and whoever takes the part
+// over must not count it beside this one.
+func (m *Machine) pass(env node.Env, s *slice) {
+	if s.floor.Job == s.fence.Job && s.floor.Manager == s.fence.Manager {
+		m.onCut(env, s)
+		return
+	}
+	s.floor = s.fence
+	s.floor.Attempt--
+	m.commit(env, s.workflow.part, func(env node.Env) { m.onCut(env, s) })
 }
 
 // another chooses a worker that has not failed this slice while there is one, busy
