@@ -179,13 +179,13 @@ func (s *stage) drawAim(k stormKind) string {
 		return writes[s.rand.Int(len(writes))]
 	}
 	timers := []node.TimerKey{
-		node.Key(node.PartLease, node.LeaseDeadline), node.Key(node.PartLease, node.LeaseExpire), node.Key(node.PartLease, node.LeaseRenew),
-		node.Key(node.PartLease, node.LeaseAttempt), node.Key(node.PartSwim, node.SwimSuspect), node.Key(node.PartElection, node.ElectionTimeout),
+		node.Key(node.PartLease, node.LeaseFlush), node.Key(node.PartLease, node.LeaseExpire), node.Key(node.PartLease, node.LeaseRenew),
+		node.Key(node.PartLease, node.LeaseRead), node.Key(node.PartSwim, node.SwimSuspect), node.Key(node.PartElection, node.ElectionTimeout),
 	}
 	parts := []node.Part{node.PartGate, node.PartManager, node.PartWorker, node.PartUplink, node.PartElection}
 	target := ""
 	if i := s.rand.Int(len(timers) + len(parts)); i < len(timers) {
-		target = fmt.Sprintf("timer:%d.%d", timers[i].Part, timers[i].Kind)
+		target = timerAim(timers[i].Part, timers[i].Kind)
 	} else {
 		target = fmt.Sprintf("timer:%d.*", parts[i-len(timers)])
 	}
@@ -258,3 +258,6 @@ func (s *stage) someNodes(roles string) []string {
 func (s *stage) someOthers(not []string) []string {
 	return slices.DeleteFunc(s.someNodes(""), func(id string) bool { return slices.Contains(not, id) })
 }
+
+// timerAim aims at a timer of a part, whoever's it is.
+func timerAim(p node.Part, kind uint8) string { return fmt.Sprintf("timer:%d.%d", p, kind) }

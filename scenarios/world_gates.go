@@ -14,7 +14,7 @@ import (
 // the fences are for.
 func worlds() []Scenario {
 	var all []Scenario
-	for _, some := range [][]Scenario{gateWorlds(), managerWorlds(), workerWorlds(), clientWorlds(), edgeWorlds()} {
+	for _, some := range [][]Scenario{gateWorlds(), managerWorlds(), workerWorlds(), clientWorlds(), edgeWorlds(), majorityWorlds()} {
 		all = append(all, some...)
 	}
 	return all
@@ -204,7 +204,7 @@ func buildLateAccept(s *stage) {
 
 func buildPausedOwner(s *stage) {
 	s.standard(groupTopology(), func(l *load) { l.duration, l.every = 12*time.Second, 5*time.Second })
-	aims := []string{"", "stored:lease/", "storing:lease/", "timer:8.8-1ms", "timer:8.8", "timer:8.3"}
+	aims := []string{"", "stored:lease/", "storing:lease/", timerAim(node.PartLease, node.LeaseRenew) + "-1ms", timerAim(node.PartLease, node.LeaseRenew), timerAim(node.PartLease, node.LeaseExpire)}
 	s.slots(45*time.Second, func(i int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(30*time.Second, 42*time.Second).Truncate(tick), Kind: sim.FaultPause,
 			Nodes: names(s.choose(s.gates, 1)), Aim: aims[s.rand.Int(len(aims))]})

@@ -46,7 +46,7 @@ const shortMemory = 20 * time.Second
 func buildForgottenElsewhere(s *stage) {
 	t := groupTopology()
 	t.retention = shortMemory
-	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 2*time.Second, 3 })
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 7*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
 	s.slots(70*time.Second, func(i int, at time.Duration) {
@@ -59,7 +59,7 @@ func buildForgottenElsewhere(s *stage) {
 func buildManagerDiesMidDispatch(s *stage) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 3*time.Second, 4 })
 	s.complete = true
-	aims := []string{"stored:lease/", "storing:lease/", "stored:file/", "storing:file/", "timer:5.*", "timer:8.5"}
+	aims := []string{"stored:lease/", "storing:lease/", "stored:file/", "storing:file/", "timer:5.*", timerAim(node.PartLease, node.LeaseFlush)}
 	s.slots(7*time.Second, func(i int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 5*time.Second).Truncate(tick), Kind: sim.FaultCrash,
 			Nodes: names(s.choose(s.managers, 1)), Aim: aims[s.rand.Int(len(aims))]})

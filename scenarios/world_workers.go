@@ -96,7 +96,7 @@ func buildOrphanGrace(s *stage) {
 		s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.workers[:3]), Value: int64(500 + s.rand.Int(1500))})
 	}
 	kinds := []string{sim.FaultPause, sim.FaultSuspend, sim.FaultPartition, sim.FaultOneWay}
-	aims := []string{"", "", "timer:6.2-1ms", "timer:6.2", "timer:6.1"}
+	aims := []string{"", "", timerAim(node.PartWorker, node.WorkerRenewal) + "-1ms", timerAim(node.PartWorker, node.WorkerRenewal), timerAim(node.PartWorker, node.WorkerHeartbeat)}
 	for at := 6 * time.Second; at < s.heal-8*time.Second; at += s.rand.Duration(4*time.Second, 8*time.Second) {
 		f := sim.Fault{At: at.Truncate(tick), For: s.graceLength(), Kind: kinds[s.rand.Int(len(kinds))], Nodes: names(s.choose(s.workers, 1))}
 		switch f.Kind {

@@ -35,8 +35,7 @@ const (
 
 // Timer kinds of the gate.
 const (
-	GateHeartbeat uint8 = iota + 1
-	GateSilence
+	GateSilence uint8 = iota + 1
 	GateJob
 	GateRetry
 	GateSweep
@@ -48,8 +47,6 @@ const (
 // Timer kinds of the manager.
 const (
 	ManagerHeartbeat uint8 = iota + 1
-	ManagerReconnect
-	ManagerSilence
 	ManagerJob
 	ManagerDispatch
 	ManagerRetry
@@ -80,29 +77,25 @@ const (
 
 // Timer kinds of the lease registers.
 const (
-	LeaseHail     uint8 = iota + 1 // founding and joining
-	LeaseAttempt                   // of one register: back-off, answers overdue
-	LeaseRenew                     // of all that is held
-	LeaseExpire                    // of what others hold
-	LeaseFlush                     // what waits for its frame
-	LeaseSweep                     // tombstones
-	LeaseRead                      // a read's answers overdue
-	LeaseDeadline                  // own windows
+	LeaseHail   uint8 = iota + 1 // founding and joining
+	LeaseRenew                   // of all that is held
+	LeaseExpire                  // of what others hold
+	LeaseFlush                   // what waits for its frame
+	LeaseSweep                   // tombstones
+	LeaseRead                    // a read's answers overdue
 )
 
 // Timer kinds of the archive.
 const (
 	ArchiveRetry uint8 = iota + 1
-	ArchiveSweep
 )
 
 // Timer kinds of the membership.
 const (
-	SwimProbe    uint8 = iota + 1 // the next round
-	SwimAck                       // a probe's answer overdue
-	SwimIndirect                  // the round ends
-	SwimRelay                     // a probe made for another
-	SwimSuspect                   // of one member
+	SwimProbe   uint8 = iota + 1 // the next round
+	SwimAck                      // a probe's answer overdue
+	SwimRelay                    // a probe made for another
+	SwimSuspect                  // of one member
 	SwimGossip
 	SwimPushPull
 	SwimReap
@@ -116,7 +109,6 @@ const (
 	ElectionBeat
 	ElectionQuorum
 	ElectionStand
-	ElectionCalm
 )
 
 // Timer kinds of the health.
