@@ -61,8 +61,11 @@ func (s *stage) cluster(t topology) {
 		tightGate(&g)
 	}
 	for i := range t.gates {
-		s.gates = append(s.gates, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("gate-%d", i+1)), Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
-			return gate.New(g)
+		id := node.ID(fmt.Sprintf("gate-%d", i+1))
+		s.gates = append(s.gates, s.add(sim.Spec{ID: id, Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
+			own := g
+			own.Recover = s.recovers[id]
+			return gate.New(own)
 		}}))
 		gates = append(gates, s.world.Addr(s.gates[i]))
 	}
@@ -97,14 +100,16 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	if s.topology.retention > 0 {
 		m.Retention, m.SweepInterval = s.topology.retention, s.topology.retention/4
 	}
-	var managers []node.Addr
-	for i := range s.topology.managers {
-		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
 	if s.topology.tight {
 		tightManager(&m)
 	}
+	var managers []node.Addr
+	for i := range s.topology.managers {
+		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
 		s.add(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
-			return s.overheard(id, manager.New(m))
+			own := m
+			own.Recover = s.recovers[id]
+			return s.overheard(id, manager.New(own))
 		}})
 		s.managers = append(s.managers, id)
 		managers = append(managers, s.world.Addr(id))
@@ -115,14 +120,14 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 	w := worker.Default()
 	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.cores
+	if s.topology.tight {
+		tightWorker(&w)
+	}
 	for i := range s.topology.workers {
 		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
 		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
 			return s.overheard(id, worker.New(w))
 		}}))
-	if s.topology.tight {
-		tightWorker(&w)
-	}
 	}
 }
 

@@ -34,20 +34,20 @@ type stage struct {
 	verdicts []func()               // and what it judges at the end of a whole run
 	faults   []sim.Fault
 	draws    []string
-	heal     time.Duration   // when the last fault is healed; liveness is judged from then on
-	core     []node.ID       // who is healed, if not everybody is
-	recovers node.ID         // who is started to recover its group
-	hot      bool            // some message was repeated at wire speed
-	beyond   bool            // clocks may drift beyond the bound
-	bounds   []time.Duration // that times of faults are drawn about
-	broken   time.Duration   // when the first violation was seen, but for those at the end
+	heal     time.Duration    // when the last fault is healed; liveness is judged from then on
+	core     []node.ID        // who is healed, if not everybody is
+	recovers map[node.ID]bool // who is started to recover its group
+	hot      bool             // some message was repeated at wire speed
+	beyond   bool             // clocks may drift beyond the bound
+	bounds   []time.Duration  // that times of faults are drawn about
+	broken   time.Duration    // when the first violation was seen, but for those at the end
 }
 
 func newStage(s Scenario, o Options) *stage {
 	c := checker.New()
 	st := &stage{
 		options: o, checker: c, model: sim.DefaultModel(),
-		rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
+		recovers: map[node.ID]bool{}, rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
 		heal: healAt(o.Virtual), beyond: s.Beyond, bounds: timeBounds(),
 	}
 	network := netsim.Default

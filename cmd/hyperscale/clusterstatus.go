@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"hyperscale/core/election"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/ui"
@@ -182,12 +183,20 @@ func (s standing) why(m *message.MemberInfo) string {
 	return why
 }
 
+// termText tells a term of a group that was recovered apart from those before.
+func termText(term uint64) string {
+	if epoch, of := election.EpochOf(term); epoch > 0 {
+		return fmt.Sprintf("%d of epoch %d", of, epoch)
+	}
+	return fmt.Sprint(term)
+}
+
 // printHead tells how the gate that answers stands, and what an operator should see.
 func (s standing) printHead(w io.Writer) error {
 	c := s.cluster
 	leader := "no leader is known"
 	if c.Leader != "" {
-		leader = fmt.Sprintf("leader %s, term %d", s.nameOf(c.Leader), c.Term)
+		leader = fmt.Sprintf("leader %s, term %s", s.nameOf(c.Leader), termText(c.Term))
 	}
 	lines := []string{fmt.Sprintf("as %s sees it: it is %s; %s", c.Gate, standingText(c), leader)}
 	for _, text := range c.Warnings {

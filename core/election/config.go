@@ -12,11 +12,23 @@ type Poster interface {
 	Post(env node.Env, to node.Addr, m node.Message)
 }
 
+// Registers tells what this node's registers of the same group know of its epochs:
+// lease.Registers does.
+type Registers interface {
+	// Epoch is how often the group was recovered; false: they speak for nothing yet.
+	Epoch() (epoch uint64, speaks bool)
+	// First says that this member may run on the disk from which the epoch was
+	// recovered: no other disk of its is known. Of the own node it is certain.
+	First(a node.Addr) bool
+}
+
 // Config is one voter of one group.
 type Config struct {
 	Group  string
 	Self   node.Addr
 	Voters []node.Addr // configured, Self included
+	// Registers of the group; nil for one that is never recovered.
+	Registers Registers
 
 	TimeoutMin time.Duration // a leader that is silent for so long may be replaced
 	TimeoutMax time.Duration // and one that hears no majority for so long steps down

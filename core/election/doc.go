@@ -25,9 +25,13 @@
 //	   can count any more, then takes the highest term of enough others that every
 //	   majority it was in is among them, and votes only beyond that. It is a voter at
 //	   once if none of the others remembers a term either: a group is founded by all.
+//	   In a group that was recovered from one disk (core/lease), a word of that disk
+//	   will do, given once an epoch to each voter's disk; terms begin anew above all
+//	   of the epochs before, so that votes which nobody remembers hinder nobody, and
+//	   who is of an older epoch votes in none of them.
 //	E7 Who is unfit, leads or led too often of late, or drains, does not stand; but
 //	   after three timeouts without a leader anybody does that does not drain.
 //
 // Read config.go, election.go (messages, timers), stand.go, vote.go, lead.go,
-// join.go, store.go.
+// join.go, epoch.go, store.go, sizes.go.
 package election

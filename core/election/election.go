@@ -53,6 +53,12 @@ type Election struct {
 	changes []node.Instant // of own leadership, of late
 	calm    node.Instant   // does not stand before
 
+	epoch    uint64 // of the group, as its registers have it; 0: never recovered
+	member   uint64 // the epoch in which this node is a voter, on disk
+	founder  bool   // the epoch was recovered from this node's disk
+	admitted map[node.Addr]admission
+	pass     pass // of a blank voter
+
 	outcomes []Outcome
 }
 
@@ -69,7 +75,7 @@ type round struct {
 // New returns a voter that has not started.
 func New(c Config, p Poster) *Election {
 	c.check()
-	e := &Election{config: c, poster: p, puts: map[node.Token]put{}}
+	e := &Election{config: c, poster: p, puts: map[node.Token]put{}, admitted: map[node.Addr]admission{}}
 	for i, a := range slices.Compact(slices.Sorted(slices.Values(c.Voters))) {
 		if a == c.Self {
 			e.rank = min(i, rankMax)
@@ -93,13 +99,13 @@ func (e *Election) Start(env node.Env) {
 		return
 	}
 	e.begin(env)
+	e.heed(env)
 }
 
 // Take returns the outcomes since the last Take, in order.
 func (e *Election) Take() []Outcome {
 	o := e.outcomes
 	e.outcomes = nil
-	e.heed(env)
 	return o
 }
 
@@ -144,20 +150,20 @@ func (e *Election) Receive(env node.Env, from node.Peer, m node.Message) bool {
 	switch {
 	case group != e.config.Group:
 		ignore(env, from, m, "it is of another group")
+	case len(e.puts) >= putsMax:
+		ignore(env, from, m, "the disk has not taken the votes before it")
 	case !slices.Contains(e.others, from.Addr):
 		ignore(env, from, m, "its sender is no voter")
 	case term >= termMax:
 		ignore(env, from, m, "no election reaches such a term")
 	default:
+		e.heed(env)
 		e.handle(env, from, m)
-	case len(e.puts) >= putsMax:
-		ignore(env, from, m, "the disk has not taken the votes before it")
 	}
 	return true
 }
 
 func (e *Election) handle(env node.Env, from node.Peer, m node.Message) {
-		e.heed(env)
 	switch m := m.(type) {
 	case *message.VoteAsk:
 		e.onAsk(env, from, m)
@@ -170,7 +176,7 @@ func (e *Election) handle(env node.Env, from node.Peer, m node.Message) {
 	case *message.LeaderHandOver:
 		e.onHandOver(env, from, m)
 	case *message.VoterJoin:
-		e.tell(env, from.Addr, &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank, Term: e.term})
+		e.onJoin(env, from.Addr, m)
 	case *message.VoterJoined:
 		e.onJoined(env, from, m)
 	}
@@ -193,13 +199,13 @@ func (e *Election) Fire(env node.Env, k node.TimerKey) bool {
 	if k.Part != node.PartElection {
 		return false
 	}
+	e.heed(env)
 	switch k.Kind {
 	case node.ElectionTimeout:
 		e.onTimeout(env)
 	case node.ElectionStand:
 		e.askAgain(env)
 	case node.ElectionBeat:
-	e.heed(env)
 		e.beat(env)
 	case node.ElectionQuorum:
 		if e.role == leader {

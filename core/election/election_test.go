@@ -14,14 +14,22 @@ import (
 )
 
 // toy is a machine around an election. Commands: LeaderBeatAck sets the fitness to
-// Fitness, LeaderHandOver drains. Outcomes are shown as event.Reached.
+// Fitness, LeaderHandOver drains, VoterJoined sets the epoch, which is recovered from
+// another disk if Blank. Outcomes are shown as event.Reached.
 type toy struct {
 	*Election
-	post func(to node.Addr, m node.Message) // instead of a datagram
+	post  func(to node.Addr, m node.Message) // instead of a datagram
+	epoch uint64
+	first node.Addr
 }
+
+// Epoch and First implement Registers.
+func (t *toy) Epoch() (uint64, bool)  { return t.epoch, true }
+func (t *toy) First(a node.Addr) bool { return a == t.first }
 
 func newToy(c Config) *toy {
 	t := &toy{}
+	c.Registers = t
 	t.Election = New(c, t)
 	return t
 }
@@ -52,6 +60,11 @@ func (t *toy) Step(env node.Env, in *node.Input) {
 			t.SetFitness(env, int(m.Fitness))
 		case *message.LeaderHandOver:
 			t.HandOver(env)
+		case *message.VoterJoined:
+			t.epoch, t.first = m.Epoch, addr(1)
+			if m.Blank {
+				t.first = addr(2)
+			}
 		}
 	}
 	for _, o := range t.Take() {

@@ -10,6 +10,7 @@ import (
 type joined struct {
 	blank bool
 	term  uint64
+	epoch uint64 // it admits this node to
 }
 
 // join begins the life of a voter that does not remember its votes: a new one, or
@@ -30,27 +31,48 @@ func (e *Election) joinAgain(env node.Env) {
 		e.round.nonce++
 		clear(e.round.joined)
 	}
+	e.savePass(env)
 	for _, a := range e.others {
-		if j, answered := e.round.joined[a]; !answered || j.blank || j.term == 0 {
-			e.tell(env, a, &message.VoterJoin{Group: e.config.Group, Nonce: e.round.nonce})
+		if j, answered := e.round.joined[a]; !answered || j.blank || j.term == 0 || e.pass.saved && j.epoch != e.epoch {
+			e.tell(env, a, &message.VoterJoin{Group: e.config.Group, Nonce: e.round.nonce, Pass: e.shown()})
 		}
 	}
 	env.SetTimer(node.Key(node.PartElection, node.ElectionStand), e.config.Heartbeat)
 	e.judgeJoin(env)
 }
 
+// onJoin tells what is remembered here, which is nothing that counts of an epoch
+// that others are ahead in. Whom the epoch was recovered from knows all its voters,
+// and admits who was none yet.
+func (e *Election) onJoin(env node.Env, from node.Addr, m *message.VoterJoin) {
+	answer := &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank, Term: e.term}
+	if e.member > e.epoch {
+		return // whether it was recovered from this disk is not known yet
+	}
+	if e.founder && !e.blank {
+		first, before := e.admits(env, from, m.Pass)
+		if first {
+			answer.Epoch = e.epoch
+		} else if !before {
+			return // it asks again
+		}
+	}
+	e.tell(env, from, answer)
+}
+
 func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined) {
 	if e.blank && m.Nonce == e.round.nonce {
-		e.round.joined[from.Addr] = joined{m.Blank, m.Term}
+		e.round.joined[from.Addr] = joined{m.Blank, m.Term, m.Epoch}
 		e.judgeJoin(env)
 	}
 }
 
 // judgeJoin becomes a voter when it is safe (E6). Every majority that this node was
 // in has majority - 1 others; so many answers that only majority - 2 others are
-// left meet each of them.
+// left meet each of them. In an epoch that was recovered from one disk, that disk
+// may say instead that this one was in none.
 func (e *Election) judgeJoin(env node.Env) {
-	remember, none, highest := 0, 0, e.term
+	remember, none, highest, admitted := 0, 0, e.term, false
 	//lint:orderfree sums and a maximum
 	for _, j := range e.round.joined {
 		if !j.blank {
@@ -60,10 +82,11 @@ func (e *Election) judgeJoin(env node.Env) {
 			none++
 		}
 		highest = max(highest, j.term)
+		admitted = admitted || e.pass.saved && j.epoch == e.epoch
 	}
 	all := len(e.others)
-	founded := none == all && e.term == 0
-	if e.saving() || !founded && (!e.round.counts || remember < all-(e.majority()-2)) {
+	founded := none == all && e.term == 0 && e.epoch == 0
+	if e.saving() || !founded && (!e.round.counts || !admitted && (remember < all-(e.majority()-2) || !e.asked())) {
 		return
 	}
 	if highest > e.term {
@@ -73,6 +96,7 @@ func (e *Election) judgeJoin(env node.Env) {
 		e.vote = e.config.Self // spent: it may have voted in that term
 		env.Emit(event.Reached{What: "election/joined"})
 	}
+	e.member = e.epoch
 	e.save(env, put{then: func(env node.Env, term uint64) {
 		if e.blank {
 			e.blank, e.saved = false, e.term == term

@@ -178,7 +178,7 @@ func (e *Election) handOver(env node.Env, why string) bool {
 }
 
 func (e *Election) onHandOver(env node.Env, from node.Peer, m *message.LeaderHandOver) {
-	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank {
+	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank || !e.within(e.term+1) {
 		return // late
 	}
 	e.follow(env, node.Peer{})

@@ -39,7 +39,7 @@ func (e *Election) onTimeout(env node.Env) {
 
 // stands says whether this node would lead.
 func (e *Election) stands(now node.Instant) bool {
-	if e.drain || e.blank {
+	if e.drain || e.blank || !e.within(e.term+1) {
 		return false
 	}
 	return e.silent >= e.config.Leaderless || e.fitness <= e.config.FitMax && now >= e.calm

@@ -2,6 +2,8 @@ package election
 
 import (
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -15,6 +17,7 @@ type put struct {
 	voter node.Peer        // who is told, if anybody
 	ask   *message.VoteAsk //
 	then  func(env node.Env, term uint64)
+	of    func(env node.Env, err error) // of another record than the vote's
 }
 
 func (e *Election) key() string { return "election/" + e.config.Group }
@@ -26,18 +29,26 @@ func (e *Election) save(env node.Env, p put) {
 		return
 	}
 	p.term, p.vote = e.term, e.vote
+	vote := node.Record{Key: e.key(), Value: append(binary.BigEndian.AppendUint64(nil, e.term), e.vote...)}
+	if e.member == 0 {
+		e.write(env, p, vote)
+		return
+	}
+	e.write(env, p, node.Record{Key: e.epochKey(), Value: binary.BigEndian.AppendUint64(nil, e.member)}, vote)
+}
+
+func (e *Election) write(env node.Env, p put, records ...node.Record) {
 	e.token++
 	t := node.TokenOf(node.PartElection, e.token)
 	e.puts[t] = p
-	value := append(binary.BigEndian.AppendUint64(nil, e.term), e.vote...)
-	env.Store().Put([]node.Record{{Key: e.key(), Value: value}}, t)
+	env.Store().Put(records, t)
 }
 
 // saving says that term and vote as they are now are on their way to the disk.
 func (e *Election) saving() bool {
 	//lint:orderfree whether there is one
 	for _, p := range e.puts {
-		if p.term == e.term && p.vote == e.vote {
+		if p.of == nil && p.term == e.term && p.vote == e.vote {
 			return true
 		}
 	}
@@ -53,6 +64,12 @@ func (e *Election) Stored(env node.Env, in *node.Input) {
 	delete(e.puts, in.Token)
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "vote in " + e.config.Group, Err: in.Err.Error()})
+	}
+	if p.of != nil {
+		p.of(env, in.Err)
+		return
+	}
+	if in.Err != nil {
 		if e.role == candidate && p.term == e.term {
 			e.role = follower // the timeout tries again
 		}
@@ -80,10 +97,27 @@ func (e *Election) voted(env node.Env, id node.ID) {
 
 func (e *Election) load(env node.Env) {
 	e.blank = true
+	torn := false
 	for _, r := range env.Store().Load(e.key()) {
-		if r.Key == e.key() && len(r.Value) >= 8 {
+		of, admits := strings.CutPrefix(r.Key, e.admissionKey(""))
+		switch {
+		case r.Key == e.key() && len(r.Value) >= 8:
 			e.term, e.vote = binary.BigEndian.Uint64(r.Value), node.Addr(r.Value[8:])
 			e.blank, e.saved = false, true
+		case r.Key == e.key():
+			torn = true
+		case r.Key == e.epochKey() && len(r.Value) == 8:
+			e.member = binary.BigEndian.Uint64(r.Value)
+		case r.Key == e.passKey() && len(r.Value) == 8:
+			e.pass = pass{number: binary.BigEndian.Uint64(r.Value), saved: true}
+		case admits && slices.Contains(e.others, node.Addr(of)):
+			e.admitted[node.Addr(of)] = admissionOf(r.Value)
 		}
+	}
+	if e.blank {
+		e.member = 0
+	}
+	if torn || !e.blank {
+		e.pass = pass{} // whoever showed it has been a voter
 	}
 }

@@ -10,7 +10,7 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	again := !m.Pre && m.Term == e.term && e.vote == from.Addr
 	free := m.Term > e.term || m.Term == e.term && e.vote == ""
 	switch {
-	case e.blank:
+	case e.blank || !e.within(m.Term):
 		e.deny(env, from.Addr, m)
 	case again && e.saved:
 		e.grant(env, from, m)

@@ -46,7 +46,7 @@ func (m *Machine) startGroup(env node.Env) {
 	files.Group, files.Self, files.Members = groupName, self, m.gates
 	m.files = archive.New(files, m.links)
 	votes := election.Default()
-	votes.Group, votes.Self, votes.Voters = groupName, self, m.gates
+	votes.Group, votes.Self, votes.Voters, votes.Registers = groupName, self, m.gates, m.leases
 	m.election = election.New(votes, m.links)
 	clocks := health.DefaultClock()
 	clocks.BoundPPM = 2 * m.config.DriftPPM

@@ -23,6 +23,17 @@ type recovery struct {
 // epochGenerations is the first generation of an epoch.
 func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }
 
+// Epoch returns how often the group was recovered, as this member knows; false while
+// it does not speak.
+func (r *Registers) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.speaks() }
+
+// First says that a member may run on the disk from which the epoch was recovered:
+// whoever joined since has a higher generation.
+func (r *Registers) First(a node.Addr) bool {
+	i := slices.Index(r.set, a)
+	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
+}
+
 // startRecovery waits a whole guard first: for a majority that is only slow to
 // start, and for leases of the old epoch to run out.
 func (r *Registers) startRecovery(env node.Env, m mark, same bool) {

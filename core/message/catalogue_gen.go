@@ -5224,15 +5224,17 @@ func (z *VoterJoin) Size() int { return z.size() }
 func (z *VoterJoin) Digest() uint64 { return z.digest(133) }
 
 func (z *VoterJoin) size() int {
-	n := 13
+	n := 18
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Nonce))
+	n += sizeUint(uint64(z.Pass))
 	return n
 }
 
 func (z *VoterJoin) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(z.Pass))
 	return h
 }
 
@@ -5262,11 +5264,12 @@ func (z *VoterJoined) Size() int { return z.size() }
 func (z *VoterJoined) Digest() uint64 { return z.digest(134) }
 
 func (z *VoterJoined) size() int {
-	n := 24
+	n := 30
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Nonce))
 	n++
 	n += sizeUint(uint64(z.Term))
+	n += sizeUint(uint64(z.Epoch))
 	return n
 }
 
@@ -5275,6 +5278,7 @@ func (z *VoterJoined) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Nonce))
 	h = node.Mix(h, bit(z.Blank))
 	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.Epoch))
 	return h
 }
 

@@ -63,6 +63,9 @@ type LeaderHandOver struct {
 type VoterJoin struct {
 	Group string `msg:"group" require:"true"`
 	Nonce uint64 `msg:"nonce" require:"true"`
+	// Pass is a number on the sender's disk: the same one for as long as that disk
+	// lasts. None before the group was recovered.
+	Pass uint64 `msg:"pass"`
 }
 
 // VoterJoined answers it.
@@ -73,4 +76,8 @@ type VoterJoined struct {
 	Nonce uint64 `msg:"nonce" require:"true"`
 	Blank bool   `msg:"blank"` // it does not remember either
 	Term  uint64 `msg:"term"`
+	// Epoch is not zero if the answerer's disk is the one that this epoch of the group
+	// was recovered from, and has it that nobody but the asker's disk has voted in the
+	// asker's name since.
+	Epoch uint64 `msg:"epoch"`
 }

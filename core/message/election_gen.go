@@ -521,13 +521,16 @@ func (z *VoteAsk) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z VoterJoin) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "group"
-	o = append(o, 0x82, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "nonce"
 	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
 	o = msgp.AppendUint64(o, z.Nonce)
+	// string "pass"
+	o = append(o, 0xa4, 0x70, 0x61, 0x73, 0x73)
+	o = msgp.AppendUint64(o, z.Pass)
 	return
 }
 
@@ -576,6 +579,17 @@ func (z *VoterJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Nonce")
 				return
 			}
+		case "pass":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Pass")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Pass, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Pass")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -590,16 +604,16 @@ func (z *VoterJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z VoterJoin) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 5 + msgp.Uint64Size
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *VoterJoined) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "group"
-	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x85, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "nonce"
 	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
@@ -610,6 +624,9 @@ func (z *VoterJoined) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "term"
 	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
 	o = msgp.AppendUint64(o, z.Term)
+	// string "epoch"
+	o = append(o, 0xa5, 0x65, 0x70, 0x6f, 0x63, 0x68)
+	o = msgp.AppendUint64(o, z.Epoch)
 	return
 }
 
@@ -680,6 +697,17 @@ func (z *VoterJoined) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Term")
 				return
 			}
+		case "epoch":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Epoch")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Epoch, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Epoch")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -694,6 +722,6 @@ func (z *VoterJoined) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *VoterJoined) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.BoolSize + 5 + msgp.Uint64Size
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.BoolSize + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }

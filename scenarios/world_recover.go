@@ -1,0 +1,156 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+func recoverWorlds() []Scenario {
+	return []Scenario{{
+		Name: "groups-recovered", Virtual: 150 * time.Second, build: buildGroupsRecovered,
+		Doc: "Two of three gates, and two of three managers of a datacenter, lose their disks, with terms in them of which the third knows nothing, and each group is recovered from the disk that is left. Within ten seconds all know one leader. Then one of the blank ones loses its disk again and its registers join; before it is a voter it can only hear the one that was recovered. It is none until the third is heard. No term has two leaders.",
+	}}
+}
+
+// electoral is one group of a cluster, and who leads it as its members have told.
+type electoral struct {
+	*stage
+	group string
+	ids   []node.ID // the first is whom it is recovered from
+	leads node.ID   // who was elected last
+	term  uint64
+	known map[node.ID]event.LeaderKnown
+}
+
+// electoral watches a group, whose members are drawn into an order.
+func (s *stage) electoral(group string, ids []node.ID) *electoral {
+	w := &electoral{stage: s, group: group, ids: s.choose(ids, len(ids)), known: map[node.ID]event.LeaderKnown{}}
+	s.witness = append(s.witness, func(r checker.Record) {
+		switch e := r.Event.(type) {
+		case event.Elected:
+			if e.Group == group {
+				w.leads, w.term = r.Node, e.Term
+			}
+		case event.LeaderKnown:
+			if e.Group == group {
+				w.known[r.Node] = e
+			}
+		}
+	})
+	return w
+}
+
+// crash ends a member that runs; it starts again after a while.
+func (w *electoral) crash(at, length time.Duration, which func() node.ID, diskless bool) {
+	w.world.At(at, func() {
+		id := which()
+		if !w.world.Alive(id) {
+			return
+		}
+		w.world.Crash(id)
+		delete(w.known, id)
+		if diskless {
+			w.loses(id)
+		}
+		w.world.At(at+length, func() { w.world.Start(id) })
+	})
+}
+
+// loses takes the disk of a member that does not run.
+func (w *electoral) loses(id node.ID) {
+	w.world.Restore(id, nil)
+	w.checker.Forget(id)
+}
+
+// between cuts a member off from others.
+func (w *electoral) between(at, length time.Duration, id node.ID, others ...node.ID) {
+	w.fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: names([]node.ID{id}), Peers: names(others)})
+}
+
+// agreed judges at a time that all know one leader of one term.
+func (w *electoral) agreed(at time.Duration, since string) {
+	w.world.At(at, func() {
+		for _, id := range w.ids {
+			if k := w.known[id]; k.Leader == "" || k.Leader != w.leads || k.Term != w.term {
+				w.checker.Violate("T11", w.record(id), "ten seconds after %s it takes %q for the leader of %s in term %d, and %q was elected last, in term %d",
+					since, k.Leader, w.group, k.Term, w.leads, w.term)
+			}
+		}
+	})
+}
+
+func buildGroupsRecovered(s *stage) {
+	s.cluster(topology{gates: 3, datacenters: 1, managers: 3, workers: 1, cores: 1})
+	for _, w := range []*electoral{s.electoral(checker.GroupGates, s.gates), s.electoral(datacenter(0), s.managers)} {
+		w.losesMajority()
+		w.losesOneMore()
+	}
+}
+
+const (
+	disksLost  = 18 * time.Second
+	recovering = disksLost + time.Second
+	// recovered is when a guard of the gates has gone by, and what follows is done.
+	recovered = recovering + 33*time.Second
+)
+
+// losesMajority has two elect leaders, of which the third hears nothing and whose
+// terms are lost with their disks.
+func (w *electoral) losesMajority() {
+	w.between(5*time.Second, disksLost-5*time.Second, w.ids[0], w.ids[1:]...)
+	for _, at := range []time.Duration{9 * time.Second, 13 * time.Second} {
+		w.crash(at, 300*time.Millisecond, func() node.ID { return w.leads }, false)
+	}
+	w.world.At(disksLost, func() {
+		for i, id := range w.ids {
+			w.world.Crash(id)
+			if i > 0 {
+				w.loses(id)
+			}
+		}
+		clear(w.known)
+	})
+	w.world.At(recovering, func() {
+		w.recovers[w.ids[0]] = true
+		w.world.Start(w.ids[0])
+	})
+	back := recovered + time.Second
+	if w.rand.Chance(1, 2) { // they wait for it
+		back = recovering + time.Second
+	}
+	for _, id := range w.ids[1:] {
+		w.world.At(back, func() { w.world.Start(id) })
+	}
+	w.world.At(recovered, func() {
+		w.world.Crash(w.ids[0])
+		delete(w.recovers, w.ids[0])
+		w.world.Start(w.ids[0])
+	})
+	if w.options.Faults == nil {
+		w.agreed(recovered+11*time.Second, "all were back")
+	}
+}
+
+// losesOneMore has the two that were blank elect a leader without the third; then
+// one of them loses its disk, and soon can only hear the third.
+func (w *electoral) losesOneMore() {
+	at := recovered + 15*time.Second
+	w.between(at, 8*time.Second, w.ids[0], w.ids[1:]...)
+	w.crash(at+2*time.Second, 300*time.Millisecond, func() node.ID {
+		if w.leads == w.ids[0] {
+			return w.ids[1]
+		}
+		return w.leads
+	}, false)
+	at += 8 * time.Second
+	w.between(at-time.Millisecond, 12*time.Second, w.ids[2], w.ids[0])
+	w.between(at+2600*time.Millisecond, 10*time.Second, w.ids[2], w.ids[1]) // its registers have joined
+	w.crash(at-time.Millisecond, 400*time.Millisecond, func() node.ID { return w.ids[1] }, true)
+	if w.options.Faults == nil {
+		w.agreed(at+22*time.Second, "one that had lost its disk again could hear all")
+	}
+}
