@@ -36,8 +36,8 @@ func newDrainCommand() *cobra.Command {
 
 A gate hands its jobs to the other gates, a manager its parts of jobs to the other
 managers of its datacenter; what runs goes on. A worker ends what it runs. The node
-goes on running until it is stopped, and a restart undoes the order. SIGTERM drains
-a node as well, then ends it.`,
+goes on running and keeps the order over a restart, until --undo. SIGTERM drains a
+node as well, then ends it.`,
 		Example: "  hyperscale drain gate-2 --gate gate-1:9000\n  hyperscale drain gate-2 --gate gate-1:9000 --undo",
 		Args:    exactly("NODE"),
 		RunE: runs(func(cmd *cobra.Command, args []string) error {

@@ -21,6 +21,7 @@ func (m *Machine) start(env node.Env) {
 		m.addDatacenter(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
 	}
 	m.startGroup(env)
+	m.drainedBefore(env)
 }
 
 // fetch is a file that a job cannot go on without, or a result that clients wait

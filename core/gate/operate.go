@@ -122,6 +122,7 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 		return
 	}
 	m.draining = !d.Undo
+	m.rememberDraining(env)
 	m.swim.SetState(drainState(m.draining))
 	if !m.draining && !m.stopping {
 		m.election.Resume()
@@ -130,6 +131,29 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 		m.election.HandOver(env)
 		m.handOver(env)
 	}
+}
+
+// drainingKey is there while an operator wants this gate empty: a restart changes
+// nothing of that.
+const drainingKey = "draining"
+
+func (m *Machine) rememberDraining(env node.Env) {
+	var value []byte
+	if m.draining {
+		value = []byte{1}
+	}
+	m.remember(env, drainingKey, value)
+}
+
+// drainedBefore goes on as an operator wanted it before this gate was restarted.
+func (m *Machine) drainedBefore(env node.Env) {
+	if m.leases == nil || len(env.Store().Load(drainingKey)) == 0 {
+		return
+	}
+	m.draining = true
+	m.swim.SetState(drainState(true))
+	m.election.HandOver(env)
+	m.handOver(env)
 }
 
 // drainState is what a gate says of itself to the others: 1 if it takes nothing new.

@@ -150,7 +150,7 @@ func (m *Machine) onStored(env node.Env, in *node.Input) {
 		return
 	}
 	if in.Token.Part() == node.PartNone { // parts tell of their own
-		env.Emit(event.StoreFailed{What: "remember a datacenter", Err: in.Err.Error()})
+		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
 	m.storeFailed = true
 	m.retryLater(env)
@@ -199,5 +199,6 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	}
 	if m.storeFailed {
 		m.remember(env, probeKey, []byte{1})
+		m.rememberDraining(env)
 	}
 }

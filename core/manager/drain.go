@@ -32,13 +32,47 @@ func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 		} else if l := m.fellows.Peer(node.ID(d.Node)); l != nil {
 			env.Send(l.Stream, d)
 		}
+	case m.ordered == !d.Undo || m.stopping:
 	case d.Undo:
-		if m.draining && !m.stopping {
-			m.draining = false
-			m.beatAll(env)
-		}
-	case !m.draining:
+		m.ordered, m.draining = false, false
+		m.writeOrder(env)
+		m.beatAll(env)
+	default:
+		m.ordered = true
+		m.writeOrder(env)
 		m.drain(env)
+	}
+}
+
+// keyDraining is there while an operator wants this manager empty: a restart changes
+// nothing of that.
+const keyDraining = "draining"
+
+// writeOrder keeps an operator's order, or that it is over.
+func (m *Machine) writeOrder(env node.Env) {
+	r := node.Record{Key: keyDraining}
+	if m.ordered {
+		r.Value = []byte{1}
+	}
+	m.token++
+	env.Store().Put([]node.Record{r}, m.token)
+}
+
+// onOrderStored tries again soon where the disk refused it.
+func (m *Machine) onOrderStored(env node.Env, in *node.Input) {
+	if in.Token == m.token {
+		m.unordered = in.Err != nil
+	}
+	if in.Err != nil {
+		env.Emit(event.StoreFailed{What: "whether it is drained", Err: in.Err.Error()})
+	}
+}
+
+// rewriteOrder does.
+func (m *Machine) rewriteOrder(env node.Env) {
+	if m.unordered {
+		m.unordered = false
+		m.writeOrder(env)
 	}
 }
 
@@ -90,6 +124,7 @@ func (m *Machine) depart(env node.Env) {
 func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
 	m.giveUpResults(env)
+	m.rewriteOrder(env)
 	used := map[message.FileDigest]bool{}
 	for _, job := range m.leases.Known() {
 		sight, ok := m.leases.Seen(env.Now(), job)

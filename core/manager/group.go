@@ -56,6 +56,8 @@ func (m *Machine) onStart(env node.Env) {
 	m.clocks = health.NewClocks(clocks)
 	m.monitor = health.New(health.Default())
 
+	m.ordered = len(env.Store().Load(keyDraining)) > 0
+	m.draining = m.ordered
 	m.files.Start(env)
 	m.leases.Start(env)
 	m.election.Start(env)
@@ -171,6 +173,8 @@ func (m *Machine) onStored(env node.Env, in *node.Input) {
 		m.files.Stored(env, in)
 	case node.PartElection:
 		m.election.Stored(env, in)
+	case node.PartNone:
+		m.onOrderStored(env, in)
 	default:
 		node.Bug("manager: token %d completes a write that was never begun", in.Token)
 	}

@@ -28,25 +28,28 @@ type Machine struct {
 	clocks   *health.Clocks
 	lag      time.Duration // as the membership was told last
 
-	sent     map[node.StreamID]*beats // heartbeats to each gate
-	workers  map[node.ID]*worker
-	streams  map[node.StreamID]*worker // nil until its first heartbeat
-	parts    map[message.JobID]*part   // whose register this manager holds
-	order    []*part                   // of parts, oldest first
-	claims   map[message.JobID]*claim  // orders of a gate that wait for the register
-	ended    map[message.JobID]node.Instant
-	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
-	sights   map[message.JobID]sight        // of parts that others hold
-	reads    map[uint64]func(node.Env, *lease.Outcome)
-	fetches  map[uint64]func(node.Env, *archive.Outcome)
-	keeps    map[uint64]func(node.Env, error)
-	changed  []*part // whose record is to be written
-	draining bool    // no new part is taken
-	stopping bool    // and this node ends when it holds none
-	pushing  bool    // the timer of progress is set
-	nextTry  node.Instant
+	sent      map[node.StreamID]*beats // heartbeats to each gate
+	workers   map[node.ID]*worker
+	streams   map[node.StreamID]*worker // nil until its first heartbeat
+	parts     map[message.JobID]*part   // whose register this manager holds
+	order     []*part                   // of parts, oldest first
+	claims    map[message.JobID]*claim  // orders of a gate that wait for the register
+	ended     map[message.JobID]node.Instant
+	gone      map[message.JobID]node.Instant // that a majority knows nothing of any more
+	sights    map[message.JobID]sight        // of parts that others hold
+	reads     map[uint64]func(node.Env, *lease.Outcome)
+	fetches   map[uint64]func(node.Env, *archive.Outcome)
+	keeps     map[uint64]func(node.Env, error)
+	changed   []*part // whose record is to be written
+	draining  bool    // no new part is taken
+	ordered   bool    // by an operator
+	unordered bool    // and the disk did not take that
+	stopping  bool    // and this node ends when it holds none
+	pushing   bool    // the timer of progress is set
+	nextTry   node.Instant
 
-	number uint64 // of the last worker
+	token  node.Token // of the last write of its own
+	number uint64     // of the last worker
 	ticket uint64
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // onDrain: an operator wants this worker empty, or has changed her mind. What runs
-// goes on to its end.
+// goes on to its end. A restart changes nothing of it.
 func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
 	if node.ID(d.Node) != env.Self().ID {
 		ignored(env, in, "it is for "+d.Node+", and a worker passes nothing on")
@@ -16,6 +16,7 @@ func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
 	}
 	if m.draining == d.Undo {
 		m.draining = !d.Undo
+		m.writeDraining(env)
 		m.beatAll(env)
 	}
 }

@@ -13,23 +13,24 @@ import (
 
 // Machine is a worker.
 type Machine struct {
-	config   Config
-	links    *uplink.Links
-	group    *swim.Group
-	rhythms  map[*uplink.Link]*rhythm // of the streams that stand
-	cores    []*execution             // who holds each core, from its reservation on
-	slices   map[message.SliceID]*slice
-	active   map[uint64]*execution // from reservation until its last executor is gone, by number
-	outbox   []*execution          // ended, not acknowledged, oldest first
-	closed   []closing             // fences without an execution, oldest first
-	runs     map[node.ExecID]*run
-	writes   map[node.Token]write
-	refused  map[message.SliceID]message.Fence // the highest dispatch of each that was not taken
-	refusals []message.SliceID                 // of the same, the oldest first
-	draining bool                              // asked by an operator: nothing new is taken
-	stopping bool                              // it ends when nothing is left to do
-	pushing  bool                              // the timer of progress is set
-	givenUp  bool                              // the stop does not wait for ends any more
+	config      Config
+	links       *uplink.Links
+	group       *swim.Group
+	rhythms     map[*uplink.Link]*rhythm // of the streams that stand
+	cores       []*execution             // who holds each core, from its reservation on
+	slices      map[message.SliceID]*slice
+	active      map[uint64]*execution // from reservation until its last executor is gone, by number
+	outbox      []*execution          // ended, not acknowledged, oldest first
+	closed      []closing             // fences without an execution, oldest first
+	runs        map[node.ExecID]*run
+	writes      map[node.Token]write
+	refused     map[message.SliceID]message.Fence // the highest dispatch of each that was not taken
+	refusals    []message.SliceID                 // of the same, the oldest first
+	draining    bool                              // asked by an operator: nothing new is taken
+	drainUnkept bool                              // and the disk did not take that
+	stopping    bool                              // it ends when nothing is left to do
+	pushing     bool                              // the timer of progress is set
+	givenUp     bool                              // the stop does not wait for ends any more
 
 	executions uint64
 	exec       node.ExecID

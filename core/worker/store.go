@@ -15,6 +15,8 @@ import (
 const (
 	prefixFence  = "fence/"
 	prefixResult = "result/"
+
+	keyDraining = "draining" // there is one while an operator wants this worker empty
 )
 
 // write is a Put that has not completed.
@@ -22,6 +24,7 @@ type write struct {
 	what      string
 	execution *execution // whose fence or result it is; nil when nobody waits
 	fence     bool
+	drain     bool // whether it is drained
 }
 
 // closing is a fence that outlived its execution.
@@ -72,6 +75,16 @@ func (m *Machine) dropResult(env node.Env, x *execution) {
 	m.put(env, write{what: "removal of a result"}, node.Record{Key: keyOf(prefixResult, x.slice.id)})
 }
 
+// writeDraining keeps an operator's order over a restart.
+func (m *Machine) writeDraining(env node.Env) {
+	m.drainUnkept = false
+	r := node.Record{Key: keyDraining}
+	if m.draining {
+		r.Value = []byte{1}
+	}
+	m.put(env, write{what: "whether it is drained", drain: true}, r)
+}
+
 func (m *Machine) onStored(env node.Env, t node.Token, err error) {
 	w, ok := m.writes[t]
 	if !ok {
@@ -82,6 +95,8 @@ func (m *Machine) onStored(env node.Env, t node.Token, err error) {
 		env.Emit(event.StoreFailed{What: w.what, Err: err.Error()})
 	}
 	switch {
+	case w.drain:
+		m.drainUnkept = err != nil // the sweep tries again
 	case w.execution == nil:
 	case w.fence:
 		if err == nil {
@@ -96,6 +111,7 @@ func (m *Machine) onStored(env node.Env, t node.Token, err error) {
 // load rebuilds what the last incarnation left: fences, and results that were
 // not acknowledged. What it was running is over; no heartbeat lists it.
 func (m *Machine) load(env node.Env) bool {
+	m.draining = len(env.Store().Load(keyDraining)) > 0
 	for _, r := range env.Store().Load(prefixFence) {
 		body, err := message.Decode(r.Value)
 		f, ok := body.(*message.SliceAccepted)
@@ -175,6 +191,9 @@ func (m *Machine) reap(env node.Env) {
 func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerSweep), m.config.SweepInterval)
 	m.reap(env)
+	if m.drainUnkept {
+		m.writeDraining(env)
+	}
 	for len(m.outbox) > 0 && env.Now().Sub(m.outbox[0].ended) >= m.config.FenceAge {
 		m.discharge(env, m.outbox[0])
 	}
