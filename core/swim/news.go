@@ -227,6 +227,10 @@ func (g *Group) becomeGone(env node.Env, i uint32, to State, incarnation uint64,
 // incarnation is refuted by a higher one.
 func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	self := &g.table.records[0]
+	if g.config.Appeal && !g.leaving && n.State != uint8(Alive) && n.Incarnation < self.incarnation && from.Addr != "" {
+		// It has missed the refutation, and may be asking for it.
+		env.Datagram(from.Addr, &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()})
+	}
 	if g.leaving || n.Incarnation < self.incarnation || n.State == uint8(Alive) && n.Incarnation == self.incarnation {
 		return
 	}
