@@ -34,7 +34,7 @@ func sliceWorlds() []Scenario {
 		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
 			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
 		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
-			Doc: "A manager is killed, and at the same moment a worker is cut off that runs its slices. Who takes the parts over hears nothing of these, and waits until they have stopped."},
+			Doc: "A manager is killed, and at the same moment two workers are cut off that may run its slices. Who takes the parts over hears nothing of these, and waits until they have stopped."},
 		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
 			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A part belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
@@ -90,6 +90,13 @@ func (d *door) Step(env node.Env, in *node.Input) {
 		}
 	}
 	d.Machine.Step(env, in)
+}
+
+// Sizes implements node.Sizer.
+func (d *door) Sizes(tell node.Tell) {
+	if m, ok := d.Machine.(node.Sizer); ok {
+		m.Sizes(tell)
+	}
 }
 
 // oneWorker is a datacenter in which a slice that is lost comes back to where it was.
@@ -243,7 +250,7 @@ func buildTakeoverBesideACut(s *stage) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 15*time.Second, 1 })
 	s.slots(15*time.Second, func(_ int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1))})
-		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 1))})
+		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 2))})
 	})
 }
 
