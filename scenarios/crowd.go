@@ -30,8 +30,11 @@ type crowd struct {
 	views  map[node.ID]map[node.ID]sight // of those that changed at all
 	// rostered knew everybody from the start.
 	rostered map[node.ID]bool
-	guilty   map[node.ID]bool // something happens to them: they may be suspected, and err
-	calm     bool             // nobody may even be suspected
+	guilty   map[node.ID]bool                 // something happens to them: they may be suspected, and err
+	absent   map[node.ID]bool                 // they may be suspected, and may not err
+	wards    map[node.ID]*ward                // who watch their own health besides; nil: nobody does
+	told     func(at node.ID, in *node.Input) // sees what members are told; nil for nobody
+	calm     bool                             // nobody may even be suspected
 	deaths   map[node.ID]map[node.ID]time.Duration
 	why      map[string]int  // reasons of deaths
 	holds    map[node.ID]int // how often evictions were held
@@ -49,7 +52,7 @@ type size struct{ members, places int }
 // crowd builds members. Each is started by whoever builds the world.
 func (s *stage) crowd(n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
 	c := &crowd{
-		stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{},
+		stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{}, absent: map[node.ID]bool{},
 		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{}, holds: map[node.ID]int{},
 	}
 	c.config = func(i int) swim.Config {
@@ -63,7 +66,14 @@ func (s *stage) crowd(n size, spec sim.Spec, config func(i int, c *swim.Config))
 	for i := range n.members {
 		id := node.ID(fmt.Sprintf("member-%04d", i))
 		spec.ID, spec.Role, spec.Place = id, node.RoleToy, datacenter(i*n.places/n.members)
-		spec.New = func() node.Machine { return &crowdMember{crowd: c, id: id, group: c.fresh(i, id)} }
+		spec.New = func() node.Machine {
+			m := &crowdMember{crowd: c, id: id, group: c.fresh(i, id)}
+			if c.wards != nil {
+				m.ward = newWard(m.group)
+				c.wards[id] = m.ward
+			}
+			return m
+		}
 		s.world.Add(spec)
 		c.ids = append(c.ids, id)
 	}
@@ -178,7 +188,7 @@ func (c *crowd) see(at node.ID, ch *swim.Change) {
 	if ch.To == swim.Dead {
 		c.dies(at, m.ID, ch)
 	}
-	if c.calm && ch.To == swim.Suspect && !c.guilty[m.ID] && !c.guilty[at] {
+	if c.calm && ch.To == swim.Suspect && !c.guilty[m.ID] && !c.absent[m.ID] && !c.guilty[at] {
 		c.violate(at, "%s is suspected by %s: %s", m.ID, ch.By, ch.Reason)
 	}
 }
@@ -191,7 +201,7 @@ func (c *crowd) dies(at, id node.ID, ch *swim.Change) {
 	if _, told := c.deaths[id][at]; !told {
 		c.deaths[id][at] = c.world.Now()
 	}
-	if !c.guilty[id] && !c.guilty[at] {
+	if !c.guilty[id] && !c.absent[id] && !c.guilty[at] {
 		c.violate(at, "%s is healthy, and is taken for dead, as %s says: %s", id, ch.By, ch.Reason)
 	}
 }
@@ -290,6 +300,7 @@ type crowdMember struct {
 	crowd *crowd
 	id    node.ID
 	group *swim.Group
+	ward  *ward // nil: it does not watch its own health
 }
 
 // Step implements node.Machine.
@@ -297,14 +308,20 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
 		m.group.Start(env)
+		if m.ward != nil {
+			m.ward.monitor.Start(env)
+		}
 	case node.InputMessage:
+		if m.crowd.told != nil {
+			m.crowd.told(m.id, in)
+		}
 		m.group.Receive(env, in)
 	case node.InputStreamOpened:
 		m.group.Opened(env, in)
 	case node.InputStreamBroken:
 		m.group.Broken(env, in)
 	case node.InputTimer:
-		if !m.group.Fire(env, in.Timer) {
+		if !m.group.Fire(env, in.Timer) && !m.ward.fire(env, in.Timer) {
 			env.Halt("")
 		}
 	case node.InputStop:
@@ -317,5 +334,6 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	changes := m.group.Take()
 	for i := range changes {
 		m.crowd.see(m.id, &changes[i])
+		m.ward.take(env, &changes[i])
 	}
 }

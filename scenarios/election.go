@@ -2,9 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/election"
+	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -34,7 +37,9 @@ func elections() []Scenario {
 		{Name: "paused-leader", Virtual: 4 * time.Minute, build: buildPausedLeader,
 			Doc: "Whoever leads is stopped in its tracks for seconds, and wakes up with its timers overdue and its clock gone on; others are slow or restart, two do not hear each other, clocks run at the bound of their drift. Once another acts as the leader, the old one does not, not even in its first step."},
 		{Name: "flapping-leader", Virtual: 4 * time.Minute, build: buildFlappingLeader,
-			Doc: "Whenever one of two of five voters leads, it is cut off from all others for two seconds. After a few times it stands back: the lead is with one of the others and stays there."},
+			Doc: "Whenever one of two of five voters leads, it is cut off from all others for two seconds; of the others whoever leads is killed now and then. Who has lost the lead twice stands back for half a minute, and in the end the lead is with one of the others and stays there."},
+		{Name: "unwell-leader", Virtual: 4 * time.Minute, build: buildUnwellLeader,
+			Doc: "Whoever leads falls ill, or is killed while some of the others are ill. As long as a majority lives and one of them is well, one who is well leads within five seconds; where nobody is well somebody leads all the same."},
 		{Name: "isolated-majorities", Virtual: 4 * time.Minute, build: buildIsolatedMajorities,
 			Doc: "Each majority of three or five voters in turn is cut off from everybody else. Each has a leader within five seconds, and nobody outside acts as one."},
 		{Name: "election-storm", Virtual: 5 * time.Minute, build: buildElectionStorm,
@@ -210,13 +215,70 @@ func buildPausedLeader(s *stage) {
 
 func buildFlappingLeader(s *stage) {
 	w := s.electors(5, 1)
-	bad := s.choose(w.ids, 2)
+	bad := w.ids[:2] // they come first in rank, so that they win again and again
+	if s.rand.Chance(1, 2) {
+		bad = s.choose(w.ids, 2)
+	}
+	good := slices.DeleteFunc(slices.Clone(w.ids), func(id node.ID) bool { return slices.Contains(bad, id) })
 	for at := 5 * time.Second; at < s.heal-10*time.Second; at += 3 * time.Second {
 		w.befall(bad, at, sim.FaultPartition, 2*time.Second)
 	}
+	for at := 25 * time.Second; at < s.heal-40*time.Second; at += 20 * time.Second {
+		w.befall(good, at, sim.FaultCrash, 3*time.Second)
+	}
+	// Two leads lost are four changes: who has as many within a minute rests for half a
+	// minute.
+	led := map[node.ID][]time.Duration{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		if _, ok := r.Event.(event.Elected); !ok || s.options.Faults != nil {
+			return
+		}
+		times := append(led[r.Node], r.At)
+		led[r.Node] = times
+		if n := len(times); n > 2 && r.At-times[n-3] < 25*time.Second {
+			w.violate("T11", r.Node, "it leads for the third time within 25 s, and has lost the lead each time")
+		}
+	})
 	w.holds(s.heal-time.Second, "one of the others leads", func() bool {
 		return w.somebody() && w.leader() != bad[0] && w.leader() != bad[1]
 	})
+}
+
+// buildUnwellLeader: from 5 on, of 8, a voter does not stand; from 6 on it hands over.
+func buildUnwellLeader(s *stage) {
+	w := s.electors(5, 1)
+	for at := 10 * time.Second; at < s.heal-30*time.Second; at += 25 * time.Second {
+		w.holds(at+electionBound, "one who is well leads", func() bool { return w.leader() != "" && w.unwell[w.leader()] == 0 })
+		switch s.rand.Int(3) {
+		case 0: // the leader falls ill, after two others did, a little
+			s.world.At(at-time.Second, func() {
+				for _, id := range s.choose(w.ids, 2) {
+					w.unwell[id] = 5
+				}
+			})
+			s.world.At(at, func() {
+				if id := w.leader(); id != "" {
+					w.unwell[id] = 6 + s.rand.Int(3)
+				}
+			})
+		case 1: // most are ill already when the leader is lost
+			s.world.At(at-100*time.Millisecond, func() {
+				for _, id := range s.choose(slices.DeleteFunc(slices.Clone(w.ids), func(id node.ID) bool { return id == w.leader() }), 3) {
+					w.unwell[id] = 5 + s.rand.Int(4)
+				}
+			})
+			w.befall(w.ids, at, sim.FaultCrash, 15*time.Second)
+		case 2: // all are, and it is lost then
+			s.world.At(at+electionBound+time.Second, func() {
+				for _, id := range w.ids {
+					w.unwell[id] = 6
+				}
+			})
+			w.befall(w.ids, at+electionBound+2*time.Second, sim.FaultCrash, 15*time.Second)
+			w.holds(at+electionBound+14*time.Second, "one who is unwell leads, where nobody is well", w.somebody)
+		}
+		s.world.At(at+20*time.Second, func() { clear(w.unwell) })
+	}
 }
 
 func buildIsolatedMajorities(s *stage) {

@@ -26,13 +26,14 @@ type electorate struct {
 	voters map[node.ID]*election.Election // of those that run, or ran last
 	term   uint64                         // the highest that anybody acted in
 	by     node.ID
+	unwell map[node.ID]int // local health of those that are not well
 	led    []time.Duration // when somebody began to
 	times  []time.Duration // of what was to happen soon
 }
 
 // electors builds n voters in one place or several, and starts them.
 func (s *stage) electors(n, places int) *electorate {
-	w := &electorate{stage: s, voters: map[node.ID]*election.Election{}}
+	w := &electorate{stage: s, voters: map[node.ID]*election.Election{}, unwell: map[node.ID]int{}}
 	c := election.Default()
 	c.Group = electorates
 	for i := range n {
@@ -175,6 +176,7 @@ type elector struct {
 	world *electorate
 	id    node.ID
 	*election.Election
+	unwell int // as it was told last
 }
 
 // Timer kinds of the toy.
@@ -201,6 +203,10 @@ func (m *elector) Step(env node.Env, in *node.Input) {
 	case node.InputStop:
 		m.HandOver(env)
 		env.SetTimer(node.Key(node.PartGossip, electorEnd), 100*time.Millisecond)
+	}
+	if n := m.world.unwell[m.id]; n != m.unwell {
+		m.unwell = n
+		m.SetFitness(env, n)
 	}
 	for _, o := range m.Take() {
 		if o.Kind == election.Led {

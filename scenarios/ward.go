@@ -1,0 +1,55 @@
+package scenarios
+
+import (
+	"hyperscale/core/health"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/sim"
+)
+
+// ward is what a role does about its own health, and its peers' clocks, besides its
+// membership.
+type ward struct {
+	group   *swim.Group
+	monitor *health.Monitor
+	clocks  *health.Clocks
+}
+
+func newWard(g *swim.Group) *ward {
+	return &ward{g, health.New(health.Default()), health.NewClocks(health.DefaultClock())}
+}
+
+// fire takes the timer of the monitor, and says whether it was that.
+func (w *ward) fire(env node.Env, k node.TimerKey) bool {
+	if w == nil {
+		return false
+	}
+	before := w.monitor.Lag()
+	if !w.monitor.Fire(env, k) {
+		return false
+	}
+	w.monitor.SetMultiplier(env, w.group.Multiplier())
+	if lag := w.monitor.Lag(); lag != before {
+		w.group.SetLag(lag)
+	}
+	return true
+}
+
+func (w *ward) take(env node.Env, c *swim.Change) {
+	if w != nil && c.Kind == swim.ChangeSample {
+		w.clocks.Observe(env, c.Member.ID, c.Member.Run(), health.Sample{Sent: c.Sample.Sent, Received: c.Sample.Received, Uptime: c.Sample.Uptime})
+	}
+}
+
+// watched is a crowd whose members watch their own health and each other's clocks.
+func (s *stage) watched(n size) *crowd {
+	var seeds []node.Addr
+	var roster []*swim.Identity
+	c := s.crowd(n, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds, o.Known = seeds, roster })
+	c.wards = map[node.ID]*ward{}
+	seeds, roster = c.addrs(3), c.roster()
+	for _, id := range c.ids {
+		s.world.Start(id)
+	}
+	return c
+}

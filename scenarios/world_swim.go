@@ -1,0 +1,213 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/sim"
+)
+
+// swimWorlds are small worlds of members, each aimed at one promise of core/swim or
+// core/health.
+func swimWorlds() []Scenario {
+	return []Scenario{
+		{Name: "answers-too-late", Virtual: 4 * time.Minute, build: buildAnswersTooLate,
+			Doc: "Between two members every answer is four seconds late: later than any probe waits, and in time for the probes that follow. Each suspects the other, as an answer counts for the probe that it answers alone; in time again, each trusts the other."},
+		{Name: "brief-split", Virtual: 4 * time.Minute, build: buildBriefSplit,
+			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: nobody falls."},
+		{Name: "each-in-turn", Virtual: 3 * time.Minute, build: buildEachInTurn,
+			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
+		{Name: "overslept", Virtual: 5 * time.Minute, build: buildOverslept,
+			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again. Awake, it asks before it takes anybody for dead: nobody falls."},
+		{Name: "returning-few", Virtual: 5 * time.Minute, build: buildReturningFew,
+			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, nobody believes what they tell: nobody falls who was not cut off."},
+		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, build: buildWatchedClocks,
+			Doc: "Of eight clocks one comes to be 3.75 percent fast, all others run at the bound of one percent, fast or slow; ways are slow and lossy now and then, processes stop for seconds. The bad clock is found by all, nobody else's ever is."},
+		{Name: "watched-loops", Virtual: 4 * time.Minute, build: buildWatchedLoops,
+			Doc: "Single members stop for 0.8 to 4.3 seconds. Each takes itself for as unwell as its loop was late, for as long as the window of that lasts, and for well a few seconds later; all others are well throughout. It suspects nobody because of answers that came while it could not read them."},
+	}
+}
+
+func buildAnswersTooLate(s *stage) {
+	// Rounds that are never stretched: each has the answer to an earlier one in it.
+	c := s.warm(2, sim.Spec{}, func(o *swim.Config) { o.HealthProbe = false })
+	c.blame(c.ids...)
+	suspected := map[node.ID]bool{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.MemberChanged); ok && e.To == swim.Suspect.String() {
+			suspected[r.Node] = true
+		}
+	})
+	for at := 10 * time.Second; at < s.heal-40*time.Second; at += 50 * time.Second {
+		s.fault(sim.Fault{At: at, For: 30 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(c.ids[:1]), Peers: names(c.ids[1:]), Value: 4000})
+		// At first nothing comes at all; then something does all the time.
+		s.world.At(at+10*time.Second, func() { clear(suspected) })
+		s.world.At(at+30*time.Second, func() {
+			for _, id := range c.ids {
+				if !suspected[id] && s.options.Faults == nil {
+					c.violate(id, "no probe was answered in time for 20 s, and it has suspected nobody")
+				}
+			}
+		})
+	}
+}
+
+func buildBriefSplit(s *stage) {
+	c := s.warm(4, sim.Spec{}, nil)
+	for at := 10 * time.Second; at < s.heal-20*time.Second; at += 25 * time.Second {
+		side := s.choose(c.ids, 2)
+		other := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return slices.Contains(side, id) })
+		s.fault(sim.Fault{At: at + s.rand.Duration(0, time.Second).Truncate(time.Millisecond), For: 5500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: names(side), Peers: names(other)})
+	}
+}
+
+// buildEachInTurn has each member note who probes it: a probe for another carries
+// the asker's news, but comes from the one who was asked, so that some are counted
+// that are nobody's turn. None is asked for here, as nothing fails.
+func buildEachInTurn(s *stage) {
+	c := s.warm(12, sim.Spec{}, nil)
+	c.calm = true
+	type way struct{ from, to node.ID }
+	last := map[way]time.Duration{}
+	// Of a list of n, first in one pass and last in the next are 2n-1 rounds apart; one
+	// more, as a probe takes its time.
+	bound := time.Duration(2*(len(c.ids)-1)) * swim.Default().ProbeInterval
+	judge := func(w way) {
+		if gone := s.world.Now() - last[w]; gone > bound {
+			c.violate(w.to, "%s has not probed it for %v, two passes are over within %v", w.from, gone, bound)
+		}
+	}
+	c.told = func(at node.ID, in *node.Input) {
+		if _, ok := in.Message.(*message.SwimProbe); ok {
+			w := way{in.From.ID, at}
+			judge(w)
+			last[w] = s.world.Now()
+		}
+	}
+	s.world.At(s.heal, func() {
+		for _, from := range c.ids {
+			for _, to := range c.ids {
+				if from != to {
+					judge(way{from, to})
+				}
+			}
+		}
+	})
+}
+
+func buildOverslept(s *stage) {
+	c := s.warm(16, sim.Spec{}, nil)
+	for at := 10 * time.Second; at < s.heal-50*time.Second; at += 60 * time.Second {
+		victim := c.some(1)
+		others := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return id == victim[0] })
+		s.fault(sim.Fault{At: at, For: 2 * time.Second, Kind: sim.FaultPartition, Nodes: names(victim)})
+		kind := []string{sim.FaultPause, sim.FaultSuspend}[s.rand.Int(2)]
+		asleep := s.choose(others, 5)
+		// They may be taken for dead while they sleep; what they make of others is judged.
+		for _, id := range asleep {
+			s.world.At(at, func() { c.absent[id] = true })
+			s.world.At(at+55*time.Second, func() { delete(c.absent, id) })
+		}
+		s.fault(sim.Fault{At: at + 1900*time.Millisecond, For: s.rand.Duration(10*time.Second, 35*time.Second).Truncate(time.Millisecond), Kind: kind, Nodes: names(asleep)})
+	}
+}
+
+func buildReturningFew(s *stage) {
+	c := s.warm(24, sim.Spec{}, nil)
+	few := c.some(3)
+	c.blame(few...)
+	for at := 10 * time.Second; at < s.heal-50*time.Second; at += 50 * time.Second {
+		length := s.rand.Duration(8*time.Second, 20*time.Second).Truncate(time.Millisecond)
+		s.fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: names(few)})
+	}
+}
+
+func buildWatchedClocks(s *stage) {
+	c := s.watched(size{8, 2})
+	bad := c.some(1)[0]
+	c.blame(c.ids...) // ways and processes are bad, it is clocks that are judged
+	// At first ways are short, and tell the smallest error of what is counted; then they
+	// are as long as hides between two answers what a bad clock is off by.
+	const later = 45 * time.Second
+	s.fault(sim.Fault{At: later, Kind: sim.FaultLatency, Value: 30})
+	found := map[node.ID]bool{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		e, ok := r.Event.(event.ClockSuspect)
+		switch {
+		case !ok:
+		case e.Peer == bad:
+			found[r.Node] = true
+		case r.Node != bad && s.options.Faults == nil:
+			c.violate(r.Node, "the clock of %s is said to be off by %d ppm, and both run within the bound", e.Peer, e.PPM)
+		}
+	})
+	for i, id := range c.ids {
+		f := sim.Fault{Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound}
+		switch {
+		case id == bad:
+			f.At, f.Value, f.Beyond = later, 37_500, true // 2.7 percent and more from all others
+		case i%2 == 0:
+			f.Value = -sim.DriftBound
+		}
+		s.fault(f)
+	}
+	for at := 5 * time.Second; at < s.heal-5*time.Second; at += s.rand.Duration(4*time.Second, 9*time.Second).Truncate(time.Millisecond) {
+		f := sim.Fault{At: at, For: s.rand.Duration(500*time.Millisecond, 5*time.Second).Truncate(time.Millisecond), Nodes: names(s.choose(c.ids, 2))}
+		switch s.rand.Int(4) {
+		case 0:
+			f.Kind = sim.FaultPause
+		case 1:
+			f.Kind, f.Value = sim.FaultLatencyOneWay, int64(50+s.rand.Int(900))
+		case 2:
+			f.Kind, f.Value = sim.FaultLatency, int64(50+s.rand.Int(400))
+		case 3:
+			f.Kind, f.Value = sim.FaultLoss, 300_000
+		}
+		s.fault(f)
+	}
+	s.world.At(s.heal, func() {
+		for _, id := range c.ids {
+			if id != bad && !found[id] && s.options.Faults == nil {
+				c.violate(id, "the clock of %s is 2.7 percent off or more, and it has not noticed", bad)
+			}
+		}
+	})
+}
+
+func buildWatchedLoops(s *stage) {
+	c := s.watched(size{8, 1})
+	c.calm = true
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.HealthChanged); ok && !c.absent[r.Node] {
+			c.violate(r.Node, "nothing has happened to it, and its level goes from %s to %s", e.From, e.To)
+		}
+	})
+	lengths := []struct {
+		pause time.Duration // three tenths more than the least lag of the level
+		level string
+	}{{800, "elevated"}, {1300, "high"}, {2300, "severe"}, {4300, "critical"}}
+	for i := range 5 {
+		at := 10*time.Second + time.Duration(i)*20*time.Second
+		late := lengths[s.rand.Int(len(lengths))]
+		pause := late.pause * time.Millisecond
+		id := c.some(1)[0]
+		s.world.At(at, func() { c.absent[id] = true })
+		s.fault(sim.Fault{At: at, For: pause, Kind: sim.FaultPause, Nodes: []string{string(id)}})
+		judge := func(after time.Duration, want string) {
+			s.world.At(at+pause+after, func() {
+				if got := c.wards[id].monitor.Level().String(); got != want && s.options.Faults == nil {
+					c.violate(id, "%v after its loop was %v late its level is %s, want %s", after, pause, got, want)
+				}
+			})
+		}
+		judge(time.Millisecond, late.level)
+		judge(1500*time.Millisecond, late.level)
+		judge(14*time.Second, "normal")
+		s.world.At(at+pause+15*time.Second, func() { delete(c.absent, id) })
+	}
+}
