@@ -54,7 +54,8 @@ type nodeJSON struct {
 	SilentNS    int64  `json:"silent_ns"` // since it was last heard
 	CoresTotal  uint32 `json:"cores_total"`
 	CoresFree   uint32 `json:"cores_free"`
-	Parts       uint32 `json:"parts"` // of jobs, that a manager owns
+	Parts       uint32 `json:"parts"`  // of jobs, that a manager owns
+	Leader      bool   `json:"leader"` // of its datacenter's managers
 }
 
 type jobLineJSON struct {
@@ -123,7 +124,7 @@ func (s standing) view() clusterJSON {
 	}
 	for _, n := range s.nodes.Nodes {
 		out.Nodes = append(out.Nodes, nodeJSON{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Parts,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Parts, n.Leader,
 		})
 	}
 	for _, j := range s.nodes.Jobs {
@@ -244,6 +245,9 @@ func (s standing) printNodes(w io.Writer) error {
 		state, parts := shownState(n.State, n.Draining), "-"
 		if n.By != "" && n.State != "alive" {
 			state += " by " + n.By
+		}
+		if n.Leader {
+			state += ", leads"
 		}
 		if node.Role(n.Role) == node.RoleManager {
 			parts = number(n.Parts)

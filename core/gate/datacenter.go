@@ -108,11 +108,13 @@ func (m *Machine) nodes(now node.Instant) []message.NodeInfo {
 	var list []message.NodeInfo
 	for _, d := range m.places {
 		var most *manager
+		leader := d.leader()
 		for _, mgr := range d.managers {
 			list = append(list, message.NodeInfo{
 				Node: string(mgr.id), Role: uint8(node.RoleManager), Datacenter: d.name,
 				Silent: now.Sub(mgr.heard), CoresTotal: mgr.total, CoresFree: mgr.free,
 				Incarnation: mgr.incarnation, State: stateOf(mgr), Draining: mgr.draining, Parts: uint32(mgr.parts),
+				Leader: mgr.live && leader != "" && mgr.addr == leader,
 			})
 			if mgr.live && (most == nil || mgr.workerSum > most.workerSum) {
 				most = mgr
@@ -134,6 +136,22 @@ func (m *Machine) nodes(now node.Instant) []message.NodeInfo {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), strings.Compare(a.Datacenter, b.Datacenter), strings.Compare(a.Node, b.Node))
 	})
 	return list[:min(len(list), nodesListed)]
+}
+
+// leader is the manager that keeps house in a datacenter, as those of the highest term
+// say; empty while none of them knows.
+func (d *datacenter) leader() (leader node.Addr) {
+	term := uint64(0)
+	for _, mgr := range d.managers {
+		switch {
+		case !mgr.live || mgr.term < term:
+		case mgr.term > term:
+			leader, term = mgr.leader, mgr.term
+		case leader == "":
+			leader = mgr.leader
+		}
+	}
+	return leader
 }
 
 // stateOf is what this gate itself knows of a manager.

@@ -26,7 +26,9 @@ type manager struct {
 	workerSum   uint32
 	workers     []message.WorkerInfo
 	doubts      []message.MemberInfo
-	parts       int // that it owns
+	parts       int       // that it owns
+	leader      node.Addr // of its datacenter, as it knows; empty for none
+	term        uint64
 }
 
 func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
@@ -58,6 +60,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	mgr.draining, mgr.total, mgr.free = h.Draining, h.CoresTotal, h.CoresFree
 	mgr.workerSum, mgr.workers = h.WorkerSum, h.Workers
 	mgr.doubts, mgr.parts = h.Doubts, len(h.Parts)
+	mgr.leader, mgr.term = node.Addr(h.Leader), h.Term
 	if h.WorkerSum >= mgr.place.workers {
 		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
 	}

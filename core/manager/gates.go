@@ -165,6 +165,8 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 	}
 	slices.Sort(hb.Gates)
 	hb.Doubts = m.doubts()
+	leader, term, _ := m.election.Leader()
+	hb.Leader, hb.Term = string(leader), term
 	env.Send(l.Stream, hb)
 }
 

@@ -1166,7 +1166,7 @@ func (z *MemberInfo) check() error {
 }
 
 func (z *NodeInfo) size() int {
-	n := 88
+	n := 95
 	n += sizeString(len(z.Node))
 	n += sizeUint(uint64(z.Role))
 	n += sizeString(len(z.Datacenter))
@@ -1178,6 +1178,7 @@ func (z *NodeInfo) size() int {
 	n += sizeString(len(z.By))
 	n++
 	n += sizeUint(uint64(z.Parts))
+	n++
 	return n
 }
 
@@ -1193,6 +1194,7 @@ func (z *NodeInfo) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.By))
 	h = node.Mix(h, bit(z.Draining))
 	h = node.Mix(h, uint64(z.Parts))
+	h = node.Mix(h, bit(z.Leader))
 	return h
 }
 
@@ -2888,7 +2890,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 91
+	n := 103
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -2911,6 +2913,8 @@ func (z *ManagerHeartbeat) size() int {
 	for i := range z.Doubts {
 		n += z.Doubts[i].size()
 	}
+	n += sizeString(len(z.Leader))
+	n += sizeUint(uint64(z.Term))
 	return n
 }
 
@@ -2937,6 +2941,8 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	for i := range z.Doubts {
 		h = z.Doubts[i].digest(h)
 	}
+	h = node.MixString(h, string(z.Leader))
+	h = node.Mix(h, uint64(z.Term))
 	return h
 }
 

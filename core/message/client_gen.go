@@ -1590,9 +1590,9 @@ func (z *JobWatch) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "node"
-	o = append(o, 0x8b, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = append(o, 0x8c, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
 	o = msgp.AppendString(o, z.Node)
 	// string "role"
 	o = append(o, 0xa4, 0x72, 0x6f, 0x6c, 0x65)
@@ -1624,6 +1624,9 @@ func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "parts"
 	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
 	o = msgp.AppendUint32(o, z.Parts)
+	// string "leader"
+	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
+	o = msgp.AppendBool(o, z.Leader)
 	return
 }
 
@@ -1771,6 +1774,17 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Parts")
 				return
 			}
+		case "leader":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leader")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Leader, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Leader")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1785,7 +1799,7 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *NodeInfo) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Node) + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 7 + msgp.DurationSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 12 + msgp.Uint64Size + 6 + msgp.StringPrefixSize + len(z.State) + 3 + msgp.StringPrefixSize + len(z.By) + 9 + msgp.BoolSize + 6 + msgp.Uint32Size + 7 + msgp.BoolSize
 	return
 }
 

@@ -36,6 +36,8 @@ type ManagerHeartbeat struct {
 	Parts      []PartRef    `msg:"parts"`  // parts that this manager owns and whose end is not acknowledged, by job
 	Gates      []string     `msg:"gates"`  // the configured set: one that differs is refused
 	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive, as this manager's membership has them, the first 64
+	Leader     string       `msg:"leader"` // address of the manager that leads the datacenter; empty when none is known
+	Term       uint64       `msg:"term"`   // in which it does
 }
 
 // HeartbeatAck answers a heartbeat, so that a peer which vanished without

@@ -728,9 +728,9 @@ func (z *JobRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 12
 	// string "datacenter"
-	o = append(o, 0x8a, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x8c, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -800,6 +800,12 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "leader"
+	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Leader)
+	// string "term"
+	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
+	o = msgp.AppendUint64(o, z.Term)
 	return
 }
 
@@ -1059,6 +1065,28 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "leader":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Leader")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Leader, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Leader")
+				return
+			}
+		case "term":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Term")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Term")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1089,6 +1117,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	for za0004 := range z.Doubts {
 		s += z.Doubts[za0004].Msgsize()
 	}
+	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size
 	return
 }
 
