@@ -18,6 +18,7 @@ type manager struct {
 	addr        node.Addr
 	place       *datacenter
 	stream      node.StreamID // 0 between two
+	former      node.StreamID // that stood when this one came
 	live        bool
 	draining    bool
 	heard       node.Instant
@@ -46,8 +47,9 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		}
 		return
 	}
-	// Sequences begin anew on each stream.
-	if mgr != nil && in.Stream == mgr.stream && h.Sequence <= mgr.sequence {
+	// Sequences begin anew on each stream, and two streams keep no order: what comes on
+	// the one before is older, whatever its number.
+	if mgr != nil && (in.Stream == mgr.stream && h.Sequence <= mgr.sequence || in.Stream == mgr.former && in.Stream != 0) {
 		m.ignore(env, in, "a newer one has arrived")
 		return
 	}
@@ -55,6 +57,9 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		if mgr = m.register(env, in, mgr, h.Datacenter); mgr == nil {
 			return
 		}
+	}
+	if mgr.stream != in.Stream {
+		mgr.former = mgr.stream
 	}
 	mgr.stream, mgr.heard, mgr.sequence = in.Stream, env.Now(), h.Sequence
 	mgr.draining, mgr.total, mgr.free = h.Draining, h.CoresTotal, h.CoresFree

@@ -170,3 +170,35 @@ func TestPostChoosesByItsSize(t *testing.T) {
 		t.Errorf("without a stream: got %q, want nothing", got)
 	}
 }
+
+// An answer counts on the stream of its question: numbers begin anew on each, and one
+// that was sent to the stream before answers nothing of this one.
+func TestAnswersOfAFormerStream(t *testing.T) {
+	c := newCaller()
+	w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, New: func() node.Machine { return c }})
+	w.Start()
+	m1 := node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"}
+	first := w.OpeningTo("m1:1")[0]
+	w.Opened(first, m1)
+	l := c.managers.To("m1:1")
+	l.Sequence = 7 // as after some heartbeats
+	w.Receive(first, &message.HeartbeatAck{Sequence: 7})
+	if !l.Registered {
+		t.Fatal("the answer to the newest heartbeat does not register")
+	}
+	w.Break(first, "reset")
+	w.Advance(time.Second)
+	second := w.OpeningTo("m1:1")[0]
+	w.Opened(second, m1)
+	if l.Sequence != 1 || l.Registered || c.managers.Of(first) != nil {
+		t.Fatalf("on the new stream: sequence %d, registered %v, and the old one stands: %v", l.Sequence, l.Registered, c.managers.Of(first) != nil)
+	}
+	w.Receive(second, &message.HeartbeatAck{Sequence: 7})
+	if l.Registered {
+		t.Error("an answer to a heartbeat of the former stream counts on this one")
+	}
+	w.Receive(second, &message.HeartbeatAck{Sequence: 1})
+	if !l.Registered {
+		t.Error("the answer to the first heartbeat of this stream does not count")
+	}
+}
