@@ -92,6 +92,15 @@ func (g *group) status() (c clusterJSON, ok bool) {
 	return c, p.code() == exitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
 }
 
+// led waits until a gate tells people whom it knows to lead.
+func (g *group) led(want string) {
+	g.t.Helper()
+	eventually(g.t, "a leader is known: "+want, patience, func() bool {
+		p := start(g.t, "status", "--cluster", "--gate", list(g.gates))
+		return p.code() == exitGood && matches("leader gate-[123], "+want+"\\n", p.out.String())
+	})
+}
+
 // owner waits until a gate that is not this one owns the job, and returns its id.
 func (g *group) owner(job, not string) (id string) {
 	g.t.Helper()
@@ -264,6 +273,7 @@ func TestLostMajority(t *testing.T) {
 	for _, id := range all {
 		g.nodes[id].await(`group-joined .*how=founded`)
 	}
+	g.led(`term \d+`)
 	recovering := slices.Concat([]string{"recover"}, g.settings("gate-1"))
 	for _, id := range all {
 		g.nodes[id].kill()
@@ -296,6 +306,7 @@ func TestLostMajority(t *testing.T) {
 		g.nodes[id].await(`group-joined .*how=rejoined`)
 		eventually(t, id+" is ready", patience, func() bool { return get(t, "http://"+g.admins[id]+"/readyz") == "ok\n" })
 	}
+	g.led(`term \d+ of epoch 1`)
 	g.nodes["gate-1"].signal(syscall.SIGTERM)
 	g.nodes["gate-1"].expect(exitGood)
 	run(t, exitFailed, append(recovering, "--unsafe")...).says("nothing was recovered: a majority of the configured set is alive")
