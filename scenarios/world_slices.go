@@ -34,7 +34,7 @@ func sliceWorlds() []Scenario {
 		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
 			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
 		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
-			Doc: "A manager is killed, and at the same moment two workers are cut off that may run its slices. Who takes the parts over hears nothing of these, and waits until they have stopped."},
+			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its parts over hears nothing of what they run, and waits until they have stopped."},
 		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
 			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A part belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
@@ -246,11 +246,14 @@ func buildCutAtTheBound(s *stage) {
 	})
 }
 
+// buildTakeoverBesideACut has the other managers forget what two workers listed, long
+// before one of them takes over.
 func buildTakeoverBesideACut(s *stage) {
-	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 15*time.Second, 1 })
-	s.slots(15*time.Second, func(_ int, at time.Duration) {
-		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1))})
-		s.fault(sim.Fault{At: at, For: 9 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 2))})
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 12*time.Second, 1 })
+	s.slots(18*time.Second, func(_ int, at time.Duration) {
+		dies := s.choose(s.managers, 1)
+		s.fault(sim.Fault{At: at, For: 15 * time.Second, Kind: sim.FaultPartition, Nodes: names(s.choose(s.workers, 2)), Peers: names(without(s.managers, dies...))})
+		s.fault(sim.Fault{At: at + 8*time.Second, For: 6 * time.Second, Kind: sim.FaultCrash, Nodes: names(dies)})
 	})
 }
 
