@@ -1,0 +1,119 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// majorityWorlds are those in which an owner acts between the beginning of a write and
+// its majority, if it ever does, and is then gone for good: who takes over knows
+// nothing of the write.
+func majorityWorlds() []Scenario {
+	return []Scenario{
+		{Name: "record-forgotten", Virtual: 4 * time.Minute, build: buildRecordForgotten,
+			Doc: "The records that managers write reach none of their fellows for up to two seconds, while everything else does; then they are killed, before their leases have run out. Nothing that no majority had was sent, acknowledged or counted: whoever takes over does it, and nothing runs twice."},
+		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, build: buildEpochForgotten,
+			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch; then one of old sends what had been ordered meanwhile. An order is obeyed when its epoch is on disk, so that none that was obeyed is followed by a lower one."},
+		{Name: "loss-forgotten", Virtual: 4 * time.Minute, build: buildLossForgotten,
+			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their slices are lost. Either another worker was given a slice, and what the first one tells counts no more; or it counts, and nobody was."},
+		{Name: "late-refusal", Virtual: 5 * time.Minute, build: buildLateRefusal,
+			Doc: "Managers refuse parts as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the part to no other manager: its job is somebody else's by then."},
+	}
+}
+
+// silent is a member of a group whose records reach nobody for a while: what it is
+// granted it is granted by a majority, what it writes after that none has, and it
+// renews nothing.
+type silent struct {
+	id       node.ID
+	from, to time.Duration
+}
+
+// silence engages a courier for such members.
+func (s *stage) silence(all []silent) {
+	s.world.Engage(func(l sim.Letter) bool {
+		now := s.world.Now()
+		f, ok := l.Message.(*message.LeaseFrame)
+		if !ok || !slices.ContainsFunc(all, func(x silent) bool { return x.id == l.From && x.from <= now && now < x.to }) {
+			return false
+		}
+		rest := *f
+		rest.Accepts = slices.DeleteFunc(slices.Clone(f.Accepts), func(a message.LeaseAccept) bool { return a.Seq > 0 })
+		if len(rest.Accepts) == len(f.Accepts) {
+			return false
+		}
+		l.Message = &rest
+		s.world.Deliver(l, now+200*time.Microsecond)
+		return true
+	})
+}
+
+// buildRecordForgotten has short jobs of two layers, so that each silence meets some in
+// every write.
+func buildRecordForgotten(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 900*time.Millisecond, 1500*time.Millisecond, 3 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	var all []silent
+	s.slots(7*time.Second, func(i int, at time.Duration) {
+		id := s.choose(s.managers, 1)
+		end := at + s.rand.Duration(600*time.Millisecond, 1900*time.Millisecond).Truncate(tick)
+		all = append(all, silent{id[0], at, end})
+		s.fault(sim.Fault{At: end, For: 3 * time.Second, Kind: sim.FaultCrash, Nodes: names(id)})
+	})
+	s.silence(all)
+}
+
+// buildEpochForgotten restarts the gate twice, and kills the manager each time when it
+// writes what the gate has told it. Then the gate is away for long, so that nobody but
+// the past speaks: what was ordered between the two is above what is on disk.
+func buildEpochForgotten(s *stage) {
+	t := smallTopology()
+	t.past = true
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 8*time.Second, 40*time.Second, 1, false })
+	gate, manager := names(s.gates), names(s.managers)
+	for at := 12 * time.Second; at < s.heal-30*time.Second; at += 34 * time.Second {
+		for _, again := range []time.Duration{at, at + 4*time.Second} {
+			s.fault(sim.Fault{At: again, For: time.Second, Kind: sim.FaultCrash, Nodes: gate})
+			s.fault(sim.Fault{At: again + time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: manager, Aim: "storing:lease/"})
+		}
+		s.fault(sim.Fault{At: at + 8*time.Second, For: 22 * time.Second, Kind: sim.FaultCrash, Nodes: gate})
+	}
+}
+
+// buildLossForgotten gives each worker a slice of each job, and cuts one of them off
+// until its slice is lost. It has the result by then, and tells it when it is back: before
+// the others do, which are cut off then. The manager's disk is slow: writing the loss
+// takes longer than waiting for the worker to have stopped.
+func buildLossForgotten(s *stage) {
+	const every = 16 * time.Second
+	t := smallTopology()
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.layers = every, 3*time.Second, uint32(t.workers*t.cores), false
+	})
+	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Nodes: names(s.managers), Value: 1000})
+	for at := 2*time.Second + every; at < s.heal-every; at += every { // as jobs are submitted
+		cut := s.choose(s.workers, 1)
+		s.fault(sim.Fault{At: at + 2500*time.Millisecond, For: s.rand.Duration(5200*time.Millisecond, 6*time.Second).Truncate(tick),
+			Kind: sim.FaultPartition, Nodes: names(cut), Peers: names(s.managers)})
+		s.fault(sim.Fault{At: at + 6*time.Second, For: 1500 * time.Millisecond, Kind: sim.FaultCrash, Nodes: names(s.managers), Aim: "storing:lease/"})
+		s.fault(sim.Fault{At: at + 8*time.Second, For: 3 * time.Second, Kind: sim.FaultPartition, Nodes: names(without(s.workers, cut...)), Peers: names(s.managers)})
+	}
+}
+
+// buildLateRefusal fills the managers' disks for a while, so that each refuses what it
+// was sent when it has waited for its disk, and stops gates between the two. Streams
+// keep what comes: it is the first that a gate hears when it goes on.
+func buildLateRefusal(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 1200*time.Millisecond, time.Second, 1, false })
+	s.slots(42*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: 6 * time.Second, Kind: sim.FaultDiskFull, Nodes: names(s.managers)})
+		s.fault(sim.Fault{At: at + s.rand.Duration(time.Second, 4*time.Second).Truncate(tick), For: s.rand.Duration(31*time.Second, 33*time.Second).Truncate(tick),
+			Kind: sim.FaultPause, Nodes: names(s.choose(s.gates, 1))})
+	})
+}
