@@ -14,7 +14,7 @@ import (
 // the fences are for.
 func worlds() []Scenario {
 	var all []Scenario
-	for _, some := range [][]Scenario{gateWorlds(), managerWorlds(), workerWorlds(), clientWorlds(), edgeWorlds()} {
+	for _, some := range [][]Scenario{gateWorlds(), managerWorlds(), workerWorlds(), clientWorlds(), edgeWorlds(), majorityWorlds()} {
 		all = append(all, some...)
 	}
 	return all
