@@ -23,6 +23,11 @@ func archives() []Scenario {
 		Doc:     "Three or five members keep files of a few bytes to dozens of kilobytes and fetch each other's, in datagrams or on the streams that they keep up between them, while streams break, half-open and fall silent, datagrams are lost, doubled, late and changed on their way, nodes crash in the middle of a write, disks fill up, and a minority of the disks is lost. What was told to be kept is fetched by everybody, to the byte; nobody says that no member has it; once healed all links stand.",
 		Virtual: 4 * time.Minute,
 		build:   buildFiles,
+	}, {
+		Name:    "files-kept",
+		Doc:     "Three or five members keep files on slow disks. In the very moment in which one is told that its file is kept, the power of all is lost, and less than half of the disks with it, that member's first. Everybody fetches the file all the same.",
+		Virtual: 70 * time.Second,
+		build:   buildFilesKept,
 	}}
 }
 
@@ -34,7 +39,8 @@ type filesWorld struct {
 	kept    []message.FileDigest // in the order of the first Kept of each
 	keepers map[node.ID]*keeper
 	written int
-	bends   bool // bytes change on their way: then a fellow's file is as good as missing
+	told    func(k *keeper) // a file of this one is kept; nil: nobody waits for it
+	bends   bool            // bytes change on their way, so that a fellow's file may be wrong
 }
 
 // filesMax bounds the files of one world.
@@ -55,7 +61,8 @@ type keeper struct {
 
 var _ node.Machine = (*keeper)(nil)
 
-func buildFiles(s *stage) {
+// keepersOf builds a group of them and starts it.
+func (s *stage) keepersOf() *filesWorld {
 	w := &filesWorld{stage: s, content: map[message.FileDigest][]byte{}, keepers: map[node.ID]*keeper{}}
 	n, chunk := 3+2*s.rand.Int(2), []int{2 << 10, 4 << 10, 16 << 10}[s.rand.Int(3)]
 	s.draw("%d members, chunks of %d bytes", n, chunk)
@@ -69,17 +76,43 @@ func buildFiles(s *stage) {
 	for _, id := range w.ids {
 		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
 	}
+	s.world.At(s.options.Virtual-time.Millisecond, w.judge)
+	return w
+}
+
+// buildFilesKept strikes once, after the first file that is kept on slow disks.
+func buildFilesKept(s *stage) {
+	w := s.keepersOf()
+	s.fault(sim.Fault{At: 3 * time.Second, Kind: sim.FaultDiskSlow, Value: 200})
+	strike := func(writer node.ID) {
+		order := append([]node.ID{writer}, s.choose(without(w.ids, writer), len(w.ids)-1)...)
+		for i, id := range order {
+			s.world.Crash(id)
+			if i < (len(order)-1)/2 {
+				s.world.Restore(id, nil)
+			}
+			s.world.At(s.world.Now()+500*time.Millisecond, func() { s.world.Start(id) })
+		}
+	}
+	s.world.At(5*time.Second, func() {
+		w.told = func(k *keeper) {
+			w.told = nil
+			s.world.At(s.world.Now(), func() { strike(k.id) })
+		}
+	})
+}
+
+func buildFiles(s *stage) {
+	w := s.keepersOf()
 	if w.bends = s.rand.Chance(1, 3); w.bends {
 		s.draw("bytes change")
 		s.world.Engage(w.change)
 	}
 	s.swarm(fileKinds())
-	order := slices.Clone(w.ids)
-	s.rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for _, id := range order[:s.rand.Int((n-1)/2+1)] {
+	n := len(w.ids)
+	for _, id := range s.choose(w.ids, n)[:s.rand.Int((n-1)/2+1)] {
 		s.fault(sim.Fault{At: s.drawTime(), For: s.rand.Duration(0, 10*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
 	}
-	s.world.At(s.options.Virtual-time.Millisecond, w.judge)
 }
 
 func fileKinds() []stormKind {
@@ -229,6 +262,9 @@ func (k *keeper) ask(env node.Env, d message.FileDigest, how func(node.Env, mess
 // heed judges what the archive tells.
 func (k *keeper) heed(env node.Env) {
 	for _, o := range k.files.Take() {
+		if o.Kind == archive.Kept && k.told != nil {
+			k.told(k)
+		}
 		if o.Kind != archive.Fetched {
 			delete(k.keeping, o.Ticket)
 		}
@@ -240,7 +276,9 @@ func (k *keeper) heed(env node.Env) {
 			if !bytes.Equal(o.Bytes, k.content[o.File]) {
 				k.violate(k.id, "T8", "file %v was fetched, and is not what was kept", o.File)
 			}
-		case o.Kind == archive.Failed && k.asked[o.Ticket] == o.File && errors.Is(o.Err, archive.ErrMissing) && !k.bends:
+		case o.Kind == archive.Failed && errors.Is(o.Err, archive.ErrDigest) && !k.bends:
+			k.violate(k.id, "T8", "file %v arrived otherwise than it was kept, and no byte changes here: %v", o.File, o.Err)
+		case o.Kind == archive.Failed && k.asked[o.Ticket] == o.File && errors.Is(o.Err, archive.ErrMissing):
 			k.violate(k.id, "T8", "file %v was kept, and is missing: %v", o.File, o.Err)
 		}
 	}

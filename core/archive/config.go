@@ -68,6 +68,7 @@ var (
 	ErrLength      = errors.New("a file has 1 byte to 4 MiB: make it smaller")
 	ErrFull        = errors.New("the archive is full: raise its bounds, or wait until finished jobs are swept")
 	ErrMissing     = errors.New("no member has the file")
+	ErrDigest      = errors.New("no member has the file as it was kept: what a fellow sent has another digest: its name is in the log, restart it, as it checks its files when it starts; others that are away may have it right")
 	ErrUnreachable = errors.New("no reachable member has the file: try again once the others are back")
 	ErrDropped     = errors.New("the file was dropped")
 )

@@ -15,7 +15,8 @@ type fetch struct {
 	begun   bool
 	at      int // fellow that is asked
 	tries   int // fellows that were asked before
-	missing int // fellows of this round that do not have it
+	missing int // fellows of this round that do not have it, or not as it was kept
+	bent    int // the latter
 	until   uint64
 	due     node.Instant
 }
@@ -124,14 +125,17 @@ func (a *Archive) fetchNext(env node.Env, f *file, missing bool) {
 	x.at = (x.at + 1) % len(a.fellows)
 	if x.tries%len(a.fellows) == 0 {
 		why := ErrUnreachable
-		if x.missing == len(a.fellows) {
+		switch {
+		case x.missing == len(a.fellows) && x.bent > 0:
+			why = ErrDigest
+		case x.missing == len(a.fellows):
 			why = ErrMissing
 		}
-		if why == ErrMissing || x.tries >= fetchRounds*len(a.fellows) {
+		if why != ErrUnreachable || x.tries >= fetchRounds*len(a.fellows) {
 			a.giveUp(env, f, why)
 			return
 		}
-		x.missing = 0
+		x.missing, x.bent = 0, 0
 	}
 	a.ask(env, f)
 }

@@ -84,7 +84,7 @@ func (g *group) judge(i int, o Outcome) {
 			g.t.Fatalf("node %d is told Fetched of %v with other bytes", i, o.File)
 		}
 	case Failed:
-		if !errors.Is(o.Err, ErrMissing) && !errors.Is(o.Err, ErrUnreachable) && !errors.Is(o.Err, ErrFull) {
+		if !errors.Is(o.Err, ErrMissing) && !errors.Is(o.Err, ErrDigest) && !errors.Is(o.Err, ErrUnreachable) && !errors.Is(o.Err, ErrFull) {
 			g.t.Fatalf("node %d is told: %v", i, o.Err)
 		}
 	}

@@ -164,6 +164,7 @@ func (a *Archive) whole(env node.Env, from node.Peer, f *file, m *message.FileCh
 			return false
 		}
 		a.restart(f)
+		f.fetch.bent++
 		a.fetchNext(env, f, true)
 		return false
 	}

@@ -139,7 +139,7 @@ func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
 		j.result = result
 	case o.Err != nil && !errors.Is(o.Err, archive.ErrMissing):
 		for _, w := range j.watchers {
-			m.refuseForRoom(env, w.stream, w.request, message.CodeQuorumUnavailable, "the result is at gates that do not answer: "+o.Err.Error())
+			m.refuseForRoom(env, w.stream, w.request, message.CodeQuorumUnavailable, "the result cannot be read: "+o.Err.Error())
 		}
 		m.unfollow(j)
 		return
