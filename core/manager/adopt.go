@@ -161,6 +161,12 @@ func (m *Machine) gathered(env node.Env, p *part, c *claim) {
 	m.derive(env, p)
 	m.announce(env, p)
 	switch {
+	case c.cancel != nil && c.cancel.Fence.Job < max(p.epoch, p.fence.Job):
+		// Whoever gave it has been passed, as the record says.
+		if l := m.gates.To(c.gate); l != nil && l.Stands {
+			m.refuseStale(env, l, p.job, c.cancel.Fence, p, "cancel")
+		}
+		m.answer(env, p)
 	case c.cancel != nil:
 		m.cancel(env, p, c.cancel)
 	case c.epoch() > p.fence.Job:
