@@ -24,6 +24,7 @@ type topology struct {
 	clients     int
 	retention   time.Duration // of managers, if not the default: how long they know what has ended
 	tight       bool          // they may keep little: world_memory.go
+	zero        bool          // all start at once, and their clocks begin at nothing
 	past        bool          // a gate and a manager that speak of what is over
 }
 
@@ -89,7 +90,11 @@ func (s *stage) cluster(t topology) {
 		}}))
 	}
 	for _, id := range s.nodes {
-		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
+		at := s.rand.Duration(0, time.Second)
+		if t.zero {
+			at = 0
+		}
+		s.world.At(at, func() { s.world.Start(id) })
 	}
 }
 
@@ -154,6 +159,9 @@ func (s *stage) addPast(id node.ID, role node.Role) node.ID {
 func (s *stage) add(spec sim.Spec) node.ID {
 	spec.Costs = costs()
 	spec.ClockOffset = s.rand.Duration(0, time.Hour)
+	if s.topology.zero {
+		spec.ClockOffset = -sim.ClockStart
+	}
 	spec.DriftPPM = int64(s.rand.N(2*driftMax+1)) - driftMax
 	s.world.Add(spec)
 	s.nodes = append(s.nodes, spec.ID)

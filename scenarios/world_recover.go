@@ -13,7 +13,22 @@ func recoverWorlds() []Scenario {
 	return []Scenario{{
 		Name: "groups-recovered", Virtual: 150 * time.Second, build: buildGroupsRecovered,
 		Doc: "Two of three gates, and two of three managers of a datacenter, lose their disks, with terms in them of which the third knows nothing, and each group is recovered from the disk that is left. Within ten seconds all know one leader. Then one of the blank ones loses its disk again and its registers join; before it is a voter it can only hear the one that was recovered. It is none until the third is heard. No term has two leaders.",
+	}, {
+		Name: "clocks-at-zero", Virtual: 160 * time.Second, build: buildClocksAtZero,
+		Doc: "All nodes start at one instant, at which their clocks read nothing, as on machines that have just booted. An instant of zero is not taken for never: within ten seconds each group has a leader that all know, nobody is given up, and every job completes, its leases and heartbeats included.",
 	}}
+}
+
+func buildClocksAtZero(s *stage) {
+	t := groupTopology()
+	t.zero = true
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.until = 3*time.Second, 4*time.Second, 3, 20*time.Second })
+	s.complete, s.served = true, true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.losesNobody(0, s.options.Virtual)
+	for _, w := range []*electoral{s.electoral(checker.GroupGates, s.gates), s.electoral(datacenter(0), s.managers)} {
+		w.agreed(10*time.Second, "ten seconds of running")
+	}
 }
 
 // electoral is one group of a cluster, and who leads it as its members have told.
@@ -76,7 +91,7 @@ func (w *electoral) agreed(at time.Duration, since string) {
 	w.world.At(at, func() {
 		for _, id := range w.ids {
 			if k := w.known[id]; k.Leader == "" || k.Leader != w.leads || k.Term != w.term {
-				w.checker.Violate("T11", w.record(id), "ten seconds after %s it takes %q for the leader of %s in term %d, and %q was elected last, in term %d",
+				w.checker.Violate("T11", w.record(id), "after %s it takes %q for the leader of %s in term %d, and %q was elected last, in term %d",
 					since, k.Leader, w.group, k.Term, w.leads, w.term)
 			}
 		}
@@ -131,7 +146,7 @@ func (w *electoral) losesMajority() {
 		w.world.Start(w.ids[0])
 	})
 	if w.options.Faults == nil {
-		w.agreed(recovered+11*time.Second, "all were back")
+		w.agreed(recovered+11*time.Second, "ten seconds of all being back")
 	}
 }
 
@@ -151,6 +166,6 @@ func (w *electoral) losesOneMore() {
 	w.between(at+2600*time.Millisecond, 10*time.Second, w.ids[2], w.ids[1]) // its registers have joined
 	w.crash(at-time.Millisecond, 400*time.Millisecond, func() node.ID { return w.ids[1] }, true)
 	if w.options.Faults == nil {
-		w.agreed(at+22*time.Second, "one that had lost its disk again could hear all")
+		w.agreed(at+22*time.Second, "ten seconds in which one that had lost its disk again could hear all")
 	}
 }

@@ -8,6 +8,9 @@ import (
 
 const million = 1_000_000
 
+// ClockStart is what clocks read when a world begins, but for their offsets.
+const ClockStart = time.Hour
+
 // DriftBound is how wrong a clock may run for protocols that count on a bound, in
 // parts per million: one in a hundred.
 const DriftBound = 10_000

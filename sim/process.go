@@ -54,7 +54,7 @@ func newProcess(w *World, s Spec, index uint32) *process {
 	}
 	p := &process{
 		w: w, spec: s, index: index, slow: 1, cost: s.Costs.Default,
-		clock:  clock{local: node.Instant(time.Hour).Add(s.ClockOffset), ppm: s.DriftPPM},
+		clock:  clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
 		box:    node.NewMailbox(s.Mailbox),
 		peer:   node.Peer{ID: s.ID, Role: s.Role},
 		disk:   newDisk(s.Disk, w.config.Seed, s.ID),

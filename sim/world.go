@@ -252,10 +252,10 @@ type Spec struct {
 	Place       string
 	New         func() node.Machine // called once an incarnation
 	Costs       Costs
-	Cores       int   // that executors can run on
-	Model       Model // what executors do; nil only without cores
-	Disk        Disk  // the zero Disk means DefaultDisk
-	ClockOffset time.Duration
+	Cores       int                // that executors can run on
+	Model       Model              // what executors do; nil only without cores
+	Disk        Disk               // the zero Disk means DefaultDisk
+	ClockOffset time.Duration      // from ClockStart
 	DriftPPM    int64              // of its clock, at most a tenth of a million either way
 	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
 }
