@@ -27,10 +27,11 @@ func (c *Collector) Reset() {
 		c.Body = nil
 	}
 	c.Body = c.Body[:0]
-	c.resetHead()
+	c.ResetHead()
 }
 
-func (c *Collector) resetHead() {
+// ResetHead forgets the head alone: that of an interim response.
+func (c *Collector) ResetHead() {
 	c.raw = c.raw[:0]
 	c.fields = c.fields[:0]
 }
@@ -65,14 +66,16 @@ func (c *Collector) Headers(name string) []string {
 	return all
 }
 
-func (c *Collector) limit() int64 {
+// BodyLimit is the largest body that is kept, in bytes.
+func (c *Collector) BodyLimit() int64 {
 	if c.Limit <= 0 {
 		return BodyLimitDefault
 	}
 	return c.Limit
 }
 
-func (c *Collector) addField(name, value []byte) {
+// AddField keeps a copy of one header field.
+func (c *Collector) AddField(name, value []byte) {
 	s := span{name: uint32(len(c.raw))}
 	c.raw = append(c.raw, name...)
 	s.value = uint32(len(c.raw))
@@ -90,7 +93,8 @@ func (c *Collector) foldField(more []byte) {
 	c.fields[len(c.fields)-1].end = uint32(len(c.raw))
 }
 
-func (c *Collector) expectBody(length int64) {
+// ExpectBody reserves room for a body whose length was told, as far as a word is worth.
+func (c *Collector) ExpectBody(length int64) {
 	if want := min(length, bodyFirst); int64(cap(c.Body)) < want {
 		c.Body = make([]byte, 0, want)
 	}

@@ -66,7 +66,7 @@ func (p *Parser) field(line []byte) error {
 	}
 	p.flags = p.flags&^flagFraming | flagField
 	if p.collector != nil {
-		p.collector.addField(name, value)
+		p.collector.AddField(name, value)
 	}
 	switch len(name) {
 	case len("Connection"):

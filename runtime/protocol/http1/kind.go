@@ -32,6 +32,12 @@ const (
 	KindTruncated      Kind = "truncated"
 	KindProtocol       Kind = "protocol"
 	KindTooLarge       Kind = "too_large"
+	KindRefusedStream  Kind = "refused_stream"
+	KindGoaway         Kind = "goaway"
+	KindStreamReset    Kind = "stream_reset"
+	KindFlowControl    Kind = "flow_control"
+	KindCompression    Kind = "compression"
+	KindFlood          Kind = "flood"
 	KindTimeout        Kind = "timeout"
 	KindWriteTimeout   Kind = "write_timeout"
 	KindCancelled      Kind = "cancelled"
@@ -67,8 +73,14 @@ func Kinds() []KindText {
 		{KindClosed, "the connection was closed before the response began"},
 		{KindReset, "the connection was reset"},
 		{KindTruncated, "the connection was closed in the middle of the response"},
-		{KindProtocol, "the response is not valid HTTP/1"},
+		{KindProtocol, "the response breaks the rules of its protocol"},
 		{KindTooLarge, "the response exceeds a limit"},
+		{KindRefusedStream, "the server refused the HTTP/2 stream unprocessed: more at once than it takes"},
+		{KindGoaway, "the server ended the HTTP/2 connection before it processed the request (GOAWAY)"},
+		{KindStreamReset, "the server reset the HTTP/2 stream before the response was whole"},
+		{KindFlowControl, "the server broke HTTP/2 flow control: more data than its window, or a window too large"},
+		{KindCompression, "the server's compressed header block (HPACK) cannot be decoded, or is a bomb"},
+		{KindFlood, "the server sent HTTP/2 frames without end that carry nothing"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},

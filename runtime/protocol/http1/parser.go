@@ -259,7 +259,7 @@ func (p *Parser) headEnd() error {
 	default:
 		p.state = stateSized
 		if p.collector != nil {
-			p.collector.expectBody(length)
+			p.collector.ExpectBody(length)
 		}
 	}
 	return nil
@@ -270,7 +270,7 @@ func (p *Parser) skipInterim() error {
 		return errInterim
 	}
 	if p.collector != nil {
-		p.collector.resetHead()
+		p.collector.ResetHead()
 	}
 	p.status, p.chunks.left = 0, 0
 	p.flags &= flagHead
@@ -281,7 +281,7 @@ func (p *Parser) skipInterim() error {
 
 func (p *Parser) limit() int64 {
 	if p.collector != nil {
-		return p.collector.limit()
+		return p.collector.BodyLimit()
 	}
 	return MaxBodyDiscarded
 }

@@ -1,0 +1,165 @@
+package http2
+
+// dataState is the DATA frame whose payload is being read.
+type dataState struct {
+	left   int // of the payload, padding included; 0 outside a frame
+	pad    int
+	length int // of the whole payload, as flow control counts it
+	stream uint32
+	ends   bool
+}
+
+// onData takes the head of a DATA frame and the length of its padding.
+func (c *Conn) onData(f frame, b []byte, on Handler) *fault {
+	if wrong := c.opened(f); wrong != nil {
+		return wrong
+	}
+	pad := 0
+	if f.flags&flagPadded != 0 {
+		if len(b) == 0 {
+			return faultFrameSize
+		}
+		if pad = int(b[0]); pad > f.length-1 {
+			return faultPadding
+		}
+	}
+	if c.recvWindow -= int64(f.length); c.recvWindow < 0 {
+		return faultOverWindow
+	}
+	body := f.length - len(b) - pad
+	c.data = dataState{
+		left: f.length - len(b), pad: pad, length: f.length,
+		stream: f.stream, ends: f.flags&flagEndStream != 0,
+	}
+	s := c.streams.find(f.stream)
+	if s == nil && !c.cancelled.has(f.stream) {
+		return faultClosedStream
+	}
+	if s == nil || body == 0 && !c.data.ends {
+		if wrong := c.nothing(); wrong != nil {
+			return wrong
+		}
+	} else {
+		c.idle = 0
+	}
+	if s != nil {
+		if s.recvWindow -= int64(f.length); s.recvWindow < 0 {
+			c.failStream(s, faultStreamOver, on)
+		} else if wrong := s.refuses(body); wrong != nil {
+			c.failStream(s, wrong, on)
+		}
+	}
+	if c.data.left == 0 {
+		c.dataEnd(on)
+	}
+	return nil
+}
+
+// refuses says why a stream cannot take so many more bytes of body.
+func (s *stream) refuses(body int) *fault {
+	switch {
+	case s.status == 0:
+		return faultDataFirst
+	case s.noBody && body > 0:
+		return faultNoBody
+	case s.length >= 0 && s.received+int64(body) > s.length:
+		return faultLengthOver
+	}
+	return nil
+}
+
+// dataPiece takes the next bytes of the frame's payload.
+func (c *Conn) dataPiece(b []byte, on Handler) {
+	body := min(len(b), c.data.left-c.data.pad)
+	c.data.left -= len(b)
+	if body > 0 {
+		if s := c.streams.find(c.data.stream); s != nil {
+			c.bodyPiece(s, b[:body], on)
+		}
+	}
+	if c.data.left == 0 {
+		c.dataEnd(on)
+	}
+}
+
+func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
+	over := false
+	if col := s.collector; col != nil {
+		if room := col.BodyLimit() - int64(len(col.Body)); int64(len(b)) > room {
+			b, over = b[:room], true // cut at the limit, however the bytes came
+		}
+		col.Body = append(col.Body, b...)
+	}
+	id := s.id
+	s.received += int64(len(b))
+	if len(b) > 0 {
+		on.Body(s.tag, b)
+	}
+	if over {
+		if s = c.streams.find(id); s != nil {
+			c.failStream(s, faultBodyLarge, on)
+		}
+	}
+}
+
+// dataEnd gives the server back the windows that the frame used, and ends the response if
+// the frame did.
+func (c *Conn) dataEnd(on Handler) {
+	if c.credit += int64(c.data.length); c.credit >= int64(c.config.Window)/2 {
+		c.window(0, int(c.credit))
+		c.recvWindow += c.credit
+		c.credit = 0
+	}
+	s := c.streams.find(c.data.stream)
+	switch {
+	case s == nil:
+	case c.data.ends:
+		c.finish(s, on)
+	default:
+		if s.credit += int64(c.data.length); s.credit >= int64(c.config.StreamWindow)/2 {
+			c.window(s.id, int(s.credit))
+			s.recvWindow += s.credit
+			s.credit = 0
+		}
+	}
+}
+
+// pump queues request bodies as far as both windows and the output allow, a frame a
+// stream in turn.
+func (c *Conn) pump() {
+	done := 0 // streams at the front that had their turn
+	for done < len(c.bodies) && c.sendWindow > 0 {
+		room := c.config.Output - (len(c.out) - c.sent) - frameHead
+		if room <= 0 {
+			break
+		}
+		id := c.bodies[done]
+		s := c.streams.find(id)
+		n := int(min(int64(len(s.body)), int64(c.peer.frame), int64(room), s.sendWindow, c.sendWindow))
+		flags := byte(0)
+		if n == len(s.body) {
+			flags = flagEndStream
+		}
+		c.out = append(appendFrame(c.out, n, typeData, flags, id), s.body[:n]...)
+		s.body = s.body[n:]
+		s.sendWindow -= int64(n)
+		c.sendWindow -= int64(n)
+		done++
+		if s.queued = len(s.body) > 0 && s.sendWindow > 0; s.queued {
+			c.bodies = append(c.bodies, id)
+		}
+		if done == cap(c.bodies)/2+1 {
+			c.bodies = c.bodies[:copy(c.bodies, c.bodies[done:])]
+			done = 0
+		}
+	}
+	c.bodies = c.bodies[:copy(c.bodies, c.bodies[done:])]
+}
+
+// queueBody puts a stream whose window opened in the queue of those that may send.
+func (c *Conn) queueBody(s *stream) {
+	if !s.queued && len(s.body) > 0 && s.sendWindow > 0 {
+		s.queued = true
+		c.bodies = append(c.bodies, s.id)
+	}
+}

@@ -1,0 +1,35 @@
+// Package http2 is the load engine's HTTP/2 client codec: the client's side of one
+// connection, from a request's bytes made once to responses read many times.
+//
+// It is not a client: it owns no socket, no clock, no goroutine, no retry and no pool,
+// and it decompresses no body. It follows RFC 9113 and RFC 7541. It departs in this:
+// requests use no dynamic table, so that a Call serves every connection; values with blanks
+// at their ends are accepted; more than one stream waits for the server's SETTINGS.
+//
+// Invariants:
+//
+//	P1 However the bytes of a connection are cut, the outcome is the same, as long as
+//	   Output is written in time.
+//	P2 No input makes the decoder panic, and what it keeps is bounded: a head of
+//	   http1.MaxHeadBytes, a dynamic table of 4,096 bytes, a body of the collector's limit,
+//	   Config.Output and what answers queue beyond it, idleMost frames that carry nothing.
+//	P3 A response that came whole, and the request that it answers, allocate nothing.
+//	P4 A stream ends once: in Done, in Failed, or in Cancel. A fault of the connection fails
+//	   every open stream; a fault of a stream fails that one.
+//	P5 Kinds refused_stream and goaway mean that the server never processed the request.
+//	P6 Every error has an http1.Kind; the engine groups by it.
+//
+// A turn of the loop: Feed what was read, Open what is due (from the handler, too), then
+// write Output once and say how much with Sent.
+//
+//	call, err := http2.Compile(http1.Request{Method: "GET", URL: "http://127.0.0.1:8080/"})
+//	var c http2.Conn
+//	c.Reset(http2.Config{Streams: 16})
+//	c.Open(&call, tag)
+//	n, err := socket.Write(c.Output())
+//	c.Sent(n)
+//	err = c.Feed(received, handler)
+//
+// Read codes.go, call.go, conn.go, frame.go, head.go, data.go, control.go, streams.go; then
+// HPACK: hpack.go, table.go, meaning.go, static.go, huffman.go.
+package http2
