@@ -27,7 +27,7 @@ var (
 	errChunkWaste = &Error{KindTooLarge, "chunk framing outweighs the data"}
 	errChunkSize  = &Error{KindProtocol, "a chunk's size is not a hexadecimal number"}
 	errChunkHuge  = &Error{KindTooLarge, "a chunk's size exceeds 1 TiB"}
-	errChunkEnd   = &Error{KindProtocol, "a chunk is not followed by a line end"}
+	errChunkEnd   = &Error{KindProtocol, "a chunk is not followed by CR LF"}
 )
 
 // lines cuts a byte stream into lines and keeps only a line that was cut in two.
@@ -121,14 +121,15 @@ func (c *Chunks) Next(b []byte) (n int, data []byte, done bool, err error) {
 }
 
 func (c *Chunks) lineEnd(b []byte) (int, error) {
-	// Only a lone CR can have been carried over, so the first byte tells early.
-	if len(c.carry) == 0 && b[0] != '\r' && b[0] != '\n' || len(c.carry) == 1 && b[0] != '\n' {
-		return 0, errChunkEnd
+	// A bare line feed is not enough: where a size is one too large, the data would end
+	// with the carriage return and nobody would notice.
+	const end = "\r\n"
+	for i := len(c.carry); i < len(end) && i-len(c.carry) < len(b); i++ {
+		if b[i-len(c.carry)] != end[i] {
+			return 0, errChunkEnd
+		}
 	}
-	if len(c.carry) == 0 && len(b) > 1 && b[0] == '\r' && b[1] != '\n' {
-		return 0, errChunkEnd
-	}
-	_, n, ok := c.next(b[:min(len(b), 2)], MaxChunkLine)
+	_, n, ok := c.next(b[:min(len(b), len(end)-len(c.carry))], MaxChunkLine)
 	if ok {
 		c.used, c.part = 0, chunkSize
 	}

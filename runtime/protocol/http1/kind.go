@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -152,6 +153,13 @@ func tlsKind(err error) Kind {
 		case "local error":
 			return KindTLS
 		}
+	}
+	// Other errors of crypto/tls have no type, but all begin alike.
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	if strings.HasPrefix(err.Error(), "tls: ") {
+		return KindTLS
 	}
 	return KindNone
 }

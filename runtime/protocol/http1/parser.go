@@ -40,6 +40,7 @@ const (
 	flagFraming                  // the last field said where the response ends
 	flagField                    // the head has a field
 	flagSurplus                  // bytes came after the response
+	flagSilent                   // the stream ended without a byte
 )
 
 var (
@@ -78,7 +79,7 @@ func (p *Parser) BytesBody() int64 { return p.body }
 
 // Started reports whether any byte of a response has come.
 func (p *Parser) Started() bool {
-	return p.state != stateStatus || len(p.chunks.carry) > 0 || p.interim > 0
+	return p.flags&flagSilent == 0 && (p.state != stateStatus || len(p.chunks.carry) > 0 || p.interim > 0)
 }
 
 // Done reports whether the response is whole.
@@ -143,6 +144,7 @@ func (p *Parser) FinishEOF() (done bool, err error) {
 		return false, errAfterError
 	case !p.Started():
 		p.state = stateFailed
+		p.flags |= flagSilent
 		return false, errClosed
 	}
 	p.state = stateFailed

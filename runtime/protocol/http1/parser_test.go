@@ -89,6 +89,9 @@ func TestResponses(t *testing.T) {
 		{name: "9: bad chunk size", in: ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", kind: KindProtocol, status: 200},
 		{name: "9: negative chunk size", in: ok + "Transfer-Encoding: chunked\r\n\r\n-1\r\n", kind: KindProtocol, status: 200},
 		{name: "9: chunk without its end", in: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n", kind: KindProtocol, status: 200, body: "abc"},
+		{name: "9: chunk one shorter than said", in: ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nbody\r\n0\r\n\r\n", kind: KindProtocol, status: 200, body: "body\r"},
+		{name: "9: chunk that ends with a bare line feed", in: ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\n0\r\n\r\n", kind: KindProtocol, status: 200, body: "body"},
+		{name: "chunk sizes that end with bare line feeds", in: ok + "Transfer-Encoding: chunked\r\n\r\n4\nbody\r\n0\n\n", status: 200, body: "body", reusable: true},
 		{name: "10: end before the last chunk", in: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", eof: true, kind: KindTruncated, status: 200, body: "abc"},
 		{name: "11: huge extension", in: ok + "Transfer-Encoding: chunked\r\n\r\n1;" + many("x", 5000) + "\r\na\r\n0\r\n\r\n", kind: KindTooLarge, status: 200},
 		{name: "11: many extensions", in: ok + "Transfer-Encoding: chunked\r\n\r\n" + many("1;"+many("x", 1000)+"\r\na\r\n", 30), kind: KindTooLarge, status: 200, body: many("a", 16)},
@@ -141,6 +144,20 @@ func TestResponses(t *testing.T) {
 				t.Errorf("input %.200q (-want +got):\n%s", tt.in, diff)
 			}
 		})
+	}
+}
+
+// Started tells of bytes, whatever became of them.
+func TestStarted(t *testing.T) {
+	for in, want := range map[string]bool{"": false, "H": true, "x": true, "HTTP/1.1 200 OK\r\n": true, "HTTP/1.1 100 Continue\r\n\r\n": true, small: true} {
+		var p Parser
+		p.Reset("GET")
+		_, _, _ = p.Feed([]byte(in)) // what it makes of them is not asked
+		before := p.Started()
+		_, _ = p.FinishEOF()
+		if before != want || p.Started() != want {
+			t.Errorf("%q: got %v and %v at the end, want %v", in, before, p.Started(), want)
+		}
 	}
 }
 
