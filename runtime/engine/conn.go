@@ -20,6 +20,7 @@ type conn struct {
 	deadline   int64
 	alarm      int64  // when the wheel fires for it; 0: not armed
 	generation uint32 // of fd: events of an older one are void
+	refused    uint16 // errno of a write that an answer may still explain; 0: none
 	fd         int32  // -1: not connected
 	sent       int32  // bytes of the request
 	step       int16  // -1: no request under way
@@ -37,14 +38,9 @@ func (l *loop) start(vu int32, step int, due int64) {
 	index := vu*int32(l.g.lanes) + int32(s.lane)
 	c := &l.conns[index]
 	l.accounts[step].started++
-	c.step, c.due, c.wrote, c.sent = int16(step), due, 0, 0
+	c.step, c.due, c.wrote, c.sent, c.refused = int16(step), due, 0, 0, 0
 	c.deadline = due + int64(s.timeout)
-	// A deadline only moves the alarm when it comes first: an alarm that rings too early
-	// is set again, which is far rarer than a request.
-	if c.alarm == 0 || c.alarm > c.deadline {
-		c.alarm = c.deadline
-		l.wheel.Set(index, c.deadline)
-	}
+	l.alarm(index, c.deadline)
 	c.parser.Reset(s.call.Method)
 	if c.fd >= 0 {
 		c.used = true
@@ -53,6 +49,15 @@ func (l *loop) start(vu int32, step int, due int64) {
 	}
 	c.first, c.tried = uint8(s.host.good.Load()), 0
 	l.dial(index)
+}
+
+// alarm makes the wheel fire for the connection. A deadline only moves the alarm when it
+// comes first: one that rings too early is set again, which is far rarer than a request.
+func (l *loop) alarm(index int32, at int64) {
+	if c := &l.conns[index]; c.alarm == 0 || c.alarm > at {
+		c.alarm = at
+		l.wheel.Set(index, at)
+	}
 }
 
 // dial tries the host's addresses in turn, beginning with the one that last did well. No
@@ -72,6 +77,8 @@ func (l *loop) dial(index int32) {
 			if err = l.poller.Add(fd, events, c.token(index)); err == nil {
 				if done {
 					l.write(index)
+				} else {
+					l.await(index)
 				}
 				return
 			}
@@ -87,6 +94,20 @@ func (l *loop) dial(index int32) {
 // address is the index of the address under trial. It counts from where this connection
 // began: others may find a better beginning meanwhile.
 func (c *conn) address(h *host) int { return (int(c.first) + int(c.tried)) % len(h.addrs) }
+
+// await gives the address its time. Where others are behind it, that is a part of what is
+// left, so that one that never answers does not take theirs; its alarm then says only that.
+func (l *loop) await(index int32) {
+	c := &l.conns[index]
+	l.alarm(index, c.deadline)
+	if left := c.untried(l.g.steps[c.step].host); left > 1 {
+		c.alarm = l.now + max(1, min(int64(addressPatience), (c.deadline-l.now)/int64(left)))
+		l.wheel.Set(index, c.alarm)
+	}
+}
+
+// untried counts the address under trial and those behind it.
+func (c *conn) untried(h *host) int { return len(h.addrs) - int(c.tried) }
 
 func (c *conn) token(index int32) uint64 { return uint64(c.generation)<<32 | uint64(uint32(index)) }
 
@@ -177,6 +198,7 @@ func (l *loop) watch(index int32, events uint32, blocked bool) {
 func (l *loop) unwritten(index int32, errno syscall.Errno) {
 	c := &l.conns[index]
 	if c.sent > 0 {
+		c.refused = uint16(errno)
 		l.watch(index, epoll.In, false)
 		return
 	}
@@ -195,13 +217,15 @@ func (l *loop) read(index int32) {
 			l.hangUp(c) // the end of an idle connection, or bytes that nobody asked for
 			return
 		case errno != 0:
-			l.fail(index, fmt.Errorf("read the response: %w", errno))
+			l.fail(index, readError(errno, c.parser.Started()))
 			return
 		}
 		l.accounts[c.step].bytesIn += uint64(n)
 		var done bool
 		var err error
-		if n == 0 {
+		if n == 0 && c.refused != 0 && !c.parser.Started() {
+			err = fmt.Errorf("write the request: %w", syscall.Errno(c.refused)) // an end by itself says less
+		} else if n == 0 {
 			done, err = c.parser.FinishEOF()
 		} else {
 			_, done, err = c.parser.Feed(l.buffer[:n])
@@ -283,8 +307,13 @@ func (l *loop) expire(index int32) {
 		return
 	}
 	if c.deadline > l.now {
-		c.alarm = c.deadline
-		l.wheel.Set(index, c.deadline)
+		if !c.connecting || c.untried(l.g.steps[c.step].host) == 1 {
+			l.alarm(index, c.deadline)
+			return
+		}
+		l.hangUp(c)
+		c.tried++
+		l.dial(index)
 		return
 	}
 	kind := http1.KindTimeout

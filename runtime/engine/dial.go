@@ -22,7 +22,8 @@ import (
 type link struct {
 	key    string // scheme and host:port
 	tcp    *net.TCPConn
-	stream net.Conn // tcp, or TLS over it
+	stream net.Conn // tcp, or TLS over wire
+	wire   *wire    // nil without TLS
 	raw    syscall.RawConn
 
 	used    bool // has carried a request before this one
@@ -66,20 +67,31 @@ func (k *link) readable(fd uintptr) bool {
 
 // read returns bytes that are valid until the next read or release.
 func (k *link) read() ([]byte, error) {
-	if k.stream != net.Conn(k.tcp) {
+	if k.wire != nil {
 		k.hold()
 		n, err := k.stream.Read(k.buffer[:])
+		if errors.Is(err, io.EOF) && k.wire.ended {
+			err = errNoNotify
+		}
 		return k.buffer[:n], err
 	}
 	switch err := k.raw.Read(k.poll); {
 	case err != nil:
 		return nil, err
 	case k.errno != 0:
-		return nil, fmt.Errorf("read the response: %w", k.errno)
+		return nil, readError(k.errno, k.heard)
 	case k.n == 0:
 		return nil, io.EOF
 	}
 	return k.buffer[:k.n], nil
+}
+
+// readError tells whether there was a part of a response before the connection broke.
+func readError(errno syscall.Errno, heard bool) error {
+	if heard {
+		return fmt.Errorf("read the rest of the response: %w", errno)
+	}
+	return fmt.Errorf("read the response: %w", errno)
 }
 
 // feed gives what a read brought to the parser.
@@ -96,14 +108,16 @@ func feed(p *http1.Parser, b []byte, err error) (bool, error) {
 }
 
 // stale tells of an idle connection that the server has closed, or that holds bytes which
-// nobody asked for. TLS may send tickets at any time: there only the end counts.
+// nobody asked for.
 func (k *link) stale() bool {
+	if k.wire != nil {
+		return k.staleTLS()
+	}
 	stale := false
 	err := k.raw.Control(func(fd uintptr) {
 		var one [1]byte
-		n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		plain := k.stream == net.Conn(k.tcp)
-		stale = err == nil && (n == 0 || plain) || err != nil && err != unix.EAGAIN && err != unix.EINTR
+		_, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		stale = err != unix.EAGAIN && err != unix.EINTR // the end too is something to read
 	})
 	return stale || err != nil
 }
@@ -193,7 +207,8 @@ func (k *link) secure(cfg *tls.Config, name string, deadline time.Time) error {
 	if err := k.tcp.SetDeadline(deadline); err != nil {
 		return err
 	}
-	secure := tls.Client(k.tcp, cfg)
+	k.wire = &wire{TCPConn: k.tcp, raw: k.raw}
+	secure := tls.Client(k.wire, cfg)
 	if err := secure.Handshake(); err != nil {
 		return explainTLS(err)
 	}
@@ -264,13 +279,23 @@ func lookup(ctx context.Context, c *http1.Call) ([]netip.AddrPort, error) {
 	return addrs, nil
 }
 
-// dial tries the addresses in turn, beginning with the one that last did well.
+// addressPatience is the most that one address of several may take to answer.
+const addressPatience = time.Second
+
+// dial tries the addresses in turn, beginning with the one that last did well. One that
+// never answers leaves time for those behind it.
 func (h *host) dial(ctx context.Context) (*net.TCPConn, error) {
 	dialer := net.Dialer{KeepAlive: -1}
 	first := int(h.good.Load())
 	var err error
 	for try := range h.addrs {
 		index := (first + try) % len(h.addrs)
+		if dialer.Timeout = 0; try+1 < len(h.addrs) {
+			dialer.Timeout = addressPatience
+			if deadline, ok := ctx.Deadline(); ok {
+				dialer.Timeout = min(addressPatience, max(1, time.Until(deadline)/time.Duration(len(h.addrs)-try)))
+			}
+		}
 		var c net.Conn
 		if c, err = dialer.DialContext(ctx, "tcp", h.addrs[index].String()); err == nil {
 			h.good.Store(int32(index))

@@ -22,7 +22,10 @@
 //	   what it took. Failures without an answer have no latency: they would flatter.
 //	G5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
 //	   of it here: kinds of errors, examples, log lines.
-//	G6 When Run returns, its goroutines and descriptors are gone.
+//	G6 A server may answer before it has the request: the answer counts, the rest is not
+//	   sent. Of a host's addresses, one that never answers leaves time for the others.
+//	   An end under TLS without close_notify ends no body that has no length.
+//	G7 When Run returns, its goroutines and descriptors are gone.
 //
 // Example:
 //
@@ -31,6 +34,6 @@
 //	})
 //
 // Read config.go, graph.go, account.go; the loop: loop.go, user.go, conn.go; the
-// goroutines: general.go, virtual.go, client.go, exchange.go, dial.go, redirect.go; then
-// result.go, limit.go, debug.go.
+// goroutines: general.go, virtual.go, client.go, exchange.go, send.go, dial.go, wire.go,
+// redirect.go; then result.go, limit.go, debug.go.
 package engine

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -112,6 +113,8 @@ func (v *virtual) judge(x *exchange, k *link, err error) {
 		kind = http1.KindConnectTimeout
 	case kind == http1.KindTimeout && !k.written:
 		kind = http1.KindWriteTimeout
+	case kind == http1.KindTruncated && k != nil && !k.heard:
+		kind = http1.KindClosed // nothing was there to be cut
 	case kind == http1.KindReset && k != nil && k.used && !k.heard:
 		kind = http1.KindClosed // by chance it looks like a reset or like an end
 	}
@@ -121,8 +124,8 @@ func (v *virtual) judge(x *exchange, k *link, err error) {
 // collectors are used only while a response comes, so that waiting costs no memory.
 var collectors = sync.Pool{New: func() any { return new(http1.Collector) }}
 
-// talk writes the request and reads until the response is whole. It tells whether all of
-// the request was written.
+// talk writes the request and reads the response. It tells whether all of the request was
+// written: a server may answer half-way, and its answer counts.
 func (v *virtual) talk(x *exchange, k *link, p *http1.Parser) (bool, error) {
 	defer k.release()
 	k.written, k.heard = false, false
@@ -132,33 +135,39 @@ func (v *virtual) talk(x *exchange, k *link, p *http1.Parser) (bool, error) {
 	if x.wrote == 0 {
 		x.wrote = v.r.now()
 	}
-	n, writeErr := k.stream.Write(x.call.Bytes)
+	s := k.send(x.call.Bytes)
+	if s.err != nil && s.n == 0 && s.done == nil {
+		return false, s.err // what the server may have said was no answer to it
+	}
+	err := v.hear(x, k, p)
+	n, writeErr := s.end(k)
 	x.bytesOut += uint64(n)
 	k.written = writeErr == nil
-	if writeErr != nil && n == 0 {
-		return false, writeErr
+	if err != nil && !k.heard && writeErr != nil && !errors.Is(writeErr, os.ErrDeadlineExceeded) {
+		err = writeErr // an end by itself says less
 	}
-	// After a cut write there may still be an answer: a server may refuse half-way.
+	return k.written, err
+}
+
+// hear reads until the response is whole.
+func (v *virtual) hear(x *exchange, k *link, p *http1.Parser) error {
 	var c *http1.Collector
 	for {
 		b, err := k.read()
 		x.bytesIn += uint64(len(b))
+		k.heard = k.heard || len(b) > 0
 		if len(b) > 0 && c == nil && (x.keep || x.redirects > 0) {
 			c = collectors.Get().(*http1.Collector)
 			defer collectors.Put(c)
 			p.Collect(c)
 		}
 		done, err := feed(p, b, err)
-		k.heard = p.Started()
 		if err != nil {
-			if writeErr != nil && !k.heard {
-				err = writeErr
-			}
-			return k.written, err
+			return err
 		}
 		if done {
 			x.collect(c)
-			return k.written, nil
+			return nil
 		}
 	}
 }

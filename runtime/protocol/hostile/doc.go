@@ -1,0 +1,31 @@
+// Package hostile is a catalogue of servers that are hostile, broken, or odd but
+// right, for tests of HTTP/1.1 and TLS clients.
+//
+// It is not a fuzzer (runtime/protocol/http1 has one, and this package's own test
+// spoils the catalogue's answers at random) and no load target (runtime/target is).
+// It follows RFC 9110, 9112 and 8446, and what other clients got wrong.
+//
+// Each entry is one behaviour and what a client must conclude from it: the kind of
+// the failure or the status, how much of a body it got, whether it may use the
+// connection again. A server plays its entry once and behaves well ever after, so
+// that the same run shows whether the next request is right.
+//
+// Invariants:
+//
+//	C1 Nothing that a test concludes depends on how fast the machine is. A client
+//	   needs its deadline only for entries whose Want is Late.
+//	C2 A server never reads or writes beyond Close, and Close leaves nothing.
+//	C3 Every request that reached the server is counted, whatever became of it.
+//
+// Example:
+//
+//	for _, e := range hostile.All() {
+//		s, err := hostile.Start(&e)
+//		... ask s.URL() until s.Proved() is closed, compare with e.Want ...
+//		s.Close()
+//	}
+//
+// Read entry.go, session.go, server.go, address.go; the catalogue: catalogue.go, then
+// heads.go, lengths.go, chunked.go, statuses.go, connections.go, bodies.go, redirects.go,
+// secure.go; what those need: certificates.go, records.go.
+package hostile

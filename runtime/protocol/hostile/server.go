@@ -1,0 +1,228 @@
+package hostile
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server plays one entry: hostile once, well-behaved ever after.
+type Server struct {
+	entry    *Entry
+	listener *net.TCPListener
+	first    []netip.AddrPort // addresses that take no connection
+	dead     []int            // their descriptors
+	closing  chan struct{}
+	proved   chan struct{}
+	once     sync.Once // closes proved
+	all      sync.WaitGroup
+
+	mu          sync.Mutex
+	open        map[net.Conn]struct{}
+	connections int
+	requests    int
+	hops        int
+	where       int // connection of the hostile request
+	again       bool
+}
+
+// NextBody is the body of a well-behaved answer.
+const NextBody = "next"
+
+const next = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n" + NextBody
+
+// Start serves the entry on a port of its own.
+func Start(e *Entry) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		entry: e, listener: l.(*net.TCPListener), open: map[net.Conn]struct{}{},
+		closing: make(chan struct{}), proved: make(chan struct{}),
+	}
+	if err := s.bury(e.Server.First); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	if e.Ask.Once {
+		return s, l.Close() // the port refuses now
+	}
+	s.all.Go(s.accept)
+	return s, nil
+}
+
+// URL is where the client sends its requests.
+func (s *Server) URL() string { return s.entry.Server.scheme() + "://" + s.listener.Addr().String() }
+
+// Addresses are those of the host in the order in which a resolver would give them.
+func (s *Server) Addresses() []netip.AddrPort {
+	return append(append([]netip.AddrPort(nil), s.first...), netip.MustParseAddrPort(s.listener.Addr().String()))
+}
+
+// Proved is closed when a client sends a request on a connection that has carried a
+// well-behaved answer: it can only do so if it took that answer. That request stays
+// without one.
+func (s *Server) Proved() <-chan struct{} { return s.proved }
+
+// Counts tells how many requests came, without those that followed a redirect, which are
+// the hops; and whether the request after the hostile one came on its connection.
+func (s *Server) Counts() (requests, hops int, reused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests, s.hops, s.again
+}
+
+// patience is how long connections may stay that the client does not close.
+const patience = time.Second
+
+// Close lets every connection come to its end, which the client brings about by closing
+// it, so that whatever was sent is counted; what stays is closed.
+func (s *Server) Close() {
+	close(s.closing)
+	_ = s.listener.Close()
+	force := time.AfterFunc(patience, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.open {
+			_ = c.Close()
+		}
+	})
+	s.all.Wait()
+	force.Stop()
+	s.unbury()
+}
+
+// wait sleeps unless the server is closed.
+func (s *Server) wait(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.AcceptTCP()
+		if err != nil {
+			return
+		}
+		_ = c.SetReadBuffer(64 << 10) // a large request soon fills it
+		s.mu.Lock()
+		s.open[c] = struct{}{}
+		s.connections++
+		number := s.connections
+		s.mu.Unlock()
+		s.all.Go(func() {
+			s.serve(c, number)
+			_ = c.Close()
+			s.mu.Lock()
+			delete(s.open, c)
+			s.mu.Unlock()
+		})
+	}
+}
+
+func (s *Server) serve(c *net.TCPConn, number int) {
+	n := &Session{Conn: c, TCP: c, Base: s.URL(), server: s, reader: bufio.NewReader(c)}
+	b := &s.entry.Server
+	if b.Accept != nil && number == 1 && !b.Accept(n) {
+		return
+	}
+	if b.scheme() == "https" {
+		cfg := honest()
+		if b.Secure != nil && number == 1 {
+			cfg = b.Secure()
+		}
+		n.tap = &tap{Conn: c}
+		secure := tls.Server(n.tap, cfg)
+		if secure.Handshake() != nil {
+			return
+		}
+		n.Conn, n.reader = secure, bufio.NewReader(secure)
+		defer secure.Close()
+	}
+	for n.head() && s.answer(n, number) {
+	}
+}
+
+// answer tells whether the connection goes on.
+func (s *Server) answer(n *Session, number int) bool {
+	if strings.HasPrefix(n.Path, "/hop") {
+		s.mu.Lock()
+		s.hops++
+		s.mu.Unlock()
+		return n.body() && s.entry.Server.Then(n)
+	}
+	s.mu.Lock()
+	s.requests++
+	turn := s.turn(number)
+	switch turn {
+	case 0:
+		s.where = number
+	case 1:
+		s.again = number == s.where
+	}
+	s.mu.Unlock()
+	if turn == 0 {
+		return s.misbehave(n)
+	}
+	if !n.body() {
+		return false
+	}
+	if turn > 0 && n.proved {
+		s.once.Do(func() { close(s.proved) })
+		return hold(n)
+	}
+	if n.method == "HEAD" {
+		n.Say(next[:len(next)-len(NextBody)])
+	} else {
+		n.Say(next)
+	}
+	n.proved = turn > 0
+	return true
+}
+
+// turn is 0 for the hostile request, less for those before it. Where the first connection
+// is the hostile one, its request may be read after the next one's, or never.
+func (s *Server) turn(number int) int {
+	turn := s.requests - 1 - s.entry.Ask.After
+	switch {
+	case s.entry.Server.Accept != nil && number == 1:
+		return 0
+	case s.entry.Server.Accept != nil || s.entry.Want.Unseen:
+		return max(1, turn)
+	}
+	return turn
+}
+
+func (s *Server) misbehave(n *Session) bool {
+	b := &s.entry.Server
+	if !b.Unread && !n.body() {
+		return false
+	}
+	if b.Answer != "" {
+		n.Say(b.Answer)
+	}
+	if b.Then == nil {
+		return true
+	}
+	return b.Then(n)
+}
+
+// sized is a response with a Content-Length.
+func sized(body string) string {
+	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
