@@ -496,6 +496,26 @@ func Name(k node.Kind) string {
 	return ""
 }
 
+func (z *AbortPlan) size() int {
+	n := 10
+	n += z.When.size()
+	n += sizeInt(int64(z.For))
+	return n
+}
+
+func (z *AbortPlan) digest(h uint64) uint64 {
+	h = z.When.digest(h)
+	h = node.Mix(h, uint64(z.For))
+	return h
+}
+
+func (z *AbortPlan) check() error {
+	if err := z.When.check(); err != nil {
+		return within("when", err)
+	}
+	return nil
+}
+
 func (z *DatacenterInfo) size() int {
 	n := 53
 	n += sizeString(len(z.Name))
@@ -1319,7 +1339,7 @@ func (z *Plan) check() error {
 }
 
 func (z *Program) size() int {
-	n := 37
+	n := 51
 	n += sizeString(len(z.Main))
 	n += sizeArray(len(z.Files))
 	for i := range z.Files {
@@ -1332,6 +1352,8 @@ func (z *Program) size() int {
 	n += sizeUint(uint64(z.VUs))
 	n += sizeInt(int64(z.Duration))
 	n += sizeUint(uint64(z.Seed))
+	n += sizeUint(uint64(z.Rate))
+	n += sizeInt(int64(z.RatePer))
 	return n
 }
 
@@ -1348,6 +1370,8 @@ func (z *Program) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.VUs))
 	h = node.Mix(h, uint64(z.Duration))
 	h = node.Mix(h, uint64(z.Seed))
+	h = node.Mix(h, uint64(z.Rate))
+	h = node.Mix(h, uint64(z.RatePer))
 	return h
 }
 
@@ -1501,6 +1525,25 @@ func (z *SliceRef) check() error {
 	return nil
 }
 
+func (z *StagePlan) size() int {
+	n := 19
+	n += sizeInt(int64(z.Duration))
+	n += sizeUint(uint64(z.VUs))
+	n += sizeUint(uint64(z.Rate))
+	return n
+}
+
+func (z *StagePlan) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Duration))
+	h = node.Mix(h, uint64(z.VUs))
+	h = node.Mix(h, uint64(z.Rate))
+	return h
+}
+
+func (z *StagePlan) check() error {
+	return nil
+}
+
 func (z *Stats) size() int {
 	n := 37
 	n += sizeUint(uint64(z.Active))
@@ -1565,7 +1608,7 @@ func (z *StatusCount) check() error {
 }
 
 func (z *StepPlan) size() int {
-	n := 28
+	n := 40
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeArray(len(z.After))
@@ -1574,6 +1617,11 @@ func (z *StepPlan) size() int {
 	}
 	n += sizeUint(uint64(z.Layer))
 	n += sizeString(len(z.Unit))
+	n += sizeUint(uint64(z.Weight))
+	n += sizeArray(len(z.Tags))
+	for i := range z.Tags {
+		n += z.Tags[i].size()
+	}
 	return n
 }
 
@@ -1586,6 +1634,11 @@ func (z *StepPlan) digest(h uint64) uint64 {
 	}
 	h = node.Mix(h, uint64(z.Layer))
 	h = node.MixString(h, string(z.Unit))
+	h = node.Mix(h, uint64(z.Weight))
+	h = node.Mix(h, uint64(len(z.Tags)))
+	for i := range z.Tags {
+		h = z.Tags[i].digest(h)
+	}
 	return h
 }
 
@@ -1595,6 +1648,11 @@ func (z *StepPlan) check() error {
 	}
 	if z.Kind == 0 {
 		return &MissingError{Path: "kind"}
+	}
+	for i := range z.Tags {
+		if err := z.Tags[i].check(); err != nil {
+			return within("tags", err)
+		}
 	}
 	return nil
 }
@@ -1677,6 +1735,26 @@ func (z *StepStats) check() error {
 	}
 	if err := z.Metric.check(); err != nil {
 		return within("metric", err)
+	}
+	return nil
+}
+
+func (z *Tag) size() int {
+	n := 12
+	n += sizeString(len(z.Name))
+	n += sizeString(len(z.Value))
+	return n
+}
+
+func (z *Tag) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.MixString(h, string(z.Value))
+	return h
+}
+
+func (z *Tag) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
 	}
 	return nil
 }
@@ -1770,7 +1848,7 @@ func (z *WorkerInfo) check() error {
 }
 
 func (z *WorkflowPlan) size() int {
-	n := 75
+	n := 234
 	n += sizeString(len(z.Name))
 	n++
 	n += sizeUint(uint64(z.VUs))
@@ -1791,6 +1869,39 @@ func (z *WorkflowPlan) size() int {
 	for i := range z.Thresholds {
 		n += z.Thresholds[i].size()
 	}
+	n += sizeUint(uint64(z.Iterations))
+	n += sizeUint(uint64(z.Rate))
+	n += sizeInt(int64(z.RatePer))
+	n++
+	n++
+	n += sizeArray(len(z.Stages))
+	for i := range z.Stages {
+		n += z.Stages[i].size()
+	}
+	n += sizeInt(int64(z.ThinkMax))
+	n += sizeInt(int64(z.Pace))
+	n += sizeInt(int64(z.GracefulStop))
+	n += sizeArray(len(z.StartAfter))
+	for i := range z.StartAfter {
+		n += sizeUint(uint64(z.StartAfter[i]))
+	}
+	n += sizeArray(len(z.AbortWhen))
+	for i := range z.AbortWhen {
+		n += z.AbortWhen[i].size()
+	}
+	n += sizeUint(uint64(z.Priority))
+	n += sizeUint(uint64(z.Session))
+	n += sizeUint(uint64(z.Connections))
+	n++
+	n += sizeArray(len(z.Tags))
+	for i := range z.Tags {
+		n += z.Tags[i].size()
+	}
+	n += sizeArray(len(z.Report))
+	for i := range z.Report {
+		n += sizeString(len(z.Report[i]))
+	}
+	n += sizeInt(int64(z.Interval))
 	return n
 }
 
@@ -1815,6 +1926,39 @@ func (z *WorkflowPlan) digest(h uint64) uint64 {
 	for i := range z.Thresholds {
 		h = z.Thresholds[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Iterations))
+	h = node.Mix(h, uint64(z.Rate))
+	h = node.Mix(h, uint64(z.RatePer))
+	h = node.Mix(h, bit(z.Poisson))
+	h = node.Mix(h, bit(z.Queue))
+	h = node.Mix(h, uint64(len(z.Stages)))
+	for i := range z.Stages {
+		h = z.Stages[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.ThinkMax))
+	h = node.Mix(h, uint64(z.Pace))
+	h = node.Mix(h, uint64(z.GracefulStop))
+	h = node.Mix(h, uint64(len(z.StartAfter)))
+	for i := range z.StartAfter {
+		h = node.Mix(h, uint64(z.StartAfter[i]))
+	}
+	h = node.Mix(h, uint64(len(z.AbortWhen)))
+	for i := range z.AbortWhen {
+		h = z.AbortWhen[i].digest(h)
+	}
+	h = node.Mix(h, uint64(z.Priority))
+	h = node.Mix(h, uint64(z.Session))
+	h = node.Mix(h, uint64(z.Connections))
+	h = node.Mix(h, bit(z.Weighted))
+	h = node.Mix(h, uint64(len(z.Tags)))
+	for i := range z.Tags {
+		h = z.Tags[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.Report)))
+	for i := range z.Report {
+		h = node.MixString(h, string(z.Report[i]))
+	}
+	h = node.Mix(h, uint64(z.Interval))
 	return h
 }
 
@@ -1836,6 +1980,21 @@ func (z *WorkflowPlan) check() error {
 	for i := range z.Thresholds {
 		if err := z.Thresholds[i].check(); err != nil {
 			return within("thresholds", err)
+		}
+	}
+	for i := range z.Stages {
+		if err := z.Stages[i].check(); err != nil {
+			return within("stages", err)
+		}
+	}
+	for i := range z.AbortWhen {
+		if err := z.AbortWhen[i].check(); err != nil {
+			return within("abort_when", err)
+		}
+	}
+	for i := range z.Tags {
+		if err := z.Tags[i].check(); err != nil {
+			return within("tags", err)
 		}
 	}
 	return nil

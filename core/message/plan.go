@@ -26,6 +26,8 @@ type Program struct {
 	VUs      uint64        `msg:"vus"`      // zero: as the file says
 	Duration time.Duration `msg:"duration"` // zero: as the file says
 	Seed     uint64        `msg:"seed"`     // of every random number of the virtual users
+	Rate     uint64        `msg:"rate"`     // zero: as the file says; else thousandths of a pass in RatePer
+	RatePer  time.Duration `msg:"rate_per"` // zero: a second
 }
 
 // StepKind tells what a step is.
@@ -49,6 +51,15 @@ type StepPlan struct {
 	After []uint32 `msg:"after"` // indices of earlier steps it waits for, ascending
 	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After
 	Unit  string   `msg:"unit"`  // of a metric: counter, rate, distribution
+
+	Weight uint32 `msg:"weight"` // of those that have one, a pass takes one; zero: every pass takes it
+	Tags   []Tag  `msg:"tags"`   // sorted by name
+}
+
+// Tag names something for reports.
+type Tag struct {
+	Name  string `msg:"name" require:"true"`
+	Value string `msg:"value"`
 }
 
 // ThresholdOp compares.
@@ -99,21 +110,6 @@ type Threshold struct {
 	Quantile  uint32      `msg:"quantile"` // parts per million
 	Op        ThresholdOp `msg:"op" require:"true"`
 	Bound     int64       `msg:"bound"` // in the unit of Of
-}
-
-// WorkflowPlan is one workflow as declared.
-type WorkflowPlan struct {
-	Name       string        `msg:"name" require:"true"`
-	Test       bool          `msg:"test"` // has a measured step
-	VUs        uint64        `msg:"vus" require:"true"`
-	Duration   time.Duration `msg:"duration"` // zero: one pass of each virtual user
-	Timeout    time.Duration `msg:"timeout" require:"true"`
-	Think      time.Duration `msg:"think"`
-	Cores      uint32        `msg:"cores"`   // zero: min(VUs, free)
-	Depends    []uint32      `msg:"depends"` // indices of workflows, ascending
-	Layer      uint32        `msg:"layer"`
-	Steps      []StepPlan    `msg:"steps"`
-	Thresholds []Threshold   `msg:"thresholds"`
 }
 
 // ParamPlan is one param() of the file.

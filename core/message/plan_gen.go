@@ -432,9 +432,9 @@ func (z *Plan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 8
 	// string "main"
-	o = append(o, 0x86, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
+	o = append(o, 0x88, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
 	o = msgp.AppendString(o, z.Main)
 	// string "files"
 	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
@@ -469,6 +469,12 @@ func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "seed"
 	o = append(o, 0xa4, 0x73, 0x65, 0x65, 0x64)
 	o = msgp.AppendUint64(o, z.Seed)
+	// string "rate"
+	o = append(o, 0xa4, 0x72, 0x61, 0x74, 0x65)
+	o = msgp.AppendUint64(o, z.Rate)
+	// string "rate_per"
+	o = append(o, 0xa8, 0x72, 0x61, 0x74, 0x65, 0x5f, 0x70, 0x65, 0x72)
+	o = msgp.AppendDuration(o, z.RatePer)
 	return
 }
 
@@ -699,6 +705,28 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Seed")
 				return
 			}
+		case "rate":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rate")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Rate, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rate")
+				return
+			}
+		case "rate_per":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RatePer")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.RatePer, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RatePer")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -721,7 +749,7 @@ func (z *Program) Msgsize() (s int) {
 	for za0002 := range z.Params {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Params[za0002].Name) + 6 + msgp.StringPrefixSize + len(z.Params[za0002].Value)
 	}
-	s += 4 + msgp.Uint64Size + 9 + msgp.DurationSize + 5 + msgp.Uint64Size
+	s += 4 + msgp.Uint64Size + 9 + msgp.DurationSize + 5 + msgp.Uint64Size + 5 + msgp.Uint64Size + 9 + msgp.DurationSize
 	return
 }
 
@@ -784,9 +812,9 @@ func (z StepKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 7
 	// string "name"
-	o = append(o, 0x85, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x87, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -803,6 +831,21 @@ func (z *StepPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "unit"
 	o = append(o, 0xa4, 0x75, 0x6e, 0x69, 0x74)
 	o = msgp.AppendString(o, z.Unit)
+	// string "weight"
+	o = append(o, 0xa6, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74)
+	o = msgp.AppendUint32(o, z.Weight)
+	// string "tags"
+	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+	for za0002 := range z.Tags {
+		// map header, size 2
+		// string "name"
+		o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Tags[za0002].Name)
+		// string "value"
+		o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+		o = msgp.AppendString(o, z.Tags[za0002].Value)
+	}
 	return
 }
 
@@ -905,6 +948,89 @@ func (z *StepPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Unit")
 				return
 			}
+		case "weight":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Weight")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Weight, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Weight")
+				return
+			}
+		case "tags":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Tags")
+				return
+			}
+			if zb0004 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Tags) >= int(zb0004) {
+				z.Tags = (z.Tags)[:zb0004]
+			} else {
+				z.Tags = make([]Tag, zb0004)
+			}
+			for za0002 := range z.Tags {
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Tags", za0002)
+					return
+				}
+				if zb0005 > z5f22147dlimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0005Dup [1]byte
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Tags", za0002)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "name":
+						if zb0005Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags", za0002, "Name")
+							return
+						}
+						zb0005Dup[0] |= 1 << 0
+						z.Tags[za0002].Name, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Tags", za0002, "Name")
+							return
+						}
+					case "value":
+						if zb0005Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags", za0002, "Value")
+							return
+						}
+						zb0005Dup[0] |= 1 << 1
+						z.Tags[za0002].Value, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Tags", za0002, "Value")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Tags", za0002)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -919,7 +1045,86 @@ func (z *StepPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *StepPlan) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.Uint8Size + 6 + msgp.ArrayHeaderSize + (len(z.After) * (msgp.Uint32Size)) + 6 + msgp.Uint32Size + 5 + msgp.StringPrefixSize + len(z.Unit)
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.Uint8Size + 6 + msgp.ArrayHeaderSize + (len(z.After) * (msgp.Uint32Size)) + 6 + msgp.Uint32Size + 5 + msgp.StringPrefixSize + len(z.Unit) + 7 + msgp.Uint32Size + 5 + msgp.ArrayHeaderSize
+	for za0002 := range z.Tags {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.Tags[za0002].Name) + 6 + msgp.StringPrefixSize + len(z.Tags[za0002].Value)
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z Tag) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "name"
+	o = append(o, 0x82, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "value"
+	o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+	o = msgp.AppendString(o, z.Value)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Tag) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z5f22147dlimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "value":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Value")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Value, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Value")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Tag) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + msgp.StringPrefixSize + len(z.Value)
 	return
 }
 
@@ -1134,282 +1339,5 @@ func (z *ThresholdOp) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ThresholdOp) Msgsize() (s int) {
 	s = msgp.Uint8Size
-	return
-}
-
-// MarshalMsg implements msgp.Marshaler
-func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
-	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
-	// string "name"
-	o = append(o, 0x8b, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "test"
-	o = append(o, 0xa4, 0x74, 0x65, 0x73, 0x74)
-	o = msgp.AppendBool(o, z.Test)
-	// string "vus"
-	o = append(o, 0xa3, 0x76, 0x75, 0x73)
-	o = msgp.AppendUint64(o, z.VUs)
-	// string "duration"
-	o = append(o, 0xa8, 0x64, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e)
-	o = msgp.AppendDuration(o, z.Duration)
-	// string "timeout"
-	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.Timeout)
-	// string "think"
-	o = append(o, 0xa5, 0x74, 0x68, 0x69, 0x6e, 0x6b)
-	o = msgp.AppendDuration(o, z.Think)
-	// string "cores"
-	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
-	o = msgp.AppendUint32(o, z.Cores)
-	// string "depends"
-	o = append(o, 0xa7, 0x64, 0x65, 0x70, 0x65, 0x6e, 0x64, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Depends)))
-	for za0001 := range z.Depends {
-		o = msgp.AppendUint32(o, z.Depends[za0001])
-	}
-	// string "layer"
-	o = append(o, 0xa5, 0x6c, 0x61, 0x79, 0x65, 0x72)
-	o = msgp.AppendUint32(o, z.Layer)
-	// string "steps"
-	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
-	for za0002 := range z.Steps {
-		o, err = z.Steps[za0002].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Steps", za0002)
-			return
-		}
-	}
-	// string "thresholds"
-	o = append(o, 0xaa, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Thresholds)))
-	for za0003 := range z.Thresholds {
-		o, err = z.Thresholds[za0003].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Thresholds", za0003)
-			return
-		}
-	}
-	return
-}
-
-// UnmarshalMsg implements msgp.Unmarshaler
-func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
-	var field []byte
-	_ = field
-	var zb0001 uint32
-	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
-	if err != nil {
-		err = msgp.WrapError(err)
-		return
-	}
-	if zb0001 > z5f22147dlimitMaps {
-		err = msgp.ErrLimitExceeded
-		return
-	}
-	var zb0001Dup [2]byte
-	for zb0001 > 0 {
-		zb0001--
-		field, bts, err = msgp.ReadMapKeyZC(bts)
-		if err != nil {
-			err = msgp.WrapError(err)
-			return
-		}
-		switch msgp.UnsafeString(field) {
-		case "name":
-			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
-				return
-			}
-			zb0001Dup[0] |= 1 << 0
-			z.Name, bts, err = msgp.ReadStringBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Name")
-				return
-			}
-		case "test":
-			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Test")
-				return
-			}
-			zb0001Dup[0] |= 1 << 1
-			z.Test, bts, err = msgp.ReadBoolBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Test")
-				return
-			}
-		case "vus":
-			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "VUs")
-				return
-			}
-			zb0001Dup[0] |= 1 << 2
-			z.VUs, bts, err = msgp.ReadUint64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "VUs")
-				return
-			}
-		case "duration":
-			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Duration")
-				return
-			}
-			zb0001Dup[0] |= 1 << 3
-			z.Duration, bts, err = msgp.ReadDurationBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Duration")
-				return
-			}
-		case "timeout":
-			if zb0001Dup[0]&(1<<4) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Timeout")
-				return
-			}
-			zb0001Dup[0] |= 1 << 4
-			z.Timeout, bts, err = msgp.ReadDurationBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Timeout")
-				return
-			}
-		case "think":
-			if zb0001Dup[0]&(1<<5) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Think")
-				return
-			}
-			zb0001Dup[0] |= 1 << 5
-			z.Think, bts, err = msgp.ReadDurationBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Think")
-				return
-			}
-		case "cores":
-			if zb0001Dup[0]&(1<<6) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Cores")
-				return
-			}
-			zb0001Dup[0] |= 1 << 6
-			z.Cores, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Cores")
-				return
-			}
-		case "depends":
-			if zb0001Dup[0]&(1<<7) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Depends")
-				return
-			}
-			zb0001Dup[0] |= 1 << 7
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Depends")
-				return
-			}
-			if zb0002 > z5f22147dlimitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.Depends) >= int(zb0002) {
-				z.Depends = (z.Depends)[:zb0002]
-			} else {
-				z.Depends = make([]uint32, zb0002)
-			}
-			for za0001 := range z.Depends {
-				z.Depends[za0001], bts, err = msgp.ReadUint32Bytes(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Depends", za0001)
-					return
-				}
-			}
-		case "layer":
-			if zb0001Dup[1]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Layer")
-				return
-			}
-			zb0001Dup[1] |= 1 << 0
-			z.Layer, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Layer")
-				return
-			}
-		case "steps":
-			if zb0001Dup[1]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
-				return
-			}
-			zb0001Dup[1] |= 1 << 1
-			var zb0003 uint32
-			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Steps")
-				return
-			}
-			if zb0003 > z5f22147dlimitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.Steps) >= int(zb0003) {
-				z.Steps = (z.Steps)[:zb0003]
-			} else {
-				z.Steps = make([]StepPlan, zb0003)
-			}
-			for za0002 := range z.Steps {
-				bts, err = z.Steps[za0002].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Steps", za0002)
-					return
-				}
-			}
-		case "thresholds":
-			if zb0001Dup[1]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Thresholds")
-				return
-			}
-			zb0001Dup[1] |= 1 << 2
-			var zb0004 uint32
-			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Thresholds")
-				return
-			}
-			if zb0004 > z5f22147dlimitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.Thresholds) >= int(zb0004) {
-				z.Thresholds = (z.Thresholds)[:zb0004]
-			} else {
-				z.Thresholds = make([]Threshold, zb0004)
-			}
-			for za0003 := range z.Thresholds {
-				bts, err = z.Thresholds[za0003].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Thresholds", za0003)
-					return
-				}
-			}
-		default:
-			bts, err = msgp.Skip(bts)
-			if err != nil {
-				err = msgp.WrapError(err)
-				return
-			}
-		}
-	}
-	o = bts
-	return
-}
-
-// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *WorkflowPlan) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + msgp.BoolSize + 4 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 6 + msgp.DurationSize + 6 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize + (len(z.Depends) * (msgp.Uint32Size)) + 6 + msgp.Uint32Size + 6 + msgp.ArrayHeaderSize
-	for za0002 := range z.Steps {
-		s += z.Steps[za0002].Msgsize()
-	}
-	s += 11 + msgp.ArrayHeaderSize
-	for za0003 := range z.Thresholds {
-		s += z.Thresholds[za0003].Msgsize()
-	}
 	return
 }

@@ -1,0 +1,88 @@
+package message
+
+//msgp:limit arrays:4096 maps:64 marshal:false
+//msgp:noduplicates
+
+import "time"
+
+// StagePlan is one stretch of a workflow's load: it goes in a straight line from
+// where the stage before ended to the value of this one, or jumps there if it
+// takes no time. Stages of one workflow are all of VUs or all of Rate.
+type StagePlan struct {
+	Duration time.Duration `msg:"duration"`
+	VUs      uint64        `msg:"vus"`
+	Rate     uint64        `msg:"rate"` // in the unit of the workflow's
+}
+
+// AbortPlan ends a workflow, FAILED, when its condition has held for so long.
+type AbortPlan struct {
+	When Threshold     `msg:"when"`
+	For  time.Duration `msg:"for"`
+}
+
+// Importance says which share of a datacenter's cores a workflow may take, and
+// which it waits for.
+type Importance uint8
+
+// The priorities of a workflow: the least and the most of all cores.
+const (
+	PriorityAuto      Importance = iota // none .. all
+	PriorityLow                         // none .. a quarter
+	PriorityNormal                      // a quarter .. three quarters
+	PriorityHigh                        // three quarters .. all
+	PriorityExclusive                   // all
+)
+
+// SessionMode says what a virtual user keeps from pass to pass.
+type SessionMode uint8
+
+// The sessions.
+const (
+	SessionVU   SessionMode = iota // its cookies and connections
+	SessionNone                    // nothing: each pass begins as a stranger
+)
+
+// WorkflowPlan is one workflow as declared.
+//
+// It is closed, its virtual users go round, unless Rate or the Rate of a stage
+// is above zero: then it is open, passes begin when they are due, and VUs is how
+// many may be under way. core/load says when which pass begins.
+type WorkflowPlan struct {
+	Name       string        `msg:"name" require:"true"`
+	Test       bool          `msg:"test"`               // has a measured step
+	VUs        uint64        `msg:"vus" require:"true"` // at the same time, at most
+	Duration   time.Duration `msg:"duration"`           // all stages, if there are any; zero: until Iterations, or one pass of each virtual user
+	Timeout    time.Duration `msg:"timeout" require:"true"`
+	Think      time.Duration `msg:"think"`
+	Cores      uint32        `msg:"cores"`   // zero: min(VUs, free)
+	Depends    []uint32      `msg:"depends"` // indices of workflows, ascending
+	Layer      uint32        `msg:"layer"`   // 1 + the highest of Depends and StartAfter, 0 without
+	Steps      []StepPlan    `msg:"steps"`
+	Thresholds []Threshold   `msg:"thresholds"`
+
+	Iterations uint64        `msg:"iterations"` // passes of all virtual users together; zero: until Duration
+	Rate       uint64        `msg:"rate"`       // thousandths of a pass in RatePer: of the whole run, or where the stages begin
+	RatePer    time.Duration `msg:"rate_per"`   // zero: a second
+	Poisson    bool          `msg:"poisson"`    // arrivals, else even
+	Queue      bool          `msg:"queue"`      // a pass that finds no virtual user free waits for one, else it is dropped
+	Stages     []StagePlan   `msg:"stages"`
+
+	ThinkMax     time.Duration `msg:"think_max"`     // zero: Think exactly, else between both
+	Pace         time.Duration `msg:"pace"`          // from one begin of a virtual user's passes to the next, at least
+	GracefulStop time.Duration `msg:"graceful_stop"` // for what is under way at the end; zero: GracefulStopDefault
+
+	StartAfter []uint32    `msg:"start_after"` // indices of workflows that must have ended, however they did, ascending
+	AbortWhen  []AbortPlan `msg:"abort_when"`
+	Priority   Importance  `msg:"priority"`
+
+	Session     SessionMode   `msg:"session"`
+	Connections uint32        `msg:"connections"` // of an executor, shared by its virtual users; zero: each has its own
+	Weighted    bool          `msg:"weighted"`    // some of Steps have a weight
+	Tags        []Tag         `msg:"tags"`        // sorted by name
+	Report      []string      `msg:"report"`      // KIND=WHERE: what whoever follows the run writes of it
+	Interval    time.Duration `msg:"interval"`    // between the points of its curves; zero: as told
+}
+
+// GracefulStopDefault is how long a workflow that does not say it waits for what
+// is under way at its end.
+const GracefulStopDefault = 30 * time.Second
