@@ -34,6 +34,9 @@ func (c *Checker) leaks(now, bound time.Duration) {
 		if w == nil {
 			continue
 		}
+		if _, running, known := c.clock(id, w.incarnation); known && !running {
+			continue // it has died since, and its executors with it
+		}
 		for _, core := range slices.Sorted(maps.Keys(w.holder)) {
 			run := w.holder[core]
 			if j := c.jobs[run.slice.Job]; j != nil && j.state.Terminal() && j.ended <= now-bound && j.ended < w.heard {

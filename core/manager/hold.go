@@ -24,12 +24,14 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	}
 	delete(m.gone, o.Job)
 	delete(m.ended, o.Job)
-	if o.Fresh && c.gate != "" {
-		m.begin(env, o, c)
+	if o.Fresh && len(o.Record) == 0 {
+		// It was to be taken over, but a majority has forgotten it: it ended long ago. A
+		// gate that wants it begun anew asks again.
+		m.leases.Release(env, o.Job)
 		return
 	}
-	if o.Fresh { // a majority has forgotten it: it ended long ago
-		m.leases.Release(env, o.Job)
+	if o.Fresh {
+		m.begin(env, o, c)
 		return
 	}
 	if file, ok := spillOf(o.Record); ok {
