@@ -133,7 +133,7 @@ func (m *mutant) build(dir string) (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "planted")
-	out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", bin, "hyperscale/scenarios").CombinedOutput()
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, "hyperscale/scenarios").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
