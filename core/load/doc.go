@@ -1,0 +1,39 @@
+// Package load says when which pass of a workflow begins, and which virtual user
+// begins it, so that executors that never talk to each other make one load.
+//
+// It is not an engine: it reads no clock and begins nothing. It does not check
+// plans either: core/workflow refuses what is wrong in a file, core/gate what is
+// wrong in a message; what slips through both is bounded here and harmless.
+//
+// Source: docs/workflows.md, "Load". The spreading is a Weyl sequence by the
+// golden section: of any stretch of it every interval has its share (the
+// three-distance theorem). Poisson processes are made by inversion.
+//
+// Arrival k of a workflow is due at T(k), when the area below its rate's curve
+// reaches k (even arrivals) or the sum of k+1 exponential draws (Poisson). It is
+// for virtual user s(k) = k * stride mod VUs, and begun by the executor that has
+// that one: if it is busy, by any other of this executor. rank is the inverse of s;
+// of a closed workflow with stages, user u is active while rank(u) is below the
+// curve.
+//
+// Invariants:
+//
+//	O1 Integers only. All of it is a function of the plan and the seed: the same
+//	   in every executor, on every machine.
+//	O2 However the users are cut, each arrival is begun once: the arrivals of the
+//	   parts are a partition of all arrivals. So are iterations.
+//	O3 At any time the number of even arrivals that were due differs from the
+//	   area below the curve by less than one; T never falls.
+//	O4 An executor's share of any stretch of arrivals is off by a few, whatever
+//	   the stretch and the cut are.
+//	O5 Nothing is allocated but by the functions called New.
+//
+// Example:
+//
+//	a := load.NewArrivals(plan, seed, firstVU, vus)
+//	for arrival, ok := a.Next(); ok; arrival, ok = a.Next() {
+//		// at arrival.Due begin pass number arrival.K
+//	}
+//
+// Read spread.go, curve.go, area.go, arrivals.go, exponential.go, mix.go.
+package load
