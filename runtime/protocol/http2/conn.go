@@ -57,6 +57,7 @@ type Conn struct {
 	out    []byte
 	sent   int      // of out
 	bodies []uint32 // streams that have body left and window for it, in turn
+	due    []uint32 // whose windows are to be given back, 0 is the connection
 
 	carry       []byte // the beginning of a unit
 	block       []byte // a header block in pieces
@@ -96,7 +97,7 @@ func (c *Conn) Reset(config Config) {
 	c.streams.reset()
 	*c = Conn{
 		config: config,
-		out:    c.out[:0], carry: c.carry[:0], block: c.block[:0], bodies: c.bodies[:0],
+		out:    c.out[:0], carry: c.carry[:0], block: c.block[:0], bodies: c.bodies[:0], due: c.due[:0],
 		decoder: c.decoder, streams: c.streams,
 		next: 1, table: tableMost,
 		sendWindow: windowFirst, recvWindow: int64(config.Window),
@@ -191,6 +192,9 @@ func (c *Conn) Shutdown() {
 // Output is what to write next, valid until the next call of another method. One buffer
 // holds all streams' frames, so that a turn of the loop costs one write.
 func (c *Conn) Output() []byte {
+	if len(c.due) > 0 && c.err == nil {
+		c.giveBack()
+	}
 	if len(c.bodies) > 0 {
 		c.pump()
 	}

@@ -105,6 +105,30 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
+// 55: windows are given back at their half, and what a server sends within them never ends.
+func TestWindowsAreGivenBack(t *testing.T) {
+	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
+	c, on := started(t, Config{Window: windowFirst, StreamWindow: windowFirst})
+	id := c.Open(call, 1)
+	c.Sent(len(c.Output()))
+	large := strings.Repeat("x", frameMost)
+	next := script{}.head(id, 0, ":status", "200")
+	for range 100 {
+		next = next.data(id, 0, large).data(id, 0, large)
+		if err := c.Feed(next, on); err != nil {
+			t.Fatal(err)
+		}
+		if got := frames(t, c.Output()); got != "window 0 32768, window 1 32768" {
+			t.Fatalf("got %q sent, want both windows given back", got)
+		}
+		c.Sent(len(c.Output()))
+		next = nil
+	}
+	if got := on.of(1); got.Body != 200*frameMost || got.Failed != 0 {
+		t.Errorf("got %+v, want %d bytes", got, 200*frameMost)
+	}
+}
+
 func TestHandlerMayOpenAndCancel(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, on := started(t, Config{Streams: 2})

@@ -102,13 +102,11 @@ func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
 	}
 }
 
-// dataEnd gives the server back the windows that the frame used, and ends the response if
-// the frame did.
+// dataEnd notes what the server is owed for the frame, and ends the response if it did.
 func (c *Conn) dataEnd(on Handler) {
-	if c.credit += int64(c.data.length); c.credit >= int64(c.config.Window)/2 {
-		c.window(0, int(c.credit))
-		c.recvWindow += c.credit
-		c.credit = 0
+	before := c.credit
+	if c.credit += int64(c.data.length); isDue(before, c.credit, c.config.Window) {
+		c.due = append(c.due, 0)
 	}
 	s := c.streams.find(c.data.stream)
 	switch {
@@ -116,12 +114,34 @@ func (c *Conn) dataEnd(on Handler) {
 	case c.data.ends:
 		c.finish(s, on)
 	default:
-		if s.credit += int64(c.data.length); s.credit >= int64(c.config.StreamWindow)/2 {
-			c.window(s.id, int(s.credit))
+		before = s.credit
+		if s.credit += int64(c.data.length); isDue(before, s.credit, c.config.StreamWindow) {
+			c.due = append(c.due, s.id)
+		}
+	}
+}
+
+// isDue reports whether a credit has just reached half of its window.
+func isDue(before, credit int64, window int) bool {
+	half := int64(window) / 2
+	return before < half && credit >= half
+}
+
+// giveBack queues WINDOW_UPDATEs. A credit counts from here on, and not from when its bytes
+// came: before we have written it the server cannot know of it.
+func (c *Conn) giveBack() {
+	for _, id := range c.due {
+		if id == 0 {
+			c.window(0, int(c.credit))
+			c.recvWindow += c.credit
+			c.credit = 0
+		} else if s := c.streams.find(id); s != nil {
+			c.window(id, int(s.credit))
 			s.recvWindow += s.credit
 			s.credit = 0
 		}
 	}
+	c.due = c.due[:0]
 }
 
 // pump queues request bodies as far as both windows and the output allow, a frame a

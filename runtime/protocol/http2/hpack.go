@@ -1,6 +1,10 @@
 package http2
 
-import "hyperscale/runtime/protocol/http1"
+import (
+	"bytes"
+
+	"hyperscale/runtime/protocol/http1"
+)
 
 var (
 	errIndex    = &http1.Error{Kind: http1.KindCompression, Detail: "a header block refers to a table entry that does not exist"}
@@ -18,10 +22,24 @@ type decoder struct {
 	table table
 	name  []byte // scratch
 	value []byte
+	last  memo
 }
+
+// memo is the last block that nobody collected, with what it said. A server that is under
+// load says the same again and again; while the table stands still, the same bytes mean
+// the same.
+type memo struct {
+	block   []byte
+	changes uint64 // table.changes of then
+	head    head
+}
+
+// memoMost is the largest block remembered, in bytes: an ordinary head, once a connection.
+const memoMost = 256
 
 func (d *decoder) reset() {
 	d.table.reset()
+	d.last.block = d.last.block[:0]
 	if cap(d.value) > tableMost || cap(d.name) > tableMost {
 		d.name, d.value = nil, nil
 	}
@@ -30,6 +48,23 @@ func (d *decoder) reset() {
 // decode takes one whole block. An error spends the connection: the table is then not
 // what the peer believes it to be.
 func (d *decoder) decode(b []byte, h *head) *http1.Error {
+	if h.collector != nil || h.trailer || len(b) > memoMost || len(b) == 0 {
+		return d.fields(b, h)
+	}
+	m := &d.last
+	if m.changes == d.table.changes && bytes.Equal(m.block, b) {
+		*h = m.head
+		return nil
+	}
+	m.changes, m.block = d.table.changes, m.block[:0]
+	err := d.fields(b, h)
+	if err == nil && m.changes == d.table.changes {
+		m.block, m.head = append(m.block, b...), *h
+	}
+	return err
+}
+
+func (d *decoder) fields(b []byte, h *head) *http1.Error {
 	started := false
 	for len(b) > 0 {
 		var err *http1.Error

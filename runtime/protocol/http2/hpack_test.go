@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/http2/hpack"
+	"pgregory.net/rapid"
 
 	"hyperscale/runtime/protocol/http1"
 )
@@ -121,6 +124,66 @@ func TestBadBlocks(t *testing.T) {
 	}
 }
 
+// Random valid blocks: insertions, evictions, names from entries that the insertion pushes
+// out, changes of the table's size; enough of them for its bytes to be shifted often.
+func TestDecoderIsTheTwins(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		var d decoder
+		d.reset()
+		var silent, direct decoder // without a collector: with the last block remembered, and not
+		silent.reset()
+		direct.reset()
+		twin := hpack.NewDecoder(tableMost, nil)
+		var again []byte // a block that changed nothing
+		for range 200 {
+			b := again
+			if again == nil || random.IntN(2) > 0 {
+				b = randomBlock(random, int(d.table.count))
+			}
+			changes := d.table.changes
+			if !sameBlock(rt, &d, twin, b) {
+				return // an index that the table has lost meanwhile
+			}
+			if d.table.changes == changes {
+				again = b
+			}
+			var got, want head
+			got.reset(false, nil)
+			want.reset(false, nil)
+			if err, wrong := silent.decode(b, &got), direct.fields(b, &want); err != nil || wrong != nil || got != want {
+				rt.Fatalf("got %v, %+v; want %v, %+v", err, got, wrong, want)
+			}
+			if !slices.Equal(tableOf(&silent.table), tableOf(&d.table)) {
+				rt.Fatal("the table is another one when nobody collects")
+			}
+		}
+	})
+}
+
+// randomBlock has one representation, behind a size update now and then.
+func randomBlock(random *rand.Rand, rows int) []byte {
+	var b []byte
+	if random.IntN(50) == 0 {
+		b, rows = appendInteger(b, 0x20, 5, random.IntN(tableMost+1)), 0
+	}
+	most := len(staticFields) + rows - 1
+	if random.IntN(3) == 0 {
+		return appendInteger(b, 0x80, 7, 1+random.IntN(most))
+	}
+	first, prefix := byte(0x40), uint(6)
+	if random.IntN(4) == 0 {
+		first, prefix = byte(random.IntN(2))<<4, 4
+	}
+	if random.IntN(2) == 0 {
+		b = appendInteger(b, first, prefix, most-random.IntN(min(most, 20)))
+	} else {
+		b = appendText(appendInteger(b, first, prefix, 0), "name-"+strconv.Itoa(random.IntN(100)))
+	}
+	longest := []int{4, 60, 600, 4200}[random.IntN(4)]
+	return appendText(b, strings.Repeat(string(rune(random.IntN(256))), random.IntN(longest)))
+}
+
 // FuzzHPACK decodes a sequence of blocks, each behind its length, with our decoder and the
 // twin: same fields, same failures.
 func FuzzHPACK(f *testing.F) {
@@ -141,7 +204,7 @@ func FuzzHPACK(f *testing.F) {
 	})
 }
 
-func sameBlock(t *testing.T, d *decoder, twin *hpack.Decoder, block []byte) bool {
+func sameBlock(t rapid.TB, d *decoder, twin *hpack.Decoder, block []byte) bool {
 	got, h, err := decodeAll(d, block)
 	want, twinErr := twin.DecodeFull(block)
 	if err == errUpdate || err == errBomb || err == errInteger || err == errManyHead {

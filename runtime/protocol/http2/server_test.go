@@ -184,11 +184,16 @@ func TestThousandRequestsAgainstTheStandardServer(t *testing.T) {
 			}
 		}
 	}
+	for tag, col := range collectors {
+		if _, merged := col.Header("X-End"); merged {
+			t.Fatalf("request %d: its trailer was merged into its head", tag)
+		}
+	}
 	c.Ping(7)
 	for len(got.pongs) == 0 {
 		turn(t, &c, socket, got, buffer)
 	}
-	if c.Streams() != 0 || !c.Usable() {
+	if c.Streams() != 0 || !c.Usable() || !c.Ready() {
 		t.Errorf("got %d streams and usable %t, want 0 and true", c.Streams(), c.Usable())
 	}
 	c.Shutdown()

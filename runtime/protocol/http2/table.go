@@ -28,6 +28,8 @@ type table struct {
 	count uint32
 	size  int // as RFC 7541 counts
 	most  int
+
+	changes uint64 // how often anything was inserted or evicted
 }
 
 // reset empties the table and keeps its memory.
@@ -38,6 +40,7 @@ func (t *table) reset() {
 // limit takes a size update.
 func (t *table) limit(most int) {
 	t.most = most
+	t.changes++
 	for t.size > t.most {
 		t.evict()
 	}
@@ -70,6 +73,7 @@ func (t *table) text(r *row) (name, value []byte) {
 // insert adds an entry. Neither name nor value may lie in the table's own bytes.
 func (t *table) insert(name, value []byte, c class, m meaning) {
 	need := len(name) + len(value)
+	t.changes++
 	if need+entryOverhead > t.most {
 		t.first, t.count, t.size = t.first+t.count, 0, 0 // too large for all: it empties the table
 		return
