@@ -152,7 +152,11 @@ func (c *Conn) onGoaway(f frame, b []byte, on Handler) *fault {
 	c.away, c.goawaySeen, c.awayLast, c.goaway = true, true, last, code
 	on.GoingAway(code, last)
 	for i := range c.streams.slots { // nothing opens any more, so the slots stand still
-		if s := &c.streams.slots[i]; s.id > last {
+		switch s := &c.streams.slots[i]; {
+		case s.id <= last:
+		case s.status != 0: // it did begin to answer, whatever it says now
+			c.drop(s, errTruncatedBy.of(code), on)
+		default:
 			c.drop(s, errGoaway.of(code), on)
 		}
 	}

@@ -58,6 +58,7 @@ func endings() []story {
 		{name: "47: GOAWAY, then the end", scene: scene{eof: true}, in: script{}.frame(typeGoaway, 0, 0, goaway(3, 2)).head(1, 0, ":status", "200"), want: "truncated closed goaway", sent: "ack"},
 		{name: "48: GOAWAY on the first request", in: script{}.frame(typeGoaway, 0, 0, goaway(0, 11)), want: "goaway goaway goaway", sent: "ack"},
 		{name: "48: GOAWAY that takes more back", in: script{}.frame(typeGoaway, 0, 0, goaway(1, 0)).frame(typeGoaway, 0, 0, goaway(3, 0)), want: "protocol goaway goaway", kind: http1.KindProtocol, sent: "ack, goaway PROTOCOL_ERROR"},
+		{name: "48: GOAWAY below an answer that began", in: script{}.head(3, 0, ":status", "200").frame(typeGoaway, 0, 0, goaway(1, 0)).whole(1), want: "200/2 truncated goaway", sent: "ack"},
 		{name: "48: GOAWAY cut short", in: script{}.frame(typeGoaway, 0, 0, "1234567"), want: protocol, kind: http1.KindProtocol, sent: "ack, goaway FRAME_SIZE_ERROR"},
 		{name: "48: GOAWAY on a stream", in: script{}.frame(typeGoaway, 0, 1, goaway(1, 0)), want: protocol, kind: http1.KindProtocol, sent: "ack, goaway PROTOCOL_ERROR"},
 		{name: "49: REFUSED_STREAM", in: script{}.frame(typeReset, 0, 3, words(7)).whole(1, 5), want: "200/2 refused_stream 200/2", sent: "ack"},
