@@ -16,16 +16,16 @@ import (
 
 const (
 	catalogueDeadline = 200 * time.Millisecond // of requests that must need it
-	cataloguePatience = 20 * time.Second       // of everything else: a busy machine brings no timeout about
+	cataloguePatience = 10 * time.Second       // of everything else: a busy machine brings no timeout about
 	catalogueAtOnce   = 48
 )
 
 // trial is one entry of the catalogue on one path.
 type trial struct {
-	entry  hostile.Entry
-	path   string
-	faults []string
-	took   time.Duration
+	entry    hostile.Entry
+	path     string
+	deadline time.Duration
+	faults   []string
 }
 
 func (tr *trial) fault(format string, args ...any) {
@@ -55,15 +55,12 @@ func TestCatalogueOfHostileServers(t *testing.T) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			begun := time.Now()
 			tr.run()
-			tr.took = time.Since(begun)
 		})
 	}
 	running.Wait()
 	for _, tr := range all {
 		t.Run(tr.entry.Name+"/"+tr.path, func(t *testing.T) {
-			t.Logf("took %v", tr.took)
 			for _, f := range tr.faults {
 				t.Error(f)
 			}
@@ -100,7 +97,17 @@ func TestFloodsFillNoMemory(t *testing.T) {
 	}
 }
 
+// run gives an entry that needs the deadline a longer one if that was over before the server
+// had played its part: the machine is busy then.
 func (tr *trial) run() {
+	tr.deadline = catalogueDeadline
+	for tr.play(); tr.want().Late() && len(tr.faults) > 0 && tr.deadline < cataloguePatience/8; tr.play() {
+		tr.deadline *= 4
+		tr.faults = nil
+	}
+}
+
+func (tr *trial) play() {
 	s, err := hostile.Start(&tr.entry)
 	if err != nil {
 		tr.fault("start the server: %v", err)
@@ -151,7 +158,7 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 		cfg.Duration = 0
 	}
 	if tr.want().Late() {
-		cfg.Timeout = catalogueDeadline
+		cfg.Timeout = tr.deadline
 	}
 	if tr.path == "general" {
 		w.Steps = append(w.Steps, other("look", message.StepCheck, 0))

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,3 +36,8 @@ const (
 )
 
 func many(text string, n int) string { return strings.Repeat(text, n) }
+
+// sized is a response with a Content-Length.
+func sized(body string) string {
+	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}

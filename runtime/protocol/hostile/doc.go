@@ -8,7 +8,7 @@
 // Each entry is one behaviour and what a client must conclude from it: the kind of
 // the failure or the status, how much of a body it got, whether it may use the
 // connection again. A server plays its entry once and behaves well ever after, so
-// that the same run shows whether the next request is right.
+// that the same run shows whether the next request is right. A mix is hostile for ever.
 //
 // Invariants:
 //

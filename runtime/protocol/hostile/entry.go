@@ -67,6 +67,15 @@ type Want struct {
 	Hops   int        // requests that follow redirects, beyond the first
 }
 
+// Mixable tells whether the entry can be met at any time on any connection, by a GET, and
+// means the same there. A reset does not: on a connection in use before it is an end.
+func (e *Entry) Mixable() bool {
+	b, a := &e.Server, &e.Ask
+	plain := b.Accept == nil && !e.Secure() && b.First == AddressNone && !b.Unread && !e.Want.Unseen
+	easy := a.Method == "" && a.Body == 0 && a.Redirects == 0 && a.Pause == 0 && a.After == 0 && !a.Once && e.Kept == nil
+	return plain && easy && !e.Want.Late() && e.Want.Kind != http1.KindReset
+}
+
 // Late tells whether the client must give up by its own clock.
 func (w Want) Late() bool {
 	switch w.Kind {

@@ -4,17 +4,19 @@ import (
 	"bufio"
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Server plays one entry: hostile once, well-behaved ever after.
+// Server plays one entry: hostile once, well-behaved ever after. Or it plays a mix: then
+// each request meets the next of its entries.
 type Server struct {
 	entry    *Entry
+	mix      []Entry // nil: entry alone
 	listener *net.TCPListener
 	first    []netip.AddrPort // addresses that take no connection
 	dead     []int            // their descriptors
@@ -30,6 +32,7 @@ type Server struct {
 	hops        int
 	where       int // connection of the hostile request
 	again       bool
+	wants       map[Want]int // what the requests of a mix must come to
 }
 
 // NextBody is the body of a well-behaved answer.
@@ -55,6 +58,25 @@ func Start(e *Entry) (*Server, error) {
 	}
 	s.all.Go(s.accept)
 	return s, nil
+}
+
+// StartMix serves all of the entries, which must be Mixable, in turn.
+func StartMix(entries []Entry, secure bool) (*Server, error) {
+	s, err := Start(&Entry{Name: "mix", Server: Behaviour{TLS: secure}})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mix, s.wants = entries, map[Want]int{}
+	return s, nil
+}
+
+// Wants tells how often a client of a mix must have concluded what.
+func (s *Server) Wants() map[Want]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.wants)
 }
 
 // URL is where the client sends its requests.
@@ -168,6 +190,12 @@ func (s *Server) answer(n *Session, number int) bool {
 	}
 	s.mu.Lock()
 	s.requests++
+	if s.mix != nil {
+		e := &s.mix[s.requests%len(s.mix)]
+		s.wants[e.Want]++
+		s.mu.Unlock()
+		return n.misbehave(&e.Server)
+	}
 	turn := s.turn(number)
 	switch turn {
 	case 0:
@@ -177,7 +205,7 @@ func (s *Server) answer(n *Session, number int) bool {
 	}
 	s.mu.Unlock()
 	if turn == 0 {
-		return s.misbehave(n)
+		return n.misbehave(&s.entry.Server)
 	}
 	if !n.body() {
 		return false
@@ -206,23 +234,4 @@ func (s *Server) turn(number int) int {
 		return max(1, turn)
 	}
 	return turn
-}
-
-func (s *Server) misbehave(n *Session) bool {
-	b := &s.entry.Server
-	if !b.Unread && !n.body() {
-		return false
-	}
-	if b.Answer != "" {
-		n.Say(b.Answer)
-	}
-	if b.Then == nil {
-		return true
-	}
-	return b.Then(n)
-}
-
-// sized is a response with a Content-Length.
-func sized(body string) string {
-	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 }

@@ -89,6 +89,19 @@ func (s *Session) body() bool {
 	return n == int64(s.length)
 }
 
+func (s *Session) misbehave(b *Behaviour) bool {
+	if !b.Unread && !s.body() {
+		return false
+	}
+	if b.Answer != "" {
+		s.Say(b.Answer)
+	}
+	if b.Then == nil {
+		return true
+	}
+	return b.Then(s)
+}
+
 // The acts that occur most.
 
 func stay(*Session) bool { return true }

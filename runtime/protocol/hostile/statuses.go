@@ -15,7 +15,7 @@ func statuses() []Entry {
 		answers("16 interim answers", many(early+"\r\n", 16)+sized("body"), stay, reused(4)),
 		answers("17 interim answers", many(early+"\r\n", 17)+sized("body"), hold, protocol),
 		flood("interim answers for ever", "", many(early+"\r\n", 100), protocol, nil),
-		answers("an interim answer that tells a length", early+"Content-Length: 9\r\nConnection: close\r\n\r\n"+sized("body"), stay, reused(4)),
+		answers("an interim answer that tells a length", early+"Content-Length: 9\r\nConnection: close\r\nKeep-Alive: max=0\r\n\r\n"+sized("body"), stay, reused(4)),
 		answers("an interim answer with a body", early+four+"body"+sized("body"), hold, protocol),
 		answers("an interim answer, then the end", early+"\r\n", quit, fails(http1.KindTruncated)),
 		answers("an interim answer, then nothing", early+"\r\n", hold, fails(http1.KindTimeout)),
