@@ -63,6 +63,7 @@ func buildStorm(s *stage) {
 		s.coreQuorum()
 		l.datacenters = min(l.datacenters, 1) // a half of the workers does not come back
 	}
+	l.duration /= time.Duration(max(1, l.datacenters)) // else they are more than the workers can do, and wait for ever longer
 	s.draw("jobs name %d datacenters", l.datacenters)
 	s.submitAll(l)
 	s.swarm(stormKinds(s.beyond))
