@@ -3,6 +3,8 @@ package workflow
 import (
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"hyperscale/core/message"
 )
 
@@ -54,7 +56,11 @@ type Step struct {
 	Request *Request // of a StepRequest, else nil
 
 	call *call // of every other kind
+	when *call // nil: always
 }
+
+// Conditional says that VU.When has to be asked before the step.
+func (s *Step) Conditional() bool { return s.when != nil }
 
 // Workflow is a declared workflow, frozen. Any number of goroutines may share it.
 type Workflow struct {
@@ -64,7 +70,11 @@ type Workflow struct {
 
 	limits Limits
 	send   *namespace // vu.http
+	hooks  [hooks]*starlark.Function
 }
+
+// Has says that the workflow has a function for that moment: see VU.Run.
+func (w *Workflow) Has(h Hook) bool { return w.hooks[h] != nil }
 
 // Program is a loaded file. Any number of goroutines may share it.
 type Program struct {

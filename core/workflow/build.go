@@ -59,10 +59,10 @@ func (l *loader) build(limits Limits) (*Program, error) {
 // Depends and Layer.
 func (l *loader) orderWorkflows() ([]int, error) {
 	all := make([]string, len(l.declared))
-	after := make([][]string, len(l.declared))
 	for i, d := range l.declared {
-		all[i], after[i] = d.plan.Name, d.depends
+		all[i] = d.plan.Name
 	}
+	var depends, startAfter, after [][]string
 	for _, d := range l.declared {
 		for k, name := range d.depends {
 			if !slices.Contains(all, name) {
@@ -70,17 +70,31 @@ func (l *loader) orderWorkflows() ([]int, error) {
 				return nil, f.in("depends").at(k).of(d.site)
 			}
 		}
+		for k, name := range d.startAfter {
+			if !slices.Contains(all, name) {
+				f := faultf("workflow %q starts after %q, which is not a workflow", d.plan.Name, clip(name, 40)).meant(name, all)
+				return nil, f.in("start_after").at(k).of(d.site)
+			}
+		}
+		depends, startAfter = append(depends, d.depends), append(startAfter, d.startAfter)
+		after = append(after, slices.Concat(d.depends, d.startAfter))
 	}
 	numbered := numbers(all, after)
 	order, position, cycle := arrange(numbered)
 	if cycle != nil {
 		d := l.declared[cycle[0]]
 		f := faultf("workflows depend on each other in a circle: %s", circle(all, cycle))
+		if len(d.depends) == 0 {
+			return nil, f.in("start_after").of(d.site).do("take one of them out of start_after")
+		}
 		return nil, f.in("depends").of(d.site).do("take one of them out of depends")
 	}
 	for _, from := range order {
 		d := l.declared[from]
-		d.plan.Depends, d.plan.Layer = edges(numbered[from], position, func(i uint32) uint32 { return l.declared[order[i]].plan.Layer })
+		layer := func(i uint32) uint32 { return l.declared[order[i]].plan.Layer }
+		_, d.plan.Layer = edges(numbered[from], position, layer)
+		d.plan.Depends, _ = edges(numbers(all, depends[from:from+1])[0], position, layer)
+		d.plan.StartAfter, _ = edges(numbers(all, startAfter[from:from+1])[0], position, layer)
 	}
 	return order, nil
 }
@@ -201,12 +215,23 @@ func (d *declaration) build(w *Workflow) error {
 		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
 		d.plan.Test = d.plan.Test || measured(s.kind)
 		w.Steps[at].Request = s.request
+		p.Weight, p.Tags = s.weight, s.tags
+		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
-			if w.Steps[at].call, err = d.bindStep(s, at); err != nil {
+			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.opaque.kind); err != nil {
+				return err
+			}
+		}
+		if s.when != nil {
+			if w.Steps[at].when, err = d.bindStep(s, s.when, at, "when of step"); err != nil {
 				return err
 			}
 		}
 	}
+	if err := d.checkWeights(all); err != nil {
+		return err
+	}
+	w.hooks = d.hooks
 	for i, expr := range d.thresholds {
 		t, f := parseThreshold(expr, d.plan.Steps)
 		if f != nil {
@@ -214,6 +239,35 @@ func (d *declaration) build(w *Workflow) error {
 			return f.in("thresholds").at(i).of(d.site)
 		}
 		d.plan.Thresholds = append(d.plan.Thresholds, t)
+	}
+	for i, expr := range d.aborts {
+		a, f := parseAbort(expr, d.plan.Steps)
+		if f != nil {
+			f.message = fmt.Sprintf("workflow %q: abort_when %q: %s", d.plan.Name, clip(expr, 80), f.message)
+			return f.in("abort_when").at(i).of(d.site)
+		}
+		d.plan.AbortWhen = append(d.plan.AbortWhen, a)
+	}
+	return nil
+}
+
+// checkWeights refuses mixes of which some passes could not go on.
+func (d *declaration) checkWeights(all []string) error {
+	weighted := 0
+	for i, s := range d.steps {
+		if s.weight > 0 {
+			weighted++
+		}
+		for k, name := range s.after {
+			if d.steps[slices.Index(all, name)].weight > 0 {
+				f := faultf("workflow %q: %s %q comes after %q, which not every pass takes: it has a weight", d.plan.Name, s.opaque.kind, all[i], name)
+				return f.in("after").at(k).of(s.site).do("let one function do both: step(%q, weight = ...)", name)
+			}
+		}
+	}
+	if weighted == 1 {
+		s := d.steps[slices.IndexFunc(d.steps, func(s *stepValue) bool { return s.weight > 0 })]
+		return faultf("workflow %q: step %q is the only one that has a weight, every pass would take it", d.plan.Name, s.name).in("weight").of(s.site).do("give others a weight too, or take it out")
 	}
 	return nil
 }
@@ -248,26 +302,27 @@ func (d *declaration) nameSteps() ([]string, error) {
 	return all, nil
 }
 
-// bindStep finds the step behind each parameter of a function.
-func (d *declaration) bindStep(s *stepValue, at int) (*call, error) {
+// bindStep finds the step behind each parameter of a function of s, which is
+// called what.
+func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what string) (*call, error) {
 	steps := d.plan.Steps
-	c := &call{kind: s.kind, name: steps[at].Name, fn: s.fn}
+	c := &call{kind: s.kind, name: steps[at].Name, fn: fn}
 	wrong := func(format string, args ...any) *fault {
-		f := faultf("workflow %q: %s %q: ", d.plan.Name, s.opaque.kind, c.name)
+		f := faultf("workflow %q: %s %q: ", d.plan.Name, what, c.name)
 		f.message += fmt.Sprintf(format, args...)
 		return f.of(s.site)
 	}
-	if s.fn.HasVarargs() || s.fn.HasKwargs() {
+	if fn.HasVarargs() || fn.HasKwargs() {
 		return nil, wrong("its function takes *args or **kwargs").do("name its parameters: vu and the steps whose responses it takes")
 	}
-	if s.fn.NumParams() == 0 {
-		return nil, wrong("its function has no parameters").do("its first one is the virtual user: def %s(vu)", nonLambda(s.fn))
+	if fn.NumParams() == 0 {
+		return nil, wrong("its function has no parameters").do("its first one is the virtual user: def %s(vu)", nonLambda(fn))
 	}
 	before := ancestors(steps, at)
 	byName := false
-	for i := 1; i < s.fn.NumParams(); i++ {
-		name, _ := s.fn.Param(i)
-		byName = byName || i >= s.fn.NumParams()-s.fn.NumKwonlyParams()
+	for i := 1; i < fn.NumParams(); i++ {
+		name, _ := fn.Param(i)
+		byName = byName || i >= fn.NumParams()-fn.NumKwonlyParams()
 		k := slices.IndexFunc(steps[:at], func(p message.StepPlan) bool { return p.Name == name })
 		switch {
 		case k >= 0 && slices.Contains(before, k) && measured(steps[k].Kind):
@@ -276,7 +331,7 @@ func (d *declaration) bindStep(s *stepValue, at int) (*call, error) {
 			} else {
 				c.refs = append(c.refs, k)
 			}
-		case s.fn.ParamDefault(i) != nil:
+		case fn.ParamDefault(i) != nil:
 			byName = true // a constant of its own, as lambda vu, path = path: ...
 		case k >= 0 && slices.Contains(before, k):
 			return nil, wrong("its parameter %q is no request, it has no response", name).do("take the parameter out")

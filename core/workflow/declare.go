@@ -37,8 +37,11 @@ type declaration struct {
 	plan       message.WorkflowPlan
 	steps      []*stepValue
 	thresholds []string
+	aborts     []string
 	depends    []string
+	startAfter []string
 	http       Options
+	hooks      [hooks]*starlark.Function
 }
 
 // stepValue is what step, check, metric and action return.
@@ -50,12 +53,15 @@ type stepValue struct {
 	fn      *starlark.Function
 	after   []string
 	unit    string
+	weight  uint32
+	when    *starlark.Function
+	tags    []message.Tag
 	site    syntax.Position
 }
 
 // declared lists the names that the language adds to Starlark's own.
 func declared() []string {
-	return []string{"action", "check", "fail", "http", "json", "metric", "param", "step", "tls", "workflow"}
+	return []string{"action", "between", "check", "fail", "http", "json", "metric", "param", "stage", "step", "tls", "workflow"}
 }
 
 // universe is what a file sees besides Starlark's own names. It is made once a
@@ -69,6 +75,8 @@ func universe() starlark.StringDict {
 	all["metric"] = declaring("metric", (*loader).metric)
 	all["action"] = declaring("action", (*loader).action)
 	all["fail"] = &guard{"fail", failStep}
+	all["stage"] = &guard{"stage", newStage}
+	all["between"] = &guard{"between", newBetween}
 	all["tls"] = &guard{"tls", newTLS}
 	all["json"] = jsonNamespace()
 	members := requester("http", requestArguments(), describeRequest)

@@ -20,13 +20,14 @@
 //	   vu.vars belongs to one of them.
 //	W4 Every error of a file is an *Error: a place, the source line, a remedy.
 //	W5 Steps of a Plan stand in an order in which each comes after all that it
-//	   depends on; After and Depends point backwards.
+//	   depends on; After, Depends and StartAfter point
+//	   backwards.
 //
 // What is not metered: hashing and comparing tuples that contain themselves
 // many times over, and what vu.vars keeps from pass to pass. For these the
 // executor's memory limit and the step's timeout are the last word.
 //
-// Read api.go, load.go, declare.go, step.go, plan.go, build.go, threshold.go; then
-// vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
+// Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,
+// override.go, manner.go, hook.go, build.go, threshold.go; then vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
 // source.go and errors.go.
 package workflow

@@ -15,22 +15,47 @@ import (
 const timeoutDefault = 30 * time.Second
 
 func workflowArguments() []string {
-	return []string{"name", "vus", "duration", "steps", "thresholds", "timeout", "think", "depends", "http"}
+	return []string{
+		"name", "vus", "duration", "steps", "thresholds", "timeout", "think", "depends", "http",
+		"iterations", "rate", "arrivals", "when_full", "stages", "pace", "graceful_stop", "start_after", "abort_when",
+		"priority", "cores", "interval", "tags", "report", "session", "connections",
+		"setup", "teardown", "vu_setup", "vu_teardown",
+	}
+}
+
+// arguments are those of a call of workflow(), in that order.
+type arguments []starlark.Value
+
+func (in arguments) of(name string) starlark.Value {
+	return in[slices.Index(workflowArguments(), name)]
+}
+
+// choice reads one of some words; empty if it is not given.
+func (in arguments) choice(name string, known ...string) (string, error) {
+	v := in.of(name)
+	if v == nil {
+		return "", nil
+	}
+	s, ok := v.(starlark.String)
+	if !ok || !slices.Contains(known, string(s)) {
+		return "", faultf("workflow: %s must not be %s", name, describe(v)).in(name).meant(string(s), known)
+	}
+	return string(s), nil
 }
 
 // workflow declares a workflow. What needs the other workflows is checked when
 // all files are loaded.
 func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [9]starlark.Value
-	if err := bind("workflow", workflowArguments(), 0, args, kwargs, in[:]); err != nil {
+	in := make(arguments, len(workflowArguments()))
+	if err := bind("workflow", workflowArguments(), 0, args, kwargs, in); err != nil {
 		return nil, err
 	}
-	name, ok := in[0].(starlark.String)
+	name, ok := in.of("name").(starlark.String)
 	if !ok {
-		if in[0] == nil {
+		if in.of("name") == nil {
 			return nil, faultf("workflow: name is missing").do("write name = \"...\"")
 		}
-		return nil, wrongType("workflow", "name", "a text", in[0])
+		return nil, wrongType("workflow", "name", "a text", in.of("name"))
 	}
 	if err := checkName("workflow", "name", string(name)); err != nil {
 		return nil, err
@@ -43,67 +68,28 @@ func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []st
 	if len(l.declared) == workflowsMax {
 		return nil, faultf("more than %d workflows", workflowsMax)
 	}
-	d := &declaration{site: site, plan: message.WorkflowPlan{Name: string(name), VUs: 1, Timeout: timeoutDefault}}
-	if err := d.load(l.program, in[:]); err != nil {
+	d := &declaration{site: site, plan: message.WorkflowPlan{Name: string(name), VUs: 1, Timeout: timeoutDefault, GracefulStop: message.GracefulStopDefault}}
+	if err := d.load(l.program, in); err != nil {
 		return nil, err
 	}
-	if err := d.lists(in[:]); err != nil {
+	if err := d.lists(in); err != nil {
 		return nil, err
 	}
-	if in[8] != nil {
-		client, ok := in[8].(*clientValue)
-		if !ok {
-			return nil, wrongType("workflow", "http", "http.client(...)", in[8])
-		}
-		d.http = client.options
+	if err := d.manners(in); err != nil {
+		return nil, err
+	}
+	if err := d.readHooks(in); err != nil {
+		return nil, err
 	}
 	l.declared = append(l.declared, d)
 	return starlark.None, nil
 }
 
-// load reads how much and how long; what the program overrides stands above.
-func (d *declaration) load(p message.Program, in []starlark.Value) (err error) {
-	if in[1] != nil {
-		n, err := integer("workflow", "vus", in[1], 1, vusMax)
-		if err != nil {
-			if f, ok := err.(*fault); ok {
-				f.do("vus is how many virtual users run at the same time")
-			}
-			return err
-		}
-		d.plan.VUs = uint64(n)
-	}
-	for _, d := range []struct {
-		at int
-		to *time.Duration
-	}{{2, &d.plan.Duration}, {5, &d.plan.Timeout}, {6, &d.plan.Think}} {
-		if in[d.at] == nil {
-			continue
-		}
-		if *d.to, err = duration("workflow", workflowArguments()[d.at], in[d.at]); err != nil {
-			return err
-		}
-	}
-	if p.VUs > vusMax {
-		return faultf("%d virtual users are set from outside, the limit is %d", p.VUs, vusMax).do("set --vus to less")
-	}
-	if p.Duration < 0 || p.Duration > durationMax {
-		return faultf("a duration of %v is set from outside", p.Duration).do("set --duration to more than nothing and at most \"744h\"")
-	}
-	if p.VUs > 0 {
-		d.plan.VUs = p.VUs
-	}
-	if p.Duration > 0 {
-		d.plan.Duration = p.Duration
-	}
-	return nil
-}
-
-func (d *declaration) lists(in []starlark.Value) (err error) {
-	if in[3] == nil {
+func (d *declaration) lists(in arguments) (err error) {
+	if in.of("steps") == nil {
 		return faultf("workflow %q has no steps", d.plan.Name).do("write steps = [step(\"home\", http.get(url))]")
 	}
-	values, err := list("workflow", "steps", "steps", in[3])
+	values, err := list("workflow", "steps", "steps", in.of("steps"))
 	if err != nil {
 		return err
 	}
@@ -118,17 +104,33 @@ func (d *declaration) lists(in []starlark.Value) (err error) {
 		}
 		d.steps = append(d.steps, s)
 	}
-	if d.thresholds, err = names("workflow", "thresholds", "conditions", in[4]); err != nil {
+	if d.thresholds, err = names("workflow", "thresholds", "conditions", in.of("thresholds")); err != nil {
 		return err
 	}
 	if len(d.thresholds) > thresholdsMax {
 		return faultf("workflow %q has %d thresholds, the limit is %d", d.plan.Name, len(d.thresholds), thresholdsMax).in("thresholds")
 	}
-	if d.depends, err = names("workflow", "depends", "names", in[7]); err != nil {
+	if d.aborts, err = names("workflow", "abort_when", "conditions", in.of("abort_when")); err != nil {
 		return err
 	}
-	if i := slices.Index(d.depends, d.plan.Name); i >= 0 {
-		return faultf("workflow %q depends on itself", d.plan.Name).in("depends").at(i).do("take it out")
+	if len(d.aborts) > thresholdsMax {
+		return faultf("workflow %q has %d conditions to abort, the limit is %d", d.plan.Name, len(d.aborts), thresholdsMax).in("abort_when")
+	}
+	for _, list := range []struct {
+		name string
+		to   *[]string
+	}{{"depends", &d.depends}, {"start_after", &d.startAfter}} {
+		if *list.to, err = names("workflow", list.name, "names", in.of(list.name)); err != nil {
+			return err
+		}
+		if i := slices.Index(*list.to, d.plan.Name); i >= 0 {
+			return faultf("workflow %q waits for itself", d.plan.Name).in(list.name).at(i).do("take it out")
+		}
+	}
+	for i, name := range d.startAfter {
+		if slices.Contains(d.depends, name) {
+			return faultf("workflow %q depends on %q and starts after it", d.plan.Name, clip(name, 40)).in("start_after").at(i).do("it waits for it anyway: take it out here, or there if it shall start even when that one fails")
+		}
 	}
 	return nil
 }

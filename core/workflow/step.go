@@ -32,8 +32,8 @@ func nameAndFunction(fn string, v [2]starlark.Value, want string) (name string, 
 }
 
 func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [3]starlark.Value
-	if err := bind("step", []string{"name", "run", "after"}, 2, args, kwargs, in[:]); err != nil {
+	var in [6]starlark.Value
+	if err := bind("step", []string{"name", "run", "after", "weight", "when", "tags"}, 2, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, what, err := nameAndFunction("step", [2]starlark.Value{in[0], in[1]}, "a request or a function")
@@ -54,8 +54,35 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if name == "" {
 		return nil, faultf("step: %s needs a name", describe(what)).in("#1").do("write step(\"name\", ...)")
 	}
-	s.after, err = names("step", "after", "names", in[2])
-	return s, err
+	if s.after, err = names("step", "after", "names", in[2]); err != nil {
+		return nil, err
+	}
+	return s, s.options(in[3], in[4], in[5])
+}
+
+// weightMax bounds the weight of a step.
+const weightMax = 1_000_000
+
+// options reads what only measured steps have.
+func (s *stepValue) options(weight, when, tags starlark.Value) (err error) {
+	if weight != nil {
+		if i, ok := weight.(starlark.Int); ok && i.Sign() == 0 {
+			return faultf("step %q has a weight of 0, it would never run", s.name).in("weight").do("take the step out, or give it a weight of 1 or more")
+		}
+		n, err := integer("step", "weight", weight, 1, weightMax)
+		if err != nil {
+			return err
+		}
+		s.weight = uint32(n)
+	}
+	if when != nil {
+		var ok bool
+		if s.when, ok = when.(*starlark.Function); !ok {
+			return wrongType("step", "when", "a function that returns True or False", when).do("write when = lambda vu: vu.iteration == 1, say")
+		}
+	}
+	s.tags, err = readTags("step", tags)
+	return err
 }
 
 func (l *loader) check(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

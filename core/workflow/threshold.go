@@ -43,6 +43,22 @@ func parseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *
 	return t, f
 }
 
+// parseAbort compiles a condition with how long it must hold:
+//
+//	home.errors > 20% for 10s
+func parseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *fault) {
+	condition, long, ok := strings.Cut(expr, " for ")
+	if !ok {
+		return message.AbortPlan{}, faultf("it does not say for how long").do("as in \"errors > 20%% for 10s\"")
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(long))
+	if err != nil || d <= 0 || d > durationMax {
+		return message.AbortPlan{}, faultf("%q is not how long something lasts", clip(long, 40)).do("as in \"errors > 20%% for 10s\"")
+	}
+	t, f := parseThreshold(strings.TrimSpace(condition), steps)
+	return message.AbortPlan{When: t, For: d}, f
+}
+
 // readSubject reads what is compared.
 func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *fault {
 	all := make([]string, len(steps))

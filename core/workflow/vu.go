@@ -24,6 +24,7 @@ type VU struct {
 	// All of these are made by the first Call that needs them.
 	results []*response // of this pass, by step
 	vars    *starlark.Dict
+	shared  Shared
 	random  *node.Rand
 	self    *vuValue
 	idle    []*runner
@@ -69,11 +70,18 @@ func (v *VU) Call(step int) Outcome {
 	if c == nil {
 		node.Bug("workflow %s: step %d has no function to call", v.w.Plan.Name, step)
 	}
-	if v.self == nil {
-		v.self = &vuValue{opaque{"vu"}, v}
+	value, out := v.invoke(c)
+	if !out.OK {
+		return out
 	}
+	return v.outcome(c, step, value)
+}
+
+// invoke calls a function with the responses that it takes. An Outcome that is not
+// OK says why it has not returned.
+func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
 	args := make(starlark.Tuple, 1, 1+len(c.refs))
-	args[0] = v.self
+	args[0] = v.value()
 	for _, from := range c.refs {
 		args = append(args, v.result(from))
 	}
@@ -84,10 +92,18 @@ func (v *VU) Call(step int) Outcome {
 	r := v.runner()
 	value, err := starlark.Call(&r.thread, c.fn, args, kwargs)
 	if err != nil {
-		return r.failed(err) // its thread may be cancelled: forget it
+		return nil, r.failed(err) // its thread may be cancelled: forget it
 	}
 	v.idle = append(v.idle, r)
-	return v.outcome(c, step, value)
+	return value, Outcome{OK: true}
+}
+
+// value is the virtual user as its functions see it.
+func (v *VU) value() *vuValue {
+	if v.self == nil {
+		v.self = &vuValue{opaque{"vu"}, v}
+	}
+	return v.self
 }
 
 func (v *VU) result(step int) starlark.Value {
@@ -241,7 +257,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"http", "id", "iteration", "log", "random", "sleep", "vars"}
+	return []string{"http", "id", "iteration", "log", "random", "shared", "sleep", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -257,6 +273,11 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			u.v.vars = new(starlark.Dict)
 		}
 		return u.v.vars, nil
+	case "shared":
+		if u.v.shared.value == nil {
+			return starlark.None, nil
+		}
+		return u.v.shared.value, nil
 	case "log", "sleep", "random":
 		return u.v.w.send.members[mark+name], nil
 	}

@@ -52,7 +52,7 @@ func (c Config) Validate() error {
 	add(c.Timeout <= 0 || c.Timeout > TimeoutMax, "timeout = %v is not within 1ns and %v: 5s is a good start", c.Timeout, TimeoutMax)
 	if c.Workflow != nil {
 		add(len(c.Workflow.Steps) == 0, "workflow %q has no step: add one", c.Workflow.Plan.Name)
-		if err := unsupported(c.Workflow.Plan); err != nil {
+		if err := unsupported(c.Workflow); err != nil {
 			faults = append(faults, err)
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow"
 )
 
 // unsupported names everything of a plan that this engine does not obey: a run that
 // left it out would measure something else than what its file says. What the engine
 // learns to obey is taken out here.
-func unsupported(p *message.WorkflowPlan) error {
+func unsupported(w *workflow.Workflow) error {
+	p := w.Plan
 	var faults []error
 	add := func(used bool, field string) {
 		if used {
@@ -28,5 +30,11 @@ func unsupported(p *message.WorkflowPlan) error {
 	add(p.Session != message.SessionVU, `session = "none"`)
 	add(p.Connections != 0, "connections")
 	add(p.Weighted, "weight")
+	for i := range w.Steps {
+		add(w.Steps[i].Conditional(), "when")
+	}
+	for _, h := range []workflow.Hook{workflow.HookSetup, workflow.HookTeardown, workflow.HookVUSetup, workflow.HookVUTeardown} {
+		add(w.Has(h), h.String())
+	}
 	return errors.Join(faults...)
 }

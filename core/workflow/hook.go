@@ -1,0 +1,151 @@
+package workflow
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/message"
+)
+
+// Hook is a moment at which a workflow may run a function beside its steps.
+type Hook uint8
+
+// The moments. Setup and Teardown run once in an executor, before its first pass
+// and behind its last; the others once for each virtual user.
+const (
+	HookSetup Hook = iota
+	HookTeardown
+	HookVUSetup
+	HookVUTeardown
+	hooks
+)
+
+// String is the argument that gives the function.
+func (h Hook) String() string {
+	switch h {
+	case HookSetup:
+		return "setup"
+	case HookTeardown:
+		return "teardown"
+	case HookVUSetup:
+		return "vu_setup"
+	}
+	return "vu_teardown"
+}
+
+// readHooks reads the functions of a workflow.
+func (d *declaration) readHooks(in arguments) error {
+	for h := range hooks {
+		v := in.of(h.String())
+		if v == nil {
+			continue
+		}
+		fn, ok := v.(*starlark.Function)
+		if !ok {
+			return wrongType("workflow", h.String(), "a function", v).do("write def %s(vu), and %s = %s", h, h, h)
+		}
+		needed := 0
+		for i := range fn.NumParams() {
+			if fn.ParamDefault(i) == nil {
+				needed++
+			}
+		}
+		if needed != 1 || fn.ParamDefault(0) != nil || fn.HasVarargs() || fn.HasKwargs() {
+			return faultf("workflow %q: %s must take the virtual user and nothing else", d.plan.Name, h).in(h.String()).do("write def %s(vu)", nonLambda(fn))
+		}
+		d.hooks[h] = fn
+	}
+	return nil
+}
+
+// Shared is what setup returned: frozen, for all virtual users of an executor.
+// The zero Shared is None.
+type Shared struct{ value starlark.Value }
+
+// Share gives the virtual user what setup returned, as vu.shared. Before its
+// first Call.
+func (v *VU) Share(s Shared) { v.shared = s }
+
+// Shared is what Run(HookSetup) returned, or what Share gave.
+func (v *VU) Shared() Shared { return v.shared }
+
+// Run runs the function that the workflow has for a moment; there must be one.
+// What setup returns becomes Shared.
+func (v *VU) Run(h Hook) Outcome {
+	c := &call{kind: message.StepAction, name: h.String(), fn: v.w.hooks[h]}
+	r := v.runner()
+	value, err := starlark.Call(&r.thread, c.fn, starlark.Tuple{v.value()}, nil)
+	if err != nil {
+		return r.failed(err)
+	}
+	if h == HookSetup {
+		if why := r.share(value); why != "" {
+			return c.wrong("%s", why)
+		}
+		v.shared = Shared{value}
+	}
+	v.idle = append(v.idle, r)
+	return Outcome{OK: true}
+}
+
+// share freezes a value that all virtual users will see, unless it is too large
+// or holds what belongs to one of them.
+func (r *runner) share(v starlark.Value) string {
+	limits := r.meter.limits
+	left := limits.KeptBytes
+	if err := r.meter.render(v, limits.Nesting, &left); err != nil {
+		return "must return what can be shared: " + err.Error()
+	}
+	if left < 0 {
+		return fmt.Sprintf("must return less than %s", size(uint64(limits.KeptBytes)))
+	}
+	if other := unshareable(v); other != nil {
+		return fmt.Sprintf("must return texts, numbers, lists and dicts, not %s", describe(other))
+	}
+	v.Freeze()
+	return ""
+}
+
+// unshareable finds what is not plain data; nil if all is.
+func unshareable(v starlark.Value) starlark.Value {
+	switch v := v.(type) {
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
+		return nil
+	case *starlark.Dict:
+		for _, kv := range v.Items() {
+			for _, x := range kv {
+				if bad := unshareable(x); bad != nil {
+					return bad
+				}
+			}
+		}
+		return nil
+	case *starlark.List, starlark.Tuple, *starlark.Set:
+		iter := starlark.Iterate(v)
+		defer iter.Done()
+		var x starlark.Value
+		for iter.Next(&x) {
+			if bad := unshareable(x); bad != nil {
+				return bad
+			}
+		}
+		return nil
+	}
+	return v
+}
+
+// When asks the condition of a step that is Conditional: whether this pass takes
+// it. An Outcome that is not OK is a mistake in the condition: the step has failed.
+func (v *VU) When(step int) (bool, Outcome) {
+	c := v.w.Steps[step].when
+	value, out := v.invoke(c)
+	if !out.OK {
+		return false, out
+	}
+	take, ok := value.(starlark.Bool)
+	if !ok {
+		return false, c.wrong("when must return True or False, not %s", describe(value))
+	}
+	return bool(take), out
+}

@@ -1,0 +1,79 @@
+package workflow
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// override puts --vus, --rate and --duration above what the file says. Stages keep
+// their shape: the highest of them becomes what was set, and all of them together
+// as long.
+func override(w *message.WorkflowPlan, p message.Program) error {
+	switch {
+	case p.VUs > vusMax:
+		return faultf("%d virtual users are set from outside, the limit is %d", p.VUs, vusMax).do("set --vus to less")
+	case p.Duration < 0 || p.Duration > durationMax:
+		return faultf("a duration of %v is set from outside", p.Duration).do("set --duration to more than nothing and at most \"744h\"")
+	}
+	if p.Duration > 0 {
+		var whole, scaled time.Duration
+		for i := range w.Stages {
+			whole += w.Stages[i].Duration
+			end := time.Duration(scale(uint64(whole), uint64(p.Duration), uint64(w.Duration)))
+			w.Stages[i].Duration, scaled = end-scaled, end
+		}
+		w.Duration = p.Duration
+	}
+	if err := overrideRate(w, p); err != nil {
+		return err
+	}
+	if p.VUs == 0 {
+		return nil
+	}
+	if w.Iterations > 0 && w.Iterations < p.VUs {
+		return faultf("workflow %q has %d iterations, and %d virtual users are set from outside", w.Name, w.Iterations, p.VUs).in("iterations").do("set --vus to at most %d", w.Iterations)
+	}
+	if most := highest(w, vusOf); most > 0 {
+		for i := range w.Stages {
+			w.Stages[i].VUs = scale(w.Stages[i].VUs, p.VUs, most)
+		}
+	}
+	w.VUs = p.VUs
+	return nil
+}
+
+func overrideRate(w *message.WorkflowPlan, p message.Program) error {
+	if p.Rate == 0 {
+		return nil
+	}
+	per := p.RatePer
+	if per == 0 {
+		per = time.Second
+	}
+	switch {
+	case per != time.Second && per != time.Minute && per != time.Hour, p.Rate/uint64(per/time.Second) > rateMax*1000:
+		return faultf("a rate of %d thousandths in %v is set from outside", p.Rate, p.RatePer).do("set --rate to at most %d/s", rateMax)
+	case w.Iterations > 0:
+		return faultf("workflow %q has iterations, and a rate is set from outside", w.Name).in("iterations").do("take iterations out, or leave --rate out")
+	case highest(w, vusOf) > 0:
+		return faultf("workflow %q has stages of vus, and a rate is set from outside", w.Name).in("stages").do("set --vus, or write its stages as stage(\"1m\", rate = \"100/s\")")
+	case w.Duration == 0:
+		return faultf("workflow %q has no duration, and a rate is set from outside", w.Name).do("set --duration too")
+	case w.Rate == 0 && w.Stages == nil && w.VUs == 1 && p.VUs == 0:
+		return faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).do("set --vus too: how many passes may be under way at the same time")
+	}
+	// The rate replaces what said when passes begin.
+	w.Think, w.ThinkMax, w.Pace = 0, 0, 0
+	most := max(w.Rate, highest(w, rateOf))
+	if len(w.Stages) == 0 {
+		w.Rate, w.RatePer = p.Rate, p.RatePer
+		return nil
+	}
+	p.Rate, w.RatePer = p.Rate*uint64(time.Hour/per), time.Hour // where rounding is finest
+	w.Rate = scale(w.Rate, p.Rate, most)
+	for i := range w.Stages {
+		w.Stages[i].Rate = scale(w.Stages[i].Rate, p.Rate, most)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// What the engine does not obey is refused by its name, and nothing is sent.
+func TestUnsupportedIsRefused(t *testing.T) {
+	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(`
+workflow(name = "w", steps = [step("a", http.get("http://h/"))], session = "none", setup = lambda vu: None)
+`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), Config{Workflow: p.Workflow("w"), VUs: 1, Timeout: time.Second})
+	for _, want := range []string{`workflow "w": this engine does not know session = "none": take it out`, "setup"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
