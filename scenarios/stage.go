@@ -37,6 +37,7 @@ type stage struct {
 	heal     time.Duration    // when the last fault is healed; liveness is judged from then on
 	core     []node.ID        // who is healed, if not everybody is
 	recovers map[node.ID]bool // who is started to recover its group
+	forgets  bool             // gates may forget results that somebody waits for
 	hot      bool             // some message was repeated at wire speed
 	beyond   bool             // clocks may drift beyond the bound
 	bounds   []time.Duration  // that times of faults are drawn about
@@ -212,7 +213,7 @@ func (s *stage) finishClients() {
 		}
 	}
 	for _, o := range s.orders {
-		if o.acked && o.results == 0 && o.at <= s.world.Now()-LivenessBound && !crashed[string(o.client)] {
+		if o.acked && o.results == 0 && !o.forgotten && o.at <= s.world.Now()-LivenessBound && !crashed[string(o.client)] {
 			s.checker.Violate("T11", s.record(o.client), "job %v was acknowledged, and %s still waits for its result", o.job, o.client)
 		}
 	}

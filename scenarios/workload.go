@@ -24,18 +24,19 @@ type load struct {
 
 // order is one job as its client sees it.
 type order struct {
-	key     string
-	client  node.ID
-	job     message.JobID
-	acked   bool
-	at      time.Duration // when it was
-	ended   time.Duration // when its result was shown
-	cancel  bool
-	results int
-	shown   message.JobState // the last that it was told
-	elapsed time.Duration    // and how old the job was then
-	plan    *message.Plan
-	submit  *message.JobSubmit // until it is sent a world may change it
+	key       string
+	client    node.ID
+	job       message.JobID
+	acked     bool
+	at        time.Duration // when it was
+	ended     time.Duration // when its result was shown
+	cancel    bool
+	results   int
+	forgotten bool             // no gate has its result any more, and it was told so
+	shown     message.JobState // the last that it was told
+	elapsed   time.Duration    // and how old the job was then
+	plan      *message.Plan
+	submit    *message.JobSubmit // until it is sent a world may change it
 }
 
 // submitAll schedules the whole stream: the i-th job at i times every.
@@ -119,6 +120,8 @@ func (s *stage) watch(o *order) {
 		case *message.JobResult:
 			s.onStatus(o, m.Result.State)
 			s.onResult(o, &m.Result)
+		case *message.Refused:
+			s.onRefused(o, m)
 		}
 	})
 }
@@ -172,6 +175,18 @@ func (s *stage) onResult(o *order, r *message.Result) {
 		}
 	}
 	s.checker.Delivered(at, o.job, r.State, len(r.Datacenters), started)
+}
+
+// onRefused is all that is left to say of a result that was forgotten: only gates that
+// may keep no more than a few forget one that somebody waits for.
+func (s *stage) onRefused(o *order, r *message.Refused) {
+	if r.Code != message.CodeResultForgotten {
+		return
+	}
+	o.forgotten, o.ended = true, s.world.Now()
+	if !s.forgets {
+		s.checker.Violate("P", s.record(o.client), "the result of job %v was forgotten before it was told: %s", o.job, r.Detail)
+	}
 }
 
 func (s *stage) record(id node.ID) checker.Record {

@@ -18,7 +18,7 @@ func memoryWorlds() []Scenario {
 
 func buildTightBounds(s *stage) {
 	t := groupTopology()
-	t.tight = true
+	t.tight, s.forgets = true, true
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.vus, l.cancels = time.Second, 700*time.Millisecond, 2, 8, 150_000
 	})

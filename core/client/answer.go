@@ -70,7 +70,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 func (c *command) passes(code message.Code) bool {
 	switch code {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
-		message.CodeNotMember, message.CodeDraining:
+		message.CodeNotMember, message.CodeDraining, message.CodeResultForgotten:
 		return true
 	case message.CodeQueueFull:
 		return c.kind != kindSubmit
@@ -132,7 +132,10 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 		m.finish(env, c, s)
 		return
 	}
-	c.answered, c.refusal, c.said, c.tried, c.redirects, c.rounds = true, nil, nil, nil, 0, 0
+	c.answered = true
+	if !s.State.Terminal() { // else a result follows, or that this gate has forgotten it
+		c.refusal, c.said, c.tried, c.redirects, c.rounds = nil, nil, nil, 0, 0
+	}
 	env.CancelTimer(m.timer(c))
 	if c.shown.older(in.From, s) {
 		m.ignore(env, in, "a newer one has arrived")

@@ -33,7 +33,8 @@ func (m *Machine) order(c *command) []*connection {
 	return list
 }
 
-// next asks the next gate of this round, or waits before another round.
+// next asks the next gate of this round, or waits before another round; but a result
+// that one has forgotten, and no other had, is not waited for.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
 	for _, g := range m.order(c) {
@@ -41,6 +42,11 @@ func (m *Machine) next(env node.Env, c *command) {
 			m.try(env, c, g)
 			return
 		}
+	}
+	if c.refusal != nil && c.refusal.Code == message.CodeResultForgotten {
+		m.refused(env, c, c.refusal.Code)
+		m.finish(env, c, c.refusal)
+		return
 	}
 	m.wait(env, c)
 }

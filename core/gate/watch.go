@@ -56,7 +56,7 @@ func (m *Machine) pushNow(env node.Env, j *job) {
 	if len(j.watchers) == 0 || !j.ready {
 		return
 	}
-	if j.shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j) {
+	if m.resultComes(env, j) {
 		return // they are told when it is here
 	}
 	for _, w := range j.watchers {
@@ -85,22 +85,35 @@ func (m *Machine) unfollow(j *job) {
 	j.watchers = nil
 }
 
-// push sends the status, and the result behind it once there is one. Who has the
-// job no more, for all it knows, tells nothing of it.
+// push sends the status, and the result behind it once there is one: nobody is shown
+// an end without figures as if there had been none. Who has the job no more, for all
+// it knows, tells nothing of it.
 func (m *Machine) push(env node.Env, w *watcher) {
-	if !w.job.shown.Terminal() && !m.holds(env, w.job) {
+	switch {
+	case !w.job.shown.Terminal() && !m.holds(env, w.job):
 		m.wait(env, w)
+		return
+	case m.resultComes(env, w.job):
 		return
 	}
 	w.pushed, w.told = env.Now(), true
 	status := m.status(env, w.job)
 	status.Request = w.request
 	env.Send(w.stream, status)
-	if w.job.shown.Terminal() {
-		result := m.resultOf(w.job)
+	switch {
+	case !w.job.shown.Terminal():
+	case w.job.result == nil:
+		m.refuse(env, w.stream, w.request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", w.job.id, w.job.shown))
+	default:
+		result := *w.job.result
 		result.Request = w.request
-		env.Send(w.stream, result)
+		env.Send(w.stream, &result)
 	}
+}
+
+// resultComes says that a job has ended and its result is on its way here.
+func (m *Machine) resultComes(env node.Env, j *job) bool {
+	return j.shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j)
 }
 
 // resultHere says whether a job's result can be told, and reads it if this gate's
@@ -147,19 +160,6 @@ func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
 		m.forgetResult(j)
 	}
 	m.pushNow(env, j)
-}
-
-// resultOf returns a copy of the job's result, or what is left of one that was
-// swept.
-func (m *Machine) resultOf(j *job) *message.JobResult {
-	if j.result == nil {
-		return &message.JobResult{Result: message.Result{
-			Job: j.id, Name: j.name, State: j.shown, Duration: j.elapsed,
-			Error: "its figures are no longer kept: watch a job while it runs, or raise gate.results_max",
-		}}
-	}
-	result := *j.result
-	return &result
 }
 
 // pushLater tells all watchers with the next push.

@@ -29,6 +29,7 @@ const (
 	CodeGateSet
 	CodeNotMember
 	CodeNotRenewed
+	CodeResultForgotten
 	codeEnd
 )
 
@@ -80,6 +81,8 @@ func (c Code) entry() codeEntry {
 		return codeEntry{"the node is joining and answers nothing yet", true, "ask another one, or wait until its disk has caught up"}
 	case CodeNotRenewed:
 		return codeEntry{"the worker has had no answer to its heartbeats of late", true, "dispatch it to another worker, or after the next heartbeat"}
+	case CodeResultForgotten:
+		return codeEntry{"the result is no longer kept", false, "watch a job while it runs, or raise gate.results_max, gate.result_bytes_max or gate.result_age"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }
