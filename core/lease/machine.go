@@ -223,6 +223,13 @@ func (r *Registers) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	}, true
 }
 
+// Releasing says that this node is giving a register up: it acts for it no more, and no
+// majority may know so yet.
+func (r *Registers) Releasing(job message.JobID) bool {
+	reg := r.registers[job]
+	return reg != nil && reg.own != nil && (reg.own.release || reg.own.phase == releasing)
+}
+
 // addrOf returns the member that chose a token.
 func (r *Registers) addrOf(t message.LeaseToken) node.Addr {
 	if t.Ordinal < 1 || int(t.Ordinal) > r.n {

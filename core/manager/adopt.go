@@ -53,7 +53,9 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 	m.gather(env, p, c)
 	if m.parts[p.job] == p {
 		m.beatAll(env)
-		m.meetAll(env)
+		if p.missing > 0 { // else gathered has done so
+			m.meetAll(env)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCanc
 		return
 	}
 	sight, _ := m.leases.Seen(env.Now(), c.Job)
-	if _, known := m.ended[c.Job]; known || sight.Released {
+	if _, known := m.ended[c.Job]; known || sight.Released || m.leases.Releasing(c.Job) {
 		return // its end was acknowledged: taking it up once more would tell it anew, to be cancelled again
 	}
 	m.cancelUnseen(env, l, c)
