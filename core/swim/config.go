@@ -67,8 +67,9 @@ type Config struct {
 	// asks those it doubts. Not in the paper.
 	Distrust bool
 	// Appeal puts a suspicion of its own that nobody confirms within three probe
-	// intervals to the suspect again, in each further one; and any suspicion to a few
-	// others when half of its least time is over. Not in the paper.
+	// intervals to the suspect again, in each further one; any suspicion to a few others
+	// when half of its least time is over; and to the suspect a ProbeTimeout before the
+	// verdict, which a late confirmation leaves time for. Not in the paper.
 	Appeal bool
 
 	PushPullInterval time.Duration // between comparisons with a random member

@@ -20,6 +20,7 @@ type suspicion struct {
 	confirmed []node.ID // by others, each once
 	needed    int       // confirmations down to low
 	again     bool      // its verdict was put off once
+	heard     bool      // the suspect was asked for its last word
 	retold    bool      // at half of low
 }
 
@@ -56,7 +57,11 @@ func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
 	}
 	s.confirmed = append(s.confirmed, by)
 	s.latest = by
-	if at := s.since.Add(shrunk(s.low, s.high, len(s.confirmed), s.needed)); at < s.deadline && !s.again {
+	at := s.since.Add(shrunk(s.low, s.high, len(s.confirmed), s.needed))
+	if g.config.Appeal && !s.heard {
+		at = max(at, env.Now().Add(g.config.ProbeTimeout)) // a cut has healed, and who was beyond it agrees: time to answer both
+	}
+	if at < s.deadline && !s.again {
 		s.deadline = at
 		g.await(env, i, s, max(0, at.Sub(env.Now())))
 	}
@@ -75,6 +80,9 @@ func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration
 	}
 	if g.config.Appeal && s.lone(g) {
 		left = min(left, appeal)
+	}
+	if g.config.Appeal && !s.heard {
+		left = min(left, max(0, s.deadline.Add(-g.config.ProbeTimeout).Sub(env.Now())))
 	}
 	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
@@ -98,7 +106,10 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 			s.retold = true
 			g.retell(env, i)
 		}
-		if s.lone(g) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
+		if g.config.Appeal && !s.heard && env.Now() >= s.deadline.Add(-g.config.ProbeTimeout) {
+			s.heard = true
+			g.confront(env, i)
+		} else if s.lone(g) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
 			g.confront(env, i)
 		}
 		g.await(env, i, s, g.config.ProbeInterval)
