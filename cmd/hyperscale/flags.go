@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/ui"
 )
 
@@ -98,6 +99,24 @@ func addCount(flags *pflag.FlagSet, p *uint64, name string, value, least, most u
 	flags.Var(count{p, least, most}, name, help)
 }
 
+// rate is how many passes begin in a time.
+type rate struct {
+	text        *string
+	thousandths *uint64
+	per         *time.Duration
+}
+
+func (r rate) String() string { return *r.text }
+func (rate) Type() string     { return "N/s" }
+func (r rate) Set(s string) error {
+	n, per, err := workflow.ParseRate(s)
+	if err != nil {
+		return err
+	}
+	*r.text, *r.thousandths, *r.per = s, n, per
+	return nil
+}
+
 // logFlags are those of every command that may log.
 type logFlags struct {
 	level, format string
@@ -122,6 +141,9 @@ func (f *logFlags) logger(w io.Writer) *slog.Logger {
 type loadFlags struct {
 	vus      uint64
 	duration time.Duration
+	rate     uint64 // thousandths of a pass in ratePer
+	ratePer  time.Duration
+	rateText string
 	params   []string
 	seed     uint64
 }
@@ -129,6 +151,7 @@ type loadFlags struct {
 func (f *loadFlags) add(flags *pflag.FlagSet) {
 	addCount(flags, &f.vus, "vus", 0, 1, 100_000_000, "virtual users, instead of what the file says")
 	addSpan(flags, &f.duration, "duration", 0, time.Millisecond, "how long to send load, instead of what the file says")
+	flags.Var(rate{&f.rateText, &f.rate, &f.ratePer}, "rate", "passes that begin in a second, minute (/m) or hour (/h), instead of what the file says")
 	flags.StringArrayVar(&f.params, "set", nil, "`name=value` of a param() of the file (repeatable)")
 	addCount(flags, &f.seed, "seed", 0, 1, math.MaxUint64, "of the virtual users' random numbers; drawn if not given")
 }

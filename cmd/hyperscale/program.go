@@ -62,7 +62,7 @@ func loadProgram(main string, files []message.File, flags *loadFlags) (message.P
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	program := message.Program{Main: main, Files: files, Params: params, VUs: flags.vus, Duration: flags.duration, Seed: flags.seed}
+	program := message.Program{Main: main, Files: files, Params: params, VUs: flags.vus, Duration: flags.duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
 	if program.Seed == 0 {
 		program.Seed = drawSeed()
 	}

@@ -46,7 +46,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "cores", "ui", "out"} {
+				for _, name := range []string{"vus", "duration", "rate", "cores", "ui", "out"} {
 					if cmd.Flags().Changed(name) {
 						return usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	workload "hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui"
 )
@@ -58,17 +60,28 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	if w.Think > 0 {
 		fmt.Fprintf(b, ", think %v", w.Think)
 	}
+	if w.ThinkMax > 0 {
+		fmt.Fprintf(b, " to %v", w.ThinkMax)
+	}
+	if w.Pace > 0 {
+		fmt.Fprintf(b, ", pace %v", w.Pace)
+	}
 	if w.Cores > 0 {
 		fmt.Fprintf(b, ", on %s", counted(int(w.Cores), "core"))
 	}
 	fmt.Fprintln(b)
-	if len(w.Depends) > 0 {
+	describeLoad(b, w)
+	starts := func(how string, on []uint32) {
 		var names []string
-		for _, d := range w.Depends {
+		for _, d := range on {
 			names = append(names, ui.Clean(plan.Workflows[d].Name))
 		}
-		fmt.Fprintf(b, "  starts after %s\n", strings.Join(names, ", "))
+		if len(names) > 0 {
+			fmt.Fprintf(b, "  starts after %s%s\n", strings.Join(names, ", "), how)
+		}
 	}
+	starts("", w.Depends)
+	starts(", whatever became of it", w.StartAfter)
 	for _, s := range w.Steps {
 		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), ui.Clean(s.Name))
 		if len(s.After) > 0 {
@@ -78,6 +91,9 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 			}
 			fmt.Fprintf(b, ", after %s", strings.Join(names, " and "))
 		}
+		if s.Weight > 0 {
+			fmt.Fprintf(b, ", weight %d", s.Weight)
+		}
 		fmt.Fprintln(b)
 	}
 	for _, t := range w.Thresholds {
@@ -86,10 +102,51 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 }
 
 func howLong(w *message.WorkflowPlan) string {
-	if w.Duration == 0 {
+	switch {
+	case w.Iterations > 0 && w.Duration > 0:
+		return fmt.Sprintf("%s passes, at most %s", ui.Count(w.Iterations), ui.Duration(w.Duration))
+	case w.Iterations > 0:
+		return ui.Count(w.Iterations) + " passes"
+	case w.Duration == 0:
 		return "one pass each"
 	}
 	return "for " + ui.Duration(w.Duration)
+}
+
+// describeLoad tells what comes when it is due, and the stages.
+func describeLoad(b *strings.Builder, w *message.WorkflowPlan) {
+	unit := "s"
+	switch w.RatePer {
+	case time.Minute:
+		unit = "m"
+	case time.Hour:
+		unit = "h"
+	}
+	passes := func(thousandths uint64) string {
+		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000), "0"), ".") + "/" + unit
+	}
+	open := workload.Open(w)
+	if open {
+		arrivals, full := "evenly", "is dropped"
+		if w.Poisson {
+			arrivals = "by chance"
+		}
+		if w.Queue {
+			full = "waits"
+		}
+		fmt.Fprintf(b, "  begins    %s, %s; what finds no VU free %s\n", passes(w.Rate), arrivals, full)
+	}
+	for _, s := range w.Stages {
+		to := counted(int(s.VUs), "VU")
+		if open {
+			to = passes(s.Rate)
+		}
+		if s.Duration == 0 {
+			fmt.Fprintf(b, "  stage     at once to %s\n", to)
+			continue
+		}
+		fmt.Fprintf(b, "  stage     in %s to %s\n", ui.Duration(s.Duration), to)
+	}
 }
 
 func kindWord(k message.StepKind) string {

@@ -75,5 +75,28 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 	for i := range w.Stages {
 		w.Stages[i].Rate = scale(w.Stages[i].Rate, p.Rate, most)
 	}
+	coarsen(w)
 	return nil
+}
+
+// coarsen turns rates an hour into rates a minute or a second, if all of them are
+// whole so.
+func coarsen(w *message.WorkflowPlan) {
+	for _, by := range []uint64{3600, 60} {
+		whole := w.Rate%by == 0
+		for i := range w.Stages {
+			whole = whole && w.Stages[i].Rate%by == 0
+		}
+		if !whole {
+			continue
+		}
+		w.Rate, w.RatePer = w.Rate/by, time.Hour/time.Duration(by)
+		for i := range w.Stages {
+			w.Stages[i].Rate /= by
+		}
+		break
+	}
+	if w.RatePer == time.Second {
+		w.RatePer = 0
+	}
 }

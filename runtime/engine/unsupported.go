@@ -16,7 +16,7 @@ func unsupported(w *workflow.Workflow) error {
 	var faults []error
 	add := func(used bool, field string) {
 		if used {
-			faults = append(faults, fmt.Errorf("workflow %q: this engine does not know %s: take it out", p.Name, field))
+			faults = append(faults, fmt.Errorf("this engine does not know %s: take it out of workflow %q", field, p.Name))
 		}
 	}
 	add(p.Iterations != 0, "iterations")

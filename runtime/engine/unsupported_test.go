@@ -18,7 +18,7 @@ workflow(name = "w", steps = [step("a", http.get("http://h/"))], session = "none
 		t.Fatal(err)
 	}
 	_, err = Run(t.Context(), Config{Workflow: p.Workflow("w"), VUs: 1, Timeout: time.Second})
-	for _, want := range []string{`workflow "w": this engine does not know session = "none": take it out`, "setup"} {
+	for _, want := range []string{`this engine does not know session = "none": take it out of workflow "w"`, "setup"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
