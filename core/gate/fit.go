@@ -72,9 +72,7 @@ func workflows(in []message.WorkflowResult, change func(*message.WorkflowResult)
 }
 
 func dropHistograms(w *message.WorkflowResult) {
-	steps(w, func(s *message.StepStats) {
-		s.Latency, s.Service, s.Metric = message.Histogram{}, message.Histogram{}, message.Histogram{}
-	})
+	steps(w, stats.Bare)
 }
 
 func dropService(w *message.WorkflowResult) {

@@ -173,7 +173,7 @@ func slim(d *message.DatacenterResult) {
 		s.Generator.Lag = message.Histogram{}
 		steps := append([]message.StepStats(nil), s.Steps...)
 		for j := range steps {
-			steps[j].Latency, steps[j].Service, steps[j].Metric = message.Histogram{}, message.Histogram{}, message.Histogram{}
+			stats.Bare(&steps[j])
 		}
 		s.Steps = steps
 	}

@@ -1294,6 +1294,29 @@ func (z *PartRef) check() error {
 	return nil
 }
 
+func (z *PhaseTimes) size() int {
+	n := 12
+	n += sizeUint(uint64(z.Phase))
+	n += z.Time.size()
+	return n
+}
+
+func (z *PhaseTimes) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Phase))
+	h = z.Time.digest(h)
+	return h
+}
+
+func (z *PhaseTimes) check() error {
+	if z.Phase == 0 {
+		return &MissingError{Path: "phase"}
+	}
+	if err := z.Time.check(); err != nil {
+		return within("time", err)
+	}
+	return nil
+}
+
 func (z *Plan) size() int {
 	n := 25
 	n += sizeString(len(z.Source))
@@ -1658,7 +1681,7 @@ func (z *StepPlan) check() error {
 }
 
 func (z *StepStats) size() int {
-	n := 125
+	n := 145
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeUint(uint64(z.Started))
@@ -1681,6 +1704,15 @@ func (z *StepStats) size() int {
 	n += z.Latency.size()
 	n += z.Service.size()
 	n += z.Metric.size()
+	n += sizeArray(len(z.Phases))
+	for i := range z.Phases {
+		n += z.Phases[i].size()
+	}
+	n += z.Windows.size()
+	n += sizeArray(len(z.Tags))
+	for i := range z.Tags {
+		n += z.Tags[i].size()
+	}
 	return n
 }
 
@@ -1707,6 +1739,15 @@ func (z *StepStats) digest(h uint64) uint64 {
 	h = z.Latency.digest(h)
 	h = z.Service.digest(h)
 	h = z.Metric.digest(h)
+	h = node.Mix(h, uint64(len(z.Phases)))
+	for i := range z.Phases {
+		h = z.Phases[i].digest(h)
+	}
+	h = z.Windows.digest(h)
+	h = node.Mix(h, uint64(len(z.Tags)))
+	for i := range z.Tags {
+		h = z.Tags[i].digest(h)
+	}
 	return h
 }
 
@@ -1735,6 +1776,19 @@ func (z *StepStats) check() error {
 	}
 	if err := z.Metric.check(); err != nil {
 		return within("metric", err)
+	}
+	for i := range z.Phases {
+		if err := z.Phases[i].check(); err != nil {
+			return within("phases", err)
+		}
+	}
+	if err := z.Windows.check(); err != nil {
+		return within("windows", err)
+	}
+	for i := range z.Tags {
+		if err := z.Tags[i].check(); err != nil {
+			return within("tags", err)
+		}
 	}
 	return nil
 }
@@ -1818,6 +1872,25 @@ func (z *ThresholdResult) check() error {
 	if z.Expr == "" {
 		return &MissingError{Path: "expr"}
 	}
+	return nil
+}
+
+func (z *Windows) size() int {
+	n := 20
+	n += sizeInt(int64(z.Width))
+	n += sizeBytes(len(z.Data))
+	n++
+	return n
+}
+
+func (z *Windows) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Width))
+	h = node.MixBytes(h, z.Data)
+	h = node.Mix(h, bit(z.Dropped))
+	return h
+}
+
+func (z *Windows) check() error {
 	return nil
 }
 

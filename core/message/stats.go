@@ -27,6 +27,37 @@ type Histogram struct {
 	Buckets []byte `msg:"buckets,limit=1048576"` // pairs of uvarints: gap to the bucket before, count
 }
 
+// Phase is a part of a request's time. The phases of a request follow each other and
+// add up to its latency.
+type Phase uint8
+
+// The phases, in their order. What did not happen (looking up and connecting, where a
+// connection stood) is not recorded.
+const (
+	PhaseNone    Phase = iota
+	PhaseBlocked       // from the intended start: for a virtual user, the generator, a connection
+	PhaseDNS           // the host's name is looked up
+	PhaseConnect       // an address takes the connection, those that did not included
+	PhaseTLS           // the handshake
+	PhaseSend          // from the first byte handed to the kernel until it has taken the last
+	PhaseWait          // until the first byte of the answer
+	PhaseReceive       // until its last
+)
+
+// PhaseTimes is how long one phase of a step's requests took.
+type PhaseTimes struct {
+	Phase Phase     `msg:"phase" require:"true"`
+	Time  Histogram `msg:"time"` // ns
+}
+
+// Windows is a core/stats series in time: what happened in each interval of one width
+// since the start.
+type Windows struct {
+	Width   time.Duration `msg:"width"`             // zero: nothing happened
+	Data    []byte        `msg:"data,limit=262144"` // of core/stats, in uvarints
+	Dropped bool          `msg:"dropped"`           // something did, and there was no room to tell when
+}
+
 // StepStats is what is known of one step. Started == OK + Failed + TimedOut +
 // Cancelled + what is in flight; nothing is in flight in a result. For a check,
 // OK and Failed count passes and failures. For a metric only Metric is used.
@@ -47,6 +78,9 @@ type StepStats struct {
 	Latency   Histogram     `msg:"latency"`  // ns, from the intended start to the last byte
 	Service   Histogram     `msg:"service"`  // ns, from the first byte written
 	Metric    Histogram     `msg:"metric"`   // thousandths of the recorded value
+	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, those that happened
+	Windows   Windows       `msg:"windows"`  // the same counts over time
+	Tags      []Tag         `msg:"tags"`     // of the step's plan, sorted by name
 }
 
 // Generator tells how well the load was generated.

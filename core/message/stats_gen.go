@@ -616,6 +616,118 @@ func (z *LostAttempt) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z Phase) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Phase) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = Phase(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z Phase) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *PhaseTimes) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "phase"
+	o = append(o, 0x82, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
+	o = msgp.AppendUint8(o, uint8(z.Phase))
+	// string "time"
+	o = append(o, 0xa4, 0x74, 0x69, 0x6d, 0x65)
+	o, err = z.Time.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Time")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PhaseTimes) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "phase":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phase")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			{
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Phase")
+					return
+				}
+				z.Phase = Phase(zb0002)
+			}
+		case "time":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Time")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Time.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Time")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PhaseTimes) Msgsize() (s int) {
+	s = 1 + 6 + msgp.Uint8Size + 5 + z.Time.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Result) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 8
@@ -1182,9 +1294,9 @@ func (z StatusCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 16
+	// map header, size 19
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x10, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x13, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -1268,6 +1380,44 @@ func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Metric")
 		return
 	}
+	// string "phases"
+	o = append(o, 0xa6, 0x70, 0x68, 0x61, 0x73, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Phases)))
+	for za0003 := range z.Phases {
+		// map header, size 2
+		// string "phase"
+		o = append(o, 0x82, 0xa5, 0x70, 0x68, 0x61, 0x73, 0x65)
+		o = msgp.AppendUint8(o, uint8(z.Phases[za0003].Phase))
+		// string "time"
+		o = append(o, 0xa4, 0x74, 0x69, 0x6d, 0x65)
+		o, err = z.Phases[za0003].Time.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Phases", za0003, "Time")
+			return
+		}
+	}
+	// string "windows"
+	o = append(o, 0xa7, 0x77, 0x69, 0x6e, 0x64, 0x6f, 0x77, 0x73)
+	// map header, size 3
+	// string "width"
+	o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
+	o = msgp.AppendDuration(o, z.Windows.Width)
+	// string "data"
+	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+	o = msgp.AppendBytes(o, z.Windows.Data)
+	// string "dropped"
+	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Windows.Dropped)
+	// string "tags"
+	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+	for za0004 := range z.Tags {
+		o, err = z.Tags[za0004].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Tags", za0004)
+			return
+		}
+	}
 	return
 }
 
@@ -1285,7 +1435,7 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [2]byte
+	var zb0001Dup [3]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1603,6 +1753,192 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Metric")
 				return
 			}
+		case "phases":
+			if zb0001Dup[2]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phases")
+				return
+			}
+			zb0001Dup[2] |= 1 << 0
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Phases")
+				return
+			}
+			if zb0006 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Phases) >= int(zb0006) {
+				z.Phases = (z.Phases)[:zb0006]
+			} else {
+				z.Phases = make([]PhaseTimes, zb0006)
+			}
+			for za0003 := range z.Phases {
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Phases", za0003)
+					return
+				}
+				if zb0007 > z586aeb0climitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0007Dup [1]byte
+				for zb0007 > 0 {
+					zb0007--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Phases", za0003)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "phase":
+						if zb0007Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phases", za0003, "Phase")
+							return
+						}
+						zb0007Dup[0] |= 1 << 0
+						{
+							var zb0008 uint8
+							zb0008, bts, err = msgp.ReadUint8Bytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Phases", za0003, "Phase")
+								return
+							}
+							z.Phases[za0003].Phase = Phase(zb0008)
+						}
+					case "time":
+						if zb0007Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phases", za0003, "Time")
+							return
+						}
+						zb0007Dup[0] |= 1 << 1
+						bts, err = z.Phases[za0003].Time.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Phases", za0003, "Time")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Phases", za0003)
+							return
+						}
+					}
+				}
+			}
+		case "windows":
+			if zb0001Dup[2]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Windows")
+				return
+			}
+			zb0001Dup[2] |= 1 << 1
+			var zb0009 uint32
+			zb0009, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Windows")
+				return
+			}
+			if zb0009 > z586aeb0climitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0009Dup [1]byte
+			for zb0009 > 0 {
+				zb0009--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Windows")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "width":
+					if zb0009Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Windows", "Width")
+						return
+					}
+					zb0009Dup[0] |= 1 << 0
+					z.Windows.Width, bts, err = msgp.ReadDurationBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Windows", "Width")
+						return
+					}
+				case "data":
+					if zb0009Dup[0]&(1<<1) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Windows", "Data")
+						return
+					}
+					zb0009Dup[0] |= 1 << 1
+					var zb0010 uint32
+					zb0010, bts, err = msgp.ReadBytesHeader(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Windows", "Data")
+						return
+					}
+					if zb0010 > 262144 {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if z.Windows.Data == nil || uint32(cap(z.Windows.Data)) < zb0010 {
+						z.Windows.Data = make([]byte, zb0010)
+					} else {
+						z.Windows.Data = z.Windows.Data[:zb0010]
+					}
+					if uint32(len(bts)) < zb0010 {
+						err = msgp.ErrShortBytes
+						return
+					}
+					copy(z.Windows.Data, bts[:zb0010])
+					bts = bts[zb0010:]
+				case "dropped":
+					if zb0009Dup[0]&(1<<2) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Windows", "Dropped")
+						return
+					}
+					zb0009Dup[0] |= 1 << 2
+					z.Windows.Dropped, bts, err = msgp.ReadBoolBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Windows", "Dropped")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Windows")
+						return
+					}
+				}
+			}
+		case "tags":
+			if zb0001Dup[2]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				return
+			}
+			zb0001Dup[2] |= 1 << 2
+			var zb0011 uint32
+			zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Tags")
+				return
+			}
+			if zb0011 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Tags) >= int(zb0011) {
+				z.Tags = (z.Tags)[:zb0011]
+			} else {
+				z.Tags = make([]Tag, zb0011)
+			}
+			for za0004 := range z.Tags {
+				bts, err = z.Tags[za0004].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Tags", za0004)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1621,7 +1957,14 @@ func (z *StepStats) Msgsize() (s int) {
 	for za0002 := range z.Errors {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Errors[za0002].Kind) + 6 + msgp.Uint64Size + 8 + msgp.StringPrefixSize + len(z.Errors[za0002].Example)
 	}
-	s += 8 + z.Latency.Msgsize() + 8 + z.Service.Msgsize() + 7 + z.Metric.Msgsize()
+	s += 8 + z.Latency.Msgsize() + 8 + z.Service.Msgsize() + 7 + z.Metric.Msgsize() + 7 + msgp.ArrayHeaderSize
+	for za0003 := range z.Phases {
+		s += 1 + 6 + msgp.Uint8Size + 5 + z.Phases[za0003].Time.Msgsize()
+	}
+	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
+	for za0004 := range z.Tags {
+		s += z.Tags[za0004].Msgsize()
+	}
 	return
 }
 
@@ -1744,6 +2087,112 @@ func (z *ThresholdResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ThresholdResult) Msgsize() (s int) {
 	s = 1 + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.StringPrefixSize + len(z.Expr) + 6 + msgp.Int64Size + 3 + z.Of.Msgsize() + 3 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Windows) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "width"
+	o = append(o, 0x83, 0xa5, 0x77, 0x69, 0x64, 0x74, 0x68)
+	o = msgp.AppendDuration(o, z.Width)
+	// string "data"
+	o = append(o, 0xa4, 0x64, 0x61, 0x74, 0x61)
+	o = msgp.AppendBytes(o, z.Data)
+	// string "dropped"
+	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Dropped)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Windows) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "width":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Width")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Width, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Width")
+				return
+			}
+		case "data":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Data")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadBytesHeader(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Data")
+				return
+			}
+			if zb0002 > 262144 {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if z.Data == nil || uint32(cap(z.Data)) < zb0002 {
+				z.Data = make([]byte, zb0002)
+			} else {
+				z.Data = z.Data[:zb0002]
+			}
+			if uint32(len(bts)) < zb0002 {
+				err = msgp.ErrShortBytes
+				return
+			}
+			copy(z.Data, bts[:zb0002])
+			bts = bts[zb0002:]
+		case "dropped":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Dropped")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Dropped, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Dropped")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Windows) Msgsize() (s int) {
+	s = 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Data) + 8 + msgp.BoolSize
 	return
 }
 

@@ -19,8 +19,15 @@
 //	   amount and accepts only what some Histogram could have written.
 //	S5 Fit loses precision before it loses anything else, and says how much; what it
 //	   makes coarser errs upwards, and S1 holds for it.
+//	   Windows in time go first, then the precision of phases.
 //	S6 No message is changed: what Sum returns shares no memory that it writes to,
 //	   and Fit copies what it changes.
+//	S7 A series in time has at most WindowsMax windows and the memory of its first
+//	   minute, however long the run. Merging is exact, at the width of the coarser
+//	   series, associative and commutative; where a part's windows were left out, so
+//	   are the sum's.
+//	S8 What is kept grows with the number of series, which is bounded: beyond the
+//	   bounds of sum.go one series, KindOther or StatusOther, counts the rest.
 //
 // Example:
 //
@@ -29,5 +36,6 @@
 //	p99 := h.Quantile(990_000)
 //	sent := message.StepStats{Latency: h.Wire()}
 //
-// Read histogram.go, wire.go, sum.go, sparse.go, fit.go.
+// Read histogram.go, wire.go, windows.go (a series in time), course.go (the same in
+// messages), sum.go, sparse.go, fit.go.
 package stats

@@ -4,28 +4,24 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hyperscale/core/message"
 )
 
-// Fit makes statistics fit a number of encoded bytes: histograms become coarser, all
-// of them alike, until they do, and a line of the log tells by how much. Examples of
-// errors go last. Counts, sums, minima and maxima stay exact, and quantiles only ever
-// err upwards. What s points to is never written to: others may have it.
+// Fit makes statistics fit a number of encoded bytes, and lines of the log tell what
+// that cost. Windows in time become wider, then go; then the histograms of phases become
+// coarser, all of them alike, then all histograms. Examples of errors go last. Counts,
+// sums, minima and maxima stay exact, and quantiles only ever err upwards. What s points
+// to is never written to: others may have it.
 func Fit(s *message.Stats, most int) {
 	if sizeOf(s) <= most {
 		return
 	}
 	s.Steps = slices.Clone(s.Steps)
 	s.Logs = slices.Clone(s.Logs)
-	for bits := 1; bits <= subBits; bits++ {
-		s.Generator.Lag = coarsen(s.Generator.Lag, bits)
-		for i := range s.Steps {
-			step := &s.Steps[i]
-			step.Latency, step.Service, step.Metric = coarsen(step.Latency, bits), coarsen(step.Service, bits), coarsen(step.Metric, bits)
-		}
-		tell(s, bits)
-		if sizeOf(s) <= most {
+	for _, lose := range []func(*message.Stats, int) bool{fitWindows, fitPhases, fitHistograms} {
+		if lose(s, most) {
 			return
 		}
 	}
@@ -38,18 +34,88 @@ func Fit(s *message.Stats, most int) {
 	}
 }
 
+// windowsFew is how many windows are still worth a plot.
+const windowsFew = 32
+
+// fitWindows makes windows up to sixteen times as wide, which the windows themselves
+// tell, and leaves them out if that does not help.
+func fitWindows(s *message.Stats, most int) bool {
+	for n := WindowsMax; n > windowsFew; n /= 2 {
+		for i := range s.Steps {
+			s.Steps[i].Windows = widen(s.Steps[i].Windows)
+		}
+		if sizeOf(s) <= most {
+			return true
+		}
+	}
+	lost := false
+	for i := range s.Steps {
+		if step := &s.Steps[i]; step.Windows.Width != 0 {
+			step.Windows, lost = message.Windows{Dropped: true}, true
+		}
+	}
+	if lost {
+		tell(s, "the course over time is left out: ", "")
+	}
+	return sizeOf(s) <= most
+}
+
+func fitPhases(s *message.Stats, most int) bool {
+	if !slices.ContainsFunc(s.Steps, func(step message.StepStats) bool { return len(step.Phases) > 0 }) {
+		return false
+	}
+	for i := range s.Steps {
+		s.Steps[i].Phases = slices.Clone(s.Steps[i].Phases)
+	}
+	for bits := 1; bits <= subBits; bits++ {
+		for i := range s.Steps {
+			for k := range s.Steps[i].Phases {
+				one := &s.Steps[i].Phases[k]
+				one.Time = coarsen(one.Time, bits)
+			}
+		}
+		tell(s, "percentiles of phases are up to ", loss(bits))
+		if sizeOf(s) <= most {
+			return true
+		}
+	}
+	return false
+}
+
+func fitHistograms(s *message.Stats, most int) bool {
+	for bits := 1; bits <= subBits; bits++ {
+		s.Generator.Lag = coarsen(s.Generator.Lag, bits)
+		for i := range s.Steps {
+			step := &s.Steps[i]
+			step.Latency, step.Service, step.Metric = coarsen(step.Latency, bits), coarsen(step.Service, bits), coarsen(step.Metric, bits)
+		}
+		tell(s, "percentiles are up to ", loss(bits))
+		if sizeOf(s) <= most {
+			return true
+		}
+	}
+	return false
+}
+
+// Bare leaves out of a step's figures all that can be large: its distributions and its
+// course over time. What it points to is not written to.
+func Bare(s *message.StepStats) {
+	s.Latency, s.Service, s.Metric, s.Phases = message.Histogram{}, message.Histogram{}, message.Histogram{}, nil
+	s.Windows = message.Windows{Dropped: s.Windows.Dropped || s.Windows.Width != 0}
+}
+
+func loss(bits int) string {
+	return fmt.Sprintf("%d.%d %% too high: ", 1000<<bits/subs/10, 1000<<bits/subs%10)
+}
+
 // sizeOf is what s takes in a message, and a few bytes more.
 func sizeOf(s *message.Stats) int { return (&message.ExecProgress{Stats: *s}).Size() }
 
-// tell puts the loss first among the lines of the log, instead of an earlier one.
-func tell(s *message.Stats, bits int) {
-	const why = "percentiles are up to "
-	line := fmt.Sprintf("%s%d.%d %% too high: the figures of %d steps are more than a message holds", why, 1000<<bits/subs/10, 1000<<bits/subs%10, len(s.Steps))
-	if len(s.Logs) > 0 && len(s.Logs[0]) > len(why) && s.Logs[0][:len(why)] == why {
-		s.Logs[0] = line
-		return
-	}
-	s.Logs = slices.Insert(s.Logs, 0, line)
+// tell puts a loss first among the lines of the log, instead of an earlier one of its
+// kind.
+func tell(s *message.Stats, what, howMuch string) {
+	s.Logs = slices.DeleteFunc(s.Logs, func(line string) bool { return strings.HasPrefix(line, what) })
+	s.Logs = slices.Insert(s.Logs, 0, fmt.Sprintf("%s%sthe figures of %d steps are more than a message holds", what, howMuch, len(s.Steps)))
 	s.Logs = s.Logs[:min(len(s.Logs), LogsMax)]
 }
 

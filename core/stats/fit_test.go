@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -47,6 +48,70 @@ func noisy(steps int) *message.Stats {
 		})
 	}
 	return s
+}
+
+// phased is noisy with phases and a course over time.
+func phased(steps int) *message.Stats {
+	s := noisy(steps)
+	var w Windows
+	for at := range 60_000 * time.Millisecond / WindowWidth {
+		one := w.At(at * WindowWidth)
+		one.Started++
+		one.OK++
+		one.Record(uint64(at) << 20)
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		step.Phases = []message.PhaseTimes{{Phase: message.PhaseSend, Time: step.Service}, {Phase: message.PhaseWait, Time: step.Latency}}
+		step.Windows = w.Wire()
+	}
+	return s
+}
+
+// TestFitLosesTheLeastFirst: windows before the precision of phases, that before the
+// precision of what thresholds look at.
+func TestFitLosesTheLeastFirst(t *testing.T) {
+	whole := sizeOf(phased(10))
+	before := 0
+	for share := 99; share > 0; share-- {
+		s := phased(10)
+		shared := *s
+		Fit(s, whole*share/100)
+		if !reflect.DeepEqual(phased(10), &shared) {
+			t.Fatal("what others share was changed")
+		}
+		step, fine := &s.Steps[9], &phased(10).Steps[9]
+		lost := 0
+		for i, is := range []bool{
+			step.Windows.Width > fine.Windows.Width, step.Windows.Dropped,
+			len(step.Phases[1].Time.Buckets) < len(fine.Phases[1].Time.Buckets), len(step.Latency.Buckets) < len(fine.Latency.Buckets),
+		} {
+			if is {
+				lost = i + 1
+			}
+		}
+		if lost < before || lost == 0 {
+			t.Fatalf("at %d %% stage %d came after %d", share, lost, before)
+		}
+		if lines := len(s.Logs) - 1; lines != max(0, lost-1) {
+			t.Fatalf("stage %d: the log tells of %d losses: %q", lost, lines, s.Logs)
+		}
+		if _, err := Sum([]*message.Stats{s, phased(10)}); err != nil {
+			t.Fatal(err)
+		}
+		before = lost
+	}
+	if before != 4 {
+		t.Errorf("the last stage was %d, want 4", before)
+	}
+}
+
+func TestBare(t *testing.T) {
+	s := phased(2)
+	Bare(&s.Steps[0])
+	if size, most := sizeOf(s)/2, sizeOf(phased(2))*3/4/2; size > most || !s.Steps[0].Windows.Dropped || s.Steps[0].OK == 0 {
+		t.Errorf("%d bytes a step are left, want at most %d, the counts, and word of what is gone", size, most)
+	}
 }
 
 func TestFit(t *testing.T) {

@@ -14,11 +14,16 @@ const (
 	KindsMax    = 64   // kinds of errors of one step, before KindOther takes the rest
 	LogsMax     = 20   // lines that users' programs wrote
 	StepsMax    = 1024 // steps of one workflow
-	StatusesMax = 1000 // different statuses of one step
+	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
+	PhasesMax   = 16   // phases of one step
+	TagsMax     = 16   // tags of one step
 )
 
 // KindOther counts the failures whose kind came after KindsMax others.
 const KindOther = "other"
+
+// StatusOther counts the answers whose status came after StatusesMax others.
+const StatusOther = 0
 
 // ErrParts is what parts that do not belong together get.
 var ErrParts = errors.New("parts of different workflows")
@@ -58,6 +63,13 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 type stepSum struct {
 	out                      message.StepStats
 	latency, service, metric sparse
+	phases                   []phaseSum
+}
+
+// phaseSum is a phase under way.
+type phaseSum struct {
+	phase message.Phase
+	time  sparse
 }
 
 type stepSums struct {
@@ -74,7 +86,7 @@ func (s *stepSums) add(part *message.StepStats) error {
 			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
 		}
 		s.index[part.Name] = at
-		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
+		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind, Tags: part.Tags[:min(len(part.Tags), TagsMax)]}})
 	}
 	to := s.all[at]
 	if to.out.Kind != part.Kind {
@@ -89,6 +101,9 @@ func (s *stepSums) result() []message.StepStats {
 		step.out.Latency = step.latency.wire()
 		step.out.Service = step.service.wire()
 		step.out.Metric = step.metric.wire()
+		for i := range step.phases {
+			step.out.Phases = append(step.out.Phases, message.PhaseTimes{Phase: step.phases[i].phase, Time: step.phases[i].time.wire()})
+		}
 		out = append(out, step.out)
 	}
 	return out
@@ -109,9 +124,7 @@ func (s *stepSum) add(part *message.StepStats) error {
 		out.Errors = AddError(out.Errors, e)
 	}
 	for _, c := range part.Statuses {
-		if out.Statuses = AddStatus(out.Statuses, c); len(out.Statuses) > StatusesMax {
-			return fmt.Errorf("more than %d different statuses: %w", StatusesMax, ErrParts)
-		}
+		out.Statuses = AddStatus(out.Statuses, c)
 	}
 	if err := s.latency.merge(part.Latency); err != nil {
 		return fmt.Errorf("latency: %w", err)
@@ -122,16 +135,43 @@ func (s *stepSum) add(part *message.StepStats) error {
 	if err := s.metric.merge(part.Metric); err != nil {
 		return fmt.Errorf("metric: %w", err)
 	}
+	for i := range part.Phases {
+		if err := s.addPhase(&part.Phases[i]); err != nil {
+			return fmt.Errorf("phase %d: %w", part.Phases[i].Phase, err)
+		}
+	}
+	var err error
+	if out.Windows, err = mergeWindows(out.Windows, part.Windows); err != nil {
+		return fmt.Errorf("windows: %w", err)
+	}
 	return nil
 }
 
-// AddStatus counts a status in a list that stays ascending. It writes to the list: only
-// its owner may call it.
+func (s *stepSum) addPhase(part *message.PhaseTimes) error {
+	at, found := slices.BinarySearchFunc(s.phases, part.Phase, func(p phaseSum, phase message.Phase) int { return cmp.Compare(p.phase, phase) })
+	if !found {
+		if len(s.phases) == PhasesMax {
+			return fmt.Errorf("more than %d phases: %w", PhasesMax, ErrParts)
+		}
+		s.phases = slices.Insert(s.phases, at, phaseSum{phase: part.Phase})
+	}
+	return s.phases[at].time.merge(part.Time)
+}
+
+// AddStatus counts a status in a list that stays ascending and holds at most
+// StatusesMax beside StatusOther. It writes to the list: only its owner may call it.
 func AddStatus(list []message.StatusCount, c message.StatusCount) []message.StatusCount {
 	at, found := slices.BinarySearchFunc(list, c, func(a, b message.StatusCount) int { return cmp.Compare(a.Status, b.Status) })
 	if found {
 		list[at].Count = add(list[at].Count, c.Count)
 		return list
+	}
+	full := len(list) >= StatusesMax
+	if full && list[0].Status == StatusOther {
+		full = len(list) > StatusesMax
+	}
+	if full && c.Status != StatusOther {
+		return AddStatus(list, message.StatusCount{Status: StatusOther, Count: c.Count})
 	}
 	return slices.Insert(list, at, c)
 }

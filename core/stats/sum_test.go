@@ -85,6 +85,8 @@ func part(step string, n uint64) *message.Stats {
 			Statuses: []message.StatusCount{{Status: 200, Count: n}, {Status: 500 + uint32(n), Count: n}},
 			Errors:   []message.ErrorCount{{Kind: fmt.Sprintf("status %d", 500+n), Count: n, Example: "e"}},
 			Latency:  recorded([]uint64{n}).Wire(), Service: recorded([]uint64{n}).Wire(), Metric: recorded([]uint64{n}).Wire(),
+			Phases:  []message.PhaseTimes{{Phase: message.PhaseBlocked, Time: recorded([]uint64{n}).Wire()}, {Phase: message.Phase(n) + 1, Time: recorded([]uint64{9}).Wire()}},
+			Windows: course([]happening{{0, int(n), n}}), Tags: []message.Tag{{Name: "type", Value: step}},
 		}},
 	}
 }
@@ -104,6 +106,11 @@ func TestSum(t *testing.T) {
 			Statuses: []message.StatusCount{{Status: 200, Count: 3}, {Status: 501, Count: 1}, {Status: 502, Count: 2}},
 			Errors:   []message.ErrorCount{{Kind: "status 501", Count: 1, Example: "e"}, {Kind: "status 502", Count: 2, Example: "e"}},
 			Latency:  both, Service: both, Metric: both,
+			Phases: []message.PhaseTimes{
+				{Phase: message.PhaseBlocked, Time: both}, {Phase: message.PhaseDNS, Time: recorded([]uint64{9}).Wire()},
+				{Phase: message.PhaseConnect, Time: recorded([]uint64{9}).Wire()},
+			},
+			Windows: course([]happening{{0, 1, 1}, {0, 2, 2}}), Tags: []message.Tag{{Name: "type", Value: "home"}},
 		}, part("cart", 1).Steps[0]},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -161,6 +168,35 @@ func TestErrorKindsAreBounded(t *testing.T) {
 			t.Fatalf("got %d failures of %d kinds, want %d of at most %d", sum, kinds, total, KindsMax)
 		}
 	})
+}
+
+// TestStatusesAreBounded: those beyond the bound are counted together, and none is lost.
+func TestStatusesAreBounded(t *testing.T) {
+	var list []message.StatusCount
+	const all = 3 * StatusesMax
+	for i := range all {
+		list = AddStatus(list, message.StatusCount{Status: uint32(all - i), Count: 1})
+	}
+	var sum uint64
+	for i, c := range list {
+		sum += c.Count
+		if i > 0 && list[i-1].Status >= c.Status {
+			t.Fatalf("statuses are not ascending: %d then %d", list[i-1].Status, c.Status)
+		}
+	}
+	if sum != all || len(list) != StatusesMax+1 || list[0] != (message.StatusCount{Status: StatusOther, Count: all - StatusesMax}) {
+		t.Errorf("got %d answers of %d statuses, %d of them other, want %d of %d and other", sum, len(list), list[0].Count, all, StatusesMax)
+	}
+}
+
+func TestPhasesAreBounded(t *testing.T) {
+	hostile := part("home", 1)
+	for phase := range message.Phase(PhasesMax + 1) {
+		hostile.Steps[0].Phases = append(hostile.Steps[0].Phases, message.PhaseTimes{Phase: phase + 1})
+	}
+	if _, err := Sum([]*message.Stats{hostile}); !errors.Is(err, ErrParts) {
+		t.Errorf("got error %v, want %v", err, ErrParts)
+	}
 }
 
 // The sum of messages is what merging the histograms themselves gives.

@@ -1,0 +1,266 @@
+package stats
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+)
+
+// happening is one thing that a window counts.
+type happening struct {
+	at      time.Duration
+	what    int
+	latency uint64
+}
+
+func drawHappenings(t *rapid.T, label string) []happening {
+	one := rapid.Custom(func(t *rapid.T) happening {
+		return happening{
+			at:      time.Duration(rapid.Int64Range(0, 1<<rapid.IntRange(0, 45).Draw(t, "reach")).Draw(t, "at")),
+			what:    rapid.IntRange(0, 4).Draw(t, "what"),
+			latency: rapid.Uint64().Draw(t, "latency") >> rapid.IntRange(0, 63).Draw(t, "shift"),
+		}
+	})
+	return rapid.SliceOfN(one, 0, 60).Draw(t, label)
+}
+
+func (h happening) count(w *Window) {
+	switch h.what {
+	case 0:
+		w.Started++
+		return
+	case 1:
+		w.OK++
+	case 2:
+		w.Failed++
+	case 3:
+		w.TimedOut++
+	case 4:
+		w.Bytes += h.latency >> 20
+	}
+	w.Record(h.latency)
+}
+
+func course(lists ...[]happening) message.Windows {
+	var w Windows
+	for _, list := range lists {
+		for _, h := range list {
+			h.count(w.At(h.at))
+		}
+	}
+	return w.Wire()
+}
+
+func merged(t *rapid.T, a, b message.Windows) message.Windows {
+	out, err := mergeWindows(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWindowsAgainstTheirTwin: the twin keeps everything and cuts it at the end.
+func TestWindowsAgainstTheirTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := drawHappenings(t, "list")
+		width := WindowWidth
+		for _, h := range list {
+			for h.at/width >= WindowsMax {
+				width *= 2
+			}
+		}
+		twin := map[time.Duration]*Window{}
+		for _, h := range list {
+			since := h.at / width * width
+			if twin[since] == nil {
+				twin[since] = new(Window)
+			}
+			h.count(twin[since])
+		}
+		wire := course(list)
+		got, err := Intervals(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) > 0 && wire.Width > 0 && wire.Width != width {
+			t.Fatalf("width is %v, want %v", wire.Width, width)
+		}
+		for i, one := range got {
+			if i > 0 && got[i-1].Since >= one.Since {
+				t.Fatalf("windows are not ascending: %v, %v", got[i-1].Since, one.Since)
+			}
+			if diff := cmp.Diff(*twin[one.Since], one.Window); diff != "" {
+				t.Fatalf("window at %v (-twin +got):\n%s", one.Since, diff)
+			}
+			delete(twin, one.Since)
+		}
+		//lint:orderfree any of them is one too many
+		for since, one := range twin {
+			if *one != (Window{}) {
+				t.Fatalf("nothing is told of %v", since)
+			}
+		}
+	})
+}
+
+func TestWindowsMergeAsOneWouldHaveRecorded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		la, lb, lc := drawHappenings(t, "a"), drawHappenings(t, "b"), drawHappenings(t, "c")
+		a, b, c := course(la), course(lb), course(lc)
+		left := merged(t, merged(t, a, b), c)
+		right := merged(t, c, merged(t, b, a))
+		if diff := cmp.Diff(left, right); diff != "" {
+			t.Fatalf("the order matters (-left +right):\n%s", diff)
+		}
+		if diff := cmp.Diff(course(la, lb, lc), left); diff != "" {
+			t.Fatalf("-one +merged:\n%s", diff)
+		}
+		gone := merged(t, merged(t, a, message.Windows{Dropped: true}), b)
+		if diff := cmp.Diff(message.Windows{Dropped: true}, gone); diff != "" {
+			t.Fatalf("what is not known was made up (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestWindowsKeepTheirMemory: a run of any length has the memory of its first minute.
+func TestWindowsKeepTheirMemory(t *testing.T) {
+	var w Windows
+	step := 37 * time.Millisecond
+	at := time.Duration(0)
+	fill := func(until time.Duration) {
+		for ; at < until; at += step {
+			one := w.At(at)
+			one.Started++
+			one.Record(uint64(at))
+		}
+	}
+	fill(WindowsMax * WindowWidth)
+	if n := testing.AllocsPerRun(10, func() { step *= 2; fill(2 * at) }); n != 0 {
+		t.Errorf("%v allocations after that, want 0", n)
+	}
+	all, err := Intervals(w.Wire())
+	if err != nil || len(all) > WindowsMax || len(all) < WindowsMax/2 {
+		t.Errorf("%d windows, %v: want %d to %d", len(all), err, WindowsMax/2, WindowsMax)
+	}
+	w.At(longest).Started++
+	w.At(0).Started++
+	if all, err = Intervals(w.Wire()); err != nil || all[len(all)-1].Since < longest/2 || all[0].Since != 0 {
+		t.Errorf("at the end of time: %v", err)
+	}
+}
+
+func TestWindowQuantile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w Window
+		var h Histogram
+		for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<41), 1, 100).Draw(t, "values") {
+			v >>= rapid.IntRange(0, 40).Draw(t, "shift")
+			w.Record(v)
+			h.Record(v)
+		}
+		for _, ppm := range []uint32{0, 500_000, 990_000, million} {
+			got, exact := w.Quantile(ppm), h.Quantile(ppm)
+			if got > max(2<<bucketShift, 2*exact) || 2*got < exact {
+				t.Fatalf("quantile %d is %d, want about %d", ppm, got, exact)
+			}
+		}
+	})
+	if got := new(Window).Quantile(500_000); got != 0 {
+		t.Errorf("quantile of nothing: got %d, want 0", got)
+	}
+}
+
+func TestHostileWindows(t *testing.T) {
+	one := []byte{1, 1, 0, 0, 0, 0, 0}
+	for _, tt := range []struct {
+		name string
+		in   message.Windows
+	}{
+		{"data without a width", message.Windows{Data: one}},
+		{"a width without data", message.Windows{Width: WindowWidth}},
+		{"a width of no series", message.Windows{Width: WindowWidth + 1, Data: one}},
+		{"a negative width", message.Windows{Width: -WindowWidth, Data: one}},
+		{"both dropped and there", message.Windows{Width: WindowWidth, Data: one, Dropped: true}},
+		{"a window told twice", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}}},
+		{"an empty window", message.Windows{Width: WindowWidth, Data: []byte{1, 0, 0, 0, 0, 0, 0}}},
+		{"a window beyond the last", message.Windows{Width: WindowWidth, Data: []byte{0x81, 4, 1, 0, 0, 0, 0, 0}}},
+		{"a window beyond time", message.Windows{Width: WindowWidth << doublingsMax, Data: []byte{0x80, 4, 1, 0, 0, 0, 0, 0}}},
+		{"too many buckets", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 33}}},
+		{"a bucket beyond the last", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 1, 33, 1}}},
+		{"an empty bucket", message.Windows{Width: WindowWidth, Data: []byte{1, 1, 0, 0, 0, 0, 1, 1, 0}}},
+		{"a window cut off", message.Windows{Width: WindowWidth, Data: one[:5]}},
+		{"an endless number", message.Windows{Width: WindowWidth, Data: bytes.Repeat([]byte{255}, 12)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := Intervals(tt.in); !errors.Is(err, ErrWindows) {
+				t.Errorf("got error %v, want %v", err, ErrWindows)
+			}
+			s := message.Stats{Steps: []message.StepStats{{Name: "s", Kind: message.StepRequest, Windows: tt.in}}}
+			if _, err := Sum([]*message.Stats{{}, &s}); !errors.Is(err, ErrWindows) {
+				t.Errorf("the sum: got error %v, want %v", err, ErrWindows)
+			}
+		})
+	}
+}
+
+func FuzzIntervals(f *testing.F) {
+	seed := course([]happening{{0, 0, 0}, {time.Second, 1, 5000}, {time.Hour, 2, 1 << 40}})
+	f.Add(int64(seed.Width), seed.Data, false)
+	f.Add(int64(WindowWidth<<doublingsMax), []byte{1, 1, 0, 0, 0, 0, 1, 32, 1}, false)
+	f.Add(int64(0), []byte(nil), true)
+	f.Fuzz(func(t *testing.T, width int64, data []byte, dropped bool) {
+		in := message.Windows{Width: time.Duration(width), Data: data, Dropped: dropped}
+		all, err := Intervals(in)
+		if err != nil {
+			return
+		}
+		if len(all) > WindowsMax {
+			t.Fatalf("%d windows, want at most %d", len(all), WindowsMax)
+		}
+		for i := range all {
+			if all[i].Since < 0 || i > 0 && all[i].Since <= all[i-1].Since {
+				t.Fatalf("window %d is at %v", i, all[i].Since)
+			}
+			all[i].Quantile(990_000)
+		}
+		twice, err := mergeWindows(in, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Intervals(twice)
+		if err != nil || len(again) != len(all) && !dropped {
+			t.Fatalf("twice the same has %d windows, %v, want %d", len(again), err, len(all))
+		}
+		if _, err := Intervals(widen(in)); err != nil {
+			t.Fatalf("a wider one cannot be read: %v", err)
+		}
+	})
+}
+
+func BenchmarkWindowsAt(b *testing.B) {
+	b.ReportAllocs()
+	var w Windows
+	at := time.Duration(0)
+	for b.Loop() {
+		one := w.At(at)
+		one.Started++
+		one.Record(uint64(at))
+		at += 10 * time.Microsecond
+	}
+}
+
+func BenchmarkMergeWindows(b *testing.B) {
+	b.ReportAllocs()
+	in := phased(1).Steps[0].Windows
+	for b.Loop() {
+		if _, err := mergeWindows(in, in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
