@@ -29,6 +29,12 @@ RUNS ?= 1
 SEED ?= 1
 FOR ?= 60s
 BENCH_SEEDS ?= 20
+# Other load generators beside ours: which experiments (with commas between them; all
+# if none is named), QUICK=1 for runs of 2 s, STRICT=1 to fail when a bar is missed.
+ONLY ?=
+QUICK ?=
+STRICT ?=
+ROUNDS ?= 5
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -37,7 +43,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership demo generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership bench-peers demo generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +103,10 @@ chaos: bin/hyperscale ## break a real cluster and judge its histories; needs roo
 
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
 	cd bench/membership && HYPERSCALE_BENCH_CACHE=$${HYPERSCALE_BENCH_CACHE:-$(CURDIR)/out/membership-peer.json} HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m
+
+bench-peers: bin/hyperscale ## compare `run` with wrk, k6, vegeta and others: cost, memory, truth (ONLY, ROUNDS, QUICK, STRICT)
+	cd bench/peers && mkdir -p $(CURDIR)/out/peers && go build -o $(CURDIR)/out/peers/peers . && $(CURDIR)/out/peers/peers -binary $(CURDIR)/bin/hyperscale -cache $(CURDIR)/out/peers \
+		-rounds $(ROUNDS) $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick) $(if $(STRICT),-strict)
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// bench is one run of the comparison.
+type bench struct {
+	binary   string
+	cache    string
+	dir      string // scratch
+	rounds   int
+	duration time.Duration
+	quick    bool
+
+	clientCPUs []int
+	serverCPUs []int
+	tools      map[string]tool
+	out        io.Writer // for people
+	report     report
+}
+
+// experiment is one that can be selected.
+type experiment struct {
+	name  string
+	about string
+	run   func(*bench) error
+	peers []string // that must be built for it
+}
+
+var experiments = []experiment{
+	{"plaintext", "HTTP/1.1, a small answer, 64 and 500 connections (bar 1)", (*bench).plaintext, []string{"k6", "vegeta", "bombardier", "hey"}},
+	{"function", "a function step with one request and one check (bar 2)", (*bench).function, []string{"k6"}},
+	{"http2", "8 connections of 16 streams, 64 of 1 (bar 3)", (*bench).http2, []string{"vegeta", "h2load"}},
+	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, []string{"k6"}},
+	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, []string{"k6", "vegeta", "bombardier", "hey"}},
+	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, nil},
+	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, nil},
+}
+
+func main() {
+	var err error
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "measure":
+		err = wrap(os.Stdin, os.Stdout)
+	case len(os.Args) == 3 && os.Args[1] == "serve":
+		err = serve(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == "timer":
+		err = timer(os.Args[2], os.Stdout)
+	default:
+		err = compare(os.Args[1:])
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+// compare runs the experiments that were asked for.
+func compare(args []string) error {
+	b := &bench{out: os.Stdout}
+	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	only := flags.String("only", "", "experiments, with commas between them; all if not given")
+	flags.StringVar(&b.binary, "binary", "../../bin/hyperscale", "the program that is compared")
+	flags.StringVar(&b.cache, "cache", "../../out/peers", "where peers are built and results are kept")
+	flags.IntVar(&b.rounds, "rounds", 5, "how often each client runs; the best one counts")
+	flags.DurationVar(&b.duration, "duration", 10*time.Second, "of each run")
+	flags.BoolVar(&b.quick, "quick", false, "runs of 2 s, two rounds: to try it, not to believe it")
+	strict := flags.Bool("strict", false, "fail if a bar is missed or could not be measured")
+	flags.Usage = func() {
+		_, _ = fmt.Fprintln(flags.Output(), "Runs hyperscale beside other load generators. Experiments:")
+		for _, e := range experiments {
+			_, _ = fmt.Fprintf(flags.Output(), "  %-10s %s\n", e.name, e.about)
+		}
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if b.quick {
+		b.rounds, b.duration = 2, 2*time.Second
+	}
+	if b.rounds < 1 || b.duration < time.Second {
+		return errors.New("-rounds must be 1 or more, -duration 1s or more")
+	}
+	chosen, err := choose(*only)
+	if err != nil {
+		return err
+	}
+	if err := b.prepare(chosen); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(b.dir) }() // scratch
+	for _, e := range chosen {
+		_, _ = fmt.Fprintf(b.out, "\n%s: %s\n", e.name, e.about)
+		b.report.Experiments = append(b.report.Experiments, e.name)
+		if err := e.run(b); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	return b.conclude(*strict)
+}
+
+// choose finds experiments by name.
+func choose(only string) ([]experiment, error) {
+	if only == "" {
+		return experiments, nil
+	}
+	var chosen []experiment
+	for _, name := range strings.Split(only, ",") {
+		i := slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })
+		if i < 0 {
+			var names []string
+			for _, e := range experiments {
+				names = append(names, e.name)
+			}
+			return nil, fmt.Errorf("no experiment is called %q: there are %s", name, strings.Join(names, ", "))
+		}
+		chosen = append(chosen, experiments[i])
+	}
+	return chosen, nil
+}
+
+// prepare finds processors, the program and its peers.
+func (b *bench) prepare(chosen []experiment) error {
+	var err error
+	if b.binary, err = filepath.Abs(b.binary); err != nil {
+		return err
+	}
+	if b.cache, err = filepath.Abs(b.cache); err != nil {
+		return err
+	}
+	if _, err := os.Stat(b.binary); err != nil {
+		return fmt.Errorf("-binary: %w: run `make bin/hyperscale`", err)
+	}
+	cpus, err := usable()
+	if err != nil {
+		return err
+	}
+	if len(cpus) < 2 {
+		return errors.New("two processors are needed, one for clients and one for servers")
+	}
+	b.clientCPUs, b.serverCPUs = cpus[:1], cpus[1:2]
+	if b.tools, err = tools(b.cache, b.out, func(name string) bool {
+		return slices.ContainsFunc(chosen, func(e experiment) bool { return slices.Contains(e.peers, name) })
+	}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.cache, 0o755); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp(b.cache, "run-"); err != nil {
+		return err
+	}
+	b.report.begin(b)
+	return nil
+}
+
+// conclude writes what machines read, and judges if that is asked for.
+func (b *bench) conclude(strict bool) error {
+	b.report.LoadAfter = loadAverage()
+	b.report.summary(b.out)
+	line, err := json.Marshal(b.report)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(b.out, "\n%s\n", line)
+	path := filepath.Join(b.cache, "result.json")
+	if err := os.WriteFile(path, append(line, '\n'), 0o644); err != nil {
+		return err
+	}
+	if strict {
+		for _, v := range b.report.Verdicts {
+			if v.State != met {
+				return fmt.Errorf("bar %s: %s: %s", v.Bar, v.What, v.State)
+			}
+		}
+	}
+	return nil
+}
