@@ -127,7 +127,6 @@ func checkPlan(p *message.Plan) error {
 }
 
 func checkWorkflow(p *message.Plan, w *message.WorkflowPlan) error {
-	const longest = 7 * 24 * time.Hour
 	switch {
 	case w.VUs < 1 || w.VUs > vusMax:
 		return fmt.Errorf("vus = %d must be between 1 and %d", w.VUs, vusMax)
@@ -145,10 +144,17 @@ func checkWorkflow(p *message.Plan, w *message.WorkflowPlan) error {
 	if err != nil {
 		return err
 	}
-	if layer != w.Layer {
+	later, err := layerOf("start_after", w.StartAfter, len(p.Workflows), func(i uint32) uint32 { return p.Workflows[i].Layer })
+	if err != nil {
+		return err
+	}
+	if layer = max(layer, later); layer != w.Layer {
 		return fmt.Errorf("layer = %d must be %d by its dependencies", w.Layer, layer)
 	}
 	if err := checkSteps(w.Steps); err != nil {
+		return err
+	}
+	if err := checkLoad(w); err != nil {
 		return err
 	}
 	return checkThresholds(w)
@@ -220,7 +226,7 @@ func checkThresholds(w *message.WorkflowPlan) error {
 }
 
 // runTimeout is what was asked for, or the longest chain of workflows and a
-// minute. A workflow without a duration makes one pass: each layer of its
+// minute. A workflow without a duration makes its passes: each layer of its
 // steps takes at most one timeout.
 func (m *Machine) runTimeout(s *message.JobSubmit) time.Duration {
 	if s.RunTimeout > 0 {
@@ -230,15 +236,8 @@ func (m *Machine) runTimeout(s *message.JobSubmit) time.Duration {
 	w := s.Plan.Workflows
 	byLayer := make([]time.Duration, len(w)) // longest workflow of each layer
 	for i := range w {
-		last := w[i].Timeout
-		if w[i].Duration == 0 {
-			last = 0
-			for k := range w[i].Steps {
-				last = min(bound, max(last, time.Duration(w[i].Steps[k].Layer+1)*min(w[i].Timeout, bound/(stepsMax+1))))
-			}
-		}
 		at := min(int(w[i].Layer), len(w)-1)
-		byLayer[at] = max(byLayer[at], min(bound, w[i].Duration+last))
+		byLayer[at] = max(byLayer[at], span(&w[i]))
 	}
 	total := m.config.RunTimeoutExtra
 	for _, d := range byLayer {

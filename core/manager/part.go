@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
@@ -198,7 +199,7 @@ func badPlan(d *message.JobDispatch) string {
 		if f.VUs == 0 || f.Duration < 0 || f.Timeout <= 0 || f.Cores > coresMax {
 			return fmt.Sprintf("workflow %q: vus = %d, duration = %v, timeout = %v, cores = %d are out of bounds", f.Name, f.VUs, f.Duration, f.Timeout, f.Cores)
 		}
-		for _, on := range f.Depends {
+		for _, on := range slices.Concat(f.Depends, f.StartAfter) {
 			if int(on) >= len(d.Plan.Workflows) || d.Plan.Workflows[on].Layer >= f.Layer {
 				return fmt.Sprintf("workflow %q: it depends on number %d, which is in no layer before its own", f.Name, on)
 			}

@@ -13,13 +13,14 @@ import (
 // place gives cores to whatever waits for them, oldest part first. It is called
 // whenever cores may have come free.
 func (m *Machine) place(env node.Env) {
+	alone := m.runsAlone()
 	for _, p := range slices.Clone(m.order) {
 		if p.missing > 0 || p.result != nil || p.dispatch == nil || !m.holds(env, p) {
 			continue
 		}
 		m.close(env, p)
 		if p.asked == message.JobNone {
-			m.placePart(env, p)
+			alone = m.placePart(env, p, alone)
 		}
 	}
 }
@@ -40,7 +41,9 @@ func (m *Machine) close(env node.Env, p *part) {
 	}
 }
 
-func (m *Machine) placePart(env node.Env, p *part) {
+// placePart returns the workflow that runs alone or will: who is asked behind it
+// waits.
+func (m *Machine) placePart(env node.Env, p *part, alone *workflow) *workflow {
 	waiting := 0
 	for _, f := range p.workflows {
 		if m.isReady(env, f) && len(f.slices) == 0 {
@@ -55,13 +58,22 @@ func (m *Machine) placePart(env node.Env, p *part) {
 			m.placeSlices(env, f)
 			continue
 		}
-		m.cut(env, f, waiting)
 		waiting--
+		if alone != nil {
+			m.lacks(env, f, fmt.Sprintf("workflow %q to end, which runs alone", alone.plan.Name), "submit it when that one has ended")
+			continue
+		}
+		m.cut(env, f, waiting+1)
+		if f.plan.Priority == message.PriorityExclusive && f.end == message.WorkflowNone {
+			alone = f
+		}
 	}
+	return alone
 }
 
-// isReady says that all that a workflow depends on is COMPLETED, and notes since
-// when. One that can never become ready fails.
+// isReady says that all that a workflow depends on is COMPLETED, and all that it
+// starts after has ended, and notes since when. One that can never become ready
+// fails.
 func (m *Machine) isReady(env node.Env, f *workflow) bool {
 	if f.end != message.WorkflowNone {
 		return false
@@ -79,6 +91,11 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 			return false
 		}
 	}
+	for _, on := range f.plan.StartAfter {
+		if !f.part.workflows[on].state.Terminal() {
+			return false
+		}
+	}
 	f.ready = env.Now()
 	return true
 }
@@ -86,22 +103,18 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 // cut makes the slices of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
 func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
-	var free uint64
+	var free, all uint64
 	for _, w := range m.able(nil) {
 		free += uint64(w.free())
+		all += uint64(w.total)
 	}
-	want := min(f.plan.VUs, max(1, free/uint64(max(1, waiting))))
-	switch {
-	case f.plan.Cores > 0:
-		want = min(f.plan.VUs, uint64(f.plan.Cores))
-	case !f.plan.Test:
-		want = 1
+	want := m.wanted(f, free/uint64(max(1, waiting)), all)
+	if f.plan.Priority == message.PriorityExclusive && free < all {
+		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", all, free), "add workers, or take its priority out")
+		return
 	}
 	if free < want {
-		m.wait(env, f, fmt.Sprintf("it waits for %d cores, %d are free", want, free))
-		if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
-			m.giveUp(env, f, fmt.Sprintf("it waited %v for %d cores, %d are free: add workers, or ask for fewer cores", m.config.DispatchTimeout, want, free))
-		}
+		m.lacks(env, f, fmt.Sprintf("%d cores, %d are free", want, free), "add workers, or ask for fewer cores")
 		return
 	}
 	f.waits = ""
@@ -133,6 +146,14 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 			m.onCut(env, s)
 		}
 	})
+}
+
+// lacks lets a workflow wait for something, but not for ever.
+func (m *Machine) lacks(env node.Env, f *workflow, what, remedy string) {
+	m.wait(env, f, "it waits for "+what)
+	if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
+		m.giveUp(env, f, fmt.Sprintf("it waited %v for %s: %s", m.config.DispatchTimeout, what, remedy))
+	}
 }
 
 // giveUp ends a workflow that was never cut: as one slice, whose end is kept.
