@@ -44,8 +44,8 @@ func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Du
 	switch {
 	case v.r.isCancelled():
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run was cancelled"}, 0
-	case now >= v.r.hard:
-		return &workflow.Response{Kind: string(http1.KindTimeout), Error: "the run is over"}, 0
+	case now >= v.end():
+		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run is over"}, 0
 	}
 	call, err := compile(r)
 	if err != nil {
@@ -56,10 +56,10 @@ func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Du
 		timeout = r.Timeout
 	}
 	x := exchange{request: r, call: &call, due: now, deadline: now + timeout, redirects: r.Redirects, keep: true}
-	if now >= v.r.over {
-		x.deadline = min(x.deadline, v.r.hard)
-	}
 	v.exchange(&x)
+	if v.until > 0 {
+		return x.response(), x.service() // beside the steps: it counts nowhere
+	}
 	v.r.account(step, func(a *account) {
 		a.bytesIn += x.bytesIn
 		a.bytesOut += x.bytesOut
@@ -71,7 +71,7 @@ func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Du
 func (v *virtual) Sleep(d time.Duration) {
 	v.unlocked(func(int) {
 		now := v.r.now()
-		v.r.sleepUntil(min(now+min(d, DurationMax), v.r.hard))
+		v.r.sleepUntil(min(now+min(d, DurationMax), v.end()))
 	})
 }
 
@@ -79,4 +79,12 @@ func (v *virtual) Sleep(d time.Duration) {
 func (v *virtual) Log(text string) { v.r.log(v.id, text) }
 
 // Stopped ends functions between two of their steps.
-func (v *virtual) Stopped() bool { return v.r.isCancelled() || v.r.now() >= v.r.hard }
+func (v *virtual) Stopped() bool { return v.r.isCancelled() || v.r.now() >= v.end() }
+
+// end is when the function that runs gets no more time.
+func (v *virtual) end() time.Duration {
+	if v.until > 0 {
+		return v.until
+	}
+	return v.r.hard
+}

@@ -19,7 +19,7 @@ type Config struct {
 	Seed     uint64 // of every random number that functions draw
 
 	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
-	Timeout  time.Duration // of a request that names none, from its intended start
+	Timeout  time.Duration // of a request that names none, from when it is put on its way
 
 	// Over is asked before requests are put on the wire, by a busy loop each
 	// millisecond: once it is true the run is cancelled. It does not wake whoever
@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 		return nil, err
 	}
 	if cfg.Debug != nil {
-		cfg.VUs, cfg.Duration = 1, 0
+		cfg = cfg.once()
 	}
 	g, err := newGraph(cfg)
 	if err != nil {
@@ -98,13 +98,49 @@ const (
 	startEveryGeneral = 300 * time.Microsecond
 )
 
-// startSpacing spreads the first starts over the think time where there is one, so that
-// virtual users do not march in step, but never over more than a tenth of the run.
+// startSpacing spreads the first starts of a closed workflow over the pause between passes
+// where there is one, so that virtual users do not march in step, but never over more than
+// a tenth of the run. Stages say themselves when who starts.
 func startSpacing(cfg Config, every time.Duration) time.Duration {
+	p := cfg.Workflow.Plan
+	if len(p.Stages) > 0 {
+		return every
+	}
 	vus := time.Duration(cfg.VUs)
-	spacing := max(every, cfg.Workflow.Plan.Think/vus)
+	spacing := max(every, max(p.Think, p.Pace)/vus)
 	if cfg.Duration > 0 {
 		spacing = min(spacing, cfg.Duration/10/vus)
 	}
 	return spacing
+}
+
+// once is one pass of one virtual user.
+func (c Config) once() Config {
+	w, p := *c.Workflow, *c.Workflow.Plan
+	p.VUs, p.Iterations, p.Rate, p.Stages = 1, 0, 0, nil
+	w.Plan = &p
+	c.Workflow, c.VUs, c.FirstVU, c.Duration = &w, 1, 0, 0
+	return c
+}
+
+// gracefulStop is how long what is in flight at the end may take.
+func gracefulStop(c Config) time.Duration {
+	if g := c.Workflow.Plan.GracefulStop; g > 0 {
+		return g
+	}
+	return message.GracefulStopDefault
+}
+
+// hasHooks tells whether a workflow has functions beside its steps.
+func hasHooks(w *workflow.Workflow) bool {
+	for _, h := range hooks() {
+		if w.Has(h) {
+			return true
+		}
+	}
+	return false
+}
+
+func hooks() []workflow.Hook {
+	return []workflow.Hook{workflow.HookSetup, workflow.HookTeardown, workflow.HookVUSetup, workflow.HookVUTeardown}
 }

@@ -39,7 +39,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 	c := &l.conns[index]
 	l.accounts[step].started++
 	c.step, c.due, c.wrote, c.sent, c.refused = int16(step), due, 0, 0, 0
-	c.deadline = due + int64(s.timeout)
+	c.deadline = l.now + int64(s.timeout)
 	l.alarm(index, c.deadline)
 	c.parser.Reset(s.call.Method)
 	if c.fd >= 0 {

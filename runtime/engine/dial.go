@@ -168,7 +168,7 @@ func (v *virtual) give(k *link) {
 
 // open connects, with TLS where the scheme says so.
 func (r *general) open(x *exchange, want string) (*link, error) {
-	ctx, cancel := context.WithDeadline(r.ctx, r.base.Add(x.deadline))
+	ctx, cancel := context.WithDeadline(r.context(), r.base.Add(x.deadline))
 	defer cancel()
 	h, err := r.host(ctx, x.call)
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *general) open(x *exchange, want string) (*link, error) {
 	r.linksMu.Lock()
 	r.links[k] = struct{}{}
 	r.linksMu.Unlock()
-	if r.isCancelled() { // abort may have passed before the link was listed
+	if r.isCancelled() || r.cut.Load() { // abort may have passed before the link was listed
 		r.closeLink(k)
 		return nil, context.Canceled
 	}

@@ -107,7 +107,7 @@ func (v *virtual) hop(x *exchange) {
 func (v *virtual) judge(x *exchange, k *link, err error) {
 	kind := http1.KindOf(err)
 	switch {
-	case v.r.isCancelled():
+	case v.r.isCancelled() || v.r.cut.Load():
 		kind = http1.KindCancelled
 	case kind == http1.KindTimeout && k == nil:
 		kind = http1.KindConnectTimeout

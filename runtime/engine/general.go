@@ -15,21 +15,28 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// general runs any workflow, with a goroutine for each virtual user. Durations are
-// since base.
+// general runs any workflow, with a goroutine for each pass that is under way. Durations
+// are since base.
 type general struct {
 	cfg  Config
 	g    *graph
-	ctx  context.Context // ends with abort; has no deadline of its own, which a dial would take for its timeout
-	stop context.CancelFunc
 	tls  *tls.Config
 	base time.Time
 	over time.Duration // no request step and no function starts from then on
-	hard time.Duration // functions that still run then get no more time
+	hard time.Duration // what is in flight then is cancelled
 
-	active    atomic.Int64
 	cancelled atomic.Bool
-	debug     *printer // nil: off
+	cut       atomic.Bool // hard has come
+	debug     *printer    // nil: off
+
+	crewMu  sync.Mutex // guards what follows; taken behind mu, where both are
+	drive   *drive
+	users   []*virtual // nil: has not begun
+	alarm   int64      // when conduct looks again
+	scripts scripted
+	shared  workflow.Shared // by setup
+	passes  sync.WaitGroup
+	kick    chan struct{} // conduct has to look earlier
 
 	mu       sync.Mutex // guards what follows
 	accounts []account
@@ -37,12 +44,15 @@ type general struct {
 	cpu      time.Duration // used by this process when last asked
 	asked    time.Duration // when that was
 	logs     []string
+	fault    error // of setup
 
 	hostsMu sync.Mutex
 	hosts   map[string]*host
 
-	linksMu sync.Mutex
+	linksMu sync.Mutex         // guards what follows
 	links   map[*link]struct{} // all open connections
+	ctx     context.Context    // ends with abort; has no deadline of its own, which a dial would take for its timeout
+	stop    context.CancelFunc
 }
 
 // script is the part of a virtual user that a workflow's functions live in.
@@ -50,6 +60,10 @@ type script interface {
 	Begin()
 	SetResponse(step int, r *workflow.Response)
 	Call(step int) workflow.Outcome
+	When(step int) (bool, workflow.Outcome)
+	Run(workflow.Hook) workflow.Outcome
+	Share(workflow.Shared)
+	Shared() workflow.Shared
 }
 
 var _ script = (*workflow.VU)(nil)
@@ -64,14 +78,15 @@ func runGeneral(ctx context.Context, cfg Config, g *graph) (*message.ExecResult,
 }
 
 func newGeneral(ctx context.Context, cfg Config, g *graph) *general {
-	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &general{
-		cfg: cfg, g: g, ctx: inner, stop: stop, over: never, hard: never, accounts: newAccounts(g),
+		cfg: cfg, g: g, over: never, hard: never, accounts: newAccounts(g), kick: make(chan struct{}, 1),
 		tls:   &tls.Config{InsecureSkipVerify: cfg.Workflow.HTTP.Insecure, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
 		hosts: map[string]*host{}, links: map[*link]struct{}{},
+		drive: newDrive(cfg, startSpacing(cfg, startEveryGeneral)), users: make([]*virtual, cfg.VUs),
 	}
+	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if cfg.Duration > 0 {
-		r.over, r.hard = cfg.Duration, cfg.Duration+cfg.Timeout
+		r.over, r.hard = cfg.Duration, cfg.Duration+gracefulStop(cfg)
 	}
 	for _, h := range g.hosts {
 		r.hosts[h.name] = h
@@ -83,57 +98,44 @@ func newGeneral(ctx context.Context, cfg Config, g *graph) *general {
 }
 
 func (r *general) run(ctx context.Context, scripts scripted) *message.ExecResult {
-	defer r.stop()
-	r.base = time.Now()
-	r.cpu = processorTime()
-	if r.cfg.Started != nil {
-		r.cfg.Started()
-	}
+	r.base, r.scripts = time.Now(), scripts
 	aborted := make(chan struct{})
 	stopWatching := context.AfterFunc(ctx, func() {
 		defer close(aborted)
 		r.abort()
 	})
+	r.prepare()
+	r.base = time.Now()
+	r.cpu = processorTime()
+	if r.cfg.Started != nil {
+		r.cfg.Started()
+	}
 	quit, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		r.watch(quit)
 	}()
-	r.startAll(scripts)
+	r.conduct()
 	close(quit)
 	<-watched
+	ended := r.now()
+	r.cleanUp()
 	if !stopWatching() {
 		<-aborted
 	}
+	r.abandonLinks()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
-	r.measure(now)
-	r.gen.finish(now)
-	return result(r.snapshot(now), r.cancelled.Load())
+	r.measure(ended)
+	r.gen.finish(ended)
+	out := result(r.snapshot(ended), r.cancelled.Load())
+	if r.fault != nil {
+		out.State, out.Error = message.WorkflowFailed, r.fault.Error()
+	}
+	return out
 }
 
 func (r *general) now() time.Duration { return time.Since(r.base) }
-
-// startAll starts the virtual users one after the other and waits for their ends.
-func (r *general) startAll(scripts scripted) {
-	var users sync.WaitGroup
-	spacing := startSpacing(r.cfg, startEveryGeneral)
-	for i := range r.cfg.VUs {
-		due := time.Duration(i) * spacing
-		if !r.sleepUntil(due) || r.isOver() {
-			break
-		}
-		r.active.Add(1)
-		users.Go(func() {
-			defer r.active.Add(-1)
-			v := newVirtual(r, r.cfg.FirstVU+i, scripts)
-			v.loop(due)
-			v.close()
-		})
-	}
-	users.Wait()
-}
 
 func (r *general) isOver() bool { return r.isCancelled() || r.now() >= r.over }
 
@@ -157,17 +159,28 @@ func (r *general) sleepUntil(due time.Duration) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-r.ctx.Done():
+	case <-r.context().Done():
 		return !r.isCancelled()
 	}
 }
 
-// abort closes every connection: whoever reads or writes there sees it at once.
-func (r *general) abort() {
-	r.cancelled.Store(true)
-	r.stop()
+func (r *general) context() context.Context {
 	r.linksMu.Lock()
 	defer r.linksMu.Unlock()
+	return r.ctx
+}
+
+// abort gives up what is in flight.
+func (r *general) abort() {
+	r.cancelled.Store(true)
+	r.abandonLinks()
+}
+
+// abandonLinks closes every connection: whoever reads or writes there sees it at once.
+func (r *general) abandonLinks() {
+	r.linksMu.Lock()
+	defer r.linksMu.Unlock()
+	r.stop()
 	for k := range r.links {
 		k.tcp.Close()
 	}
@@ -214,7 +227,9 @@ func processorTime() time.Duration {
 }
 
 func (r *general) snapshot(now time.Duration) message.Stats {
-	all := snapshot(r.accounts, &r.gen, uint64(r.active.Load()), now)
+	r.crewMu.Lock()
+	defer r.crewMu.Unlock()
+	all := snapshot(r.accounts, &r.gen, r.drive, now)
 	all.Logs = append([]string(nil), r.logs...)
 	return all
 }
@@ -229,7 +244,10 @@ func (r *general) account(step int, change func(a *account)) {
 const logLineMax = 1 << 10 // bytes of a line that vu.log wrote
 
 func (r *general) log(id uint64, text string) {
-	line := fmt.Sprintf("vu %d: %s", id, text)
+	r.logLine(fmt.Sprintf("vu %d: %s", id, text))
+}
+
+func (r *general) logLine(line string) {
 	if len(line) > logLineMax {
 		line = line[:logLineMax]
 	}

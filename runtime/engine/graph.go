@@ -20,6 +20,8 @@ type graph struct {
 	lanes int  // connections that one virtual user may have in use at the same time
 	plain bool // the loop can run it
 	hosts []*host
+
+	weighted uint64 // bit i: a pass takes step i or another one of these
 }
 
 type step struct {
@@ -45,7 +47,7 @@ type host struct {
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, plain: len(w.Steps) <= masked}
+	g := &graph{name: w.Plan.Name, plain: len(w.Steps) <= masked && !hasHooks(w)}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
@@ -61,7 +63,10 @@ func newGraph(cfg Config) (*graph, error) {
 				return nil, fmt.Errorf("step %q: %w", from.Plan.Name, err)
 			}
 		}
-		g.plain = g.plain && s.isPlain()
+		if from.Plan.Weight > 0 {
+			g.weighted |= 1 << (i % masked)
+		}
+		g.plain = g.plain && s.isPlain() && !from.Conditional()
 		g.steps = append(g.steps, s)
 	}
 	g.assignLanes()

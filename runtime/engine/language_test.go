@@ -13,8 +13,8 @@ import (
 	"hyperscale/runtime/target"
 )
 
-// load reads a workflow file; "TARGET" in it stands for the URL.
-func load(t *testing.T, url, text string) *workflow.Workflow {
+// loadFile reads a workflow file; "TARGET" in it stands for the URL.
+func loadFile(t *testing.T, url, text string) *workflow.Workflow {
 	t.Helper()
 	text = strings.ReplaceAll(text, "TARGET", url)
 	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})
@@ -55,7 +55,7 @@ workflow(
 
 func TestLanguage(t *testing.T) {
 	s := serve(t, nil)
-	r := run(t, context.Background(), Config{Workflow: load(t, s.URL(), session), VUs: 4, Seed: 1})
+	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), session), VUs: 4, Seed: 1})
 	four := tally{Started: 4, OK: 4}
 	want := map[string]tally{
 		"home": four, "login": four, "profile": four, "is_me": four, "is_even": {Started: 4, OK: 2, Failed: 2}, "size": four, "say": four,
@@ -80,7 +80,7 @@ func TestLanguage(t *testing.T) {
 
 func TestLanguageForAWhile(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.ErrorEvery, c.CloseEvery = 10, 35 })
-	r := run(t, context.Background(), Config{Workflow: load(t, s.URL(), session), VUs: 16, Duration: 300 * time.Millisecond})
+	r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), session), VUs: 16, Duration: 300 * time.Millisecond})
 	started := uint64(0)
 	for _, step := range r.Stats.Steps {
 		if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
@@ -94,7 +94,7 @@ func TestLanguageForAWhile(t *testing.T) {
 
 // What a function does with an answer that never came must not hide why it did not come.
 func TestCauseNotSymptom(t *testing.T) {
-	r := run(t, context.Background(), Config{VUs: 2, Workflow: load(t, "http://127.0.0.1:1", `
+	r := run(t, context.Background(), Config{VUs: 2, Workflow: loadFile(t, "http://127.0.0.1:1", `
 def a(vu):
     got = vu.http.get("TARGET/")
     return vu.http.get("TARGET/" + got.json()["next"])
@@ -107,7 +107,7 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [step(a)])
 }
 
 func TestCancelEndsLoopsOfTheInterpreter(t *testing.T) {
-	w := load(t, "", `
+	w := loadFile(t, "", `
 def a(vu):
     for i in range(1000000):
         vu.sleep("1ms")

@@ -34,14 +34,10 @@ type loop struct {
 	buffer []byte
 	events []epoll.Event
 
-	spacing   int64
-	begun     uint64 // users whose first start has come
-	active    uint64 // users that have begun and are not done
-	thinking  fifo   // in the order of their next starts, since they all think equally long
-	ready     fifo   // the next pass starts at once
+	drive     *drive
 	broken    []breakage
 	over      int64 // nothing new starts from then on
-	stopped   bool  // over has come
+	hard      int64 // what is in flight then is cancelled
 	cancelled atomic.Bool
 	asked     int64 // when Config.Over was last asked
 	teller    *teller
@@ -90,13 +86,14 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
 		users: make([]user, cfg.VUs), conns: make([]conn, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		spacing: int64(startSpacing(cfg, startEveryLoop)), over: never, asked: -int64(overEvery), telling: never, teller: newTeller(cfg.Progress),
+		drive: newDrive(cfg, startSpacing(cfg, startEveryLoop)), over: never, hard: never, asked: -int64(overEvery), telling: never, teller: newTeller(cfg.Progress),
 	}
 	for i := range l.conns {
 		l.conns[i].fd, l.conns[i].step = -1, -1
 	}
+	l.drive.leave = l.hangUpAll
 	if cfg.Duration > 0 {
-		l.over = int64(cfg.Duration)
+		l.over, l.hard = int64(cfg.Duration), int64(cfg.Duration+gracefulStop(cfg))
 	}
 	if l.teller != nil {
 		l.telling = int64(progressEvery)
@@ -120,7 +117,7 @@ func (l *loop) tick() int64 {
 
 func (l *loop) run() error {
 	l.tick()
-	for !l.finished() {
+	for !l.drive.done() {
 		if l.lapsed() || l.cancelled.Load() {
 			l.cancel()
 			return nil
@@ -142,8 +139,12 @@ func (l *loop) run() error {
 			l.expire(id)
 		}
 		l.housekeep()
+		if l.now >= l.hard {
+			l.cancel()
+			return nil
+		}
 	}
-	l.tick()
+	l.drive.stop(l.tick())
 	return nil
 }
 
@@ -158,11 +159,6 @@ func (l *loop) lapsed() bool {
 		l.cancelled.Store(true)
 	}
 	return l.cancelled.Load()
-}
-
-// finished tells that nobody is active and nobody will be.
-func (l *loop) finished() bool {
-	return l.active == 0 && (l.stopped || l.begun == l.cfg.VUs)
 }
 
 // wait first asks without blocking, so that only true idleness counts as idle.
@@ -184,13 +180,10 @@ func (l *loop) wait() (int, error) {
 
 // timeout is how long nothing is due.
 func (l *loop) timeout() time.Duration {
-	if l.ready.len() > 0 || len(l.broken) > 0 {
+	if len(l.broken) > 0 {
 		return 0
 	}
-	next := l.telling
-	if !l.stopped {
-		next = min(next, l.over, l.nextStart(), l.thinking.nextDue())
-	}
+	next := min(l.telling, l.drive.wake(), l.hard)
 	left := time.Duration(next - l.now)
 	if timer := l.wheel.Timeout(l.now); timer >= 0 {
 		left = min(left, timer)
@@ -199,32 +192,14 @@ func (l *loop) timeout() time.Duration {
 	return min(left, time.Second)
 }
 
-// nextStart is when the next user begins.
-func (l *loop) nextStart() int64 {
-	if l.begun == l.cfg.VUs {
-		return never
-	}
-	return int64(l.begun) * l.spacing
-}
-
-// startDue starts the users whose time has come.
+// startDue begins the passes whose time has come.
 func (l *loop) startDue() {
 	for range batchMax {
-		if l.nextStart() > l.now || l.isOver() {
+		p, ok := l.drive.next(l.now)
+		if !ok {
 			break
 		}
-		due := l.nextStart()
-		l.begun++
-		l.active++
-		l.begin(int32(l.begun-1), due)
-		l.tick()
-	}
-	for range batchMax {
-		if l.thinking.nextDue() > l.now || l.isOver() {
-			break
-		}
-		next := l.thinking.pop()
-		l.begin(next.vu, next.due)
+		l.begin(p)
 		l.tick()
 	}
 }
@@ -240,30 +215,20 @@ func (l *loop) drain() {
 		}
 		l.broken = append(l.broken[:0], l.broken[n:]...)
 	}
-	for range min(l.ready.len(), batchMax) {
-		next := l.ready.pop()
-		l.begin(next.vu, next.due)
+	for range batchMax {
+		p, ok := l.drive.next(l.now)
+		if !ok {
+			break
+		}
+		l.begin(p)
 	}
 }
 
 func (l *loop) housekeep() {
-	if l.isOver() && !l.stopped {
-		l.stop()
-	}
 	l.gen.turn(time.Duration(l.now))
 	if l.now >= l.telling {
 		l.telling = l.now + int64(progressEvery)
 		l.teller.tell(l.snapshot())
-	}
-}
-
-// stop ends those who wait for a next start that will not come.
-func (l *loop) stop() {
-	l.stopped = true
-	for _, queue := range []*fifo{&l.thinking, &l.ready} {
-		for queue.len() > 0 {
-			l.leave(queue.pop().vu)
-		}
 	}
 }
 
@@ -275,9 +240,9 @@ func (l *loop) cancel() {
 			c.step = -1
 		}
 	}
-	l.active = 0
+	l.drive.abandon(l.now)
 }
 
 func (l *loop) snapshot() message.Stats {
-	return snapshot(l.accounts, &l.gen, l.active, time.Duration(l.now))
+	return snapshot(l.accounts, &l.gen, l.drive, time.Duration(l.now))
 }

@@ -57,10 +57,11 @@ func (g *generator) message() message.Generator {
 }
 
 // snapshot copies everything measured so far.
-func snapshot(accounts []account, g *generator, active uint64, elapsed time.Duration) message.Stats {
-	out := message.Stats{Active: active, Elapsed: elapsed, Generator: g.message(), Steps: make([]message.StepStats, 0, len(accounts))}
+func snapshot(accounts []account, g *generator, d *drive, elapsed time.Duration) message.Stats {
+	out := message.Stats{Active: d.active, Elapsed: elapsed, Generator: g.message(), Steps: make([]message.StepStats, 0, len(accounts))}
 	for i := range accounts {
 		out.Steps = append(out.Steps, accounts[i].stats())
+		out.Steps[i].Dropped = d.dropped[i]
 	}
 	return out
 }

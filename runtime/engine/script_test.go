@@ -27,6 +27,14 @@ func (p *play) Begin() { p.answers = map[int]*workflow.Response{} }
 
 func (p *play) SetResponse(step int, r *workflow.Response) { p.answers[step] = r }
 
+func (p *play) When(int) (bool, workflow.Outcome) { return true, workflow.Outcome{OK: true} }
+
+func (p *play) Run(workflow.Hook) workflow.Outcome { return workflow.Outcome{OK: true} }
+
+func (p *play) Share(workflow.Shared) {}
+
+func (p *play) Shared() workflow.Shared { return workflow.Shared{} }
+
 func (p *play) Call(step int) workflow.Outcome { return p.calls[step](p) }
 
 func fetch(url string) func(p *play) workflow.Outcome {
@@ -203,10 +211,11 @@ func TestCancelWakesFunctions(t *testing.T) {
 	}
 }
 
-// A function that never has enough ends a timeout after the run's end.
+// A function that never has enough is cancelled when its grace is over.
 func TestEndlessFunctionIsStopped(t *testing.T) {
 	s := serve(t, nil)
 	w := flow(other("endless", message.StepFunction))
+	w.Plan.GracefulStop = 100 * time.Millisecond
 	r := perform(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond, Timeout: 100 * time.Millisecond}, map[int]func(*play) workflow.Outcome{
 		0: func(p *play) workflow.Outcome {
 			for {
@@ -220,7 +229,7 @@ func TestEndlessFunctionIsStopped(t *testing.T) {
 			}
 		},
 	})
-	if got := tallies(r)["endless"]; got != (tally{Started: 2, TimedOut: 2}) {
+	if got := tallies(r)["endless"]; got != (tally{Started: 2, Cancelled: 2}) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"hyperscale/core/message"
+	"hyperscale/core/load"
 	"hyperscale/core/workflow"
 )
 
@@ -19,22 +19,10 @@ func unsupported(w *workflow.Workflow) error {
 			faults = append(faults, fmt.Errorf("this engine does not know %s: take it out of workflow %q", field, p.Name))
 		}
 	}
-	add(p.Iterations != 0, "iterations")
-	add(p.Rate != 0, "rate")
-	add(p.Poisson, `arrivals = "poisson"`)
-	add(p.Queue, `when_full = "queue"`)
-	add(len(p.Stages) != 0, "stages")
-	add(p.ThinkMax != 0, "think = between(...)")
-	add(p.Pace != 0, "pace")
-	add(p.GracefulStop != 0 && p.GracefulStop != message.GracefulStopDefault, "graceful_stop")
-	add(p.Session != message.SessionVU, `session = "none"`)
 	add(p.Connections != 0, "connections")
-	add(p.Weighted, "weight")
-	for i := range w.Steps {
-		add(w.Steps[i].Conditional(), "when")
-	}
-	for _, h := range []workflow.Hook{workflow.HookSetup, workflow.HookTeardown, workflow.HookVUSetup, workflow.HookVUTeardown} {
-		add(w.Has(h), h.String())
+	add(len(p.AbortWhen) != 0, "abort_when")
+	if load.Open(p) {
+		add(p.Duration == 0 && len(p.Stages) == 0, "a rate without a duration")
 	}
 	return errors.Join(faults...)
 }

@@ -11,8 +11,12 @@ import (
 
 // virtual is one virtual user of the general path.
 type virtual struct {
-	r  *general
-	id uint64
+	r        *general
+	id       uint64
+	index    int32
+	prepared bool          // its vu_setup has run, or was tried
+	forgets  bool          // its connections are closed behind each pass
+	until    time.Duration // a function beside the steps runs, and may so long; 0: none does
 
 	mu     sync.Mutex // held while the script runs, given up while it blocks
 	script script
@@ -37,52 +41,37 @@ const (
 	stepWaiting stepState = iota
 	stepRunning
 	stepGood
-	stepBad // failed, or skipped
+	stepBad     // failed, or skipped
+	stepUntaken // this pass goes without it
 )
 
 type end struct {
-	step int
-	good bool
+	step  int
+	state stepState
 }
 
 func newVirtual(r *general, id uint64, scripts scripted) *virtual {
 	v := &virtual{r: r, id: id, states: make([]stepState, len(r.g.steps)), ends: make(chan end, len(r.g.steps))}
 	v.script = scripts(id, v)
+	v.forgets = r.cfg.Workflow.Plan.Session == message.SessionNone
 	return v
 }
 
-// loop runs passes until the run is over.
-func (v *virtual) loop(due time.Duration) {
-	think := v.r.cfg.Workflow.Plan.Think
-	for !v.r.isOver() {
-		v.r.mu.Lock()
-		v.r.gen.lag.Record(uint64(max(0, v.r.now()-due)))
-		v.r.mu.Unlock()
-		v.pass(due)
-		if v.r.cfg.Duration == 0 {
-			return
-		}
-		due = v.r.now()
-		if think > 0 {
-			due += think
-			if due >= v.r.over || !v.r.sleepUntil(due) {
-				return
-			}
-		}
-	}
-}
-
 // pass runs the graph once. A step that is alone runs on this goroutine.
-func (v *virtual) pass(due time.Duration) {
+func (v *virtual) pass(p pass) {
 	v.mu.Lock()
 	v.script.Begin()
 	v.mu.Unlock()
 	clear(v.states)
-	running := 0
-	for {
-		ready := v.ready()
+	for i := range v.states {
+		if p.step >= 0 && v.r.g.steps[i].plan.Weight > 0 && i != int(p.step) {
+			v.states[i] = stepUntaken
+		}
+	}
+	due, running := time.Duration(p.due), 0
+	for ready := v.ready(true); ; ready = v.ready(false) {
 		if running == 0 && len(ready) == 1 {
-			v.ended(end{ready[0], v.run(ready[0], due)})
+			v.states[ready[0]] = v.run(ready[0], due)
 			due = v.r.now()
 			continue
 		}
@@ -94,22 +83,16 @@ func (v *virtual) pass(due time.Duration) {
 		if running == 0 {
 			return
 		}
-		v.ended(<-v.ends)
+		e := <-v.ends
+		v.states[e.step] = e.state
 		running--
 		due = v.r.now()
 	}
 }
 
-func (v *virtual) ended(e end) {
-	v.states[e.step] = stepBad
-	if e.good {
-		v.states[e.step] = stepGood
-	}
-}
-
 // ready marks and returns the steps that wait for nothing any more, and skips those
 // behind a failure. Steps come after what they wait for: one look at each is enough.
-func (v *virtual) ready() []int {
+func (v *virtual) ready(first bool) []int {
 	var ready []int
 	for i := range v.states {
 		if v.states[i] != stepWaiting {
@@ -120,8 +103,10 @@ func (v *virtual) ready() []int {
 			v.states[i] = stepBad
 			v.r.account(i, func(a *account) { a.skipped++ })
 			v.r.debug.printf("step %s: skipped, a step before it failed\n\n", v.r.g.steps[i].plan.Name)
+		case stepUntaken:
+			v.states[i] = stepUntaken
 		case stepGood:
-			if v.mayStart(i) {
+			if v.mayStart(i, first) {
 				v.states[i] = stepRunning
 				ready = append(ready, i)
 			}
@@ -134,39 +119,65 @@ func (v *virtual) ready() []int {
 func (v *virtual) behind(i int) stepState {
 	state := stepGood
 	for _, before := range v.r.g.steps[i].plan.After {
-		switch v.states[before] {
+		switch s := v.states[before]; s {
 		case stepWaiting, stepRunning:
 			return stepWaiting
-		case stepBad:
-			state = stepBad
+		case stepBad, stepUntaken:
+			state = max(state, s)
 		}
 	}
 	return state
 }
 
-// mayStart lets checks and metrics look at the last answers when the time is over.
-func (v *virtual) mayStart(i int) bool {
+// mayStart lets checks and metrics look at the last answers when the time is over, and a
+// pass that has begun send its first requests: what began it knew the time.
+func (v *virtual) mayStart(i int, first bool) bool {
 	switch v.r.g.steps[i].plan.Kind {
 	case message.StepCheck, message.StepMetric:
 		return !v.r.isCancelled()
 	}
-	return !v.r.isOver()
+	return first && !v.r.isCancelled() || !v.r.isOver()
 }
 
-// run runs one step and tells whether it was good.
-func (v *virtual) run(i int, due time.Duration) bool {
-	v.r.account(i, func(a *account) { a.started++ })
-	if v.r.g.steps[i].call != nil {
-		return v.request(i, due)
+// run runs one step and tells how it ended.
+func (v *virtual) run(i int, due time.Duration) stepState {
+	if v.r.cfg.Workflow.Steps[i].Conditional() {
+		take, out := v.when(i)
+		if !out.OK {
+			v.r.account(i, func(a *account) { a.started++; a.outcome(out, 0) })
+			v.r.debug.outcome(v.r.g.steps[i].plan.Name, out)
+			return stepBad
+		}
+		if !take {
+			v.r.debug.printf("step %s: not taken, its when is False\n\n", v.r.g.steps[i].plan.Name)
+			return stepUntaken
+		}
 	}
-	return v.function(i)
+	v.r.account(i, func(a *account) { a.started++ })
+	good := false
+	if v.r.g.steps[i].call != nil {
+		good = v.request(i, due)
+	} else {
+		good = v.function(i)
+	}
+	if good {
+		return stepGood
+	}
+	return stepBad
+}
+
+func (v *virtual) when(i int) (bool, workflow.Outcome) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.step = i
+	return v.script.When(i)
 }
 
 // request runs a request step.
 func (v *virtual) request(i int, due time.Duration) bool {
 	s := &v.r.g.steps[i]
 	x := exchange{
-		request: s.request, call: s.call, due: due, deadline: due + s.timeout,
+		request: s.request, call: s.call, due: due, deadline: v.r.now() + s.timeout,
 		redirects: s.request.Redirects, keep: s.needed || v.r.debug != nil,
 	}
 	v.exchange(&x)
@@ -219,9 +230,6 @@ func (r *general) cause(out workflow.Outcome, last *workflow.Response) workflow.
 	// A function that goes on with an answer that never came stumbles over its absence.
 	if out.Kind == string(http1.KindScript) && last != nil && last.Kind != "" {
 		out.Kind, out.Detail = last.Kind, last.Error
-	}
-	if out.Kind == string(http1.KindCancelled) && !r.isCancelled() {
-		out.Kind, out.Detail = string(http1.KindTimeout), "it still ran a timeout after the run's end"
 	}
 	return out
 }

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"time"
+
+	"hyperscale/core/load"
+	"hyperscale/core/message"
+)
+
+// arrivals are the passes of an open workflow that this process begins. What waits for a
+// virtual user waits in here, and takes no memory: the schedule stands still meanwhile.
+type arrivals struct {
+	schedule *load.Arrivals
+	next     load.Arrival
+	have     bool
+	queue    bool
+	waiting  bool  // the next one found nobody free
+	looked   int64 // when it was last asked
+	owed     int64 // what was due until then was missed by this process, and is not dropped
+
+	free  []int32 // users
+	place []int32 // of each user in free
+}
+
+// owedAfter is by how much this process may miss an arrival: one that it misses by more it
+// owes, as nobody knows who was free then.
+const owedAfter = int64(5 * time.Millisecond)
+
+func newArrivals(plan *message.WorkflowPlan, cfg Config, users []driven) *arrivals {
+	a := &arrivals{
+		schedule: load.NewArrivals(plan, cfg.Seed, cfg.FirstVU, cfg.VUs), queue: plan.Queue,
+		free: make([]int32, 0, len(users)), place: make([]int32, len(users)),
+	}
+	for vu := range users {
+		a.put(users, int32(vu), 0)
+	}
+	a.step(plan)
+	return a
+}
+
+// step moves to the next arrival.
+func (a *arrivals) step(plan *message.WorkflowPlan) {
+	a.next, a.have = a.schedule.Next()
+	a.have = a.have && (plan.Iterations == 0 || a.next.K < plan.Iterations)
+	a.waiting = false
+}
+
+func (a *arrivals) put(users []driven, vu int32, since int64) {
+	users[vu].state, users[vu].next = userFree, since
+	a.place[vu] = int32(len(a.free))
+	a.free = append(a.free, vu)
+}
+
+// take removes a user from the free ones.
+func (a *arrivals) take(vu int32) {
+	last := a.free[len(a.free)-1]
+	a.free[a.place[vu]], a.place[last] = last, a.place[vu]
+	a.free = a.free[:len(a.free)-1]
+}
+
+func (a *arrivals) wake() int64 {
+	if !a.have || a.waiting {
+		return never
+	}
+	return int64(a.next.Due)
+}
+
+// arrive returns the next pass that is due and has a user. What was due before the end
+// and missed by this process begins behind it too; what then finds nobody free is dropped.
+func (d *drive) arrive(now int64) (pass, bool) {
+	a := d.open
+	if due := int64(a.next.Due); a.have && due > a.looked && now-due > owedAfter {
+		a.owed = now
+	}
+	a.looked = now
+	for d.pausing.nextDue() <= now {
+		s := d.pausing.pop()
+		a.put(d.users, s.vu, s.due)
+	}
+	for a.have && int64(a.next.Due) <= min(now, d.over-1) {
+		due := int64(a.next.Due)
+		vu := int32(a.next.User - d.first)
+		switch {
+		case d.users[vu].state == userFree:
+		case len(a.free) > 0:
+			vu = a.free[len(a.free)-1]
+		case (a.queue || due <= a.owed) && now < d.over:
+			a.waiting = true
+			return pass{}, false
+		default:
+			d.drop(vu, a.next.K)
+			a.step(d.plan)
+			continue
+		}
+		a.take(vu)
+		a.step(d.plan)
+		d.active++
+		return d.begin(vu, due, max(due, d.users[vu].next))
+	}
+	if now >= d.over {
+		d.stop(now)
+	}
+	return pass{}, false
+}
+
+// drop counts a pass that never begins, at the steps that it would have begun with.
+func (d *drive) drop(vu int32, k uint64) {
+	taken := int16(-1)
+	if !d.mix.Empty() {
+		taken = d.pick(vu, ^k) // it is none of the user's passes
+	}
+	for i := range d.plan.Steps {
+		s := &d.plan.Steps[i]
+		first := s.Kind == message.StepRequest || s.Kind == message.StepFunction
+		if first && len(s.After) == 0 && (s.Weight == 0 || int16(i) == taken) {
+			d.dropped[i]++
+		}
+	}
+}
+
+// freed takes back the user of a pass, at once or when it has thought.
+func (a *arrivals) freed(d *drive, vu int32, at, now int64) {
+	d.active--
+	switch {
+	case d.stopped:
+		d.leaves(vu)
+	case at > now:
+		d.users[vu].state, d.users[vu].next = userWaiting, at
+		d.pausing.push(start{due: at, vu: vu})
+	default:
+		a.put(d.users, vu, now)
+		a.waiting = false
+	}
+}
+
+// stop counts what was due and has not begun.
+func (a *arrivals) stop(d *drive, now int64) {
+	for a.have && int64(a.next.Due) <= min(now, d.over-1) {
+		d.drop(int32(a.next.User-d.first), a.next.K)
+		a.step(d.plan)
+	}
+	a.have = false
+}

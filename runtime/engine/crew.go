@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hyperscale/core/load"
+	"hyperscale/core/message"
+)
+
+// crew are the users of a closed workflow, in the order in which they begin and the
+// reverse of which they leave.
+type crew struct {
+	order   []int32 // nil: as they are numbered
+	ranks   []uint64
+	n       int
+	up      int   // of the order: have begun and were not told to leave
+	wanted  int   // how many should have
+	since   int64 // when that last changed
+	last    int64 // the due of the last one that began
+	spacing int64
+
+	curve  load.Curve
+	change int64 // when the curve has another value
+	level  uint64
+}
+
+func newCrew(plan *message.WorkflowPlan, cfg Config, spacing int64) crew {
+	c := crew{n: int(cfg.VUs), wanted: int(cfg.VUs), spacing: spacing, last: -spacing, change: never}
+	if len(plan.Stages) == 0 {
+		return c
+	}
+	c.wanted, c.curve = 0, load.NewActive(plan)
+	spread := load.NewSpread(plan.VUs)
+	c.order, c.ranks = make([]int32, c.n), make([]uint64, c.n)
+	for i := range c.order {
+		c.order[i] = int32(i)
+	}
+	slices.SortFunc(c.order, func(a, b int32) int {
+		return cmp.Compare(spread.Rank(cfg.FirstVU+uint64(a)), spread.Rank(cfg.FirstVU+uint64(b)))
+	})
+	for i, vu := range c.order {
+		c.ranks[i] = spread.Rank(cfg.FirstVU + uint64(vu))
+	}
+	c.set(0, c.curve.At(0))
+	c.foresee(0)
+	return c
+}
+
+func (c *crew) at(i int) int32 {
+	if c.order == nil {
+		return int32(i)
+	}
+	return c.order[i]
+}
+
+// set follows the curve.
+func (c *crew) set(at int64, level uint64) {
+	for c.wanted < c.n && c.ranks[c.wanted] < level {
+		c.wanted++
+	}
+	for c.wanted > 0 && c.ranks[c.wanted-1] >= level {
+		c.wanted--
+	}
+	c.since = at
+}
+
+func (c *crew) foresee(at int64) {
+	when, level, ok := c.curve.Next(time.Duration(at))
+	if c.change, c.level = int64(when), level; !ok {
+		c.change = never
+	}
+}
+
+// due is when the next user begins.
+func (c *crew) due() int64 {
+	if c.up >= c.wanted {
+		return never
+	}
+	return max(c.since, c.last+c.spacing)
+}
+
+func (c *crew) wake() int64 { return min(c.due(), c.change) }
+
+func (c *crew) exhausted() bool { return c.up == c.n }
+
+// recruit lets users begin and leave, as the curve says.
+func (d *drive) recruit(now int64) (int32, int64, bool) {
+	c := &d.crew
+	for {
+		due := c.due()
+		switch {
+		case c.up > c.wanted:
+			c.up--
+			d.discharge(c.at(c.up))
+		case c.change <= now && c.change <= due:
+			c.set(c.change, c.level)
+			c.foresee(c.change)
+		case due <= now:
+			vu := c.at(c.up)
+			c.up++
+			c.last = due
+			if u := &d.users[vu]; u.state == userBusy { // it has not left yet
+				u.leaving = false
+				continue
+			}
+			return vu, due, true
+		default:
+			return 0, 0, false
+		}
+	}
+}
+
+// discharge makes a user leave, behind its pass if it has begun one.
+func (d *drive) discharge(vu int32) {
+	switch u := &d.users[vu]; u.state {
+	case userBusy:
+		u.leaving = true
+	case userWaiting:
+		d.leaves(vu)
+	}
+}
