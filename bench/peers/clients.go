@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -187,7 +189,7 @@ func (b *bench) play(c contender, s *server) (outcome, error) {
 	}
 	if err != nil {
 		said, _ := os.ReadFile(c.command.Out + ".err") // without it the error is shorter
-		return o, fmt.Errorf("%s ended with %d: %w: %s", c.name, o.usage.Exit, err, lastLine(said))
+		return o, errors.New(strings.TrimSuffix(fmt.Sprintf("it ended with %d: %v: %s", o.usage.Exit, err, lastLine(said)), ": "))
 	}
 	return o, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -205,49 +204,5 @@ func (b *bench) http2() error {
 			}
 		}
 	}
-	return nil
-}
-
-// scaling is bar 10: ours beside itself.
-func (b *bench) scaling() error {
-	s, err := startServer(serverConfig{Kind: "http1"}, b.serverCPUs)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.close() }()
-	var grow []contender
-	for _, vus := range []int{64, 500, 2000, 10_000} {
-		c, err := b.ours(fmt.Sprintf("scaling-%d", vus), 1, flow{Name: "scaling", URL: s.url(), VUs: vus, Duration: b.duration})
-		if err != nil {
-			return err
-		}
-		c.name = fmt.Sprintf("%d VUs", vus)
-		grow = append(grow, c)
-	}
-	rows := b.cost("scaling", "virtual users", s, grow)
-	last := rows[len(rows)-1]
-	b.report.judge(verdict{Bar: "10", What: "CPU per request, 10,000 VUs over 64", Want: 1.2, Got: last.Ratio}, last.Ratio > 0)
-	return b.halves(s)
-}
-
-// halves sends the same load from one executor and from two.
-func (b *bench) halves(s *server) error {
-	const vus = 1000
-	think := "50ms" // 20,000 a second in all
-	var both []contender
-	for _, cores := range []int{1, 2} {
-		c, err := b.ours(fmt.Sprintf("halves-%d", cores), cores, flow{Name: "halves", URL: s.url(), VUs: vus, Duration: b.duration, More: fmt.Sprintf("think = %q, ", think)})
-		if err != nil {
-			return err
-		}
-		c.name = fmt.Sprintf("%d executors", cores)
-		c.command.CPUs = slices.Clone(b.clientCPUs)
-		if cpus, err := usable(); err == nil && len(cpus) > 2 {
-			c.command.CPUs = append(c.command.CPUs, cpus[2])
-		}
-		both = append(both, c)
-	}
-	rows := b.cost("scaling", "1,000 users, a request each 50 ms", s, both)
-	b.report.judge(verdict{Bar: "10", What: "CPU per request, two executors at half rate over one", Want: 1.1, Got: rows[1].Ratio}, rows[1].Ratio > 0)
 	return nil
 }

@@ -22,8 +22,9 @@ type fast struct {
 	answers  []byte // several, one after the other, for pipelined requests
 	one      int    // bytes of one
 	buffer   []byte
-	ends     []byte // by descriptor: how much of a header's end has been read
-	alive    []uint32
+	ends     []byte   // by descriptor: how much of a header's end has been read
+	alive    []uint32 // by descriptor: raised when its owner changes
+	open     int64
 	queue    []owed // answers that are not due, oldest first
 	head     int
 	free     time.Time // when the capacity has the next answer
@@ -147,8 +148,19 @@ func (f *fast) accept() {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // only slower without
 		if f.watch(fd) != nil {
 			_ = unix.Close(fd)
+			continue
+		}
+		f.open++
+		if f.open > f.counter.most.Load() {
+			f.counter.most.Store(f.open)
 		}
 	}
+}
+
+func (f *fast) close(fd int) {
+	f.alive[fd]++
+	f.open--
+	_ = unix.Close(fd) // whoever called has gone
 }
 
 func (f *fast) read(fd int) {
@@ -157,8 +169,7 @@ func (f *fast) read(fd int) {
 		return
 	}
 	if errno != 0 || n == 0 {
-		f.alive[fd]++
-		_ = unix.Close(fd)
+		f.close(fd)
 		return
 	}
 	requests := f.requests(fd, f.buffer[:n])
@@ -226,8 +237,7 @@ func (f *fast) answer(fd, requests int) {
 		some := min(requests, pipeline)
 		n, errno := raw(syscall.SYS_WRITE, fd, f.answers[:some*f.one])
 		if errno != 0 || n != some*f.one {
-			f.alive[fd]++
-			_ = unix.Close(fd)
+			f.close(fd)
 			return
 		}
 		requests -= some

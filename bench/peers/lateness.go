@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,8 +74,9 @@ func (b *bench) lateness() error {
 			return err
 		}
 		clock := contender{name: "timer", read: readTimer, command: command{Args: []string{self, "timer", b.duration.String()}, Limit: b.duration + time.Minute}}
-		outcomes := b.interleave(s, []contender{us, clock}, 1)
-		note = us.missing
+		both := []contender{us, clock}
+		outcomes := b.interleave(s, both, 1)
+		note = both[0].missing
 		for _, o := range outcomes[0] {
 			own, seen = append(own, o.told.Late), append(seen, spreadOf(lateness(o.server.Arrivals, latenessRate)))
 		}
@@ -93,7 +93,11 @@ func (b *bench) lateness() error {
 		{Experiment: "lateness", Case: "5,000/s", Client: "a bare timer", Runs: len(bare), Late: best(bare)},
 	}
 	b.report.rows(rows)
-	latenessTable(b.out, rows)
+	shown := slices.Clone(rows)
+	for i := range shown {
+		shown[i].Latency = shown[i].Late
+	}
+	latencyTable(b.out, "lateness in us; the best run", shown)
 	limit := max(time.Millisecond, rows[2].Late["p99"]+200*time.Microsecond)
 	b.report.judge(verdict{Bar: "5", What: "start lateness at 5,000/s, p99 in ms, as it tells itself", Want: milli(limit), Got: milli(rows[0].Late["p99"])}, len(own) > 0)
 	b.report.judge(verdict{Bar: "5", What: "start lateness at 5,000/s, p99 in ms, as the server saw it", Want: milli(limit), Got: milli(rows[1].Late["p99"])}, len(seen) > 0)
@@ -110,22 +114,4 @@ func best(runs []map[string]time.Duration) map[string]time.Duration {
 		return nil
 	}
 	return slices.MinFunc(runs, func(a, b map[string]time.Duration) int { return int(a["p99"] - b["p99"]) })
-}
-
-func latenessTable(w io.Writer, rows []row) {
-	_, _ = fmt.Fprintln(w, "\n lateness in us, of the best run")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(t, "  \tp50\tp90\tp95\tp99\tp999\tmax\t")
-	for _, r := range rows {
-		if r.Runs == 0 {
-			continue
-		}
-		_, _ = fmt.Fprintf(t, "  %s\t", r.Client)
-		for _, f := range []string{"p50", "p90", "p95", "p99", "p999", "max"} {
-			_, _ = fmt.Fprintf(t, "%.0f\t", r.Late[f].Seconds()*1e6)
-		}
-		_, _ = fmt.Fprintln(t)
-	}
-	_ = t.Flush() // what cannot be printed is in the file
-	notes(w, rows)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,6 +37,7 @@ func (l latencies) figures() map[string]time.Duration {
 func readOurs(out []byte) (told, error) {
 	var r struct {
 		Outcome string `json:"outcome"`
+		Error   string `json:"error"`
 		Totals  struct {
 			OK        uint64 `json:"ok"`
 			Failed    uint64 `json:"failed"`
@@ -59,8 +61,11 @@ func readOurs(out []byte) (told, error) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return told{}, fmt.Errorf("hyperscale: %w", err)
 	}
-	if len(r.Workflows) == 0 || len(r.Workflows[0].Steps) == 0 {
-		return told{}, fmt.Errorf("hyperscale told nothing: its job is %s", r.Outcome)
+	if r.Outcome == "" {
+		return told{}, errors.New("hyperscale told nothing")
+	}
+	if r.Outcome != "COMPLETED" || len(r.Workflows) == 0 || len(r.Workflows[0].Steps) == 0 {
+		return told{}, fmt.Errorf("the job is %s: %s", r.Outcome, strings.ReplaceAll(r.Error, "\n", "; "))
 	}
 	t := told{Requests: r.Totals.OK, Failed: r.Totals.Failed + r.Totals.TimedOut + r.Totals.Dropped, Late: r.Generator.Lag.figures()}
 	t.Latency = r.Workflows[0].Steps[0].Latency.figures()
@@ -69,9 +74,6 @@ func readOurs(out []byte) (told, error) {
 	}
 	if r.Totals.Dropped > 0 {
 		t.Note = fmt.Sprintf("%d starts dropped", r.Totals.Dropped)
-	}
-	if r.Outcome != "COMPLETED" {
-		t.Note = "its job is " + r.Outcome
 	}
 	return t, nil
 }

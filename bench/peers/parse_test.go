@@ -69,6 +69,14 @@ func TestErrorsAreCounted(t *testing.T) {
 	}
 }
 
+// TestFailedJob is told as such: an engine that lacks something says what.
+func TestFailedJob(t *testing.T) {
+	_, err := readOurs([]byte(`{"outcome":"FAILED","error":"it does not know rate","workflows":[{"steps":[{"latency_ns":{"count":0}}]}]}`))
+	if err == nil || !strings.Contains(err.Error(), "FAILED: it does not know rate") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	got, err := choose("truth,memory")
 	if err != nil || len(got) != 2 || got[0].name != "truth" || got[1].name != "memory" {

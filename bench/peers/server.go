@@ -31,6 +31,7 @@ type serverConfig struct {
 type counter struct {
 	requests atomic.Uint64
 	stalled  atomic.Int64
+	most     atomic.Int64 // connections at the same time
 	base     time.Time
 	arrivals []time.Duration // nil: not kept; the first `kept` are written
 	kept     atomic.Int64
@@ -47,6 +48,7 @@ func (n *counter) arrive(at time.Duration) {
 type tally struct {
 	Requests uint64
 	Stalled  time.Duration
+	Most     int64 // connections at the same time
 	Arrivals []time.Duration
 }
 
@@ -92,7 +94,7 @@ func serve(text string) error {
 func (n *counter) answer(in io.Reader, out io.Writer) error {
 	lines, answers := bufio.NewScanner(in), json.NewEncoder(out)
 	for lines.Scan() {
-		t := tally{Requests: n.requests.Load(), Stalled: time.Duration(n.stalled.Load()), Arrivals: n.arrivals[:n.kept.Load()]}
+		t := tally{Requests: n.requests.Load(), Stalled: time.Duration(n.stalled.Load()), Most: n.most.Load(), Arrivals: n.arrivals[:n.kept.Load()]}
 		if err := answers.Encode(t); err != nil {
 			return err
 		}
@@ -106,9 +108,15 @@ type server struct {
 	in      io.WriteCloser // nil: a server that is not ours
 	out     *bufio.Reader
 	Address string
+	tls     bool
 }
 
-func (s *server) url() string { return "http://" + s.Address + "/" }
+func (s *server) url() string {
+	if s.tls {
+		return "https://" + s.Address + "/"
+	}
+	return "http://" + s.Address + "/"
+}
 
 // startServer starts one of our servers.
 func startServer(c serverConfig, cpus []int) (*server, error) {
@@ -206,6 +214,25 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 	}
 	said, _ := os.ReadFile(filepath.Join(dir, "nginx.err")) // without it the error is shorter
 	return nil, errors.Join(fmt.Errorf("nginx does not answer at %s: %s", address, said), s.close())
+}
+
+// startTLS starts the program's own test server, with a certificate that it makes.
+func startTLS(binary string, cpus []int) (*server, error) {
+	s := &server{cmd: exec.Command(binary, "target", "--listen", "127.0.0.1:0", "--tls")}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := startOn(s.cmd, cpus); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(word(line, 0), "https://")
+	if err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("hyperscale target --tls says %q: %w", line, err), s.close())
+	}
+	s.Address, s.tls = strings.TrimSuffix(address, "/"), true
+	return s, nil
 }
 
 // lateness tells how late requests arrived that should have come evenly at a rate:

@@ -14,27 +14,28 @@ import (
 
 // row is one client in one case. Figures that were not measured are zero.
 type row struct {
-	Experiment string                   `json:"experiment"`
-	Case       string                   `json:"case"`
-	Client     string                   `json:"client"`
-	Runs       int                      `json:"runs"`
-	Requests   uint64                   `json:"requests,omitempty"`
-	Failed     uint64                   `json:"failed,omitempty"`
-	Rate       float64                  `json:"requests_per_second,omitempty"`
-	PerCPU     float64                  `json:"requests_per_cpu_second,omitempty"` // best
-	Low        float64                  `json:"worst_requests_per_cpu_second,omitempty"`
-	Spread     float64                  `json:"spread,omitempty"` // (best - worst) / best
-	Micros     float64                  `json:"cpu_us_per_request,omitempty"`
-	Ratio      float64                  `json:"ratio,omitempty"` // hyperscale's best over this one's
-	RatioLow   float64                  `json:"lowest_ratio_of_a_round,omitempty"`
-	RatioHigh  float64                  `json:"highest_ratio_of_a_round,omitempty"`
-	RSS        float64                  `json:"rss_mib,omitempty"`
-	Anon       float64                  `json:"rss_anon_mib,omitempty"`
-	Executors  float64                  `json:"executors_rss_anon_mib,omitempty"`
-	Rest       float64                  `json:"rest_rss_anon_mib,omitempty"`
-	Latency    map[string]time.Duration `json:"latency_ns,omitempty"`
-	Late       map[string]time.Duration `json:"start_lateness_ns,omitempty"`
-	Note       string                   `json:"note,omitempty"`
+	Experiment  string                   `json:"experiment"`
+	Case        string                   `json:"case"`
+	Client      string                   `json:"client"`
+	Runs        int                      `json:"runs"`
+	Requests    uint64                   `json:"requests,omitempty"`
+	Failed      uint64                   `json:"failed,omitempty"`
+	Rate        float64                  `json:"requests_per_second,omitempty"`
+	PerCPU      float64                  `json:"requests_per_cpu_second,omitempty"` // best
+	Low         float64                  `json:"worst_requests_per_cpu_second,omitempty"`
+	Spread      float64                  `json:"spread,omitempty"` // (best - worst) / best
+	Micros      float64                  `json:"cpu_us_per_request,omitempty"`
+	Ratio       float64                  `json:"ratio,omitempty"` // hyperscale's best over this one's
+	RatioLow    float64                  `json:"lowest_ratio_of_a_round,omitempty"`
+	RatioHigh   float64                  `json:"highest_ratio_of_a_round,omitempty"`
+	RSS         float64                  `json:"rss_mib,omitempty"`
+	Anon        float64                  `json:"rss_anon_mib,omitempty"`
+	Executors   float64                  `json:"executors_rss_anon_mib,omitempty"`
+	Rest        float64                  `json:"rest_rss_anon_mib,omitempty"`
+	Connections int                      `json:"connections,omitempty"`
+	Latency     map[string]time.Duration `json:"latency_ns,omitempty"`
+	Late        map[string]time.Duration `json:"start_lateness_ns,omitempty"`
+	Note        string                   `json:"note,omitempty"`
 }
 
 // The states of a verdict.
@@ -187,4 +188,23 @@ func usable() ([]int, error) {
 		}
 	}
 	return cpus, nil
+}
+
+// latencyTable prints latencies in microseconds.
+func latencyTable(w io.Writer, title string, rows []row) {
+	_, _ = fmt.Fprintln(w, "\n "+title)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(t, "  \tp50\tp90\tp95\tp99\tp999\tmax\t")
+	for _, r := range rows {
+		if r.Runs == 0 {
+			continue
+		}
+		_, _ = fmt.Fprintf(t, "  %s\t", r.Client)
+		for _, f := range []string{"p50", "p90", "p95", "p99", "p999", "max"} {
+			_, _ = fmt.Fprintf(t, "%.0f\t", r.Latency[f].Seconds()*1e6)
+		}
+		_, _ = fmt.Fprintln(t)
+	}
+	_ = t.Flush() // what cannot be printed is in the file
+	notes(w, rows)
 }

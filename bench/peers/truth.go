@@ -106,6 +106,10 @@ func (b *bench) trial(t trial, withPeers bool) error {
 	}
 	b.report.rows(rows)
 	truthTable(b.out, t.name, truth, rows)
+	if rows[0].Runs == 0 {
+		b.report.judge(verdict{Bar: "5", What: t.name + ": latencies", Want: 0.01}, false)
+		return nil
+	}
 	for _, e := range truth.expected() {
 		got := told{Latency: rows[0].Latency}.latency(e.Name)
 		if got == untold {
