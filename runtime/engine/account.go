@@ -32,6 +32,9 @@ type account struct {
 	latency   stats.Histogram
 	service   stats.Histogram
 	metric    stats.Histogram
+	phases    [phases]stats.Histogram
+	windows   stats.Windows
+	told      uint64 // bytes that windows has
 }
 
 func newAccounts(g *graph) []account {
@@ -42,33 +45,51 @@ func newAccounts(g *graph) []account {
 	return all
 }
 
+// start counts a step that starts now.
+func (a *account) start(now time.Duration) {
+	a.started++
+	a.windows.At(now).Started++
+}
+
 // answered counts a whole response of a request step and tells whether it is good.
-func (a *account) answered(status int, latency, service time.Duration) bool {
+func (a *account) answered(status int, t *times) bool {
 	a.statuses[status%statuses]++
-	a.latency.Record(uint64(max(0, latency)))
-	a.service.Record(uint64(max(0, service)))
+	a.record(t)
+	w := a.window(time.Duration(t.mark))
+	w.Record(uint64(t.latency()))
 	if status < 400 {
 		a.ok++
+		w.OK++
 		return true
 	}
 	a.failed++ // its kind is made of statuses by errorCounts: no text in the hot path
+	w.Failed++
 	return false
 }
 
 // late counts a request whose time ran out.
-func (a *account) late(kind http1.Kind, latency, service time.Duration) {
+func (a *account) late(kind http1.Kind, t *times) {
+	a.record(t)
+	w := a.window(time.Duration(t.mark))
+	w.Record(uint64(t.latency()))
 	a.timedOut++
-	a.latency.Record(uint64(max(0, latency)))
-	if service > 0 {
-		a.service.Record(uint64(service))
-	}
-	a.fault(string(kind), "no whole answer after "+latency.Round(time.Millisecond).String())
+	w.TimedOut++
+	a.fault(string(kind), "no whole answer after "+time.Duration(t.latency()).Round(time.Millisecond).String())
 }
 
-// broken counts a request that failed without a whole answer.
-func (a *account) broken(kind, example string) {
+// broken counts a step that failed without a whole answer.
+func (a *account) broken(kind, example string, now time.Duration) {
 	a.failed++
+	a.window(now).Failed++
 	a.fault(kind, example)
+}
+
+// window is the present one. It is given the bytes since the last step that ended.
+func (a *account) window(now time.Duration) *stats.Window {
+	w := a.windows.At(now)
+	w.Bytes += a.bytesIn + a.bytesOut - a.told
+	a.told = a.bytesIn + a.bytesOut
+	return w
 }
 
 func (a *account) fault(kind, example string) {
@@ -109,13 +130,17 @@ func timedOut(kind string) bool {
 }
 
 // stats copies the account into a message.
-func (a *account) stats() message.StepStats {
+func (a *account) stats(now time.Duration) message.StepStats {
+	if a.told != a.bytesIn+a.bytesOut {
+		a.window(now)
+	}
 	out := message.StepStats{
 		Name: a.step.plan.Name, Kind: a.step.plan.Kind,
 		Started: a.started, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.cancelled, Skipped: a.skipped,
 		BytesIn: a.bytesIn, BytesOut: a.bytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
+		Phases: a.wirePhases(), Windows: a.windows.Wire(), Tags: a.step.plan.Tags,
 	}
 	for status, n := range a.statuses {
 		if n == 0 {

@@ -22,49 +22,50 @@ func (v *virtual) unlocked(block func(step int)) {
 func (v *virtual) Do(r *workflow.Request) *workflow.Response {
 	var answer *workflow.Response
 	v.unlocked(func(step int) {
-		var service time.Duration
-		answer, service = v.do(step, r)
-		v.serve(step, answer, service)
+		var t times
+		answer, t = v.do(step, r)
+		v.serve(step, answer, t)
 	})
 	return answer
 }
 
-// serve remembers the answer, so that its service time is known if it is returned.
-func (v *virtual) serve(step int, answer *workflow.Response, service time.Duration) {
+// serve remembers the answer, so that its times are known if it is returned.
+func (v *virtual) serve(step int, answer *workflow.Response, t times) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.served == nil {
 		v.served = make([]served, len(v.states))
 	}
-	v.served[step] = served{answer, service}
+	v.served[step] = served{answer, t}
 }
 
-func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, time.Duration) {
+func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, times) {
 	now := v.r.now()
 	switch {
 	case v.r.isCancelled():
-		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run was cancelled"}, 0
+		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run was cancelled"}, times{}
 	case now >= v.end():
-		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run is over"}, 0
+		return &workflow.Response{Kind: string(http1.KindCancelled), Error: "the run is over"}, times{}
 	}
 	call, err := compile(r)
 	if err != nil {
-		return &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}, 0
+		return &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}, times{}
 	}
 	timeout := v.r.cfg.Timeout
 	if r.Timeout > 0 {
 		timeout = r.Timeout
 	}
-	x := exchange{request: r, call: &call, due: now, deadline: now + timeout, redirects: r.Redirects, keep: true}
+	x := exchange{request: r, call: &call, deadline: now + timeout, redirects: r.Redirects, keep: true}
+	x.times.begin(int64(now))
 	v.exchange(&x)
 	if v.until > 0 {
-		return x.response(), x.service() // beside the steps: it counts nowhere
+		return x.response(), x.times // beside the steps: it counts nowhere
 	}
 	v.r.account(step, func(a *account) {
 		a.bytesIn += x.bytesIn
 		a.bytesOut += x.bytesOut
 	})
-	return x.response(), x.service()
+	return x.response(), x.times
 }
 
 // Sleep is cut short when the run is cancelled or long over.

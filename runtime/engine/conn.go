@@ -16,7 +16,10 @@ import (
 type conn struct {
 	parser     http1.Parser
 	due        int64 // intended start of the request
+	dialled    int64 // when connecting began; 0: the connection stood
 	wrote      int64 // when its first byte was written; 0: not yet
+	written    int64 // when its last was
+	heard      int64 // when the first byte of the answer was read, if more were to come
 	deadline   int64
 	alarm      int64  // when the wheel fires for it; 0: not armed
 	generation uint32 // of fd: events of an older one are void
@@ -37,8 +40,9 @@ func (l *loop) start(vu int32, step int, due int64) {
 	s := &l.g.steps[step]
 	index := vu*int32(l.g.lanes) + int32(s.lane)
 	c := &l.conns[index]
-	l.accounts[step].started++
-	c.step, c.due, c.wrote, c.sent, c.refused = int16(step), due, 0, 0, 0
+	l.accounts[step].start(time.Duration(l.now))
+	c.step, c.due, c.sent, c.refused = int16(step), due, 0, 0
+	c.dialled, c.wrote, c.written, c.heard = 0, 0, 0, 0
 	c.deadline = l.now + int64(s.timeout)
 	l.alarm(index, c.deadline)
 	c.parser.Reset(s.call.Method)
@@ -48,6 +52,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 		return
 	}
 	c.first, c.tried = uint8(s.host.good.Load()), 0
+	c.dialled = max(l.now, 1)
 	l.dial(index)
 }
 
@@ -167,7 +172,9 @@ func (l *loop) write(index int32) {
 	l.accounts[c.step].bytesOut += uint64(n)
 	switch {
 	case errno == 0 && int(c.sent) == len(bytes):
+		c.written = c.wrote
 		if c.blocked {
+			c.written = l.tick()
 			l.watch(index, epoll.In, false)
 		}
 	case errno == 0 || errno == syscall.EAGAIN:
@@ -237,7 +244,11 @@ func (l *loop) read(index int32) {
 		case done:
 			l.complete(index)
 			return
-		case n < len(l.buffer):
+		}
+		if c.heard == 0 {
+			c.heard = l.tick()
+		}
+		if n < len(l.buffer) {
 			return
 		}
 	}
@@ -249,7 +260,12 @@ func (l *loop) complete(index int32) {
 	now := l.tick()
 	step := c.step
 	s := &l.g.steps[step]
-	good := l.accounts[step].answered(c.parser.Status(), time.Duration(now-c.due), time.Duration(now-c.wrote))
+	if c.heard == 0 {
+		c.heard = now
+	}
+	var t times
+	c.times(&t, now)
+	good := l.accounts[step].answered(c.parser.Status(), &t)
 	if !c.parser.Reusable() || s.call.Close || int(c.sent) < len(s.call.Bytes) {
 		l.hangUp(c)
 	}
@@ -273,9 +289,11 @@ func (l *loop) fail(index int32, err error) {
 		example += ": does the server speak https:// on this port?" // it says nothing to who does not
 	}
 	if timedOut(string(kind)) {
-		a.late(kind, time.Duration(now-c.due), c.service(now))
+		var t times
+		c.times(&t, now)
+		a.late(kind, &t)
 	} else {
-		a.broken(string(kind), example)
+		a.broken(string(kind), example, time.Duration(now))
 	}
 	l.hangUp(c)
 	c.step, c.broke = -1, false
@@ -290,13 +308,6 @@ func (c *conn) kind(err error) http1.Kind {
 		return http1.KindClosed
 	}
 	return kind
-}
-
-func (c *conn) service(now int64) time.Duration {
-	if c.wrote == 0 {
-		return 0
-	}
-	return time.Duration(now - c.wrote)
 }
 
 // expire takes an alarm of the wheel.

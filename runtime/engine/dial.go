@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hyperscale/core/message"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -170,10 +171,11 @@ func (v *virtual) give(k *link) {
 func (r *general) open(x *exchange, want string) (*link, error) {
 	ctx, cancel := context.WithDeadline(r.context(), r.base.Add(x.deadline))
 	defer cancel()
-	h, err := r.host(ctx, x.call)
+	h, err := r.host(ctx, x)
 	if err != nil {
 		return nil, err
 	}
+	r.enter(x, message.PhaseConnect)
 	tcp, err := h.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -193,6 +195,7 @@ func (r *general) open(x *exchange, want string) (*link, error) {
 		return nil, context.Canceled
 	}
 	if x.call.Scheme == "https" {
+		r.enter(x, message.PhaseTLS)
 		if err := k.secure(r.tls, x.call.Host, r.base.Add(x.deadline)); err != nil {
 			r.closeLink(k)
 			return nil, err
@@ -237,15 +240,16 @@ func (r *general) closeLink(k *link) {
 }
 
 // host returns a host's addresses, which are looked up once.
-func (r *general) host(ctx context.Context, c *http1.Call) (*host, error) {
-	name := c.Address()
+func (r *general) host(ctx context.Context, x *exchange) (*host, error) {
+	name := x.call.Address()
 	r.hostsMu.Lock()
 	h := r.hosts[name]
 	r.hostsMu.Unlock()
 	if h != nil {
 		return h, nil
 	}
-	addrs, err := lookup(ctx, c)
+	r.enter(x, message.PhaseDNS)
+	addrs, err := lookup(ctx, x.call)
 	if err != nil {
 		return nil, err
 	}

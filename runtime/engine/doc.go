@@ -6,7 +6,7 @@
 // files (core/workflow does).
 //
 // Two paths do the same thing. A workflow of plain-HTTP requests alone runs on one
-// epoll loop, where a virtual user is a record of 160 bytes and a request
+// epoll loop, where a virtual user is a record of 184 bytes and a request
 // allocates nothing. Anything else (functions, checks, TLS, redirects, debug) runs
 // a goroutine for each virtual user. Source: DESIGN.md, "Inside the executor".
 //
@@ -20,6 +20,8 @@
 //	   cancelled context cancels.
 //	G4 Latency runs from the intended start to the last byte; a timeout counts with
 //	   what it took. Failures without an answer have no latency: they would flatter.
+//	   The phases of a request with a latency follow each other without a gap: they
+//	   add up to it. The windows in time add up to the counts.
 //	G5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
 //	   of it here: kinds of errors, examples, log lines.
 //	G6 A server may answer before it has the request: the answer counts, the rest is not
@@ -33,7 +35,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, account.go; the loop: loop.go, user.go, conn.go; the
+// Read config.go, graph.go, account.go, phases.go; the loop: loop.go, user.go, conn.go; the
 // goroutines: general.go, virtual.go, client.go, exchange.go, send.go, dial.go, wire.go,
 // redirect.go; then result.go, limit.go, debug.go.
 package engine

@@ -92,6 +92,7 @@ func run(t testing.TB, ctx context.Context, cfg Config) *message.ExecResult {
 		if s.Started != s.OK+s.Failed+s.TimedOut+s.Cancelled {
 			t.Errorf("step %s: started %d is not ok %d + failed %d + timed out %d + cancelled %d", s.Name, s.Started, s.OK, s.Failed, s.TimedOut, s.Cancelled)
 		}
+		consistent(t, s)
 		for _, h := range []message.Histogram{s.Latency, s.Service, s.Metric, r.Stats.Generator.Lag} {
 			if _, err := stats.FromWire(h); err != nil {
 				t.Errorf("step %s: %v", s.Name, err)

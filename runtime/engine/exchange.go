@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -16,7 +17,7 @@ import (
 type exchange struct {
 	request   *workflow.Request
 	call      *http1.Call
-	due       time.Duration // intended start
+	times     times
 	deadline  time.Duration
 	redirects int  // how many may be followed
 	keep      bool // the answer's head and body are wanted
@@ -24,22 +25,14 @@ type exchange struct {
 	status   int
 	kind     http1.Kind // empty: a whole answer
 	detail   string
-	wrote    time.Duration // when the first byte was written; 0: never
-	ended    time.Duration
 	headers  []workflow.Pair
 	body     []byte
+	heard    int64 // when the first byte of the last answer came; 0: not yet
 	bytesIn  uint64
 	bytesOut uint64
 }
 
-func (x *exchange) latency() time.Duration { return x.ended - x.due }
-
-func (x *exchange) service() time.Duration {
-	if x.wrote == 0 {
-		return 0
-	}
-	return x.ended - x.wrote
-}
+func (x *exchange) latency() time.Duration { return time.Duration(x.times.latency()) }
 
 func (x *exchange) response() *workflow.Response {
 	return &workflow.Response{
@@ -52,7 +45,7 @@ func (x *exchange) response() *workflow.Response {
 func (v *virtual) exchange(x *exchange) {
 	for followed := 0; ; followed++ {
 		v.hop(x)
-		x.ended = v.r.now()
+		v.r.enter(x, message.PhaseBlocked) // ended, or on its way to where it is sent
 		v.r.debug.hop(x)
 		if x.kind != http1.KindNone || x.redirects == 0 || !isRedirect(x.status) {
 			return
@@ -82,7 +75,7 @@ func (x *exchange) fail(kind http1.Kind, err error) {
 
 // hop sends one request on one connection and reads one response.
 func (v *virtual) hop(x *exchange) {
-	x.status, x.headers, x.body = 0, nil, nil
+	x.status, x.headers, x.body, x.heard = 0, nil, nil, 0
 	k, err := v.take(x)
 	if err != nil {
 		v.judge(x, nil, err)
@@ -132,15 +125,17 @@ func (v *virtual) talk(x *exchange, k *link, p *http1.Parser) (bool, error) {
 	if err := k.tcp.SetDeadline(v.r.base.Add(x.deadline)); err != nil {
 		return false, err
 	}
-	if x.wrote == 0 {
-		x.wrote = v.r.now()
+	v.r.enter(x, message.PhaseSend)
+	s := k.send(x.call.Bytes, v.r.now)
+	if s.done == nil {
+		v.r.enter(x, message.PhaseWait)
 	}
-	s := k.send(x.call.Bytes)
 	if s.err != nil && s.n == 0 && s.done == nil {
 		return false, s.err // what the server may have said was no answer to it
 	}
 	err := v.hear(x, k, p)
 	n, writeErr := s.end(k)
+	s.tell(x)
 	x.bytesOut += uint64(n)
 	k.written = writeErr == nil
 	if err != nil && !k.heard && writeErr != nil && !errors.Is(writeErr, os.ErrDeadlineExceeded) {
@@ -155,7 +150,11 @@ func (v *virtual) hear(x *exchange, k *link, p *http1.Parser) error {
 	for {
 		b, err := k.read()
 		x.bytesIn += uint64(len(b))
-		k.heard = k.heard || len(b) > 0
+		if !k.heard && len(b) > 0 {
+			k.heard = true
+			v.r.enter(x, message.PhaseReceive)
+			x.heard = x.times.mark
+		}
 		if len(b) > 0 && c == nil && (x.keep || x.redirects > 0) {
 			c = collectors.Get().(*http1.Collector)
 			defer collectors.Put(c)

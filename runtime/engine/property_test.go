@@ -129,17 +129,3 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAccount(b *testing.B) {
-	b.ReportAllocs()
-	a := account{step: &step{}}
-	base := time.Now()
-	last := time.Since(base)
-	for b.Loop() {
-		now := time.Since(base)
-		a.started++
-		a.bytesIn += 157
-		a.answered(200, now-last+50_000, now-last+40_000)
-		last = now
-	}
-}

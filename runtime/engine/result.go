@@ -60,7 +60,7 @@ func (g *generator) message() message.Generator {
 func snapshot(accounts []account, g *generator, d *drive, elapsed time.Duration) message.Stats {
 	out := message.Stats{Active: d.active, Elapsed: elapsed, Generator: g.message(), Steps: make([]message.StepStats, 0, len(accounts))}
 	for i := range accounts {
-		out.Steps = append(out.Steps, accounts[i].stats())
+		out.Steps = append(out.Steps, accounts[i].stats(elapsed))
 		out.Steps[i].Dropped = d.dropped[i]
 	}
 	return out

@@ -1,11 +1,16 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"hyperscale/core/message"
+)
 
 // sending is a request on its way out.
 type sending struct {
 	n    int
 	err  error
+	at   time.Duration // when it was written aside
 	done chan struct{} // nil: it was written before send returned
 }
 
@@ -15,7 +20,7 @@ const sendAside = 16 << 10
 
 // send writes the request, a long one beside what is read: a server may answer before it
 // has read all, and then read no more.
-func (k *link) send(request []byte) *sending {
+func (k *link) send(request []byte, now func() time.Duration) *sending {
 	s := &sending{}
 	if len(request) <= sendAside {
 		s.n, s.err = k.stream.Write(request)
@@ -25,6 +30,7 @@ func (k *link) send(request []byte) *sending {
 	go func() {
 		defer close(s.done)
 		s.n, s.err = k.stream.Write(request)
+		s.at = now()
 	}()
 	return s
 }
@@ -41,4 +47,15 @@ func (s *sending) end(k *link) (int, error) {
 		<-s.done
 	}
 	return s.n, s.err
+}
+
+// tell tells waiting for the answer from sending, which went on aside, once all is over.
+func (s *sending) tell(x *exchange) {
+	switch {
+	case s.done == nil || s.err != nil:
+	case x.heard == 0:
+		x.times.enter(message.PhaseWait, int64(s.at))
+	default:
+		x.times.move(message.PhaseSend, message.PhaseWait, x.heard-int64(s.at))
+	}
 }

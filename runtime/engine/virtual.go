@@ -32,7 +32,7 @@ type virtual struct {
 
 type served struct {
 	response *workflow.Response
-	service  time.Duration
+	times    times
 }
 
 type stepState uint8
@@ -144,7 +144,7 @@ func (v *virtual) run(i int, due time.Duration) stepState {
 	if v.r.cfg.Workflow.Steps[i].Conditional() {
 		take, out := v.when(i)
 		if !out.OK {
-			v.r.account(i, func(a *account) { a.started++; a.outcome(out, 0) })
+			v.r.account(i, func(a *account) { a.start(v.r.now()); a.outcome(out, nil, v.r.now()) })
 			v.r.debug.outcome(v.r.g.steps[i].plan.Name, out)
 			return stepBad
 		}
@@ -153,7 +153,7 @@ func (v *virtual) run(i int, due time.Duration) stepState {
 			return stepUntaken
 		}
 	}
-	v.r.account(i, func(a *account) { a.started++ })
+	v.r.account(i, func(a *account) { a.start(v.r.now()) })
 	good := false
 	if v.r.g.steps[i].call != nil {
 		good = v.request(i, due)
@@ -177,9 +177,10 @@ func (v *virtual) when(i int) (bool, workflow.Outcome) {
 func (v *virtual) request(i int, due time.Duration) bool {
 	s := &v.r.g.steps[i]
 	x := exchange{
-		request: s.request, call: s.call, due: due, deadline: v.r.now() + s.timeout,
+		request: s.request, call: s.call, deadline: v.r.now() + s.timeout,
 		redirects: s.request.Redirects, keep: s.needed || v.r.debug != nil,
 	}
+	x.times.begin(int64(due))
 	v.exchange(&x)
 	good := false
 	v.r.account(i, func(a *account) {
@@ -187,13 +188,13 @@ func (v *virtual) request(i int, due time.Duration) bool {
 		a.bytesOut += x.bytesOut
 		switch {
 		case x.kind == http1.KindNone:
-			good = a.answered(x.status, x.latency(), x.service())
+			good = a.answered(x.status, &x.times)
 		case x.kind == http1.KindCancelled:
 			a.cancelled++
 		case timedOut(string(x.kind)):
-			a.late(x.kind, x.latency(), x.service())
+			a.late(x.kind, &x.times)
 		default:
-			a.broken(string(x.kind), x.detail)
+			a.broken(string(x.kind), x.detail, v.r.now())
 		}
 	})
 	v.r.debug.step(s.plan.Name, good, &x)
@@ -215,12 +216,12 @@ func (v *virtual) function(i int) bool {
 		last, v.served[i] = v.served[i], served{} // it must not keep the answer alive
 	}
 	v.mu.Unlock()
-	var service time.Duration
-	if out.Response != nil && out.Response == last.response {
-		service = last.service
+	t := &last.times
+	if out.Response == nil || out.Response != last.response {
+		t = nil
 	}
 	out = v.r.cause(out, last.response)
-	v.r.account(i, func(a *account) { a.outcome(out, service) })
+	v.r.account(i, func(a *account) { a.outcome(out, t, v.r.now()) })
 	v.r.debug.outcome(v.r.g.steps[i].plan.Name, out)
 	return out.OK
 }
@@ -234,21 +235,20 @@ func (r *general) cause(out workflow.Outcome, last *workflow.Response) workflow.
 	return out
 }
 
-// outcome counts what a function returned.
-func (a *account) outcome(out workflow.Outcome, service time.Duration) {
-	var latency time.Duration
-	if r := out.Response; r != nil {
-		latency = r.Latency
+// outcome counts what a function returned. Its times are nil if they are not those of the
+// answer that it was last given: then only the latency is known.
+func (a *account) outcome(out workflow.Outcome, t *times, now time.Duration) {
+	r := out.Response
+	if t == nil && r != nil {
+		t = &times{due: int64(now - r.Latency), mark: int64(now)}
 	}
-	whole := out.Response != nil && out.Response.Kind == "" && out.Response.Status > 0
-	if whole && a.step.plan.Kind == message.StepFunction {
-		a.statuses[out.Response.Status%statuses]++
-		a.latency.Record(uint64(max(0, latency)))
-		if service > 0 {
-			a.service.Record(uint64(service))
-		}
+	w := a.window(now)
+	if r != nil && r.Kind == "" && r.Status > 0 && a.step.plan.Kind == message.StepFunction {
+		a.statuses[r.Status%statuses]++
+		a.record(t)
+		w.Record(uint64(t.latency()))
 		if out.Kind == string(http1.KindStatus) {
-			out.Kind = statusKind(out.Response.Status)
+			out.Kind = statusKind(r.Status)
 		}
 	}
 	if out.HasValue {
@@ -257,12 +257,17 @@ func (a *account) outcome(out workflow.Outcome, service time.Duration) {
 	switch {
 	case out.OK:
 		a.ok++
+		w.OK++
 	case out.Kind == string(http1.KindCancelled):
 		a.cancelled++
-	case timedOut(out.Kind):
-		a.late(http1.Kind(out.Kind), latency, service)
-	default:
-		a.broken(out.Kind, out.Detail)
+	case !timedOut(out.Kind):
+		a.broken(out.Kind, out.Detail, now)
+	case r != nil:
+		a.late(http1.Kind(out.Kind), t)
+	default: // no request of it did: there is no latency
+		a.timedOut++
+		w.TimedOut++
+		a.fault(out.Kind, out.Detail)
 	}
 }
 

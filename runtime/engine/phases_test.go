@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/target"
+)
+
+// accounted is all that the loop does for the figures of one request, on a connection that
+// stands, between the two times that it reads the clock for.
+func accounted(a *account, c *conn, now int64) {
+	c.due, c.dialled, c.wrote, c.written, c.heard = now, 0, 0, 0, 0
+	a.start(time.Duration(now))
+	c.wrote, c.written = now+1000, now+1000
+	a.bytesOut += 120
+	a.bytesIn += 157
+	c.heard = now + 50_000
+	var t times
+	c.times(&t, now+50_000)
+	a.answered(200, &t)
+}
+
+// BenchmarkAccount is the price of the figures of one request: at most 150 ns, 0 allocations.
+func BenchmarkAccount(b *testing.B) {
+	b.ReportAllocs()
+	a, c := account{step: &step{}}, conn{}
+	now, before := int64(0), processorTime()
+	for b.Loop() {
+		accounted(&a, &c, now)
+		now += 5000
+	}
+	b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // on a machine that others use too
+}
+
+// TestAccountingAllocatesNothing: in a run of any length, once it has seen its values.
+func TestAccountingAllocatesNothing(t *testing.T) {
+	a, c := account{step: &step{}}, conn{}
+	now := int64(0)
+	for ; now < int64(stats.WindowsMax*stats.WindowWidth); now += int64(stats.WindowWidth) {
+		accounted(&a, &c, now)
+	}
+	if n := testing.AllocsPerRun(10_000, func() { now += 50_000_000; accounted(&a, &c, now) }); n != 0 {
+		t.Errorf("%v allocations a request, want 0", n)
+	}
+}
+
+// TestPhasesAddUp: whatever came when, the phases are the latency without a gap.
+func TestPhasesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var x times
+		due := rapid.Int64Range(0, 1<<40).Draw(t, "due")
+		x.begin(due)
+		now, wrote := due, int64(0)
+		for _, p := range rapid.SliceOfN(rapid.Uint8Range(1, uint8(phases)), 0, 20).Draw(t, "phases") {
+			now = max(now, now+rapid.Int64Range(-10, 1<<30).Draw(t, "took"))
+			if message.Phase(p) == message.PhaseSend && wrote == 0 {
+				wrote = max(now, 1)
+			}
+			x.enter(message.Phase(p), now)
+			x.move(message.PhaseSend, message.PhaseWait, rapid.Int64Range(-10, 1<<31).Draw(t, "move"))
+		}
+		x.end(now)
+		var sum int64
+		for i, d := range x.spent {
+			sum += d
+			if d < 0 || d > 0 && x.took&(1<<i) == 0 {
+				t.Fatalf("phase %d took %d and happened: %v", i+1, d, x.took&(1<<i) != 0)
+			}
+		}
+		if sum != now-due || x.latency() != now-due {
+			t.Fatalf("phases take %d, the latency is %d, want %d", sum, x.latency(), now-due)
+		}
+		if want := now - wrote; wrote != 0 && x.service() != want || wrote == 0 && x.service() != 0 {
+			t.Fatalf("service is %d, want %d", x.service(), want)
+		}
+	})
+}
+
+func phaseOf(s message.StepStats, p message.Phase) message.Histogram {
+	for _, one := range s.Phases {
+		if one.Phase == p {
+			return one.Time
+		}
+	}
+	return message.Histogram{}
+}
+
+// consistent holds what the figures of a step have to say in several ways.
+func consistent(t testing.TB, s message.StepStats) {
+	t.Helper()
+	var sum uint64
+	for _, one := range s.Phases {
+		sum += one.Time.Sum
+	}
+	// A function may return an older answer than its last, whose phases are not known.
+	if sum != s.Latency.Sum && s.Kind == message.StepRequest {
+		t.Errorf("step %s: its phases take %d ns, its latencies %d", s.Name, sum, s.Latency.Sum)
+	}
+	all, err := stats.Intervals(s.Windows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w stats.Window
+	var latencies uint64
+	for _, one := range all {
+		w.Started, w.OK, w.Failed, w.TimedOut, w.Bytes = w.Started+one.Started, w.OK+one.OK, w.Failed+one.Failed, w.TimedOut+one.TimedOut, w.Bytes+one.Bytes
+		for _, n := range one.Latency {
+			latencies += n
+		}
+	}
+	if w.Started != s.Started || w.OK != s.OK || w.Failed != s.Failed || w.TimedOut != s.TimedOut || w.Bytes != s.BytesIn+s.BytesOut || latencies != s.Latency.Count {
+		t.Errorf("step %s: the windows add up to %d latencies of %+v, want what the step has: %d of %+v", s.Name, latencies, w, s.Latency.Count, s)
+	}
+}
+
+// TestPhasesOfARun: on both paths a connection is made once a user, everything else with
+// each request.
+func TestPhasesOfARun(t *testing.T) {
+	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
+		s := serve(t, nil)
+		stalled := serve(t, func(c *target.Config) { c.StallEvery = 1 })
+		w := flow(get("home", s.URL()+"/"), get("denied", s.URL()+"/me", 0), get("slow", stalled.URL()+"/"), get("closed", "http://127.0.0.1:1/"))
+		adjust(w)
+		w.Steps[0].Plan.Tags = []message.Tag{{Name: "type", Value: "page"}}
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 3, Duration: 300 * time.Millisecond, Timeout: 100 * time.Millisecond})
+		home, slow := r.Stats.Steps[0], r.Stats.Steps[2]
+		for _, p := range []message.Phase{message.PhaseBlocked, message.PhaseSend, message.PhaseWait, message.PhaseReceive} {
+			if got := phaseOf(home, p).Count; got != home.OK {
+				t.Errorf("phase %d happened %d times, want %d", p, got, home.OK)
+			}
+		}
+		if got := phaseOf(home, message.PhaseConnect).Count; got == 0 || got > home.OK {
+			t.Errorf("%d of %d requests connected", got, home.OK)
+		}
+		if got := phaseOf(home, message.PhaseTLS).Count + phaseOf(home, message.PhaseDNS).Count; got != 0 {
+			t.Errorf("%d requests shook hands or looked names up, want none", got)
+		}
+		if wait := phaseOf(slow, message.PhaseWait); slow.TimedOut == 0 || wait.Count != slow.TimedOut || wait.Max < 50_000_000 {
+			t.Errorf("%d of %d requests that timed out waited, for %d ns at most", wait.Count, slow.TimedOut, wait.Max)
+		}
+		if len(home.Tags) != 1 {
+			t.Errorf("tags are %v", home.Tags)
+		}
+	})
+}
+
+// TestPhasesOfFunctions: a name is looked up once a run, TLS begins each connection, and
+// redirects add up.
+func TestPhasesOfFunctions(t *testing.T) {
+	s := serve(t, func(c *target.Config) { c.TLS = true })
+	url := strings.Replace(s.URL(), "127.0.0.1", "localhost", 1) + "/redirect"
+	w := flow(other("go", message.StepFunction))
+	w.HTTP.Insecure = true
+	r := perform(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond}, map[int]func(*play) workflow.Outcome{
+		0: func(p *play) workflow.Outcome {
+			a := p.client.Do(&workflow.Request{Method: "GET", URL: url, Redirects: 2})
+			return workflow.Outcome{Response: a, OK: a.Status == 200, Kind: a.Kind, Detail: a.Error}
+		},
+	})
+	step := r.Stats.Steps[0]
+	consistent(t, step)
+	var sum uint64
+	for _, one := range step.Phases {
+		sum += one.Time.Sum
+	}
+	if sum != step.Latency.Sum || step.OK == 0 {
+		t.Errorf("the phases of %d requests take %d ns, their latencies %d: %v", step.OK, sum, step.Latency.Sum, step.Errors)
+	}
+	tls, connect, dns := phaseOf(step, message.PhaseTLS).Count, phaseOf(step, message.PhaseConnect).Count, phaseOf(step, message.PhaseDNS).Count
+	if tls == 0 || tls != connect || dns == 0 || dns > 2 {
+		t.Errorf("%d handshakes, %d connections, %d look-ups, want as many handshakes as connections and at most 2 look-ups", tls, connect, dns)
+	}
+}
+
+// TestPhasesOfALongUpload: what is sent aside is told from the wait for its answer.
+func TestPhasesOfALongUpload(t *testing.T) {
+	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 1, 50*time.Millisecond })
+	w := flow(get("up", s.URL()+"/"))
+	w.Steps[0].Request.Method, w.Steps[0].Request.Body, w.Steps[0].Request.Redirects = "POST", make([]byte, 4<<20), 1
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: 50 * time.Millisecond})
+	up := r.Stats.Steps[0]
+	if wait := phaseOf(up, message.PhaseWait); up.OK == 0 || wait.Count != up.OK || wait.Min < 40_000_000 || phaseOf(up, message.PhaseSend).Max == 0 {
+		t.Errorf("%d uploads waited %d times, %d ns at least: %v", up.OK, wait.Count, wait.Min, up.Phases)
+	}
+}
