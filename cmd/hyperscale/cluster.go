@@ -41,6 +41,9 @@ func newSubmitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if wait {
+				out.report(plan)
+			}
 			follower, err := newFollower(&out)
 			if err != nil {
 				return err

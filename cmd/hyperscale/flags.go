@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -198,6 +199,20 @@ func (f *outputFlags) files() ([]string, error) {
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// report adds the outputs that the file asks for, unless a flag gives others.
+func (f *outputFlags) report(plan *message.Plan) {
+	if len(f.outs) > 0 {
+		return
+	}
+	for i := range plan.Workflows {
+		for _, out := range plan.Workflows[i].Report {
+			if !slices.Contains(f.outs, out) {
+				f.outs = append(f.outs, out)
+			}
+		}
+	}
 }
 
 // gateFlag is that of commands that talk to a cluster.

@@ -53,6 +53,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				}
 				return debugRun(cmd, program)
 			}
+			f.out.report(plan)
 			follower, err := newFollower(&f.out)
 			if err != nil {
 				return err

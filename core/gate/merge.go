@@ -21,6 +21,12 @@ func (m *Machine) merge(j *job) *message.JobResult {
 	for i := range j.spec.Plan.Workflows {
 		plan := &j.spec.Plan.Workflows[i]
 		w := mergeWorkflow(plan.Name, r.Result.Datacenters, j.state)
+		w.Tags = plan.Tags
+		for k := range plan.Steps {
+			if s := &plan.Steps[k]; len(s.Tags) > 0 {
+				w.StepTags = append(w.StepTags, message.StepTags{Step: s.Name, Tags: s.Tags})
+			}
+		}
 		r.Result.Workflows = append(r.Result.Workflows, w)
 		for k := range plan.Thresholds {
 			r.Result.Thresholds = append(r.Result.Thresholds, judge(&plan.Thresholds[k], &w))

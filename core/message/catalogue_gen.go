@@ -1793,6 +1793,37 @@ func (z *StepStats) check() error {
 	return nil
 }
 
+func (z *StepTags) size() int {
+	n := 11
+	n += sizeString(len(z.Step))
+	n += sizeArray(len(z.Tags))
+	for i := range z.Tags {
+		n += z.Tags[i].size()
+	}
+	return n
+}
+
+func (z *StepTags) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Step))
+	h = node.Mix(h, uint64(len(z.Tags)))
+	for i := range z.Tags {
+		h = z.Tags[i].digest(h)
+	}
+	return h
+}
+
+func (z *StepTags) check() error {
+	if z.Step == "" {
+		return &MissingError{Path: "step"}
+	}
+	for i := range z.Tags {
+		if err := z.Tags[i].check(); err != nil {
+			return within("tags", err)
+		}
+	}
+	return nil
+}
+
 func (z *Tag) size() int {
 	n := 12
 	n += sizeString(len(z.Name))
@@ -2074,7 +2105,7 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 48
+	n := 63
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -2085,6 +2116,14 @@ func (z *WorkflowResult) size() int {
 	n += sizeArray(len(z.Lost))
 	for i := range z.Lost {
 		n += z.Lost[i].size()
+	}
+	n += sizeArray(len(z.Tags))
+	for i := range z.Tags {
+		n += z.Tags[i].size()
+	}
+	n += sizeArray(len(z.StepTags))
+	for i := range z.StepTags {
+		n += z.StepTags[i].size()
 	}
 	return n
 }
@@ -2101,6 +2140,14 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 	for i := range z.Lost {
 		h = z.Lost[i].digest(h)
 	}
+	h = node.Mix(h, uint64(len(z.Tags)))
+	for i := range z.Tags {
+		h = z.Tags[i].digest(h)
+	}
+	h = node.Mix(h, uint64(len(z.StepTags)))
+	for i := range z.StepTags {
+		h = z.StepTags[i].digest(h)
+	}
 	return h
 }
 
@@ -2114,6 +2161,16 @@ func (z *WorkflowResult) check() error {
 	for i := range z.Lost {
 		if err := z.Lost[i].check(); err != nil {
 			return within("lost", err)
+		}
+	}
+	for i := range z.Tags {
+		if err := z.Tags[i].check(); err != nil {
+			return within("tags", err)
+		}
+	}
+	for i := range z.StepTags {
+		if err := z.StepTags[i].check(); err != nil {
+			return within("step_tags", err)
 		}
 	}
 	return nil

@@ -120,6 +120,14 @@ type WorkflowResult struct {
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
 	Lost     []LostAttempt `msg:"lost"`
+	Tags     []Tag         `msg:"tags"`      // as declared; of the whole job's result only
+	StepTags []StepTags    `msg:"step_tags"` // of steps that have some, in the plan's order
+}
+
+// StepTags are the tags of one step.
+type StepTags struct {
+	Step string `msg:"step" require:"true"`
+	Tags []Tag  `msg:"tags"`
 }
 
 // DatacenterResult is the end, or the present state, of one datacenter's part.

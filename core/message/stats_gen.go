@@ -1969,6 +1969,109 @@ func (z *StepStats) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *StepTags) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "step"
+	o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
+	o = msgp.AppendString(o, z.Step)
+	// string "tags"
+	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+	for za0001 := range z.Tags {
+		o, err = z.Tags[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Tags", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *StepTags) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z586aeb0climitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "step":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Step")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Step, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Step")
+				return
+			}
+		case "tags":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Tags")
+				return
+			}
+			if zb0002 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Tags) >= int(zb0002) {
+				z.Tags = (z.Tags)[:zb0002]
+			} else {
+				z.Tags = make([]Tag, zb0002)
+			}
+			for za0001 := range z.Tags {
+				bts, err = z.Tags[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Tags", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *StepTags) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Step) + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Tags {
+		s += z.Tags[za0001].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ThresholdResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
@@ -2199,9 +2302,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 10
 	// string "name"
-	o = append(o, 0x88, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8a, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -2239,6 +2342,35 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "tags"
+	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
+	for za0002 := range z.Tags {
+		o, err = z.Tags[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Tags", za0002)
+			return
+		}
+	}
+	// string "step_tags"
+	o = append(o, 0xa9, 0x73, 0x74, 0x65, 0x70, 0x5f, 0x74, 0x61, 0x67, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.StepTags)))
+	for za0003 := range z.StepTags {
+		// map header, size 2
+		// string "step"
+		o = append(o, 0x82, 0xa4, 0x73, 0x74, 0x65, 0x70)
+		o = msgp.AppendString(o, z.StepTags[za0003].Step)
+		// string "tags"
+		o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.StepTags[za0003].Tags)))
+		for za0004 := range z.StepTags[za0003].Tags {
+			o, err = z.StepTags[za0003].Tags[za0004].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "StepTags", za0003, "Tags", za0004)
+				return
+			}
+		}
+	}
 	return
 }
 
@@ -2256,7 +2388,7 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -2370,6 +2502,123 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "tags":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Tags")
+				return
+			}
+			if zb0003 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Tags) >= int(zb0003) {
+				z.Tags = (z.Tags)[:zb0003]
+			} else {
+				z.Tags = make([]Tag, zb0003)
+			}
+			for za0002 := range z.Tags {
+				bts, err = z.Tags[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Tags", za0002)
+					return
+				}
+			}
+		case "step_tags":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StepTags")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "StepTags")
+				return
+			}
+			if zb0004 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.StepTags) >= int(zb0004) {
+				z.StepTags = (z.StepTags)[:zb0004]
+			} else {
+				z.StepTags = make([]StepTags, zb0004)
+			}
+			for za0003 := range z.StepTags {
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "StepTags", za0003)
+					return
+				}
+				if zb0005 > z586aeb0climitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0005Dup [1]byte
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "StepTags", za0003)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "step":
+						if zb0005Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "StepTags", za0003, "Step")
+							return
+						}
+						zb0005Dup[0] |= 1 << 0
+						z.StepTags[za0003].Step, bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "StepTags", za0003, "Step")
+							return
+						}
+					case "tags":
+						if zb0005Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "StepTags", za0003, "Tags")
+							return
+						}
+						zb0005Dup[0] |= 1 << 1
+						var zb0006 uint32
+						zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "StepTags", za0003, "Tags")
+							return
+						}
+						if zb0006 > z586aeb0climitArrays {
+							err = msgp.ErrLimitExceeded
+							return
+						}
+						if cap(z.StepTags[za0003].Tags) >= int(zb0006) {
+							z.StepTags[za0003].Tags = (z.StepTags[za0003].Tags)[:zb0006]
+						} else {
+							z.StepTags[za0003].Tags = make([]Tag, zb0006)
+						}
+						for za0004 := range z.StepTags[za0003].Tags {
+							bts, err = z.StepTags[za0003].Tags[za0004].UnmarshalMsg(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "StepTags", za0003, "Tags", za0004)
+								return
+							}
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "StepTags", za0003)
+							return
+						}
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2387,6 +2636,17 @@ func (z *WorkflowResult) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 4 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 5 + msgp.ArrayHeaderSize
 	for za0001 := range z.Lost {
 		s += z.Lost[za0001].Msgsize()
+	}
+	s += 5 + msgp.ArrayHeaderSize
+	for za0002 := range z.Tags {
+		s += z.Tags[za0002].Msgsize()
+	}
+	s += 10 + msgp.ArrayHeaderSize
+	for za0003 := range z.StepTags {
+		s += 1 + 5 + msgp.StringPrefixSize + len(z.StepTags[za0003].Step) + 5 + msgp.ArrayHeaderSize
+		for za0004 := range z.StepTags[za0003].Tags {
+			s += z.StepTags[za0003].Tags[za0004].Msgsize()
+		}
 	}
 	return
 }

@@ -69,10 +69,25 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 			return w, fmt.Errorf("step %s: %w", in.Stats.Steps[i].Name, err)
 		}
 	}
+	w.Tags = tags(in.Tags)
+	for i := range in.StepTags {
+		at := slices.IndexFunc(w.Steps, func(s Step) bool { return s.Name == in.StepTags[i].Step })
+		if at >= 0 {
+			w.Steps[at].Tags = tags(in.StepTags[i].Tags)
+		}
+	}
 	for _, l := range in.Lost {
 		w.Lost = append(w.Lost, Lost{Slice: l.Slice.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
 	}
 	return w, nil
+}
+
+func tags(list []message.Tag) map[string]string {
+	all := make(map[string]string, len(list))
+	for _, t := range list {
+		all[t.Name] = t.Value
+	}
+	return all
 }
 
 func (w *Workflow) addStep(s *message.StepStats) error {

@@ -48,7 +48,9 @@ func histogram(values ...uint64) message.Histogram {
 func TestResultFile(t *testing.T) {
 	workflow := message.WorkflowResult{
 		Name: "shop", State: message.WorkflowCompleted, VUs: 64, Cores: 2, Duration: 11 * time.Second,
-		Lost: []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5s", Started: 40, OK: 39}},
+		Lost:     []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5s", Started: 40, OK: 39}},
+		Tags:     []message.Tag{{Name: "team", Value: "shop"}},
+		StepTags: []message.StepTags{{Step: "home", Tags: []message.Tag{{Name: "kind", Value: "read"}}}},
 		Stats: message.Stats{
 			Elapsed: 10 * time.Second, Logs: []string{"done"},
 			Generator: message.Generator{Lag: histogram(1000, 2000), BusyMax: 420_000},

@@ -65,6 +65,8 @@ type Workflow struct {
 	Metrics    []Metric  `json:"metrics"`         // in the file's order
 	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
 	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
+
+	Tags map[string]string `json:"tags,omitempty"` // as declared
 }
 
 // Step is one measured step.
@@ -72,11 +74,12 @@ type Step struct {
 	Name      string            `json:"name"` // as declared
 	Kind      string            `json:"kind"` // request or function
 	Totals                      // the counts, as fields of the step itself
-	RateMilli uint64            `json:"rate_milli"` // requests that ended, a second, in thousandths
-	Statuses  map[string]uint64 `json:"statuses"`   // answers by status
-	Errors    []Error           `json:"errors"`     // failures by kind, most frequent first
-	LatencyNS Distribution      `json:"latency_ns"` // from the intended start to the last byte, connecting included
-	ServiceNS Distribution      `json:"service_ns"` // from the first byte written to the last byte
+	RateMilli uint64            `json:"rate_milli"`     // requests that ended, a second, in thousandths
+	Statuses  map[string]uint64 `json:"statuses"`       // answers by status
+	Errors    []Error           `json:"errors"`         // failures by kind, most frequent first
+	LatencyNS Distribution      `json:"latency_ns"`     // from the intended start to the last byte, connecting included
+	ServiceNS Distribution      `json:"service_ns"`     // from the first byte written to the last byte
+	Tags      map[string]string `json:"tags,omitempty"` // as declared
 }
 
 // Error is one kind of failure.
