@@ -17,7 +17,7 @@ func (b *bench) scaling() error {
 	defer func() { _ = s.close() }()
 	var grow []contender
 	for _, vus := range []int{64, 500, 2000, 10_000} {
-		c, err := b.ours(fmt.Sprintf("scaling-%d", vus), 1, flow{Name: "scaling", URL: s.url(), VUs: vus, Duration: b.duration})
+		c, err := b.ours(fmt.Sprintf("scaling-%d", vus), 1, flow{Name: "scaling", URL: s.url(), VUs: vus, Duration: 2 * b.duration}) // 10,000 connections are not opened for nothing
 		if err != nil {
 			return err
 		}

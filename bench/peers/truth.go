@@ -153,8 +153,8 @@ func (b *bench) truthful(t trial, s stall, server *server, i int, names []string
 func truthTable(w io.Writer, name string, s stall, rows []row) {
 	_, _ = fmt.Fprintf(w, "\n %s: %.0f/s for %v, %v still\n", name, s.Rate, s.Run, s.Stall.Round(time.Millisecond))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(client, requests string, latency func(string) time.Duration) {
-		_, _ = fmt.Fprintf(t, "  %s\t%s\t", client, requests)
+	line := func(client, requests, failed string, latency func(string) time.Duration) {
+		_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t", client, requests, failed)
 		for _, f := range figures {
 			text := "-"
 			if d := latency(f); d != untold {
@@ -164,7 +164,7 @@ func truthTable(w io.Writer, name string, s stall, rows []row) {
 		}
 		_, _ = fmt.Fprintln(t)
 	}
-	_, _ = fmt.Fprint(t, "  ms\trequests\t")
+	_, _ = fmt.Fprint(t, "  ms\trequests\tfailed\t")
 	for _, f := range figures {
 		_, _ = fmt.Fprintf(t, "%s\t", f)
 	}
@@ -173,10 +173,10 @@ func truthTable(w io.Writer, name string, s stall, rows []row) {
 	for _, e := range s.expected() {
 		right[e.Name] = seconds(e.Want)
 	}
-	line("the truth", fmt.Sprintf("%.0f", s.Rate*s.Run.Seconds()), func(f string) time.Duration { return right[f] })
+	line("the truth", fmt.Sprintf("%.0f", s.Rate*s.Run.Seconds()), "0", func(f string) time.Duration { return right[f] })
 	for _, r := range rows {
 		if r.Runs > 0 {
-			line(r.Client, fmt.Sprint(r.Requests), told{Latency: r.Latency}.latency)
+			line(r.Client, fmt.Sprint(r.Requests), fmt.Sprint(r.Failed), told{Latency: r.Latency}.latency)
 		}
 	}
 	_ = t.Flush() // what cannot be printed is in the file
