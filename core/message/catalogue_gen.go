@@ -1681,7 +1681,7 @@ func (z *StepPlan) check() error {
 }
 
 func (z *StepStats) size() int {
-	n := 145
+	n := 140
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeUint(uint64(z.Started))
@@ -1709,10 +1709,6 @@ func (z *StepStats) size() int {
 		n += z.Phases[i].size()
 	}
 	n += z.Windows.size()
-	n += sizeArray(len(z.Tags))
-	for i := range z.Tags {
-		n += z.Tags[i].size()
-	}
 	return n
 }
 
@@ -1744,10 +1740,6 @@ func (z *StepStats) digest(h uint64) uint64 {
 		h = z.Phases[i].digest(h)
 	}
 	h = z.Windows.digest(h)
-	h = node.Mix(h, uint64(len(z.Tags)))
-	for i := range z.Tags {
-		h = z.Tags[i].digest(h)
-	}
 	return h
 }
 
@@ -1784,11 +1776,6 @@ func (z *StepStats) check() error {
 	}
 	if err := z.Windows.check(); err != nil {
 		return within("windows", err)
-	}
-	for i := range z.Tags {
-		if err := z.Tags[i].check(); err != nil {
-			return within("tags", err)
-		}
 	}
 	return nil
 }

@@ -80,7 +80,6 @@ type StepStats struct {
 	Metric    Histogram     `msg:"metric"`   // thousandths of the recorded value
 	Phases    []PhaseTimes  `msg:"phases"`   // ascending; of the requests in Latency, those that happened
 	Windows   Windows       `msg:"windows"`  // the same counts over time
-	Tags      []Tag         `msg:"tags"`     // of the step's plan, sorted by name
 }
 
 // Generator tells how well the load was generated.

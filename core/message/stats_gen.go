@@ -1294,9 +1294,9 @@ func (z StatusCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 19
+	// map header, size 18
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x13, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x12, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -1408,16 +1408,6 @@ func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "dropped"
 	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Windows.Dropped)
-	// string "tags"
-	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
-	for za0004 := range z.Tags {
-		o, err = z.Tags[za0004].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Tags", za0004)
-			return
-		}
-	}
 	return
 }
 
@@ -1911,34 +1901,6 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-		case "tags":
-			if zb0001Dup[2]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
-				return
-			}
-			zb0001Dup[2] |= 1 << 2
-			var zb0011 uint32
-			zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Tags")
-				return
-			}
-			if zb0011 > z586aeb0climitArrays {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			if cap(z.Tags) >= int(zb0011) {
-				z.Tags = (z.Tags)[:zb0011]
-			} else {
-				z.Tags = make([]Tag, zb0011)
-			}
-			for za0004 := range z.Tags {
-				bts, err = z.Tags[za0004].UnmarshalMsg(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Tags", za0004)
-					return
-				}
-			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1961,10 +1923,7 @@ func (z *StepStats) Msgsize() (s int) {
 	for za0003 := range z.Phases {
 		s += 1 + 6 + msgp.Uint8Size + 5 + z.Phases[za0003].Time.Msgsize()
 	}
-	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
-	for za0004 := range z.Tags {
-		s += z.Tags[za0004].Msgsize()
-	}
+	s += 8 + 1 + 6 + msgp.DurationSize + 5 + msgp.BytesPrefixSize + len(z.Windows.Data) + 8 + msgp.BoolSize
 	return
 }
 

@@ -16,7 +16,6 @@ const (
 	StepsMax    = 1024 // steps of one workflow
 	StatusesMax = 1000 // different statuses of one step, before StatusOther takes the rest
 	PhasesMax   = 16   // phases of one step
-	TagsMax     = 16   // tags of one step
 )
 
 // KindOther counts the failures whose kind came after KindsMax others.
@@ -86,7 +85,7 @@ func (s *stepSums) add(part *message.StepStats) error {
 			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
 		}
 		s.index[part.Name] = at
-		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind, Tags: part.Tags[:min(len(part.Tags), TagsMax)]}})
+		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
 	}
 	to := s.all[at]
 	if to.out.Kind != part.Kind {

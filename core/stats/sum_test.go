@@ -86,7 +86,7 @@ func part(step string, n uint64) *message.Stats {
 			Errors:   []message.ErrorCount{{Kind: fmt.Sprintf("status %d", 500+n), Count: n, Example: "e"}},
 			Latency:  recorded([]uint64{n}).Wire(), Service: recorded([]uint64{n}).Wire(), Metric: recorded([]uint64{n}).Wire(),
 			Phases:  []message.PhaseTimes{{Phase: message.PhaseBlocked, Time: recorded([]uint64{n}).Wire()}, {Phase: message.Phase(n) + 1, Time: recorded([]uint64{9}).Wire()}},
-			Windows: course([]happening{{0, int(n), n}}), Tags: []message.Tag{{Name: "type", Value: step}},
+			Windows: course([]happening{{0, int(n), n}}),
 		}},
 	}
 }
@@ -110,7 +110,7 @@ func TestSum(t *testing.T) {
 				{Phase: message.PhaseBlocked, Time: both}, {Phase: message.PhaseDNS, Time: recorded([]uint64{9}).Wire()},
 				{Phase: message.PhaseConnect, Time: recorded([]uint64{9}).Wire()},
 			},
-			Windows: course([]happening{{0, 1, 1}, {0, 2, 2}}), Tags: []message.Tag{{Name: "type", Value: "home"}},
+			Windows: course([]happening{{0, 1, 1}, {0, 2, 2}}),
 		}, part("cart", 1).Steps[0]},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

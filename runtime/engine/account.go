@@ -140,7 +140,7 @@ func (a *account) stats(now time.Duration) message.StepStats {
 		BytesIn: a.bytesIn, BytesOut: a.bytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
-		Phases: a.wirePhases(), Windows: a.windows.Wire(), Tags: a.step.plan.Tags,
+		Phases: a.wirePhases(), Windows: a.windows.Wire(),
 	}
 	for status, n := range a.statuses {
 		if n == 0 {

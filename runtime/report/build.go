@@ -58,7 +58,7 @@ func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total Totals, 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
 		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)),
-		Steps: []Step{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
+		Steps: []Step{}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
 	}
 	var err error
 	if w.Generator, err = buildGenerators([]message.WorkflowResult{*in}); err != nil {
@@ -75,6 +75,9 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		if at >= 0 {
 			w.Steps[at].Tags = tags(in.StepTags[i].Tags)
 		}
+	}
+	if w.Series, err = buildSeries(in, time.Duration(w.DurationNS)); err != nil {
+		return w, err
 	}
 	for _, l := range in.Lost {
 		w.Lost = append(w.Lost, Lost{Slice: l.Slice.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
@@ -121,14 +124,11 @@ func (w *Workflow) addStep(s *message.StepStats) error {
 func buildStep(s *message.StepStats, clock time.Duration) (Step, error) {
 	step := Step{
 		Name: s.Name, Kind: kindName(s.Kind), RateMilli: Rate(s.OK+s.Failed+s.TimedOut, clock),
-		Statuses: map[string]uint64{}, Errors: buildErrors(s.Errors),
-		Totals: Totals{
-			Started: s.Started, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
-			Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
-		},
+		Statuses: map[string]uint64{}, Errors: buildErrors(s.Errors), Totals: totalsOf(s),
+		PhasesNS: map[string]Distribution{},
 	}
 	for _, c := range s.Statuses {
-		step.Statuses[strconv.FormatUint(uint64(c.Status), 10)] = c.Count
+		step.Statuses[statusName(c.Status)] = c.Count
 	}
 	var err error
 	if step.LatencyNS, err = buildDistribution(s.Latency); err != nil {
@@ -137,7 +137,28 @@ func buildStep(s *message.StepStats, clock time.Duration) (Step, error) {
 	if step.ServiceNS, err = buildDistribution(s.Service); err != nil {
 		return step, fmt.Errorf("service: %w", err)
 	}
-	return step, nil
+	for _, p := range s.Phases {
+		name := phaseName(p.Phase)
+		if step.PhasesNS[name], err = buildDistribution(p.Time); err != nil {
+			return step, fmt.Errorf("phase %s: %w", name, err)
+		}
+	}
+	step.Course, err = buildCourse(s.Windows)
+	return step, err
+}
+
+func totalsOf(s *message.StepStats) Totals {
+	return Totals{
+		Started: s.Started, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
+		Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+	}
+}
+
+func statusName(status uint32) string {
+	if status == stats.StatusOther {
+		return stats.KindOther
+	}
+	return strconv.FormatUint(uint64(status), 10)
 }
 
 func buildCheck(s *message.StepStats) Check {
@@ -219,6 +240,14 @@ func kindName(k message.StepKind) string {
 		return "request"
 	}
 	return "function"
+}
+
+func phaseName(p message.Phase) string {
+	names := [...]string{"", "blocked", "dns", "connect", "tls", "send", "wait", "receive"}
+	if int(p) < len(names) && p != message.PhaseNone {
+		return names[p]
+	}
+	return fmt.Sprintf("phase %d", p) // of a newer executor
 }
 
 func ofName(of message.ThresholdOf) string {

@@ -14,7 +14,8 @@
 //	R2 The totals of a whole are the sums of its parts; a quantile comes from merged
 //	   histograms, never from other quantiles.
 //	R3 Times and values are integers: nanoseconds, thousandths, parts per million.
+//	   Only a course's quantiles are estimates, and are named so.
 //	R4 A file is there whole or not at all.
 //
-// Read result.go (the file's shape), build.go, write.go.
+// Read result.go (the file's shape), build.go, series.go, write.go.
 package report

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -45,6 +46,45 @@ func histogram(values ...uint64) message.Histogram {
 	return h.Wire()
 }
 
+func windows() message.Windows {
+	var w stats.Windows
+	for at := range time.Duration(3) {
+		one := w.At(at * time.Second)
+		one.Started, one.OK, one.Bytes = 30, 29, 6000
+		one.Record(uint64(at+1) * 1_000_000)
+	}
+	return w.Wire()
+}
+
+// TestSeries: steps with a tag in common are one series; beyond the bound there is one
+// more, and nothing is lost.
+func TestSeries(t *testing.T) {
+	in := &message.WorkflowResult{}
+	const n = 3 * seriesMax
+	for i := range n {
+		name := strconv.Itoa(i)
+		in.Stats.Steps = append(in.Stats.Steps, message.StepStats{Name: name, Kind: message.StepRequest, Started: 1, OK: 1, Latency: histogram(uint64(i))})
+		in.StepTags = append(in.StepTags, message.StepTags{Step: name, Tags: []message.Tag{{Name: "all", Value: "x"}, {Name: "one", Value: name}}})
+	}
+	in.Stats.Steps = append(in.Stats.Steps, message.StepStats{Name: "check", Kind: message.StepCheck, OK: 1})
+	in.StepTags = append(in.StepTags, message.StepTags{Step: "check", Tags: in.StepTags[0].Tags})
+	got, err := buildSeries(in, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := got[len(got)-1]
+	if len(got) != seriesMax+1 || got[0].OK != n || got[0].LatencyNS.Max != n-1 || got[0].RateMilli != n*1000 {
+		t.Errorf("%d series, the first %+v: want %d, the first with %d", len(got), got[0], seriesMax+1, n)
+	}
+	if want := uint64(n - seriesMax + 1); last.Tag != stats.KindOther || last.OK != want || last.LatencyNS.Count != want {
+		t.Errorf("the last series is %+v, want %q of %d", last, stats.KindOther, want)
+	}
+	in.Stats.Steps[7].Latency.Count++
+	if _, err := buildSeries(in, time.Second); err == nil {
+		t.Error("a histogram without its buckets was accepted")
+	}
+}
+
 func TestResultFile(t *testing.T) {
 	workflow := message.WorkflowResult{
 		Name: "shop", State: message.WorkflowCompleted, VUs: 64, Cores: 2, Duration: 11 * time.Second,
@@ -60,6 +100,8 @@ func TestResultFile(t *testing.T) {
 					Statuses: []message.StatusCount{{Status: 200, Count: 90}, {Status: 500, Count: 4}},
 					Errors:   []message.ErrorCount{{Kind: "closed", Count: 2, Example: "closed before an answer"}, {Kind: "status", Count: 4, Example: "500"}},
 					Latency:  histogram(1_000_000, 2_000_000, 400_000_000), Service: histogram(900_000),
+					Phases:  []message.PhaseTimes{{Phase: message.PhaseBlocked, Time: histogram(100_000)}, {Phase: message.PhaseWait, Time: histogram(900_000)}, {Phase: 99}},
+					Windows: windows(),
 				},
 				{Name: "is_me", Kind: message.StepCheck, OK: 8, Failed: 2, Skipped: 1, Errors: []message.ErrorCount{{Kind: "status 500", Count: 2}}},
 				{Name: "size", Kind: message.StepMetric, Metric: histogram(150_000)},
@@ -107,6 +149,15 @@ func TestHostileHistogramIsRefused(t *testing.T) {
 	}}}}}
 	if _, err := Build(in, time.Time{}); err == nil {
 		t.Error("a histogram without its buckets was accepted")
+	}
+	s := &in.Workflows[0].Stats.Steps[0]
+	s.Latency, s.Windows = message.Histogram{}, message.Windows{Width: 1}
+	if _, err := Build(in, time.Time{}); err == nil {
+		t.Error("windows of no width were accepted")
+	}
+	s.Windows, s.Phases = message.Windows{}, []message.PhaseTimes{{Phase: message.PhaseWait, Time: message.Histogram{Count: 7}}}
+	if _, err := Build(in, time.Time{}); err == nil {
+		t.Error("a phase without its buckets was accepted")
 	}
 }
 

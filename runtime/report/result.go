@@ -60,6 +60,7 @@ type Workflow struct {
 	Totals     Totals    `json:"totals"`          // of its measured steps
 	Generator  Generator `json:"generator"`       // of its executors
 	Steps      []Step    `json:"steps"`           // measured steps, in the file's order
+	Series     []Series  `json:"series"`          // measured steps with a tag in common, merged; of the whole job only
 	Checks     []Check   `json:"checks"`          // in the file's order
 	Actions    []Check   `json:"actions"`         // steps that run and are not measured
 	Metrics    []Metric  `json:"metrics"`         // in the file's order
@@ -69,17 +70,55 @@ type Workflow struct {
 	Tags map[string]string `json:"tags,omitempty"` // as declared
 }
 
-// Step is one measured step.
+// Step is one measured step. The phases of a request follow each other and add up
+// to its latency: blocked (from the intended start: it waits for a virtual user, the
+// generator, a connection), dns, connect, tls, send (until the kernel has taken the
+// last byte), wait (for the first byte of the answer), receive (until the last). Of a
+// connection that stood, there is no dns, connect and tls.
 type Step struct {
-	Name      string            `json:"name"` // as declared
-	Kind      string            `json:"kind"` // request or function
-	Totals                      // the counts, as fields of the step itself
-	RateMilli uint64            `json:"rate_milli"`     // requests that ended, a second, in thousandths
-	Statuses  map[string]uint64 `json:"statuses"`       // answers by status
-	Errors    []Error           `json:"errors"`         // failures by kind, most frequent first
-	LatencyNS Distribution      `json:"latency_ns"`     // from the intended start to the last byte, connecting included
-	ServiceNS Distribution      `json:"service_ns"`     // from the first byte written to the last byte
-	Tags      map[string]string `json:"tags,omitempty"` // as declared
+	Name      string                  `json:"name"` // as declared
+	Kind      string                  `json:"kind"` // request or function
+	Totals                            // the counts, as fields of the step itself
+	RateMilli uint64                  `json:"rate_milli"`     // requests that ended, a second, in thousandths
+	Statuses  map[string]uint64       `json:"statuses"`       // answers by status, of the first 1,000 statuses and other
+	Errors    []Error                 `json:"errors"`         // failures by kind, most frequent first
+	LatencyNS Distribution            `json:"latency_ns"`     // from the intended start to the last byte, connecting included
+	ServiceNS Distribution            `json:"service_ns"`     // from the first byte written to the last byte
+	PhasesNS  map[string]Distribution `json:"phases_ns"`      // by phase, those that happened: see below
+	Course    Course                  `json:"course"`         // the same counts over time
+	Tags      map[string]string       `json:"tags,omitempty"` // as declared
+}
+
+// Series is what the steps of a workflow that have one tag in common measured
+// together. A workflow has at most 100; the series with the tag other holds what
+// came beyond them, once for each tag.
+type Series struct {
+	Tag       string       `json:"tag"`   // its name
+	Value     string       `json:"value"` // its value
+	Totals                 // of all those steps
+	RateMilli uint64       `json:"rate_milli"` // requests that ended, a second, in thousandths
+	LatencyNS Distribution `json:"latency_ns"` // of their requests, merged
+}
+
+// Course is what happened when. Its windows have one width, 100 ms in runs of up
+// to 51 seconds and twice as much for each time that a run is twice as long; those
+// in which nothing happened are left out.
+type Course struct {
+	WidthNS int64    `json:"width_ns"` // of each window; 0 if there is none
+	Dropped bool     `json:"dropped"`  // there was no room for them on the way, as logs says
+	Windows []Window `json:"windows"`  // ascending
+}
+
+// Window is one interval of the time since the load began, on each executor's clock.
+type Window struct {
+	SinceNS  int64  `json:"since_ns"`  // when it began
+	Started  uint64 `json:"started"`   // requests begun in it
+	OK       uint64 `json:"ok"`        // requests that ended well in it
+	Failed   uint64 `json:"failed"`    // requests that failed in it
+	TimedOut uint64 `json:"timed_out"` // requests whose time ran out in it
+	Bytes    uint64 `json:"bytes"`     // received and sent, told when a request ends
+	P50NS    uint64 `json:"p50_ns"`    // estimate of the median latency, within a factor of two
+	P99NS    uint64 `json:"p99_ns"`    // the same at 99 %
 }
 
 // Error is one kind of failure.

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+)
+
+// seriesMax is how many series of tags a workflow has, before the one that is named
+// stats.KindOther takes the rest.
+const seriesMax = 100
+
+func buildCourse(in message.Windows) (Course, error) {
+	out := Course{WidthNS: int64(in.Width), Dropped: in.Dropped, Windows: []Window{}}
+	all, err := stats.Intervals(in)
+	if err != nil {
+		return out, fmt.Errorf("windows: %w", err)
+	}
+	for i := range all {
+		w := &all[i]
+		out.Windows = append(out.Windows, Window{
+			SinceNS: int64(w.Since), Started: w.Started, OK: w.OK, Failed: w.Failed, TimedOut: w.TimedOut, Bytes: w.Bytes,
+			P50NS: w.Quantile(500_000), P99NS: w.Quantile(990_000),
+		})
+	}
+	return out, nil
+}
+
+// buildSeries merges the measured steps by their tags, in the order in which those are
+// first seen.
+func buildSeries(in *message.WorkflowResult, clock time.Duration) ([]Series, error) {
+	all := []Series{}
+	latencies := []*stats.Histogram{}
+	index := map[message.Tag]int{}
+	tagged := map[string][]message.Tag{}
+	for _, t := range in.StepTags {
+		tagged[t.Step] = t.Tags
+	}
+	for i := range in.Stats.Steps {
+		s := &in.Stats.Steps[i]
+		if s.Kind != message.StepRequest && s.Kind != message.StepFunction {
+			continue
+		}
+		h, err := stats.FromWire(s.Latency)
+		if err != nil {
+			return nil, fmt.Errorf("step %s: latency: %w", s.Name, err)
+		}
+		for _, tag := range tagged[s.Name] {
+			at, known := index[tag]
+			if !known && len(index) >= seriesMax {
+				tag = message.Tag{Name: stats.KindOther}
+				at, known = index[tag]
+			}
+			if !known {
+				at = len(all)
+				index[tag] = at
+				all = append(all, Series{Tag: tag.Name, Value: tag.Value})
+				latencies = append(latencies, new(stats.Histogram))
+			}
+			all[at].Totals.add(totalsOf(s))
+			latencies[at].Merge(h)
+		}
+	}
+	for i := range all {
+		t := &all[i].Totals
+		all[i].RateMilli = Rate(t.OK+t.Failed+t.TimedOut, clock)
+		all[i].LatencyNS = distributionOf(latencies[i])
+	}
+	return all, nil
+}
