@@ -643,10 +643,13 @@ func (z *File) check() error {
 }
 
 func (z *Generator) size() int {
-	n := 24
+	n := 45
 	n += z.Lag.size()
 	n += sizeUint(uint64(z.BusyMax))
 	n++
+	n += sizeUint(uint64(z.Begun))
+	n += sizeUint(uint64(z.Waited))
+	n += sizeUint(uint64(z.Dropped))
 	return n
 }
 
@@ -654,6 +657,9 @@ func (z *Generator) digest(h uint64) uint64 {
 	h = z.Lag.digest(h)
 	h = node.Mix(h, uint64(z.BusyMax))
 	h = node.Mix(h, bit(z.Saturated))
+	h = node.Mix(h, uint64(z.Begun))
+	h = node.Mix(h, uint64(z.Waited))
+	h = node.Mix(h, uint64(z.Dropped))
 	return h
 }
 

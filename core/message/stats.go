@@ -87,6 +87,9 @@ type Generator struct {
 	Lag       Histogram `msg:"lag"`       // ns by which starts were late
 	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
 	Saturated bool      `msg:"saturated"` // the generator, not the target, was the bottleneck
+	Begun     uint64    `msg:"begun"`     // passes
+	Waited    uint64    `msg:"waited"`    // of those, the ones that were due while no virtual user was free
+	Dropped   uint64    `msg:"dropped"`   // passes that were due and never began, for the same reason
 }
 
 // Stats is everything measured of one workflow, by one executor or by many.

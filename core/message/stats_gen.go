@@ -254,9 +254,9 @@ func (z ErrorCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 6
 	// string "lag"
-	o = append(o, 0x83, 0xa3, 0x6c, 0x61, 0x67)
+	o = append(o, 0x86, 0xa3, 0x6c, 0x61, 0x67)
 	o, err = z.Lag.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Lag")
@@ -268,6 +268,15 @@ func (z *Generator) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "saturated"
 	o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
 	o = msgp.AppendBool(o, z.Saturated)
+	// string "begun"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+	o = msgp.AppendUint64(o, z.Begun)
+	// string "waited"
+	o = append(o, 0xa6, 0x77, 0x61, 0x69, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Waited)
+	// string "dropped"
+	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Dropped)
 	return
 }
 
@@ -327,6 +336,39 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Saturated")
 				return
 			}
+		case "begun":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Begun")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Begun, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Begun")
+				return
+			}
+		case "waited":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Waited")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Waited, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Waited")
+				return
+			}
+		case "dropped":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Dropped")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Dropped, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Dropped")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -341,7 +383,7 @@ func (z *Generator) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Generator) Msgsize() (s int) {
-	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize
+	s = 1 + 4 + z.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 6 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.Uint64Size
 	return
 }
 
@@ -1000,20 +1042,11 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	// string "generator"
 	o = append(o, 0xa9, 0x67, 0x65, 0x6e, 0x65, 0x72, 0x61, 0x74, 0x6f, 0x72)
-	// map header, size 3
-	// string "lag"
-	o = append(o, 0x83, 0xa3, 0x6c, 0x61, 0x67)
-	o, err = z.Generator.Lag.MarshalMsg(o)
+	o, err = z.Generator.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Generator", "Lag")
+		err = msgp.WrapError(err, "Generator")
 		return
 	}
-	// string "busy_max"
-	o = append(o, 0xa8, 0x62, 0x75, 0x73, 0x79, 0x5f, 0x6d, 0x61, 0x78)
-	o = msgp.AppendUint32(o, z.Generator.BusyMax)
-	// string "saturated"
-	o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
-	o = msgp.AppendBool(o, z.Generator.Saturated)
 	// string "logs"
 	o = append(o, 0xa4, 0x6c, 0x6f, 0x67, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Logs)))
@@ -1102,65 +1135,10 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Dup[0] |= 1 << 3
-			var zb0003 uint32
-			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			bts, err = z.Generator.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Generator")
 				return
-			}
-			if zb0003 > z586aeb0climitMaps {
-				err = msgp.ErrLimitExceeded
-				return
-			}
-			var zb0003Dup [1]byte
-			for zb0003 > 0 {
-				zb0003--
-				field, bts, err = msgp.ReadMapKeyZC(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Generator")
-					return
-				}
-				switch msgp.UnsafeString(field) {
-				case "lag":
-					if zb0003Dup[0]&(1<<0) != 0 {
-						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Generator", "Lag")
-						return
-					}
-					zb0003Dup[0] |= 1 << 0
-					bts, err = z.Generator.Lag.UnmarshalMsg(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Generator", "Lag")
-						return
-					}
-				case "busy_max":
-					if zb0003Dup[0]&(1<<1) != 0 {
-						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Generator", "BusyMax")
-						return
-					}
-					zb0003Dup[0] |= 1 << 1
-					z.Generator.BusyMax, bts, err = msgp.ReadUint32Bytes(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Generator", "BusyMax")
-						return
-					}
-				case "saturated":
-					if zb0003Dup[0]&(1<<2) != 0 {
-						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Generator", "Saturated")
-						return
-					}
-					zb0003Dup[0] |= 1 << 2
-					z.Generator.Saturated, bts, err = msgp.ReadBoolBytes(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Generator", "Saturated")
-						return
-					}
-				default:
-					bts, err = msgp.Skip(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Generator")
-						return
-					}
-				}
 			}
 		case "logs":
 			if zb0001Dup[0]&(1<<4) != 0 {
@@ -1168,20 +1146,20 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Dup[0] |= 1 << 4
-			var zb0004 uint32
-			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Logs")
 				return
 			}
-			if zb0004 > z586aeb0climitArrays {
+			if zb0003 > z586aeb0climitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Logs) >= int(zb0004) {
-				z.Logs = (z.Logs)[:zb0004]
+			if cap(z.Logs) >= int(zb0003) {
+				z.Logs = (z.Logs)[:zb0003]
 			} else {
-				z.Logs = make([]string, zb0004)
+				z.Logs = make([]string, zb0003)
 			}
 			for za0002 := range z.Logs {
 				z.Logs[za0002], bts, err = msgp.ReadStringBytes(bts)
@@ -1208,7 +1186,7 @@ func (z *Stats) Msgsize() (s int) {
 	for za0001 := range z.Steps {
 		s += z.Steps[za0001].Msgsize()
 	}
-	s += 10 + 1 + 4 + z.Generator.Lag.Msgsize() + 9 + msgp.Uint32Size + 10 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
+	s += 10 + z.Generator.Msgsize() + 5 + msgp.ArrayHeaderSize
 	for za0002 := range z.Logs {
 		s += msgp.StringPrefixSize + len(z.Logs[za0002])
 	}

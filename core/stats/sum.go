@@ -41,6 +41,9 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
 		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
 		total.Generator.Saturated = total.Generator.Saturated || p.Generator.Saturated
+		total.Generator.Begun = add(total.Generator.Begun, p.Generator.Begun)
+		total.Generator.Waited = add(total.Generator.Waited, p.Generator.Waited)
+		total.Generator.Dropped = add(total.Generator.Dropped, p.Generator.Dropped)
 		if room := LogsMax - len(total.Logs); room > 0 {
 			total.Logs = append(total.Logs, p.Logs[:min(room, len(p.Logs))]...)
 		}

@@ -15,6 +15,7 @@ type arrivals struct {
 	have     bool
 	queue    bool
 	waiting  bool  // the next one found nobody free
+	asleep   bool  // and nobody has become free since
 	looked   int64 // when it was last asked
 	owed     int64 // what was due until then was missed by this process, and is not dropped
 
@@ -42,7 +43,7 @@ func newArrivals(plan *message.WorkflowPlan, cfg Config, users []driven) *arriva
 func (a *arrivals) step(plan *message.WorkflowPlan) {
 	a.next, a.have = a.schedule.Next()
 	a.have = a.have && (plan.Iterations == 0 || a.next.K < plan.Iterations)
-	a.waiting = false
+	a.waiting, a.asleep = false, false
 }
 
 func (a *arrivals) put(users []driven, vu int32, since int64) {
@@ -59,7 +60,7 @@ func (a *arrivals) take(vu int32) {
 }
 
 func (a *arrivals) wake() int64 {
-	if !a.have || a.waiting {
+	if !a.have || a.asleep {
 		return never
 	}
 	return int64(a.next.Due)
@@ -85,12 +86,15 @@ func (d *drive) arrive(now int64) (pass, bool) {
 		case len(a.free) > 0:
 			vu = a.free[len(a.free)-1]
 		case (a.queue || due <= a.owed) && now < d.over:
-			a.waiting = true
+			a.waiting, a.asleep = true, true
 			return pass{}, false
 		default:
 			d.drop(vu, a.next.K)
 			a.step(d.plan)
 			continue
+		}
+		if a.waiting {
+			d.waited++
 		}
 		a.take(vu)
 		a.step(d.plan)
@@ -105,6 +109,7 @@ func (d *drive) arrive(now int64) (pass, bool) {
 
 // drop counts a pass that never begins, at the steps that it would have begun with.
 func (d *drive) drop(vu int32, k uint64) {
+	d.lost++
 	taken := int16(-1)
 	if !d.mix.Empty() {
 		taken = d.pick(vu, ^k) // it is none of the user's passes
@@ -129,7 +134,7 @@ func (a *arrivals) freed(d *drive, vu int32, at, now int64) {
 		d.pausing.push(start{due: at, vu: vu})
 	default:
 		a.put(d.users, vu, now)
-		a.waiting = false
+		a.asleep = false
 	}
 }
 

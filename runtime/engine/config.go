@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 )
@@ -52,6 +53,8 @@ func (c Config) Validate() error {
 	add(c.Timeout <= 0 || c.Timeout > TimeoutMax, "timeout = %v is not within 1ns and %v: 5s is a good start", c.Timeout, TimeoutMax)
 	if c.Workflow != nil {
 		add(len(c.Workflow.Steps) == 0, "workflow %q has no step: add one", c.Workflow.Plan.Name)
+		p := c.Workflow.Plan
+		add(c.Duration == 0 && c.Debug == nil && (load.Open(p) || len(p.Stages) > 0), "workflow %q has a rate or stages and no duration: say how long it takes", p.Name)
 		if err := unsupported(c.Workflow); err != nil {
 			faults = append(faults, err)
 		}

@@ -31,7 +31,10 @@ type drive struct {
 	draw uint64    // of random numbers: of the seed and the workflow
 	mix  load.Mix
 
-	dropped []uint64       // passes that never began, by step of their beginning
+	begun   uint64         // passes
+	waited  uint64         // of those, the ones that were due while nobody was free
+	lost    uint64         // passes that were due and never began
+	dropped []uint64       // the same by step of their beginning
 	leave   func(vu int32) // a user has left; may be nil
 }
 
@@ -140,6 +143,7 @@ func (d *drive) begin(vu int32, due, could int64) (pass, bool) {
 	u.state, u.begun = userBusy, due
 	u.passes++
 	d.busy++
+	d.begun++
 	p := pass{vu: vu, step: -1, number: u.passes, due: due, could: could}
 	if !d.mix.Empty() {
 		p.step = d.pick(vu, u.passes)

@@ -49,16 +49,17 @@ func (g *generator) judge(now time.Duration) {
 	g.second, g.idle = now, 0
 }
 
-func (g *generator) message() message.Generator {
+func (g *generator) message(d *drive) message.Generator {
 	return message.Generator{
 		Lag: g.lag.Wire(), BusyMax: g.busyMax,
 		Saturated: g.busyMax > busyMost || time.Duration(g.lag.Quantile(lagRank)) > lagMost,
+		Begun:     d.begun, Waited: d.waited, Dropped: d.lost,
 	}
 }
 
 // snapshot copies everything measured so far.
 func snapshot(accounts []account, g *generator, d *drive, elapsed time.Duration) message.Stats {
-	out := message.Stats{Active: d.active, Elapsed: elapsed, Generator: g.message(), Steps: make([]message.StepStats, 0, len(accounts))}
+	out := message.Stats{Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(accounts))}
 	for i := range accounts {
 		out.Steps = append(out.Steps, accounts[i].stats(elapsed))
 		out.Steps[i].Dropped = d.dropped[i]

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"hyperscale/core/load"
 	"hyperscale/core/workflow"
 )
 
@@ -21,8 +20,5 @@ func unsupported(w *workflow.Workflow) error {
 	}
 	add(p.Connections != 0, "connections")
 	add(len(p.AbortWhen) != 0, "abort_when")
-	if load.Open(p) {
-		add(p.Duration == 0 && len(p.Stages) == 0, "a rate without a duration")
-	}
 	return errors.Join(faults...)
 }

@@ -118,7 +118,7 @@ func TestBusyNeedsTime(t *testing.T) {
 	for took, want := range map[time.Duration]bool{time.Millisecond: false, 300 * time.Millisecond: true} {
 		var g generator
 		g.finish(took)
-		if got := g.message(); got.Saturated != want {
+		if got := g.message(&drive{}); got.Saturated != want {
 			t.Errorf("busy for all of %v: %d ppm, saturated %v, want %v", took, got.BusyMax, got.Saturated, want)
 		}
 	}

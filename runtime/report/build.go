@@ -187,6 +187,7 @@ func buildGenerators(in []message.WorkflowResult) (Generator, error) {
 		lag.Merge(h)
 		out.BusyMaxPPM = max(out.BusyMaxPPM, g.BusyMax)
 		out.Saturated = out.Saturated || g.Saturated
+		out.Begun, out.Waited, out.Dropped = out.Begun+g.Begun, out.Waited+g.Waited, out.Dropped+g.Dropped
 	}
 	out.LagNS = distributionOf(lag)
 	return out, nil

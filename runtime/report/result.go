@@ -37,6 +37,9 @@ type Totals struct {
 type Generator struct {
 	LagNS      Distribution `json:"lag_ns"`       // by how much starts were late
 	BusyMaxPPM uint32       `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
+	Begun      uint64       `json:"begun"`        // passes that began
+	Waited     uint64       `json:"waited"`       // of those, the ones that were due while no virtual user was free
+	Dropped    uint64       `json:"dropped"`      // passes that were due and never began, for the same reason
 	Saturated  bool         `json:"saturated"`    // the generator was the bottleneck: latencies include its own delays
 }
 

@@ -19,6 +19,29 @@ func Line(m *Model) string {
 		return fmt.Sprintf("%s  %s VUs  %s started  %s failed", head, Count(m.Active()), Count(started), Count(failed))
 	}
 	now := m.Now()
-	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s started  %s failed",
-		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(started), Count(failed))
+	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s started  %s failed%s",
+		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(started), Count(failed), m.arrivals("  "))
+}
+
+// arrivals tells of passes that began when they were due, or should have: what was asked
+// in the last sample and what began, what waited, what was dropped.
+func (m *Model) arrivals(gap string) string {
+	var asked, begun, late, dropped uint64
+	open := false
+	for _, f := range m.flows {
+		open = open || f.open || f.now.Generator.Dropped+f.now.Generator.Waited > 0
+		asked, begun = asked+f.askedMilli, begun+f.begunMilli
+		late, dropped = late+f.now.Generator.Waited, dropped+f.now.Generator.Dropped
+	}
+	if !open {
+		return ""
+	}
+	text := fmt.Sprintf("%s%s/s asked%s%s/s begun", gap, Milli(asked), gap, Milli(begun))
+	if late > 0 {
+		text += gap + Count(late) + " late"
+	}
+	if dropped > 0 {
+		text += gap + Count(dropped) + " dropped"
+	}
+	return text
 }

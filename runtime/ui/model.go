@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
@@ -48,6 +49,12 @@ type flow struct {
 	baseAt   time.Duration // the job's own clock then
 	steps    []stepNow
 	interval *stats.Histogram // latencies of the last sample, of all steps
+
+	rate                   load.Curve // of an open workflow in one datacenter, in thousandths in per
+	per                    time.Duration
+	open                   bool   // passes begin when they are due
+	parts                  uint64 // datacenters that run it
+	askedMilli, begunMilli uint64 // passes a second in the last sample
 }
 
 // stepNow is what is shown of a step: sums since the start, rate and quantiles of
@@ -63,7 +70,7 @@ type stepNow struct {
 func NewModel(name string, plan *message.Plan) *Model {
 	m := &Model{Name: name}
 	for _, w := range plan.Workflows {
-		m.flows = append(m.flows, &flow{name: w.Name, planned: w.Duration, layer: w.Layer, vus: w.VUs, interval: new(stats.Histogram)})
+		m.flows = append(m.flows, &flow{name: w.Name, planned: w.Duration, layer: w.Layer, vus: w.VUs, interval: new(stats.Histogram), open: load.Open(&w), rate: load.NewRate(&w), per: cmp.Or(w.RatePer, time.Second)})
 	}
 	return m
 }
@@ -133,7 +140,7 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 	if err != nil {
 		return false // progress is for people's eyes; a broken part shows in the result
 	}
-	f.now, f.state = sum, state
+	f.now, f.state, f.parts = sum, state, uint64(len(parts))
 	if state.Terminal() && !ended {
 		f.state = message.WorkflowRunning
 	}
@@ -182,6 +189,15 @@ func (f *flow) sample(took time.Duration) {
 		since := difference(now.Latency, base.Latency)
 		step.p50, step.p99 = since.Quantile(500_000), since.Quantile(990_000)
 		f.interval.Merge(since)
+	}
+	now, base := f.now.Generator, f.base.Generator
+	begun, dropped := now.Begun-min(now.Begun, base.Begun), now.Dropped-min(now.Dropped, base.Dropped)
+	f.askedMilli, f.begunMilli = report.Rate(begun+dropped, took), report.Rate(begun, took)
+	if f.open {
+		f.askedMilli = report.Rate(f.rate.At(f.now.Elapsed-took/2)*f.parts, f.per) / 1000
+	}
+	if f.state.Terminal() {
+		f.askedMilli, f.begunMilli = 0, 0
 	}
 	f.base = f.now
 }

@@ -56,7 +56,11 @@ func (m *Model) header(s Style) []string {
 	}
 	now := m.Now()
 	figures := fmt.Sprintf(" %s/s   p50 %s   p99 %s   %s VUs   %s started   %s ok", Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(m.Active()), Count(started), Share(ok, ok+failed))
-	return append(lines, "", fit(figures, s.Width))
+	lines = append(lines, "", fit(figures, s.Width))
+	if arrivals := m.arrivals("   "); arrivals != "" {
+		lines = append(lines, fit(arrivals[2:], s.Width))
+	}
+	return lines
 }
 
 // expected is how many points the whole run will have.

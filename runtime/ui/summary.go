@@ -85,12 +85,30 @@ func (d *summary) workflow(w *report.Workflow) {
 	if reason := d.reason(w.Error); !strings.Contains(d.reason(d.result.Error), reason) { // it stands at the top already
 		d.wrap("  ", reason, bad)
 	}
+	d.arrivals(w)
 	d.steps(w.Steps)
 	d.failures(w)
 	d.checks(w)
 	d.metrics(w.Metrics)
 	d.lost(w.Lost)
 	d.logs(w.Logs)
+}
+
+// arrivals compares what was asked with what began, where virtual users were too few.
+func (d *summary) arrivals(w *report.Workflow) {
+	g, clock := w.Generator, time.Duration(w.DurationNS)
+	if g.Dropped == 0 && g.Waited == 0 {
+		return
+	}
+	all := g.Begun + g.Dropped
+	text := fmt.Sprintf("%s/s asked, %s/s begun: ", Milli(report.Rate(all, clock)), Milli(report.Rate(g.Begun, clock)))
+	if g.Waited > 0 {
+		text += fmt.Sprintf("%s waited for a virtual user, in their latency; ", plural(g.Waited, "start"))
+	}
+	if g.Dropped > 0 {
+		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", plural(g.Dropped, "start"), Share(g.Dropped, all))
+	}
+	d.wrap("  ", text+"the target is slower than the rate asks, or it needs more --vus", warn)
 }
 
 // steps are two tables, since eleven columns do not fit in 80.
@@ -122,9 +140,6 @@ func (d *summary) steps(steps []report.Step) {
 	for _, s := range steps {
 		if s.Skipped > 0 {
 			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), plural(s.Skipped, "time")), warn)
-		}
-		if s.Dropped > 0 {
-			d.wrap("  ", fmt.Sprintf("%s dropped %s: no virtual user was free", Clean(s.Name), plural(s.Dropped, "time")), warn)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// load is a workflow of two steps after a time: 40 requests of each every 10 ms,
+// loaded is a workflow of two steps after a time: 40 requests of each every 10 ms,
 // slower in the fourth second, with some failures.
-func load(at time.Duration, name string) message.WorkflowResult {
+func loaded(at time.Duration, name string) message.WorkflowResult {
 	var home, search, lag stats.Histogram
 	n := uint64(at / (10 * time.Millisecond))
 	for i := range n {
@@ -86,7 +86,7 @@ func load(at time.Duration, name string) message.WorkflowResult {
 func story(at time.Duration, names ...string) *message.JobStatus {
 	s := &message.JobStatus{Name: "shop.star", Sequence: uint64(at), State: message.JobRunning, Elapsed: at + 200*time.Millisecond}
 	for _, name := range names {
-		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: name, State: message.JobRunning, Workflows: []message.WorkflowResult{load(at, "shop")}})
+		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: name, State: message.JobRunning, Workflows: []message.WorkflowResult{loaded(at, "shop")}})
 	}
 	return s
 }
@@ -169,7 +169,7 @@ func TestDatacentersAreMerged(t *testing.T) {
 
 func result(t *testing.T, names ...string) *report.Result {
 	t.Helper()
-	w := load(10*time.Second, "shop")
+	w := loaded(10*time.Second, "shop")
 	w.State = message.WorkflowCompleted
 	in := &message.Result{
 		Name: "shop.star", State: message.JobCompleted, Duration: 10400 * time.Millisecond, Workflows: []message.WorkflowResult{w},

@@ -1,0 +1,34 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+)
+
+// An open workflow tells what was asked and what began of it.
+func TestArrivalsAreTold(t *testing.T) {
+	plan := &message.Plan{Workflows: []message.WorkflowPlan{{Name: "shop", VUs: 64, Rate: 30_000, RatePer: time.Second, Duration: 10 * time.Second}}}
+	m := NewModel("shop.star", plan)
+	for i := range uint64(3) {
+		w := loaded(time.Duration(i+1)*1500*time.Millisecond, "shop")
+		g := &w.Stats.Generator
+		g.Begun, g.Waited, g.Dropped = 30*(i+1), 1200*i, 15*(i+1)
+		m.Apply(&message.JobStatus{Sequence: i + 1, State: message.JobRunning, Elapsed: w.Duration, Datacenters: []message.DatacenterResult{{Name: "a", Workflows: []message.WorkflowResult{w}}}})
+	}
+	const want = "  30/s asked  20/s begun  2,400 late  45 dropped"
+	if got := Line(m); !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+	if got := Screen(m, Style{Width: 100}, 40); !strings.Contains(got, " 30/s asked   20/s begun   2,400 late   45 dropped") {
+		t.Errorf("the screen does not tell it:\n%s", got)
+	}
+	w := report.Workflow{Name: "shop", VUs: 64, DurationNS: int64(3 * time.Second), Generator: report.Generator{Begun: 60, Waited: 7, Dropped: 30}}
+	got := Summary(&report.Result{Name: "x", Workflows: []report.Workflow{w}}, Style{Width: 300})
+	if !strings.Contains(got, "30/s asked, 20/s begun: 7 starts waited for a virtual user, in their latency; 30 starts (33.33%) dropped, as no virtual user was free;") {
+		t.Errorf("the summary does not tell it:\n%s", got)
+	}
+}
