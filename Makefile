@@ -30,9 +30,11 @@ SEED ?= 1
 FOR ?= 60s
 BENCH_SEEDS ?= 20
 # Other load generators beside ours: which experiments (with commas between them; all
-# if none is named), QUICK=1 for runs of 2 s, STRICT=1 to fail when a bar is missed.
+# if none is named), QUICK=1 for runs of 2 s, ALONE=1 to leave the others out, STRICT=1
+# to fail when a bar is missed.
 ONLY ?=
 QUICK ?=
+ALONE ?=
 STRICT ?=
 ROUNDS ?= 5
 
@@ -104,9 +106,9 @@ chaos: bin/hyperscale ## break a real cluster and judge its histories; needs roo
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
 	cd bench/membership && HYPERSCALE_BENCH_CACHE=$${HYPERSCALE_BENCH_CACHE:-$(CURDIR)/out/membership-peer.json} HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m
 
-bench-peers: bin/hyperscale ## compare `run` with wrk, k6, vegeta and others: cost, memory, truth (ONLY, ROUNDS, QUICK, STRICT)
+bench-peers: bin/hyperscale ## compare `run` with wrk, k6, vegeta and others: cost, memory, truth (ONLY, ROUNDS, QUICK, ALONE, STRICT)
 	cd bench/peers && mkdir -p $(CURDIR)/out/peers && go build -o $(CURDIR)/out/peers/peers . && $(CURDIR)/out/peers/peers -binary $(CURDIR)/bin/hyperscale -cache $(CURDIR)/out/peers \
-		-rounds $(ROUNDS) $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick) $(if $(STRICT),-strict)
+		-rounds $(ROUNDS) $(if $(ONLY),-only $(ONLY)) $(if $(QUICK),-quick) $(if $(ALONE),-alone) $(if $(STRICT),-strict)
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo

@@ -24,7 +24,7 @@
 //	B5 No figure is an assertion but under -strict.
 //
 // Run it with `make bench-peers`; ONLY=plaintext,truth selects experiments, QUICK=1
-// tries everything in runs of 2 s.
+// tries everything in runs of 2 s, ALONE=1 leaves the peers out.
 //
 // Read main.go, then cost.go, scaling.go, memory.go, truth.go and lateness.go (experiments),
 // ours.go, clients.go, parse.go and build.go (clients), server.go, http1.go and http2.go

@@ -21,6 +21,7 @@ type bench struct {
 	rounds   int
 	duration time.Duration
 	quick    bool
+	alone    bool
 
 	clientCPUs []int
 	serverCPUs []int
@@ -75,6 +76,7 @@ func compare(args []string) error {
 	flags.IntVar(&b.rounds, "rounds", 5, "how often each client runs; the best one counts")
 	flags.DurationVar(&b.duration, "duration", 10*time.Second, "of each run")
 	flags.BoolVar(&b.quick, "quick", false, "runs of 2 s, two rounds: to try it, not to believe it")
+	flags.BoolVar(&b.alone, "alone", false, "without peers: for whoever works on the program")
 	strict := flags.Bool("strict", false, "fail if a bar is missed or could not be measured")
 	flags.Usage = func() {
 		_, _ = fmt.Fprintln(flags.Output(), "Runs hyperscale beside other load generators. Experiments:")
@@ -153,10 +155,12 @@ func (b *bench) prepare(chosen []experiment) error {
 		return errors.New("two processors are needed, one for clients and one for servers")
 	}
 	b.clientCPUs, b.serverCPUs = cpus[:1], cpus[1:2]
-	if b.tools, err = tools(b.cache, b.out, func(name string) bool {
-		return slices.ContainsFunc(chosen, func(e experiment) bool { return slices.Contains(e.peers, name) })
-	}); err != nil {
-		return err
+	if !b.alone {
+		if b.tools, err = tools(b.cache, b.out, func(name string) bool {
+			return slices.ContainsFunc(chosen, func(e experiment) bool { return slices.Contains(e.peers, name) })
+		}); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return err
