@@ -132,17 +132,18 @@ func TestPhasesOfARun(t *testing.T) {
 		r := run(t, context.Background(), Config{Workflow: w, VUs: 3, Duration: 300 * time.Millisecond, Timeout: 100 * time.Millisecond})
 		home, slow := r.Stats.Steps[0], r.Stats.Steps[2]
 		for _, p := range []message.Phase{message.PhaseBlocked, message.PhaseSend, message.PhaseWait, message.PhaseReceive} {
-			if got := phaseOf(home, p).Count; got != home.OK {
-				t.Errorf("phase %d happened %d times, want %d", p, got, home.OK)
+			// On a busy machine some time out before they wait.
+			if got := phaseOf(home, p).Count; got < home.OK || got > home.Latency.Count {
+				t.Errorf("phase %d happened %d times, want %d to %d", p, got, home.OK, home.Latency.Count)
 			}
 		}
-		if got := phaseOf(home, message.PhaseConnect).Count; got == 0 || got > home.OK {
-			t.Errorf("%d of %d requests connected", got, home.OK)
+		if got := phaseOf(home, message.PhaseConnect).Count; got == 0 || got > home.Latency.Count {
+			t.Errorf("%d of %d requests connected", got, home.Latency.Count)
 		}
 		if got := phaseOf(home, message.PhaseTLS).Count + phaseOf(home, message.PhaseDNS).Count; got != 0 {
 			t.Errorf("%d requests shook hands or looked names up, want none", got)
 		}
-		if wait := phaseOf(slow, message.PhaseWait); slow.TimedOut == 0 || wait.Count != slow.TimedOut || wait.Max < 50_000_000 {
+		if wait := phaseOf(slow, message.PhaseWait); slow.TimedOut == 0 || wait.Count == 0 || wait.Count > slow.TimedOut || wait.Max < 20_000_000 {
 			t.Errorf("%d of %d requests that timed out waited, for %d ns at most", wait.Count, slow.TimedOut, wait.Max)
 		}
 	})
@@ -183,7 +184,7 @@ func TestPhasesOfALongUpload(t *testing.T) {
 	w.Steps[0].Request.Method, w.Steps[0].Request.Body, w.Steps[0].Request.Redirects = "POST", make([]byte, 4<<20), 1
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: 50 * time.Millisecond})
 	up := r.Stats.Steps[0]
-	if wait := phaseOf(up, message.PhaseWait); up.OK == 0 || wait.Count != up.OK || wait.Min < 40_000_000 || phaseOf(up, message.PhaseSend).Max == 0 {
+	if wait := phaseOf(up, message.PhaseWait); up.OK == 0 || wait.Count != up.OK || wait.Min < 10_000_000 || phaseOf(up, message.PhaseSend).Max == 0 {
 		t.Errorf("%d uploads waited %d times, %d ns at least: %v", up.OK, wait.Count, wait.Min, up.Phases)
 	}
 }
