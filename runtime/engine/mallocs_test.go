@@ -28,18 +28,6 @@ func mallocs(t *testing.T, url string, d time.Duration, change func(*message.Wor
 
 func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 	s := serve(t, nil)
-<<<<<<< HEAD
-	var requests, more float64
-	for range 5 { // on a busy machine a longer run may get fewer requests done
-		short, long := mallocs(t, s.URL(), 200*time.Millisecond), mallocs(t, s.URL(), 600*time.Millisecond)
-		requests, more = float64(long.requests)-float64(short.requests), float64(long.mallocs)-float64(short.mallocs)
-		if requests >= 1000 {
-			break
-		}
-	}
-	if requests < 1000 || more/requests > 0.01 {
-		t.Errorf("%v more requests made %v more allocations, want none", requests, more)
-=======
 	for name, change := range map[string]func(*message.WorkflowPlan){
 		"closed":   func(*message.WorkflowPlan) {},
 		"open":     func(p *message.WorkflowPlan) { p.Rate, p.Poisson = 10_000_000, true },
@@ -57,6 +45,5 @@ func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 		if requests < 1000 || more > 200+requests/100 { // windows and histograms grow now and then
 			t.Errorf("%s: %v more requests made %v more allocations, want none", name, requests, more)
 		}
->>>>>>> 25bd66b57fb58834dcf89c39a90c85885ceb3e3e
 	}
 }
