@@ -21,9 +21,11 @@ func (v *virtual) unlocked(block func(step int)) {
 // Do is called by a function, which holds the lock.
 func (v *virtual) Do(r *workflow.Request) *workflow.Response {
 	var answer *workflow.Response
+	late := v.late[v.step]
+	v.late[v.step] = 0
 	v.unlocked(func(step int) {
 		var t times
-		answer, t = v.do(step, r)
+		answer, t = v.do(step, r, late)
 		v.serve(step, answer, t)
 	})
 	return answer
@@ -39,7 +41,8 @@ func (v *virtual) serve(step int, answer *workflow.Response, t times) {
 	v.served[step] = served{answer, t}
 }
 
-func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, times) {
+// do sends a request, that late.
+func (v *virtual) do(step int, r *workflow.Request, late time.Duration) (*workflow.Response, times) {
 	now := v.r.now()
 	switch {
 	case v.r.isCancelled():
@@ -56,7 +59,7 @@ func (v *virtual) do(step int, r *workflow.Request) (*workflow.Response, times) 
 		timeout = r.Timeout
 	}
 	x := exchange{request: r, call: &call, deadline: now + timeout, redirects: r.Redirects, keep: true}
-	x.times.begin(int64(now))
+	x.times.begin(int64(now - late))
 	v.exchange(&x)
 	if v.until > 0 {
 		return x.response(), x.times // beside the steps: it counts nowhere

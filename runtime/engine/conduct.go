@@ -124,6 +124,7 @@ func (v *virtual) hook(h workflow.Hook) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.until = v.r.now() + hookMax
+	clear(v.late)
 	out := v.script.Run(h)
 	v.until = 0
 	clear(v.served)

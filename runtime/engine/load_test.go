@@ -287,3 +287,45 @@ workflow(name = "test", vus = 4, duration = "10s", `+hook+` = broken, steps = [s
 		t.Log(r.Error)
 	}
 }
+
+// A function that begins late sends its first request late by that; its own work before
+// it, and what it sends behind it, are not late.
+func TestFunctionsThatBeginLate(t *testing.T) {
+	s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
+	w := loadFile(t, s.URL(), `
+def first(vu):
+    return vu.http.get("TARGET/first")
+
+def second(vu):
+    vu.http.get("TARGET/other")
+    return vu.http.get("TARGET/second")
+
+workflow(name = "test", vus = 1, rate = "200/s", when_full = "queue", duration = "500ms", steps = [step(first), step(second, after = ["first"])])
+`)
+	r := run(t, t.Context(), Config{Workflow: w, VUs: 1, Duration: 500 * time.Millisecond, Timeout: time.Minute})
+	first, second := r.Stats.Steps[0], r.Stats.Steps[1]
+	// A pass takes 60 ms and one is due each 5 ms: the n-th waits n * 55 ms.
+	if first.Started > 10 || first.Started+first.Dropped != 100 || first.Latency.Max < uint64(first.Started-1)*uint64(50*time.Millisecond) {
+		t.Errorf("started %d, dropped %d, the longest latency is %v", first.Started, first.Dropped, time.Duration(first.Latency.Max))
+	}
+	if first.Started > 4 && second.Latency.Min > first.Latency.Max {
+		t.Errorf("the second step is not late: %+v", second.Latency)
+	}
+}
+
+// When its time is over and nothing is under way a run ends; it waits for nothing else.
+func TestRunsEndInTime(t *testing.T) {
+	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
+		s := serve(t, nil)
+		for range 10 {
+			w := flow(get("home", s.URL()+"/"))
+			w.Plan.Rate = 10_000
+			adjust(w)
+			r := run(t, t.Context(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond})
+			if r.Duration < 300*time.Millisecond { // of ten the machine leaves one alone
+				return
+			}
+		}
+		t.Error("not one of ten runs of 100 ms ended within 300 ms")
+	})
+}

@@ -180,7 +180,7 @@ func (l *loop) wait() (int, error) {
 
 // timeout is how long nothing is due.
 func (l *loop) timeout() time.Duration {
-	if len(l.broken) > 0 {
+	if len(l.broken) > 0 || l.drive.done() {
 		return 0
 	}
 	next := min(l.telling, l.drive.wake(), l.hard)

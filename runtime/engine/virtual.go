@@ -20,8 +20,9 @@ type virtual struct {
 
 	mu     sync.Mutex // held while the script runs, given up while it blocks
 	script script
-	step   int      // whose function runs
-	served []served // by step: the last answer that its function got
+	step   int             // whose function runs
+	served []served        // by step: the last answer that its function got
+	late   []time.Duration // by step: how late its function began, until it has sent its first request
 
 	states []stepState
 	ends   chan end // of steps that run side by side
@@ -51,7 +52,7 @@ type end struct {
 }
 
 func newVirtual(r *general, id uint64, scripts scripted) *virtual {
-	v := &virtual{r: r, id: id, states: make([]stepState, len(r.g.steps)), ends: make(chan end, len(r.g.steps))}
+	v := &virtual{r: r, id: id, states: make([]stepState, len(r.g.steps)), late: make([]time.Duration, len(r.g.steps)), ends: make(chan end, len(r.g.steps))}
 	v.script = scripts(id, v)
 	v.forgets = r.cfg.Workflow.Plan.Session == message.SessionNone
 	return v
@@ -158,7 +159,7 @@ func (v *virtual) run(i int, due time.Duration) stepState {
 	if v.r.g.steps[i].call != nil {
 		good = v.request(i, due)
 	} else {
-		good = v.function(i)
+		good = v.function(i, due)
 	}
 	if good {
 		return stepGood
@@ -169,7 +170,7 @@ func (v *virtual) run(i int, due time.Duration) stepState {
 func (v *virtual) when(i int) (bool, workflow.Outcome) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.step = i
+	v.step, v.late[i] = i, 0
 	return v.script.When(i)
 }
 
@@ -207,9 +208,11 @@ func (v *virtual) request(i int, due time.Duration) bool {
 }
 
 // function runs a step that is a function.
-func (v *virtual) function(i int) bool {
+func (v *virtual) function(i int, due time.Duration) bool {
+	late := max(0, v.r.now()-due)
 	v.mu.Lock()
 	v.step = i
+	v.late[i] = late
 	out := v.script.Call(i)
 	var last served
 	if i < len(v.served) {

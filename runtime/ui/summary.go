@@ -108,7 +108,12 @@ func (d *summary) arrivals(w *report.Workflow) {
 	if g.Dropped > 0 {
 		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", plural(g.Dropped, "start"), Share(g.Dropped, all))
 	}
-	d.wrap("  ", text+"the target is slower than the rate asks, or it needs more --vus", warn)
+	if g.Saturated {
+		text += "the generator was late, as said below"
+	} else {
+		text += "the target is slower than the rate asks, or it needs more --vus"
+	}
+	d.wrap("  ", text, warn)
 }
 
 // steps are two tables, since eleven columns do not fit in 80.
