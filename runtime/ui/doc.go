@@ -18,6 +18,6 @@
 //	   however it dies.
 //	U4 Without colour nothing is lost but colour.
 //
-// Read format.go, paint.go, summary.go, model.go, screen.go, plot.go, line.go, then
+// Read format.go, paint.go, summary.go, summary_phases.go, model.go, screen.go, plot.go, line.go, then
 // progress.go, live.go and guard.go, which touch the terminal.
 package ui

@@ -142,6 +142,7 @@ func (d *summary) steps(steps []report.Step) {
 		d.add("")
 		d.add(t.draw()...)
 	}
+	d.phases(steps, names)
 	for _, s := range steps {
 		if s.Skipped > 0 {
 			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), plural(s.Skipped, "time")), warn)

@@ -246,6 +246,20 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
+// TestPhasesAddUpToTheMean: what few requests do counts with its share.
+func TestPhasesAddUpToTheMean(t *testing.T) {
+	r := result(t, "local")
+	step := &r.Workflows[0].Steps[0]
+	step.LatencyNS.Count, step.LatencyNS.Mean = 100, 5_000_000
+	step.PhasesNS = map[string]report.Distribution{"connect": {Count: 10, Mean: 20_000_000}, "wait": {Count: 100, Mean: 3_000_000}, "send": {Count: 100}}
+	got := strings.Join(strings.Fields(Summary(r, Style{Width: 80})), " ")
+	for _, want := range []string{"mean all connect wait", step.Name + " 5.00ms 2.00ms 3.00ms"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, got)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
 		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(1234567), "1,234,567"},
