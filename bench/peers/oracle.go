@@ -49,6 +49,10 @@ func (s stall) tolerance(value, q float64) float64 {
 	step := s.Run.Seconds() * s.k() / (s.Run.Seconds() * s.Rate)
 	if math.Abs(q-(1-s.delayed())) < 0.001 {
 		t += 2 * step
+		if s.Capacity == 0 {
+			// No server is without bound: 50 times the rate counts as that.
+			t += (1 - q) * s.Run.Seconds() / 50
+		}
 	}
 	return t
 }
