@@ -168,11 +168,11 @@ func passTime(w *message.WorkflowPlan) time.Duration {
 }
 
 // span bounds how long a workflow runs. One with a duration is given one timeout at
-// its end, or as long as it asks for; one without makes its passes.
+// its end, or as long as its functions may go on; one without makes its passes.
 func span(w *message.WorkflowPlan) time.Duration {
 	const bound = 1 << 60
 	if w.Duration > 0 {
-		return min(bound, w.Duration+w.Timeout)
+		return min(bound, w.Duration+max(w.Timeout, w.GracefulStop))
 	}
 	passes := uint64(1)
 	if w.Iterations > 0 { // a core that has few users shares few: they may be uneven by one
