@@ -31,6 +31,7 @@ type attempt struct {
 // nothing.
 func (c *Checker) startsAlone(r Record, e event.SliceStarted) {
 	key := sliceOf{e.Datacenter, e.Slice}
+	c.begun[key] = higher(c.begun[key], e.Fence)
 	old := c.attempts[key]
 	next := attempt{node: r.Node, incarnation: r.Incarnation, fence: e.Fence}
 	if old.node != "" && old.node != r.Node && !c.assume.Beyond {

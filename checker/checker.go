@@ -65,15 +65,16 @@ type Checker struct {
 	ran       map[execution]message.Fence // P
 
 	nodes     map[node.ID]*observed
-	lastNode  node.ID                  // the node that spoke last,
-	last      *observed                // so that the next event of it costs no search
-	registers map[registerOf]*register // T1, T2, T4, T11
-	opened    map[ownWindow]opened     // T2
-	leaders   map[termOf]node.ID       // T5
-	votes     map[voter]event.Voted    // T5
-	oversized map[sizeOf]bool          // T12: reported
-	attempts  map[sliceOf]attempt      // T13
-	doubted   map[doubt]attempt        // T13
+	lastNode  node.ID                   // the node that spoke last,
+	last      *observed                 // so that the next event of it costs no search
+	registers map[registerOf]*register  // T1, T2, T4, T11
+	opened    map[ownWindow]opened      // T2
+	leaders   map[termOf]node.ID        // T5
+	votes     map[voter]event.Voted     // T5
+	oversized map[sizeOf]bool           // T12: reported
+	attempts  map[sliceOf]attempt       // T13
+	begun     map[sliceOf]message.Fence // T3: the highest that a worker has started
+	doubted   map[doubt]attempt         // T13
 	reached   map[string]int
 
 	models      models
@@ -100,7 +101,7 @@ func New() *Checker {
 		ran:   map[execution]message.Fence{},
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
 		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
-		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, doubted: map[doubt]attempt{},
+		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, begun: map[sliceOf]message.Fence{}, doubted: map[doubt]attempt{},
 		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }

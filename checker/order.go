@@ -69,6 +69,9 @@ func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
 	if e.Fence.Less(last) && !retold {
 		c.violate("T3", r, "slice %v was counted under %v after it had been dispatched under %v", e.Slice, e.Fence, last)
 	}
+	if began := c.begun[sliceOf{e.Datacenter, e.Slice}]; e.Fence.Less(began) && former.fence != e.Fence {
+		c.violate("T3", r, "slice %v was counted under %v after it had been started under %v", e.Slice, e.Fence, began)
+	}
 	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] && !retold {
 		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
 	}

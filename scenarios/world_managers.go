@@ -34,7 +34,7 @@ func managerWorlds() []Scenario {
 			Doc: "First a datacenter's answers are lost while it hears everything; then its links are 500 ms slow again and again. What is not answered counts as lost; slowness alone loses nobody."},
 		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, build: buildRollingUpgrade,
 			Doc: "Every node is restarted once while jobs run, one at a time, some by a kill. No job is lost, and all complete. (One binary plays all versions: that unknown fields are skipped is core/message's to prove.)"},
-		{Name: "forgotten-elsewhere", Virtual: 3 * time.Minute, build: buildForgottenElsewhere,
+		{Name: "forgotten-elsewhere", Virtual: 5 * time.Minute, build: buildForgottenElsewhere,
 			Doc: "A manager's disk is full while jobs begin and end, so that it knows less of them than the others, who have forgotten them when it starts again. What has ended stays ended: nobody takes it up, and nothing of it is run again."},
 	}
 }

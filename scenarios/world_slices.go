@@ -35,6 +35,8 @@ func sliceWorlds() []Scenario {
 			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
 		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
 			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its parts over hears nothing of what they run, and waits until they have stopped."},
+		{Name: "third-holder", Virtual: virtual, build: buildThirdHolder,
+			Doc: "Whoever is to hear of a slice's end is killed, and its worker is cut off until the next holder has dispatched the slice again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
 		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
 			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A part belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
@@ -259,6 +261,46 @@ func buildTakeoverBesideACut(s *stage) {
 
 // buildUnacknowledgedEnd cuts managers off from gates one way about the ends of their
 // parts, which are then lost with their streams.
+func buildThirdHolder(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 8*time.Second, 6*time.Second, 2, false })
+	kill := func(id node.ID) {
+		s.world.At(s.world.Now(), func() {
+			if err := s.world.Apply(sim.Fault{Kind: sim.FaultCrash, Nodes: []string{string(id)}, For: 4 * time.Second}); err != nil {
+				node.Bug("kill %s: %v", id, err)
+			}
+		})
+	}
+	var slice message.SliceID
+	var passed message.Fence
+	var holder, first, second node.ID // who dispatched it first, and who run it under that one and the next
+	var quiet time.Duration           // nobody hears of the second until then
+	s.doors = func(id node.ID, in *node.Input) time.Duration {
+		now, from := s.world.Now(), in.From.ID
+		if second != "" && now >= quiet {
+			holder, first, second = "", "", ""
+		}
+		switch m := in.Message.(type) {
+		case *message.SliceAccepted:
+			switch {
+			case first == "" && m.Fence.Attempt == 1 && now+30*time.Second < s.heal:
+				slice, passed, holder, first = m.Slice, m.Fence, id, from
+			case first != "" && second == "" && m.Slice == slice && passed.Less(m.Fence):
+				second, quiet = from, now+6*time.Second
+				kill(id)
+			}
+		case *message.SliceResult:
+			if m.Slice == slice && id == holder && second == "" {
+				holder = ""
+				kill(id)
+			}
+		}
+		if now < s.heal && (from == first && id != holder && second == "" || from == second && second != "") {
+			return lost
+		}
+		return 0
+	}
+}
+
 func buildUnacknowledgedEnd(s *stage) {
 	s.standard(groupTopology(), func(l *load) {
 		l.every, l.duration, l.cores, l.cancels = 3*time.Second, 2*time.Second, 2, million
