@@ -47,7 +47,6 @@ type figures struct {
 	begun     uint64
 	dropped   uint64
 	maxBusy   uint64
-	sum       float64
 	latencies []int64
 }
 
@@ -395,6 +394,20 @@ func BenchmarkDriveThinking(b *testing.B) {
 			now = d.wake()
 			continue
 		}
+		d.ended(p.vu, now)
+	}
+}
+
+func BenchmarkDriveRound(b *testing.B) {
+	b.ReportAllocs()
+	d := planned(message.WorkflowPlan{Name: "w", VUs: 64, Duration: 24 * time.Hour}, 0, 64)
+	now := int64(0)
+	for b.Loop() {
+		p, ok := d.next(now)
+		if !ok {
+			b.Fatal("nobody is ready")
+		}
+		now += 1000
 		d.ended(p.vu, now)
 	}
 }
