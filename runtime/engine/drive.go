@@ -19,6 +19,7 @@ type drive struct {
 	limited bool   // by iterations
 	left    uint64 // of them
 	stopped bool   // over has come, or the run was cancelled
+	pauses  bool   // users think, or keep a pace
 
 	users   []driven
 	active  uint64   // closed: users that have begun and not left; open: passes under way
@@ -80,7 +81,8 @@ func newDrive(cfg Config, spacing time.Duration) *drive {
 	d := &drive{
 		plan: &plan, first: cfg.FirstVU, over: never, limited: plan.Iterations > 0,
 		users: make([]driven, cfg.VUs), dropped: make([]uint64, len(plan.Steps)),
-		draw: node.MixString(node.Mix(cfg.Seed, 2), plan.Name), mix: load.NewMix(&plan),
+		pauses: plan.Think > 0 || plan.ThinkMax > 0 || plan.Pace > 0,
+		draw:   node.MixString(node.Mix(cfg.Seed, 2), plan.Name), mix: load.NewMix(&plan),
 	}
 	if cfg.Duration > 0 {
 		d.over = int64(cfg.Duration)
@@ -111,9 +113,11 @@ func (d *drive) next(now int64) (pass, bool) {
 		d.stop(now)
 		return pass{}, false
 	}
-	if vu, due, ok := d.recruit(now); ok {
-		d.active++
-		return d.begin(vu, due, due)
+	if d.crew.up != d.crew.wanted || d.crew.change <= now {
+		if vu, due, ok := d.recruit(now); ok {
+			d.active++
+			return d.begin(vu, due, due)
+		}
 	}
 	for d.pausing.nextDue() <= now {
 		if s := d.pausing.pop(); d.waits(s) {
@@ -180,7 +184,10 @@ func (d *drive) pause(vu int32, now int64) int64 {
 func (d *drive) ended(vu int32, now int64) {
 	u := &d.users[vu]
 	d.busy--
-	at := d.pause(vu, now)
+	at := now
+	if d.pauses {
+		at = d.pause(vu, now)
+	}
 	switch {
 	case d.open != nil:
 		d.open.freed(d, vu, at, now)
