@@ -183,8 +183,9 @@ func TestAPeerThatDoesNotReadIsBroken(t *testing.T) {
 func TestAFrameThatIsTooLargeBreaksTheStream(t *testing.T) {
 	a, b := serve(t, "a", nil), serve(t, "b", nil)
 	s := a.Open(b.addr())
-	a.Send(s, &message.ExecResult{State: 1, Error: strings.Repeat("x", message.FrameMax)})
-	a.ear.want(t, "opened", "broken 1 encode ExecResult: 1048714 bytes are above the bound of 1048576: page it")
+	large := &message.ExecResult{State: 1, Error: strings.Repeat("x", message.FrameMax)}
+	a.Send(s, large)
+	a.ear.want(t, "opened", fmt.Sprintf("broken 1 encode ExecResult: %d bytes are above the bound of 1048576: page it", message.HeaderSize+large.Size()))
 }
 
 // hello is what a stranger says to fit.

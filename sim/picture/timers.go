@@ -22,21 +22,21 @@ func timerNames(p node.Part) (part string, kinds []string) {
 	case node.PartClient:
 		return "", []string{"timeout", "silence"}
 	case node.PartGate:
-		return "", []string{"heartbeat", "silence", "job", "retry", "sweep", "push", "queue", "stop"}
+		return "", []string{"silence", "job", "retry", "sweep", "push", "queue", "stop"}
 	case node.PartManager:
-		return "", []string{"heartbeat", "reconnect", "silence", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
+		return "", []string{"heartbeat", "job", "dispatch", "retry", "sweep", "push", "worker", "drain"}
 	case node.PartWorker:
 		return "", []string{"heartbeat", "renewal", "slice", "kill", "push", "retry", "sweep", "drain"}
 	case node.PartUplink:
 		return "uplink ", []string{"reconnect", "silence", "beat"}
 	case node.PartLease:
-		return "lease ", []string{"hail", "attempt", "renew", "expire", "flush", "sweep", "read", "deadline"}
+		return "lease ", []string{"hail", "renew", "expire", "flush", "sweep", "read"}
 	case node.PartArchive:
-		return "archive ", []string{"retry", "sweep"}
+		return "archive ", []string{"retry"}
 	case node.PartSwim:
-		return "swim ", []string{"probe", "ack", "indirect", "relay", "suspect", "gossip", "push-pull", "reap", "join", "hold"}
+		return "swim ", []string{"probe", "ack", "relay", "suspect", "gossip", "push-pull", "reap", "join", "hold"}
 	case node.PartElection:
-		return "election ", []string{"timeout", "beat", "quorum", "stand", "calm"}
+		return "election ", []string{"timeout", "beat", "quorum", "stand"}
 	case node.PartHealth:
 		return "health ", []string{"lag"}
 	}
@@ -46,7 +46,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 // routineTimer says that a timer comes due all the time, whatever happens.
 func routineTimer(k node.TimerKey) bool {
 	switch timerName(k) {
-	case "heartbeat", "sweep", "push", "uplink beat", "lease renew", "lease flush", "lease sweep", "archive sweep", "swim probe", "swim ack", "swim indirect",
+	case "heartbeat", "sweep", "push", "uplink beat", "lease renew", "lease flush", "lease sweep", "swim probe", "swim ack",
 		"swim gossip", "swim push-pull", "swim reap", "election beat", "election quorum", "health lag":
 		return true
 	}
