@@ -82,10 +82,29 @@ func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration
 		left = min(left, appeal)
 	}
 	if g.config.Appeal && !s.heard {
-		left = min(left, max(0, s.deadline.Add(-g.config.ProbeTimeout).Sub(env.Now())))
+		left = min(left, max(0, s.deadline.Add(-g.ahead()).Sub(env.Now())))
 	}
 	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
+}
+
+// askers is how many of those who only heard of a suspicion ask the suspect for its
+// last word: all of a small group. Were it all of a large one, each death would cost
+// as many messages as the group has members.
+const askers = 8
+
+func (g *Group) asks(env node.Env) bool {
+	n := uint64(max(1, len(g.table.records)-1))
+	return n <= askers || env.Rand(node.PurposeProbe).Chance(askers, n)
+}
+
+// ahead is how long before a verdict the suspect is asked: what one member is
+// answered must reach all of a large group.
+func (g *Group) ahead() time.Duration {
+	if len(g.table.records)-1 <= askers {
+		return g.config.ProbeTimeout
+	}
+	return 3 * g.config.ProbeTimeout
 }
 
 // lone says that nobody but this node saw what it saw.
@@ -106,9 +125,11 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 			s.retold = true
 			g.retell(env, i)
 		}
-		if g.config.Appeal && !s.heard && env.Now() >= s.deadline.Add(-g.config.ProbeTimeout) {
+		if g.config.Appeal && !s.heard && env.Now() >= s.deadline.Add(-g.ahead()) {
 			s.heard = true
-			g.confront(env, i)
+			if s.by == g.table.records[0].who.ID || g.asks(env) {
+				g.confront(env, i)
+			}
 		} else if s.lone(g) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
 			g.confront(env, i)
 		}
