@@ -2,6 +2,7 @@ package http2
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -79,8 +80,14 @@ func serve(t *testing.T, h http.HandlerFunc) net.Conn {
 	server := &http.Server{Handler: h, Protocols: new(http.Protocols)}
 	server.Protocols.SetUnencryptedHTTP2(true)
 	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 50}
-	go server.Serve(listener) //nolint // ends with the listener
-	t.Cleanup(func() { server.Close() })
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the server ended: %v", err)
+		}
+	})
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
