@@ -37,9 +37,21 @@ type run struct {
 	outcome Outcome
 }
 
-// play plays one anomaly in one setting. Who is blocked depends on the seed and
-// the anomaly alone.
+// play plays one anomaly in one setting.
 func play(seed uint64, members int, setting *Setting, a Anomaly) Outcome {
+	r := crowd(seed, members, setting, a)
+	r.outcome.Virtual = anomalyAt + a.D + settleFor
+	if a.Kind == Interval {
+		r.outcome.Virtual = anomalyAt + intervalFor + settleFor
+	}
+	r.world.RunUntil(r.outcome.Virtual)
+	r.times(members - a.C)
+	return r.outcome
+}
+
+// crowd is a world whose members have just been started. Who of them will be blocked
+// depends on the seed and the anomaly alone.
+func crowd(seed uint64, members int, setting *Setting, a Anomaly) *run {
 	worldSeed := node.MixString(seed, a.String())
 	w := sim.New(sim.Config{Seed: worldSeed, Network: netsim.Default()})
 	r := &run{anomaly: a, world: w, ids: map[node.ID]int{}, blocked: make([]bool, members), deaths: make([]map[int]time.Duration, members)}
@@ -65,13 +77,7 @@ func play(seed uint64, members int, setting *Setting, a Anomaly) Outcome {
 	for i := range members {
 		w.Start(roster[i].ID)
 	}
-	r.outcome.Virtual = anomalyAt + a.D + settleFor
-	if a.Kind == Interval {
-		r.outcome.Virtual = anomalyAt + intervalFor + settleFor
-	}
-	w.RunUntil(r.outcome.Virtual)
-	r.times(members - a.C)
-	return r.outcome
+	return r
 }
 
 // dies counts a verdict.
