@@ -158,23 +158,43 @@ func (g *keepers) ask(t testing.TB, member int, m node.Message) time.Duration {
 
 func job(n int) *message.Order { return &message.Order{Job: message.JobOf(fmt.Sprint("job ", n))} }
 
-// BenchmarkAcquire tells how long a job takes to be owned, beside a write of the
-// same store: two rounds, so two commits, one of them beside others.
+// BenchmarkAcquire tells how long a job takes to be owned: two rounds, so two commits
+// of a majority. Beside it stand a commit of one member alone and of all at once.
 func BenchmarkAcquire(b *testing.B) {
 	g := startKeepers(b, 30*time.Second)
 	g.ask(b, 0, job(-1)) // the group is founded
-	var acquires, commits []time.Duration
+	var acquires, commits, rounds []time.Duration
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		acquires = append(acquires, g.ask(b, 0, job(n)))
 		commits = append(commits, g.ask(b, 0, &message.Ping{}))
+		rounds = append(rounds, g.round(b))
 	}
-	slices.Sort(acquires)
-	slices.Sort(commits)
-	a, c := acquires[len(acquires)/2], commits[len(commits)/2]
+	a, c, r := median(acquires), median(commits), median(rounds)
 	b.ReportMetric(float64(a.Microseconds()), "us-p50/acquire")
 	b.ReportMetric(float64(c.Microseconds()), "us-p50/commit")
 	b.ReportMetric(float64(a)/float64(c), "commits/acquire")
+	b.ReportMetric(float64(r.Microseconds()), "us-p50/commit-at-once")
+	b.ReportMetric(float64(a)/float64(r), "commits-at-once/acquire")
+}
+
+// round is how long a majority takes to commit when all members begin at once: here they
+// have one disk between them, which a lone commit has for itself.
+func (g *keepers) round(t testing.TB) time.Duration {
+	ended := make(chan time.Duration, len(g.nodes))
+	for i := range g.nodes {
+		go func() { ended <- g.ask(t, i, &message.Ping{}) }()
+	}
+	var took []time.Duration
+	for range g.nodes {
+		took = append(took, <-ended)
+	}
+	return median(took)
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
 }
 
 // TestTenThousandLeases measures what it says, for as long as
