@@ -27,6 +27,8 @@ type transfer struct {
 	asking bool // for the offset to go on from
 	gone   bool
 	since  node.Instant // of the last news of it
+	wait   time.Duration
+	due    node.Instant // of its next offer: until then the one before may still be answered
 	acked  uint64
 	sent   uint64
 }
@@ -102,11 +104,14 @@ func (a *Archive) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint6
 
 func (a *Archive) offer(env node.Env, w *fellow, t *transfer) {
 	t.asking = true
+	t.wait = min(max(2*t.wait, a.config.Retry/2), backoffMax*a.config.Retry)
+	t.due = env.Now().Add(t.wait)
 	a.poster.Post(env, w.addr, &message.FileOffer{Group: a.config.Group, File: t.file.digest, Length: t.file.length, Nonce: t.nonce})
 }
 
 // offerAgain asks a fellow how far it is with what has not moved. One that stays
-// silent is asked less and less often, until it speaks.
+// silent is asked less and less often, until it speaks; so is one that speaks and does
+// not answer that: a slow one has all questions still before it.
 func (a *Archive) offerAgain(env node.Env, w *fellow) {
 	if len(w.transfers) == 0 || env.Now() < w.due {
 		return
@@ -118,7 +123,7 @@ func (a *Archive) offerAgain(env node.Env, w *fellow) {
 	}
 	w.heard, w.due = false, env.Now().Add(w.wait)
 	for t := range w.active() {
-		if env.Now().Sub(t.since) >= a.config.Retry/2 {
+		if env.Now().Sub(t.since) >= a.config.Retry/2 && env.Now() >= t.due {
 			t.begun = true
 			a.offer(env, w, t)
 		}
@@ -140,10 +145,10 @@ func (a *Archive) onKept(env node.Env, w *fellow, from node.Peer, m *message.Fil
 		a.ignore(env, from, m, "it has more than there is")
 		return
 	case t.asking: // wherever it was: it may have lost what it had
-		t.asking, t.since = false, env.Now()
+		t.asking, t.since, t.wait = false, env.Now(), 0
 		t.acked, t.sent = m.Next, m.Next
 	case m.Next > t.acked:
-		t.since = env.Now()
+		t.since, t.wait = env.Now(), 0
 		t.acked, t.sent = m.Next, max(t.sent, m.Next)
 	}
 	a.pump(env, w)
