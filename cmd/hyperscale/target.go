@@ -17,7 +17,8 @@ func newTargetCommand() *cobra.Command {
 		Short: "a test server, as fast as its core and as hostile as asked",
 		Long: `A test server to try load tests against. Each path answers 200 and a few bytes; also
 POST /login, GET /me, /json, /redirect and /cookie. It counts what it serves:
-GET /__stats tells, POST /__reset sets to zero; neither is counted.`,
+GET /__stats tells, POST /__reset sets to zero; neither is counted. The client
+chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +
 			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s",
 		Args: exactly(),
@@ -44,7 +45,7 @@ GET /__stats tells, POST /__reset sets to zero; neither is counted.`,
 	addSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
 	flags.IntVar(&config.Size, "size", config.Size, "bytes of a body")
 	flags.IntVar(&config.ErrorEvery, "error-every", 0, "answer each `N`-th request with 500")
-	flags.IntVar(&config.CloseEvery, "close-every", 0, "close the connection at each `N`-th request, unanswered")
+	flags.IntVar(&config.CloseEvery, "close-every", 0, "close the connection at each `N`-th request, unanswered; over HTTP/2 reset its stream")
 	flags.IntVar(&config.StallEvery, "stall-every", 0, "stall each `N`-th request")
 	addSpan(flags, &config.StallFor, "stall-for", config.StallFor, 0, "for how long")
 	flags.BoolVar(&config.TLS, "tls", false, "HTTPS with a certificate made at start")

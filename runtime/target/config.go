@@ -20,7 +20,7 @@ type Config struct {
 	Jitter     time.Duration // latency varies evenly by up to this, both ways
 	Size       int           // bytes of the body that "/" answers
 	ErrorEvery int           // each N-th request gets status 500; 0 is never
-	CloseEvery int           // each N-th request is read, then closed unanswered; 0 is never
+	CloseEvery int           // each N-th request is read, then closed unanswered (HTTP/2: its stream is reset); 0 is never
 	StallEvery int           // each N-th request waits StallFor; 0 is never
 	StallFor   time.Duration
 	TLS        bool // with a certificate signed by itself, made at start

@@ -91,6 +91,10 @@ func (l *loop) feed(c *connection, b []byte) {
 
 // settle puts the connection into the state that the verdict asks for; b is unused.
 func (l *loop) settle(c *connection, v verdict, b []byte) {
+	if v == wantHTTP2 {
+		l.upgrade(c, b)
+		return
+	}
 	c.save(b)
 	switch v {
 	case wantClose:

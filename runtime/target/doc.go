@@ -2,7 +2,9 @@
 //
 // It is not a web server: it has no files, no routing table and no handler interface. One
 // epoll loop answers plain HTTP/1.1; with TLS each connection has a goroutine, and both
-// drive the same session. Command line and semantics: the manual of `hyperscale target`.
+// drive the same session. HTTP/2 is chosen by the client, by ALPN or (without TLS too) by
+// prior knowledge; net/http serves it, by the same routes, options and counters. Command line
+// and semantics: the manual of `hyperscale target`.
 //
 // Endpoints; each other path answers like "/":
 //
@@ -18,7 +20,9 @@
 //
 //	G1 A request counts once, when its head is complete and valid; a response counts
 //	   when the kernel has taken its last byte, and its bytes with it. So requests
-//	   minus responses is what was closed, stalled, or is still on its way.
+//	   minus responses is what was closed, stalled, or is still on its way. Over HTTP/2 all
+//	   but the end of its stream must have been taken, and bytes are those of the connection,
+//	   frames and all; what is closed is the stream.
 //	G2 Every N-th means of all counted requests: close, stall and error may meet; a
 //	   stall beats a close, a close beats an error, an error may come after a stall.
 //	G3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
@@ -26,5 +30,5 @@
 //	G4 Between requests a connection keeps no buffer.
 //
 // Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
-// loop.go, connection.go, secure.go.
+// loop.go, connection.go, secure.go, http2.go.
 package target

@@ -37,6 +37,7 @@ type loop struct {
 	serial   uint32 // tells a connection from the slot's last one
 	buffer   []byte
 	out      output // shared: what a connection cannot send at once it takes along
+	taken    takeover
 }
 
 func newLoop(site *site, listener *net.TCPListener) (*loop, error) {
@@ -80,6 +81,10 @@ func (l *loop) close() {
 }
 
 func (l *loop) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.taken.all.Wait()
+	defer cancel()
+	l.taken.ctx = ctx
 	events := make([]epoll.Event, eventsSize)
 	for ctx.Err() == nil {
 		n, err := l.poller.Wait(events, l.wheel.Timeout(l.elapsed()))

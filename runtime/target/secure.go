@@ -54,7 +54,7 @@ func newCertificate(listen string, now time.Time) (*certificate, error) {
 	return &certificate{
 		config: &tls.Config{
 			Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-			NextProtos:   []string{"http/1.1"},
+			NextProtos:   []string{protocolHTTP2, "http/1.1"},
 			MinVersion:   tls.VersionTLS12,
 		},
 		pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
@@ -113,11 +113,18 @@ func (c *secureConnection) serve(ctx context.Context) {
 	if c.conn.HandshakeContext(ctx) != nil {
 		return
 	}
+	if c.conn.ConnectionState().NegotiatedProtocol == protocolHTTP2 {
+		c.multiplex(ctx, nil)
+		return
+	}
 	buffer := make([]byte, 0, 4<<10)
 	var reading stage
 	var deadline time.Time
 	for {
 		b, v := c.feed(ctx, buffer)
+		if v == wantHTTP2 {
+			c.multiplex(ctx, b)
+		}
 		if v != wantMore {
 			return
 		}
@@ -139,6 +146,13 @@ func (c *secureConnection) serve(ctx context.Context) {
 		}
 		buffer = buffer[:len(buffer)+n]
 	}
+}
+
+// multiplex goes on in HTTP/2; b was read.
+func (c *secureConnection) multiplex(ctx context.Context, b []byte) {
+	_ = c.conn.SetDeadline(time.Time{}) // as above
+	m := &multiplexed{Conn: c.conn, session: &c.session, first: b}
+	m.serve(ctx)
 }
 
 // feed answers what b holds and returns the unused rest; any verdict but wantMore means

@@ -72,6 +72,7 @@ const (
 	wantWait                  // after session.call.wait, answer
 	wantClose                 // close
 	wantLinger                // close, but let the peer read the answer first
+	wantHTTP2                 // what is not used begins with the preface of HTTP/2
 )
 
 // open counts the connection; one whose first request asks for the counters is uncounted.
@@ -98,6 +99,11 @@ func (s *session) feed(b []byte, out *output) (used int, v verdict) {
 	for {
 		switch s.part {
 		case partHead:
+			if whole, begun := s.speaksHTTP2(b[used:]); whole {
+				return used, wantHTTP2
+			} else if begun {
+				return used, wantMore
+			}
 			h, size, bad := parseHead(b[used:])
 			if bad != nil {
 				return len(b), s.refuse(bad, out)
