@@ -144,22 +144,6 @@ func newTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (s
 	return &tlsValue{opaque{"tls"}, bool(verify)}, nil
 }
 
-func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [1]starlark.Value
-	if err := bind("http.client", []string{"tls"}, 0, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	client := &clientValue{opaque: opaque{"http.client"}}
-	if in[0] != nil {
-		t, ok := in[0].(*tlsValue)
-		if !ok {
-			return nil, wrongType("http.client", "tls", "tls(verify = False)", in[0])
-		}
-		client.options.Insecure = !t.verify
-	}
-	return client, nil
-}
-
 // texts binds arguments that are all texts and must be given, up to required.
 func texts(fn string, names []string, required int, args starlark.Tuple, kwargs []starlark.Tuple, out []string) error {
 	in := make([]starlark.Value, len(names))

@@ -28,6 +28,6 @@
 // executor's memory limit and the step's timeout are the last word.
 //
 // Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,
-// override.go, manner.go, hook.go, build.go, threshold.go; then vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
+// client.go, override.go, manner.go, hook.go, build.go, threshold.go; then vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
 // source.go and errors.go.
 package workflow

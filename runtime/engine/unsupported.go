@@ -19,6 +19,7 @@ func unsupported(w *workflow.Workflow) error {
 		}
 	}
 	add(p.Connections != 0, "connections")
+	add(w.HTTP.Version == workflow.Version2 || w.HTTP.Version == workflow.VersionAuto, "http.client(version = \""+w.HTTP.Version+"\")")
 	add(len(p.AbortWhen) != 0, "abort_when")
 	return errors.Join(faults...)
 }
