@@ -2,9 +2,9 @@ package examples
 
 import "embed"
 
-// Files are all examples, by name.
+// Files are all examples, and what they read, by name.
 //
-//go:embed *.star
+//go:embed *.star *.txt
 var Files embed.FS
 
 // Quickstart is the name of the first one to read, which `demo` runs.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -174,8 +175,13 @@ func runExamples(ts *testscript.TestScript, _ bool, _ []string) {
 	for _, e := range all {
 		b, err := examples.Files.ReadFile(e.Name())
 		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(e.Name()), b, 0o644))
+	}
+	for _, e := range all {
 		file := ts.MkAbs(e.Name())
-		ts.Check(os.WriteFile(file, b, 0o644))
+		if filepath.Ext(file) != ".star" {
+			continue
+		}
 		ts.Check(ts.Exec("hyperscale", "run", file, "--set", "target="+ts.Getenv("TARGET"), "--vus", "5", "--duration", "300ms", "--cores", "1", "--ui", "none"))
 	}
 }

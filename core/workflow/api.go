@@ -36,13 +36,14 @@ type Response struct {
 	Kind, Error string
 }
 
-// Client is what a running function may ask of its engine. All but Stopped and
-// Log may block.
+// Client is what a running function may ask of its engine. All but Stopped,
+// Now and Log may block.
 type Client interface {
 	Do(*Request) *Response
 	Sleep(time.Duration)
 	Log(string)
-	Stopped() bool // the run was cancelled: the function ends at its next step
+	Now() time.Time // the engine's clock
+	Stopped() bool  // the run was cancelled: the function ends at its next step
 }
 
 // Options are those of a workflow's HTTP client.

@@ -61,7 +61,7 @@ type stepValue struct {
 
 // declared lists the names that the language adds to Starlark's own.
 func declared() []string {
-	return []string{"action", "between", "check", "fail", "http", "json", "metric", "param", "stage", "step", "tls", "workflow"}
+	return append([]string{"action", "between", "check", "fail", "http", "json", "metric", "param", "stage", "step", "tls", "workflow"}, modules()...)
 }
 
 // universe is what a file sees besides Starlark's own names. It is made once a
@@ -85,6 +85,7 @@ func universe() starlark.StringDict {
 	members["bearer"] = &guard{"bearer", newBearer}
 	members["part"] = &guard{"part", newPart}
 	all["http"] = newNamespace("http", members)
+	addModules(all)
 	return all
 }
 

@@ -33,13 +33,24 @@ func examples(t testing.TB) map[string]string {
 	return all
 }
 
+// beside is a program with the files that it reads from the folder of examples.
+func beside(t *testing.T, name, text string) message.Program {
+	t.Helper()
+	files, err := workflow.Files(name, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[0].Data = []byte(text)
+	return message.Program{Main: name, Files: files}
+}
+
 // The plan of every example is as written down, takes --set target, and is the
 // same when it is loaded again.
 func TestExamples(t *testing.T) {
 	//lint:orderfree each file is a test of its own
 	for name, text := range examples(t) {
 		t.Run(name, func(t *testing.T) {
-			p := program(name, text)
+			p := beside(t, name, text)
 			loaded, err := workflow.Load(p)
 			if err != nil {
 				t.Fatal(err)

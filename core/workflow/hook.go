@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 
 	"hyperscale/core/message"
 )
@@ -110,7 +111,7 @@ func (r *runner) share(v starlark.Value) string {
 // unshareable finds what is not plain data; nil if all is.
 func unshareable(v starlark.Value) starlark.Value {
 	switch v := v.(type) {
-	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
+	case starlark.NoneType, instant, lapse, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
 		return nil
 	case *starlark.Dict:
 		for _, kv := range v.Items() {
@@ -118,6 +119,13 @@ func unshareable(v starlark.Value) starlark.Value {
 				if bad := unshareable(x); bad != nil {
 					return bad
 				}
+			}
+		}
+		return nil
+	case *starlarkstruct.Struct:
+		for _, kv := range fields(v) {
+			if bad := unshareable(kv); bad != nil {
+				return bad
 			}
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 )
 
 // decodeJSON reads text that may come from anywhere: its size, its nesting and
@@ -95,7 +96,9 @@ func (m *meter) appendJSON(b []byte, v starlark.Value, depth int) ([]byte, error
 	case starlark.String:
 		return appendQuoted(b, string(v)), nil
 	case *starlark.Dict:
-		return m.appendObject(b, v, depth)
+		return m.appendObject(b, v.Items(), depth)
+	case *starlarkstruct.Struct:
+		return m.appendObject(b, fields(v), depth)
 	case *starlark.List, starlark.Tuple:
 		b = append(b, '[')
 		list := v.(starlark.Indexable)
@@ -110,13 +113,13 @@ func (m *meter) appendJSON(b []byte, v starlark.Value, depth int) ([]byte, error
 		}
 		return append(b, ']'), nil
 	}
-	return nil, faultf("json: %s cannot be written in JSON", describe(v)).do("use texts, numbers, True, False, None, lists and dicts of them")
+	return nil, faultf("json: %s cannot be written in JSON", describe(v)).do("use texts, numbers, True, False, None, lists, dicts and structs of them")
 }
 
-func (m *meter) appendObject(b []byte, d *starlark.Dict, depth int) ([]byte, error) {
+func (m *meter) appendObject(b []byte, items []starlark.Tuple, depth int) ([]byte, error) {
 	b = append(b, '{')
 	var err error
-	for i, kv := range d.Items() {
+	for i, kv := range items {
 		key, ok := kv[0].(starlark.String)
 		if !ok {
 			return nil, faultf("json: the key %s is not a text", describe(kv[0])).do("write str(key)")

@@ -1,10 +1,8 @@
 package workflow
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -155,11 +153,11 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 }
 
 // checkFileName keeps load() inside the main file's folder.
-func checkFileName(name string) error {
-	switch {
-	case name == "" || path.IsAbs(name) || strings.Contains(name, "\\") || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../"):
-		return faultf("load: %q is not a path inside the file's folder", clip(name, 80)).do("write load(\"folder/file.star\", \"name\")")
-	case !strings.HasSuffix(name, ".star"):
+func checkFileName(name string) *fault {
+	if err := insideFolder("load", name); err != nil {
+		return err.do("write load(\"folder/file.star\", \"name\")")
+	}
+	if !strings.HasSuffix(name, ".star") {
 		return faultf("load: %q does not end in .star", clip(name, 80))
 	}
 	return nil
@@ -182,56 +180,6 @@ func (l *loader) unknownParams() error {
 		return &Error{File: l.program.Main, Message: f.message, Remedy: f.remedy}
 	}
 	return nil
-}
-
-// Files collects main and every file that it loads, directly or not. The names
-// in load() are relative to main's folder, which read knows. A file that cannot
-// be parsed is collected as it is: Load explains what is wrong with it.
-func Files(main string, read func(name string) ([]byte, error)) ([]message.File, error) {
-	data, err := read(main)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", main, err)
-	}
-	files := []message.File{{Name: main, Data: data}}
-	total := len(data)
-	for i := 0; i < len(files); i++ {
-		if total > bytesMax {
-			return nil, tooLarge(total)
-		}
-		src := &sources{lines: map[string][]string{}}
-		parsed, err := src.parse(files[i].Name, files[i].Data)
-		if err != nil {
-			continue
-		}
-		for _, stmt := range parsed.Stmts {
-			load, ok := stmt.(*syntax.LoadStmt)
-			if !ok {
-				continue
-			}
-			name := load.Module.Value.(string)
-			if slices.ContainsFunc(files, func(f message.File) bool { return f.Name == name }) {
-				continue
-			}
-			at := func(message, remedy string) error {
-				start, end := load.Module.Span()
-				return src.error(files[i].Name, int(start.Line), int(start.Col), src.width(start, end), message, remedy)
-			}
-			var wrong *fault
-			if err := checkFileName(name); errors.As(err, &wrong) {
-				return nil, at(wrong.message, wrong.remedy)
-			}
-			if len(files) == filesMax {
-				return nil, at(fmt.Sprintf("more than %d files", filesMax), "put some of them together")
-			}
-			data, err := read(name)
-			if err != nil {
-				return nil, at(fmt.Sprintf("load: %v", err), "")
-			}
-			total += len(data)
-			files = append(files, message.File{Name: name, Data: data})
-		}
-	}
-	return files, nil
 }
 
 // Digest identifies a plan: equal plans have equal digests, everywhere.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 )
 
 // Limits bound what a program may use up. Steps are the interpreter's: 10 to
@@ -171,6 +172,12 @@ func (m *meter) render(v starlark.Value, depth int, left *int) error {
 	case *starlark.List:
 		for i := range v.Len() {
 			if err := m.render(v.Index(i), depth-1, left); err != nil || *left < 0 {
+				return err
+			}
+		}
+	case *starlarkstruct.Struct:
+		for _, kv := range fields(v) {
+			if err := m.render(kv, depth-1, left); err != nil || *left < 0 {
 				return err
 			}
 		}

@@ -30,7 +30,10 @@ func (f *fake) Do(r *workflow.Request) *workflow.Response {
 }
 func (f *fake) Sleep(d time.Duration) { f.slept += d }
 func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
-func (f *fake) Stopped() bool         { f.asked++; return f.stopped }
+func (f *fake) Now() time.Time {
+	return time.Date(2026, 11, 21, 10, 20, 30, 456789012, time.UTC).Add(f.slept)
+}
+func (f *fake) Stopped() bool { f.asked++; return f.stopped }
 
 // load reads one workflow from text.
 func load(t testing.TB, text string) *workflow.Workflow {

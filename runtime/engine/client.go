@@ -79,6 +79,9 @@ func (v *virtual) Sleep(d time.Duration) {
 	})
 }
 
+// Now is the time of the run's clock, which no change of the machine's own moves.
+func (v *virtual) Now() time.Time { return v.r.base.Add(v.r.now()) }
+
 // Log keeps a line for the result.
 func (v *virtual) Log(text string) { v.r.log(v.id, text) }
 

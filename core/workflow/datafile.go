@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+)
+
+// file is file(path): the bytes of a file beside the main one. Files finds it by
+// its name, which therefore stands in the call as it is.
+func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [1]string
+	if err := texts("file", []string{"path"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	if err := insideFolder("file", in[0]); err != nil {
+		return nil, err.in("#1").do("write file(\"folder/name.txt\")")
+	}
+	i := slices.IndexFunc(l.program.Files, func(f message.File) bool { return f.Name == in[0] })
+	if i < 0 {
+		known := make([]string, len(l.program.Files))
+		for i, f := range l.program.Files {
+			known[i] = f.Name
+		}
+		f := faultf("the program has no file %q", clip(in[0], 80)).in("#1").meant(in[0], known[1:])
+		if !strings.HasPrefix(f.remedy, "did you mean") {
+			f.do("it must lie in the folder of %s, and its name must stand in the call as it is: file(\"name\")", l.program.Main)
+		}
+		return nil, f
+	}
+	return starlark.Bytes(l.program.Files[i].Data), nil
+}
+
+// insideFolder keeps a name inside the main file's folder.
+func insideFolder(fn, name string) *fault {
+	if name == "" || path.IsAbs(name) || strings.Contains(name, "\\") || path.Clean(name) != name || name == ".." || name == "." || strings.HasPrefix(name, "../") {
+		return faultf("%s: %q is not a path inside the file's folder", fn, clip(name, 80))
+	}
+	return nil
+}
+
+// reference is a file that another one names.
+type reference struct {
+	name     string
+	at       syntax.Expr
+	optional bool // it is data: a load that needs it says so with more words
+}
+
+// references lists the files that a file names: in load(), and in file() as a text.
+func references(parsed *syntax.File) []reference {
+	var all []reference
+	syntax.Walk(parsed, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.LoadStmt:
+			all = append(all, reference{name: n.Module.Value.(string), at: n.Module})
+		case *syntax.CallExpr:
+			fn, ok := n.Fn.(*syntax.Ident)
+			if !ok || fn.Name != "file" || len(n.Args) != 1 {
+				break
+			}
+			arg := n.Args[0]
+			if named, ok := arg.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+				arg = named.Y
+			}
+			if name, ok := arg.(*syntax.Literal); ok && name.Token == syntax.STRING {
+				all = append(all, reference{name: name.Value.(string), at: arg, optional: true})
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// Files collects main and every file that it loads or reads, directly or not. The
+// names are relative to main's folder, which read knows. A file that cannot be
+// parsed is collected as it is: Load explains what is wrong with it.
+func Files(main string, read func(name string) ([]byte, error)) ([]message.File, error) {
+	data, err := read(main)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", main, err)
+	}
+	c := collector{read: read, files: []message.File{{Name: main, Data: data}}, total: len(data), code: []int{0}, asked: []int{0}}
+	for len(c.code) > 0 {
+		i := c.code[0]
+		c.code = c.code[1:]
+		if c.total > bytesMax {
+			return nil, tooLarge(c.total)
+		}
+		src := &sources{lines: map[string][]string{}}
+		parsed, err := src.parse(c.files[i].Name, c.files[i].Data)
+		if err != nil {
+			continue
+		}
+		for _, r := range references(parsed) {
+			if err := c.add(r); err != nil {
+				start, end := r.at.Span()
+				return nil, src.error(c.files[i].Name, int(start.Line), int(start.Col), src.width(start, end), err.message, err.remedy)
+			}
+		}
+	}
+	if c.total > bytesMax {
+		return nil, tooLarge(c.total)
+	}
+	return c.files, nil
+}
+
+type collector struct {
+	read  func(name string) ([]byte, error)
+	files []message.File
+	total int
+	code  []int // files that may name others, and are not read yet
+	asked []int // those, and those that are
+}
+
+func (c *collector) add(r reference) *fault {
+	at := slices.IndexFunc(c.files, func(f message.File) bool { return f.Name == r.name })
+	if at < 0 {
+		what := "load"
+		if r.optional {
+			what = "file"
+			if insideFolder(what, r.name) != nil {
+				return nil
+			}
+		} else if err := checkFileName(r.name); err != nil {
+			return err
+		}
+		if len(c.files) == filesMax {
+			return faultf("more than %d files", filesMax).do("put some of them together")
+		}
+		data, err := c.read(r.name)
+		if r.optional && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return faultf("%s: %v", what, err)
+		}
+		at = len(c.files)
+		c.total += len(data)
+		c.files = append(c.files, message.File{Name: r.name, Data: data})
+	}
+	if !r.optional && !slices.Contains(c.asked, at) {
+		c.asked, c.code = append(c.asked, at), append(c.code, at)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/signing"
+)
+
+// keyValue is what jwt.key returns: a key that has been read.
+type keyValue struct {
+	opaque
+	key *signing.Key
+}
+
+// signMax bounds what is signed as a token's claims, or as a key.
+const signMax = 64 << 10
+
+// jwtNamespace is the module jwt.
+func jwtNamespace() *namespace {
+	return newNamespace("jwt", starlark.StringDict{
+		"key": function("jwt.key", "key", []string{"text"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+			k, err := readKey(thread, "jwt.key", "text", in[0])
+			if err != nil {
+				return nil, err
+			}
+			return &keyValue{opaque{"key"}, k}, nil
+		}),
+		"sign": function("jwt.sign", "sign", []string{"claims", "key", "algorithm", "headers"}, 2, 2, jwtSign),
+	})
+}
+
+// readKey reads a key, which takes longer than to sign with it.
+func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*signing.Key, error) {
+	if k, ok := v.(*keyValue); ok {
+		return k.key, nil
+	}
+	text, err := content(fn, argument, v, signMax)
+	if err != nil {
+		return nil, err
+	}
+	if err := worked(thread, fn, len(text), len(text)); err != nil {
+		return nil, err
+	}
+	k, err := signing.ParseKey([]byte(text))
+	if err != nil {
+		return nil, faultf("%s: %v", fn, err).in(argument)
+	}
+	thread.Steps += 2 * k.Work()
+	return k, nil
+}
+
+func jwtSign(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+	claims, ok := in[0].(*starlark.Dict)
+	if !ok {
+		return nil, wrongType("jwt.sign", "claims", "a dict such as {\"sub\": \"ann\"}", in[0])
+	}
+	algorithm, err := oneOf("jwt.sign", "algorithm", in[2], signing.Algorithms())
+	if err != nil {
+		return nil, err
+	}
+	key, err := readKey(thread, "jwt.sign", "key", in[1])
+	if err != nil {
+		return nil, err
+	}
+	header := starlark.NewDict(4)
+	_ = header.SetKey(starlark.String("alg"), starlark.String(algorithm)) // texts can be keys
+	_ = header.SetKey(starlark.String("typ"), starlark.String("JWT"))
+	if in[3] != nil {
+		more, ok := in[3].(*starlark.Dict)
+		if !ok {
+			return nil, wrongType("jwt.sign", "headers", "a dict such as {\"kid\": \"1\"}", in[3])
+		}
+		for _, kv := range more.Items() {
+			if err := header.SetKey(kv[0], kv[1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var parts [2][]byte
+	for i, d := range []*starlark.Dict{header, claims} {
+		if parts[i], err = encodeJSON(thread, d); err != nil {
+			return nil, err
+		}
+		if len(parts[i]) > signMax {
+			return nil, faultf("jwt.sign: the token has %s, the limit is %s", size(uint64(len(parts[i]))), size(signMax))
+		}
+	}
+	thread.Steps += key.Work()
+	token, err := signing.JWT(algorithm, key, parts[0], parts[1])
+	if err != nil {
+		return nil, faultf("jwt.sign: %v", err).in("key")
+	}
+	return starlark.String(token), meterOf(thread).text(thread, "jwt.sign", len(token))
+}
+
+const (
+	awsMethod = iota
+	awsURL
+	awsRegion
+	awsService
+	awsAccess
+	awsSecret
+	awsToken
+	awsHeaders
+	awsBody
+	awsUnsigned
+	awsTime
+)
+
+// awsSign is aws.sign: it returns the headers given and those that the signature adds.
+func awsSign() *guard {
+	names := []string{"method", "url", "region", "service", "access_key", "secret_key", "session_token", "headers", "body", "unsigned_body", "time"}
+	return function("aws.sign", "sign", names, 2, 6, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+		a := signing.AWS{}
+		for i, to := range []*string{&a.Method, &a.URL, &a.Region, &a.Service, &a.AccessKey, &a.Secret, &a.SessionToken} {
+			if in[i] == nil {
+				continue
+			}
+			s, err := content("aws.sign", names[i], in[i], signMax)
+			if err != nil {
+				return nil, err
+			}
+			*to = s
+		}
+		var err error
+		given, err := pairs("aws.sign", "headers", in[awsHeaders])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range given {
+			a.Headers = append(a.Headers, signing.Pair(p))
+		}
+		if in[awsBody] != nil {
+			body, err := content("aws.sign", "body", in[awsBody], meterOf(thread).limits.ValueBytes)
+			if err != nil {
+				return nil, err
+			}
+			a.Body = []byte(body)
+		}
+		if a.Unsigned, err = flag("aws.sign", "unsigned_body", in[awsUnsigned], false); err != nil {
+			return nil, err
+		}
+		if a.Time, err = signedAt(thread, in[awsTime]); err != nil {
+			return nil, err
+		}
+		if err := worked(thread, "aws.sign", len(a.Body)+8*len(a.URL), 2048); err != nil {
+			return nil, err
+		}
+		added, err := a.Sign()
+		if err != nil {
+			return nil, faultf("aws.sign: %v", err)
+		}
+		out := starlark.NewDict(len(a.Headers) + len(added))
+		for _, p := range slices.Concat(a.Headers, added) {
+			_ = out.SetKey(starlark.String(p.Name), starlark.String(p.Value)) // texts can be keys
+		}
+		return out, nil
+	})
+}
+
+// signedAt is the time that is signed: the engine's, unless one is given.
+func signedAt(thread *starlark.Thread, v starlark.Value) (time.Time, error) {
+	if at, ok := v.(instant); ok {
+		return at.utc(), nil
+	}
+	if v != nil {
+		return time.Time{}, wrongType("aws.sign", "time", "what time.now() returns", v)
+	}
+	u := vuOf(thread)
+	if u == nil {
+		return time.Time{}, faultf("aws.sign signs the time, and there is no clock while a file is loaded").do("call it in a step's function, or give time = time.parse(\"...\")")
+	}
+	return u.client.Now().UTC(), nil
+}
