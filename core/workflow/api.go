@@ -25,6 +25,10 @@ type Request struct {
 	ContentType              string // of Body; empty: none to be sent. A header of that name wins
 	Timeout                  time.Duration
 	Redirects                int // how many to follow at most
+
+	Holes    []Hole // words in the texts above that values take the place of; nil: none
+	Escape   Escape // of values in Body
+	Boundary string // of a multipart Body: no value may hold it
 }
 
 // Response is what came back. Kind and Error are empty when it came whole.
@@ -57,6 +61,9 @@ type Options struct {
 type Step struct {
 	Plan    *message.StepPlan
 	Request *Request // of a StepRequest, else nil
+	Needs   []int    // indices into Workflow.Vars of what fills the Request, ascending
+	Extract []Extract
+	Expect  []Expect
 
 	call *call // of every other kind
 	when *call // nil: always
@@ -70,6 +77,10 @@ type Workflow struct {
 	Plan  *message.WorkflowPlan
 	Steps []Step // in the plan's order
 	HTTP  Options
+	// Vars names the values that requests are filled with: the first Columns are those of
+	// the feed's row, the others are extracted by steps.
+	Vars    []string
+	Columns int
 
 	limits Limits
 	send   *namespace // vu.http

@@ -231,7 +231,20 @@ func (d *declaration) build(w *Workflow) error {
 	if err := d.checkWeights(all); err != nil {
 		return err
 	}
+	if err := d.declareVars(w, order); err != nil {
+		return err
+	}
+	for at, from := range order {
+		if err := d.fill(w, at, d.steps[from]); err != nil {
+			return err
+		}
+	}
 	w.hooks = d.hooks
+	return d.conditions()
+}
+
+// conditions reads thresholds and abort_when, which name steps.
+func (d *declaration) conditions() error {
 	for i, expr := range d.thresholds {
 		t, f := parseThreshold(expr, d.plan.Steps)
 		if f != nil {

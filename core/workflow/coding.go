@@ -149,7 +149,7 @@ func urlEncode(thread *starlark.Thread, in []starlark.Value) (starlark.Value, er
 		} else if err := worked(thread, "url.encode", n, 3*n); err != nil {
 			return nil, err
 		}
-		b, err := encodeForm("url.encode", in[0])
+		b, err := encodeForm("url.encode", nil, in[0])
 		return starlark.String(b), err
 	}
 	text, err := content("url.encode", "value", in[0], urlMax)

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,8 @@ type loader struct {
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
+	word        uint64 // digest of the program, from when it is first needed
+	words       int    // that were made for holes
 }
 
 // declaration is a call of workflow().
@@ -41,6 +44,7 @@ type declaration struct {
 	depends    []string
 	startAfter []string
 	http       Options
+	columns    []string // of the feed's row: the first of the workflow's values
 	hooks      [hooks]*starlark.Function
 }
 
@@ -50,6 +54,9 @@ type stepValue struct {
 	kind    message.StepKind
 	name    string // empty: a lambda that gets one from its workflow
 	request *Request
+	asked
+	extract []named
+	expect  []Expect
 	fn      *starlark.Function
 	after   []string
 	unit    string
@@ -61,13 +68,19 @@ type stepValue struct {
 
 // declared lists the names that the language adds to Starlark's own.
 func declared() []string {
-	return append([]string{"action", "between", "check", "fail", "http", "json", "metric", "param", "stage", "step", "tls", "workflow"}, modules()...)
+	return slices.Sorted(maps.Keys(vocabulary()))
 }
 
 // universe is what a file sees besides Starlark's own names. It is made once a
 // load and shared, frozen, by all virtual users.
 func universe() starlark.StringDict {
 	all := guards()
+	maps.Copy(all, vocabulary())
+	return all
+}
+
+func vocabulary() starlark.StringDict {
+	all := starlark.StringDict{}
 	all["param"] = declaring("param", (*loader).param)
 	all["workflow"] = declaring("workflow", (*loader).workflow)
 	all["step"] = declaring("step", (*loader).step)
@@ -78,6 +91,14 @@ func universe() starlark.StringDict {
 	all["stage"] = &guard{"stage", newStage}
 	all["between"] = &guard{"between", newBetween}
 	all["tls"] = &guard{"tls", newTLS}
+	all["json_path"] = extractor("json_path", "path", extractJSON)
+	all["header"] = extractor("header", "name", extractHeader)
+	all["cookie"] = extractor("cookie", "name", extractCookie)
+	all["form_value"] = extractor("form_value", "name", extractForm)
+	//lint:orderfree a dict has no order either
+	for name, read := range expectations() {
+		all[name] = expectation(name, read)
+	}
 	all["json"] = jsonNamespace()
 	members := requester("http", requestArguments(), describeRequest)
 	members["client"] = &guard{"client", newClient}
@@ -102,12 +123,16 @@ func declaring(name string, call declarer) starlark.Value {
 }
 
 // describeRequest makes the value of http.get and its like.
-func describeRequest(thread *starlark.Thread, r *Request) (starlark.Value, error) {
+func describeRequest(thread *starlark.Thread, r *Request, b *blanks) (starlark.Value, error) {
 	if meterOf(thread).loader != nil {
-		if err := parseURL("http."+strings.ToLower(r.Method), r.URL); err != nil {
+		fn := "http." + strings.ToLower(r.Method)
+		if err := parseURL(fn, r.URL); err != nil {
+			return nil, b.explain(err)
+		}
+		if err := b.checkAuthority(fn, r.URL); err != nil {
 			return nil, err
 		}
-		return &requestValue{opaque{"request"}, r}, nil
+		return &requestValue{opaque{"request"}, r, asked{thread.CallFrame(1).Pos, b.list}}, nil
 	}
 	name := strings.ToLower(r.Method)
 	return nil, faultf("http.%s only describes a request", name).do("in a step's function, vu.http.%s sends one", name)
@@ -195,7 +220,7 @@ func newPart(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (
 	part := &partValue{opaque: opaque{"part"}, filename: "file", kind: "application/octet-stream"}
 	switch data := in[0].(type) {
 	case starlark.String:
-		part.data = []byte(data)
+		part.data, part.text = []byte(data), true
 	case starlark.Bytes:
 		part.data = []byte(data)
 	default:

@@ -22,13 +22,22 @@
 //	W5 Steps of a Plan stand in an order in which each comes after all that it
 //	   depends on; After, Depends and StartAfter point
 //	   backwards.
+//	W6 A request that values fill is cut at load: ${name} becomes a word of letters
+//	   and digits that stands nowhere else, and whose name is the workflow's or is
+//	   extracted by a step before. Nothing that the words become part of, URL,
+//	   JSON or form, is parsed again: runtime/protocol/http1 escapes a value by
+//	   the place where its word stands.
+//	W7 Extract and Expect are pure functions of a View: no interpreter, no
+//	   allocation where the value lies in the response, time linear in its length
+//	   (times the steps of a JSON path), whatever its bytes are.
 //
 // What is not metered: hashing and comparing tuples that contain themselves
 // many times over, and what vu.vars keeps from pass to pass. For these the
 // executor's memory limit and the step's timeout are the last word.
 //
 // Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,
-// client.go, override.go, manner.go, hook.go, build.go, threshold.go; then vu.go, http.go, value.go; then rewrite.go, meter.go, guard.go, method.go; last
+// client.go, override.go, manner.go, hook.go, build.go, threshold.go; then vu.go, http.go, value.go; then values in requests: hole.go, view.go,
+// extract.go, jsonpath.go, formvalue.go, expect.go; then rewrite.go, meter.go, guard.go, method.go; last
 // source.go and errors.go. What is built in: module.go, then coding.go, digest.go, clock.go, sign.go, pattern.go, page.go, datafile.go, over
 // signing and markup.
 package workflow

@@ -59,6 +59,7 @@ type fault struct {
 	keyword         bool            // the argument's name is wrong, not its value
 	element         int             // of the argument's list, from 1; zero: all of it
 	site            syntax.Position // of the call, if it is not the one that runs
+	text            string          // within the argument; empty: all of it
 }
 
 func (f *fault) Error() string {
@@ -73,6 +74,7 @@ func faultf(format string, args ...any) *fault { return &fault{message: fmt.Spri
 func (f *fault) in(argument string) *fault         { f.argument = argument; return f }
 func (f *fault) at(element int) *fault             { f.element = element + 1; return f }
 func (f *fault) of(site syntax.Position) *fault    { f.site = site; return f }
+func (f *fault) find(text string) *fault           { f.text = text; return f }
 func (f *fault) do(format string, a ...any) *fault { f.remedy = fmt.Sprintf(format, a...); return f }
 
 // meant adds the nearest of the known names, or all of them if none is near.

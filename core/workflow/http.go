@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/hex"
 	"net/url"
 	"strings"
@@ -40,6 +41,7 @@ func httpMethods() []Pair {
 type requestValue struct {
 	opaque
 	request *Request
+	asked
 }
 
 type authValue struct {
@@ -50,6 +52,7 @@ type authValue struct {
 type partValue struct {
 	opaque
 	data           []byte
+	text           bool // data was one: values go into it
 	filename, kind string
 }
 
@@ -65,16 +68,16 @@ type clientValue struct {
 
 // requester makes the functions get, post, ..., request. use gets each request
 // that they describe.
-func requester(under string, names []string, use func(*starlark.Thread, *Request) (starlark.Value, error)) starlark.StringDict {
+func requester(under string, names []string, use func(*starlark.Thread, *Request, *blanks) (starlark.Value, error)) starlark.StringDict {
 	all := starlark.StringDict{}
 	for _, m := range httpMethods() {
 		fn := under + "." + m.Name
 		all[m.Name] = &guard{m.Name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			r, err := newRequest(thread, fn, names, m.Value, args, kwargs)
+			r, b, err := newRequest(thread, fn, names, m.Value, args, kwargs)
 			if err != nil {
 				return nil, err
 			}
-			return use(thread, r)
+			return use(thread, r, b)
 		}}
 	}
 	fn := under + ".request"
@@ -86,39 +89,44 @@ func requester(under string, names []string, use func(*starlark.Thread, *Request
 		if !ok || !isToken(string(method)) || len(method) > 32 {
 			return nil, faultf("%s: the first argument must be a method such as \"GET\"", fn).in("#1")
 		}
-		r, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
+		r, b, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
 		if err != nil {
 			return nil, err
 		}
-		return use(thread, r)
+		return use(thread, r, b)
 	}}
 	return all
 }
 
-func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (*Request, error) {
+func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (r *Request, b *blanks, err error) {
 	var in [argCount]starlark.Value
 	if err := bind(fn, names, 1, args, kwargs, in[:]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	r := &Request{Method: method}
+	r = &Request{Method: method}
+	if l := meterOf(thread).loader; l != nil {
+		b = &blanks{loader: l}
+	}
 	target, ok := in[argURL].(starlark.String)
 	if !ok {
 		if in[argURL] == nil {
-			return nil, faultf("%s: the URL is missing", fn).do("write %s(\"http://host/path\")", fn)
+			return nil, nil, faultf("%s: the URL is missing", fn).do("write %s(\"http://host/path\")", fn)
 		}
-		return nil, wrongType(fn, "url", "a text", in[argURL])
+		return nil, nil, wrongType(fn, "url", "a text", in[argURL])
 	}
-	r.URL = string(target)
+	if r.URL, err = b.put(fn, "url", string(target)); err != nil {
+		return nil, nil, err
+	}
 	if err := checkURL(fn, r.URL); err != nil {
-		return nil, err
+		return nil, nil, b.explain(err)
 	}
-	if err := r.fields(fn, &in); err != nil {
-		return nil, err
+	if err := r.fields(fn, b, &in); err != nil {
+		return nil, nil, b.explain(err)
 	}
-	if err := r.body(thread, fn, &in); err != nil {
-		return nil, err
+	if err := r.body(thread, fn, b, &in); err != nil {
+		return nil, nil, b.explain(err)
 	}
-	return r, nil
+	return r, b, meterOf(thread).charge(thread, 128*b.count())
 }
 
 // checkURL finds what is wrong before any connection; how the engine takes the
@@ -160,11 +168,17 @@ func parseURL(fn, target string) error {
 	return nil
 }
 
-func (r *Request) fields(fn string, in *[argCount]starlark.Value) (err error) {
+func (r *Request) fields(fn string, b *blanks, in *[argCount]starlark.Value) (err error) {
 	if r.Headers, err = pairs(fn, "headers", in[argHeaders]); err != nil {
 		return err
 	}
+	if err = b.putAll(fn, "headers", r.Headers, false); err != nil {
+		return err
+	}
 	for _, h := range r.Headers {
+		if err := b.none(fn, "headers", "a header's name", h.Name); err != nil {
+			return err
+		}
 		if !isToken(h.Name) {
 			return faultf("%s: %q is not a header's name", fn, clip(h.Name, 40)).in("headers")
 		}
@@ -175,7 +189,13 @@ func (r *Request) fields(fn string, in *[argCount]starlark.Value) (err error) {
 	if r.Params, err = pairs(fn, "params", in[argParams]); err != nil {
 		return err
 	}
+	if err = b.putAll(fn, "params", r.Params, true); err != nil {
+		return err
+	}
 	if r.Cookies, err = pairs(fn, "cookies", in[argCookies]); err != nil {
+		return err
+	}
+	if err = b.putAll(fn, "cookies", r.Cookies, false); err != nil {
 		return err
 	}
 	for _, c := range r.Cookies {
@@ -188,7 +208,11 @@ func (r *Request) fields(fn string, in *[argCount]starlark.Value) (err error) {
 		if !ok {
 			return wrongType(fn, "auth", "http.basic(user, password) or http.bearer(token)", in[argAuth])
 		}
-		r.Auth = &auth.auth
+		if r.Auth = &auth.auth; b != nil {
+			if r.Auth, err = b.auth(fn, auth.auth); err != nil {
+				return err
+			}
+		}
 	}
 	if in[argTimeout] != nil {
 		if r.Timeout, err = duration(fn, "timeout", in[argTimeout]); err != nil {
@@ -261,7 +285,7 @@ func isToken(s string) bool {
 }
 
 // body encodes the one of body, json, form and multipart that is given.
-func (r *Request) body(thread *starlark.Thread, fn string, in *[argCount]starlark.Value) (err error) {
+func (r *Request) body(thread *starlark.Thread, fn string, b *blanks, in *[argCount]starlark.Value) (err error) {
 	given := -1
 	for i := argBody; i <= argMultipart; i++ {
 		if in[i] == nil {
@@ -277,7 +301,11 @@ func (r *Request) body(thread *starlark.Thread, fn string, in *[argCount]starlar
 	case argBody:
 		switch v := in[argBody].(type) {
 		case starlark.String:
-			r.Body, r.ContentType = []byte(v), "text/plain; charset=utf-8"
+			text, err := b.put(fn, "body", string(v))
+			if err != nil {
+				return err
+			}
+			r.Body, r.ContentType = []byte(text), "text/plain; charset=utf-8"
 		case starlark.Bytes:
 			r.Body, r.ContentType = []byte(v), "application/octet-stream"
 		default:
@@ -286,43 +314,60 @@ func (r *Request) body(thread *starlark.Thread, fn string, in *[argCount]starlar
 		}
 		return meterOf(thread).charge(thread, len(r.Body))
 	case argJSON:
-		r.Body, err = encodeJSON(thread, in[argJSON])
-		r.ContentType = "application/json"
-		if f, ok := err.(*fault); ok {
-			f.in("json")
-		}
-		return err
+		return r.json(thread, fn, b, in[argJSON])
 	case argForm:
-		r.Body, err = encodeForm(fn, in[argForm])
+		r.Body, err = encodeForm(fn, b, in[argForm])
 		r.ContentType = "application/x-www-form-urlencoded"
 		if err != nil {
 			return err
 		}
+		if b.count() > 0 {
+			r.Escape = EscapeForm
+		}
 		return meterOf(thread).charge(thread, len(r.Body))
 	case argMultipart:
-		return r.multipart(thread, fn, in[argMultipart])
+		return r.multipart(thread, fn, b, in[argMultipart])
 	}
 	return nil
 }
 
-func encodeForm(fn string, v starlark.Value) ([]byte, error) {
+// json encodes a body. A $ stands nowhere in JSON but within a text, so that its holes
+// are found when it is written.
+func (r *Request) json(thread *starlark.Thread, fn string, b *blanks, v starlark.Value) (err error) {
+	r.Body, err = encodeJSON(thread, v)
+	r.ContentType = "application/json"
+	if f, ok := err.(*fault); ok {
+		f.in("json")
+	}
+	if err != nil || b == nil || !bytes.Contains(r.Body, []byte("${")) {
+		return err
+	}
+	text, err := b.put(fn, "json", string(r.Body))
+	r.Body, r.Escape = []byte(text), EscapeJSON
+	return err
+}
+
+func encodeForm(fn string, b *blanks, v starlark.Value) ([]byte, error) {
 	fields, err := pairs(fn, "form", v)
 	if err != nil {
 		return nil, err
 	}
-	var b []byte
+	if err := b.putAll(fn, "form", fields, true); err != nil {
+		return nil, err
+	}
+	var out []byte
 	for i, p := range fields {
 		if i > 0 {
-			b = append(b, '&')
+			out = append(out, '&')
 		}
-		b = append(append(append(b, url.QueryEscape(p.Name)...), '='), url.QueryEscape(p.Value)...)
+		out = append(append(append(out, url.QueryEscape(p.Name)...), '='), url.QueryEscape(p.Value)...)
 	}
-	return b, nil
+	return out, nil
 }
 
 // multipart encodes fields and files. The boundary is a digest of the parts, so
 // that the same call gives the same bytes.
-func (r *Request) multipart(thread *starlark.Thread, fn string, v starlark.Value) error {
+func (r *Request) multipart(thread *starlark.Thread, fn string, b *blanks, v starlark.Value) error {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
 		return wrongType(fn, "multipart", "a dict such as {\"field\": \"value\"}", v)
@@ -336,14 +381,30 @@ func (r *Request) multipart(thread *starlark.Thread, fn string, v starlark.Value
 		if !ok {
 			return faultf("%s: multipart has the name %s, which is not a text", fn, describe(name)).in("multipart")
 		}
+		if err := b.none(fn, "multipart", "the name of a part", string(key)); err != nil {
+			return err
+		}
 		head, body := "Content-Disposition: form-data; name=\""+escape.Replace(string(key))+"\"", []byte(nil)
 		switch value := value.(type) {
 		case starlark.String:
-			body = []byte(value)
+			text, err := b.put(fn, "multipart", string(value))
+			if err != nil {
+				return err
+			}
+			body = []byte(text)
 		case starlark.Bytes:
 			body = []byte(value)
 		case *partValue:
-			body = value.data
+			if err := b.none(fn, "multipart", "the name or the type of a file", value.filename+value.kind); err != nil {
+				return err
+			}
+			if body = value.data; value.text {
+				text, err := b.put(fn, "multipart", string(body))
+				if err != nil {
+					return err
+				}
+				body = []byte(text)
+			}
 			head += "; filename=\"" + escape.Replace(value.filename) + "\"\r\nContent-Type: " + value.kind
 		default:
 			f := faultf("%s: multipart: the value of %q must be a text, bytes or http.part(...), not %s", fn, clip(string(key), 40), describe(value))
@@ -368,5 +429,8 @@ func (r *Request) multipart(thread *starlark.Thread, fn string, v starlark.Value
 	}
 	r.Body = append(r.Body, "--"+boundary+"--\r\n"...)
 	r.ContentType = "multipart/form-data; boundary=" + boundary
+	if b.count() > 0 {
+		r.Boundary = boundary
+	}
 	return nil
 }

@@ -6,13 +6,8 @@ import (
 	"go.starlark.net/starlarkstruct"
 )
 
-// modules lists what is built in because users of a hermetic language cannot
-// add it, by name.
-func modules() []string {
-	return []string{"aws", "base64", "file", "hex", "hmac", "html", "jwt", "math", "md5", "regex", "sha1", "sha256", "sha512", "struct", "time", "url", "uuid", "xml"}
-}
-
-// addModules adds them to what a file sees.
+// addModules adds what is built in because users of a hermetic language cannot
+// add it to what a file sees.
 func addModules(all starlark.StringDict) {
 	all["aws"] = newNamespace("aws", starlark.StringDict{"sign": awsSign()})
 	all["base64"] = base64Namespace()
@@ -25,7 +20,7 @@ func addModules(all starlark.StringDict) {
 	for _, name := range []string{"md5", "sha1", "sha256", "sha512"} {
 		all[name] = digestFunction(name)
 	}
-	all["regex"] = regexNamespace()
+	all["regex"] = callable{regexNamespace(), extractor("regex", "pattern", extractRegex)}
 	all["struct"] = &guard{"struct", newStruct}
 	all["time"] = timeNamespace()
 	all["url"] = urlNamespace()

@@ -163,8 +163,28 @@ func (s *sources) locate(main string, pos syntax.Position, f *fault, message, re
 			from, to = span(call.Fn)
 		}
 		start, width = from, s.width(from, to)
+		if at, ok := s.find(from, to, f.text); ok {
+			start, width = at, utf8.RuneCountInString(f.text)
+		}
 	}
 	return s.error(pos.Filename(), int(start.Line), int(start.Col), width, message, remedy)
+}
+
+// find looks for text between two places of a file.
+func (s *sources) find(from, to syntax.Position, text string) (syntax.Position, bool) {
+	lines := s.lines[from.Filename()]
+	for line := from.Line; text != "" && line <= to.Line && int(line) <= len(lines); line++ {
+		rest, skipped := []rune(lines[line-1]), 0
+		if line == from.Line {
+			skipped = min(int(from.Col)-1, len(rest))
+		}
+		before, _, ok := strings.Cut(string(rest[skipped:]), text)
+		if ok {
+			from.Line, from.Col = line, int32(skipped+utf8.RuneCountInString(before)+1)
+			return from, true
+		}
+	}
+	return from, false
 }
 
 func (s *sources) width(from, to syntax.Position) int {

@@ -32,8 +32,8 @@ func nameAndFunction(fn string, v [2]starlark.Value, want string) (name string, 
 }
 
 func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [6]starlark.Value
-	if err := bind("step", []string{"name", "run", "after", "weight", "when", "tags"}, 2, args, kwargs, in[:]); err != nil {
+	var in [8]starlark.Value
+	if err := bind("step", []string{"name", "run", "after", "weight", "when", "tags", "extract", "expect"}, 2, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, what, err := nameAndFunction("step", [2]starlark.Value{in[0], in[1]}, "a request or a function")
@@ -43,7 +43,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	s := &stepValue{opaque: opaque{"step"}, name: name, site: site}
 	switch what := what.(type) {
 	case *requestValue:
-		s.kind, s.request = message.StepRequest, what.request
+		s.kind, s.request, s.asked = message.StepRequest, what.request, what.asked
 	case *starlark.Function:
 		s.kind, s.fn = message.StepFunction, what
 	case nil:
@@ -57,7 +57,16 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if s.after, err = names("step", "after", "names", in[2]); err != nil {
 		return nil, err
 	}
-	return s, s.options(in[3], in[4], in[5])
+	if err := s.options(in[3], in[4], in[5]); err != nil {
+		return nil, err
+	}
+	if err := s.readExtract(in[6]); err != nil {
+		return nil, err
+	}
+	if err := s.readExpect(in[7]); err != nil {
+		return nil, err
+	}
+	return s, s.requestOnly()
 }
 
 // weightMax bounds the weight of a step.

@@ -43,6 +43,19 @@ func (n *namespace) Attr(name string) (starlark.Value, error) {
 	return nil, missing(n.kind, name, n.AttrNames())
 }
 
+// callable is a namespace that is a function too.
+type callable struct {
+	*namespace
+	call *guard
+}
+
+var _ starlark.Callable = callable{}
+
+func (c callable) Name() string { return c.call.name }
+func (c callable) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return c.call.call(thread, args, kwargs)
+}
+
 // missing says that there is no such name below what.
 func missing(what, name string, known []string) error {
 	if nearest(name, known) != "" {

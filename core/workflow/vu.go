@@ -24,6 +24,7 @@ type VU struct {
 	// All of these are made by the first Call that needs them.
 	results []*response // of this pass, by step
 	vars    *starlark.Dict
+	valued  bool // vars has values of this pass
 	shared  Shared
 	random  *node.Rand
 	self    *vuValue
@@ -43,10 +44,31 @@ func (w *Workflow) NewVU(id, seed uint64, c Client) *VU {
 	return &VU{w: w, id: id, seed: seed, client: c}
 }
 
-// Begin starts a new pass: the results of the one before are forgotten.
+// Begin starts a new pass: the results of the one before are forgotten, and the values.
 func (v *VU) Begin() {
 	v.iteration++
 	clear(v.results)
+	if v.valued {
+		v.valued = false
+		for _, name := range v.w.Vars {
+			_, _, _ = v.vars.Delete(starlark.String(name)) // a text has a hash, and nobody walks over vars now
+		}
+	}
+}
+
+// SetVar tells a value of this pass, an index into Workflow.Vars: functions find it in
+// vu.vars.
+func (v *VU) SetVar(i int, value []byte) {
+	v.valued = true
+	// It fails only while a function that is blocked walks over vars: it sees them unchanged.
+	_ = v.variables().SetKey(starlark.String(v.w.Vars[i]), starlark.String(value))
+}
+
+func (v *VU) variables() *starlark.Dict {
+	if v.vars == nil {
+		v.vars = new(starlark.Dict)
+	}
+	return v.vars
 }
 
 // SetResponse tells the result of a request step, so that functions after it
@@ -269,10 +291,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 	case "iteration":
 		return starlark.MakeUint64(u.v.iteration), nil
 	case "vars":
-		if u.v.vars == nil {
-			u.v.vars = new(starlark.Dict)
-		}
-		return u.v.vars, nil
+		return u.v.variables(), nil
 	case "shared":
 		if u.v.shared.value == nil {
 			return starlark.None, nil
@@ -287,7 +306,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 // sendNamespace is vu.http; behind marked names it keeps what else all virtual
 // users share.
 func sendNamespace() *namespace {
-	members := requester("vu.http", requestArguments(), func(thread *starlark.Thread, r *Request) (starlark.Value, error) {
+	members := requester("vu.http", requestArguments(), func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
 		got := vuOf(thread).client.Do(r)
 		return newResponse(got), nil
 	})

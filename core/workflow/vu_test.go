@@ -35,8 +35,14 @@ func (f *fake) Now() time.Time {
 }
 func (f *fake) Stopped() bool { f.asked++; return f.stopped }
 
+// failer is a test, also one of rapid's.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
 // load reads one workflow from text.
-func load(t testing.TB, text string) *workflow.Workflow {
+func load(t failer, text string) *workflow.Workflow {
 	t.Helper()
 	p, err := workflow.Load(program("test.star", text))
 	if err != nil {

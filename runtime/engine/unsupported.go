@@ -21,5 +21,11 @@ func unsupported(w *workflow.Workflow) error {
 	add(p.Connections != 0, "connections")
 	add(w.HTTP.Version == workflow.Version2 || w.HTTP.Version == workflow.VersionAuto, "http.client(version = \""+w.HTTP.Version+"\")")
 	add(len(p.AbortWhen) != 0, "abort_when")
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		add(len(s.Needs) != 0, "values in requests")
+		add(len(s.Extract) != 0, "extract")
+		add(len(s.Expect) != 0, "expect")
+	}
 	return errors.Join(faults...)
 }

@@ -15,6 +15,8 @@
 //	H4 A connection is reusable only if the response said so, its length was
 //	   told in one way, and no byte came after it.
 //	H5 Every error has a Kind of a closed set; the engine groups by it.
+//	H6 Whatever the values are that fill a request, it stays one request, and each is
+//	   read back from its own place: escaped, or refused where nothing can be escaped.
 //
 // Example:
 //
@@ -23,5 +25,5 @@
 //	p.Reset(call.Method)
 //	n, done, err := p.Feed(received)
 //
-// Read kind.go, request.go, request_fields.go, parser.go, field.go, chunks.go, collector.go.
+// Read kind.go, request.go, request_fields.go, template.go, escape.go, parser.go, field.go, chunks.go, collector.go.
 package http1

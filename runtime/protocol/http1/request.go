@@ -29,6 +29,10 @@ type Request struct {
 	Bearer      string
 	Body        []byte
 	ContentType string // sent with a body unless Headers has Content-Type
+
+	Holes    []Hole // words in the texts above; nil: the request is always the same
+	Escape   Escape // of values in the body
+	Boundary string // of a multipart body: no value may hold it
 }
 
 // Call is a compiled request: everything the loop needs to send it.
@@ -41,6 +45,8 @@ type Call struct {
 	Path    string // path and query, as written in the request line
 	HeadLen int    // Bytes[:HeadLen] is the head
 	Close   bool   // the request asks the server to close the connection
+
+	Template *Template // of a request with holes, whose Bytes hold words; see Fill
 }
 
 // Address is host:port, as dialled.
@@ -87,11 +93,22 @@ func (r Request) Compile() (Call, error) {
 	}
 	b = append(b, "\r\n"...)
 	if len(b) > MaxHeadBytes {
-		return Call{}, &InputError{"request head", strconv.Itoa(len(b)) + " bytes", "keep URL and headers below 64 KiB"}
+		return Call{}, headTooLarge(len(b))
 	}
 	call.HeadLen = len(b)
 	call.Bytes = append(b, r.Body...)
-	return call, nil
+	if len(r.Holes) > 0 {
+		err = r.template(&call, fields)
+	}
+	return call, err
+}
+
+func headTooLarge(n int) error {
+	return &InputError{"request head", strconv.Itoa(n) + " bytes", "keep URL and headers below 64 KiB"}
+}
+
+func bodyTooLarge(n int) error {
+	return &InputError{"body", strconv.Itoa(n) + " bytes", "keep it within 64 MiB"}
 }
 
 func (r Request) method() (string, error) {
@@ -167,7 +184,7 @@ func (r Request) path(u *url.URL) (string, error) {
 	if path == "" {
 		path = "/"
 	}
-	query := escapeQuery(u.RawQuery)
+	query := encodeQuery(u.RawQuery)
 	for _, pair := range r.Params {
 		if pair.Name == "" {
 			return "", &InputError{"params", "=" + pair.Value, "give every parameter a name"}
@@ -183,15 +200,14 @@ func (r Request) path(u *url.URL) (string, error) {
 	return path, nil
 }
 
-// escapeQuery encodes what would break the request line and leaves the rest as written.
-func escapeQuery(raw string) string {
-	const hex = "0123456789ABCDEF"
+// encodeQuery encodes what would break the request line and leaves the rest as written.
+func encodeQuery(raw string) string {
 	var b strings.Builder
 	for i := range len(raw) {
 		if c := raw[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
 			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
+			b.WriteByte(hexUpper[c>>4])
+			b.WriteByte(hexUpper[c&15])
 		} else {
 			b.WriteByte(c)
 		}

@@ -63,7 +63,7 @@ func hostField(u *url.URL, call *Call) string {
 
 func (r Request) bodyFields(fields []Pair, own map[string]bool, method string) ([]Pair, error) {
 	if len(r.Body) > MaxRequestBody {
-		return nil, &InputError{"body", strconv.Itoa(len(r.Body)) + " bytes", "keep it within 64 MiB"}
+		return nil, bodyTooLarge(len(r.Body))
 	}
 	if len(r.Body) > 0 && r.ContentType != "" && !own["content-type"] {
 		if !isValue(r.ContentType) {

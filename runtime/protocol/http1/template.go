@@ -1,0 +1,319 @@
+package http1
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Hole is a word that stands in the texts of a request for a value. It is made of letters
+// and digits, so that every escaping leaves it as it is, and stands nowhere else. All words
+// of a request have the same length.
+type Hole struct {
+	Word string
+	Var  int    // index into the values that Fill gets
+	Name string // of the value, for people
+}
+
+// Escape says how a value goes into a body; everywhere else its place says it.
+type Escape uint8
+
+// The ways. EscapeNone takes a value as it is.
+const (
+	EscapeNone Escape = iota
+	EscapeJSON        // within a string
+	EscapeForm
+	escapePath
+	escapeQuery
+	escapeField  // of a header: refuses control characters
+	escapeCookie // refuses also what ends a cookie
+	escapeHost   // refuses also what ends a host
+	escapeUser   // of basic auth: refuses also the colon
+)
+
+// Template is what Fill puts a request together from.
+type Template struct {
+	head, body []piece
+	method     string
+	boundary   []byte
+	parts      int  // how often the boundary stands in the body
+	sized      bool // the head ends with the body's length
+}
+
+// piece is literal bytes and the value behind them.
+type piece struct {
+	literal []byte
+	value   int // index; noValue: none
+	escape  Escape
+	name    string
+	place   string
+	open    bool // what follows, up to a piece that closes, is base64
+	close   bool
+}
+
+const noValue = -1
+
+// maxDigits is enough for MaxRequestBody.
+const maxDigits = 8
+
+// cutter collects pieces.
+type cutter struct {
+	holes  map[string]*Hole // by word
+	prefix string           // of all words
+	length int              // of each word
+	pieces []piece
+	last   []byte // literal bytes behind the last piece
+}
+
+func newCutter(holes []Hole) *cutter {
+	c := &cutter{holes: make(map[string]*Hole, len(holes)), prefix: holes[0].Word, length: len(holes[0].Word)}
+	for i := range holes {
+		word := holes[i].Word
+		c.holes[word] = &holes[i]
+		for !strings.HasPrefix(word, c.prefix) {
+			c.prefix = c.prefix[:len(c.prefix)-1]
+		}
+	}
+	return c
+}
+
+// next finds the first hole at or behind from.
+func (c *cutter) next(s string, from int) (int, *Hole) {
+	for from+c.length <= len(s) {
+		k := strings.Index(s[from:], c.prefix)
+		if k < 0 || from+k+c.length > len(s) {
+			break
+		}
+		if from += k; c.holes[s[from:from+c.length]] != nil {
+			return from, c.holes[s[from:from+c.length]]
+		}
+		from++
+	}
+	return len(s), nil
+}
+
+// text adds text in which holes are to be filled in that way.
+func (c *cutter) text(s string, escape Escape, place string) {
+	for {
+		at, hole := c.next(s, 0)
+		c.last = append(c.last, s[:at]...)
+		if hole == nil {
+			return
+		}
+		c.add(piece{value: hole.Var, escape: escape, name: hole.Name, place: place})
+		s = s[at+c.length:]
+	}
+}
+
+func (c *cutter) add(p piece) {
+	p.literal, c.last = c.last, nil
+	c.pieces = append(c.pieces, p)
+}
+
+func (c *cutter) end() []piece {
+	if len(c.last) > 0 {
+		c.add(piece{value: noValue})
+	}
+	return c.pieces
+}
+
+func (c *cutter) has(s string) bool {
+	_, hole := c.next(s, 0)
+	return hole != nil
+}
+
+// template cuts a compiled request at its holes.
+func (r Request) template(call *Call, fields []Pair) error {
+	t := &Template{method: call.Method, boundary: []byte(r.Boundary)}
+	head := newCutter(r.Holes)
+	if head.has(call.Host) {
+		return &InputError{"url", r.URL, "write out the host: values go into path and query only"}
+	}
+	path, query, _ := strings.Cut(call.Path, "?")
+	head.text(call.Method+" ", EscapeNone, "")
+	head.text(path, escapePath, "path")
+	if len(path) < len(call.Path) {
+		head.text("?"+query, escapeQuery, "query")
+	}
+	head.text(" HTTP/1.1\r\n", EscapeNone, "")
+	body := newCutter(r.Holes)
+	body.text(string(r.Body), r.Escape, "body")
+	for _, f := range fields {
+		if f.Name == "Content-Length" { // the last one
+			t.sized = true
+			head.text("Content-Length: ", EscapeNone, "")
+			break
+		}
+		if head.has(f.Name) {
+			return &InputError{"header name", f.Name, "write it out: values go into values only"}
+		}
+		head.text(f.Name+": ", EscapeNone, "")
+		if err := r.cutField(head, f); err != nil {
+			return err
+		}
+		head.text("\r\n", EscapeNone, "")
+	}
+	if !t.sized {
+		head.text("\r\n", EscapeNone, "")
+	}
+	t.head, t.body = head.end(), body.end()
+	if len(t.boundary) > 0 {
+		t.parts = bytes.Count(r.Body, t.boundary)
+	}
+	call.Template = t
+	return nil
+}
+
+// cutField adds a header's value. What basic auth hides in base64 is cut before it is hidden.
+func (r Request) cutField(c *cutter, f Pair) error {
+	name := strings.ToLower(f.Name)
+	switch name {
+	case "connection", "keep-alive", "te", "trailer", "upgrade":
+		if c.has(f.Value) {
+			return &InputError{"header " + f.Name, f.Value, "write it out: it rules the connection"}
+		}
+	case "authorization":
+		user, password := r.credentials()
+		if c.has(user) || c.has(password) {
+			c.text("Basic ", EscapeNone, "")
+			c.add(piece{value: noValue, open: true})
+			c.text(user, escapeUser, "user")
+			c.text(":", EscapeNone, "")
+			c.text(password, EscapeNone, "password")
+			c.add(piece{value: noValue, close: true})
+			return nil
+		}
+	}
+	escape := escapeField
+	switch name {
+	case "cookie":
+		escape = escapeCookie
+	case "host":
+		escape = escapeHost
+	}
+	c.text(f.Value, escape, "header "+f.Name)
+	return nil
+}
+
+// credentials are those of basic auth, from wherever they are given.
+func (r Request) credentials() (user, password string) {
+	if r.User != "" || r.Password != "" {
+		return r.User, r.Password
+	}
+	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
+		password, _ = u.User.Password()
+		return u.User.Username(), password
+	}
+	return "", ""
+}
+
+// Fill appends the request with the values in its holes to dst, ready to be written, and
+// tells how long its head is. It allocates nothing once dst is large enough. An error says
+// which value cannot stand in its place; then dst comes back as it was.
+func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err error) {
+	t, start := c.Template, len(dst)
+	b, err := fill(dst, t.head, values, MaxHeadBytes)
+	if err != nil {
+		return dst, 0, err
+	}
+	if !t.sized {
+		if len(b)-start > MaxHeadBytes {
+			return dst, 0, headTooLarge(len(b) - start)
+		}
+		return b, len(b) - start, nil
+	}
+	// The body's length stands before it: room is left for as many digits as it seems.
+	seems := 0
+	for i := range t.body {
+		p := &t.body[i]
+		if seems += len(p.literal); p.value != noValue {
+			seems += len(values[p.value])
+		}
+	}
+	digits, at := countDigits(seems), len(b)
+	b = append(b, "00000000\r\n\r\n"[maxDigits-digits:]...)
+	from := len(b)
+	if b, err = fill(b, t.body, values, MaxRequestBody); err != nil {
+		return dst, 0, err
+	}
+	if len(t.boundary) > 0 && bytes.Count(b[from:], t.boundary) != t.parts {
+		return dst, 0, &InputError{"body", "a value in it", "it must not hold the boundary of the parts"}
+	}
+	return finish(b, dst, start, at, digits, from)
+}
+
+// finish writes the length of a body that begins at from.
+func finish(b, dst []byte, start, at, digits, from int) ([]byte, int, error) {
+	n := len(b) - from
+	if n > MaxRequestBody {
+		return dst, 0, bodyTooLarge(n)
+	}
+	if more := countDigits(n) - digits; more > 0 {
+		b = append(b, "00000000"[:more]...)
+		copy(b[from+more-4:], b[from-4:from+n])
+		from, digits = from+more, digits+more
+	}
+	for i := at + digits - 1; i >= at; i-- {
+		b[i] = '0' + byte(n%10)
+		n /= 10
+	}
+	if from-start > MaxHeadBytes {
+		return dst, 0, headTooLarge(from - start)
+	}
+	return b, from - start, nil
+}
+
+func countDigits(n int) int {
+	digits := 1
+	for n >= 10 && digits < maxDigits {
+		n, digits = n/10, digits+1
+	}
+	return digits
+}
+
+// fill appends pieces, until they have more than most bytes.
+func fill(b []byte, pieces []piece, values [][]byte, most int) ([]byte, error) {
+	start, secret := len(b), 0
+	for i := range pieces {
+		p := &pieces[i]
+		b = append(b, p.literal...)
+		switch {
+		case p.open:
+			secret = len(b)
+		case p.close:
+			plain := len(b)
+			b = base64.StdEncoding.AppendEncode(b, b[secret:])
+			b = b[:secret+copy(b[secret:], b[plain:])]
+		case p.value != noValue:
+			v := values[p.value]
+			if refused := p.escape.refuses(v); refused != "" {
+				return b, p.refuse(v, refused)
+			}
+			b = p.escape.append(b, v)
+		}
+		if len(b)-start > most {
+			return b, nil // who asked looks at the length
+		}
+	}
+	return b, nil
+}
+
+// refuse does not show what may be a secret.
+func (p *piece) refuse(v []byte, why string) error {
+	shown := strconv.Itoa(len(v)) + " bytes"
+	if strings.HasPrefix(p.place, "path") {
+		shown = string(v)
+	}
+	return &InputError{"${" + p.name + "}", shown, "it cannot stand in the " + p.place + ": it has " + why}
+}
+
+// At is the call as Fill has rendered it, for who needs its parts: a neighbouring protocol.
+func (c *Call) At(filled []byte, head int) Call {
+	out := *c
+	out.Bytes, out.HeadLen, out.Template = filled, head, nil
+	line, _, _ := bytes.Cut(filled[:head], []byte("\r\n"))
+	out.Path = string(line[len(c.Method)+1 : len(line)-len(" HTTP/1.1")])
+	return out
+}
