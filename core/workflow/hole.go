@@ -15,6 +15,7 @@ import (
 // letters and digits, so that every escaping leaves it as it is; all have one length.
 type Hole struct {
 	Word string
+	Name string
 	Var  int // index into Workflow.Vars
 }
 
@@ -178,7 +179,7 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 			return d.unfilled(hole, at, known).find("${" + hole.name + "}").in(hole.argument).of(s.requestSite)
 		}
 		i := slices.Index(w.Vars, hole.name)
-		own.Holes = append(own.Holes, Hole{hole.word, i})
+		own.Holes = append(own.Holes, Hole{hole.word, hole.name, i})
 		if !slices.Contains(step.Needs, i) {
 			step.Needs = append(step.Needs, i)
 		}

@@ -340,3 +340,29 @@ func FuzzHoles(f *testing.F) {
 		}
 	})
 }
+
+// What is written out for people, and sent where a redirect leads, has the values too.
+func TestFilled(t *testing.T) {
+	w := load(t, `
+workflow(name = "w", steps = [
+    step("a", http.get("http://h/"), extract = {"a": header("A")}),
+    step("b", http.post("http://h/${a}?q=${a}", params = {"p": "${a}"}, cookies = {"c": "${a}"}, headers = {"X": "<${a}>"}, auth = http.basic("${a}", "p"), json = {"k": "${a}"}), after = ["a"]),
+    step("c", http.post("http://h/", form = {"k": "${a}"}, auth = http.bearer("${a}")), after = ["a"]),
+])`)
+	got := w.Steps[1].Request.Filled([][]byte{[]byte("a b\"")})
+	want := &workflow.Request{
+		Method: "POST", URL: "http://h/a%20b%22?q=a+b%22", Params: []workflow.Pair{{Name: "p", Value: "a b\""}},
+		Cookies: []workflow.Pair{{Name: "c", Value: "a b\""}}, Headers: []workflow.Pair{{Name: "X", Value: "<a b\">"}},
+		Auth: &workflow.Auth{Kind: "basic", User: "a b\"", Password: "p"}, Body: []byte(`{"k":"a b\""}`), ContentType: "application/json",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got = w.Steps[2].Request.Filled([][]byte{[]byte("a&")})
+	if string(got.Body) != "k=a%26" || got.Auth.Token != "a&" {
+		t.Errorf("%s, %+v", got.Body, got.Auth)
+	}
+	if w.Steps[0].Request.Filled(nil) != w.Steps[0].Request {
+		t.Error("a request without holes was copied")
+	}
+}

@@ -11,8 +11,9 @@ const bodyFirst = 64 << 10
 // steps and checks. Its buffers are reused; what its methods return as bytes is valid
 // until the next Reset. The zero value keeps up to BodyLimitDefault bytes.
 type Collector struct {
-	Limit int64 // largest body in bytes; 0 means not set, BodyLimitDefault
-	Body  []byte
+	Limit    int64 // largest body in bytes; 0 means not set, BodyLimitDefault
+	HeadOnly bool  // the body is not kept
+	Body     []byte
 
 	raw    []byte
 	fields []span
@@ -66,12 +67,22 @@ func (c *Collector) Headers(name string) []string {
 	return all
 }
 
-// BodyLimit is the largest body that is kept, in bytes.
+// BodyLimit is the largest body that is taken, in bytes.
 func (c *Collector) BodyLimit() int64 {
-	if c.Limit <= 0 {
+	switch {
+	case c.HeadOnly:
+		return MaxBodyDiscarded
+	case c.Limit <= 0:
 		return BodyLimitDefault
 	}
 	return c.Limit
+}
+
+// AddBody keeps a piece of the body.
+func (c *Collector) AddBody(b []byte) {
+	if !c.HeadOnly {
+		c.Body = append(c.Body, b...)
+	}
 }
 
 // AddField keeps a copy of one header field.
@@ -95,7 +106,7 @@ func (c *Collector) foldField(more []byte) {
 
 // ExpectBody reserves room for a body whose length was told, as far as a word is worth.
 func (c *Collector) ExpectBody(length int64) {
-	if want := min(length, bodyFirst); int64(cap(c.Body)) < want {
+	if want := min(length, bodyFirst); int64(cap(c.Body)) < want && !c.HeadOnly {
 		c.Body = make([]byte, 0, want)
 	}
 }

@@ -71,6 +71,9 @@ func (p *Parser) Collect(c *Collector) {
 	p.collector = c
 }
 
+// Collector is what keeps the response, nil if nothing does.
+func (p *Parser) Collector() *Collector { return p.collector }
+
 // Status is the final status, 0 until it is known.
 func (p *Parser) Status() int { return int(p.status) }
 
@@ -298,7 +301,7 @@ func (p *Parser) take(data []byte) error {
 	}
 	p.body += int64(len(data))
 	if p.collector != nil {
-		p.collector.Body = append(p.collector.Body, data...)
+		p.collector.AddBody(data)
 	}
 	if over {
 		return errBodyLarge

@@ -305,3 +305,15 @@ func BenchmarkFeed(b *testing.B) {
 		})
 	}
 }
+
+// Who wants the head alone holds no body, however large.
+func TestHeadOnly(t *testing.T) {
+	c := Collector{HeadOnly: true, Limit: 3}
+	var p Parser
+	p.Reset("GET")
+	p.Collect(&c)
+	_, done, err := p.Feed([]byte("HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 10\r\n\r\n0123456789"))
+	if v, _ := c.Header("x"); err != nil || !done || v != "y" || c.Body != nil || p.BytesBody() != 10 || p.Collector() != &c {
+		t.Errorf("done %v, %v: header %q, body %q of %d", done, err, v, c.Body, p.BytesBody())
+	}
+}

@@ -46,7 +46,9 @@ type Call struct {
 	HeadLen int    // Bytes[:HeadLen] is the head
 	Close   bool   // the request asks the server to close the connection
 
-	Template *Template // of a request with holes, whose Bytes hold words; see Fill
+	// Template is of a request with holes: it is sent as Fill renders it. Until then there
+	// are no Bytes, and Path is for people.
+	Template *Template
 }
 
 // Address is host:port, as dialled.

@@ -162,8 +162,16 @@ func (r Request) template(call *Call, fields []Pair) error {
 	if len(t.boundary) > 0 {
 		t.parts = bytes.Count(r.Body, t.boundary)
 	}
-	call.Template = t
+	call.Template, call.Bytes, call.HeadLen, call.Path = t, nil, 0, head.shown(call.Path)
 	return nil
+}
+
+// shown is a text with names in the place of words.
+func (c *cutter) shown(s string) string {
+	for at, hole := c.next(s, 0); hole != nil; at, hole = c.next(s, 0) {
+		s = s[:at] + "${" + hole.Name + "}" + s[at+c.length:]
+	}
+	return s
 }
 
 // cutField adds a header's value. What basic auth hides in base64 is cut before it is hidden.

@@ -81,6 +81,9 @@ func TestFill(t *testing.T) {
 			if diff := cmp.Diff("before"+tt.want, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			if call.Bytes != nil || strings.Contains(call.Path, "v0123") {
+				t.Errorf("before it is filled: %q, %q", call.Path, call.Bytes)
+			}
 			at := call.At(got[6:], head)
 			if want := strings.Index(tt.want, "\r\n\r\n") + 4; head != want || at.HeadLen != want || at.Path != strings.Fields(tt.want)[1] {
 				t.Errorf("head of %d bytes, want %d; path %s", head, want, at.Path)
@@ -303,5 +306,21 @@ func BenchmarkFill(b *testing.B) {
 				out, _, _ = call.Fill(out[:0], v)
 			}
 		})
+	}
+}
+
+// A filled request is sent over HTTP/2 as one that was written out.
+func TestFilledPath(t *testing.T) {
+	h := holes(2)
+	call := compiled(t, Request{Method: "GET", URL: "http://h/a/" + h[0].Word + "?q=" + h[1].Word, Holes: h})
+	if call.Path != "/a/${a}?q=${b}" {
+		t.Errorf("for people: %s", call.Path)
+	}
+	raw, head, err := call.Fill(nil, [][]byte{[]byte("x y"), []byte("z&")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := call.At(raw, head); got.Path != "/a/x%20y?q=z%26" || got.Template != nil || string(got.Bytes) != string(raw) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -88,7 +88,7 @@ func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
 		if room := col.BodyLimit() - int64(len(col.Body)); int64(len(b)) > room {
 			b, over = b[:room], true // cut at the limit, however the bytes came
 		}
-		col.Body = append(col.Body, b...)
+		col.AddBody(b)
 	}
 	id := s.id
 	s.received += int64(len(b))
