@@ -50,13 +50,6 @@ type Client interface {
 	Stopped() bool  // the run was cancelled: the function ends at its next step
 }
 
-// Options are those of a workflow's HTTP client.
-type Options struct {
-	Insecure bool   // certificates are not verified
-	Version  string // of HTTP: see Version11; empty is that
-	Streams  int    // HTTP/2: requests under way at once on a connection; 0: 100, or what the server allows if that is less
-}
-
 // Step is a step of a workflow, ready to run.
 type Step struct {
 	Plan    *message.StepPlan

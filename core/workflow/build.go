@@ -214,7 +214,7 @@ func (d *declaration) build(w *Workflow) error {
 		p.Name, p.Kind, p.Unit = all[from], s.kind, s.unit
 		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
 		d.plan.Test = d.plan.Test || measured(s.kind)
-		w.Steps[at].Request = s.request
+		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {

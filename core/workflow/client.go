@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 )
@@ -18,8 +19,13 @@ func versions() []string { return []string{Version11, Version2, VersionAuto} }
 // streamsMax bounds the requests under way at once on one connection.
 const streamsMax = 10_000
 
+// maxBodyMax bounds max_body: 1 TiB.
+const maxBodyMax = 1 << 40
+
 // clientArguments are those of http.client.
-func clientArguments() []string { return []string{"tls", "version", "streams"} }
+func clientArguments() []string {
+	return []string{"tls", "version", "streams", "headers", "user_agent", "proxy", "addresses", "dns", "compression", "keep_alive", "max_body"}
+}
 
 // newClient makes the value of http.client.
 func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -31,14 +37,31 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	}
 	of := func(name string) starlark.Value { return in[slices.Index(names, name)] }
 	client := &clientValue{opaque: opaque{fn}}
+	o := &client.options
 	if v := of("tls"); v != nil {
 		t, ok := v.(*tlsValue)
 		if !ok {
 			return nil, wrongType(fn, "tls", "tls(verify = False)", v)
 		}
-		client.options.Insecure = !t.verify
+		o.Insecure, o.TLS = !t.verify, t.options
 	}
-	return client, client.options.protocol(fn, of("version"), of("streams"))
+	if v := of("dns"); v != nil {
+		d, ok := v.(*dnsValue)
+		if !ok {
+			return nil, wrongType(fn, "dns", "dns(ttl = \"30s\")", v)
+		}
+		o.DNS = d.options
+	}
+	if err := o.protocol(fn, of("version"), of("streams")); err != nil {
+		return nil, err
+	}
+	if err := o.route(fn, of("proxy"), of("addresses")); err != nil {
+		return nil, err
+	}
+	if err := o.manners(fn, of); err != nil {
+		return nil, err
+	}
+	return client, o.defaults(fn, of("headers"), of("user_agent"))
 }
 
 // protocol reads which HTTP it is, and how many requests share a connection.
@@ -66,4 +89,97 @@ func (o *Options) protocol(fn string, version, streams starlark.Value) error {
 	}
 	o.Streams = n
 	return nil
+}
+
+// manners reads what is yes or no, and how much a response may be.
+func (o *Options) manners(fn string, of func(string) starlark.Value) (err error) {
+	if o.Compression, err = flag(fn, "compression", of("compression"), false); err != nil {
+		return err
+	}
+	keep, err := flag(fn, "keep_alive", of("keep_alive"), true)
+	if err != nil {
+		return err
+	}
+	if o.NoKeepAlive = !keep; o.NoKeepAlive && o.Version != "" && o.Version != Version11 {
+		return faultf("%s: keep_alive = False, but HTTP/2 is made to share a connection", fn).in("keep_alive").do("take it out, or version")
+	}
+	if v := of("max_body"); v != nil {
+		if o.MaxBody, err = bytesOf(fn, "max_body", v, maxBodyMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaults reads the headers of every request.
+func (o *Options) defaults(fn string, headers, agent starlark.Value) error {
+	all, err := pairs(fn, "headers", headers)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if err := checkHeader(fn, h); err != nil {
+			return err
+		}
+		switch low := strings.ToLower(h.Name); {
+		case strings.Contains(h.Value, "${"):
+			return faultf("%s: the header %s has ${ in it, and values go into requests only", fn, h.Name).in("headers").do("write the header into each request")
+		case low == "cookie":
+			return faultf("%s: headers has Cookie in it", fn).in("headers").do("give cookies = {...} to the first request: a virtual user keeps them")
+		case low == "user-agent" && agent != nil:
+			return faultf("%s has both user_agent and a header User-Agent", fn).in("user_agent").do("keep one of them")
+		case low == "connection" || low == "host" || low == "content-length" || low == "transfer-encoding" || low == "expect":
+			return faultf("%s: headers has %s in it, which belongs to one request", fn, h.Name).in("headers").do("take it out; keep_alive = False closes connections")
+		}
+	}
+	if agent != nil {
+		s, ok := agent.(starlark.String)
+		if !ok {
+			return wrongType(fn, "user_agent", "a text", agent)
+		}
+		h := Pair{"User-Agent", string(s)}
+		if err := checkHeader(fn, h); err != nil {
+			return err.(*fault).in("user_agent")
+		}
+		all = append(all, h)
+	}
+	if o.Compression {
+		all = append(all, Pair{"Accept-Encoding", AcceptEncoding})
+	}
+	if o.NoKeepAlive {
+		all = append(all, Pair{"Connection", "close"})
+	}
+	o.Headers = all
+	return nil
+}
+
+// AcceptEncoding is what a client with compression asks for.
+const AcceptEncoding = "gzip, deflate, br, zstd"
+
+func checkHeader(fn string, h Pair) error {
+	if !isToken(h.Name) {
+		return faultf("%s: %q is not a header's name", fn, clip(h.Name, 40)).in("headers")
+	}
+	if strings.ContainsAny(h.Value, "\r\n\x00") {
+		return faultf("%s: the header %s has a line break in its value", fn, h.Name).in("headers")
+	}
+	return nil
+}
+
+// Apply adds what every request of the client has, unless it has it itself. What it
+// is given stays as it is.
+func (o *Options) Apply(r *Request) *Request {
+	if r == nil || len(o.Headers) == 0 {
+		return r
+	}
+	out := *r
+	out.Headers = make([]Pair, 0, len(r.Headers)+len(o.Headers))
+	for _, h := range o.Headers {
+		same := func(own Pair) bool { return strings.EqualFold(own.Name, h.Name) }
+		if !slices.ContainsFunc(r.Headers, same) && (r.Auth == nil || !strings.EqualFold(h.Name, "Authorization")) {
+			out.Headers = append(out.Headers, h)
+		}
+	}
+	out.Headers = append(out.Headers, r.Headers...)
+	return &out
 }

@@ -99,6 +99,7 @@ func vocabulary() starlark.StringDict {
 	for name, read := range expectations() {
 		all[name] = expectation(name, read)
 	}
+	all["dns"] = &guard{"dns", newDNS}
 	all["json"] = jsonNamespace()
 	members := requester("http", requestArguments(), describeRequest)
 	members["client"] = &guard{"client", newClient}
@@ -154,21 +155,6 @@ func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 type failure struct{ text string }
 
 func (f *failure) Error() string { return "fail: " + f.text }
-
-func newTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [1]starlark.Value
-	if err := bind("tls", []string{"verify"}, 0, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	verify := starlark.True
-	if in[0] != nil {
-		var ok bool
-		if verify, ok = in[0].(starlark.Bool); !ok {
-			return nil, wrongType("tls", "verify", "True or False", in[0])
-		}
-	}
-	return &tlsValue{opaque{"tls"}, bool(verify)}, nil
-}
 
 // texts binds arguments that are all texts and must be given, up to required.
 func texts(fn string, names []string, required int, args starlark.Tuple, kwargs []starlark.Tuple, out []string) error {

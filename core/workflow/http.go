@@ -58,7 +58,8 @@ type partValue struct {
 
 type tlsValue struct {
 	opaque
-	verify bool
+	verify  bool
+	options TLS
 }
 
 type clientValue struct {
@@ -179,11 +180,8 @@ func (r *Request) fields(fn string, b *blanks, in *[argCount]starlark.Value) (er
 		if err := b.none(fn, "headers", "a header's name", h.Name); err != nil {
 			return err
 		}
-		if !isToken(h.Name) {
-			return faultf("%s: %q is not a header's name", fn, clip(h.Name, 40)).in("headers")
-		}
-		if strings.ContainsAny(h.Value, "\r\n\x00") {
-			return faultf("%s: the header %s has a line break in its value", fn, h.Name).in("headers")
+		if err := checkHeader(fn, h); err != nil {
+			return err
 		}
 	}
 	if r.Params, err = pairs(fn, "params", in[argParams]); err != nil {

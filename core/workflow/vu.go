@@ -307,8 +307,8 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 // users share.
 func sendNamespace() *namespace {
 	members := requester("vu.http", requestArguments(), func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
-		got := vuOf(thread).client.Do(r)
-		return newResponse(got), nil
+		v := vuOf(thread)
+		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil
 	})
 	members[mark+"log"] = &guard{"log", vuLog}
 	members[mark+"sleep"] = &guard{"sleep", vuSleep}

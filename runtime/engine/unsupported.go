@@ -20,6 +20,12 @@ func unsupported(w *workflow.Workflow) error {
 	}
 	add(p.Connections != 0, "connections")
 	add(w.HTTP.Version == workflow.Version2 || w.HTTP.Version == workflow.VersionAuto, "http.client(version = \""+w.HTTP.Version+"\")")
+	add(w.HTTP.TLS.Configured(), "tls(...) but verify")
+	add(w.HTTP.Proxy != nil, "http.client(proxy = ...)")
+	add(len(w.HTTP.Sources) > 0, "http.client(addresses = ...)")
+	add(w.HTTP.DNS.Custom(), "dns(...)")
+	add(w.HTTP.MaxBody > 0, "http.client(max_body = ...)")
+	add(w.HTTP.Compression, "http.client(compression = True)")
 	add(len(p.AbortWhen) != 0, "abort_when")
 	for i := range w.Steps {
 		s := &w.Steps[i]
