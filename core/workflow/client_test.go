@@ -9,6 +9,7 @@ import (
 )
 
 func TestClientOptions(t *testing.T) {
+	//lint:orderfree each is judged by itself
 	for text, want := range map[string]workflow.Options{
 		``:                            {},
 		`version = "1.1"`:             {Version: workflow.Version11},
