@@ -1,9 +1,9 @@
 // Package hostile is a catalogue of servers that are hostile, broken, or odd but
-// right, for tests of HTTP/1.1 and TLS clients.
+// right, for tests of HTTP/1.1, HTTP/2 and TLS clients.
 //
 // It is not a fuzzer (runtime/protocol/http1 has one, and this package's own test
 // spoils the catalogue's answers at random) and no load target (runtime/target is).
-// It follows RFC 9110, 9112 and 8446, and what other clients got wrong.
+// It follows RFC 9110, 9112, 9113, 7541 and 8446, and what other clients got wrong.
 //
 // Each entry is one behaviour and what a client must conclude from it: the kind of
 // the failure or the status, how much of a body it got, whether it may use the
@@ -27,5 +27,7 @@
 //
 // Read entry.go, session.go, server.go, address.go; the catalogue: catalogue.go, then
 // heads.go, lengths.go, chunked.go, statuses.go, connections.go, bodies.go, redirects.go,
-// secure.go; what those need: certificates.go, records.go.
+// secure.go; what those need: certificates.go, records.go. HTTP/2, where an entry is about
+// several requests at once on one connection: http2.go, http2server.go, frames.go; its
+// catalogue goes on in http2heads.go, http2flows.go, http2endings.go.
 package hostile

@@ -45,6 +45,38 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+func TestCatalogueOfHTTP2(t *testing.T) {
+	names, kinds := map[string]bool{}, map[http1.Kind]int{}
+	all := HTTP2()
+	for _, e := range all {
+		if names[e.Name] {
+			t.Errorf("%q is there twice", e.Name)
+		}
+		names[e.Name] = true
+		for _, w := range e.Want {
+			kinds[w.Kind]++
+			if w.Whole() != (w.Status != 0) {
+				t.Errorf("%q: a whole answer and a status go together: %+v", e.Name, w)
+			}
+		}
+		if len(e.Want) < 1 || len(e.Want) > 3 || e.Reused && e.round() < len(e.Want) {
+			t.Errorf("%q has %d requests, of which %d are seen", e.Name, len(e.Want), e.round())
+		}
+	}
+	if len(all) < 150 {
+		t.Errorf("%d entries, want at least 150", len(all))
+	}
+	for _, kind := range []http1.Kind{
+		http1.KindNone, http1.KindTLS, http1.KindTLSAlert, http1.KindClosed, http1.KindReset, http1.KindTruncated, http1.KindProtocol, http1.KindTooLarge,
+		http1.KindRefusedStream, http1.KindGoaway, http1.KindStreamReset, http1.KindFlowControl, http1.KindCompression, http1.KindFlood,
+		http1.KindTimeout, http1.KindWriteTimeout, http1.KindStatus,
+	} {
+		if kinds[kind] == 0 {
+			t.Errorf("no entry ends in %q", kind)
+		}
+	}
+}
+
 // A server is hostile once; Close ends it though the client stays.
 func TestServer(t *testing.T) {
 	e := answers("", "HTTP/1.1 99", stay, fails(http1.KindProtocol))

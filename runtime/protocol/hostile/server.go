@@ -16,7 +16,8 @@ import (
 // each request meets the next of its entries.
 type Server struct {
 	entry    *Entry
-	mix      []Entry // nil: entry alone
+	mix      []Entry     // nil: entry alone
+	http2    *HTTP2Entry // nil: HTTP/1.1
 	listener *net.TCPListener
 	first    []netip.AddrPort // addresses that take no connection
 	dead     []int            // their descriptors
@@ -41,13 +42,15 @@ const NextBody = "next"
 const next = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n" + NextBody
 
 // Start serves the entry on a port of its own.
-func Start(e *Entry) (*Server, error) {
+func Start(e *Entry) (*Server, error) { return start(e, nil) }
+
+func start(e *Entry, h *HTTP2Entry) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		entry: e, listener: l.(*net.TCPListener), open: map[net.Conn]struct{}{},
+		entry: e, http2: h, listener: l.(*net.TCPListener), open: map[net.Conn]struct{}{},
 		closing: make(chan struct{}), proved: make(chan struct{}),
 	}
 	if err := s.bury(e.Server.First); err != nil {
@@ -165,6 +168,9 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 	}
 	if b.scheme() == "https" {
 		cfg := honest()
+		if s.http2 != nil {
+			cfg.NextProtos = []string{"h2"}
+		}
 		if b.Secure != nil && number == 1 {
 			cfg = b.Secure()
 		}
@@ -175,6 +181,10 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 		}
 		n.Conn, n.reader = secure, bufio.NewReader(secure)
 		defer secure.Close()
+	}
+	if s.http2 != nil {
+		s.serveHTTP2(n, number)
+		return
 	}
 	for n.head() && s.answer(n, number) {
 	}

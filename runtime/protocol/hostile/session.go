@@ -23,6 +23,7 @@ type Session struct {
 	method string
 	length int
 	proved bool // a well-behaved answer was sent on this connection
+	stages []stage
 }
 
 // Say writes text.

@@ -56,6 +56,7 @@ type Conn struct {
 
 	out    []byte
 	sent   int      // of out
+	gone   uint64   // bytes written in all
 	bodies []uint32 // streams that have body left and window for it, in turn
 	due    []uint32 // whose windows are to be given back, 0 is the connection
 
@@ -152,7 +153,17 @@ func (c *Conn) Open(call *Call, tag uint64) uint32 {
 		s.queued = true
 		c.bodies = append(c.bodies, id)
 	}
+	s.end = c.queued()
 	return id
+}
+
+// queued is how many bytes were ever queued.
+func (c *Conn) queued() uint64 { return c.gone + uint64(len(c.out)-c.sent) }
+
+// Sending reports whether some of an open stream's request is not written yet.
+func (c *Conn) Sending(stream uint32) bool {
+	s := c.streams.find(stream)
+	return s != nil && (len(s.body) > 0 || s.end > c.gone)
 }
 
 // Collect keeps the head and body of a stream's response in col, from now on.
@@ -203,6 +214,7 @@ func (c *Conn) Output() []byte {
 
 // Sent says that the first n bytes of Output were written.
 func (c *Conn) Sent(n int) {
+	c.gone += uint64(n)
 	if c.sent += n; c.sent >= len(c.out) {
 		c.out, c.sent = c.out[:0], 0
 	} else if c.sent > len(c.out)/2 {

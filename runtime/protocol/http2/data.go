@@ -161,7 +161,7 @@ func (c *Conn) pump() {
 			flags = flagEndStream
 		}
 		c.out = append(appendFrame(c.out, n, typeData, flags, id), s.body[:n]...)
-		s.body = s.body[n:]
+		s.body, s.end = s.body[n:], c.queued()
 		s.sendWindow -= int64(n)
 		c.sendWindow -= int64(n)
 		done++

@@ -212,7 +212,7 @@ func (o outcome) tell() string {
 }
 
 func TestHostileServers(t *testing.T) {
-	for _, tt := range hostile() {
+	for _, tt := range stories() {
 		t.Run(tt.name, func(t *testing.T) {
 			got := play(t, tt.scene, tt.in, nil)
 			if got.tell() != tt.want || got.Kind != tt.kind || got.Sent != tt.sent {
@@ -233,7 +233,7 @@ func detail(o outcome) (all []string) {
 }
 
 func TestHoweverBytesAreCut(t *testing.T) {
-	all := hostile()
+	all := stories()
 	rapid.Check(t, func(rt *rapid.T) {
 		tt := all[rapid.IntRange(0, len(all)-1).Draw(rt, "story")]
 		cuts := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 12), rapid.IntRange(1, 20000)), 1, 40).Draw(rt, "cuts")
@@ -248,7 +248,7 @@ func TestHoweverBytesAreCut(t *testing.T) {
 
 // FuzzConn feeds anything: no panic, whole and cut alike, every stream ends at most once.
 func FuzzConn(f *testing.F) {
-	for _, tt := range hostile() {
+	for _, tt := range stories() {
 		if len(tt.in) < 1<<14 {
 			f.Add([]byte(tt.in), uint16(7))
 		}

@@ -23,7 +23,7 @@ const (
 	ok       = "200/2 200/2 200/2"
 )
 
-func hostile() []story {
+func stories() []story {
 	return append(append(append(honest(), endings()...), flows()...), malformed()...)
 }
 

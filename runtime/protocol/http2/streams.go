@@ -15,6 +15,7 @@ type stream struct {
 	recvWindow int64
 	length     int64 // the response's content-length, -1 if it is not told
 	received   int64
+	end        uint64 // of the request, among all bytes queued
 	credit     int64  // bytes taken since the last WINDOW_UPDATE
 	id         uint32 // 0: the slot is free
 	status     uint16 // 0 until the final head came
