@@ -72,6 +72,7 @@ type Checker struct {
 	leaders   map[termOf]node.ID        // T5
 	votes     map[voter]event.Voted     // T5
 	oversized map[sizeOf]bool           // T12: reported
+	aborted   map[message.JobID]bool    // A
 	attempts  map[sliceOf]attempt       // T13
 	begun     map[sliceOf]message.Fence // T3: the highest that a worker has started
 	doubted   map[doubt]attempt         // T13
@@ -102,7 +103,7 @@ func New() *Checker {
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
 		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
 		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, begun: map[sliceOf]message.Fence{}, doubted: map[doubt]attempt{},
-		reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
+		aborted: map[message.JobID]bool{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }
 
@@ -131,6 +132,8 @@ func (c *Checker) Observe(r Record) {
 	c.seen++
 	c.heard(r)
 	switch e := r.Event.(type) {
+	case event.WorkflowAborted:
+		c.aborted[e.Job] = true
 	case event.Acted:
 		c.onActed(r, e)
 	case event.FenceRefused:

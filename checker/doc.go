@@ -27,6 +27,7 @@
 //	    until then
 //	T12 what a node keeps of anything is within its configuration's bound
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
+//	A   a workflow is ended by its own condition when a majority of the gates knows
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it
 //

@@ -46,6 +46,9 @@ func (c *Checker) onActed(r Record, e event.Acted) {
 		return
 	}
 	a.highest = e.Fence
+	if e.What == "abort" && !c.aborted[e.Slice.Job] {
+		c.violate("A", r, "a workflow of job %v was aborted before a majority of the gates knew that it was to be", e.Slice.Job)
+	}
 	if e.What == "dispatch" {
 		if a.ordered != (message.Fence{}) && !a.ordered.Less(e.Fence) {
 			c.violate("T3", r, "dispatch of %v under fence %v was obeyed, though %v had been", e.Slice, e.Fence, a.ordered)

@@ -128,9 +128,13 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	if s.topology.tight {
 		tightWorker(&w)
 	}
+	model := s.model
+	if s.models != nil {
+		model = s.models[d]
+	}
 	for i := range s.topology.workers {
 		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
-		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: s.model, New: func() node.Machine {
+		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
 			return s.overheard(id, worker.New(w))
 		}}))
 	}

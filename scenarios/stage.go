@@ -21,6 +21,7 @@ type stage struct {
 	rand     *node.Rand // of what the scenario itself draws
 	topology topology
 	model    *sim.Plain
+	models   []*sim.Plain // of each datacenter; nil: model in all
 
 	nodes, gates, managers, workers, clients []node.ID
 

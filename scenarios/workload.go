@@ -37,6 +37,7 @@ type order struct {
 	elapsed   time.Duration    // and how old the job was then
 	plan      *message.Plan
 	submit    *message.JobSubmit // until it is sent a world may change it
+	judge     func(*message.Result)
 }
 
 // submitAll schedules the whole stream: the i-th job at i times every.
@@ -164,6 +165,9 @@ func (s *stage) onResult(o *order, r *message.Result) {
 	}
 	if s.complete && r.State != message.JobCompleted {
 		s.checker.Violate("P", at, "job %v ended %v, and all jobs of this world can complete: %s", o.job, r.State, r.Error)
+	}
+	if o.judge != nil {
+		o.judge(r)
 	}
 	var started uint64
 	for _, w := range r.Workflows {

@@ -33,6 +33,15 @@ type WorkflowChanged struct {
 	Reason   string
 }
 
+// WorkflowAborted: a majority of the gates knows that a workflow of a job is to end,
+// by a condition of its own, in all datacenters.
+type WorkflowAborted struct {
+	Job      message.JobID
+	Epoch    uint64 // of the job
+	Workflow uint32
+	Reason   string
+}
+
 // Acted: a receiver obeyed an order that carries a fence (T3). For a manager
 // Slice.Ordinal and Slice.Workflow are zero and Part is true.
 type Acted struct {
@@ -40,7 +49,7 @@ type Acted struct {
 	Part       bool
 	Datacenter string // of a part, where the receiver is a gate; else empty
 	Fence      message.Fence
-	What       string // "dispatch", "cancel"
+	What       string // "dispatch", "cancel", "abort"
 }
 
 // FenceRefused: a receiver refused an order or a report for its stale fence.
@@ -143,6 +152,9 @@ func (PartChanged) EventName() string { return "part-changed" }
 
 // EventName implements node.Event.
 func (WorkflowChanged) EventName() string { return "workflow-changed" }
+
+// EventName implements node.Event.
+func (WorkflowAborted) EventName() string { return "workflow-aborted" }
 
 // EventName implements node.Event.
 func (Acted) EventName() string { return "acted" }

@@ -17,7 +17,7 @@ func New(name string) node.Event {
 // catalogue.
 func All() []node.Event {
 	return []node.Event{
-		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
+		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
 		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},

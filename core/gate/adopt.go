@@ -178,7 +178,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 		id: id, number: rec.Number, key: rec.Key, digest: rec.Digest, name: rec.Name, named: rec.Named, runTimeout: rec.RunTimeout,
 		state: rec.Last.To, shown: rec.Last.To, reason: rec.Last.Reason, last: rec.Last,
 		born: now.Add(-rec.Elapsed), queued: now, ran: rec.Ran, started: now.Add(-rec.RunFor), cancelled: now, resend: now,
-		elapsed: rec.Elapsed, ended: now, closed: rec.Closed,
+		elapsed: rec.Elapsed, ended: now, closed: rec.Closed, aborts: rec.Aborts,
 		specFile: message.FileDigest(rec.Spec), resultFile: message.FileDigest(rec.Result), resultBytes: rec.ResultBytes,
 		// Above what the incarnation before this one can have told.
 		sequence: env.Self().Incarnation << 32,
@@ -226,6 +226,7 @@ func (m *Machine) resume(env node.Env, j *job) {
 		m.schedule(env)
 	default:
 		m.active = append(m.active, j)
+		m.resumeAborts(env, j)
 		if j.state == message.JobCancelling {
 			m.stopParts(env, j)
 		}

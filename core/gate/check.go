@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -208,19 +207,26 @@ func checkThresholds(w *message.WorkflowPlan) error {
 	if n := len(w.Thresholds); n > thresholdsMax {
 		return fmt.Errorf("thresholds: %d are declared, the bound is %d", n, thresholdsMax)
 	}
-	for _, t := range w.Thresholds {
-		switch {
-		case t.Expr == "":
-			return errors.New("thresholds: one has no text")
-		case t.Of == message.OfNone || t.Of > message.OfMetric:
-			return fmt.Errorf("threshold %.64q: looks at %d, which is not known", t.Expr, t.Of)
-		case t.Op == message.OpNone || t.Op > message.OpAtLeast:
-			return fmt.Errorf("threshold %.64q: compares by %d, which is not known", t.Expr, t.Op)
-		case t.Quantile > 1_000_000:
-			return fmt.Errorf("threshold %.64q: quantile = %d is above 1000000", t.Expr, t.Quantile)
-		case t.Step != "" && !slices.ContainsFunc(w.Steps, func(s message.StepPlan) bool { return s.Name == t.Step }):
-			return fmt.Errorf("threshold %.64q: step %q is not declared", t.Expr, t.Step)
+	for i := range w.Thresholds {
+		if err := checkThreshold("threshold", &w.Thresholds[i], w.Steps); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func checkThreshold(what string, t *message.Threshold, steps []message.StepPlan) error {
+	switch {
+	case t.Expr == "" || len(t.Expr) > tagMax || !utf8.ValidString(t.Expr):
+		return fmt.Errorf("%s %.64q: its text must be UTF-8 of 1 to %d bytes", what, t.Expr, tagMax)
+	case t.Of == message.OfNone || t.Of > message.OfMetric:
+		return fmt.Errorf("%s %.64q: looks at %d, which is not known", what, t.Expr, t.Of)
+	case t.Op == message.OpNone || t.Op > message.OpAtLeast:
+		return fmt.Errorf("%s %.64q: compares by %d, which is not known", what, t.Expr, t.Op)
+	case t.Quantile > 1_000_000:
+		return fmt.Errorf("%s %.64q: quantile = %d is above 1000000", what, t.Expr, t.Quantile)
+	case t.Step != "" && !slices.ContainsFunc(steps, func(s message.StepPlan) bool { return s.Name == t.Step }):
+		return fmt.Errorf("%s %.64q: step %q is not declared", what, t.Expr, t.Step)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const (
 	tagsMax        = 64
 	tagMax         = 1024
 	reportsMax     = 64
+	abortsMax      = 64
 	longest        = 7 * 24 * time.Hour // of everything in a plan that takes time
 )
 
@@ -47,8 +48,6 @@ func checkLoad(w *message.WorkflowPlan) error {
 		return fmt.Errorf("connections = %d must be at most %d", w.Connections, connectionsMax)
 	case len(w.Report) > reportsMax:
 		return fmt.Errorf("report: %d are declared, the bound is %d", len(w.Report), reportsMax)
-	case w.Interval != 0:
-		return fmt.Errorf("interval = %v: this version makes no curves: take it out", w.Interval)
 	}
 	for i, r := range w.Report {
 		if err := checkName(fmt.Sprintf("report[%d]", i), r, pathMax); err != nil {
@@ -149,10 +148,19 @@ func checkTags(what string, tags []message.Tag) error {
 	return nil
 }
 
-// checkAborts refuses what nobody would judge.
+// checkAborts refuses conditions that nobody could judge, or never would.
 func checkAborts(w *message.WorkflowPlan) error {
-	if len(w.AbortWhen) > 0 {
-		return fmt.Errorf("abort_when = %.64q: this version judges conditions at the end only: take it out, write it as a threshold, or watch the run and cancel it", w.AbortWhen[0].When.Expr)
+	if n := len(w.AbortWhen); n > abortsMax {
+		return fmt.Errorf("abort_when: %d conditions are declared, the bound is %d", n, abortsMax)
+	}
+	for i := range w.AbortWhen {
+		a := &w.AbortWhen[i]
+		if a.For <= 0 || a.For > longest {
+			return fmt.Errorf("abort_when %.64q: for = %v must be above 0 and at most %v", a.When.Expr, a.For, longest)
+		}
+		if err := checkThreshold("abort_when", &a.When, w.Steps); err != nil {
+			return err
+		}
 	}
 	return nil
 }

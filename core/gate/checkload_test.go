@@ -23,7 +23,8 @@ func TestHostileLoads(t *testing.T) {
 		{"think_max", func(w *message.WorkflowPlan) { w.ThinkMax = -1 }},
 		{"pace", func(w *message.WorkflowPlan) { w.Pace = 1 << 62 }},
 		{"graceful_stop", func(w *message.WorkflowPlan) { w.GracefulStop = -1 }},
-		{"interval", func(w *message.WorkflowPlan) { w.Interval = time.Second }},
+		{"interval", func(w *message.WorkflowPlan) { w.Interval = -1 }},
+		{"", func(w *message.WorkflowPlan) { w.Interval = time.Second }},
 		{"iterations", func(w *message.WorkflowPlan) { w.Iterations = 1 << 60 }},
 		{"priority", func(w *message.WorkflowPlan) { w.Priority = 9 }},
 		{"session", func(w *message.WorkflowPlan) { w.Session = 9 }},
@@ -53,7 +54,15 @@ func TestHostileLoads(t *testing.T) {
 		{"report[0]", func(w *message.WorkflowPlan) { w.Report = make([]string, 1) }},
 		{"start_after", func(w *message.WorkflowPlan) { w.StartAfter = []uint32{7} }},
 		{"layer = 0 must be 1", func(w *message.WorkflowPlan) { w.StartAfter = []uint32{0} }},
-		{"abort_when", func(w *message.WorkflowPlan) { w.AbortWhen = make([]message.AbortPlan, 1) }},
+		{"for = 0s must be above 0", func(w *message.WorkflowPlan) { w.AbortWhen = make([]message.AbortPlan, 1) }},
+		{"abort_when: 65 conditions", func(w *message.WorkflowPlan) { w.AbortWhen = make([]message.AbortPlan, 65) }},
+		{"looks at 0", func(w *message.WorkflowPlan) {
+			w.AbortWhen = []message.AbortPlan{{For: 1, When: message.Threshold{Expr: "x"}}}
+		}},
+		{"its text must be", func(w *message.WorkflowPlan) { w.AbortWhen = []message.AbortPlan{{For: 1}} }},
+		{"", func(w *message.WorkflowPlan) {
+			w.AbortWhen = []message.AbortPlan{{For: 1, When: message.Threshold{Expr: "x", Step: "a", Of: message.OfErrors, Op: message.OpAbove}}}
+		}},
 	}
 	for _, test := range tests {
 		w := message.WorkflowPlan{Name: "w", Test: true, VUs: 10, Duration: time.Minute, Timeout: time.Second, Steps: []message.StepPlan{

@@ -147,9 +147,19 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
 	}
 	env.Send(mgr.stream, &message.JobDispatch{
-		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.spec.Program, Plan: j.spec.Plan,
+		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.program(p), Plan: j.spec.Plan,
 		RunTimeout: j.left(env.Now()).Round(time.Microsecond),
 	})
+}
+
+// program is a part's. What is drawn by chance, arrivals and what users draw, is drawn
+// by each of several datacenters for itself: together they would march in step.
+func (j *job) program(p *part) message.Program {
+	program := j.spec.Program
+	if len(j.parts) > 1 {
+		program.Seed = node.MixString(program.Seed, p.datacenter)
+	}
+	return program
 }
 
 // inFlight bounds how long after its sending a dispatch can arrive, from when its

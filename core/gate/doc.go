@@ -26,6 +26,9 @@
 //	   bounded; beyond the bounds requests are refused with RetryAfter.
 //	G6 A part goes to another datacenter only when the first one has been told for
 //	   a datacenter's lease that it may go on by nobody, and the record has closed it.
+//	G7 A workflow's own condition (abort_when) is judged here, over all datacenters;
+//	   that it ends is on a majority before any of them is told, and told until each
+//	   has ended it.
 //
 // Whoever takes a job over tells its last transition once more, as it cannot know
 // whether anybody heard of it; a job's time stands still while nobody owns it. A
@@ -33,7 +36,8 @@
 //
 // Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
 // ask.go; submit.go, check.go, queue.go, dispatch.go, lost.go; result.go,
-// forward.go, finish.go, merge.go, fit.go; cancel.go, timeout.go, stop.go;
+// forward.go, finish.go, merge.go, fit.go; cancel.go, abort.go,
+// timeout.go, stop.go;
 // manager.go, datacenter.go; watch.go, query.go, operate.go; record.go, circuit.go,
 // sweep.go, sizes.go.
 package gate

@@ -17,10 +17,11 @@ import (
 	"hyperscale/core/stats"
 )
 
-// Stories use nodetest's commands and three of their own:
+// Stories use nodetest's commands and four of their own:
 //
-//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr]
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [parts=<job>:<fence>,...]
+//	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text]
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -42,7 +43,7 @@ func TestStories(t *testing.T) {
 		})
 	}
 	for _, name := range []string{
-		"job-changed", "part-dispatched", "part-counted", "fence-refused", "peer-registered", "peer-lost", "shed", "store-failed", "ignored",
+		"job-changed", "part-dispatched", "part-counted", "workflow-aborted", "fence-refused", "peer-registered", "peer-lost", "shed", "store-failed", "ignored",
 	} {
 		if !seen[name] {
 			t.Errorf("no story produces the event %s", name)
@@ -93,7 +94,14 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 		if e := arg(d, "threshold", ""); e != "" {
 			m.Plan.Workflows[0].Thresholds = []message.Threshold{{Expr: e, Of: message.OfErrors, Op: message.OpBelow, Bound: 10_000}}
 		}
+		if p := arg(d, "abort", ""); p != "" {
+			m.Plan.Workflows[0].AbortWhen = []message.AbortPlan{{For: 3 * time.Second, When: message.Threshold{
+				Expr: "get.errors > " + p + "%", Step: "get", Of: message.OfErrors, Op: message.OpAbove, Bound: int64(number(t, p)) * 10_000,
+			}}}
+		}
 		s.deliver(d.CmdArgs[0].Key, m)
+	case "progress":
+		s.deliver(d.CmdArgs[0].Key, s.progress(t, d))
 	case "beat":
 		s.deliver(d.CmdArgs[0].Key, s.beat(t, d))
 	case "result":
@@ -161,6 +169,20 @@ func (s *story) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHeart
 		h.Parts = append(h.Parts, message.PartRef{Job: s.job(t, id), Fence: fenceOf(t, fence), State: message.JobRunning})
 	}
 	return h
+}
+
+func (s *story) progress(t *testing.T, d *datadriven.TestData) *message.JobProgress {
+	ok, failed := number(t, arg(d, "ok", "0")), number(t, arg(d, "failed", "0"))
+	w := message.WorkflowResult{Name: "load", State: message.WorkflowRunning, VUs: 4, Stats: message.Stats{
+		Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: ok + failed, OK: ok, Failed: failed}},
+	}}
+	if d.HasArg("ended") {
+		w.State = message.WorkflowFailed
+	}
+	return &message.JobProgress{
+		Job: s.job(t, d.CmdArgs[1].Key), Fence: fenceOf(t, arg(d, "fence", "257.257.0")), Sequence: number(t, arg(d, "seq", "0")),
+		Part: message.DatacenterResult{Name: arg(d, "in", ""), State: message.JobRunning, Workflows: []message.WorkflowResult{w}},
+	}
 }
 
 func (s *story) result(t *testing.T, d *datadriven.TestData) *message.PartResult {

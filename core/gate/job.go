@@ -7,6 +7,7 @@ import (
 	law "hyperscale/core/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/verdict"
 )
 
 // job is one job that this gate owns, wants to own, or has seen the end of.
@@ -44,11 +45,14 @@ type job struct {
 	ran       bool         // started is set
 	cancelled node.Instant // when a cancellation or the end of RunTimeout was decided
 	expired   bool         // RunTimeout is over
-	resend    node.Instant // when PartCancel was last sent
+	resend    node.Instant // when PartCancel, or PartAbort, was last sent
 	ended     node.Instant
 
 	parts  []*part  // by datacenter
 	closed []string // datacenters that fell silent with it: what they tell counts no more
+
+	aborts  []*abort
+	watches [][]*verdict.Watch // by workflow and condition
 
 	asks     []*ask // until it is ready, or until its open writes are confirmed
 	cancels  []*ask // for CANCELLING, or the end, on a majority

@@ -21,7 +21,7 @@ func (m *Machine) merge(j *job) *message.JobResult {
 	for i := range j.spec.Plan.Workflows {
 		plan := &j.spec.Plan.Workflows[i]
 		w := mergeWorkflow(plan.Name, r.Result.Datacenters, j.state)
-		w.Tags = plan.Tags
+		w.Tags, w.Interval = plan.Tags, plan.Interval
 		for k := range plan.Steps {
 			if s := &plan.Steps[k]; len(s.Tags) > 0 {
 				w.StepTags = append(w.StepTags, message.StepTags{Step: s.Name, Tags: s.Tags})

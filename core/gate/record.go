@@ -39,6 +39,7 @@ type jobRecord struct {
 	RunFor      time.Duration `json:"run_for,omitempty"`
 	Closed      []string      `json:"closed,omitempty"`
 	Parts       []partRecord  `json:"parts,omitempty"`
+	Aborts      []*abort      `json:"aborts,omitempty"`
 	Spec        fileName      `json:"spec,omitzero"`
 	Result      fileName      `json:"result,omitzero"`
 	ResultBytes int           `json:"result_bytes,omitempty"`
@@ -74,7 +75,7 @@ func (n *fileName) UnmarshalText(text []byte) error {
 func (j *job) record(now node.Instant) []byte {
 	r := jobRecord{
 		Number: j.number, Key: j.key, Digest: j.digest, Name: j.name, Named: j.named, RunTimeout: j.runTimeout,
-		Elapsed: j.elapsedAt(now), Ran: j.ran, Closed: j.closed, Last: j.last,
+		Elapsed: j.elapsedAt(now), Ran: j.ran, Closed: j.closed, Last: j.last, Aborts: j.aborts,
 		Spec: fileName(j.specFile), Result: fileName(j.resultFile), ResultBytes: j.resultBytes,
 	}
 	if n := len(j.untold); n > 0 {

@@ -25,6 +25,7 @@ func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgres
 		p.sequence, p.progress = r.Sequence, &r.Part
 		m.takenUp(env, j, p)
 		m.pushLater(env, j)
+		m.judgeAborts(env, j)
 	}
 }
 

@@ -20,6 +20,9 @@ func (m *Machine) arm(env node.Env, j *job) {
 		next = j.resend.Add(m.config.CancelRetry)
 	} else {
 		next = min(next, j.started.Add(j.runTimeout))
+		if j.aborting() {
+			next = min(next, max(env.Now(), j.resend.Add(m.config.CancelRetry)))
+		}
 		for _, p := range j.parts {
 			if p.ever && p.phase != partDone {
 				next = min(next, max(p.renewed.Add(m.config.datacenterGuard()), env.Now().Add(m.config.DispatchRetry)))
@@ -54,6 +57,9 @@ func (m *Machine) onJobTimer(env node.Env, id message.JobID) {
 	case env.Now().Sub(j.started) >= j.runTimeout:
 		m.expire(env, j)
 	default:
+		if j.aborting() && env.Now().Sub(j.resend) >= m.config.CancelRetry {
+			m.sendAborts(env, j)
+		}
 		for _, p := range slices.Clone(j.parts) {
 			m.nudge(env, j, p)
 		}

@@ -109,14 +109,19 @@ func (m *Machine) halt(env node.Env, p *part) {
 }
 
 func (m *Machine) stopWorkflow(env node.Env, f *workflow) {
-	if len(f.slices) == 0 {
+	switch {
+	case len(f.slices) > 0:
+		m.stopSlices(env, f, endOf(f.part.stop))
+	case f.failure != "" && f.part.asked == message.JobNone:
+		m.endWorkflow(env, f, message.WorkflowFailed, f.failure)
+	default:
 		m.endWorkflow(env, f, endOf(f.part.stop), f.part.why)
-		return
 	}
-	m.stopSlices(env, f, endOf(f.part.stop))
 }
 
-func (f *workflow) stopping() bool { return f.part.asked != message.JobNone || f.failure != "" }
+func (f *workflow) stopping() bool {
+	return f.part.asked != message.JobNone || f.failure != "" || f.abort != ""
+}
 
 // stopSlices: what no worker can have ended is over at once; what one has is
 // over when the worker says so, or is lost; what one may have is, when its time
@@ -135,13 +140,13 @@ func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState
 
 func (m *Machine) sendCancel(env node.Env, s *slice) {
 	w := m.workers[s.worker]
-	if w == nil || w.stream == 0 {
-		return
-	}
 	p := s.workflow.part
+	if w == nil || w.stream == 0 || p.asked == message.JobNone && s.workflow.failure == "" {
+		return // or no majority knows why yet
+	}
 	why := p.why
 	if p.asked == message.JobNone {
-		why = "another slice of the workflow failed: " + s.workflow.failure
+		why = "the workflow failed: " + s.workflow.failure
 	}
 	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence, State: endOf(p.asked), Reason: why})
 }

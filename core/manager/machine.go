@@ -109,6 +109,7 @@ type workflow struct {
 	state   message.WorkflowState
 	end     message.WorkflowState // how it ends, before a majority has it
 	failure string
+	abort   string // by a condition of its own, before a majority has that as its failure
 	waits   string // what for, while it has no cores
 	slices  []*slice
 	cut     bool         // how it is cut is on a majority
@@ -230,6 +231,8 @@ func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 		m.onJobDispatch(env, l, msg)
 	case *message.PartCancel:
 		m.onPartCancel(env, l, msg)
+	case *message.PartAbort:
+		m.onPartAbort(env, l, msg)
 	case *message.PartResultAck:
 		m.onPartResultAck(env, l, msg)
 	default:

@@ -51,7 +51,7 @@ func (m *Machine) placePart(env node.Env, p *part, alone *workflow) *workflow {
 		}
 	}
 	for _, f := range p.workflows {
-		if f.ready == 0 || f.end != message.WorkflowNone || f.failure != "" {
+		if f.ready == 0 || f.end != message.WorkflowNone || f.failure != "" || f.abort != "" {
 			continue
 		}
 		if len(f.slices) > 0 {

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -67,7 +68,7 @@ func (p *part) record(now node.Instant) []byte {
 
 func (f *workflow) encode(e *encoder, since node.Instant) {
 	e.number(uint64(f.end))
-	e.text(f.failure)
+	e.text(cmp.Or(f.failure, f.abort))
 	e.number(offset(f.started, since))
 	e.number(offset(f.ended, since))
 	e.number(uint64(len(f.slices)))

@@ -39,6 +39,7 @@ const (
 	KindPartResult       node.Kind = 54
 	KindPartResultAck    node.Kind = 55
 	KindPartCancel       node.Kind = 56
+	KindPartAbort        node.Kind = 57
 	KindWorkerHeartbeat  node.Kind = 64
 	KindSliceDispatch    node.Kind = 65
 	KindSliceAccepted    node.Kind = 66
@@ -155,6 +156,8 @@ func New(k node.Kind) Body {
 		return &PartResultAck{}
 	case KindPartCancel:
 		return &PartCancel{}
+	case KindPartAbort:
+		return &PartAbort{}
 	case KindWorkerHeartbeat:
 		return &WorkerHeartbeat{}
 	case KindSliceDispatch:
@@ -285,6 +288,7 @@ func Kinds() []node.Kind {
 		KindPartResult,
 		KindPartResultAck,
 		KindPartCancel,
+		KindPartAbort,
 		KindWorkerHeartbeat,
 		KindSliceDispatch,
 		KindSliceAccepted,
@@ -402,6 +406,8 @@ func Name(k node.Kind) string {
 		return "PartResultAck"
 	case KindPartCancel:
 		return "PartCancel"
+	case KindPartAbort:
+		return "PartAbort"
 	case KindWorkerHeartbeat:
 		return "WorkerHeartbeat"
 	case KindSliceDispatch:
@@ -2098,7 +2104,7 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 63
+	n := 72
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -2118,6 +2124,7 @@ func (z *WorkflowResult) size() int {
 	for i := range z.StepTags {
 		n += z.StepTags[i].size()
 	}
+	n += sizeInt(int64(z.Interval))
 	return n
 }
 
@@ -2141,6 +2148,7 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 	for i := range z.StepTags {
 		h = z.StepTags[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Interval))
 	return h
 }
 
@@ -3636,6 +3644,51 @@ func (z *PartCancel) check() error {
 	}
 	if z.State == 0 {
 		return &MissingError{Path: "state"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *PartAbort) Kind() node.Kind { return KindPartAbort }
+
+// Class returns the class of PartAbort.
+func (z *PartAbort) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *PartAbort) Priority() node.Priority { return node.Critical }
+
+// Size implements node.Message.
+func (z *PartAbort) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *PartAbort) Digest() uint64 { return z.digest(57) }
+
+func (z *PartAbort) size() int {
+	n := 27
+	n += sizeBytes(len(z.Job))
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.Workflow))
+	n += sizeString(len(z.Reason))
+	return n
+}
+
+func (z *PartAbort) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.Workflow))
+	h = node.MixString(h, string(z.Reason))
+	return h
+}
+
+func (z *PartAbort) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	if z.Reason == "" {
+		return &MissingError{Path: "reason"}
 	}
 	return nil
 }

@@ -117,6 +117,17 @@ type PartResultAck struct {
 	Holder string `msg:"holder"`
 }
 
+// PartAbort asks a manager to end one workflow of a part, FAILED, as a condition of
+// its own has held for its time.
+//
+//catalogue:message kind=57 class=control priority=critical
+type PartAbort struct {
+	Job      JobID  `msg:"job" require:"true"`
+	Fence    Fence  `msg:"fence"`
+	Workflow uint32 `msg:"workflow"`
+	Reason   string `msg:"reason" require:"true"`
+}
+
 // PartCancel asks a manager to stop a part; PartResult follows.
 //
 //catalogue:message kind=56 class=control priority=critical

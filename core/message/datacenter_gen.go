@@ -1122,6 +1122,118 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *PartAbort) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 4
+	// string "job"
+	o = append(o, 0x84, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "fence"
+	o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+	o, err = z.Fence.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Fence")
+		return
+	}
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendUint32(o, z.Workflow)
+	// string "reason"
+	o = append(o, 0xa6, 0x72, 0x65, 0x61, 0x73, 0x6f, 0x6e)
+	o = msgp.AppendString(o, z.Reason)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *PartAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z4ab51f5alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "fence":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fence")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			bts, err = z.Fence.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fence")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Workflow, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "reason":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Reason")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Reason, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Reason")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *PartAbort) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *PartCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4

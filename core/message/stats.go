@@ -124,6 +124,7 @@ type WorkflowResult struct {
 	Lost     []LostAttempt `msg:"lost"`
 	Tags     []Tag         `msg:"tags"`      // as declared; of the whole job's result only
 	StepTags []StepTags    `msg:"step_tags"` // of steps that have some, in the plan's order
+	Interval time.Duration `msg:"interval"`  // between two points of its curves, as declared; of the whole job's result only
 }
 
 // StepTags are the tags of one step.

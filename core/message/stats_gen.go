@@ -2239,9 +2239,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 10
+	// map header, size 11
 	// string "name"
-	o = append(o, 0x8a, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8b, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -2308,6 +2308,9 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// string "interval"
+	o = append(o, 0xa8, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x76, 0x61, 0x6c)
+	o = msgp.AppendDuration(o, z.Interval)
 	return
 }
 
@@ -2556,6 +2559,17 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "interval":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Interval")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Interval, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Interval")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2585,5 +2599,6 @@ func (z *WorkflowResult) Msgsize() (s int) {
 			s += z.StepTags[za0003].Tags[za0004].Msgsize()
 		}
 	}
+	s += 9 + msgp.DurationSize
 	return
 }

@@ -264,3 +264,27 @@ func uvarint(b []byte) (n uint64, rest []byte, err error) {
 	}
 	return n, b[size:], nil
 }
+
+// Points reads a series at a coarser width: as many of its windows become one as an
+// interval takes, rounded up. Zero: each is its own.
+func Points(in message.Windows, interval time.Duration) (width time.Duration, points []Interval, err error) {
+	all, err := Intervals(in)
+	if err != nil || in.Width == 0 {
+		return 0, nil, err
+	}
+	many := max(1, (interval-1)/in.Width+1)
+	if many > longest/in.Width {
+		many = longest / in.Width
+	}
+	width = many * in.Width
+	for i := range all {
+		since := all[i].Since / width * width
+		if n := len(points); n > 0 && points[n-1].Since == since {
+			points[n-1].add(&all[i].Window, allBuckets)
+			continue
+		}
+		all[i].Since = since
+		points = append(points, all[i])
+	}
+	return width, points, nil
+}

@@ -129,6 +129,42 @@ func TestWindowsMergeAsOneWouldHaveRecorded(t *testing.T) {
 }
 
 // TestWindowsKeepTheirMemory: a run of any length has the memory of its first minute.
+// Points of any interval hold together what the windows hold, each in its place.
+func TestPointsAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w Windows
+		for range rapid.IntRange(0, 50).Draw(t, "ends") {
+			at := w.At(time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "at")))
+			at.OK++
+			at.Record(rapid.Uint64().Draw(t, "latency"))
+		}
+		wire := w.Wire()
+		interval := time.Duration(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(1, int64(10*time.Minute)), rapid.Just(int64(longest))).Draw(t, "interval"))
+		windows, err := Intervals(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		width, points, err := Points(wire, interval)
+		if err != nil || len(points) > 0 && (width < interval && width < longest/2 || width%wire.Width != 0 || width-interval >= wire.Width && width != wire.Width) {
+			t.Fatalf("interval %v of windows of %v: width %v, %v", interval, wire.Width, width, err)
+		}
+		want := map[time.Duration]Window{}
+		for _, i := range windows {
+			sum := want[i.Since/width*width]
+			sum.add(&i.Window, allBuckets)
+			want[i.Since/width*width] = sum
+		}
+		for i, p := range points {
+			if p.Window != want[p.Since] || i > 0 && points[i-1].Since >= p.Since {
+				t.Fatalf("point %d is %+v, want %+v", i, p, want[p.Since])
+			}
+		}
+		if len(points) != len(want) {
+			t.Fatalf("%d points, want %d", len(points), len(want))
+		}
+	})
+}
+
 func TestWindowsKeepTheirMemory(t *testing.T) {
 	var w Windows
 	step := 37 * time.Millisecond

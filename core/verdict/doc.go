@@ -12,10 +12,12 @@
 //	   alone; integers only.
 //	V2 A threshold on something that never happened has failed, with value 0: a
 //	   run that measured nothing proves nothing.
+//	V3 A condition that is watched has held when each judgement for its time found
+//	   it so, on what came to an end in the window before.
 //
 // Example:
 //
 //	value, ok, err := verdict.Evaluate(&t, &merged, elapsed, quantile)
 //
-// Read verdict.go, then merge.go.
+// Read verdict.go, watch.go, then merge.go.
 package verdict

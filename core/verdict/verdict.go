@@ -26,7 +26,15 @@ func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elap
 // Evaluate computes a threshold's value, in the unit of t.Of and rounded down,
 // and whether it holds, on the merged statistics of its workflow.
 func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (value int64, ok bool, err error) {
-	var f fraction
+	f, err := compute(t, s, elapsed, q)
+	if err != nil || f.over == 0 {
+		return 0, false, err // nothing happened: V2
+	}
+	return f.value(), f.holds(t.Op, t.Bound), nil
+}
+
+// compute is the value, over 0 if nothing happened.
+func compute(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (f fraction, err error) {
 	switch t.Of {
 	case message.OfLatency, message.OfService:
 		f, err = latency(t, s, q)
@@ -40,12 +48,9 @@ func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Q
 		err = fmt.Errorf("it looks at %d, which is nothing", t.Of)
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("threshold %q: %w", t.Expr, err)
+		return fraction{}, fmt.Errorf("threshold %q: %w", t.Expr, err)
 	}
-	if f.over == 0 {
-		return 0, false, nil // nothing happened: V2
-	}
-	return f.value(), f.holds(t.Op, t.Bound), nil
+	return f, nil
 }
 
 func measured(s *message.StepStats) bool {

@@ -65,7 +65,7 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		return w, err
 	}
 	for i := range in.Stats.Steps {
-		if err := w.addStep(&in.Stats.Steps[i]); err != nil {
+		if err := w.addStep(&in.Stats.Steps[i], in.Interval); err != nil {
 			return w, fmt.Errorf("step %s: %w", in.Stats.Steps[i].Name, err)
 		}
 	}
@@ -93,10 +93,10 @@ func tags(list []message.Tag) map[string]string {
 	return all
 }
 
-func (w *Workflow) addStep(s *message.StepStats) error {
+func (w *Workflow) addStep(s *message.StepStats, interval time.Duration) error {
 	switch s.Kind {
 	case message.StepRequest, message.StepFunction:
-		step, err := buildStep(s, time.Duration(w.DurationNS))
+		step, err := buildStep(s, time.Duration(w.DurationNS), interval)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (w *Workflow) addStep(s *message.StepStats) error {
 	return nil
 }
 
-func buildStep(s *message.StepStats, clock time.Duration) (Step, error) {
+func buildStep(s *message.StepStats, clock, interval time.Duration) (Step, error) {
 	step := Step{
 		Name: s.Name, Kind: kindName(s.Kind), RateMilli: Rate(s.OK+s.Failed+s.TimedOut, clock),
 		Statuses: map[string]uint64{}, Errors: buildErrors(s.Errors), Totals: totalsOf(s),
@@ -143,7 +143,7 @@ func buildStep(s *message.StepStats, clock time.Duration) (Step, error) {
 			return step, fmt.Errorf("phase %s: %w", name, err)
 		}
 	}
-	step.Course, err = buildCourse(s.Windows)
+	step.Course, err = buildCourse(s.Windows, interval)
 	return step, err
 }
 

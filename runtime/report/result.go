@@ -104,8 +104,9 @@ type Series struct {
 }
 
 // Course is what happened when. Its windows have one width, 100 ms in runs of up
-// to 51 seconds and twice as much for each time that a run is twice as long; those
-// in which nothing happened are left out.
+// to 51 seconds and twice as much for each time that a run is twice as long; where the
+// workflow has an interval, of the whole job, as many of them as that takes are one,
+// rounded up. Those in which nothing happened are left out.
 type Course struct {
 	WidthNS int64    `json:"width_ns"` // of each window; 0 if there is none
 	Dropped bool     `json:"dropped"`  // there was no room for them on the way, as logs says

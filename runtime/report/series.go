@@ -12,12 +12,13 @@ import (
 // stats.KindOther takes the rest.
 const seriesMax = 100
 
-func buildCourse(in message.Windows) (Course, error) {
-	out := Course{WidthNS: int64(in.Width), Dropped: in.Dropped, Windows: []Window{}}
-	all, err := stats.Intervals(in)
+func buildCourse(in message.Windows, interval time.Duration) (Course, error) {
+	out := Course{Dropped: in.Dropped, Windows: []Window{}}
+	width, all, err := stats.Points(in, interval)
 	if err != nil {
 		return out, fmt.Errorf("windows: %w", err)
 	}
+	out.WidthNS = int64(width)
 	for i := range all {
 		w := &all[i]
 		out.Windows = append(out.Windows, Window{

@@ -1,0 +1,249 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Window is how far back a condition that is watched looks, and Step how often: a
+// second is the least that people can tell from another, and five of them are enough
+// for one bad answer not to be a share of its own. What a part tells in its first
+// Settling is no base: who has taken it up may not have heard of all of it yet.
+const (
+	Window   = 5 * time.Second
+	Step     = time.Second
+	Settling = 2 * time.Second
+)
+
+// Since is what a histogram recorded after an earlier state of it; false if it is
+// none.
+type Since = func(now, before message.Histogram) (message.Histogram, bool, error)
+
+// Part is how the figures of one part of a workflow stand, as one teller of them says:
+// what another one says has another base.
+type Part struct {
+	Name     string
+	Teller   uint64
+	Sequence uint64 // of the telling: an equal one says nothing new
+	Stats    message.Stats
+}
+
+// Watch judges one condition while its workflow runs.
+type Watch struct {
+	plan   message.AbortPlan
+	last   node.Instant // look
+	tracks []track      // of the parts that ran then
+	holds  bool         // since
+	since  node.Instant
+	known  node.Instant // when it was last judged on anything
+}
+
+// track is what a part has told.
+type track struct {
+	name             string
+	teller, sequence uint64
+	born             node.Instant
+	samples          []sample // ascending, the first at most a step older than the window
+}
+
+// sample is how the figures stood.
+type sample struct {
+	at    node.Instant
+	stats message.Stats // reduced
+}
+
+// NewWatch returns a watch of a condition that nothing is known of.
+func NewWatch(plan message.AbortPlan) *Watch { return &Watch{plan: plan} }
+
+// reduce keeps of a workflow's figures what the condition looks at.
+func (w *Watch) reduce(s *message.Stats) message.Stats {
+	t := &w.plan.When
+	var out message.Stats
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if t.Step != "" && t.Step != step.Name {
+			continue
+		}
+		kept := message.StepStats{Name: step.Name, Kind: step.Kind, OK: step.OK, Failed: step.Failed, TimedOut: step.TimedOut}
+		switch t.Of {
+		case message.OfLatency:
+			kept.Latency = step.Latency
+		case message.OfService:
+			kept.Service = step.Service
+		case message.OfMetric, message.OfRate:
+			kept.Metric = step.Metric
+		}
+		out.Steps = append(out.Steps, kept)
+	}
+	return out
+}
+
+// Due says that Observe would look.
+func (w *Watch) Due(now node.Instant) bool { return w.last == 0 || now.Sub(w.last) >= Step }
+
+// Observe is told how the figures of all parts that run stand, once a step or so, and
+// says whether the condition has held for its time, with the value that it has now.
+//
+// It is judged on what came in the last Window, of all parts: while one of them tells
+// nothing new, or not for long enough yet, nothing is judged. What went down (an
+// attempt was lost, and what it had told with it) begins a new window. While nothing
+// comes to an end there is nothing to judge, but by a rate, which is zero then; a
+// condition that could not be judged for twice the window has to hold anew.
+func (w *Watch) Observe(now node.Instant, parts []Part, q Quantile, since Since) (value int64, held bool, err error) {
+	if !w.Due(now) || w.stale(parts) {
+		return 0, false, nil
+	}
+	w.last = now
+	whole := len(parts) > 0
+	var passed time.Duration
+	var all []*message.Stats
+	tracks := make([]track, len(parts))
+	for i := range parts {
+		t := &tracks[i]
+		*t = w.follow(now, &parts[i])
+		first := &t.samples[0]
+		fresh, ok, err := between(&t.samples[len(t.samples)-1].stats, &first.stats, since)
+		if err != nil || !ok {
+			t.samples = t.samples[len(t.samples)-1:]
+			whole = false
+			continue
+		}
+		whole = whole && now.Sub(first.at) >= Window
+		passed = max(passed, now.Sub(first.at))
+		all = append(all, &fresh)
+	}
+	w.tracks = tracks
+	if !whole {
+		return 0, false, nil
+	}
+	sum, err := add(all)
+	if err != nil {
+		return 0, false, err
+	}
+	f, err := compute(&w.plan.When, &sum, passed, q)
+	if err != nil {
+		return 0, false, err
+	}
+	if f.over == 0 && w.plan.When.Of == message.OfRate {
+		f = fraction{0, 1, 1}
+	}
+	if f.over == 0 {
+		return 0, false, nil
+	}
+	w.judge(now, f.holds(w.plan.When.Op, w.plan.When.Bound))
+	return f.value(), w.holds && now.Sub(w.since) >= w.plan.For, nil
+}
+
+func (w *Watch) find(name string) int {
+	return slices.IndexFunc(w.tracks, func(t track) bool { return t.name == name })
+}
+
+// stale says that a part has told nothing since the last look.
+func (w *Watch) stale(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool {
+		at := w.find(p.Name)
+		return at >= 0 && w.tracks[at].teller == p.Teller && w.tracks[at].sequence == p.Sequence
+	})
+}
+
+// follow adds what a part tells now to what it told before.
+func (w *Watch) follow(now node.Instant, p *Part) track {
+	s := w.reduce(&p.Stats)
+	t := track{name: p.Name, teller: p.Teller, born: now}
+	if at := w.find(p.Name); at >= 0 && w.tracks[at].teller == p.Teller {
+		t = w.tracks[at]
+	}
+	t.sequence = p.Sequence
+	if n := len(t.samples); n > 0 && fell(&s, &t.samples[n-1].stats) {
+		t.born = now
+	}
+	if now.Sub(t.born) < Settling {
+		t.samples = nil
+	}
+	t.samples = append(t.samples, sample{now, s})
+	for len(t.samples) > 1 && now.Sub(t.samples[1].at) >= Window {
+		t.samples = t.samples[1:]
+	}
+	return t
+}
+
+// add sums up what parts measured, by the names of steps.
+func add(parts []*message.Stats) (message.Stats, error) {
+	var out message.Stats
+	for _, p := range parts {
+		for i := range p.Steps {
+			from := &p.Steps[i]
+			at := slices.IndexFunc(out.Steps, func(s message.StepStats) bool { return s.Name == from.Name })
+			if at < 0 {
+				out.Steps = append(out.Steps, *from)
+				continue
+			}
+			to := &out.Steps[at]
+			to.OK, to.Failed, to.TimedOut = to.OK+from.OK, to.Failed+from.Failed, to.TimedOut+from.TimedOut
+			for _, h := range []struct{ to, from *message.Histogram }{{&to.Latency, &from.Latency}, {&to.Service, &from.Service}, {&to.Metric, &from.Metric}} {
+				var err error
+				if *h.to, err = merge([]message.Histogram{*h.to, *h.from}); err != nil {
+					return out, err
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func (w *Watch) judge(now node.Instant, holds bool) {
+	if holds && (!w.holds || now.Sub(w.known) > 2*Window) {
+		w.since = now
+	}
+	w.holds, w.known = holds, now
+}
+
+// fell says that something counts less than before.
+func fell(now, before *message.Stats) bool {
+	for i := range before.Steps {
+		b := &before.Steps[i]
+		at := slices.IndexFunc(now.Steps, func(n message.StepStats) bool { return n.Name == b.Name })
+		if at < 0 || now.Steps[at].OK < b.OK || now.Steps[at].Failed < b.Failed || now.Steps[at].TimedOut < b.TimedOut {
+			return true
+		}
+	}
+	return false
+}
+
+// between is what was counted after before; false if a histogram is no later state.
+func between(now, before *message.Stats, since Since) (message.Stats, bool, error) {
+	out := message.Stats{Steps: make([]message.StepStats, len(now.Steps))}
+	for i := range now.Steps {
+		n, o := &now.Steps[i], &message.StepStats{}
+		if at := slices.IndexFunc(before.Steps, func(b message.StepStats) bool { return b.Name == n.Name }); at >= 0 {
+			o = &before.Steps[at]
+		}
+		d := &out.Steps[i]
+		d.Name, d.Kind, d.OK, d.Failed, d.TimedOut = n.Name, n.Kind, n.OK-o.OK, n.Failed-o.Failed, n.TimedOut-o.TimedOut
+		for _, h := range []struct{ to, now, before *message.Histogram }{{&d.Latency, &n.Latency, &o.Latency}, {&d.Service, &n.Service, &o.Service}, {&d.Metric, &n.Metric, &o.Metric}} {
+			var ok bool
+			var err error
+			if *h.to, ok, err = since(*h.now, *h.before); !ok || err != nil {
+				return out, false, err
+			}
+		}
+	}
+	return out, true, nil
+}
+
+// Text says a value for people, in the unit of what it is of.
+func Text(of message.ThresholdOf, value int64) string {
+	switch of {
+	case message.OfLatency, message.OfService:
+		return time.Duration(value).Round(time.Microsecond).String()
+	case message.OfErrors, message.OfChecks:
+		return fmt.Sprintf("%d.%02d%%", value/10_000, value%10_000/100)
+	case message.OfRate:
+		return fmt.Sprintf("%d.%03d/s", value/1000, value%1000)
+	}
+	return fmt.Sprintf("%d.%03d", value/1000, value%1000)
+}
