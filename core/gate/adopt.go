@@ -225,8 +225,8 @@ func (m *Machine) resume(env node.Env, j *job) {
 		m.enqueue(env, j)
 		m.schedule(env)
 	default:
-		m.active = append(m.active, j)
 		m.resumeAborts(env, j)
+		m.active = append(m.active, j)
 		if j.state == message.JobCancelling {
 			m.stopParts(env, j)
 		}
