@@ -39,6 +39,8 @@ const (
 	KindFlowControl    Kind = "flow_control"
 	KindCompression    Kind = "compression"
 	KindFlood          Kind = "flood"
+	KindEncoding       Kind = "encoding"
+	KindBomb           Kind = "bomb"
 	KindTimeout        Kind = "timeout"
 	KindWriteTimeout   Kind = "write_timeout"
 	KindCancelled      Kind = "cancelled"
@@ -82,6 +84,8 @@ func Kinds() []KindText {
 		{KindFlowControl, "the server broke HTTP/2 flow control: more data than its window, or a window too large"},
 		{KindCompression, "the server's compressed header block (HPACK) cannot be decoded, or is a bomb"},
 		{KindFlood, "the server sent HTTP/2 frames without end that carry nothing"},
+		{KindEncoding, "the body cannot be decoded: it is not what its Content-Encoding says"},
+		{KindBomb, "the body grows beyond the limit when it is decoded"},
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},

@@ -5,6 +5,7 @@ package http1
 type Parser struct {
 	chunks      Chunks
 	collector   *Collector
+	cookies     *Cookies // nil: nobody wants them
 	body        int64 // body bytes so far, framing excluded
 	status      uint16
 	keepSeconds uint16 // Keep-Alive: timeout; keepUnsaid if not said
@@ -59,7 +60,7 @@ var (
 // Reset prepares for the response to a request of this method and drops the collector.
 func (p *Parser) Reset(method string) {
 	p.chunks.Clear()
-	*p = Parser{chunks: p.chunks, keepSeconds: keepUnsaid, keepMax: keepUnsaid}
+	*p = Parser{chunks: p.chunks, cookies: p.cookies, keepSeconds: keepUnsaid, keepMax: keepUnsaid}
 	if method == "HEAD" {
 		p.flags = flagHead
 	}

@@ -317,3 +317,28 @@ func TestHeadOnly(t *testing.T) {
 		t.Errorf("done %v, %v: header %q, body %q of %d", done, err, v, c.Body, p.BytesBody())
 	}
 }
+
+// Set-Cookie fields are handed over as they come, whole however they were cut, and what
+// was asked for once is so for the next response.
+func TestCookiesAreKept(t *testing.T) {
+	const text = "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nX: y\r\nset-cookie: c=d\r\nContent-Length: 1\r\n\r\nx"
+	for _, size := range []int{1, 7, len(text)} {
+		var p Parser
+		var c Cookies
+		p.Keep(&c)
+		for range 2 {
+			c.Reset()
+			p.Reset("GET")
+			for rest := []byte(text); len(rest) > 0; {
+				n := min(size, len(rest))
+				if _, _, err := p.Feed(rest[:n]); err != nil {
+					t.Fatal(err)
+				}
+				rest = rest[n:]
+			}
+			if !p.Done() || c.Len() != 2 || string(c.At(0)) != "a=b; Path=/" || string(c.At(1)) != "c=d" {
+				t.Errorf("in pieces of %d: %d cookies", size, c.Len())
+			}
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Package cookie is one virtual user's jar: what servers set, and what goes back.
+//
+// It is not a browser's: there is no site and no document, so that SameSite and
+// HttpOnly change nothing. It reads no clock and does no I/O; whoever asks says
+// when it is.
+//
+// Source: draft-ietf-httpbis-rfc6265bis, 5 (user agent requirements), and the public
+// suffix list in golang.org/x/net.
+//
+// Invariants:
+//
+//	O1 A jar holds at most CookiesMax cookies, DomainMax of a domain, each of at
+//	   most BytesMax bytes in name and value; what is over displaces the expired,
+//	   then what is not secure, then what was not used for the longest.
+//	O2 A cookie goes to hosts that its domain matches, and no domain is a public
+//	   suffix; __Secure- and __Host- names keep what they promise.
+//	O3 Nothing that a server sends makes a jar fail: what is wrong is ignored.
+//	O4 The zero Jar is empty and ready; a user without cookies has none at all.
+//
+// Read jar.go, parse.go, match.go, date.go.
+package cookie

@@ -1,0 +1,38 @@
+package http1
+
+// Cookies takes the values of Set-Cookie fields as they come. One can serve many
+// parsers whose bytes are fed by one goroutine: whoever feeds looks into it behind each
+// Feed. It is apart from Collector because every answer may set one, also those that
+// nobody reads.
+type Cookies struct {
+	bytes []byte
+	ends  []int
+}
+
+// cookiesMax bounds the fields of one Feed; a jar keeps no more of a host anyway.
+const cookiesMax = 128
+
+// Len is how many came since Reset.
+func (c *Cookies) Len() int { return len(c.ends) }
+
+// At returns the i-th; it is valid until Reset.
+func (c *Cookies) At(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = c.ends[i-1]
+	}
+	return c.bytes[from:c.ends[i]]
+}
+
+// Reset forgets them.
+func (c *Cookies) Reset() { c.bytes, c.ends = c.bytes[:0], c.ends[:0] }
+
+func (c *Cookies) add(value []byte) {
+	if len(c.ends) < cookiesMax {
+		c.bytes = append(c.bytes, value...)
+		c.ends = append(c.ends, len(c.bytes))
+	}
+}
+
+// Keep makes the parser hand Set-Cookie fields to c, for as long as it lives.
+func (p *Parser) Keep(c *Cookies) { p.cookies = c }
