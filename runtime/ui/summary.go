@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
@@ -165,13 +166,9 @@ func (d *summary) failures(w *report.Workflow) {
 		report.Error
 	}
 	var all []failure
-	var statuses []string
 	for _, s := range w.Steps {
 		for _, e := range s.Errors {
 			all = append(all, failure{s.Name, e})
-		}
-		if line := statusLine(s.Statuses); line != "" {
-			statuses = append(statuses, fit("  "+left(fit(Clean(s.Name), 24), 8)+"  "+line, d.style.Width))
 		}
 	}
 	for _, a := range w.Actions {
@@ -195,9 +192,24 @@ func (d *summary) failures(w *report.Workflow) {
 		}
 		d.example(fmt.Sprintf("  %s  %s  %s", right(Count(f.Count), 8), Clean(f.step), Clean(f.Kind)), f.Example)
 	}
-	if len(statuses) > 0 {
+	d.statuses(w)
+}
+
+// statuses tells the answers of each step by status.
+func (d *summary) statuses(w *report.Workflow) {
+	var names, lines []string
+	widest := 8
+	for _, s := range w.Steps {
+		if line := statusLine(s.Statuses); line != "" {
+			name := fit(Clean(s.Name), 24)
+			names, lines, widest = append(names, name), append(lines, line), max(widest, utf8.RuneCountInString(name))
+		}
+	}
+	if len(names) > 0 {
 		d.add("", d.style.paint(faint, "  statuses"))
-		d.add(statuses...)
+	}
+	for i, name := range names {
+		d.add(fit("  "+left(name, widest)+"  "+lines[i], d.style.Width))
 	}
 }
 
