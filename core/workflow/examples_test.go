@@ -90,15 +90,21 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every block of the manual that is marked as a workflow file loads, as it
+// Every block of the manuals that is marked as a workflow file loads, as it
 // stands; every one that is marked as an error is refused with the text below.
-func TestManual(t *testing.T) {
-	text, err := os.ReadFile("../../docs/workflows.md")
+func TestManuals(t *testing.T) {
+	for _, name := range []string{"workflows.md", "from-other-tools.md"} {
+		t.Run(name, func(t *testing.T) { manual(t, "../../docs/"+name) })
+	}
+}
+
+func manual(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```(python|error)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 8 {
+	if len(blocks) < 6 {
 		t.Fatalf("only %d blocks", len(blocks))
 	}
 	source := ""
