@@ -24,7 +24,8 @@ type Request struct {
 	Body                     []byte // json, form and multipart are encoded already
 	ContentType              string // of Body; empty: none to be sent. A header of that name wins
 	Timeout                  time.Duration
-	Redirects                int // how many to follow at most
+	Redirects                int  // how many to follow at most
+	GraphQL                  bool // a query: its answer is judged by the errors that it tells, too
 
 	Holes    []Hole // words in the texts above that values take the place of; nil: none
 	Escape   Escape // of values in Body

@@ -107,6 +107,7 @@ func vocabulary() starlark.StringDict {
 	members["bearer"] = &guard{"bearer", newBearer}
 	members["part"] = &guard{"part", newPart}
 	all["http"] = newNamespace("http", members)
+	all["graphql"] = graphqlNamespace("graphql", describeQuery)
 	addModules(all)
 	return all
 }
@@ -126,17 +127,28 @@ func declaring(name string, call declarer) starlark.Value {
 // describeRequest makes the value of http.get and its like.
 func describeRequest(thread *starlark.Thread, r *Request, b *blanks) (starlark.Value, error) {
 	if meterOf(thread).loader != nil {
-		fn := "http." + strings.ToLower(r.Method)
-		if err := parseURL(fn, r.URL); err != nil {
-			return nil, b.explain(err)
-		}
-		if err := b.checkAuthority(fn, r.URL); err != nil {
-			return nil, err
-		}
-		return &requestValue{opaque{"request"}, r, asked{thread.CallFrame(1).Pos, b.list}}, nil
+		return declareRequest(thread, "http."+strings.ToLower(r.Method), r, b)
 	}
 	name := strings.ToLower(r.Method)
 	return nil, faultf("http.%s only describes a request", name).do("in a step's function, vu.http.%s sends one", name)
+}
+
+// describeQuery makes the value of graphql.query.
+func describeQuery(thread *starlark.Thread, r *Request, b *blanks) (starlark.Value, error) {
+	if meterOf(thread).loader != nil {
+		return declareRequest(thread, "graphql.query", r, b)
+	}
+	return nil, faultf("graphql.query only describes a request").do("in a step's function, vu.graphql.query sends one")
+}
+
+func declareRequest(thread *starlark.Thread, fn string, r *Request, b *blanks) (starlark.Value, error) {
+	if err := parseURL(fn, r.URL); err != nil {
+		return nil, b.explain(err)
+	}
+	if err := b.checkAuthority(fn, r.URL); err != nil {
+		return nil, err
+	}
+	return &requestValue{opaque{"request"}, r, asked{thread.CallFrame(1).Pos, b.list}}, nil
 }
 
 func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

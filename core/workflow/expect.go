@@ -20,6 +20,7 @@ const (
 	expectJSON
 	expectLatency
 	expectSize
+	expectGraphQL
 )
 
 // Expect is a condition of a good response. It is plain data, compiled at load.
@@ -29,6 +30,7 @@ type Expect struct {
 	name     string // of the header
 	text     []byte // of the header, in the body; of json_is as it was written
 	path     jsonPath
+	detail   jsonPath // of an answer of GraphQL: the first error's text
 	want     scalar
 	latency  time.Duration
 	bytes    int64
@@ -68,6 +70,8 @@ func (e *Expect) Fails(r *View) string {
 		if r.Size >= e.bytes {
 			return fmt.Sprintf("a body of %d bytes, not below %d", r.Size, e.bytes)
 		}
+	case expectGraphQL:
+		return e.graphqlFails(r)
 	}
 	return ""
 }

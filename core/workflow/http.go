@@ -104,6 +104,11 @@ func newRequest(thread *starlark.Thread, fn string, names []string, method strin
 	if err := bind(fn, names, 1, args, kwargs, in[:]); err != nil {
 		return nil, nil, err
 	}
+	return compose(thread, fn, method, &in)
+}
+
+// compose makes a request of its arguments.
+func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.Value) (r *Request, b *blanks, err error) {
 	r = &Request{Method: method}
 	if l := meterOf(thread).loader; l != nil {
 		b = &blanks{loader: l}
@@ -121,10 +126,10 @@ func newRequest(thread *starlark.Thread, fn string, names []string, method strin
 	if err := checkURL(fn, r.URL); err != nil {
 		return nil, nil, b.explain(err)
 	}
-	if err := r.fields(fn, b, &in); err != nil {
+	if err := r.fields(fn, b, in); err != nil {
 		return nil, nil, b.explain(err)
 	}
-	if err := r.body(thread, fn, b, &in); err != nil {
+	if err := r.body(thread, fn, b, in); err != nil {
 		return nil, nil, b.explain(err)
 	}
 	return r, b, meterOf(thread).charge(thread, 128*b.count())

@@ -66,6 +66,9 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	if err := s.readExpect(in[7]); err != nil {
 		return nil, err
 	}
+	if s.request != nil && s.request.GraphQL {
+		s.expect = append(s.expect, graphqlExpect())
+	}
 	return s, s.requestOnly()
 }
 

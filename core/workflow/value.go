@@ -114,6 +114,7 @@ func (l lapse) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, 
 type response struct {
 	opaque
 	r       *Response
+	expect  *Expect // of an answer to vu.graphql.query
 	headers *headers
 	body    starlark.Bytes // these three are made once, when asked for
 	content starlark.Value

@@ -106,7 +106,7 @@ func (s *Step) Reads() (head, body bool) {
 		switch s.Expect[i].kind {
 		case expectHeader:
 			head = true
-		case expectBody, expectJSON:
+		case expectBody, expectJSON, expectGraphQL:
 			body = true
 		}
 	}

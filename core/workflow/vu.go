@@ -218,6 +218,11 @@ func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 	if !out.OK && out.Kind == "" {
 		out.Kind, out.Detail = "status", "status "+strconv.Itoa(got.r.Status)
 	}
+	if out.OK && got.expect != nil {
+		if why := got.expect.Fails(&View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {
+			out.OK, out.Kind, out.Detail = false, "expect", clip(why, detailMax)
+		}
+	}
 	return out
 }
 
@@ -279,7 +284,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"http", "id", "iteration", "log", "random", "shared", "sleep", "vars"}
+	return []string{"graphql", "http", "id", "iteration", "log", "random", "shared", "sleep", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -297,7 +302,7 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return starlark.None, nil
 		}
 		return u.v.shared.value, nil
-	case "log", "sleep", "random":
+	case "graphql", "log", "sleep", "random":
 		return u.v.w.send.members[mark+name], nil
 	}
 	return nil, missing("vu", name, u.AttrNames())
@@ -310,6 +315,7 @@ func sendNamespace() *namespace {
 		v := vuOf(thread)
 		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil
 	})
+	members[mark+"graphql"] = sendQueries()
 	members[mark+"log"] = &guard{"log", vuLog}
 	members[mark+"sleep"] = &guard{"sleep", vuSleep}
 	members[mark+"random"] = randomNamespace()

@@ -14,6 +14,8 @@
 //	GET  /json      a small JSON object
 //	GET  /redirect  302 to /
 //	GET  /cookie    sets the cookie session=target
+//	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
+//	                a query of "missing" has errors
 //	GET  /__stats   the counters; POST /__reset sets them to zero; neither is counted
 //
 // Invariants:

@@ -120,7 +120,7 @@ func (m *multiplexed) tally() {
 func (m *multiplexed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := m.begin(r)
 	limit := int64(maxLogin + 1)
-	if c.route != routeLogin {
+	if !c.route.keepsBody() {
 		limit = 0
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit))

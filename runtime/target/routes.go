@@ -15,6 +15,7 @@ const (
 	routeJSON
 	routeRedirect
 	routeCookie
+	routeGraphQL
 	routeStats
 	routeReset
 )
@@ -37,6 +38,8 @@ func findRoute(path []byte) route {
 		return routeRedirect
 	case "/cookie":
 		return routeCookie
+	case "/graphql":
+		return routeGraphQL
 	case "/__stats":
 		return routeStats
 	case "/__reset":
@@ -66,6 +69,8 @@ func (s *site) respond(c *call, out *output) {
 		s.render(c, out, response{status: 302, kind: typeText, extra: "Location: /\r\n", body: "go to /\n"})
 	case routeCookie:
 		s.render(c, out, response{status: 200, kind: typeText, extra: "Set-Cookie: session=target; Path=/; HttpOnly\r\n", body: "a cookie is set\n"})
+	case routeGraphQL:
+		s.render(c, out, only(c.post, "POST", func() response { return graphql(c.body) }))
 	case routeStats:
 		s.render(c, out, only(c.get, "GET, HEAD", func() response {
 			return response{status: 200, kind: typeJSON, body: marshal(s.stats.snapshot())}
@@ -84,6 +89,32 @@ func only(right bool, allowed string, answer func() response) response {
 		return response{status: 405, kind: typeText, extra: "Allow: " + allowed + "\r\n", body: "use " + allowed + "\n"}
 	}
 	return answer()
+}
+
+// keepsBody says whether the answer depends on the body of the request.
+func (r route) keepsBody() bool { return r == routeLogin || r == routeGraphQL }
+
+// graphql answers each query with the one user that there is, under the name of the
+// variable "name", and one that asks for "missing" with an error, under status 200.
+func graphql(body []byte) response {
+	var in struct {
+		Query     string `json:"query"`
+		Variables struct {
+			Name string `json:"name"`
+		} `json:"variables"`
+	}
+	const bad = `{"errors":[{"message":"send {\"query\": \"...\"} of at most 4 KiB"}]}` + "\n"
+	if err := json.Unmarshal(body, &in); err != nil || in.Query == "" || len(body) > maxLogin {
+		return response{status: 400, kind: typeJSON, body: bad}
+	}
+	if strings.Contains(in.Query, "missing") {
+		return response{status: 200, kind: typeJSON, body: `{"data":null,"errors":[{"message":"Cannot query field \"missing\" on type \"User\"."}]}` + "\n"}
+	}
+	name := in.Variables.Name
+	if name == "" {
+		name = "ann"
+	}
+	return response{status: 200, kind: typeJSON, body: marshal(map[string]any{"data": map[string]any{"user": map[string]string{"id": "1", "name": name}}})}
 }
 
 func login(body []byte) response {
@@ -118,7 +149,7 @@ func me(user string) response {
 	return response{status: 200, kind: typeJSON, body: marshal(map[string]string{"user": user})}
 }
 
-// marshal renders maps of strings and Stats, which always can be.
+// marshal renders maps of texts and Stats, which always can be.
 func marshal(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -175,9 +175,9 @@ func (s *session) keep(data []byte, size int) {
 	if s.call.counted && s.call.epoch == s.site.stats.epoch {
 		s.site.stats.BytesIn += uint64(size)
 	}
-	if s.call.route == routeLogin && len(s.call.body)+len(data) <= maxLogin+1 {
+	if s.call.route.keepsBody() && len(s.call.body)+len(data) <= maxLogin+1 {
 		s.call.body = append(s.call.body, data...)
-	} else if s.call.route == routeLogin {
+	} else if s.call.route.keepsBody() {
 		s.call.body = append(s.call.body[:0], make([]byte, maxLogin+1)...) // too long: refused when answered
 	}
 }
