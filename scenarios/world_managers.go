@@ -17,7 +17,7 @@ func managerWorlds() []Scenario {
 		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: buildLateDispatchAck,
 			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a part; its higher attempt wins."},
 		{Name: "context-takeover", Virtual: 4 * time.Minute, build: buildContextTakeover,
-			Doc: "Jobs have two layers. Workers die in the second one, and managers between the layers. Whoever takes over knows of the first layer what a majority knows: the second never begins before, and never twice under one fence."},
+			Doc: "Jobs have two layers, and the first gives the second a value. Workers die in the second one, and managers between the layers. Whoever takes over knows of the first layer what a majority knows: the second never begins before, and never twice under one fence, and each attempt of it is given the same value."},
 		{Name: "stale-timeout", Virtual: 5 * time.Minute, build: buildStaleTimeout,
 			Doc: "Jobs run into their run timeout while the manager that would tell it is stopped, and another has taken over. When the old one wakes up, its report is refused by its fence; every job ends once."},
 		{Name: "transfer-before-dispatch", Virtual: 4 * time.Minute, build: buildTransferBeforeDispatch,
@@ -97,6 +97,7 @@ func buildContextTakeover(s *stage) {
 			o.submit.Plan = *o.plan
 		}
 	}
+	s.context()
 	s.often(s.workers, 15*time.Second, sim.FaultCrash, 4*time.Second, 0)
 	aims := []string{"stored:lease/", "storing:lease/", ""}
 	s.slots(8*time.Second, func(i int, at time.Duration) {

@@ -224,6 +224,9 @@ func (p *process) onResult(r *run, state message.WorkflowState, why string) {
 		passed = p.w.now - r.began
 	}
 	result := &message.ExecResult{State: state, Error: why, Duration: passed, Stats: p.spec.Model.Stats(r.start, &r.course, passed, state)}
+	if state == message.WorkflowCompleted {
+		result.Provided = p.spec.Model.Provided(r.start, &r.course)
+	}
 	p.finish(r, "", "", r.course.GoneAfter)
 	p.says(r, result)
 }

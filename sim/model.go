@@ -15,6 +15,8 @@ type Model interface {
 	// that it goes on; any other state is that of its end, when nothing is in
 	// flight and the counts add up.
 	Stats(s *message.ExecStart, c *Course, elapsed time.Duration, state message.WorkflowState) message.Stats
+	// Provided returns what a run that has completed gives to other workflows.
+	Provided(s *message.ExecStart, c *Course) []message.Provided
 }
 
 // End is how a run ends when nobody interferes.
@@ -58,6 +60,11 @@ type Plain struct {
 	// Steps says what a workflow consists of; nil means one request named "home".
 	Steps func(*message.ExecStart) []message.StepPlan
 
+	// Heed is shown each run that starts; nil: nobody looks.
+	Heed func(*message.ExecStart)
+	// Provide says what a run that has completed gives to other workflows; nil means nothing.
+	Provide func(*message.ExecStart, *Course) []message.Provided
+
 	BootMin, BootMax         time.Duration
 	ProgressEvery            time.Duration
 	ResponseMin, ResponseMax time.Duration
@@ -88,6 +95,9 @@ func DefaultModel() *Plain {
 // Course implements Model. Every draw is made whether it is needed or not, so
 // that one chance does not shift the others.
 func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
+	if m.Heed != nil {
+		m.Heed(s)
+	}
 	c := Course{
 		Boot: r.Duration(m.BootMin, m.BootMax), Every: m.ProgressEvery, State: message.WorkflowCompleted,
 		Response: r.Duration(m.ResponseMin, m.ResponseMax), CancelAfter: r.Duration(0, m.CancelMax),
@@ -112,6 +122,14 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 		c.Length = time.Duration(r.N(uint64(c.Length) + 1))
 	}
 	return c
+}
+
+// Provided implements Model.
+func (m *Plain) Provided(s *message.ExecStart, c *Course) []message.Provided {
+	if m.Provide == nil {
+		return nil
+	}
+	return m.Provide(s, c)
 }
 
 func (m *Plain) steps(s *message.ExecStart) []message.StepPlan {

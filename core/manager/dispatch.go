@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -62,7 +63,27 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
+		Given: p.given(s.workflow.index),
 	})
+}
+
+// given is what the workflows before one have provided to it. Their results count, so
+// that a majority has it: it is the same for each attempt, whoever dispatches.
+func (p *part) given(to uint32) []message.Provided {
+	var all []message.Provided
+	for _, f := range p.workflows {
+		for _, s := range f.slices {
+			if s.result == nil || f.end != message.WorkflowCompleted {
+				continue
+			}
+			for _, v := range s.result.Provided {
+				if slices.Contains(v.To, to) && len(all) < message.ProvidedMax {
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // back returns a slice to those that wait for cores.

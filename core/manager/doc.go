@@ -28,6 +28,8 @@
 //	   only when its worker says that it has stopped, or RenewalTimeout (1+r)/(1-r)
 //	   after it was last told to go on, or after the grant of who took it over.
 //	G6 A workflow starts when a majority knows that all it depends on are COMPLETED.
+//	   What these have given it stands in their results, so that each attempt is
+//	   given the same, whoever dispatches it.
 //	G7 A part ends once. Its result is told, to whichever gate owns the job, until
 //	   acknowledged; then its register is released. Without a gate that owns the
 //	   job it ends by itself when the datacenter's lease has run out.

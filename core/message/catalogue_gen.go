@@ -1427,6 +1427,34 @@ func (z *Program) check() error {
 	return nil
 }
 
+func (z *Provided) size() int {
+	n := 15
+	n += sizeString(len(z.Name))
+	n += sizeArray(len(z.To))
+	for i := range z.To {
+		n += sizeUint(uint64(z.To[i]))
+	}
+	n += sizeBytes(len(z.Value))
+	return n
+}
+
+func (z *Provided) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(len(z.To)))
+	for i := range z.To {
+		h = node.Mix(h, uint64(z.To[i]))
+	}
+	h = node.MixBytes(h, z.Value)
+	return h
+}
+
+func (z *Provided) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	return nil
+}
+
 func (z *RequestID) size() int {
 	n := 21
 	n += sizeUint(uint64(z.Incarnation))
@@ -3769,7 +3797,7 @@ func (z *SliceDispatch) Size() int { return z.size() }
 func (z *SliceDispatch) Digest() uint64 { return z.digest(65) }
 
 func (z *SliceDispatch) size() int {
-	n := 90
+	n := 96
 	n += z.Slice.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
@@ -3781,6 +3809,10 @@ func (z *SliceDispatch) size() int {
 	n += sizeInt(int64(z.Duration))
 	n += sizeInt(int64(z.Timeout))
 	n += sizeInt(int64(z.RunTimeout))
+	n += sizeArray(len(z.Given))
+	for i := range z.Given {
+		n += z.Given[i].size()
+	}
 	return n
 }
 
@@ -3796,6 +3828,10 @@ func (z *SliceDispatch) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Duration))
 	h = node.Mix(h, uint64(z.Timeout))
 	h = node.Mix(h, uint64(z.RunTimeout))
+	h = node.Mix(h, uint64(len(z.Given)))
+	for i := range z.Given {
+		h = z.Given[i].digest(h)
+	}
 	return h
 }
 
@@ -3820,6 +3856,11 @@ func (z *SliceDispatch) check() error {
 	}
 	if z.Cores == 0 {
 		return &MissingError{Path: "cores"}
+	}
+	for i := range z.Given {
+		if err := z.Given[i].check(); err != nil {
+			return within("given", err)
+		}
 	}
 	return nil
 }
@@ -3978,13 +4019,17 @@ func (z *SliceResult) Size() int { return z.size() }
 func (z *SliceResult) Digest() uint64 { return z.digest(69) }
 
 func (z *SliceResult) size() int {
-	n := 40
+	n := 49
 	n += z.Slice.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
 	n += sizeInt(int64(z.Duration))
 	n += z.Stats.size()
+	n += sizeArray(len(z.Provided))
+	for i := range z.Provided {
+		n += z.Provided[i].size()
+	}
 	return n
 }
 
@@ -3995,6 +4040,10 @@ func (z *SliceResult) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Error))
 	h = node.Mix(h, uint64(z.Duration))
 	h = z.Stats.digest(h)
+	h = node.Mix(h, uint64(len(z.Provided)))
+	for i := range z.Provided {
+		h = z.Provided[i].digest(h)
+	}
 	return h
 }
 
@@ -4010,6 +4059,11 @@ func (z *SliceResult) check() error {
 	}
 	if err := z.Stats.check(); err != nil {
 		return within("stats", err)
+	}
+	for i := range z.Provided {
+		if err := z.Provided[i].check(); err != nil {
+			return within("provided", err)
+		}
 	}
 	return nil
 }
@@ -4115,7 +4169,7 @@ func (z *ExecStart) Size() int { return z.size() }
 func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
-	n := 66
+	n := 72
 	n += z.Slice.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -4124,6 +4178,10 @@ func (z *ExecStart) size() int {
 	n += sizeUint(uint64(z.FirstVU))
 	n += sizeInt(int64(z.Duration))
 	n += sizeInt(int64(z.Timeout))
+	n += sizeArray(len(z.Given))
+	for i := range z.Given {
+		n += z.Given[i].size()
+	}
 	return n
 }
 
@@ -4136,6 +4194,10 @@ func (z *ExecStart) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.FirstVU))
 	h = node.Mix(h, uint64(z.Duration))
 	h = node.Mix(h, uint64(z.Timeout))
+	h = node.Mix(h, uint64(len(z.Given)))
+	for i := range z.Given {
+		h = z.Given[i].digest(h)
+	}
 	return h
 }
 
@@ -4154,6 +4216,11 @@ func (z *ExecStart) check() error {
 	}
 	if z.VUs == 0 {
 		return &MissingError{Path: "vus"}
+	}
+	for i := range z.Given {
+		if err := z.Given[i].check(); err != nil {
+			return within("given", err)
+		}
 	}
 	return nil
 }
@@ -4308,11 +4375,15 @@ func (z *ExecResult) Size() int { return z.size() }
 func (z *ExecResult) Digest() uint64 { return z.digest(85) }
 
 func (z *ExecResult) size() int {
-	n := 28
+	n := 37
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
 	n += sizeInt(int64(z.Duration))
 	n += z.Stats.size()
+	n += sizeArray(len(z.Provided))
+	for i := range z.Provided {
+		n += z.Provided[i].size()
+	}
 	return n
 }
 
@@ -4321,6 +4392,10 @@ func (z *ExecResult) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Error))
 	h = node.Mix(h, uint64(z.Duration))
 	h = z.Stats.digest(h)
+	h = node.Mix(h, uint64(len(z.Provided)))
+	for i := range z.Provided {
+		h = z.Provided[i].digest(h)
+	}
 	return h
 }
 
@@ -4330,6 +4405,11 @@ func (z *ExecResult) check() error {
 	}
 	if err := z.Stats.check(); err != nil {
 		return within("stats", err)
+	}
+	for i := range z.Provided {
+		if err := z.Provided[i].check(); err != nil {
+			return within("provided", err)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,19 @@ package message
 
 import "time"
 
+// Provided is a value that a workflow gives to others: its context. Who runs the
+// first virtual user makes it, once, at the end; a majority has it with the
+// result before any of the others begins.
+type Provided struct {
+	Name  string   `msg:"name" require:"true"`
+	To    []uint32 `msg:"to"`                // workflows of the plan that it is for
+	Value []byte   `msg:"value,limit=32768"` // JSON
+}
+
+// ProvidedMax bounds how many values a workflow gives, and how many it is given,
+// so that all of them fit a frame beside a program or figures.
+const ProvidedMax = 6
+
 // ExecStart gives an executor its work: the bytes are loaded, the plan compared,
 // the workflow run.
 //
@@ -18,6 +31,7 @@ type ExecStart struct {
 	FirstVU    uint64        `msg:"first_vu"`
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`
+	Given      []Provided    `msg:"given"` // by the workflows before it
 }
 
 // ExecCancel asks an executor to stop: nothing new starts, what is in flight is
@@ -67,4 +81,5 @@ type ExecResult struct {
 	Error    string        `msg:"error"`
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
+	Provided []Provided    `msg:"provided"`
 }

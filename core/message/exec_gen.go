@@ -281,9 +281,9 @@ func (z ExecReady) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
+	// map header, size 5
 	// string "state"
-	o = append(o, 0x84, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	o = append(o, 0x85, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
 	o, err = z.State.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "State")
@@ -301,6 +301,16 @@ func (z *ExecResult) MarshalMsg(b []byte) (o []byte, err error) {
 	if err != nil {
 		err = msgp.WrapError(err, "Stats")
 		return
+	}
+	// string "provided"
+	o = append(o, 0xa8, 0x70, 0x72, 0x6f, 0x76, 0x69, 0x64, 0x65, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Provided)))
+	for za0001 := range z.Provided {
+		o, err = z.Provided[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Provided", za0001)
+			return
+		}
 	}
 	return
 }
@@ -372,6 +382,34 @@ func (z *ExecResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Stats")
 				return
 			}
+		case "provided":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Provided")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Provided")
+				return
+			}
+			if zb0002 > z682f19bblimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Provided) >= int(zb0002) {
+				z.Provided = (z.Provided)[:zb0002]
+			} else {
+				z.Provided = make([]Provided, zb0002)
+			}
+			for za0001 := range z.Provided {
+				bts, err = z.Provided[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Provided", za0001)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -386,16 +424,19 @@ func (z *ExecResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecResult) Msgsize() (s int) {
-	s = 1 + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize()
+	s = 1 + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 9 + msgp.ArrayHeaderSize
+	for za0001 := range z.Provided {
+		s += z.Provided[za0001].Msgsize()
+	}
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "slice"
-	o = append(o, 0x88, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x89, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Slice.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Slice")
@@ -426,6 +467,16 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "timeout"
 	o = append(o, 0xa7, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
 	o = msgp.AppendDuration(o, z.Timeout)
+	// string "given"
+	o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
+	for za0001 := range z.Given {
+		o, err = z.Given[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Given", za0001)
+			return
+		}
+	}
 	return
 }
 
@@ -443,7 +494,7 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -540,6 +591,34 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Timeout")
 				return
 			}
+		case "given":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Given")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Given")
+				return
+			}
+			if zb0002 > z682f19bblimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Given) >= int(zb0002) {
+				z.Given = (z.Given)[:zb0002]
+			} else {
+				z.Given = make([]Provided, zb0002)
+			}
+			for za0001 := range z.Given {
+				bts, err = z.Given[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Given", za0001)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -554,7 +633,10 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecStart) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize
+	s = 1 + 6 + z.Slice.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Given {
+		s += z.Given[za0001].Msgsize()
+	}
 	return
 }
 
@@ -617,5 +699,131 @@ func (z *ExecStarted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z ExecStarted) Msgsize() (s int) {
 	s = 1 + 4 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Provided) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "name"
+	o = append(o, 0x83, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "to"
+	o = append(o, 0xa2, 0x74, 0x6f)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.To)))
+	for za0001 := range z.To {
+		o = msgp.AppendUint32(o, z.To[za0001])
+	}
+	// string "value"
+	o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+	o = msgp.AppendBytes(o, z.Value)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Provided) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z682f19bblimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "to":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "To")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "To")
+				return
+			}
+			if zb0002 > z682f19bblimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.To) >= int(zb0002) {
+				z.To = (z.To)[:zb0002]
+			} else {
+				z.To = make([]uint32, zb0002)
+			}
+			for za0001 := range z.To {
+				z.To[za0001], bts, err = msgp.ReadUint32Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "To", za0001)
+					return
+				}
+			}
+		case "value":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Value")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadBytesHeader(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Value")
+				return
+			}
+			if zb0003 > 32768 {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if z.Value == nil || uint32(cap(z.Value)) < zb0003 {
+				z.Value = make([]byte, zb0003)
+			} else {
+				z.Value = z.Value[:zb0003]
+			}
+			if uint32(len(bts)) < zb0003 {
+				err = msgp.ErrShortBytes
+				return
+			}
+			copy(z.Value, bts[:zb0003])
+			bts = bts[zb0003:]
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Provided) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 3 + msgp.ArrayHeaderSize + (len(z.To) * (msgp.Uint32Size)) + 6 + msgp.BytesPrefixSize + len(z.Value)
 	return
 }

@@ -41,6 +41,7 @@ type SliceDispatch struct {
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`     // of one step
 	RunTimeout time.Duration `msg:"run_timeout"` // killed after it
+	Given      []Provided    `msg:"given"`       // by the workflows before it
 }
 
 // SliceAccepted says that the fence is on disk and the slice started.
@@ -85,6 +86,7 @@ type SliceResult struct {
 	Error    string        `msg:"error"`
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
+	Provided []Provided    `msg:"provided"` // kept on a majority with the rest, before it counts
 }
 
 // SliceResultAck says that the manager has it on disk, or refuses it by its

@@ -215,9 +215,9 @@ func (z *SliceCancel) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SliceDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "slice"
-	o = append(o, 0x8b, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8c, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Slice.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Slice")
@@ -261,6 +261,16 @@ func (z *SliceDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "run_timeout"
 	o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
 	o = msgp.AppendDuration(o, z.RunTimeout)
+	// string "given"
+	o = append(o, 0xa5, 0x67, 0x69, 0x76, 0x65, 0x6e)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Given)))
+	for za0001 := range z.Given {
+		o, err = z.Given[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Given", za0001)
+			return
+		}
+	}
 	return
 }
 
@@ -408,6 +418,34 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "RunTimeout")
 				return
 			}
+		case "given":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Given")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Given")
+				return
+			}
+			if zb0002 > z2dfd9962limitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Given) >= int(zb0002) {
+				z.Given = (z.Given)[:zb0002]
+			} else {
+				z.Given = make([]Provided, zb0002)
+			}
+			for za0001 := range z.Given {
+				bts, err = z.Given[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Given", za0001)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -422,7 +460,10 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SliceDispatch) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize
+	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Given {
+		s += z.Given[za0001].Msgsize()
+	}
 	return
 }
 
@@ -777,9 +818,9 @@ func (z *SliceRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SliceResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "slice"
-	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Slice.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Slice")
@@ -811,6 +852,16 @@ func (z *SliceResult) MarshalMsg(b []byte) (o []byte, err error) {
 	if err != nil {
 		err = msgp.WrapError(err, "Stats")
 		return
+	}
+	// string "provided"
+	o = append(o, 0xa8, 0x70, 0x72, 0x6f, 0x76, 0x69, 0x64, 0x65, 0x64)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Provided)))
+	for za0001 := range z.Provided {
+		o, err = z.Provided[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Provided", za0001)
+			return
+		}
 	}
 	return
 }
@@ -904,6 +955,34 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Stats")
 				return
 			}
+		case "provided":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Provided")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Provided")
+				return
+			}
+			if zb0002 > z2dfd9962limitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Provided) >= int(zb0002) {
+				z.Provided = (z.Provided)[:zb0002]
+			} else {
+				z.Provided = make([]Provided, zb0002)
+			}
+			for za0001 := range z.Provided {
+				bts, err = z.Provided[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Provided", za0001)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -918,7 +997,10 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SliceResult) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize()
+	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 9 + msgp.ArrayHeaderSize
+	for za0001 := range z.Provided {
+		s += z.Provided[za0001].Msgsize()
+	}
 	return
 }
 

@@ -30,6 +30,7 @@ func (m *Machine) start(env node.Env, x *execution) {
 		env.Exec().Start(r.id, core, &message.ExecStart{
 			Slice: x.slice.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
+			Given: d.Given,
 		})
 	}
 	m.enforce(env, x)

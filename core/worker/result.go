@@ -68,11 +68,16 @@ func (m *Machine) finish(env node.Env, x *execution) {
 		out.State, out.Error = message.WorkflowFailed, fmt.Sprintf("add up the executors' figures: %v", err)
 	}
 	out.Stats = sum
+	for _, r := range x.runs {
+		if r.result != nil && state == message.WorkflowCompleted {
+			out.Provided = append(out.Provided, r.result.Provided...) // one of them has the first virtual user
+		}
+	}
 	// A frame has a bound, which thousands of kinds of errors reach.
 	if size := message.HeaderSize + out.Size(); size > message.FrameMax-1024 {
 		out.State = message.WorkflowFailed
 		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
-		out.Stats = message.Stats{}
+		out.Stats, out.Provided = message.Stats{}, nil
 	}
 	x.result = out
 	x.runs, x.dispatch = nil, nil // a result may wait for long, a program is large

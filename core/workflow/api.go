@@ -78,11 +78,19 @@ type Workflow struct {
 
 	limits Limits
 	send   *namespace // vu.http
-	hooks  [hooks]*starlark.Function
+
+	provides []provided
+	uses     []string
+	hooks    [hooks]*starlark.Function
 }
 
 // Has says that the workflow has a function for that moment: see VU.Run.
-func (w *Workflow) Has(h Hook) bool { return w.hooks[h] != nil }
+func (w *Workflow) Has(h Hook) bool {
+	if h == HookProvide {
+		return len(w.provides) > 0
+	}
+	return w.hooks[h] != nil
+}
 
 // Program is a loaded file. Any number of goroutines may share it.
 type Program struct {

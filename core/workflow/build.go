@@ -36,6 +36,9 @@ func (l *loader) build(limits Limits) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.linkContext(); err != nil {
+		return nil, err
+	}
 	shared := sendNamespace()
 	p := &Program{plan: l.plan}
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
@@ -45,6 +48,9 @@ func (l *loader) build(limits Limits) (*Program, error) {
 		if err := d.build(w); err != nil {
 			return nil, err
 		}
+		d.resolveContext(w, func(name string) uint32 {
+			return uint32(slices.IndexFunc(order, func(i int) bool { return l.declared[i].plan.Name == name }))
+		})
 		p.plan.Workflows[i] = d.plan
 		w.Plan = &p.plan.Workflows[i]
 		for k := range w.Steps {

@@ -46,6 +46,8 @@ type declaration struct {
 	http       Options
 	columns    []string // of the feed's row: the first of the workflow's values
 	hooks      [hooks]*starlark.Function
+	provides   []*provideValue
+	uses       []*useValue
 }
 
 // stepValue is what step, check, metric and action return.
@@ -87,6 +89,8 @@ func vocabulary() starlark.StringDict {
 	all["check"] = declaring("check", (*loader).check)
 	all["metric"] = declaring("metric", (*loader).metric)
 	all["action"] = declaring("action", (*loader).action)
+	all["provide"] = declaring("provide", (*loader).provide)
+	all["use"] = declaring("use", (*loader).use)
 	all["fail"] = &guard{"fail", failStep}
 	all["stage"] = &guard{"stage", newStage}
 	all["between"] = &guard{"between", newBetween}

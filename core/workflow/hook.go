@@ -22,6 +22,10 @@ const (
 	hooks
 )
 
+// HookProvide makes what the workflow provides to others: once in the whole run, where
+// the first virtual user is, behind its last pass.
+const HookProvide = hooks
+
 // String is the argument that gives the function.
 func (h Hook) String() string {
 	switch h {
@@ -31,6 +35,8 @@ func (h Hook) String() string {
 		return "teardown"
 	case HookVUSetup:
 		return "vu_setup"
+	case HookProvide:
+		return "provide"
 	}
 	return "vu_teardown"
 }
@@ -46,18 +52,23 @@ func (d *declaration) readHooks(in arguments) error {
 		if !ok {
 			return wrongType("workflow", h.String(), "a function", v).do("write def %s(vu), and %s = %s", h, h, h)
 		}
-		needed := 0
-		for i := range fn.NumParams() {
-			if fn.ParamDefault(i) == nil {
-				needed++
-			}
-		}
-		if needed != 1 || fn.ParamDefault(0) != nil || fn.HasVarargs() || fn.HasKwargs() {
+		if !takesOnlyVU(fn) {
 			return faultf("workflow %q: %s must take the virtual user and nothing else", d.plan.Name, h).in(h.String()).do("write def %s(vu)", nonLambda(fn))
 		}
 		d.hooks[h] = fn
 	}
 	return nil
+}
+
+// takesOnlyVU says that a function needs the virtual user, and nothing else.
+func takesOnlyVU(fn *starlark.Function) bool {
+	needed := 0
+	for i := range fn.NumParams() {
+		if fn.ParamDefault(i) == nil {
+			needed++
+		}
+	}
+	return needed == 1 && fn.ParamDefault(0) == nil && !fn.HasVarargs() && !fn.HasKwargs()
 }
 
 // Shared is what setup returned: frozen, for all virtual users of an executor.
@@ -74,6 +85,9 @@ func (v *VU) Shared() Shared { return v.shared }
 // Run runs the function that the workflow has for a moment; there must be one.
 // What setup returns becomes Shared.
 func (v *VU) Run(h Hook) Outcome {
+	if h == HookProvide {
+		return v.provide()
+	}
 	c := &call{kind: message.StepAction, name: h.String(), fn: v.w.hooks[h]}
 	r := v.runner()
 	value, err := starlark.Call(&r.thread, c.fn, starlark.Tuple{v.value()}, nil)

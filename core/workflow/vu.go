@@ -26,9 +26,12 @@ type VU struct {
 	vars    *starlark.Dict
 	valued  bool // vars has values of this pass
 	shared  Shared
+	given   Given
 	random  *node.Rand
 	self    *vuValue
 	idle    []*runner
+
+	provided []message.Provided
 }
 
 // runner is a thread of the interpreter that is kept for the next Call. Calls
@@ -284,7 +287,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"graphql", "http", "id", "iteration", "log", "random", "shared", "sleep", "vars"}
+	return []string{"graphql", "http", "id", "iteration", "log", "random", "shared", "sleep", "use", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -302,6 +305,11 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return starlark.None, nil
 		}
 		return u.v.shared.value, nil
+	case "use":
+		if u.v.given.values == nil {
+			return nil, faultf("this workflow uses nothing of others").do("write use = [use(\"name\", of = [\"workflow\"])]")
+		}
+		return u.v.given.values, nil
 	case "graphql", "log", "sleep", "random":
 		return u.v.w.send.members[mark+name], nil
 	}

@@ -26,6 +26,8 @@ func unsupported(w *workflow.Workflow) error {
 	add(w.HTTP.DNS.Custom(), "dns(...)")
 	add(w.HTTP.MaxBody > 0, "http.client(max_body = ...)")
 	add(w.HTTP.Compression, "http.client(compression = True)")
+	add(w.Has(workflow.HookProvide), "provide")
+	add(w.Uses(), "use")
 	for i := range w.Steps {
 		s := &w.Steps[i]
 		add(len(s.Needs) != 0, "values in requests")

@@ -1,0 +1,294 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+)
+
+// ProvidedBytesMax bounds a value that a workflow gives to others, as JSON.
+const providedBytesMax = 32 << 10
+
+type provideValue struct {
+	opaque
+	name string
+	fn   *starlark.Function
+	to   []string
+	site syntax.Position
+}
+
+type useValue struct {
+	opaque
+	name string
+	of   string
+	site syntax.Position
+}
+
+// provided is a value that a workflow makes for others.
+type provided struct {
+	name string
+	fn   *starlark.Function
+	to   []uint32 // workflows, in the plan's order
+}
+
+func checkContextName(fn, name string) error {
+	if err := checkName(fn, "#1", name); err != nil {
+		return err
+	}
+	if strings.Contains(name, "-") || name[0] >= '0' && name[0] <= '9' {
+		return faultf("%s: %q cannot stand behind vu.use.", fn, name).in("#1").do("use letters, digits and _, and a letter first")
+	}
+	return nil
+}
+
+func (l *loader) provide(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [3]starlark.Value
+	if err := bind("provide", []string{"name", "run", "to"}, 2, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("provide: the first argument must be the value's name").in("#1").do("write provide(\"tokens\", fetch_tokens, to = [\"shop\"])")
+	}
+	if err := checkContextName("provide", string(name)); err != nil {
+		return nil, err
+	}
+	fn, ok := in[1].(*starlark.Function)
+	if !ok {
+		return nil, faultf("provide(%q): give the function that makes the value", string(name)).in("#2").do("write provide(%q, function, to = [...])", string(name))
+	}
+	if !takesOnlyVU(fn) {
+		return nil, faultf("provide(%q): its function must take the virtual user and nothing else", string(name)).in("#2").do("write def %s(vu)", nonLambda(fn))
+	}
+	to, err := names("provide", "to", "workflows", in[2])
+	if err != nil {
+		return nil, err
+	}
+	if len(to) == 0 {
+		return nil, faultf("provide(%q): to is missing: which workflows use it?", string(name)).do("write to = [\"workflow\"]")
+	}
+	return &provideValue{opaque{"provide"}, string(name), fn, to, site}, nil
+}
+
+func (l *loader) use(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var in [2]starlark.Value
+	if err := bind("use", []string{"name", "of"}, 1, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	name, ok := in[0].(starlark.String)
+	if !ok {
+		return nil, faultf("use: the first argument must be the value's name").in("#1").do("write use(\"tokens\", of = [\"auth\"])")
+	}
+	if err := checkContextName("use", string(name)); err != nil {
+		return nil, err
+	}
+	of, err := names("use", "of", "workflows", in[1])
+	if err != nil {
+		return nil, err
+	}
+	if len(of) != 1 {
+		return nil, faultf("use(%q): of must name the one workflow that provides it, not %d", string(name), len(of)).in("of").do("write of = [\"workflow\"]")
+	}
+	return &useValue{opaque{"use"}, string(name), of[0], site}, nil
+}
+
+// readContext reads provide and use.
+func (d *declaration) readContext(in arguments) error {
+	for _, word := range []string{"provide", "use"} {
+		if in.of(word) == nil {
+			continue
+		}
+		values, err := list("workflow", word, word+"(...)", in.of(word))
+		if err != nil {
+			return err
+		}
+		if len(values) > message.ProvidedMax {
+			return faultf("workflow %q: %s has %d values, the limit is %d", d.plan.Name, word, len(values), message.ProvidedMax).in(word).do("put some of them into one dict")
+		}
+		for i, v := range values {
+			if err := d.addContext(word, v); err != nil {
+				return err.in(word).at(i)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *declaration) addContext(word string, v starlark.Value) *fault {
+	name := ""
+	taken := func(name string) *fault {
+		return faultf("workflow %q: %s(%q) stands twice in it", d.plan.Name, word, name).do("take one of them out")
+	}
+	switch v := v.(type) {
+	case *provideValue:
+		if name = v.name; word == "provide" {
+			if slices.ContainsFunc(d.provides, func(o *provideValue) bool { return o.name == name }) {
+				return taken(name)
+			}
+			d.provides = append(d.provides, v)
+			return nil
+		}
+	case *useValue:
+		if name = v.name; word == "use" {
+			if slices.ContainsFunc(d.uses, func(o *useValue) bool { return o.name == name }) {
+				return taken(name)
+			}
+			d.uses = append(d.uses, v)
+			return nil
+		}
+	}
+	return faultf("workflow %q: %s has %s in it", d.plan.Name, word, describe(v)).do("write %s = [%s(\"name\", ...)]", word, word)
+}
+
+// linkContext demands that both sides of each value name each other, and that who uses it
+// begins when it is there.
+func (l *loader) linkContext() error {
+	all := make([]string, len(l.declared))
+	for i, d := range l.declared {
+		all[i] = d.plan.Name
+	}
+	for _, d := range l.declared {
+		for _, u := range d.uses {
+			if f := l.linkUse(d, u, all); f != nil {
+				return f.of(u.site)
+			}
+		}
+	}
+	for _, d := range l.declared {
+		for _, p := range d.provides {
+			for k, to := range p.to {
+				at := slices.Index(all, to)
+				if at < 0 {
+					f := faultf("workflow %q provides %q to %q, which is not a workflow", d.plan.Name, p.name, clip(to, 40))
+					return f.meant(to, all).in("to").at(k).of(p.site)
+				}
+				if !slices.ContainsFunc(l.declared[at].uses, func(u *useValue) bool { return u.name == p.name && u.of == d.plan.Name }) {
+					f := faultf("workflow %q provides %q to %q, which does not use it", d.plan.Name, p.name, to)
+					return f.in("to").at(k).of(p.site).do("write use = [use(%q, of = [%q])] there, or take it out here", p.name, d.plan.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *loader) linkUse(d *declaration, u *useValue, all []string) *fault {
+	at := slices.Index(all, u.of)
+	if at < 0 {
+		f := faultf("workflow %q uses %q of %q, which is not a workflow", d.plan.Name, u.name, clip(u.of, 40))
+		return f.meant(u.of, all).in("of").at(0)
+	}
+	from := l.declared[at]
+	if !l.dependsOn(d, u.of) {
+		f := faultf("workflow %q uses %q of %q, and does not depend on it: the value would not be there yet", d.plan.Name, u.name, u.of)
+		return f.in("of").at(0).do("write depends = [%q]", u.of)
+	}
+	var known []string
+	for _, p := range from.provides {
+		if known = append(known, p.name); p.name != u.name {
+			continue
+		}
+		if slices.Contains(p.to, d.plan.Name) {
+			return nil
+		}
+		f := faultf("workflow %q uses %q of %q, which does not provide it to %q", d.plan.Name, u.name, u.of, d.plan.Name)
+		return f.in("of").at(0).do("add %q to the list to of provide(%q) there", d.plan.Name, u.name)
+	}
+	f := faultf("workflow %q uses %q of %q, which does not provide it", d.plan.Name, u.name, u.of).in("#1")
+	if len(known) == 0 {
+		return f.do("write provide = [provide(%q, function, to = [%q])] there", u.name, d.plan.Name)
+	}
+	return f.meant(u.name, known)
+}
+
+// dependsOn says that a workflow depends on another one, directly or not.
+func (l *loader) dependsOn(d *declaration, name string) bool {
+	before := slices.Clone(d.depends)
+	for i := 0; i < len(before); i++ {
+		at := slices.IndexFunc(l.declared, func(o *declaration) bool { return o.plan.Name == before[i] })
+		for _, on := range l.declared[at].depends {
+			if !slices.Contains(before, on) {
+				before = append(before, on)
+			}
+		}
+	}
+	return slices.Contains(before, name)
+}
+
+// resolveContext gives a workflow what it provides, and the names of what it uses.
+func (d *declaration) resolveContext(w *Workflow, position func(name string) uint32) {
+	for _, p := range d.provides {
+		one := provided{name: p.name, fn: p.fn}
+		for _, to := range p.to {
+			one.to = append(one.to, position(to))
+		}
+		slices.Sort(one.to)
+		one.to = slices.Compact(one.to)
+		w.provides = append(w.provides, one)
+	}
+	for _, u := range d.uses {
+		w.uses = append(w.uses, u.name)
+	}
+}
+
+// Given is what other workflows have provided: frozen, for all virtual users of an
+// executor. The zero Given is nothing.
+type Given struct{ values *namespace }
+
+// Uses says that the workflow uses what others provide: see Take.
+func (w *Workflow) Uses() bool { return len(w.uses) > 0 }
+
+// Take reads what other workflows have provided to this one.
+func (w *Workflow) Take(all []message.Provided) (Given, error) {
+	members := starlark.StringDict{}
+	m := &meter{limits: &w.limits, bytes: w.limits.CallBytes, total: w.limits.CallBytes}
+	thread := &starlark.Thread{Name: w.Plan.Name}
+	thread.SetLocal(meterKey, m)
+	for _, name := range w.uses {
+		i := slices.IndexFunc(all, func(p message.Provided) bool { return p.Name == name })
+		if i < 0 {
+			return Given{}, fmt.Errorf("workflow %q uses %q, which no workflow before it has provided", w.Plan.Name, name)
+		}
+		v, err := decodeJSON(thread, string(all[i].Value))
+		if err != nil {
+			return Given{}, fmt.Errorf("workflow %q uses %q: %w", w.Plan.Name, name, err)
+		}
+		v.Freeze()
+		members[name] = v
+	}
+	return Given{newNamespace("vu.use", members)}, nil
+}
+
+// Give gives the virtual user what Take has read, as vu.use. Before its first Call.
+func (v *VU) Give(g Given) { v.given = g }
+
+// Provided is what Run(HookProvide) has made.
+func (v *VU) Provided() []message.Provided { return v.provided }
+
+// provide runs the functions that make values for other workflows.
+func (v *VU) provide() Outcome {
+	v.provided = nil
+	for _, p := range v.w.provides {
+		c := &call{kind: message.StepAction, name: fmt.Sprintf("provide(%q)", p.name), fn: p.fn}
+		r := v.runner()
+		value, err := starlark.Call(&r.thread, c.fn, starlark.Tuple{v.value()}, nil)
+		if err != nil {
+			return r.failed(err)
+		}
+		text, err := encodeJSON(&r.thread, value)
+		switch {
+		case err != nil:
+			return c.wrong("must return what can be written as JSON: %v", err)
+		case len(text) > providedBytesMax:
+			return c.wrong("must return at most %s as JSON, not %s", size(providedBytesMax), size(uint64(len(text))))
+		}
+		v.provided = append(v.provided, message.Provided{Name: p.name, To: slices.Clone(p.to), Value: text})
+		v.idle = append(v.idle, r)
+	}
+	return Outcome{OK: true}
+}

@@ -1,0 +1,34 @@
+package scenarios
+
+import (
+	"bytes"
+	"strconv"
+
+	"hyperscale/core/message"
+	"hyperscale/sim"
+)
+
+// context lets each run of a first layer give the second one a value, which is
+// another one for each attempt, and demands that the second layer of a job is
+// always given one, and always the same: that of the attempt that counts.
+func (s *stage) context() {
+	given := map[message.JobID][]byte{}
+	s.model.Provide = func(r *message.ExecStart, c *sim.Course) []message.Provided {
+		if r.Slice.Workflow != 0 || r.FirstVU != 0 {
+			return nil
+		}
+		return []message.Provided{{Name: "token", To: []uint32{1}, Value: strconv.AppendUint(nil, c.Salt, 10)}}
+	}
+	s.model.Heed = func(r *message.ExecStart) {
+		job := r.Slice.Job
+		switch {
+		case r.Slice.Workflow == 0 && len(r.Given) == 0:
+		case r.Slice.Workflow == 0 || len(r.Given) != 1:
+			s.checker.Violate("T7", s.record(s.clients[0]), "slice %v was given %d values", r.Slice, len(r.Given))
+		case given[job] == nil:
+			given[job] = bytes.Clone(r.Given[0].Value)
+		case !bytes.Equal(given[job], r.Given[0].Value):
+			s.checker.Violate("T7", s.record(s.clients[0]), "slice %v was given %s, another one %s", r.Slice, r.Given[0].Value, given[job])
+		}
+	}
+}
