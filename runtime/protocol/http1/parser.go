@@ -6,7 +6,7 @@ type Parser struct {
 	chunks      Chunks
 	collector   *Collector
 	cookies     *Cookies // nil: nobody wants them
-	body        int64 // body bytes so far, framing excluded
+	body        int64    // body bytes so far, framing excluded
 	status      uint16
 	keepSeconds uint16 // Keep-Alive: timeout; keepUnsaid if not said
 	keepMax     uint16 // Keep-Alive: max; keepUnsaid if not said
