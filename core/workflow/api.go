@@ -48,6 +48,7 @@ type Client interface {
 	Sleep(time.Duration)
 	Log(string)
 	Now() time.Time // the engine's clock
+	Yield()         // called between slices of a long function: others may run
 	Stopped() bool  // the run was cancelled: the function ends at its next step
 }
 

@@ -149,6 +149,7 @@ func (v *VU) runner() *runner {
 		r = &runner{meter: meter{limits: limits, total: limits.CallBytes, vu: v}}
 		r.thread.SetLocal(meterKey, &r.meter)
 		r.thread.OnMaxSteps = func(t *starlark.Thread) {
+			v.client.Yield()
 			switch {
 			case v.client.Stopped():
 				r.stopped = true

@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -82,6 +83,42 @@ func (a *account) broken(kind, example string, now time.Duration) {
 	a.failed++
 	a.window(now).Failed++
 	a.fault(kind, example)
+}
+
+// outcome counts what a function returned. Its times are nil if they are not those of the
+// answer that it was last given: then only the latency is known.
+func (a *account) outcome(out workflow.Outcome, t *times, now time.Duration) {
+	r := out.Response
+	if t == nil && r != nil {
+		t = &times{due: int64(now - r.Latency), mark: int64(now)}
+	}
+	w := a.window(now)
+	if r != nil && r.Kind == "" && r.Status > 0 && a.step.plan.Kind == message.StepFunction {
+		a.statuses[r.Status%statuses]++
+		a.record(t)
+		w.Record(uint64(t.latency()))
+		if out.Kind == string(http1.KindStatus) {
+			out.Kind = statusKind(r.Status)
+		}
+	}
+	if out.HasValue {
+		a.metric.Record(uint64(max(0, out.Value)))
+	}
+	switch {
+	case out.OK:
+		a.ok++
+		w.OK++
+	case out.Kind == string(http1.KindCancelled):
+		a.cancelled++
+	case !timedOut(out.Kind):
+		a.broken(out.Kind, out.Detail, now)
+	case r != nil:
+		a.late(http1.Kind(out.Kind), t)
+	default: // no request of it did: there is no latency
+		a.timedOut++
+		w.TimedOut++
+		a.fault(out.Kind, out.Detail)
+	}
 }
 
 // window is the present one. It is given the bytes since the last step that ended.

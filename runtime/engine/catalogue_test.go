@@ -35,10 +35,10 @@ func (tr *trial) fault(format string, args ...any) {
 func trials() []*trial {
 	var all []*trial
 	for _, e := range hostile.All() {
-		if e.Ask.Redirects == 0 && !e.Secure() {
-			all = append(all, &trial{entry: e, path: "loop"})
+		if e.Ask.Redirects == 0 {
+			all = append(all, &trial{entry: e, path: "counted"})
 		}
-		all = append(all, &trial{entry: e, path: "general"})
+		all = append(all, &trial{entry: e, path: "kept"})
 	}
 	return all
 }
@@ -72,9 +72,9 @@ func TestCatalogueOfHostileServers(t *testing.T) {
 	t.Logf("%d entries, %d runs", len(hostile.All()), len(all))
 }
 
-// floodKept bounds what a flood may make a client allocate, servers included, on the loop and
-// where bodies are kept: a body that grows up to its limit is copied as it grows.
-var floodKept = map[string]uint64{"loop": 4 << 20, "general": 8 * http1.BodyLimitDefault}
+// floodKept bounds what a flood may make a client allocate, servers included, where answers are counted
+// and where bodies are kept: a body that grows up to its limit is copied as it grows.
+var floodKept = map[string]uint64{"counted": 4 << 20, "kept": 8 * http1.BodyLimitDefault}
 
 // What is kept of an answer is bounded, however much a server sends.
 func TestFloodsFillNoMemory(t *testing.T) {
@@ -143,7 +143,7 @@ func (tr *trial) play() {
 
 var zeros [8 << 20]byte // bodies that are sent
 
-// ask runs the workflow; on the general path a check is given every good answer.
+// ask runs the workflow; where answers are kept a check is given every good one.
 func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Response, *message.ExecResult, error) {
 	ask := tr.entry.Ask
 	step := get("a", s.URL()+"/")
@@ -160,7 +160,7 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 	if tr.want().Late() {
 		cfg.Timeout = tr.deadline
 	}
-	if tr.path == "general" {
+	if tr.path == "kept" {
 		w.Steps = append(w.Steps, other("look", message.StepCheck, 0))
 	}
 	g, err := newGraph(cfg)
@@ -171,24 +171,24 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 		return nil, nil, err
 	}
 	g.hosts[0].addrs = s.Addresses()
-	if tr.path == "loop" {
-		result, err := runLoop(ctx, cfg, g)
-		return nil, result, err
-	}
 	var seen []*workflow.Response
-	r := newGeneral(ctx, cfg, g)
-	r.tls.RootCAs = hostile.Roots()
-	result := r.run(ctx, func(id uint64, c workflow.Client) script {
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.tls.RootCAs = hostile.Roots()
+	l.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{1: func(p *play) workflow.Outcome {
 			seen = append(seen, p.answers[0])
 			return workflow.Outcome{OK: true}
 		}}}
-	})
-	return seen, result, nil
+	}
+	result, err := l.play(ctx)
+	return seen, result, err
 }
 
 func (tr *trial) want() hostile.Want {
-	if tr.path == "general" && tr.entry.Kept != nil {
+	if tr.path == "kept" && tr.entry.Kept != nil {
 		return *tr.entry.Kept
 	}
 	return tr.entry.Want
@@ -214,7 +214,7 @@ func (tr *trial) judge(s *hostile.Server, a *message.StepStats, seen []*workflow
 	if again != want.Reused {
 		tr.fault("the connection was used again: %v, want %v", again, want.Reused)
 	}
-	if tr.path == "general" {
+	if tr.path == "kept" {
 		tr.judgeAnswers(want, seen)
 	}
 }

@@ -75,16 +75,17 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDescriptors(cfg.VUs, uint64(g.lanes)); err != nil {
+	if err := checkDescriptors(cfg.VUs, uint64(g.sockets)); err != nil {
 		return nil, err
 	}
 	if err := g.resolve(ctx, cfg.Timeout); err != nil {
 		return nil, err
 	}
-	if g.plain && cfg.Debug == nil {
-		return runLoop(ctx, cfg, g)
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
 	}
-	return runGeneral(ctx, cfg, g)
+	return l.play(ctx)
 }
 
 // overEvery is how often Config.Over is asked.
@@ -93,24 +94,20 @@ const overEvery = time.Millisecond
 // progressEvery is how often figures are told.
 const progressEvery = 500 * time.Millisecond
 
-// The first starts are spaced: connecting all at once would overflow the target's queue of
-// new connections and measure the kernel's retries (1 s, 3 s) instead of it. The goroutines
-// need three times the loop's time to connect.
-const (
-	startEveryLoop    = 100 * time.Microsecond
-	startEveryGeneral = 300 * time.Microsecond
-)
+// startEvery spaces the first starts: connecting all at once would overflow the target's
+// queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
+const startEvery = 100 * time.Microsecond
 
 // startSpacing spreads the first starts of a closed workflow over the pause between passes
 // where there is one, so that virtual users do not march in step, but never over more than
 // a tenth of the run. Stages say themselves when who starts.
-func startSpacing(cfg Config, every time.Duration) time.Duration {
+func startSpacing(cfg Config) time.Duration {
 	p := cfg.Workflow.Plan
 	if len(p.Stages) > 0 {
-		return every
+		return startEvery
 	}
 	vus := time.Duration(cfg.VUs)
-	spacing := max(every, max(p.Think, p.Pace)/vus)
+	spacing := max(startEvery, max(p.Think, p.Pace)/vus)
 	if cfg.Duration > 0 {
 		spacing = min(spacing, cfg.Duration/10/vus)
 	}

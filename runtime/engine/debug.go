@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"hyperscale/core/workflow"
@@ -13,10 +12,7 @@ import (
 )
 
 // printer shows what is sent and what comes back. A nil printer shows nothing.
-type printer struct {
-	mu sync.Mutex
-	w  io.Writer
-}
+type printer struct{ w io.Writer }
 
 const bodyShown = 4 << 10 // bytes of a body
 
@@ -24,8 +20,6 @@ func (p *printer) printf(format string, args ...any) {
 	if p == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	_, _ = fmt.Fprintf(p.w, format, args...) // a closed terminal must not end the run
 }
 

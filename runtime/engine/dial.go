@@ -1,310 +1,160 @@
 package engine
 
 import (
-	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/netip"
-	"sync"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"hyperscale/core/message"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
 
-// link is one connection of a virtual user.
-type link struct {
-	key    string // scheme and host:port
-	tcp    *net.TCPConn
-	stream net.Conn // tcp, or TLS over wire
-	wire   *wire    // nil without TLS
-	raw    syscall.RawConn
+// host is where requests go. Addresses are tried in turn until one takes a connection.
+type host struct {
+	key    string // scheme://host:port
+	name   string // without brackets: for DNS and for TLS
+	port   uint16
+	secure bool
+	addrs  []netip.AddrPort
+	good   int // index of the one that took the last connection
 
-	used    bool // has carried a request before this one
-	written bool // the present request went out whole
-	heard   bool // a byte of its response has come
-
-	buffer *[linkBuffer]byte // held while there is something to read
-	n      int
-	errno  syscall.Errno
-	poll   func(fd uintptr) bool // k.readable, bound once
+	looking bool     // its name is being looked up
+	waiting []ticket // lanes that wait for that
+	shakes  hostShakes
 }
 
-const linkBuffer = 16 << 10 // as large as a TLS record
-
-var linkBuffers = sync.Pool{New: func() any { return new([linkBuffer]byte) }}
-
-func (k *link) hold() {
-	if k.buffer == nil {
-		k.buffer = linkBuffers.Get().(*[linkBuffer]byte)
-	}
-}
-
-func (k *link) release() {
-	if k.buffer != nil {
-		linkBuffers.Put(k.buffer)
-		k.buffer = nil
-	}
-}
-
-// readable reads if it can and keeps no buffer if it cannot: ten thousand virtual users
-// that wait need none.
-func (k *link) readable(fd uintptr) bool {
-	k.hold()
-	k.n, k.errno = epoll.Read(int(fd), k.buffer[:])
-	if k.errno == syscall.EAGAIN {
-		k.release()
-		return false
-	}
-	return true
-}
-
-// read returns bytes that are valid until the next read or release.
-func (k *link) read() ([]byte, error) {
-	if k.wire != nil {
-		k.hold()
-		n, err := k.stream.Read(k.buffer[:])
-		if errors.Is(err, io.EOF) && k.wire.ended {
-			err = errNoNotify
-		}
-		return k.buffer[:n], err
-	}
-	switch err := k.raw.Read(k.poll); {
-	case err != nil:
-		return nil, err
-	case k.errno != 0:
-		return nil, readError(k.errno, k.heard)
-	case k.n == 0:
-		return nil, io.EOF
-	}
-	return k.buffer[:k.n], nil
-}
-
-// readError tells whether there was a part of a response before the connection broke.
-func readError(errno syscall.Errno, heard bool) error {
-	if heard {
-		return fmt.Errorf("read the rest of the response: %w", errno)
-	}
-	return fmt.Errorf("read the response: %w", errno)
-}
-
-// feed gives what a read brought to the parser.
-func feed(p *http1.Parser, b []byte, err error) (bool, error) {
-	if len(b) > 0 {
-		if _, done, wrong := p.Feed(b); done || wrong != nil {
-			return done, wrong
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		return p.FinishEOF()
-	}
-	return false, err
-}
-
-// stale tells of an idle connection that the server has closed, or that holds bytes which
-// nobody asked for.
-func (k *link) stale() bool {
-	if k.wire != nil {
-		return k.staleTLS()
-	}
-	stale := false
-	err := k.raw.Control(func(fd uintptr) {
-		var one [1]byte
-		_, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		stale = err != unix.EAGAIN && err != unix.EINTR // the end too is something to read
-	})
-	return stale || err != nil
+func newHost(c *http1.Call) *host {
+	return &host{key: key(c), name: c.Host, port: c.Port, secure: c.Scheme == "https"}
 }
 
 func key(c *http1.Call) string { return c.Scheme + "://" + c.Address() }
 
-// take returns an idle connection to where the request goes, or opens one.
-func (v *virtual) take(x *exchange) (*link, error) {
-	want := key(x.call)
+// hostsMax bounds the hosts that are remembered: a script that makes up names must not
+// fill the memory.
+const hostsMax = 10_000
+
+// host returns where a request goes.
+func (l *loop) host(c *http1.Call) *host {
+	k := key(c)
+	h := l.hosts[k]
+	if h == nil {
+		if len(l.hosts) >= hostsMax {
+			clear(l.hosts)
+		}
+		h = newHost(c)
+		l.hosts[k] = h
+	}
+	return h
+}
+
+// connect opens a connection for a lane's request.
+func (l *loop) connect(index int32) {
+	n := l.lane(index)
+	if n.host.addrs == nil {
+		n.named = max(l.now, 1)
+		l.lookUp(index)
+		return
+	}
+	n.first, n.tried = uint8(n.host.good), 0
+	n.dialled = max(l.now, 1)
+	l.dial(index)
+}
+
+// dial tries the host's addresses in turn, beginning with the one that last did well. No
+// byte of the request is written before one has taken the connection.
+func (l *loop) dial(index int32) {
+	n := l.lane(index)
 	for {
-		k := v.pick(want)
-		if k == nil {
-			return v.r.open(x, want)
+		fd, done, err := epoll.Dial(n.host.addrs[n.address()], netip.Addr{})
+		if err == nil {
+			if err = l.adopt(index, fd, done); err == nil {
+				return
+			}
 		}
-		if !k.stale() {
-			k.used = true
-			return k, nil
+		if n.tried++; int(n.tried) >= len(n.host.addrs) {
+			l.breaks(index, err)
+			return
 		}
-		v.r.closeLink(k)
 	}
 }
 
-func (v *virtual) pick(want string) *link {
-	v.linksMu.Lock()
-	defer v.linksMu.Unlock()
-	for i := len(v.idle) - 1; i >= 0; i-- {
-		if k := v.idle[i]; k.key == want {
-			v.idle = append(v.idle[:i], v.idle[i+1:]...)
-			return k
-		}
+// adopt makes a connection of a descriptor.
+func (l *loop) adopt(index int32, fd int, done bool) error {
+	n := l.lane(index)
+	at := l.conns.take()
+	c := l.conns.at(at)
+	*c = conn{host: n.host, fd: int32(fd), generation: c.generation, lane: index, vu: n.vu}
+	n.conn = at
+	events := epoll.Out
+	if done {
+		events = epoll.In
 	}
-	return nil
-}
-
-// idleMax bounds the connections that one virtual user keeps: functions may visit
-// thousands of hosts.
-const idleMax = 16
-
-func (v *virtual) give(k *link) {
-	v.linksMu.Lock()
-	defer v.linksMu.Unlock()
-	if len(v.idle) == idleMax {
-		v.r.closeLink(v.idle[0])
-		v.idle = append(v.idle[:0], v.idle[1:]...)
-	}
-	v.idle = append(v.idle, k)
-}
-
-// open connects, with TLS where the scheme says so.
-func (r *general) open(x *exchange, want string) (*link, error) {
-	ctx, cancel := context.WithDeadline(r.context(), r.base.Add(x.deadline))
-	defer cancel()
-	h, err := r.host(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	r.enter(x, message.PhaseConnect)
-	tcp, err := h.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		tcp.Close()
-		return nil, fmt.Errorf("reach the socket: %w", err)
-	}
-	k := &link{key: want, tcp: tcp, stream: tcp, raw: raw}
-	k.poll = k.readable
-	r.linksMu.Lock()
-	r.links[k] = struct{}{}
-	r.linksMu.Unlock()
-	if r.isCancelled() || r.cut.Load() { // abort may have passed before the link was listed
-		r.closeLink(k)
-		return nil, context.Canceled
-	}
-	if x.call.Scheme == "https" {
-		r.enter(x, message.PhaseTLS)
-		if err := k.secure(r.tls, x.call.Host, r.base.Add(x.deadline)); err != nil {
-			r.closeLink(k)
-			return nil, err
-		}
-	}
-	return k, nil
-}
-
-func (k *link) secure(cfg *tls.Config, name string, deadline time.Time) error {
-	cfg = cfg.Clone()
-	cfg.ServerName = name
-	if err := k.tcp.SetDeadline(deadline); err != nil {
+	if err := l.poller.Add(fd, events, c.token(at)); err != nil {
+		n.conn = none
+		l.hangUp(at)
 		return err
 	}
-	k.wire = &wire{TCPConn: k.tcp, raw: k.raw}
-	secure := tls.Client(k.wire, cfg)
-	if err := secure.Handshake(); err != nil {
-		return explainTLS(err)
+	if done {
+		l.opened(at)
+	} else {
+		l.await(index)
 	}
-	k.stream = secure
 	return nil
 }
 
-// explainTLS adds what the user can do to what the library says.
-func explainTLS(err error) error {
-	switch http1.KindOf(err) {
-	case http1.KindTLSAuthority, http1.KindTLSName, http1.KindTLSExpired:
-		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or turn verification off in http.client", err)
-	}
-	var record tls.RecordHeaderError
-	if errors.As(err, &record) {
-		return fmt.Errorf("TLS handshake: %w: does the server speak plain http:// on this port?", err)
-	}
-	return fmt.Errorf("TLS handshake: %w", err)
-}
+// address is the index of the address under trial. It counts from where this connection
+// began: others may find a better beginning meanwhile.
+func (n *lane) address() int { return (int(n.first) + int(n.tried)) % len(n.host.addrs) }
 
-func (r *general) closeLink(k *link) {
-	r.linksMu.Lock()
-	delete(r.links, k)
-	r.linksMu.Unlock()
-	k.tcp.Close()
-}
-
-// host returns a host's addresses, which are looked up once.
-func (r *general) host(ctx context.Context, x *exchange) (*host, error) {
-	name := x.call.Address()
-	r.hostsMu.Lock()
-	h := r.hosts[name]
-	r.hostsMu.Unlock()
-	if h != nil {
-		return h, nil
-	}
-	r.enter(x, message.PhaseDNS)
-	addrs, err := lookup(ctx, x.call)
-	if err != nil {
-		return nil, err
-	}
-	r.hostsMu.Lock()
-	defer r.hostsMu.Unlock()
-	if len(r.hosts) >= hostsMax {
-		clear(r.hosts) // a script that makes up names must not fill the memory
-	}
-	h = &host{name: name, addrs: addrs}
-	r.hosts[name] = h
-	return h, nil
-}
-
-const (
-	hostsMax = 10_000
-	addrsMax = 64 // of one host
-)
-
-func lookup(ctx context.Context, c *http1.Call) ([]netip.AddrPort, error) {
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", c.Host)
-	if err == nil && len(found) == 0 {
-		err = &net.DNSError{Err: "no address found", Name: c.Host, IsNotFound: true}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("resolve host %q: %w", c.Host, err)
-	}
-	var addrs []netip.AddrPort
-	for _, a := range found[:min(len(found), addrsMax)] {
-		addrs = append(addrs, netip.AddrPortFrom(a.Unmap(), c.Port))
-	}
-	return addrs, nil
-}
+// untried counts the address under trial and those behind it.
+func (n *lane) untried() int { return len(n.host.addrs) - int(n.tried) }
 
 // addressPatience is the most that one address of several may take to answer.
 const addressPatience = time.Second
 
-// dial tries the addresses in turn, beginning with the one that last did well. One that
-// never answers leaves time for those behind it.
-func (h *host) dial(ctx context.Context) (*net.TCPConn, error) {
-	dialer := net.Dialer{KeepAlive: -1}
-	first := int(h.good.Load())
-	var err error
-	for try := range h.addrs {
-		index := (first + try) % len(h.addrs)
-		if dialer.Timeout = 0; try+1 < len(h.addrs) {
-			dialer.Timeout = addressPatience
-			if deadline, ok := ctx.Deadline(); ok {
-				dialer.Timeout = min(addressPatience, max(1, time.Until(deadline)/time.Duration(len(h.addrs)-try)))
-			}
-		}
-		var c net.Conn
-		if c, err = dialer.DialContext(ctx, "tcp", h.addrs[index].String()); err == nil {
-			h.good.Store(int32(index))
-			return c.(*net.TCPConn), nil
-		}
+// await gives the address its time. Where others are behind it, that is a part of what is
+// left, so that one that never answers does not take theirs; its alarm then says only that.
+func (l *loop) await(index int32) {
+	n := l.lane(index)
+	l.alarm(index, n.deadline)
+	if left := n.untried(); left > 1 {
+		n.alarm = l.now + max(1, min(int64(addressPatience), (n.deadline-l.now)/int64(left)))
+		l.wheel.Set(index, n.alarm)
 	}
-	return nil, err
+}
+
+// connected takes the outcome of connecting.
+func (l *loop) connected(at int32) {
+	c := l.conns.at(at)
+	index := c.lane
+	n := l.lane(index)
+	if err := epoll.Connected(int(c.fd)); err != nil {
+		err = fmt.Errorf("%s: %w", n.host.addrs[n.address()], err)
+		l.hangUp(at)
+		n.conn = none
+		if n.tried++; int(n.tried) < len(n.host.addrs) {
+			l.dial(index)
+			return
+		}
+		l.fail(index, err)
+		return
+	}
+	n.host.good = n.address()
+	if err := l.poller.Mod(int(c.fd), epoll.In, c.token(at)); err != nil {
+		l.fail(index, err)
+		return
+	}
+	l.tick()
+	l.opened(at)
+}
+
+// opened uses a connection that stands: here a protocol begins.
+func (l *loop) opened(at int32) {
+	c := l.conns.at(at)
+	if c.host.secure {
+		l.shake(at)
+		return
+	}
+	c.state = connOpen
+	l.write(c.lane)
 }

@@ -5,11 +5,19 @@
 // cluster (runtime/exec calls it in a child process) and does not read workflow
 // files (core/workflow does).
 //
-// Two paths do the same thing. A workflow of plain-HTTP requests alone runs on one
-// epoll loop, where a virtual user is a record of 216 bytes and a request
-// allocates nothing. Anything else (functions, checks, TLS, redirects, debug) runs
-// a goroutine for each pass. Source: DESIGN.md, "Inside the executor". When which pass begins
-// is said to both by one drive, which reads no clock, from the schedule of core/load.
+// One goroutine does all of it: an epoll loop, on which a virtual user is a record and a
+// request of a request step allocates nothing. Functions and TLS handshakes are coroutines
+// of the loop (iter.Pull): it alone makes, resumes and ends them, so that nothing is locked.
+// A function that waits leaves what it waits for in its coroutine, and the loop does that on
+// its own stack. One that computes is suspended at the end of its slice, and no other
+// function of its user runs meanwhile. Only names are looked up beside the loop, which is
+// woken through the poller. When which pass begins is said by one drive, which reads no
+// clock, from the schedule of core/load. Source: DESIGN.md, "Execution".
+//
+// A lane is a place for one request at a time: what is known of it while it is under way. A
+// request step has one of its user, a coroutine one of its own. A conn is a connection; while
+// it carries nothing it is kept by its user. An exchange is what a lane needs besides where
+// an answer is looked at or a redirect followed.
 //
 // Invariants:
 //
@@ -29,7 +37,7 @@
 //	   sent. Of a host's addresses, one that never answers leaves time for the others.
 //	   An end under TLS without close_notify ends no body that has no length.
 //	   A timeout runs from when a request is put on its way.
-//	G7 When Run returns, its goroutines and descriptors are gone.
+//	G7 When Run returns, its goroutines, coroutines and descriptors are gone.
 //	G8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
 //	   Begun + Dropped is how many there were. What this process itself has missed it
 //	   owes: that begins as soon as somebody is free, and is not dropped for the delay.
@@ -43,7 +51,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go; the loop: loop.go, user.go, conn.go; the
-// goroutines: general.go, conduct.go, virtual.go, client.go, exchange.go, send.go, dial.go, wire.go,
-// redirect.go; then result.go, limit.go, debug.go.
+// Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go; loop.go, user.go, lane.go,
+// conn.go, dial.go, resolve.go, secure.go; coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then
+// result.go, limit.go, debug.go.
 package engine

@@ -9,7 +9,7 @@ import (
 )
 
 // drive says which virtual user begins which pass, and when. It reads no clock and sends
-// nothing: both paths ask it for what is to begin and tell it what has ended. Instants are
+// nothing: the loop asks it for what is to begin and tells it what has ended. Instants are
 // nanoseconds since the run's base. Virtual users are numbered from 0 in this process.
 type drive struct {
 	plan    *message.WorkflowPlan
@@ -22,10 +22,10 @@ type drive struct {
 	pauses  bool   // users think, or keep a pace
 
 	users   []driven
-	active  uint64   // closed: users that have begun and not left; open: passes under way
-	busy    uint64   // passes under way
-	ready   fifo     // closed: users whose next pass starts at once
-	pausing schedule // users who think or keep a pace
+	active  uint64      // closed: users that have begun and not left; open: passes under way
+	busy    uint64      // passes under way
+	ready   fifo[start] // closed: users whose next pass starts at once
+	pausing schedule    // users who think or keep a pace
 
 	crew crew      // of a closed workflow
 	open *arrivals // of an open one, else nil
@@ -228,7 +228,7 @@ func (d *drive) stop(now int64) {
 			d.leaves(int32(vu))
 		}
 	}
-	d.ready, d.pausing = fifo{}, nil
+	d.ready, d.pausing = fifo[start]{}, nil
 }
 
 // abandon is the stop of who gives up what is under way too.

@@ -56,17 +56,18 @@ func flow(steps ...workflow.Step) *workflow.Workflow {
 	return &workflow.Workflow{Plan: &message.WorkflowPlan{Name: "test", Test: true}, Steps: steps}
 }
 
-// paths names the two ways to run a workflow; a redirect that is never met chooses the second.
+// paths names the ways of a request: counted alone, its answer looked at (for the sake of a
+// redirect that is never met), and sent by a function.
 var paths = []struct {
 	name   string
 	adjust func(*workflow.Workflow)
 }{
-	{"loop", func(*workflow.Workflow) {}},
-	{"general", func(w *workflow.Workflow) { w.Steps[0].Request.Redirects = 1 }},
+	{"counted", func(*workflow.Workflow) {}},
+	{"kept", func(w *workflow.Workflow) { w.Steps[0].Request.Redirects = 1 }},
 }
 
-// eachPath runs a test on both, at the same time, since they mostly wait. It returns when
-// both have ended.
+// eachPath runs a test on all, at the same time, since they mostly wait. It returns when
+// all have ended.
 func eachPath(t *testing.T, test func(t *testing.T, adjust func(*workflow.Workflow))) {
 	t.Helper()
 	t.Run("path", func(t *testing.T) {

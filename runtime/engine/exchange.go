@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"errors"
-	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"hyperscale/core/message"
@@ -12,25 +9,33 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// exchange is one request and what came of it, redirects included. Durations are since
-// the run's base.
+// exchange is what a lane keeps of a request whose answer is wanted or that may be sent
+// elsewhere: redirects are followed here, and whole responses are looked at.
 type exchange struct {
 	request   *workflow.Request
-	call      *http1.Call
+	co        *coroutine // a function that waits for the answer; nil: a request step
 	times     times
-	deadline  time.Duration
-	redirects int  // how many may be followed
+	redirects int // how many may be followed
+	followed  int
 	keep      bool // the answer's head and body are wanted
+	collector *http1.Collector
 
-	status   int
-	kind     http1.Kind // empty: a whole answer
-	detail   string
-	headers  []workflow.Pair
-	body     []byte
-	heard    int64 // when the first byte of the last answer came; 0: not yet
-	bytesIn  uint64
-	bytesOut uint64
+	call    *http1.Call // as sent last
+	status  int
+	kind    http1.Kind // empty: a whole answer
+	detail  string
+	headers []workflow.Pair
+	body    []byte
 }
+
+func newExchange(r *workflow.Request, due int64, keep bool) *exchange {
+	x := &exchange{request: r, redirects: r.Redirects, keep: keep}
+	x.times.begin(due)
+	return x
+}
+
+// collects tells whether the head and body of what comes are to be kept.
+func (x *exchange) collects() bool { return x.keep || x.redirects > 0 }
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.latency()) }
 
@@ -41,145 +46,107 @@ func (x *exchange) response() *workflow.Response {
 	}
 }
 
-// exchange sends the request and follows its redirects.
-func (v *virtual) exchange(x *exchange) {
-	for followed := 0; ; followed++ {
-		v.hop(x)
-		v.r.enter(x, message.PhaseBlocked) // ended, or on its way to where it is sent
-		v.r.debug.hop(x)
-		if x.kind != http1.KindNone || x.redirects == 0 || !isRedirect(x.status) {
-			return
-		}
-		location, found := header(x.headers, "Location")
-		if !found {
-			return
-		}
-		err := error(errTooMany)
-		if followed < x.redirects {
-			err = x.follow(location)
-		}
-		if err != nil {
-			x.fail(http1.KindRedirect, err)
-			return
-		}
+// answered takes a whole response, and follows it where it redirects.
+func (l *loop) answered(index int32, now int64) {
+	n := l.lane(index)
+	x := n.x
+	x.status = n.parser.Status()
+	l.collected(x)
+	n.times(&x.times, now)
+	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
+	x.call = n.call
+	l.debug.hop(x)
+	location, found := "", false
+	if x.redirects > 0 && isRedirect(x.status) {
+		location, found = header(x.headers, "Location")
 	}
-}
-
-func (x *exchange) fail(kind http1.Kind, err error) {
-	x.kind, x.detail = kind, err.Error()
-	var known *http1.Error
-	if errors.As(err, &known) {
-		x.detail = known.Detail
-	}
-}
-
-// hop sends one request on one connection and reads one response.
-func (v *virtual) hop(x *exchange) {
-	x.status, x.headers, x.body, x.heard = 0, nil, nil, 0
-	k, err := v.take(x)
-	if err != nil {
-		v.judge(x, nil, err)
+	if !found {
+		l.settle(index)
 		return
 	}
-	var p http1.Parser
-	p.Reset(x.call.Method)
-	whole, err := v.talk(x, k, &p)
-	if err == nil {
-		x.status = p.Status()
-	} else {
-		v.judge(x, k, err)
+	err := error(errTooMany)
+	var call http1.Call
+	if x.followed < x.redirects {
+		x.followed++
+		call, err = x.follow(location)
 	}
-	if err == nil && whole && p.Reusable() && !x.call.Close {
-		v.give(k)
-	} else {
-		v.r.closeLink(k)
+	if err != nil {
+		x.kind, x.detail = http1.KindRedirect, err.Error()
+		l.settle(index)
+		return
 	}
+	n.call, n.host = &call, l.host(&call)
+	x.status, x.headers, x.body = 0, nil, nil
+	l.send(index)
 }
 
-// judge names a failure.
-func (v *virtual) judge(x *exchange, k *link, err error) {
-	kind := http1.KindOf(err)
+// failed takes the end of a request without a whole response.
+func (l *loop) failed(index int32, kind http1.Kind, detail string, now int64) {
+	n := l.lane(index)
+	x := n.x
+	if x.collector != nil {
+		l.collectors = append(l.collectors, x.collector)
+		x.collector = nil
+	}
+	n.times(&x.times, now)
+	x.times.enter(message.PhaseBlocked, now)
+	x.call, x.kind, x.detail = n.call, kind, detail
+	l.debug.hop(x)
+	l.settle(index)
+}
+
+// settle gives an exchange that has ended to who waits for it.
+func (l *loop) settle(index int32) {
+	n := l.lane(index)
+	x := n.x
+	step := n.step
+	n.x, n.step = nil, none
+	if co := x.co; co != nil {
+		co.answer, co.times = x.response(), x.times
+		l.wake(co)
+		return
+	}
+	good := false
 	switch {
-	case v.r.isCancelled() || v.r.cut.Load():
-		kind = http1.KindCancelled
-	case kind == http1.KindTimeout && k == nil:
-		kind = http1.KindConnectTimeout
-	case kind == http1.KindTimeout && !k.written:
-		kind = http1.KindWriteTimeout
-	case kind == http1.KindTruncated && k != nil && !k.heard:
-		kind = http1.KindClosed // nothing was there to be cut
-	case kind == http1.KindReset && k != nil && k.used && !k.heard:
-		kind = http1.KindClosed // by chance it looks like a reset or like an end
+	case x.kind == http1.KindNone:
+		good = n.account.answered(x.status, &x.times)
+	case x.kind == http1.KindCancelled:
+		n.account.cancelled++
+	case timedOut(string(x.kind)):
+		n.account.late(x.kind, &x.times)
+	default:
+		n.account.broken(string(x.kind), x.detail, time.Duration(x.times.mark))
 	}
-	x.fail(kind, err)
+	s := &l.g.steps[step]
+	l.debug.step(s.plan.Name, good, x)
+	if s.needed && good {
+		l.scriptOf(n.vu).SetResponse(int(step), x.response())
+	}
+	l.finish(n.vu, step, stateOf(good))
 }
 
-// collectors are used only while a response comes, so that waiting costs no memory.
-var collectors = sync.Pool{New: func() any { return new(http1.Collector) }}
-
-// talk writes the request and reads the response. It tells whether all of the request was
-// written: a server may answer half-way, and its answer counts.
-func (v *virtual) talk(x *exchange, k *link, p *http1.Parser) (bool, error) {
-	defer k.release()
-	k.written, k.heard = false, false
-	if err := k.tcp.SetDeadline(v.r.base.Add(x.deadline)); err != nil {
-		return false, err
+// collector returns one for a response that has begun to come: waiting costs no memory.
+func (l *loop) collector() *http1.Collector {
+	if n := len(l.collectors); n > 0 {
+		c := l.collectors[n-1]
+		l.collectors = l.collectors[:n-1]
+		return c
 	}
-	v.r.enter(x, message.PhaseSend)
-	s := k.send(x.call.Bytes, v.r.now)
-	if s.done == nil {
-		v.r.enter(x, message.PhaseWait)
-	}
-	if s.err != nil && s.n == 0 && s.done == nil {
-		return false, s.err // what the server may have said was no answer to it
-	}
-	err := v.hear(x, k, p)
-	n, writeErr := s.end(k)
-	s.tell(x)
-	x.bytesOut += uint64(n)
-	k.written = writeErr == nil
-	if err != nil && !k.heard && writeErr != nil && !errors.Is(writeErr, os.ErrDeadlineExceeded) {
-		err = writeErr // an end by itself says less
-	}
-	return k.written, err
+	return new(http1.Collector)
 }
 
-// hear reads until the response is whole.
-func (v *virtual) hear(x *exchange, k *link, p *http1.Parser) error {
-	var c *http1.Collector
-	for {
-		b, err := k.read()
-		x.bytesIn += uint64(len(b))
-		if !k.heard && len(b) > 0 {
-			k.heard = true
-			v.r.enter(x, message.PhaseReceive)
-			x.heard = x.times.mark
-		}
-		if len(b) > 0 && c == nil && (x.keep || x.redirects > 0) {
-			c = collectors.Get().(*http1.Collector)
-			defer collectors.Put(c)
-			p.Collect(c)
-		}
-		done, err := feed(p, b, err)
-		if err != nil {
-			return err
-		}
-		if done {
-			x.collect(c)
-			return nil
-		}
-	}
-}
-
-// collect copies what was collected: the collector goes to the next.
-func (x *exchange) collect(c *http1.Collector) {
+// collected copies what was collected: the collector goes to the next.
+func (l *loop) collected(x *exchange) {
+	c := x.collector
 	if c == nil {
 		return
 	}
+	x.collector = nil
 	x.headers = make([]workflow.Pair, c.Len())
 	for i := range x.headers {
 		name, value := c.At(i)
 		x.headers[i] = workflow.Pair{Name: string(name), Value: string(value)}
 	}
 	x.body = slices.Clone(c.Body)
+	l.collectors = append(l.collectors, c)
 }

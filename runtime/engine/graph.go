@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"hyperscale/core/message"
@@ -13,15 +11,14 @@ import (
 )
 
 // graph is a workflow made ready to run: requests are bytes, and each step knows what it
-// waits for and which connection it uses.
+// waits for and which lane it uses.
 type graph struct {
-	name  string
-	steps []step
-	lanes int  // connections that one virtual user may have in use at the same time
-	plain bool // the loop can run it
-	hosts []*host
-
-	weighted uint64 // bit i: a pass takes step i or another one of these
+	name     string
+	steps    []step
+	lanes    int  // request steps that one virtual user may have under way at the same time
+	sockets  int  // connections that it may have in use at the same time
+	scripted bool // some of it is functions
+	hosts    []*host
 }
 
 type step struct {
@@ -31,23 +28,12 @@ type step struct {
 	timeout time.Duration
 	host    *host
 	lane    int
-	needed  bool   // a later step is given its response
-	after   uint64 // bit i: waits for step i; of use while there are at most masked steps
-}
-
-// masked is the most steps that the loop can run.
-const masked = 64
-
-// host is where a request goes. Addresses are tried in turn until one takes a connection.
-type host struct {
-	name  string // host:port
-	addrs []netip.AddrPort
-	good  atomic.Int32 // index of the one that took the last connection
+	needed  bool // a later step is given its response
 }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, plain: len(w.Steps) <= masked && !hasHooks(w)}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w)}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
@@ -55,7 +41,6 @@ func newGraph(cfg Config) (*graph, error) {
 			if int(before) >= i {
 				return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
 			}
-			s.after |= 1 << (before % masked)
 			g.steps[before].needed = g.steps[before].needed || from.Plan.Kind != message.StepRequest
 		}
 		if from.Plan.Kind == message.StepRequest {
@@ -63,18 +48,11 @@ func newGraph(cfg Config) (*graph, error) {
 				return nil, fmt.Errorf("step %q: %w", from.Plan.Name, err)
 			}
 		}
-		if from.Plan.Weight > 0 {
-			g.weighted |= 1 << (i % masked)
-		}
-		g.plain = g.plain && s.isPlain() && !from.Conditional()
+		g.scripted = g.scripted || s.call == nil || from.Conditional()
 		g.steps = append(g.steps, s)
 	}
 	g.assignLanes()
 	return g, nil
-}
-
-func (s *step) isPlain() bool {
-	return s.call != nil && s.call.Scheme == "http" && s.request.Redirects == 0
 }
 
 func (s *step) compile(g *graph) error {
@@ -90,12 +68,12 @@ func (s *step) compile(g *graph) error {
 		s.timeout = s.request.Timeout
 	}
 	for _, h := range g.hosts {
-		if h.name == call.Address() {
+		if h.key == key(&call) {
 			s.host = h
 			return nil
 		}
 	}
-	s.host = &host{name: call.Address()}
+	s.host = newHost(&call)
 	g.hosts = append(g.hosts, s.host)
 	return nil
 }
@@ -127,9 +105,10 @@ func pairs(in []workflow.Pair) []http1.Pair {
 	return out
 }
 
-// assignLanes gives each step a connection of its virtual user. Two steps share one only
-// if they go to the same host and one of them always waits for the other. A function may
-// go anywhere: it counts as a host of its own.
+// assignLanes gives each request step a lane of its virtual user. Two steps share one only
+// if they go to the same host and one of them always waits for the other: there are as many
+// as connections may be in use. A function may go anywhere: it counts as a host of its own,
+// and has the lane of its coroutine.
 func (g *graph) assignLanes() {
 	ancestors := make([]map[int]bool, len(g.steps))
 	var lanes [][]int
@@ -157,7 +136,16 @@ func (g *graph) assignLanes() {
 		}
 		lanes[s.lane] = append(lanes[s.lane], i)
 	}
-	g.lanes = len(lanes)
+	g.sockets = len(lanes)
+	for _, users := range lanes {
+		if g.steps[users[0]].call == nil {
+			continue
+		}
+		for _, u := range users {
+			g.steps[u].lane = g.lanes
+		}
+		g.lanes++
+	}
 }
 
 func (g *graph) mayShare(users []int, i int, ancestors map[int]bool) bool {
@@ -179,7 +167,7 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 		if s.host == nil || s.host.addrs != nil {
 			continue
 		}
-		addrs, err := lookup(ctx, s.call)
+		addrs, err := lookup(ctx, s.host)
 		if err != nil {
 			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
 		}

@@ -267,10 +267,10 @@ func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 	defer l.close()
 	l.tick()
 	l.startDue()
-	c := &l.conns[0]
+	c := l.conns.at(0)
 	for _, stale := range []bool{true, false} {
-		if !c.connecting || c.sent != 0 {
-			t.Fatalf("connecting %v, sent %d, want a connection under way", c.connecting, c.sent)
+		if n := &l.lanes[0]; c.state != connConnecting || n.sent != 0 || n.conn != 0 {
+			t.Fatalf("state %v, sent %d, want a connection under way", c.state, n.sent)
 		}
 		e := epoll.Event{Events: epoll.Out, Pad: int32(c.generation)}
 		if stale {
@@ -278,7 +278,7 @@ func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 		}
 		l.handle(&e)
 	}
-	if c.connecting {
+	if c.state == connConnecting {
 		t.Error("an event of the present connection was not heeded")
 	}
 }

@@ -122,3 +122,58 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [step(a)])
 		t.Errorf("got %+v: %v", got, r.Stats.Steps[0].Errors)
 	}
 }
+
+// A function that computes for long lets other virtual users go on, but no other function
+// of its own: what it iterates over must not change.
+func TestLongFunctionsAreSliced(t *testing.T) {
+	w := loadFile(t, "", `
+def long(vu):
+    if vu.id == 1:
+        for i in range(5):
+            vu.sleep("1ms")
+    else:
+        vu.vars["a"] = 1
+        for k in vu.vars:
+            for i in range(1200):
+                for j in range(1000):
+                    pass
+    vu.log("ended")
+    fail("all is well")
+
+def other(vu):
+    vu.vars["b"] = 1
+    fail("all is well")
+
+workflow(name = "test", vus = 2, duration = "1s", steps = [step(long), step(other)])
+`)
+	r := run(t, t.Context(), Config{Workflow: w, VUs: 2, Timeout: time.Second})
+	for _, s := range r.Stats.Steps {
+		if kinds(s)["fail"] != 2 {
+			t.Errorf("step %s: %v", s.Name, s.Errors)
+		}
+	}
+	if len(r.Stats.Logs) != 2 || !strings.HasPrefix(r.Stats.Logs[0], "vu 1") {
+		t.Errorf("the one that sleeps is to end first: %q", r.Stats.Logs)
+	}
+}
+
+// A function may ask for a name that nobody knew before, and for one that nobody knows.
+func TestFunctionsLookNamesUp(t *testing.T) {
+	s := serve(t, nil)
+	w := loadFile(t, strings.Replace(s.URL(), "127.0.0.1", "localhost", 1), `
+def known(vu):
+    return vu.http.get("TARGET/")
+
+def unknown(vu):
+    return vu.http.get("http://no-such-host.invalid/")
+
+workflow(name = "test", vus = 1, duration = "1s", steps = [step(known), step(unknown)])
+`)
+	r := run(t, t.Context(), Config{Workflow: w, VUs: 20, Timeout: 20 * time.Second})
+	if known := r.Stats.Steps[0]; known.OK != 20 {
+		t.Errorf("known: %+v", known.Errors)
+	}
+	if unknown := r.Stats.Steps[1]; kinds(unknown)["dns"] != 20 {
+		t.Errorf("unknown: %+v", unknown.Errors)
+	}
+}

@@ -2,12 +2,15 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
 )
 
 const (
@@ -16,65 +19,70 @@ const (
 	readRounds = 16        // of one event: a fast sender must not starve the others
 	batchMax   = 128       // starts between two waits, for the same reason
 	never      = 1<<63 - 1 // an instant that does not come
+	none       = -1        // an index of nothing
 )
 
-// loop runs a plain workflow. All instants are nanoseconds since base.
+// loop runs a workflow on one goroutine, and the coroutines that it resumes itself: none
+// of what follows is locked. All instants are nanoseconds since base.
 type loop struct {
 	cfg      Config
 	g        *graph
 	accounts []account
+	aside    account // of what is sent beside the steps: told nowhere
 	gen      generator
 	poller   *epoll.Poller
-	wheel    *epoll.Wheel // deadlines, by index of connection
+	wheel    *epoll.Wheel // deadlines, by index of lane
 	base     time.Time
 	now      int64 // when the clock was last read
 
-	users  []user
-	conns  []conn // lanes of user 0, lanes of user 1, ...
+	users  []user      // the last one is the workflow's own
+	states []stepState // of the steps of user 0, of user 1, ...
+	lanes  []lane      // of request steps: those of user 0, of user 1, ...; those of coroutines come behind them
+	conns  connections
 	buffer []byte
 	events []epoll.Event
+	more   []ticket // connections that may have more to read though the kernel has not
+
+	hosts      map[string]*host
+	resolver   resolver
+	tls        *tls.Config  // of all hosts
+	shakes     fifo[ticket] // connections whose handshake may go on
+	buffers    [][]byte     // for what the kernel does not take
+	collectors []*http1.Collector
+
+	scripts    scripted
+	script     []script // by user, the last one is the workflow's own; nil: none yet
+	shared     workflow.Shared
+	coroutines crowd
+	current    *coroutine // that runs; nil: none does
+	logs       []string
+	debug      *printer // nil: off
 
 	drive     *drive
+	running   bool // the clock runs: passes begin
+	hooks     int  // functions beside the steps that have not begun
 	broken    []breakage
 	over      int64 // nothing new starts from then on
 	hard      int64 // what is in flight then is cancelled
+	cut       bool  // it is being cancelled
 	cancelled atomic.Bool
+	fault     error // why the run was cancelled, if it was our own doing
 	asked     int64 // when Config.Over was last asked
 	teller    *teller
 	telling   int64 // when figures are next told
 }
 
+// ticket names what may be gone, or another one, when its turn comes.
+type ticket struct {
+	index  int32
+	serial uint32
+}
+
 // breakage is a request that failed while it was started: it ends in a later turn, so
 // that a start never calls itself.
 type breakage struct {
-	conn int32
+	lane int32
 	err  error
-}
-
-func runLoop(ctx context.Context, cfg Config, g *graph) (*message.ExecResult, error) {
-	l, err := newLoop(cfg, g)
-	if err != nil {
-		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
-	}
-	watched := make(chan struct{})
-	stopWatching := context.AfterFunc(ctx, func() {
-		defer close(watched)
-		l.cancelled.Store(true)
-		_ = l.poller.Wake() // it cannot fail while the poller is open
-	})
-	if cfg.Started != nil {
-		cfg.Started()
-	}
-	err = l.run()
-	if !stopWatching() {
-		<-watched // it may be about to use the poller
-	}
-	l.close()
-	if err != nil {
-		return nil, fmt.Errorf("run workflow %q: %w", g.name, err)
-	}
-	l.gen.finish(time.Duration(l.now))
-	return result(l.snapshot(), l.cancelled.Load()), nil
 }
 
 func newLoop(cfg Config, g *graph) (*loop, error) {
@@ -84,27 +92,72 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	}
 	l := &loop{
 		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
-		users: make([]user, cfg.VUs), conns: make([]conn, cfg.VUs*uint64(g.lanes)),
+		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		drive: newDrive(cfg, startSpacing(cfg, startEveryLoop)), over: never, hard: never, asked: -int64(overEvery), telling: never, teller: newTeller(cfg.Progress),
+		hosts: map[string]*host{}, tls: tlsOptions(cfg.Workflow), teller: newTeller(cfg.Progress),
+		drive: newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
 	}
-	for i := range l.conns {
-		l.conns[i].fd, l.conns[i].step = -1, -1
+	for i := range l.lanes {
+		l.lanes[i].step, l.lanes[i].conn = none, none
 	}
-	l.drive.leave = l.hangUpAll
-	if cfg.Duration > 0 {
-		l.over, l.hard = int64(cfg.Duration), int64(cfg.Duration+gracefulStop(cfg))
+	for i := range l.users {
+		l.users[i].idle = none
 	}
-	if l.teller != nil {
-		l.telling = int64(progressEvery)
+	for _, h := range g.hosts {
+		l.hosts[h.key] = h
+	}
+	l.aside.step = &step{}
+	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
+	if g.scripted {
+		l.script = make([]script, cfg.VUs+1)
+	}
+	if cfg.Debug != nil {
+		l.debug = &printer{cfg.Debug}
+	}
+	if !cfg.Workflow.Has(workflow.HookVUTeardown) { // which may want the connections
+		l.drive.leave = l.hangUpAll
 	}
 	return l, nil
 }
 
-func (l *loop) close() {
-	for i := range l.conns {
-		l.hangUp(&l.conns[i])
+// play runs the workflow from its setup to its teardown, and leaves nothing behind.
+func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
+	defer l.close()
+	l.resolver.open(ctx, l.poller)
+	watched := make(chan struct{})
+	stopWatching := context.AfterFunc(ctx, func() {
+		defer close(watched)
+		l.cancelled.Store(true)
+		_ = l.poller.Wake() // it cannot fail while the poller is open
+	})
+	defer func() {
+		if !stopWatching() {
+			<-watched // it may be about to use the poller
+		}
+	}()
+	err := l.run()
+	if err != nil {
+		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
 	}
+	ended := time.Duration(l.now)
+	l.gen.finish(ended)
+	gen := l.gen // what comes now is not measured
+	if err := l.cleanUp(); err != nil {
+		l.log(err.Error())
+	}
+	out := result(snapshot(l.accounts, &gen, l.drive, l.logs, ended), l.cancelled.Load())
+	if l.fault != nil {
+		out.State, out.Error = message.WorkflowFailed, l.fault.Error()
+	}
+	return out, nil
+}
+
+func (l *loop) close() {
+	for at := range l.conns.n {
+		l.hangUp(at)
+	}
+	l.coroutines.close()
+	l.resolver.close()
 	_ = l.poller.Close() // nothing is left in it
 	l.teller.close()
 }
@@ -115,61 +168,94 @@ func (l *loop) tick() int64 {
 	return l.now
 }
 
+// run does what is measured, and before it the setup.
 func (l *loop) run() error {
 	l.tick()
+	if err := l.prepare(); err != nil {
+		return err
+	}
+	l.begins()
 	for !l.drive.done() {
-		if l.lapsed() || l.cancelled.Load() {
-			l.cancel()
-			return nil
+		if l.stops() {
+			break
 		}
 		l.startDue()
-		l.drain()
-		n, err := l.wait()
-		if err != nil {
+		if err := l.turn(min(l.telling, l.drive.wake(), l.hard)); err != nil {
 			return err
-		}
-		if n > 0 && l.lapsed() {
-			continue
-		}
-		for i := range n {
-			l.handle(&l.events[i])
-			l.drain()
-		}
-		for id, ok := l.wheel.Expire(l.now); ok; id, ok = l.wheel.Expire(l.now) {
-			l.expire(id)
 		}
 		l.housekeep()
 		if l.now >= l.hard {
-			l.cancel()
-			return nil
+			break
 		}
 	}
-	l.drive.stop(l.tick())
+	l.running = false
+	l.giveUp()
+	l.drive.abandon(l.tick())
 	return nil
 }
 
-// lapsed asks whether the run may go on: after every wait, which may have been long
-// if this process was stopped, but not so often that it costs.
-func (l *loop) lapsed() bool {
-	if l.cfg.Over == nil || l.now-l.asked < int64(overEvery) {
-		return false
+// begins starts the clock. Nothing is in flight then.
+func (l *loop) begins() {
+	l.base, l.now, l.wheel = time.Now(), 0, epoll.NewWheel(0)
+	for i := range l.coroutines.all {
+		l.coroutines.all[i].lane.alarm = 0
 	}
-	l.asked = l.now
-	if l.cfg.Over() {
-		l.cancelled.Store(true)
+	l.running = true
+	l.gen, l.asked = generator{}, -int64(overEvery)
+	if l.cfg.Duration > 0 {
+		l.over, l.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(l.cfg))
+	}
+	if l.teller != nil {
+		l.telling = int64(progressEvery)
+	}
+	if l.cfg.Started != nil {
+		l.cfg.Started()
+	}
+	l.tick()
+}
+
+// turn does what is ready, and waits for more until then.
+func (l *loop) turn(until int64) error {
+	l.drain()
+	l.runReady()
+	n, err := l.wait(until)
+	if err != nil {
+		return err
+	}
+	if n > 0 && l.stops() {
+		return nil
+	}
+	for i := range n {
+		l.handle(&l.events[i])
+		l.drain()
+	}
+	for id, ok := l.wheel.Expire(l.now); ok; id, ok = l.wheel.Expire(l.now) {
+		l.expire(id)
+	}
+	return nil
+}
+
+// stops asks whether the run may go on: after every wait, which may have been long
+// if this process was stopped, but not so often that it costs.
+func (l *loop) stops() bool {
+	if l.cfg.Over != nil && l.now-l.asked >= int64(overEvery) {
+		l.asked = l.now
+		if l.cfg.Over() {
+			l.cancelled.Store(true)
+		}
 	}
 	return l.cancelled.Load()
 }
 
 // wait first asks without blocking, so that only true idleness counts as idle.
-func (l *loop) wait() (int, error) {
+func (l *loop) wait(until int64) (int, error) {
 	n, err := l.poller.Wait(l.events, 0)
 	if n > 0 || err != nil {
 		l.tick()
 		return n, err
 	}
 	before := l.tick()
-	timeout := l.timeout()
+	timeout := l.timeout(until)
 	if timeout <= 0 {
 		return 0, nil
 	}
@@ -179,17 +265,24 @@ func (l *loop) wait() (int, error) {
 }
 
 // timeout is how long nothing is due.
-func (l *loop) timeout() time.Duration {
-	if len(l.broken) > 0 || l.drive.done() {
+func (l *loop) timeout(until int64) time.Duration {
+	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.len() > 0 || len(l.more) > 0 || l.settled() {
 		return 0
 	}
-	next := min(l.telling, l.drive.wake(), l.hard)
-	left := time.Duration(next - l.now)
+	left := time.Duration(until - l.now)
 	if timer := l.wheel.Timeout(l.now); timer >= 0 {
 		left = min(left, timer)
 	}
 	// The end of a second is judged on time also when nothing happens.
 	return min(left, time.Second)
+}
+
+// settled tells that nothing is under way and nothing will be.
+func (l *loop) settled() bool {
+	if l.running {
+		return l.drive.done()
+	}
+	return l.hooks == 0 && l.coroutines.alive == 0
 }
 
 // startDue begins the passes whose time has come.
@@ -204,16 +297,19 @@ func (l *loop) startDue() {
 	}
 }
 
-func (l *loop) isOver() bool { return l.now >= l.over }
+func (l *loop) isOver() bool { return l.cut || l.now >= l.over || l.cancelled.Load() }
 
 // drain ends what broke and starts what is ready, each once: what that brings about
 // waits for the next turn.
 func (l *loop) drain() {
 	if n := len(l.broken); n > 0 {
 		for i := range n {
-			l.fail(l.broken[i].conn, l.broken[i].err)
+			l.fail(l.broken[i].lane, l.broken[i].err)
 		}
 		l.broken = append(l.broken[:0], l.broken[n:]...)
+	}
+	if !l.running {
+		return
 	}
 	for range batchMax {
 		p, ok := l.drive.next(l.now)
@@ -228,21 +324,6 @@ func (l *loop) housekeep() {
 	l.gen.turn(time.Duration(l.now))
 	if l.now >= l.telling {
 		l.telling = l.now + int64(progressEvery)
-		l.teller.tell(l.snapshot())
+		l.teller.tell(snapshot(l.accounts, &l.gen, l.drive, l.logs, time.Duration(l.now)))
 	}
-}
-
-// cancel gives up what is in flight.
-func (l *loop) cancel() {
-	for i := range l.conns {
-		if c := &l.conns[i]; c.step >= 0 {
-			l.accounts[c.step].cancelled++
-			c.step = -1
-		}
-	}
-	l.drive.abandon(l.now)
-}
-
-func (l *loop) snapshot() message.Stats {
-	return snapshot(l.accounts, &l.gen, l.drive, time.Duration(l.now))
 }

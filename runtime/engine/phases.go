@@ -75,29 +75,6 @@ func (a *account) record(t *times) {
 	}
 }
 
-// times reads the instants of a request on the loop. The loop looks up no name and its
-// connections have no TLS; what the kernel takes at once is sent in no time, and what
-// comes in one piece is received in none.
-func (c *conn) times(t *times, now int64) {
-	t.begin(c.due)
-	if c.dialled != 0 {
-		t.enter(message.PhaseConnect, c.dialled)
-	}
-	if c.wrote != 0 {
-		t.enter(message.PhaseSend, c.wrote)
-	}
-	if c.written != 0 {
-		t.enter(message.PhaseWait, c.written)
-	}
-	if c.heard != 0 {
-		t.enter(message.PhaseReceive, c.heard)
-	}
-	t.end(now)
-}
-
-// enter begins a phase of an exchange now.
-func (r *general) enter(x *exchange, p message.Phase) { x.times.enter(p, int64(r.now())) }
-
 // wirePhases writes those that happened.
 func (a *account) wirePhases() []message.PhaseTimes {
 	var out []message.PhaseTimes

@@ -83,18 +83,18 @@ func TestEveryAddressIsTried(t *testing.T) {
 			g.hosts[0].addrs = append(g.hosts[0].addrs, netip.AddrPortFrom(netip.MustParseAddr(silent), good.Port()))
 		}
 		g.hosts[0].addrs = append(g.hosts[0].addrs, good)
-		start := runGeneral
-		if g.plain {
-			start = runLoop
+		l, err := newLoop(cfg, g)
+		if err != nil {
+			t.Fatal(err)
 		}
-		r, err := start(context.Background(), cfg, g)
+		r, err := l.play(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if home := r.Stats.Steps[0]; home.OK != 100 {
 			t.Errorf("ok %d of %d: %v", home.OK, home.Started, home.Errors)
 		}
-		if got := g.hosts[0].good.Load(); got != 2 {
+		if got := g.hosts[0].good; got != 2 {
 			t.Errorf("address %d is remembered as good, want 2", got)
 		}
 	})

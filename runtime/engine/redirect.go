@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
 )
 
 var errTooMany = errors.New("more redirects than the step follows: raise redirects, or look for a loop")
@@ -31,17 +32,18 @@ func header(all []workflow.Pair, name string) (string, bool) {
 
 // follow makes the exchange ask where a redirect points to. What proves who asks stays
 // with the origin that it was meant for.
-func (x *exchange) follow(location string) error {
+func (x *exchange) follow(location string) (http1.Call, error) {
+	none := http1.Call{}
 	from, err := url.Parse(x.request.URL)
 	if err != nil {
-		return fmt.Errorf("redirect from %q: %w", x.request.URL, err)
+		return none, fmt.Errorf("redirect from %q: %w", x.request.URL, err)
 	}
 	to, err := from.Parse(location)
 	if err != nil {
-		return fmt.Errorf("redirect to %q: %w", location, err)
+		return none, fmt.Errorf("redirect to %q: %w", location, err)
 	}
 	if to.Scheme != "http" && to.Scheme != "https" {
-		return fmt.Errorf("redirect to %q: only http and https are followed", location)
+		return none, fmt.Errorf("redirect to %q: only http and https are followed", location)
 	}
 	to.Fragment = ""
 	next := *x.request
@@ -56,10 +58,10 @@ func (x *exchange) follow(location string) error {
 	}
 	call, err := compile(&next)
 	if err != nil {
-		return fmt.Errorf("redirect to %q: %w", location, err)
+		return none, fmt.Errorf("redirect to %q: %w", location, err)
 	}
-	x.request, x.call = &next, &call
-	return nil
+	x.request = &next
+	return call, nil
 }
 
 // dropsBody tells when a redirect turns the method into GET (RFC 9110, 15.4).

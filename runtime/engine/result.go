@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +59,11 @@ func (g *generator) message(d *drive) message.Generator {
 }
 
 // snapshot copies everything measured so far.
-func snapshot(accounts []account, g *generator, d *drive, elapsed time.Duration) message.Stats {
-	out := message.Stats{Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(accounts))}
+func snapshot(accounts []account, g *generator, d *drive, logs []string, elapsed time.Duration) message.Stats {
+	out := message.Stats{
+		Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(accounts)),
+		Logs: slices.Clone(logs),
+	}
 	for i := range accounts {
 		out.Steps = append(out.Steps, accounts[i].stats(elapsed))
 		out.Steps[i].Dropped = d.dropped[i]

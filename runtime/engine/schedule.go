@@ -63,29 +63,29 @@ func (s *schedule) pop() start {
 }
 
 // fifo is a queue in a ring.
-type fifo struct {
-	ring  []start // its length is a power of two
+type fifo[T any] struct {
+	ring  []T // its length is a power of two
 	first int
 	count int
 }
 
-func (f *fifo) len() int { return f.count }
+func (f *fifo[T]) len() int { return f.count }
 
-func (f *fifo) push(s start) {
+func (f *fifo[T]) push(x T) {
 	if f.count == len(f.ring) {
-		grown := make([]start, max(16, 2*len(f.ring)))
+		grown := make([]T, max(16, 2*len(f.ring)))
 		for i := range f.count {
 			grown[i] = f.ring[(f.first+i)&(len(f.ring)-1)]
 		}
 		f.ring, f.first = grown, 0
 	}
-	f.ring[(f.first+f.count)&(len(f.ring)-1)] = s
+	f.ring[(f.first+f.count)&(len(f.ring)-1)] = x
 	f.count++
 }
 
-func (f *fifo) pop() start {
-	s := f.ring[f.first]
+func (f *fifo[T]) pop() T {
+	x := f.ring[f.first]
 	f.first = (f.first + 1) & (len(f.ring) - 1)
 	f.count--
-	return s
+	return x
 }

@@ -67,12 +67,15 @@ func perform(t *testing.T, ctx context.Context, cfg Config, calls map[int]func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.plain {
-		t.Fatal("a workflow with functions must not run on the loop")
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r := newGeneral(ctx, cfg, g).run(ctx, func(id uint64, c workflow.Client) script {
-		return &play{id: id, client: c, calls: calls}
-	})
+	l.scripts = func(id uint64, c workflow.Client) script { return &play{id: id, client: c, calls: calls} }
+	r, err := l.play(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range r.Stats.Steps {
 		if s.Started != s.OK+s.Failed+s.TimedOut+s.Cancelled {
 			t.Errorf("step %s: started %d, ok %d, failed %d, timed out %d, cancelled %d", s.Name, s.Started, s.OK, s.Failed, s.TimedOut, s.Cancelled)

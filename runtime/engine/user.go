@@ -1,53 +1,147 @@
 package engine
 
-import "hyperscale/core/message"
+import (
+	"time"
 
-// user is a virtual user between and during its passes: bit i of each set is step i.
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// user is a virtual user between and during its passes.
 type user struct {
-	started  uint64
-	finished uint64 // ended, whether well or not, or skipped
-	bad      uint64 // of those, the ones that failed or were skipped
+	holder   *coroutine // is suspended in the middle of its code
+	idle     int32      // the idle connection that it used last; none: there is none
+	running  int16      // steps under way
+	kept     uint8      // idle connections
+	prepared bool       // its vu_setup has run, or was tried
+	begun    bool
 }
 
-// begin starts a pass. Weighted steps that it does not take count as ended.
+type stepState uint8
+
+const (
+	stepWaiting stepState = iota
+	stepRunning
+	stepGood
+	stepBad     // failed, or skipped
+	stepUntaken // this pass goes without it
+)
+
+func stateOf(good bool) stepState {
+	if good {
+		return stepGood
+	}
+	return stepBad
+}
+
+// begin starts a pass, behind the user's vu_setup if that has not run.
 func (l *loop) begin(p pass) {
+	u := &l.users[p.vu]
+	u.begun = true
+	if !u.prepared {
+		u.prepared = true
+		if l.cfg.Workflow.Has(workflow.HookVUSetup) {
+			l.beside(workflow.HookVUSetup, p.vu).pass = p
+			return
+		}
+	}
 	l.gen.lag.Record(uint64(max(0, l.now-p.could)))
-	l.users[p.vu] = user{finished: l.g.weighted &^ (1 << uint16(p.step))}
+	if l.script != nil {
+		l.scriptOf(p.vu).Begin()
+	}
+	states := l.statesOf(p.vu)
+	clear(states)
+	if p.step >= 0 {
+		for i := range states {
+			if l.g.steps[i].plan.Weight > 0 && i != int(p.step) {
+				states[i] = stepUntaken
+			}
+		}
+	}
 	l.advance(p.vu, p.due, true)
+}
+
+func (l *loop) statesOf(vu int32) []stepState {
+	n := len(l.g.steps)
+	return l.states[int(vu)*n : (int(vu)+1)*n]
 }
 
 // advance starts each step that waits for nothing any more, and skips those behind a
 // failure. Steps come after what they wait for, so that one look at each is enough.
-func (l *loop) advance(vu int32, due int64, open bool) {
-	u := &l.users[vu]
-	all := uint64(1)<<len(l.g.steps) - 1 // of 64 steps too: the shift then gives 0
-	for i := range l.g.steps {
-		bit, after := uint64(1)<<i, l.g.steps[i].after
-		if (u.started|u.finished)&bit != 0 || after&^u.finished != 0 {
+func (l *loop) advance(vu int32, due int64, first bool) {
+	u, states := &l.users[vu], l.statesOf(vu)
+	for i := range states {
+		if states[i] != stepWaiting {
 			continue
 		}
-		if after&u.bad != 0 {
+		switch l.behind(states, i) {
+		case stepBad:
+			states[i] = stepBad
 			l.accounts[i].skipped++
-			u.finished |= bit
-			u.bad |= bit
-		} else if open {
-			u.started |= bit
-			l.start(vu, i, due)
+			l.debug.printf("step %s: skipped, a step before it failed\n\n", l.g.steps[i].plan.Name)
+		case stepUntaken:
+			states[i] = stepUntaken
+		case stepGood:
+			if l.mayStart(i, first) {
+				states[i] = stepRunning
+				u.running++
+				l.take(vu, i, due)
+			}
 		}
 	}
-	if u.started&^u.finished == 0 && (u.finished == all || !open) {
+	if u.running == 0 {
 		l.passed(vu)
 	}
 }
 
-// finish takes the end of a step.
-func (l *loop) finish(vu int32, step int16, good bool) {
-	u := &l.users[vu]
-	u.finished |= 1 << step
-	if !good {
-		u.bad |= 1 << step
+// behind is the state of all steps together that a step waits for.
+func (l *loop) behind(states []stepState, i int) stepState {
+	state := stepGood
+	for _, before := range l.g.steps[i].plan.After {
+		switch s := states[before]; s {
+		case stepWaiting, stepRunning:
+			return stepWaiting
+		case stepBad, stepUntaken:
+			state = max(state, s)
+		}
 	}
-	l.advance(vu, l.now, !l.isOver())
+	return state
+}
+
+// mayStart lets checks and metrics look at the last answers when the time is over, and a
+// pass that has begun send its first requests: what began it knew the time.
+func (l *loop) mayStart(i int, first bool) bool {
+	switch l.g.steps[i].plan.Kind {
+	case message.StepCheck, message.StepMetric:
+		return !l.cancelled.Load()
+	}
+	return first || !l.isOver()
+}
+
+// take starts a step if its condition, where it has one, lets it.
+func (l *loop) take(vu int32, i int, due int64) {
+	if l.cfg.Workflow.Steps[i].Conditional() {
+		l.spawn(jobWhen, vu, i, due)
+		return
+	}
+	l.launch(vu, i, due)
+}
+
+// launch starts a step.
+func (l *loop) launch(vu int32, i int, due int64) {
+	l.accounts[i].start(time.Duration(l.now))
+	if l.g.steps[i].call != nil {
+		l.start(vu, i, due)
+	} else {
+		l.spawn(jobCall, vu, i, due)
+	}
+}
+
+// finish takes the end of a step.
+func (l *loop) finish(vu int32, step int16, state stepState) {
+	l.statesOf(vu)[step] = state
+	l.users[vu].running--
+	l.advance(vu, l.now, false)
 }
 
 // passed takes the end of a pass.
@@ -56,11 +150,4 @@ func (l *loop) passed(vu int32) {
 		l.hangUpAll(vu)
 	}
 	l.drive.ended(vu, l.now)
-}
-
-// hangUpAll closes the connections of a user.
-func (l *loop) hangUpAll(vu int32) {
-	for lane := range l.g.lanes {
-		l.hangUp(&l.conns[int(vu)*l.g.lanes+lane])
-	}
 }

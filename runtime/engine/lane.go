@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// lane is a place for one request at a time, and the request that is under way there:
+// of a virtual user's request steps, of which some share one, or of a coroutine. An
+// alarm of the wheel carries its index.
+type lane struct {
+	parser   http1.Parser
+	call     *http1.Call // what is sent
+	host     *host       // where to
+	x        *exchange   // of a request whose answer is wanted, or that may be sent elsewhere; else nil
+	account  *account
+	due      int64 // intended start of the request
+	named    int64 // when its host's name was looked up; 0: it was known
+	dialled  int64 // when connecting began; 0: the connection stood
+	shook    int64 // when TLS began; 0: there was none to begin
+	wrote    int64 // when its first byte was written; 0: not yet
+	written  int64 // when its last was
+	heard    int64 // when the first byte of the answer was read, if more were to come
+	deadline int64
+	alarm    int64 // when the wheel fires for it; 0: not armed
+	sent     int   // bytes of the request
+	conn     int32 // none: it has no connection
+	vu       int32
+	serial   uint32 // of the request: what speaks of another one is void
+	refused  uint16 // errno of a write that an answer may still explain; 0: none
+	step     int16  // none: no request under way
+	first    uint8  // index of the host's address that was tried first
+	tried    uint8  // addresses of the host that took no connection
+	broke    bool   // it stands in loop.broken: nothing else may end the request
+}
+
+// lane finds one by its index.
+func (l *loop) lane(index int32) *lane {
+	if int(index) < len(l.lanes) {
+		return &l.lanes[index]
+	}
+	return &l.coroutines.all[int(index)-len(l.lanes)].lane
+}
+
+// start puts a request step's request on its way.
+func (l *loop) start(vu int32, step int, due int64) {
+	s := &l.g.steps[step]
+	index := vu*int32(l.g.lanes) + int32(s.lane)
+	n := &l.lanes[index]
+	n.vu, n.step, n.account, n.due = vu, int16(step), &l.accounts[step], due
+	n.deadline, n.call, n.host, n.x = l.now+int64(s.timeout), s.call, s.host, nil
+	if s.needed || s.request.Redirects > 0 || l.debug != nil {
+		n.x = newExchange(s.request, due, s.needed || l.debug != nil)
+	}
+	n.serial++
+	l.send(index)
+}
+
+// send puts one request of a lane on the wire: the first, or where a redirect leads.
+func (l *loop) send(index int32) {
+	n := l.lane(index)
+	n.sent, n.refused, n.conn = 0, 0, none
+	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
+	n.parser.Reset(n.call.Method)
+	l.alarm(index, n.deadline)
+	if at := l.pick(n.vu, n.host); at >= 0 {
+		c := l.conns.at(at)
+		c.lane, c.used, n.conn = index, true, at
+		l.write(index)
+		return
+	}
+	l.connect(index)
+}
+
+// alarm makes the wheel fire for the lane. A deadline only moves the alarm when it
+// comes first: one that rings too early is set again, which is far rarer than a request.
+func (l *loop) alarm(index int32, at int64) {
+	if n := l.lane(index); n.alarm == 0 || n.alarm > at {
+		n.alarm = at
+		l.wheel.Set(index, at)
+	}
+}
+
+// write sends what the kernel takes of the rest of the request.
+func (l *loop) write(index int32) {
+	n := l.lane(index)
+	c := l.conns.at(n.conn)
+	if n.wrote == 0 {
+		n.wrote = max(l.now, 1)
+	}
+	if c.secure != nil {
+		l.writeSecure(index)
+		return
+	}
+	bytes := n.call.Bytes
+	took, errno := epoll.Write(int(c.fd), bytes[n.sent:])
+	n.sent += took
+	n.account.bytesOut += uint64(took)
+	switch {
+	case errno == 0 && n.sent == len(bytes):
+		l.wroteAll(n, c)
+	case errno == 0 || errno == syscall.EAGAIN:
+		l.watch(n.conn, true)
+	default:
+		l.unwritten(index, errno)
+	}
+}
+
+// longRequest is a length whose copying takes a time of its own.
+const longRequest = 16 << 10
+
+// wroteAll takes note that the kernel has all of the request.
+func (l *loop) wroteAll(n *lane, c *conn) {
+	n.written = n.wrote
+	if c.blocked || len(n.call.Bytes) > longRequest {
+		n.written = l.tick()
+		l.watch(n.conn, false)
+	}
+}
+
+// breaks notes that a request failed while it was started or written.
+func (l *loop) breaks(index int32, err error) {
+	l.lane(index).broke = true
+	l.broken = append(l.broken, breakage{index, err})
+}
+
+// unwritten takes a refused write. The server may have answered before it closed: then
+// that answer is read by the event that is sure to come, and written no more.
+func (l *loop) unwritten(index int32, err error) {
+	n := l.lane(index)
+	var errno syscall.Errno
+	if n.sent > 0 && errors.As(err, &errno) {
+		n.refused = uint16(errno)
+		l.watch(n.conn, false)
+		return
+	}
+	l.breaks(index, fmt.Errorf("write the request: %w", err))
+}
+
+// feed takes what the server sent, no bytes for the end of the stream. It tells whether
+// the connection is to be read no more.
+func (l *loop) feed(index int32, b []byte) bool {
+	n := l.lane(index)
+	n.account.bytesIn += uint64(len(b))
+	var done bool
+	var err error
+	switch {
+	case len(b) > 0:
+		if n.x != nil && n.x.collector == nil && n.x.collects() {
+			n.x.collector = l.collector()
+			n.parser.Collect(n.x.collector)
+		}
+		_, done, err = n.parser.Feed(b)
+	case n.refused != 0 && !n.parser.Started():
+		err = fmt.Errorf("write the request: %w", syscall.Errno(n.refused)) // an end by itself says less
+	default:
+		done, err = n.parser.FinishEOF()
+	}
+	switch {
+	case err != nil:
+		l.fail(index, err)
+		return true
+	case done:
+		l.complete(index)
+		return true
+	}
+	if n.heard == 0 {
+		n.heard = l.tick()
+	}
+	return false
+}
+
+// complete takes a whole response.
+func (l *loop) complete(index int32) {
+	n := l.lane(index)
+	now := l.tick()
+	if n.heard == 0 {
+		n.heard = now
+	}
+	at := n.conn
+	n.conn = none
+	if n.parser.Reusable() && !n.call.Close && n.written != 0 {
+		l.keep(at)
+	} else {
+		l.hangUp(at)
+	}
+	if n.x != nil {
+		l.answered(index, now)
+		return
+	}
+	var t times
+	t.begin(n.due)
+	n.times(&t, now)
+	good := n.account.answered(n.parser.Status(), &t)
+	step := n.step
+	n.step = none
+	l.finish(n.vu, step, stateOf(good))
+}
+
+// fail takes the end of a request without a whole answer.
+func (l *loop) fail(index int32, err error) {
+	n := l.lane(index)
+	now := l.tick()
+	kind := l.kind(n, err)
+	example := err.Error()
+	var known *http1.Error
+	if errors.As(err, &known) {
+		example = known.Detail
+	}
+	if kind == http1.KindClosed && n.conn >= 0 && !l.conns.at(n.conn).used && !n.host.secure {
+		example += ": does the server speak https:// on this port?" // it says nothing to who does not
+	}
+	if n.conn >= 0 {
+		l.hangUp(n.conn)
+		n.conn = none
+	}
+	n.broke = false
+	n.serial++ // nobody may come back to it
+	if n.x != nil {
+		l.failed(index, kind, example, now)
+		return
+	}
+	switch {
+	case kind == http1.KindCancelled:
+		n.account.cancelled++
+	case timedOut(string(kind)):
+		var t times
+		t.begin(n.due)
+		n.times(&t, now)
+		n.account.late(kind, &t)
+	default:
+		n.account.broken(string(kind), example, time.Duration(now))
+	}
+	step := n.step
+	n.step = none
+	l.finish(n.vu, step, stepBad)
+}
+
+// kind names a failure. That a server closed a connection between two requests looks like
+// a reset or like an end, by chance: both are told as closed. So is an end under TLS
+// before anything was there to be cut.
+func (l *loop) kind(n *lane, err error) http1.Kind {
+	kind := http1.KindOf(err)
+	switch {
+	case n.conn < 0 || n.parser.Started():
+	case kind == http1.KindReset && l.conns.at(n.conn).used, kind == http1.KindTruncated:
+		return http1.KindClosed
+	}
+	return kind
+}
+
+var (
+	errLate      = &http1.Error{Kind: http1.KindTimeout, Detail: "its time ran out"}
+	errCancelled = &http1.Error{Kind: http1.KindCancelled, Detail: "the run was cancelled"}
+)
+
+// expire takes an alarm of the wheel.
+func (l *loop) expire(index int32) {
+	n := l.lane(index)
+	n.alarm = 0
+	if n.step == none || n.broke {
+		return
+	}
+	connecting := n.conn >= 0 && l.conns.at(n.conn).state == connConnecting
+	if n.deadline > l.now {
+		if !connecting || n.untried() == 1 {
+			l.alarm(index, n.deadline)
+			return
+		}
+		l.hangUp(n.conn)
+		n.conn = none
+		n.tried++
+		l.dial(index)
+		return
+	}
+	if int(index) >= len(l.lanes) && l.wakes(index) {
+		return
+	}
+	err := *errLate
+	switch {
+	case n.named != 0 && n.dialled == 0:
+		err = http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("resolve host %q: its time ran out", n.host.name)}
+	case n.conn < 0 || l.conns.at(n.conn).state != connOpen:
+		err.Kind = http1.KindConnectTimeout
+	case n.written == 0:
+		err.Kind = http1.KindWriteTimeout
+	}
+	l.fail(index, &err)
+}
+
+// times adds the phases of one request to t. What the kernel takes at once is sent in no
+// time, and what comes in one piece is received in none.
+func (n *lane) times(t *times, now int64) {
+	if n.named != 0 {
+		t.enter(message.PhaseDNS, n.named)
+	}
+	if n.dialled != 0 {
+		t.enter(message.PhaseConnect, n.dialled)
+	}
+	if n.shook != 0 {
+		t.enter(message.PhaseTLS, n.shook)
+	}
+	if n.wrote != 0 {
+		t.enter(message.PhaseSend, n.wrote)
+	}
+	if n.written != 0 {
+		t.enter(message.PhaseWait, n.written)
+	}
+	if n.heard != 0 {
+		t.enter(message.PhaseReceive, n.heard)
+	}
+	t.end(now)
+}
