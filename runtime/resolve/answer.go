@@ -1,0 +1,83 @@
+package resolve
+
+import (
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Bounds of an answer.
+const (
+	ChainMax     = 16 // names that a chain of aliases leads through
+	AddressesMax = 64
+	recordsMax   = 512 // that are looked at
+)
+
+// Record is one address.
+type Record struct {
+	Addr netip.Addr
+	TTL  time.Duration // 0 for what comes from no server
+}
+
+// Alias is a step of the chain from the name to its canonical one.
+type Alias struct {
+	Name, To string
+	TTL      time.Duration
+}
+
+// Answer is what came of a lookup.
+type Answer struct {
+	Name, Canonical string
+	Aliases         []Alias
+	Records         []Record // IPv6 and IPv4 in turn, as far as there are both
+	Server          netip.AddrPort
+	Source          string        // what answered if no server did: "hosts", "localhost", "the URL"
+	TCP             bool          // an answer was too large for a datagram
+	Queries         int           // sent
+	Took            time.Duration // by the clock of who asked
+}
+
+// TTL is how long the answer may be used: the least of its parts. Zero: for ever, as it
+// comes from no server.
+func (a *Answer) TTL() time.Duration {
+	least := time.Duration(0)
+	for i, r := range a.Records {
+		if i == 0 || r.TTL < least {
+			least = r.TTL
+		}
+	}
+	for _, c := range a.Aliases {
+		least = min(least, c.TTL)
+	}
+	if least == 0 && a.Source == "" {
+		return time.Nanosecond // of use now, and not again
+	}
+	return least
+}
+
+// Addrs are the addresses alone.
+func (a *Answer) Addrs() []netip.Addr {
+	all := make([]netip.Addr, len(a.Records))
+	for i, r := range a.Records {
+		all[i] = r.Addr
+	}
+	return all
+}
+
+// notFound, failed and late are the ends without addresses. They are the standard
+// library's error, which the engine names by its kind.
+func notFound(name string) error {
+	return &net.DNSError{Err: "no such name, or it has no address", Name: name, IsNotFound: true}
+}
+
+func failed(name, why string, server netip.AddrPort) error {
+	e := &net.DNSError{Err: why, Name: name, IsTemporary: true}
+	if server.IsValid() {
+		e.Server = server.String()
+	}
+	return e
+}
+
+func late(name string, server netip.AddrPort) error {
+	return &net.DNSError{Err: "no server has answered in time", Name: name, Server: server.String(), IsTimeout: true, IsTemporary: true}
+}
