@@ -1,0 +1,159 @@
+package ping
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"hyperscale/runtime/ui"
+)
+
+// Widths of a picture, in columns.
+const (
+	widthMin = 40
+	widthMax = 120
+	labels   = 12 // before a bar
+	values   = 10 // behind it
+)
+
+// Print draws the report for people, at most so many columns wide.
+func (r *Report) Print(w io.Writer, width int) error {
+	var b strings.Builder
+	width = min(max(width, widthMin), widthMax)
+	fmt.Fprintf(&b, "%s %s\n\n", r.Method, plain(r.URL))
+	if r.DNS != nil {
+		r.DNS.write(&b)
+	}
+	for _, t := range r.Tries {
+		if t.Error == "" {
+			row(&b, "address", fmt.Sprintf("%s from %s", t.Address, r.Local))
+		} else {
+			row(&b, "address", fmt.Sprintf("%s: %s after %s", t.Address, plain(t.Error), ui.Latency(uint64(t.NS))))
+		}
+	}
+	if r.TLS != nil {
+		r.TLS.write(&b)
+	}
+	r.writeAnswer(&b)
+	b.WriteByte('\n')
+	r.draw(&b, width)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// row writes a label once and what belongs to it.
+func row(b *strings.Builder, label, text string) { fmt.Fprintf(b, "  %-9s %s\n", label, text) }
+
+// Print shows the lookup alone.
+func (n *Names) Print(w io.Writer) error {
+	var b strings.Builder
+	n.write(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (n *Names) write(b *strings.Builder) {
+	from := n.Source
+	if from == "" && n.Server != "" {
+		if from = n.Server; n.TCP {
+			from += " over TCP"
+		}
+		from += " in " + ui.Latency(uint64(n.NS))
+	}
+	if n.Kind != "" {
+		row(b, "name", plain(n.Name)+": "+plain(n.Error))
+		return
+	}
+	row(b, "name", plain(n.Name)+" from "+plain(from))
+	for _, a := range n.Aliases {
+		row(b, "", fmt.Sprintf("%s is %s%s", plain(a.Name), plain(a.To), lasts(a.TTL)))
+	}
+	for _, r := range n.Records {
+		row(b, "", r.Address+lasts(r.TTL))
+	}
+}
+
+func lasts(seconds int64) string {
+	if seconds < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" for %v", time.Duration(seconds)*time.Second)
+}
+
+func (s *Secured) write(b *strings.Builder) {
+	parts := []string{s.Version, s.Cipher}
+	if s.Curve != "" {
+		parts = append(parts, s.Curve)
+	}
+	if s.ALPN != "" {
+		parts = append(parts, "ALPN "+plain(s.ALPN))
+	}
+	if s.StapledOCSP {
+		parts = append(parts, "OCSP stapled")
+	}
+	if s.Resumes != nil {
+		parts = append(parts, map[bool]string{true: "resumes sessions", false: "does not resume sessions"}[*s.Resumes])
+	}
+	row(b, "tls", strings.Join(parts, ", "))
+	for i, c := range s.Chain {
+		label := ""
+		if i == 0 {
+			label = "chain"
+		}
+		left := fmt.Sprintf("%d days left", c.DaysLeft)
+		if c.DaysLeft < 0 || time.Now().After(c.NotAfter) {
+			left = "EXPIRED"
+		}
+		row(b, label, fmt.Sprintf("%s (%s), until %s, %s", plain(c.Subject), c.Key, c.NotAfter.UTC().Format(time.DateOnly), left))
+	}
+	if n := len(s.Chain); n > 0 {
+		row(b, "", "issued by "+plain(s.Chain[n-1].Issuer))
+	}
+	if s.Refusal != "" {
+		row(b, "", "NOT TRUSTED: "+plain(s.Refusal))
+	}
+}
+
+func (r *Report) writeAnswer(b *strings.Builder) {
+	if a := r.Answer; a != nil {
+		keeps := "keeps the connection"
+		if !a.KeepAlive {
+			keeps = "closes the connection"
+		}
+		row(b, "answer", fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
+		row(b, "", fmt.Sprintf("%s bytes sent, %s received, of them %s of body", ui.Count(uint64(a.BytesOut)), ui.Count(uint64(a.BytesIn)), ui.Count(uint64(a.BodyBytes))))
+	}
+	if r.Kind != "" {
+		row(b, "FAILED", r.Kind+": "+plain(r.Error))
+	}
+}
+
+// draw shows when each phase was: a bar from its begin to its end.
+func (r *Report) draw(b *strings.Builder, width int) {
+	room := width - labels - values
+	total := max(r.TotalNS, 1)
+	for _, p := range r.Phases {
+		from := int(p.OffsetNS * int64(room) / total)
+		to := int((p.OffsetNS + p.NS) * int64(room) / total)
+		from = min(from, room-1)
+		bar := strings.Repeat("█", to-from)
+		if to <= from {
+			bar, to = "▏", from+1
+		}
+		fmt.Fprintf(b, "  %-9s %s%s%s%*s\n", p.Name, strings.Repeat(" ", from), bar, strings.Repeat(" ", max(0, room-to)), values, ui.Latency(uint64(p.NS)))
+	}
+	fmt.Fprintf(b, "  %-9s %s%*s\n", "total", strings.Repeat("─", room), values, ui.Latency(uint64(r.TotalNS)))
+}
+
+// plain hides what a terminal would act on.
+func plain(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, s)
+}

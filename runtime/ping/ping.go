@@ -1,0 +1,198 @@
+package ping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/resolve"
+)
+
+// Config says what to ask, and how.
+type Config struct {
+	Request    http1.Request
+	HTTP2      bool
+	Timeout    time.Duration // of all together
+	Insecure   bool          // a refused certificate ends nothing
+	ServerName string        // instead of the URL's host
+	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
+	Resolver   *resolve.Resolver
+}
+
+// Report is what was learnt. Times are in nanoseconds.
+type Report struct {
+	Protocol  string    `json:"protocol"`
+	Method    string    `json:"method"`
+	URL       string    `json:"url"`
+	StartedAt time.Time `json:"started_at"`
+
+	DNS     *Names    `json:"dns,omitempty"` // nil: an address was given
+	Tries   []Try     `json:"tries"`         // addresses, in the order in which they were tried
+	Address string    `json:"address"`       // the one that took the connection
+	Local   string    `json:"local"`         // and from where
+	TLS     *Secured  `json:"tls,omitempty"`
+	Answer  *Answer   `json:"answer,omitempty"` // nil: there was none
+	Phases  []Phase   `json:"phases"`
+	TotalNS int64     `json:"total_ns"`
+	Kind    string    `json:"kind"`  // of the failure; empty: a whole answer came
+	Error   string    `json:"error"` // the same, for people
+	at      time.Time // when the phase under way began
+	phase   message.Phase
+}
+
+// Phase is a part of the time. OffsetNS is when it began.
+type Phase struct {
+	Name     string `json:"name"`
+	OffsetNS int64  `json:"offset_ns"`
+	NS       int64  `json:"ns"`
+}
+
+// Try is one address.
+type Try struct {
+	Address string `json:"address"`
+	NS      int64  `json:"ns"`
+	Error   string `json:"error"` // empty: it took the connection
+}
+
+// Answer is what came back, in sizes on the wire.
+type Answer struct {
+	Protocol  string      `json:"protocol"`
+	Status    int         `json:"status"`
+	Headers   [][2]string `json:"headers"`
+	BodyBytes int64       `json:"body_bytes"` // without framing
+	BytesIn   int64       `json:"bytes_in"`   // all, under TLS without its records
+	BytesOut  int64       `json:"bytes_out"`
+	KeepAlive bool        `json:"keep_alive"` // the server would take another request
+}
+
+// OK says that a whole answer came, with a status that a load test counts as good.
+func (r *Report) OK() bool { return r.Kind == "" && r.Answer != nil && r.Answer.Status < 400 }
+
+// Run sends the request. An error means that it could not be sent as it is written;
+// everything else is in the report.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	call, err := cfg.Request.Compile()
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Protocol: "http", Method: call.Method, URL: cfg.Request.URL, StartedAt: time.Now(), Tries: []Try{}, Phases: []Phase{}}
+	if cfg.HTTP2 {
+		r.Protocol = "http2"
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	err = r.run(ctx, cfg, &call)
+	r.enter(message.PhaseNone)
+	for _, p := range r.Phases {
+		r.TotalNS += p.NS
+	}
+	if err != nil {
+		r.Kind, r.Error = string(kindOf(ctx, err, r.phaseAtEnd())), err.Error()
+		if own := (*http1.Error)(nil); errors.As(err, &own) {
+			r.Error = own.Detail
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
+	addrs := []netip.AddrPort{netip.AddrPortFrom(cfg.Address, call.Port)}
+	if !cfg.Address.IsValid() {
+		r.enter(message.PhaseDNS)
+		found, err := r.names(ctx, cfg.Resolver, call)
+		if err != nil {
+			return err
+		}
+		addrs = found
+	}
+	r.enter(message.PhaseConnect)
+	tcp, err := r.connect(ctx, addrs)
+	if err != nil {
+		return err
+	}
+	defer tcp.Close()
+	stop := context.AfterFunc(ctx, func() { _ = tcp.SetDeadline(time.Unix(1, 0)) }) // it is open: whoever waits returns
+	defer stop()
+	stream := net.Conn(tcp)
+	var session *sessions
+	if call.Scheme == "https" {
+		r.enter(message.PhaseTLS)
+		session = newSessions()
+		secure, err := r.secure(ctx, tcp, cfg, call, session)
+		if err != nil {
+			return err
+		}
+		stream = secure
+	}
+	if err := r.talk(stream, cfg, call); err != nil {
+		return err
+	}
+	r.enter(message.PhaseNone)
+	if session != nil {
+		r.TLS.Resumes = resumes(ctx, tcp.RemoteAddr().String(), cfg, call, session)
+	}
+	return nil
+}
+
+// enter ends the phase under way and begins the next.
+func (r *Report) enter(p message.Phase) {
+	now := time.Now()
+	switch {
+	case r.phase == message.PhaseNone && len(r.Phases) == 0:
+		r.StartedAt = now
+	case r.phase != message.PhaseNone:
+		r.Phases = append(r.Phases, Phase{Name: phaseName(r.phase), OffsetNS: int64(r.at.Sub(r.StartedAt)), NS: int64(now.Sub(r.at))})
+	}
+	r.phase, r.at = p, now
+}
+
+func (r *Report) phaseAtEnd() string {
+	if len(r.Phases) == 0 {
+		return ""
+	}
+	return r.Phases[len(r.Phases)-1].Name
+}
+
+// phaseName is what a load test's result calls it.
+func phaseName(p message.Phase) string {
+	switch p {
+	case message.PhaseDNS:
+		return "dns"
+	case message.PhaseConnect:
+		return "connect"
+	case message.PhaseTLS:
+		return "tls"
+	case message.PhaseSend:
+		return "send"
+	case message.PhaseWait:
+		return "wait"
+	case message.PhaseReceive:
+		return "receive"
+	}
+	return fmt.Sprintf("phase %d", p)
+}
+
+// kindOf names a failure as a load test would.
+func kindOf(ctx context.Context, err error, phase string) http1.Kind {
+	kind := http1.KindOf(err)
+	if context.Cause(ctx) == context.Canceled {
+		return http1.KindCancelled
+	}
+	if kind != http1.KindTimeout {
+		return kind
+	}
+	switch phase {
+	case "dns":
+		return http1.KindDNS
+	case "connect", "tls":
+		return http1.KindConnectTimeout
+	case "send":
+		return http1.KindWriteTimeout
+	}
+	return kind
+}

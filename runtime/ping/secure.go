@@ -1,0 +1,147 @@
+package ping
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"sync"
+	"time"
+
+	"hyperscale/runtime/protocol/http1"
+)
+
+// Secured is what TLS has agreed on.
+type Secured struct {
+	Version     string        `json:"version"`
+	Cipher      string        `json:"cipher"`
+	Curve       string        `json:"curve"`
+	ALPN        string        `json:"alpn"` // the protocol that the server chose; empty: none
+	ServerName  string        `json:"server_name"`
+	Verified    bool          `json:"verified"`
+	Refusal     string        `json:"refusal"` // why the certificate is not to be trusted
+	Chain       []Certificate `json:"chain"`   // as the server sent it
+	StapledOCSP bool          `json:"stapled_ocsp"`
+	Resumes     *bool         `json:"resumes"` // a second connection took up the session; null: it was not tried
+}
+
+// Certificate is one of the chain.
+type Certificate struct {
+	Subject   string    `json:"subject"`
+	Issuer    string    `json:"issuer"`
+	Names     []string  `json:"names"`
+	NotBefore time.Time `json:"not_before"`
+	NotAfter  time.Time `json:"not_after"`
+	DaysLeft  int       `json:"days_left"`
+	Key       string    `json:"key"`
+}
+
+// sessions keeps what a server gives to resume with.
+type sessions struct {
+	mu    sync.Mutex
+	state *tls.ClientSessionState
+}
+
+var _ tls.ClientSessionCache = (*sessions)(nil)
+
+func newSessions() *sessions { return &sessions{} }
+
+// Get is asked before a handshake.
+func (s *sessions) Get(string) (*tls.ClientSessionState, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state, s.state != nil
+}
+
+// Put is told of a ticket.
+func (s *sessions) Put(_ string, state *tls.ClientSessionState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = state
+}
+
+func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {
+	name := cfg.ServerName
+	if name == "" {
+		name = call.Host
+	}
+	out := &tls.Config{ServerName: name, ClientSessionCache: s, InsecureSkipVerify: true} //nolint:gosec // it is verified below, so that it can be shown
+	if cfg.HTTP2 {
+		out.NextProtos = []string{"h2"}
+	} else {
+		out.NextProtos = []string{"http/1.1"}
+	}
+	return out
+}
+
+// secure makes the handshake. The certificate is judged behind it: one that is refused is
+// shown too, and then nothing is sent.
+func (r *Report) secure(ctx context.Context, tcp net.Conn, cfg Config, call *http1.Call, s *sessions) (net.Conn, error) {
+	c := tls.Client(tcp, cfg.tls(call, s))
+	if err := c.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	state := c.ConnectionState()
+	r.TLS = describe(&state)
+	if r.TLS.ServerName == "" {
+		r.TLS.ServerName = call.Host
+	}
+	err := verify(&state, cfg.tls(call, nil).ServerName)
+	r.TLS.Verified = err == nil
+	if err != nil {
+		r.TLS.Refusal = err.Error()
+		if !cfg.Insecure {
+			return nil, &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
+		}
+	}
+	if cfg.HTTP2 && state.NegotiatedProtocol != "h2" {
+		return nil, &http1.Error{Kind: http1.KindTLS, Detail: "the server does not choose HTTP/2 (ALPN h2): ping it with http"}
+	}
+	return c, nil
+}
+
+func verify(state *tls.ConnectionState, name string) error {
+	pool := x509.NewCertPool()
+	for _, c := range state.PeerCertificates[1:] {
+		pool.AddCert(c)
+	}
+	_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: name, Intermediates: pool})
+	return err
+}
+
+func describe(state *tls.ConnectionState) *Secured {
+	s := &Secured{
+		Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite), ALPN: state.NegotiatedProtocol,
+		ServerName: state.ServerName, StapledOCSP: len(state.OCSPResponse) > 0, Chain: []Certificate{},
+	}
+	if state.CurveID != 0 {
+		s.Curve = state.CurveID.String()
+	}
+	for _, c := range state.PeerCertificates {
+		names := append([]string{}, c.DNSNames...)
+		for _, ip := range c.IPAddresses {
+			names = append(names, ip.String())
+		}
+		s.Chain = append(s.Chain, Certificate{
+			Subject: c.Subject.String(), Issuer: c.Issuer.String(), Names: names, NotBefore: c.NotBefore, NotAfter: c.NotAfter,
+			DaysLeft: int(time.Until(c.NotAfter) / (24 * time.Hour)), Key: c.PublicKeyAlgorithm.String(),
+		})
+	}
+	return s
+}
+
+// resumes makes a second connection with what the first was given.
+func resumes(ctx context.Context, address string, cfg Config, call *http1.Call, s *sessions) *bool {
+	tcp, err := (&net.Dialer{KeepAlive: -1}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil
+	}
+	defer tcp.Close()
+	c := tls.Client(tcp, cfg.tls(call, s))
+	if err := c.HandshakeContext(ctx); err != nil {
+		return nil
+	}
+	did := c.ConnectionState().DidResume
+	_ = c.Close() // it says goodbye; nobody waits for the answer
+	return &did
+}

@@ -1,0 +1,143 @@
+package ping
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
+)
+
+// talk sends the request and reads the answer.
+func (r *Report) talk(c net.Conn, cfg Config, call *http1.Call) error {
+	r.enter(message.PhaseSend)
+	if cfg.HTTP2 {
+		return r.talk2(c, call)
+	}
+	n, err := c.Write(call.Bytes)
+	r.Answer = &Answer{Protocol: "HTTP/1.1", BytesOut: int64(n), Headers: [][2]string{}}
+	if err != nil {
+		r.Answer = nil
+		return err
+	}
+	r.enter(message.PhaseWait)
+	var p http1.Parser
+	var kept http1.Collector
+	p.Reset(call.Method)
+	p.Collect(&kept)
+	buffer := make([]byte, 64<<10)
+	for done := false; !done; {
+		n, err := c.Read(buffer)
+		if n > 0 && r.phase == message.PhaseWait {
+			r.enter(message.PhaseReceive)
+		}
+		r.Answer.BytesIn += int64(n)
+		var wrong error
+		if n > 0 {
+			_, done, wrong = p.Feed(buffer[:n])
+		}
+		if !done && wrong == nil && errors.Is(err, io.EOF) {
+			done, wrong = p.FinishEOF()
+		} else if !done && wrong == nil {
+			wrong = err
+		}
+		r.Answer.Status, r.Answer.BodyBytes = p.Status(), p.BytesBody()
+		if wrong != nil {
+			if r.Answer.Status == 0 {
+				r.Answer = nil
+			}
+			return wrong
+		}
+	}
+	r.Answer.KeepAlive = p.Reusable() && !call.Close
+	r.keep(&kept)
+	return nil
+}
+
+// keep copies the head.
+func (r *Report) keep(kept *http1.Collector) {
+	for i := range kept.Len() {
+		name, value := kept.At(i)
+		r.Answer.Headers = append(r.Answer.Headers, [2]string{string(name), string(value)})
+	}
+}
+
+// heard is told what one HTTP/2 stream is about.
+type heard struct {
+	r    *Report
+	done bool
+	err  error
+}
+
+var _ http2.Handler = (*heard)(nil)
+
+func (h *heard) Head(_ uint64, status int) { h.r.Answer.Status = status; h.receive() }
+func (h *heard) Body(_ uint64, b []byte)   { h.r.Answer.BodyBytes += int64(len(b)) }
+func (h *heard) Done(uint64)               { h.done = true }
+func (h *heard) Failed(_ uint64, err error) {
+	h.err = err
+	h.receive()
+}
+func (h *heard) Pong(uint64)                  {}
+func (h *heard) GoingAway(http2.Code, uint32) { h.r.Answer.KeepAlive = false }
+
+func (h *heard) receive() {
+	if h.r.phase == message.PhaseWait {
+		h.r.enter(message.PhaseReceive)
+	}
+}
+
+// talk2 is one stream of HTTP/2. Settings that a server sends before its answer are
+// waiting, not receiving.
+func (r *Report) talk2(c net.Conn, call *http1.Call) error {
+	var conn http2.Conn
+	var kept http1.Collector
+	var request http2.Call
+	request.Convert(call)
+	conn.Reset(http2.Config{Streams: 1})
+	stream := conn.Open(&request, 1)
+	conn.Collect(stream, &kept)
+	h := &heard{r: r}
+	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}, KeepAlive: true}
+	buffer := make([]byte, 64<<10)
+	for !h.done && h.err == nil {
+		if out := conn.Output(); len(out) > 0 {
+			n, err := c.Write(out)
+			conn.Sent(n)
+			r.Answer.BytesOut += int64(n)
+			if err != nil {
+				h.err = err
+				break
+			}
+		}
+		if r.phase == message.PhaseSend && !conn.Sending(stream) {
+			r.enter(message.PhaseWait)
+		}
+		n, err := c.Read(buffer)
+		r.Answer.BytesIn += int64(n)
+		if n > 0 {
+			if wrong := conn.Feed(buffer[:n], h); wrong != nil && h.err == nil && !h.done {
+				h.err = wrong
+			}
+		}
+		if err != nil && h.err == nil && !h.done {
+			conn.Close(err, h)
+			if h.err == nil {
+				h.err = err
+			}
+		}
+	}
+	if h.err != nil {
+		if r.Answer.Status == 0 {
+			r.Answer = nil
+		}
+		return h.err
+	}
+	r.keep(&kept)
+	r.Answer.KeepAlive = r.Answer.KeepAlive && conn.Usable()
+	conn.Shutdown()
+	_, _ = c.Write(conn.Output()) // a goodbye; whether it arrives changes nothing
+	return nil
+}
