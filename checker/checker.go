@@ -73,6 +73,7 @@ type Checker struct {
 	votes     map[voter]event.Voted     // T5
 	oversized map[sizeOf]bool           // T12: reported
 	aborted   map[message.JobID]bool    // A
+	rows      map[feedOf][]taken        // F: of each feed, ascending
 	attempts  map[sliceOf]attempt       // T13
 	begun     map[sliceOf]message.Fence // T3: the highest that a worker has started
 	doubted   map[doubt]attempt         // T13
@@ -103,7 +104,7 @@ func New() *Checker {
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
 		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
 		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, begun: map[sliceOf]message.Fence{}, doubted: map[doubt]attempt{},
-		aborted: map[message.JobID]bool{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
+		aborted: map[message.JobID]bool{}, rows: map[feedOf][]taken{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }
 
@@ -134,6 +135,8 @@ func (c *Checker) Observe(r Record) {
 	switch e := r.Event.(type) {
 	case event.WorkflowAborted:
 		c.aborted[e.Job] = true
+	case event.RowsTaken:
+		c.onRowsTaken(r, e)
 	case event.Acted:
 		c.onActed(r, e)
 	case event.FenceRefused:

@@ -49,7 +49,7 @@ func TestHistories(t *testing.T) {
 			}
 		})
 	}
-	for _, want := range []string{"accepted", "T1", "T2", "T3", "T4", "T5", "T6", "T8", "T9", "T11", "T13", "A", "L", checker.Undecided} {
+	for _, want := range []string{"accepted", "T1", "T2", "T3", "T4", "T5", "T6", "T8", "T9", "T11", "T13", "A", "F", "L", checker.Undecided} {
 		if seen[want] == 0 {
 			t.Errorf("no history for %s", want)
 		}

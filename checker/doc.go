@@ -27,6 +27,7 @@
 //	    until then
 //	T12 what a node keeps of anything is within its configuration's bound
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
+//	F   a row of a unique feed is handed out once, over all attempts and datacenters
 //	A   a workflow is ended by its own condition when a majority of the gates knows
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it
@@ -35,6 +36,6 @@
 // events of a register, a job or a slice; T4 a hundred operations at a time. Liveness
 // is judged by Finish.
 //
-// Read checker.go, lease.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go,
+// Read checker.go, lease.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,
 // state.go, order.go, promise.go; calls.go and explain.go for T4; history.go.
 package checker

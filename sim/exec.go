@@ -21,6 +21,7 @@ const (
 	execObey // a cancel is obeyed
 	execGone
 	execLapse // the time that Extend gave it may be over
+	execAsk   // it asks for rows
 )
 
 // run is one executor at work.
@@ -35,6 +36,8 @@ type run struct {
 	hung     bool
 	over     bool // its result was sent, or it is being killed
 	sequence uint64
+	asked    uint64 // questions for rows
+	rows     uint64 // that it was given
 	lapsed   bool
 	reason   string // of its end
 	tail     string
@@ -85,6 +88,26 @@ func (x *executor) Cancel(id node.ExecID) {
 	p.noteExec(EffectExecCancel, id)
 	if r := p.runs[id]; r != nil && !r.over && !r.course.IgnoreCancel {
 		p.soon(id, execObey, r.course.CancelAfter)
+	}
+}
+
+// Tell implements node.Executor.
+func (x *executor) Tell(id node.ExecID, m node.Message) {
+	p := (*process)(x)
+	w := p.w
+	digest, _ := w.know(m)
+	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecTell), digest)
+	if w.watch&WantEffects != 0 {
+		w.effect(p, &Effect{Kind: EffectExecTell, Exec: id, Message: m})
+	}
+	r := p.runs[id]
+	rows, ok := m.(*message.ExecRowsLeased)
+	if !ok || r == nil || r.over || r.hung || rows.Ask != r.asked {
+		return
+	}
+	r.rows += rows.Count
+	if rows.Count > 0 {
+		p.soon(id, execAsk, r.course.Asks)
 	}
 }
 
@@ -173,6 +196,9 @@ func (w *World) onExec(e *event) {
 		p.onResult(r, message.WorkflowCancelled, "")
 	case execLapse:
 		p.onLapse(r)
+	case execAsk:
+		r.asked++
+		p.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want})
 	case execGone:
 		p.onGone(r)
 	}
@@ -209,12 +235,17 @@ func (p *process) onBoot(r *run) {
 		p.soon(r.id, execProgress, c.Every)
 	}
 	p.says(r, &message.ExecStarted{VUs: r.start.VUs})
+	if c.Want > 0 {
+		p.soon(r.id, execAsk, 0)
+	}
 }
 
 func (p *process) onProgress(r *run) {
 	r.sequence++
 	p.soon(r.id, execProgress, r.course.Every)
-	p.says(r, &message.ExecProgress{Sequence: r.sequence, Stats: p.spec.Model.Stats(r.start, &r.course, p.w.now-r.began, message.WorkflowRunning)})
+	progress := &message.ExecProgress{Sequence: r.sequence, Stats: p.spec.Model.Stats(r.start, &r.course, p.w.now-r.began, message.WorkflowRunning)}
+	progress.Stats.Rows = r.rows
+	p.says(r, progress)
 }
 
 // onResult sends the last message of a run, also of one that had not started.
@@ -227,6 +258,7 @@ func (p *process) onResult(r *run, state message.WorkflowState, why string) {
 	if state == message.WorkflowCompleted {
 		result.Provided = p.spec.Model.Provided(r.start, &r.course)
 	}
+	result.Stats.Rows = r.rows
 	p.finish(r, "", "", r.course.GoneAfter)
 	p.says(r, result)
 }

@@ -42,6 +42,8 @@ type Course struct {
 	GoneAfter    time.Duration // from a result to ExecGone
 	Response     time.Duration // typical time of one request
 	Salt         uint64        // what else the figures depend on
+	Want         uint64        // rows that it asks for at once; 0: it takes none
+	Asks         time.Duration // from an answer with rows to the next question
 }
 
 func (c *Course) crash(r *node.Rand, reason string) {
@@ -71,6 +73,9 @@ type Plain struct {
 	CancelMax, GoneMax       time.Duration
 
 	Failed, TimedOut uint32 // of requests
+
+	Want uint64        // of Course
+	Asks time.Duration // at most
 
 	Fail         uint32 // a run ends with a failure, somewhere on its way
 	Crash        uint32
@@ -109,6 +114,9 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 	}
 	fail, crash, hang := r.Chance(uint64(m.Fail), million), r.Chance(uint64(m.Crash), million), r.Chance(uint64(m.Hang), million)
 	c.IgnoreCancel = r.Chance(uint64(m.IgnoreCancel), million)
+	if m.Want > 0 {
+		c.Want, c.Asks = m.Want, r.Duration(0, m.Asks)
+	}
 	if r.Chance(uint64(m.SlowBoot), million) {
 		c.Boot *= 20
 	}

@@ -68,10 +68,11 @@ const (
 	EffectAnswer                        // Command, Message
 	EffectHalt                          // Reason
 	EffectExecExtend                    // Exec, Until
+	EffectExecTell                      // Exec, Message
 )
 
 func (k EffectKind) String() string {
-	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend"}
+	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend", "exec-tell"}
 	if int(k) < len(names) {
 		return names[k]
 	}

@@ -109,6 +109,17 @@ type PartCounted struct {
 	Started    uint64 // the sum of its steps' starts
 }
 
+// RowsTaken: a worker handed rows of a unique feed to an executor (F). They are rows
+// First up to First+Count in the feed's order.
+type RowsTaken struct {
+	Slice      message.SliceID
+	Fence      message.Fence
+	Datacenter string
+	Core       uint32
+	First      uint64
+	Count      uint64
+}
+
 // SliceDispatched: a manager sent a slice to a worker.
 type SliceDispatched struct {
 	Slice  message.SliceID
@@ -176,6 +187,9 @@ func (SliceCounted) EventName() string { return "slice-counted" }
 
 // EventName implements node.Event.
 func (PartCounted) EventName() string { return "part-counted" }
+
+// EventName implements node.Event.
+func (RowsTaken) EventName() string { return "rows-taken" }
 
 // EventName implements node.Event.
 func (SliceDispatched) EventName() string { return "slice-dispatched" }

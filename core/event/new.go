@@ -18,7 +18,7 @@ func New(name string) node.Event {
 func All() []node.Event {
 	return []node.Event{
 		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
-		&SliceCounted{}, &PartCounted{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
+		&SliceCounted{}, &PartCounted{}, &RowsTaken{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},

@@ -58,6 +58,9 @@ func (m *Machine) checkSubmit(s *message.JobSubmit) error {
 			return err
 		}
 	}
+	if err := checkFeeds(s.Program.Feeds); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(s.Program.Files, func(f message.File) bool { return f.Name == s.Program.Main }) {
 		return fmt.Errorf("program.main = %q is not among its files", s.Program.Main)
 	}

@@ -54,6 +54,9 @@ func checkLoad(w *message.WorkflowPlan) error {
 			return err
 		}
 	}
+	if err := checkFeed(&w.Feed); err != nil {
+		return err
+	}
 	if err := checkRates(w); err != nil {
 		return err
 	}

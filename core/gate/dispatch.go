@@ -15,6 +15,9 @@ import (
 func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
 	now := env.Now()
 	j.parts, j.waits = nil, ""
+	if len(j.named) == 0 && hasUnique(&j.spec.Plan) {
+		j.named = []string{targets[0].name} // what rows were taken there nobody knows elsewhere
+	}
 	for _, d := range targets {
 		j.parts = append(j.parts, &part{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: partSaving})
 	}
@@ -148,7 +151,7 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 	}
 	env.Send(mgr.stream, &message.JobDispatch{
 		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.program(p), Plan: j.spec.Plan,
-		RunTimeout: j.left(env.Now()).Round(time.Microsecond),
+		RunTimeout: j.left(env.Now()).Round(time.Microsecond), Rows: j.share(p),
 	})
 }
 
@@ -160,6 +163,16 @@ func (j *job) program(p *part) message.Program {
 		program.Seed = node.MixString(program.Seed, p.datacenter)
 	}
 	return program
+}
+
+// share is a part's share of the rows of feeds: those that name several datacenters
+// keep theirs, whoever runs.
+func (j *job) share(p *part) message.RowShare {
+	at := slices.Index(j.named, p.datacenter)
+	if at < 0 || len(j.named) < 2 {
+		return message.RowShare{}
+	}
+	return message.RowShare{Index: uint32(at), Of: uint32(len(j.named))}
 }
 
 // inFlight bounds how long after its sending a dispatch can arrive, from when its

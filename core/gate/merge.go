@@ -47,6 +47,7 @@ func mergeWorkflow(name string, places []message.DatacenterResult, end message.J
 				measured = append(measured, &w.Stats)
 				merged.VUs += w.VUs
 				merged.Cores += w.Cores
+				merged.Burned += w.Burned
 				merged.Duration = max(merged.Duration, w.Duration)
 				merged.Lost = append(merged.Lost, w.Lost...)
 				if w.Error != "" {

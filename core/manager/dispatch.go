@@ -17,6 +17,7 @@ const refusedWait = 150 * time.Millisecond
 // assign begins an attempt. It is sent once a majority knows how its workflow is
 // cut.
 func (m *Machine) assign(env node.Env, s *slice, w *worker) {
+	s.burn() // of one that a former holder dispatched, and nobody reported
 	s.attempt++
 	s.dispatches++
 	s.fence = s.workflow.part.fence
@@ -63,7 +64,7 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
-		Given: p.given(s.workflow.index),
+		Given: p.given(s.workflow.index), Rows: p.dispatch.Rows,
 	})
 }
 

@@ -33,9 +33,11 @@
 //	G7 A part ends once. Its result is told, to whichever gate owns the job, until
 //	   acknowledged; then its register is released. Without a gate that owns the
 //	   job it ends by itself when the datacenter's lease has run out.
+//	G8 Rows of a unique feed are leased once: that they are is on a majority before
+//	   an executor hears of them. What a lost attempt was leased nobody gets.
 //
 // Read config.go, machine.go, group.go, part.go, hold.go, adopt.go, record.go,
 // codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,
-// lost.go, result.go, finish.go, progress.go, cancel.go, abort.go, drain.go,
+// lost.go, rows.go, result.go, finish.go, progress.go, cancel.go, abort.go, drain.go,
 // sizes.go.
 package manager

@@ -27,6 +27,7 @@ func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 		s.failed = append(s.failed, s.worker)
 	}
 	s.reruns++
+	s.burn()
 	s.floor, s.losing = s.fence, true
 	m.detach(s)
 	from := env.Now()

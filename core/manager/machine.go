@@ -117,6 +117,8 @@ type workflow struct {
 	started node.Instant
 	ended   node.Instant
 	stats   message.Stats // of one that has ended
+	leased  uint64        // rows of its feed, in all
+	burned  uint64        // of those, what attempts held that were lost
 }
 
 // slice is the unit of dispatch.
@@ -149,6 +151,8 @@ type slice struct {
 	end        message.WorkflowState // how it is to end without one; none while it goes on
 	losing     bool                  // its attempt is being given up
 	lost       []message.LostAttempt
+	leased     uint64             // rows of the feed, under the current attempt
+	rows       map[uint32]*leased // the newest of them, by core
 }
 
 // kept is what a record holds of a slice's result.
@@ -256,6 +260,8 @@ func (m *Machine) onWorkerMessage(env node.Env, in *node.Input) {
 		m.onSliceAccepted(env, w, msg)
 	case *message.SliceRefused:
 		m.onSliceRefused(env, w, msg)
+	case *message.SliceRows:
+		m.onSliceRows(env, w, msg)
 	case *message.SliceProgress:
 		m.onSliceProgress(env, w, msg)
 	case *message.SliceResult:

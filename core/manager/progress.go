@@ -47,7 +47,7 @@ func (m *Machine) onPush(env node.Env) {
 func (m *Machine) snapshot(env node.Env, p *part) message.DatacenterResult {
 	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.state, Error: p.why, Duration: env.Now().Sub(p.accepted)}
 	for _, f := range p.workflows {
-		w := message.WorkflowResult{Name: f.plan.Name, State: f.state, Error: f.failure, VUs: f.plan.VUs, Duration: f.duration(env.Now())}
+		w := message.WorkflowResult{Name: f.plan.Name, State: f.state, Error: f.failure, VUs: f.plan.VUs, Duration: f.duration(env.Now()), Burned: f.burned}
 		if f.state.Terminal() {
 			w.Stats = f.stats
 		} else {

@@ -71,6 +71,8 @@ func (f *workflow) encode(e *encoder, since node.Instant) {
 	e.text(cmp.Or(f.failure, f.abort))
 	e.number(offset(f.started, since))
 	e.number(offset(f.ended, since))
+	e.number(f.leased)
+	e.number(f.burned)
 	e.number(uint64(len(f.slices)))
 	for _, s := range f.slices {
 		s.encode(e)
@@ -103,6 +105,7 @@ func (s *slice) encode(e *encoder) {
 		e.number(l.Started)
 		e.number(l.OK)
 	}
+	s.encodeRows(e)
 	if s.kept == nil {
 		e.number(0)
 		return
@@ -147,6 +150,7 @@ func decodePart(job message.JobID, record []byte, now node.Instant) (*part, erro
 func (f *workflow) decode(d *decoder, since node.Instant) {
 	f.end, f.failure = message.WorkflowState(d.number()), d.text()
 	f.started, f.ended = instant(d.number(), since), instant(d.number(), since)
+	f.leased, f.burned = d.number(), d.number()
 	for i := range d.count() {
 		s := &slice{workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index, Ordinal: uint32(i)}}
 		s.decode(d)
@@ -172,6 +176,7 @@ func (s *slice) decode(d *decoder) {
 	for range d.count() {
 		s.lost = append(s.lost, message.LostAttempt{Slice: s.id, Attempt: d.number(), Worker: d.text(), Reason: d.text(), Started: d.number(), OK: d.number()})
 	}
+	s.decodeRows(d)
 	if state := message.WorkflowState(d.number()); state != message.WorkflowNone {
 		s.kept = &kept{state: state}
 		s.worker = node.ID(d.text())

@@ -137,6 +137,7 @@ func starts(s *message.Stats) uint64 {
 // revive what was told to have ended. Its attempt is over from here on.
 func (m *Machine) endSlice(env node.Env, s *slice, to message.WorkflowState, why string) {
 	m.detach(s)
+	s.burn()
 	s.end, s.why = to, why
 	m.commit(env, s.workflow.part, func(env node.Env) {
 		if !s.state.Terminal() {

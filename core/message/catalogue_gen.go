@@ -48,6 +48,8 @@ const (
 	KindSliceResult      node.Kind = 69
 	KindSliceResultAck   node.Kind = 70
 	KindSliceCancel      node.Kind = 71
+	KindSliceRows        node.Kind = 72
+	KindSliceRowsLeased  node.Kind = 73
 	KindExecStart        node.Kind = 80
 	KindExecCancel       node.Kind = 81
 	KindExecReady        node.Kind = 82
@@ -55,6 +57,8 @@ const (
 	KindExecProgress     node.Kind = 84
 	KindExecResult       node.Kind = 85
 	KindExecExtend       node.Kind = 86
+	KindExecRows         node.Kind = 87
+	KindExecRowsLeased   node.Kind = 88
 	KindLeaseFrame       node.Kind = 96
 	KindLeaseHail        node.Kind = 97
 	KindLeaseJoinRead    node.Kind = 98
@@ -174,6 +178,10 @@ func New(k node.Kind) Body {
 		return &SliceResultAck{}
 	case KindSliceCancel:
 		return &SliceCancel{}
+	case KindSliceRows:
+		return &SliceRows{}
+	case KindSliceRowsLeased:
+		return &SliceRowsLeased{}
 	case KindExecStart:
 		return &ExecStart{}
 	case KindExecCancel:
@@ -188,6 +196,10 @@ func New(k node.Kind) Body {
 		return &ExecResult{}
 	case KindExecExtend:
 		return &ExecExtend{}
+	case KindExecRows:
+		return &ExecRows{}
+	case KindExecRowsLeased:
+		return &ExecRowsLeased{}
 	case KindLeaseFrame:
 		return &LeaseFrame{}
 	case KindLeaseHail:
@@ -297,6 +309,8 @@ func Kinds() []node.Kind {
 		KindSliceResult,
 		KindSliceResultAck,
 		KindSliceCancel,
+		KindSliceRows,
+		KindSliceRowsLeased,
 		KindExecStart,
 		KindExecCancel,
 		KindExecReady,
@@ -304,6 +318,8 @@ func Kinds() []node.Kind {
 		KindExecProgress,
 		KindExecResult,
 		KindExecExtend,
+		KindExecRows,
+		KindExecRowsLeased,
 		KindLeaseFrame,
 		KindLeaseHail,
 		KindLeaseJoinRead,
@@ -424,6 +440,10 @@ func Name(k node.Kind) string {
 		return "SliceResultAck"
 	case KindSliceCancel:
 		return "SliceCancel"
+	case KindSliceRows:
+		return "SliceRows"
+	case KindSliceRowsLeased:
+		return "SliceRowsLeased"
 	case KindExecStart:
 		return "ExecStart"
 	case KindExecCancel:
@@ -438,6 +458,10 @@ func Name(k node.Kind) string {
 		return "ExecResult"
 	case KindExecExtend:
 		return "ExecExtend"
+	case KindExecRows:
+		return "ExecRows"
+	case KindExecRowsLeased:
+		return "ExecRowsLeased"
 	case KindLeaseFrame:
 		return "LeaseFrame"
 	case KindLeaseHail:
@@ -606,6 +630,72 @@ func (z *ErrorCount) check() error {
 	if z.Kind == "" {
 		return &MissingError{Path: "kind"}
 	}
+	return nil
+}
+
+func (z *FeedFile) size() int {
+	n := 37
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Bytes))
+	n += sizeBytes(len(z.Digest))
+	n++
+	n += sizeUint(uint64(z.Rows))
+	n += sizeArray(len(z.Columns))
+	for i := range z.Columns {
+		n += sizeString(len(z.Columns[i]))
+	}
+	return n
+}
+
+func (z *FeedFile) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Bytes))
+	h = node.MixBytes(h, z.Digest[:])
+	h = node.Mix(h, bit(z.JSON))
+	h = node.Mix(h, uint64(z.Rows))
+	h = node.Mix(h, uint64(len(z.Columns)))
+	for i := range z.Columns {
+		h = node.MixString(h, string(z.Columns[i]))
+	}
+	return h
+}
+
+func (z *FeedFile) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	if z.Bytes == 0 {
+		return &MissingError{Path: "bytes"}
+	}
+	if z.Digest == (FileDigest{}) {
+		return &MissingError{Path: "digest"}
+	}
+	if z.Rows == 0 {
+		return &MissingError{Path: "rows"}
+	}
+	return nil
+}
+
+func (z *FeedPlan) size() int {
+	n := 31
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Rows))
+	n += sizeUint(uint64(z.Order))
+	n += sizeUint(uint64(z.AtEnd))
+	n++
+	return n
+}
+
+func (z *FeedPlan) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Rows))
+	h = node.Mix(h, uint64(z.Order))
+	h = node.Mix(h, uint64(z.AtEnd))
+	h = node.Mix(h, bit(z.Unique))
+	return h
+}
+
+func (z *FeedPlan) check() error {
 	return nil
 }
 
@@ -1374,7 +1464,7 @@ func (z *Plan) check() error {
 }
 
 func (z *Program) size() int {
-	n := 51
+	n := 57
 	n += sizeString(len(z.Main))
 	n += sizeArray(len(z.Files))
 	for i := range z.Files {
@@ -1389,6 +1479,10 @@ func (z *Program) size() int {
 	n += sizeUint(uint64(z.Seed))
 	n += sizeUint(uint64(z.Rate))
 	n += sizeInt(int64(z.RatePer))
+	n += sizeArray(len(z.Feeds))
+	for i := range z.Feeds {
+		n += z.Feeds[i].size()
+	}
 	return n
 }
 
@@ -1407,6 +1501,10 @@ func (z *Program) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Seed))
 	h = node.Mix(h, uint64(z.Rate))
 	h = node.Mix(h, uint64(z.RatePer))
+	h = node.Mix(h, uint64(len(z.Feeds)))
+	for i := range z.Feeds {
+		h = z.Feeds[i].digest(h)
+	}
 	return h
 }
 
@@ -1422,6 +1520,11 @@ func (z *Program) check() error {
 	for i := range z.Params {
 		if err := z.Params[i].check(); err != nil {
 			return within("params", err)
+		}
+	}
+	for i := range z.Feeds {
+		if err := z.Feeds[i].check(); err != nil {
+			return within("feeds", err)
 		}
 	}
 	return nil
@@ -1543,6 +1646,23 @@ func (z *Result) check() error {
 	return nil
 }
 
+func (z *RowShare) size() int {
+	n := 10
+	n += sizeUint(uint64(z.Index))
+	n += sizeUint(uint64(z.Of))
+	return n
+}
+
+func (z *RowShare) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Index))
+	h = node.Mix(h, uint64(z.Of))
+	return h
+}
+
+func (z *RowShare) check() error {
+	return nil
+}
+
 func (z *SliceID) size() int {
 	n := 22
 	n += sizeBytes(len(z.Job))
@@ -1608,7 +1728,7 @@ func (z *StagePlan) check() error {
 }
 
 func (z *Stats) size() int {
-	n := 37
+	n := 42
 	n += sizeUint(uint64(z.Active))
 	n += sizeInt(int64(z.Elapsed))
 	n += sizeArray(len(z.Steps))
@@ -1620,6 +1740,7 @@ func (z *Stats) size() int {
 	for i := range z.Logs {
 		n += sizeString(len(z.Logs[i]))
 	}
+	n += sizeUint(uint64(z.Rows))
 	return n
 }
 
@@ -1635,6 +1756,7 @@ func (z *Stats) digest(h uint64) uint64 {
 	for i := range z.Logs {
 		h = node.MixString(h, string(z.Logs[i]))
 	}
+	h = node.Mix(h, uint64(z.Rows))
 	return h
 }
 
@@ -1979,7 +2101,7 @@ func (z *WorkerInfo) check() error {
 }
 
 func (z *WorkflowPlan) size() int {
-	n := 234
+	n := 239
 	n += sizeString(len(z.Name))
 	n++
 	n += sizeUint(uint64(z.VUs))
@@ -2021,6 +2143,7 @@ func (z *WorkflowPlan) size() int {
 		n += z.AbortWhen[i].size()
 	}
 	n += sizeUint(uint64(z.Priority))
+	n += z.Feed.size()
 	n += sizeUint(uint64(z.Session))
 	n += sizeUint(uint64(z.Connections))
 	n++
@@ -2078,6 +2201,7 @@ func (z *WorkflowPlan) digest(h uint64) uint64 {
 		h = z.AbortWhen[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.Priority))
+	h = z.Feed.digest(h)
 	h = node.Mix(h, uint64(z.Session))
 	h = node.Mix(h, uint64(z.Connections))
 	h = node.Mix(h, bit(z.Weighted))
@@ -2123,6 +2247,9 @@ func (z *WorkflowPlan) check() error {
 			return within("abort_when", err)
 		}
 	}
+	if err := z.Feed.check(); err != nil {
+		return within("feed", err)
+	}
 	for i := range z.Tags {
 		if err := z.Tags[i].check(); err != nil {
 			return within("tags", err)
@@ -2132,7 +2259,7 @@ func (z *WorkflowPlan) check() error {
 }
 
 func (z *WorkflowResult) size() int {
-	n := 72
+	n := 79
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -2144,6 +2271,7 @@ func (z *WorkflowResult) size() int {
 	for i := range z.Lost {
 		n += z.Lost[i].size()
 	}
+	n += sizeUint(uint64(z.Burned))
 	n += sizeArray(len(z.Tags))
 	for i := range z.Tags {
 		n += z.Tags[i].size()
@@ -2168,6 +2296,7 @@ func (z *WorkflowResult) digest(h uint64) uint64 {
 	for i := range z.Lost {
 		h = z.Lost[i].digest(h)
 	}
+	h = node.Mix(h, uint64(z.Burned))
 	h = node.Mix(h, uint64(len(z.Tags)))
 	for i := range z.Tags {
 		h = z.Tags[i].digest(h)
@@ -3364,13 +3493,14 @@ func (z *JobDispatch) Size() int { return z.size() }
 func (z *JobDispatch) Digest() uint64 { return z.digest(50) }
 
 func (z *JobDispatch) size() int {
-	n := 41
+	n := 46
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeString(len(z.Name))
 	n += z.Program.size()
 	n += z.Plan.size()
 	n += sizeInt(int64(z.RunTimeout))
+	n += z.Rows.size()
 	return n
 }
 
@@ -3381,6 +3511,7 @@ func (z *JobDispatch) digest(h uint64) uint64 {
 	h = z.Program.digest(h)
 	h = z.Plan.digest(h)
 	h = node.Mix(h, uint64(z.RunTimeout))
+	h = z.Rows.digest(h)
 	return h
 }
 
@@ -3399,6 +3530,9 @@ func (z *JobDispatch) check() error {
 	}
 	if z.RunTimeout == 0 {
 		return &MissingError{Path: "run_timeout"}
+	}
+	if err := z.Rows.check(); err != nil {
+		return within("rows", err)
 	}
 	return nil
 }
@@ -3797,7 +3931,7 @@ func (z *SliceDispatch) Size() int { return z.size() }
 func (z *SliceDispatch) Digest() uint64 { return z.digest(65) }
 
 func (z *SliceDispatch) size() int {
-	n := 96
+	n := 101
 	n += z.Slice.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
@@ -3813,6 +3947,7 @@ func (z *SliceDispatch) size() int {
 	for i := range z.Given {
 		n += z.Given[i].size()
 	}
+	n += z.Rows.size()
 	return n
 }
 
@@ -3832,6 +3967,7 @@ func (z *SliceDispatch) digest(h uint64) uint64 {
 	for i := range z.Given {
 		h = z.Given[i].digest(h)
 	}
+	h = z.Rows.digest(h)
 	return h
 }
 
@@ -3861,6 +3997,9 @@ func (z *SliceDispatch) check() error {
 		if err := z.Given[i].check(); err != nil {
 			return within("given", err)
 		}
+	}
+	if err := z.Rows.check(); err != nil {
+		return within("rows", err)
 	}
 	return nil
 }
@@ -4154,6 +4293,105 @@ func (z *SliceCancel) check() error {
 }
 
 // Kind implements node.Message.
+func (z *SliceRows) Kind() node.Kind { return KindSliceRows }
+
+// Class returns the class of SliceRows.
+func (z *SliceRows) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *SliceRows) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *SliceRows) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SliceRows) Digest() uint64 { return z.digest(72) }
+
+func (z *SliceRows) size() int {
+	n := 27
+	n += z.Slice.size()
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.Core))
+	n += sizeUint(uint64(z.Ask))
+	n += sizeUint(uint64(z.Want))
+	return n
+}
+
+func (z *SliceRows) digest(h uint64) uint64 {
+	h = z.Slice.digest(h)
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.Core))
+	h = node.Mix(h, uint64(z.Ask))
+	h = node.Mix(h, uint64(z.Want))
+	return h
+}
+
+func (z *SliceRows) check() error {
+	if err := z.Slice.check(); err != nil {
+		return within("slice", err)
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	if z.Ask == 0 {
+		return &MissingError{Path: "ask"}
+	}
+	if z.Want == 0 {
+		return &MissingError{Path: "want"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *SliceRowsLeased) Kind() node.Kind { return KindSliceRowsLeased }
+
+// Class returns the class of SliceRowsLeased.
+func (z *SliceRowsLeased) Class() node.Class { return node.ClassDispatch }
+
+// Priority implements node.Message.
+func (z *SliceRowsLeased) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *SliceRowsLeased) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *SliceRowsLeased) Digest() uint64 { return z.digest(73) }
+
+func (z *SliceRowsLeased) size() int {
+	n := 34
+	n += z.Slice.size()
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.Core))
+	n += sizeUint(uint64(z.Ask))
+	n += sizeUint(uint64(z.First))
+	n += sizeUint(uint64(z.Count))
+	return n
+}
+
+func (z *SliceRowsLeased) digest(h uint64) uint64 {
+	h = z.Slice.digest(h)
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.Core))
+	h = node.Mix(h, uint64(z.Ask))
+	h = node.Mix(h, uint64(z.First))
+	h = node.Mix(h, uint64(z.Count))
+	return h
+}
+
+func (z *SliceRowsLeased) check() error {
+	if err := z.Slice.check(); err != nil {
+		return within("slice", err)
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
+	}
+	if z.Ask == 0 {
+		return &MissingError{Path: "ask"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
 func (z *ExecStart) Kind() node.Kind { return KindExecStart }
 
 // Class returns the class of ExecStart.
@@ -4169,7 +4407,7 @@ func (z *ExecStart) Size() int { return z.size() }
 func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
-	n := 72
+	n := 77
 	n += z.Slice.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -4182,6 +4420,7 @@ func (z *ExecStart) size() int {
 	for i := range z.Given {
 		n += z.Given[i].size()
 	}
+	n += z.Rows.size()
 	return n
 }
 
@@ -4198,6 +4437,7 @@ func (z *ExecStart) digest(h uint64) uint64 {
 	for i := range z.Given {
 		h = z.Given[i].digest(h)
 	}
+	h = z.Rows.digest(h)
 	return h
 }
 
@@ -4221,6 +4461,9 @@ func (z *ExecStart) check() error {
 		if err := z.Given[i].check(); err != nil {
 			return within("given", err)
 		}
+	}
+	if err := z.Rows.check(); err != nil {
+		return within("rows", err)
 	}
 	return nil
 }
@@ -4443,6 +4686,81 @@ func (z *ExecExtend) digest(h uint64) uint64 {
 func (z *ExecExtend) check() error {
 	if z.Until == 0 {
 		return &MissingError{Path: "until"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecRows) Kind() node.Kind { return KindExecRows }
+
+// Class returns the class of ExecRows.
+func (z *ExecRows) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecRows) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ExecRows) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecRows) Digest() uint64 { return z.digest(87) }
+
+func (z *ExecRows) size() int {
+	n := 10
+	n += sizeUint(uint64(z.Ask))
+	n += sizeUint(uint64(z.Want))
+	return n
+}
+
+func (z *ExecRows) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Ask))
+	h = node.Mix(h, uint64(z.Want))
+	return h
+}
+
+func (z *ExecRows) check() error {
+	if z.Ask == 0 {
+		return &MissingError{Path: "ask"}
+	}
+	if z.Want == 0 {
+		return &MissingError{Path: "want"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *ExecRowsLeased) Kind() node.Kind { return KindExecRowsLeased }
+
+// Class returns the class of ExecRowsLeased.
+func (z *ExecRowsLeased) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *ExecRowsLeased) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *ExecRowsLeased) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *ExecRowsLeased) Digest() uint64 { return z.digest(88) }
+
+func (z *ExecRowsLeased) size() int {
+	n := 17
+	n += sizeUint(uint64(z.Ask))
+	n += sizeUint(uint64(z.First))
+	n += sizeUint(uint64(z.Count))
+	return n
+}
+
+func (z *ExecRowsLeased) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Ask))
+	h = node.Mix(h, uint64(z.First))
+	h = node.Mix(h, uint64(z.Count))
+	return h
+}
+
+func (z *ExecRowsLeased) check() error {
+	if z.Ask == 0 {
+		return &MissingError{Path: "ask"}
 	}
 	return nil
 }

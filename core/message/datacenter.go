@@ -61,6 +61,7 @@ type JobDispatch struct {
 	Program    Program       `msg:"program"`
 	Plan       Plan          `msg:"plan"`
 	RunTimeout time.Duration `msg:"run_timeout" require:"true"` // what is left of it
+	Rows       RowShare      `msg:"rows"`                       // of all feeds
 }
 
 // JobAccepted says that the part is on the manager's disk.

@@ -316,9 +316,9 @@ func (z *JobAccepted) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 6
+	// map header, size 7
 	// string "job"
-	o = append(o, 0x86, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x87, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -351,6 +351,13 @@ func (z *JobDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "run_timeout"
 	o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
 	o = msgp.AppendDuration(o, z.RunTimeout)
+	// string "rows"
+	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+	o, err = z.Rows.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Rows")
+		return
+	}
 	return
 }
 
@@ -443,6 +450,17 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "RunTimeout")
 				return
 			}
+		case "rows":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rows")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			bts, err = z.Rows.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rows")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -457,7 +475,7 @@ func (z *JobDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobDispatch) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 8 + z.Program.Msgsize() + 5 + z.Plan.Msgsize() + 12 + msgp.DurationSize + 5 + z.Rows.Msgsize()
 	return
 }
 

@@ -32,6 +32,7 @@ type ExecStart struct {
 	Duration   time.Duration `msg:"duration"`
 	Timeout    time.Duration `msg:"timeout"`
 	Given      []Provided    `msg:"given"` // by the workflows before it
+	Rows       RowShare      `msg:"rows"`
 }
 
 // ExecCancel asks an executor to stop: nothing new starts, what is in flight is

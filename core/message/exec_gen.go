@@ -434,9 +434,9 @@ func (z *ExecResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "slice"
-	o = append(o, 0x89, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
+	o = append(o, 0x8a, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
 	o, err = z.Slice.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Slice")
@@ -476,6 +476,13 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Given", za0001)
 			return
 		}
+	}
+	// string "rows"
+	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+	o, err = z.Rows.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Rows")
+		return
 	}
 	return
 }
@@ -619,6 +626,17 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "rows":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rows")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			bts, err = z.Rows.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rows")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -637,6 +655,7 @@ func (z *ExecStart) Msgsize() (s int) {
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
+	s += 5 + z.Rows.Msgsize()
 	return
 }
 

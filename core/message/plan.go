@@ -28,6 +28,7 @@ type Program struct {
 	Seed     uint64        `msg:"seed"`     // of every random number of the virtual users
 	Rate     uint64        `msg:"rate"`     // zero: as the file says; else thousandths of a pass in RatePer
 	RatePer  time.Duration `msg:"rate_per"` // zero: a second
+	Feeds    []FeedFile    `msg:"feeds"`    // files of rows that are not among Files
 }
 
 // StepKind tells what a step is.

@@ -432,9 +432,9 @@ func (z *Plan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "main"
-	o = append(o, 0x88, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
+	o = append(o, 0x89, 0xa4, 0x6d, 0x61, 0x69, 0x6e)
 	o = msgp.AppendString(o, z.Main)
 	// string "files"
 	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
@@ -475,6 +475,16 @@ func (z *Program) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "rate_per"
 	o = append(o, 0xa8, 0x72, 0x61, 0x74, 0x65, 0x5f, 0x70, 0x65, 0x72)
 	o = msgp.AppendDuration(o, z.RatePer)
+	// string "feeds"
+	o = append(o, 0xa5, 0x66, 0x65, 0x65, 0x64, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Feeds)))
+	for za0003 := range z.Feeds {
+		o, err = z.Feeds[za0003].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Feeds", za0003)
+			return
+		}
+	}
 	return
 }
 
@@ -492,7 +502,7 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -727,6 +737,34 @@ func (z *Program) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "RatePer")
 				return
 			}
+		case "feeds":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Feeds")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			var zb0007 uint32
+			zb0007, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Feeds")
+				return
+			}
+			if zb0007 > z5f22147dlimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Feeds) >= int(zb0007) {
+				z.Feeds = (z.Feeds)[:zb0007]
+			} else {
+				z.Feeds = make([]FeedFile, zb0007)
+			}
+			for za0003 := range z.Feeds {
+				bts, err = z.Feeds[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Feeds", za0003)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -749,7 +787,10 @@ func (z *Program) Msgsize() (s int) {
 	for za0002 := range z.Params {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Params[za0002].Name) + 6 + msgp.StringPrefixSize + len(z.Params[za0002].Value)
 	}
-	s += 4 + msgp.Uint64Size + 9 + msgp.DurationSize + 5 + msgp.Uint64Size + 5 + msgp.Uint64Size + 9 + msgp.DurationSize
+	s += 4 + msgp.Uint64Size + 9 + msgp.DurationSize + 5 + msgp.Uint64Size + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	for za0003 := range z.Feeds {
+		s += z.Feeds[za0003].Msgsize()
+	}
 	return
 }
 

@@ -42,6 +42,7 @@ type SliceDispatch struct {
 	Timeout    time.Duration `msg:"timeout"`     // of one step
 	RunTimeout time.Duration `msg:"run_timeout"` // killed after it
 	Given      []Provided    `msg:"given"`       // by the workflows before it
+	Rows       RowShare      `msg:"rows"`
 }
 
 // SliceAccepted says that the fence is on disk and the slice started.

@@ -99,6 +99,7 @@ type Stats struct {
 	Steps     []StepStats   `msg:"steps"` // in the plan's order
 	Generator Generator     `msg:"generator"`
 	Logs      []string      `msg:"logs"` // the first lines that vu.log wrote, at most 20
+	Rows      uint64        `msg:"rows"` // of the feed that passes took
 }
 
 // LostAttempt tells of a slice's attempt whose worker fell silent. Its figures
@@ -122,6 +123,7 @@ type WorkflowResult struct {
 	Duration time.Duration `msg:"duration"`
 	Stats    Stats         `msg:"stats"`
 	Lost     []LostAttempt `msg:"lost"`
+	Burned   uint64        `msg:"burned"`    // rows of a unique feed that attempts held when they were lost: nobody gets them
 	Tags     []Tag         `msg:"tags"`      // as declared; of the whole job's result only
 	StepTags []StepTags    `msg:"step_tags"` // of steps that have some, in the plan's order
 	Interval time.Duration `msg:"interval"`  // between two points of its curves, as declared; of the whole job's result only

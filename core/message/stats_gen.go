@@ -1023,9 +1023,9 @@ func (z *Result) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "active"
-	o = append(o, 0x85, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = append(o, 0x86, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
 	o = msgp.AppendUint64(o, z.Active)
 	// string "elapsed"
 	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
@@ -1053,6 +1053,9 @@ func (z *Stats) MarshalMsg(b []byte) (o []byte, err error) {
 	for za0002 := range z.Logs {
 		o = msgp.AppendString(o, z.Logs[za0002])
 	}
+	// string "rows"
+	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+	o = msgp.AppendUint64(o, z.Rows)
 	return
 }
 
@@ -1168,6 +1171,17 @@ func (z *Stats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "rows":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rows")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Rows, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rows")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1190,6 +1204,7 @@ func (z *Stats) Msgsize() (s int) {
 	for za0002 := range z.Logs {
 		s += msgp.StringPrefixSize + len(z.Logs[za0002])
 	}
+	s += 5 + msgp.Uint64Size
 	return
 }
 
@@ -2239,9 +2254,9 @@ func (z *Windows) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 11
+	// map header, size 12
 	// string "name"
-	o = append(o, 0x8b, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x8c, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -2279,6 +2294,9 @@ func (z *WorkflowResult) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 	}
+	// string "burned"
+	o = append(o, 0xa6, 0x62, 0x75, 0x72, 0x6e, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Burned)
 	// string "tags"
 	o = append(o, 0xa4, 0x74, 0x61, 0x67, 0x73)
 	o = msgp.AppendArrayHeader(o, uint32(len(z.Tags)))
@@ -2442,12 +2460,23 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-		case "tags":
+		case "burned":
 			if zb0001Dup[1]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Burned")
 				return
 			}
 			zb0001Dup[1] |= 1 << 0
+			z.Burned, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Burned")
+				return
+			}
+		case "tags":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -2471,11 +2500,11 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "step_tags":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "StepTags")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -2560,11 +2589,11 @@ func (z *WorkflowResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "interval":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Interval")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			z.Interval, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Interval")
@@ -2588,7 +2617,7 @@ func (z *WorkflowResult) Msgsize() (s int) {
 	for za0001 := range z.Lost {
 		s += z.Lost[za0001].Msgsize()
 	}
-	s += 5 + msgp.ArrayHeaderSize
+	s += 7 + msgp.Uint64Size + 5 + msgp.ArrayHeaderSize
 	for za0002 := range z.Tags {
 		s += z.Tags[za0002].Msgsize()
 	}

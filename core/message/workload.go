@@ -75,6 +75,7 @@ type WorkflowPlan struct {
 	AbortWhen  []AbortPlan `msg:"abort_when"`
 	Priority   Importance  `msg:"priority"`
 
+	Feed        FeedPlan      `msg:"feed"`
 	Session     SessionMode   `msg:"session"`
 	Connections uint32        `msg:"connections"` // of an executor, shared by its virtual users; zero: each has its own
 	Weighted    bool          `msg:"weighted"`    // some of Steps have a weight

@@ -241,9 +241,9 @@ func (z StagePlan) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 29
+	// map header, size 30
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x1d, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x1e, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "test"
 	o = append(o, 0xa4, 0x74, 0x65, 0x73, 0x74)
@@ -356,6 +356,13 @@ func (z *WorkflowPlan) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "priority"
 	o = append(o, 0xa8, 0x70, 0x72, 0x69, 0x6f, 0x72, 0x69, 0x74, 0x79)
 	o = msgp.AppendUint8(o, uint8(z.Priority))
+	// string "feed"
+	o = append(o, 0xa4, 0x66, 0x65, 0x65, 0x64)
+	o, err = z.Feed.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Feed")
+		return
+	}
 	// string "session"
 	o = append(o, 0xa7, 0x73, 0x65, 0x73, 0x73, 0x69, 0x6f, 0x6e)
 	o = msgp.AppendUint8(o, uint8(z.Session))
@@ -868,12 +875,23 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 				z.Priority = Importance(zb0010)
 			}
-		case "session":
+		case "feed":
 			if zb0001Dup[2]&(1<<7) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Session")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Feed")
 				return
 			}
 			zb0001Dup[2] |= 1 << 7
+			bts, err = z.Feed.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Feed")
+				return
+			}
+		case "session":
+			if zb0001Dup[3]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Session")
+				return
+			}
+			zb0001Dup[3] |= 1 << 0
 			{
 				var zb0011 uint8
 				zb0011, bts, err = msgp.ReadUint8Bytes(bts)
@@ -884,33 +902,33 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Session = SessionMode(zb0011)
 			}
 		case "connections":
-			if zb0001Dup[3]&(1<<0) != 0 {
+			if zb0001Dup[3]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Connections")
 				return
 			}
-			zb0001Dup[3] |= 1 << 0
+			zb0001Dup[3] |= 1 << 1
 			z.Connections, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Connections")
 				return
 			}
 		case "weighted":
-			if zb0001Dup[3]&(1<<1) != 0 {
+			if zb0001Dup[3]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Weighted")
 				return
 			}
-			zb0001Dup[3] |= 1 << 1
+			zb0001Dup[3] |= 1 << 2
 			z.Weighted, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Weighted")
 				return
 			}
 		case "tags":
-			if zb0001Dup[3]&(1<<2) != 0 {
+			if zb0001Dup[3]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Tags")
 				return
 			}
-			zb0001Dup[3] |= 1 << 2
+			zb0001Dup[3] |= 1 << 3
 			var zb0012 uint32
 			zb0012, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -934,11 +952,11 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "report":
-			if zb0001Dup[3]&(1<<3) != 0 {
+			if zb0001Dup[3]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Report")
 				return
 			}
-			zb0001Dup[3] |= 1 << 3
+			zb0001Dup[3] |= 1 << 4
 			var zb0013 uint32
 			zb0013, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -962,11 +980,11 @@ func (z *WorkflowPlan) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "interval":
-			if zb0001Dup[3]&(1<<4) != 0 {
+			if zb0001Dup[3]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Interval")
 				return
 			}
-			zb0001Dup[3] |= 1 << 4
+			zb0001Dup[3] |= 1 << 5
 			z.Interval, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Interval")
@@ -998,7 +1016,7 @@ func (z *WorkflowPlan) Msgsize() (s int) {
 	for za0006 := range z.AbortWhen {
 		s += 1 + 5 + z.AbortWhen[za0006].When.Msgsize() + 4 + msgp.DurationSize
 	}
-	s += 9 + msgp.Uint8Size + 8 + msgp.Uint8Size + 12 + msgp.Uint32Size + 9 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
+	s += 9 + msgp.Uint8Size + 5 + z.Feed.Msgsize() + 8 + msgp.Uint8Size + 12 + msgp.Uint32Size + 9 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
 	for za0007 := range z.Tags {
 		s += z.Tags[za0007].Msgsize()
 	}

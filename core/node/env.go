@@ -77,6 +77,8 @@ type Executor interface {
 	// ExecGone follows. A run has no such deadline before its first Extend; a later
 	// call replaces an earlier one.
 	Extend(id ExecID, until Instant)
+	// Tell hands it an answer to what it asked. One that is over hears nothing.
+	Tell(id ExecID, m Message)
 	// Kill ends it for good; ExecGone follows.
 	Kill(id ExecID)
 }

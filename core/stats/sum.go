@@ -38,6 +38,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 			continue
 		}
 		total.Active = add(total.Active, p.Active)
+		total.Rows = add(total.Rows, p.Rows)
 		total.Elapsed = max(total.Elapsed, p.Elapsed)
 		total.Generator.BusyMax = max(total.Generator.BusyMax, p.Generator.BusyMax)
 		total.Generator.Saturated = total.Generator.Saturated || p.Generator.Saturated

@@ -30,7 +30,7 @@ func (m *Machine) start(env node.Env, x *execution) {
 		env.Exec().Start(r.id, core, &message.ExecStart{
 			Slice: x.slice.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
-			Given: d.Given,
+			Given: d.Given, Rows: d.Rows,
 		})
 	}
 	m.enforce(env, x)
@@ -61,6 +61,11 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 			r.sequence = body.Sequence
 			r.stats = &body.Stats
 			r.execution.dirty = true
+		}
+	case *message.ExecRows:
+		if r.result == nil {
+			r.asks = body
+			m.askRows(env, r)
 		}
 	case *message.ExecResult:
 		r.result = body

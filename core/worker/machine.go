@@ -117,6 +117,8 @@ type run struct {
 	core      int
 	sequence  uint64
 	stats     *message.Stats
+	asks      *message.ExecRows // for rows; nil when it has its answer
+	asked     node.Instant
 	result    *message.ExecResult
 	gone      bool
 }
@@ -197,6 +199,8 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onHeartbeatAck(env, l, msg)
 	case *message.SliceDispatch:
 		m.onDispatch(env, l, msg)
+	case *message.SliceRowsLeased:
+		m.onRowsLeased(env, msg)
 	case *message.SliceCancel:
 		m.onCancel(env, l, msg)
 	case *message.SliceResultAck:

@@ -22,6 +22,7 @@ func (m *Machine) onPush(env node.Env) {
 			continue
 		}
 		m.pushing = true
+		m.askAgain(env, x)
 		if !x.dirty {
 			continue
 		}

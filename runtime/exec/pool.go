@@ -160,6 +160,15 @@ func (p *Pool) Extend(id node.ExecID, until node.Instant) {
 	}
 }
 
+// Tell implements node.Executor.
+func (p *Pool) Tell(id node.ExecID, m node.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ch := p.busy[id]; ch != nil {
+		ch.send(m)
+	}
+}
+
 // Kill implements node.Executor.
 func (p *Pool) Kill(id node.ExecID) {
 	p.mu.Lock()

@@ -57,4 +57,5 @@ func (n none) Start(id node.ExecID, _ int, _ node.Message) {
 }
 func (none) Cancel(node.ExecID)               {}
 func (none) Extend(node.ExecID, node.Instant) {}
+func (none) Tell(node.ExecID, node.Message)   {}
 func (none) Kill(node.ExecID)                 {}

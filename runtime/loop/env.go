@@ -78,4 +78,5 @@ func (x noExecutor) Start(id node.ExecID, _ int, _ node.Message) {
 
 func (noExecutor) Cancel(node.ExecID)               {}
 func (noExecutor) Extend(node.ExecID, node.Instant) {}
+func (noExecutor) Tell(node.ExecID, node.Message)   {}
 func (noExecutor) Kill(node.ExecID)                 {}

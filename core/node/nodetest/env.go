@@ -341,5 +341,12 @@ func (x *executor) Extend(id node.ExecID, until node.Instant) {
 	}
 }
 
+// Tell implements node.Executor.
+func (x *executor) Tell(id node.ExecID, m node.Message) {
+	e := (*Env)(x)
+	e.keep(m)
+	e.line("exec %d told %s", id, e.text.Message(m))
+}
+
 // Kill implements node.Executor.
 func (x *executor) Kill(id node.ExecID) { (*Env)(x).line("exec %d kill", id) }

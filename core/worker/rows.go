@@ -1,0 +1,57 @@
+package worker
+
+import (
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// rowsRetry is how long an executor's question for rows may be unanswered until it is
+// asked again: streams break, and parts go from one manager to another.
+const rowsRetry = time.Second
+
+// askRows passes on what an executor asks, to whoever has its slice's part.
+func (m *Machine) askRows(env node.Env, r *run) {
+	x := r.execution
+	r.asked = env.Now()
+	if l := m.links.Peer(x.manager); l != nil && x.phase == running {
+		env.Send(l.Stream, &message.SliceRows{Slice: x.slice.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
+	}
+}
+
+// coreOf is the number of an executor in its execution.
+func (x *execution) coreOf(r *run) (n uint32) {
+	for x.runs[n] != r {
+		n++
+	}
+	return n
+}
+
+// askAgain asks for what was not answered.
+func (m *Machine) askAgain(env node.Env, x *execution) {
+	for _, r := range x.runs {
+		if r.asks != nil && !r.gone && r.result == nil && env.Now().Sub(r.asked) >= rowsRetry {
+			m.askRows(env, r)
+		}
+	}
+}
+
+// onRowsLeased hands an executor what it asked for, once: an answer that comes twice
+// holds rows that it has already.
+func (m *Machine) onRowsLeased(env node.Env, l *message.SliceRowsLeased) {
+	s := m.slices[l.Slice]
+	if s == nil || s.current == nil || s.current.fence != l.Fence || s.current.phase != running || uint64(l.Core) >= uint64(len(s.current.runs)) {
+		return
+	}
+	r := s.current.runs[l.Core]
+	if r.asks == nil || r.asks.Ask != l.Ask || r.gone || r.result != nil {
+		return
+	}
+	r.asks = nil
+	if l.Count > 0 {
+		env.Emit(event.RowsTaken{Slice: s.id, Fence: l.Fence, Datacenter: m.config.Datacenter, Core: l.Core, First: l.First, Count: l.Count})
+	}
+	env.Exec().Tell(r.id, &message.ExecRowsLeased{Ask: l.Ask, First: l.First, Count: l.Count})
+}

@@ -1,0 +1,24 @@
+// Package feed is the data that virtual users take with them: rows of CSV or JSON, in
+// some order, each pass one.
+//
+// It opens no file, keeps no state of a run, and gives nobody a row: who holds a block
+// of rows is the business of core/manager, of mapping memory runtime/rows. It is no
+// general reader of CSV either: a table is checked whole before its first row is read.
+//
+// Source: docs/workflows.md, "Feeds"; RFC 4180, as encoding/csv reads it (blank lines
+// do not count, CRLF is LF); RFC 8259; shuffling is Black and Rogaway's "Ciphers with
+// Arbitrary Finite Domains": a Feistel network that is walked until it is inside.
+//
+// Invariants:
+//
+//	F1 A table that Scan accepted can be read: each row has every column.
+//	F2 Rows lie in the bytes they came in. Beside them a table keeps two bytes a row: the
+//	   place of each fourth one.
+//	F3 Reading allocates nothing, once its buffers have grown.
+//	F4 A shuffled round is a permutation of all rows, computed, not stored; the same
+//	   for the same seed, everywhere.
+//	F5 Positions of a block, of a datacenter, of a pass without blocks are partitions
+//	   of all positions: no two of them overlap.
+//
+// Read table.go, csv.go, json.go, value.go, order.go, share.go.
+package feed

@@ -1,0 +1,175 @@
+package feed
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// Format says how rows are written.
+type Format uint8
+
+// The formats. JSON is one object a line, or an array of objects.
+const (
+	CSV Format = iota
+	JSON
+)
+
+// Bounds of a table.
+const (
+	ColumnsMax = 256
+	NameMax    = 128 // bytes of a column's name
+	RowMax     = 1 << 20
+	markEvery  = 4 // rows between two marks
+)
+
+// Error says which row is wrong, and how.
+type Error struct {
+	Row    uint64 // from 1; 0: the header, or the file as a whole
+	Line   uint64 // of the file where it begins, from 1; 0: it is not known
+	Column string // empty: the row as a whole
+	Why    string
+	Remedy string
+}
+
+func (e *Error) Error() string {
+	text := "header"
+	if e.Row > 0 {
+		text = fmt.Sprintf("row %d", e.Row)
+	}
+	if e.Line > 0 {
+		text += fmt.Sprintf(" (line %d)", e.Line)
+	}
+	if e.Column != "" {
+		text += fmt.Sprintf(", column %q", e.Column)
+	}
+	text += ": " + e.Why
+	if e.Remedy != "" {
+		text += ": " + e.Remedy
+	}
+	return text
+}
+
+// Table is rows that were found whole. Any number of readers may share it.
+type Table struct {
+	Format  Format
+	Columns []string
+	Rows    uint64
+	Marks   []uint64 // where each fourth row begins
+	data    []byte
+}
+
+// Open is a table that Scan has made, of the same bytes.
+func Open(format Format, columns []string, rows uint64, marks []uint64, data []byte) *Table {
+	return &Table{format, columns, rows, marks, data}
+}
+
+// Scan reads all rows once and refuses what is not a table. The bytes belong to the
+// table from here on.
+func Scan(format Format, data []byte) (*Table, error) {
+	t := &Table{Format: format, data: data}
+	at := 0
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		at = 3
+	}
+	var err error
+	if format == CSV {
+		err = t.scanCSV(at)
+	} else {
+		err = t.scanJSON(at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows == 0 {
+		return nil, &Error{Why: "there are no rows", Remedy: "a feed needs one at least"}
+	}
+	return t, nil
+}
+
+// mark notes where a row begins.
+func (t *Table) mark(at int) {
+	if t.Rows%markEvery == 0 {
+		t.Marks = append(t.Marks, uint64(at))
+	}
+	t.Rows++
+}
+
+// lineOf is the number of a place's line.
+func (t *Table) lineOf(at int) uint64 { return 1 + uint64(bytes.Count(t.data[:at], []byte("\n"))) }
+
+// fault is an error in the row that begins at a place; the row is not counted yet.
+func (t *Table) fault(at int, column, remedy, format string, args ...any) *Error {
+	return &Error{Row: t.Rows + 1, Line: t.lineOf(at), Column: column, Why: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// setColumns takes the names of the columns.
+func (t *Table) setColumns(names []string) *Error {
+	switch {
+	case len(names) == 0:
+		return &Error{Why: "it names no column"}
+	case len(names) > ColumnsMax:
+		return &Error{Why: fmt.Sprintf("it has %d columns, the limit is %d", len(names), ColumnsMax)}
+	}
+	for i, name := range names {
+		switch {
+		case name == "":
+			return &Error{Why: fmt.Sprintf("column %d has no name", i+1), Remedy: "the first row of a CSV file names the columns"}
+		case len(name) > NameMax:
+			return &Error{Why: fmt.Sprintf("the name of column %d has %d bytes, the limit is %d", i+1, len(name), NameMax), Remedy: "the first row of a CSV file names the columns"}
+		case slices.Contains(names[:i], name):
+			return &Error{Column: name, Why: "its name stands there twice"}
+		}
+	}
+	t.Columns = names
+	return nil
+}
+
+// Reader reads rows into memory that it uses again.
+type Reader struct {
+	table   *Table
+	fields  [][]byte // of the row, by column
+	scratch []byte   // of what had to be unescaped
+}
+
+// NewReader returns one that has read nothing.
+func NewReader(t *Table) *Reader {
+	return &Reader{table: t, fields: make([][]byte, len(t.Columns))}
+}
+
+// Table is what it reads.
+func (r *Reader) Table() *Table { return r.table }
+
+// Read returns a row's values as texts, by column, which are good until the next Read.
+// A number of JSON is what stands there, null is empty, what is nested is JSON.
+func (r *Reader) Read(row uint64) [][]byte { return r.read(row, false) }
+
+// Raw returns a row's values as they are written: of CSV the same as Read, of JSON
+// texts of JSON.
+func (r *Reader) Raw(row uint64) [][]byte { return r.read(row, true) }
+
+func (r *Reader) read(row uint64, raw bool) [][]byte {
+	t := r.table
+	at := int(t.Marks[row/markEvery])
+	r.scratch = r.scratch[:0]
+	if t.Format == CSV {
+		for range row % markEvery {
+			at = t.skipCSV(at)
+		}
+		r.readCSV(at)
+		return r.fields
+	}
+	for range row % markEvery {
+		end, _ := skipValue(t.data, at, 0)
+		at = nextJSON(t.data, end)
+	}
+	r.readJSON(at, raw)
+	return r.fields
+}
+
+// grow makes room for more bytes of scratch before slices of it are handed out.
+func (r *Reader) grow(n int) {
+	if cap(r.scratch)-len(r.scratch) < n {
+		r.scratch = make([]byte, 0, 2*(len(r.scratch)+n)) // what was handed out stays where it is
+	}
+}
