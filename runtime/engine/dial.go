@@ -11,12 +11,13 @@ import (
 
 // host is where requests go. Addresses are tried in turn until one takes a connection.
 type host struct {
-	key    string // scheme://host:port
-	name   string // without brackets: for DNS and for TLS
-	port   uint16
-	secure bool
-	addrs  []netip.AddrPort
-	good   int // index of the one that took the last connection
+	key       string // scheme://host:port
+	name      string // without brackets: for DNS and for TLS
+	port      uint16
+	secure    bool
+	authority string // as a Host field says it
+	addrs     []netip.AddrPort
+	good      int // index of the one that took the last connection
 
 	looking bool     // its name is being looked up
 	waiting []ticket // lanes that wait for that

@@ -132,7 +132,7 @@ func (l *loop) collector() *http1.Collector {
 		l.collectors = l.collectors[:n-1]
 		return c
 	}
-	return new(http1.Collector)
+	return &http1.Collector{Limit: l.common.BodyMax}
 }
 
 // collected copies what was collected: the collector goes to the next.

@@ -67,7 +67,11 @@ func (l *loop) send(index int32) {
 	n := l.lane(index)
 	n.sent, n.refused, n.conn = 0, 0, none
 	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
+	n.parser.Share(&l.common)
 	n.parser.Reset(n.call.Method)
+	if len(l.jars) > 0 || l.proxy != nil {
+		l.dress(index)
+	}
 	l.alarm(index, n.deadline)
 	if at := l.pick(n.vu, n.host); at >= 0 {
 		c := l.conns.at(at)
@@ -157,6 +161,9 @@ func (l *loop) feed(index int32, b []byte) bool {
 			n.parser.Collect(n.x.collector)
 		}
 		_, done, err = n.parser.Feed(b)
+		if l.common.Len() > 0 {
+			l.setCookies(n)
+		}
 	case n.refused != 0 && !n.parser.Started():
 		err = fmt.Errorf("write the request: %w", syscall.Errno(n.refused)) // an end by itself says less
 	default:

@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -42,6 +43,13 @@ type loop struct {
 	buffer []byte
 	events []epoll.Event
 	more   []ticket // connections that may have more to read though the kernel has not
+
+	common   http1.Common          // of all parsers
+	jars     map[int32]*cookie.Jar // by user, of those that have cookies
+	dressed  map[int32]*http1.Call // by lane, of those whose requests had to be written anew
+	cookies  []byte                // what is being written of a jar
+	sessions map[int32]*sessions   // of TLS, by user, where they are to be resumed
+	proxy    *proxy                // nil: none
 
 	hosts      map[string]*host
 	resolver   resolver
@@ -97,6 +105,8 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		hosts: map[string]*host{}, tls: tlsOptions(cfg.Workflow), teller: newTeller(cfg.Progress),
 		drive: newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
 	}
+	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
+	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
 	for i := range l.lanes {
 		l.lanes[i].step, l.lanes[i].conn = none, none
 	}

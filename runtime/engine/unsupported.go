@@ -24,7 +24,6 @@ func unsupported(w *workflow.Workflow) error {
 	add(w.HTTP.Proxy != nil, "http.client(proxy = ...)")
 	add(len(w.HTTP.Sources) > 0, "http.client(addresses = ...)")
 	add(w.HTTP.DNS.Custom(), "dns(...)")
-	add(w.HTTP.MaxBody > 0, "http.client(max_body = ...)")
 	add(w.HTTP.Compression, "http.client(compression = True)")
 	add(w.Has(workflow.HookProvide), "provide")
 	add(w.Uses(), "use")

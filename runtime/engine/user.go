@@ -147,7 +147,7 @@ func (l *loop) finish(vu int32, step int16, state stepState) {
 // passed takes the end of a pass.
 func (l *loop) passed(vu int32) {
 	if l.cfg.Workflow.Plan.Session == message.SessionNone {
-		l.hangUpAll(vu)
+		l.forget(vu)
 	}
 	l.drive.ended(vu, l.now)
 }

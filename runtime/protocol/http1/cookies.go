@@ -34,5 +34,12 @@ func (c *Cookies) add(value []byte) {
 	}
 }
 
-// Keep makes the parser hand Set-Cookie fields to c, for as long as it lives.
-func (p *Parser) Keep(c *Cookies) { p.cookies = c }
+// Common is what parsers of one goroutine share: where Set-Cookie fields go, and the
+// largest body, in bytes; 0: as large as each parser takes.
+type Common struct {
+	Cookies
+	BodyMax int64
+}
+
+// Share makes the parser obey c, for as long as it lives.
+func (p *Parser) Share(c *Common) { p.common = c }

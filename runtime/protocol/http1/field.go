@@ -74,8 +74,8 @@ func (p *Parser) field(line []byte) error {
 			p.connection(value)
 		} else if foldEqual(name, "Keep-Alive") {
 			p.keepAliveField(value)
-		} else if p.cookies != nil && foldEqual(name, "Set-Cookie") {
-			p.cookies.add(value)
+		} else if p.common != nil && foldEqual(name, "Set-Cookie") {
+			p.common.add(value)
 		}
 	case len("Content-Length"):
 		if foldEqual(name, "Content-Length") {

@@ -5,8 +5,8 @@ package http1
 type Parser struct {
 	chunks      Chunks
 	collector   *Collector
-	cookies     *Cookies // nil: nobody wants them
-	body        int64    // body bytes so far, framing excluded
+	common      *Common // nil: nothing is shared
+	body        int64   // body bytes so far, framing excluded
 	status      uint16
 	keepSeconds uint16 // Keep-Alive: timeout; keepUnsaid if not said
 	keepMax     uint16 // Keep-Alive: max; keepUnsaid if not said
@@ -60,7 +60,7 @@ var (
 // Reset prepares for the response to a request of this method and drops the collector.
 func (p *Parser) Reset(method string) {
 	p.chunks.Clear()
-	*p = Parser{chunks: p.chunks, cookies: p.cookies, keepSeconds: keepUnsaid, keepMax: keepUnsaid}
+	*p = Parser{chunks: p.chunks, common: p.common, keepSeconds: keepUnsaid, keepMax: keepUnsaid}
 	if method == "HEAD" {
 		p.flags = flagHead
 	}
@@ -286,7 +286,10 @@ func (p *Parser) skipInterim() error {
 }
 
 func (p *Parser) limit() int64 {
-	if p.collector != nil {
+	switch {
+	case p.common != nil && p.common.BodyMax > 0:
+		return p.common.BodyMax
+	case p.collector != nil:
 		return p.collector.BodyLimit()
 	}
 	return MaxBodyDiscarded

@@ -324,8 +324,8 @@ func TestCookiesAreKept(t *testing.T) {
 	const text = "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nX: y\r\nset-cookie: c=d\r\nContent-Length: 1\r\n\r\nx"
 	for _, size := range []int{1, 7, len(text)} {
 		var p Parser
-		var c Cookies
-		p.Keep(&c)
+		var c Common
+		p.Share(&c)
 		for range 2 {
 			c.Reset()
 			p.Reset("GET")
@@ -338,6 +338,26 @@ func TestCookiesAreKept(t *testing.T) {
 			}
 			if !p.Done() || c.Len() != 2 || string(c.At(0)) != "a=b; Path=/" || string(c.At(1)) != "c=d" {
 				t.Errorf("in pieces of %d: %d cookies", size, c.Len())
+			}
+		}
+	}
+}
+
+// A bound that is shared holds for what is kept and for what is not, to the byte.
+func TestBodyMaxIsShared(t *testing.T) {
+	for _, text := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n\r\n0123456789",
+	} {
+		for _, most := range []int64{9, 10} {
+			var p Parser
+			p.Share(&Common{BodyMax: most})
+			p.Reset("GET")
+			p.Collect(&Collector{Limit: 1})
+			_, _, err := p.Feed([]byte(text))
+			if got, want := KindOf(err), map[int64]Kind{9: KindTooLarge}[most]; got != want {
+				t.Errorf("%q within %d: %q, want %q", text, most, got, want)
 			}
 		}
 	}
