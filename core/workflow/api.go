@@ -30,6 +30,9 @@ type Request struct {
 	Holes    []Hole // words in the texts above that values take the place of; nil: none
 	Escape   Escape // of values in Body
 	Boundary string // of a multipart Body: no value may hold it
+
+	Bare bool // a function gave a method and a URL and nothing else: the same ones make the same request
+	Made any  // an engine's own: what it has made of the request; copies must not keep it
 }
 
 // Response is what came back. Kind and Error are empty when it came whole.
@@ -39,12 +42,27 @@ type Response struct {
 	Body        []byte
 	Latency     time.Duration
 	Kind, Error string
+
+	Fields Fields // the Headers, where those are not made before somebody asks: see Pairs
 }
 
-// Client is what a running function may ask of its engine. All but Stopped,
-// Now and Log may block.
+// Pairs returns the headers, made of Fields if they were not made before.
+func (r *Response) Pairs() []Pair {
+	if r.Headers == nil && r.Fields != nil {
+		r.Headers = make([]Pair, r.Fields.Len())
+		for i := range r.Headers {
+			name, value := r.Fields.At(i)
+			r.Headers[i] = Pair{Name: string(name), Value: string(value)}
+		}
+	}
+	return r.Headers
+}
+
+// Client is what a running function may ask of its engine. Only Do,
+// Sleep and Yield may block.
 type Client interface {
 	Do(*Request) *Response
+	Known(method, url string) *Request // a Bare one that was sent before, if the engine remembers it; else nil
 	Sleep(time.Duration)
 	Log(string)
 	Now() time.Time // the engine's clock

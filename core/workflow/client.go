@@ -169,7 +169,7 @@ func checkHeader(fn string, h Pair) error {
 // Apply adds what every request of the client has, unless it has it itself. What it
 // is given stays as it is.
 func (o *Options) Apply(r *Request) *Request {
-	if r == nil || len(o.Headers) == 0 {
+	if r == nil || len(o.Headers) == 0 || r.Made != nil {
 		return r
 	}
 	out := *r

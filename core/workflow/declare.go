@@ -105,7 +105,7 @@ func vocabulary() starlark.StringDict {
 	}
 	all["dns"] = &guard{"dns", newDNS}
 	all["json"] = jsonNamespace()
-	members := requester("http", requestArguments(), describeRequest)
+	members := requester("http", requestArguments(), nil, describeRequest)
 	members["client"] = &guard{"client", newClient}
 	members["basic"] = &guard{"basic", newBasic}
 	members["bearer"] = &guard{"bearer", newBearer}

@@ -68,16 +68,25 @@ type clientValue struct {
 }
 
 // requester makes the functions get, post, ..., request. use gets each request
-// that they describe.
-func requester(under string, names []string, use func(*starlark.Thread, *Request, *blanks) (starlark.Value, error)) starlark.StringDict {
+// that they describe. known, if it is not nil, may know one already.
+func requester(under string, names []string, known func(thread *starlark.Thread, method, url string) *Request, use func(*starlark.Thread, *Request, *blanks) (starlark.Value, error)) starlark.StringDict {
 	all := starlark.StringDict{}
 	for _, m := range httpMethods() {
 		fn := under + "." + m.Name
 		all[m.Name] = &guard{m.Name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			bare := len(args) == 1 && len(kwargs) == 0
+			if bare && known != nil {
+				if url, ok := args[0].(starlark.String); ok {
+					if r := known(thread, m.Value, string(url)); r != nil {
+						return use(thread, r, nil)
+					}
+				}
+			}
 			r, b, err := newRequest(thread, fn, names, m.Value, args, kwargs)
 			if err != nil {
 				return nil, err
 			}
+			r.Bare = bare
 			return use(thread, r, b)
 		}}
 	}

@@ -154,7 +154,7 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 		return lapse(r.r.Latency), nil
 	case "headers":
 		if r.headers == nil {
-			r.headers = &headers{opaque{"headers"}, r.r.Headers}
+			r.headers = &headers{opaque{"headers"}, r.r.Pairs()}
 		}
 		return r.headers, nil
 	case "text":

@@ -39,6 +39,7 @@ type VU struct {
 type runner struct {
 	thread  starlark.Thread
 	meter   meter
+	args    starlark.Tuple // of the Call, which does not change them
 	stopped bool
 }
 
@@ -105,20 +106,20 @@ func (v *VU) Call(step int) Outcome {
 // invoke calls a function with the responses that it takes. An Outcome that is not
 // OK says why it has not returned.
 func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
-	args := make(starlark.Tuple, 1, 1+len(c.refs))
-	args[0] = v.value()
+	r := v.runner()
+	r.args = append(r.args[:0], v.value())
 	for _, from := range c.refs {
-		args = append(args, v.result(from))
+		r.args = append(r.args, v.result(from))
 	}
 	var kwargs []starlark.Tuple
 	for _, ref := range c.named {
 		kwargs = append(kwargs, starlark.Tuple{ref.name, v.result(ref.step)})
 	}
-	r := v.runner()
-	value, err := starlark.Call(&r.thread, c.fn, args, kwargs)
+	value, err := starlark.Call(&r.thread, c.fn, r.args, kwargs)
 	if err != nil {
 		return nil, r.failed(err) // its thread may be cancelled: forget it
 	}
+	clear(r.args) // what is idle keeps no response alive
 	v.idle = append(v.idle, r)
 	return value, Outcome{OK: true}
 }
@@ -320,7 +321,8 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 // sendNamespace is vu.http; behind marked names it keeps what else all virtual
 // users share.
 func sendNamespace() *namespace {
-	members := requester("vu.http", requestArguments(), func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
+	known := func(thread *starlark.Thread, method, url string) *Request { return vuOf(thread).client.Known(method, url) }
+	members := requester("vu.http", requestArguments(), known, func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
 		v := vuOf(thread)
 		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil
 	})

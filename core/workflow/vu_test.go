@@ -33,6 +33,7 @@ func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
 func (f *fake) Now() time.Time {
 	return time.Date(2026, 11, 21, 10, 20, 30, 456789012, time.UTC).Add(f.slept)
 }
+func (f *fake) Known(string, string) *workflow.Request { return nil }
 func (f *fake) Yield()        {}
 func (f *fake) Stopped() bool { f.asked++; return f.stopped }
 

@@ -16,18 +16,13 @@ type coroutine struct {
 	stop  func()
 	yield func(struct{}) bool
 
-	lane  lane // of its requests, and the alarm of its sleep
-	index int32
-	want  want
-	job   job
-	hook  workflow.Hook
-	vu    int32
-	step  int
-	due   int64 // of the step
+	lane     lane // of its requests, and the alarm of its sleep
+	exchange exchange
+	index    int32
+	want     want
+	task
 	late  int64 // its first request is sent so much later
-	until int64 // of a function beside the steps: it may run so long; 0: of a step
 	began int64 // its slice
-	pass  pass  // that waits for a vu_setup
 
 	request *workflow.Request // to be sent
 	pause   time.Duration     // to be slept
@@ -39,6 +34,23 @@ type coroutine struct {
 	secure *secure
 	conn   ticket // of secure
 	err    error
+}
+
+// task is what a coroutine does.
+type task struct {
+	job   job
+	hook  workflow.Hook
+	vu    int32
+	step  int
+	due   int64 // of the step
+	until int64 // of a function beside the steps: it may run so long; 0: of a step
+	pass  pass  // that waits for a vu_setup
+}
+
+// turn is a coroutine that is ready, or a task that has none yet.
+type turn struct {
+	co *coroutine
+	task
 }
 
 type job uint8
@@ -74,16 +86,16 @@ const readyMax = int64(2 * time.Millisecond)
 type crowd struct {
 	all    []*coroutine
 	idle   []*coroutine
-	alive  int              // not idle
-	turns  fifo[*coroutine] // ready
-	slices fifo[*coroutine] // ready, and for long
+	alive  int        // tasks that have not ended
+	turns  fifo[turn] // in order
+	slices fifo[turn] // for whom others come first: they have run for long, or wait for one that has
+	onward fifo[task] // that the coroutine which runs has brought about: it may go on with them
 }
 
 func (w *crowd) ready() bool { return w.turns.len() > 0 || w.slices.len() > 0 }
 
 // take returns a coroutine that has nothing to do.
 func (w *crowd) take(l *loop) *coroutine {
-	w.alive++
 	if n := len(w.idle); n > 0 {
 		co := w.idle[n-1]
 		w.idle = w.idle[:n-1]
@@ -93,12 +105,8 @@ func (w *crowd) take(l *loop) *coroutine {
 	co.lane.step, co.lane.conn = none, none
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		co.yield = yield
-		for {
+		for goOn := true; goOn; goOn = yield(struct{}{}) {
 			l.work(co)
-			co.want = wantNothing
-			if !yield(struct{}{}) {
-				return
-			}
 		}
 	})
 	w.all = append(w.all, co)
@@ -118,8 +126,22 @@ func (co *coroutine) block(w want) {
 	co.yield(struct{}{})
 }
 
-// work does the job of a coroutine, in it.
+// work does the task of a coroutine, in it, and then what that has brought about: most
+// passes need no more than one coroutine, suspended once for each request.
 func (l *loop) work(co *coroutine) {
+	for {
+		l.perform(co)
+		l.tick()
+		l.ended(co)
+		if co.job == jobShake || !l.goesOn(co) {
+			co.job, co.want = jobNone, wantNothing
+			return
+		}
+	}
+}
+
+// perform calls what a task is about.
+func (l *loop) perform(co *coroutine) {
 	switch co.job {
 	case jobCall:
 		co.out = l.script[co.vu].Call(co.step)
@@ -132,23 +154,48 @@ func (l *loop) work(co *coroutine) {
 	}
 }
 
-// spawn makes a coroutine ready that runs a function.
-func (l *loop) spawn(j job, vu int32, step int, due int64) *coroutine {
-	co := l.coroutines.take(l)
-	co.job, co.vu, co.step, co.due = j, vu, step, due
-	co.late, co.until = 0, 0
-	if j == jobCall {
-		co.late = max(0, l.now-due)
+// goesOn gives a coroutine another task, if it has time left.
+func (l *loop) goesOn(co *coroutine) bool {
+	w := &l.coroutines
+	if l.now-co.began >= sliceMax {
+		return false
 	}
-	l.scriptOf(vu)
-	l.wake(co)
-	return co
+	if w.onward.len() == 0 && l.running {
+		if p, ok := l.drive.next(l.now); ok {
+			l.begin(p)
+		}
+	}
+	if w.onward.len() == 0 || !l.mayRun(w.onward.ring[w.onward.first].vu, co) {
+		return false
+	}
+	l.assign(co, w.onward.pop())
+	return true
+}
+
+// assign gives a coroutine its task.
+func (l *loop) assign(co *coroutine, t task) {
+	co.task, co.late = t, 0
+	if t.job == jobCall {
+		co.late = max(0, l.now-t.due)
+	}
+}
+
+// spawn makes a function ready to run.
+func (l *loop) spawn(t task) {
+	w := &l.coroutines
+	w.alive++
+	l.scriptOf(t.vu)
+	if l.current != nil {
+		w.onward.push(t)
+	} else {
+		w.turns.push(turn{task: t})
+	}
 }
 
 // wake makes a coroutine ready.
 func (l *loop) wake(co *coroutine) {
 	co.want = wantTurn
-	l.coroutines.turns.push(co)
+	l.coroutines.turns.push(turn{co: co})
 }
 
 // runReady runs those who are ready, in order. One that has used its slice runs again
@@ -157,27 +204,33 @@ func (l *loop) runReady() {
 	w := &l.coroutines
 	began := l.now
 	for n := w.turns.len(); n > 0 && l.now-began < readyMax; n-- {
-		if co := w.turns.pop(); l.mayRun(co) {
-			l.resume(co)
-		} else {
-			w.slices.push(co)
-		}
+		l.run1(w.turns.pop())
 	}
 	l.runShakes()
 	l.readMore()
 	if w.slices.len() > 0 {
-		if co := w.slices.pop(); l.mayRun(co) {
-			l.resume(co)
-		} else {
-			w.slices.push(co)
-		}
+		l.run1(w.slices.pop())
 	}
 }
 
-// mayRun tells whether no other function of the same virtual user is suspended in the
-// middle of its code: those alternate only where they wait.
-func (l *loop) mayRun(co *coroutine) bool {
-	holder := l.users[co.vu].holder
+// run1 runs one, if no other function of the same virtual user is suspended in the middle
+// of its code: those alternate only where they wait.
+func (l *loop) run1(t turn) {
+	w := &l.coroutines
+	switch {
+	case t.co != nil && l.mayRun(t.co.vu, t.co):
+		l.resume(t.co)
+	case t.co == nil && l.mayRun(t.vu, nil):
+		co := w.take(l)
+		l.assign(co, t.task)
+		l.resume(co)
+	default:
+		w.slices.push(t)
+	}
+}
+
+func (l *loop) mayRun(vu int32, co *coroutine) bool {
+	holder := l.users[vu].holder
 	return holder == nil || holder == co
 }
 
@@ -187,19 +240,26 @@ func (l *loop) resume(co *coroutine) {
 	if co.job != jobShake {
 		l.users[co.vu].holder = nil
 	}
+	before := l.current // only a handshake, which its connection's end makes end, is resumed by another coroutine
 	l.current = co
 	co.next()
-	l.current = nil
-	l.tick()
+	l.current = before
+	w := &l.coroutines
+	for before == nil && w.onward.len() > 0 {
+		w.turns.push(turn{task: w.onward.pop()})
+	}
 	switch co.want {
 	case wantNothing:
-		l.ended(co)
+		w.idle = append(w.idle, co)
+		return
 	case wantSlice:
 		l.users[co.vu].holder = co
-		l.coroutines.slices.push(co)
+		w.slices.push(turn{co: co})
 	case wantAnswer:
+		l.tick()
 		l.ask(co)
 	case wantSleep:
+		l.tick()
 		l.rest(co)
 	case wantRead:
 		l.suspended(co)
@@ -220,6 +280,4 @@ func (l *loop) ended(co *coroutine) {
 		l.shaken(co.secure, co.conn, co.err)
 		co.secure, co.err = nil, nil
 	}
-	co.job = jobNone
-	l.coroutines.idle = append(l.coroutines.idle, co)
 }

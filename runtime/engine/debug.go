@@ -36,11 +36,15 @@ func (p *printer) hop(x *exchange) {
 		p.printf("%s", b.Bytes())
 		return
 	}
-	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\n", x.status, http.StatusText(x.status))
-	for _, h := range x.headers {
-		head = fmt.Appendf(head, "%s: %s\n", h.Name, h.Value)
+	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\n", x.status, http.StatusText(int(x.status)))
+	var body []byte
+	if x.answer != nil {
+		body = x.answer.Body
+		for _, h := range x.answer.Pairs() {
+			head = fmt.Appendf(head, "%s: %s\n", h.Name, h.Value)
+		}
 	}
-	show(&b, "< ", append(append(head, '\n'), x.body...))
+	show(&b, "< ", append(append(head, '\n'), body...))
 	fmt.Fprintf(&b, "* %d in %v\n\n", x.status, x.latency().Round(time.Microsecond))
 	p.printf("%s", b.Bytes())
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -13,54 +12,77 @@ import (
 // elsewhere: redirects are followed here, and whole responses are looked at.
 type exchange struct {
 	request   *workflow.Request
-	co        *coroutine // a function that waits for the answer; nil: a request step
+	co        *coroutine       // a function that waits for the answer; nil: a request step
+	call      *http1.Call      // as sent last
+	collector *http1.Collector // from the first byte of a response to its last
+	answer    *answer          // that came whole and was wanted
+	detail    string
+	kind      http1.Kind // empty: a whole answer
 	times     times
-	redirects int // how many may be followed
-	followed  int
+	status    int16
+	redirects int16 // how many may be followed
+	followed  int16
 	keep      bool // the answer's head and body are wanted
-	collector *http1.Collector
-
-	call    *http1.Call // as sent last
-	status  int
-	kind    http1.Kind // empty: a whole answer
-	detail  string
-	headers []workflow.Pair
-	body    []byte
 }
 
-func newExchange(r *workflow.Request, due int64, keep bool) *exchange {
-	x := &exchange{request: r, redirects: r.Redirects, keep: keep}
+// answer is a response with what it is read from.
+type answer struct {
+	workflow.Response
+	head http1.Head
+}
+
+func (x *exchange) begin(r *workflow.Request, due int64, keep bool) {
+	*x = exchange{request: r, redirects: int16(r.Redirects), keep: keep}
 	x.times.begin(due)
-	return x
 }
 
-// collects tells whether the head and body of what comes are to be kept.
+// exchange returns one for a request step.
+func (l *loop) exchange() *exchange {
+	if n := len(l.exchanges); n > 0 {
+		x := l.exchanges[n-1]
+		l.exchanges = l.exchanges[:n-1]
+		return x
+	}
+	return new(exchange)
+}
+
+// collects tells whether the head and body of what comes are to be looked at.
 func (x *exchange) collects() bool { return x.keep || x.redirects > 0 }
 
 func (x *exchange) latency() time.Duration { return time.Duration(x.times.latency()) }
 
+// response is what functions get.
 func (x *exchange) response() *workflow.Response {
-	return &workflow.Response{
-		Status: x.status, Headers: x.headers, Body: x.body, Latency: x.latency(),
-		Kind: string(x.kind), Error: x.detail,
+	if x.answer == nil {
+		x.answer = new(answer)
 	}
+	r := &x.answer.Response
+	r.Status, r.Latency, r.Kind, r.Error = int(x.status), x.latency(), string(x.kind), x.detail
+	return r
 }
 
 // answered takes a whole response, and follows it where it redirects.
 func (l *loop) answered(index int32, now int64) {
 	n := l.lane(index)
 	x := n.x
-	x.status = n.parser.Status()
-	l.collected(x)
+	x.status = int16(n.parser.Status())
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
 	x.call = n.call
-	l.debug.hop(x)
-	location, found := "", false
-	if x.redirects > 0 && isRedirect(x.status) {
-		location, found = header(x.headers, "Location")
+	location, redirected := "", false
+	if c := x.collector; c != nil {
+		if x.redirects > 0 && isRedirect(int(x.status)) {
+			location, redirected = c.Header("Location")
+		}
+		if x.keep {
+			x.answer = new(answer)
+			x.answer.head, x.answer.Body = c.Copy()
+			x.answer.Fields = &x.answer.head
+		}
+		l.release(x)
 	}
-	if !found {
+	l.debug.hop(x)
+	if !redirected {
 		l.settle(index)
 		return
 	}
@@ -76,7 +98,7 @@ func (l *loop) answered(index int32, now int64) {
 		return
 	}
 	n.call, n.host = &call, l.host(&call)
-	x.status, x.headers, x.body = 0, nil, nil
+	x.status, x.answer = 0, nil
 	l.send(index)
 }
 
@@ -84,10 +106,7 @@ func (l *loop) answered(index int32, now int64) {
 func (l *loop) failed(index int32, kind http1.Kind, detail string, now int64) {
 	n := l.lane(index)
 	x := n.x
-	if x.collector != nil {
-		l.collectors = append(l.collectors, x.collector)
-		x.collector = nil
-	}
+	l.release(x)
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now)
 	x.call, x.kind, x.detail = n.call, kind, detail
@@ -103,13 +122,14 @@ func (l *loop) settle(index int32) {
 	n.x, n.step = nil, none
 	if co := x.co; co != nil {
 		co.answer, co.times = x.response(), x.times
+		*x = exchange{} // what is idle keeps nothing alive
 		l.wake(co)
 		return
 	}
 	good := false
 	switch {
 	case x.kind == http1.KindNone:
-		good = n.account.answered(x.status, &x.times)
+		good = n.account.answered(int(x.status), &x.times)
 	case x.kind == http1.KindCancelled:
 		n.account.cancelled++
 	case timedOut(string(x.kind)):
@@ -122,6 +142,8 @@ func (l *loop) settle(index int32) {
 	if s.needed && good {
 		l.scriptOf(n.vu).SetResponse(int(step), x.response())
 	}
+	*x = exchange{}
+	l.exchanges = append(l.exchanges, x)
 	l.finish(n.vu, step, stateOf(good))
 }
 
@@ -135,18 +157,10 @@ func (l *loop) collector() *http1.Collector {
 	return &http1.Collector{Limit: l.common.BodyMax}
 }
 
-// collected copies what was collected: the collector goes to the next.
-func (l *loop) collected(x *exchange) {
-	c := x.collector
-	if c == nil {
-		return
+// release gives the collector back.
+func (l *loop) release(x *exchange) {
+	if x.collector != nil {
+		l.collectors = append(l.collectors, x.collector)
+		x.collector = nil
 	}
-	x.collector = nil
-	x.headers = make([]workflow.Pair, c.Len())
-	for i := range x.headers {
-		name, value := c.At(i)
-		x.headers[i] = workflow.Pair{Name: string(name), Value: string(value)}
-	}
-	x.body = slices.Clone(c.Body)
-	l.collectors = append(l.collectors, c)
 }

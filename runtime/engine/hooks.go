@@ -13,11 +13,10 @@ const (
 	hookEvery = int64(300 * time.Microsecond) // many of them do not begin at the same time
 )
 
-// beside makes a coroutine ready that runs a function beside the steps.
-func (l *loop) beside(h workflow.Hook, vu int32) *coroutine {
-	co := l.spawn(jobHook, vu, 0, l.now)
-	co.hook, co.until, co.pass = h, l.now+int64(hookMax), pass{vu: none}
-	return co
+// beside makes a function beside the steps ready, of the user of a pass that begins behind
+// it or, without a number, of none.
+func (l *loop) beside(h workflow.Hook, p pass) {
+	l.spawn(task{job: jobHook, hook: h, vu: p.vu, due: l.now, until: l.now + int64(hookMax), pass: p})
 }
 
 // hooked takes the end of one. That of a vu_setup before a pass begins that pass: what it
@@ -37,7 +36,7 @@ func (l *loop) hooked(co *coroutine) {
 			l.log(err.Error())
 		}
 	}
-	if p.vu < 0 {
+	if p.number == 0 {
 		return
 	}
 	if !out.OK || l.cut || l.cancelled.Load() {
@@ -61,7 +60,7 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 		}
 		until := int64(never)
 		for ; l.hooks > 0 && due <= l.now; due += hookEvery {
-			l.beside(h, users[len(users)-l.hooks])
+			l.beside(h, pass{vu: users[len(users)-l.hooks]})
 			l.hooks--
 		}
 		if l.hooks > 0 {
@@ -74,9 +73,9 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 	return nil
 }
 
-// prepare runs what comes before the clock starts: the setup, and of an open workflow,
+// setUp runs what comes before the clock starts: the setup, and of an open workflow,
 // whose starts would have to wait for it, that of each virtual user.
-func (l *loop) prepare() error {
+func (l *loop) setUp() error {
 	w := l.cfg.Workflow
 	if w.Has(workflow.HookSetup) {
 		if err := l.each(workflow.HookSetup, []int32{l.own()}); err != nil {

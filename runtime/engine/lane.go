@@ -56,7 +56,8 @@ func (l *loop) start(vu int32, step int, due int64) {
 	n.vu, n.step, n.account, n.due = vu, int16(step), &l.accounts[step], due
 	n.deadline, n.call, n.host, n.x = l.now+int64(s.timeout), s.call, s.host, nil
 	if s.needed || s.request.Redirects > 0 || l.debug != nil {
-		n.x = newExchange(s.request, due, s.needed || l.debug != nil)
+		n.x = l.exchange()
+		n.x.begin(s.request, due, s.needed || l.debug != nil)
 	}
 	n.serial++
 	l.send(index)

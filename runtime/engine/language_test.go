@@ -14,7 +14,7 @@ import (
 )
 
 // loadFile reads a workflow file; "TARGET" in it stands for the URL.
-func loadFile(t *testing.T, url, text string) *workflow.Workflow {
+func loadFile(t testing.TB, url, text string) *workflow.Workflow {
 	t.Helper()
 	text = strings.ReplaceAll(text, "TARGET", url)
 	p, err := workflow.Load(message.Program{Main: "test.star", Files: []message.File{{Name: "test.star", Data: []byte(text)}}})

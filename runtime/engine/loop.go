@@ -52,11 +52,13 @@ type loop struct {
 	proxy    *proxy                // nil: none
 
 	hosts      map[string]*host
+	memory     *memory // of functions' requests; nil: there are no functions
 	resolver   resolver
 	tls        *tls.Config  // of all hosts
 	shakes     fifo[ticket] // connections whose handshake may go on
 	buffers    [][]byte     // for what the kernel does not take
 	collectors []*http1.Collector
+	exchanges  []*exchange
 
 	scripts    scripted
 	script     []script // by user, the last one is the workflow's own; nil: none yet
@@ -119,7 +121,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	l.aside.step = &step{}
 	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
 	if g.scripted {
-		l.script = make([]script, cfg.VUs+1)
+		l.script, l.memory = make([]script, cfg.VUs+1), newMemory()
 	}
 	if cfg.Debug != nil {
 		l.debug = &printer{cfg.Debug}
@@ -181,7 +183,7 @@ func (l *loop) tick() int64 {
 // run does what is measured, and before it the setup.
 func (l *loop) run() error {
 	l.tick()
-	if err := l.prepare(); err != nil {
+	if err := l.setUp(); err != nil {
 		return err
 	}
 	l.begins()

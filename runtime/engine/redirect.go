@@ -21,15 +21,6 @@ func isRedirect(status int) bool {
 	return false
 }
 
-func header(all []workflow.Pair, name string) (string, bool) {
-	for _, h := range all {
-		if strings.EqualFold(h.Name, name) {
-			return h.Value, true
-		}
-	}
-	return "", false
-}
-
 // follow makes the exchange ask where a redirect points to. What proves who asks stays
 // with the origin that it was meant for.
 func (x *exchange) follow(location string) (http1.Call, error) {
@@ -47,8 +38,9 @@ func (x *exchange) follow(location string) (http1.Call, error) {
 	}
 	to.Fragment = ""
 	next := *x.request
+	next.Made = nil
 	next.URL, next.Params = to.String(), nil // the location has its own
-	if dropsBody(x.status, next.Method) {
+	if dropsBody(int(x.status), next.Method) {
 		next.Method, next.Body, next.ContentType = "GET", nil, ""
 		next.Headers = without(next.Headers, "content-type")
 	}

@@ -62,6 +62,9 @@ func (c client) Do(r *workflow.Request) *workflow.Response {
 	return co.answer
 }
 
+// Known remembers a request.
+func (c client) Known(method, url string) *workflow.Request { return c.l.known(method, url) }
+
 // Sleep is cut short when the run is cancelled or long over.
 func (c client) Sleep(d time.Duration) {
 	co := c.l.current
@@ -123,7 +126,7 @@ func (l *loop) log(line string) {
 func (l *loop) ask(co *coroutine) {
 	r := co.request
 	co.request = nil
-	call, err := compile(r)
+	p, err := l.prepare(r)
 	if err != nil {
 		co.answer, co.times = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}, times{}
 		l.wake(co)
@@ -139,8 +142,9 @@ func (l *loop) ask(co *coroutine) {
 	if r.Timeout > 0 {
 		timeout = r.Timeout
 	}
-	n.deadline, n.call, n.host = l.now+int64(timeout), &call, l.host(&call)
-	n.x = newExchange(r, n.due, true)
+	n.deadline, n.call, n.host = l.now+int64(timeout), &p.call, p.host
+	n.x = &co.exchange
+	n.x.begin(r, n.due, true)
 	n.x.co = co
 	n.serial++
 	l.send(co.index)

@@ -191,6 +191,7 @@ func (l *loop) runShakes() {
 			l.resume(s.co)
 		case c.state == connShaking:
 			h.n++
+			l.coroutines.alive++
 			s.co = l.coroutines.take(l)
 			s.co.job, s.co.secure, s.co.conn = jobShake, s, t
 			l.resume(s.co)

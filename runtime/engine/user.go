@@ -41,7 +41,7 @@ func (l *loop) begin(p pass) {
 	if !u.prepared {
 		u.prepared = true
 		if l.cfg.Workflow.Has(workflow.HookVUSetup) {
-			l.beside(workflow.HookVUSetup, p.vu).pass = p
+			l.beside(workflow.HookVUSetup, p)
 			return
 		}
 	}
@@ -121,7 +121,7 @@ func (l *loop) mayStart(i int, first bool) bool {
 // take starts a step if its condition, where it has one, lets it.
 func (l *loop) take(vu int32, i int, due int64) {
 	if l.cfg.Workflow.Steps[i].Conditional() {
-		l.spawn(jobWhen, vu, i, due)
+		l.spawn(task{job: jobWhen, vu: vu, step: i, due: due})
 		return
 	}
 	l.launch(vu, i, due)
@@ -133,7 +133,7 @@ func (l *loop) launch(vu int32, i int, due int64) {
 	if l.g.steps[i].call != nil {
 		l.start(vu, i, due)
 	} else {
-		l.spawn(jobCall, vu, i, due)
+		l.spawn(task{job: jobCall, vu: vu, step: i, due: due})
 	}
 }
 

@@ -1,5 +1,7 @@
 package http1
 
+import "slices"
+
 // BodyLimitDefault bounds a kept body. Less would cut real API answers; more would let
 // 1,000 VUs that each keep one fill the machine.
 const BodyLimitDefault = 16 << 20
@@ -44,6 +46,29 @@ func (c *Collector) Len() int { return len(c.fields) }
 func (c *Collector) At(i int) (name, value []byte) {
 	s := c.fields[i]
 	return c.raw[s.name:s.value], c.raw[s.value:s.end]
+}
+
+// Head is a copy of a response's head.
+type Head struct {
+	raw    []byte
+	fields []span
+}
+
+// Len is the number of header fields.
+func (h *Head) Len() int { return len(h.fields) }
+
+// At returns the i-th field as it was sent.
+func (h *Head) At(i int) (name, value []byte) {
+	s := h.fields[i]
+	return h.raw[s.name:s.value], h.raw[s.value:s.end]
+}
+
+// Copy returns what was collected, to be kept beyond the next Reset.
+func (c *Collector) Copy() (h Head, body []byte) {
+	all := make([]byte, 0, len(c.raw)+len(c.Body))
+	all = append(append(all, c.raw...), c.Body...)
+	n := len(c.raw)
+	return Head{raw: all[:n:n], fields: slices.Clone(c.fields)}, all[n:]
 }
 
 // Header returns the first value of a field, whatever the case of its name.

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// benchmark runs as many passes as the benchmark asks for, by 64 virtual users; the server
+// is in this process, and its work is in the figures.
+func benchmark(b *testing.B, text string) {
+	s := serve(b, nil)
+	w := loadFile(b, s.URL(), text)
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := processorTime()
+	w.Plan.Iterations = uint64(b.N)
+	r := run(b, b.Context(), Config{Workflow: w, VUs: 64, Seed: 1})
+	b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op")
+	if r.State != message.WorkflowCompleted || r.Stats.Steps[0].OK != uint64(b.N) {
+		b.Fatalf("state %v, %+v", r.State, r.Stats.Steps[0].Errors)
+	}
+}
+
+// BenchmarkRequest is a request step.
+func BenchmarkRequest(b *testing.B) {
+	benchmark(b, `workflow(name = "test", vus = 64, duration = "1s", steps = [step("get", http.get("TARGET/"))])`)
+}
+
+// BenchmarkFunction is a function step with one request, and a check.
+func BenchmarkFunction(b *testing.B) {
+	benchmark(b, `
+def get(vu):
+    return vu.http.get("TARGET/")
+
+def is_ok(vu, get):
+    return get.status == 200
+
+workflow(name = "test", vus = 64, duration = "1s", steps = [step(get), check(is_ok, after = ["get"])])
+`)
+}
+
+// BenchmarkSwitch is one resumption of a coroutine and its return.
+func BenchmarkSwitch(b *testing.B) {
+	cfg := Config{Workflow: flow(other("nap", message.StepAction)), VUs: 1, Timeout: time.Second}
+	g, err := newGraph(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.close()
+	l.scripts = func(id uint64, c workflow.Client) script {
+		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{0: func(p *play) workflow.Outcome {
+			for {
+				l.current.block(wantTurn)
+				if l.cut {
+					return workflow.Outcome{OK: true}
+				}
+			}
+		}}}
+	}
+	l.states[0], l.users[0].running = stepRunning, 1
+	l.spawn(task{job: jobCall})
+	l.runReady()
+	co := l.coroutines.all[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		l.current = co
+		co.next()
+	}
+	l.cut = true
+	l.resume(co)
+}
