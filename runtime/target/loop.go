@@ -81,10 +81,10 @@ func (l *loop) close() {
 }
 
 func (l *loop) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	own, cancel := context.WithCancel(ctx)
 	defer l.taken.all.Wait()
 	defer cancel()
-	l.taken.ctx = ctx
+	l.taken.ctx = own // it ends after ctx, perhaps after the wake that ctx causes: it is not asked here
 	events := make([]epoll.Event, eventsSize)
 	for ctx.Err() == nil {
 		n, err := l.poller.Wait(events, l.wheel.Timeout(l.elapsed()))
