@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,8 +23,10 @@ func debugRun(cmd *cobra.Command, program message.Program) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	for _, plan := range loaded.Plan().Workflows {
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed)
+	var provided []message.Provided
+	for i, plan := range loaded.Plan().Workflows {
+		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed, given)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)
@@ -32,14 +35,15 @@ func debugRun(cmd *cobra.Command, program message.Program) error {
 		case result.State != message.WorkflowCompleted:
 			return fmt.Errorf("workflow %s: %s: %s", plan.Name, result.State, result.Error)
 		}
+		provided = append(provided, result.Provided...)
 	}
 	return nil
 }
 
-func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64) (*message.ExecResult, error) {
+func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64, given []message.Provided) (*message.ExecResult, error) {
 	out := cmd.OutOrStdout()
 	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one pass\n", w.Plan.Name); err != nil {
 		return nil, err
 	}
-	return engine.Run(ctx, engine.Config{Workflow: w, VUs: 1, Seed: seed, Timeout: w.Plan.Timeout, Debug: out})
+	return engine.Run(ctx, engine.Config{Workflow: w, VUs: 1, Seed: seed, Given: given, Timeout: w.Plan.Timeout, Debug: out})
 }

@@ -50,6 +50,7 @@ func runSlice(ctx context.Context, start *message.ExecStart, lease *exec.Lease, 
 	config := engine.Config{
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: progress, Over: lease.Over,
+		Given: start.Given,
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt(start.VUs))

@@ -68,6 +68,24 @@ func (a *account) answered(status int, t *times) bool {
 	return false
 }
 
+// expected counts a whole response that a step has looked into, and tells whether it is
+// good: why is what it does not like.
+func (a *account) expected(status int, t *times, why string) bool {
+	a.statuses[status%statuses]++
+	a.record(t)
+	w := a.window(time.Duration(t.mark))
+	w.Record(uint64(t.latency()))
+	if why == "" {
+		a.ok++
+		w.OK++
+		return true
+	}
+	a.failed++
+	w.Failed++
+	a.fault(string(http1.KindExpect), why)
+	return false
+}
+
 // late counts a request whose time ran out.
 func (a *account) late(kind http1.Kind, t *times) {
 	a.record(t)
@@ -184,7 +202,7 @@ func (a *account) stats(now time.Duration) message.StepStats {
 			continue
 		}
 		out.Statuses = append(out.Statuses, message.StatusCount{Status: uint32(status), Count: n})
-		if status >= 400 && a.step.plan.Kind == message.StepRequest {
+		if status >= 400 && a.step.plan.Kind == message.StepRequest && !a.step.judges {
 			out.Errors = stats.AddError(out.Errors, message.ErrorCount{
 				Kind: statusKind(status), Count: n, Example: a.example("answered " + strconv.Itoa(status)),
 			})

@@ -19,6 +19,8 @@ type Config struct {
 	FirstVU  uint64 // number of the first of them: other processes have the others
 	Seed     uint64 // of every random number that functions draw
 
+	Given []message.Provided // by the workflows before this one
+
 	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
 	Timeout  time.Duration // of a request that names none, from when it is put on its way
 
@@ -71,6 +73,10 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if cfg.Debug != nil {
 		cfg = cfg.once()
 	}
+	given, err := cfg.Workflow.Take(cfg.Given)
+	if err != nil {
+		return nil, err
+	}
 	g, err := newGraph(cfg)
 	if err != nil {
 		return nil, err
@@ -85,6 +91,7 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
 	}
+	l.given = given
 	return l.play(ctx)
 }
 
@@ -142,5 +149,5 @@ func hasHooks(w *workflow.Workflow) bool {
 }
 
 func hooks() []workflow.Hook {
-	return []workflow.Hook{workflow.HookSetup, workflow.HookTeardown, workflow.HookVUSetup, workflow.HookVUTeardown}
+	return []workflow.Hook{workflow.HookSetup, workflow.HookTeardown, workflow.HookVUSetup, workflow.HookVUTeardown, workflow.HookProvide}
 }

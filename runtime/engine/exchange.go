@@ -129,7 +129,15 @@ func (l *loop) settle(index int32) {
 	good := false
 	switch {
 	case x.kind == http1.KindNone:
-		good = n.account.answered(int(x.status), &x.times)
+		r := &l.values.view
+		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), n.parser.BytesBody(), x.latency(), nil, nil
+		if x.answer != nil {
+			r.Fields, r.Body = &x.answer.head, x.answer.Body
+		}
+		why := ""
+		if good, why = l.judge(n.vu, step, r, &x.times); why != "" {
+			x.kind, x.detail = http1.KindExpect, why
+		}
 	case x.kind == http1.KindCancelled:
 		n.account.cancelled++
 	case timedOut(string(x.kind)):
@@ -152,6 +160,7 @@ func (l *loop) collector() *http1.Collector {
 	if n := len(l.collectors); n > 0 {
 		c := l.collectors[n-1]
 		l.collectors = l.collectors[:n-1]
+		c.HeadOnly = false
 		return c
 	}
 	return &http1.Collector{Limit: l.common.BodyMax}

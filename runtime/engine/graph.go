@@ -29,6 +29,10 @@ type step struct {
 	host    *host
 	lane    int
 	needed  bool // a later step is given its response
+
+	looks                bool // it expects or extracts something,
+	readsHead, readsBody bool // of its answer's head, or body,
+	judges               bool // and says itself which status is good
 }
 
 func newGraph(cfg Config) (*graph, error) {
@@ -37,6 +41,8 @@ func newGraph(cfg Config) (*graph, error) {
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
+		s.looks, s.judges = len(from.Extract)+len(from.Expect) > 0, from.JudgesStatus()
+		s.readsHead, s.readsBody = from.Reads()
 		for _, before := range from.Plan.After {
 			if int(before) >= i {
 				return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
@@ -83,6 +89,16 @@ func compile(r *workflow.Request) (http1.Call, error) {
 	out := http1.Request{
 		Method: r.Method, URL: r.URL, Body: r.Body, ContentType: r.ContentType,
 		Headers: pairs(r.Headers), Params: pairs(r.Params), Cookies: pairs(r.Cookies),
+		Boundary: r.Boundary,
+	}
+	switch r.Escape {
+	case workflow.EscapeJSON:
+		out.Escape = http1.EscapeJSON
+	case workflow.EscapeForm:
+		out.Escape = http1.EscapeForm
+	}
+	for _, h := range r.Holes {
+		out.Holes = append(out.Holes, http1.Hole{Word: h.Word, Name: h.Name, Var: h.Var})
 	}
 	if r.Auth != nil {
 		switch r.Auth.Kind {

@@ -27,6 +27,10 @@ func (l *loop) hooked(co *coroutine) {
 	if !out.OK {
 		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, l.number(co.vu), out.Detail)
 		switch co.hook {
+		case workflow.HookProvide:
+			if l.fault == nil && !l.cancelled.Load() {
+				l.fault = err // others wait for it
+			}
 		case workflow.HookSetup, workflow.HookVUSetup: // without it there is nothing to measure
 			if l.fault == nil && !l.cut && !l.cancelled.Load() {
 				l.fault = err
@@ -101,6 +105,9 @@ func (l *loop) cleanUp() error {
 	l.cut = false
 	w := l.cfg.Workflow
 	var err error
+	if w.Has(workflow.HookProvide) && l.cfg.FirstVU == 0 && !l.cancelled.Load() {
+		err = l.each(workflow.HookProvide, []int32{l.own()})
+	}
 	if w.Has(workflow.HookVUTeardown) && !l.cancelled.Load() {
 		var users []int32
 		for vu := range l.own() {
@@ -108,7 +115,7 @@ func (l *loop) cleanUp() error {
 				users = append(users, vu)
 			}
 		}
-		err = l.each(workflow.HookVUTeardown, users)
+		err = errors.Join(err, l.each(workflow.HookVUTeardown, users))
 	}
 	if w.Has(workflow.HookTeardown) && !l.cancelled.Load() {
 		err = errors.Join(err, l.each(workflow.HookTeardown, []int32{l.own()}))

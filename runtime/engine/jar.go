@@ -12,8 +12,8 @@ import (
 func (l *loop) wall() int64 { return l.base.Add(time.Duration(l.now)).Unix() }
 
 // place is where a lane's request goes.
-func (n *lane) place() cookie.Origin {
-	return cookie.Origin{Secure: n.host.secure, Host: n.host.name, Path: n.call.Path}
+func (n *lane) place(c *http1.Call) cookie.Origin {
+	return cookie.Origin{Secure: n.host.secure, Host: n.host.name, Path: c.Path}
 }
 
 // setCookies puts what an answer sets into the jar of its user, which only who has cookies
@@ -24,8 +24,12 @@ func (l *loop) setCookies(n *lane) {
 		jar = new(cookie.Jar)
 		l.jars[n.vu] = jar
 	}
+	call := n.call
+	if call.Template != nil {
+		call = l.filledCall(n)
+	}
 	for i := range l.common.Len() {
-		jar.Set(l.wall(), n.place(), l.common.At(i))
+		jar.Set(l.wall(), n.place(call), l.common.At(i))
 	}
 	l.common.Reset()
 	if jar.Len() == 0 {
@@ -46,13 +50,14 @@ func (l *loop) dress(index int32) {
 	n := l.lane(index)
 	proxied := l.proxy != nil && !n.host.secure
 	var jar, own []byte
-	head := n.call.Bytes[:n.call.HeadLen]
+	call := l.undressed(n)
+	head := call.Bytes[:call.HeadLen]
 	from, to := cookieField(head)
 	if l.jars[n.vu] != nil {
 		if from < to {
 			own = head[from+len("Cookie: ") : to-2]
 		}
-		jar = l.jars[n.vu].Append(l.cookies[:0], l.wall(), n.place(), own)
+		jar = l.jars[n.vu].Append(l.cookies[:0], l.wall(), n.place(call), own)
 		l.cookies = jar[:0]
 	}
 	if len(jar) == 0 && !proxied {
@@ -64,7 +69,7 @@ func (l *loop) dress(index int32) {
 		l.dressed[index] = c
 	}
 	b := c.Bytes[:0]
-	*c = *n.call
+	*c = *call
 	if proxied {
 		method := bytes.IndexByte(head, ' ') + 1
 		line := bytes.IndexByte(head, '\n') + 1
@@ -83,7 +88,7 @@ func (l *loop) dress(index int32) {
 		b = append(b, "\r\n\r\n"...)
 	}
 	c.HeadLen = len(b)
-	c.Bytes = append(b, n.call.Bytes[n.call.HeadLen:]...)
+	c.Bytes = append(b, call.Bytes[call.HeadLen:]...)
 	n.call = c
 }
 

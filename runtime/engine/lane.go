@@ -57,9 +57,13 @@ func (l *loop) start(vu int32, step int, due int64) {
 	n.deadline, n.call, n.host, n.x = l.now+int64(s.timeout), s.call, s.host, nil
 	if s.needed || s.request.Redirects > 0 || l.debug != nil {
 		n.x = l.exchange()
-		n.x.begin(s.request, due, s.needed || l.debug != nil)
+		n.x.begin(s.request, due, s.needed || s.readsHead || s.readsBody || l.debug != nil)
 	}
 	n.serial++
+	if n.x != nil && n.call.Template != nil {
+		n.x.request = s.request.Filled(l.values.of(vu))
+		n.call = l.filledCall(n)
+	}
 	l.send(index)
 }
 
@@ -70,6 +74,12 @@ func (l *loop) send(index int32) {
 	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
 	n.parser.Share(&l.common)
 	n.parser.Reset(n.call.Method)
+	if n.call.Template != nil {
+		if err := l.fill(index); err != nil {
+			l.breaks(index, err)
+			return
+		}
+	}
 	if len(l.jars) > 0 || l.proxy != nil {
 		l.dress(index)
 	}
@@ -103,7 +113,7 @@ func (l *loop) write(index int32) {
 		l.writeSecure(index)
 		return
 	}
-	bytes := n.call.Bytes
+	bytes := l.outgoing(index)
 	took, errno := epoll.Write(int(c.fd), bytes[n.sent:])
 	n.sent += took
 	n.account.bytesOut += uint64(took)
@@ -111,6 +121,7 @@ func (l *loop) write(index int32) {
 	case errno == 0 && n.sent == len(bytes):
 		l.wroteAll(n, c)
 	case errno == 0 || errno == syscall.EAGAIN:
+		l.keepRest(index, bytes)
 		l.watch(n.conn, true)
 	default:
 		l.unwritten(index, errno)
@@ -123,7 +134,7 @@ const longRequest = 16 << 10
 // wroteAll takes note that the kernel has all of the request.
 func (l *loop) wroteAll(n *lane, c *conn) {
 	n.written = n.wrote
-	if c.blocked || len(n.call.Bytes) > longRequest {
+	if c.blocked || n.sent > longRequest {
 		n.written = l.tick()
 		l.watch(n.conn, false)
 	}
@@ -160,6 +171,8 @@ func (l *loop) feed(index int32, b []byte) bool {
 		if n.x != nil && n.x.collector == nil && n.x.collects() {
 			n.x.collector = l.collector()
 			n.parser.Collect(n.x.collector)
+		} else if n.x == nil {
+			l.collect(n)
 		}
 		_, done, err = n.parser.Feed(b)
 		if l.common.Len() > 0 {
@@ -193,6 +206,7 @@ func (l *loop) complete(index int32) {
 	}
 	at := n.conn
 	n.conn = none
+	l.forgetRest(index)
 	if n.parser.Reusable() && !n.call.Close && n.written != 0 {
 		l.keep(at)
 	} else {
@@ -205,7 +219,13 @@ func (l *loop) complete(index int32) {
 	var t times
 	t.begin(n.due)
 	n.times(&t, now)
-	good := n.account.answered(n.parser.Status(), &t)
+	r := &l.values.view
+	r.Status, r.Size, r.Latency, r.Fields, r.Body = n.parser.Status(), n.parser.BytesBody(), time.Duration(t.latency()), nil, nil
+	if c := n.parser.Collector(); c != nil {
+		r.Fields, r.Body = c, c.Body
+	}
+	good, _ := l.judge(n.vu, n.step, r, &t)
+	l.reclaim(n)
 	step := n.step
 	n.step = none
 	l.finish(n.vu, step, stateOf(good))
@@ -230,10 +250,12 @@ func (l *loop) fail(index int32, err error) {
 	}
 	n.broke = false
 	n.serial++ // nobody may come back to it
+	l.forgetRest(index)
 	if n.x != nil {
 		l.failed(index, kind, example, now)
 		return
 	}
+	l.reclaim(n)
 	switch {
 	case kind == http1.KindCancelled:
 		n.account.cancelled++

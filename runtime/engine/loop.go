@@ -60,9 +60,11 @@ type loop struct {
 	collectors []*http1.Collector
 	exchanges  []*exchange
 
+	values     values
 	scripts    scripted
 	script     []script // by user, the last one is the workflow's own; nil: none yet
 	shared     workflow.Shared
+	given      workflow.Given
 	coroutines crowd
 	current    *coroutine // that runs; nil: none does
 	logs       []string
@@ -105,7 +107,8 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
 		hosts: map[string]*host{}, tls: tlsOptions(cfg.Workflow), teller: newTeller(cfg.Progress),
-		drive: newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
+		values: newValues(cfg),
+		drive:  newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
 	}
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
 	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
@@ -158,8 +161,11 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.log(err.Error())
 	}
 	out := result(snapshot(l.accounts, &gen, l.drive, l.logs, ended), l.cancelled.Load())
+	if l.script != nil && l.script[l.own()] != nil {
+		out.Provided = l.script[l.own()].Provided()
+	}
 	if l.fault != nil {
-		out.State, out.Error = message.WorkflowFailed, l.fault.Error()
+		out.State, out.Error, out.Provided = message.WorkflowFailed, l.fault.Error(), nil
 	}
 	return out, nil
 }

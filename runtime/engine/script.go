@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/http1"
@@ -18,6 +19,9 @@ type script interface {
 	Run(workflow.Hook) workflow.Outcome
 	Share(workflow.Shared)
 	Shared() workflow.Shared
+	SetVar(i int, value []byte)
+	Give(workflow.Given)
+	Provided() []message.Provided
 }
 
 var _ script = (*workflow.VU)(nil)
@@ -30,6 +34,7 @@ func (l *loop) scriptOf(vu int32) script {
 	if l.script[vu] == nil {
 		l.script[vu] = l.scripts(l.number(vu), client{l})
 		l.script[vu].Share(l.shared)
+		l.script[vu].Give(l.given)
 	}
 	return l.script[vu]
 }

@@ -35,6 +35,12 @@ func (p *play) Share(workflow.Shared) {}
 
 func (p *play) Shared() workflow.Shared { return workflow.Shared{} }
 
+func (p *play) SetVar(int, []byte) {}
+
+func (p *play) Give(workflow.Given) {}
+
+func (p *play) Provided() []message.Provided { return nil }
+
 func (p *play) Call(step int) workflow.Outcome { return p.calls[step](p) }
 
 func fetch(url string) func(p *play) workflow.Outcome {

@@ -277,6 +277,7 @@ func (l *loop) flush(at int32) (bool, error) {
 func (l *loop) writeSecure(index int32) {
 	n := l.lane(index)
 	at := n.conn
+	bytes := l.outgoing(index)
 	for {
 		gone, err := l.flush(at)
 		switch {
@@ -284,12 +285,13 @@ func (l *loop) writeSecure(index int32) {
 			l.unwritten(index, err)
 			return
 		case !gone:
+			l.keepRest(index, bytes)
 			return
-		case n.sent == len(n.call.Bytes):
+		case n.sent == len(bytes):
 			l.wroteAll(n, l.conns.at(at))
 			return
 		}
-		some := n.call.Bytes[n.sent:]
+		some := bytes[n.sent:]
 		took, err := l.conns.at(at).secure.tls.Write(some[:min(len(some), recordMax)])
 		n.sent += took
 		n.account.bytesOut += uint64(took)

@@ -25,13 +25,5 @@ func unsupported(w *workflow.Workflow) error {
 	add(len(w.HTTP.Sources) > 0, "http.client(addresses = ...)")
 	add(w.HTTP.DNS.Custom(), "dns(...)")
 	add(w.HTTP.Compression, "http.client(compression = True)")
-	add(w.Has(workflow.HookProvide), "provide")
-	add(w.Uses(), "use")
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		add(len(s.Needs) != 0, "values in requests")
-		add(len(s.Extract) != 0, "extract")
-		add(len(s.Expect) != 0, "expect")
-	}
 	return errors.Join(faults...)
 }

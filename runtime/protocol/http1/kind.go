@@ -47,6 +47,7 @@ const (
 	KindLocal          Kind = "local"
 	KindStatus         Kind = "status"
 	KindExpect         Kind = "expect"
+	KindValue          Kind = "value"
 	KindRedirect       Kind = "redirect"
 	KindScript         Kind = "script"
 	KindOther          Kind = "other"
@@ -89,6 +90,7 @@ func Kinds() []KindText {
 		{KindRedirect, "too many redirects, or one that may not be followed"},
 		{KindStatus, "the response's status says failure"},
 		{KindExpect, "the response is not what the step expects"},
+		{KindValue, "a value cannot stand where the request wants it"},
 		{KindScript, "the step's function failed"},
 		{KindCancelled, "the run was cancelled"},
 		{KindOther, "anything else; the example tells"},

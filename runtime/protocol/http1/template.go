@@ -36,10 +36,10 @@ const (
 // Template is what Fill puts a request together from.
 type Template struct {
 	head, body []piece
-	method     string
 	boundary   []byte
 	parts      int  // how often the boundary stands in the body
 	sized      bool // the head ends with the body's length
+	fixed      bool // path and query have no values
 }
 
 // piece is literal bytes and the value behind them.
@@ -126,7 +126,7 @@ func (c *cutter) has(s string) bool {
 
 // template cuts a compiled request at its holes.
 func (r Request) template(call *Call, fields []Pair) error {
-	t := &Template{method: call.Method, boundary: []byte(r.Boundary)}
+	t := &Template{boundary: []byte(r.Boundary)}
 	head := newCutter(r.Holes)
 	if head.has(call.Host) {
 		return &InputError{"url", r.URL, "write out the host: values go into path and query only"}
@@ -162,6 +162,7 @@ func (r Request) template(call *Call, fields []Pair) error {
 	if len(t.boundary) > 0 {
 		t.parts = bytes.Count(r.Body, t.boundary)
 	}
+	t.fixed = !head.has(call.Path)
 	call.Template, call.Bytes, call.HeadLen, call.Path = t, nil, 0, head.shown(call.Path)
 	return nil
 }
@@ -321,7 +322,9 @@ func (p *piece) refuse(v []byte, why string) error {
 func (c *Call) At(filled []byte, head int) Call {
 	out := *c
 	out.Bytes, out.HeadLen, out.Template = filled, head, nil
-	line, _, _ := bytes.Cut(filled[:head], []byte("\r\n"))
-	out.Path = string(line[len(c.Method)+1 : len(line)-len(" HTTP/1.1")])
+	if !c.Template.fixed {
+		line, _, _ := bytes.Cut(filled[:head], []byte("\r\n"))
+		out.Path = string(line[len(c.Method)+1 : len(line)-len(" HTTP/1.1")])
+	}
 	return out
 }

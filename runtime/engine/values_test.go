@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/target"
+)
+
+// web serves with the standard library until the test ends.
+func web(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+const tokens = `
+workflow(
+    name = "test", vus = 1, duration = "1s",
+    steps = [
+        step("login", http.post("TARGET/login", json = {"user": "u-é"}), extract = {"token": json_path("$.token")}, expect = [status(200)]),
+        step("me", http.get("TARGET/me", auth = http.bearer("${token}")), after = ["login"], expect = [status(200), json_is("$.user", "u-é")]),
+    ],
+)
+`
+
+// Values go from answers into requests, with and without TLS, with every virtual user.
+func TestValuesFillRequests(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		s := serve(t, func(c *target.Config) { c.TLS = secure })
+		text := tokens
+		if secure {
+			text = strings.Replace(text, "vus = 1,", "vus = 1, http = http.client(tls = tls(verify = False)),", 1)
+		}
+		r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), text), VUs: 16, Duration: 200 * time.Millisecond})
+		for _, step := range r.Stats.Steps {
+			if step.OK < 16 || step.OK != step.Started {
+				t.Errorf("TLS %v: step %s: %d of %d: %v", secure, step.Name, step.OK, step.Started, step.Errors)
+			}
+		}
+	}
+}
+
+// What a step expects decides whether it is good; what is not extracted makes it bad, and
+// those behind it are skipped.
+func TestExpectDecides(t *testing.T) {
+	s := web(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Path", r.URL.Path)
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		fmt.Fprint(w, `{"ok": true}`)
+	})
+	w := loadFile(t, s.URL, `
+workflow(name = "test", vus = 1, duration = "1s", steps = [
+    step("found", http.get("TARGET/a"), expect = [status(200), json_is("$.ok", True), header_is("x-path", "/a"), latency_below("10s"), size_below("13B")]),
+    step("size", http.get("TARGET/a"), expect = [size_below("12B")]),
+    step("gone", http.get("TARGET/missing"), expect = [status(404, 410)]),
+    step("not_gone", http.get("TARGET/a"), expect = [status(404, 410)]),
+    step("plain", http.get("TARGET/missing"), expect = [body_contains("ok")]),
+    step("cut", http.get("TARGET/a"), extract = {"x": json_path("$.x")}),
+    step("behind", http.get("TARGET/${x}"), after = ["cut"]),
+    step("head", http.get("TARGET/a"), extract = {"p": header("X-Path")}),
+    step("bad", http.get("TARGET/a", headers = {"Host": "${p}"}), after = ["head"]),
+    step("read", lambda vu, found: vu.http.get("TARGET" + vu.vars["p"]) if found.status == 200 else fail("no"), after = ["found", "head"]),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 3})
+	got := map[string]string{}
+	for _, s := range r.Stats.Steps {
+		got[s.Name] = fmt.Sprintf("%d ok, %d failed, %d skipped", s.OK, s.Failed, s.Skipped)
+		for _, e := range s.Errors {
+			_, example, _ := strings.Cut(e.Example, " http://")
+			_, example, _ = strings.Cut(example, ": ")
+			got[s.Name] += fmt.Sprintf("; %d %s: %s", e.Count, e.Kind, example)
+		}
+	}
+	want := map[string]string{
+		"found":    "3 ok, 0 failed, 0 skipped",
+		"size":     "0 ok, 3 failed, 0 skipped; 3 expect: a body of 12 bytes, not below 12",
+		"gone":     "3 ok, 0 failed, 0 skipped",
+		"not_gone": "0 ok, 3 failed, 0 skipped; 3 expect: status 200, not 404 or 410",
+		"plain":    "0 ok, 3 failed, 0 skipped; 3 status 404: answered 404",
+		"cut":      `0 ok, 3 failed, 0 skipped; 3 expect: json_path("$.x"): is not there, "x" is not found: {"ok": true}`,
+		"behind":   "0 ok, 0 failed, 3 skipped",
+		"head":     "3 ok, 0 failed, 0 skipped",
+		"bad":      `0 ok, 3 failed, 0 skipped; 3 value: ${p} = "2 bytes": it cannot stand in the header Host: it has a character that ends a host`,
+		"read":     "3 ok, 0 failed, 0 skipped",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A filled request that the kernel takes in pieces arrives whole, whatever others fill
+// meanwhile.
+func TestFilledRequestsArriveWhole(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	s := web(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/name" {
+			w.Header().Set("X-Name", r.Header.Get("User-Agent")+r.RemoteAddr)
+			return
+		}
+		b, _ := io.ReadAll(io.LimitReader(r.Body, 100))
+		time.Sleep(20 * time.Millisecond) // until the sender's kernel has enough
+		rest, err := io.ReadAll(r.Body)
+		b = append(b, rest...)
+		name, body, _ := bytes.Cut(b, []byte(" "))
+		body, last, _ := bytes.Cut(body, []byte(" "))
+		sum := sha256.Sum256(body)
+		mu.Lock()
+		defer mu.Unlock()
+		seen[hex.EncodeToString(sum[:4])]++
+		if err != nil || string(name) != r.Header.Get("X-Name") || string(last) != string(name) {
+			t.Errorf("%.40q and %.40q of %s: %v", name, last, r.Header.Get("X-Name"), err)
+		}
+	})
+	w := loadFile(t, s.URL, `
+workflow(name = "test", vus = 1, duration = "1s", steps = [
+    step("name", http.get("TARGET/name"), extract = {"name": header("X-Name")}),
+    step("up", http.post("TARGET/up", headers = {"X-Name": "${name}"}, body = "${name} " + "0123456789abcdef" * 400000 + " ${name}"), after = ["name"]),
+])`)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 8})
+	if up := r.Stats.Steps[1]; up.OK != 8 || len(seen) != 1 {
+		t.Errorf("%d of 8: %v; %d bodies", up.OK, up.Errors, len(seen))
+	}
+}
+
+// Where a redirect leads, and what is shown, has the values too; so have cookies of a jar.
+func TestValuesBesideRedirectsAndCookies(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	s := web(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		asked = append(asked, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", r.Method, r.URL, r.Header.Get("X-A"), r.Header.Get("Cookie"), b)))
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/a":
+			http.SetCookie(w, &http.Cookie{Name: "s", Value: "1", Path: "/"})
+			w.Header().Set("X-A", "v w")
+		case "/from/v w":
+			http.Redirect(w, r, "/to?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
+		}
+	})
+	w := loadFile(t, s.URL, `
+workflow(name = "test", vus = 1, duration = "1s", steps = [
+    step("a", http.get("TARGET/a"), extract = {"a": header("X-A")}),
+    step("b", http.post("TARGET/from/${a}?q=${a}", headers = {"X-A": "<${a}>"}, json = {"k": "${a}"}, redirects = 1), after = ["a"]),
+    step("c", http.put("TARGET/c", form = {"k": "${a}"}, cookies = {"own": "1"}), after = ["b"]),
+])`)
+	var shown bytes.Buffer
+	for _, debug := range []io.Writer{nil, &shown} {
+		asked = nil
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Debug: debug})
+		for _, step := range r.Stats.Steps {
+			if step.OK != 1 {
+				t.Errorf("%s: %v", step.Name, step.Errors)
+			}
+		}
+		want := []string{
+			"GET /a", `POST /from/v%20w?q=v+w <v w> s=1 {"k":"v w"}`, `POST /to?q=v+w <v w> s=1 {"k":"v w"}`, "PUT /c  own=1; s=1 k=v+w",
+		}
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if !strings.Contains(shown.String(), "POST /from/v%20w?q=v+w HTTP/1.1") {
+		t.Errorf("shown:\n%s", shown.String())
+	}
+}
+
+// Filling requests and taking values from heads costs no memory: half of the requests are
+// filled with what the other half's answers say.
+func TestValuesAllocateNothing(t *testing.T) {
+	s := serve(t, nil)
+	w := loadFile(t, s.URL(), `
+workflow(name = "test", vus = 1, duration = "1s", steps = [
+    step("a", http.get("TARGET/"), extract = {"kind": header("Content-Type")}, expect = [status(200), size_below("1KiB")]),
+    step("b", http.post("TARGET/", headers = {"X-Kind": "${kind}"}, json = {"kind": "${kind}"}), after = ["a"], expect = [body_contains("a")]),
+])`)
+	cost := func(d time.Duration) (n, mallocs uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: d})
+		runtime.ReadMemStats(&after)
+		for _, s := range r.Stats.Steps {
+			if s.OK != s.Started {
+				t.Fatal(s.Name, s.Errors)
+			}
+			n += s.OK
+		}
+		return n, after.Mallocs - before.Mallocs
+	}
+	var requests, more float64
+	for range 5 {
+		n, few := cost(100 * time.Millisecond)
+		m, many := cost(400 * time.Millisecond)
+		if requests, more = float64(m)-float64(n), float64(many)-float64(few); requests >= 1000 {
+			break
+		}
+	}
+	if requests < 1000 || more > 200+requests/100 { // windows and histograms grow now and then
+		t.Errorf("%v more requests made %v more allocations, want none", requests, more)
+	}
+}
+
+// What one workflow provides another one uses; only who has the first virtual user makes it.
+func TestProvideAndUse(t *testing.T) {
+	s := serve(t, nil)
+	p, err := workflow.Load(message.Program{Main: "w.star", Files: []message.File{{Name: "w.star", Data: []byte(strings.ReplaceAll(`
+def fetch(vu):
+    return [vu.http.post("TARGET/login", json = {"user": name}).json()["token"] for name in ["a", "b"]]
+
+def me(vu):
+    return vu.http.get("TARGET/me", headers = {"Authorization": "Bearer " + vu.use.tokens[vu.id % 2]})
+
+def fails(vu):
+    fail("no more")
+
+workflow(name = "auth", provide = [provide("tokens", fetch, to = ["shop"])], steps = [step("home", http.get("TARGET/"))])
+workflow(name = "shop", depends = ["auth"], use = [use("tokens", of = ["auth"])], provide = [provide("x", fails, to = ["last"])], steps = [step(me)])
+workflow(name = "last", depends = ["shop"], use = [use("x", of = ["shop"])], steps = [step("home", http.get("TARGET/"))])
+`, "TARGET", s.URL()))}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, context.Background(), Config{Workflow: p.Workflow("auth"), VUs: 2, FirstVU: 2}); r.Provided != nil || r.State != message.WorkflowCompleted {
+		t.Errorf("another executor provides %v, %s", r.Provided, r.Error)
+	}
+	r := run(t, context.Background(), Config{Workflow: p.Workflow("auth"), VUs: 2})
+	if len(r.Provided) != 1 || r.Provided[0].Name != "tokens" || !cmp.Equal(r.Provided[0].To, []uint32{1}) {
+		t.Fatalf("%+v, %s", r.Provided, r.Error)
+	}
+	if _, err := Run(context.Background(), Config{Workflow: p.Workflow("shop"), VUs: 4, Timeout: time.Second}); err == nil {
+		t.Error("it runs without what it uses")
+	}
+	r = run(t, context.Background(), Config{Workflow: p.Workflow("shop"), VUs: 4, Given: r.Provided})
+	if me := r.Stats.Steps[0]; me.OK != 4 {
+		t.Errorf("%d of 4: %v", me.OK, me.Errors)
+	}
+	if r.State != message.WorkflowFailed || !strings.Contains(r.Error, "provide of virtual user 0: no more") || r.Provided != nil {
+		t.Errorf("%v %q %v", r.State, r.Error, r.Provided)
+	}
+}
