@@ -81,7 +81,7 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDescriptors(cfg.VUs, uint64(g.sockets)); err != nil {
+	if err := checkDescriptors(sharers(cfg), uint64(g.sockets)); err != nil {
 		return nil, err
 	}
 	if err := g.resolve(ctx, cfg.Timeout); err != nil {

@@ -13,11 +13,13 @@ import (
 type conn struct {
 	host       *host
 	secure     *secure // nil: no TLS
+	multi      *multi  // nil: HTTP/1.1
+	pool       *pool   // that it counts in; nil: none
 	fd         int32   // none: it is not used
 	generation uint32  // of fd: events of an older one are void
-	lane       int32   // whose request it carries; none: it is idle
+	lane       int32   // whose request it carries; none: it is idle, or has streams
 	vu         int32
-	next       int32 // idle: the next one of its user
+	next       int32 // idle: the next one of its user, or of its pool
 	state      connState
 	blocked    bool // the kernel takes no more now
 	used       bool // has carried a request before this one
@@ -86,6 +88,10 @@ func (l *loop) pick(vu int32, h *host) int32 {
 // keep gives an idle connection back to its user.
 func (l *loop) keep(at int32) {
 	c := l.conns.at(at)
+	if c.pool != nil {
+		l.giveBack(at)
+		return
+	}
 	u := &l.users[c.vu]
 	if u.kept == idleMax {
 		last := u.idle
@@ -99,13 +105,20 @@ func (l *loop) keep(at int32) {
 	u.kept++
 }
 
-// unlist takes an idle connection out of its user's list.
+// unlist takes an idle connection out of the list of its user or pool.
 func (l *loop) unlist(at int32) {
-	u := &l.users[l.conns.at(at).vu]
-	for link := &u.idle; *link >= 0; link = &l.conns.at(*link).next {
+	c := l.conns.at(at)
+	u := &l.users[c.vu]
+	first := &u.idle
+	if c.pool != nil {
+		first = &c.pool.idle
+	}
+	for link := first; *link >= 0; link = &l.conns.at(*link).next {
 		if *link == at {
-			*link = l.conns.at(at).next
-			u.kept--
+			*link = c.next
+			if c.pool == nil {
+				u.kept--
+			}
 			return
 		}
 	}
@@ -117,11 +130,16 @@ func (l *loop) hangUp(at int32) {
 	if c.fd < 0 {
 		return
 	}
-	if c.lane < 0 {
+	if c.lane < 0 && c.multi == nil {
 		l.unlist(at)
 	}
+	l.parted(at)
 	epoll.Close(int(c.fd))
 	s := c.secure
+	if m := c.multi; m != nil {
+		m.retired, m.dirty, m.mute, m.unsent, m.heard, m.asked = false, false, false, false, 0, 0
+		l.multis = append(l.multis, m)
+	}
 	*c = conn{fd: none, generation: c.generation + 1}
 	if s != nil {
 		l.abandon(s)
@@ -131,8 +149,14 @@ func (l *loop) hangUp(at int32) {
 
 // hangUpAll closes the idle connections of a user.
 func (l *loop) hangUpAll(vu int32) {
-	for u := &l.users[vu]; u.idle >= 0; {
+	u := &l.users[vu]
+	for u.idle >= 0 {
 		l.hangUp(u.idle)
+	}
+	for p := u.pools; p != nil; p = p.next {
+		for len(p.open) > 0 {
+			l.retire(p.open[0])
+		}
 	}
 }
 
@@ -166,6 +190,10 @@ func (l *loop) handle(e *epoll.Event) {
 // writable goes on writing what the kernel did not take.
 func (l *loop) writable(at int32) {
 	c := l.conns.at(at)
+	if c.multi != nil {
+		l.flushStreams(at)
+		return
+	}
 	if c.secure != nil && (c.state == connShaking || c.lane < 0 || l.lane(c.lane).written != 0) {
 		if gone, err := l.flush(at); gone || err != nil { // what is wrong a read will tell
 			l.watch(at, false)
@@ -198,6 +226,10 @@ func (l *loop) watch(at int32, blocked bool) {
 // read takes what the server sent.
 func (l *loop) read(at int32) {
 	c := l.conns.at(at)
+	if c.multi != nil {
+		l.readStreams(at)
+		return
+	}
 	if c.secure != nil {
 		l.readSecure(at)
 		return

@@ -102,7 +102,7 @@ func (w *crowd) take(l *loop) *coroutine {
 		return co
 	}
 	co := &coroutine{index: int32(len(l.lanes) + len(w.all))}
-	co.lane.step, co.lane.conn = none, none
+	co.lane.step, co.lane.conn, co.lane.home.index = none, none, none
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		co.yield = yield
 		for goOn := true; goOn; goOn = yield(struct{}{}) {
@@ -165,7 +165,7 @@ func (l *loop) goesOn(co *coroutine) bool {
 			l.begin(p)
 		}
 	}
-	if w.onward.len() == 0 || !l.mayRun(w.onward.ring[w.onward.first].vu, co) {
+	if w.onward.len() == 0 || !l.mayRun(w.onward.first().vu, co) {
 		return false
 	}
 	l.assign(co, w.onward.pop())

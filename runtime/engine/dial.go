@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"hyperscale/core/workflow"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -18,14 +19,17 @@ type host struct {
 	authority string // as a Host field says it
 	addrs     []netip.AddrPort
 	good      int // index of the one that took the last connection
+	version   version
+	pool      *pool // of all users, if they share one
 
 	looking bool     // its name is being looked up
 	waiting []ticket // lanes that wait for that
 	shakes  hostShakes
 }
 
-func newHost(c *http1.Call) *host {
-	return &host{key: key(c), name: c.Host, port: c.Port, secure: c.Scheme == "https"}
+func newHost(c *http1.Call, w *workflow.Workflow) *host {
+	secure := c.Scheme == "https"
+	return &host{key: key(c), name: c.Host, port: c.Port, secure: secure, version: versionOf(w, secure)}
 }
 
 func key(c *http1.Call) string { return c.Scheme + "://" + c.Address() }
@@ -42,7 +46,7 @@ func (l *loop) host(c *http1.Call) *host {
 		if len(l.hosts) >= hostsMax {
 			clear(l.hosts)
 		}
-		h = newHost(c)
+		h = newHost(c, l.cfg.Workflow)
 		l.hosts[k] = h
 	}
 	return h
@@ -156,6 +160,5 @@ func (l *loop) opened(at int32) {
 		l.shake(at)
 		return
 	}
-	c.state = connOpen
-	l.write(c.lane)
+	l.standing(at)
 }

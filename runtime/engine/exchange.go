@@ -65,7 +65,7 @@ func (x *exchange) response() *workflow.Response {
 func (l *loop) answered(index int32, now int64) {
 	n := l.lane(index)
 	x := n.x
-	x.status = int16(n.parser.Status())
+	x.status = int16(n.status)
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
 	x.call = n.call
@@ -130,7 +130,7 @@ func (l *loop) settle(index int32) {
 	switch {
 	case x.kind == http1.KindNone:
 		r := &l.values.view
-		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), n.parser.BytesBody(), x.latency(), nil, nil
+		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), n.size, x.latency(), nil, nil
 		if x.answer != nil {
 			r.Fields, r.Body = &x.answer.head, x.answer.Body
 		}
@@ -138,6 +138,7 @@ func (l *loop) settle(index int32) {
 		if good, why = l.judge(n.vu, step, r, &x.times); why != "" {
 			x.kind, x.detail = http1.KindExpect, why
 		}
+	case x.kind == http1.KindCancelled && !n.counted: // it has not started
 	case x.kind == http1.KindCancelled:
 		n.account.cancelled++
 	case timedOut(string(x.kind)):

@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
 )
 
 // graph is a workflow made ready to run: requests are bytes, and each step knows what it
@@ -25,6 +26,7 @@ type step struct {
 	plan    *message.StepPlan
 	request *workflow.Request // of a request step
 	call    *http1.Call       // the same, compiled
+	framed  *http2.Call       // the same for HTTP/2; nil: not made yet
 	timeout time.Duration
 	host    *host
 	lane    int
@@ -50,7 +52,7 @@ func newGraph(cfg Config) (*graph, error) {
 			g.steps[before].needed = g.steps[before].needed || from.Plan.Kind != message.StepRequest
 		}
 		if from.Plan.Kind == message.StepRequest {
-			if err := s.compile(g); err != nil {
+			if err := s.compile(g, w); err != nil {
 				return nil, fmt.Errorf("step %q: %w", from.Plan.Name, err)
 			}
 		}
@@ -61,7 +63,7 @@ func newGraph(cfg Config) (*graph, error) {
 	return g, nil
 }
 
-func (s *step) compile(g *graph) error {
+func (s *step) compile(g *graph, w *workflow.Workflow) error {
 	if s.request == nil {
 		return fmt.Errorf("it has no request: load the workflow again")
 	}
@@ -79,7 +81,7 @@ func (s *step) compile(g *graph) error {
 			return nil
 		}
 	}
-	s.host = newHost(&call)
+	s.host = newHost(&call, w)
 	g.hosts = append(g.hosts, s.host)
 	return nil
 }

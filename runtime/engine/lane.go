@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
 )
 
 // lane is a place for one request at a time, and the request that is under way there:
@@ -28,15 +29,25 @@ type lane struct {
 	written  int64 // when its last was
 	heard    int64 // when the first byte of the answer was read, if more were to come
 	deadline int64
-	alarm    int64 // when the wheel fires for it; 0: not armed
-	sent     int   // bytes of the request
-	conn     int32 // none: it has no connection
+	alarm    int64       // when the wheel fires for it; 0: not armed
+	patience int64       // while it waits in a pool: what is left of its time when its turn comes
+	pool     *pool       // where it waits; nil: it does not
+	reserved *pool       // for which it makes a connection
+	framed   *http2.Call // call, as last sent over HTTP/2
+	own      *ownCall    // memory for that
+	size     int64       // of the answer's body
+	home     ticket      // the connection that its last stream was on
+	sent     int         // bytes of the request
+	stream   uint32      // over HTTP/2
+	conn     int32       // none: it has no connection
 	vu       int32
 	serial   uint32 // of the request: what speaks of another one is void
+	status   uint16 // of the answer
 	refused  uint16 // errno of a write that an answer may still explain; 0: none
 	step     int16  // none: no request under way
 	first    uint8  // index of the host's address that was tried first
 	tried    uint8  // addresses of the host that took no connection
+	counted  bool   // its step knows that it has started
 	broke    bool   // it stands in loop.broken: nothing else may end the request
 }
 
@@ -60,6 +71,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 		n.x.begin(s.request, due, s.needed || s.readsHead || s.readsBody || l.debug != nil)
 	}
 	n.serial++
+	n.counted = false
 	if n.x != nil && n.call.Template != nil {
 		n.x.request = s.request.Filled(l.values.of(vu))
 		n.call = l.filledCall(n)
@@ -67,13 +79,19 @@ func (l *loop) start(vu int32, step int, due int64) {
 	l.send(index)
 }
 
+// count counts a request that is put on its way.
+func (l *loop) count(n *lane) {
+	if !n.counted {
+		n.counted = true
+		n.account.start(time.Duration(l.now))
+	}
+}
+
 // send puts one request of a lane on the wire: the first, or where a redirect leads.
 func (l *loop) send(index int32) {
 	n := l.lane(index)
 	n.sent, n.refused, n.conn = 0, 0, none
 	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
-	n.parser.Share(&l.common)
-	n.parser.Reset(n.call.Method)
 	if n.call.Template != nil {
 		if err := l.fill(index); err != nil {
 			l.breaks(index, err)
@@ -83,7 +101,11 @@ func (l *loop) send(index int32) {
 	if len(l.jars) > 0 || l.proxy != nil {
 		l.dress(index)
 	}
-	l.alarm(index, n.deadline)
+	if l.pooled(n.host) {
+		l.join(index)
+		return
+	}
+	l.setOut(index)
 	if at := l.pick(n.vu, n.host); at >= 0 {
 		c := l.conns.at(at)
 		c.lane, c.used, n.conn = index, true, at
@@ -205,13 +227,19 @@ func (l *loop) complete(index int32) {
 		n.heard = now
 	}
 	at := n.conn
-	n.conn = none
+	n.conn, n.status, n.size = none, uint16(n.parser.Status()), n.parser.BytesBody()
 	l.forgetRest(index)
 	if n.parser.Reusable() && !n.call.Close && n.written != 0 {
 		l.keep(at)
 	} else {
 		l.hangUp(at)
 	}
+	l.whole(index, now)
+}
+
+// whole takes a whole response, whichever way it came.
+func (l *loop) whole(index int32, now int64) {
+	n := l.lane(index)
 	if n.x != nil {
 		l.answered(index, now)
 		return
@@ -220,7 +248,7 @@ func (l *loop) complete(index int32) {
 	t.begin(n.due)
 	n.times(&t, now)
 	r := &l.values.view
-	r.Status, r.Size, r.Latency, r.Fields, r.Body = n.parser.Status(), n.parser.BytesBody(), time.Duration(t.latency()), nil, nil
+	r.Status, r.Size, r.Latency, r.Fields, r.Body = int(n.status), n.size, time.Duration(t.latency()), nil, nil
 	if c := n.parser.Collector(); c != nil {
 		r.Fields, r.Body = c, c.Body
 	}
@@ -236,17 +264,28 @@ func (l *loop) fail(index int32, err error) {
 	n := l.lane(index)
 	now := l.tick()
 	kind := l.kind(n, err)
-	example := err.Error()
-	var known *http1.Error
-	if errors.As(err, &known) {
-		example = known.Detail
-	}
+	example := detail(err)
 	if kind == http1.KindClosed && n.conn >= 0 && !l.conns.at(n.conn).used && !n.host.secure {
 		example += ": does the server speak https:// on this port?" // it says nothing to who does not
 	}
 	if n.conn >= 0 {
-		l.hangUp(n.conn)
+		if l.conns.at(n.conn).multi != nil {
+			l.part(n, timedOut(string(kind)))
+		} else {
+			l.hangUp(n.conn)
+		}
 		n.conn = none
+	}
+	if n.pool != nil {
+		l.owe(n.pool)
+		n.pool = nil
+	}
+	if kind != http1.KindCancelled {
+		l.count(n)
+	}
+	if p := n.reserved; p != nil {
+		n.reserved = nil
+		defer l.bereft(p, err)
 	}
 	n.broke = false
 	n.serial++ // nobody may come back to it
@@ -257,8 +296,9 @@ func (l *loop) fail(index int32, err error) {
 	}
 	l.reclaim(n)
 	switch {
-	case kind == http1.KindCancelled:
+	case kind == http1.KindCancelled && n.counted:
 		n.account.cancelled++
+	case kind == http1.KindCancelled: // it has not started
 	case timedOut(string(kind)):
 		var t times
 		t.begin(n.due)
@@ -294,7 +334,7 @@ var (
 func (l *loop) expire(index int32) {
 	n := l.lane(index)
 	n.alarm = 0
-	if n.step == none || n.broke {
+	if n.step == none || n.broke || n.deadline == never {
 		return
 	}
 	connecting := n.conn >= 0 && l.conns.at(n.conn).state == connConnecting
@@ -314,6 +354,13 @@ func (l *loop) expire(index int32) {
 	}
 	err := *errLate
 	switch {
+	case n.pool != nil:
+		l.inVain(index)
+		return
+	case n.conn >= 0 && l.conns.at(n.conn).multi != nil:
+		if l.conns.at(n.conn).multi.Sending(n.stream) {
+			err.Kind = http1.KindWriteTimeout
+		}
 	case n.named != 0 && n.dialled == 0:
 		err = http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("resolve host %q: its time ran out", n.host.name)}
 	case n.conn < 0 || l.conns.at(n.conn).state != connOpen:
@@ -346,4 +393,13 @@ func (n *lane) times(t *times, now int64) {
 		t.enter(message.PhaseReceive, n.heard)
 	}
 	t.end(now)
+}
+
+// detail is what people are told of an error whose kind is told beside it.
+func detail(err error) string {
+	var known *http1.Error
+	if errors.As(err, &known) {
+		return known.Detail
+	}
+	return err.Error()
 }

@@ -10,6 +10,14 @@ import (
 // streams, the epoll set, the way to the parent, the interpreter's files.
 const descriptorReserve = 32
 
+// sharers is how many have connections of their own: virtual users, or places in a pool.
+func sharers(c Config) uint64 {
+	if shared := c.Workflow.Plan.Connections; shared > 0 {
+		return min(c.VUs, uint64(shared))
+	}
+	return c.VUs
+}
+
 // checkDescriptors refuses a run that would fail for want of descriptors in the middle.
 func checkDescriptors(vus, lanes uint64) error {
 	need := vus*lanes + descriptorReserve

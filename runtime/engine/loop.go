@@ -42,6 +42,7 @@ type loop struct {
 	conns  connections
 	buffer []byte
 	events []epoll.Event
+	probe  [1]byte
 	more   []ticket // connections that may have more to read though the kernel has not
 
 	common   http1.Common          // of all parsers
@@ -50,6 +51,12 @@ type loop struct {
 	cookies  []byte                // what is being written of a jar
 	sessions map[int32]*sessions   // of TLS, by user, where they are to be resumed
 	proxy    *proxy                // nil: none
+
+	pools   []*pool  // that may have something for those who wait in them
+	dirty   []ticket // connections that may have frames to write
+	multis  []*multi // that no connection uses
+	feeding bool     // a connection is being fed that has streams
+	reading reading  // which
 
 	hosts      map[string]*host
 	memory     *memory // of functions' requests; nil: there are no functions
@@ -113,7 +120,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
 	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
 	for i := range l.lanes {
-		l.lanes[i].step, l.lanes[i].conn = none, none
+		l.lanes[i].step, l.lanes[i].conn, l.lanes[i].home.index = none, none, none
 	}
 	for i := range l.users {
 		l.users[i].idle = none
@@ -122,6 +129,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		l.hosts[h.key] = h
 	}
 	l.aside.step = &step{}
+	l.reading.l = l
 	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
 	if g.scripted {
 		l.script, l.memory = make([]script, cfg.VUs+1), newMemory()
@@ -236,6 +244,7 @@ func (l *loop) begins() {
 func (l *loop) turn(until int64) error {
 	l.drain()
 	l.runReady()
+	l.settlePools()
 	n, err := l.wait(until)
 	if err != nil {
 		return err
@@ -246,10 +255,12 @@ func (l *loop) turn(until int64) error {
 	for i := range n {
 		l.handle(&l.events[i])
 		l.drain()
+		l.settlePools()
 	}
 	for id, ok := l.wheel.Expire(l.now); ok; id, ok = l.wheel.Expire(l.now) {
 		l.expire(id)
 	}
+	l.settlePools()
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (s *schedule) pop() start {
 // fifo is a queue in a ring.
 type fifo[T any] struct {
 	ring  []T // its length is a power of two
-	first int
+	at    int
 	count int
 }
 
@@ -75,17 +75,20 @@ func (f *fifo[T]) push(x T) {
 	if f.count == len(f.ring) {
 		grown := make([]T, max(16, 2*len(f.ring)))
 		for i := range f.count {
-			grown[i] = f.ring[(f.first+i)&(len(f.ring)-1)]
+			grown[i] = f.ring[(f.at+i)&(len(f.ring)-1)]
 		}
-		f.ring, f.first = grown, 0
+		f.ring, f.at = grown, 0
 	}
-	f.ring[(f.first+f.count)&(len(f.ring)-1)] = x
+	f.ring[(f.at+f.count)&(len(f.ring)-1)] = x
 	f.count++
 }
 
+// first is the one that pop would return.
+func (f *fifo[T]) first() T { return f.ring[f.at] }
+
 func (f *fifo[T]) pop() T {
-	x := f.ring[f.first]
-	f.first = (f.first + 1) & (len(f.ring) - 1)
+	x := f.ring[f.at]
+	f.at = (f.at + 1) & (len(f.ring) - 1)
 	f.count--
 	return x
 }

@@ -152,6 +152,7 @@ func (l *loop) ask(co *coroutine) {
 	n.x.begin(r, n.due, true)
 	n.x.co = co
 	n.serial++
+	n.counted = true // as its step is
 	l.send(co.index)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,6 +33,9 @@ type secure struct {
 }
 
 var _ net.Conn = (*secure)(nil)
+
+// noProtocol is the alert of a server that speaks nothing of what is offered.
+const noProtocol = 120
 
 const (
 	shakesTurn   = 4   // steps of handshakes between two waits: about half a millisecond each
@@ -63,7 +67,7 @@ var errNoNotify = &http1.Error{Kind: http1.KindTruncated, Detail: "the connectio
 
 // tlsOptions are those of all connections of a workflow.
 func tlsOptions(w *workflow.Workflow) *tls.Config {
-	return &tls.Config{InsecureSkipVerify: w.HTTP.Insecure, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	return &tls.Config{InsecureSkipVerify: w.HTTP.Insecure, MinVersion: tls.VersionTLS12, NextProtos: protocols(w)}
 }
 
 // Read is called by crypto/tls.
@@ -226,8 +230,7 @@ func (l *loop) shaken(s *secure, t ticket, err error) {
 		l.fail(c.lane, explainTLS(err))
 		return
 	}
-	c.state = connOpen
-	l.write(c.lane)
+	l.standing(t.index)
 }
 
 // explainTLS adds what the user can do to what the library says.
@@ -235,6 +238,10 @@ func explainTLS(err error) error {
 	switch http1.KindOf(err) {
 	case http1.KindTLSAuthority, http1.KindTLSName, http1.KindTLSExpired:
 		return fmt.Errorf("TLS handshake: %w: use a certificate that this machine trusts, or turn verification off in http.client", err)
+	}
+	var alert tls.AlertError
+	if errors.As(err, &alert) && alert == noProtocol || strings.HasSuffix(err.Error(), "no application protocol") {
+		return fmt.Errorf("TLS handshake: %w: does the server speak HTTP/2? write version = \"auto\" or \"1.1\" in http.client", err)
 	}
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) {
@@ -361,7 +368,7 @@ func (l *loop) readMore() {
 func (l *loop) stale(c *conn) bool {
 	s := c.secure
 	s.dry = true
-	n, err := s.tls.Read(l.buffer)
+	n, err := s.tls.Read(l.probe[:]) // what is being fed lies in the loop's buffer
 	s.dry = false
 	return n > 0 || err != errAgain
 }

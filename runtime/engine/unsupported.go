@@ -18,8 +18,6 @@ func unsupported(w *workflow.Workflow) error {
 			faults = append(faults, fmt.Errorf("this engine does not know %s: take it out of workflow %q", field, p.Name))
 		}
 	}
-	add(p.Connections != 0, "connections")
-	add(w.HTTP.Version == workflow.Version2 || w.HTTP.Version == workflow.VersionAuto, "http.client(version = \""+w.HTTP.Version+"\")")
 	add(w.HTTP.TLS.Configured(), "tls(...) but verify")
 	add(w.HTTP.Proxy != nil, "http.client(proxy = ...)")
 	add(len(w.HTTP.Sources) > 0, "http.client(addresses = ...)")

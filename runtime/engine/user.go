@@ -10,6 +10,7 @@ import (
 // user is a virtual user between and during its passes.
 type user struct {
 	holder   *coroutine // is suspended in the middle of its code
+	pools    *pool      // over HTTP/2, unless they are shared
 	idle     int32      // the idle connection that it used last; none: there is none
 	running  int16      // steps under way
 	kept     uint8      // idle connections
@@ -129,12 +130,12 @@ func (l *loop) take(vu int32, i int, due int64) {
 
 // launch starts a step.
 func (l *loop) launch(vu int32, i int, due int64) {
-	l.accounts[i].start(time.Duration(l.now))
 	if l.g.steps[i].call != nil {
 		l.start(vu, i, due)
-	} else {
-		l.spawn(task{job: jobCall, vu: vu, step: i, due: due})
+		return
 	}
+	l.accounts[i].start(time.Duration(l.now))
+	l.spawn(task{job: jobCall, vu: vu, step: i, due: due})
 }
 
 // finish takes the end of a step.

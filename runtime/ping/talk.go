@@ -67,11 +67,14 @@ func (r *Report) keep(kept *http1.Collector) {
 // heard is told what one HTTP/2 stream is about.
 type heard struct {
 	r    *Report
+	kept http1.Collector
 	done bool
 	err  error
 }
 
 var _ http2.Handler = (*heard)(nil)
+
+func (h *heard) Begins(uint64) *http1.Collector { return &h.kept }
 
 func (h *heard) Head(_ uint64, status int) { h.r.Answer.Status = status; h.receive() }
 func (h *heard) Body(_ uint64, b []byte)   { h.r.Answer.BodyBytes += int64(len(b)) }
@@ -93,12 +96,10 @@ func (h *heard) receive() {
 // waiting, not receiving.
 func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 	var conn http2.Conn
-	var kept http1.Collector
 	var request http2.Call
 	request.Convert(call)
 	conn.Reset(http2.Config{Streams: 1})
 	stream := conn.Open(&request, 1)
-	conn.Collect(stream, &kept)
 	h := &heard{r: r}
 	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}, KeepAlive: true}
 	buffer := make([]byte, 64<<10)
@@ -135,7 +136,7 @@ func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 		}
 		return h.err
 	}
-	r.keep(&kept)
+	r.keep(&h.kept)
 	r.Answer.KeepAlive = r.Answer.KeepAlive && conn.Usable()
 	conn.Shutdown()
 	_, _ = c.Write(conn.Output()) // a goodbye; whether it arrives changes nothing

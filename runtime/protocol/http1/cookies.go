@@ -27,7 +27,8 @@ func (c *Cookies) At(i int) []byte {
 // Reset forgets them.
 func (c *Cookies) Reset() { c.bytes, c.ends = c.bytes[:0], c.ends[:0] }
 
-func (c *Cookies) add(value []byte) {
+// Add takes one value.
+func (c *Cookies) Add(value []byte) {
 	if len(c.ends) < cookiesMax {
 		c.bytes = append(c.bytes, value...)
 		c.ends = append(c.ends, len(c.bytes))

@@ -75,7 +75,7 @@ func (p *Parser) field(line []byte) error {
 		} else if foldEqual(name, "Keep-Alive") {
 			p.keepAliveField(value)
 		} else if p.common != nil && foldEqual(name, "Set-Cookie") {
-			p.common.add(value)
+			p.common.Add(value)
 		}
 	case len("Content-Length"):
 		if foldEqual(name, "Content-Length") {

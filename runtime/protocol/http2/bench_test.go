@@ -26,12 +26,13 @@ func typicalFields(second int) []string {
 
 type discard struct{ done int }
 
-func (d *discard) Head(uint64, int)       {}
-func (d *discard) Body(uint64, []byte)    {}
-func (d *discard) Done(uint64)            { d.done++ }
-func (d *discard) Failed(uint64, error)   {}
-func (d *discard) Pong(uint64)            {}
-func (d *discard) GoingAway(Code, uint32) {}
+func (d *discard) Begins(uint64) *http1.Collector { return nil }
+func (d *discard) Head(uint64, int)               {}
+func (d *discard) Body(uint64, []byte)            {}
+func (d *discard) Done(uint64)                    { d.done++ }
+func (d *discard) Failed(uint64, error)           {}
+func (d *discard) Pong(uint64)                    {}
+func (d *discard) GoingAway(Code, uint32)         {}
 
 // crowd is 8 connections of 16 streams each, answered with canned bytes.
 type crowd struct {

@@ -29,12 +29,13 @@ type visitor struct {
 	ended    map[uint64]string
 }
 
-func (v *visitor) Head(uint64, int)           {}
-func (v *visitor) Body(uint64, []byte)        {}
-func (v *visitor) Done(tag uint64)            { v.ended[tag] = "" }
-func (v *visitor) Failed(tag uint64, e error) { v.ended[tag] = string(http1.KindOf(e)) }
-func (v *visitor) Pong(uint64)                {}
-func (v *visitor) GoingAway(Code, uint32)     {}
+func (v *visitor) Begins(uint64) *http1.Collector { return nil }
+func (v *visitor) Head(uint64, int)               {}
+func (v *visitor) Body(uint64, []byte)            {}
+func (v *visitor) Done(tag uint64)                { v.ended[tag] = "" }
+func (v *visitor) Failed(tag uint64, e error)     { v.ended[tag] = string(http1.KindOf(e)) }
+func (v *visitor) Pong(uint64)                    {}
+func (v *visitor) GoingAway(Code, uint32)         {}
 
 func (v *visitor) dial() error {
 	c, err := net.Dial("tcp", v.server.Addresses()[0].String())

@@ -2,6 +2,7 @@ package http2
 
 import (
 	"encoding/binary"
+	"iter"
 
 	"hyperscale/runtime/protocol/http1"
 )
@@ -9,6 +10,9 @@ import (
 // Handler is told what a connection's bytes mean, in their order. Tags are those of Open.
 // Bytes are valid only during the call. After Done or Failed a tag is not named again.
 type Handler interface {
+	// Begins tells that a response begins to come, and asks what keeps its head and body;
+	// nil: nothing does.
+	Begins(tag uint64) *http1.Collector
 	Head(tag uint64, status int)    // the final status is known
 	Body(tag uint64, b []byte)      // a piece of the body
 	Done(tag uint64)                // the response is whole
@@ -24,6 +28,9 @@ type Config struct {
 	// (1 GiB). Bodies are counted as they come and not kept, so large windows cost nothing.
 	StreamWindow, Window int
 	Output               int // bytes queued at most before requests wait, 64 KiB by default
+	// Common takes Set-Cookie fields as they come, those of one response before its Head, and
+	// bounds bodies. Nil: nobody wants either.
+	Common *http1.Common
 }
 
 const (
@@ -54,11 +61,13 @@ type Conn struct {
 	err    *http1.Error
 	ready  bool // the server's SETTINGS came
 
-	out    []byte
-	sent   int      // of out
-	gone   uint64   // bytes written in all
-	bodies []uint32 // streams that have body left and window for it, in turn
-	due    []uint32 // whose windows are to be given back, 0 is the connection
+	out  []byte
+	sent int    // of out
+	gone uint64 // bytes written in all
+	// Of the stream that ended last.
+	bytesIn, bytesOut uint64
+	bodies            []uint32 // streams that have body left and window for it, in turn
+	due               []uint32 // whose windows are to be given back, 0 is the connection
 
 	carry       []byte // the beginning of a unit
 	block       []byte // a header block in pieces
@@ -144,10 +153,11 @@ func (c *Conn) Open(call *Call, tag uint64) uint32 {
 	c.next += 2
 	// The encoder uses no dynamic table, and says so once in the first block; again when the
 	// server has lowered its offer, as some insist on it (RFC 9113, 4.3.1).
+	before := len(c.out)
 	c.out = call.appendTo(c.out, id, c.update || id == 1)
 	c.update = false
 	s := c.streams.add(id)
-	s.tag, s.length, s.noBody = tag, -1, call.head
+	s.tag, s.length, s.noBody, s.out = tag, -1, call.head, uint64(len(c.out)-before)
 	s.sendWindow, s.recvWindow = c.peer.window, int64(c.config.StreamWindow)
 	if s.body = call.Body; len(s.body) > 0 && s.sendWindow > 0 {
 		s.queued = true
@@ -166,13 +176,20 @@ func (c *Conn) Sending(stream uint32) bool {
 	return s != nil && (len(s.body) > 0 || s.end > c.gone)
 }
 
-// Collect keeps the head and body of a stream's response in col, from now on.
-func (c *Conn) Collect(stream uint32, col *http1.Collector) {
-	if s := c.streams.find(stream); s != nil {
-		col.Reset()
-		s.collector = col
+// Tags returns the open streams with their tags, in no order.
+func (c *Conn) Tags() iter.Seq2[uint32, uint64] {
+	return func(yield func(uint32, uint64) bool) {
+		for i := range c.streams.slots {
+			if s := &c.streams.slots[i]; s.id != 0 && !yield(s.id, s.tag) {
+				return
+			}
+		}
 	}
 }
+
+// Bytes are those of all frames of the stream that ended last, in and out: for Done, Failed
+// and after Cancel.
+func (c *Conn) Bytes() (in, out uint64) { return c.bytesIn, c.bytesOut }
 
 // Cancel gives up a stream; its handler is told nothing more. False if it is over already.
 func (c *Conn) Cancel(stream uint32, code Code) bool {
@@ -286,6 +303,17 @@ func (c *Conn) reset(stream uint32, code Code) {
 
 func (c *Conn) window(stream uint32, more int) {
 	c.out = binary.BigEndian.AppendUint32(appendFrame(c.out, 4, typeWindow, 0, stream), uint32(more))
+}
+
+// bodyLimit is the largest body that a stream may bring.
+func (c *Conn) bodyLimit(s *stream) int64 {
+	switch {
+	case c.config.Common != nil && c.config.Common.BodyMax > 0:
+		return c.config.Common.BodyMax
+	case s.collector != nil:
+		return s.collector.BodyLimit()
+	}
+	return http1.MaxBodyDiscarded
 }
 
 // answered checks, after an answer to the server was queued, that it reads them at all.

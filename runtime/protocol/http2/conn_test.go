@@ -3,6 +3,7 @@ package http2
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -281,5 +282,69 @@ func TestStreamsAreAMap(t *testing.T) {
 func TestSizes(t *testing.T) {
 	if conn, stream := unsafe.Sizeof(Conn{}), unsafe.Sizeof(stream{}); conn > 1024 || stream > 128 {
 		t.Errorf("a connection has %d bytes and a stream %d, want at most 1,024 and 128", conn, stream)
+	}
+}
+
+// Set-Cookie fields are handed over before each head, from the table too, and never those of
+// trailers; bodies are bounded for all alike.
+func TestCommon(t *testing.T) {
+	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
+	common := http1.Common{BodyMax: 3}
+	c, on := started(t, Config{Common: &common})
+	openAll(c, call)
+	cookies := &onHead{records: on, common: &common}
+	in := script{}.frame(typeHeaders, flagEndHeaders, 1, "\x88\x77\x01a\x77\x01b").frame(typeHeaders, flagEndHeaders, 3, "\x88\xbe").
+		frame(typeHeaders, flagEndHeaders, 5, "\x88\xbe").head(7, flagEndStream, ":status", "200").
+		data(1, 0, "abc").head(1, flagEndStream, "set-cookie", "no").data(3, 0, "ab").data(3, flagEndStream, "cd")
+	if err := c.Feed(in, cookies); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(cookies.all, " "), "1:a 1:b 3:b 5:b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if one, three := on.of(1), on.of(3); !one.Done || one.Body != 3 || three.Kind != http1.KindTooLarge || three.Body != 3 {
+		t.Errorf("got %+v and %+v", one, three)
+	}
+}
+
+type onHead struct {
+	*records
+	common *http1.Common
+	all    []string
+}
+
+func (o *onHead) Head(tag uint64, status int) {
+	for i := range o.common.Len() {
+		o.all = append(o.all, fmt.Sprintf("%d:%s", tag, o.common.At(i)))
+	}
+	o.records.Head(tag, status)
+}
+
+// The bytes of a stream are those of its frames, but for what Body is given.
+func TestBytesOfAStream(t *testing.T) {
+	call := mustCompile(t, http1.Request{Method: "POST", URL: "http://h/", Body: make([]byte, 1000)})
+	c, on := started(t, Config{})
+	var in, out uint64
+	on.onDone = func(uint64) { in, out = c.Bytes() }
+	id := c.Open(call, 1)
+	sent := len(c.Output())
+	if !c.Sending(id) {
+		t.Error("the request is not said to be under way")
+	}
+	c.Sent(sent)
+	if c.Sending(id) {
+		t.Error("the request is said to be under way")
+	}
+	for stream, tag := range c.Tags() {
+		if stream != id || tag != 1 {
+			t.Errorf("got stream %d of tag %d", stream, tag)
+		}
+	}
+	answer := script{}.head(id, 0, ":status", "200").data(id, flagPadded|flagEndStream, "\x03hello\x00\x00\x00")
+	if err := c.Feed(answer, on); err != nil {
+		t.Fatal(err)
+	}
+	if in != uint64(len(answer)-5) || out != uint64(sent) {
+		t.Errorf("%d bytes in and %d out, want %d and %d", in, out, len(answer)-5, sent)
 	}
 }

@@ -43,6 +43,7 @@ func (c *Conn) onData(f frame, b []byte, on Handler) *fault {
 		c.idle = 0
 	}
 	if s != nil {
+		s.in += uint64(frameHead + f.length - body)
 		if s.recvWindow -= int64(f.length); s.recvWindow < 0 {
 			c.failStream(s, faultStreamOver, on)
 		} else if wrong := s.refuses(body); wrong != nil {
@@ -84,11 +85,11 @@ func (c *Conn) dataPiece(b []byte, on Handler) {
 
 func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
 	over := false
-	if col := s.collector; col != nil {
-		if room := col.BodyLimit() - int64(len(col.Body)); int64(len(b)) > room {
-			b, over = b[:room], true // cut at the limit, however the bytes came
-		}
-		col.AddBody(b)
+	if room := c.bodyLimit(s) - s.received; int64(len(b)) > room {
+		b, over = b[:room], true // cut at the limit, however the bytes came
+	}
+	if s.collector != nil {
+		s.collector.AddBody(b)
 	}
 	id := s.id
 	s.received += int64(len(b))
@@ -162,6 +163,7 @@ func (c *Conn) pump() {
 		}
 		c.out = append(appendFrame(c.out, n, typeData, flags, id), s.body[:n]...)
 		s.body, s.end = s.body[n:], c.queued()
+		s.out += uint64(frameHead + n)
 		s.sendWindow -= int64(n)
 		c.sendWindow -= int64(n)
 		done++

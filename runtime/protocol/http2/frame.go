@@ -62,7 +62,7 @@ func appendSetting(b []byte, id uint16, value uint32) []byte {
 }
 
 // Feed takes the next bytes from the server and tells the handler what they mean. The
-// handler may call Open, Cancel, Collect, Output and Sent. After an error every stream has failed, the
+// handler may call Open, Cancel, Output and Sent, but in Begins none of them. After an error every stream has failed, the
 // last frame of Output says why, and the connection is to be closed.
 func (c *Conn) Feed(b []byte, on Handler) error {
 	for c.err == nil {

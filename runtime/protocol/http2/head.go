@@ -77,9 +77,21 @@ func (c *Conn) onContinuation(f frame, b []byte, on Handler) *fault {
 // decodes those of streams that are over, too, since they change the dynamic table.
 func (c *Conn) onBlock(id uint32, flags byte, block []byte, on Handler) *fault {
 	s := c.streams.find(id)
+	c.decoder.cookies = nil
 	if s == nil {
 		c.head.reset(false, nil)
 	} else {
+		if common := c.config.Common; common != nil && s.status == 0 {
+			c.decoder.cookies = &common.Cookies
+			common.Reset()
+		}
+		s.in += uint64(frameHead + len(block))
+		if !s.begun {
+			s.begun = true
+			if s.collector = on.Begins(s.tag); s.collector != nil {
+				s.collector.Reset()
+			}
+		}
 		c.head.reset(s.status != 0, s.collector)
 		if s.status != 0 {
 			c.head.collector = nil
@@ -130,7 +142,7 @@ func (c *Conn) onHead(s *stream, ends bool, on Handler) *fault {
 	case h.status < 200:
 		c.onInterim(s, ends, on)
 		return nil
-	case h.length > http1.MaxBodyDiscarded, s.collector != nil && h.length > s.collector.BodyLimit() && !s.noBody:
+	case h.length > c.bodyLimit(s) && !s.noBody:
 		c.failStream(s, faultBodyLarge, on)
 		return nil
 	}

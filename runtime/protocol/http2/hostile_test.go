@@ -93,6 +93,9 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 	var c Conn
 	c.Reset(sc.config)
 	on := newRecords()
+	if sc.collect > 0 {
+		on.keep = func(uint64) *http1.Collector { return &http1.Collector{Limit: sc.collect} }
+	}
 	c.Sent(len(c.Output()))
 	feed := func(b []byte) error {
 		for i := 0; len(b) > 0; i++ {
@@ -122,10 +125,7 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 		err = feed(script{}.settings())
 	}
 	for _, method := range sc.methods {
-		id := c.Open(mustCompile(t, http1.Request{Method: method, URL: "http://h/", Body: make([]byte, sc.body)}), uint64(c.next))
-		if sc.collect > 0 {
-			c.Collect(id, &http1.Collector{Limit: sc.collect})
-		}
+		c.Open(mustCompile(t, http1.Request{Method: method, URL: "http://h/", Body: make([]byte, sc.body)}), uint64(c.next))
 	}
 	out := bytes.Clone(c.Output())
 	c.Sent(len(out))

@@ -23,6 +23,8 @@ type decoder struct {
 	name  []byte // scratch
 	value []byte
 	last  memo
+	// cookies takes the Set-Cookie fields of the block under way; nil: nobody wants them.
+	cookies *http1.Cookies
 }
 
 // memo is the last block that nobody collected, with what it said. A server that is under
@@ -58,7 +60,7 @@ func (d *decoder) decode(b []byte, h *head) *http1.Error {
 	}
 	m.changes, m.block = d.table.changes, m.block[:0]
 	err := d.fields(b, h)
-	if err == nil && m.changes == d.table.changes {
+	if err == nil && m.changes == d.table.changes && !h.cookies {
 		m.block, m.head = append(m.block, b...), *h
 	}
 	return err
@@ -137,6 +139,10 @@ func (d *decoder) indexed(b []byte, h *head) ([]byte, *http1.Error) {
 	if h.collector != nil {
 		h.collect(d.table.text(r))
 	}
+	if r.meaning.class == classCookie {
+		_, value := d.table.text(r)
+		d.cookie(h, value)
+	}
 	h.field(r.meaning)
 	return b, nil
 }
@@ -197,8 +203,18 @@ func (d *decoder) literal(b []byte, prefix uint, keep bool, h *head) ([]byte, *h
 	if h.collector != nil {
 		h.collect(name, value)
 	}
+	if m.class == classCookie {
+		d.cookie(h, value)
+	}
 	h.field(m)
 	return b, nil
+}
+
+func (d *decoder) cookie(h *head, value []byte) {
+	h.cookies = true
+	if d.cookies != nil {
+		d.cookies.Add(value)
+	}
 }
 
 func (d *decoder) valueOf(b []byte) (value, rest []byte, err *http1.Error) {

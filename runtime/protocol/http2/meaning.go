@@ -13,6 +13,7 @@ const (
 	classPlain  class = iota
 	classStatus       // :status
 	classLength       // content-length
+	classCookie       // set-cookie
 	classBad          // the field makes the response malformed
 )
 
@@ -81,6 +82,8 @@ func classOfName(name []byte) class {
 		return classStatus
 	case string(name) == "content-length":
 		return classLength
+	case string(name) == "set-cookie":
+		return classCookie
 	}
 	return classPlain
 }
@@ -132,6 +135,7 @@ type head struct {
 	bad       *http1.Error // the first reason why the message is malformed
 	regular   bool         // a field that is no pseudo-header was seen
 	trailer   bool
+	cookies   bool             // some field is Set-Cookie
 	collector *http1.Collector // nil if nobody reads the fields
 }
 
@@ -148,7 +152,7 @@ var (
 
 // field takes one field's meaning. The size is bounded by the decoder, not here.
 func (h *head) field(m meaning) {
-	if m.class == classPlain {
+	if m.class == classPlain || m.class == classCookie {
 		h.regular = true
 		return
 	}

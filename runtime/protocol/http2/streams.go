@@ -15,11 +15,13 @@ type stream struct {
 	recvWindow int64
 	length     int64 // the response's content-length, -1 if it is not told
 	received   int64
+	in, out    uint64 // bytes of its frames
 	end        uint64 // of the request, among all bytes queued
 	credit     int64  // bytes taken since the last WINDOW_UPDATE
 	id         uint32 // 0: the slot is free
 	status     uint16 // 0 until the final head came
 	interim    uint8  // 1xx heads
+	begun      bool   // its handler knows that the response comes
 	noBody     bool   // the request was HEAD, or the status has no body
 	queued     bool   // in Conn.bodies
 }
@@ -133,6 +135,7 @@ func (t *streams) any() *stream {
 
 // remove forgets a stream, whatever became of it.
 func (c *Conn) remove(s *stream) {
+	c.bytesIn, c.bytesOut = s.in, s.out
 	if s.queued {
 		i := slices.Index(c.bodies, s.id)
 		c.bodies = slices.Delete(c.bodies, i, i+1)

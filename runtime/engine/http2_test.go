@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/target"
+)
+
+// over2 makes a workflow speak HTTP/2.
+func over2(w *workflow.Workflow, streams int) *workflow.Workflow {
+	w.HTTP.Version, w.HTTP.Streams, w.HTTP.Insecure = workflow.Version2, streams, true
+	return w
+}
+
+// exact compares what a run counted with what the target did.
+func exact(t *testing.T, r *message.ExecResult, s *target.Server) (requests uint64) {
+	t.Helper()
+	for _, a := range r.Stats.Steps {
+		if a.Started != a.OK+a.Failed+a.TimedOut+a.Cancelled {
+			t.Errorf("%s: started %d is not ok %d + failed %d + timed out %d + cancelled %d", a.Name, a.Started, a.OK, a.Failed, a.TimedOut, a.Cancelled)
+		}
+		requests += a.Started
+	}
+	for range 100 { // what was cancelled may be on its way
+		if s.Stats().Requests >= requests {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got := s.Stats().Requests; got != requests {
+		t.Errorf("started %d, the target counted %d", requests, got)
+	}
+	return requests
+}
+
+func TestHTTP2(t *testing.T) {
+	for name, tt := range map[string]struct {
+		vus, streams, shared int
+		secure               bool
+		connections          uint64
+	}{
+		"a connection each":            {vus: 8, connections: 8},
+		"a connection each, under TLS": {vus: 8, connections: 8, secure: true},
+		"shared":                       {vus: 64, streams: 16, shared: 4, connections: 4},
+		"shared, under TLS":            {vus: 64, streams: 16, shared: 4, connections: 4, secure: true},
+		"shared by too many":           {vus: 64, streams: 4, shared: 2, connections: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(c *target.Config) { c.TLS = tt.secure })
+			w := over2(flow(get("a", s.URL()+"/"), get("b", s.URL()+"/"), get("c", s.URL()+"/", 0, 1)), tt.streams)
+			w.Plan.Connections = uint32(tt.shared)
+			r := run(t, context.Background(), Config{Workflow: w, VUs: uint64(tt.vus), Duration: 300 * time.Millisecond})
+			n := exact(t, r, s)
+			for _, a := range r.Stats.Steps {
+				if a.OK != a.Started || a.OK == 0 {
+					t.Errorf("%s: ok %d of %d: %v", a.Name, a.OK, a.Started, a.Errors)
+				}
+			}
+			if got := s.Stats().Connections; got != tt.connections {
+				t.Errorf("%d connections, want %d", got, tt.connections)
+			}
+			t.Logf("%d requests", n)
+		})
+	}
+}
+
+// However connections are shared and the target misbehaves, each step's started is what the
+// target saw of it, and a cancelled run differs by no more than what was cancelled.
+func TestAccountsHoldHoweverConnectionsAreShared(t *testing.T) {
+	for seed := range uint64(16) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 2))
+			s := serve(t, func(c *target.Config) {
+				c.ErrorEvery, c.CloseEvery, c.StallEvery, c.StallFor = 2+random.IntN(20), 2+random.IntN(50), 10+random.IntN(200), time.Minute
+				c.TLS = random.IntN(4) == 0
+			})
+			w := draw(random, s.URL())
+			paths[seed%2].adjust(w)
+			w.HTTP.Insecure = true
+			if seed%4 != 0 {
+				over2(w, 1+random.IntN(20))
+			}
+			if seed%4 == 0 || random.IntN(2) == 0 {
+				w.Plan.Connections = 1 + random.Uint32N(8)
+			}
+			cfg := Config{Workflow: w, VUs: 1 + random.Uint64N(80), Duration: 100 * time.Millisecond, Timeout: 300 * time.Millisecond}
+			cancels := random.IntN(3) == 0
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if cancels {
+				stop := time.AfterFunc(50*time.Millisecond, cancel)
+				defer stop.Stop()
+			}
+			r := run(t, ctx, cfg)
+			for i, step := range r.Stats.Steps {
+				seen := func() uint64 { return s.Stats().Paths[fmt.Sprintf("/%d", i)] }
+				unsent := step.Cancelled + kinds(step)["connect_timeout"] + kinds(step)["write_timeout"]
+				if strings.HasPrefix(s.URL(), "https") {
+					unsent = step.Cancelled + step.TimedOut // closing with a ticket unread makes the kernel take back what was sent
+				}
+				for wait := 0; wait < 100 && seen() < step.Started-unsent; wait++ {
+					time.Sleep(5 * time.Millisecond) // the target's streams are goroutines
+				}
+				if n := seen(); n > step.Started || n < step.Started-unsent || (!cancels && step.Cancelled > 0) {
+					t.Errorf("step %s: started %d, cancelled %d, the target saw %d: %v", step.Name, step.Started, step.Cancelled, n, step.Errors)
+				}
+				consistent(t, step)
+			}
+			if got, most := s.Stats().Connections, uint64(w.Plan.Connections); most > 0 && seed%4 != 0 && got > 4*most {
+				t.Errorf("%d connections, want about %d", got, most)
+			}
+		})
+	}
+}
+
+// Functions send streams, too, follow redirects and read what comes; "auto" takes what the
+// server likes, and HTTP/1.1 without TLS.
+func TestFunctionsOverHTTP2(t *testing.T) {
+	for _, tt := range []struct {
+		client string
+		secure bool
+		shared string
+	}{
+		{`version = "2"`, false, ""},
+		{`version = "2", tls = tls(verify = False)`, true, ""},
+		{`version = "auto", tls = tls(verify = False)`, true, ""},
+		{`version = "auto"`, false, ""},
+		{`version = "2", streams = 2`, false, "connections = 2, "},
+		{`version = "1.1"`, false, "connections = 2, "},
+		{`version = "auto", tls = tls(verify = False)`, true, "connections = 2, "},
+		{`version = "1.1", tls = tls(verify = False)`, true, "connections = 1, "},
+	} {
+		s := serve(t, func(c *target.Config) { c.TLS = tt.secure })
+		text := strings.Replace(session, `name = "test",`, `name = "test", `+tt.shared+`http = http.client(`+tt.client+`),`, 1)
+		text = strings.Replace(text, `http.get("TARGET/")`, `http.get("TARGET/redirect", redirects = 2)`, 1)
+		r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), text), VUs: 6, Seed: 1})
+		for _, step := range r.Stats.Steps[:5] {
+			want := uint64(6)
+			if step.Name == "is_even" {
+				want = 3
+			}
+			if step.OK != want {
+				t.Errorf("%s %s: step %s: ok %d, want %d: %v", tt.client, tt.shared, step.Name, step.OK, want, step.Errors)
+			}
+			consistent(t, step)
+		}
+		most := uint64(6)
+		if tt.shared != "" {
+			most = 2
+		}
+		if got := s.Stats(); got.Requests != 24 || !strings.Contains(tt.client, "auto") && strings.Contains(tt.client, `"2"`) && got.Connections > most {
+			t.Errorf("%s %s: %d requests on %d connections", tt.client, tt.shared, got.Requests, got.Connections)
+		}
+	}
+}
+
+// A pool of HTTP/1.1 connections bounds them; who waits is blocked, and that is latency.
+func TestPoolBlocks(t *testing.T) {
+	for _, version := range []string{workflow.Version11, workflow.Version2} {
+		s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
+		w := flow(get("a", s.URL()+"/"))
+		w.HTTP.Version, w.HTTP.Streams, w.Plan.Connections = version, 1, 2
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: 400 * time.Millisecond})
+		a := r.Stats.Steps[0]
+		consistent(t, a)
+		if a.OK != a.Started || a.OK != s.Stats().Requests || s.Stats().Connections != 2 {
+			t.Errorf("version %s: ok %d of %d, the target saw %d on %d connections: %v", version, a.OK, a.Started, s.Stats().Requests, s.Stats().Connections, a.Errors)
+		}
+		// Two of eight are served at a time: three quarters of the latency is waiting.
+		blocked, wait := phaseOf(a, message.PhaseBlocked), phaseOf(a, message.PhaseWait)
+		if blocked.Sum < wait.Sum || wait.Sum/wait.Count < uint64(19*time.Millisecond) {
+			t.Errorf("version %s: blocked %d ns, waited %d ns for %d answers", version, blocked.Sum, wait.Sum, wait.Count)
+		}
+	}
+}
+
+// A workflow whose server speaks HTTP/1.1 alone gets it with "auto", and an answer with "2".
+func TestVersionsOfTheServer(t *testing.T) {
+	old := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	old.TLS = &tls.Config{NextProtos: []string{"http/1.1"}}
+	old.Config.ErrorLog = log.New(io.Discard, "", 0)
+	old.StartTLS()
+	defer old.Close()
+	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer plain.Close()
+	for _, tt := range []struct{ version, url, kind, says string }{
+		{workflow.VersionAuto, old.URL, "", ""},
+		{workflow.Version2, old.URL, "tls_alert", "HTTP/2"},
+		{workflow.Version2, plain.URL, "protocol", "HTTP/1, not HTTP/2"},
+	} {
+		w := flow(get("a", tt.url), get("b", tt.url), get("c", tt.url))
+		w.HTTP.Version, w.HTTP.Insecure = tt.version, true
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 2})
+		for _, a := range r.Stats.Steps {
+			if tt.kind == "" && a.OK == 2 || tt.kind != "" && kinds(a)[tt.kind] == 2 && strings.Contains(a.Errors[0].Example, tt.says) {
+				continue
+			}
+			t.Errorf("version %s, %s: ok %d, %v, want %q", tt.version, a.Name, a.OK, a.Errors, tt.kind)
+		}
+	}
+}
