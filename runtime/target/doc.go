@@ -13,6 +13,7 @@
 //	GET  /me        Authorization: Bearer <token> -> {"user":"u1"}, else 401
 //	GET  /json      a small JSON object
 //	GET  /redirect  302 to /
+//	GET  /form      a page with a hidden csrf, which POST /form wants: 201 and a Location, else 403
 //	GET  /cookie    sets the cookie session=target
 //	POST /graphql   {"query":...,"variables":{"name":"bo"}} -> {"data":{"user":{"id":"1","name":"bo"}}};
 //	                a query of "missing" has errors

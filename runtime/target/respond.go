@@ -12,6 +12,7 @@ import (
 const (
 	typeText = "text/plain"
 	typeJSON = "application/json"
+	typeHTML = "text/html; charset=utf-8"
 
 	// bodyInline is the largest default body that is copied behind each head; a larger one
 	// is sent from one shared block, so that slow readers cost no memory.

@@ -3,6 +3,9 @@ package target
 import (
 	"encoding/hex"
 	"encoding/json"
+	"hash/crc32"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +18,7 @@ const (
 	routeJSON
 	routeRedirect
 	routeCookie
+	routeForm
 	routeGraphQL
 	routeStats
 	routeReset
@@ -38,6 +42,8 @@ func findRoute(path []byte) route {
 		return routeRedirect
 	case "/cookie":
 		return routeCookie
+	case "/form":
+		return routeForm
 	case "/graphql":
 		return routeGraphQL
 	case "/__stats":
@@ -69,6 +75,8 @@ func (s *site) respond(c *call, out *output) {
 		s.render(c, out, response{status: 302, kind: typeText, extra: "Location: /\r\n", body: "go to /\n"})
 	case routeCookie:
 		s.render(c, out, response{status: 200, kind: typeText, extra: "Set-Cookie: session=target; Path=/; HttpOnly\r\n", body: "a cookie is set\n"})
+	case routeForm:
+		s.render(c, out, form(c, s.stats.Requests))
 	case routeGraphQL:
 		s.render(c, out, only(c.post, "POST", func() response { return graphql(c.body) }))
 	case routeStats:
@@ -92,7 +100,34 @@ func only(right bool, allowed string, answer func() response) response {
 }
 
 // keepsBody says whether the answer depends on the body of the request.
-func (r route) keepsBody() bool { return r == routeLogin || r == routeGraphQL }
+func (r route) keepsBody() bool { return r == routeLogin || r == routeForm || r == routeGraphQL }
+
+// form asks for a name in a page that carries a token against forgery, another one each
+// time, and takes the name only with such a token.
+func form(c *call, serial uint64) response {
+	switch {
+	case c.get:
+		token := formToken(strconv.FormatUint(serial, 16))
+		return response{status: 200, kind: typeHTML, body: "<!doctype html>\n<title>Form</title>\n<form method=\"post\" action=\"/form\">\n" +
+			"  <input type=\"hidden\" name=\"csrf\" value=\"" + token + "\">\n  <input name=\"name\">\n</form>\n"}
+	case !c.post:
+		return response{status: 405, kind: typeText, extra: "Allow: GET, HEAD, POST\r\n", body: "use GET, HEAD, POST\n"}
+	case len(c.body) > maxLogin:
+		return response{status: 413, kind: typeText, body: "keep the body within 4 KiB\n"}
+	}
+	in, err := url.ParseQuery(string(c.body))
+	given := in.Get("csrf")
+	serialText, _, _ := strings.Cut(given, ".")
+	if err != nil || given != formToken(serialText) {
+		return response{status: 403, kind: typeText, body: "send csrf as GET /form tells it\n"}
+	}
+	return response{status: 201, kind: typeText, extra: "Location: /form/" + serialText + "\r\n", body: "thank you, " + strings.ToValidUTF8(in.Get("name"), "?") + "\n"}
+}
+
+// formToken tells its own from others'; it is no secret.
+func formToken(serial string) string {
+	return serial + "." + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte("form "+serial))), 16)
+}
 
 // graphql answers each query with the one user that there is, under the name of the
 // variable "name", and one that asks for "missing" with an error, under status 200.
