@@ -321,7 +321,9 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 // sendNamespace is vu.http; behind marked names it keeps what else all virtual
 // users share.
 func sendNamespace() *namespace {
-	known := func(thread *starlark.Thread, method, url string) *Request { return vuOf(thread).client.Known(method, url) }
+	known := func(thread *starlark.Thread, method, url string) *Request {
+		return vuOf(thread).client.Known(method, url)
+	}
 	members := requester("vu.http", requestArguments(), known, func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
 		v := vuOf(thread)
 		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil

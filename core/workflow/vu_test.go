@@ -34,8 +34,8 @@ func (f *fake) Now() time.Time {
 	return time.Date(2026, 11, 21, 10, 20, 30, 456789012, time.UTC).Add(f.slept)
 }
 func (f *fake) Known(string, string) *workflow.Request { return nil }
-func (f *fake) Yield()        {}
-func (f *fake) Stopped() bool { f.asked++; return f.stopped }
+func (f *fake) Yield()                                 {}
+func (f *fake) Stopped() bool                          { f.asked++; return f.stopped }
 
 // failer is a test, also one of rapid's.
 type failer interface {
