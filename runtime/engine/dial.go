@@ -18,7 +18,10 @@ type host struct {
 	secure    bool
 	authority string // as a Host field says it
 	addrs     []netip.AddrPort
-	good      int // index of the one that took the last connection
+	good      int           // index of the one that took the last connection
+	turn      uint32        // connections that went to the addresses in turn
+	ttl       time.Duration // how long the addresses may be used; 0: for the whole run
+	expires   int64         // when they may no more; 0: never
 	version   version
 	pool      *pool // of all users, if they share one
 
@@ -55,12 +58,18 @@ func (l *loop) host(c *http1.Call) *host {
 // connect opens a connection for a lane's request.
 func (l *loop) connect(index int32) {
 	n := l.lane(index)
-	if n.host.addrs == nil {
+	if h := n.host; h.addrs == nil || h.expires != 0 && l.now >= h.expires {
 		n.named = max(l.now, 1)
 		l.lookUp(index)
 		return
 	}
-	n.first, n.tried = uint8(n.host.good), 0
+	l.reach(index)
+}
+
+// reach tries a host's addresses, which are known.
+func (l *loop) reach(index int32) {
+	n := l.lane(index)
+	n.first, n.tried = uint8(l.first(n.host)), 0
 	n.dialled = max(l.now, 1)
 	l.dial(index)
 }
@@ -70,11 +79,17 @@ func (l *loop) connect(index int32) {
 func (l *loop) dial(index int32) {
 	n := l.lane(index)
 	for {
-		fd, done, err := epoll.Dial(n.host.addrs[n.address()], netip.Addr{})
+		to := n.host.addrs[n.address()]
+		from, err := l.sources.take(to.Addr())
 		if err == nil {
-			if err = l.adopt(index, fd, done); err == nil {
-				return
+			var fd int
+			var done bool
+			if fd, done, err = epoll.Dial(to, from); err == nil {
+				if err = l.adopt(index, fd, done); err == nil {
+					return
+				}
 			}
+			err = explainSource(from, err)
 		}
 		if n.tried++; int(n.tried) >= len(n.host.addrs) {
 			l.breaks(index, err)

@@ -20,6 +20,7 @@ type graph struct {
 	sockets  int  // connections that it may have in use at the same time
 	scripted bool // some of it is functions
 	hosts    []*host
+	names    *names
 }
 
 type step struct {
@@ -39,7 +40,7 @@ type step struct {
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w)}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: newNames(&w.HTTP)}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
@@ -185,11 +186,11 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 		if s.host == nil || s.host.addrs != nil {
 			continue
 		}
-		addrs, err := lookup(ctx, s.host)
+		addrs, ttl, err := g.names.lookup(ctx, s.host)
 		if err != nil {
 			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
 		}
-		s.host.addrs = addrs
+		s.host.addrs, s.host.ttl = addrs, ttl
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/cookie"
@@ -50,6 +51,10 @@ type loop struct {
 	dressed  map[int32]*http1.Call // by lane, of those whose requests had to be written anew
 	cookies  []byte                // what is being written of a jar
 	sessions map[int32]*sessions   // of TLS, by user, where they are to be resumed
+	secured  uint64                // handshakes that ended well
+	resumed  uint64                // of those, how many took up a session
+	sources  *sources              // nil: as the machine chooses
+	random   *node.Rand            // of addresses, where they are drawn
 	proxy    *proxy                // nil: none
 
 	pools   []*pool  // that may have something for those who wait in them
@@ -105,6 +110,10 @@ type breakage struct {
 }
 
 func newLoop(cfg Config, g *graph) (*loop, error) {
+	secured, err := tlsOptions(cfg.Workflow)
+	if err != nil {
+		return nil, err
+	}
 	poller, err := epoll.New()
 	if err != nil {
 		return nil, err
@@ -113,11 +122,12 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
 		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		hosts: map[string]*host{}, tls: tlsOptions(cfg.Workflow), teller: newTeller(cfg.Progress),
+		hosts: map[string]*host{}, tls: secured, teller: newTeller(cfg.Progress),
 		values: newValues(cfg),
 		drive:  newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
 	}
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
+	l.sources = newSources(cfg.Workflow.HTTP.Sources, cfg.FirstVU)
 	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
 	for i := range l.lanes {
 		l.lanes[i].step, l.lanes[i].conn, l.lanes[i].home.index = none, none, none
@@ -146,7 +156,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 // play runs the workflow from its setup to its teardown, and leaves nothing behind.
 func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	defer l.close()
-	l.resolver.open(ctx, l.poller)
+	l.resolver.open(ctx, l.poller, l.g.names)
 	watched := make(chan struct{})
 	stopWatching := context.AfterFunc(ctx, func() {
 		defer close(watched)
@@ -168,6 +178,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err := l.cleanUp(); err != nil {
 		l.log(err.Error())
 	}
+	l.tellResumed()
 	out := result(snapshot(l.accounts, &gen, l.drive, l.logs, ended), l.cancelled.Load())
 	if l.script != nil && l.script[l.own()] != nil {
 		out.Provided = l.script[l.own()].Provided()
@@ -225,6 +236,10 @@ func (l *loop) begins() {
 	l.base, l.now, l.wheel = time.Now(), 0, epoll.NewWheel(0)
 	for i := range l.coroutines.all {
 		l.coroutines.all[i].lane.alarm = 0
+	}
+	//lint:orderfree each host by itself
+	for _, h := range l.hosts {
+		h.resolvedAt(0)
 	}
 	l.running = true
 	l.gen, l.asked = generator{}, -int64(overEvery)

@@ -2,11 +2,10 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"hyperscale/runtime/epoll"
 )
@@ -21,6 +20,7 @@ type resolver struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	poller  *epoll.Poller
+	names   *names
 	group   sync.WaitGroup
 	running int     // look-ups
 	queue   []*host // that wait for one of those to end
@@ -32,12 +32,13 @@ type resolver struct {
 type found struct {
 	host  *host
 	addrs []netip.AddrPort
+	ttl   time.Duration
 	err   error
 }
 
-func (r *resolver) open(ctx context.Context, p *epoll.Poller) {
+func (r *resolver) open(ctx context.Context, p *epoll.Poller, n *names) {
 	r.ctx, r.stop = context.WithCancel(ctx)
-	r.poller = p
+	r.poller, r.names = p, n
 }
 
 func (r *resolver) close() {
@@ -55,9 +56,9 @@ func (r *resolver) ask(h *host) {
 	}
 	r.running++
 	r.group.Go(func() {
-		addrs, err := lookup(r.ctx, h)
+		addrs, ttl, err := r.names.lookup(r.ctx, h)
 		r.mu.Lock()
-		r.done = append(r.done, found{h, addrs, err})
+		r.done = append(r.done, found{h, addrs, ttl, err})
 		r.mu.Unlock()
 		_ = r.poller.Wake() // it cannot fail while the poller is open
 	})
@@ -78,7 +79,7 @@ func (r *resolver) take() []found {
 	return all
 }
 
-// lookUp makes a lane wait for the addresses of its host, which are looked up once.
+// lookUp makes a lane wait for the addresses of its host, for which one asks for all.
 func (l *loop) lookUp(index int32) {
 	n := l.lane(index)
 	h := n.host
@@ -93,7 +94,11 @@ func (l *loop) lookUp(index int32) {
 func (l *loop) resolved() {
 	for _, f := range l.resolver.take() {
 		waiting := f.host.waiting
-		f.host.addrs, f.host.looking, f.host.waiting = f.addrs, false, nil
+		f.host.looking, f.host.waiting = false, nil
+		if f.err == nil { // else connections under way go on with what they have
+			f.host.addrs, f.host.ttl, f.host.good = f.addrs, f.ttl, 0
+			f.host.resolvedAt(l.now)
+		}
 		for _, t := range waiting {
 			switch n := l.lane(t.index); {
 			case n.serial != t.serial || n.step == none || n.broke:
@@ -101,23 +106,8 @@ func (l *loop) resolved() {
 				l.fail(t.index, f.err)
 			default:
 				l.tick()
-				l.connect(t.index)
+				l.reach(t.index)
 			}
 		}
 	}
-}
-
-func lookup(ctx context.Context, h *host) ([]netip.AddrPort, error) {
-	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", h.name)
-	if err == nil && len(all) == 0 {
-		err = &net.DNSError{Err: "no address found", Name: h.name, IsNotFound: true}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("resolve host %q: %w", h.name, err)
-	}
-	var addrs []netip.AddrPort
-	for _, a := range all[:min(len(all), addrsMax)] {
-		addrs = append(addrs, netip.AddrPortFrom(a.Unmap(), h.port))
-	}
-	return addrs, nil
 }

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"hyperscale/core/workflow"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -64,11 +63,6 @@ func (again) Temporary() bool { return true }
 // errNoNotify is an end that may be forged: only close_notify ends a stream under TLS.
 // Responses that tell their length do not get here.
 var errNoNotify = &http1.Error{Kind: http1.KindTruncated, Detail: "the connection was closed without the close_notify of TLS"}
-
-// tlsOptions are those of all connections of a workflow.
-func tlsOptions(w *workflow.Workflow) *tls.Config {
-	return &tls.Config{InsecureSkipVerify: w.HTTP.Insecure, MinVersion: tls.VersionTLS12, NextProtos: protocols(w)}
-}
 
 // Read is called by crypto/tls.
 func (s *secure) Read(b []byte) (int, error) {
@@ -161,10 +155,16 @@ func (l *loop) shake(at int32) {
 	h := &c.host.shakes
 	if h.config == nil {
 		h.config = l.tls.Clone()
-		h.config.ServerName = c.host.name
+		if h.config.ServerName == "" {
+			h.config.ServerName = c.host.name
+		}
+	}
+	config := h.config
+	if l.cfg.Workflow.HTTP.TLS.Resume {
+		config = l.resuming(c.vu, config)
 	}
 	c.secure = &secure{loop: l, host: c.host, fd: c.fd}
-	c.secure.tls = tls.Client(c.secure, h.config)
+	c.secure.tls = tls.Client(c.secure, config)
 	l.shakeSoon(at)
 }
 
@@ -229,6 +229,10 @@ func (l *loop) shaken(s *secure, t ticket, err error) {
 	if err != nil {
 		l.fail(c.lane, explainTLS(err))
 		return
+	}
+	l.secured++
+	if s.tls.ConnectionState().DidResume {
+		l.resumed++
 	}
 	l.standing(t.index)
 }

@@ -18,10 +18,7 @@ func unsupported(w *workflow.Workflow) error {
 			faults = append(faults, fmt.Errorf("this engine does not know %s: take it out of workflow %q", field, p.Name))
 		}
 	}
-	add(w.HTTP.TLS.Configured(), "tls(...) but verify")
 	add(w.HTTP.Proxy != nil, "http.client(proxy = ...)")
-	add(len(w.HTTP.Sources) > 0, "http.client(addresses = ...)")
-	add(w.HTTP.DNS.Custom(), "dns(...)")
 	add(w.HTTP.Compression, "http.client(compression = True)")
 	return errors.Join(faults...)
 }

@@ -43,6 +43,12 @@ func (h Hosts) Add(name string, a netip.Addr) {
 // canonical is a name as it is compared.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
+// Find returns the addresses that a name has here.
+func (h Hosts) Find(name string) ([]netip.Addr, bool) {
+	all, ok := h[canonical(name)]
+	return all, ok
+}
+
 // find answers what needs no server: addresses, hosts, localhost.
 func (h Hosts) find(name string) (Answer, bool) {
 	if a, err := netip.ParseAddr(name); err == nil {

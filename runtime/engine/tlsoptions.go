@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	"hyperscale/core/workflow"
+)
+
+// tlsOptions are those of all connections of a workflow.
+func tlsOptions(w *workflow.Workflow) (*tls.Config, error) {
+	o := &w.HTTP
+	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12, NextProtos: protocols(w), ServerName: o.TLS.ServerName}
+	if v := tlsVersion(o.TLS.MaxVersion); v != 0 {
+		c.MaxVersion = v
+		c.MinVersion = min(c.MinVersion, v)
+	}
+	if v := tlsVersion(o.TLS.MinVersion); v != 0 {
+		c.MinVersion = v
+	}
+	all := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
+	for _, name := range o.TLS.Ciphers {
+		for _, suite := range all {
+			if suite.Name == name {
+				c.CipherSuites = append(c.CipherSuites, suite.ID)
+			}
+		}
+	}
+	if len(c.CipherSuites) < len(o.TLS.Ciphers) {
+		return nil, fmt.Errorf("tls: ciphers = %v: this engine knows only %d of them", o.TLS.Ciphers, len(c.CipherSuites))
+	}
+	if len(o.TLS.CA) > 0 {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(o.TLS.CA) {
+			return nil, errors.New("tls: ca holds no certificate: give a PEM text")
+		}
+	}
+	if len(o.TLS.Certificate) > 0 {
+		own, err := tls.X509KeyPair(o.TLS.Certificate, o.TLS.Key)
+		if err != nil {
+			return nil, fmt.Errorf("tls: certificate and key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{own}
+	}
+	return c, nil
+}
+
+func tlsVersion(text string) uint16 {
+	switch text {
+	case "1.0":
+		return tls.VersionTLS10
+	case "1.1":
+		return tls.VersionTLS11
+	case "1.2":
+		return tls.VersionTLS12
+	case "1.3":
+		return tls.VersionTLS13
+	}
+	return 0
+}
+
+// sessions are those of TLS that one virtual user may resume, by server.
+type sessions struct {
+	states map[string]*tls.ClientSessionState
+}
+
+var _ tls.ClientSessionCache = (*sessions)(nil)
+
+// sessionsMax bounds the servers whose sessions a user keeps, about 2 KiB each.
+const sessionsMax = 16
+
+// Get is asked before a handshake.
+func (s *sessions) Get(server string) (*tls.ClientSessionState, bool) {
+	state, found := s.states[server]
+	return state, found
+}
+
+// Put is told of a ticket; nil: the one there is was refused.
+func (s *sessions) Put(server string, state *tls.ClientSessionState) {
+	if state == nil {
+		delete(s.states, server)
+		return
+	}
+	if _, known := s.states[server]; !known && len(s.states) >= sessionsMax {
+		clear(s.states)
+	}
+	s.states[server] = state
+}
+
+// resuming gives a connection of a user the sessions that it may resume.
+func (l *loop) resuming(vu int32, c *tls.Config) *tls.Config {
+	s := l.sessions[vu]
+	if s == nil {
+		s = &sessions{states: map[string]*tls.ClientSessionState{}}
+		l.sessions[vu] = s
+	}
+	c = c.Clone()
+	c.ClientSessionCache = s
+	return c
+}
+
+// tellResumed says in the result how many connections took up a session.
+func (l *loop) tellResumed() {
+	if l.cfg.Workflow.HTTP.TLS.Resume && l.secured > 0 {
+		l.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.resumed, l.secured))
+	}
+}
