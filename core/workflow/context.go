@@ -245,6 +245,9 @@ func (w *Workflow) Uses() bool { return len(w.uses) > 0 }
 
 // Take reads what other workflows have provided to this one.
 func (w *Workflow) Take(all []message.Provided) (Given, error) {
+	if len(w.uses) == 0 {
+		return Given{}, nil
+	}
 	members := starlark.StringDict{}
 	m := &meter{limits: &w.limits, bytes: w.limits.CallBytes, total: w.limits.CallBytes}
 	thread := &starlark.Thread{Name: w.Plan.Name}

@@ -35,23 +35,24 @@ workflow(
     name = "test", vus = 1, duration = "1s",
     steps = [
         step("login", http.post("TARGET/login", json = {"user": "u-é"}), extract = {"token": json_path("$.token")}, expect = [status(200)]),
-        step("me", http.get("TARGET/me", auth = http.bearer("${token}")), after = ["login"], expect = [status(200), json_is("$.user", "u-é")]),
+        step("me", http.get("TARGET/me", auth = http.bearer("${token}")), after = ["login"], expect = [status(200), json_is("$.user", "u-é"), size_below("17B"), header_is("content-type", "application/json")]),
+        step("other", http.post("TARGET/${token}?q=${token}", form = {"t": "${token}"}), after = ["me"], expect = [size_below("151B")]),
     ],
 )
 `
 
-// Values go from answers into requests, with and without TLS, with every virtual user.
+// Values go from answers into requests, with every virtual user, whichever way they travel.
 func TestValuesFillRequests(t *testing.T) {
-	for _, secure := range []bool{false, true} {
-		s := serve(t, func(c *target.Config) { c.TLS = secure })
-		text := tokens
-		if secure {
-			text = strings.Replace(text, "vus = 1,", "vus = 1, http = http.client(tls = tls(verify = False)),", 1)
-		}
+	for _, how := range []string{
+		``, `http = http.client(tls = tls(verify = False)),`, `connections = 3,`,
+		`http = http.client(version = "2"),`, `http = http.client(version = "2"), connections = 2,`, `http = http.client(version = "2", tls = tls(verify = False)),`,
+	} {
+		s := serve(t, func(c *target.Config) { c.TLS = strings.Contains(how, "tls") })
+		text := strings.Replace(tokens, "vus = 1,", "vus = 1, "+how, 1)
 		r := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL(), text), VUs: 16, Duration: 200 * time.Millisecond})
 		for _, step := range r.Stats.Steps {
 			if step.OK < 16 || step.OK != step.Started {
-				t.Errorf("TLS %v: step %s: %d of %d: %v", secure, step.Name, step.OK, step.Started, step.Errors)
+				t.Errorf("%s step %s: %d of %d: %v", how, step.Name, step.OK, step.Started, step.Errors)
 			}
 		}
 	}
@@ -257,5 +258,42 @@ workflow(name = "last", depends = ["shop"], use = [use("x", of = ["shop"])], ste
 	}
 	if r.State != message.WorkflowFailed || !strings.Contains(r.Error, "provide of virtual user 0: no more") || r.Provided != nil {
 		t.Errorf("%v %q %v", r.State, r.Error, r.Provided)
+	}
+}
+
+// What a pass goes without gives no value: those that need it are gone without too, or are
+// skipped behind a failure. A value of another pass or of another user is never taken.
+func TestValuesBelongToAPass(t *testing.T) {
+	var mu sync.Mutex
+	wrong := 0
+	s := web(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/b" {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Header.Get("X-Told") != r.Header.Get("X-Pass") {
+				wrong++
+			}
+			return
+		}
+		if r.URL.Path != "/fail" {
+			w.Header().Set("X-Told", r.Header.Get("X-Pass"))
+		}
+	})
+	w := loadFile(t, s.URL, `
+workflow(name = "test", vus = 1, iterations = 100, steps = [
+    step("who", http.get("TARGET/who", headers = {"X-Pass": "same"}), extract = {"told": header("X-Told")}, when = lambda vu: vu.iteration % 3 == 1),
+    step("b", http.get("TARGET/b", headers = {"X-Told": "${told}", "X-Pass": "same"}), after = ["who"]),
+    step("fail", http.get("TARGET/fail"), extract = {"told": header("X-Told")}),
+    step("never", http.get("TARGET/b", headers = {"X-Told": "${told}"}), after = ["fail"]),
+    check("forgotten", lambda vu: vu.iteration % 3 == 1 or "told" not in vu.vars),
+])`)
+	w.Plan.Iterations = 90
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute})
+	got := tallies(r)
+	want := map[string]tally{
+		"who": {Started: 30, OK: 30}, "b": {Started: 30, OK: 30}, "fail": {Started: 90, Failed: 90}, "never": {Skipped: 90}, "forgotten": {Started: 90, OK: 90},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || wrong != 0 {
+		t.Errorf("%d wrong (-want +got):\n%s", wrong, diff)
 	}
 }
