@@ -138,6 +138,8 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
     step("up", http.post("TARGET/up", headers = {"X-Name": "${name}"}, body = "${name} " + "0123456789abcdef" * 400000 + " ${name}"), after = ["name"]),
 ])`)
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 8})
+	mu.Lock()
+	defer mu.Unlock()
 	if up := r.Stats.Steps[1]; up.OK != 8 || len(seen) != 1 {
 		t.Errorf("%d of 8: %v; %d bodies", up.OK, up.Errors, len(seen))
 	}
@@ -168,7 +170,9 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 ])`)
 	var shown bytes.Buffer
 	for _, debug := range []io.Writer{nil, &shown} {
+		mu.Lock()
 		asked = nil
+		mu.Unlock()
 		r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Debug: debug})
 		for _, step := range r.Stats.Steps {
 			if step.OK != 1 {
@@ -178,9 +182,11 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 		want := []string{
 			"GET /a", `POST /from/v%20w?q=v+w <v w> s=1 {"k":"v w"}`, `POST /to?q=v+w <v w> s=1 {"k":"v w"}`, "PUT /c  own=1; s=1 k=v+w",
 		}
+		mu.Lock()
 		if diff := cmp.Diff(want, asked); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+		mu.Unlock()
 	}
 	if !strings.Contains(shown.String(), "POST /from/v%20w?q=v+w HTTP/1.1") {
 		t.Errorf("shown:\n%s", shown.String())
@@ -293,6 +299,8 @@ workflow(name = "test", vus = 1, iterations = 100, steps = [
 	want := map[string]tally{
 		"who": {Started: 30, OK: 30}, "b": {Started: 30, OK: 30}, "fail": {Started: 90, Failed: 90}, "never": {Skipped: 90}, "forgotten": {Started: 90, OK: 90},
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if diff := cmp.Diff(want, got); diff != "" || wrong != 0 {
 		t.Errorf("%d wrong (-want +got):\n%s", wrong, diff)
 	}
