@@ -31,6 +31,7 @@ func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 	for name, change := range map[string]func(*message.WorkflowPlan){
 		"closed":   func(*message.WorkflowPlan) {},
 		"open":     func(p *message.WorkflowPlan) { p.Rate, p.Poisson = 10_000_000, true },
+		"pooled":   func(p *message.WorkflowPlan) { p.Connections = 4 },
 		"thinking": func(p *message.WorkflowPlan) { p.Think, p.ThinkMax = 0, time.Millisecond },
 	} {
 		var requests, more float64
