@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,22 @@ func TestCatalogueOfHostileHTTP2(t *testing.T) {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
 	t.Logf("%d entries, %d runs", len(hostile.HTTP2()), len(all))
+}
+
+// What is kept of an answer is bounded, however much a server sends.
+func TestHTTP2FloodsFillNoMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	for _, tr := range trials2() {
+		if !tr.entry.Flood {
+			continue
+		}
+		runtime.ReadMemStats(&before)
+		tr.run()
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 || len(tr.faults) > 0 {
+			t.Errorf("%s/%s: %d KiB were allocated; %s", tr.entry.Name, tr.path, got>>10, strings.Join(tr.faults, "; "))
+		}
+	}
 }
 
 func (tr *trial2) late() bool {

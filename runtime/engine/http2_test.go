@@ -212,3 +212,26 @@ func TestVersionsOfTheServer(t *testing.T) {
 		}
 	}
 }
+
+// Values go into requests over HTTP/2, bodies too, and come from its answers.
+func TestValuesOverHTTP2(t *testing.T) {
+	for _, shared := range []string{"", "connections = 2, "} {
+		s := serve(t, nil)
+		w := loadFile(t, s.URL(), `
+workflow(name = "test", vus = 8, duration = "1s", `+shared+`http = http.client(version = "2", streams = 8), steps = [
+    step("login", http.post("TARGET/login", json = {"user": "someone with a rather long name"}), extract = {"token": json_path("$.token")}, expect = [status(200)]),
+    step("me", http.get("TARGET/me", headers = {"Authorization": "Bearer ${token}"}), after = ["login"],
+         extract = {"user": json_path("$.user")}, expect = [status(200), body_contains("someone")]),
+    step("again", http.post("TARGET/login", json = {"user": "${user}"}), after = ["me"], expect = [json_is("$.token", "nothing")]),
+    step("cookie", http.get("TARGET/cookie"), extract = {"session": cookie("session")}),
+])`)
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: 200 * time.Millisecond})
+		exact(t, r, s)
+		for i, a := range r.Stats.Steps {
+			if good := a.OK == a.Started; a.Started == 0 || good == (i == 2) || i == 2 && kinds(a)["expect"] != a.Started {
+				t.Errorf("%s: ok %d of %d: %v", a.Name, a.OK, a.Started, a.Errors)
+			}
+			consistent(t, a)
+		}
+	}
+}

@@ -106,6 +106,7 @@ func (l *loop) send(index int32) {
 		return
 	}
 	l.setOut(index)
+	l.parses(n)
 	if at := l.pick(n.vu, n.host); at >= 0 {
 		c := l.conns.at(at)
 		c.lane, c.used, n.conn = index, true, at

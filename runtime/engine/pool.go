@@ -127,6 +127,7 @@ func (l *loop) use(at, index int32) {
 	n, c := l.lane(index), l.conns.at(at)
 	c.lane, c.used, c.vu, n.conn = index, true, n.vu, at
 	l.setOut(index)
+	l.parses(n)
 	l.write(index)
 }
 
@@ -137,10 +138,14 @@ func (l *loop) setOut(index int32) {
 		n.pool = nil
 		n.deadline = l.now + n.patience
 	}
-	n.parser.Share(&l.common)
-	n.parser.Reset(n.call.Method)
 	l.count(n)
 	l.alarm(index, n.deadline)
+}
+
+// parses makes a lane ready for an answer over HTTP/1.1.
+func (l *loop) parses(n *lane) {
+	n.parser.Share(&l.common)
+	n.parser.Reset(n.call.Method)
 }
 
 // roomiest returns the connection for one more stream: that which the lane used last, as its
@@ -206,13 +211,6 @@ func (l *loop) settlePools() {
 		}
 		l.pools = l.pools[:0]
 		l.flushDirty()
-	}
-}
-
-// joined takes note that a connection of a pool stands.
-func (l *loop) joined(at int32, n *lane) {
-	if n.reserved != nil {
-		l.conns.at(at).pool, n.reserved = n.reserved, nil
 	}
 }
 
@@ -323,19 +321,19 @@ func (l *loop) standing(at int32) {
 		n.reserved.count++
 	}
 	p := n.reserved
+	n.reserved = nil
 	switch {
-	case two:
-		l.joined(at, n)
-		l.multiplex(at)
-	case p != nil && l.pooled(c.host):
-		l.joined(at, n)
-		l.write(index)
-	case p != nil:
-		n.reserved = nil
+	case p == nil:
+	case two || l.pooled(c.host):
+		c.pool = p
+	default: // the host speaks HTTP/1.1: each has connections of its own
 		p.count--
 		l.owe(p)
-		l.write(index)
-	default:
-		l.write(index)
 	}
+	if two {
+		l.multiplex(at)
+		return
+	}
+	l.parses(n)
+	l.write(index)
 }

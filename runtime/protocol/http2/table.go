@@ -37,8 +37,11 @@ func (t *table) reset() {
 	*t = table{bytes: t.bytes[:0], rows: t.rows, most: tableMost}
 }
 
-// limit takes a size update.
+// limit takes a size update. Some servers repeat it in each block: that changes nothing.
 func (t *table) limit(most int) {
+	if most == t.most {
+		return
+	}
 	t.most = most
 	t.changes++
 	for t.size > t.most {
