@@ -44,6 +44,10 @@ type Response struct {
 	Kind, Error string
 
 	Fields Fields // the Headers, where those are not made before somebody asks: see Pairs
+
+	// Decode makes of Body, which is as it was sent, what was meant, or says why it cannot;
+	// nil: it is that already. It is called when somebody reads the body.
+	Decode func(sent []byte) (body []byte, kind, why string)
 }
 
 // Pairs returns the headers, made of Fields if they were not made before.

@@ -164,8 +164,8 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	if s.request == nil || len(s.blanks) == 0 {
 		return nil
 	}
-	own := *s.request
 	step := &w.Steps[at]
+	own := *step.Request // with the client's headers
 	step.Request = &own
 	before := ancestors(d.plan.Steps, at)
 	var known []string

@@ -91,6 +91,10 @@ func TestClientHeaders(t *testing.T) {
 	if diff := cmp.Diff(want, c.requests[0].Headers); diff != "" {
 		t.Error(diff)
 	}
+	filled := load(t, "workflow(name = \"w\", http = http.client(user_agent = \"u\"), steps = [step(\"a\", http.get(\"http://h/\"), extract = {\"t\": header(\"T\")}), step(\"b\", http.get(\"http://h/${t}\"), after = [\"a\"])])")
+	if got := filled.Steps[1].Request; len(got.Holes) != 1 || len(got.Headers) != 1 {
+		t.Errorf("filled with values: %+v", got)
+	}
 	signed := w.HTTP.Apply(&workflow.Request{Auth: &workflow.Auth{Kind: "bearer", Token: "t"}})
 	if len(signed.Headers) != 2 {
 		t.Errorf("auth and a header Authorization: %v", signed.Headers)

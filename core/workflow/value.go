@@ -119,6 +119,7 @@ type response struct {
 	body    starlark.Bytes // these three are made once, when asked for
 	content starlark.Value
 	decoded starlark.Value
+	unread  *unread // nil: it can be read
 }
 
 var _ starlark.HasAttrs = (*response)(nil)
@@ -141,6 +142,9 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 	case "status":
 		return starlark.MakeInt(r.r.Status), nil
 	case "body":
+		if err := r.read(); err != nil {
+			return nil, err
+		}
 		if r.body == "" && len(r.r.Body) > 0 {
 			r.body = starlark.Bytes(r.r.Body)
 		}
@@ -165,9 +169,33 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 	return nil, missing("response", name, r.AttrNames())
 }
 
+// read decodes the body, once. A body that cannot be decoded fails who reads it.
+func (r *response) read() error {
+	if decode := r.r.Decode; decode != nil && r.unread == nil {
+		body, kind, why := decode(r.r.Body)
+		if kind != "" {
+			r.unread = &unread{kind, why}
+			return r.unread
+		}
+		r.r.Body, r.r.Decode = body, nil
+	}
+	if r.unread != nil {
+		return r.unread
+	}
+	return nil
+}
+
+// unread is why a body cannot be read: a failure of the answer, not of the script.
+type unread struct{ kind, why string }
+
+func (u *unread) Error() string { return u.kind + ": " + u.why }
+
 func (r *response) text(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args)+len(kwargs) > 0 {
 		return nil, faultf("text takes no arguments")
+	}
+	if err := r.read(); err != nil {
+		return nil, err
 	}
 	if r.content == nil {
 		if err := meterOf(thread).text(thread, "text()", len(r.r.Body)); err != nil {
@@ -185,6 +213,9 @@ func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	}
 	if r.decoded != nil {
 		return r.decoded, nil
+	}
+	if err := r.read(); err != nil {
+		return nil, err
 	}
 	v, err := decodeJSON(thread, string(r.r.Body))
 	if err != nil {

@@ -174,6 +174,10 @@ func (r *runner) failed(err error) Outcome {
 	if errors.As(err, &said) {
 		return Outcome{Kind: "fail", Detail: clip(said.text, detailMax)}
 	}
+	var unread *unread
+	if errors.As(err, &unread) {
+		return Outcome{Kind: clip(unread.kind, kindMax), Detail: clip(unread.why, detailMax)}
+	}
 	if r.stopped {
 		return Outcome{Kind: "cancelled", Detail: "the run was stopped"}
 	}
@@ -224,6 +228,10 @@ func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 		out.Kind, out.Detail = "status", "status "+strconv.Itoa(got.r.Status)
 	}
 	if out.OK && got.expect != nil {
+		if err := got.read(); err != nil {
+			out.OK, out.Kind, out.Detail = false, clip(got.unread.kind, kindMax), clip(got.unread.why, detailMax)
+			return out
+		}
 		if why := got.expect.Fails(&View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {
 			out.OK, out.Kind, out.Detail = false, "expect", clip(why, detailMax)
 		}

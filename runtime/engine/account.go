@@ -69,8 +69,8 @@ func (a *account) answered(status int, t *times) bool {
 }
 
 // expected counts a whole response that a step has looked into, and tells whether it is
-// good: why is what it does not like.
-func (a *account) expected(status int, t *times, why string) bool {
+// good: kind and why are what it does not like.
+func (a *account) expected(status int, t *times, kind http1.Kind, why string) bool {
 	a.statuses[status%statuses]++
 	a.record(t)
 	w := a.window(time.Duration(t.mark))
@@ -82,7 +82,7 @@ func (a *account) expected(status int, t *times, why string) bool {
 	}
 	a.failed++
 	w.Failed++
-	a.fault(string(http1.KindExpect), why)
+	a.fault(string(kind), why)
 	return false
 }
 

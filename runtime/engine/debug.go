@@ -39,7 +39,11 @@ func (p *printer) hop(x *exchange) {
 	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\n", x.status, http.StatusText(int(x.status)))
 	var body []byte
 	if x.answer != nil {
-		body = x.answer.Body
+		if body = x.answer.Body; x.answer.Decode != nil {
+			if meant, kind, _ := x.answer.Decode(body); kind == "" {
+				body = meant
+			}
+		}
 		for _, h := range x.answer.Pairs() {
 			head = fmt.Appendf(head, "%s: %s\n", h.Name, h.Value)
 		}

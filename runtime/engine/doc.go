@@ -52,6 +52,6 @@
 //	})
 //
 // Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go; loop.go, user.go, lane.go,
-// conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go; coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then
+// conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then
 // result.go, limit.go, debug.go.
 package engine

@@ -78,6 +78,7 @@ func (l *loop) answered(index int32, now int64) {
 			x.answer = new(answer)
 			x.answer.head, x.answer.Body = c.Copy()
 			x.answer.Fields = &x.answer.head
+			l.decoding(x.answer)
 		}
 		l.release(x)
 	}
@@ -134,9 +135,9 @@ func (l *loop) settle(index int32) {
 		if x.answer != nil {
 			r.Fields, r.Body = &x.answer.head, x.answer.Body
 		}
-		why := ""
-		if good, why = l.judge(n.vu, step, r, &x.times); why != "" {
-			x.kind, x.detail = http1.KindExpect, why
+		kind, why := http1.KindNone, ""
+		if good, kind, why = l.judge(n.vu, step, r, &x.times); why != "" {
+			x.kind, x.detail = kind, why
 		}
 	case x.kind == http1.KindCancelled && !n.counted: // it has not started
 	case x.kind == http1.KindCancelled:

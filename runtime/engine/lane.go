@@ -253,7 +253,7 @@ func (l *loop) whole(index int32, now int64) {
 	if c := n.parser.Collector(); c != nil {
 		r.Fields, r.Body = c, c.Body
 	}
-	good, _ := l.judge(n.vu, n.step, r, &t)
+	good, _, _ := l.judge(n.vu, n.step, r, &t)
 	l.reclaim(n)
 	step := n.step
 	n.step = none

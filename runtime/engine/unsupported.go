@@ -19,6 +19,5 @@ func unsupported(w *workflow.Workflow) error {
 		}
 	}
 	add(w.HTTP.Proxy != nil, "http.client(proxy = ...)")
-	add(w.HTTP.Compression, "http.client(compression = True)")
 	return errors.Join(faults...)
 }

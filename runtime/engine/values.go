@@ -127,16 +127,22 @@ func (l *loop) reclaim(n *lane) {
 
 // judge counts a whole answer of a request step, by its status or as the step expects, and
 // takes the values from it. It tells why it failed if that is not its status.
-func (l *loop) judge(vu int32, step int16, r *workflow.View, t *times) (good bool, why string) {
+func (l *loop) judge(vu int32, step int16, r *workflow.View, t *times) (good bool, kind http1.Kind, why string) {
 	s, a := &l.g.steps[step], &l.accounts[step]
 	if !s.looks || r.Status >= 400 && !s.judges {
-		return a.answered(r.Status, t), ""
+		return a.answered(r.Status, t), http1.KindNone, ""
 	}
 	from := &l.cfg.Workflow.Steps[step]
-	if why = from.Judge(r); why == "" {
-		why = l.extract(vu, from, r)
+	if s.readsBody {
+		kind, why = l.decodeView(r)
 	}
-	return a.expected(r.Status, t, why), why
+	if kind == http1.KindNone {
+		kind = http1.KindExpect
+		if why = from.Judge(r); why == "" {
+			why = l.extract(vu, from, r)
+		}
+	}
+	return a.expected(r.Status, t, kind, why), kind, why
 }
 
 // extract takes values from an answer, all or none.

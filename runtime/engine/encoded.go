@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/encoding"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// contentEncoding is how a body was encoded; empty: it was not, or nobody asked for it.
+func (l *loop) contentEncoding(fields workflow.Fields) string {
+	if !l.cfg.Workflow.HTTP.Compression || fields == nil {
+		return ""
+	}
+	all := ""
+	for i := range fields.Len() {
+		name, value := fields.At(i)
+		if len(name) != len("Content-Encoding") || !strings.EqualFold(string(name), "Content-Encoding") {
+			continue
+		}
+		if all != "" {
+			all += ","
+		}
+		all += string(value)
+	}
+	return all
+}
+
+// decoding makes an answer's body be decoded when a function reads it.
+func (l *loop) decoding(a *answer) {
+	codings, limit := l.contentEncoding(&a.head), l.common.BodyMax
+	if codings == "" {
+		return
+	}
+	a.Decode = func(body []byte) ([]byte, string, string) {
+		out, err := encoding.Decode(codings, body, limit)
+		if err != nil {
+			kind, why := undecoded(err)
+			return nil, string(kind), why
+		}
+		return out, "", ""
+	}
+}
+
+// decodeView decodes the body that a request step looks into.
+func (l *loop) decodeView(r *workflow.View) (http1.Kind, string) {
+	codings := l.contentEncoding(r.Fields)
+	if codings == "" {
+		return http1.KindNone, ""
+	}
+	out, err := encoding.Decode(codings, r.Body, l.common.BodyMax)
+	if err != nil {
+		return undecoded(err)
+	}
+	r.Body = out
+	return http1.KindNone, ""
+}
+
+func undecoded(err error) (http1.Kind, string) {
+	var known *http1.Error
+	if errors.As(err, &known) {
+		return known.Kind, known.Detail
+	}
+	return http1.KindEncoding, err.Error()
+}
