@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
@@ -40,6 +41,7 @@ const (
 // ${name} stays as it is: so it does in functions.
 type blanks struct {
 	loader *loader
+	thread *starlark.Thread // that pays for what is made
 	list   []blank
 }
 
@@ -49,6 +51,9 @@ type blank struct{ word, name, argument string }
 func (b *blanks) put(fn, argument, text string) (string, error) {
 	if b == nil || !strings.Contains(text, "${") {
 		return text, nil
+	}
+	if err := meterOf(b.thread).text(b.thread, argument, len(text)); err != nil {
+		return "", err
 	}
 	var out strings.Builder
 	for {

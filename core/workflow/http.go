@@ -120,7 +120,7 @@ func newRequest(thread *starlark.Thread, fn string, names []string, method strin
 func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.Value) (r *Request, b *blanks, err error) {
 	r = &Request{Method: method}
 	if l := meterOf(thread).loader; l != nil {
-		b = &blanks{loader: l}
+		b = &blanks{loader: l, thread: thread}
 	}
 	target, ok := in[argURL].(starlark.String)
 	if !ok {

@@ -75,7 +75,7 @@ func (l *loop) dress(index int32) {
 		line := bytes.IndexByte(head, '\n') + 1
 		b = append(append(append(b, head[:method]...), "http://"...), n.host.authority...)
 		b = append(append(b, head[method:line]...), l.proxy.authorization...)
-		head, from, to = head[line:], from-line, to-line
+		head, to = head[line:], to-line
 	}
 	switch {
 	case len(jar) == 0:
