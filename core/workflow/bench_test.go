@@ -90,3 +90,20 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// BenchmarkExtract measures what looking into an answer costs.
+func BenchmarkExtract(b *testing.B) {
+	body := `{"list": [` + strings.Repeat(`{"id": 1, "name": "a thing", "tags": ["x", "y"]}, `, 20) + `{"id": 2, "token": "t-123"}]}` + "\n<input name=csrf value=abc>"
+	r := view("200\nContent-Type: application/json\nX-Token: abc\nSet-Cookie: s=1; Path=/\n\n" + body)
+	for _, what := range []string{`json_path("$.list[20].token")`, `json_path("$.list[*].token")`, `regex("\"token\": \"([^\"]*)")`, `header("x-token")`, `cookie("s")`, `form_value("csrf")`} {
+		b.Run(strings.SplitN(what, "(", 2)[0], func(b *testing.B) {
+			e := stepWith(b, "extract = {\"x\": "+what+"}").Extract[0]
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok, why := e.From(r); !ok {
+					b.Fatal(why)
+				}
+			}
+		})
+	}
+}

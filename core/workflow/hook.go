@@ -22,7 +22,7 @@ const (
 	hooks
 )
 
-// HookProvide makes what the workflow provides to others: once in the whole run, where
+// HookProvide makes what the workflow provides to others: once in each datacenter, where
 // the first virtual user is, behind its last pass.
 const HookProvide = hooks
 
