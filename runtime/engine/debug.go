@@ -30,13 +30,19 @@ func (p *printer) hop(x *exchange) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, key(x.call)+x.call.Path)
-	show(&b, "> ", x.call.Bytes)
+	version := "HTTP/1.1"
+	request := x.call.Bytes
+	if x.two { // as people read it: on the wire it is frames
+		version = "HTTP/2"
+		request = bytes.Replace(request, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/2\r\n"), 1)
+	}
+	show(&b, "> ", request)
 	if x.kind != http1.KindNone {
 		fmt.Fprintf(&b, "* %s: %s\n\n", x.kind, x.detail)
 		p.printf("%s", b.Bytes())
 		return
 	}
-	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\n", x.status, http.StatusText(int(x.status)))
+	head := fmt.Appendf(nil, "%s %d %s\n", version, x.status, http.StatusText(int(x.status)))
 	var body []byte
 	if x.answer != nil {
 		if body = x.answer.Body; x.answer.Decode != nil {

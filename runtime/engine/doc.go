@@ -19,6 +19,11 @@
 // it carries nothing it is kept by its user. An exchange is what a lane needs besides where
 // an answer is looked at or a redirect followed.
 //
+// Over HTTP/2 a conn has a multi, and each of its streams is a lane's request. Such
+// connections, and those of HTTP/1.1 that all users share, belong to a pool of their host,
+// where lanes wait for a free one. A connection is fed what was read, then the pools are
+// looked at, then what was queued is written: once, however many streams it is about.
+//
 // Invariants:
 //
 //	G1 Started == OK + Failed + TimedOut + Cancelled for each step when Run returns;
@@ -36,7 +41,8 @@
 //	G6 A server may answer before it has the request: the answer counts, the rest is not
 //	   sent. Of a host's addresses, one that never answers leaves time for the others.
 //	   An end under TLS without close_notify ends no body that has no length.
-//	   A timeout runs from when a request is put on its way.
+//	   A timeout runs from when a request is put on its way: one that waits in a pool has not
+//	   started. It waits as long as anything of its pool is under way.
 //	G7 When Run returns, its goroutines, coroutines and descriptors are gone.
 //	G8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
 //	   Begun + Dropped is how many there were. What this process itself has missed it
@@ -44,6 +50,9 @@
 //	G9 No more passes are under way than there are virtual users. One that is to leave
 //	   leaves between two passes. Which weighted step a pass takes, and how long its user
 //	   thinks, follows from the seed, the user and the pass alone.
+//	G10 A stream whose time is over is reset, and its connection lives on, unless nothing was read
+//	   from it for that long and it does not answer PING, or takes no bytes. GOAWAY, an end or
+//	   a fault of a connection ends its streams, each with what it means for that one.
 //
 // Example:
 //
@@ -52,6 +61,6 @@
 //	})
 //
 // Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go; loop.go, user.go, lane.go,
-// conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then
-// result.go, limit.go, debug.go.
+// conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; pool.go, multiplex.go;
+// coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then result.go, limit.go, debug.go.
 package engine

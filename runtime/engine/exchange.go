@@ -22,6 +22,7 @@ type exchange struct {
 	status    int16
 	redirects int16 // how many may be followed
 	followed  int16
+	two       bool // it was sent over HTTP/2
 	keep      bool // the answer's head and body are wanted
 }
 
@@ -68,7 +69,7 @@ func (l *loop) answered(index int32, now int64) {
 	x.status = int16(n.status)
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
-	x.call = n.call
+	x.call, x.two = n.call, n.framed != nil
 	location, redirected := "", false
 	if c := x.collector; c != nil {
 		if x.redirects > 0 && isRedirect(int(x.status)) {
@@ -110,7 +111,7 @@ func (l *loop) failed(index int32, kind http1.Kind, detail string, now int64) {
 	l.release(x)
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now)
-	x.call, x.kind, x.detail = n.call, kind, detail
+	x.call, x.two, x.kind, x.detail = n.call, n.framed != nil, kind, detail
 	l.debug.hop(x)
 	l.settle(index)
 }

@@ -90,7 +90,7 @@ func (l *loop) count(n *lane) {
 // send puts one request of a lane on the wire: the first, or where a redirect leads.
 func (l *loop) send(index int32) {
 	n := l.lane(index)
-	n.sent, n.refused, n.conn = 0, 0, none
+	n.sent, n.refused, n.conn, n.framed = 0, 0, none, nil
 	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
 	if n.call.Template != nil {
 		if err := l.fill(index); err != nil {

@@ -19,6 +19,7 @@ import (
 type quick struct {
 	listener net.Listener
 	served   atomic.Uint64
+	silent   atomic.Int64 // so many connections say SETTINGS, and nothing more
 	all      sync.WaitGroup
 }
 
@@ -54,6 +55,11 @@ func (q *quick) serve(c net.Conn) {
 		return
 	}
 	out := []byte{0, 0, 0, 4, 0, 0, 0, 0, 0} // SETTINGS
+	if q.silent.Add(-1) >= 0 {
+		_, _ = c.Write(out)
+		_, _ = io.Copy(io.Discard, c)
+		return
+	}
 	for {
 		n, err := c.Read(in[len(in):cap(in)])
 		if err != nil {
