@@ -61,6 +61,9 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 	if err := o.manners(fn, of); err != nil {
 		return nil, err
 	}
+	if o.Proxy != nil && o.Version == Version2 {
+		return nil, faultf("%s: version = \"2\" begins without TLS where no proxy understands it", fn).in("version").do("write version = \"auto\": https:// targets choose HTTP/2 through the proxy")
+	}
 	return client, o.defaults(fn, of("headers"), of("user_agent"))
 }
 

@@ -57,9 +57,6 @@ func (c Config) Validate() error {
 		add(len(c.Workflow.Steps) == 0, "workflow %q has no step: add one", c.Workflow.Plan.Name)
 		p := c.Workflow.Plan
 		add(c.Duration == 0 && c.Debug == nil && (load.Open(p) || len(p.Stages) > 0), "workflow %q has a rate or stages and no duration: say how long it takes", p.Name)
-		if err := unsupported(c.Workflow); err != nil {
-			faults = append(faults, err)
-		}
 	}
 	return errors.Join(faults...)
 }

@@ -29,6 +29,7 @@ type connState uint8
 
 const (
 	connConnecting connState = iota
+	connTunnel               // a proxy is asked for a wire
 	connShaking              // a TLS handshake is under way, or about to be
 	connOpen
 )
@@ -135,6 +136,9 @@ func (l *loop) hangUp(at int32) {
 	}
 	l.parted(at)
 	epoll.Close(int(c.fd))
+	if c.state == connTunnel {
+		delete(l.tunnels, at)
+	}
 	s := c.secure
 	if m := c.multi; m != nil {
 		m.retired, m.dirty, m.mute, m.unsent, m.heard, m.asked = false, false, false, false, 0, 0
@@ -180,6 +184,8 @@ func (l *loop) handle(e *epoll.Event) {
 		l.connected(at)
 	case c.blocked && e.Writable():
 		l.writable(at)
+	case c.state == connTunnel:
+		l.tunnelled(at)
 	case c.state == connShaking:
 		l.shakeSoon(at)
 	case e.Readable():

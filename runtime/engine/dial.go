@@ -16,7 +16,7 @@ type host struct {
 	name      string // without brackets: for DNS and for TLS
 	port      uint16
 	secure    bool
-	authority string // as a Host field says it
+	authority string // as a request line names it
 	addrs     []netip.AddrPort
 	good      int           // index of the one that took the last connection
 	turn      uint32        // connections that went to the addresses in turn
@@ -32,7 +32,7 @@ type host struct {
 
 func newHost(c *http1.Call, w *workflow.Workflow) *host {
 	secure := c.Scheme == "https"
-	return &host{key: key(c), name: c.Host, port: c.Port, secure: secure, version: versionOf(w, secure)}
+	return &host{key: key(c), name: c.Host, port: c.Port, authority: authorityOf(c), secure: secure, version: versionOf(w, secure)}
 }
 
 func key(c *http1.Call) string { return c.Scheme + "://" + c.Address() }
@@ -171,7 +171,11 @@ func (l *loop) connected(at int32) {
 // opened uses a connection that stands: here a protocol begins.
 func (l *loop) opened(at int32) {
 	c := l.conns.at(at)
-	if c.host.secure {
+	switch {
+	case c.host.secure && l.proxy != nil:
+		l.tunnel(at)
+		return
+	case c.host.secure:
 		l.shake(at)
 		return
 	}

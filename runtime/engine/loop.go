@@ -56,6 +56,7 @@ type loop struct {
 	sources  *sources              // nil: as the machine chooses
 	random   *node.Rand            // of addresses, where they are drawn
 	proxy    *proxy                // nil: none
+	tunnels  map[int32]*tunnel     // by connection
 
 	pools   []*pool  // that may have something for those who wait in them
 	dirty   []ticket // connections that may have frames to write
@@ -128,6 +129,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	}
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
 	l.sources = newSources(cfg.Workflow.HTTP.Sources, cfg.FirstVU)
+	l.proxy, l.tunnels = newProxy(cfg.Workflow.HTTP.Proxy), map[int32]*tunnel{}
 	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
 	for i := range l.lanes {
 		l.lanes[i].step, l.lanes[i].conn, l.lanes[i].home.index = none, none, none

@@ -39,6 +39,7 @@ const (
 	KindFlowControl    Kind = "flow_control"
 	KindCompression    Kind = "compression"
 	KindFlood          Kind = "flood"
+	KindProxy          Kind = "proxy"
 	KindEncoding       Kind = "encoding"
 	KindBomb           Kind = "bomb"
 	KindTimeout        Kind = "timeout"
@@ -67,6 +68,7 @@ func Kinds() []KindText {
 		{KindConnectTimeout, "no answer to the connection attempt in time"},
 		{KindUnreachable, "no route to the address"},
 		{KindLocal, "the load generator ran out of descriptors, ports or memory"},
+		{KindProxy, "the proxy refused to connect, or broke off"},
 		{KindTLS, "the TLS handshake failed"},
 		{KindTLSAlert, "the server ended TLS with an alert"},
 		{KindTLSAuthority, "the certificate's authority is unknown"},
