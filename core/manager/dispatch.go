@@ -87,6 +87,19 @@ func (p *part) given(to uint32) []message.Provided {
 	return all
 }
 
+// dispatchMax is what a dispatch's program and values may take of a frame.
+const dispatchMax = message.FrameMax - 4096
+
+// tooMuch says why a program and what other workflows have given do not go into one
+// dispatch; empty: they do. A program of the language's own bounds always does.
+func tooMuch(p message.Program, given []message.Provided) string {
+	d := message.SliceDispatch{Program: p, Given: given}
+	if n := d.Size(); len(given) > 0 && n > dispatchMax {
+		return fmt.Sprintf("the program and what other workflows provide have %d bytes together, the bound is %d: provide less, or pass less with --set", n, dispatchMax)
+	}
+	return ""
+}
+
 // back returns a slice to those that wait for cores.
 func (m *Machine) back(env node.Env, s *slice, from node.Instant) {
 	s.notBefore = max(from, env.Now())

@@ -103,6 +103,10 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 // cut makes the slices of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
 func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
+	if why := tooMuch(f.part.dispatch.Program, f.part.given(f.index)); why != "" {
+		m.endWorkflow(env, f, message.WorkflowFailed, why)
+		return
+	}
 	var free, all uint64
 	for _, w := range m.able(nil) {
 		free += uint64(w.free())
