@@ -12,11 +12,12 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine"
+	"hyperscale/runtime/rows"
 )
 
 // debugRun runs one virtual user once through each workflow, in this process, and
 // shows what it sends and gets. There is nothing to judge in one pass.
-func debugRun(cmd *cobra.Command, program message.Program) error {
+func debugRun(cmd *cobra.Command, program message.Program, folder string) error {
 	loaded, err := workflow.Load(program)
 	if err != nil {
 		return asUsage(err)
@@ -26,7 +27,7 @@ func debugRun(cmd *cobra.Command, program message.Program) error {
 	var provided []message.Provided
 	for i, plan := range loaded.Plan().Workflows {
 		given := slices.DeleteFunc(slices.Clone(provided), func(p message.Provided) bool { return !slices.Contains(p.To, uint32(i)) })
-		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed, given)
+		result, err := debugWorkflow(ctx, cmd, loaded.Workflow(plan.Name), program.Seed, given, folder)
 		switch {
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)
@@ -40,10 +41,21 @@ func debugRun(cmd *cobra.Command, program message.Program) error {
 	return nil
 }
 
-func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64, given []message.Provided) (*message.ExecResult, error) {
+func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64, given []message.Provided, folder string) (*message.ExecResult, error) {
 	out := cmd.OutOrStdout()
 	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one pass\n", w.Plan.Name); err != nil {
 		return nil, err
 	}
-	return engine.Run(ctx, engine.Config{Workflow: w, VUs: 1, Seed: seed, Given: given, Timeout: w.Plan.Timeout, Debug: out})
+	config := engine.Config{Workflow: w, VUs: 1, Seed: seed, Given: given, Timeout: w.Plan.Timeout, Debug: out}
+	if f := w.Feed; f != nil && f.File != nil {
+		sheet, err := rows.NewCache(folder).Open(f.File)
+		if err != nil {
+			return nil, err
+		}
+		defer sheet.Close()
+		if config.Feed, err = rows.Map(int(sheet.File().Fd()), f.File); err != nil {
+			return nil, err
+		}
+	}
+	return engine.Run(ctx, config)
 }

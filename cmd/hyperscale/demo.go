@@ -56,7 +56,7 @@ against it, and prints the summary.`,
 			if err != nil {
 				return err
 			}
-			program, plan, err := loadProgram(examples.Quickstart, []message.File{{Name: examples.Quickstart, Data: source}}, &load)
+			program, plan, err := loadProgram(examples.Quickstart, []message.File{{Name: examples.Quickstart, Data: source}}, nil, &load)
 			if err != nil {
 				return err
 			}

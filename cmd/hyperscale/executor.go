@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/engine"
 	"hyperscale/runtime/exec"
+	"hyperscale/runtime/rows"
 )
 
 // newExecutorCommand is what workers start once a core; nobody types it.
@@ -32,7 +35,8 @@ func newExecutorCommand() *cobra.Command {
 
 // runSlice loads the program again, since only bytes cross the wire, and runs the
 // executor's share of one workflow.
-func runSlice(ctx context.Context, start *message.ExecStart, lease *exec.Lease, progress func(*message.Stats)) *message.ExecResult {
+func runSlice(ctx context.Context, work *exec.Work) *message.ExecResult {
+	start := work.Start
 	failed := func(err error) *message.ExecResult {
 		return &message.ExecResult{State: message.WorkflowFailed, Error: err.Error()}
 	}
@@ -49,8 +53,11 @@ func runSlice(ctx context.Context, start *message.ExecStart, lease *exec.Lease, 
 	}
 	config := engine.Config{
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
-		Duration: start.Duration, Timeout: start.Timeout, Progress: progress, Over: lease.Over,
-		Given: start.Given,
+		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
+		Given: start.Given, Rows: start.Rows, Lessor: work.Rows,
+	}
+	if config.Feed, err = feedOf(w, work); err != nil {
+		return failed(err)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt(start.VUs))
@@ -60,6 +67,15 @@ func runSlice(ctx context.Context, start *message.ExecStart, lease *exec.Lease, 
 		return failed(err)
 	}
 	return result
+}
+
+// feedOf maps the rows of a feed that does not travel with its program.
+func feedOf(w *workflow.Workflow, work *exec.Work) (*feed.Table, error) {
+	if w.Feed == nil || w.Feed.File == nil {
+		return nil, nil
+	}
+	at := slices.IndexFunc(work.Start.Program.Feeds, func(f message.FeedFile) bool { return f.Name == w.Feed.File.Name })
+	return rows.Map(work.Sheets[at], w.Feed.File)
 }
 
 // collectAt is by how many percent the heap may grow between two collections. What

@@ -39,6 +39,7 @@ var nodeFlags = []struct {
 	{"lease", "`duration` for which a gate may own a job without hearing from a majority, equal on all gates and managers", []node.Role{node.RoleGate, node.RoleManager}},
 	{"part-lease", "`duration`: the same for a manager and a datacenter's part of a job", []node.Role{node.RoleManager}},
 	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
+	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
 	{"data", "`directory` of what must survive a restart", nil},
 	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
@@ -245,7 +246,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		}
 		o.Machine = worker.New(w)
 		pool := exec.Default()
-		pool.Cores, pool.Logger = w.Cores, extra.logger
+		pool.Cores, pool.Feeds, pool.Logger = w.Cores, c.Feeds, extra.logger
 		return local.StartWorker(o, pool)
 	default:
 		return nil, fmt.Errorf("role %v is no node of a cluster", c.Role)

@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/rows"
 )
 
 func sortedParams(values map[string]string) []message.Param {
@@ -30,7 +31,7 @@ const fileMax = 4 << 20
 // readProgram collects a file, what it loads, and what the flags say.
 func readProgram(file string, flags *loadFlags) (message.Program, *message.Plan, error) {
 	folder, main := filepath.Dir(file), filepath.Base(file)
-	files, err := workflow.Files(main, func(name string) ([]byte, error) {
+	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
 		return readSource(filepath.Join(folder, filepath.FromSlash(name)))
 	})
 	switch {
@@ -39,7 +40,28 @@ func readProgram(file string, flags *loadFlags) (message.Program, *message.Plan,
 	case err != nil:
 		return message.Program{}, nil, asUsage(err)
 	}
-	return loadProgram(main, files, flags)
+	feeds, err := readFeeds(folder, large)
+	if err != nil {
+		return message.Program{}, nil, asUsage(err)
+	}
+	return loadProgram(main, files, feeds, flags)
+}
+
+// readFeeds looks at the rows that are too many to travel: whoever runs the program has
+// to find the same.
+func readFeeds(folder string, large []workflow.Large) ([]message.FeedFile, error) {
+	var feeds []message.FeedFile
+	for _, l := range large {
+		sheet, err := rows.Read(filepath.Join(folder, filepath.FromSlash(l.Name)), l.JSON)
+		if err != nil {
+			return nil, fmt.Errorf("feed: %w", err)
+		}
+		feeds = append(feeds, sheet.Name(l.Name))
+		if err := sheet.Close(); err != nil {
+			return nil, fmt.Errorf("feed: %w", err)
+		}
+	}
+	return feeds, nil
 }
 
 // readSource reads a source file of a bounded size.
@@ -52,17 +74,17 @@ func readSource(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no file: give a workflow file", name)
 	}
 	if info.Size() > fileMax {
-		return nil, fmt.Errorf("%s has %d bytes, more than a workflow file may: keep data out of it", name, info.Size())
+		return nil, fmt.Errorf("%s has %d bytes, more than a workflow file may: take its rows with feed.csv or feed.json: %w", name, info.Size(), workflow.ErrLarge)
 	}
 	return os.ReadFile(name)
 }
 
-func loadProgram(main string, files []message.File, flags *loadFlags) (message.Program, *message.Plan, error) {
+func loadProgram(main string, files []message.File, feeds []message.FeedFile, flags *loadFlags) (message.Program, *message.Plan, error) {
 	params, err := flags.parameters()
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	program := message.Program{Main: main, Files: files, Params: params, VUs: flags.vus, Duration: flags.duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
+	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.vus, Duration: flags.duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer}
 	if program.Seed == 0 {
 		program.Seed = drawSeed()
 	}

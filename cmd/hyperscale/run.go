@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 						return usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}
 				}
-				return debugRun(cmd, program)
+				return debugRun(cmd, program, filepath.Dir(args[0]))
 			}
 			f.out.report(plan)
 			follower, err := newFollower(&f.out)
@@ -59,7 +60,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			defer follower.close()
-			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores)})
+			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err
 			}
@@ -91,12 +92,13 @@ func (f *runFlags) program(cmd *cobra.Command, arg string) (message.Program, *me
 type jobSpec struct {
 	program message.Program
 	plan    *message.Plan
-	cores   int // 0: as many as fit
+	cores   int    // 0: as many as fit
+	feeds   string // folder of rows that do not travel with the program
 }
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, Cluster: localCluster, Environment: localEnvironment, Logger: f.logger})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.logger})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}

@@ -97,7 +97,7 @@ func (f *urlFlags) program(address string, load *loadFlags) (message.Program, *m
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	program, plan, err := loadProgram("run.star", []message.File{{Name: "run.star", Data: []byte(text)}}, load)
+	program, plan, err := loadProgram("run.star", []message.File{{Name: "run.star", Data: []byte(text)}}, nil, load)
 	if err != nil {
 		return message.Program{}, nil, err
 	}

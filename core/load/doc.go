@@ -35,5 +35,6 @@
 //		// at arrival.Due begin pass number arrival.K
 //	}
 //
-// Read spread.go, curve.go, area.go, arrivals.go, exponential.go, mix.go.
+// Read spread.go, curve.go, area.go, arrivals.go, turns.go, exponential.go,
+// mix.go.
 package load

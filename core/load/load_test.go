@@ -119,6 +119,29 @@ func TestPartsArePartition(t *testing.T) {
 	})
 }
 
+// The turns of all executors are all numbers, each once.
+func TestTurnsArePartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		vus := rapid.Uint64Range(1, 200).Draw(t, "vus")
+		cuts := append(rapid.SliceOfN(rapid.Uint64Range(0, vus), 0, 6).Draw(t, "cuts"), 0, vus)
+		slices.Sort(cuts)
+		cuts = slices.Compact(cuts)
+		const most = 500
+		var seen [most]int
+		for i := 1; i < len(cuts); i++ {
+			turns := NewTurns(vus, cuts[i-1], cuts[i]-cuts[i-1])
+			for turns.Peek() < most {
+				seen[turns.Next()]++
+			}
+		}
+		for k, n := range seen {
+			if n != 1 {
+				t.Fatalf("number %d is taken %d times", k, n)
+			}
+		}
+	})
+}
+
 // Of any hundred arrivals in a row every range of users has its share, give or
 // take a few.
 func TestSharesAreEven(t *testing.T) {

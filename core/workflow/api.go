@@ -98,6 +98,7 @@ type Workflow struct {
 	// the feed's row, the others are extracted by steps.
 	Vars    []string
 	Columns int
+	Feed    *Feed // nil: passes take no rows
 
 	limits Limits
 	send   *namespace // vu.http

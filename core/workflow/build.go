@@ -245,7 +245,7 @@ func (d *declaration) build(w *Workflow) error {
 			return err
 		}
 	}
-	w.hooks = d.hooks
+	w.hooks, w.Feed = d.hooks, d.feed
 	return d.conditions()
 }
 

@@ -24,19 +24,28 @@ func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.
 	if err := insideFolder("file", in[0]); err != nil {
 		return nil, err.in("#1").do("write file(\"folder/name.txt\")")
 	}
-	i := slices.IndexFunc(l.program.Files, func(f message.File) bool { return f.Name == in[0] })
+	data, err := l.data("file", in[0])
+	if err != nil {
+		return nil, err
+	}
+	return starlark.Bytes(data), nil
+}
+
+// data is a file of the program, for whoever asks by its name.
+func (l *loader) data(fn, name string) ([]byte, error) {
+	i := slices.IndexFunc(l.program.Files, func(f message.File) bool { return f.Name == name })
 	if i < 0 {
 		known := make([]string, len(l.program.Files))
 		for i, f := range l.program.Files {
 			known[i] = f.Name
 		}
-		f := faultf("the program has no file %q", clip(in[0], 80)).in("#1").meant(in[0], known[1:])
+		f := faultf("the program has no file %q", clip(name, 80)).in("#1").meant(name, known[1:])
 		if !strings.HasPrefix(f.remedy, "did you mean") {
-			f.do("it must lie in the folder of %s, and its name must stand in the call as it is: file(\"name\")", l.program.Main)
+			f.do("it must lie in the folder of %s, and its name must stand in the call as it is: %s(\"name\")", l.program.Main, fn)
 		}
 		return nil, f
 	}
-	return starlark.Bytes(l.program.Files[i].Data), nil
+	return l.program.Files[i].Data, nil
 }
 
 // insideFolder keeps a name inside the main file's folder.
@@ -52,6 +61,19 @@ type reference struct {
 	name     string
 	at       syntax.Expr
 	optional bool // it is data: a load that needs it says so with more words
+	rows     bool // of a feed: it need not travel
+	json     bool
+}
+
+// isFeed says whether a call is that of feed.csv or feed.json, and which.
+func isFeed(fn syntax.Expr) (rows, json bool) {
+	dot, ok := fn.(*syntax.DotExpr)
+	if !ok {
+		return false, false
+	}
+	of, ok := dot.X.(*syntax.Ident)
+	json = dot.Name.Name == "json"
+	return ok && of.Name == "feed" && (json || dot.Name.Name == "csv"), json
 }
 
 // references lists the files that a file names: in load(), and in file() as a text.
@@ -62,8 +84,8 @@ func references(parsed *syntax.File) []reference {
 		case *syntax.LoadStmt:
 			all = append(all, reference{name: n.Module.Value.(string), at: n.Module})
 		case *syntax.CallExpr:
-			fn, ok := n.Fn.(*syntax.Ident)
-			if !ok || fn.Name != "file" || len(n.Args) != 1 {
+			rows, json := isFeed(n.Fn)
+			if fn, ok := n.Fn.(*syntax.Ident); !rows && (!ok || fn.Name != "file" || len(n.Args) != 1) || len(n.Args) == 0 {
 				break
 			}
 			arg := n.Args[0]
@@ -71,7 +93,7 @@ func references(parsed *syntax.File) []reference {
 				arg = named.Y
 			}
 			if name, ok := arg.(*syntax.Literal); ok && name.Token == syntax.STRING {
-				all = append(all, reference{name: name.Value.(string), at: arg, optional: true})
+				all = append(all, reference{name: name.Value.(string), at: arg, optional: true, rows: rows, json: json})
 			}
 		}
 		return true
@@ -81,18 +103,19 @@ func references(parsed *syntax.File) []reference {
 
 // Files collects main and every file that it loads or reads, directly or not. The
 // names are relative to main's folder, which read knows. A file that cannot be
-// parsed is collected as it is: Load explains what is wrong with it.
-func Files(main string, read func(name string) ([]byte, error)) ([]message.File, error) {
+// parsed is collected as it is: Load explains what is wrong with it. Files of rows that
+// are too large for a program, and that read need not read, are named only.
+func Files(main string, read func(name string) ([]byte, error)) (files []message.File, large []Large, err error) {
 	data, err := read(main)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", main, err)
+		return nil, nil, fmt.Errorf("read %s: %w", main, err)
 	}
 	c := collector{read: read, files: []message.File{{Name: main, Data: data}}, total: len(data), code: []int{0}, asked: []int{0}}
 	for len(c.code) > 0 {
 		i := c.code[0]
 		c.code = c.code[1:]
 		if c.total > bytesMax {
-			return nil, tooLarge(c.total)
+			return nil, nil, tooLarge(c.total)
 		}
 		src := &sources{lines: map[string][]string{}}
 		parsed, err := src.parse(c.files[i].Name, c.files[i].Data)
@@ -102,22 +125,37 @@ func Files(main string, read func(name string) ([]byte, error)) ([]message.File,
 		for _, r := range references(parsed) {
 			if err := c.add(r); err != nil {
 				start, end := r.at.Span()
-				return nil, src.error(c.files[i].Name, int(start.Line), int(start.Col), src.width(start, end), err.message, err.remedy)
+				return nil, nil, src.error(c.files[i].Name, int(start.Line), int(start.Col), src.width(start, end), err.message, err.remedy)
 			}
 		}
 	}
 	if c.total > bytesMax {
-		return nil, tooLarge(c.total)
+		return nil, nil, tooLarge(c.total)
 	}
-	return c.files, nil
+	return c.files, c.large, nil
+}
+
+// Large is a file of rows that stays where it is.
+type Large struct {
+	Name string
+	JSON bool // else CSV
 }
 
 type collector struct {
 	read  func(name string) ([]byte, error)
+	large []Large
+	rows  int // bytes of feeds among the files
 	files []message.File
 	total int
 	code  []int // files that may name others, and are not read yet
 	asked []int // those, and those that are
+}
+
+// leave notes a file that does not travel.
+func (c *collector) leave(r reference) {
+	if !slices.ContainsFunc(c.large, func(l Large) bool { return l.Name == r.name }) {
+		c.large = append(c.large, Large{Name: r.name, JSON: r.json})
+	}
 }
 
 func (c *collector) add(r reference) *fault {
@@ -138,6 +176,13 @@ func (c *collector) add(r reference) *fault {
 		data, err := c.read(r.name)
 		if r.optional && errors.Is(err, fs.ErrNotExist) {
 			return nil
+		}
+		if r.rows {
+			if c.rows += len(data); errors.Is(err, ErrLarge) || err == nil && (len(data) > feedMax || c.rows > feedInline) {
+				c.rows -= len(data)
+				c.leave(r)
+				return nil
+			}
 		}
 		if err != nil {
 			return faultf("%s: %v", what, err)

@@ -27,6 +27,7 @@ type loader struct {
 	src         *sources
 	predeclared starlark.StringDict
 	modules     map[string]*module
+	limits      *Limits
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
@@ -44,6 +45,7 @@ type declaration struct {
 	depends    []string
 	startAfter []string
 	http       Options
+	feed       *Feed
 	columns    []string // of the feed's row: the first of the workflow's values
 	hooks      [hooks]*starlark.Function
 	provides   []*provideValue

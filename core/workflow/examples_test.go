@@ -36,7 +36,7 @@ func examples(t testing.TB) map[string]string {
 // beside is a program with the files that it reads from the folder of examples.
 func beside(t *testing.T, name, text string) message.Program {
 	t.Helper()
-	files, err := workflow.Files(name, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) })
+	files, _, err := workflow.Files(name, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("../../examples", name)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestFiles(t *testing.T) {
 		{"exhausted.star", "load: name c not found in module lib/b.star"},
 	}
 	for _, test := range tests {
-		files, err := workflow.Files(test.main, read)
+		files, _, err := workflow.Files(test.main, read)
 		if err == nil {
 			_, err = workflow.Load(message.Program{Main: test.main, Files: files})
 		}

@@ -57,6 +57,7 @@ func (l *loader) run(limits Limits) error {
 	if err := checkFiles(l.program.Files); err != nil {
 		return err
 	}
+	l.limits = &limits
 	m := &meter{limits: &limits, bytes: limits.LoadBytes, total: limits.LoadBytes, loader: l}
 	thread := &starlark.Thread{Name: l.program.Main, Load: l.load}
 	thread.SetLocal(meterKey, m)

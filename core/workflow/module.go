@@ -11,6 +11,7 @@ import (
 func addModules(all starlark.StringDict) {
 	all["aws"] = newNamespace("aws", starlark.StringDict{"sign": awsSign()})
 	all["base64"] = base64Namespace()
+	all["feed"] = feedNamespace()
 	all["file"] = declaring("file", (*loader).file)
 	all["hex"] = hexNamespace()
 	all["hmac"] = hmacFunction()

@@ -182,7 +182,7 @@ func TestDataFiles(t *testing.T) {
 		{"far.star", "far.star:1:13: file: denied.bin: permission denied"},
 	}
 	for _, test := range tests {
-		files, err := workflow.Files(test.main, read)
+		files, _, err := workflow.Files(test.main, read)
 		var loaded *workflow.Program
 		if err == nil {
 			loaded, err = workflow.Load(message.Program{Main: test.main, Files: files})

@@ -19,7 +19,7 @@ func workflowArguments() []string {
 		"name", "vus", "duration", "steps", "thresholds", "timeout", "think", "depends", "http",
 		"iterations", "rate", "arrivals", "when_full", "stages", "pace", "graceful_stop", "start_after", "abort_when",
 		"priority", "cores", "interval", "tags", "report", "session", "connections",
-		"setup", "teardown", "vu_setup", "vu_teardown", "provide", "use",
+		"setup", "teardown", "vu_setup", "vu_teardown", "provide", "use", "feed",
 	}
 }
 
@@ -76,6 +76,9 @@ func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []st
 		return nil, err
 	}
 	if err := d.manners(in); err != nil {
+		return nil, err
+	}
+	if err := d.takes(in); err != nil {
 		return nil, err
 	}
 	if err := d.readHooks(in); err != nil {

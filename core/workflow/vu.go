@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/workflow/feed"
 )
 
 // VU is one virtual user of a workflow. Its methods must not run at the same
@@ -25,6 +26,9 @@ type VU struct {
 	results []*response // of this pass, by step
 	vars    *starlark.Dict
 	valued  bool // vars has values of this pass
+	from    *feed.Reader
+	at      uint64 // the row of this pass
+	row     *starlark.Dict
 	shared  Shared
 	given   Given
 	random  *node.Rand
@@ -297,7 +301,7 @@ var _ starlark.HasAttrs = (*vuValue)(nil)
 func (u *vuValue) String() string { return fmt.Sprintf("<vu %d>", u.v.id) }
 
 func (u *vuValue) AttrNames() []string {
-	return []string{"graphql", "http", "id", "iteration", "log", "random", "shared", "sleep", "use", "vars"}
+	return []string{"graphql", "http", "id", "iteration", "log", "random", "row", "shared", "sleep", "use", "vars"}
 }
 
 func (u *vuValue) Attr(name string) (starlark.Value, error) {
@@ -315,6 +319,8 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 			return starlark.None, nil
 		}
 		return u.v.shared.value, nil
+	case "row":
+		return u.v.rowValue()
 	case "use":
 		if u.v.given.values == nil {
 			return nil, faultf("this workflow uses nothing of others").do("write use = [use(\"name\", of = [\"workflow\"])]")

@@ -45,6 +45,9 @@ type Node struct {
 	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
 	Cores int `yaml:"cores" env:"CORES"`
+	// Feeds is the folder in which a worker finds the files of rows that are too large
+	// to travel with a program, at the paths that the program names.
+	Feeds string `yaml:"feeds" env:"FEEDS"`
 	// Data is the directory of what must survive a restart.
 	Data string `yaml:"data" env:"DATA"`
 	// Cluster and Environment must be equal on all nodes that talk to each other.

@@ -108,6 +108,7 @@ func (n *Node) validateRole(f *Faults) {
 	foreign("quorum_timeout", worker && n.QuorumTimeout != 0, n.QuorumTimeout.String())
 	n.validateSet(f)
 	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))
+	foreign("feeds", !worker && n.Feeds != "", n.Feeds)
 	if !gate {
 		f.name("datacenter", n.Datacenter, "say where the node stands with --datacenter")
 	}

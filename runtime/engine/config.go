@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/load"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/feed"
 )
 
 // Config says what to run and how much of it.
@@ -19,7 +20,10 @@ type Config struct {
 	FirstVU  uint64 // number of the first of them: other processes have the others
 	Seed     uint64 // of every random number that functions draw
 
-	Given []message.Provided // by the workflows before this one
+	Given  []message.Provided // by the workflows before this one
+	Feed   *feed.Table        // of the workflow's feed, if that is not in its program
+	Rows   message.RowShare   // which of several datacenters takes rows
+	Lessor Lessor             // of the rows of a unique feed; nil: passes take them as others do
 
 	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
 	Timeout  time.Duration // of a request that names none, from when it is put on its way

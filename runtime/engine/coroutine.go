@@ -161,7 +161,7 @@ func (l *loop) goesOn(co *coroutine) bool {
 		return false
 	}
 	if w.onward.len() == 0 && l.running {
-		if p, ok := l.drive.next(l.now); ok {
+		if p, ok := l.nextPass(); ok {
 			l.begin(p)
 		}
 	}

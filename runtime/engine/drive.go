@@ -132,6 +132,9 @@ func (d *drive) next(now int64) (pass, bool) {
 	return pass{}, false
 }
 
+// spent says that no pass begins any more, whatever the time is.
+func (d *drive) spent() bool { return d.stopped || d.limited && d.left == 0 }
+
 // waits tells whether what a queue says of a user still holds.
 func (d *drive) waits(s start) bool {
 	u := &d.users[s.vu]
@@ -239,7 +242,7 @@ func (d *drive) abandon(now int64) {
 
 // done tells that no pass is under way and none will be.
 func (d *drive) done() bool {
-	return d.busy == 0 && (d.stopped || d.limited && d.left == 0 || d.once && d.crew.exhausted())
+	return d.busy == 0 && (d.spent() || d.once && d.crew.exhausted())
 }
 
 // wake is when next has to be asked again, if nothing ends before.

@@ -84,8 +84,10 @@ type loop struct {
 	debug      *printer // nil: off
 
 	drive     *drive
-	running   bool // the clock runs: passes begin
-	hooks     int  // functions beside the steps that have not begun
+	rows      *rows // of the workflow's feed; nil: it has none
+	hungry    bool  // passes wait for rows
+	running   bool  // the clock runs: passes begin
+	hooks     int   // functions beside the steps that have not begun
 	broken    []breakage
 	over      int64 // nothing new starts from then on
 	hard      int64 // what is in flight then is cancelled
@@ -111,6 +113,10 @@ type breakage struct {
 }
 
 func newLoop(cfg Config, g *graph) (*loop, error) {
+	dealt, err := newRows(cfg)
+	if err != nil {
+		return nil, err
+	}
 	secured, err := tlsOptions(cfg.Workflow)
 	if err != nil {
 		return nil, err
@@ -140,7 +146,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	for _, h := range g.hosts {
 		l.hosts[h.key] = h
 	}
-	l.aside.step = &step{}
+	l.aside.step, l.rows = &step{}, dealt
 	l.reading.l = l
 	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
 	if g.scripted {
@@ -181,7 +187,7 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 		l.log(err.Error())
 	}
 	l.tellResumed()
-	out := result(snapshot(l.accounts, &gen, l.drive, l.logs, ended), l.cancelled.Load())
+	out := result(l.snapshot(&gen, ended), l.cancelled.Load())
 	if l.script != nil && l.script[l.own()] != nil {
 		out.Provided = l.script[l.own()].Provided()
 	}
@@ -197,6 +203,7 @@ func (l *loop) close() {
 	}
 	l.coroutines.close()
 	l.resolver.close()
+	l.rows.forget()
 	_ = l.poller.Close() // nothing is left in it
 	l.teller.close()
 }
@@ -213,13 +220,16 @@ func (l *loop) run() error {
 	if err := l.setUp(); err != nil {
 		return err
 	}
+	if err := l.firstRows(); err != nil {
+		return err
+	}
 	l.begins()
 	for !l.drive.done() {
 		if l.stops() {
 			break
 		}
 		l.startDue()
-		if err := l.turn(min(l.telling, l.drive.wake(), l.hard)); err != nil {
+		if err := l.turn(min(l.telling, l.hard)); err != nil {
 			return err
 		}
 		l.housekeep()
@@ -315,6 +325,9 @@ func (l *loop) timeout(until int64) time.Duration {
 	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.len() > 0 || len(l.more) > 0 || l.settled() {
 		return 0
 	}
+	if l.running { // what has just run may have ended passes
+		until = min(until, l.nextStart())
+	}
 	left := time.Duration(until - l.now)
 	if timer := l.wheel.Timeout(l.now); timer >= 0 {
 		left = min(left, timer)
@@ -334,13 +347,21 @@ func (l *loop) settled() bool {
 // startDue begins the passes whose time has come.
 func (l *loop) startDue() {
 	for range batchMax {
-		p, ok := l.drive.next(l.now)
+		p, ok := l.nextPass()
 		if !ok {
 			break
 		}
 		l.begin(p)
 		l.tick()
 	}
+}
+
+// nextStart is when the next pass may begin.
+func (l *loop) nextStart() int64 {
+	if l.hungry {
+		return l.over // unless rows come, which wakes the loop
+	}
+	return l.drive.wake()
 }
 
 func (l *loop) isOver() bool { return l.cut || l.now >= l.over || l.cancelled.Load() }
@@ -358,7 +379,7 @@ func (l *loop) drain() {
 		return
 	}
 	for range batchMax {
-		p, ok := l.drive.next(l.now)
+		p, ok := l.nextPass()
 		if !ok {
 			break
 		}
@@ -370,6 +391,6 @@ func (l *loop) housekeep() {
 	l.gen.turn(time.Duration(l.now))
 	if l.now >= l.telling {
 		l.telling = l.now + int64(progressEvery)
-		l.teller.tell(snapshot(l.accounts, &l.gen, l.drive, l.logs, time.Duration(l.now)))
+		l.teller.tell(l.snapshot(&l.gen, time.Duration(l.now)))
 	}
 }

@@ -59,13 +59,14 @@ func (g *generator) message(d *drive) message.Generator {
 }
 
 // snapshot copies everything measured so far.
-func snapshot(accounts []account, g *generator, d *drive, logs []string, elapsed time.Duration) message.Stats {
+func (l *loop) snapshot(g *generator, elapsed time.Duration) message.Stats {
+	d := l.drive
 	out := message.Stats{
-		Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(accounts)),
-		Logs: slices.Clone(logs),
+		Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(l.accounts)),
+		Logs: slices.Clone(l.logs), Rows: l.rows.passes(),
 	}
-	for i := range accounts {
-		out.Steps = append(out.Steps, accounts[i].stats(elapsed))
+	for i := range l.accounts {
+		out.Steps = append(out.Steps, l.accounts[i].stats(elapsed))
 		out.Steps[i].Dropped = d.dropped[i]
 	}
 	return out

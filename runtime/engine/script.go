@@ -7,12 +7,14 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // script is the part of a virtual user that a workflow's functions live in.
 type script interface {
 	Begin()
+	SetRow(from *feed.Reader, row uint64)
 	SetResponse(step int, r *workflow.Response)
 	Call(step int) workflow.Outcome
 	When(step int) (bool, workflow.Outcome)

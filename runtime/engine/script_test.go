@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/feed"
 	"hyperscale/runtime/target"
 )
 
@@ -24,6 +25,8 @@ type play struct {
 }
 
 func (p *play) Begin() { p.answers = map[int]*workflow.Response{} }
+
+func (p *play) SetRow(*feed.Reader, uint64) {}
 
 func (p *play) SetResponse(step int, r *workflow.Response) { p.answers[step] = r }
 

@@ -50,6 +50,9 @@ func (l *loop) begin(p pass) {
 	if l.script != nil {
 		l.scriptOf(p.vu).Begin()
 	}
+	if l.rows != nil {
+		l.lay(p.vu)
+	}
 	states := l.statesOf(p.vu)
 	clear(states)
 	if p.step >= 0 {

@@ -34,9 +34,12 @@ type child struct {
 	id   node.ExecID // 0 while warm; written under pool.mu
 	cmd  *osexec.Cmd
 	conn *os.File
+	lend *os.File          // where it is handed memory of rows
 	out  chan node.Message // to the child; bounded, see send
 	more chan struct{}     // until has moved and was not sent
 	done chan struct{}     // closed once it is reaped
+
+	sheets []*message.FeedFile // that it uses; under pool.mu
 
 	until atomic.Uint64 // of ExecExtend; the newest counts, older ones need not be sent
 
@@ -55,21 +58,28 @@ func (p *Pool) spawn(core int) (*child, error) {
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "executor"), os.NewFile(uintptr(pair[1]), "worker")
 	defer theirs.Close()
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("start executor of core %d: socket pair: %w", core, err)
+	}
+	lend, borrow := os.NewFile(uintptr(pair[0]), "lend"), os.NewFile(uintptr(pair[1]), "borrow")
+	defer borrow.Close()
+	drop := func() { _, _ = ours.Close(), lend.Close() }
 	cmd := osexec.Command(p.config.Command[0], p.config.Command[1:]...)
-	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.ExtraFiles = []*os.File{theirs, borrow}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	soft := p.config.MemoryMax - p.config.MemoryMax/8
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT="+strconv.FormatUint(soft, 10))
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		ours.Close()
+		drop()
 		return nil, fmt.Errorf("start executor of core %d: %w", core, err)
 	}
 	if err := startPinned(cmd, p.config.CPUs[core%len(p.config.CPUs)]); err != nil {
-		ours.Close()
+		drop()
 		return nil, fmt.Errorf("start executor of core %d: %s: %w", core, p.config.Command[0], err)
 	}
-	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
+	ch := &child{pool: p, core: core, cmd: cmd, conn: ours, lend: lend, out: make(chan node.Message, 4), more: make(chan struct{}, 1), done: make(chan struct{})}
 	p.group.Add(1)
 	go ch.live(stderr)
 	return ch, nil
@@ -93,7 +103,11 @@ func startPinned(cmd *osexec.Cmd, cpu int) error {
 // begin gives a warm child its work. The caller holds pool.mu.
 func (c *child) begin(id node.ExecID, start *message.ExecStart) {
 	c.id = id
-	c.send(start)
+	if len(start.Program.Feeds) == 0 {
+		c.send(start)
+		return
+	}
+	c.pool.group.Go(func() { c.pool.lend(c, id, start) })
 }
 
 // send queues a message. At most a start and a few cancels are ever under way; a
@@ -146,6 +160,7 @@ func (c *child) live(stderr io.Reader) {
 	c.mu.Unlock()
 	close(c.done)
 	c.conn.Close()
+	c.lend.Close()
 	<-writer
 	reason, lapsed := c.why(err)
 	c.pool.exited(c, reason, strings.Join(c.tail, "\n"), lapsed)
@@ -233,15 +248,16 @@ func (c *child) why(err error) (reason string, lapsed bool) {
 	return fmt.Sprintf("process %d ended by itself: %v", state.Pid(), err), false
 }
 
-// resident returns the memory that a process holds, in bytes, zero if it is gone.
+// resident returns the memory that a process has for itself, in bytes, zero if it is
+// gone: rows are shared by all.
 func resident(pid int) uint64 {
 	proc, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0
 	}
-	stat, err := proc.Stat()
+	status, err := proc.NewStatus()
 	if err != nil {
 		return 0
 	}
-	return uint64(stat.ResidentMemory())
+	return status.RssAnon
 }

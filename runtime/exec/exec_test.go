@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 }
 
 // play acts by the workflow's name.
-func play(ctx context.Context, s *message.ExecStart, lease *Lease, progress func(*message.Stats)) *message.ExecResult {
+func play(ctx context.Context, w *Work) *message.ExecResult {
+	s, lease, progress := w.Start, w.Lease, w.Progress
 	result := &message.ExecResult{State: message.WorkflowCompleted}
 	switch s.Workflow {
 	case "good":
@@ -68,6 +69,8 @@ func play(ctx context.Context, s *message.ExecStart, lease *Lease, progress func
 	case "garbage":
 		_, _ = os.NewFile(descriptor, "").Write([]byte{0xff, 0xff, 0xff, 0xff, 1, 2, 3})
 		select {}
+	case "rows":
+		result.Error = mapped(w)
 	case "pinned":
 		var set unix.CPUSet
 		_ = unix.SchedGetaffinity(0, &set)

@@ -18,12 +18,21 @@ import (
 // latencies would take more than all of it, and what does not fit is lost.
 const statsMax = message.FrameMax / 2
 
-// Runner does the work of one ExecStart. It returns a result whatever happens;
+// Work is what an executor is given.
+type Work struct {
+	Start    *message.ExecStart
+	Lease    *Lease
+	Progress func(*message.Stats)
+	Rows     *Rows
+	Sheets   []int // memory of Start.Program.Feeds, in their order: see rows.Map
+}
+
+// Runner does one Work. It returns a result whatever happens;
 // when ctx is cancelled it starts nothing new, counts what is in flight as
 // cancelled and returns soon. It asks lease before it sends, so that it stops in
 // time by itself however busy it is; ctx is cancelled then as well, and soon after
 // it the process ends.
-type Runner func(ctx context.Context, start *message.ExecStart, lease *Lease, progress func(*message.Stats)) *message.ExecResult
+type Runner func(ctx context.Context, w *Work) *message.ExecResult
 
 // descriptor is the child's end of the socket pair.
 const descriptor = 3
@@ -36,6 +45,7 @@ func Main(run Runner) int {
 		return 2
 	}
 	c := &inside{conn: conn, start: make(chan *message.ExecStart, 1), cancel: make(chan string, 1)}
+	c.rows.send = c.send
 	go c.listen()
 	if err := c.serve(run); err != nil {
 		fmt.Fprintln(os.Stderr, "executor:", err)
@@ -52,6 +62,7 @@ type inside struct {
 	start   chan *message.ExecStart
 	cancel  chan string
 	lease   Lease
+	rows    Rows
 }
 
 func (c *inside) send(m node.Message) error {
@@ -79,6 +90,8 @@ func (c *inside) listen() {
 			offer(c.start, m)
 		case *message.ExecCancel:
 			offer(c.cancel, m.Reason)
+		case *message.ExecRowsLeased:
+			c.rows.leased(m)
 		case *message.ExecExtend:
 			c.lease.extend(int64(m.Until))
 		default:
@@ -101,6 +114,13 @@ func (c *inside) serve(run Runner) error {
 		return fmt.Errorf("tell the worker that this executor is ready: %w", err)
 	}
 	start := <-c.start
+	var sheets []int
+	if n := len(start.Program.Feeds); n > 0 {
+		var err error
+		if sheets, err = take(lent, n); err != nil {
+			return fmt.Errorf("take the memory of %d feeds: %w", n, err)
+		}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
@@ -115,12 +135,13 @@ func (c *inside) serve(run Runner) error {
 		return fmt.Errorf("tell the worker that the run has started: %w", err)
 	}
 	var sequence uint64
-	result := run(ctx, start, &c.lease, func(s *message.Stats) {
+	tell := func(s *message.Stats) {
 		sequence++
 		stats.Fit(s, statsMax)
 		// A worker that is gone ends this process through listen.
 		_ = c.send(&message.ExecProgress{Sequence: sequence, Stats: *s})
-	})
+	}
+	result := run(ctx, &Work{Start: start, Lease: &c.lease, Progress: tell, Rows: &c.rows, Sheets: sheets})
 	stats.Fit(&result.Stats, statsMax)
 	if err := c.send(result); err != nil {
 		return fmt.Errorf("send the result: %w", err)

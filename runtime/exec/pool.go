@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/rows"
 )
 
 // Config of a pool.
@@ -31,7 +32,10 @@ type Config struct {
 	// per executor, more lets a run-away allocate longer: at 250 ms one that
 	// fills 2 GiB/s overshoots by half a gigabyte.
 	MemoryInterval time.Duration
-	Logger         *slog.Logger
+	// Feeds is the folder in which files of rows lie that are too large to travel with
+	// a program. Empty: there are none.
+	Feeds  string
+	Logger *slog.Logger
 }
 
 // Default returns a pool of one core for this binary.
@@ -61,6 +65,7 @@ func (c Config) Validate() error {
 type Pool struct {
 	config Config
 	sink   func(node.ExecEvent)
+	sheets *rows.Cache
 
 	mu     sync.Mutex
 	warm   []*child // by core: started, without work
@@ -87,7 +92,7 @@ func New(c Config, sink func(node.ExecEvent)) (*Pool, error) {
 	if len(c.CPUs) == 0 {
 		c.CPUs = Usable()
 	}
-	p := &Pool{config: c, sink: sink, warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
+	p := &Pool{config: c, sink: sink, sheets: rows.NewCache(c.Feeds), warm: make([]*child, c.Cores), busy: map[node.ExecID]*child{}}
 	for core := range p.warm {
 		ch, err := p.spawn(core)
 		if err != nil {
@@ -218,6 +223,10 @@ func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 	p.mu.Lock()
 	id, busy := ch.id, ch.id != 0
 	delete(p.busy, id)
+	for _, name := range ch.sheets {
+		p.sheets.Close(name)
+	}
+	ch.sheets = nil
 	if p.warm[ch.core] == ch {
 		p.warm[ch.core] = nil
 	}

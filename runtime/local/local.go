@@ -33,6 +33,7 @@ type Config struct {
 	Cores       int    // executors; 0: Cores()
 	Cluster     string // name that clients must give
 	Environment string
+	Feeds       string   // folder of files of rows that do not travel with a program
 	Command     []string // of one executor; empty: this binary with the argument "executor"
 	Logger      *slog.Logger
 	Observer    func(node.Event) // sees the events of all nodes; may be nil; must not wait
@@ -110,7 +111,7 @@ func (c *Cluster) start(config Config) error {
 		return err
 	}
 	pool := exec.Default()
-	pool.Cores, pool.Command, pool.Logger = config.Cores, config.Command, config.Logger
+	pool.Cores, pool.Command, pool.Feeds, pool.Logger = config.Cores, config.Command, config.Feeds, config.Logger
 	w, err := StartWorker(options(node.RoleWorker, "worker", worker.New(wc)), pool)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("LOCAL_TEST_CHILD") != "" {
-		os.Exit(exec.Main(func(ctx context.Context, _ *message.ExecStart, _ *exec.Lease, _ func(*message.Stats)) *message.ExecResult {
+		os.Exit(exec.Main(func(ctx context.Context, _ *exec.Work) *message.ExecResult {
 			<-ctx.Done()
 			return &message.ExecResult{State: message.WorkflowCancelled}
 		}))

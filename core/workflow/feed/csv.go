@@ -44,7 +44,7 @@ func (t *Table) scanCSV(at int) error {
 	if count > ColumnsMax {
 		return t.setColumns(make([]string, count))
 	}
-	r := Reader{table: t, fields: make([][]byte, count)}
+	r := Reader{table: t, fields: make([][]byte, count), made: make([]bool, count)}
 	r.readCSV(at)
 	names := make([]string, count)
 	for i, f := range r.fields {
@@ -142,7 +142,7 @@ func (r *Reader) readCSV(at int) {
 	for i := range r.fields {
 		if at < len(data) && data[at] == '"' {
 			close := r.table.closing(at)
-			r.fields[i] = r.unquote(data[at+1 : close])
+			r.fields[i], r.made[i] = r.unquote(data[at+1 : close])
 			at = close + 2
 			continue
 		}
@@ -150,15 +150,15 @@ func (r *Reader) readCSV(at int) {
 		if comma := bytes.IndexByte(data[at:end], ','); comma >= 0 {
 			end = at + comma
 		}
-		r.fields[i] = data[at:end]
+		r.fields[i], r.made[i] = data[at:end], false
 		at = end + 1
 	}
 }
 
 // unquote makes two quotes one, and CRLF LF.
-func (r *Reader) unquote(field []byte) []byte {
+func (r *Reader) unquote(field []byte) (_ []byte, made bool) {
 	if bytes.IndexByte(field, '"') < 0 && bytes.IndexByte(field, '\r') < 0 {
-		return field
+		return field, false
 	}
 	r.grow(len(field))
 	from := len(r.scratch)
@@ -172,5 +172,5 @@ func (r *Reader) unquote(field []byte) []byte {
 		}
 		r.scratch = append(r.scratch, c)
 	}
-	return r.scratch[from:]
+	return r.scratch[from:], true
 }

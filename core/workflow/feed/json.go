@@ -170,9 +170,9 @@ func (r *Reader) readJSON(at int, raw bool) {
 		if next >= len(r.fields) || !same(name, r.table.Columns[next]) {
 			next = r.table.find(name)
 		}
-		r.fields[next] = data[value:end]
+		r.fields[next], r.made[next] = data[value:end], false
 		if !raw {
-			r.fields[next] = r.plain(data[value:end])
+			r.fields[next], r.made[next] = r.plain(data[value:end])
 		}
 		next++
 		at = space(data, end)
@@ -183,19 +183,19 @@ func (r *Reader) readJSON(at int, raw bool) {
 }
 
 // plain is a value of JSON as a text.
-func (r *Reader) plain(value []byte) []byte {
+func (r *Reader) plain(value []byte) (_ []byte, made bool) {
 	switch value[0] {
 	case 'n':
-		return value[:0]
+		return value[:0], false
 	case '"':
 		inside := value[1 : len(value)-1]
 		if bytes.IndexByte(inside, '\\') < 0 {
-			return inside
+			return inside, false
 		}
 		r.grow(len(inside) * utf8.UTFMax)
 		from := len(r.scratch)
 		r.scratch = appendString(r.scratch, inside)
-		return r.scratch[from:]
+		return r.scratch[from:], true
 	}
-	return value
+	return value, false
 }

@@ -20,7 +20,7 @@ const (
 	ColumnsMax = 256
 	NameMax    = 128 // bytes of a column's name
 	RowMax     = 1 << 20
-	markEvery  = 4 // rows between two marks
+	MarkEvery  = 4 // rows between two marks
 )
 
 // Error says which row is wrong, and how.
@@ -89,7 +89,7 @@ func Scan(format Format, data []byte) (*Table, error) {
 
 // mark notes where a row begins.
 func (t *Table) mark(at int) {
-	if t.Rows%markEvery == 0 {
+	if t.Rows%MarkEvery == 0 {
 		t.Marks = append(t.Marks, uint64(at))
 	}
 	t.Rows++
@@ -129,12 +129,13 @@ func (t *Table) setColumns(names []string) *Error {
 type Reader struct {
 	table   *Table
 	fields  [][]byte // of the row, by column
+	made    []bool   // which of them are not the table's own bytes
 	scratch []byte   // of what had to be unescaped
 }
 
 // NewReader returns one that has read nothing.
 func NewReader(t *Table) *Reader {
-	return &Reader{table: t, fields: make([][]byte, len(t.Columns))}
+	return &Reader{table: t, fields: make([][]byte, len(t.Columns)), made: make([]bool, len(t.Columns))}
 }
 
 // Table is what it reads.
@@ -144,22 +145,26 @@ func (r *Reader) Table() *Table { return r.table }
 // A number of JSON is what stands there, null is empty, what is nested is JSON.
 func (r *Reader) Read(row uint64) [][]byte { return r.read(row, false) }
 
+// Made says that a value of the row that was read last is not the table's own bytes, and
+// goes with the next Read.
+func (r *Reader) Made(column int) bool { return r.made[column] }
+
 // Raw returns a row's values as they are written: of CSV the same as Read, of JSON
 // texts of JSON.
 func (r *Reader) Raw(row uint64) [][]byte { return r.read(row, true) }
 
 func (r *Reader) read(row uint64, raw bool) [][]byte {
 	t := r.table
-	at := int(t.Marks[row/markEvery])
+	at := int(t.Marks[row/MarkEvery])
 	r.scratch = r.scratch[:0]
 	if t.Format == CSV {
-		for range row % markEvery {
+		for range row % MarkEvery {
 			at = t.skipCSV(at)
 		}
 		r.readCSV(at)
 		return r.fields
 	}
-	for range row % markEvery {
+	for range row % MarkEvery {
 		end, _ := skipValue(t.data, at, 0)
 		at = nextJSON(t.data, end)
 	}

@@ -1,0 +1,231 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.starlark.net/lib/json"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/feed"
+)
+
+// Bounds of the rows that travel with a program, of one file and of all: what is larger
+// stays where it is, and whoever runs it reads it there.
+const (
+	feedMax    = 256 << 10
+	feedInline = 384 << 10
+)
+
+// ErrLarge is what a reader of files gives for one that is larger than it reads.
+var ErrLarge = errors.New("the file is too large to travel with its program")
+
+// Feed is the data of a workflow's passes.
+type Feed struct {
+	Format  feed.Format
+	Columns []string
+	Rows    uint64
+	Table   *feed.Table       // nil: it is in File
+	File    *message.FeedFile // a file that does not travel
+}
+
+// feedValue is what feed.csv and its like return.
+type feedValue struct {
+	opaque
+	feed Feed
+	plan message.FeedPlan
+}
+
+func feedNamespace() *namespace {
+	return newNamespace("feed", starlark.StringDict{
+		"csv": declaring("feed.csv", func(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return l.feedFile("feed.csv", feed.CSV, args, kwargs)
+		}),
+		"json": declaring("feed.json", func(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return l.feedFile("feed.json", feed.JSON, args, kwargs)
+		}),
+		"list": declaring("feed.list", (*loader).feedList),
+	})
+}
+
+func feedOrders() []string { return []string{"sequential", "shuffled", "random"} }
+func feedEnds() []string   { return []string{"cycle", "stop", "fail"} }
+
+// readFeed reads what all feeds have in common: the first argument and how rows are taken.
+func readFeed(fn, first string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, message.FeedPlan, error) {
+	var plan message.FeedPlan
+	names := []string{first, "order", "unique", "at_end"}
+	in := make([]starlark.Value, len(names))
+	if err := bind(fn, names, 1, args, kwargs, in); err != nil {
+		return nil, plan, err
+	}
+	if in[0] == nil {
+		return nil, plan, faultf("%s: %s is missing", fn, first)
+	}
+	if in[2] != nil {
+		unique, ok := in[2].(starlark.Bool)
+		if !ok {
+			return nil, plan, wrongType(fn, "unique", "True or False", in[2])
+		}
+		plan.Unique = bool(unique)
+	}
+	if plan.Unique {
+		plan.AtEnd = message.RowsStop
+	}
+	order, err := oneOf(fn, "order", in[1], feedOrders())
+	if err != nil {
+		return nil, plan, err
+	}
+	plan.Order = message.RowOrder(slices.Index(feedOrders(), order))
+	end, err := oneOf(fn, "at_end", in[3], feedEnds())
+	if err != nil {
+		return nil, plan, err
+	}
+	if in[3] != nil {
+		plan.AtEnd = message.RowsEnd(slices.Index(feedEnds(), end))
+	}
+	switch {
+	case plan.Unique && plan.Order == message.RowsRandom:
+		return nil, plan, faultf("%s: rows that are drawn at random come again, and unique = True takes each once", fn).in("order").do("write order = \"shuffled\"")
+	case plan.Unique && plan.AtEnd == message.RowsCycle:
+		return nil, plan, faultf("%s: unique = True takes each row once, and at_end = \"cycle\" begins again", fn).in("at_end").do("write at_end = \"stop\" or \"fail\"")
+	case plan.Order == message.RowsRandom && in[3] != nil:
+		return nil, plan, faultf("%s: rows that are drawn at random have no end", fn).in("at_end").do("take at_end out, or write order = \"shuffled\"")
+	}
+	return in[0], plan, nil
+}
+
+// feedFile is feed.csv and feed.json.
+func (l *loader) feedFile(fn string, format feed.Format, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	first, plan, err := readFeed(fn, "path", args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	name, ok := first.(starlark.String)
+	if !ok {
+		return nil, wrongType(fn, "#1", "the name of a file", first)
+	}
+	if err := insideFolder(fn, string(name)); err != nil {
+		return nil, err.in("#1").do("write %s(\"folder/name\")", fn)
+	}
+	plan.Name = string(name)
+	if at := slices.IndexFunc(l.program.Feeds, func(f message.FeedFile) bool { return f.Name == plan.Name }); at >= 0 {
+		file := &l.program.Feeds[at]
+		if file.JSON != (format == feed.JSON) {
+			return nil, faultf("%s: %q is read as CSV and as JSON", fn, plan.Name).in("#1")
+		}
+		plan.Rows = file.Rows
+		return &feedValue{opaque{"feed"}, Feed{Format: format, Columns: file.Columns, Rows: file.Rows, File: file}, plan}, nil
+	}
+	data, err := l.data(fn, plan.Name)
+	if err != nil {
+		return nil, err
+	}
+	table, err := feed.Scan(format, data)
+	if err != nil {
+		return nil, faultf("%s: %s: %v", fn, plan.Name, err).in("#1")
+	}
+	plan.Rows = table.Rows
+	return &feedValue{opaque{"feed"}, Feed{Format: format, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
+}
+
+// feedList is feed.list: rows that stand in the file itself.
+func (l *loader) feedList(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	first, plan, err := readFeed("feed.list", "rows", args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	values, err := list("feed.list", "#1", "rows", first)
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{limits: l.limits, bytes: l.limits.LoadBytes, total: l.limits.LoadBytes}
+	var text []byte
+	for i, v := range values {
+		if _, ok := v.(*starlark.Dict); !ok {
+			if _, nested := v.(starlark.Iterable); nested {
+				return nil, faultf("feed.list: row %d is %s", i+1, describe(v)).in("#1").at(i).do("write a dict, {\"name\": value}, or a text or number, which is then the column \"value\"")
+			}
+			own := starlark.NewDict(1)
+			if err := own.SetKey(starlark.String("value"), v); err != nil {
+				return nil, err
+			}
+			v = own
+		}
+		if text, err = m.appendJSON(text, v, l.limits.Nesting); err != nil {
+			return nil, faultf("feed.list: row %d: %v", i+1, err).in("#1").at(i)
+		}
+		text = append(text, '\n')
+	}
+	table, err := feed.Scan(feed.JSON, text)
+	if err != nil {
+		return nil, faultf("feed.list: %v", withoutLine(err)).in("#1")
+	}
+	plan.Name, plan.Rows = fmt.Sprintf("%s:%d", site.Filename(), site.Line), table.Rows
+	return &feedValue{opaque{"feed"}, Feed{Format: feed.JSON, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
+}
+
+// withoutLine forgets where a row of a list would stand in a file.
+func withoutLine(err error) error {
+	var bad *feed.Error
+	if errors.As(err, &bad) {
+		own := *bad
+		own.Line = 0
+		return &own
+	}
+	return err
+}
+
+// takes reads a workflow's feed.
+func (d *declaration) takes(in arguments) error {
+	v := in.of("feed")
+	if v == nil {
+		return nil
+	}
+	f, ok := v.(*feedValue)
+	if !ok {
+		return wrongType("workflow", "feed", "what feed.csv, feed.json or feed.list returned", v)
+	}
+	d.plan.Feed, d.feed, d.columns = f.plan, &f.feed, f.feed.Columns
+	return nil
+}
+
+// SetRow tells which row the pass takes: functions find it in vu.row.
+func (v *VU) SetRow(from *feed.Reader, row uint64) { v.from, v.at, v.row = from, row, nil }
+
+// rowValue is the row of the pass, as a dict that cannot be changed.
+func (v *VU) rowValue() (starlark.Value, error) {
+	switch {
+	case v.w.Feed == nil:
+		return nil, faultf("this workflow has no feed").do("write workflow(..., feed = feed.csv(\"people.csv\"))")
+	case v.from == nil:
+		return nil, faultf("vu.row is of a pass: there is none before the first").do("read it in a step's function")
+	case v.row != nil:
+		return v.row, nil
+	}
+	fields := v.from.Raw(v.at)
+	row := starlark.NewDict(len(fields))
+	decode := json.Module.Members["decode"].(*starlark.Builtin)
+	for i, name := range v.w.Feed.Columns {
+		var value starlark.Value = starlark.String(fields[i])
+		if v.w.Feed.Format == feed.JSON {
+			text := string(fields[i])
+			if err := scanJSON(text, v.w.limits.Nesting, v.w.limits.IntBits/4); err != nil {
+				return nil, err
+			}
+			var err error
+			if value, err = decode.CallInternal(nil, starlark.Tuple{starlark.String(text)}, nil); err != nil {
+				return nil, err
+			}
+		}
+		if err := row.SetKey(starlark.String(name), value); err != nil {
+			return nil, err
+		}
+	}
+	row.Freeze()
+	v.row = row
+	return row, nil
+}

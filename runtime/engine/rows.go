@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/core/load"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/feed"
+)
+
+// Lessor leases rows of a unique feed: blocks of them, of which nobody else has any.
+type Lessor interface {
+	Ask(want uint64)                        // while no question is open
+	Answer() (first, count uint64, ok bool) // once; none: there are no more
+	OnAnswer(wake func())                   // from another goroutine
+}
+
+// askEvery is what a block of rows is to last at least, and askAhead the share of it that
+// is left when the next one is asked for: an answer takes a few milliseconds.
+const (
+	askEvery = int64(500_000_000)
+	askAhead = 2
+	askLeast = 16
+)
+
+// rows says which row of the workflow's feed a pass takes. Where it leases none, pass
+// number k takes row k, of which this process has those that are its users'.
+type rows struct {
+	plan   *message.FeedPlan
+	reader *feed.Reader
+	order  feed.Sequence
+	share  message.RowShare
+	turns  load.Turns
+	lessor Lessor
+	taken  uint64
+	of     []uint64 // by user: its row
+	needed []int    // columns that requests are filled with
+	ended  bool     // there are no more
+	open   bool     // a question is not answered
+
+	first, count uint64 // what is left of the block
+	size         uint64 // what it had
+	since        int64  // when that came
+	next         block  // behind it
+}
+
+// block is rows first up to first+count.
+type block struct{ first, count uint64 }
+
+// newRows returns nil for a workflow without a feed.
+func newRows(cfg Config) (*rows, error) {
+	w := cfg.Workflow
+	if w.Feed == nil {
+		return nil, nil
+	}
+	table := cfg.Feed
+	if table == nil {
+		table = w.Feed.Table
+	}
+	if table == nil {
+		return nil, fmt.Errorf("feed %q is not in memory", w.Plan.Feed.Name)
+	}
+	plan := w.Plan.Feed
+	r := &rows{
+		plan: &plan, reader: feed.NewReader(table), order: feed.NewSequence(plan.Order, plan.Rows, node.MixString(cfg.Seed, plan.Name)),
+		share: cfg.Rows, turns: load.NewTurns(max(w.Plan.VUs, cfg.FirstVU+cfg.VUs), cfg.FirstVU, cfg.VUs), of: make([]uint64, cfg.VUs+1),
+	}
+	for i := range w.Columns {
+		if slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return slices.Contains(s.Needs, i) }) {
+			r.needed = append(r.needed, i)
+		}
+	}
+	if plan.Unique {
+		r.lessor = cfg.Lessor
+	}
+	return r, nil
+}
+
+// ready says that the next pass finds a row. If not, it waits, or there are no more.
+func (r *rows) ready(now int64) bool {
+	if r.ended {
+		return false
+	}
+	if r.lessor == nil {
+		r.ended = r.plan.AtEnd != message.RowsCycle && feed.Position(r.share, r.turns.Peek()) >= r.plan.Rows
+		return !r.ended
+	}
+	if r.open {
+		if first, count, ok := r.lessor.Answer(); ok {
+			r.open = false
+			r.next = block{first, count}
+			if count == 0 {
+				r.ended = r.count == 0
+				r.next.first = noMore
+			}
+		}
+	}
+	if r.count == 0 && r.next.count > 0 {
+		r.first, r.count, r.size, r.since = r.next.first, r.next.count, r.next.count, now
+		r.next = block{}
+	}
+	if r.count == 0 && r.next.first == noMore {
+		r.ended = true
+		return false
+	}
+	if !r.open && r.next == (block{}) && r.count <= r.size/askAhead {
+		r.open = true
+		r.lessor.Ask(r.want(now))
+	}
+	return r.count > 0
+}
+
+// noMore marks that the lessor has none.
+const noMore = ^uint64(0)
+
+// want is how many rows are asked for: twice as many if the last ones went too fast.
+func (r *rows) want(now int64) uint64 {
+	switch {
+	case r.size == 0:
+		return askLeast
+	case now-r.since < askEvery:
+		return min(2*r.size, feed.BlockMax)
+	}
+	return max(r.size/2, askLeast)
+}
+
+// take gives a user the row of its pass, which is ready.
+func (r *rows) take(vu int32) {
+	position := r.first
+	if r.lessor == nil {
+		position = feed.Position(r.share, r.turns.Next())
+	} else {
+		r.first++
+		r.count--
+	}
+	r.taken++
+	r.of[vu] = r.order.Row(position)
+}
+
+// lay puts the values of a user's row where requests are filled from. They stay the
+// table's own bytes, for all users, but for those that had to be unescaped.
+func (l *loop) lay(vu int32) {
+	if l.script != nil {
+		l.scriptOf(vu).SetRow(l.rows.reader, l.rows.of[vu])
+	}
+	if len(l.rows.needed) == 0 {
+		return
+	}
+	fields, to := l.rows.reader.Read(l.rows.of[vu]), l.values.of(vu)
+	for _, i := range l.rows.needed {
+		if to[i] = fields[i]; l.rows.reader.Made(i) {
+			to[i] = bytes.Clone(fields[i])
+		}
+	}
+}
+
+// nextPass is the drive's, with a row of the feed where there is one: what finds none yet
+// does not begin, and is owed.
+func (l *loop) nextPass() (pass, bool) {
+	r := l.rows
+	if r == nil || l.drive.spent() {
+		return l.drive.next(l.now)
+	}
+	if l.hungry = !r.ready(l.now) && !r.ended; l.hungry {
+		if l.now >= l.over {
+			l.drive.stop(l.now)
+		}
+		return pass{}, false
+	}
+	if r.ended && r.plan.AtEnd != message.RowsFail {
+		l.drive.stop(l.now)
+		return pass{}, false
+	}
+	p, ok := l.drive.next(l.now)
+	switch {
+	case ok && r.ended:
+		l.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
+		l.cancelled.Store(true)
+		l.drive.ended(p.vu, l.now)
+		return pass{}, false
+	case ok:
+		r.take(p.vu)
+	}
+	return p, ok
+}
+
+// firstRows waits until there are some: the clock does not run yet.
+func (l *loop) firstRows() error {
+	r := l.rows
+	if r == nil || r.lessor == nil {
+		return nil
+	}
+	r.lessor.OnAnswer(func() { _ = l.poller.Wake() }) // it cannot fail while the poller is open
+	for !r.ready(l.tick()) && !r.ended && !l.stops() {
+		if _, err := l.poller.Block(l.events, time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget lets the lessor wake nobody any more.
+func (r *rows) forget() {
+	if r != nil && r.lessor != nil {
+		r.lessor.OnAnswer(nil)
+	}
+}
+
+// passes is how many took a row.
+func (r *rows) passes() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.taken
+}

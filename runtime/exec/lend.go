@@ -1,0 +1,81 @@
+package exec
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// lent is the child's end of the socket on which memory of rows is handed over.
+const lent = 4
+
+// lend prepares what the program's large feeds need, hands it to the child and then its
+// work: reading a gigabyte takes seconds, for which whoever starts a run must not wait.
+func (p *Pool) lend(ch *child, id node.ExecID, start *message.ExecStart) {
+	var fds []int
+	for i := range start.Program.Feeds {
+		name := &start.Program.Feeds[i]
+		sheet, err := p.sheets.Open(name)
+		if err != nil {
+			ch.kill(err.Error())
+			return
+		}
+		p.mu.Lock()
+		if p.busy[id] != ch { // it ended meanwhile
+			p.mu.Unlock()
+			p.sheets.Close(name)
+			return
+		}
+		ch.sheets = append(ch.sheets, name)
+		p.mu.Unlock()
+		fds = append(fds, int(sheet.File().Fd()))
+	}
+	if err := hand(ch.lend, fds); err != nil {
+		ch.kill(fmt.Sprintf("its rows could not be handed over: %v", err))
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy[id] == ch {
+		ch.send(start)
+	}
+}
+
+// hand passes descriptors through a socket.
+func hand(socket *os.File, fds []int) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Write(func(fd uintptr) bool {
+		failed = unix.Sendmsg(int(fd), []byte{1}, unix.UnixRights(fds...), nil, 0)
+		return failed != unix.EAGAIN
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// take receives so many descriptors that were handed over.
+func take(socket, many int) ([]int, error) {
+	ancillary := make([]byte, unix.CmsgSpace(4*many))
+	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), ancillary, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(ancillary[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, fmt.Errorf("%d control messages: %w", len(messages), err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err == nil && len(fds) != many {
+		err = fmt.Errorf("%d descriptors, want %d", len(fds), many)
+	}
+	return fds, err
+}

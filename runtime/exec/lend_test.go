@@ -1,0 +1,90 @@
+package exec
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/rows"
+)
+
+// mapped takes rows as an executor does: from memory that was handed over, and those that
+// were leased.
+func mapped(w *Work) string {
+	table, err := rows.Map(w.Sheets[0], &w.Start.Program.Feeds[0])
+	if err != nil {
+		return err.Error()
+	}
+	woken := make(chan struct{}, 1)
+	w.Rows.OnAnswer(func() { woken <- struct{}{} })
+	w.Rows.Ask(3)
+	<-woken
+	first, count, ok := w.Rows.Answer()
+	_, _, again := w.Rows.Answer()
+	r := feed.NewReader(table)
+	return fmt.Sprintf("%d+%d %v %v %s", first, count, ok, again, r.Read(first)[1])
+}
+
+func startRows(h *harness, id node.ExecID, name message.FeedFile) {
+	h.Start(id, 0, &message.ExecStart{Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "rows", PlanDigest: 1, VUs: 3,
+		Program: message.Program{Main: "x.star", Feeds: []message.FeedFile{name}}})
+}
+
+func TestRowsAreLent(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "people.csv")
+	text := "id,name\n"
+	for i := range 100 {
+		text += fmt.Sprintf("%d,\"n%d\"\n", i, i)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sheet, err := rows.Read(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := sheet.Name("people.csv")
+	if err := sheet.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, func(c *Config) { c.Feeds = folder })
+	for id := node.ExecID(1); id < 3; id++ {
+		startRows(h, id, name)
+		for {
+			e := h.next(t, id)
+			if e.Kind == node.ExecGone {
+				t.Fatalf("gone: %s %s", e.Reason, e.Tail)
+			}
+			if ask, ok := e.Body.(*message.ExecRows); ok {
+				if ask.Ask != 1 || ask.Want != 3 {
+					t.Errorf("asked %+v", ask)
+				}
+				h.Tell(id, &message.ExecRowsLeased{Ask: 7, First: 1, Count: 1}) // none of its questions
+				h.Tell(id, &message.ExecRowsLeased{Ask: 1, First: 40, Count: 3})
+			}
+			if r, ok := e.Body.(*message.ExecResult); ok {
+				if want := "40+3 true false n40"; r.Error != want {
+					t.Errorf("got %q, want %q", r.Error, want)
+				}
+				break
+			}
+		}
+		for e := h.next(t, id); e.Kind != node.ExecGone; e = h.next(t, id) {
+		}
+	}
+	name.Digest[0]++
+	startRows(h, 9, name)
+	e := h.next(t, 9)
+	for e.Kind != node.ExecGone {
+		e = h.next(t, 9)
+	}
+	if !strings.Contains(e.Reason, "another file here") {
+		t.Errorf("got %q", e.Reason)
+	}
+}

@@ -1,0 +1,160 @@
+package rows
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/feed"
+)
+
+// chunk is how much of a file is read, and digested, at once.
+const chunk = 1 << 20
+
+// Sheet is a file of rows in sealed memory.
+type Sheet struct {
+	file *os.File
+	name message.FeedFile
+}
+
+// Read reads a file of rows, and tells what a program says of it: see Name.
+func Read(path string, json bool) (*Sheet, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file", path)
+	case info.Size() == 0:
+		return nil, fmt.Errorf("%s is empty", path)
+	}
+	s := &Sheet{name: message.FeedFile{Bytes: uint64(info.Size()), JSON: json}}
+	if err := s.fill(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// fill copies a file into memory, marks its rows, and seals it.
+func (s *Sheet) fill(from io.Reader) (err error) {
+	fd, err := unix.MemfdCreate("hyperscale rows", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return fmt.Errorf("make a memory file: %w", err)
+	}
+	s.file = os.NewFile(uintptr(fd), "rows")
+	defer func() {
+		if err != nil {
+			s.file.Close()
+		}
+	}()
+	size := int(s.name.Bytes)
+	if err := s.file.Truncate(int64(size)); err != nil {
+		return fmt.Errorf("make room in memory for %d bytes: %w", size, err)
+	}
+	data, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("map %d bytes: %w", size, err)
+	}
+	table, err := s.take(from, data)
+	if err == nil {
+		err = s.mark(table)
+	}
+	if unmapped := unix.Munmap(data); err == nil && unmapped != nil { // what can be written cannot be sealed
+		err = fmt.Errorf("unmap: %w", unmapped)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := unix.FcntlInt(s.file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL); err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	return nil
+}
+
+// take reads and digests the file, and looks that it is a table.
+func (s *Sheet) take(from io.Reader, data []byte) (*feed.Table, error) {
+	digest := sha256.New()
+	for at := 0; at < len(data); {
+		part := data[at:min(at+chunk, len(data))]
+		if _, err := io.ReadFull(from, part); err != nil {
+			return nil, fmt.Errorf("it became shorter while it was read: %w", err)
+		}
+		digest.Write(part)
+		at += len(part)
+	}
+	var one [1]byte
+	if n, _ := from.Read(one[:]); n > 0 {
+		return nil, errors.New("it became longer while it was read")
+	}
+	digest.Sum(s.name.Digest[:0])
+	table, err := feed.Scan(format(s.name.JSON), data)
+	if err != nil {
+		return nil, err
+	}
+	s.name.Rows, s.name.Columns = table.Rows, table.Columns
+	return table, nil
+}
+
+// mark writes where rows begin behind the data, on a boundary of 8 bytes.
+func (s *Sheet) mark(table *feed.Table) error {
+	marks := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(table.Marks))), 8*len(table.Marks))
+	if _, err := s.file.WriteAt(marks, int64(aligned(s.name.Bytes))); err != nil {
+		return fmt.Errorf("keep the marks of %d rows: %w", table.Rows, err)
+	}
+	return nil
+}
+
+func format(json bool) feed.Format {
+	if json {
+		return feed.JSON
+	}
+	return feed.CSV
+}
+
+func aligned(n uint64) uint64 { return (n + 7) &^ 7 }
+
+// Name is what a program says of the file; whoever names it adds its path.
+func (s *Sheet) Name(path string) message.FeedFile {
+	n := s.name
+	n.Name = path
+	return n
+}
+
+// File is the sealed memory, to be handed to who maps it.
+func (s *Sheet) File() *os.File { return s.file }
+
+// Close lets go of it; those who have mapped it keep it.
+func (s *Sheet) Close() error { return s.file.Close() }
+
+// Map is a table in sealed memory, for as long as the process lives. All of it is
+// mapped at once: no pass waits for a page.
+func Map(fd int, name *message.FeedFile) (*feed.Table, error) {
+	from, marks := aligned(name.Bytes), (name.Rows+feed.MarkEvery-1)/feed.MarkEvery
+	all := from + 8*marks
+	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_SHRINK == 0 || seals&unix.F_SEAL_WRITE == 0 {
+		return nil, fmt.Errorf("feed %q: its memory is not sealed", name.Name)
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil || uint64(info.Size) != all {
+		return nil, fmt.Errorf("feed %q: its memory has %d bytes, want %d", name.Name, info.Size, all)
+	}
+	data, err := unix.Mmap(fd, 0, int(all), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if err != nil {
+		return nil, fmt.Errorf("feed %q: map %d bytes: %w", name.Name, all, err)
+	}
+	places := unsafe.Slice((*uint64)(unsafe.Pointer(&data[from])), marks)
+	return feed.Open(format(name.JSON), name.Columns, name.Rows, places, data[:name.Bytes:name.Bytes]), nil
+}
