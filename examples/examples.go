@@ -4,7 +4,7 @@ import "embed"
 
 // Files are all examples, and what they read, by name.
 //
-//go:embed *.star *.txt
+//go:embed *.star *.txt *.csv
 var Files embed.FS
 
 // Quickstart is the name of the first one to read, which `demo` runs.

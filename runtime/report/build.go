@@ -59,6 +59,7 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 	w := Workflow{
 		Name: in.Name, Outcome: in.State.String(), Error: in.Error, VUs: in.VUs, Cores: in.Cores, DurationNS: int64(verdict.Clock(in)),
 		Steps: []Step{}, Series: []Series{}, Checks: []Check{}, Actions: []Check{}, Metrics: []Metric{}, Lost: []Lost{}, Logs: slices.Concat([]string{}, in.Stats.Logs),
+		Rows: in.Stats.Rows, RowsBurned: in.Burned,
 	}
 	var err error
 	if w.Generator, err = buildGenerators([]message.WorkflowResult{*in}); err != nil {

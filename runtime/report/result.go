@@ -69,6 +69,8 @@ type Workflow struct {
 	Metrics    []Metric  `json:"metrics"`         // in the file's order
 	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
 	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
+	Rows       uint64    `json:"rows"`            // rows of its feed that passes took
+	RowsBurned uint64    `json:"rows_burned"`     // rows of a unique feed that nobody gets, as attempts held them that were lost
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared
 }

@@ -87,6 +87,7 @@ func (d *summary) workflow(w *report.Workflow) {
 		d.wrap("  ", reason, bad)
 	}
 	d.arrivals(w)
+	d.rows(w)
 	d.steps(w.Steps)
 	d.failures(w)
 	d.checks(w)
@@ -264,6 +265,18 @@ func (d *summary) metrics(metrics []report.Metric) {
 	}
 	d.add("")
 	d.add(t.draw()...)
+}
+
+// rows tells how many of its feed were taken, and which nobody gets.
+func (d *summary) rows(w *report.Workflow) {
+	if w.Rows == 0 && w.RowsBurned == 0 {
+		return
+	}
+	text := plural(w.Rows, "row") + " of its feed taken"
+	if w.RowsBurned > 0 {
+		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", plural(w.RowsBurned, "row"))
+	}
+	d.wrap("  ", text, "")
 }
 
 func (d *summary) lost(lost []report.Lost) {

@@ -186,6 +186,7 @@ func result(t *testing.T, names ...string) *report.Result {
 			in.Workflows[0].Lost = part.Lost
 			in.Workflows[0].Stats.Generator.Saturated = true
 			in.Workflows[0].Stats.Logs = []string{"done\x07"}
+			in.Workflows[0].Stats.Rows, in.Workflows[0].Burned = 12_345, 64
 		}
 		in.Datacenters = append(in.Datacenters, message.DatacenterResult{Name: name, State: message.JobCompleted, Duration: 10 * time.Second, Workflows: []message.WorkflowResult{part}})
 	}

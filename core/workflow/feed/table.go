@@ -90,6 +90,9 @@ func Scan(format Format, data []byte) (*Table, error) {
 // mark notes where a row begins.
 func (t *Table) mark(at int) {
 	if t.Rows%MarkEvery == 0 {
+		if n := len(t.Marks); n == cap(t.Marks) && n >= 1024 { // room for as many as the rest would have
+			t.Marks = slices.Grow(t.Marks, int(uint64(n)*uint64(len(t.data)-at)/uint64(at))+n/16)
+		}
 		t.Marks = append(t.Marks, uint64(at))
 	}
 	t.Rows++
