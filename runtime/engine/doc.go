@@ -50,6 +50,8 @@
 //	G9 No more passes are under way than there are virtual users. One that is to leave
 //	   leaves between two passes. Which weighted step a pass takes, and how long its user
 //	   thinks, follows from the seed, the user and the pass alone.
+//	G10 Each pass of a workflow with a feed has a row from its begin on; none begins
+//	   without. Two processes never take one row of the same round.
 //	G10 A stream whose time is over is reset, and its connection lives on, unless nothing was read
 //	   from it for that long and it does not answer PING, or takes no bytes. GOAWAY, an end or
 //	   a fault of a connection ends its streams, each with what it means for that one.
@@ -60,7 +62,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go; loop.go, user.go, lane.go,
+// Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go, rows.go; loop.go, user.go, lane.go,
 // conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; pool.go, multiplex.go;
 // coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then result.go, limit.go, debug.go.
 package engine

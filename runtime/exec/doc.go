@@ -24,7 +24,10 @@
 //	   its own reading of CLOCK_BOOTTIME and by nobody's help: not its worker's,
 //	   which may be stopped, nor its engine's, which may hang. The process is gone
 //	   100 ms later.
+//	X7 Rows that do not travel with a program are in memory before a child has its
+//	   work, once for all children, and let go with the last that uses them.
 //
 // Read pool.go (cores and their children), child.go (one process, from outside),
-// wire.go (frames), main.go and lease.go (the child, from inside).
+// lend.go (memory of rows), wire.go (frames), main.go, lease.go and rows.go (the child,
+// from inside).
 package exec
