@@ -188,6 +188,9 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 		}
 		addrs, ttl, err := g.names.lookup(ctx, s.host)
 		if err != nil {
+			if g.names.proxy != nil {
+				return fmt.Errorf("%w: check the name in http.client(proxy = ...)", err)
+			}
 			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
 		}
 		s.host.addrs, s.host.ttl = addrs, ttl

@@ -160,3 +160,13 @@ func TestProxyFails(t *testing.T) {
 		}
 	}
 }
+
+// A proxy whose name nobody knows is told before anything is sent.
+func TestProxyWithoutAddress(t *testing.T) {
+	w := flow(get("home", "http://127.0.0.1:1/"))
+	w.HTTP.Proxy = &workflow.Proxy{Host: "proxy.invalid", Port: 3128}
+	_, err := Run(context.Background(), Config{Workflow: w, VUs: 1, Timeout: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "check the name in http.client(proxy = ...)") {
+		t.Errorf("got %v", err)
+	}
+}
