@@ -52,6 +52,7 @@ func runSlice(ctx context.Context, work *exec.Work) *message.ExecResult {
 		return failed(fmt.Errorf("the program has no workflow %q: use the same version of hyperscale at both ends", start.Workflow))
 	}
 	config := engine.Config{
+		Alone:    true,
 		Workflow: w, VUs: start.VUs, FirstVU: start.FirstVU, Seed: start.Program.Seed,
 		Duration: start.Duration, Timeout: start.Timeout, Progress: work.Progress, Over: work.Lease.Over,
 		Given: start.Given, Rows: start.Rows, Lessor: work.Rows,

@@ -28,6 +28,10 @@ type Config struct {
 	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
 	Timeout  time.Duration // of a request that names none, from when it is put on its way
 
+	// Alone says that nothing else of this process is in a hurry: what else runs in it may
+	// come half a millisecond late, which spares the loop the scheduler at every wait.
+	Alone bool
+
 	// Over is asked before requests are put on the wire, by a busy loop each
 	// millisecond: once it is true the run is cancelled. It does not wake whoever
 	// waits, so whoever gives it cancels the context too. Nil: never true.

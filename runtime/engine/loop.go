@@ -315,7 +315,11 @@ func (l *loop) wait(until int64) (int, error) {
 	if timeout <= 0 {
 		return 0, nil
 	}
-	n, err = l.poller.Block(l.events, timeout)
+	if l.cfg.Alone {
+		n, err = l.poller.Doze(l.events, timeout)
+	} else {
+		n, err = l.poller.Block(l.events, timeout)
+	}
 	l.gen.idle += time.Duration(l.tick() - before)
 	return n, err
 }

@@ -107,6 +107,33 @@ func TestWaitLastsItsTimeout(t *testing.T) {
 	}
 }
 
+// A doze is as long as it should be on both sides of its bound, and ends with an event.
+func TestDoze(t *testing.T) {
+	for _, coarse := range []bool{false, true} {
+		p := newPoller(t)
+		p.coarse.Store(coarse)
+		var events [8]Event
+		for _, timeout := range []time.Duration{dozeMost / 2, dozeMost, 3 * dozeMost} {
+			for until := time.Now().Add(timeout); time.Now().Before(until); { // a signal may end it early
+				if n, err := p.Doze(events[:], time.Until(until)+1); n != 0 || err != nil {
+					t.Errorf("coarse %v: got %d events, error %v", coarse, n, err)
+				}
+			}
+		}
+		for _, early := range []time.Duration{0, dozeMost / 4, 2 * dozeMost} {
+			wake := time.AfterFunc(early, func() { _ = p.Wake() })
+			n, err := 0, error(nil)
+			for n == 0 && err == nil {
+				n, err = p.Doze(events[:], time.Second)
+			}
+			if n != 1 || err != nil || events[0].Token() != WakeToken {
+				t.Errorf("coarse %v: got %d events, error %v", coarse, n, err)
+			}
+			wake.Stop()
+		}
+	}
+}
+
 func TestMilliseconds(t *testing.T) {
 	for in, want := range map[time.Duration]int{-1: -1, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, 1 << 62: 1 << 30} {
 		if got := milliseconds(in); got != want {
