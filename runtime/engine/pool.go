@@ -288,7 +288,10 @@ func (l *loop) busy(p *pool) bool {
 
 // negotiated tells, of a connection that stands, whether it speaks HTTP/2.
 func (l *loop) negotiated(c *conn) (bool, error) {
-	if c.secure == nil {
+	switch {
+	case c.secure == nil && c.host.version == version2 && l.proxy != nil:
+		return false, errProxied
+	case c.secure == nil:
 		return c.host.version == version2, nil
 	}
 	chosen := c.secure.tls.ConnectionState().NegotiatedProtocol
@@ -302,6 +305,9 @@ func (l *loop) negotiated(c *conn) (bool, error) {
 	c.host.version = version1
 	return false, nil
 }
+
+// errProxied: a proxy takes whole requests, not a wire, where there is no TLS.
+var errProxied = &http1.Error{Kind: http1.KindProxy, Detail: "a proxy takes http:// requests over HTTP/1.1 alone: write version = \"1.1\" or \"auto\" in http.client, or https://"}
 
 var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not choose HTTP/2 by ALPN: write version = \"auto\" or \"1.1\" in http.client"}
 
