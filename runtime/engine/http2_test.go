@@ -63,7 +63,8 @@ func TestHTTP2(t *testing.T) {
 			s := serve(t, func(c *target.Config) { c.TLS = tt.secure })
 			w := over2(flow(get("a", s.URL()+"/"), get("b", s.URL()+"/"), get("c", s.URL()+"/", 0, 1)), tt.streams)
 			w.Plan.Connections = uint32(tt.shared)
-			r := run(t, context.Background(), Config{Workflow: w, VUs: uint64(tt.vus), Duration: 300 * time.Millisecond})
+			w.Plan.Iterations = 20 * uint64(tt.vus) // however busy the machine is, each step gets its turn
+			r := run(t, context.Background(), Config{Workflow: w, VUs: uint64(tt.vus), Duration: 30 * time.Second})
 			n := exact(t, r, s)
 			for _, a := range r.Stats.Steps {
 				if a.OK != a.Started || a.OK == 0 {

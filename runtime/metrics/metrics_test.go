@@ -55,6 +55,7 @@ func observed() []node.Event {
 var onlyNamed = []node.Event{
 	event.PartChanged{}, event.Acted{}, event.FenceStored{}, event.SliceCounted{}, event.PartCounted{}, event.SliceDispatched{},
 	event.PartDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.SliceRenewed{},
+	event.WorkflowAborted{}, event.RowsTaken{},
 }
 
 // A new event is drawn, or somebody has decided that its name is enough.
