@@ -39,7 +39,10 @@ func DefaultLimits() Limits {
 	}
 }
 
-// meter is one thread's account. The thread holds it under meterKey.
+// meter is one thread's account. A thread that loads files holds it under meterKey. One
+// that runs a function cannot load: what it would load with tells its meter. Local
+// variables are a map, of more bytes than all else of a thread, and there may be
+// fifty thousand of them.
 type meter struct {
 	limits *Limits
 	bytes  uint64 // what is left of total
@@ -50,7 +53,16 @@ type meter struct {
 
 const meterKey = "meter"
 
-func meterOf(thread *starlark.Thread) *meter { return thread.Local(meterKey).(*meter) }
+func meterOf(thread *starlark.Thread) *meter {
+	if m, ok := thread.Local(meterKey).(*meter); ok {
+		return m
+	}
+	_, answer := thread.Load(thread, "")
+	return answer.(*meter)
+}
+
+// Error says what a function gets that tries to load.
+func (m *meter) Error() string { return "a function cannot load files" }
 
 // charge takes n bytes of work from the account.
 func (m *meter) charge(thread *starlark.Thread, n int) error {

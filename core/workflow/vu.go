@@ -152,7 +152,7 @@ func (v *VU) runner() *runner {
 		v.idle = v.idle[:n-1]
 	} else {
 		r = &runner{meter: meter{limits: limits, total: limits.CallBytes, vu: v}}
-		r.thread.SetLocal(meterKey, &r.meter)
+		r.thread.Load = func(*starlark.Thread, string) (starlark.StringDict, error) { return nil, &r.meter }
 		r.thread.OnMaxSteps = func(t *starlark.Thread) {
 			v.client.Yield()
 			switch {

@@ -24,11 +24,9 @@ type coroutine struct {
 	late  int64 // its first request is sent so much later
 	began int64 // its slice
 
-	request *workflow.Request // to be sent
-	pause   time.Duration     // to be slept
-	answer  *workflow.Response
-	times   times // of the answer
-	out     workflow.Outcome
+	request *workflow.Request  // to be sent
+	pause   time.Duration      // to be slept
+	answer  *workflow.Response // its times are those of exchange
 	take    bool
 
 	secure *secure
@@ -38,13 +36,14 @@ type coroutine struct {
 
 // task is what a coroutine does.
 type task struct {
-	job   job
-	hook  workflow.Hook
-	vu    int32
-	step  int
-	due   int64 // of the step
-	until int64 // of a function beside the steps: it may run so long; 0: of a step
-	pass  pass  // that waits for a vu_setup
+	due    int64 // of the step
+	until  int64 // of a function beside the steps: it may run so long; 0: of a step
+	vu     int32
+	step   int16
+	taken  int16 // the weighted step of the pass that waits for a vu_setup
+	job    job
+	hook   workflow.Hook
+	begins bool // a pass waits for it
 }
 
 // turn is a coroutine that is ready, or a task that has none yet.
@@ -130,9 +129,9 @@ func (co *coroutine) block(w want) {
 // passes need no more than one coroutine, suspended once for each request.
 func (l *loop) work(co *coroutine) {
 	for {
-		l.perform(co)
+		out := l.perform(co)
 		l.tick()
-		l.ended(co)
+		l.ended(co, out)
 		if co.job == jobShake || !l.goesOn(co) {
 			co.job, co.want = jobNone, wantNothing
 			return
@@ -141,17 +140,18 @@ func (l *loop) work(co *coroutine) {
 }
 
 // perform calls what a task is about.
-func (l *loop) perform(co *coroutine) {
+func (l *loop) perform(co *coroutine) (out workflow.Outcome) {
 	switch co.job {
 	case jobCall:
-		co.out = l.script[co.vu].Call(co.step)
+		return l.script[co.vu].Call(int(co.step))
 	case jobWhen:
-		co.take, co.out = l.script[co.vu].When(co.step)
+		co.take, out = l.script[co.vu].When(int(co.step))
 	case jobHook:
-		co.out = l.script[co.vu].Run(co.hook)
+		return l.script[co.vu].Run(co.hook)
 	case jobShake:
 		co.err = co.secure.tls.Handshake()
 	}
+	return out
 }
 
 // goesOn gives a coroutine another task, if it has time left.
@@ -267,15 +267,15 @@ func (l *loop) resume(co *coroutine) {
 }
 
 // ended takes what a coroutine has done.
-func (l *loop) ended(co *coroutine) {
+func (l *loop) ended(co *coroutine, out workflow.Outcome) {
 	l.coroutines.alive--
 	switch co.job {
 	case jobCall:
-		l.called(co)
+		l.called(co, out)
 	case jobWhen:
-		l.decided(co)
+		l.decided(co, out)
 	case jobHook:
-		l.hooked(co)
+		l.hooked(co, out)
 	case jobShake:
 		l.shaken(co.secure, co.conn, co.err)
 		co.secure, co.err = nil, nil

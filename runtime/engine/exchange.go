@@ -123,8 +123,8 @@ func (l *loop) settle(index int32) {
 	step := n.step
 	n.x, n.step = nil, none
 	if co := x.co; co != nil {
-		co.answer, co.times = x.response(), x.times
-		*x = exchange{} // what is idle keeps nothing alive
+		co.answer = x.response()
+		*x = exchange{times: x.times} // what is idle keeps nothing alive
 		l.wake(co)
 		return
 	}

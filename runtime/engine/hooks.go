@@ -13,17 +13,15 @@ const (
 	hookEvery = int64(300 * time.Microsecond) // many of them do not begin at the same time
 )
 
-// beside makes a function beside the steps ready, of the user of a pass that begins behind
-// it or, without a number, of none.
-func (l *loop) beside(h workflow.Hook, p pass) {
-	l.spawn(task{job: jobHook, hook: h, vu: p.vu, due: l.now, until: l.now + int64(hookMax), pass: p})
+// beside is the task of a function beside the steps.
+func (l *loop) beside(h workflow.Hook, vu int32) task {
+	return task{job: jobHook, hook: h, vu: vu, due: l.now, until: l.now + int64(hookMax)}
 }
 
 // hooked takes the end of one. That of a vu_setup before a pass begins that pass: what it
 // has prepared is not measured.
-func (l *loop) hooked(co *coroutine) {
-	out, p := co.out, co.pass
-	co.answer, co.out = nil, workflow.Outcome{}
+func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
+	co.answer = nil
 	if !out.OK {
 		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, l.number(co.vu), out.Detail)
 		switch co.hook {
@@ -40,15 +38,13 @@ func (l *loop) hooked(co *coroutine) {
 			l.log(err.Error())
 		}
 	}
-	if p.number == 0 {
-		return
+	switch {
+	case !co.begins:
+	case !out.OK || l.cut || l.cancelled.Load():
+		l.drive.ended(co.vu, l.now)
+	default:
+		l.begin(pass{vu: co.vu, step: co.taken, due: l.now, could: l.now})
 	}
-	if !out.OK || l.cut || l.cancelled.Load() {
-		l.drive.ended(p.vu, l.now)
-		return
-	}
-	p.due, p.could = l.now, l.now
-	l.begin(p)
 }
 
 // each runs a function beside the steps as many users, not quite at the same time, until
@@ -64,7 +60,7 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 		}
 		until := int64(never)
 		for ; l.hooks > 0 && due <= l.now; due += hookEvery {
-			l.beside(h, pass{vu: users[len(users)-l.hooks]})
+			l.spawn(l.beside(h, users[len(users)-l.hooks]))
 			l.hooks--
 		}
 		if l.hooks > 0 {

@@ -265,6 +265,7 @@ func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.close()
+	l.running = true
 	l.tick()
 	l.startDue()
 	c := l.conns.at(0)

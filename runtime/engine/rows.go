@@ -160,8 +160,12 @@ func (l *loop) lay(vu int32) {
 }
 
 // nextPass is the drive's, with a row of the feed where there is one: what finds none yet
-// does not begin, and is owed.
+// does not begin, and is owed. So is what would begin while handshakes wait for this
+// process: its time would run out in the same queue.
 func (l *loop) nextPass() (pass, bool) {
+	if l.shakes.len() > shakesAhead {
+		return pass{}, false
+	}
 	r := l.rows
 	if r == nil || l.drive.spent() {
 		return l.drive.next(l.now)

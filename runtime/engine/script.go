@@ -135,12 +135,13 @@ func (l *loop) ask(co *coroutine) {
 	co.request = nil
 	p, err := l.prepare(r)
 	if err != nil {
-		co.answer, co.times = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}, times{}
+		co.answer = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}
+		co.exchange.times = times{}
 		l.wake(co)
 		return
 	}
 	n := &co.lane
-	n.vu, n.step, n.account, n.due = co.vu, int16(co.step), &l.aside, l.now-co.late
+	n.vu, n.step, n.account, n.due = co.vu, co.step, &l.aside, l.now-co.late
 	if co.until == 0 {
 		n.account = &l.accounts[co.step]
 	}
@@ -161,7 +162,7 @@ func (l *loop) ask(co *coroutine) {
 // rest lets a coroutine sleep.
 func (l *loop) rest(co *coroutine) {
 	n := &co.lane
-	n.step, n.deadline = int16(co.step), min(l.now+int64(min(co.pause, DurationMax)), l.end(co))
+	n.step, n.deadline = co.step, min(l.now+int64(min(co.pause, DurationMax)), l.end(co))
 	n.conn = none
 	l.alarm(co.index, n.deadline)
 }
@@ -178,22 +179,21 @@ func (l *loop) wakes(index int32) bool {
 }
 
 // called takes the end of a step's function.
-func (l *loop) called(co *coroutine) {
-	out, t := co.out, &co.times
+func (l *loop) called(co *coroutine, out workflow.Outcome) {
+	t := &co.exchange.times
 	if out.Response == nil || out.Response != co.answer {
 		t = nil
 	}
 	out = cause(out, co.answer)
-	co.answer, co.out = nil, workflow.Outcome{} // what is idle keeps nothing alive
+	co.answer = nil // what is idle keeps nothing alive
 	l.accounts[co.step].outcome(out, t, time.Duration(l.now))
 	l.debug.outcome(l.g.steps[co.step].plan.Name, out)
-	l.finish(co.vu, int16(co.step), stateOf(out.OK))
+	l.finish(co.vu, co.step, stateOf(out.OK))
 }
 
 // decided takes the end of a step's condition.
-func (l *loop) decided(co *coroutine) {
-	out := co.out
-	co.answer, co.out = nil, workflow.Outcome{}
+func (l *loop) decided(co *coroutine, out workflow.Outcome) {
+	co.answer = nil
 	name := l.g.steps[co.step].plan.Name
 	switch {
 	case !out.OK:
@@ -201,14 +201,14 @@ func (l *loop) decided(co *coroutine) {
 		a.start(time.Duration(l.now))
 		a.outcome(out, nil, time.Duration(l.now))
 		l.debug.outcome(name, out)
-		l.finish(co.vu, int16(co.step), stepBad)
+		l.finish(co.vu, co.step, stepBad)
 	case !co.take:
 		l.debug.printf("step %s: not taken, its when is False\n\n", name)
-		l.finish(co.vu, int16(co.step), stepUntaken)
+		l.finish(co.vu, co.step, stepUntaken)
 	case l.cut || l.cancelled.Load():
-		l.finish(co.vu, int16(co.step), stepUntaken)
+		l.finish(co.vu, co.step, stepUntaken)
 	default:
-		l.launch(co.vu, co.step, co.due)
+		l.launch(co.vu, int(co.step), co.due)
 	}
 }
 

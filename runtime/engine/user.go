@@ -42,7 +42,9 @@ func (l *loop) begin(p pass) {
 	if !u.prepared {
 		u.prepared = true
 		if l.cfg.Workflow.Has(workflow.HookVUSetup) {
-			l.beside(workflow.HookVUSetup, p)
+			t := l.beside(workflow.HookVUSetup, p.vu)
+			t.taken, t.begins = p.step, true
+			l.spawn(t)
 			return
 		}
 	}
@@ -125,7 +127,7 @@ func (l *loop) mayStart(i int, first bool) bool {
 // take starts a step if its condition, where it has one, lets it.
 func (l *loop) take(vu int32, i int, due int64) {
 	if l.cfg.Workflow.Steps[i].Conditional() {
-		l.spawn(task{job: jobWhen, vu: vu, step: i, due: due})
+		l.spawn(task{job: jobWhen, vu: vu, step: int16(i), due: due})
 		return
 	}
 	l.launch(vu, i, due)
@@ -138,7 +140,7 @@ func (l *loop) launch(vu int32, i int, due int64) {
 		return
 	}
 	l.accounts[i].start(time.Duration(l.now))
-	l.spawn(task{job: jobCall, vu: vu, step: i, due: due})
+	l.spawn(task{job: jobCall, vu: vu, step: int16(i), due: due})
 }
 
 // finish takes the end of a step.

@@ -131,6 +131,7 @@ func (c *inside) serve(run Runner) error {
 		}
 	}()
 	go c.lease.watch(stop)
+	go newCollector().keep(ctx.Done())
 	if err := c.send(&message.ExecStarted{VUs: start.VUs}); err != nil {
 		return fmt.Errorf("tell the worker that the run has started: %w", err)
 	}
