@@ -32,5 +32,9 @@ func (c *Checker) onRowsTaken(r Record, e event.RowsTaken) {
 			return
 		}
 	}
+	if at > 0 && all[at-1].end == e.First { // mostly blocks follow each other
+		all[at-1].end = end
+		return
+	}
 	c.rows[key] = slices.Insert(all, at, taken{e.First, end, e})
 }

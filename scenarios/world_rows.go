@@ -15,6 +15,8 @@ func rowWorlds() []Scenario {
 			Doc: "The passes of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
 		{Name: "rows-in-peace", Virtual: 170 * time.Second, build: buildRowsInPeace,
 			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
+		{Name: "bound-rows", Virtual: 5 * time.Minute, build: buildBoundRows,
+			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. Nobody knows which rows were taken there: none of them is handed out in the other one."},
 	}
 }
 
@@ -85,4 +87,23 @@ func buildRowsInPeace(s *stage) {
 			}
 		}
 	}
+}
+
+func buildBoundRows(s *stage) {
+	t := groupTopology()
+	t.datacenters, t.clients = 2, 2
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 15*time.Second, 30*time.Second, 2, false })
+	s.rowsOf(50_000)
+	for _, o := range s.orders {
+		o.submit.Datacenters = nil
+	}
+	s.model.Want = 50
+	d := s.rand.Int(t.datacenters)
+	var cut []node.ID
+	for _, id := range append(append([]node.ID{}, s.managers...), s.workers...) {
+		if s.world.Place(id) == datacenter(d) {
+			cut = append(cut, id)
+		}
+	}
+	s.fault(sim.Fault{At: 20 * time.Second, For: 90 * time.Second, Kind: sim.FaultPartition, Nodes: names(cut), Peers: names(s.gates)})
 }

@@ -19,7 +19,7 @@ import (
 
 // Stories use nodetest's commands and four of their own:
 //
-//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>]
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [parts=<job>:<fence>,...]
 //	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [ended]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text]
@@ -98,6 +98,9 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 			m.Plan.Workflows[0].AbortWhen = []message.AbortPlan{{For: 3 * time.Second, When: message.Threshold{
 				Expr: "get.errors > " + p + "%", Step: "get", Of: message.OfErrors, Op: message.OpAbove, Bound: int64(number(t, p)) * 10_000,
 			}}}
+		}
+		if d.HasArg("unique") {
+			m.Plan.Workflows[0].Feed = message.FeedPlan{Name: "people.csv", Rows: 100, Unique: true, AtEnd: message.RowsStop}
 		}
 		s.deliver(d.CmdArgs[0].Key, m)
 	case "progress":
