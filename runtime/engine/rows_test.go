@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,6 +24,12 @@ func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count[r.URL.Query().Get("id")]++
+}
+
+func (s *seen) all() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.count)
 }
 
 func fed(t *testing.T, rows int, feed, more string) (*workflow.Workflow, *seen) {
@@ -81,10 +88,10 @@ func TestRowsAreDealt(t *testing.T) {
 				if want == 0 {
 					want = rows
 				}
-				if taken != want || len(seen.count) != rows {
-					t.Errorf("took %d rows, %d different ones, want %d and %d", taken, len(seen.count), want, rows)
+				if taken != want || len(seen.all()) != rows {
+					t.Errorf("took %d rows, %d different ones, want %d and %d", taken, len(seen.all()), want, rows)
 				}
-				for id, n := range seen.count {
+				for id, n := range seen.all() {
 					if n < test.each || n > test.each+1 || test.passes == 0 && n != 1 {
 						t.Errorf("row %s was taken %d times", id, n)
 					}
@@ -108,8 +115,8 @@ func withPlain(t *testing.T, w *workflow.Workflow, s *seen, rows int, feed, more
 func TestRowsRunOut(t *testing.T) {
 	w, seen := fed(t, 30, `at_end = "fail"`, `vus = 3, duration = "1m", steps = [step(call)]`)
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 3, Duration: time.Minute, Timeout: time.Minute})
-	if r.State != message.WorkflowFailed || !strings.Contains(r.Error, `feed "rows.csv" has no more rows, 30 were taken here`) || len(seen.count) < 27 {
-		t.Errorf("ended %v, %q, after %d rows", r.State, r.Error, len(seen.count))
+	if r.State != message.WorkflowFailed || !strings.Contains(r.Error, `feed "rows.csv" has no more rows, 30 were taken here`) || len(seen.all()) < 27 {
+		t.Errorf("ended %v, %q, after %d rows", r.State, r.Error, len(seen.all()))
 	}
 }
 
@@ -163,8 +170,8 @@ func TestLeasedRows(t *testing.T) {
 			w, seen := fed(t, 300, `order = "shuffled", unique = True`, load+`, steps = [step(call)]`)
 			l := &lessor{left: 120, first: 100, late: late, most: 17}
 			r := run(t, t.Context(), Config{Workflow: w, VUs: 5, Duration: time.Minute, Timeout: time.Minute, Lessor: l})
-			if r.State != message.WorkflowCompleted || r.Stats.Rows != 120 || len(seen.count) != 120 || r.Duration > 20*time.Second {
-				t.Errorf("late by %v, %s: %v %s after %v, took %d rows, %d different ones", late, load, r.State, r.Error, r.Duration, r.Stats.Rows, len(seen.count))
+			if r.State != message.WorkflowCompleted || r.Stats.Rows != 120 || len(seen.all()) != 120 || r.Duration > 20*time.Second {
+				t.Errorf("late by %v, %s: %v %s after %v, took %d rows, %d different ones", late, load, r.State, r.Error, r.Duration, r.Stats.Rows, len(seen.all()))
 			}
 			if l.wake != nil {
 				t.Error("it would still wake the loop")
@@ -185,7 +192,7 @@ func TestLessorIsSilent(t *testing.T) {
 	defer done.Stop()
 	l.late = 20 * time.Millisecond
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 5, Duration: 300 * time.Millisecond, Timeout: time.Minute, Lessor: l})
-	if r.State != message.WorkflowCompleted || r.Stats.Rows == 0 || uint64(len(seen.count)) != r.Stats.Rows || r.Duration > 5*time.Second {
-		t.Errorf("%v after %v, took %d rows, the server saw %d", r.State, r.Duration, r.Stats.Rows, len(seen.count))
+	if r.State != message.WorkflowCompleted || r.Stats.Rows == 0 || uint64(len(seen.all())) != r.Stats.Rows || r.Duration > 5*time.Second {
+		t.Errorf("%v after %v, took %d rows, the server saw %d", r.State, r.Duration, r.Stats.Rows, len(seen.all()))
 	}
 }
