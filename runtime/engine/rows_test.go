@@ -73,7 +73,7 @@ func TestRowsAreDealt(t *testing.T) {
 			t.Run(test.name+", "+steps, func(t *testing.T) {
 				w, seen := fed(t, rows, test.feed, test.more+", steps = [step(call)]")
 				if steps == "plain" {
-					w = withPlain(t, w, seen, rows, test.feed, test.more)
+					w = withPlain(t, seen, rows, test.feed, test.more)
 				}
 				var taken uint64
 				vus := w.Plan.VUs
@@ -102,12 +102,12 @@ func TestRowsAreDealt(t *testing.T) {
 }
 
 // withPlain is the same workflow of a request without a function, and a check.
-func withPlain(t *testing.T, w *workflow.Workflow, s *seen, rows int, feed, more string) *workflow.Workflow {
+func withPlain(t *testing.T, s *seen, rows int, feed, more string) *workflow.Workflow {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	steps := fmt.Sprintf(`steps = [step("plain", http.get("%s/?id=${id}&n=${name}")), check(same, after = ["plain"])]`, server.URL)
-	w, _ = fed(t, rows, feed, more+", "+steps)
+	w, _ := fed(t, rows, feed, more+", "+steps)
 	return w
 }
 
