@@ -190,7 +190,7 @@ func (c *child) receive() {
 	for {
 		m, err := read(r)
 		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+			if !isEnd(err) {
 				c.kill(fmt.Sprintf("it wrote what is not a message: %v", err))
 			}
 			return
@@ -205,6 +205,12 @@ func (c *child) receive() {
 			c.pool.sink(node.ExecEvent{ID: id, Kind: node.ExecMessage, Body: m})
 		}
 	}
+}
+
+// isEnd tells that nobody is at the other end. A process that ends without having read all
+// that it was sent looks like a reset, not like an end: why it ended is still its own to tell.
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, unix.ECONNRESET)
 }
 
 // keepTail remembers the last lines of stderr.
