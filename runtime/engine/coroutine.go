@@ -85,10 +85,11 @@ const readyMax = int64(2 * time.Millisecond)
 type crowd struct {
 	all    []*coroutine
 	idle   []*coroutine
-	alive  int        // tasks that have not ended
-	turns  fifo[turn] // in order
-	slices fifo[turn] // for whom others come first: they have run for long, or wait for one that has
-	onward fifo[task] // that the coroutine which runs has brought about: it may go on with them
+	bare   []*coroutine // idle, and without a stack
+	alive  int          // tasks that have not ended
+	turns  fifo[turn]   // in order
+	slices fifo[turn]   // for whom others come first: they have run for long, or wait for one that has
+	onward fifo[task]   // that the coroutine which runs has brought about: it may go on with them
 }
 
 func (w *crowd) ready() bool { return w.turns.len() > 0 || w.slices.len() > 0 }
@@ -100,22 +101,50 @@ func (w *crowd) take(l *loop) *coroutine {
 		w.idle = w.idle[:n-1]
 		return co
 	}
+	if n := len(w.bare); n > 0 {
+		co := w.bare[n-1]
+		w.bare = w.bare[:n-1]
+		l.enliven(co)
+		return co
+	}
 	co := &coroutine{index: int32(len(l.lanes) + len(w.all))}
 	co.lane.step, co.lane.conn, co.lane.home.index = none, none, none
+	w.all = append(w.all, co)
+	l.enliven(co)
+	return co
+}
+
+// enliven gives a coroutine its stack.
+func (l *loop) enliven(co *coroutine) {
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		co.yield = yield
 		for goOn := true; goOn; goOn = yield(struct{}{}) {
 			l.work(co)
 		}
 	})
-	w.all = append(w.all, co)
-	return co
+}
+
+// idleStacks are kept for the next task. More are not: the collector copies stacks that are
+// hardly used to smaller ones, and while it does so both are there.
+const idleStacks = 1024
+
+// release takes a coroutine back that has done its task.
+func (w *crowd) release(co *coroutine) {
+	if len(w.idle) >= idleStacks {
+		co.stop()
+		co.next, co.stop, co.yield = nil, nil, nil
+		w.bare = append(w.bare, co)
+		return
+	}
+	w.idle = append(w.idle, co)
 }
 
 // close ends all coroutines; none has anything to do.
 func (w *crowd) close() {
 	for _, co := range w.all {
-		co.stop()
+		if co.stop != nil {
+			co.stop()
+		}
 	}
 }
 
@@ -250,7 +279,7 @@ func (l *loop) resume(co *coroutine) {
 	}
 	switch co.want {
 	case wantNothing:
-		w.idle = append(w.idle, co)
+		w.release(co)
 		return
 	case wantSlice:
 		l.users[co.vu].holder = co
