@@ -89,9 +89,9 @@ func (a *alone) Addr() net.Addr { return a.LocalAddr() }
 
 // serve answers until the connection ends, and closes it.
 func (m *multiplexed) serve(ctx context.Context) {
+	m.closed = make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { _ = m.Close() }) // ends its reads and writes
 	defer stop()
-	m.closed = make(chan struct{})
 	m.in.Add(uint64(len(m.first)))
 	limits := &m.session.site.cfg
 	server := &http.Server{
