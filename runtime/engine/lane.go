@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"hyperscale/core/message"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
@@ -370,30 +369,6 @@ func (l *loop) expire(index int32) {
 		err.Kind = http1.KindWriteTimeout
 	}
 	l.fail(index, &err)
-}
-
-// times adds the phases of one request to t. What the kernel takes at once is sent in no
-// time, and what comes in one piece is received in none.
-func (n *lane) times(t *times, now int64) {
-	if n.named != 0 {
-		t.enter(message.PhaseDNS, n.named)
-	}
-	if n.dialled != 0 {
-		t.enter(message.PhaseConnect, n.dialled)
-	}
-	if n.shook != 0 {
-		t.enter(message.PhaseTLS, n.shook)
-	}
-	if n.wrote != 0 {
-		t.enter(message.PhaseSend, n.wrote)
-	}
-	if n.written != 0 {
-		t.enter(message.PhaseWait, n.written)
-	}
-	if n.heard != 0 {
-		t.enter(message.PhaseReceive, n.heard)
-	}
-	t.end(now)
 }
 
 // detail is what people are told of an error whose kind is told beside it.

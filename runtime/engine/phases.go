@@ -75,6 +75,30 @@ func (a *account) record(t *times) {
 	}
 }
 
+// times adds the phases of one request to t. What the kernel takes at once is sent in no
+// time, and what comes in one piece is received in none.
+func (n *lane) times(t *times, now int64) {
+	if n.named != 0 {
+		t.enter(message.PhaseDNS, n.named)
+	}
+	if n.dialled != 0 {
+		t.enter(message.PhaseConnect, n.dialled)
+	}
+	if n.shook != 0 {
+		t.enter(message.PhaseTLS, n.shook)
+	}
+	if n.wrote != 0 {
+		t.enter(message.PhaseSend, n.wrote)
+	}
+	if n.written != 0 {
+		t.enter(message.PhaseWait, n.written)
+	}
+	if n.heard != 0 {
+		t.enter(message.PhaseReceive, n.heard)
+	}
+	t.end(now)
+}
+
 // wirePhases writes those that happened.
 func (a *account) wirePhases() []message.PhaseTimes {
 	var out []message.PhaseTimes

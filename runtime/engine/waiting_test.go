@@ -8,6 +8,9 @@ import (
 	"hyperscale/runtime/target"
 )
 
+// raced says that frames are larger than they are: the race detector has its part in them.
+var raced bool
+
 // A function that waits takes a stack of 8 KiB and no more: what its engine does for it is
 // done elsewhere.
 func TestFunctionsThatWaitAreSmall(t *testing.T) {
@@ -38,7 +41,7 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [step(get), check(is_o
 	<-measured
 	stack, heap := (after.StackInuse-before.StackInuse)/n, (after.HeapAlloc-before.HeapAlloc)/n
 	t.Logf("each takes %d bytes of stack and, with what the target has of it, %d of heap", stack, heap)
-	if r.Stats.Steps[1].OK != n || stack > 9<<10 || heap > 6<<10 {
+	if r.Stats.Steps[1].OK != n || !raced && stack > 9<<10 || heap > 6<<10 {
 		t.Errorf("%d were ok, want %d with at most 9 KiB of stack and 6 of heap", r.Stats.Steps[1].OK, n)
 	}
 }
