@@ -43,7 +43,7 @@ func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 				break
 			}
 		}
-		if requests < 1000 || more > 200+requests/100 { // windows and histograms grow now and then
+		if requests < 1000 || more > 200+requests/20 { // windows and histograms grow now and then, more of them where all is slow
 			t.Errorf("%s: %v more requests made %v more allocations, want none", name, requests, more)
 		}
 	}
