@@ -277,3 +277,18 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// The answers of steps with long names and short ones stand in one column.
+func TestStatusesStandInAColumn(t *testing.T) {
+	d := &summary{style: Style{Width: 80}, result: &report.Result{}}
+	d.statuses(&report.Workflow{Steps: []report.Step{
+		{Name: "page", Statuses: map[string]uint64{"200": 3}},
+		{Name: "a_stylesheet", Statuses: map[string]uint64{"200": 2, "404": 1}},
+		{Name: "never"},
+	}})
+	got := strings.Join(d.lines, "\n")
+	want := "\n  statuses\n  page          200: 3\n  a_stylesheet  200: 2  404: 1"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
