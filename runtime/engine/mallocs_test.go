@@ -35,15 +35,16 @@ func TestRequestsOnTheLoopAllocateNothing(t *testing.T) {
 		"thinking": func(p *message.WorkflowPlan) { p.Think, p.ThinkMax = 0, time.Millisecond },
 	} {
 		var requests, more float64
-		for range 5 { // a busy machine may make the longer run the lesser one
+		good := false
+		for range 5 { // a busy machine may make the longer run the lesser one, or let histograms grow in it
 			short, long := mallocs(t, s.URL(), 100*time.Millisecond, change), mallocs(t, s.URL(), 400*time.Millisecond, change)
 			requests = float64(long.requests) - float64(short.requests)
 			more = float64(long.mallocs) - float64(short.mallocs)
-			if requests >= 1000 {
+			if good = requests >= 1000 && more <= 200+requests/100; good { // windows and histograms grow now and then
 				break
 			}
 		}
-		if requests < 1000 || more > 200+requests/20 { // windows and histograms grow now and then, more of them where all is slow
+		if !good {
 			t.Errorf("%s: %v more requests made %v more allocations, want none", name, requests, more)
 		}
 	}
