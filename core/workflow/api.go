@@ -40,6 +40,7 @@ type Response struct {
 	Status      int
 	Headers     []Pair
 	Body        []byte
+	Size        int64 // of the body as it was sent, also where it was left out
 	Latency     time.Duration
 	Kind, Error string
 
@@ -48,7 +49,11 @@ type Response struct {
 	// Decode makes of Body, which is as it was sent, what was meant, or says why it cannot;
 	// nil: it is that already. It is called when somebody reads the body.
 	Decode func(sent []byte) (body []byte, kind, why string)
+
+	value response // as functions see it
 }
+
+func (r *Response) length() int64 { return max(r.Size, int64(len(r.Body))) }
 
 // Pairs returns the headers, made of Fields if they were not made before.
 func (r *Response) Pairs() []Pair {
@@ -99,6 +104,10 @@ type Workflow struct {
 	Vars    []string
 	Columns int
 	Feed    *Feed // nil: passes take no rows
+
+	// No function of the program reads the headers, or the body, of any Response: its client
+	// may leave them out.
+	HeadsUnread, BodiesUnread bool
 
 	limits Limits
 	send   *namespace // vu.http

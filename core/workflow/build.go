@@ -19,6 +19,8 @@ type call struct {
 	// position, then by name.
 	refs  []int
 	named []namedRef
+
+	direct *direct // nil: it takes the interpreter
 }
 
 type namedRef struct {
@@ -44,7 +46,7 @@ func (l *loader) build(limits Limits) (*Program, error) {
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
 	for i, from := range order {
 		d := l.declared[from]
-		w := &Workflow{HTTP: d.http, limits: limits, send: shared}
+		w := &Workflow{HTTP: d.http, HeadsUnread: !l.reads.heads, BodiesUnread: !l.reads.bodies, limits: limits, send: shared}
 		if err := d.build(w); err != nil {
 			return nil, err
 		}
@@ -55,6 +57,11 @@ func (l *loader) build(limits Limits) (*Program, error) {
 		w.Plan = &p.plan.Workflows[i]
 		for k := range w.Steps {
 			w.Steps[k].Plan = &w.Plan.Steps[k]
+			for _, c := range []*call{w.Steps[k].call, w.Steps[k].when} {
+				if c != nil && len(c.named) == 0 {
+					c.direct = l.directly(c.fn, shared)
+				}
+			}
 		}
 		p.workflows = append(p.workflows, w)
 	}

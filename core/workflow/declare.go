@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -31,8 +32,10 @@ type loader struct {
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
-	word        uint64 // digest of the program, from when it is first needed
-	words       int    // that were made for holes
+	reads       reads
+	plain       map[syntax.Position]*resolve.Function // that may be direct
+	word        uint64                                // digest of the program, from when it is first needed
+	words       int                                   // that were made for holes
 }
 
 // declaration is a call of workflow().

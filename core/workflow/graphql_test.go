@@ -62,8 +62,8 @@ func TestGraphQLAnswers(t *testing.T) {
 		if row.why != "" {
 			want.Kind = "expect"
 		}
-		if diff := cmp.Diff(want, out); diff != "" {
-			t.Errorf("%s: a function's answer (-want +got):\n%s", row.body, diff)
+		if out != want {
+			t.Errorf("%s: a function's answer %+v, want %+v", row.body, out, want)
 		}
 	}
 	if _, body := described.Steps[0].Reads(); !body {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -33,7 +34,7 @@ func LoadWithin(p message.Program, limits Limits) (program *Program, err error) 
 	l := &loader{
 		program: p,
 		src:     &sources{lines: map[string][]string{}, calls: map[place]*syntax.CallExpr{}},
-		modules: map[string]*module{}, paramAt: map[string]syntax.Position{},
+		modules: map[string]*module{}, paramAt: map[string]syntax.Position{}, plain: map[syntax.Position]*resolve.Function{},
 		plan: message.Plan{Source: p.Main},
 	}
 	defer func() {
@@ -145,11 +146,13 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 	if err != nil {
 		return nil, err
 	}
+	l.reads.look(file)
 	(&rewriter{src: l.src}).file(file)
 	compiled, err := starlark.FileProgram(file, l.predeclared.Has)
 	if err != nil {
 		return nil, l.src.unresolved(err)
 	}
+	l.remember(file)
 	return compiled.Init(thread, l.predeclared)
 }
 

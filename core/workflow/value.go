@@ -124,13 +124,19 @@ type response struct {
 
 var _ starlark.HasAttrs = (*response)(nil)
 
-func newResponse(r *Response) *response { return &response{opaque: opaque{"response"}, r: r} }
+// newResponse is a part of the Response: there is one for each request of a function.
+func newResponse(r *Response) *response {
+	if v := &r.value; v.r != r {
+		*v = response{opaque: opaque{"response"}, r: r}
+	}
+	return &r.value
+}
 
 func (r *response) String() string {
 	if r.r.Kind != "" {
 		return "<response: " + r.r.Kind + ">"
 	}
-	return fmt.Sprintf("<response %d, %d bytes>", r.r.Status, len(r.r.Body))
+	return fmt.Sprintf("<response %d, %d bytes>", r.r.Status, r.r.length())
 }
 
 func (r *response) AttrNames() []string {

@@ -115,6 +115,13 @@ func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
 	for _, from := range c.refs {
 		r.args = append(r.args, v.result(from))
 	}
+	if c.direct != nil {
+		if value, ok := c.direct.run(&r.thread, r.args); ok {
+			clear(r.args)
+			v.idle = append(v.idle, r)
+			return value, Outcome{OK: true}
+		}
+	}
 	var kwargs []starlark.Tuple
 	for _, ref := range c.named {
 		kwargs = append(kwargs, starlark.Tuple{ref.name, v.result(ref.step)})
