@@ -231,14 +231,19 @@ func (l *loop) wake(co *coroutine) {
 // when all others had their turn.
 func (l *loop) runReady() {
 	w := &l.coroutines
-	began := l.now
-	for n := w.turns.len(); n > 0 && l.now-began < readyMax; n-- {
-		l.run1(w.turns.pop())
-	}
+	l.runTurns(l.now)
 	l.runShakes()
 	l.readMore()
 	if w.slices.len() > 0 {
 		l.run1(w.slices.pop())
+	}
+}
+
+// runTurns runs those who are ready now, unless others have run for long enough since then.
+func (l *loop) runTurns(began int64) {
+	w := &l.coroutines
+	for n := w.turns.len(); n > 0 && l.now-began < readyMax; n-- {
+		l.run1(w.turns.pop())
 	}
 }
 

@@ -23,7 +23,9 @@ type exchange struct {
 	redirects int16 // how many may be followed
 	followed  int16
 	two       bool // it was sent over HTTP/2
-	keep      bool // the answer's head and body are wanted
+	keep      bool // the answer's head is wanted,
+	whole     bool // and its body
+	size      int64
 }
 
 // answer is a response with what it is read from.
@@ -32,8 +34,8 @@ type answer struct {
 	head http1.Head
 }
 
-func (x *exchange) begin(r *workflow.Request, due int64, keep bool) {
-	*x = exchange{request: r, redirects: int16(r.Redirects), keep: keep}
+func (x *exchange) begin(r *workflow.Request, due int64, head, body bool) {
+	*x = exchange{request: r, redirects: int16(r.Redirects), keep: head || body, whole: body}
 	x.times.begin(due)
 }
 
@@ -58,7 +60,7 @@ func (x *exchange) response() *workflow.Response {
 		x.answer = new(answer)
 	}
 	r := &x.answer.Response
-	r.Status, r.Latency, r.Kind, r.Error = int(x.status), x.latency(), string(x.kind), x.detail
+	r.Status, r.Size, r.Latency, r.Kind, r.Error = int(x.status), x.size, x.latency(), string(x.kind), x.detail
 	return r
 }
 
@@ -66,7 +68,7 @@ func (x *exchange) response() *workflow.Response {
 func (l *loop) answered(index int32, now int64) {
 	n := l.lane(index)
 	x := n.x
-	x.status = int16(n.status)
+	x.status, x.size = int16(n.status), n.size
 	n.times(&x.times, now)
 	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
 	x.call, x.two = n.call, n.framed != nil
@@ -132,7 +134,7 @@ func (l *loop) settle(index int32) {
 	switch {
 	case x.kind == http1.KindNone:
 		r := &l.values.view
-		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), n.size, x.latency(), nil, nil
+		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), x.size, x.latency(), nil, nil
 		if x.answer != nil {
 			r.Fields, r.Body = &x.answer.head, x.answer.Body
 		}

@@ -36,6 +36,7 @@ type step struct {
 	looks                bool // it expects or extracts something,
 	readsHead, readsBody bool // of its answer's head, or body,
 	judges               bool // and says itself which status is good
+	keepsHead, keepsBody bool // it reads them, or functions that are given its response
 }
 
 func newGraph(cfg Config) (*graph, error) {
@@ -59,6 +60,10 @@ func newGraph(cfg Config) (*graph, error) {
 		}
 		g.scripted = g.scripted || s.call == nil || from.Conditional()
 		g.steps = append(g.steps, s)
+	}
+	for i := range g.steps {
+		s := &g.steps[i]
+		s.keepsHead, s.keepsBody = s.readsHead || s.needed && !w.HeadsUnread, s.readsBody || s.needed && !w.BodiesUnread
 	}
 	g.assignLanes()
 	return g, nil

@@ -67,7 +67,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 	n.deadline, n.call, n.host, n.x = l.now+int64(s.timeout), s.call, s.host, nil
 	if s.needed || s.request.Redirects > 0 || l.debug != nil {
 		n.x = l.exchange()
-		n.x.begin(s.request, due, s.needed || s.readsHead || s.readsBody || l.debug != nil)
+		n.x.begin(s.request, due, s.keepsHead || l.debug != nil, s.keepsBody || l.debug != nil)
 	}
 	n.serial++
 	n.counted = false
@@ -192,6 +192,7 @@ func (l *loop) feed(index int32, b []byte) bool {
 	case len(b) > 0:
 		if n.x != nil && n.x.collector == nil && n.x.collects() {
 			n.x.collector = l.collector()
+			n.x.collector.HeadOnly = !n.x.whole
 			n.parser.Collect(n.x.collector)
 		} else if n.x == nil {
 			l.collect(n)

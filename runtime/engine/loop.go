@@ -279,9 +279,11 @@ func (l *loop) turn(until int64) error {
 	if n > 0 && l.stops() {
 		return nil
 	}
+	began := l.now
 	for i := range n {
 		l.handle(&l.events[i])
 		l.drain()
+		l.runTurns(began) // while what they wait for is at hand
 		l.settlePools()
 	}
 	for id, ok := l.wheel.Expire(l.now); ok; id, ok = l.wheel.Expire(l.now) {

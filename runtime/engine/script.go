@@ -152,7 +152,8 @@ func (l *loop) ask(co *coroutine) {
 	}
 	n.deadline, n.call, n.host = l.now+int64(timeout), &p.call, p.host
 	n.x = &co.exchange
-	n.x.begin(r, n.due, true)
+	w := l.cfg.Workflow
+	n.x.begin(r, n.due, !w.HeadsUnread || l.debug != nil, !w.BodiesUnread || r.GraphQL || l.debug != nil)
 	n.x.co = co
 	n.serial++
 	n.counted = true // as its step is
