@@ -21,7 +21,9 @@
 //
 // Invariants:
 //
-//	G1 A request counts once, when its head is complete and valid; a response counts
+//	G1 A request counts once, when its last byte was read and all of it is valid, whether or not
+//	   anybody waits for the answer by then; over HTTP/2 a second reader of the same bytes sees to
+//	   that, as the library drops streams that were reset before their turn. A response counts
 //	   when the kernel has taken its last byte, and its bytes with it. So requests
 //	   minus responses is what was closed, stalled, or is still on its way. Over HTTP/2 all
 //	   but the end of its stream must have been taken, and bytes are those of the connection,
@@ -33,5 +35,5 @@
 //	G4 Between requests a connection keeps no buffer.
 //
 // Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
-// loop.go, connection.go, secure.go, http2.go.
+// loop.go, connection.go, secure.go, http2.go, intake.go.
 package target

@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -41,20 +42,70 @@ type multiplexed struct {
 	net.Conn
 	session *session // under the site's lock
 	first   []byte   // what was read before the connection was taken over
+	reading sync.Mutex
+	intake  *intake // under reading
 	in, out atomic.Uint64
 	once    sync.Once
 	closed  chan struct{}
 }
 
 func (m *multiplexed) Read(b []byte) (int, error) {
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	n, err := 0, error(nil)
 	if len(m.first) > 0 {
-		n := copy(b, m.first)
+		n = copy(b, m.first)
 		m.first = m.first[n:]
-		return n, nil
+	} else {
+		n, err = m.Conn.Read(b)
+		m.in.Add(uint64(n))
 	}
-	n, err := m.Conn.Read(b)
-	m.in.Add(uint64(n))
+	m.intake.feed(b[:n])
+	m.count()
 	return n, err
+}
+
+// count counts what has arrived.
+func (m *multiplexed) count() {
+	if len(m.intake.arrived) == 0 {
+		return
+	}
+	site := m.session.site
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	for _, path := range m.intake.arrived {
+		if !findRoute([]byte(path)).uncounted() {
+			site.stats.request([]byte(path), 0)
+		}
+	}
+	m.intake.arrived = m.intake.arrived[:0]
+}
+
+// drainPatience is how long a peer may be silent while what it has sent is read of a
+// connection that has ended; drainTurns bounds how often. A turn may be lost to a machine that
+// is so busy that it is over before it begins.
+const (
+	drainPatience = 50 * time.Millisecond
+	drainTurns    = 20
+)
+
+// drain reads what the peer has sent: the library stops at the first answer that nobody takes,
+// and requests that had come by then would not count.
+func (m *multiplexed) drain() {
+	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // fails if the peer is gone: its bytes are still there
+	}
+	b := make([]byte, readSize)
+	for range drainTurns {
+		_ = m.SetReadDeadline(time.Now().Add(drainPatience)) // ends the library's read, too, which holds the lock
+		err := error(nil)
+		for err == nil {
+			_, err = m.Read(b)
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+	}
 }
 
 func (m *multiplexed) Write(b []byte) (int, error) {
@@ -65,8 +116,13 @@ func (m *multiplexed) Write(b []byte) (int, error) {
 
 // Close is called by the library when the connection has ended.
 func (m *multiplexed) Close() error {
-	m.once.Do(func() { close(m.closed) })
-	return m.Conn.Close()
+	err := net.ErrClosed
+	m.once.Do(func() {
+		m.drain()
+		close(m.closed)
+		err = m.Conn.Close()
+	})
+	return err
 }
 
 // alone makes of one connection a listener, which is what the library serves: it has
@@ -89,8 +145,8 @@ func (a *alone) Addr() net.Addr { return a.LocalAddr() }
 
 // serve answers until the connection ends, and closes it.
 func (m *multiplexed) serve(ctx context.Context) {
-	m.closed = make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { _ = m.Close() }) // ends its reads and writes
+	m.closed, m.intake = make(chan struct{}), newIntake()
+	stop := context.AfterFunc(ctx, func() { _ = m.Conn.Close() }) // ends its reads and writes, and then the library closes
 	defer stop()
 	m.in.Add(uint64(len(m.first)))
 	limits := &m.session.site.cfg
@@ -143,7 +199,7 @@ func (m *multiplexed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.answer(w, c)
 }
 
-// begin counts a request, whose head is complete, and decides its fate.
+// begin takes a request, whose head is complete, and decides its fate.
 func (m *multiplexed) begin(r *http.Request) *call {
 	s := m.session
 	path := []byte(r.URL.Path)
@@ -157,11 +213,11 @@ func (m *multiplexed) begin(r *http.Request) *call {
 	}
 	s.site.mu.Lock()
 	defer s.site.mu.Unlock()
-	counts := c.route != routeStats && c.route != routeReset
+	counts := !c.route.uncounted()
 	s.link(counts)
 	if counts {
 		s.served = true
-		s.site.judge(c, path, 0)
+		s.site.judge(c)
 	}
 	return c
 }

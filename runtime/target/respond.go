@@ -60,9 +60,10 @@ func (s *site) clock(now time.Time) {
 	}
 }
 
-// judge counts a request and says what befalls it.
-func (s *site) judge(c *call, path []byte, size int) {
-	n := s.stats.request(path, size)
+// judge says what befalls a request.
+func (s *site) judge(c *call) {
+	s.stats.judged++
+	n := s.stats.judged
 	c.counted, c.epoch = true, s.stats.epoch
 	each := func(every int) bool { return every > 0 && n%uint64(every) == 0 }
 	c.drop, c.fail = each(s.cfg.CloseEvery), each(s.cfg.ErrorEvery)

@@ -99,6 +99,9 @@ func only(right bool, allowed string, answer func() response) response {
 	return answer()
 }
 
+// uncounted says whether a request is about the counters, and none that they tell of.
+func (r route) uncounted() bool { return r == routeStats || r == routeReset }
+
 // keepsBody says whether the answer depends on the body of the request.
 func (r route) keepsBody() bool { return r == routeLogin || r == routeForm || r == routeGraphQL }
 

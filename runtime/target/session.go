@@ -14,6 +14,8 @@ type session struct {
 	site   *site
 	part   part
 	left   int64         // of a sized body; of a chunked one, what it may still have
+	path   []byte        // of a request whose body is being read
+	size   int           // of its head, and of what came of its body
 	chunks *http1.Chunks // only once a chunked body was seen
 	call   call
 	begun  uint32
@@ -125,6 +127,8 @@ func (s *session) feed(b []byte, out *output) (used int, v verdict) {
 			if s.part != partReady {
 				return used, wantMore
 			}
+			s.arrived(s.path)
+			s.path = nil
 		case partReady:
 			if s.call.drop {
 				return len(b), wantClose
@@ -170,11 +174,9 @@ func (s *session) body(b []byte) (used int, bad *refusal) {
 	return used, nil
 }
 
-// keep counts body bytes with their framing, and keeps those that an answer depends on.
+// keep measures body bytes with their framing, and keeps those that an answer depends on.
 func (s *session) keep(data []byte, size int) {
-	if s.call.counted && s.call.epoch == s.site.stats.epoch {
-		s.site.stats.BytesIn += uint64(size)
-	}
+	s.size += size
 	if s.call.route.keepsBody() && len(s.call.body)+len(data) <= maxLogin+1 {
 		s.call.body = append(s.call.body, data...)
 	} else if s.call.route.keepsBody() {
@@ -182,7 +184,15 @@ func (s *session) keep(data []byte, size int) {
 	}
 }
 
-// begin counts a request whose head is complete and decides its fate.
+// arrived counts a request that is complete and decides its fate.
+func (s *session) arrived(path []byte) {
+	if !s.call.route.uncounted() {
+		s.site.stats.request(path, s.size)
+		s.site.judge(&s.call)
+	}
+}
+
+// begin takes a request whose head is complete.
 func (s *session) begin(h *head, size int) {
 	s.begun++
 	s.call = call{
@@ -191,12 +201,10 @@ func (s *session) begin(h *head, size int) {
 		close: h.close || h.old && !h.keep,
 	}
 	s.call.get = s.call.head || string(h.method) == "GET"
-	counts := s.call.route != routeStats && s.call.route != routeReset
+	counts := !s.call.route.uncounted()
 	s.link(counts)
-	if counts {
-		s.served = true
-		s.site.judge(&s.call, h.path, size)
-	}
+	s.served = s.served || counts
+	s.size = size
 	if s.call.route == routeMe {
 		s.call.user = userOf(h.bearer)
 	}
@@ -211,7 +219,10 @@ func (s *session) begin(h *head, size int) {
 		s.part, s.left = partSized, h.length
 	default:
 		s.part = partReady
+		s.arrived(h.path)
+		return
 	}
+	s.path = append(s.path[:0], h.path...) // the head's memory is not ours
 }
 
 // answer appends the answer to the current request.

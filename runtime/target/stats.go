@@ -11,7 +11,7 @@ const (
 
 // Stats is what GET /__stats tells.
 type Stats struct {
-	Requests    uint64            `json:"requests"`  // heads that were complete and valid
+	Requests    uint64            `json:"requests"`  // that came whole, bodies included, and were valid
 	Responses   uint64            `json:"responses"` // taken whole by the kernel
 	BytesIn     uint64            `json:"bytes_in"`  // of those requests, heads and bodies
 	BytesOut    uint64            `json:"bytes_out"` // of those responses
@@ -22,6 +22,7 @@ type Stats struct {
 // counters are Stats in the making. Epoch tells a request from before a reset.
 type counters struct {
 	Stats
+	judged   uint64 // requests whose fate was decided: over HTTP/2 later than they came, or never
 	paths    map[string]*uint64
 	lastPath string
 	last     *uint64
@@ -32,15 +33,14 @@ func newCounters(epoch uint32) counters {
 	return counters{paths: map[string]*uint64{}, epoch: epoch}
 }
 
-// request counts one and returns its number.
-func (c *counters) request(path []byte, size int) uint64 {
+// request counts one that has come.
+func (c *counters) request(path []byte, size int) {
 	if c.last == nil || string(path) != c.lastPath {
 		c.lastPath, c.last = c.slot(path)
 	}
 	*c.last++
 	c.Requests++
 	c.BytesIn += uint64(size)
-	return c.Requests
 }
 
 func (c *counters) slot(path []byte) (string, *uint64) {
