@@ -1843,10 +1843,11 @@ func (z *StepPlan) check() error {
 }
 
 func (z *StepStats) size() int {
-	n := 140
+	n := 145
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.Kind))
 	n += sizeUint(uint64(z.Started))
+	n += sizeUint(uint64(z.Sent))
 	n += sizeUint(uint64(z.OK))
 	n += sizeUint(uint64(z.Failed))
 	n += sizeUint(uint64(z.TimedOut))
@@ -1878,6 +1879,7 @@ func (z *StepStats) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Name))
 	h = node.Mix(h, uint64(z.Kind))
 	h = node.Mix(h, uint64(z.Started))
+	h = node.Mix(h, uint64(z.Sent))
 	h = node.Mix(h, uint64(z.OK))
 	h = node.Mix(h, uint64(z.Failed))
 	h = node.Mix(h, uint64(z.TimedOut))

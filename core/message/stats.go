@@ -65,6 +65,7 @@ type StepStats struct {
 	Name      string        `msg:"name" require:"true"`
 	Kind      StepKind      `msg:"kind" require:"true"`
 	Started   uint64        `msg:"started"`
+	Sent      uint64        `msg:"sent"` // requests that the kernel took whole; those of functions and redirects, too
 	OK        uint64        `msg:"ok"`
 	Failed    uint64        `msg:"failed"`
 	TimedOut  uint64        `msg:"timed_out"`

@@ -1287,9 +1287,9 @@ func (z StatusCount) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 18
+	// map header, size 19
 	// string "name"
-	o = append(o, 0xde, 0x0, 0x12, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0xde, 0x0, 0x13, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "kind"
 	o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
@@ -1301,6 +1301,9 @@ func (z *StepStats) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "started"
 	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
 	o = msgp.AppendUint64(o, z.Started)
+	// string "sent"
+	o = append(o, 0xa4, 0x73, 0x65, 0x6e, 0x74)
+	o = msgp.AppendUint64(o, z.Sent)
 	// string "ok"
 	o = append(o, 0xa2, 0x6f, 0x6b)
 	o = msgp.AppendUint64(o, z.OK)
@@ -1460,100 +1463,111 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Started")
 				return
 			}
-		case "ok":
+		case "sent":
 			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "OK")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sent")
 				return
 			}
 			zb0001Dup[0] |= 1 << 3
+			z.Sent, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sent")
+				return
+			}
+		case "ok":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "OK")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
 			z.OK, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "OK")
 				return
 			}
 		case "failed":
-			if zb0001Dup[0]&(1<<4) != 0 {
+			if zb0001Dup[0]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
 				return
 			}
-			zb0001Dup[0] |= 1 << 4
+			zb0001Dup[0] |= 1 << 5
 			z.Failed, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Failed")
 				return
 			}
 		case "timed_out":
-			if zb0001Dup[0]&(1<<5) != 0 {
+			if zb0001Dup[0]&(1<<6) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TimedOut")
 				return
 			}
-			zb0001Dup[0] |= 1 << 5
+			zb0001Dup[0] |= 1 << 6
 			z.TimedOut, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "TimedOut")
 				return
 			}
 		case "cancelled":
-			if zb0001Dup[0]&(1<<6) != 0 {
+			if zb0001Dup[0]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Cancelled")
 				return
 			}
-			zb0001Dup[0] |= 1 << 6
+			zb0001Dup[0] |= 1 << 7
 			z.Cancelled, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Cancelled")
 				return
 			}
 		case "dropped":
-			if zb0001Dup[0]&(1<<7) != 0 {
+			if zb0001Dup[1]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Dropped")
 				return
 			}
-			zb0001Dup[0] |= 1 << 7
+			zb0001Dup[1] |= 1 << 0
 			z.Dropped, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Dropped")
 				return
 			}
 		case "skipped":
-			if zb0001Dup[1]&(1<<0) != 0 {
+			if zb0001Dup[1]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Skipped")
 				return
 			}
-			zb0001Dup[1] |= 1 << 0
+			zb0001Dup[1] |= 1 << 1
 			z.Skipped, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Skipped")
 				return
 			}
 		case "bytes_in":
-			if zb0001Dup[1]&(1<<1) != 0 {
+			if zb0001Dup[1]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BytesIn")
 				return
 			}
-			zb0001Dup[1] |= 1 << 1
+			zb0001Dup[1] |= 1 << 2
 			z.BytesIn, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "BytesIn")
 				return
 			}
 		case "bytes_out":
-			if zb0001Dup[1]&(1<<2) != 0 {
+			if zb0001Dup[1]&(1<<3) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BytesOut")
 				return
 			}
-			zb0001Dup[1] |= 1 << 2
+			zb0001Dup[1] |= 1 << 3
 			z.BytesOut, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "BytesOut")
 				return
 			}
 		case "statuses":
-			if zb0001Dup[1]&(1<<3) != 0 {
+			if zb0001Dup[1]&(1<<4) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Statuses")
 				return
 			}
-			zb0001Dup[1] |= 1 << 3
+			zb0001Dup[1] |= 1 << 4
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1621,11 +1635,11 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "errors":
-			if zb0001Dup[1]&(1<<4) != 0 {
+			if zb0001Dup[1]&(1<<5) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Errors")
 				return
 			}
-			zb0001Dup[1] |= 1 << 4
+			zb0001Dup[1] |= 1 << 5
 			var zb0004 uint32
 			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1704,44 +1718,44 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "latency":
-			if zb0001Dup[1]&(1<<5) != 0 {
+			if zb0001Dup[1]&(1<<6) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Latency")
 				return
 			}
-			zb0001Dup[1] |= 1 << 5
+			zb0001Dup[1] |= 1 << 6
 			bts, err = z.Latency.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Latency")
 				return
 			}
 		case "service":
-			if zb0001Dup[1]&(1<<6) != 0 {
+			if zb0001Dup[1]&(1<<7) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Service")
 				return
 			}
-			zb0001Dup[1] |= 1 << 6
+			zb0001Dup[1] |= 1 << 7
 			bts, err = z.Service.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Service")
 				return
 			}
 		case "metric":
-			if zb0001Dup[1]&(1<<7) != 0 {
+			if zb0001Dup[2]&(1<<0) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Metric")
 				return
 			}
-			zb0001Dup[1] |= 1 << 7
+			zb0001Dup[2] |= 1 << 0
 			bts, err = z.Metric.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Metric")
 				return
 			}
 		case "phases":
-			if zb0001Dup[2]&(1<<0) != 0 {
+			if zb0001Dup[2]&(1<<1) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Phases")
 				return
 			}
-			zb0001Dup[2] |= 1 << 0
+			zb0001Dup[2] |= 1 << 1
 			var zb0006 uint32
 			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
@@ -1813,11 +1827,11 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 		case "windows":
-			if zb0001Dup[2]&(1<<1) != 0 {
+			if zb0001Dup[2]&(1<<2) != 0 {
 				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Windows")
 				return
 			}
-			zb0001Dup[2] |= 1 << 1
+			zb0001Dup[2] |= 1 << 2
 			var zb0009 uint32
 			zb0009, bts, err = msgp.ReadMapHeaderBytes(bts)
 			if err != nil {
@@ -1908,7 +1922,7 @@ func (z *StepStats) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *StepStats) Msgsize() (s int) {
-	s = 3 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + z.Kind.Msgsize() + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 9 + msgp.ArrayHeaderSize + (len(z.Statuses) * (14 + msgp.Uint32Size + msgp.Uint64Size)) + 7 + msgp.ArrayHeaderSize
+	s = 3 + 5 + msgp.StringPrefixSize + len(z.Name) + 5 + z.Kind.Msgsize() + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 9 + msgp.ArrayHeaderSize + (len(z.Statuses) * (14 + msgp.Uint32Size + msgp.Uint64Size)) + 7 + msgp.ArrayHeaderSize
 	for za0002 := range z.Errors {
 		s += 1 + 5 + msgp.StringPrefixSize + len(z.Errors[za0002].Kind) + 6 + msgp.Uint64Size + 8 + msgp.StringPrefixSize + len(z.Errors[za0002].Example)
 	}

@@ -115,6 +115,7 @@ func (s *stepSums) result() []message.StepStats {
 func (s *stepSum) add(part *message.StepStats) error {
 	out := &s.out
 	out.Started = add(out.Started, part.Started)
+	out.Sent = add(out.Sent, part.Sent)
 	out.OK = add(out.OK, part.OK)
 	out.Failed = add(out.Failed, part.Failed)
 	out.TimedOut = add(out.TimedOut, part.TimedOut)

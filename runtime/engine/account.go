@@ -21,6 +21,7 @@ const (
 type account struct {
 	step      *step
 	started   uint64
+	sent      uint64 // requests that the kernel has whole, of functions and redirects, too
 	ok        uint64
 	failed    uint64
 	timedOut  uint64
@@ -191,7 +192,7 @@ func (a *account) stats(now time.Duration) message.StepStats {
 	}
 	out := message.StepStats{
 		Name: a.step.plan.Name, Kind: a.step.plan.Kind,
-		Started: a.started, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.cancelled, Skipped: a.skipped,
+		Started: a.started, Sent: a.sent, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.cancelled, Skipped: a.skipped,
 		BytesIn: a.bytesIn, BytesOut: a.bytesOut,
 		Errors:  slices.Clone(a.errors),
 		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),

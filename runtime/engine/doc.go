@@ -30,6 +30,8 @@
 //	   before that, the difference is in flight.
 //	G2 A request is started when it is about to be put on the wire, connecting
 //	   included, and put there at most once: no retry, no second thought.
+//	   Sent counts those whose last byte the kernel took, whatever became of them: started minus
+//	   sent found no connection, no stream or no room in time, or was cancelled first.
 //	G3 At Duration nothing new starts; what is in flight ends, times out, or is cancelled
 //	   when GracefulStop is over. Else only a cancelled context cancels.
 //	G4 Latency runs from the intended start to the last byte; a timeout counts with

@@ -155,6 +155,7 @@ const longRequest = 16 << 10
 
 // wroteAll takes note that the kernel has all of the request.
 func (l *loop) wroteAll(n *lane, c *conn) {
+	n.account.sent++
 	n.written = n.wrote
 	if c.blocked || n.sent > longRequest {
 		n.written = l.tick()

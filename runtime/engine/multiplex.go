@@ -55,6 +55,7 @@ func (l *loop) open(at, index int32) {
 	n.size = 0
 	m := c.multi
 	n.stream = m.Open(l.framed(index), uint64(n.serial)<<32|uint64(uint32(index)))
+	m.Track(n.stream, &n.account.sent)
 	n.conn, n.home = at, ticket{at, c.generation}
 	n.wrote = max(l.now, 1)
 	if len(n.framed.Body) == 0 && !c.blocked {
@@ -122,7 +123,7 @@ func (l *loop) flushStreams(at int32) {
 	if m.mute {
 		return
 	}
-	for len(m.Output()) > 0 {
+	for len(m.Output()) > 0 || c.secure != nil && len(c.secure.pending) > 0 {
 		err := l.writeStreams(at)
 		switch {
 		case err == nil:
@@ -158,6 +159,7 @@ func (l *loop) writeStreams(at int32) error {
 	if c.secure == nil {
 		n, errno := epoll.Write(int(c.fd), out)
 		c.multi.Sent(n)
+		c.multi.Taken()
 		switch {
 		case errno == syscall.EAGAIN || errno == 0 && n < len(out):
 			return errAgain
@@ -173,10 +175,17 @@ func (l *loop) writeStreams(at int32) error {
 	case !gone:
 		return errAgain
 	}
+	c.multi.Taken()
+	if len(out) == 0 {
+		return nil
+	}
 	n, err := c.secure.tls.Write(out[:min(len(out), recordMax)])
 	c.multi.Sent(n)
 	if err == nil && len(c.secure.pending) > 0 {
 		return errAgain
+	}
+	if err == nil {
+		c.multi.Taken()
 	}
 	return err
 }

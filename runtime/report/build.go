@@ -150,7 +150,7 @@ func buildStep(s *message.StepStats, clock, interval time.Duration) (Step, error
 
 func totalsOf(s *message.StepStats) Totals {
 	return Totals{
-		Started: s.Started, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
+		Started: s.Started, Sent: s.Sent, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
 		Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
 	}
 }
@@ -227,6 +227,7 @@ func perSecond(n, scale uint64, d time.Duration) uint64 {
 
 func (t *Totals) add(o Totals) {
 	t.Started += o.Started
+	t.Sent += o.Sent
 	t.OK += o.OK
 	t.Failed += o.Failed
 	t.TimedOut += o.TimedOut

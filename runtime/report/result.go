@@ -21,8 +21,14 @@ type Result struct {
 
 // Totals count measured steps. started = ok + failed + timed_out + cancelled; a
 // dropped start and a step skipped because of one before it never started.
+//
+// sent is what a server can count: of request steps without redirects, started minus
+// sent is what never left, as there was no connection in time or no room for it, or the
+// run was interrupted first. Functions may send any number; redirects are sent, too.
+// Of an executor that died it is what was known last, and so too small.
 type Totals struct {
 	Started   uint64 `json:"started"`   // requests begun
+	Sent      uint64 `json:"sent"`      // requests that left whole: the kernel took their last byte
 	OK        uint64 `json:"ok"`        // answered whole, in time, and as expected
 	Failed    uint64 `json:"failed"`    // answered otherwise, or not at all
 	TimedOut  uint64 `json:"timed_out"` // not answered within the workflow's timeout

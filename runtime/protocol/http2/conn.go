@@ -61,9 +61,10 @@ type Conn struct {
 	err    *http1.Error
 	ready  bool // the server's SETTINGS came
 
-	out  []byte
-	sent int    // of out
-	gone uint64 // bytes written in all
+	out     []byte
+	sent    int         // of out
+	gone    uint64      // bytes written in all
+	departs []departure // by end
 	// Of the stream that ended last.
 	bytesIn, bytesOut uint64
 	bodies            []uint32 // streams that have body left and window for it, in turn
@@ -107,7 +108,7 @@ func (c *Conn) Reset(config Config) {
 	c.streams.reset()
 	*c = Conn{
 		config: config,
-		out:    c.out[:0], carry: c.carry[:0], block: c.block[:0], bodies: c.bodies[:0], due: c.due[:0],
+		out:    c.out[:0], carry: c.carry[:0], block: c.block[:0], bodies: c.bodies[:0], due: c.due[:0], departs: c.departs[:0],
 		decoder: c.decoder, streams: c.streams,
 		next: 1, table: tableMost,
 		sendWindow: windowFirst, recvWindow: int64(config.Window),

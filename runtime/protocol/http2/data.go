@@ -164,6 +164,9 @@ func (c *Conn) pump() {
 		c.out = append(appendFrame(c.out, n, typeData, flags, id), s.body[:n]...)
 		s.body, s.end = s.body[n:], c.queued()
 		s.out += uint64(frameHead + n)
+		if s.count != nil && len(s.body) == 0 {
+			c.departs = append(c.departs, departure{s.end, s.count})
+		}
 		s.sendWindow -= int64(n)
 		c.sendWindow -= int64(n)
 		done++

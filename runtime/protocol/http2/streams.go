@@ -15,15 +15,16 @@ type stream struct {
 	recvWindow int64
 	length     int64 // the response's content-length, -1 if it is not told
 	received   int64
-	in, out    uint64 // bytes of its frames
-	end        uint64 // of the request, among all bytes queued
-	credit     int64  // bytes taken since the last WINDOW_UPDATE
-	id         uint32 // 0: the slot is free
-	status     uint16 // 0 until the final head came
-	interim    uint8  // 1xx heads
-	begun      bool   // its handler knows that the response comes
-	noBody     bool   // the request was HEAD, or the status has no body
-	queued     bool   // in Conn.bodies
+	in, out    uint64  // bytes of its frames
+	end        uint64  // of the request, among all bytes queued
+	count      *uint64 // of requests written, until the body is queued
+	credit     int64   // bytes taken since the last WINDOW_UPDATE
+	id         uint32  // 0: the slot is free
+	status     uint16  // 0 until the final head came
+	interim    uint8   // 1xx heads
+	begun      bool    // its handler knows that the response comes
+	noBody     bool    // the request was HEAD, or the status has no body
+	queued     bool    // in Conn.bodies
 }
 
 // streams finds open streams by number: slots that are reused, and an index that is a
@@ -131,6 +132,36 @@ func (t *streams) any() *stream {
 		}
 	}
 	return nil
+}
+
+// departure is a request that is queued whole: it counts when all bytes up to its end are gone.
+type departure struct {
+	end   uint64
+	count *uint64
+}
+
+// Track makes a request that was just opened count when its last byte has been written: even if
+// its stream is over by then, as its frames go out all the same. One whose body is cut never
+// counts, and neither does what is still queued when the connection ends.
+func (c *Conn) Track(stream uint32, count *uint64) {
+	s := c.streams.find(stream)
+	switch {
+	case s == nil:
+	case len(s.body) > 0:
+		s.count = count
+	default:
+		c.departs = append(c.departs, departure{s.end, count})
+	}
+}
+
+// Taken says that the kernel has all that Sent was told of.
+func (c *Conn) Taken() {
+	n := 0
+	for n < len(c.departs) && c.departs[n].end <= c.gone {
+		*c.departs[n].count++
+		n++
+	}
+	c.departs = c.departs[:copy(c.departs, c.departs[n:])]
 }
 
 // remove forgets a stream, whatever became of it.
