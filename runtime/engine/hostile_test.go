@@ -229,7 +229,7 @@ func TestConnectingTimesOut(t *testing.T) {
 		w := flow(get("a", "http://"+address+"/"))
 		adjust(w)
 		r := run(t, context.Background(), Config{Workflow: w, VUs: 2, Timeout: 150 * time.Millisecond})
-		if s := r.Stats.Steps[0]; s.TimedOut != 2 || kinds(s)["connect_timeout"] != 2 || r.State != message.WorkflowFailed {
+		if s := r.Stats.Steps[0]; s.TimedOut != 2 || kinds(s)["connect_timeout"] != 2 || s.Started != 2 || s.Sent != 0 || r.State != message.WorkflowFailed {
 			t.Errorf("state %v, timed out %d of %d: %v", r.State, s.TimedOut, s.Started, s.Errors)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

@@ -30,8 +30,8 @@ func draw(random *rand.Rand, url string) *workflow.Workflow {
 	return w
 }
 
-// However the target misbehaves and whatever the graph is, each step's started is what
-// the target saw of it, and a cancelled run differs by no more than what was cancelled.
+// However the target misbehaves and whatever the graph is, what each step has sent
+// is what the target saw of it, cancelled or not.
 func TestAccountsHoldOnAnyGraph(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		for seed := range uint64(6) {
@@ -50,13 +50,10 @@ func TestAccountsHoldOnAnyGraph(t *testing.T) {
 			}
 			r := run(t, ctx, cfg)
 			cancel()
-			seen := s.Stats().Paths
-			for i, step := range r.Stats.Steps {
-				n := seen[fmt.Sprintf("/%d", i)]
-				// On a machine that is too slow, some never get as far as being sent.
-				unsent := step.Cancelled + kinds(step)["connect_timeout"] + kinds(step)["write_timeout"]
-				if n > step.Started || n < step.Started-unsent || (!cancels && step.Cancelled > 0) {
-					t.Errorf("seed %d, step %s: started %d, cancelled %d, the target saw %d: %v", seed, step.Name, step.Started, step.Cancelled, n, step.Errors)
+			saw(t, r, s)
+			for _, step := range r.Stats.Steps {
+				if !cancels && step.Cancelled > 0 {
+					t.Errorf("seed %d, step %s: %d cancelled by nobody", seed, step.Name, step.Cancelled)
 				}
 				if answers := step.OK + step.Failed - kinds(step)["closed"]; step.Service.Count < answers || step.Latency.Count != answers+step.TimedOut {
 					t.Errorf("seed %d, step %s: %d latencies, %d service times of %d answers and %d timeouts", seed, step.Name, step.Latency.Count, step.Service.Count, answers, step.TimedOut)
