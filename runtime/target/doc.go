@@ -32,7 +32,7 @@
 //	   stall beats a close, a close beats an error, an error may come after a stall.
 //	G3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
 //	   login; every state of a connection has a deadline.
-//	G4 Between requests a connection keeps no buffer.
+//	G4 Between requests a connection keeps no buffer but that of one short path.
 //
 // Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
 // loop.go, connection.go, secure.go, http2.go, intake.go.

@@ -128,7 +128,6 @@ func (s *session) feed(b []byte, out *output) (used int, v verdict) {
 				return used, wantMore
 			}
 			s.arrived(s.path)
-			s.path = nil
 		case partReady:
 			if s.call.drop {
 				return len(b), wantClose
@@ -222,7 +221,7 @@ func (s *session) begin(h *head, size int) {
 		s.arrived(h.path)
 		return
 	}
-	s.path = append(s.path[:0], h.path...) // the head's memory is not ours
+	s.path = append(s.path[:0], h.path[:min(len(h.path), maxPathLen+1)]...) // the head's memory is not ours; longer ones count as one
 }
 
 // answer appends the answer to the current request.
