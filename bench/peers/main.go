@@ -46,6 +46,7 @@ var experiments = []experiment{
 	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, []string{"k6", "vegeta", "bombardier", "hey"}},
 	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, nil},
 	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, nil},
+	{"accounting", "what was sent beside what the target counted, to 10,000 virtual users", (*bench).accounting, nil},
 }
 
 func main() {
