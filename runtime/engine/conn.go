@@ -23,6 +23,7 @@ type conn struct {
 	state      connState
 	blocked    bool // the kernel takes no more now
 	used       bool // has carried a request before this one
+	urgent     bool // its server sends urgent data
 }
 
 type connState uint8
@@ -184,13 +185,36 @@ func (l *loop) handle(e *epoll.Event) {
 		l.connected(at)
 	case c.blocked && e.Writable():
 		l.writable(at)
+		if c.token(at) == token && c.plain() && e.Readable() {
+			l.readToEnd(at, token, e)
+		}
 	case c.state == connTunnel:
 		l.tunnelled(at)
 	case c.state == connShaking:
 		l.shakeSoon(at)
-	case e.Readable():
-		l.read(at)
+	case e.Readable() || e.Events&epoll.Pri != 0:
+		l.readToEnd(at, token, e)
 	}
+}
+
+// readToEnd reads what an event tells of, and the end of the stream if it tells of that
+// too: it may not be told again.
+func (l *loop) readToEnd(at int32, token uint64, e *epoll.Event) {
+	c := l.conns.at(at)
+	if e.Events&epoll.Pri != 0 {
+		c.urgent = true
+		l.rewatch(at)
+	}
+	for range readRounds {
+		if c.token(at) != token || c.lane >= 0 && l.lane(c.lane).broke {
+			return
+		}
+		l.read(at)
+		if e.Events&epoll.RdHup == 0 {
+			return
+		}
+	}
+	l.rewatch(at)
 }
 
 // writable goes on writing what the kernel did not take.
@@ -209,6 +233,23 @@ func (l *loop) writable(at int32) {
 	l.write(c.lane)
 }
 
+// plain says that a connection speaks HTTP/1.1 without TLS: each event reads all there is.
+func (c *conn) plain() bool { return !c.host.secure && c.host.version == version1 }
+
+// interest is what a connection is watched for. A plain one is told of what comes once,
+// not until it is read: else the kernel looks at each one twice. That takes a read to tell
+// by its length whether more is there, which it does not where data is urgent.
+func (c *conn) interest() uint32 {
+	events := epoll.In
+	if c.plain() && !c.urgent {
+		events |= epoll.RdHup | epoll.Pri | epoll.Edge
+	}
+	if c.blocked {
+		events |= epoll.Out
+	}
+	return events
+}
+
 // watch asks to be told when the kernel takes more, or no longer.
 func (l *loop) watch(at int32, blocked bool) {
 	c := l.conns.at(at)
@@ -216,11 +257,13 @@ func (l *loop) watch(at int32, blocked bool) {
 		return
 	}
 	c.blocked = blocked
-	events := epoll.In
-	if blocked {
-		events |= epoll.Out
-	}
-	if err := l.poller.Mod(int(c.fd), events, c.token(at)); err != nil {
+	l.rewatch(at)
+}
+
+// rewatch says again what a connection is watched for: what is so already is told anew.
+func (l *loop) rewatch(at int32) {
+	c := l.conns.at(at)
+	if err := l.poller.Mod(int(c.fd), c.interest(), c.token(at)); err != nil {
 		if c.lane >= 0 {
 			l.breaks(c.lane, err)
 		} else {
@@ -256,6 +299,7 @@ func (l *loop) read(at int32) {
 			return
 		}
 	}
+	l.rewatch(at)
 }
 
 // readError tells whether there was a part of a response before the connection broke.

@@ -107,7 +107,7 @@ func (l *loop) adopt(index int32, fd int, done bool) error {
 	n.conn = at
 	events := epoll.Out
 	if done {
-		events = epoll.In
+		events = c.interest()
 	}
 	if err := l.poller.Add(fd, events, c.token(at)); err != nil {
 		n.conn = none
@@ -160,7 +160,7 @@ func (l *loop) connected(at int32) {
 		return
 	}
 	n.host.good = n.address()
-	if err := l.poller.Mod(int(c.fd), epoll.In, c.token(at)); err != nil {
+	if err := l.poller.Mod(int(c.fd), c.interest(), c.token(at)); err != nil {
 		l.fail(index, err)
 		return
 	}

@@ -15,6 +15,7 @@ const (
 	In    uint32 = unix.EPOLLIN
 	Out   uint32 = unix.EPOLLOUT
 	RdHup uint32 = unix.EPOLLRDHUP // the peer will send no more
+	Pri   uint32 = unix.EPOLLPRI   // urgent data: a read ends before it
 	Err   uint32 = unix.EPOLLERR   // always told
 	Hup   uint32 = unix.EPOLLHUP   // always told
 	Edge  uint32 = unix.EPOLLET

@@ -30,18 +30,24 @@ func bodies() []Entry {
 	}
 }
 
-// urgent sends a byte out of band, which is no part of the stream, then the rest.
+// urgent sends a byte out of band, then the rest.
 func urgent(s *Session) bool {
+	if !outOfBand(s) {
+		return false
+	}
+	s.Say("body")
+	return true
+}
+
+// outOfBand sends a byte that is no part of the stream. A read ends before it.
+func outOfBand(s *Session) bool {
 	raw, err := s.TCP.SyscallConn()
 	if err != nil {
 		return false
 	}
 	var sent error
-	if err := raw.Control(func(fd uintptr) { sent = unix.Sendto(int(fd), []byte{'!'}, unix.MSG_OOB, nil) }); err != nil || sent != nil {
-		return false
-	}
-	s.Say("body")
-	return true
+	err = raw.Control(func(fd uintptr) { sent = unix.Sendto(int(fd), []byte{'!'}, unix.MSG_OOB, nil) })
+	return err == nil && sent == nil
 }
 
 // bodySent is more than the buffers of both sides hold together.

@@ -65,6 +65,7 @@ func idles() []Entry {
 		answers("FIN alone on an idle connection", sized("body"), half, whole(200, 4)),
 		answers("a reset of an idle connection", sized("body"), reset, whole(200, 4)),
 		answers("an answer to nothing", "", unasked(sized("body"), sized("evil"), stay), whole(200, 4)),
+		answers("an answer to nothing behind urgent data", "", unaskedUrgent(sized("body"), sized("evil")), whole(200, 4)),
 		answers("408 and the end on an idle connection", "", unasked(sized("body"), "HTTP/1.1 408 Late\r\nConnection: close\r\n"+empty, quit), whole(200, 4)),
 		answers("garbage on an idle connection", "", unasked(sized("body"), "\x00", stay), whole(200, 4)),
 		answers("a body behind 204, in a packet of its own", "", unasked("HTTP/1.1 204 No\r\n"+four, "body", stay), whole(204, 0)),
@@ -85,6 +86,18 @@ func idles() []Entry {
 		all = append(all, e)
 	}
 	return all
+}
+
+// unaskedUrgent sends a byte out of band between the answer and more.
+func unaskedUrgent(answer, more string) Act {
+	return func(s *Session) bool {
+		s.Say(answer)
+		if !outOfBand(s) {
+			return false
+		}
+		s.Say(more)
+		return true
+	}
 }
 
 // unasked sends an answer, then more in a packet of its own.
