@@ -89,6 +89,7 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err := checkDescriptors(sharers(cfg), uint64(g.sockets)); err != nil {
 		return nil, err
 	}
+	growDescriptors(sharers(cfg), uint64(g.sockets))
 	if err := g.resolve(ctx, cfg.Timeout); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,21 @@ func checkDescriptors(vus, lanes uint64) error {
 	return &DescriptorError{VUs: vus, Lanes: lanes, Need: need, Limit: limit.Max}
 }
 
+// growDescriptors makes the table of open files as large as it will have to be. When a
+// process with several threads outgrows it, at 64, 256, 512 files and so on, the kernel
+// waits for all processors: 10 to 20 ms in which no request starts. It may fail; then
+// that happens in the middle of a run.
+func growDescriptors(vus, lanes uint64) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(vus*lanes+descriptorReserve-1)); err == nil {
+		_ = unix.Close(last)
+	}
+}
+
 // DescriptorError tells that the process may not open enough connections.
 type DescriptorError struct {
 	VUs, Lanes  uint64 // connections of each virtual user

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,31 @@ func descriptors(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(all)
+}
+
+// TestDescriptorsGrowAtOnce looks at the size of this process's table of open files.
+func TestDescriptorsGrowAtOnce(t *testing.T) {
+	size := func() (n int) {
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(status), "FDSize:")
+		if _, err := fmt.Sscan(after, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	s := serve(t, nil)
+	w := flow(get("a", s.URL()+"/"))
+	vus := uint64(2 * size())
+	w.Plan.Iterations = 1
+	if r := run(t, t.Context(), Config{Workflow: w, VUs: vus}); r.Stats.Steps[0].OK != 1 {
+		t.Fatalf("%+v", r.Stats.Steps[0])
+	}
+	if got := size(); got < int(vus) {
+		t.Errorf("there is room for %d files, want it for %d virtual users from the start", got, vus)
+	}
 }
 
 func TestNoDescriptorIsLeft(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -74,9 +75,18 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 	case "pinned":
 		var set unix.CPUSet
 		_ = unix.SchedGetaffinity(0, &set)
-		result.Error = strconv.Itoa(set.Count()) + " " + os.Getenv("GOMAXPROCS")
+		result.Error = fmt.Sprintf("%d %s %v", set.Count(), os.Getenv("GOMAXPROCS"), sliceOf())
 	}
 	return result
+}
+
+// sliceOf is the slice of this thread, 0 where the kernel has none to tell.
+func sliceOf() time.Duration {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(attr.Runtime)
 }
 
 type harness struct {
@@ -197,8 +207,15 @@ func TestExecutorIsPinnedToOneProcessor(t *testing.T) {
 	h := start(t, nil)
 	h.run(1, "pinned")
 	_, last := h.end(t, 1)
-	if r := last.(*message.ExecResult); r.Error != "1 1" {
-		t.Fatalf("processors and GOMAXPROCS: got %q, want \"1 1\"", r.Error)
+	want := "1 1 0s"
+	if own := sliceOf(); own != 0 {
+		want = fmt.Sprintf("1 1 %v", slice)
+		if own == slice {
+			t.Error("this process kept the slice of its executors")
+		}
+	}
+	if r := last.(*message.ExecResult); r.Error != want {
+		t.Fatalf("processors, GOMAXPROCS and slice: got %q, want %q", r.Error, want)
 	}
 }
 
