@@ -35,11 +35,13 @@ func (c *Cookies) Add(value []byte) {
 	}
 }
 
-// Common is what parsers of one goroutine share: where Set-Cookie fields go, and the
-// largest body, in bytes; 0: as large as each parser takes.
+// Common is what parsers of one goroutine share: where Set-Cookie fields go, the largest
+// body, in bytes (0: as large as each parser takes; it does not change), and the heads that
+// came last.
 type Common struct {
 	Cookies
 	BodyMax int64
+	memos   memos
 }
 
 // Share makes the parser obey c, for as long as it lives.

@@ -114,12 +114,21 @@ func (p *Parser) KeepAliveMax() (int, bool) { return int(p.keepMax), p.keepMax !
 // Feed takes the next bytes of the stream. It returns how many belong to the response and
 // whether that is whole; bytes beyond it are surplus and make the connection unusable.
 func (p *Parser) Feed(b []byte) (consumed int, done bool, err error) {
+	starts := p.atStart()
+	if starts {
+		consumed = p.recall(b)
+		starts = consumed == 0
+	}
 	for consumed < len(b) && p.state < stateDone {
 		n, err := p.step(b[consumed:])
 		consumed += n
 		if err != nil {
 			p.state = stateFailed
 			return consumed, false, err
+		}
+		if starts && p.state > stateFields {
+			p.remember(b, consumed)
+			starts = false
 		}
 	}
 	switch p.state {

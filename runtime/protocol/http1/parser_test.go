@@ -286,13 +286,17 @@ func TestSmallResponseAllocatesNothing(t *testing.T) {
 
 func BenchmarkFeed(b *testing.B) {
 	for _, bench := range []struct {
-		name string
-		cuts int
-	}{{"whole", 0}, {"cut", 60}} {
+		name   string
+		cuts   int
+		shared bool
+	}{{"whole", 0, false}, {"cut", 60, false}, {"again", 0, true}} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			in := []byte(small)
 			var p Parser
+			if bench.shared {
+				p.Share(new(Common))
+			}
 			for b.Loop() {
 				p.Reset("GET")
 				if bench.cuts > 0 {
