@@ -123,6 +123,8 @@ type Assumptions struct {
 	// Sends says whether a worker's executors run an attempt now; without it they do
 	// from SliceStarted to SliceEnded, or until their time is over.
 	Sends func(worker node.ID, s message.SliceID, f message.Fence) bool
+	// Still says that a node stands still now, though it is not down; without it none does.
+	Still func(id node.ID) bool
 }
 
 // Assume tells it, before the first event.

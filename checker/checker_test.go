@@ -65,6 +65,22 @@ func judge(t *testing.T, file string) []checker.Violation {
 	return c.Violations()
 }
 
+// A worker that woke for a moment after its job had ended, and stands still again, has
+// kept no core back.
+func TestCoreOfWhoStandsStill(t *testing.T) {
+	for _, still := range []bool{true, false} {
+		c := checker.New()
+		c.Assume(checker.Assumptions{Still: func(id node.ID) bool { return still && id == "w1" }})
+		for _, r := range read(t, "testdata/rejected-T9-core-never-freed.jsonl") {
+			c.Observe(r)
+		}
+		c.Finish(time.Hour, time.Minute)
+		if got := len(c.Violations()) > 0; got == still {
+			t.Errorf("it stands still: %v, violations: %v", still, c.Violations())
+		}
+	}
+}
+
 func open(t testing.TB, file string) *os.File {
 	f, err := os.Open(file)
 	if err != nil {

@@ -27,7 +27,8 @@ func (c *Checker) of(r Record) *worker {
 }
 
 // leaks judges that no core is held for a job that ended at least bound ago, by a
-// worker that has been heard of since: one that died with it cannot tell.
+// worker that has been heard of since: one that died with it cannot tell. Nor can one
+// that stands still, even if it woke for a moment.
 func (c *Checker) leaks(now, bound time.Duration) {
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 		w := c.nodes[id].worker
@@ -36,6 +37,9 @@ func (c *Checker) leaks(now, bound time.Duration) {
 		}
 		if _, running, known := c.clock(id, w.incarnation); known && !running {
 			continue // it has died since, and its executors with it
+		}
+		if c.assume.Still != nil && c.assume.Still(id) {
+			continue
 		}
 		for _, core := range slices.Sorted(maps.Keys(w.holder)) {
 			run := w.holder[core]

@@ -156,6 +156,9 @@ func (w *World) Stop(id node.ID) {
 // fire, its clock and its executors go on.
 func (w *World) Pause(id node.ID) { w.find(id).paused = true }
 
+// Paused says whether a node stands still, though it is alive.
+func (w *World) Paused(id node.ID) bool { return w.find(id).paused }
+
 // Resume lets a paused node go on: all that waited comes, late.
 func (w *World) Resume(id node.ID) { w.find(id).resume() }
 
