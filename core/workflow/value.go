@@ -113,13 +113,25 @@ func (l lapse) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, 
 // response is a Response as functions see it.
 type response struct {
 	opaque
-	r       *Response
-	expect  *Expect // of an answer to vu.graphql.query
+	r      *Response
+	expect *Expect // of an answer to vu.graphql.query
+	made   *made   // nil: nobody has looked into it
+}
+
+// made is what is made of a response once, when asked for.
+type made struct {
 	headers *headers
-	body    starlark.Bytes // these three are made once, when asked for
+	body    starlark.Bytes
 	content starlark.Value
 	decoded starlark.Value
 	unread  *unread // nil: it can be read
+}
+
+func (r *response) once() *made {
+	if r.made == nil {
+		r.made = new(made)
+	}
+	return r.made
 }
 
 var _ starlark.HasAttrs = (*response)(nil)
@@ -151,10 +163,11 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 		if err := r.read(); err != nil {
 			return nil, err
 		}
-		if r.body == "" && len(r.r.Body) > 0 {
-			r.body = starlark.Bytes(r.r.Body)
+		once := r.once()
+		if once.body == "" && len(r.r.Body) > 0 {
+			once.body = starlark.Bytes(r.r.Body)
 		}
-		return r.body, nil
+		return once.body, nil
 	case "error":
 		if r.r.Error != "" {
 			return starlark.String(r.r.Error), nil
@@ -163,10 +176,11 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 	case "latency":
 		return lapse(r.r.Latency), nil
 	case "headers":
-		if r.headers == nil {
-			r.headers = &headers{opaque{"headers"}, r.r.Pairs()}
+		once := r.once()
+		if once.headers == nil {
+			once.headers = &headers{opaque{"headers"}, r.r.Pairs()}
 		}
-		return r.headers, nil
+		return once.headers, nil
 	case "text":
 		return &guard{"text", r.text}, nil
 	case "json":
@@ -177,16 +191,17 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 
 // read decodes the body, once. A body that cannot be decoded fails who reads it.
 func (r *response) read() error {
-	if decode := r.r.Decode; decode != nil && r.unread == nil {
+	once := r.once()
+	if decode := r.r.Decode; decode != nil && once.unread == nil {
 		body, kind, why := decode(r.r.Body)
 		if kind != "" {
-			r.unread = &unread{kind, why}
-			return r.unread
+			once.unread = &unread{kind, why}
+			return once.unread
 		}
 		r.r.Body, r.r.Decode = body, nil
 	}
-	if r.unread != nil {
-		return r.unread
+	if once.unread != nil {
+		return once.unread
 	}
 	return nil
 }
@@ -203,13 +218,14 @@ func (r *response) text(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	if r.content == nil {
+	once := r.once()
+	if once.content == nil {
 		if err := meterOf(thread).text(thread, "text()", len(r.r.Body)); err != nil {
 			return nil, err
 		}
-		r.content = starlark.String(strings.ToValidUTF8(string(r.r.Body), "\uFFFD"))
+		once.content = starlark.String(strings.ToValidUTF8(string(r.r.Body), "\uFFFD"))
 	}
-	return r.content, nil
+	return once.content, nil
 }
 
 // json decodes once; what functions get is frozen, as they share it.
@@ -217,8 +233,8 @@ func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 	if len(args)+len(kwargs) > 0 {
 		return nil, faultf("json takes no arguments")
 	}
-	if r.decoded != nil {
-		return r.decoded, nil
+	if r.once().decoded != nil {
+		return r.made.decoded, nil
 	}
 	if err := r.read(); err != nil {
 		return nil, err
@@ -231,7 +247,7 @@ func (r *response) json(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 		return nil, faultf("the response, status %d, is not JSON: %v", r.r.Status, err)
 	}
 	v.Freeze()
-	r.decoded = v
+	r.made.decoded = v
 	return v, nil
 }
 

@@ -240,7 +240,7 @@ func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 	}
 	if out.OK && got.expect != nil {
 		if err := got.read(); err != nil {
-			out.OK, out.Kind, out.Detail = false, clip(got.unread.kind, kindMax), clip(got.unread.why, detailMax)
+			out.OK, out.Kind, out.Detail = false, clip(got.made.unread.kind, kindMax), clip(got.made.unread.why, detailMax)
 			return out
 		}
 		if why := got.expect.Fails(&View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {

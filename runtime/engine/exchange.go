@@ -56,10 +56,12 @@ func (x *exchange) latency() time.Duration { return time.Duration(x.times.latenc
 
 // response is what functions get.
 func (x *exchange) response() *workflow.Response {
-	if x.answer == nil {
-		x.answer = new(answer)
+	var r *workflow.Response
+	if x.answer != nil {
+		r = &x.answer.Response
+	} else {
+		r = new(workflow.Response)
 	}
-	r := &x.answer.Response
 	r.Status, r.Size, r.Latency, r.Kind, r.Error = int(x.status), x.size, x.latency(), string(x.kind), x.detail
 	return r
 }
@@ -126,7 +128,7 @@ func (l *loop) settle(index int32) {
 	n.x, n.step = nil, none
 	if co := x.co; co != nil {
 		co.answer = x.response()
-		*x = exchange{times: x.times} // what is idle keeps nothing alive
+		x.request, x.co, x.call, x.answer, x.detail = nil, nil, nil, nil, "" // what is idle keeps nothing alive
 		l.wake(co)
 		return
 	}
