@@ -16,7 +16,7 @@ func TestFunctionsAllocateWhatTheyRead(t *testing.T) {
 		most        float64
 	}{
 		{"status", `get.status == 200`, 1},
-		{"body", `get.body != b""`, 5},                                   // the copy of the answer, its places and its value, a text of its own
+		{"body", `get.body != b""`, 6},                                   // the copy of the answer, its places, what is made of it once, a text
 		{"headers", `get.headers.get("content-type", "none") != ""`, 30}, // pairs of texts
 	} {
 		text := `
