@@ -277,7 +277,9 @@ func (r *Registers) tellWaiting(env node.Env, p *proposal) {
 	r.tell(Outcome{Kind: Waiting, Job: p.reg.job, Err: err})
 }
 
-// Abandon ends what is under way for a job, and holding it, without an outcome.
+// Abandon ends what is under way for a job, and holding it, without an outcome. It is not
+// told to be vacant before the others' guards have run out, whatever this member has
+// stored of it.
 func (r *Registers) Abandon(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil {
@@ -287,5 +289,6 @@ func (r *Registers) Abandon(env node.Env, job message.JobID) {
 	if !p.held.Zero() && !p.stopped {
 		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: job, Token: p.held, Reason: "released"})
 	}
+	reg.notBefore = max(reg.notBefore, env.Now().Add(r.c.Guard()))
 	r.end(env, p)
 }

@@ -31,8 +31,7 @@ func later(a, b *message.LeaseState) bool {
 	return a.Seq > b.Seq
 }
 
-// void says that a register holds nothing: nobody has written to it, or what was
-// written is forgotten, as tombstones tell. Seed and all, it begins anew.
-func void(s *message.LeaseState) bool {
-	return s.Token.Zero() || s.Released && len(s.Record) == 0
-}
+// void says that a register holds nothing: nobody has written to it, or what was written
+// is forgotten, as tombstones tell, and those who acquired it since without a seed, and
+// went no further. Seed and all, it begins anew.
+func void(s *message.LeaseState) bool { return len(s.Record) == 0 }
