@@ -36,6 +36,7 @@ func Bars() []Bar {
 		{"gate-drains", "a drained gate's job owned again", 99, 3 * time.Second},
 		{"dead-worker", "a dead worker's slice running again", 99, 12 * time.Second},
 		{"manager-adopts", "a dead manager's part held again", 99, 5 * time.Second},
+		{"leader-lost", "a lost leader's successor elected", 99, electionNext},
 	}
 }
 
@@ -53,14 +54,15 @@ func Measure(bar string, seed uint64) ([]Took, Report, error) {
 	}
 	var all []Took
 	for _, f := range r.Faults {
-		if f.At >= r.Healed || len(f.Nodes) != 1 {
-			continue
-		}
-		id := node.ID(f.Nodes[0])
-		if bar == "dead-worker" {
-			all = append(all, g.workerLost(bar, id, f.At)...)
-		} else {
-			all = append(all, g.ownerLost(bar, id, f)...)
+		switch {
+		case f.At >= r.Healed:
+		case bar == "leader-lost":
+			all = append(all, g.leaderLost(bar, f.At))
+		case len(f.Nodes) != 1:
+		case bar == "dead-worker":
+			all = append(all, g.workerLost(bar, node.ID(f.Nodes[0]), f.At)...)
+		default:
+			all = append(all, g.ownerLost(bar, node.ID(f.Nodes[0]), f)...)
 		}
 	}
 	return all, r, nil
@@ -96,6 +98,7 @@ type gauge struct {
 	ended  map[message.JobID]time.Duration // jobs
 	slices []sliceName
 	runs   map[sliceName][]runAt
+	led    []grantAt // who was elected, and when
 }
 
 func (g *gauge) look(r checker.Record) {
@@ -106,6 +109,8 @@ func (g *gauge) look(r checker.Record) {
 			g.order = append(g.order, name)
 		}
 		g.grants[name] = append(g.grants[name], grantAt{r.Node, r.At})
+	case event.Elected:
+		g.led = append(g.led, grantAt{r.Node, r.At})
 	case event.JobChanged:
 		if _, known := g.ended[e.Job]; e.To.Terminal() && !known {
 			g.ended[e.Job] = r.At
@@ -153,6 +158,16 @@ func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
 		}
 	}
 	return all
+}
+
+// leaderLost measures until somebody is elected after the leader was aimed at: it dies in
+// its next heartbeat.
+func (g *gauge) leaderLost(bar string, aimed time.Duration) Took {
+	next := slices.IndexFunc(g.led, func(x grantAt) bool { return x.at > aimed })
+	if next < 0 {
+		return Took{Bar: bar, Never: true}
+	}
+	return Took{Bar: bar, Time: g.led[next].at - aimed}
 }
 
 // workerLost measures until each slice that a dead worker ran has begun elsewhere.
