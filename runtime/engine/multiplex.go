@@ -349,6 +349,7 @@ func (r *reading) Begins(tag uint64) *http1.Collector {
 		return n.parser.Collector()
 	case n.x.collects():
 		n.x.collector = r.l.collector()
+		n.x.collector.HeadOnly = !n.x.whole
 		return n.x.collector
 	}
 	return nil
