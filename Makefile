@@ -97,7 +97,7 @@ swarm: bin/hyperscale ## run SCENARIO under SEEDS (A..B), failing seeds stay in 
 
 determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS)
 	@$(call must_have,Determinism,./scenarios)
-	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) go test ./scenarios -run Determinism -count=1 -timeout 30m
+	HYPERSCALE_DETERMINISM_SEEDS=$(DETERMINISM_SEEDS) go test ./scenarios -run Determinism -count=1 -timeout 120m
 
 mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
