@@ -97,7 +97,7 @@ func (p playing) play(bin string) (played, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), playMax+p.Shrink)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "-test.run=^TestPlanted$")
-	cmd.Env = append(os.Environ(), planted+"="+string(spec), "GOMAXPROCS=1")
+	cmd.Env = append(os.Environ(), planted+"="+string(spec), "GOMAXPROCS=1", collectLess)
 	out, err := cmd.CombinedOutput()
 	_, verdict, ok := strings.Cut(string(out), verdictMark)
 	if !ok && ctx.Err() != nil {
