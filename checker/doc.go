@@ -24,7 +24,7 @@
 //	    all managers that held the part
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
-//	    until then
+//	    until then; no register goes from hand to hand
 //	T12 what a node keeps of anything is within its configuration's bound
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters
@@ -36,6 +36,6 @@
 // events of a register, a job or a slice; T4 a hundred operations at a time. Liveness
 // is judged by Finish.
 //
-// Read checker.go, lease.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,
+// Read checker.go, lease.go, churn.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,
 // state.go, order.go, promise.go; calls.go and explain.go for T4; history.go.
 package checker

@@ -21,14 +21,15 @@ type registerOf struct {
 // register is what is known of one.
 type register struct {
 	highest message.LeaseToken
-	grants  [grantsKept]grant // the last ones, for T1 beyond the drift bound
+	grants  [grantsKept]grant // the last ones, for T1 beyond the drift bound, and T11
 	granted int
 	windows []window // of those who may act now: one, if all is well
 	ended   time.Duration
 	calls   *linear.Partition[linear.Register, linear.RegisterOp]
 }
 
-// grantsKept bounds how far back T1 looks beyond the drift bound.
+// grantsKept bounds how far back T1 looks beyond the drift bound, and is how many T11
+// takes for too many.
 const grantsKept = 8
 
 // grant is one, with what the clocks of all nodes that were known read then: an
@@ -36,6 +37,7 @@ const grantsKept = 8
 type grant struct {
 	token message.LeaseToken
 	node  node.ID
+	at    time.Duration
 	marks []mark
 }
 
@@ -133,7 +135,7 @@ func (c *Checker) ordersGrant(r Record, g *register, e event.LeaseGranted) {
 		}
 	}
 	next := &g.grants[g.granted%grantsKept]
-	*next = grant{token: e.Token, node: r.Node, marks: next.marks[:0]}
+	*next = grant{token: e.Token, node: r.Node, at: r.At, marks: next.marks[:0]}
 	if c.assume.Beyond {
 		next.marks = c.marks(next.marks)
 	}

@@ -135,6 +135,7 @@ func (c *Checker) Finish(now, bound time.Duration) {
 		c.owned(now, min(bound, cmp.Or(c.promises.HeldWithin, bound)), o)
 	}
 	c.leaks(now, bound)
+	c.keepsHands(now, bound)
 	c.Settle()
 }
 

@@ -36,6 +36,8 @@ func managerWorlds() []Scenario {
 			Doc: "Every node is restarted once while jobs run, one at a time, some by a kill. No job is lost, and all complete. (One binary plays all versions: that unknown fields are skipped is core/message's to prove.)"},
 		{Name: "forgotten-elsewhere", Virtual: 5 * time.Minute, build: buildForgottenElsewhere,
 			Doc: "A manager's disk is full while jobs begin and end, so that it knows less of them than the others, who have forgotten them when it starts again. What has ended stays ended: nobody takes it up, and nothing of it is run again."},
+		{Name: "woken-for-a-moment", Virtual: 5 * time.Minute, build: buildWokenForAMoment,
+			Doc: "A manager's host is suspended while jobs end and the others forget them. It wakes for a millisecond or two, in which it takes up what it thinks is nobody's, and is suspended again before it can give it back. What it leaves behind holds nothing, and whoever finds that is done with it: no register goes from hand to hand."},
 	}
 }
 
@@ -53,6 +55,20 @@ func buildForgottenElsewhere(s *stage) {
 		whom := names(s.choose(s.managers, 1))
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(8*time.Second, 15*time.Second).Truncate(tick), Kind: sim.FaultDiskFull, Nodes: whom})
 		s.fault(sim.Fault{At: at + 2*shortMemory + s.rand.Duration(5*time.Second, 15*time.Second).Truncate(tick), For: tick, Kind: sim.FaultStop, Nodes: whom})
+	})
+}
+
+func buildWokenForAMoment(s *stage) {
+	t := groupTopology()
+	t.retention = shortMemory
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 7*time.Second, 3 })
+	s.complete = true
+	s.slots(2*shortMemory+10*time.Second, func(i int, at time.Duration) {
+		whom := names(s.choose(s.managers, 1))
+		asleep := shortMemory + s.rand.Duration(8*time.Second, 16*time.Second).Truncate(tick)
+		s.fault(sim.Fault{At: at, For: asleep, Kind: sim.FaultSuspend, Nodes: whom})
+		awake := s.rand.Duration(200*time.Microsecond, 2*time.Millisecond)
+		s.fault(sim.Fault{At: at + asleep + awake, For: 5 * time.Second, Kind: sim.FaultSuspend, Nodes: whom})
 	})
 }
 
