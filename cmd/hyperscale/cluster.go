@@ -49,6 +49,7 @@ func newSubmitCommand() *cobra.Command {
 				return err
 			}
 			defer follower.close()
+			follower.run = origin(&program)
 			s, err := dial(&gate, follower.logger)
 			if err != nil {
 				return err

@@ -62,6 +62,7 @@ against it, and prints the summary.`,
 			}
 			w := &plan.Workflows[0]
 			f.note("examples/%s against a test server at %s: %d VUs for %v", examples.Quickstart, server.url, w.VUs, w.Duration)
+			f.run = origin(&program)
 			result, err := runLocally(cmd.Context(), f, jobSpec{program: program, plan: plan})
 			if err != nil {
 				return err

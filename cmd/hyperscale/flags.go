@@ -180,25 +180,9 @@ type outputFlags struct {
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
 	addChoice(flags, &f.ui, "ui", string(ui.Auto), "progress: a live screen, a line every few seconds, or nothing", ui.Kinds()...)
-	flags.StringArrayVar(&f.outs, "out", nil, "write the result to a file: `json=FILE` (repeatable)")
+	flags.StringArrayVar(&f.outs, "out", nil, "write the result to a file: `KIND=FILE`, "+outputNames()+" (repeatable)")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
 	f.log.add(flags, "warn")
-}
-
-// files are the names of the result files to write.
-func (f *outputFlags) files() ([]string, error) {
-	var files []string
-	for _, s := range f.outs {
-		kind, file, ok := strings.Cut(s, "=")
-		if !ok || file == "" {
-			return nil, usage("--out %q: write KIND=FILE, as in --out json=result.json", s)
-		}
-		if kind != "json" {
-			return nil, usage("--out %q: no output of kind %q: use json=FILE", s, kind)
-		}
-		files = append(files, file)
-	}
-	return files, nil
 }
 
 // report adds the outputs that the file asks for, unless a flag gives others.

@@ -21,12 +21,13 @@ import (
 // result, files, the summary, the exit code. run, demo, submit and watch share it.
 type follower struct {
 	out     *outputFlags
-	files   []string
+	outputs []written
 	kind    ui.Kind
 	held    *ui.Held
 	logger  *slog.Logger
 	signals *interrupts
 	started time.Time
+	run     *report.Run  // what is run; nil if it is only watched
 	detach  bool         // an interrupt leaves the job running
 	lost    <-chan error // tells that the cluster is gone; nil if nobody could know
 }
@@ -35,12 +36,12 @@ type follower struct {
 func newFollower(out *outputFlags) (*follower, error) {
 	f := &follower{out: out, started: time.Now()}
 	var err error
-	if f.files, err = out.files(); err != nil {
+	if f.outputs, err = out.outputs(); err != nil {
 		return nil, err
 	}
-	for _, file := range f.files {
-		if err := writable(file); err != nil {
-			return nil, asUsage(fmt.Errorf("--out json=%s: %w", file, err))
+	for i := range f.outputs {
+		if err := f.outputs[i].check(); err != nil {
+			return nil, err
 		}
 	}
 	kind := ui.Kind(out.ui)
@@ -193,9 +194,10 @@ func (f *follower) conclude(w io.Writer, r *message.Result) error {
 	if err != nil {
 		return fmt.Errorf("read the result: %w", err)
 	}
+	built.Run = f.run
 	var faults []error // a full disk must not take the summary too
-	for _, file := range f.files {
-		faults = append(faults, built.WriteFile(file))
+	for i := range f.outputs {
+		faults = append(faults, f.outputs[i].write(built))
 	}
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
 		faults = append(faults, fmt.Errorf("print the summary: %w", err))

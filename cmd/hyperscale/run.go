@@ -60,6 +60,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			defer follower.close()
+			follower.run = origin(&program)
 			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err

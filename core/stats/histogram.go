@@ -216,3 +216,18 @@ func rank(count uint64, ppm uint32) uint64 {
 	rank, _ := bits.Div64(hi+carry, lo, million)
 	return max(rank, 1)
 }
+
+// Each tells every bucket in use, in ascending order, by the largest value that it
+// holds: that many recordings of that value make a histogram of the same quantiles.
+func (h *Histogram) Each(f func(largest, n uint64)) {
+	for o, counts := range h.octaves {
+		if counts == nil {
+			continue
+		}
+		for sub, n := range counts {
+			if n > 0 {
+				f(min(high(o, sub), h.max), n)
+			}
+		}
+	}
+}

@@ -26,6 +26,9 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 	if out.Workflows, out.Totals, err = buildWorkflows(r.Workflows); err != nil {
 		return nil, err
 	}
+	if err = addBuckets(out.Workflows, r.Workflows); err != nil {
+		return nil, err
+	}
 	if out.Generator, err = buildGenerators(r.Workflows); err != nil {
 		return nil, err
 	}
@@ -53,6 +56,26 @@ func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total Totals, 
 		total.add(w.Totals)
 	}
 	return out, total, nil
+}
+
+// addBuckets keeps the histograms of the whole job's steps: curves and comparisons
+// need all of them. Those of each datacenter would make the file so many times as large.
+func addBuckets(out []Workflow, in []message.WorkflowResult) error {
+	for i := range in {
+		for k := range in[i].Stats.Steps {
+			s := &in[i].Stats.Steps[k]
+			at := slices.IndexFunc(out[i].Steps, func(o Step) bool { return o.Name == s.Name })
+			if at < 0 {
+				continue
+			}
+			h, err := stats.FromWire(s.Latency)
+			if err != nil {
+				return err
+			}
+			out[i].Steps[at].Buckets = bucketsOf(h)
+		}
+	}
+	return nil
 }
 
 func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {

@@ -63,17 +63,18 @@ func row(t *testing.T, fset *token.FileSet, field *ast.Field) string {
 
 // typeName says it in JSON's words.
 func typeName(kind string) string {
+	kind = strings.TrimPrefix(kind, "*")
 	for prefix, word := range map[string]string{"[]": "list of ", "map[string]": "object of "} {
 		if element, ok := strings.CutPrefix(kind, prefix); ok {
 			return word + typeName(element)
 		}
 	}
 	switch kind {
-	case "string":
+	case "string", "Buckets":
 		return "text"
 	case "bool":
 		return "boolean"
-	case "int64", "uint64", "uint32":
+	case "int64", "uint64", "uint32", "int":
 		return "integer"
 	}
 	return "[" + kind + "](#" + strings.ToLower(kind) + ")"

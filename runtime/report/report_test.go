@@ -127,7 +127,7 @@ func TestResultFile(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "result.json")
 	for range 2 { // a second one replaces the first
-		if err := r.WriteFile(file); err != nil {
+		if err := WriteFile(file, got); err != nil {
 			t.Fatal(err)
 		}
 	}

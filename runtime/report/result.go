@@ -17,6 +17,27 @@ type Result struct {
 	Datacenters map[string]Datacenter `json:"datacenters"`     // by name
 	Workflows   []Workflow            `json:"workflows"`       // in the file's order, merged over the datacenters
 	Thresholds  []Threshold           `json:"thresholds"`      // in the file's order
+	Run         *Run                  `json:"run,omitempty"`   // what was run, where and with what; of a job that was only watched not known
+}
+
+// Run is what it takes to run the same again. Values of parameters and headers that
+// look like secrets are left out.
+type Run struct {
+	Command []string     `json:"command"` // the program's arguments
+	Version string       `json:"version"` // of hyperscale
+	Go      string       `json:"go"`      // which it was built with
+	System  string       `json:"system"`  // operating system and architecture
+	CPU     string       `json:"cpu"`     // the processor's name, as the system tells it
+	CPUs    int          `json:"cpus"`    // how many it has, threads counted
+	Seed    uint64       `json:"seed"`    // of every random number
+	Files   []SourceFile `json:"files"`   // the workflow's source, the main file first
+}
+
+// SourceFile is one file of a workflow's source.
+type SourceFile struct {
+	Name string `json:"name"`          // below the main file's folder
+	Text string `json:"text"`          // what was in it, or its first 64 KiB
+	Cut  bool   `json:"cut,omitempty"` // there was more
 }
 
 // Totals count measured steps. started = ok + failed + timed_out + cancelled; a
@@ -90,14 +111,15 @@ type Step struct {
 	Name      string                  `json:"name"` // as declared
 	Kind      string                  `json:"kind"` // request or function
 	Totals                            // the counts, as fields of the step itself
-	RateMilli uint64                  `json:"rate_milli"`     // requests that ended, a second, in thousandths
-	Statuses  map[string]uint64       `json:"statuses"`       // answers by status, of the first 1,000 statuses and other
-	Errors    []Error                 `json:"errors"`         // failures by kind, most frequent first
-	LatencyNS Distribution            `json:"latency_ns"`     // from the intended start to the last byte, connecting included
-	ServiceNS Distribution            `json:"service_ns"`     // from the first byte written to the last byte
-	PhasesNS  map[string]Distribution `json:"phases_ns"`      // by phase, those that happened: see below
-	Course    Course                  `json:"course"`         // the same counts over time
-	Tags      map[string]string       `json:"tags,omitempty"` // as declared
+	RateMilli uint64                  `json:"rate_milli"`                // requests that ended, a second, in thousandths
+	Statuses  map[string]uint64       `json:"statuses"`                  // answers by status, of the first 1,000 statuses and other
+	Errors    []Error                 `json:"errors"`                    // failures by kind, most frequent first
+	LatencyNS Distribution            `json:"latency_ns"`                // from the intended start to the last byte, connecting included
+	ServiceNS Distribution            `json:"service_ns"`                // from the first byte written to the last byte
+	Buckets   Buckets                 `json:"latency_buckets,omitempty"` // the histogram behind latency_ns; of the whole job only
+	PhasesNS  map[string]Distribution `json:"phases_ns"`                 // by phase, those that happened: see below
+	Course    Course                  `json:"course"`                    // the same counts over time
+	Tags      map[string]string       `json:"tags,omitempty"`            // as declared
 }
 
 // Series is what the steps of a workflow that have one tag in common measured

@@ -20,13 +20,9 @@ func (r *Result) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteFile replaces file by the result: a reader sees the old one or the whole new
-// one. What is no regular file (a pipe, /dev/stdout) is written to as it is.
-func (r *Result) WriteFile(file string) error {
-	b, err := r.Encode()
-	if err != nil {
-		return err
-	}
+// WriteFile replaces file by what was encoded: a reader sees the old one or the whole
+// new one. What is no regular file (a pipe, /dev/stdout) is written to as it is.
+func WriteFile(file string, b []byte) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		if err := os.WriteFile(file, b, 0o644); err != nil {
 			return fmt.Errorf("write the result: %w", err)

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// sizeMax bounds a result file that is read: a run of an hour with a hundred steps in
+// three datacenters is some 20 MB.
+const sizeMax = 256 << 20
+
+// Read reads a result file, "-" for what comes on stdin. Fields that it does not know
+// are of a newer version, and skipped.
+func Read(file string) (*Result, error) {
+	in := os.Stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read a result: %w: write one with `hyperscale run FILE --out json=%s`", err, file)
+		}
+		defer func() { _ = f.Close() }() // nothing was written to it
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, sizeMax+1))
+	if err != nil {
+		return nil, fmt.Errorf("read result %s: %w", file, err)
+	}
+	r, err := Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("read result %s: %w", file, err)
+	}
+	return r, nil
+}
+
+// Decode reads what Encode wrote.
+func Decode(b []byte) (*Result, error) {
+	if len(b) > sizeMax {
+		return nil, fmt.Errorf("it is larger than %d MiB, no run writes so much", sizeMax>>20)
+	}
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, errors.New("it is empty: give the file that --out json=FILE wrote")
+	}
+	r := new(Result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("it is no result file: %w: give the file that --out json=FILE wrote", err)
+	}
+	if r.Schema != Schema {
+		return nil, fmt.Errorf("its schema is %.60q, want %q: give the file that --out json=FILE wrote, with this version of hyperscale", r.Schema, Schema)
+	}
+	for i := range r.Workflows {
+		for k := range r.Workflows[i].Steps {
+			if _, err := r.Workflows[i].Steps[k].Buckets.Histogram(); err != nil {
+				return nil, fmt.Errorf("workflow %s, step %s, latency_buckets: %w", r.Workflows[i].Name, r.Workflows[i].Steps[k].Name, err)
+			}
+		}
+	}
+	return r, nil
+}
