@@ -25,7 +25,7 @@ func bind(fn string, names []string, positional int, args starlark.Tuple, kwargs
 		i := slices.Index(names, name)
 		if i < 0 {
 			f := faultf("%s has no argument %q", fn, name).in(name).meant(name, names)
-			f.keyword = true
+			f.keyword, f.takes, f.positional = true, names, positional
 			return f
 		}
 		if out[i] != nil {

@@ -60,6 +60,8 @@ type fault struct {
 	element         int             // of the argument's list, from 1; zero: all of it
 	site            syntax.Position // of the call, if it is not the one that runs
 	text            string          // within the argument; empty: all of it
+	takes           []string        // where an argument's name is wrong: those that there are,
+	positional      int             // so many first of which need no name
 }
 
 func (f *fault) Error() string {

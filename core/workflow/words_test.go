@@ -1,0 +1,23 @@
+package workflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hyperscale/core/workflow"
+)
+
+// The words are as written down: who adds one to the language sees it here, and the
+// commands that explain it see it too.
+func TestWords(t *testing.T) {
+	var b strings.Builder
+	for _, w := range workflow.Words() {
+		b.WriteString(w.Name)
+		if w.Function {
+			fmt.Fprintf(&b, "(%s) %d", strings.Join(w.Arguments, ", "), w.Positional)
+		}
+		b.WriteByte('\n')
+	}
+	golden(t, "testdata/words.txt", b.String())
+}
