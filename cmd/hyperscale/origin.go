@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/export"
 	"hyperscale/runtime/report"
 )
 
@@ -63,9 +64,9 @@ func discreet(args []string) []string {
 		switch {
 		case flag != "":
 			arg, flag = discreetValue(flag, arg), ""
-		case joined && (name == "--set" || name == "--header"):
+		case joined && hides(name):
 			arg = name + "=" + discreetValue(name, value)
-		case arg == "--set" || arg == "--header":
+		case hides(arg):
 			flag = arg
 		}
 		out = append(out, arg)
@@ -73,9 +74,17 @@ func discreet(args []string) []string {
 	return out
 }
 
+// hides says whether a flag's value may be nobody else's business.
+func hides(flag string) bool { return flag == "--set" || flag == "--header" || flag == "--out" }
+
 // discreetValue hides the value of a parameter or header whose name says that it is
-// nobody else's business.
+// nobody else's business, and who writes to a server.
 func discreetValue(flag, pair string) string {
+	if kind, place, ok := strings.Cut(pair, "="); flag == "--out" && ok && isURL(place) {
+		return kind + "=" + export.Discreet(place)
+	} else if flag == "--out" {
+		return pair
+	}
 	separator := "="
 	if flag == "--header" {
 		separator = ":"

@@ -5,25 +5,42 @@ import (
 	"slices"
 	"strings"
 
+	"hyperscale/core/message"
+	"hyperscale/runtime/export"
 	"hyperscale/runtime/report"
 )
 
-// outputKind is a form that --out writes a result in.
+// outputKind is a form that --out writes a result in: to a file by encode, or, where
+// the kind has one, to a server by serve.
 type outputKind struct {
 	name   string
 	encode func(*report.Result) ([]byte, error)
+	serve  func(url string) (listener, error) // nil: files only
 }
 
 func outputKinds() []outputKind {
 	return []outputKind{
-		{"json", (*report.Result).Encode},
+		{name: "json", encode: (*report.Result).Encode},
+		{name: "csv", encode: export.CSV},
+		{name: "junit", encode: export.JUnit},
 	}
 }
 
-// written is one `--out KIND=FILE`.
+// listener is a place on the network that hears of a job while it runs and at its end.
+type listener interface {
+	// check finds out before the run whether it will listen.
+	check() error
+	// apply takes one status; it never waits.
+	apply(*message.JobStatus)
+	// write tells the end.
+	write(*report.Result) error
+}
+
+// written is one `--out KIND=FILE`, or KIND=URL.
 type written struct {
 	outputKind
-	file string
+	place  string
+	server listener // nil: place is a file
 }
 
 // outputs reads what --out asks for.
@@ -31,15 +48,25 @@ func (f *outputFlags) outputs() ([]written, error) {
 	kinds := outputKinds()
 	var all []written
 	for _, s := range f.outs {
-		kind, file, ok := strings.Cut(s, "=")
-		if !ok || file == "" {
+		kind, place, ok := strings.Cut(s, "=")
+		if !ok || place == "" {
 			return nil, usage("--out %q: write KIND=FILE, as in --out json=result.json", s)
 		}
 		at := slices.IndexFunc(kinds, func(k outputKind) bool { return k.name == kind })
 		if at < 0 {
-			return nil, usage("--out %q: no output of kind %q: use %s", s, kind, outputNames())
+			return nil, usage("--out %q: no output of kind %q: use %s", kind+"="+export.Discreet(place), kind, outputNames())
 		}
-		all = append(all, written{kinds[at], file})
+		o := written{outputKind: kinds[at], place: place}
+		if isURL(place) {
+			if o.serve == nil {
+				return nil, usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
+			}
+			var err error
+			if o.server, err = o.serve(place); err != nil {
+				return nil, asUsage(o.failed(err))
+			}
+		}
+		all = append(all, o)
 	}
 	return all, nil
 }
@@ -48,7 +75,11 @@ func (f *outputFlags) outputs() ([]written, error) {
 func outputNames() string {
 	var names []string
 	for _, k := range outputKinds() {
-		names = append(names, k.name+"=FILE")
+		name := k.name + "=FILE"
+		if k.serve != nil {
+			name += "-or-URL"
+		}
+		names = append(names, name)
 	}
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -56,21 +87,36 @@ func outputNames() string {
 	return names[0]
 }
 
+// failed names the output that err is about, without the secrets in its address.
+func (o *written) failed(err error) error {
+	return fmt.Errorf("--out %s=%s: %w", o.name, export.Discreet(o.place), err)
+}
+
 // check finds out before the run that the output will find its place after it.
 func (o *written) check() error {
-	if err := writable(o.file); err != nil {
-		return asUsage(fmt.Errorf("--out %s=%s: %w", o.name, o.file, err))
+	check := func() error { return writable(o.place) }
+	if o.server != nil {
+		check = o.server.check
+	}
+	if err := check(); err != nil {
+		return asUsage(o.failed(err))
 	}
 	return nil
 }
 
 func (o *written) write(r *report.Result) error {
+	if o.server != nil {
+		if err := o.server.write(r); err != nil {
+			return o.failed(err)
+		}
+		return nil
+	}
 	b, err := o.encode(r)
 	if err == nil {
-		err = report.WriteFile(o.file, b)
+		err = report.WriteFile(o.place, b)
 	}
 	if err != nil {
-		return fmt.Errorf("--out %s=%s: %w", o.name, o.file, err)
+		return o.failed(err)
 	}
 	return nil
 }
