@@ -36,6 +36,9 @@ func bucketOf(v uint64) int {
 	return min(max(0, bits.Len64(v)-1-bucketShift), LatencyBuckets-1)
 }
 
+// LatencyBound is the largest value of a window's bucket. The last takes all above it, too.
+func LatencyBound(i int) uint64 { return 2<<(bucketShift+i) - 1 }
+
 // used says which buckets hold something.
 func (w *Window) used() (b inUse) {
 	for i, n := range w.Latency {

@@ -33,16 +33,40 @@ func bucketsOf(h *stats.Histogram) Buckets {
 // Histogram reads it back: its quantiles are those of the one that was written, its
 // sum is at most 0.4 % too high.
 func (b Buckets) Histogram() (*stats.Histogram, error) {
-	h, before, buckets := new(stats.Histogram), uint64(0), 0
+	h := new(stats.Histogram)
+	return h, b.Each(h.RecordN)
+}
+
+// Each tells every bucket, ascending, by the largest value that it holds.
+func (b Buckets) Each(f func(largest, n uint64)) error {
+	before, buckets := uint64(0), 0
 	for pair := range strings.FieldsSeq(string(b)) {
 		value, count, ok := strings.Cut(pair, ":")
 		v, err := strconv.ParseUint(value, 10, 64)
 		n, err2 := strconv.ParseUint(count, 10, 48)
 		if buckets++; !ok || err != nil || err2 != nil || n == 0 || buckets > bucketsMax || buckets > 1 && v <= before {
-			return nil, fmt.Errorf("bucket %d, %.40q: want VALUE:COUNT, ascending, at most %d of them", buckets, pair, bucketsMax)
+			return fmt.Errorf("bucket %d, %.40q: want VALUE:COUNT, ascending, at most %d of them", buckets, pair, bucketsMax)
 		}
-		h.RecordN(v, n)
+		f(v, n)
 		before = v
 	}
-	return h, nil
+	return nil
+}
+
+// bucketsOfWindow writes the latencies of a window, an octave a bucket; what is beyond
+// the last counts as in it.
+func bucketsOfWindow(w *stats.Window) Buckets {
+	var b []byte
+	for i, n := range w.Latency {
+		if n == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendUint(b, stats.LatencyBound(i), 10)
+		b = append(b, ':')
+		b = strconv.AppendUint(b, n, 10)
+	}
+	return Buckets(b)
 }

@@ -73,6 +73,13 @@ func addBuckets(out []Workflow, in []message.WorkflowResult) error {
 				return err
 			}
 			out[i].Steps[at].Buckets = bucketsOf(h)
+			_, points, err := stats.Points(s.Windows, in[i].Interval)
+			if err != nil {
+				return err
+			}
+			for w := range points {
+				out[i].Steps[at].Course.Windows[w].Buckets = bucketsOfWindow(&points[w].Window)
+			}
 		}
 	}
 	return nil

@@ -53,10 +53,24 @@ func Decode(b []byte) (*Result, error) {
 	}
 	for i := range r.Workflows {
 		for k := range r.Workflows[i].Steps {
-			if _, err := r.Workflows[i].Steps[k].Buckets.Histogram(); err != nil {
-				return nil, fmt.Errorf("workflow %s, step %s, latency_buckets: %w", r.Workflows[i].Name, r.Workflows[i].Steps[k].Name, err)
+			if err := r.Workflows[i].Steps[k].checkBuckets(); err != nil {
+				return nil, fmt.Errorf("workflow %s, step %s, %w", r.Workflows[i].Name, r.Workflows[i].Steps[k].Name, err)
 			}
 		}
 	}
 	return r, nil
+}
+
+// checkBuckets refuses histograms that Build does not write.
+func (s *Step) checkBuckets() error {
+	nothing := func(uint64, uint64) {}
+	if err := s.Buckets.Each(nothing); err != nil {
+		return fmt.Errorf("latency_buckets: %w", err)
+	}
+	for i := range s.Course.Windows {
+		if err := s.Course.Windows[i].Buckets.Each(nothing); err != nil {
+			return fmt.Errorf("course, window %d, latency_buckets: %w", i, err)
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/stats"
@@ -61,4 +62,37 @@ func TestRead(t *testing.T) {
 	if _, err := Read(t.TempDir() + "/none.json"); err == nil || !strings.Contains(err.Error(), "--out json=") {
 		t.Errorf("a file that is not there: %v", err)
 	}
+}
+
+// FuzzDecode: whatever is in a file, reading it ends in words; what is read is written
+// and read again as the same.
+func FuzzDecode(f *testing.F) {
+	r := &Result{Schema: Schema, Workflows: []Workflow{{Name: "w", Steps: []Step{{
+		Name: "s", Buckets: "5:1 7:2", Course: Course{WidthNS: 1, Windows: []Window{{OK: 3, Buckets: "2047:3"}}},
+	}}}}}
+	b, err := r.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"schema":"hyperscale.result/v1","workflows":[{"steps":[{"latency_buckets":"9:281474976710655 1:1"}]}]}`))
+	f.Add([]byte(`{"schema":"hyperscale.result/v1","generator":{"saturated":1}}`))
+	f.Add([]byte("[]"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := Decode(b)
+		if err != nil {
+			return
+		}
+		first, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+	})
 }

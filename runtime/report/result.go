@@ -153,6 +153,8 @@ type Window struct {
 	Bytes    uint64 `json:"bytes"`     // received and sent, told when a request ends
 	P50NS    uint64 `json:"p50_ns"`    // estimate of the median latency, within a factor of two
 	P99NS    uint64 `json:"p99_ns"`    // the same at 99 %
+
+	Buckets Buckets `json:"latency_buckets,omitempty"` // latencies by power of two: what a comparison needs; of the whole job only
 }
 
 // Error is one kind of failure.
