@@ -91,7 +91,7 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 		f.held.Hold()
 		defer func() { _ = f.held.Release() }() // a log that cannot be written has no other place
 	}
-	progress, err := ui.Open(f.kind, ui.Options{Model: model, Out: os.Stderr, Interrupt: f.signals.press, Guard: []string{self, guardCommand}})
+	progress, err := ui.Open(f.kind, ui.Options{Model: model, Out: os.Stderr, Interrupt: f.signals.press, Leaves: f.detach, Guard: []string{self, guardCommand}})
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 		out.Datacenters[d.Name] = part
 	}
 	for _, t := range r.Thresholds {
-		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: ofName(t.Of), Value: t.Value, OK: t.OK})
+		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: OfName(t.Of), Value: t.Value, OK: t.OK})
 	}
 	return out, nil
 }
@@ -283,7 +283,7 @@ func phaseName(p message.Phase) string {
 	return fmt.Sprintf("phase %d", p) // of a newer executor
 }
 
-func ofName(of message.ThresholdOf) string {
+func OfName(of message.ThresholdOf) string {
 	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric"}
 	if int(of) < len(names) {
 		return names[of]

@@ -2,8 +2,13 @@
 // at its end.
 //
 // It measures, merges and judges nothing: progress is a fold of the job's statuses
-// (model.go), the summary a rendering of its result (runtime/report). It does not
-// stop jobs: a key that asks for it calls a function of whoever opened the screen.
+// (model.go), thresholds are asked of core/verdict, the summary is a rendering of the
+// job's result (runtime/report). It does not stop jobs: a key that asks for it calls a
+// function of whoever opened the screen.
+//
+// The screen draws itself: a function from model, size, style and view to lines, which
+// goldens and a property can hold. bubbletea only brings keys and sizes and writes what
+// changed between two frames; its widgets would bring state of their own.
 //
 // Source: DESIGN.md, "Who lives here". Percentiles of an interval come from
 // differences of cumulative histograms, never from other percentiles.
@@ -14,10 +19,13 @@
 //	   summary is the same whatever showed the progress.
 //	U2 Nothing that a target or a user's program wrote reaches the terminal as a
 //	   control character.
-//	U3 The terminal is as it was when the screen closes, and when the process dies,
-//	   however it dies.
-//	U4 Without colour nothing is lost but colour.
+//	U3 The terminal is as it was when the screen closes or stops, and when the process
+//	   dies, however it dies.
+//	U4 Without colour nothing is lost but colour; without UTF-8 nothing but dots.
+//	U5 A screen has no more lines and columns than it was given, whatever the names.
+//	U6 Nobody waits for a terminal but the goroutine that writes to it.
 //
-// Read format.go, paint.go, summary.go, summary_phases.go, model.go, screen.go, plot.go, line.go, then
-// progress.go, live.go and guard.go, which touch the terminal.
+// Read format.go, width.go, paint.go, summary.go, summary_phases.go; model.go, flow.go,
+// totals.go, places.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,
+// keys.go; then progress.go, live.go, suspend.go and guard.go, which touch the terminal.
 package ui

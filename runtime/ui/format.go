@@ -34,6 +34,18 @@ func Milli(v uint64) string {
 	return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64)
 }
 
+// compact writes thousandths in as few characters as the end of an axis has room for.
+func compact(milli uint64) string {
+	v := float64(milli) / 1000
+	for _, unit := range [...]string{"", "K", "M", "G"} {
+		if v < 1000 {
+			return strconv.FormatFloat(v, 'g', 3, 64) + unit
+		}
+		v /= 1000
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + "T"
+}
+
 // Latency writes nanoseconds with three digits that matter: 812ns, 1.23ms, 45.6s.
 func Latency(ns uint64) string {
 	units := []struct {
@@ -113,32 +125,16 @@ func Clean(s string) string {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		switch {
+		case unicode.Is(unicode.Variation_Selector, r):
+			return -1 // it is not seen, and terminals disagree on what it does to widths
+		case unprintable(r):
 			return '·'
 		}
 		return r
 	}, strings.ToValidUTF8(s, "·"))
 }
 
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
-
-// fit cuts s to width columns; a cut is shown.
-func fit(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	if width <= 0 {
-		return ""
-	}
-	runes := []rune(s)
-	return string(runes[:width-1]) + "…"
-}
-
-// left and right pad to width columns; what is longer stays whole.
-func left(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
-
-func right(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + s
+func unprintable(r rune) bool {
+	return !unicode.IsPrint(r) || r > unicode.MaxLatin1 && unicode.Is(unicode.Variation_Selector, r)
 }

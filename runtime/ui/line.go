@@ -15,12 +15,13 @@ func Line(m *Model) string {
 	if started == 0 {
 		return strings.TrimRight(head, " ")
 	}
+	n, word := m.begun()
 	if len(m.Points) == 0 {
-		return fmt.Sprintf("%s  %s VUs  %s started  %s failed", head, Count(m.Active()), Count(started), Count(failed))
+		return fmt.Sprintf("%s  %s VUs  %s %s  %s failed", head, Count(m.Active()), Count(n), word, Count(failed))
 	}
 	now := m.Now()
-	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s started  %s failed%s",
-		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(started), Count(failed), m.arrivals("  "))
+	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s %s  %s failed%s",
+		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(n), word, Count(failed), m.arrivals("  "))
 }
 
 // arrivals tells of passes that began when they were due, or should have: what was asked

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"os"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
@@ -10,14 +11,18 @@ import (
 	"hyperscale/core/message"
 )
 
-// framesPerSecond is low on purpose: the screen shares the machine with the load.
+// framesPerSecond is low on purpose: the screen shares the machine with the load. It is
+// enough for a key to be answered at once; a frame that nothing changed costs nothing.
 const framesPerSecond = 10
 
 // live is the full screen.
 type live struct {
 	program *tea.Program
 	guard   *guard
-	done    chan struct{}
+	news    chan *message.JobStatus // the newest that the screen has not taken
+	notes   chan note
+	closing chan struct{}
+	done    sync.WaitGroup
 }
 
 func openLive(o Options) (Progress, error) {
@@ -36,22 +41,49 @@ func openLive(o Options) (Progress, error) {
 	}
 	style := StyleOf(o.Out)
 	style.Width = width
-	l := &live{guard: g, done: make(chan struct{})}
-	l.program = tea.NewProgram(&screen{model: o.Model, style: style, height: height, interrupt: o.Interrupt}, options...)
-	go func() {
-		defer close(l.done)
-		// An error here is a terminal that went away: the job goes on without it.
-		_, _ = l.program.Run()
-	}()
+	l := &live{guard: g, news: make(chan *message.JobStatus, 1), notes: make(chan note, 1), closing: make(chan struct{})}
+	s := &screen{model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves}, interrupt: o.Interrupt}
+	l.program = tea.NewProgram(s, options...)
+	run := func(f func()) { l.done.Go(f) }
+	// An error here is a terminal that went away: the job goes on without it.
+	run(func() { _, _ = l.program.Run() })
+	run(l.pump)
+	run(l.stops)
 	return l, nil
 }
 
-func (l *live) Apply(s *message.JobStatus) { l.program.Send(s) }
-func (l *live) Note(text string)           { l.program.Send(note(text)) }
+// pump hands news to the screen, which waits as long as its terminal does: whoever
+// brings them must not.
+func (l *live) pump() {
+	for {
+		select {
+		case s := <-l.news:
+			l.program.Send(s)
+		case n := <-l.notes:
+			l.program.Send(n)
+		case <-l.closing:
+			return
+		}
+	}
+}
+
+// Apply replaces what the screen has not taken yet: each status tells everything.
+func (l *live) Apply(s *message.JobStatus) { replace(l.news, s) }
+func (l *live) Note(text string)           { replace(l.notes, note(text)) }
+
+// replace puts v into a channel of one place, for a single sender.
+func replace[T any](to chan T, v T) {
+	select {
+	case <-to:
+	default:
+	}
+	to <- v
+}
 
 func (l *live) Close() {
+	close(l.closing)
 	l.program.Quit()
-	<-l.done
+	l.done.Wait()
 	l.guard.release()
 }
 
@@ -62,7 +94,7 @@ type screen struct {
 	model     *Model
 	style     Style
 	height    int
-	note      string
+	view      View
 	interrupt func()
 }
 
@@ -73,23 +105,19 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case *message.JobStatus:
 		s.model.Apply(msg)
 	case note:
-		s.note = string(msg)
+		s.view.Note = string(msg)
 	case tea.WindowSizeMsg:
 		s.style.Width, s.height = msg.Width, msg.Height
+	case repaint:
+		return s, tea.ClearScreen
 	case tea.KeyPressMsg:
-		if msg.String() == "ctrl+c" {
-			s.interrupt()
-		}
+		return s, s.press(msg.String())
 	}
 	return s, nil
 }
 
 func (s *screen) View() tea.View {
-	text := Screen(s.model, s.style, s.height-1)
-	if s.note != "" {
-		text += "\n" + s.style.paint(warn, fit(" "+s.note, s.style.Width))
-	}
-	v := tea.NewView(text)
+	v := tea.NewView(Screen(s.model, s.style, s.view, s.height))
 	v.AltScreen = true
 	return v
 }

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,6 +42,15 @@ func childMain(what string) int {
 	}
 	p.Apply(story(time.Second, "local"))
 	switch what {
+	case "hangup":
+		signal.Ignore(syscall.SIGHUP)
+		p.Note("ready")
+		for i := range 40 { // the terminal goes away in the middle; nothing may wait for it
+			p.Apply(story(time.Duration(i+2)*time.Second, "local"))
+			time.Sleep(25 * time.Millisecond)
+		}
+		p.Close()
+		return 7
 	case "panic":
 		<-interrupted
 		go func() { panic("on purpose") }()
@@ -65,7 +76,7 @@ type terminal struct {
 	more   chan struct{}
 }
 
-func startTerminal(t *testing.T, what string) *terminal {
+func startTerminal(t *testing.T, what string, shell ...string) *terminal {
 	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -82,8 +93,12 @@ func startTerminal(t *testing.T, what string) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, pty: master, tty: tty, child: exec.Command(self), before: *before, more: make(chan struct{}, 1)}
-	x.child.Env = append(os.Environ(), "UI_TEST_CHILD="+what, "TERM=xterm-256color")
+	var arguments []string
+	if len(shell) > 0 { // the child is what the shell's script calls $0
+		self, arguments = shell[0], append(shell[1:], self)
+	}
+	x := &terminal{t: t, pty: master, tty: tty, child: exec.Command(self, arguments...), before: *before, more: make(chan struct{}, 1)}
+	x.child.Env = append(os.Environ(), "UI_TEST_CHILD="+what, "TERM=xterm-256color", "LC_ALL=C.UTF-8")
 	x.child.Stdin, x.child.Stdout, x.child.Stderr = tty, tty, tty
 	x.child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.child.Start(); err != nil {
@@ -130,9 +145,24 @@ func (x *terminal) until(want string) {
 		select {
 		case <-x.more:
 		case <-limit:
-			x.t.Fatalf("no %q within 10s in %q", want, got)
+			x.t.Fatalf("no %q within 10s; at the end stands %q", want, got[max(0, len(got)-2000):])
 		}
 	}
+}
+
+// press types.
+func (x *terminal) press(keys string) {
+	x.t.Helper()
+	if _, err := x.pty.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// forget drops what was drawn so far.
+func (x *terminal) forget() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.drawn.Reset()
 }
 
 // restored checks that the terminal echoes and reads lines as before.
@@ -188,4 +218,111 @@ func TestTerminalIsRestoredAfterCrash(t *testing.T) {
 	x.until("on purpose")
 	_ = x.child.Wait() // it panicked: its error is meant
 	x.restored()
+}
+
+// A person drags the window's corner: the screen follows, whatever the size.
+func TestResizeStorm(t *testing.T) {
+	x := startTerminal(t, "interrupt")
+	x.until("home")
+	for i := range 300 {
+		if err := pty.Setsize(x.pty, &pty.Winsize{Rows: uint16(1 + i*7%60), Cols: uint16(1 + i*13%210)}); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 0 {
+			time.Sleep(20 * time.Millisecond) // some of them are drawn
+		}
+	}
+	if err := pty.Setsize(x.pty, &pty.Winsize{Rows: 33, Cols: 111}); err != nil {
+		t.Fatal(err)
+	}
+	x.press("?")
+	x.until("newest part") // of the help, which has room again
+	x.press("\x03")
+	x.until("closed in order")
+	if err := x.child.Wait(); err != nil {
+		t.Error(err)
+	}
+	x.restored()
+}
+
+// ctrl+z gives the shell a sane terminal, and fg brings the screen back.
+func TestStopAndContinue(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash, which has jobs:", err)
+	}
+	const script = `"$0"; stty -a | tr ' ;' '\n\n' | grep -qx echo && echo shell is sane; read -r; fg >/dev/null; echo end`
+	x := startTerminal(t, "interrupt", bash, "-mc", script)
+	x.until("home")
+	x.press("\x1a")
+	x.until("shell is sane")
+	x.forget()
+	x.press("\r")
+	x.until("\x1b[?1049h")
+	x.until("home")
+	x.press("2") // keys are its own again
+	x.until("check")
+	x.press("q")
+	x.until("closed in order")
+	x.until("end")
+	_ = x.child.Wait() // of the shell, which tells its child's
+	x.restored()
+}
+
+// In a process group that no shell looks after, nobody could continue it: it goes on.
+func TestNoStopWithoutAShell(t *testing.T) {
+	x := startTerminal(t, "interrupt")
+	x.until("home")
+	x.press("\x1a")
+	if err := x.child.Process.Signal(syscall.SIGTSTP); err != nil {
+		t.Fatal(err)
+	}
+	x.press("2")
+	x.until("check")
+	x.press("\x03")
+	x.until("closed in order")
+	_ = x.child.Wait()
+	x.restored()
+}
+
+// A terminal that goes away takes neither the job nor its end with it.
+func TestTerminalGoesAway(t *testing.T) {
+	x := startTerminal(t, "hangup")
+	x.until("ready")
+	_ = x.tty.Close()
+	_ = x.pty.Close()
+	var ended *exec.ExitError
+	if err := x.child.Wait(); !errors.As(err, &ended) || ended.ExitCode() != 7 {
+		t.Errorf("it ended with %v, want exit status 7", err)
+	}
+}
+
+// Where no screen can be, auto prints lines and full says what to do.
+func TestResolve(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Skip("no pty here:", err)
+	}
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*os.File{master, tty, r, pipe} {
+		defer func() { _ = f.Close() }()
+	}
+	t.Setenv("CI", "")
+	for _, row := range []struct {
+		name string // TERM
+		out  *os.File
+		want Kind
+	}{{"xterm-256color", tty, Full}, {"dumb", tty, CI}, {"", tty, CI}, {"vt100", tty, CI}, {"xterm-256color", pipe, CI}} {
+		t.Setenv("TERM", row.name)
+		got, err := Auto.Resolve(row.out)
+		if err != nil || got != row.want {
+			t.Errorf("TERM=%q on %s: got %s and %v, want %s", row.name, row.out.Name(), got, err, row.want)
+		}
+		if _, err := Full.Resolve(row.out); (err == nil) != (row.want == Full) {
+			t.Errorf("TERM=%q on %s: full says %v", row.name, row.out.Name(), err)
+		}
+	}
 }

@@ -23,7 +23,7 @@ func TestArrivalsAreTold(t *testing.T) {
 	if got := Line(m); !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want it to end with %q", got, want)
 	}
-	if got := Screen(m, Style{Width: 100}, 40); !strings.Contains(got, " 30/s asked   20/s begun   2,400 late   45 dropped") {
+	if got := Screen(m, Style{Width: 100}, View{}, 40); !strings.Contains(got, "30/s asked   20/s begun   2,400 late   45 dropped") {
 		t.Errorf("the screen does not tell it:\n%s", got)
 	}
 	w := report.Workflow{Name: "shop", VUs: 64, DurationNS: int64(3 * time.Second), Generator: report.Generator{Begun: 60, Waited: 7, Dropped: 30}}

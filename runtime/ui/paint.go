@@ -3,7 +3,6 @@ package ui
 import (
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -12,6 +11,7 @@ import (
 type Style struct {
 	Width int  // columns
 	Color bool // off: NO_COLOR, no terminal, or one that cannot
+	ASCII bool // on: a terminal that knows no other characters
 }
 
 // StyleOf finds out about a file: a terminal's width and colours, else 80 plain columns.
@@ -24,13 +24,32 @@ func StyleOf(f *os.File) Style {
 		s.Width = min(max(width, 80), 120)
 	}
 	s.Color = os.Getenv("NO_COLOR") == "" && capable()
+	s.ASCII = onlyASCII(os.Getenv)
 	return s
+}
+
+// onlyASCII says that the locale, or the terminal's font, has nothing else. Where no
+// locale is set, as in most containers, the terminal at the other end is of today.
+func onlyASCII(env func(string) string) bool {
+	if env("TERM") == "linux" { // the console's fonts know no braille
+		return true
+	}
+	for _, name := range [...]string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(env(name)); locale != "" {
+			return !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
+		}
+	}
+	return false
 }
 
 // capable says that the terminal understands escape sequences.
 func capable() bool {
-	name := os.Getenv("TERM")
-	return name != "" && name != "dumb"
+	switch name := os.Getenv("TERM"); name {
+	case "", "dumb", "unknown":
+		return false
+	default:
+		return !strings.HasPrefix(name, "vt") // a vt100 has neither colours nor a second screen
+	}
 }
 
 // The colours, by what they mean.
@@ -41,6 +60,7 @@ const (
 	warn   = "33"
 	bad    = "31"
 	accent = "36"
+	chosen = "1;36"
 )
 
 // paint colours text that has its final width already.
@@ -75,7 +95,7 @@ const (
 func (t *table) widths() []int {
 	widths := make([]int, len(t.head))
 	widths[0] = t.first
-	measure := func(i int, text string) { widths[i] = max(widths[i], utf8.RuneCountInString(text)) }
+	measure := func(i int, text string) { widths[i] = max(widths[i], columns(text)) }
 	for i, h := range t.head {
 		measure(i, h)
 	}

@@ -1,85 +1,175 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
-// plot draws two series in braille, four dots high and two wide a character. A run
-// of known length fills the width at its end; a longer one shows its newest part.
+// plot draws series over time in braille, four dots high and two wide a character, or
+// in ASCII, two high and one wide. Time begins at the left and ends with the run, if
+// that is known, else with the newest point.
 type plot struct {
 	style         Style
-	width, height int // of the picture in characters, without its axis
-	expect        int // points that the whole run will have; 0: not known
+	width, height int // of the whole, with its axes
+	from, to      time.Duration
+	unit          func(uint64) string
+	series        []series // a later one wins where they meet
 }
+
+// series is one line, or an area down to zero.
+type series struct {
+	value  func(Point) uint64
+	colour string
+	area   bool
+}
+
+// axisWidth fits every number beside a picture.
+const axisWidth = 7
 
 // dots are the bits of a braille character, by column and row.
 var dots = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
-// draw returns height lines with an axis of latencies at their left.
-func (p plot) draw(points []Point) []string {
-	points = points[max(0, len(points)-2*p.width):]
-	top := uint64(1)
-	for _, pt := range points {
-		top = max(top, pt.P99)
-	}
-	top = ceiling(top)
-	type mark struct {
-		bits  rune
-		lower bool // of P50: its colour wins
-	}
-	cells := make([]mark, p.width*p.height)
-	rows := p.height * 4
-	put := func(x, y int, lower bool) {
-		c := &cells[(rows-1-y)/4*p.width+x/2]
-		c.bits |= dots[x%2][(rows-1-y)%4]
-		c.lower = c.lower || lower
-	}
-	span := max(len(points), min(p.expect, 2*p.width))
-	line := func(value func(Point) uint64, lower bool) {
-		before := -1
-		for i, pt := range points {
-			y := min(int(float64(value(pt))/float64(top)*float64(rows)), rows-1)
-			x, end := i*2*p.width/span, (i+1)*2*p.width/span
-			if before >= 0 { // join it to its neighbour
-				for from := min(y, before); from <= max(y, before); from++ {
-					put(x, from, lower)
-				}
-			}
-			for ; x < end; x++ {
-				put(x, y, lower)
-			}
-			before = y
-		}
-	}
-	line(func(pt Point) uint64 { return pt.P99 }, false)
-	line(func(pt Point) uint64 { return pt.P50 }, true)
-	var lines []string
-	for row := range p.height {
-		axis := ""
-		switch row {
-		case 0:
-			axis = Latency(top)
-		case p.height - 1:
-			axis = "0"
-		}
-		var b strings.Builder
-		b.WriteString(p.style.paint(faint, right(axis, axisWidth)+" ┤"))
-		for _, c := range cells[row*p.width : (row+1)*p.width] {
-			colour := warn
-			if c.lower {
-				colour = accent
-			}
-			if c.bits == 0 {
-				b.WriteByte(' ')
-				continue
-			}
-			b.WriteString(p.style.paint(colour, string(0x2800+c.bits)))
-		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
-	}
-	return lines
+// canvas is the picture of a plot.
+type canvas struct {
+	wide, high    int // in characters
+	across, down  int // dots of a character
+	columns, rows int // in dots
+	bits          []rune
+	colour        []string
 }
 
-// axisWidth fits every Latency.
-const axisWidth = 7
+func newCanvas(wide, high int, style Style) *canvas {
+	c := &canvas{wide: wide, high: high, across: 2, down: 4}
+	if style.ASCII {
+		c.across, c.down = 1, 2
+	}
+	c.columns, c.rows = wide*c.across, high*c.down
+	c.bits, c.colour = make([]rune, wide*high), make([]string, wide*high)
+	return c
+}
+
+// dot sets one, counted from the lower left.
+func (c *canvas) dot(x, y int, colour string) {
+	row := c.rows - 1 - y
+	at := row/c.down*c.wide + x/c.across
+	c.bits[at] |= dots[x%c.across][row%c.down]
+	c.colour[at] = colour
+}
+
+// glyph is a character of the picture.
+func (c *canvas) glyph(bits rune) rune {
+	if c.across == 2 {
+		return 0x2800 + bits
+	}
+	return []rune(" '.:")[bits&3]
+}
+
+// line writes a row of characters; neighbours of one colour share its sequence.
+func (c *canvas) line(b *strings.Builder, s Style, row int) {
+	end := (row + 1) * c.wide
+	for end > row*c.wide && c.bits[end-1] == 0 {
+		end--
+	}
+	var run strings.Builder
+	colour := ""
+	for at := row * c.wide; at < end; at++ {
+		if c.bits[at] != 0 && c.colour[at] != colour {
+			b.WriteString(s.paint(colour, run.String()))
+			run.Reset()
+			colour = c.colour[at]
+		}
+		if c.bits[at] == 0 {
+			run.WriteByte(' ')
+			continue
+		}
+		run.WriteRune(c.glyph(c.bits[at]))
+	}
+	b.WriteString(s.paint(colour, run.String()))
+}
+
+// draw returns height lines: the picture with numbers at its left, and the times below.
+func (p *plot) draw(points []Point) []string {
+	wide, high := p.width-axisWidth-2, p.height-1
+	if wide < 4 || high < 1 || p.to <= p.from {
+		return nil
+	}
+	c := newCanvas(wide, high, p.style)
+	values := make([][]uint64, len(p.series))
+	top, known := uint64(1), make([]bool, c.columns)
+	for i := range p.series {
+		values[i] = p.spread(points, p.series[i].value, known)
+		for _, v := range values[i] {
+			top = max(top, v)
+		}
+	}
+	top = ceiling(top)
+	for i, s := range p.series {
+		c.trace(values[i], known, top, s)
+	}
+	var lines []string
+	for row := range high {
+		label := ""
+		switch {
+		case row == 0:
+			label = p.unit(top)
+		case row == high-1:
+			label = "0"
+		case high%2 == 0 && row == high/2:
+			label = p.unit(top / 2)
+		}
+		var b strings.Builder
+		b.WriteString(p.style.paint(faint, right(label, axisWidth)+" ┤"))
+		c.line(&b, p.style, row)
+		lines = append(lines, b.String())
+	}
+	from, to := moment(p.from), moment(p.to)
+	return append(lines, p.style.paint(faint, blanks(axisWidth+2)+from+blanks(wide-len(from)-len(to))+to))
+}
+
+// moment writes whole seconds without their tenths.
+func moment(d time.Duration) string { return strings.Replace(Duration(d), ".0s", "s", 1) }
+
+// spread says what a series is in each column of dots: the largest of the points there,
+// so that nothing slow is lost between two columns.
+func (p *plot) spread(points []Point, value func(Point) uint64, known []bool) []uint64 {
+	out := make([]uint64, len(known))
+	scale := float64(len(known)) / float64(p.to-p.from)
+	for _, pt := range points {
+		if pt.At <= p.from {
+			continue
+		}
+		first := max(0, int(float64(pt.At-pt.Took-p.from)*scale))
+		last := min(len(known), max(first+1, int(float64(pt.At-p.from)*scale)))
+		for x := first; x < last; x++ {
+			out[x], known[x] = max(out[x], value(pt)), true
+		}
+	}
+	return out
+}
+
+// trace draws one series; neighbours are joined.
+func (c *canvas) trace(values []uint64, known []bool, top uint64, s series) {
+	before := -1
+	for x, v := range values {
+		if !known[x] {
+			continue
+		}
+		y := min(int(float64(v)/float64(top)*float64(c.rows)), c.rows-1)
+		low, high := y, y
+		switch {
+		case s.area && v == 0:
+			continue
+		case s.area:
+			low = 0
+		case before >= 0:
+			low, high = min(y, before), max(y, before)
+		}
+		for at := low; at <= high; at++ {
+			c.dot(x, at, s.colour)
+		}
+		before = y
+	}
+}
 
 // ceiling is the next of 1, 2, 5 times a power of ten, so that the axis rests.
 func ceiling(v uint64) uint64 {

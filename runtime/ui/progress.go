@@ -54,6 +54,7 @@ type Options struct {
 	Model     *Model
 	Out       *os.File // stderr
 	Interrupt func()   // called when a person asks to stop; must not block
+	Leaves    bool     // that leaves the job running
 	Guard     []string // command whose process restores the terminal if this one dies: GuardMain
 }
 

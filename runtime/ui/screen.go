@@ -4,69 +4,89 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"hyperscale/core/message"
 )
 
-// Screen draws the whole live screen: at most height lines of at most s.Width columns.
-func Screen(m *Model, s Style, height int) string {
-	top := append(m.header(s), "")
-	table := m.stepTable(s)
-	failures := m.failureLines(s, 5)
-	foot := []string{s.paint(faint, fit(" ctrl-c stops the job and prints the summary", s.Width))}
-	rest := height - len(top) - len(foot) - 1
-	table = table[:min(len(table), max(rest, 0))]
-	rest -= len(table) + 1
-	failures = failures[:min(len(failures), max(rest, 0))]
-	rest -= len(failures)
-	lines := top
-	if picture := min(rest-2, 12); picture >= 3 && s.Width >= 40 && m.answered() {
-		title := " latency  " + s.paint(accent, "p50") + "  " + s.paint(warn, "p99")
-		lines = append(lines, title)
-		lines = append(lines, plot{s, s.Width - axisWidth - 3, picture, m.expected()}.draw(m.Points)...)
-		lines = append(lines, "")
-	}
-	lines = append(lines, table...)
-	if len(failures) > 0 {
-		lines = append(lines, "")
-		lines = append(lines, failures...)
-	}
-	lines = append(lines, "")
-	lines = append(lines, foot...)
-	return strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
+// The tabs, in the order of their keys.
+const (
+	tabOverview = iota
+	tabSteps
+	tabErrors
+	tabThresholds
+	tabGenerator
+	tabPlaces
+)
+
+var tabNames = [...]string{"overview", "steps", "errors", "thresholds", "generator", "places"}
+
+// Below these a screen is lines alone.
+const (
+	narrow = 72
+	flat   = 16
+)
+
+// View is what a person has chosen to look at.
+type View struct {
+	Tab    int
+	Scroll int  // rows that are above the screen
+	Recent bool // plots of the newest part alone
+	Help   bool
+	Leaves bool   // an interrupt leaves the job running
+	Note   string // something just told
 }
 
-// header is the name, the state, the bar and the figures of now.
+// Screen draws the whole live screen: at most height lines of at most s.Width columns.
+func Screen(m *Model, s Style, v View, height int) string {
+	lines, _ := draw(m, s, v, height)
+	return strings.Join(lines, "\n")
+}
+
+// draw returns the lines, and how far they can be scrolled.
+func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
+	if s.Width < narrow || height < flat {
+		lines = m.lines(s, v, height)
+	} else {
+		lines, most = m.frame(s, v, height)
+	}
+	lines = lines[:min(len(lines), max(height, 1))]
+	for i := range lines {
+		if s.ASCII {
+			lines[i] = ascii(lines[i])
+		}
+		lines[i] = clip(strings.TrimRight(lines[i], " "), max(s.Width, 1))
+	}
+	return lines, most
+}
+
+// frame is the head, the body of the tab and the foot.
+func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
+	lines = append(m.header(s), tabLine(s, v), "")
+	room := height - len(lines) - 2
+	b := &body{m: m, s: s, v: v, room: room}
+	switch {
+	case v.Help:
+		b.help()
+	case m.waiting() != "" && m.State < message.JobRunning:
+		b.pin(" " + s.paint(warn, fit(m.waiting(), s.Width-2)))
+	default:
+		b.tab()
+	}
+	shown, position, most := b.fold()
+	lines = append(lines, shown...)
+	lines = append(lines, make([]string, max(0, height-1-len(lines)))...)
+	return append(lines, foot(s, v, position)), most
+}
+
+// header is the name, the state and the bar.
 func (m *Model) header(s Style) []string {
 	state := m.State.String()
 	if m.State == message.JobNone {
 		state = "STARTING"
 	}
-	name := fit(Clean(m.Name), max(s.Width-len(state)-16, 8))
-	title := " " + s.paint(bold, "hyperscale") + "  " + name
-	pad := max(s.Width-1-utf8.RuneCountInString(" hyperscale  "+name)-len(state), 1)
-	lines := []string{title + strings.Repeat(" ", pad) + s.paint(stateColour(m.State), state), m.bar(s)}
-	if waiting := m.waiting(); waiting != "" && m.State < message.JobRunning {
-		return append(lines, "", " "+s.paint(warn, fit(waiting, s.Width-2)))
-	}
-	started, ok, failed := m.Sums()
-	if len(m.Points) == 0 {
-		return append(lines, "", fit(fmt.Sprintf(" %s VUs   %s started", Count(m.Active()), Count(started)), s.Width))
-	}
-	now := m.Now()
-	figures := fmt.Sprintf(" %s/s   p50 %s   p99 %s   %s VUs   %s started   %s ok", Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(m.Active()), Count(started), Share(ok, ok+failed))
-	lines = append(lines, "", fit(figures, s.Width))
-	if arrivals := m.arrivals("   "); arrivals != "" {
-		lines = append(lines, fit(arrivals[2:], s.Width))
-	}
-	return lines
-}
-
-// expected is how many points the whole run will have.
-func (m *Model) expected() int {
-	_, planned := m.Progress()
-	return int(planned / sampleEvery)
+	name := fit(Clean(m.Name), s.Width-len(state)-len(" hyperscale    ")-1)
+	pad := s.Width - len(" hyperscale  ") - columns(name) - len(state) - 1
+	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s)}
 }
 
 func stateColour(s message.JobState) string {
@@ -83,7 +103,7 @@ func stateColour(s message.JobState) string {
 func (m *Model) bar(s Style) string {
 	done, planned := m.Progress()
 	if planned == 0 {
-		return s.paint(faint, " "+Duration(m.Elapsed))
+		return s.paint(faint, " "+Duration(m.Elapsed)+" since it was accepted")
 	}
 	tail := fmt.Sprintf("  %s of %s", Duration(done), Duration(planned))
 	width := max(s.Width-2-len(tail), 10)
@@ -91,37 +111,69 @@ func (m *Model) bar(s Style) string {
 	return " " + s.paint(accent, strings.Repeat("━", full)) + s.paint(faint, strings.Repeat("─", width-full)) + tail
 }
 
-func (m *Model) stepTable(s Style) []string {
-	t := &table{style: s, indent: 1, head: []string{"step", "rate/s", "started", "ok", "failed", "p50", "p99"}}
-	for _, f := range m.flows {
-		for _, step := range f.steps {
-			name := Clean(step.name)
-			if len(m.flows) > 1 {
-				name = Clean(f.name) + "." + name
-			}
-			t.rows = append(t.rows, []cell{
-				plain(name), plain(Milli(step.rateMilli)), plain(Count(step.started)), plain(Count(step.ok)),
-				alarm(step.failed, bad), plain(latencyOr(step.p50)), plain(latencyOr(step.p99)),
-			})
+// tabLine names the tabs; the chosen one stands out with colours and without.
+func tabLine(s Style, v View) string {
+	var b strings.Builder
+	for i, name := range tabNames {
+		text := fmt.Sprintf("%d %s", i+1, name)
+		if i == v.Tab && !v.Help {
+			b.WriteString(s.paint(chosen, "["+text+"]"))
+			continue
 		}
+		b.WriteString(s.paint(faint, " "+text+" "))
 	}
-	if len(t.rows) == 0 {
-		return nil
-	}
-	return t.draw()
+	return b.String()
 }
 
-func (m *Model) failureLines(s Style, most int) []string {
-	var lines []string
-	for i, f := range m.failures() {
-		if i == most {
+// foot is the note, or what the keys do, and where the rows stand.
+func foot(s Style, v View, position string) string {
+	text, colour := " ←→ tabs  ↑↓ scroll  w recent/whole  ? help  "+v.leave(), faint
+	if v.Note != "" {
+		text, colour = " "+Clean(v.Note), warn
+	}
+	text = fit(text, s.Width-columns(position)-2)
+	return s.paint(colour, text) + blanks(s.Width-1-columns(text)-columns(position)) + s.paint(faint, position)
+}
+
+// leave tells what the end of the screen does to the job.
+func (v View) leave() string {
+	if v.Leaves {
+		return "q leaves, the job goes on"
+	}
+	return "q stops the job"
+}
+
+// lines are what a small screen has room for.
+func (m *Model) lines(s Style, v View, height int) []string {
+	done, planned := m.Progress()
+	clock := Duration(m.Elapsed)
+	if planned > 0 {
+		clock = Duration(done) + " of " + Duration(planned)
+	}
+	all := []string{fit(Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.State.String()) + "  " + clock}
+	if v.Note != "" {
+		all = append(all, s.paint(warn, fit(Clean(v.Note), s.Width)))
+	}
+	if waiting := m.waiting(); waiting != "" {
+		return append(all, fit(waiting, s.Width))
+	}
+	now, colour := m.Now(), ""
+	_, ok, failed := m.Sums()
+	if failed > 0 {
+		colour = bad
+	}
+	n, word := m.begun()
+	all = append(all,
+		fmt.Sprintf("%s/s  p50 %s  p99 %s", s.paint(bold, Milli(now.RateMilli)), latencyOr(now.P50), latencyOr(now.P99)),
+		fmt.Sprintf("%s  %s  %s VUs", s.paint(colour, Share(failed, ok+failed)+" errors"), Count(n)+" "+word, Count(m.Active())))
+	if text := m.arrivals("  "); text != "" {
+		all = append(all, fit(strings.TrimLeft(text, " "), s.Width))
+	}
+	for _, f := range m.failures() {
+		if len(all) >= height {
 			break
 		}
-		text := fmt.Sprintf(" %s  %s  %s", right(Count(f.Count), 9), Clean(f.step), Clean(f.Kind))
-		if f.Example != "" && f.Example != f.Kind {
-			text += ": " + Clean(f.Example)
-		}
-		lines = append(lines, s.paint(bad, fit(text, s.Width)))
+		all = append(all, s.paint(bad, fit(Count(f.Count)+"  "+f.text(), s.Width)))
 	}
-	return lines
+	return all
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
@@ -29,6 +28,9 @@ func Summary(r *report.Result, s Style) string {
 	d.datacenters()
 	d.thresholds()
 	d.generator()
+	if s.ASCII {
+		return ascii(strings.Join(d.lines, "\n")) + "\n"
+	}
 	return strings.Join(d.lines, "\n") + "\n"
 }
 
@@ -203,7 +205,7 @@ func (d *summary) statuses(w *report.Workflow) {
 	for _, s := range w.Steps {
 		if line := statusLine(s.Statuses); line != "" {
 			name := fit(Clean(s.Name), 24)
-			names, lines, widest = append(names, name), append(lines, line), max(widest, utf8.RuneCountInString(name))
+			names, lines, widest = append(names, name), append(lines, line), max(widest, columns(name))
 		}
 	}
 	if len(names) > 0 {

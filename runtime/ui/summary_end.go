@@ -42,7 +42,7 @@ func (d *summary) thresholds() {
 	d.section("thresholds")
 	width := 0
 	for _, t := range d.result.Thresholds {
-		width = max(width, len([]rune(Clean(t.Expr))))
+		width = max(width, columns(Clean(t.Expr)))
 	}
 	for _, t := range d.result.Thresholds {
 		line := left(Clean(t.Expr), width) + "  " + ThresholdValue(t)
@@ -107,24 +107,28 @@ func (d *summary) remedy() string {
 
 // wrap adds text in lines of the screen's width.
 func (d *summary) wrap(indent, text, colour string) {
-	width := max(d.style.Width-len(indent), 20)
-	line := ""
-	flush := func() {
-		if line != "" {
-			d.add(indent + d.style.paint(colour, line))
-		}
-		line = ""
+	for _, line := range wrapped(text, max(d.style.Width-len(indent), 20)) {
+		d.add(indent + d.style.paint(colour, line))
 	}
+}
+
+// wrapped cuts text between words into lines of at most width columns, but for words
+// that are longer.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			flush()
+		if line != "" && columns(line)+1+columns(word) > width {
+			lines, line = append(lines, line), ""
 		}
 		if line != "" {
 			line += " "
 		}
 		line += word
 	}
-	flush()
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func plural(n uint64, noun string) string {

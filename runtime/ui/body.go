@@ -1,0 +1,204 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// body gathers what is between head and foot: lines that stay, and rows that scroll
+// below them.
+type body struct {
+	m      *Model
+	s      Style
+	v      View
+	room   int
+	pinned []string
+	rows   []string
+	tail   []string // stays, below the rows
+}
+
+func (b *body) pin(lines ...string) { b.pinned = append(b.pinned, lines...) }
+
+// title begins a section.
+func (b *body) title(text string) string { return " " + b.s.paint(bold, text) }
+
+// say adds a row of plain text, in the colour.
+func (b *body) say(colour, text string) {
+	b.rows = append(b.rows, " "+b.s.paint(colour, fit(text, b.s.Width-2)))
+}
+
+// tell adds rows of plain text, cut between words.
+func (b *body) tell(colour, text string) {
+	for _, line := range wrapped(text, b.s.Width-2) {
+		b.say(colour, line)
+	}
+}
+
+// grid pins a table's head and scrolls its rows.
+func (b *body) grid(t *table) {
+	lines := t.draw()
+	b.pin(lines[0])
+	b.rows = append(b.rows, lines[1:]...)
+}
+
+// fold cuts the rows to the room; it tells which of them are shown, and how far they
+// can be scrolled.
+func (b *body) fold() (lines []string, position string, most int) {
+	b.pinned = b.pinned[:min(len(b.pinned), max(b.room, 0))]
+	room := max(0, b.room-len(b.pinned)-len(b.tail))
+	most = max(0, len(b.rows)-room)
+	from := min(max(b.v.Scroll, 0), most)
+	shown := b.rows[from:min(len(b.rows), from+room)]
+	if most > 0 && room > 0 {
+		position = fmt.Sprintf("%d-%d of %d", from+1, from+len(shown), len(b.rows))
+	}
+	lines = append(append(b.pinned, shown...), b.tail...)
+	return lines, position, most
+}
+
+// tab draws the one that was chosen.
+func (b *body) tab() {
+	switch b.v.Tab {
+	case tabSteps:
+		b.steps()
+	case tabErrors:
+		b.errors()
+	case tabThresholds:
+		b.thresholds()
+	case tabGenerator:
+		b.generator()
+	case tabPlaces:
+		b.places()
+	default:
+		b.overview()
+	}
+}
+
+// overview is all that matters at a glance: figures, plots, steps, failures, verdicts.
+func (b *body) overview() {
+	b.tiles()
+	kinds := b.m.failures()
+	most := 2
+	if b.room > 24 {
+		most = min(b.room/8, 8)
+	}
+	kinds = kinds[:min(len(kinds), most)]
+	if len(kinds) > 0 {
+		b.tail = append(b.tail, "")
+		for _, f := range kinds {
+			b.tail = append(b.tail, b.s.paint(bad, fit(fmt.Sprintf(" %s  %s", right(Count(f.Count), 9), f.text()), b.s.Width-1)))
+		}
+	}
+	b.tail = append(b.tail, b.standing()...)
+	t := b.m.stepTable(b.s, false)
+	rest := b.room - len(b.pinned) - len(b.tail)
+	picture := min(max(rest-len(t.rows)-2, 6), max(rest*3/5, 6), 26)
+	if rest-picture >= 4 && len(b.m.Points) > 0 {
+		b.plots(picture)
+		b.pin("")
+	}
+	if len(t.rows) > 0 {
+		b.grid(t)
+	}
+}
+
+// tiles are the figures of now, each below its name.
+func (b *body) tiles() {
+	now := b.m.Now()
+	_, ok, failed := b.m.Sums()
+	n, word := b.m.begun()
+	trouble := bold
+	if failed > 0 {
+		trouble = bad
+	}
+	tiles := []struct{ name, value, colour string }{
+		{"rate/s", Milli(now.RateMilli), accent}, {"p50", latencyOr(now.P50), bold}, {"p95", latencyOr(now.P95), bold}, {"p99", latencyOr(now.P99), bold},
+		{"errors", Share(failed, ok+failed), trouble}, {word, Count(n), bold}, {"VUs", Count(b.m.Active()), bold},
+	}
+	width := min((b.s.Width-2)/len(tiles), 16)
+	var names, values strings.Builder
+	for _, t := range tiles {
+		names.WriteString(right(t.name, width))
+		values.WriteString(blanks(width-columns(t.value)) + b.s.paint(t.colour, t.value))
+	}
+	b.pin(b.s.paint(faint, names.String()), values.String())
+	if arrivals := b.m.arrivals("   "); arrivals != "" {
+		colour := ""
+		if strings.HasSuffix(arrivals, "dropped") {
+			colour = warn
+		}
+		b.pin(" " + b.s.paint(colour, fit(strings.TrimSpace(arrivals), b.s.Width-2)))
+	}
+	b.pin("")
+}
+
+// plots stand side by side: rate, of it what failed, and latency.
+func (b *body) plots(height int) {
+	from, to := b.m.span(b.v.Recent, b.s.Width)
+	width := (b.s.Width - 3) / 2
+	rate := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: compact, series: []series{
+		{func(p Point) uint64 { return p.RateMilli }, accent, true}, {func(p Point) uint64 { return p.FailMilli }, bad, true},
+	}}
+	latency := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: Latency, series: []series{
+		{func(p Point) uint64 { return p.P50 }, faint, false}, {func(p Point) uint64 { return p.P95 }, "", false}, {func(p Point) uint64 { return p.P99 }, accent, false},
+	}}
+	s := b.s
+	rates := []string{b.title("rate/s") + s.paint(faint, "  ended, ") + s.paint(bad, "failed")}
+	times := []string{b.title("latency") + "  " + s.paint(faint, "p50") + "  p95  " + s.paint(accent, "p99")}
+	rates, times = append(rates, rate.draw(b.m.Points)...), append(times, latency.draw(b.m.Points)...)
+	for i := range rates {
+		b.pin(rates[i] + blanks(width+1-visible(rates[i])) + times[i])
+	}
+}
+
+// standing tells thresholds and generator in a line, or in two where there is room.
+func (b *body) standing() []string {
+	tight := b.room < 26
+	verdict, generator := b.verdictLine(false), b.generatorLine()
+	if verdict != "" && generator != "" && !tight {
+		return []string{"", " " + verdict, " " + generator}
+	}
+	if tight && visible(verdict)+visible(generator)+5 > b.s.Width {
+		verdict = b.verdictLine(true)
+	}
+	switch {
+	case verdict == "" && generator == "":
+		return nil
+	case verdict == "" || generator == "":
+		return []string{"", " " + verdict + generator}
+	}
+	return []string{"", " " + verdict + "   " + generator}
+}
+
+func (b *body) verdictLine(short bool) string {
+	all, broken := b.m.verdicts()
+	if len(all) == 0 {
+		return ""
+	}
+	text := b.s.paint(faint, "thresholds") + "  "
+	if broken == 0 {
+		return text + b.s.paint(good, "✓") + fmt.Sprintf(" %d of %d hold", len(all), len(all))
+	}
+	text += b.s.paint(bad, fmt.Sprintf("✗ %d of %d", broken, len(all)))
+	for _, j := range all {
+		if j.known && !j.OK && !short {
+			return text + "  " + fit(Clean(j.Expr), 32) + ": " + ThresholdValue(j.Threshold)
+		}
+	}
+	return text
+}
+
+func (b *body) generatorLine() string {
+	busy, lag, saturated := b.m.generator()
+	if lag.Count() == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d%% busy, starts on time", busy/10_000)
+	if late := lag.Quantile(990_000); late > 0 {
+		text = fmt.Sprintf("%d%% busy, %s late", busy/10_000, Latency(late))
+	}
+	if saturated {
+		return b.s.paint(warn, "generator  saturated: "+text)
+	}
+	return b.s.paint(faint, "generator") + "  " + text
+}

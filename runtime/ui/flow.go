@@ -1,0 +1,157 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hyperscale/core/load"
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
+)
+
+// flow is one workflow, merged over datacenters.
+type flow struct {
+	name     string
+	planned  time.Duration
+	layer    uint32
+	vus      uint64
+	state    message.WorkflowState
+	now      message.Stats
+	base     message.Stats // at the last sample
+	baseAt   time.Duration // the job's own clock then
+	steps    []stepNow
+	interval *stats.Histogram // latencies of the last sample, of all steps
+
+	thresholds []message.Threshold
+	judged     []judged // thresholds as they stand
+
+	rate                   load.Curve // of an open workflow in one datacenter, in thousandths in per
+	per                    time.Duration
+	open                   bool   // passes begin when they are due
+	parts                  uint64 // datacenters that run it
+	askedMilli, begunMilli uint64 // passes a second in the last sample
+}
+
+// stepNow is what is shown of a step: sums since the start, rate and quantiles of
+// the last sample.
+type stepNow struct {
+	name                      string
+	started, sent, ok, failed uint64 // failed holds what timed out
+	rateMilli, failMilli      uint64
+	p50, p95, p99             uint64
+}
+
+func newFlow(w *message.WorkflowPlan) *flow {
+	f := &flow{
+		name: w.Name, planned: w.Duration, layer: w.Layer, vus: w.VUs, interval: new(stats.Histogram),
+		open: load.Open(w), rate: load.NewRate(w), per: cmp.Or(w.RatePer, time.Second), thresholds: w.Thresholds,
+	}
+	f.judge()
+	return f
+}
+
+// apply merges what the datacenters tell of this workflow.
+func (f *flow) apply(s *message.JobStatus, name string) bool {
+	var parts []*message.Stats
+	ended, state := true, message.WorkflowNone
+	for d := range s.Datacenters {
+		for w := range s.Datacenters[d].Workflows {
+			part := &s.Datacenters[d].Workflows[w]
+			if part.Name != name {
+				continue
+			}
+			parts = append(parts, &part.Stats)
+			ended = ended && part.State.Terminal()
+			state = max(state, part.State)
+		}
+	}
+	sum, err := stats.Sum(parts)
+	if err != nil {
+		return false // progress is for people's eyes; a broken part shows in the result
+	}
+	f.now, f.state, f.parts = sum, state, uint64(len(parts))
+	if state.Terminal() && !ended {
+		f.state = message.WorkflowRunning
+	}
+	f.count()
+	// The executors' clock is exact. It stands still while a lost share runs again
+	// beside one that has ended; then the job's clock has to do.
+	took := sum.Elapsed - f.base.Elapsed
+	if late := s.Elapsed - f.baseAt; took < sampleEvery && late >= 2*sampleEvery && !f.state.Terminal() {
+		took = late
+	}
+	if took < sampleEvery {
+		return false
+	}
+	f.sample(took)
+	f.baseAt = s.Elapsed
+	return true
+}
+
+// count takes over the sums.
+func (f *flow) count() {
+	old := f.steps
+	f.steps = nil
+	for i := range f.now.Steps {
+		s := &f.now.Steps[i]
+		if s.Kind != message.StepRequest && s.Kind != message.StepFunction {
+			continue
+		}
+		step := stepNow{name: s.Name}
+		if at := slices.IndexFunc(old, func(o stepNow) bool { return o.name == s.Name }); at >= 0 {
+			step = old[at]
+		}
+		step.started, step.sent, step.ok, step.failed = s.Started, s.Sent, s.OK, s.Failed+s.TimedOut
+		f.steps = append(f.steps, step)
+	}
+}
+
+// sample computes the figures since the last one.
+func (f *flow) sample(took time.Duration) {
+	f.interval = new(stats.Histogram)
+	for i := range f.steps {
+		step := &f.steps[i]
+		now, base := find(&f.now, step.name), find(&f.base, step.name)
+		ended := now.OK + now.Failed + now.TimedOut
+		before := base.OK + base.Failed + base.TimedOut
+		step.rateMilli = report.Rate(ended-min(ended, before), took)
+		bad, badBefore := now.Failed+now.TimedOut, base.Failed+base.TimedOut
+		step.failMilli = report.Rate(bad-min(bad, badBefore), took)
+		since := difference(now.Latency, base.Latency)
+		step.p50, step.p95, step.p99 = since.Quantile(500_000), since.Quantile(950_000), since.Quantile(990_000)
+		f.interval.Merge(since)
+	}
+	now, base := f.now.Generator, f.base.Generator
+	begun, dropped := now.Begun-min(now.Begun, base.Begun), now.Dropped-min(now.Dropped, base.Dropped)
+	f.askedMilli, f.begunMilli = report.Rate(begun+dropped, took), report.Rate(begun, took)
+	if f.open {
+		f.askedMilli = report.Rate(f.rate.At(f.now.Elapsed-took/2)*f.parts, f.per) / 1000
+	}
+	if f.state.Terminal() {
+		f.askedMilli, f.begunMilli = 0, 0
+	}
+	f.judge()
+	f.base = f.now
+}
+
+func find(s *message.Stats, name string) *message.StepStats {
+	for i := range s.Steps {
+		if s.Steps[i].Name == name {
+			return &s.Steps[i]
+		}
+	}
+	return &message.StepStats{}
+}
+
+func difference(now, base message.Histogram) *stats.Histogram {
+	n, err := stats.FromWire(now)
+	if err != nil {
+		return new(stats.Histogram)
+	}
+	if b, err := stats.FromWire(base); err == nil {
+		return n.Sub(b)
+	}
+	return n
+}

@@ -1,0 +1,55 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
+)
+
+// past makes points of the time before the first status, for who comes late: statuses
+// carry what happened to each step over time, latencies to within an octave.
+func (f *flow) past() []Point {
+	windows, coarsest := map[time.Duration]*stats.Window{}, time.Duration(1)
+	for i := range f.now.Steps {
+		if measured(&f.now.Steps[i]) {
+			coarsest = max(coarsest, f.now.Steps[i].Windows.Width)
+		}
+	}
+	width := (sampleEvery + coarsest - 1) / coarsest * coarsest
+	for i := range f.now.Steps {
+		if !measured(&f.now.Steps[i]) {
+			continue
+		}
+		took, points, err := stats.Points(f.now.Steps[i].Windows, width)
+		if err != nil || len(points) > 0 && took != width {
+			return nil // of widths that do not go together: the run is drawn from now on
+		}
+		for k := range points {
+			w := windows[points[k].Since]
+			if w == nil {
+				w = new(stats.Window)
+				windows[points[k].Since] = w
+			}
+			w.OK, w.Failed, w.TimedOut = w.OK+points[k].OK, w.Failed+points[k].Failed, w.TimedOut+points[k].TimedOut
+			for b, n := range points[k].Latency {
+				w.Latency[b] += n
+			}
+		}
+	}
+	var all []Point
+	//lint:orderfree sorted below, each has a time of its own
+	for since, w := range windows {
+		if since+2*width > f.now.Elapsed {
+			continue // the newest sample covers it, and better
+		}
+		bad := w.Failed + w.TimedOut
+		all = append(all, Point{
+			At: since + width, Took: width, RateMilli: report.Rate(w.OK+bad, width), FailMilli: report.Rate(bad, width),
+			P50: w.Quantile(500_000), P95: w.Quantile(950_000), P99: w.Quantile(990_000),
+		})
+	}
+	slices.SortFunc(all, func(a, b Point) int { return int((a.At - b.At) / time.Millisecond) })
+	return all
+}

@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+)
+
+// place is one datacenter's part.
+type place struct {
+	name, fault         string
+	state               message.JobState
+	vus, cores          uint64
+	started, ok, failed uint64
+	rateMilli           uint64
+	lost                []message.LostAttempt
+
+	base   uint64 // requests that had ended at the last sample
+	baseAt time.Duration
+}
+
+// apply takes over what a status tells of each datacenter.
+func (m *Model) apply(s *message.JobStatus) {
+	for i := range s.Datacenters {
+		d := &s.Datacenters[i]
+		at := slices.IndexFunc(m.places, func(p *place) bool { return p.name == d.Name })
+		if at < 0 {
+			at = len(m.places)
+			m.places = append(m.places, &place{name: d.Name})
+		}
+		m.places[at].apply(d, s.Elapsed)
+	}
+}
+
+func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
+	p.state, p.fault = d.State, d.Error
+	p.vus, p.cores, p.started, p.ok, p.failed, p.lost = 0, 0, 0, 0, 0, nil
+	running := false
+	for i := range d.Workflows {
+		w := &d.Workflows[i]
+		if !w.State.Terminal() {
+			p.vus, p.cores, running = p.vus+w.Stats.Active, p.cores+uint64(w.Cores), true
+		}
+		p.lost = append(p.lost, w.Lost...)
+		for k := range w.Stats.Steps {
+			if step := &w.Stats.Steps[k]; measured(step) {
+				p.started, p.ok, p.failed = p.started+step.Started, p.ok+step.OK, p.failed+step.Failed+step.TimedOut
+			}
+		}
+	}
+	if took := now - p.baseAt; took >= sampleEvery || !running {
+		ended := p.ok + p.failed
+		p.rateMilli = 0
+		if running {
+			p.rateMilli = report.Rate(ended-min(ended, p.base), took)
+		}
+		p.base, p.baseAt = ended, now
+	}
+}
+
+func measured(s *message.StepStats) bool {
+	return s.Kind == message.StepRequest || s.Kind == message.StepFunction
+}

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// stopGroup is ctrl+z, which the terminal does not make a signal while keys are ours.
+func stopGroup() { _ = syscall.Kill(0, syscall.SIGTSTP) }
+
+// stops gives the terminal back before this process is stopped, and takes it again when
+// it goes on.
+func (l *live) stops() {
+	asked, on := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTSTP)
+	signal.Notify(on, syscall.SIGCONT)
+	defer signal.Stop(asked)
+	defer signal.Stop(on)
+	for {
+		select {
+		case <-l.closing:
+			return
+		case <-on: // stopped from outside, without a word: what it showed is gone
+			l.program.Send(repaint{})
+		case <-asked:
+			// A group that nobody would continue is not stopped, as the kernel has it. Nor
+			// is one whose terminal went away: there is nothing to give back.
+			if !continued() || l.program.ReleaseTerminal() != nil {
+				continue
+			}
+			// SIGTSTP stays with Go's runtime once it was asked for; this one nobody catches.
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-on
+			_ = l.program.RestoreTerminal()
+		}
+	}
+}
+
+// continued says that a shell looks after this process group: that an ancestor of it is
+// in another group of the same session.
+func continued() bool {
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	group := unix.Getpgrp()
+	for pid := os.Getppid(); pid > 0; {
+		parent, itsGroup, itsSession, err := family(pid)
+		if err != nil || itsSession != session {
+			return false
+		}
+		if itsGroup != group {
+			return true
+		}
+		pid = parent
+	}
+	return false
+}
+
+// family reads a process's parent, group and session.
+func family(pid int) (parent, group, session int, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	var state string
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:] // its name may be anything
+	_, err = fmt.Sscan(string(rest), &state, &parent, &group, &session)
+	return parent, group, session, err
+}
+
+// repaint asks for the whole screen.
+type repaint struct{}

@@ -1,0 +1,214 @@
+package ui
+
+import (
+	"fmt"
+
+	"hyperscale/core/message"
+)
+
+// stepTable has a row for each measured step; whole adds what only a wide screen, or a
+// tab of its own, has room for.
+func (m *Model) stepTable(s Style, whole bool) *table {
+	wide := s.Width >= 100
+	t := &table{style: s, indent: 1, head: []string{"step", "rate/s"}}
+	if wide {
+		t.head = append(t.head, "started", "sent")
+	}
+	t.head = append(t.head, "ok", "failed", "p50", "p95", "p99")
+	if whole && wide {
+		t.head = append(t.head, "errors")
+	}
+	for _, f := range m.flows {
+		for _, step := range f.steps {
+			name := Clean(step.name)
+			if len(m.flows) > 1 {
+				name = Clean(f.name) + "." + name
+			}
+			row := []cell{plain(name), plain(Milli(step.rateMilli))}
+			if wide {
+				row = append(row, plain(Count(step.started)), plain(Count(step.sent)))
+			}
+			row = append(row, plain(Count(step.ok)), alarm(step.failed, bad), plain(latencyOr(step.p50)), plain(latencyOr(step.p95)), plain(latencyOr(step.p99)))
+			if whole && wide {
+				share := alarm(step.failed, bad)
+				share.text = Share(step.failed, step.ok+step.failed)
+				row = append(row, share)
+			}
+			t.rows = append(t.rows, row)
+		}
+	}
+	return t
+}
+
+func (b *body) steps() {
+	if t := b.m.stepTable(b.s, true); len(t.rows) > 0 {
+		b.grid(t)
+	} else {
+		b.say(faint, "no step has been heard of yet")
+	}
+	checks := &table{style: b.s, indent: 1, head: []string{"check", "passed", "failed", "share"}}
+	metrics := &table{style: b.s, indent: 1, head: []string{"metric", "count", "p50", "p99", "max"}}
+	for _, f := range b.m.flows {
+		for i := range f.now.Steps {
+			switch step := &f.now.Steps[i]; step.Kind {
+			case message.StepCheck:
+				checks.rows = append(checks.rows, []cell{plain(Clean(step.Name)), plain(Count(step.OK)), alarm(step.Failed, bad), plain(Share(step.OK, step.OK+step.Failed))})
+			case message.StepMetric:
+				all := difference(step.Metric, message.Histogram{})
+				metrics.rows = append(metrics.rows, []cell{plain(Clean(step.Name)), plain(Count(all.Count())), plain(Milli(all.Quantile(500_000))), plain(Milli(all.Quantile(990_000))), plain(Milli(all.Max()))})
+			}
+		}
+	}
+	for _, t := range []*table{checks, metrics} {
+		if len(t.rows) > 0 {
+			b.rows = append(append(b.rows, ""), t.draw()...)
+		}
+	}
+}
+
+func (f *failureNow) text() string {
+	text := Clean(f.step) + "  " + Clean(f.Kind)
+	if f.Example != "" && f.Example != f.Kind {
+		text += ": " + Clean(f.Example)
+	}
+	return text
+}
+
+// errors are the kinds, each with an example, then the answers by status.
+func (b *body) errors() {
+	kinds := b.m.failures()
+	if len(kinds) == 0 {
+		b.say(good, "nothing has failed")
+	}
+	var all uint64
+	for _, f := range kinds {
+		all += f.Count
+	}
+	t := &table{style: b.s, indent: 1, head: []string{"error", "count", "share"}}
+	for _, f := range kinds {
+		t.rows = append(t.rows, []cell{{Clean(f.step) + "  " + Clean(f.Kind), bad}, plain(Count(f.Count)), plain(Share(f.Count, all))})
+	}
+	if len(kinds) > 0 {
+		lines := t.draw()
+		b.pin(lines[0])
+		for i, f := range kinds {
+			b.rows = append(b.rows, lines[i+1])
+			if f.Example != "" && f.Example != f.Kind {
+				b.say(faint, "  "+Clean(f.Example))
+			}
+		}
+	}
+	first := true
+	for _, f := range b.m.flows {
+		for _, step := range f.now.Steps {
+			if len(step.Statuses) == 0 {
+				continue
+			}
+			if first {
+				b.rows = append(b.rows, "", b.title("answers by status"))
+				first = false
+			}
+			text := left(fit(Clean(step.Name), 24), 24)
+			for _, c := range step.Statuses {
+				text += fmt.Sprintf("  %d: %s", c.Status, Count(c.Count))
+			}
+			b.say("", text)
+		}
+	}
+}
+
+func (b *body) thresholds() {
+	all, _ := b.m.verdicts()
+	switch {
+	case len(all) == 0 && b.m.watched:
+		b.tell(faint, "not told while a job is watched: they are judged at its end")
+	case len(all) == 0:
+		b.say(faint, "the file declares none")
+	}
+	several := len(b.m.flows) > 1
+	width := 0
+	for _, j := range all {
+		width = max(width, columns(Clean(j.Expr)))
+	}
+	width = min(width, max(20, b.s.Width-24))
+	for _, j := range all {
+		mark, value := b.s.paint(faint, "·"), "nothing measured yet"
+		switch {
+		case j.known && j.OK:
+			mark, value = b.s.paint(good, "✓"), ThresholdValue(j.Threshold)
+		case j.known:
+			mark, value = b.s.paint(bad, "✗"), b.s.paint(bad, ThresholdValue(j.Threshold))
+		}
+		row := " " + mark + " " + left(fit(Clean(j.Expr), width), width) + "  " + value
+		if several {
+			row += b.s.paint(faint, "  "+Clean(j.Workflow))
+		}
+		b.rows = append(b.rows, row)
+	}
+}
+
+// generator tells whether to trust the figures.
+func (b *body) generator() {
+	t := &table{style: b.s, indent: 1, head: []string{"workflow", "VUs", "busy", "late p50", "late p99", "late max", "begun", "waited", "dropped"}}
+	saturated := false
+	for _, f := range b.m.flows {
+		g := &f.now.Generator
+		lag := difference(g.Lag, message.Histogram{})
+		saturated = saturated || g.Saturated
+		busy := cell{fmt.Sprintf("%d%%", g.BusyMax/10_000), ""}
+		if g.Saturated {
+			busy.colour = warn
+		}
+		t.rows = append(t.rows, []cell{
+			plain(Clean(f.name)), plain(Count(f.now.Active)), busy, plain(latencyOr(lag.Quantile(500_000))), plain(latencyOr(lag.Quantile(990_000))), plain(latencyOr(lag.Max())),
+			plain(Count(g.Begun)), alarm(g.Waited, warn), alarm(g.Dropped, warn),
+		})
+	}
+	if len(t.rows) > 0 {
+		b.grid(t)
+	}
+	b.rows = append(b.rows, "")
+	if saturated {
+		b.tell(warn, "saturated: the generator, not the target, was the bottleneck: latencies include its delays")
+		return
+	}
+	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: passes that never began, as no virtual user was free.")
+}
+
+// places are the datacenters, and what was lost in them.
+func (b *body) places() {
+	t := &table{style: b.s, indent: 1, head: []string{"datacenter", "state", "cores", "VUs", "rate/s", "ok", "failed"}}
+	for _, p := range b.m.places {
+		t.rows = append(t.rows, []cell{plain(Clean(p.name)), {p.state.String(), stateColour(p.state)}, plain(Count(p.cores)), plain(Count(p.vus)), plain(Milli(p.rateMilli)), plain(Count(p.ok)), alarm(p.failed, bad)})
+	}
+	if len(t.rows) == 0 {
+		b.say(faint, "no datacenter has been heard of yet")
+		return
+	}
+	b.grid(t)
+	for _, p := range b.m.places {
+		if p.fault != "" {
+			b.tell(bad, Clean(p.name)+": "+Clean(p.fault))
+		}
+		for _, l := range p.lost {
+			b.tell(warn, fmt.Sprintf("%s: worker %s lost slice %d, attempt %d: %s; it had started %s", Clean(p.name), Clean(l.Worker), l.Slice.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
+		}
+	}
+}
+
+// help lists the keys.
+func (b *body) help() {
+	interrupt := "stop the job and print the summary; once more ends at once"
+	if b.v.Leaves {
+		interrupt = "leave; the job goes on"
+	}
+	for _, row := range [][2]string{
+		{"1 ... 6", "a tab"}, {"tab  l  →", "the next tab"}, {"shift+tab  h  ←", "the one before"}, {"j  ↓", "a row down"}, {"k  ↑", "a row up"},
+		{"space  pgdown", "a page down"}, {"b  pgup", "a page up"}, {"g  home", "the first row"}, {"G  end", "the last row"},
+		{"w", "plots of the newest part, or of the whole run"}, {"ctrl+l", "paint again"}, {"ctrl+z", "stop this process; `fg` goes on"}, {"q  ctrl+c", interrupt}, {"?", "this"},
+	} {
+		b.rows = append(b.rows, " "+b.s.paint(accent, left(row[0], 18))+fit(row[1], b.s.Width-20))
+	}
+	b.rows = append(b.rows, "")
+	b.tell(faint, "rates and percentiles are of the last second, counts and errors of the whole run")
+}
