@@ -43,13 +43,15 @@ var rooms = []room{
 	{name: "scenarios", paths: []string{"scenarios/..."},
 		may: append([]string{"sim", "netsim", "checker", "part", "role"}, kernel...),
 		why: "a scenario runs in the simulated world only"},
-	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "role"}, kernel...),
+	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "role", "docs"}, kernel...),
 		why: "the runtime is what production runs"},
 	{name: "cmd", paths: []string{"cmd/..."},
-		may: append([]string{"part", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples"}, kernel...),
+		may: append([]string{"part", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples", "docs"}, kernel...),
 		why: "a command wires what exists"},
 	{name: "examples", paths: []string{"examples/..."},
 		why: "examples are files that a user copies"},
+	{name: "docs", paths: []string{"docs/..."},
+		why: "manuals are texts: who explains them gets them as a value"},
 }
 
 // treeIsWhole is the directory whose existence means that every exact path of
@@ -57,7 +59,7 @@ var rooms = []room{
 const treeIsWhole = "cmd/hyperscale"
 
 // optionalRooms may be absent for ever.
-var optionalRooms = []string{"floor", "examples"}
+var optionalRooms = []string{"floor", "examples", "docs"}
 
 // mayNot explains the edges that people try. Empty from stands for any room.
 var mayNot = []struct{ from, to, why string }{
