@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/export"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 )
@@ -27,16 +28,17 @@ type follower struct {
 	logger  *slog.Logger
 	signals *interrupts
 	started time.Time
-	run     *report.Run  // what is run; nil if it is only watched
-	detach  bool         // an interrupt leaves the job running
-	lost    <-chan error // tells that the cluster is gone; nil if nobody could know
+	run     *report.Run     // what is run; nil if it is only watched
+	scraped *export.Scraped // answers who asks for metrics; nil for nobody
+	detach  bool            // an interrupt leaves the job running
+	lost    <-chan error    // tells that the cluster is gone; nil if nobody could know
 }
 
 // newFollower checks the output flags and begins to catch interrupts.
 func newFollower(out *outputFlags) (*follower, error) {
 	f := &follower{out: out, started: time.Now()}
 	var err error
-	if f.outputs, err = out.outputs(); err != nil {
+	if f.outputs, err = out.outputs(f.note); err != nil {
 		return nil, err
 	}
 	for i := range f.outputs {
@@ -71,7 +73,29 @@ func writable(name string) error {
 	return nil
 }
 
-func (f *follower) close() { f.signals.release() }
+func (f *follower) close() {
+	f.signals.release()
+	if f.scraped != nil {
+		f.scraped.Close()
+	}
+	for i := range f.outputs {
+		if f.outputs[i].server != nil {
+			f.outputs[i].server.Close()
+		}
+	}
+}
+
+// apply hands a status on to who is told while the job runs.
+func (f *follower) apply(s *message.JobStatus) {
+	if f.scraped != nil {
+		f.scraped.Apply(s)
+	}
+	for i := range f.outputs {
+		if f.outputs[i].server != nil {
+			f.outputs[i].server.Apply(s)
+		}
+	}
+}
 
 // note tells something on stderr when no screen is open.
 func (f *follower) note(format string, args ...any) {
@@ -115,6 +139,7 @@ func (f *follower) follow(ctx context.Context, s *session, job message.JobID, mo
 			switch m := m.(type) {
 			case *message.JobStatus:
 				progress.Apply(m)
+				f.apply(m)
 			case *message.JobResult:
 				if given != nil && m.Result.State == message.JobCancelled {
 					interrupted(&m.Result)

@@ -15,7 +15,7 @@ import (
 type outputKind struct {
 	name   string
 	encode func(*report.Result) ([]byte, error)
-	serve  func(url string) (listener, error) // nil: files only
+	serve  func(url string, tell teller) (listener, error) // nil: files only
 }
 
 func outputKinds() []outputKind {
@@ -23,17 +23,32 @@ func outputKinds() []outputKind {
 		{name: "json", encode: (*report.Result).Encode},
 		{name: "csv", encode: export.CSV},
 		{name: "junit", encode: export.JUnit},
+		{name: "prometheus", encode: export.Prometheus, serve: remoteWrite},
 	}
 }
 
+// remoteWrite is a server that takes Prometheus' remote write.
+func remoteWrite(url string, tell teller) (listener, error) {
+	r, err := export.NewRemote(url)
+	if err != nil {
+		return nil, err
+	}
+	return export.NewPusher(r, tell), nil
+}
+
+// teller tells a person something while a job runs.
+type teller = func(format string, args ...any)
+
 // listener is a place on the network that hears of a job while it runs and at its end.
 type listener interface {
-	// check finds out before the run whether it will listen.
-	check() error
-	// apply takes one status; it never waits.
-	apply(*message.JobStatus)
-	// write tells the end.
-	write(*report.Result) error
+	// Check finds out before the run whether it will listen.
+	Check() error
+	// Apply takes one status; it never waits.
+	Apply(*message.JobStatus)
+	// Finish tells the end.
+	Finish(*report.Result) error
+	// Close gives up without an end. It may follow Finish.
+	Close()
 }
 
 // written is one `--out KIND=FILE`, or KIND=URL.
@@ -44,7 +59,7 @@ type written struct {
 }
 
 // outputs reads what --out asks for.
-func (f *outputFlags) outputs() ([]written, error) {
+func (f *outputFlags) outputs(tell teller) ([]written, error) {
 	kinds := outputKinds()
 	var all []written
 	for _, s := range f.outs {
@@ -62,7 +77,7 @@ func (f *outputFlags) outputs() ([]written, error) {
 				return nil, usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
 			}
 			var err error
-			if o.server, err = o.serve(place); err != nil {
+			if o.server, err = o.serve(place, tell); err != nil {
 				return nil, asUsage(o.failed(err))
 			}
 		}
@@ -96,7 +111,7 @@ func (o *written) failed(err error) error {
 func (o *written) check() error {
 	check := func() error { return writable(o.place) }
 	if o.server != nil {
-		check = o.server.check
+		check = o.server.Check
 	}
 	if err := check(); err != nil {
 		return asUsage(o.failed(err))
@@ -106,7 +121,7 @@ func (o *written) check() error {
 
 func (o *written) write(r *report.Result) error {
 	if o.server != nil {
-		if err := o.server.write(r); err != nil {
+		if err := o.server.Finish(r); err != nil {
 			return o.failed(err)
 		}
 		return nil

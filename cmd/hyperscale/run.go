@@ -28,6 +28,8 @@ type runFlags struct {
 	out   outputFlags
 	cores uint64
 	debug bool
+
+	metrics string
 }
 
 func newRunCommand() *cobra.Command {
@@ -47,7 +49,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "rate", "cores", "ui", "out"} {
+				for _, name := range []string{"vus", "duration", "rate", "cores", "ui", "out", "metrics"} {
 					if cmd.Flags().Changed(name) {
 						return usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}
@@ -60,6 +62,9 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			defer follower.close()
+			if err := follower.serveMetrics(f.metrics); err != nil {
+				return err
+			}
 			follower.run = origin(&program)
 			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), feeds: filepath.Dir(args[0])})
 			if err != nil {
@@ -72,6 +77,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 	f.load.add(flags)
 	addCount(flags, &f.cores, "cores", 0, 1, 1024, "executors, one a core; all physical cores but one if not given")
 	f.out.add(flags)
+	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
 	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one pass, every request and response shown")
 	f.url.add(flags)
 	return cmd

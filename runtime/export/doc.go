@@ -1,17 +1,27 @@
 // Package export writes a result in the forms that other programs read: CSV for
-// spreadsheets, JUnit XML for build servers.
+// spreadsheets, JUnit XML for build servers, Prometheus' text for node_exporter, and
+// Prometheus' remote write for a server, while the job runs and at its end.
 //
 // It measures and judges nothing, and writes no file: runtime/report made the figures,
 // the command puts the bytes where they belong. JSON is report's own form.
 //
-// Sources: RFC 4180; the schemas of JUnit that Jenkins and Surefire publish.
+// Sources: RFC 4180; the schemas of JUnit that Jenkins and Surefire publish; Prometheus'
+// "Exposition formats", "Metric and label naming" and "Remote-Write 1.0". Names of
+// columns and metrics are told in docs/outputs.md, and are kept.
 //
 // Invariants:
 //
-//	X1 Counts are those of the result file, to the last request; columns have its names.
-//	X2 Text from outside is bounded and cannot leave its cell or attribute: no formula,
-//	   no markup, no control character.
+//	X1 Counts are those of the result file, to the last request; columns have its
+//	   names, metrics base units (seconds, bytes, ratios).
+//	X2 Text from outside is bounded and cannot leave its cell, attribute or label: no
+//	   formula, no markup, no control character.
 //	X3 One result gives the same bytes every time.
+//	X4 A job never waits for who is told of it. A sample that did not arrive is told,
+//	   not hidden, and a secret in an address is never printed.
 //
-// Read csv.go, junit.go, text.go, address.go.
+// Example: `hyperscale run test.star --out csv=steps.csv --out junit=result.xml`.
+//
+// Read csv.go, junit.go, families.go and collector.go (all metrics), exposition.go,
+// live.go (a job that runs), series.go,
+// remote.go, pusher.go, serve.go, text.go, address.go.
 package export

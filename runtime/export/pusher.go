@@ -1,0 +1,140 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+)
+
+// How often a server is told of a job that runs, and how hard it is tried at its end.
+const (
+	pushEvery = 5 * time.Second
+	endTries  = 4
+	endWait   = 500 * time.Millisecond
+)
+
+// Pusher tells a server of a job while it runs, and at its end. Apply, Finish and Close
+// belong to one goroutine.
+type Pusher struct {
+	remote *Remote
+	every  time.Duration
+	wait   time.Duration // before the second try of the end; twice as long before each other
+	tell   func(format string, args ...any)
+
+	latest   atomic.Pointer[message.JobStatus]
+	accepted time.Time // of the job, by the first status
+	news     chan struct{}
+	stop     context.CancelFunc // nil before the first status
+	ended    chan struct{}
+
+	tries, misses int // of the loop, until it has ended
+	why           error
+}
+
+// NewPusher begins with the first status; tell gets what a person should know.
+func NewPusher(r *Remote, tell func(format string, args ...any)) *Pusher {
+	return &Pusher{remote: r, every: pushEvery, wait: endWait, tell: tell, news: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// Apply takes a status. It never waits.
+func (p *Pusher) Apply(s *message.JobStatus) {
+	p.latest.Store(s)
+	if p.stop == nil {
+		p.accepted = time.Now().Add(-s.Elapsed)
+		ctx, stop := context.WithCancel(context.Background())
+		p.stop = stop
+		go p.loop(ctx)
+	}
+	select {
+	case p.news <- struct{}{}:
+	default: // it will look at the newest anyway
+	}
+}
+
+// loop pushes the newest status every now and then, if there is one. A push that fails
+// is not repeated: the next one has all that it had.
+func (p *Pusher) loop(ctx context.Context) {
+	defer close(p.ended)
+	ticks := time.NewTicker(p.every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-p.news:
+		case <-ctx.Done():
+			return
+		}
+		if err := p.push(ctx, p.latest.Load()); ctx.Err() == nil {
+			p.account(err)
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *Pusher) push(ctx context.Context, s *message.JobStatus) error {
+	now, err := Live(s, p.accepted)
+	if err != nil {
+		return err
+	}
+	return p.remote.Push(ctx, Families(now), time.Now())
+}
+
+// account tells the first failure at once; the rest is summed up at the end.
+func (p *Pusher) account(err error) {
+	p.tries++
+	if err == nil {
+		return
+	}
+	if p.misses++; p.misses == 1 {
+		p.tell("prometheus: %v; the run goes on, the next update is tried in %v", err, p.every)
+	}
+	p.why = err
+}
+
+// Finish sends the end, again and again for some seconds where that may help.
+func (p *Pusher) Finish(r *report.Result) error {
+	p.Close()
+	if p.misses > 0 {
+		p.tell("prometheus: %d of %d updates during the run did not arrive: %v", p.misses, p.tries, p.why)
+	}
+	families, wait := Families(&Snapshot{Result: r}), p.wait
+	for try := 1; ; try++ {
+		err := p.remote.Push(context.Background(), families, time.Now())
+		switch {
+		case err == nil:
+			return nil
+		case lasting(err):
+			return err
+		case try == endTries:
+			return fmt.Errorf("given up after %d tries: %w", endTries, err)
+		}
+		time.Sleep(wait)
+		wait *= 2
+	}
+}
+
+// Close stops telling. It may be called again.
+func (p *Pusher) Close() {
+	if p.stop != nil {
+		p.stop()
+		<-p.ended
+	}
+	p.remote.Close()
+}
+
+// Check finds out before the run whether the server listens.
+func (p *Pusher) Check() error {
+	err := p.remote.Check(context.Background())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %v: correct the address, or look at the server: %w", tryMax, err)
+	}
+	return err
+}

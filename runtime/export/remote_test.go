@@ -1,0 +1,199 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/snappy"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"hyperscale/core/message"
+)
+
+// receiver is a server that takes remote writes, or answers what it is told to.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	answers  []int // of the next requests; then 204
+	requests int
+	samples  map[string][]float64
+	user     string
+}
+
+func newReceiver(t *testing.T, answers ...int) *receiver {
+	r := &receiver{answers: answers, samples: map[string][]float64{}}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.requests++
+		status := http.StatusNoContent
+		if len(r.answers) > 0 {
+			status, r.answers = r.answers[0], r.answers[1:]
+		}
+		packed, _ := io.ReadAll(q.Body)
+		body, err := snappy.Decode(nil, packed)
+		if err != nil || q.URL.Path != writePath || q.Header.Get("X-Prometheus-Remote-Write-Version") != "0.1.0" {
+			t.Errorf("%v, path %s", err, q.URL.Path)
+		}
+		r.user, _, _ = q.BasicAuth()
+		if status == http.StatusNoContent {
+			for _, one := range fields(t, body)[1] {
+				name := ""
+				for _, l := range fields(t, one)[1] {
+					pair := fields(t, l)
+					name += fmt.Sprintf("%s=%s ", pair[1][0], pair[2][0])
+				}
+				sample := fields(t, one)[2][0]
+				bits, _ := protowire.ConsumeFixed64(sample[1:])
+				r.samples[name] = append(r.samples[name], math.Float64frombits(bits))
+			}
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "because\x1b[2J")
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// fields are the fields of a message that have a length; what a sample has follows
+// its bytes.
+func fields(t *testing.T, b []byte) map[protowire.Number][][]byte {
+	all := map[protowire.Number][][]byte{}
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			t.Errorf("no tag in %x", b)
+			return all
+		}
+		b = b[n:]
+		size := protowire.ConsumeFieldValue(number, kind, b)
+		if size < 0 {
+			t.Errorf("no value in %x", b)
+			return all
+		}
+		if kind == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(b)
+			all[number] = append(all[number], v)
+		}
+		b = b[size:]
+	}
+	return all
+}
+
+func newPusher(t *testing.T, address string) (p *Pusher, told *[]string) {
+	t.Helper()
+	r, err := NewRemote(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = new([]string)
+	p = NewPusher(r, func(format string, args ...any) { *told = append(*told, fmt.Sprintf(format, args...)) })
+	p.wait = time.Millisecond
+	return p, told
+}
+
+func TestPusher(t *testing.T) {
+	server := newReceiver(t)
+	p, told := newPusher(t, strings.Replace(server.URL, "http://", "http://me:mine@", 1))
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	p.every = time.Millisecond
+	s := &message.JobStatus{Job: message.JobID{1}, Name: "shop.star", State: message.JobRunning, Datacenters: messageResult().Datacenters}
+	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		p.Apply(s)
+		server.mu.Lock()
+		n := server.requests
+		server.mu.Unlock()
+		if n > 3 {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("%d requests while it runs, want more than the check", n)
+		}
+	}
+	if err := p.Finish(result(t)); err != nil {
+		t.Fatal(err)
+	}
+	name := "__name__=hyperscale_job_state run=04000000000000000000000000 state=RUNNING test=shop.star "
+	if got := server.samples[name]; len(got) < 2 || got[0] != 1 || server.user != "me" {
+		t.Errorf("%v for %s, user %q", got, name, server.user)
+	}
+	if len(*told) > 0 {
+		t.Errorf("told %q, and all went well", *told)
+	}
+	series, text := map[string]bool{}, 0
+	for name := range server.samples {
+		if strings.Contains(name, "test=load/") { // of the end
+			series[name] = true
+		}
+	}
+	b, _ := Prometheus(result(t))
+	for line := range strings.Lines(string(b)) {
+		if line[0] != '#' {
+			text++
+		}
+	}
+	if len(series) != text {
+		t.Errorf("%d series at the end, and %d lines of text", len(series), text)
+	}
+}
+
+// TestPusherTriesAgain: a server that is busy gets the end later; one that refuses it
+// is not asked again; no address and no control character is told.
+func TestPusherTriesAgain(t *testing.T) {
+	server := newReceiver(t, 503, 429)
+	p, _ := newPusher(t, server.URL)
+	if err := p.Finish(result(t)); err != nil || server.requests != 3 {
+		t.Errorf("%v after %d requests, want none after 3", err, server.requests)
+	}
+	server = newReceiver(t, 404, 404)
+	p, _ = newPusher(t, strings.Replace(server.URL, "http://", "http://me:mine@", 1))
+	err := p.Finish(result(t))
+	if err == nil || server.requests != 1 || strings.ContainsAny(err.Error(), "\x1b@") || !strings.Contains(err.Error(), "--web.enable-remote-write-receiver") {
+		t.Errorf("%q after %d requests", err, server.requests)
+	}
+}
+
+// TestPusherTellsOnce: failures during the run are told when they begin, and counted at
+// the end.
+func TestPusherTellsOnce(t *testing.T) {
+	server := newReceiver(t, 500, 500, 500)
+	p, told := newPusher(t, server.URL)
+	p.every = time.Millisecond
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning})
+		server.mu.Lock()
+		n := server.requests
+		server.mu.Unlock()
+		if n > 4 {
+			break
+		}
+	}
+	if err := p.Finish(result(t)); err != nil {
+		t.Fatal(err)
+	}
+	if len(*told) != 2 || !strings.Contains((*told)[1], "updates during the run did not arrive") {
+		t.Errorf("told %q, want the first failure and a count", *told)
+	}
+}
+
+func TestDiscreet(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://me:mine@h:1/p?token=mine#mine": "http://hidden@h:1/p?hidden",
+		"http://h/p":                           "http://h/p",
+		"http://me:m%zzine@h/":                 "hidden",
+		"result.csv":                           "result.csv",
+	} {
+		if got := Discreet(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
