@@ -47,6 +47,24 @@ func fitStatus(s *message.JobStatus) {
 	}
 }
 
+// promise adds what the plan says of load and thresholds, for who watches without the
+// file, where there is room.
+func promise(s *message.JobStatus, j *job) {
+	if s.State.Terminal() || j.spec == nil {
+		return
+	}
+	for i := range j.spec.Plan.Workflows {
+		p := &j.spec.Plan.Workflows[i]
+		s.Plan = append(s.Plan, message.WorkflowPlan{
+			Name: p.Name, Test: p.Test, VUs: p.VUs, Duration: p.Duration, Timeout: p.Timeout, Layer: p.Layer, Thresholds: p.Thresholds,
+			Iterations: p.Iterations, Rate: p.Rate, RatePer: p.RatePer, Poisson: p.Poisson, Queue: p.Queue, Stages: p.Stages,
+		})
+	}
+	if s.Size() > resultMax {
+		s.Plan = nil
+	}
+}
+
 func joinOnce(all, one string) string {
 	if len(all) >= len(one) && all[len(all)-len(one):] == one {
 		return all

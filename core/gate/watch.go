@@ -96,9 +96,12 @@ func (m *Machine) push(env node.Env, w *watcher) {
 	case m.resultComes(env, w.job):
 		return
 	}
-	w.pushed, w.told = env.Now(), true
 	status := m.status(env, w.job)
 	status.Request = w.request
+	if !w.told {
+		promise(status, w.job)
+	}
+	w.pushed, w.told = env.Now(), true
 	env.Send(w.stream, status)
 	switch {
 	case !w.job.shown.Terminal():

@@ -2887,7 +2887,7 @@ func (z *JobStatus) Size() int { return z.size() }
 func (z *JobStatus) Digest() uint64 { return z.digest(21) }
 
 func (z *JobStatus) size() int {
-	n := 69
+	n := 74
 	n += z.Request.size()
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
@@ -2899,6 +2899,10 @@ func (z *JobStatus) size() int {
 	n += sizeArray(len(z.Datacenters))
 	for i := range z.Datacenters {
 		n += z.Datacenters[i].size()
+	}
+	n += sizeArray(len(z.Plan))
+	for i := range z.Plan {
+		n += z.Plan[i].size()
 	}
 	return n
 }
@@ -2916,6 +2920,10 @@ func (z *JobStatus) digest(h uint64) uint64 {
 	for i := range z.Datacenters {
 		h = z.Datacenters[i].digest(h)
 	}
+	h = node.Mix(h, uint64(len(z.Plan)))
+	for i := range z.Plan {
+		h = z.Plan[i].digest(h)
+	}
 	return h
 }
 
@@ -2932,6 +2940,11 @@ func (z *JobStatus) check() error {
 	for i := range z.Datacenters {
 		if err := z.Datacenters[i].check(); err != nil {
 			return within("datacenters", err)
+		}
+	}
+	for i := range z.Plan {
+		if err := z.Plan[i].check(); err != nil {
+			return within("plan", err)
 		}
 	}
 	return nil

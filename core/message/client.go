@@ -70,6 +70,7 @@ type JobStatus struct {
 	Reason      string             `msg:"reason"`   // why it waits, or failed
 	Elapsed     time.Duration      `msg:"elapsed"`  // since it was accepted
 	Datacenters []DatacenterResult `msg:"datacenters"`
+	Plan        []WorkflowPlan     `msg:"plan"` // in the first one of a watch: load and thresholds of its workflows, nothing else
 }
 
 // JobResult brings a finished job's result to a watcher.

@@ -1111,9 +1111,9 @@ func (z *JobResult) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "request"
-	o = append(o, 0x89, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+	o = append(o, 0x8a, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
 	o, err = z.Request.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Request")
@@ -1155,6 +1155,16 @@ func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 		o, err = z.Datacenters[za0001].MarshalMsg(o)
 		if err != nil {
 			err = msgp.WrapError(err, "Datacenters", za0001)
+			return
+		}
+	}
+	// string "plan"
+	o = append(o, 0xa4, 0x70, 0x6c, 0x61, 0x6e)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Plan)))
+	for za0002 := range z.Plan {
+		o, err = z.Plan[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Plan", za0002)
 			return
 		}
 	}
@@ -1300,6 +1310,34 @@ func (z *JobStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "plan":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Plan")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Plan")
+				return
+			}
+			if zb0003 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Plan) >= int(zb0003) {
+				z.Plan = (z.Plan)[:zb0003]
+			} else {
+				z.Plan = make([]WorkflowPlan, zb0003)
+			}
+			for za0002 := range z.Plan {
+				bts, err = z.Plan[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Plan", za0002)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1317,6 +1355,10 @@ func (z *JobStatus) Msgsize() (s int) {
 	s = 1 + 8 + z.Request.Msgsize() + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 9 + msgp.Uint64Size + 6 + z.State.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.DurationSize + 12 + msgp.ArrayHeaderSize
 	for za0001 := range z.Datacenters {
 		s += z.Datacenters[za0001].Msgsize()
+	}
+	s += 5 + msgp.ArrayHeaderSize
+	for za0002 := range z.Plan {
+		s += z.Plan[za0002].Msgsize()
 	}
 	return
 }

@@ -43,13 +43,11 @@ type stepNow struct {
 	p50, p95, p99             uint64
 }
 
-func newFlow(w *message.WorkflowPlan) *flow {
-	f := &flow{
-		name: w.Name, planned: w.Duration, layer: w.Layer, vus: w.VUs, interval: new(stats.Histogram),
-		open: load.Open(w), rate: load.NewRate(w), per: cmp.Or(w.RatePer, time.Second), thresholds: w.Thresholds,
-	}
+// promise takes over what the plan says of it.
+func (f *flow) promise(w *message.WorkflowPlan) {
+	f.planned, f.layer, f.vus, f.thresholds = w.Duration, w.Layer, w.VUs, w.Thresholds
+	f.open, f.rate, f.per = load.Open(w), load.NewRate(w), cmp.Or(w.RatePer, time.Second)
 	f.judge()
-	return f
 }
 
 // apply merges what the datacenters tell of this workflow.

@@ -67,17 +67,28 @@ func (l *live) pump() {
 	}
 }
 
-// Apply replaces what the screen has not taken yet: each status tells everything.
-func (l *live) Apply(s *message.JobStatus) { replace(l.news, s) }
-func (l *live) Note(text string)           { replace(l.notes, note(text)) }
-
-// replace puts v into a channel of one place, for a single sender.
-func replace[T any](to chan T, v T) {
+// Apply replaces what the screen has not taken yet: each status tells everything, but
+// for the plan, which only the first one has.
+func (l *live) Apply(s *message.JobStatus) {
 	select {
-	case <-to:
+	case missed := <-l.news:
+		if len(s.Plan) == 0 && len(missed.Plan) > 0 {
+			both := *s
+			both.Plan = missed.Plan
+			s = &both
+		}
 	default:
 	}
-	to <- v
+	l.news <- s
+}
+
+// Note replaces the note before.
+func (l *live) Note(text string) {
+	select {
+	case <-l.notes:
+	default:
+	}
+	l.notes <- note(text)
 }
 
 func (l *live) Close() {

@@ -42,15 +42,25 @@ type Point struct {
 // NewModel begins with what the plan promises.
 func NewModel(name string, plan *message.Plan) *Model {
 	m := &Model{Name: name, watched: len(plan.Workflows) == 0}
-	for i := range plan.Workflows {
-		m.flows = append(m.flows, newFlow(&plan.Workflows[i]))
-	}
+	m.promise(plan.Workflows)
 	return m
+}
+
+// promise takes over what is planned: from the start, or from the first status of a
+// job that is watched.
+func (m *Model) promise(plan []message.WorkflowPlan) {
+	for i := range plan {
+		m.flow(plan[i].Name).promise(&plan[i])
+	}
 }
 
 // Apply folds one status in; it says whether figures of a new interval came of it.
 // Statuses may come twice and out of order.
 func (m *Model) Apply(s *message.JobStatus) bool {
+	if m.watched && len(s.Plan) > 0 {
+		m.watched = false
+		m.promise(s.Plan)
+	}
 	if s.Sequence < m.sequence {
 		return false
 	}
@@ -128,7 +138,7 @@ func (m *Model) flow(name string) *flow {
 			return f
 		}
 	}
-	f := &flow{name: name, interval: new(stats.Histogram)} // watched without its plan
+	f := &flow{name: name, interval: new(stats.Histogram)}
 	m.flows = append(m.flows, f)
 	return f
 }

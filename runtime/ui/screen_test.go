@@ -10,9 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/stats"
 )
 
 func plan() *message.Plan {
@@ -220,6 +222,58 @@ func TestRowsScroll(t *testing.T) {
 	}
 	if v = v.press("left", 8, most).press("tab", 8, most).press("tab", 8, most); v.Tab != tabThresholds {
 		t.Errorf("left and twice tab lead from errors to %s", tabNames[v.Tab])
+	}
+}
+
+// A job that is watched looks as one that was started here, once its plan was told: by
+// its first status, even if that is older than what is shown.
+func TestWatchedJobsLearnTheirPlan(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		watched, here := NewModel("", &message.Plan{}), NewModel("shop.star", plan())
+		for at := time.Second; at <= 3*time.Second; at += time.Second {
+			s := story(at, "local")
+			here.Apply(s)
+			if first == (at == time.Second) && at < 3*time.Second {
+				s.Plan = plan().Workflows
+			}
+			if s.Plan != nil && !first {
+				s.Sequence = 0
+			}
+			watched.Apply(s)
+		}
+		for tab := range tabNames {
+			s, v := Style{Width: 120}, View{Tab: tab}
+			if diff := cmp.Diff(Screen(here, s, v, 40), Screen(watched, s, v, 40)); first && diff != "" {
+				t.Errorf("%s (-here +watched):\n%s", tabNames[tab], diff)
+			}
+		}
+		if got := Screen(watched, Style{Width: 120}, View{Tab: tabThresholds}, 40); !strings.Contains(got, "✗ errors < 0.1%") {
+			t.Errorf("no threshold is told:\n%s", got)
+		}
+	}
+}
+
+// Who comes late sees what was before: statuses carry it.
+func TestPastIsDrawn(t *testing.T) {
+	var windows stats.Windows
+	for at := range 20 {
+		w := windows.At(time.Duration(at) * time.Second)
+		w.OK, w.Failed = 100, 20
+		w.Record(5_000_000)
+	}
+	s := story(20*time.Second, "local")
+	steps := s.Datacenters[0].Workflows[0].Stats.Steps
+	for i := range steps {
+		steps[i].Windows = windows.Wire()
+	}
+	m := NewModel("", &message.Plan{})
+	m.Apply(s)
+	if len(m.Points) < 15 {
+		t.Fatalf("%d points of 20 s", len(m.Points))
+	}
+	p := m.Points[3]
+	if p.RateMilli < 200_000 || p.FailMilli < 30_000 || p.P99 < 4_000_000 || p.P99 > 9_000_000 {
+		t.Errorf("two steps with 120 ends a window are told as %+v", p)
 	}
 }
 
