@@ -83,7 +83,7 @@ func (d *summary) generator() {
 	d.section("generator")
 	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, Latency(g.LagNS.P99), Latency(g.LagNS.Max)))
 	if g.Saturated {
-		d.wrap("  ", d.remedy(), warn)
+		d.wrap("  ", Remedy(d.result), warn)
 	}
 }
 
@@ -91,13 +91,13 @@ func (d *summary) generator() {
 // starts: what did so came from outside or in bursts.
 const idlePPM = 900_000
 
-// remedy proposes what to change when the generator was the bottleneck.
-func (d *summary) remedy() string {
+// Remedy proposes what to change when the generator was the bottleneck.
+func Remedy(r *report.Result) string {
 	text := "saturated: the generator was as busy as it can be, so the latencies above include its own delays. "
-	if d.result.Generator.BusyMaxPPM < idlePPM {
+	if r.Generator.BusyMaxPPM < idlePPM {
 		text = "saturated: starts were late although the generator was not busy: other programs use its cores, or many virtual users start at once. The latencies above include that. "
 	}
-	for _, w := range d.result.Workflows {
+	for _, w := range r.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
 			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", plural(uint64(w.Cores), "core"), Count(w.VUs))
 		}

@@ -6,20 +6,20 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// phaseNames are the columns, in the order in which a request goes through them.
-var phaseNames = [...]string{"blocked", "dns", "connect", "tls", "send", "wait", "receive"}
+// PhaseNames are the phases of a request, in the order in which a request goes through them.
+var PhaseNames = [...]string{"blocked", "dns", "connect", "tls", "send", "wait", "receive"}
 
 // phases tell where the mean latency of each step went. A phase that only some requests
 // have, as connecting is, counts with its share: the columns add up to the mean.
 func (d *summary) phases(steps []report.Step, names int) {
-	used := [len(phaseNames)]bool{}
+	used := [len(PhaseNames)]bool{}
 	for _, s := range steps {
-		for i, name := range phaseNames {
+		for i, name := range PhaseNames {
 			used[i] = used[i] || s.PhasesNS[name].Mean > 0
 		}
 	}
 	t := &table{style: d.style, indent: 2, first: names, head: []string{"mean", "all"}}
-	for i, name := range phaseNames {
+	for i, name := range PhaseNames {
 		if used[i] {
 			t.head = append(t.head, name)
 		}
@@ -29,9 +29,9 @@ func (d *summary) phases(steps []report.Step, names int) {
 	}
 	for _, s := range steps {
 		row := []cell{plain(fit(Clean(s.Name), names)), plain(latencyOr(s.LatencyNS.Mean))}
-		for i, name := range phaseNames {
+		for i, name := range PhaseNames {
 			if used[i] {
-				row = append(row, plain(latencyOr(portion(s.PhasesNS[name], s.LatencyNS.Count))))
+				row = append(row, plain(latencyOr(Portion(s.PhasesNS[name], s.LatencyNS.Count))))
 			}
 		}
 		t.rows = append(t.rows, row)
@@ -40,8 +40,8 @@ func (d *summary) phases(steps []report.Step, names int) {
 	d.add(t.draw()...)
 }
 
-// portion is what a phase adds to the mean of so many requests.
-func portion(p report.Distribution, requests uint64) uint64 {
+// Portion is what a phase adds to the mean of so many requests.
+func Portion(p report.Distribution, requests uint64) uint64 {
 	if requests == 0 {
 		return 0
 	}
