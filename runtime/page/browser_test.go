@@ -1,0 +1,143 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/runtime/report"
+)
+
+// browser finds one. Where everything is tested its absence is a failure: a page that
+// nobody opened is not known to work.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil {
+			return found
+		}
+	}
+	if os.Getenv("CI") != "" || os.Getenv("HYPERSCALE_CI") != "" {
+		t.Fatal("no browser is here to open pages in: install chromium")
+	}
+	t.Skip("no browser is here to open pages in: install chromium to run this test")
+	return ""
+}
+
+// opened is what the harness saw of a page, after it was laid out.
+type opened struct {
+	DrawnMS  float64    `json:"drawn_ms"`
+	Plots    int        `json:"plots"`
+	Flat     int        `json:"flat"`    // plots without a line that can be seen
+	Tips     []string   `json:"tips"`    // what the first and last chart say under the pointer
+	Themes   [][]string `json:"themes"`  // of each theme: page, text
+	Faint    []string   `json:"faint"`   // text with too little contrast
+	Width    int        `json:"width"`   // of the screen
+	Needed   int        `json:"needed"`  // of what is on it
+	Scripts  int        `json:"scripts"` // elements
+	Images   int        `json:"images"`
+	Unfolded int        `json:"unfolded"` // steps that printing opened
+}
+
+// harness opens the page in a frame as wide as a phone and looks at it.
+//
+//go:embed testdata/harness.html
+var harness string
+
+var outcome = regexp.MustCompile(`(?s)<pre id="outcome">(.*?)</pre>`)
+
+// open draws a result in a real browser; it fails if that complains or asks for anything
+// but the page.
+func open(t *testing.T, r *report.Result, width string) (seen opened) {
+	t.Helper()
+	command := browser(t)
+	var mutex sync.Mutex
+	var asked []string
+	page := render(t, r)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+		mutex.Lock()
+		asked = append(asked, in.URL.Path)
+		mutex.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		switch in.URL.Path {
+		case "/harness":
+			_, _ = w.Write([]byte(strings.ReplaceAll(harness, "WIDTH", width))) // the browser may be gone
+		case "/page":
+			_, _ = w.Write([]byte(page)) // the same
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, log bytes.Buffer
+	cmd := exec.CommandContext(ctx, command, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--window-size=1400,2000", "--dump-dom", server.URL+"/harness")
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &log, 5*time.Second
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, log.String())
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the browser's console says: %s", line)
+		}
+	}
+	found := outcome.FindStringSubmatch(out.String())
+	if found == nil || json.Unmarshal([]byte(html.UnescapeString(found[1])), &seen) != nil {
+		t.Fatalf("the harness says nothing:\n%.2000s", out.String())
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	slices.Sort(asked)
+	if diff := cmp.Diff([]string{"/harness", "/page"}, slices.DeleteFunc(asked, func(path string) bool { return path == "/favicon.ico" })); diff != "" { // the harness has no icon
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	return seen
+}
+
+// TestBrowser: the largest usual page on a phone. It is drawn, answers the pointer, has two
+// themes that can be read, fits, and asks nobody for anything.
+func TestBrowser(t *testing.T) {
+	got := open(t, hour(), "390")
+	t.Logf("parsed, run and laid out in %.0f ms", got.DrawnMS)
+	if got.Plots != 4+20*4 || got.Flat > 0 {
+		t.Errorf("%d charts, %d of them empty: want %d, 0", got.Plots, got.Flat, 4+20*4)
+	}
+	if len(got.Tips) != 2 || !strings.Contains(got.Tips[0], "answered as expected: ") || !strings.Contains(got.Tips[1], "%") || !strings.Contains(got.Tips[1], "step_19: ") {
+		t.Errorf("under the pointer it says %q", got.Tips)
+	}
+	if len(got.Themes) != 2 || slices.Equal(got.Themes[0], got.Themes[1]) {
+		t.Errorf("the themes are %q: want two that differ", got.Themes)
+	}
+	if len(got.Faint) > 0 {
+		t.Errorf("hard to read: %q", got.Faint)
+	}
+	if got.Width != 390 || got.Needed > got.Width {
+		t.Errorf("the page is %d wide on a screen of %d", got.Needed, got.Width)
+	}
+	if got.Unfolded != 20 {
+		t.Errorf("printing opens %d steps, want 20", got.Unfolded)
+	}
+}
+
+// TestBrowserHostile: what wants to be script is text to a browser, too.
+func TestBrowserHostile(t *testing.T) {
+	r := resultOf(2, 2, 5, time.Second)
+	poison(r, hostile)
+	if got := open(t, r, "1400"); got.Scripts != 1 || got.Images != 0 || got.Flat > 0 {
+		t.Errorf("%d scripts, %d images, %d empty charts: want 1, 0, 0", got.Scripts, got.Images, got.Flat)
+	}
+}

@@ -1,0 +1,21 @@
+// Package page draws a result as one page of HTML that needs nothing else: no network,
+// no library, no file beside it. It is what `--out html=FILE` writes.
+//
+// It does not measure or judge (the result says all that it shows), keeps nothing
+// and reads no file. runtime/ui draws the same for a terminal; its formats are used here.
+//
+// Source: docs/result.md for what the figures mean. Curves of percentiles are those
+// of HdrHistogram: the axis is log(1/(1-q)), so that each nine has the same room.
+//
+// Invariants:
+//
+//	P1 Text from outside is escaped where it stands: templates do it, and plot.go by hand.
+//	P2 The page asks nobody for anything: its policy forbids all but its own style and script.
+//	P3 It is at most sizeMax long whatever the result; what is left out is told at its place.
+//	P4 Without its script it says the same: that only shows values under the pointer,
+//	   changes the theme and opens what is folded before printing.
+//	P5 Quantiles over time are drawn as what they are known to be: an octave.
+//
+// Read page.go, limits.go, verdict.go, workflow.go, steps.go, tables.go, again.go; then course.go,
+// axis.go, plot.go, overtime.go, curve.go, phases.go; page.html, page.css and page.js are what they fill.
+package page

@@ -1,0 +1,70 @@
+package page
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"hyperscale/runtime/ui"
+)
+
+// sizeMax is how long a page is at most.
+const sizeMax = 1 << 20
+
+// limits bound what a page shows, whoever wrote the result: each is for one list at
+// one place, but for details and source, which are for all of the page.
+type limits struct {
+	workflows int // shown whole
+	rows      int // of any table
+	details   int // steps with charts of their own
+	points    int // of a chart of a workflow
+	few       int // of a chart of a step
+	name      int // characters of a name
+	text      int // characters of an example, a reason or a line of a log
+	source    int // bytes of source
+}
+
+func generous() limits {
+	return limits{workflows: 20, rows: 100, details: 40, points: 600, few: 200, name: 120, text: 500, source: 128 << 10}
+}
+
+// harder halves what makes a page long.
+func (l limits) harder() limits {
+	half := func(n, least int) int { return max(n/2, least) }
+	return limits{
+		workflows: half(l.workflows, 1), rows: half(l.rows, 5), details: l.details / 2, points: half(l.points, 50), few: half(l.few, 50),
+		name: half(l.name, 30), text: half(l.text, 60), source: l.source / 2,
+	}
+}
+
+// first is the beginning of a list that may be too long.
+func first[T any](all []T, most int) []T { return all[:min(len(all), most)] }
+
+// more tells what first left out, or nothing.
+func more(all, most int, noun string) string {
+	if all <= most {
+		return ""
+	}
+	return fmt.Sprintf("and %s more: --out json=FILE keeps all", plural(uint64(all-most), noun))
+}
+
+// short cuts text to so many characters, and shows that it did.
+func short(s string, most int) string {
+	if len(s) > most*utf8.UTFMax { // of a text of megabytes the rest is not looked at
+		s = s[:most*utf8.UTFMax+1]
+	}
+	s = ui.Clean(s)
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
+func (l limits) named(s string) string { return short(s, l.name) }
+func (l limits) told(s string) string  { return short(s, l.text) }
+
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return ui.Count(n) + " " + noun + "s"
+}

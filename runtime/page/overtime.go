@@ -1,0 +1,195 @@
+package page
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
+)
+
+// overTime are the charts of what happened when: rates, failures if there are any, latency.
+func overTime(courses []report.Course, most, sources int) []figure {
+	c := merge(courses, most)
+	if len(c.points) == 0 {
+		return nil
+	}
+	figures := []figure{rates(&c)}
+	if f, ok := failures(&c); ok {
+		figures = append(figures, f)
+	}
+	return append(figures, latencies(&c, sources))
+}
+
+// values takes one figure of each point.
+func (c *course) values(of func(*point) uint64) []uint64 {
+	out := make([]uint64, len(c.points))
+	for i := range c.points {
+		out[i] = of(&c.points[i])
+	}
+	return out
+}
+
+func floats(values []uint64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func largest(values ...[]uint64) uint64 {
+	var out uint64
+	for _, all := range values {
+		for _, v := range all {
+			out = max(out, v)
+		}
+	}
+	return out
+}
+
+// timed is a chart of curves that keep a value for a column, the first one filled.
+func (c *course) timed(title string, curves []curve) figure {
+	y := linear(float64(most(curves))/1000, rateLabel)
+	x := times(c.span())
+	var s svg
+	s.begin(title, &x, &y)
+	f := figure{Title: title, Unit: "a second"}
+	for i, one := range curves {
+		thousandths := floats(one.Values)
+		for k := range thousandths {
+			thousandths[k] /= 1000
+		}
+		if i == 0 {
+			s.path("area "+one.class, area(&y, thousandths, make([]float64, len(thousandths))))
+		}
+		s.path("line "+one.class, steps(&y, thousandths))
+		f.Legend = append(f.Legend, key{one.class, one.Name})
+	}
+	f.SVG = s.end(&y)
+	h := hover{X: "time", Unit: "milli", Width: float64(c.width), Curves: curves}
+	f.Hover = h.String()
+	f.Note = c.note("added up")
+	return f
+}
+
+func most(curves []curve) uint64 {
+	var out uint64
+	for _, c := range curves {
+		out = max(out, largest(c.Values))
+	}
+	return out
+}
+
+// note says how wide a column is, and of how many windows it is made.
+func (c *course) note(how string) string {
+	s := "Each column is " + ui.Duration(time.Duration(c.width))
+	if c.width < int64(time.Second) {
+		s = "Each column is " + latencyLabel(float64(c.width))
+	}
+	if c.merged > 1 {
+		s += fmt.Sprintf(", %d windows of the result %s", c.merged, how)
+	}
+	return s + "."
+}
+
+func rates(c *course) figure {
+	return c.timed("Requests over time", []curve{
+		{Name: "answered as expected", class: "good", Values: c.values(func(p *point) uint64 { return c.rate(p.ok) })},
+		{Name: "started", class: "dim", Values: c.values(func(p *point) uint64 { return c.rate(p.started) })},
+	})
+}
+
+func failures(c *course) (figure, bool) {
+	var curves []curve
+	failed := c.values(func(p *point) uint64 { return c.rate(p.failed) })
+	if largest(failed) > 0 {
+		curves = append(curves, curve{Name: "failed", class: "bad", Values: failed})
+	}
+	timedOut := c.values(func(p *point) uint64 { return c.rate(p.timedOut) })
+	if largest(timedOut) > 0 {
+		curves = append(curves, curve{Name: "timed out", class: "late", Values: timedOut})
+	}
+	if len(curves) == 0 {
+		return figure{}, false
+	}
+	return c.timed("Errors over time", curves), true
+}
+
+// octave is where a quantile lies that was estimated: within a power of two.
+func octave(estimate uint64) (low, high uint64) {
+	n := bits.Len64(estimate-1) - 1 // an estimate may be the octave's end itself
+	if n < 0 {
+		return 1, 2
+	}
+	return 1 << n, 1 << min(n+1, 63)
+}
+
+// latencies draws estimates as the octaves that they lie in (P5).
+func latencies(c *course, sources int) figure {
+	p50, p99 := c.values(func(p *point) uint64 { return p.p50 }), c.values(func(p *point) uint64 { return p.p99 })
+	f := figure{Title: "Latency over time", Unit: "logarithmic", Legend: []key{{"p99", "99 of 100 requests took at most"}, {"p50", "half of them"}}}
+	low, high := uint64(0), uint64(0)
+	for _, v := range append(p50, p99...) {
+		if v > 0 {
+			from, to := octave(v)
+			if low == 0 || from < low {
+				low = from
+			}
+			high = max(high, to)
+		}
+	}
+	y := octaves(float64(max(low, 1)), float64(high), latencyLabel)
+	x := times(c.span())
+	var s svg
+	s.begin(f.Title, &x, &y)
+	for _, one := range []curve{{class: "p99", Values: p99}, {class: "p50", Values: p50}} {
+		s.path("band "+one.class, bands(&y, one.Values))
+	}
+	f.SVG = s.end(&y)
+	h := hover{X: "time", Unit: "octave", Width: float64(c.width), Curves: []curve{{Name: "p99", Values: rounded(p99)}, {Name: "p50", Values: rounded(p50)}}}
+	f.Hover = h.String()
+	f.Note = "A band is where the value lies: over time it is known within a factor of two, the tables are exact within 0.4 %. "
+	if sources > 1 {
+		f.Note += "Of all steps, the slowest one at the time. "
+	}
+	f.Note += c.note("as one, the slowest of them")
+	return f
+}
+
+// rounded leaves out digits that an estimate does not know.
+func rounded(values []uint64) []uint64 {
+	out := make([]uint64, len(values))
+	for i, v := range values {
+		if v > 0 {
+			out[i], _ = octave(v)
+		}
+	}
+	return out
+}
+
+// bands draws the octave of each value; runs of the same octave are one piece.
+func bands(y *axis, values []uint64) *path {
+	p := new(path)
+	for i := 0; i < len(values); {
+		if values[i] == 0 {
+			i++
+			continue
+		}
+		low, high := octave(values[i])
+		from := i
+		for i++; i < len(values) && values[i] > 0; i++ {
+			if l, _ := octave(values[i]); l != low {
+				break
+			}
+		}
+		top, bottom := gridAt(y, float64(high)), gridAt(y, float64(low))
+		p.move(column(from, len(values)), top)
+		p.across(column(i, len(values)))
+		p.down(bottom)
+		p.across(column(from, len(values)))
+		p.b = append(p.b, 'z')
+	}
+	return p
+}

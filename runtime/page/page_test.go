@@ -1,0 +1,315 @@
+package page
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+
+	"hyperscale/runtime/report"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write goldens again")
+
+// render draws a result and demands what holds of every page.
+func render(t testing.TB, r *report.Result) string {
+	t.Helper()
+	b, err := Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) > sizeMax {
+		t.Errorf("the page has %d bytes, want at most %d", len(b), sizeMax)
+	}
+	return string(b)
+}
+
+// distribution is a plausible one of so many values about a median.
+func distribution(count, median uint64) report.Distribution {
+	return report.Distribution{Count: count, Min: median / 2, Mean: median, P50: median, P90: 2 * median, P95: 3 * median, P99: 5 * median, P999: 8 * median, Max: 11 * median}
+}
+
+// buckets is a histogram that fits it: of many buckets, as those of real runs are.
+func buckets(count, median uint64) report.Buckets {
+	var b strings.Builder
+	const n = 1500
+	for i := range uint64(n) {
+		fmt.Fprintf(&b, "%d:%d ", median/2+i*(11*median-median/2)/n, 1+count/n)
+	}
+	return report.Buckets(b.String())
+}
+
+// course is of so many windows with a wave in them, a third of the way failures, and a gap.
+func courseOf(windows int, width time.Duration, rate, median uint64) report.Course {
+	c := report.Course{WidthNS: int64(width)}
+	for i := range windows {
+		if i*10/windows == 7 && i%3 > 0 {
+			continue
+		}
+		n := rate * uint64(width) / uint64(time.Second) * uint64(100+i*37%29+i%windows/3) / 100
+		w := report.Window{SinceNS: int64(i) * int64(width), Started: n, OK: n, Bytes: 300 * n, P50NS: median * uint64(80+i*31%50) / 100, P99NS: 4 * median * uint64(80+i*17%90) / 100}
+		if i*3/windows == 1 {
+			w.Failed, w.OK = n/9, n-n/9
+		}
+		c.Windows = append(c.Windows, w)
+	}
+	return c
+}
+
+func stepOf(i, windows int, width time.Duration) report.Step {
+	median := uint64(900_000 + i*i*370_000)
+	n := uint64(100_000 + 7_919*i)
+	return report.Step{
+		Name: fmt.Sprintf("step_%d", i), Kind: "request", RateMilli: n * 10,
+		Totals:    report.Totals{Started: n, Sent: n, OK: n - 700, Failed: 690, TimedOut: 10, BytesIn: 3000 * n, BytesOut: 90 * n},
+		Statuses:  map[string]uint64{"200": n - 700, "500": 600, "404": 90},
+		Errors:    []report.Error{{Kind: "status 500", Count: 600, Example: "GET http://10.0.0.1/items: answered 500"}, {Kind: "timeout", Count: 10, Example: "no whole answer after 5s"}},
+		LatencyNS: distribution(n, median), ServiceNS: distribution(n, median), Buckets: buckets(n, median),
+		PhasesNS: map[string]report.Distribution{"blocked": distribution(n, median/10), "connect": distribution(n/100, median), "tls": distribution(n/100, median*2), "wait": distribution(n, median*7/10), "receive": distribution(n, median*2/10)},
+		Course:   courseOf(windows, width, 300, median), Tags: map[string]string{"team": "shop"},
+	}
+}
+
+// resultOf is a run with something in each place.
+func resultOf(steps, places, windows int, width time.Duration) *report.Result {
+	w := report.Workflow{Name: "shop", Outcome: "COMPLETED", VUs: 300, Cores: 8, DurationNS: int64(windows) * int64(width), Tags: map[string]string{"release": "1.4.2"}}
+	for i := range steps {
+		s := stepOf(i, windows, width)
+		w.Steps = append(w.Steps, s)
+		w.Series = append(w.Series, report.Series{Tag: "step", Value: s.Name, Totals: s.Totals, RateMilli: s.RateMilli, LatencyNS: s.LatencyNS})
+		w.Totals.Started += s.Started
+		w.Totals.OK += s.OK
+		w.Totals.Failed += s.Failed
+		w.Totals.TimedOut += s.TimedOut
+		w.Totals.BytesIn += s.BytesIn
+		w.Totals.BytesOut += s.BytesOut
+	}
+	w.Generator = report.Generator{LagNS: distribution(10_000, 80_000), BusyMaxPPM: 640_000, Begun: 10_000}
+	w.Checks = []report.Check{{Name: "has_body", Passed: 990, Failed: 10, Errors: []report.Error{{Kind: "empty body", Count: 10}}}, {Name: "never", Skipped: 7}}
+	w.Metrics = []report.Metric{{Name: "items", ValueMilli: distribution(900, 4000), SumMilli: 3_600_000, RateMilli: 60_000}}
+	w.Lost = []report.Lost{{Slice: 2, Attempt: 1, Worker: "worker-7", Reason: "silent for 5s", Started: 812, OK: 800}}
+	w.Logs = []string{"vu 3: order 17"}
+	r := &report.Result{
+		Schema: report.Schema, Job: "e8gz9yz8qprfwv1w3s45298e24", Name: "shop.star", Outcome: "COMPLETED", StartedAt: "2026-11-22T01:50:25Z", DurationNS: w.DurationNS,
+		Totals: w.Totals, Generator: w.Generator, Workflows: []report.Workflow{w}, Datacenters: map[string]report.Datacenter{},
+		Thresholds: []report.Threshold{{Workflow: "shop", Expr: "errors < 1%", Of: "errors", Value: 6_900, OK: true}, {Workflow: "shop", Expr: "latency.p99 < 1ms", Of: "latency", Value: 4_500_000}},
+		Run: &report.Run{
+			Command: []string{"run", "shop.star", "--set", "target=http://10.0.0.1 x", "--vus", "300"}, Version: "v1.2.3", Go: "go1.26", System: "linux/amd64", CPU: "Some CPU", CPUs: 8, Seed: 42,
+			Files: []report.SourceFile{{Name: "shop.star", Text: "workflow(\n    name = \"shop\",\n)\n"}},
+		},
+	}
+	for i := range places {
+		share := report.Workflow{Name: "shop", Outcome: "COMPLETED"}
+		for k := range steps {
+			s := stepOf(k+i, 1, width)
+			s.Name, s.Buckets = fmt.Sprintf("step_%d", k), ""
+			share.Steps = append(share.Steps, s)
+		}
+		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Workflows: []report.Workflow{share}}
+	}
+	return r
+}
+
+// hour is the largest run that people look at often.
+func hour() *report.Result { return resultOf(20, 3, 500, 7200*time.Millisecond) }
+
+// TestStructure: all that a page says of a small result, without its style and script.
+func TestStructure(t *testing.T) {
+	got := render(t, resultOf(2, 2, 12, 100*time.Millisecond))
+	for _, own := range []string{style, script, attribute(policy())} {
+		if !strings.Contains(got, own) {
+			t.Fatalf("the page lacks its own %.40q", own)
+		}
+		got = strings.Replace(got, own, "...", 1)
+	}
+	const file = "testdata/small.html"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
+	}
+}
+
+// attribute is how an attribute holds text.
+func attribute(s string) string {
+	return strings.NewReplacer("'", "&#39;", "+", "&#43;").Replace(s)
+}
+
+// TestHourIsSmall: 20 steps, 3 datacenters and an hour, with every chart drawn.
+func TestHourIsSmall(t *testing.T) {
+	got := render(t, hour())
+	t.Logf("%d KiB", len(got)>>10)
+	if n, want := strings.Count(got, `<svg class="plot"`), 4+20*4; n != want {
+		t.Errorf("%d charts, want %d", n, want)
+	}
+	if strings.Contains(got, "The result is large") {
+		t.Error("something was left out of a usual run")
+	}
+}
+
+// TestSaturated: figures that are the generator's are called so before they are told.
+func TestSaturated(t *testing.T) {
+	r := resultOf(1, 1, 5, time.Second)
+	r.Generator.Saturated, r.Workflows[0].Generator.Saturated = true, true
+	got := render(t, r)
+	said, figures := strings.Index(got, "These figures are the generator"), strings.Index(got, `class="facts"`)
+	if said < 0 || said > figures {
+		t.Errorf("the warning is at %d, the figures at %d: want it before them", said, figures)
+	}
+}
+
+// hostile is text that wants to be a part of the page.
+const hostile = "</script></style></title></pre><img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{.}}"
+
+// TestHostileText: wherever text from outside stands, it adds no element and no attribute.
+func TestHostileText(t *testing.T) {
+	shape := func(text string) map[string]int {
+		r := resultOf(2, 2, 5, time.Second)
+		poison(r, text)
+		doc, err := html.Parse(strings.NewReader(render(t, r)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]int{}
+		for n := range doc.Descendants() {
+			if n.Type == html.ElementNode {
+				seen[n.Data]++
+				for _, a := range n.Attr {
+					seen[n.Data+" "+a.Key]++
+				}
+			}
+		}
+		return seen
+	}
+	want, got := shape(strings.Repeat("x", len(hostile))), shape(hostile)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hostile text changes what the page is made of (-harmless +hostile):\n%s", diff)
+	}
+	if got["script"] != 1 || got["img"] != 0 {
+		t.Errorf("%d scripts, %d images: want 1, 0", got["script"], got["img"])
+	}
+}
+
+// poison puts a text wherever one can be.
+func poison(r *report.Result, text string) {
+	bad := []report.Error{{Kind: text, Count: 3, Example: text + "!"}}
+	r.Job, r.Name, r.Outcome, r.Error, r.StartedAt = text, text, text, text, text
+	r.Run.Command = []string{text, text}
+	r.Run.Version, r.Run.Go, r.Run.System, r.Run.CPU = text, text, text, text
+	r.Run.Files = []report.SourceFile{{Name: text, Text: text, Cut: true}}
+	for i := range r.Thresholds {
+		r.Thresholds[i].Expr, r.Thresholds[i].Workflow, r.Thresholds[i].Of = text, text, text
+	}
+	for i := range r.Workflows {
+		w := &r.Workflows[i]
+		w.Name, w.Outcome, w.Error, w.Logs, w.Tags = text, text, text, []string{text}, map[string]string{text: text}
+		w.Checks[0].Name, w.Checks[0].Errors, w.Metrics[0].Name, w.Metrics[0].Errors = text, bad, text, bad
+		w.Lost[0].Worker, w.Lost[0].Reason, w.Series[0].Tag, w.Series[0].Value = text, text, text, text
+		w.Actions = []report.Check{{Name: text, Failed: 3, Errors: bad}}
+		for k := range w.Steps {
+			s := &w.Steps[k]
+			s.Name, s.Kind, s.Errors, s.Statuses = fmt.Sprint(text, k), text, bad, map[string]uint64{text: 3}
+			s.PhasesNS[text] = s.PhasesNS["wait"]
+		}
+	}
+	c := r.Datacenters["dc-0"]
+	c.Outcome, c.Error = text, text
+	c.Workflows[0].Name, c.Workflows[0].Steps[0].Name = text, text+"0"
+	delete(r.Datacenters, "dc-0")
+	r.Datacenters[text] = c
+}
+
+// TestHugeResult: whatever is too much is cut, and told.
+func TestHugeResult(t *testing.T) {
+	r := hour()
+	w := &r.Workflows[0]
+	long := strings.Repeat("<\"&'>", 200)
+	for i := range 5_000 {
+		name := fmt.Sprint(i, long)
+		w.Steps[0].Errors = append(w.Steps[0].Errors, report.Error{Kind: name, Count: 5, Example: "!" + name})
+		w.Logs = append(w.Logs, name)
+		w.Lost = append(w.Lost, report.Lost{Worker: name, Reason: name})
+		w.Checks = append(w.Checks, report.Check{Name: name, Failed: 1})
+		w.Steps[1].Statuses[fmt.Sprint(i%1000, long)] = 1
+		r.Thresholds = append(r.Thresholds, report.Threshold{Expr: name})
+		r.Datacenters[fmt.Sprint("dc ", i, long)] = report.Datacenter{Outcome: name, Error: name}
+	}
+	for range 40 {
+		w.Steps = append(w.Steps, w.Steps[:5]...)
+		r.Run.Files = append(r.Run.Files, report.SourceFile{Name: long, Text: strings.Repeat("<", 64<<10)})
+	}
+	for range 24 {
+		r.Workflows = append(r.Workflows, *w)
+	}
+	got := render(t, r)
+	for _, told := range []string{"The result is large", "kinds more", "lines more", "steps more", "workflows more", "datacenters more"} {
+		if !strings.Contains(got, told) {
+			t.Errorf("nothing says %q", told)
+		}
+	}
+}
+
+// TestMergeKeepsSums: however a course is made shorter, nothing is lost of its counts, and
+// the worst estimate stays.
+func TestMergeKeepsSums(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var courses []report.Course
+		var want point
+		for range rapid.IntRange(1, 4).Draw(t, "courses") {
+			c := report.Course{WidthNS: 100 << rapid.IntRange(0, 20).Draw(t, "doublings")}
+			at := int64(0)
+			for range rapid.IntRange(0, 40).Draw(t, "windows") {
+				w := report.Window{SinceNS: at * c.WidthNS, Started: rapid.Uint64Range(0, 9).Draw(t, "n"), P99NS: rapid.Uint64().Draw(t, "p99")}
+				w.OK, w.Failed, w.TimedOut, w.P50NS = w.Started, w.Started, w.Started, w.P99NS
+				at += rapid.Int64Range(1, 1000).Draw(t, "gap")
+				c.Windows = append(c.Windows, w)
+				want.add(&w)
+			}
+			courses = append(courses, c)
+		}
+		most := rapid.IntRange(1, 600).Draw(t, "most")
+		c := merge(courses, most)
+		var got point
+		for _, p := range c.points {
+			got.add(&report.Window{Started: p.started, OK: p.ok, Failed: p.failed, TimedOut: p.timedOut, P50NS: p.p50, P99NS: p.p99})
+		}
+		if got != want || len(c.points) > most {
+			t.Fatalf("%d points with %+v, want at most %d with %+v", len(c.points), got, most, want)
+		}
+	})
+}
+
+// TestOddResults: what no run writes, but a file can say, is drawn all the same.
+func TestOddResults(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := resultOf(2, 2, 3, time.Second)
+		s := &r.Workflows[0].Steps[0]
+		n := rapid.SampledFrom([]uint64{0, 1, 1 << 40, 1<<64 - 1})
+		s.Course.WidthNS = rapid.SampledFrom([]int64{-1, 0, 1, 1 << 62, 1<<63 - 1}).Draw(t, "width")
+		for i := range s.Course.Windows {
+			w := &s.Course.Windows[i]
+			w.SinceNS = rapid.SampledFrom([]int64{-1 << 63, -1, 0, 1, 1 << 62, 1<<63 - 1}).Draw(t, "since")
+			w.Started, w.OK, w.Failed, w.P50NS, w.P99NS = n.Draw(t, "started"), n.Draw(t, "ok"), n.Draw(t, "failed"), n.Draw(t, "p50"), n.Draw(t, "p99")
+		}
+		s.LatencyNS = report.Distribution{Count: n.Draw(t, "count"), Mean: n.Draw(t, "mean"), Max: n.Draw(t, "max")}
+		s.PhasesNS["wait"] = report.Distribution{Count: n.Draw(t, "waits"), Mean: n.Draw(t, "wait")}
+		s.Buckets = rapid.SampledFrom([]report.Buckets{"", "x", "0:1", "1:1", "18446744073709551615:1", "5:281474976710655 6:281474976710655"}).Draw(t, "buckets")
+		b, err := Render(r)
+		if err != nil || strings.Contains(string(b), "NaN") || strings.Contains(string(b), "Inf") {
+			t.Fatalf("%v; or the page says NaN or Inf", err)
+		}
+	})
+}

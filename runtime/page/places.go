@@ -1,0 +1,85 @@
+package page
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
+)
+
+// columnsMost is how many datacenters stand beside each other.
+const columnsMost = 8
+
+// places compares datacenters.
+type places struct{ Tables []table }
+
+// places is nil where there is one: all of it is above, but for why it failed.
+func (d *drawer) places() *places {
+	names := slices.Sorted(maps.Keys(d.result.Datacenters))
+	if len(names) < 2 {
+		return nil
+	}
+	all := table{Caption: "Each datacenter's share", Head: heads("datacenter", "outcome", "#time", "#started", "#ok", "#failed", "#timed out", "#received"), More: more(len(names), d.rows, "datacenter")}
+	for _, name := range first(names, d.rows) {
+		c := d.result.Datacenters[name]
+		outcome := cell{Text: d.named(c.Outcome), Class: bad, Under: d.told(c.Error)}
+		if c.Outcome == message.JobCompleted.String() {
+			outcome.Class = ""
+		}
+		t := &c.Totals
+		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: ui.Duration(time.Duration(c.DurationNS))},
+			{Text: ui.Count(t.Started)}, {Text: ui.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: ui.Bytes(t.BytesIn)}})
+	}
+	out := &places{[]table{all}}
+	if t := d.beside(names); len(t.Rows) > 0 {
+		out.Tables = append(out.Tables, t)
+	}
+	return out
+}
+
+// beside is the latency of each step in each datacenter.
+func (d *drawer) beside(names []string) table {
+	t := table{Caption: "Latency by datacenter", Note: "99 of 100 requests took at most so long; below it the median.", More: more(len(names), columnsMost, "datacenter")}
+	names = first(names, columnsMost)
+	head := []string{"step"}
+	for _, name := range names {
+		head = append(head, "#"+d.named(name))
+	}
+	t.Head = heads(head...)
+	measured := map[[2]string][]cell{}
+	for column, name := range names {
+		for _, w := range d.result.Datacenters[name].Workflows {
+			for i := range w.Steps {
+				s := [2]string{w.Name, w.Steps[i].Name}
+				if measured[s] == nil {
+					measured[s] = make([]cell, len(names))
+				}
+				if l := &w.Steps[i].LatencyNS; l.Count > 0 {
+					measured[s][column] = cell{Text: ui.Latency(l.P99), Under: ui.Latency(l.P50)}
+				}
+			}
+		}
+	}
+	d.inOrder(func(w *report.Workflow, s *report.Step) {
+		if cells, ok := measured[[2]string{w.Name, s.Name}]; ok && len(t.Rows) < d.rows {
+			label := d.named(s.Name)
+			if len(d.result.Workflows) > 1 {
+				label = d.named(w.Name) + ": " + label
+			}
+			t.Rows = append(t.Rows, append([]cell{{Text: label}}, cells...))
+		}
+	})
+	return t
+}
+
+// inOrder visits all steps in the file's order.
+func (d *drawer) inOrder(visit func(*report.Workflow, *report.Step)) {
+	for i := range d.result.Workflows {
+		for k := range d.result.Workflows[i].Steps {
+			visit(&d.result.Workflows[i], &d.result.Workflows[i].Steps[k])
+		}
+	}
+}

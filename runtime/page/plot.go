@@ -1,0 +1,175 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+)
+
+// The grid of what is drawn inside a plot. It is stretched to the page's width, while
+// labels, placed by percent, keep their size: so one drawing serves a phone and a screen.
+const (
+	gridX = 6000
+	gridY = 1000
+)
+
+// figure is a chart with what explains it.
+type figure struct {
+	Title  string
+	Unit   string // of the axis
+	Legend []key
+	SVG    template.HTML
+	Hover  string // JSON: what page.js shows under the pointer
+	Note   string
+}
+
+// key names a colour of page.css.
+type key struct{ Class, Text string }
+
+// curve is one line of a plot: a value a column, drawn as steps or from point to point.
+type curve struct {
+	Name   string   `json:"name"`
+	Values []uint64 `json:"values"`
+	class  string
+}
+
+// hover is what page.js needs to say what is under the pointer.
+type hover struct {
+	X      string  `json:"x"`     // time or quantile
+	Unit   string  `json:"unit"`  // ns or milli
+	Width  float64 `json:"width"` // of a column: ns, or nines
+	Curves []curve `json:"curves"`
+}
+
+func (h *hover) String() string {
+	b, err := json.Marshal(h)
+	if err != nil { // of strings and integers there is none
+		return ""
+	}
+	return string(b)
+}
+
+// svg gathers a drawing.
+type svg struct{ b bytes.Buffer }
+
+// plotHeight is in pixels; labels of the y axis stand above their lines, inside.
+const (
+	plotHeight = 170
+	plotTop    = 18
+	plotBottom = 22
+)
+
+// begin draws the axes. All labels are ours: numbers with units.
+func (s *svg) begin(title string, x, y *axis) {
+	fmt.Fprintf(&s.b, `<svg class="plot" role="img" width="100%%" height="%d"><title>%s</title>`, plotTop+plotHeight+plotBottom, template.HTMLEscapeString(title))
+	for _, t := range y.ticks {
+		at := plotTop + (1-t.at)*plotHeight
+		fmt.Fprintf(&s.b, `<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, at, at)
+	}
+	for i, t := range x.ticks {
+		anchor := "middle"
+		switch {
+		case i == 0 && t.at < 0.02:
+			anchor = "start"
+		case t.at > 0.95:
+			anchor = "end"
+		}
+		fmt.Fprintf(&s.b, `<line class="tick" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text x="%.2f%%" y="%d" text-anchor="%s">%s</text>`,
+			100*t.at, 100*t.at, plotTop+plotHeight, plotTop+plotHeight+4, 100*t.at, plotTop+plotHeight+17, anchor, template.HTMLEscapeString(t.label))
+	}
+	fmt.Fprintf(&s.b, `<svg y="%d" width="100%%" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none">`, plotTop, plotHeight, gridX, gridY)
+}
+
+// end closes the drawing, and puts the labels of the y axis above all lines.
+func (s *svg) end(y *axis) template.HTML {
+	s.b.WriteString("</svg>")
+	for _, t := range y.ticks {
+		fmt.Fprintf(&s.b, `<text class="y" x="0" y="%.1f">%s</text>`, plotTop+(1-t.at)*plotHeight-4, template.HTMLEscapeString(t.label))
+	}
+	s.b.WriteString("</svg>")
+	return template.HTML(s.b.String()) //nolint:gosec // numbers, and text that is escaped above
+}
+
+// path writes a path of integers, each point relative to the one before: half as long.
+type path struct {
+	b    []byte
+	x, y int
+}
+
+func (p *path) number(n int) {
+	if last := len(p.b) - 1; n >= 0 && last >= 0 && (p.b[last] >= '0' && p.b[last] <= '9') {
+		p.b = append(p.b, ' ')
+	}
+	p.b = strconv.AppendInt(p.b, int64(n), 10)
+}
+
+func (p *path) move(x, y int) {
+	p.b = append(p.b, 'M')
+	p.number(x)
+	p.number(y)
+	p.x, p.y = x, y
+}
+
+func (p *path) across(x int) {
+	if x != p.x {
+		p.b = append(p.b, 'h')
+		p.number(x - p.x)
+		p.x = x
+	}
+}
+
+func (p *path) down(y int) {
+	if y != p.y {
+		p.b = append(p.b, 'v')
+		p.number(y - p.y)
+		p.y = y
+	}
+}
+
+func (p *path) line(x, y int) {
+	p.b = append(p.b, 'l')
+	p.number(x - p.x)
+	p.number(y - p.y)
+	p.x, p.y = x, y
+}
+
+// path draws what was gathered, with a class of page.css.
+func (s *svg) path(class string, p *path) {
+	if len(p.b) > 0 {
+		fmt.Fprintf(&s.b, `<path class="%s" d="%s"/>`, class, p.b)
+	}
+}
+
+// column is where the i-th of n columns begins.
+func column(i, n int) int { return i * gridX / max(n, 1) }
+
+func gridAt(y *axis, v float64) int { return gridY - int(y.place(v)*gridY+0.5) }
+
+// steps is a line that keeps each value for its column.
+func steps(y *axis, values []float64) *path {
+	p := new(path)
+	for i, v := range values {
+		if at := gridAt(y, v); i == 0 {
+			p.move(0, at)
+		} else {
+			p.down(at)
+		}
+		p.across(column(i+1, len(values)))
+	}
+	return p
+}
+
+// area is the same down to another line below it.
+func area(y *axis, upper, lower []float64) *path {
+	p := steps(y, upper)
+	for i := len(lower) - 1; i >= 0; i-- {
+		p.down(gridAt(y, lower[i]))
+		p.across(column(i, len(lower)))
+	}
+	if len(p.b) > 0 {
+		p.b = append(p.b, 'z')
+	}
+	return p
+}

@@ -1,0 +1,232 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
+)
+
+// table is any of the page's.
+type table struct {
+	Caption string
+	Head    []head
+	Rows    [][]cell
+	More    string // what was left out
+	Note    string
+}
+
+// Named is the column that names a row: the first one with a head, as signs have none.
+func (t table) Named() int {
+	for i, h := range t.Head {
+		if h.Text != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+type head struct {
+	Text   string
+	Number bool // to the right
+}
+
+type cell struct {
+	Text  string
+	Class string
+	Under string // in small letters below
+}
+
+// heads reads a head: "#ok" is of numbers.
+func heads(names ...string) []head {
+	var out []head
+	for _, n := range names {
+		text := strings.TrimPrefix(n, "#")
+		out = append(out, head{text, text != n})
+	}
+	return out
+}
+
+func words(texts ...string) []cell {
+	var out []cell
+	for _, t := range texts {
+		out = append(out, cell{Text: t})
+	}
+	return out
+}
+
+// alarm is a count that should be zero.
+func alarm(n uint64, class string) cell {
+	if n == 0 {
+		class = ""
+	}
+	return cell{Text: ui.Count(n), Class: class}
+}
+
+// latencyCells are a dash where nothing was measured: no answer takes no time.
+func latencyCells(l *report.Distribution) []cell {
+	var out []cell
+	for _, v := range []uint64{l.P50, l.P90, l.P95, l.P99, l.P999, l.Max} {
+		text := "–"
+		if l.Count > 0 {
+			text = ui.Latency(v)
+		}
+		out = append(out, cell{Text: text})
+	}
+	return out
+}
+
+// counts is one row a step. Columns in which all is zero are left out.
+func (d *drawer) counts(all []report.Step) table {
+	t := table{Caption: "Requests", More: more(len(all), d.rows, "step")}
+	var sum report.Totals
+	for i := range all {
+		sum.Cancelled, sum.Skipped, sum.Dropped = sum.Cancelled|all[i].Cancelled, sum.Skipped|all[i].Skipped, sum.Dropped|all[i].Dropped
+	}
+	names := []string{"step", "#started", "#ok", "#failed", "#timed out"}
+	rare := []struct {
+		name string
+		any  uint64
+		of   func(*report.Step) uint64
+	}{
+		{"#cancelled", sum.Cancelled, func(s *report.Step) uint64 { return s.Cancelled }},
+		{"#dropped", sum.Dropped, func(s *report.Step) uint64 { return s.Dropped }},
+		{"#skipped", sum.Skipped, func(s *report.Step) uint64 { return s.Skipped }},
+	}
+	for _, r := range rare {
+		if r.any > 0 {
+			names = append(names, r.name)
+		}
+	}
+	t.Head = heads(append(names, "#a second", "#received", "#sent", "answers")...)
+	for i := range first(all, d.rows) {
+		s := &all[i]
+		row := append(words(d.named(s.Name), ui.Count(s.Started), ui.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad))
+		for _, r := range rare {
+			if r.any > 0 {
+				row = append(row, alarm(r.of(s), warn))
+			}
+		}
+		row = append(row, words(ui.Milli(s.RateMilli), ui.Bytes(s.BytesIn), ui.Bytes(s.BytesOut))...)
+		row = append(row, cell{Text: d.statuses(s.Statuses), Class: "wide"})
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// statusesMost is how many statuses a row tells.
+const statusesMost = 8
+
+// statuses tells answers by status, the most frequent first.
+func (d *drawer) statuses(all map[string]uint64) string {
+	type answers struct {
+		status string
+		n      uint64
+	}
+	var sorted []answers
+	for status, n := range all {
+		sorted = append(sorted, answers{status, n})
+	}
+	slices.SortFunc(sorted, func(a, b answers) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.status, b.status)) })
+	var out []string
+	for _, a := range first(sorted, statusesMost) {
+		out = append(out, d.named(a.status)+" × "+ui.Count(a.n))
+	}
+	if len(sorted) > statusesMost {
+		out = append(out, ui.Count(uint64(len(sorted)-statusesMost))+" more")
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *drawer) latency(all []report.Step) table {
+	t := table{Caption: "Latency", Head: heads("step", "#50%", "#90%", "#95%", "#99%", "#99.9%", "#slowest"), More: more(len(all), d.rows, "step")}
+	t.Note = "From when a request should have begun to the last byte of its answer, connecting included."
+	for i := range first(all, d.rows) {
+		t.Rows = append(t.Rows, append(words(d.named(all[i].Name)), latencyCells(&all[i].LatencyNS)...))
+	}
+	return t
+}
+
+// errors are all failures of a workflow by kind, the most frequent first.
+func (d *drawer) errors(w *report.Workflow) table {
+	type failure struct {
+		where string
+		report.Error
+	}
+	var all []failure
+	gather := func(where string, errors []report.Error) {
+		for _, e := range errors {
+			all = append(all, failure{where, e})
+		}
+	}
+	for i := range w.Steps {
+		gather(w.Steps[i].Name, w.Steps[i].Errors)
+	}
+	for i := range w.Actions {
+		gather(w.Actions[i].Name, w.Actions[i].Errors)
+	}
+	for i := range w.Checks {
+		gather(w.Checks[i].Name, w.Checks[i].Errors)
+	}
+	for i := range w.Metrics {
+		gather(w.Metrics[i].Name, w.Metrics[i].Errors)
+	}
+	slices.SortStableFunc(all, func(a, b failure) int { return cmp.Compare(b.Count, a.Count) })
+	t := table{Caption: "Errors", Head: heads("where", "#times", "what"), More: more(len(all), d.rows, "kind")}
+	for _, f := range first(all, d.rows) {
+		what := cell{Text: d.told(f.Kind), Class: "wide"}
+		if example := d.told(f.Example); example != what.Text {
+			what.Under = example
+		}
+		t.Rows = append(t.Rows, []cell{{Text: d.named(f.where)}, alarm(f.Count, bad), what})
+	}
+	return t
+}
+
+func (d *drawer) checks(caption string, all []report.Check) table {
+	t := table{Caption: caption, Head: heads("", "name", "#passed", "#failed", "#skipped"), More: more(len(all), d.rows, "line")}
+	for _, c := range first(all, d.rows) {
+		sign := cell{Text: "✓", Class: good}
+		switch {
+		case c.Failed > 0:
+			sign = cell{Text: "✗", Class: bad}
+		case c.Passed == 0:
+			sign = cell{Text: "never asked", Class: warn}
+		}
+		asked := c.Passed + c.Failed
+		t.Rows = append(t.Rows, []cell{sign, {Text: d.named(c.Name)}, {Text: ui.Count(c.Passed), Under: ui.Share(c.Passed, asked)}, alarm(c.Failed, bad), alarm(c.Skipped, warn)})
+	}
+	return t
+}
+
+func (d *drawer) metrics(all []report.Metric) table {
+	t := table{Caption: "Metrics", Head: heads("name", "#count", "#sum", "#a second", "#mean", "#50%", "#99%", "#largest", "#failed"), More: more(len(all), d.rows, "metric")}
+	for _, m := range first(all, d.rows) {
+		v := &m.ValueMilli
+		row := words(d.named(m.Name), ui.Count(v.Count), ui.Milli(m.SumMilli), ui.Milli(m.RateMilli), ui.Milli(v.Mean), ui.Milli(v.P50), ui.Milli(v.P99), ui.Milli(v.Max))
+		t.Rows = append(t.Rows, append(row, alarm(m.Failed, bad)))
+	}
+	return t
+}
+
+func (d *drawer) series(all []report.Series) table {
+	t := table{Caption: "By tag", Head: heads("tag", "#started", "#ok", "#failed", "#timed out", "#a second", "#50%", "#90%", "#95%", "#99%", "#99.9%", "#slowest"), More: more(len(all), d.rows, "series")}
+	t.Note = "What the steps that have a tag in common measured together."
+	for i := range first(all, d.rows) {
+		s := &all[i]
+		row := append(words(d.named(s.Tag)+" = "+d.named(s.Value), ui.Count(s.Started), ui.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad), cell{Text: ui.Milli(s.RateMilli)})
+		t.Rows = append(t.Rows, append(row, latencyCells(&s.LatencyNS)...))
+	}
+	return t
+}
+
+func (d *drawer) lost(all []report.Lost) table {
+	t := table{Caption: "Lost attempts", Head: heads("worker", "#slice", "#attempt", "why", "#started", "#ok"), More: more(len(all), d.rows, "attempt")}
+	t.Note = "Their worker fell silent: what they did is counted nowhere else, and the last that they told is here."
+	for _, l := range first(all, d.rows) {
+		t.Rows = append(t.Rows, words(d.named(l.Worker), ui.Count(uint64(l.Slice)), ui.Count(l.Attempt), d.told(l.Reason), ui.Count(l.Started), ui.Count(l.OK)))
+	}
+	return t
+}

@@ -1,0 +1,178 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
+)
+
+// The sorts of news: each is a class of page.css, and has a sign, as a colour says nothing to some.
+const (
+	good = "good"
+	warn = "warn"
+	bad  = "bad"
+)
+
+// verdict is what a reader who stops after it has read.
+type verdict struct {
+	Title, Class, Word string
+	Sentence           string
+	Reason             string // of a job that did not complete
+	Warnings           []string
+	Thresholds         table
+	Figures            []fact
+	When               string
+}
+
+// fact is a key figure.
+type fact struct{ Name, Value, More string }
+
+func (d *drawer) verdict() verdict {
+	r := d.result
+	v := verdict{Title: d.named(r.Name), Reason: d.told(r.Error), Sentence: d.sentence(), Figures: d.figures(), Thresholds: d.thresholds()}
+	v.Class, v.Word = d.word()
+	v.When = ui.Duration(time.Duration(r.DurationNS)) + " in all"
+	if at, err := time.Parse(time.RFC3339Nano, r.StartedAt); err == nil {
+		v.When = at.Format("2 January 2006, 15:04:05 MST") + ", " + v.When
+	}
+	if r.Job != "" {
+		v.When += ", job " + d.named(r.Job)
+	}
+	if r.Generator.Saturated {
+		v.Warnings = append(v.Warnings, "These figures are the generator's as much as the target's. "+ui.Remedy(r))
+	}
+	lost := 0
+	for i := range r.Workflows {
+		lost += len(r.Workflows[i].Lost)
+	}
+	if lost > 0 {
+		v.Warnings = append(v.Warnings, plural(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
+	}
+	return v
+}
+
+// missed counts the thresholds that were not met.
+func missed(all []report.Threshold) (n int) {
+	for _, t := range all {
+		if !t.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// word is the outcome in a word or two, and what sort of news it is.
+func (d *drawer) word() (class, word string) {
+	r := d.result
+	switch r.Outcome {
+	case message.JobCompleted.String():
+		switch {
+		case missed(r.Thresholds) > 0:
+			return bad, "Thresholds missed"
+		case len(r.Thresholds) > 0:
+			return good, "Passed"
+		}
+		return good, "Completed"
+	case message.JobPartial.String():
+		return warn, "Partly failed"
+	case message.JobCancelled.String():
+		return warn, "Cancelled"
+	case message.JobTimedOut.String():
+		return bad, "Timed out"
+	case message.JobFailed.String():
+		return bad, "Failed"
+	}
+	return warn, d.named(r.Outcome)
+}
+
+// sentence tells how it went as one would say it.
+func (d *drawer) sentence() string {
+	r, t := d.result, &d.result.Totals
+	var parts []string
+	switch n, all := missed(r.Thresholds), len(r.Thresholds); {
+	case all == 0:
+	case n == 0 && all == 1:
+		parts = append(parts, "The threshold was met.")
+	case n == 0:
+		parts = append(parts, fmt.Sprintf("All %d thresholds were met.", all))
+	default:
+		parts = append(parts, fmt.Sprintf("%d of %s missed.", n, plural(uint64(all), "threshold")))
+	}
+	if t.Started == 0 {
+		return strings.Join(append(parts, "No request was sent."), " ")
+	}
+	said := fmt.Sprintf("%s of %s were answered as expected", ui.Share(t.OK, t.Started), plural(t.Started, "request"))
+	if h := d.whole(); h != nil {
+		said += fmt.Sprintf(": half within %s, 99 of 100 within %s", ui.Latency(h.Quantile(500_000)), ui.Latency(h.Quantile(990_000)))
+	}
+	return strings.Join(append(parts, said+"."), " ")
+}
+
+// whole is the latency of all steps, merged; nil where a result has no histograms.
+func (d *drawer) whole() *stats.Histogram {
+	all := new(stats.Histogram)
+	for i := range d.result.Workflows {
+		for k := range d.result.Workflows[i].Steps {
+			if h := d.histogramOf(&d.result.Workflows[i].Steps[k]); h != nil {
+				all.Merge(h)
+			}
+		}
+	}
+	if all.Count() == 0 {
+		return nil
+	}
+	return all
+}
+
+func (d *drawer) figures() []fact {
+	t := &d.result.Totals
+	var rate uint64
+	for i := range d.result.Workflows {
+		for k := range d.result.Workflows[i].Steps {
+			rate += d.result.Workflows[i].Steps[k].RateMilli
+		}
+	}
+	out := []fact{
+		{"requests", ui.Count(t.Started), ui.Milli(rate) + " a second"},
+		{"as expected", ui.Share(t.OK, t.Started), ui.Count(t.OK)},
+		{"failed", ui.Count(t.Failed), ui.Share(t.Failed, t.Started)},
+		{"timed out", ui.Count(t.TimedOut), ui.Share(t.TimedOut, t.Started)},
+	}
+	if h := d.whole(); h != nil {
+		out = append(out, fact{"median", ui.Latency(h.Quantile(500_000)), "latency"},
+			fact{"99th percentile", ui.Latency(h.Quantile(990_000)), "at most " + ui.Latency(h.Max())})
+	}
+	out = append(out, fact{"received", ui.Bytes(t.BytesIn), ui.Bytes(t.BytesOut) + " sent"})
+	if t.Dropped > 0 {
+		out = append(out, fact{"never started", ui.Count(t.Dropped), "no virtual user was free"})
+	}
+	if t.Cancelled > 0 {
+		out = append(out, fact{"cancelled", ui.Count(t.Cancelled), "in flight at the end"})
+	}
+	return out
+}
+
+func (d *drawer) thresholds() table {
+	t := table{Caption: "Thresholds", Head: heads("", "threshold", "#measured"), More: more(len(d.result.Thresholds), d.rows, "threshold")}
+	several := len(d.result.Workflows) > 1
+	if several {
+		t.Head = heads("", "threshold", "#measured", "workflow")
+	}
+	for _, one := range first(d.result.Thresholds, d.rows) {
+		sign := cell{Text: "✓ met", Class: good}
+		if !one.OK {
+			sign = cell{Text: "✗ missed", Class: bad}
+		}
+		row := []cell{sign, {Text: d.told(one.Expr), Class: "code"}, {Text: ui.ThresholdValue(one)}}
+		if several {
+			row = append(row, cell{Text: d.named(one.Workflow)})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

@@ -1,0 +1,158 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
+)
+
+// workflow is one workflow's part of the page.
+type workflow struct {
+	Name, Line string
+	Class      string // of its outcome, if that is no good one
+	Reason     string
+	Arrivals   string
+	Figures    []figure
+	Phases     *phases
+	Tables     []table
+	Details    []detail
+	MoreDetail string
+	Logs       []string
+	MoreLogs   string
+	Generator  table
+}
+
+func (d *drawer) workflow(w *report.Workflow) workflow {
+	out := workflow{Name: d.named(w.Name), Line: d.line(w), Arrivals: arrivals(w), Generator: d.generator(w)}
+	if w.Outcome != message.WorkflowCompleted.String() {
+		out.Class, out.Reason = bad, d.named(w.Outcome)
+		if reason := d.told(w.Error); reason != "" && !strings.Contains(d.told(d.result.Error), reason) { // it stands at the top already
+			out.Reason += ": " + reason
+		}
+	}
+	var courses []report.Course
+	for i := range w.Steps {
+		courses = append(courses, w.Steps[i].Course)
+	}
+	out.Figures = overTime(courses, d.points, len(courses))
+	curves := d.slowest(w.Steps)
+	if f, ok := percentiles("Latency by percentile", curves, 300); ok {
+		out.Figures = append(out.Figures, f)
+	}
+	out.Phases = d.phases(w.Steps)
+	for _, t := range []table{d.counts(w.Steps), d.latency(w.Steps), d.errors(w), d.checks("Checks", w.Checks), d.checks("Actions", w.Actions), d.metrics(w.Metrics), d.series(w.Series), d.lost(w.Lost)} {
+		if len(t.Rows) > 0 {
+			out.Tables = append(out.Tables, t)
+		}
+	}
+	out.Details, out.MoreDetail = d.detailed(w.Steps)
+	for _, line := range first(w.Logs, d.rows) {
+		out.Logs = append(out.Logs, d.told(line))
+	}
+	out.MoreLogs = more(len(w.Logs), d.rows, "line")
+	return out
+}
+
+// line tells how large it was.
+func (d *drawer) line(w *report.Workflow) string {
+	parts := []string{plural(w.VUs, "virtual user") + " on " + plural(uint64(w.Cores), "core"), ui.Duration(time.Duration(w.DurationNS))}
+	if w.Rows > 0 {
+		parts = append(parts, plural(w.Rows, "row")+" of its feed taken")
+	}
+	if w.RowsBurned > 0 {
+		parts = append(parts, plural(w.RowsBurned, "row")+" burned: lost attempts held them")
+	}
+	for _, name := range first(slices.Sorted(maps.Keys(w.Tags)), 20) {
+		parts = append(parts, d.named(name)+" = "+d.named(w.Tags[name]))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// arrivals compares what was asked with what began, where virtual users were too few.
+func arrivals(w *report.Workflow) string {
+	g, clock := &w.Generator, time.Duration(w.DurationNS)
+	if g.Dropped == 0 && g.Waited == 0 {
+		return ""
+	}
+	all := g.Begun + g.Dropped
+	s := fmt.Sprintf("%s passes a second were asked, %s began.", ui.Milli(report.Rate(all, clock)), ui.Milli(report.Rate(g.Begun, clock)))
+	if g.Waited > 0 {
+		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", plural(g.Waited, "pass"))
+	}
+	if g.Dropped > 0 {
+		s += fmt.Sprintf(" %s of them never began, as no virtual user was free.", ui.Share(g.Dropped, all))
+	}
+	return s
+}
+
+// slowest are the curves of all steps, those that were slowest at 99 % first.
+func (d *drawer) slowest(all []report.Step) []quantiles {
+	var out []quantiles
+	for i := range all {
+		if h := d.histogramOf(&all[i]); h != nil {
+			out = append(out, quantiles{d.named(all[i].Name), h})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b quantiles) int {
+		return cmp.Compare(b.histogram.Quantile(990_000), a.histogram.Quantile(990_000))
+	})
+	return out
+}
+
+// detail is one step with charts of its own.
+type detail struct {
+	Name, Line string
+	Figures    []figure
+}
+
+// detailed draws steps apart where there are several: of one, all is said above.
+func (d *drawer) detailed(all []report.Step) (out []detail, left string) {
+	if len(all) < 2 {
+		return nil, ""
+	}
+	for i := range all {
+		s := &all[i]
+		if d.details == 0 {
+			return out, more(len(all), i, "step")
+		}
+		d.details--
+		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, d.few, 1)}
+		one.Line = fmt.Sprintf("%s, %s a second", plural(s.Started, "request"), ui.Milli(s.RateMilli))
+		if s.LatencyNS.Count > 0 {
+			one.Line += ", " + ui.Latency(s.LatencyNS.P99) + " at 99%"
+		}
+		if h := d.histogramOf(s); h != nil {
+			if f, ok := percentiles("Latency by percentile", []quantiles{{one.Name, h}}, 150); ok {
+				one.Figures = append(one.Figures, f)
+			}
+		}
+		if len(one.Figures) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out, ""
+}
+
+// generator says whether to trust the figures.
+func (d *drawer) generator(w *report.Workflow) table {
+	g := &w.Generator
+	t := table{Caption: "Generator", Head: heads("", "busiest second", "#late at 99%", "#latest", "#passes begun", "#waited", "#dropped")}
+	if g.Begun == 0 && g.LagNS.Count == 0 {
+		return t
+	}
+	sign := cell{Text: "✓ kept up", Class: good}
+	if g.Saturated {
+		sign = cell{Text: "! saturated", Class: warn}
+	}
+	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: ui.Latency(g.LagNS.P99)}, {Text: ui.Latency(g.LagNS.Max)},
+		{Text: ui.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}
+	t.Note = "How busy the processes that send were at most, and by how much requests began later than they should have."
+	return t
+}
