@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/export"
+	"hyperscale/runtime/page"
 	"hyperscale/runtime/report"
 )
 
@@ -24,6 +25,7 @@ func outputKinds() []outputKind {
 		{name: "csv", encode: export.CSV},
 		{name: "junit", encode: export.JUnit},
 		{name: "prometheus", encode: export.Prometheus, serve: remoteWrite},
+		{name: "html", encode: page.Render},
 	}
 }
 
