@@ -49,7 +49,7 @@ func newSubmitCommand() *cobra.Command {
 				return err
 			}
 			defer follower.close()
-			follower.run = origin(&program)
+			follower.file, follower.run = args[0], origin(&program)
 			s, err := dial(&gate, follower.logger)
 			if err != nil {
 				return err

@@ -28,6 +28,7 @@ type follower struct {
 	logger  *slog.Logger
 	signals *interrupts
 	started time.Time
+	file    string          // the workflow's, where it has one here
 	run     *report.Run     // what is run; nil if it is only watched
 	scraped *export.Scraped // answers who asks for metrics; nil for nobody
 	detach  bool            // an interrupt leaves the job running
@@ -227,6 +228,7 @@ func (f *follower) conclude(w io.Writer, r *message.Result) error {
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
 		faults = append(faults, fmt.Errorf("print the summary: %w", err))
 	}
+	annotate(f.held, f.file, built)
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 			if err := follower.serveMetrics(f.metrics); err != nil {
 				return err
 			}
-			follower.run = origin(&program)
+			follower.file, follower.run = args[0], origin(&program)
 			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err

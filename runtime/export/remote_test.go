@@ -51,7 +51,11 @@ func newReceiver(t *testing.T, answers ...int) *receiver {
 					name += fmt.Sprintf("%s=%s ", pair[1][0], pair[2][0])
 				}
 				sample := fields(t, one)[2][0]
-				bits, _ := protowire.ConsumeFixed64(sample[1:])
+				bits, size := protowire.ConsumeFixed64(sample[1:])
+				at, _ := protowire.ConsumeVarint(sample[1+size+1:])
+				if age := time.Since(time.UnixMilli(int64(at))); age < 0 || age > time.Minute {
+					t.Errorf("a sample of %v ago", age)
+				}
 				r.samples[name] = append(r.samples[name], math.Float64frombits(bits))
 			}
 		}
