@@ -25,7 +25,7 @@
 //	U5 A screen has no more lines and columns than it was given, whatever the names.
 //	U6 Nobody waits for a terminal but the goroutine that writes to it.
 //
-// Read format.go, width.go, paint.go, summary.go, summary_phases.go; model.go, flow.go,
+// Read format.go, width.go, paint.go, summary.go, summary_phases.go, comparison.go; model.go, flow.go,
 // totals.go, places.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,
 // keys.go; then progress.go, live.go, suspend.go and guard.go, which touch the terminal.
 package ui
