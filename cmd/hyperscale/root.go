@@ -51,7 +51,10 @@ func newRootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupTest, newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newFmtCommand(), newDocsCommand(), newPingCommand(), newTargetCommand())
+	add(groupTest,
+		newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newFmtCommand(), newDocsCommand(),
+		newCompareCommand(), newReportCommand(), newPingCommand(), newTargetCommand(),
+	)
 	add(groupCluster,
 		newSubmitCommand(), newWatchCommand(), newStatusCommand(), newCancelCommand(), newDatacentersCommand(), newDrainCommand(), newRecoverCommand(),
 		newNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),

@@ -38,6 +38,9 @@ func Comparison(c *compare.Comparison, s Style) string {
 	d.wrap("", fmt.Sprintf("All intervals of a pair hold together with %s. A change below %s is called the same, of errors one below %s of all requests. "+
 		"What differs from one run of the same to the next is in no interval: run each twice to see it.",
 		level(1_000_000-c.AlphaPPM), level(c.TolerancePPM), level(c.ErrorFloorPPM)), faint)
+	if s.ASCII {
+		return ascii(strings.Join(d.lines, "\n")) + "\n"
+	}
 	return strings.Join(d.lines, "\n") + "\n"
 }
 
