@@ -283,6 +283,7 @@ func phaseName(p message.Phase) string {
 	return fmt.Sprintf("phase %d", p) // of a newer executor
 }
 
+// OfName is how a result file calls what a threshold looks at.
 func OfName(of message.ThresholdOf) string {
 	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric"}
 	if int(of) < len(names) {

@@ -23,6 +23,8 @@ type flow struct {
 	baseAt   time.Duration // the job's own clock then
 	steps    []stepNow
 	interval *stats.Histogram // latencies of the last sample, of all steps
+	shares   []share
+	bases    map[string]*message.Stats // shares at the last sample
 
 	thresholds []message.Threshold
 	judged     []judged // thresholds as they stand
@@ -53,6 +55,7 @@ func (f *flow) promise(w *message.WorkflowPlan) {
 // apply merges what the datacenters tell of this workflow.
 func (f *flow) apply(s *message.JobStatus, name string) bool {
 	var parts []*message.Stats
+	f.shares = f.shares[:0]
 	ended, state := true, message.WorkflowNone
 	for d := range s.Datacenters {
 		for w := range s.Datacenters[d].Workflows {
@@ -61,6 +64,7 @@ func (f *flow) apply(s *message.JobStatus, name string) bool {
 				continue
 			}
 			parts = append(parts, &part.Stats)
+			f.shares = append(f.shares, share{s.Datacenters[d].Name, &part.Stats})
 			ended = ended && part.State.Terminal()
 			state = max(state, part.State)
 		}
@@ -112,11 +116,7 @@ func (f *flow) sample(took time.Duration) {
 	for i := range f.steps {
 		step := &f.steps[i]
 		now, base := find(&f.now, step.name), find(&f.base, step.name)
-		ended := now.OK + now.Failed + now.TimedOut
-		before := base.OK + base.Failed + base.TimedOut
-		step.rateMilli = report.Rate(ended-min(ended, before), took)
-		bad, badBefore := now.Failed+now.TimedOut, base.Failed+base.TimedOut
-		step.failMilli = report.Rate(bad-min(bad, badBefore), took)
+		step.rateMilli, step.failMilli = f.rates(step.name, took)
 		since := difference(now.Latency, base.Latency)
 		step.p50, step.p95, step.p99 = since.Quantile(500_000), since.Quantile(950_000), since.Quantile(990_000)
 		f.interval.Merge(since)
@@ -132,6 +132,37 @@ func (f *flow) sample(took time.Duration) {
 	}
 	f.judge()
 	f.base = f.now
+	clear(f.bases)
+	for _, s := range f.shares {
+		f.bases[s.place] = s.now
+	}
+}
+
+// rates add up what each datacenter did by its own clock: their news come at different
+// times, and the sum of them at one time would jump.
+func (f *flow) rates(step string, took time.Duration) (all, bad uint64) {
+	for _, s := range f.shares {
+		before := f.bases[s.place]
+		if before == nil {
+			before = &message.Stats{}
+		}
+		since := s.now.Elapsed - before.Elapsed
+		if since < sampleEvery/2 { // it told nothing new, or began again
+			since = took
+		}
+		now, base := find(s.now, step), find(before, step)
+		failed, was := now.Failed+now.TimedOut, base.Failed+base.TimedOut
+		ended, had := failed+now.OK, was+base.OK
+		all += report.Rate(ended-min(ended, had), since)
+		bad += report.Rate(failed-min(failed, was), since)
+	}
+	return all, bad
+}
+
+// share is what one datacenter tells of a workflow.
+type share struct {
+	place string
+	now   *message.Stats
 }
 
 func find(s *message.Stats, name string) *message.StepStats {
@@ -147,6 +178,9 @@ func difference(now, base message.Histogram) *stats.Histogram {
 	n, err := stats.FromWire(now)
 	if err != nil {
 		return new(stats.Histogram)
+	}
+	if base.Count == 0 {
+		return n
 	}
 	if b, err := stats.FromWire(base); err == nil {
 		return n.Sub(b)

@@ -138,7 +138,7 @@ func (m *Model) flow(name string) *flow {
 			return f
 		}
 	}
-	f := &flow{name: name, interval: new(stats.Histogram)}
+	f := &flow{name: name, interval: new(stats.Histogram), bases: map[string]*message.Stats{}}
 	m.flows = append(m.flows, f)
 	return f
 }

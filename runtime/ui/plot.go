@@ -35,7 +35,8 @@ type canvas struct {
 	across, down  int // dots of a character
 	columns, rows int // in dots
 	bits          []rune
-	colour        []string
+	colour        []uint8 // of palette
+	palette       []string
 }
 
 func newCanvas(wide, high int, style Style) *canvas {
@@ -44,12 +45,12 @@ func newCanvas(wide, high int, style Style) *canvas {
 		c.across, c.down = 1, 2
 	}
 	c.columns, c.rows = wide*c.across, high*c.down
-	c.bits, c.colour = make([]rune, wide*high), make([]string, wide*high)
+	c.bits, c.colour, c.palette = make([]rune, wide*high), make([]uint8, wide*high), []string{""}
 	return c
 }
 
 // dot sets one, counted from the lower left.
-func (c *canvas) dot(x, y int, colour string) {
+func (c *canvas) dot(x, y int, colour uint8) {
 	row := c.rows - 1 - y
 	at := row/c.down*c.wide + x/c.across
 	c.bits[at] |= dots[x%c.across][row%c.down]
@@ -71,10 +72,10 @@ func (c *canvas) line(b *strings.Builder, s Style, row int) {
 		end--
 	}
 	var run strings.Builder
-	colour := ""
+	colour := uint8(0)
 	for at := row * c.wide; at < end; at++ {
 		if c.bits[at] != 0 && c.colour[at] != colour {
-			b.WriteString(s.paint(colour, run.String()))
+			b.WriteString(s.paint(c.palette[colour], run.String()))
 			run.Reset()
 			colour = c.colour[at]
 		}
@@ -84,7 +85,7 @@ func (c *canvas) line(b *strings.Builder, s Style, row int) {
 		}
 		run.WriteRune(c.glyph(c.bits[at]))
 	}
-	b.WriteString(s.paint(colour, run.String()))
+	b.WriteString(s.paint(c.palette[colour], run.String()))
 }
 
 // draw returns height lines: the picture with numbers at its left, and the times below.
@@ -149,7 +150,8 @@ func (p *plot) spread(points []Point, value func(Point) uint64, known []bool) []
 
 // trace draws one series; neighbours are joined.
 func (c *canvas) trace(values []uint64, known []bool, top uint64, s series) {
-	before := -1
+	before, colour := -1, uint8(len(c.palette))
+	c.palette = append(c.palette, s.colour)
 	for x, v := range values {
 		if !known[x] {
 			continue
@@ -165,7 +167,7 @@ func (c *canvas) trace(values []uint64, known []bool, top uint64, s series) {
 			low, high = min(y, before), max(y, before)
 		}
 		for at := low; at <= high; at++ {
-			c.dot(x, at, s.colour)
+			c.dot(x, at, colour)
 		}
 		before = y
 	}

@@ -18,8 +18,8 @@ func columns(s string) int {
 }
 
 func columnsOf(r rune) int {
-	if r < utf8.RuneSelf {
-		return 1
+	if r < utf8.RuneSelf || r >= 0x2500 && r < 0x2580 || r >= 0x2800 && r < 0x2900 {
+		return 1 // ASCII, lines and braille: nearly all of a screen
 	}
 	return displaywidth.Rune(r)
 }
