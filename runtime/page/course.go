@@ -1,11 +1,16 @@
 package page
 
-import "hyperscale/runtime/report"
+import (
+	"math/bits"
 
-// point is what happened in one interval: sums, and of quantiles the largest estimate.
+	"hyperscale/runtime/report"
+)
+
+// point is what happened in one interval: sums, and quantiles within an octave.
 type point struct {
-	started, ok, failed, timedOut, bytes uint64
-	p50, p99                             uint64 // 0 if nothing ended in it
+	started, ok, failed, timedOut uint64
+	p50, p99                      uint64     // 0 if nothing ended in it
+	octaves                       [65]uint64 // latencies by how many bits they have
 }
 
 // course is what happened in intervals of one width, from the beginning of the load.
@@ -13,6 +18,7 @@ type course struct {
 	width  int64 // ns
 	points []point
 	merged int64 // how many windows of the result one point holds at most
+	worst  bool  // its quantiles are the largest of its windows', as some of those do not tell more
 }
 
 // span is the time that a course covers.
@@ -49,16 +55,38 @@ func merge(courses []report.Course, most int) course {
 			continue
 		}
 		for i := range c.Windows {
-			out.points[max(c.Windows[i].SinceNS, 0)/out.width].add(&c.Windows[i])
+			w := &c.Windows[i]
+			out.points[max(w.SinceNS, 0)/out.width].add(w)
+			out.worst = out.worst || w.P99NS > 0 && w.Buckets == ""
+		}
+	}
+	for i := range out.points {
+		if p := &out.points[i]; !out.worst {
+			p.p50, p.p99 = p.quantile(50), p.quantile(99)
 		}
 	}
 	return out
 }
 
+// quantile is the end of the octave that holds one, in percent: 0 if there is none.
+func (p *point) quantile(percent uint64) uint64 {
+	var all float64
+	for _, n := range p.octaves {
+		all += float64(n)
+	}
+	left := all * float64(percent) / 100
+	for i, n := range p.octaves {
+		if left -= float64(n); n > 0 && left <= 0 {
+			return 1 << min(i, 63)
+		}
+	}
+	return 0
+}
+
 func (p *point) add(w *report.Window) {
-	p.started, p.ok, p.failed = p.started+w.Started, p.ok+w.OK, p.failed+w.Failed
-	p.timedOut, p.bytes = p.timedOut+w.TimedOut, p.bytes+w.Bytes
+	p.started, p.ok, p.failed, p.timedOut = p.started+w.Started, p.ok+w.OK, p.failed+w.Failed, p.timedOut+w.TimedOut
 	p.p50, p.p99 = max(p.p50, w.P50NS), max(p.p99, w.P99NS)
+	_ = w.Buckets.Each(func(largest, n uint64) { p.octaves[bits.Len64(largest)] += n }) // a reader of files has checked them
 }
 
 // rate is what n in one point is a second, in thousandths.

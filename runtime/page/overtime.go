@@ -151,10 +151,14 @@ func latencies(c *course, sources int) figure {
 	h := hover{X: "time", Unit: "octave", Width: float64(c.width), Curves: []curve{{Name: "p99", Values: rounded(p99)}, {Name: "p50", Values: rounded(p50)}}}
 	f.Hover = h.String()
 	f.Note = "A band is where the value lies: over time it is known within a factor of two, the tables are exact within 0.4 %. "
-	if sources > 1 {
+	how := "together"
+	if c.worst {
+		how = "as one, the slowest of them"
+	}
+	if c.worst && sources > 1 {
 		f.Note += "Of all steps, the slowest one at the time. "
 	}
-	f.Note += c.note("as one, the slowest of them")
+	f.Note += c.note(how)
 	return f
 }
 

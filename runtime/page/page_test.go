@@ -3,6 +3,7 @@ package page
 import (
 	"flag"
 	"fmt"
+	"math/bits"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 )
 
@@ -57,6 +59,7 @@ func courseOf(windows int, width time.Duration, rate, median uint64) report.Cour
 		if i*3/windows == 1 {
 			w.Failed, w.OK = n/9, n-n/9
 		}
+		w.Buckets = report.Buckets(fmt.Sprintf("%d:%d %d:%d", 1<<bits.Len64(w.P50NS)-1, n-n/20, 1<<bits.Len64(w.P99NS)-1, n/20+1))
 		c.Windows = append(c.Windows, w)
 	}
 	return c
@@ -237,7 +240,7 @@ func TestHugeResult(t *testing.T) {
 	r := hour()
 	w := &r.Workflows[0]
 	long := strings.Repeat("<\"&'>", 200)
-	for i := range 5_000 {
+	for i := range 2_000 {
 		name := fmt.Sprint(i, long)
 		w.Steps[0].Errors = append(w.Steps[0].Errors, report.Error{Kind: name, Count: 5, Example: "!" + name})
 		w.Logs = append(w.Logs, name)
@@ -251,7 +254,7 @@ func TestHugeResult(t *testing.T) {
 		w.Steps = append(w.Steps, w.Steps[:5]...)
 		r.Run.Files = append(r.Run.Files, report.SourceFile{Name: long, Text: strings.Repeat("<", 64<<10)})
 	}
-	for range 24 {
+	for range 22 {
 		r.Workflows = append(r.Workflows, *w)
 	}
 	got := render(t, r)
@@ -288,6 +291,39 @@ func TestMergeKeepsSums(t *testing.T) {
 		}
 		if got != want || len(c.points) > most {
 			t.Fatalf("%d points with %+v, want at most %d with %+v", len(c.points), got, most, want)
+		}
+	})
+}
+
+// TestMergedQuantiles: where windows tell their latencies, those of a column are of all
+// of them, and not of the worst.
+func TestMergedQuantiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := report.Course{WidthNS: 100}
+		var counts [20]uint64
+		for i := range rapid.Int64Range(1, 10).Draw(t, "windows") {
+			w := report.Window{SinceNS: 100 * i, P99NS: 1}
+			for octave := range counts {
+				if n := rapid.Uint64Range(0, 50).Draw(t, "n"); n > 0 {
+					w.Buckets += report.Buckets(fmt.Sprintf("%d:%d ", 2<<octave-1, n))
+					counts[octave] += n
+				}
+			}
+			c.Windows = append(c.Windows, w)
+		}
+		var h stats.Histogram
+		for octave, n := range counts {
+			h.RecordN(1<<octave, n)
+		}
+		got := merge([]report.Course{c}, 1)
+		for _, q := range []struct {
+			ppm uint32
+			got uint64
+		}{{500_000, got.points[0].p50}, {990_000, got.points[0].p99}} {
+			low, _ := octave(q.got)
+			if want := h.Quantile(q.ppm); h.Count() > 0 && (low > want || want >= 2*low) {
+				t.Fatalf("quantile %d ppm is from %d, want the octave of %d", q.ppm, low, want)
+			}
 		}
 	})
 }
