@@ -17,6 +17,7 @@
 //	C4 A command that ends leaves no process, file or port behind.
 //
 // Read main.go, root.go, exit.go, flags.go; then one file a command: run.go and
-// job.go (what run, demo, submit and watch share), node.go, clusterstatus.go,
+// job.go (what run, demo, submit and watch share), compare.go and reportcmd.go (over
+// result files), node.go, clusterstatus.go,
 // drain.go and recover.go (what operators see and do), sim.go.
 package main
