@@ -52,7 +52,7 @@ func newRootCommand() *cobra.Command {
 		}
 	}
 	add(groupTest,
-		newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newFmtCommand(), newDocsCommand(),
+		newDemoCommand(), newRunCommand(), newNewCommand(), newValidateCommand(), newFmtCommand(), newDocsCommand(), newLspCommand(),
 		newCompareCommand(), newReportCommand(), newPingCommand(), newTargetCommand(),
 	)
 	add(groupCluster,

@@ -121,6 +121,21 @@ func (m *Manual) arguments(w workflow.Word) [][]string {
 	return out
 }
 
+// Argument is what the manual says of one argument of a word; empty if nothing.
+func (m *Manual) Argument(w workflow.Word, name string) string {
+	rows := m.arguments(w)
+	var found [][]string
+	for i, row := range rows {
+		if i == 0 || slices.Contains(named(row[0]), name) {
+			found = append(found, row)
+		}
+	}
+	if len(found) < 2 {
+		return ""
+	}
+	return table(found)
+}
+
 // meaning is what explains a word itself: see the package's rules.
 func (m *Manual) meaning(w workflow.Word) string {
 	for name := w.Name; name != ""; name = parent(name) {
