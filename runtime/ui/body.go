@@ -89,7 +89,11 @@ func (b *body) overview() {
 			b.tail = append(b.tail, b.s.paint(bad, fit(fmt.Sprintf(" %s  %s", right(Count(f.Count), 9), f.text()), b.s.Width-1)))
 		}
 	}
-	b.tail = append(b.tail, b.standing()...)
+	standing := b.standing()
+	if len(kinds) > 0 && len(standing) > 0 && b.room < 20 {
+		standing = standing[1:] // a row more for steps, instead of an empty one
+	}
+	b.tail = append(b.tail, standing...)
 	t := b.m.stepTable(b.s, false)
 	rest := b.room - len(b.pinned) - len(b.tail)
 	picture := min(max(rest-len(t.rows)-2, 6), max(rest*3/5, 6), 26)

@@ -80,13 +80,17 @@ func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
 
 // header is the name, the state and the bar.
 func (m *Model) header(s Style) []string {
-	state := m.State.String()
-	if m.State == message.JobNone {
-		state = "STARTING"
-	}
+	state := m.stateName()
 	name := fit(Clean(m.Name), s.Width-len(state)-len(" hyperscale    ")-1)
 	pad := s.Width - len(" hyperscale  ") - columns(name) - len(state) - 1
 	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s)}
+}
+
+func (m *Model) stateName() string {
+	if m.State == message.JobNone {
+		return "STARTING"
+	}
+	return m.State.String()
 }
 
 func stateColour(s message.JobState) string {
@@ -150,7 +154,7 @@ func (m *Model) lines(s Style, v View, height int) []string {
 	if planned > 0 {
 		clock = Duration(done) + " of " + Duration(planned)
 	}
-	all := []string{fit(Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.State.String()) + "  " + clock}
+	all := []string{fit(Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.stateName()) + "  " + clock}
 	if v.Note != "" {
 		all = append(all, s.paint(warn, fit(Clean(v.Note), s.Width)))
 	}

@@ -35,11 +35,6 @@ func (m *Model) Now() Point {
 	return m.Points[len(m.Points)-1]
 }
 
-// answered says that some latency was measured: there is something to plot.
-func (m *Model) answered() bool {
-	return slices.ContainsFunc(m.Points, func(p Point) bool { return p.P99 > 0 })
-}
-
 // Active is how many virtual users run.
 func (m *Model) Active() (n uint64) {
 	for _, f := range m.flows {
