@@ -7,24 +7,38 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hyperscale/runtime/convert"
 )
 
 //go:embed scaffold.star
 var scaffold string
 
 func newNewCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "new FILE",
-		Short:   "write a first workflow file to start from",
-		Example: "  hyperscale new test.star && hyperscale run test.star --set target=http://127.0.0.1:8080",
-		Args:    exactly("FILE"),
+	var from sourceFlags
+	cmd := &cobra.Command{
+		Use:   "new FILE",
+		Short: "write a workflow file to start from, or from curl, HAR, OpenAPI, Postman",
+		Example: `  hyperscale new test.star && hyperscale run test.star --set target=http://127.0.0.1:8080
+  hyperscale new login.star --from-curl "curl -d user=ann https://shop.example/login"
+  hyperscale new shop.star --from-har shop.har
+  hyperscale new api.star --from-openapi openapi.yaml --all`,
+		Args: exactly("FILE"),
 		RunE: runs(func(cmd *cobra.Command, args []string) error {
+			made, err := from.convert(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			if made != nil {
+				return writeConverted(cmd, args[0], made)
+			}
 			if err := create(args[0], scaffold); err != nil {
 				return asUsage(err)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), `wrote %s; next:
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %s; next:
   %-44s  something to test, in another terminal
   %-44s  check it
   %-44s  run it here
@@ -32,6 +46,26 @@ func newNewCommand() *cobra.Command {
 			return err
 		}),
 	}
+	from.add(cmd.Flags())
+	return cmd
+}
+
+// writeConverted keeps what was converted, and tells how to go on.
+func writeConverted(cmd *cobra.Command, name string, made *convert.File) error {
+	if err := create(name, made.Text); err != nil {
+		return asUsage(err)
+	}
+	tellNotes(cmd.ErrOrStderr(), made)
+	debug := "hyperscale run " + name + " --debug"
+	for i, secret := range made.Secrets {
+		if i == 6 {
+			debug += " ..."
+			break
+		}
+		debug += " --set " + secret + "=..."
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s, %s; next:\n  %s\n  %s\n", name, counted(made.Steps, "request"), debug, strings.Replace(debug, " --debug", "", 1))
+	return err
 }
 
 // create writes a new file and refuses to touch one that is there.

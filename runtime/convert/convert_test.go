@@ -1,0 +1,84 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+
+	"hyperscale/runtime/convert"
+)
+
+// session is a recording of a login, of what it gives, and of what comes with pages.
+const session = `{"log":{"entries":[
+{"startedDateTime":"2025-03-01T10:00:00Z","time":120,"_resourceType":"document","request":{"method":"GET","url":"https://shop.example/login","headers":[{"name":"sec-fetch-mode","value":"navigate"},{"name":"Accept-Encoding","value":"gzip"}]},
+ "response":{"status":200,"headers":[{"name":"Set-Cookie","value":"sid=0123456789abcdef01234567; Path=/"}],"content":{"mimeType":"text/html","text":"<form><input type=hidden name=\"csrf\" value=\"c5rf-77aa88bb99\"></form>"}}},
+{"startedDateTime":"2025-03-01T10:00:00.3Z","time":10,"request":{"method":"GET","url":"https://cdn.shop.example/logo.png"},"response":{"status":200,"content":{"mimeType":"image/png"}}},
+{"startedDateTime":"2025-03-01T10:00:00.4Z","time":10,"request":{"method":"POST","url":"https://metrics.example/collect"},"response":{"status":204,"content":{}}},
+{"startedDateTime":"2025-03-01T10:00:04.1Z","time":300,"request":{"method":"POST","url":"https://shop.example/login","headers":[{"name":"Cookie","value":"sid=0123456789abcdef01234567; _ga=GA1.2.3; seen=yes"},{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],
+  "postData":{"mimeType":"application/x-www-form-urlencoded","text":"user=ann&password=hunter2hunter2&csrf=c5rf-77aa88bb99"}},
+ "response":{"status":200,"headers":[],"content":{"mimeType":"application/json","text":"{\"auth\":{\"token\":\"eyJhbGciOi.eyJzdWIiOiIx.c2lnbmF0dXJl\"},\"cart\":{\"id\":834417},\"a\":{\"ref\":\"zz99zz99zz\"},\"b\":{\"ref\":\"zz99zz99zz\"}}"}}},
+{"startedDateTime":"2025-03-01T10:00:04.5Z","time":900,"request":{"method":"GET","url":"https://shop.example/carts/834417/items?page=1","headers":[{"name":"authorization","value":"Bearer eyJhbGciOi.eyJzdWIiOiIx.c2lnbmF0dXJl"},{"name":"x-ref","value":"zz99zz99zz"}]},
+ "response":{"status":304,"headers":[],"content":{"mimeType":"application/json","text":"{}"}}},
+{"startedDateTime":"2025-03-01T10:00:05.5Z","time":20,"request":{"method":"POST","url":"https://shop.example/orders","headers":[{"name":"content-type","value":"application/json"}],"postData":{"mimeType":"application/json","text":"{\"cart\":834417,\"note\":\"${x}\",\"password\":\"hunter2hunter2\"}"}},
+ "response":{"status":201,"headers":[],"content":{}}}
+]}}`
+
+// What an answer gives and a later request takes is extracted where one place of it says
+// so; else that is told. Nothing of it, and no password, stands in the file.
+func TestRecordingOfASession(t *testing.T) {
+	made, err := convert.FromHAR([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads(t, made.Text)
+	got := made.Text
+	for _, note := range made.Notes {
+		got += "# note: " + note + "\n"
+	}
+	golden(t, "testdata/golden/session.star", got)
+	for _, secret := range []string{"hunter2", "eyJhbGciOi", "c5rf-77", "0123456789abcdef"} {
+		if strings.Contains(got, secret) {
+			t.Errorf("%s stands in the file:\n%s", secret, got)
+		}
+	}
+}
+
+// What is nothing of the kind is refused with what it should be.
+func TestRefused(t *testing.T) {
+	o := convert.Options{File: "a.star"}
+	for _, test := range []struct{ kind, text, want string }{
+		{"curl", "wget http://a.example", "no curl command"},
+		{"curl", "curl -v", "no request"},
+		{"curl", "curl ftp://a.example/x", "no host"},
+		{"har", "<html>", "Save all as HAR"},
+		{"har", `{"log":{"entries":[]}}`, "no log.entries"},
+		{"har", `{"log":{"entries":[{"request":{"url":"data:text/plain,x"}}]}}`, "that are not HTTP"},
+		{"openapi", "a: [", "no YAML"},
+		{"openapi", `{"swagger":"1.2"}`, "no OpenAPI 3 or Swagger 2"},
+		{"openapi", `{"openapi":"3.0.0"}`, "no request"},
+		{"openapi", strings.Repeat("[", 100_000), "nested too deep"},
+		{"openapi", strings.Repeat(`{"a":`, 100_000), "nested too deep"},
+		{"postman", `{"requests":[],"id":"1"}`, "version 1"},
+		{"postman", `{}`, "no Postman collection"},
+	} {
+		_, err := readers[test.kind]([]byte(test.text), o)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s of %.40q: %v, want %q", test.kind, test.text, err, test.want)
+		}
+	}
+}
+
+// A billion laughs are not laughed.
+func TestYAMLAnchorsAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("openapi: 3.0.0\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := 1; i < 12; i++ {
+		name, before := string(rune('a'+i)), string(rune('a'+i-1))
+		if i == 1 {
+			before = "a0"
+		}
+		b.WriteString(name + ": &" + name + " [" + strings.TrimSuffix(strings.Repeat("*"+before+",", 10), ",") + "]\n")
+	}
+	if _, err := convert.FromOpenAPI([]byte(b.String()), convert.Options{File: "a.star"}); err == nil {
+		t.Error("taken")
+	}
+}

@@ -1,0 +1,366 @@
+package convert
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// correlator finds values of answers that come again in later requests. Such a value is
+// extracted where it came from, and filled in where it goes: if it says enough to be no
+// accident, no request before that answer had it, and one place of the answer is it.
+type correlator struct {
+	p      *plan
+	known  map[string]bool    // values that requests had before
+	found  map[string]*source // values of answers
+	jar    map[string]bool    // cookies that a kept answer has set
+	names  map[string]bool    // of extractions
+	fromJS int
+}
+
+// source is where a value stands.
+type source struct {
+	step      *step
+	extractor string
+	wish      string // its name
+	depth     int
+	places    int // as deep as this one, in the same answer
+	name      string
+}
+
+const readMax = 1 << 20 // of one answer
+
+func newCorrelator(p *plan) *correlator {
+	return &correlator{p: p, known: map[string]bool{}, found: map[string]*source{}, jar: map[string]bool{}, names: map[string]bool{}}
+}
+
+// telling says whether a value is likely to be one thing only.
+func telling(v string) bool {
+	if len(v) < 4 || len(v) > 4000 || v == placeholder {
+		return false
+	}
+	digits, others := 0, 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c <= ' ':
+			return false
+		default:
+			others++
+		}
+	}
+	if others == 0 {
+		return len(v) != 4 || v[:2] != "19" && v[:2] != "20" // no year
+	}
+	return digits > 0 && len(v) >= 8 && !dated(v) || len(v) >= 20 && !strings.Contains(v, "://") && !strings.ContainsAny(v, "/;")
+}
+
+// random says whether a value looks drawn: then it is not the same tomorrow.
+func random(v string) bool {
+	digits, letters := 0, 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case inName(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=':
+			letters++
+		default:
+			return false
+		}
+	}
+	return len(v) >= 20 && digits >= 4 && letters >= 2 && !strings.Contains(v, "..") && !dated(v)
+}
+
+func dated(v string) bool {
+	return len(v) >= 10 && v[4] == '-' && v[7] == '-' && (v[0] == '1' || v[0] == '2')
+}
+
+// request fills what answers before have told into a step.
+func (c *correlator) request(s *step) {
+	fill := func(place, v string) string { return c.fill(s, place, v) }
+	path, query, asks := strings.Cut(s.url, "?")
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if text, err := url.PathUnescape(segment); err == nil && i > 0 && !marked(segment) {
+			if v := fill("path", text); marked(v) {
+				segments[i] = v
+			}
+		}
+	}
+	if s.url = strings.Join(segments, "/"); asks {
+		s.url += "?" + query
+	}
+	each := func(what string, all []pair) {
+		for i := range all {
+			all[i].value = fill(what+" "+all[i].name, all[i].value)
+		}
+	}
+	each("parameter", s.params)
+	each("cookie", s.cookies)
+	for i, h := range s.headers {
+		scheme, value, ok := strings.Cut(h.value, " ")
+		if ok && len(scheme) < 12 {
+			if v := fill("header "+h.name, value); v != value {
+				s.headers[i].value = scheme + " " + v
+				continue
+			}
+		}
+		if !strings.Contains(" accept content-type origin referer user-agent x-requested-with ", " "+strings.ToLower(h.name)+" ") {
+			s.headers[i].value = fill("header "+h.name, h.value)
+		}
+	}
+	switch s.body.kind {
+	case bodyForm:
+		each("field", s.body.form)
+	case bodyMultipart:
+		for i, q := range s.body.parts {
+			s.body.parts[i].value = fill("part "+q.name, q.value)
+		}
+	case bodyJSON:
+		s.body.json = c.fillJSON(s, "body", s.body.json)
+	}
+}
+
+func (c *correlator) fillJSON(s *step, place string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return c.fill(s, place, v)
+	case json.Number:
+		if f := c.found[v.String()]; f != nil && telling(v.String()) && !c.known[v.String()] {
+			c.p.warn(s, "the number %s of its %s was in an answer before: it is kept as recorded, as values fill texts only; a function can send it", v, place)
+		}
+	case []any:
+		for i := range v {
+			v[i] = c.fillJSON(s, place, v[i])
+		}
+	case *object:
+		for i, k := range v.keys {
+			v.values[i] = c.fillJSON(s, place+" "+k, v.values[i])
+		}
+	}
+	return v
+}
+
+// fill is the value, or the mark of its extraction.
+func (c *correlator) fill(s *step, place, v string) string {
+	if marked(v) || !telling(v) {
+		return v
+	}
+	f := c.found[v]
+	switch {
+	case c.known[v]:
+	case f == nil:
+		if c.known[v] = true; random(v) && !isSecret(place, v) && place != "path" && !strings.HasPrefix(place, "cookie") {
+			c.p.warn(s, "%s looks as if it were made for one session, and no answer before has it: it is kept as recorded", clip(place, 60))
+		}
+	case f.places > 1:
+		c.known[v] = true
+		c.p.warn(s, "%s came in %d places of an earlier answer, %s: which one is meant cannot be told, it is kept as recorded", clip(place, 60), f.places, nameOf(f.step))
+	default:
+		return valueMark(c.extract(f))
+	}
+	return v
+}
+
+// extract adds the extraction where the value comes from.
+func (c *correlator) extract(f *source) string {
+	if f.name != "" {
+		return f.name
+	}
+	base := identifier(f.wish)
+	if base == "id" || base == "value" || base == "key" || base == "uuid" {
+		base = identifier(singular(lastWord(f.step)) + "_" + base)
+	}
+	f.name = base
+	for n := 2; c.names[f.name]; n++ {
+		f.name = fmt.Sprintf("%s_%d", base, n)
+	}
+	c.names[f.name] = true
+	f.step.extract = append(f.step.extract, pair{f.name, f.extractor})
+	return f.name
+}
+
+func lastWord(s *step) string {
+	name := nameOf(s)
+	return name[strings.LastIndexByte(name, '_')+1:]
+}
+
+func singular(s string) string {
+	if strings.HasSuffix(s, "ies") {
+		return s[:len(s)-3] + "y"
+	}
+	if strings.HasSuffix(s, "ss") {
+		return s
+	}
+	return strings.TrimSuffix(s, "s")
+}
+
+// add notes that a value stands somewhere.
+func (c *correlator) add(v string, f source) {
+	if v = clean(v); !telling(v) || c.known[v] || len(c.found) >= valuesMax {
+		return
+	}
+	f.places = 1
+	old := c.found[v]
+	switch {
+	case old == nil || old.step != f.step && old.places > 1 || old.step == f.step && f.depth < old.depth:
+		c.found[v] = &f
+	case old.step == f.step && f.depth == old.depth:
+		old.places++
+	}
+}
+
+// response collects the values of a step's answer.
+func (c *correlator) response(s *step, e *entry) {
+	for _, h := range e.Response.Headers {
+		lower := strings.ToLower(h.Name)
+		if lower == "set-cookie" {
+			for _, line := range strings.Split(h.Value, "\n") {
+				c.setCookie(s, line)
+			}
+			continue
+		}
+		if isToken(h.Name) && strings.HasPrefix(lower, "x-") || strings.Contains(lower, "token") || lower == "authorization" {
+			value := h.Value
+			c.add(value, source{step: s, extractor: "header(" + quote(clean(h.Name)) + ")", wish: strings.TrimPrefix(lower, "x-")})
+		}
+	}
+	text := e.Response.Content.Text
+	if e.Response.Content.Encoding == "base64" {
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return
+		}
+		text = string(raw)
+	}
+	if len(text) > readMax || text == "" {
+		return
+	}
+	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+		if v, err := parseJSON([]byte(t), true); err == nil {
+			c.json(s, "$", "", 0, v)
+		}
+		return
+	}
+	c.html(s, text)
+}
+
+func (c *correlator) setCookie(s *step, line string) {
+	first, _, _ := strings.Cut(line, ";")
+	name, value, ok := strings.Cut(strings.TrimSpace(first), "=")
+	if name = strings.TrimSpace(name); !ok || !isToken(name) {
+		return
+	}
+	c.jar[name] = true
+	c.add(strings.TrimSpace(value), source{step: s, extractor: "cookie(" + quote(name) + ")", wish: name})
+}
+
+func (c *correlator) json(s *step, at, key string, depth int, v any) {
+	switch v := v.(type) {
+	case string:
+		c.add(v, source{step: s, extractor: "json_path(" + quote(at) + ")", wish: key, depth: depth})
+	case json.Number:
+		c.add(v.String(), source{step: s, extractor: "json_path(" + quote(at) + ")", wish: key, depth: depth})
+	case []any:
+		for i, e := range v {
+			c.json(s, fmt.Sprintf("%s[%d]", at, i), key, depth+1, e)
+		}
+	case *object:
+		for i, k := range v.keys {
+			step := "." + k
+			if !plainKey(k) {
+				if strings.ContainsAny(k, "\"\\]") || clean(k) != k || oneLine(k, 1000) != k {
+					continue
+				}
+				step = "[\"" + k + "\"]"
+			}
+			if wish := k; len(at)+len(step) < 900 {
+				if (k == "id" || k == "uuid") && key != "" {
+					wish = singular(key) + "_" + k
+				}
+				c.json(s, at+step, wish, depth+1, v.values[i])
+			}
+		}
+	}
+}
+
+func plainKey(k string) bool {
+	for i := range len(k) {
+		if !inName(k[i]) {
+			return false
+		}
+	}
+	return k != "" && (k[0] < '0' || k[0] > '9')
+}
+
+var (
+	inputTag = regexp.MustCompile(`(?i)<input\b[^>]{0,1000}>`)
+	metaTag  = regexp.MustCompile(`(?i)<meta\b[^>]{0,1000}>`)
+	nameAttr = regexp.MustCompile(`(?i)\bname\s*=\s*["']?([^"'\s>]+)`)
+	textAttr = regexp.MustCompile(`(?i)\b(?:value|content)\s*=\s*["']([^"']*)["']`)
+)
+
+// html reads the hidden fields of forms, and csrf tokens of pages.
+func (c *correlator) html(s *step, text string) {
+	seen := map[string]bool{}
+	for _, tag := range inputTag.FindAllString(text, 500) {
+		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
+		if name == nil || value == nil || seen[name[1]] || clean(name[1]) != name[1] {
+			continue
+		}
+		seen[name[1]] = true
+		c.add(value[1], source{step: s, extractor: "form_value(" + quote(name[1]) + ")", wish: name[1]})
+	}
+	for _, tag := range metaTag.FindAllString(text, 500) {
+		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
+		if name == nil || value == nil || !slices.ContainsFunc(words(name[1]), func(w string) bool { return w == "csrf" || w == "token" || w == "xsrf" }) {
+			continue
+		}
+		if before, _, ok := strings.Cut(tag, value[1]); ok && value[1] != "" && clean(before) == before && len(before) < 300 {
+			pattern := regexp.QuoteMeta(before) + `([^"']+)`
+			c.add(value[1], source{step: s, extractor: "regex(" + quote(pattern) + ")", wish: name[1], depth: 1})
+		}
+	}
+}
+
+// cookies keeps those of a request that no answer before has set.
+func (c *correlator) cookies(s *step, e *entry) {
+	all := e.Request.Cookies
+	for _, h := range e.Request.Headers {
+		if strings.EqualFold(h.Name, "Cookie") {
+			all = nil
+			for _, one := range strings.Split(h.Value, ";") {
+				name, value, ok := strings.Cut(strings.TrimSpace(one), "=")
+				if ok {
+					all = append(all, harPair{Name: name, Value: value})
+				}
+			}
+			break
+		}
+	}
+	for _, cookie := range all {
+		if !c.jar[cookie.Name] && cookie.Name != "" {
+			c.p.cookie(s, clean(cookie.Name), headerValue(clean(cookie.Value)), true)
+		}
+	}
+}
+
+// tell says what cookies came from nowhere.
+func (c *correlator) tell() {
+	var names []string
+	for _, s := range c.p.steps {
+		for _, cookie := range s.cookies {
+			if !slices.Contains(names, cookie.name) && len(names) < 20 {
+				names = append(names, cookie.name)
+			}
+		}
+	}
+	if len(names) > 0 {
+		c.p.note("cookies that no recorded answer sets are sent as recorded, or are params: %s; record from a fresh window to have them set", strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,373 @@
+package convert
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FromCurl converts one or more curl lines, as a person pastes them.
+func FromCurl(text string, o Options) (*File, error) {
+	if len(text) > 1<<20 {
+		return nil, fmt.Errorf("a curl line of %d bytes: give at most 1 MiB, and what it uploads as a file (-d @file)", len(text))
+	}
+	p := &plan{options: o}
+	p.head = []string{"Made by: hyperscale new " + path.Base(o.File) + " --from-curl '...'"}
+	lines := shell{text: unixLine(clean(text)), variable: p.shellVariable, output: p.shellOutput}
+	found := false
+	for _, c := range lines.commands() {
+		if args, ok := curlArgs(c.words); ok {
+			found = true
+			p.curl(args, c)
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", clip(oneLine(text, 60), 60))
+	}
+	return p.finish()
+}
+
+func (p *plan) shellVariable(name string) string {
+	if name == "" {
+		return ""
+	}
+	return p.secret(name, name, "the shell's $"+name)
+}
+
+func (p *plan) shellOutput(code string) string {
+	p.note("what `%s` prints is not known here", clip(code, 60))
+	return p.secret("output of "+clip(code, 30), code, "what this printed: "+code)
+}
+
+// curlArgs are the arguments of a curl command.
+func curlArgs(words []string) ([]string, bool) {
+	for i, w := range words {
+		base := strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(w, "\\", "/"))), ".exe")
+		if base == "curl" {
+			return words[i+1:], true
+		}
+		if w != "$" && w != "%" && w != "sudo" && w != "time" && w != "env" && w != "exec" && !strings.Contains(w, "=") {
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// curling is what the options of one command, up to --next, come to.
+type curling struct {
+	p        *plan
+	in       command
+	urls     []string
+	method   string
+	headers  []pair
+	cookies  []string
+	data     []string
+	query    []string
+	parts    []part
+	upload   string
+	file     string // the body is all of this file
+	auth     *auth
+	get      bool
+	head     bool
+	json     bool
+	follow   bool
+	limit    int
+	timeout  string
+	user     string // of the proxy
+	warnings []string
+}
+
+// curl adds the requests of one command.
+func (p *plan) curl(args []string, in command) {
+	c := &curling{p: p, in: in}
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--next" || arg == "-:":
+			c.add()
+			c = &curling{p: p, in: in}
+		case strings.HasPrefix(arg, "--") && len(arg) > 2:
+			i += c.long(arg[2:], args[i+1:])
+		case strings.HasPrefix(arg, "-") && len(arg) > 1:
+			i += c.short(arg[1:], args[i+1:])
+		case arg != "" && arg != "-":
+			c.urls = append(c.urls, arg)
+		}
+	}
+	c.add()
+}
+
+// long reads one option by its name and says how many words more it took.
+func (c *curling) long(name string, rest []string) int {
+	options := curlOptions()
+	full := name
+	if _, ok := options[name]; !ok {
+		var meant []string
+		for _, n := range curlNames() {
+			if strings.HasPrefix(n, name) {
+				meant = append(meant, n)
+			}
+		}
+		if len(meant) == 1 {
+			full = meant[0]
+		}
+	}
+	o, ok := options[full]
+	switch {
+	case !ok && strings.HasPrefix(name, "no-"):
+		c.off(name[3:])
+		return 0
+	case !ok:
+		c.p.note("curl's --%s is not known here and is not kept", clip(name, 40))
+		return 0
+	case !o.value:
+		c.set(full, o, "")
+		return 0
+	case len(rest) == 0:
+		c.p.note("curl's --%s has no value and is not kept", name)
+		return 0
+	}
+	c.set(full, o, rest[0])
+	return 1
+}
+
+// short reads letters of which the last may have a value.
+func (c *curling) short(letters string, rest []string) int {
+	for i, letter := range letters {
+		name, ok := curlLetters()[letter]
+		if !ok {
+			c.p.note("curl's -%c is not known here and is not kept", letter)
+			continue
+		}
+		o := curlOptions()[name]
+		if !o.value {
+			c.set(name, o, "")
+			continue
+		}
+		if value := letters[i+len(string(letter)):]; value != "" {
+			c.set(name, o, value)
+			return 0
+		}
+		if len(rest) == 0 {
+			c.p.note("curl's -%c has no value and is not kept", letter)
+			return 0
+		}
+		c.set(name, o, rest[0])
+		return 1
+	}
+	return 0
+}
+
+func (c *curling) off(name string) {
+	switch name {
+	case "location", "location-trusted":
+		c.follow = false
+	case "compressed":
+		c.p.compress = false
+	case "insecure":
+		c.p.insecure = false
+	}
+}
+
+// add makes a step of each URL.
+func (c *curling) add() {
+	if len(c.urls) == 0 {
+		if c.method != "" || len(c.headers) > 0 || len(c.data) > 0 {
+			c.p.note("a curl command without a URL is not kept")
+		}
+		return
+	}
+	for _, h := range c.headers {
+		if strings.HasPrefix(strings.ToLower(h.name), "sec-") || strings.EqualFold(h.name, "user-agent") && strings.HasPrefix(h.value, "Mozilla/") && len(c.headers) > 4 {
+			c.p.browser = true
+		}
+	}
+	for i, address := range c.urls {
+		if i > 0 && len(c.urls) > 50 && i >= 50 {
+			c.p.note("only the first 50 URLs of a command are kept")
+			return
+		}
+		c.step(address)
+	}
+}
+
+func (c *curling) step(address string) {
+	s := &step{method: c.method, headers: slices.Clone(c.headers), timeout: c.timeout}
+	told := len(c.warnings)
+	defer func() { c.warnings = c.warnings[:told] }()
+	if !strings.Contains(address, "://") && !strings.HasPrefix(address, string(paramOpen)) {
+		address = "http://" + address
+	}
+	address = c.userOf(address)
+	if strings.ContainsAny(address, "[{") && !strings.Contains(address, "://[") {
+		c.warnings = append(c.warnings, "curl makes many URLs of [1-9] and {a,b}: here it is one")
+	}
+	s.url = withQuery(address, c.query)
+	if c.auth != nil {
+		a := *c.auth
+		s.auth = &a
+	}
+	for _, cookie := range c.cookies {
+		s.headers = append(s.headers, pair{"Cookie", cookie})
+	}
+	if c.follow {
+		s.redirects = 20
+		if c.limit > 0 {
+			s.redirects = min(c.limit, 20)
+		}
+	}
+	c.bodyOf(s)
+	if s.method == "" {
+		switch {
+		case c.head:
+			s.method = "HEAD"
+		case c.upload != "":
+			s.method = "PUT"
+		case s.body.kind != bodyNone:
+			s.method = "POST"
+		default:
+			s.method = "GET"
+		}
+	}
+	for _, w := range c.warnings {
+		c.p.warn(s, "%s", w)
+	}
+	c.p.add(s)
+}
+
+// userOf takes user:password@ out of a URL.
+func (c *curling) userOf(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	at := strings.LastIndexByte(rest[:end], '@')
+	if at < 0 {
+		return address
+	}
+	user, password, _ := strings.Cut(rest[:at], ":")
+	unescaped := func(s string) string {
+		if t, err := url.PathUnescape(s); err == nil {
+			return clean2(t)
+		}
+		return s
+	}
+	if c.auth == nil {
+		c.auth = &auth{user: unescaped(user), password: unescaped(password)}
+	}
+	return scheme + "://" + rest[at+1:]
+}
+
+func withQuery(address string, query []string) string {
+	if len(query) == 0 {
+		return address
+	}
+	address, _, _ = strings.Cut(address, "#")
+	glue := "?"
+	if strings.Contains(address, "?") {
+		glue = "&"
+		if strings.HasSuffix(address, "?") || strings.HasSuffix(address, "&") {
+			glue = ""
+		}
+	}
+	return address + glue + strings.Join(query, "&")
+}
+
+// bodyOf is the data, the form or the file that curl sends.
+func (c *curling) bodyOf(s *step) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
+	}
+	switch {
+	case c.get || c.head && len(c.data) > 0:
+		if len(c.data) > 0 {
+			s.url = withQuery(s.url, c.data)
+		}
+	case len(c.parts) > 0:
+		s.body = body{kind: bodyMultipart, parts: slices.Clone(c.parts)}
+		s.headers = slices.DeleteFunc(s.headers, func(h pair) bool {
+			return strings.EqualFold(h.name, "Content-Type") && strings.HasPrefix(strings.ToLower(h.value), "multipart/form-data")
+		})
+		c.p.tidyParts(s)
+	case c.upload != "":
+		c.fileBody(s, c.upload)
+	case c.file != "" && len(c.data) == 0:
+		c.fileBody(s, c.file)
+		if !has("Content-Type") {
+			s.headers = append(s.headers, pair{"Content-Type", "application/x-www-form-urlencoded"})
+		}
+	case len(c.data) > 0:
+		s.body = body{kind: bodyText, text: strings.Join(c.data, c.glue())}
+		switch {
+		case has("Content-Type"):
+		case c.json:
+			s.headers = append(s.headers, pair{"Content-Type", "application/json"})
+		default:
+			s.headers = append(s.headers, pair{"Content-Type", "application/x-www-form-urlencoded"})
+			if t := strings.TrimSpace(s.body.text); strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}") {
+				c.warnings = append(c.warnings, "curl sends this JSON as a form, as no -H 'Content-Type: application/json' was given")
+			}
+		}
+		if c.json && !has("Accept") {
+			s.headers = append(s.headers, pair{"Accept", "application/json"})
+		}
+	}
+}
+
+func (c *curling) glue() string {
+	if c.json {
+		return ""
+	}
+	return "&"
+}
+
+// fileBody is a body of a file, or of what was redirected.
+func (c *curling) fileBody(s *step, name string) {
+	if name == "-" {
+		switch {
+		case c.in.from != "":
+			name = c.in.from
+		case c.in.stdin != "":
+			s.body = body{kind: bodyText, text: c.in.stdin}
+			return
+		default:
+			c.warnings = append(c.warnings, "what curl read from its standard input is not known here")
+			s.body = body{kind: bodyText, text: "what was piped into curl"}
+			return
+		}
+	}
+	if file, ok := c.p.beside(name); ok {
+		s.body = body{kind: bodyFile, text: file}
+		return
+	}
+	file := baseName(name)
+	c.warnings = append(c.warnings, fmt.Sprintf("curl sends the file %s: put it beside this one and write body = file(%q)", shown(name), file))
+	s.body = body{kind: bodyText, text: "contents of " + file}
+}
+
+// beside is the name of a file that the language can read.
+func (p *plan) beside(name string) (string, bool) {
+	name = strings.ReplaceAll(bare(name), "\\", "/")
+	file := path.Clean(name)
+	if path.IsAbs(file) || strings.HasPrefix(file, "..") || p.options.Has == nil || strings.ContainsAny(file, "\x00:") || len(file) > 200 || !p.options.Has(file) {
+		return "", false
+	}
+	return file, true
+}
+
+func baseName(name string) string {
+	return oneLine(path.Base(strings.ReplaceAll(bare(name), "\\", "/")), 60)
+}
+
+// seconds reads curl's times.
+func seconds(text string) string {
+	d, err := time.ParseDuration(text + "s")
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return ""
+	}
+	return d.String()
+}

@@ -1,0 +1,305 @@
+package convert
+
+import (
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// curlOption is one that is known: whether it has a value, and what is told if it cannot
+// be kept. What has neither told nor a case in set says nothing of the request.
+type curlOption struct {
+	value bool
+	told  string
+}
+
+func curlOptions() map[string]curlOption {
+	all := map[string]curlOption{}
+	for _, name := range strings.Fields(`request header data data-ascii data-binary data-raw data-urlencode json form form-string user oauth2-bearer cookie
+ user-agent referer url url-query max-redirs max-time proxy proxy-user cert key resolve upload-file range
+ output write-out dump-header cookie-jar trace trace-ascii stderr output-dir`) {
+		all[name] = curlOption{value: true}
+	}
+	for _, name := range strings.Fields(`get head insecure location location-trusted compressed http2 http2-prior-knowledge http1.1 basic
+ silent show-error verbose include remote-name remote-name-all remote-header-name fail fail-with-body no-buffer progress-bar globoff create-dirs trace-time
+ disable path-as-is post301 post302 post303 tr-encoding parallel ssl no-progress-meter no-keepalive tcp-nodelay styled-output disable-eprt disable-epsv`) {
+		all[name] = curlOption{}
+	}
+	told := func(value bool, why, names string) {
+		for _, name := range strings.Fields(names) {
+			all[name] = curlOption{value, why}
+		}
+	}
+	told(false, "only basic and bearer authorization are spoken", "digest ntlm negotiate anyauth proxy-digest proxy-ntlm proxy-anyauth")
+	told(true, "sign in a function with aws.sign(...)", "aws-sigv4")
+	told(true, "nothing is retried: what fails is counted", "retry retry-delay retry-max-time")
+	told(false, "nothing is retried: what fails is counted", "retry-connrefused retry-all-errors")
+	told(true, "a request's timeout holds for connecting too", "connect-timeout")
+	told(true, "put the file beside the workflow and write tls = tls(ca = file(\"...\")) in http.client(...)", "cacert")
+	told(true, "nothing like it exists", `capath limit-rate speed-limit speed-time interface socks5 socks5-hostname socks4 socks4a preproxy config netrc-file unix-socket
+ abstract-unix-socket time-cond continue-at ciphers tls13-ciphers tls-max pass cert-type key-type pinnedpubkey connect-to dns-servers doh-url expect100-timeout keepalive-time
+ local-port noproxy proxy-header proxy-cacert service-name max-filesize request-target variable mail-from mail-rcpt ftp-port quote proto proto-default proto-redir crlfile engine etag-save etag-compare hsts alt-svc rate parallel-max libcurl`)
+	told(false, "nothing like it exists", "http1.0 http0.9 http3 http3-only ipv4 ipv6 netrc netrc-optional proxytunnel sslv2 sslv3 tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 ssl-reqd proxy-insecure junk-session-cookies haproxy-protocol tcp-fastopen append use-ascii list-only crlf remote-time raw")
+	return all
+}
+
+func curlNames() []string { return slices.Sorted(maps.Keys(curlOptions())) }
+
+func curlLetters() map[rune]string {
+	return map[rune]string{
+		'X': "request", 'H': "header", 'd': "data", 'F': "form", 'u': "user", 'b': "cookie", 'A': "user-agent", 'e': "referer", 'G': "get", 'I': "head",
+		'k': "insecure", 'L': "location", 'm': "max-time", 'x': "proxy", 'U': "proxy-user", 'E': "cert", 'T': "upload-file", 'r': "range",
+		's': "silent", 'S': "show-error", 'v': "verbose", 'i': "include", 'o': "output", 'O': "remote-name", 'J': "remote-header-name", 'f': "fail", 'w': "write-out",
+		'D': "dump-header", 'c': "cookie-jar", 'N': "no-buffer", '#': "progress-bar", 'g': "globoff", 'q': "disable", 'Z': "parallel",
+		'K': "config", 'n': "netrc", 'z': "time-cond", 'C': "continue-at", 'Y': "speed-limit", 'y': "speed-time", '0': "http1.0", '1': "tlsv1",
+		'4': "ipv4", '6': "ipv6", 'p': "proxytunnel", 'j': "junk-session-cookies", 'a': "append", 'B': "use-ascii", 'l': "list-only", 'R': "remote-time",
+	}
+}
+
+// set does what one option says.
+func (c *curling) set(name string, o curlOption, value string) {
+	if o.told != "" {
+		c.warnings = append(c.warnings, "curl's --"+name+" is not kept: "+o.told)
+		return
+	}
+	switch name {
+	case "request":
+		c.method = strings.TrimSpace(bare(value))
+	case "header":
+		c.header(value)
+	case "url":
+		c.urls = append(c.urls, value)
+	case "user":
+		user, password, _ := strings.Cut(value, ":")
+		c.auth = &auth{user: user, password: password}
+	case "oauth2-bearer":
+		c.auth = &auth{bearer: true, password: value}
+	case "cookie":
+		if !strings.Contains(value, "=") {
+			c.warnings = append(c.warnings, "curl reads cookies from the file "+shown(value)+": write cookies = {...}")
+			return
+		}
+		c.cookies = append(c.cookies, value)
+	case "user-agent":
+		c.headers = append(c.headers, pair{"User-Agent", value})
+	case "referer":
+		c.headers = append(c.headers, pair{"Referer", strings.TrimSuffix(value, ";auto")})
+	case "range":
+		c.headers = append(c.headers, pair{"Range", "bytes=" + value})
+	case "get":
+		c.get = true
+	case "head":
+		c.head = true
+	case "location", "location-trusted":
+		c.follow = true
+	case "max-redirs":
+		c.limit, _ = strconv.Atoi(value)
+	case "max-time":
+		if c.timeout = seconds(value); c.timeout == "" {
+			c.p.note("curl's --max-time %q is no time and is not kept", clip(value, 20))
+		}
+	case "upload-file":
+		c.upload = value
+	default:
+		c.setData(name, value)
+	}
+}
+
+// setData does what options say that make a body.
+func (c *curling) setData(name, value string) {
+	switch name {
+	case "data", "data-ascii", "data-binary":
+		if file, ok := strings.CutPrefix(value, "@"); ok {
+			c.file = file
+			if len(c.data) > 0 {
+				c.warnings = append(c.warnings, "curl adds the file "+shown(file)+" to its data: here it is left out")
+			}
+			return
+		}
+		c.data = append(c.data, value)
+	case "data-raw":
+		c.data = append(c.data, value)
+	case "json":
+		c.json = true
+		if file, ok := strings.CutPrefix(value, "@"); ok {
+			c.file = file
+			c.headers = append(c.headers, pair{"Content-Type", "application/json"})
+			return
+		}
+		c.data = append(c.data, value)
+	case "data-urlencode":
+		c.data = append(c.data, c.urlencoded(value))
+	case "url-query":
+		if raw, ok := strings.CutPrefix(value, "+"); ok {
+			c.query = append(c.query, raw)
+			return
+		}
+		c.query = append(c.query, c.urlencoded(value))
+	case "form", "form-string":
+		c.part(value, name == "form")
+	default:
+		c.setClient(name, value)
+	}
+}
+
+// setClient does what options say that hold for all requests.
+func (c *curling) setClient(name, value string) {
+	switch p := c.p; name {
+	case "insecure":
+		p.insecure = true
+	case "compressed":
+		p.compress = true
+	case "http2":
+		p.version = "auto"
+	case "http2-prior-knowledge":
+		p.version = "2"
+	case "http1.1":
+		p.version = ""
+	case "proxy":
+		c.proxy(value)
+	case "proxy-user":
+		if c.user = value; c.p.proxy != "" {
+			c.proxy(strings.TrimPrefix(bare(p.proxy), "http://"))
+		}
+	case "cert", "key":
+		c.warnings = append(c.warnings, "curl's --"+name+" "+shown(value)+": put the file beside this one and write tls = tls(certificate = file(\"...\"), key = file(\"...\")) in http.client(...)")
+	case "resolve":
+		all := strings.SplitN(strings.TrimPrefix(value, "+"), ":", 3)
+		var address netip.Addr
+		if len(all) == 3 {
+			address, _ = netip.ParseAddr(strings.Trim(all[2], "[]"))
+		}
+		if len(all) == 3 && plainHost(all[0]) && all[0] != "" && address.IsValid() {
+			p.hosts = append(p.hosts, pair{strings.ToLower(all[0]), address.String()})
+			return
+		}
+		p.note("curl's --resolve %s is not kept: it is not name:port:address", shown(value))
+	}
+}
+
+func (c *curling) proxy(value string) {
+	if !strings.Contains(value, "://") {
+		value = "http://" + value
+	}
+	u, err := url.Parse(bare(value))
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" || !plainHost(u.Host) {
+		c.warnings = append(c.warnings, "curl's proxy "+shown(value)+" is not kept: only http:// proxies are spoken")
+		return
+	}
+	if u.Port() == "" {
+		u.Host += ":1080"
+	}
+	if u.User != nil || c.user != "" {
+		c.warnings = append(c.warnings, "the proxy's user and password are not kept: write proxy = \"http://user:password@host:port\"")
+	}
+	c.p.proxy = "http://" + u.Host
+}
+
+// header adds "Name: value"; "Name:" takes one away, "Name;" has no value.
+func (c *curling) header(text string) {
+	name, value, ok := strings.Cut(text, ":")
+	if strings.HasPrefix(text, ":") { // :authority of HTTP/2, as browsers copy it
+		return
+	}
+	if !ok {
+		if name, ok = strings.CutSuffix(text, ";"); !ok {
+			if strings.HasPrefix(text, "@") {
+				c.warnings = append(c.warnings, "curl reads headers from the file "+shown(text[1:])+": write headers = {...}")
+			}
+			return
+		}
+	} else if strings.TrimSpace(value) == "" {
+		return
+	}
+	c.headers = append(c.headers, pair{name, strings.TrimSpace(value)})
+}
+
+// urlencoded reads content, =content, name=content, @file, name@file.
+func (c *curling) urlencoded(text string) string {
+	if i := strings.IndexAny(text, "=@"); i >= 0 && text[i] == '@' {
+		c.warnings = append(c.warnings, "curl sends what is in the file "+shown(text[i+1:])+": here it is a text")
+		content := escapeMarked("contents of " + baseName(text[i+1:]))
+		if i == 0 {
+			return content
+		}
+		return text[:i] + "=" + content
+	}
+	name, content, ok := strings.Cut(text, "=")
+	switch {
+	case !ok:
+		return escapeMarked(text)
+	case name == "":
+		return escapeMarked(content)
+	}
+	return name + "=" + escapeMarked(content)
+}
+
+// escapeMarked is QueryEscape around marks.
+func escapeMarked(s string) string {
+	var b strings.Builder
+	for _, piece := range pieces(s) {
+		if piece.mark == 0 {
+			b.WriteString(url.QueryEscape(piece.text))
+		} else {
+			b.WriteString(string(piece.mark) + piece.text + string(markClose))
+		}
+	}
+	return b.String()
+}
+
+// part reads name=value, name=@file;type=...;filename=..., name=<file.
+func (c *curling) part(text string, form bool) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		c.p.note("curl's -F %q is not kept: it is not name=value", clip(text, 40))
+		return
+	}
+	q := part{name: name, value: value}
+	if !form {
+		c.parts = append(c.parts, q)
+		return
+	}
+	for _, option := range strings.Split(value, ";")[1:] {
+		key, v, ok := strings.Cut(option, "=")
+		switch strings.TrimSpace(key) {
+		case "type":
+			q.kind = strings.Trim(v, "\"")
+		case "filename":
+			q.filename = strings.Trim(v, "\"")
+		default:
+			ok = false
+		}
+		if !ok {
+			q.kind, q.filename = "", ""
+			break
+		}
+	}
+	if q.kind != "" || q.filename != "" {
+		value, _, _ = strings.Cut(value, ";")
+	}
+	q.value = value
+	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+		q.value = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(value[1 : len(value)-1])
+	}
+	if file := strings.TrimLeft(q.value, "@<"); file != q.value {
+		c.filePart(&q, strings.Trim(file, "\""), strings.HasPrefix(q.value, "@"))
+	}
+	c.parts = append(c.parts, q)
+}
+
+func (c *curling) filePart(q *part, name string, upload bool) {
+	file, ok := c.p.beside(name)
+	if !ok {
+		file = baseName(name)
+		c.warnings = append(c.warnings, "curl sends the file "+shown(name)+": put it beside this one and write file(\""+file+"\") in its place")
+		q.value = "contents of " + file
+	} else {
+		q.file = file
+	}
+	if upload && q.filename == "" {
+		q.filename = baseName(name)
+	}
+}

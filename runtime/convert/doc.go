@@ -1,0 +1,26 @@
+// Package convert writes a workflow file from what other tools have: a curl line, a
+// browser's recording (HAR), an OpenAPI or Swagger description, a Postman collection.
+//
+// It is not a client and not a checker: it sends nothing, reads no file and writes none.
+// cmd/hyperscale hands it bytes, keeps the text, and tells the notes.
+//
+// Sources: curl's manual page; HAR 1.2; OpenAPI 3.0 and 3.1, Swagger 2.0; Postman
+// collections 2.0 and 2.1. docs/from-other-tools.md says what is kept and what is not.
+//
+// Each reader turns its source into a plan, a small model of requests; one writer prints
+// it. Texts of a plan may hold marks: characters that no source can have, around the name
+// of a param or of a value that an earlier step extracts.
+//
+// Invariants:
+//
+//	V1 Whatever is returned loads: core/workflow takes it, without a --set.
+//	V2 Nothing is left out in silence: what is not kept is in File.Notes, and beside the
+//	   step that it belongs to where there is one.
+//	V3 No secret is in the text: what looks like one is a param without its value.
+//	V4 Hostile bytes are refused or converted, in time and memory linear in their length;
+//	   never a panic.
+//	V5 The same source gives the same text.
+//
+// Read plan.go and mark.go; then curl.go, shell.go; har.go, correlate.go; openapi.go,
+// schema.go; postman.go; then secret.go, tidy.go, print.go, write.go.
+package convert

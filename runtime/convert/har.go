@@ -1,0 +1,296 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// recording is what is read of HAR 1.2.
+type recording struct {
+	Log *struct {
+		Entries []entry `json:"entries"`
+	} `json:"log"`
+}
+
+type entry struct {
+	Started  string      `json:"startedDateTime"`
+	Time     float64     `json:"time"`
+	Kind     string      `json:"_resourceType"`
+	Request  harRequest  `json:"request"`
+	Response harResponse `json:"response"`
+
+	at   time.Time
+	host string
+}
+
+type harRequest struct {
+	Method  string    `json:"method"`
+	URL     string    `json:"url"`
+	Headers []harPair `json:"headers"`
+	Query   []harPair `json:"queryString"`
+	Cookies []harPair `json:"cookies"`
+	Post    *struct {
+		Kind     string    `json:"mimeType"`
+		Text     string    `json:"text"`
+		Params   []harPair `json:"params"`
+		Encoding string    `json:"encoding"`
+	} `json:"postData"`
+}
+
+type harResponse struct {
+	Status  int       `json:"status"`
+	Headers []harPair `json:"headers"`
+	Content struct {
+		Kind     string `json:"mimeType"`
+		Text     string `json:"text"`
+		Encoding string `json:"encoding"`
+	} `json:"content"`
+}
+
+type harPair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	File  string `json:"fileName"`
+	Kind  string `json:"contentType"`
+}
+
+// Pauses between requests shorter than the first are none; longer ones than the last are it.
+const (
+	pauseMin = time.Second
+	pauseMax = 10 * time.Second
+)
+
+// FromHAR converts a browser's recording.
+func FromHAR(data []byte, o Options) (*File, error) {
+	if len(data) > SourceMax {
+		return nil, fmt.Errorf("a recording of %d bytes, the limit is 64 MiB: record less, or without the contents of answers", len(data))
+	}
+	var r recording
+	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &r)
+	var wrongType *json.UnmarshalTypeError // one field is not as it should be: the rest is
+	if err != nil && !errors.As(err, &wrongType) {
+		return nil, fmt.Errorf("no HAR, which is JSON: %w: save it with \"Save all as HAR\" in the browser's network tab", err)
+	}
+	if r.Log == nil || len(r.Log.Entries) == 0 {
+		return nil, errors.New("no HAR: it has no log.entries: save it with \"Save all as HAR\" in the browser's network tab")
+	}
+	p := &plan{options: o, browser: true}
+	entries := p.choose(r.Log.Entries)
+	p.head = []string{fmt.Sprintf("Made by: hyperscale new %s --from-har %s", path.Base(o.File), path.Base(o.From))}
+	c := newCorrelator(p)
+	var end time.Time
+	for i := range entries {
+		if len(p.steps) == stepsMax {
+			p.note("the first %d of %d requests are in the file: more are no test that a person reads", stepsMax, len(entries))
+			break
+		}
+		e := &entries[i]
+		s := p.recorded(e, c)
+		if gap := e.at.Sub(end); !end.IsZero() && !e.at.IsZero() && gap >= pauseMin {
+			s.pause = min(gap.Round(time.Second), pauseMax)
+		}
+		if !p.add(s) {
+			continue
+		}
+		took := time.Duration(max(0, min(e.Time, 1e7)) * float64(time.Millisecond))
+		if p.slowest = max(p.slowest, took); !e.at.IsZero() {
+			end = e.at.Add(took)
+		}
+		c.request(s)
+		c.response(s, e)
+	}
+	c.tell()
+	return p.finish()
+}
+
+// choose orders the entries and leaves out what is no part of the test.
+func (p *plan) choose(all []entry) []entry {
+	for i := range all {
+		e := &all[i]
+		e.at, _ = time.Parse(time.RFC3339Nano, e.Started)
+		if u, err := url.Parse(e.Request.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			e.host = strings.ToLower(u.Hostname())
+		}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return a.at.Compare(b.at) })
+	site := mainSite(all)
+	var kept []entry
+	left := map[string]int{}
+	leave := func(why string) { left[why]++ }
+	for _, e := range all {
+		switch {
+		case e.host == "":
+			leave("that are not HTTP")
+		case e.Kind == "websocket" || e.Response.Status == 101:
+			leave("that became WebSockets")
+		case p.options.All:
+			kept = append(kept, e)
+		case e.static():
+			leave("for static files (images, styles, scripts, fonts); --all keeps them")
+		case siteOf(e.host) != site:
+			leave("to other hosts than those of " + site + "; --all keeps them")
+		case e.Request.Method == "OPTIONS" && hasHeader(e.Request.Headers, "Access-Control-Request-Method"):
+			leave("that browsers make by themselves (CORS); --all keeps them")
+		default:
+			kept = append(kept, e)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		p.note("left out %s %s", counted(left[why], "request"), why)
+	}
+	return kept
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// mainSite is that of the first page, or of the first request that is no static file.
+func mainSite(all []entry) string {
+	first := ""
+	for i := range all {
+		e := &all[i]
+		if e.host == "" || e.static() {
+			continue
+		}
+		if e.Kind == "document" || strings.Contains(e.Response.Content.Kind, "html") && e.Response.Status < 300 {
+			return siteOf(e.host)
+		}
+		if first == "" {
+			first = siteOf(e.host)
+		}
+	}
+	if first == "" && len(all) > 0 {
+		first = siteOf(all[0].host)
+	}
+	return first
+}
+
+// siteOf is the domain that somebody registered: shop.co.uk of api.shop.co.uk.
+func siteOf(host string) string {
+	if site, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return site
+	}
+	return host
+}
+
+func hasHeader(all []harPair, name string) bool {
+	return slices.ContainsFunc(all, func(h harPair) bool { return strings.EqualFold(h.Name, name) })
+}
+
+func (e *entry) static() bool {
+	if e.Request.Method != "GET" && e.Request.Method != "HEAD" && e.Request.Method != "" {
+		return false
+	}
+	switch e.Kind {
+	case "image", "font", "stylesheet", "script", "media", "manifest", "texttrack":
+		return true
+	case "document", "xhr", "fetch":
+		return false
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(e.Response.Content.Kind), ";")
+	if major, _, _ := strings.Cut(kind, "/"); major == "image" || major == "font" || major == "audio" || major == "video" {
+		return true
+	}
+	if kind == "text/css" || strings.Contains(kind, "javascript") || strings.Contains(kind, "font") {
+		return true
+	}
+	file, _, _ := strings.Cut(e.Request.URL, "?")
+	ext := strings.ToLower(path.Ext(file))
+	return ext != "" && strings.Contains(" .png .jpg .jpeg .gif .svg .webp .avif .ico .css .js .mjs .map .woff .woff2 .ttf .otf .eot .mp4 .webm .mp3 ", " "+ext+" ")
+}
+
+// recorded is the step of an entry.
+func (p *plan) recorded(e *entry, c *correlator) *step {
+	s := &step{method: clean(e.Request.Method), url: clean(e.Request.URL), status: e.Response.Status}
+	if s.status == 304 {
+		s.status = 200 // what made the answer empty, the browser's cache, is not here
+	}
+	if s.status < 100 || s.status > 599 {
+		s.status = 0
+		if e.Response.Status == 0 {
+			p.note("to some requests no answer was recorded: they have no expect")
+		}
+	}
+	if !strings.Contains(s.url, "?") {
+		for _, q := range e.Request.Query {
+			s.params = append(s.params, pair{clean(q.Name), clean(q.Value)})
+		}
+	}
+	for _, h := range e.Request.Headers {
+		if !strings.EqualFold(h.Name, "Cookie") {
+			s.headers = append(s.headers, pair{clean(h.Name), clean(h.Value)})
+		}
+	}
+	c.cookies(s, e)
+	if post := e.Request.Post; post != nil {
+		p.posted(s, e)
+	}
+	return s
+}
+
+// posted is the body of an entry: its text, or else the params that were read from it.
+func (p *plan) posted(s *step, e *entry) {
+	post := e.Request.Post
+	text := post.Text
+	if post.Encoding == "base64" {
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+			text = string(raw)
+		}
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(post.Kind), ";")
+	switch {
+	case strings.TrimSpace(kind) == "multipart/form-data" && len(post.Params) > 0:
+		s.body.kind = bodyMultipart
+		for _, q := range post.Params {
+			one := part{name: clean(q.Name), value: clean(q.Value), filename: clean(q.File), kind: clean(q.Kind)}
+			if q.File != "" && q.Value == "" {
+				file := baseName(one.filename)
+				one.value = "contents of " + file
+				p.warn(s, "the file %s was sent, and recordings do not have it: put it beside this one and write file(%q)", file, file)
+			}
+			s.body.parts = append(s.body.parts, one)
+		}
+		p.tidyParts(s)
+		return
+	case text == "" && len(post.Params) > 0:
+		s.body.kind = bodyForm
+		for _, q := range post.Params {
+			s.body.form = append(s.body.form, pair{clean(unescaped(q.Name)), clean(unescaped(q.Value))})
+		}
+		return
+	case text == "":
+		return
+	}
+	s.body = body{kind: bodyText, text: text}
+	if cleaned := clean(text); cleaned != text {
+		s.body.bytes = true
+	}
+	if post.Kind != "" && !slices.ContainsFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, "Content-Type") }) {
+		s.headers = append(s.headers, pair{"Content-Type", clean(post.Kind)})
+	}
+}
+
+// unescaped undoes the escaping that some recorders leave in params.
+func unescaped(s string) string {
+	if strings.Contains(s, "%") {
+		if t, err := url.QueryUnescape(s); err == nil {
+			return t
+		}
+	}
+	return s
+}

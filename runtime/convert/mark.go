@@ -1,0 +1,270 @@
+package convert
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Marks stand in texts around the name of a param or of an extracted value. They are of
+// Unicode's private use, and clean takes them out of whatever is read.
+const (
+	paramOpen  = '\uE000'
+	valueOpen  = '\uE001'
+	markClose  = '\uE002'
+	markString = "\uE000\uE001\uE002"
+)
+
+func paramMark(name string) string { return string(paramOpen) + name + string(markClose) }
+func valueMark(name string) string { return string(valueOpen) + name + string(markClose) }
+
+// clean makes text of a source fit to stand in a plan.
+func clean(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if !strings.ContainsAny(s, markString) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(markString, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// piece is a part of a text: literal, or the name of a param or a value.
+type piece struct {
+	mark rune // 0: literal
+	text string
+}
+
+func pieces(s string) []piece {
+	var out []piece
+	for s != "" {
+		i := strings.IndexAny(s, markString)
+		if i < 0 {
+			return append(out, piece{0, s})
+		}
+		if i > 0 {
+			out = append(out, piece{0, s[:i]})
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		s = s[i+n:]
+		if r == markClose {
+			continue
+		}
+		name, rest, ok := strings.Cut(s, string(markClose))
+		if !ok {
+			return out
+		}
+		out = append(out, piece{r, name})
+		s = rest
+	}
+	return out
+}
+
+func marked(s string) bool { return strings.ContainsAny(s, markString) }
+
+// resolved puts the params' values in the place of their marks.
+func (p *plan) resolved(s string) string {
+	if !marked(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, piece := range pieces(s) {
+		switch piece.mark {
+		case paramOpen:
+			if i := p.find(piece.text); i >= 0 {
+				b.WriteString(p.params[i].value)
+			}
+		case valueOpen:
+			b.WriteString("value")
+		default:
+			b.WriteString(piece.text)
+		}
+	}
+	return b.String()
+}
+
+// shown is a text for people: marks are names in braces.
+func shown(s string) string {
+	var b strings.Builder
+	for _, piece := range pieces(s) {
+		if piece.mark != 0 {
+			b.WriteString("{" + piece.text + "}")
+		} else {
+			b.WriteString(piece.text)
+		}
+	}
+	return clip(b.String(), 80)
+}
+
+// bare is a text where no mark may stand: names of headers, of cookies and of parts.
+func bare(s string) string {
+	if !marked(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, piece := range pieces(s) {
+		b.WriteString(piece.text)
+	}
+	return b.String()
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+// oneLine is text that can stand in a comment.
+func oneLine(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || strings.ContainsRune(markString, r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, clean(clip(s, 4*n)))
+	return clip(strings.Join(strings.Fields(s), " "), n)
+}
+
+// words cuts a text at everything that is no letter or digit, and where a small letter
+// meets a capital one.
+func words(s string) []string {
+	var out []string
+	var word strings.Builder
+	small := false
+	flush := func() {
+		if word.Len() > 0 {
+			out = append(out, word.String())
+			word.Reset()
+		}
+	}
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			small = true
+			word.WriteRune(r)
+			continue
+		case r >= 'A' && r <= 'Z':
+			if small {
+				flush()
+			}
+			word.WriteRune(r + 'a' - 'A')
+		default:
+			flush()
+		}
+		small = false
+	}
+	flush()
+	return out
+}
+
+// snake is a name of words, at most n bytes of them.
+func snake(s string, n int) string {
+	name := ""
+	for _, w := range words(clip(s, 1000)) {
+		w = w[:min(len(w), 30)]
+		if len(name)+1+len(w) > n {
+			break
+		}
+		if name != "" {
+			name += "_"
+		}
+		name += w
+	}
+	return name
+}
+
+// taken are words that a param must not shadow: Starlark's, and the language's.
+const taken = ` and as assert async await break class continue def del elif else except finally for from global if import in is lambda load nonlocal not or
+ pass raise return try while with yield none true false any all bool bytes chr dict dir enumerate fail float getattr hasattr hash int len list max min ord
+ print range repr reversed set sorted str tuple type zip abs map filter json base64 hex url sha256 sha1 sha512 md5 hmac uuid jwt aws time regex html xml math
+ struct file param workflow step check metric action provide use stage between tls json_path header cookie form_value status header_is body_contains
+ json_is latency_below size_below dns http graphql feed vu random `
+
+// identifier is a name for a param.
+func identifier(wish string) string {
+	name := snake(wish, 40)
+	switch {
+	case name == "":
+		return "value"
+	case name[0] >= '0' && name[0] <= '9':
+		return "value_" + name
+	case strings.Contains(taken, " "+name+" ") || strings.Contains(taken, "\n"+name+" ") || strings.Contains(taken, " "+name+"\n"):
+		return name + "_value"
+	}
+	return name
+}
+
+// urlText makes a text that can stand in a URL, as browsers do.
+func urlText(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '%' && (i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2])):
+			b.WriteString("%25")
+		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0:
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// markedURL is urlText around marks.
+func markedURL(s string) string {
+	var b strings.Builder
+	for _, piece := range pieces(s) {
+		switch piece.mark {
+		case 0:
+			b.WriteString(urlText(piece.text))
+		default:
+			b.WriteString(string(piece.mark) + piece.text + string(markClose))
+		}
+	}
+	return b.String()
+}
+
+// origin cuts scheme and host off a URL.
+func origin(address string) (host, rest string, ok bool) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme != "http" && scheme != "https" {
+		return "", "", false
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, rest = rest[:end], rest[end:]
+	if u, err := url.Parse(scheme + "://" + host); err != nil || u.Hostname() == "" || u.User != nil || !plainHost(host) {
+		return "", "", false
+	}
+	return scheme + "://" + strings.ToLower(host), rest, true
+}
+
+// plainHost says whether a host can be looked up: names, addresses and ports.
+func plainHost(host string) bool {
+	for i := range len(host) {
+		c := host[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".-_:[]", c) >= 0) {
+			return false
+		}
+	}
+	return len(host) <= 260
+}
