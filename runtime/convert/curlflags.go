@@ -2,6 +2,7 @@ package convert
 
 import (
 	"maps"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -189,9 +190,15 @@ func (c *curling) proxy(value string) {
 		c.warnings = append(c.warnings, "curl's proxy "+shown(value)+" is not kept: only http:// proxies are spoken")
 		return
 	}
-	if u.Port() == "" {
-		u.Host += ":1080"
+	port := u.Port()
+	if port == "" {
+		port = "1080" // as curl has it
 	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		c.warnings = append(c.warnings, "curl's proxy "+shown(value)+" is not kept: its port is none")
+		return
+	}
+	u.Host = net.JoinHostPort(u.Hostname(), port)
 	if u.User != nil || c.user != "" {
 		c.warnings = append(c.warnings, "the proxy's user and password are not kept: write proxy = \"http://user:password@host:port\"")
 	}
