@@ -14,12 +14,11 @@ import (
 // extracted where it came from, and filled in where it goes: if it says enough to be no
 // accident, no request before that answer had it, and one place of the answer is it.
 type correlator struct {
-	p      *plan
-	known  map[string]bool    // values that requests had before
-	found  map[string]*source // values of answers
-	jar    map[string]bool    // cookies that a kept answer has set
-	names  map[string]bool    // of extractions
-	fromJS int
+	p     *plan
+	known map[string]bool    // values that requests had before
+	found map[string]*source // values of answers
+	jar   map[string]bool    // cookies that a kept answer has set
+	names map[string]bool    // of extractions
 }
 
 // source is where a value stands.

@@ -22,5 +22,6 @@
 //	V5 The same source gives the same text.
 //
 // Read plan.go and mark.go; then curl.go, shell.go; har.go, correlate.go; openapi.go,
-// schema.go; postman.go; then secret.go, tidy.go, print.go, write.go.
+// schema.go, contents.go; postman.go, collected.go; then secret.go, tidy.go, bodies.go,
+// print.go, write.go.
 package convert
