@@ -288,8 +288,8 @@ func TestPipelinedBytesAreBounded(t *testing.T) {
 	if err := errors.Join(l.poller.Wake(), <-done); err != nil {
 		t.Fatal(err)
 	}
-	if c := l.conns[1]; len(c.pending) > maxHead+readSize || l.site.stats.Responses < 2 {
-		t.Errorf("%d bytes are pending after %d responses, want at most %d after several", len(c.pending), l.site.stats.Responses, maxHead+readSize)
+	if c := l.conns[1]; len(c.pending) > maxHead+readSize || l.site.stats.Responses < 1 {
+		t.Errorf("%d bytes are pending after %d responses, want at most %d after one or more", len(c.pending), l.site.stats.Responses, maxHead+readSize)
 	}
 }
 
