@@ -51,10 +51,12 @@ type asker struct {
 	nonce uint64
 }
 
-// keep is what the last Keep of a file has come to.
+// keep is a round of asking all fellows, and what it has come to. A Keep that
+// comes meanwhile waits for the next one: words of before it count nothing for it.
 type keep struct {
 	nonce   uint64
 	tickets []uint64
+	later   []uint64 // tickets of the next round
 	here    bool
 	there   map[node.Addr]bool
 	done    bool
@@ -109,21 +111,27 @@ func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 		a.write(env, f)
 	}
 	if f.keep != nil && !f.keep.done {
-		f.keep.tickets = append(f.keep.tickets, ticket)
+		f.keep.later = append(f.keep.later, ticket)
 		return d
 	}
-	f.keep = &keep{nonce: a.draw(), tickets: []uint64{ticket}, here: f.disk == stored, there: map[node.Addr]bool{}}
-	a.judge(f)
+	a.round(env, f, []uint64{ticket})
+	return d
+}
+
+// round asks all fellows anew.
+func (a *Archive) round(env node.Env, f *file, tickets []uint64) {
+	f.keep = &keep{nonce: a.draw(), tickets: tickets, here: f.disk == stored, there: map[node.Addr]bool{}}
+	a.judge(env, f)
 	for _, w := range a.fellows {
 		w.add(f)
 		a.pump(env, w)
 	}
 	a.arm(env)
-	return d
 }
 
-// judge tells Kept once a majority has the file.
-func (a *Archive) judge(f *file) {
+// judge tells Kept once a majority has the file, and begins the round that others
+// wait for.
+func (a *Archive) judge(env node.Env, f *file) {
 	k := f.keep
 	count := len(k.there)
 	if k.here {
@@ -137,6 +145,9 @@ func (a *Archive) judge(f *file) {
 		a.outcomes = append(a.outcomes, Outcome{Kind: Kept, File: f.digest, Ticket: t})
 	}
 	k.tickets = nil
+	if len(k.later) > 0 {
+		a.round(env, f, k.later)
+	}
 }
 
 // draw returns a number that no earlier Keep of this node has had.
@@ -222,6 +233,7 @@ func (a *Archive) forget(env node.Env, f *file, why error) {
 	a.bytes -= int64(f.length)
 	if f.keep != nil {
 		a.fail(f.digest, why, f.keep.tickets...)
+		a.fail(f.digest, why, f.keep.later...)
 	}
 	for _, w := range a.fellows {
 		w.remove(f.digest)

@@ -83,7 +83,7 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 	}
 	if f.keep != nil {
 		f.keep.here = true
-		a.judge(f)
+		a.judge(env, f)
 	}
 }
 

@@ -294,6 +294,30 @@ func TestAnAnswerFromBeforeALostDiskCountsNothing(t *testing.T) {
 	})
 }
 
+// The same word, of a Keep that is still open: one that comes to it later asks anew.
+func TestAKeepThatJoinsAnotherAsksAnew(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGroup(t)
+		file := rapid.IntRange(0, 6).Draw(t, "file")
+		g.envs[0].Held = true // its own disk is what the first Keep waits for
+		g.keep(0, file)
+		for rounds := 0; len(g.wires) > 0 && rounds < 200; rounds++ {
+			w := g.wires[0]
+			if w.from == 2 || w.to == 2 {
+				g.wires = g.wires[1:]
+				continue
+			}
+			g.deliver(0, false, false)
+		}
+		g.restart(1, true)
+		g.now++
+		for range rapid.IntRange(1, 3).Draw(t, "keeps") {
+			g.keep(0, file)
+		}
+		g.heal()
+	})
+}
+
 func TestManyFetchesTakeTurns(t *testing.T) {
 	e := world(1, 3, nil)
 	var asked int

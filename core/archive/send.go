@@ -140,7 +140,7 @@ func (a *Archive) onKept(env node.Env, w *fellow, from node.Peer, m *message.Fil
 	case m.Whole:
 		w.remove(m.File)
 		t.file.keep.there[w.addr] = true
-		a.judge(t.file)
+		a.judge(env, t.file)
 	case m.Next > t.file.length:
 		a.ignore(env, from, m, "it has more than there is")
 		return
