@@ -55,9 +55,9 @@ func startCluster(t *testing.T, workers int) *cluster {
 func startClusterIn(t *testing.T, dir string, workers int) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: dir, workers: make([]*process, workers), admins: map[string]string{}}
-	c.startGate("127.0.0.1:0")
+	c.startGate(ownAddress(t))
 	c.gateAddr = c.gate.await(upLine)
-	c.startManager("127.0.0.1:0")
+	c.startManager(ownAddress(t))
 	c.managerAddr = c.manager.await(upLine)
 	for i := range c.workers {
 		c.startWorker(i + 1)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,17 +29,11 @@ type group struct {
 	nodes    map[string]*process
 }
 
-// freeAddresses are ports that nobody had a moment ago.
 func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for i := range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }() // nobody was accepted
-		all[fmt.Sprintf("%s-%d", prefix, i+1)] = l.Addr().String()
+		all[fmt.Sprintf("%s-%d", prefix, i+1)] = ownAddress(t)
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -150,10 +149,9 @@ func accounts(ts *testscript.TestScript, _ bool, args []string) {
 
 func ports(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range args {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := freeAddress()
 		ts.Check(err)
-		ts.Setenv(name, l.Addr().String())
-		defer func() { ts.Check(l.Close()) }() // all are open together, so that they differ
+		ts.Setenv(name, address)
 	}
 }
 

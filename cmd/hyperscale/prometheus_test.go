@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,10 +49,8 @@ func TestPrometheus(t *testing.T) {
 func startPrometheus(ts *testscript.TestScript, _ bool, _ []string) {
 	binary, err := exec.LookPath("prometheus")
 	ts.Check(err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	ts.Check(err)
-	address := l.Addr().String()
-	ts.Check(l.Close())
 	folder := ts.MkAbs("prometheus")
 	ts.Check(os.MkdirAll(folder, 0o755))
 	config := filepath.Join(folder, "empty.yml")
