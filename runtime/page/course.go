@@ -24,15 +24,22 @@ type course struct {
 // span is the time that a course covers.
 func (c *course) span() int64 { return c.width * int64(len(c.points)) }
 
-// merge adds courses up in at most so many points. The widths of one result's windows are
-// multiples of each other, so that no window is in two points.
-func merge(courses []report.Course, most int) course {
+// grid is how a page divides the time since the load began.
+type grid struct {
+	width  int64 // of a column, ns
+	n      int   // of columns
+	merged int64 // how many windows of the narrowest course a column holds
+}
+
+// gridOf has at most so many columns for courses. Their widths are multiples of each other
+// where they are of one result: the column is a multiple of all, so that no window is in two.
+func gridOf(courses []report.Course, most int) grid {
 	var width, narrowest, end int64
 	for _, c := range courses {
 		if c.WidthNS <= 0 || len(c.Windows) == 0 {
 			continue
 		}
-		width = max(width, c.WidthNS)
+		width = common(width, c.WidthNS)
 		if narrowest == 0 || c.WidthNS < narrowest {
 			narrowest = c.WidthNS
 		}
@@ -41,15 +48,41 @@ func merge(courses []report.Course, most int) course {
 		}
 	}
 	if width == 0 {
-		return course{}
+		return grid{}
 	}
 	// end is where the last window begins: so many whole widths are before it.
 	times := (end/width)/int64(most) + 1
 	if times > 1<<62/width { // no run is so long
+		return grid{}
+	}
+	g := grid{width: width * times, merged: width * times / narrowest}
+	g.n = int(end/g.width) + 1
+	return g
+}
+
+// common is the least multiple of both widths; of two that have none to speak of, the larger.
+func common(a, b int64) int64 {
+	if a == 0 {
+		return b
+	}
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	if a/x > 100 || b/x > 100 || a > 1<<62/(b/x) {
+		return max(a, b)
+	}
+	return a / x * b
+}
+
+// merge adds courses up in at most so many points.
+func merge(courses []report.Course, most int) course { return gridOf(courses, most).merge(courses) }
+
+func (g grid) merge(courses []report.Course) course {
+	if g.n == 0 {
 		return course{}
 	}
-	out := course{width: width * times, merged: width * times / narrowest}
-	out.points = make([]point, end/out.width+1)
+	out := course{width: g.width, merged: g.merged, points: make([]point, g.n)}
 	for _, c := range courses {
 		if c.WidthNS <= 0 {
 			continue

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -16,6 +17,7 @@ const coloured = 6
 type quantiles struct {
 	name      string
 	histogram *stats.Histogram
+	class     string // of its line; else the next colour
 }
 
 // nines is how far a curve goes: 2 for 99 %. Beyond its count there is nothing to see.
@@ -64,7 +66,7 @@ func percentiles(title string, all []quantiles, points int) (figure, bool) {
 	var s svg
 	s.begin(title, &x, &y)
 	for i, q := range drawn {
-		one := curve{Name: q.name, class: fmt.Sprintf("c%d", i), Values: sample(q.histogram, far, points)}
+		one := curve{Name: q.name, class: cmp.Or(q.class, fmt.Sprintf("c%d", i)), Values: sample(q.histogram, far, points)}
 		p := new(path)
 		for k, v := range one.Values {
 			if at := gridAt(&y, float64(v)); k == 0 {

@@ -49,19 +49,19 @@ func largest(values ...[]uint64) uint64 {
 	return out
 }
 
-// timed is a chart of curves that keep a value for a column, the first one filled.
+// timed is a chart of curves that keep a value for a column.
 func (c *course) timed(title string, curves []curve) figure {
 	y := linear(float64(most(curves))/1000, rateLabel)
 	x := times(c.span())
 	var s svg
 	s.begin(title, &x, &y)
 	f := figure{Title: title, Unit: "a second"}
-	for i, one := range curves {
+	for _, one := range curves {
 		thousandths := floats(one.Values)
 		for k := range thousandths {
 			thousandths[k] /= 1000
 		}
-		if i == 0 {
+		if one.filled {
 			s.path("area "+one.class, area(&y, thousandths, make([]float64, len(thousandths))))
 		}
 		s.path("line "+one.class, steps(&y, thousandths))
@@ -96,7 +96,7 @@ func (c *course) note(how string) string {
 
 func rates(c *course) figure {
 	return c.timed("Requests over time", []curve{
-		{Name: "answered as expected", class: "good", Values: c.values(func(p *point) uint64 { return c.rate(p.ok) })},
+		{Name: "answered as expected", class: "good", filled: true, Values: c.values(func(p *point) uint64 { return c.rate(p.ok) })},
 		{Name: "started", class: "dim", Values: c.values(func(p *point) uint64 { return c.rate(p.started) })},
 	})
 }
@@ -114,6 +114,7 @@ func failures(c *course) (figure, bool) {
 	if len(curves) == 0 {
 		return figure{}, false
 	}
+	curves[0].filled = true
 	return c.timed("Errors over time", curves), true
 }
 

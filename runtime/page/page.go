@@ -14,6 +14,8 @@ import (
 )
 
 var (
+	//go:embed parts.html
+	parts string
 	//go:embed page.html
 	layout string
 	//go:embed page.css
@@ -22,17 +24,23 @@ var (
 	script string
 )
 
-// view is all that page.html shows.
-type view struct {
+// frame is what is around every page.
+type frame struct {
 	Style    template.CSS
 	Script   template.JS
 	Policy   string
+	Headline string
+	Left     string // what the size did not allow
+}
+
+// view is all that page.html shows.
+type view struct {
+	frame
 	Verdict  verdict
 	Flows    []workflow
 	MoreFlow string
 	Places   *places
 	Again    *again
-	Left     string // what the size did not allow
 }
 
 // drawer makes the parts of a page within limits; what is for the whole page it spends.
@@ -56,15 +64,25 @@ func (d *drawer) histogramOf(s *report.Step) *stats.Histogram {
 
 // Render draws a result.
 func Render(r *report.Result) ([]byte, error) {
-	t, err := template.New("page").Parse(layout)
+	histograms := map[*report.Step]*stats.Histogram{} // to read them takes longer than all else
+	return fit(layout, "The result is large", func(l limits) (*frame, any) {
+		v := draw(&drawer{l, r, histograms})
+		return &v.frame, v
+	})
+}
+
+// fit fills a layout with what draw makes, with less and less until it is small enough (P3).
+func fit(layout, large string, draw func(limits) (*frame, any)) ([]byte, error) {
+	t, err := template.New("page").Parse(parts + layout)
 	if err != nil {
 		return nil, fmt.Errorf("read the page's layout: %w", err)
 	}
 	var b bytes.Buffer
-	histograms := map[*report.Step]*stats.Histogram{} // to read them takes longer than all else
 	for l, left := generous(), ""; ; l = l.harder() {
 		b.Reset()
-		if err := t.Execute(&b, draw(&drawer{l, r, histograms}, left)); err != nil {
+		around, all := draw(l)
+		around.Style, around.Script, around.Policy, around.Left = template.CSS(style), template.JS(script), policy(), left //nolint:gosec // our own files
+		if err := t.Execute(&b, all); err != nil {
 			return nil, fmt.Errorf("draw the page: %w", err)
 		}
 		if b.Len() <= sizeMax {
@@ -73,15 +91,13 @@ func Render(r *report.Result) ([]byte, error) {
 		if l == l.harder() {
 			return nil, fmt.Errorf("draw the page: it is longer than %s however much is left out: use --out json=FILE", ui.Bytes(sizeMax))
 		}
-		left = "The result is large: lists and charts are shorter here than usual, so that the page stays small. --out json=FILE keeps all."
+		left = large + ": lists and charts are shorter here than usual, so that the page stays small. --out json=FILE keeps all."
 	}
 }
 
-func draw(d *drawer, left string) *view {
-	v := &view{
-		Style: template.CSS(style), Script: template.JS(script), Policy: policy(), //nolint:gosec // our own files
-		Verdict: d.verdict(), Places: d.places(), Left: left,
-	}
+func draw(d *drawer) *view {
+	v := &view{Verdict: d.verdict(), Places: d.places()}
+	v.Headline = v.Verdict.Word + ": " + v.Verdict.Title
 	for i := range first(d.result.Workflows, d.workflows) {
 		v.Flows = append(v.Flows, d.workflow(&d.result.Workflows[i]))
 	}

@@ -33,6 +33,7 @@ type curve struct {
 	Name   string   `json:"name"`
 	Values []uint64 `json:"values"`
 	class  string
+	filled bool // down to the axis
 }
 
 // hover is what page.js needs to say what is under the pointer.

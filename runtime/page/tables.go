@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ type cell struct {
 	Text  string
 	Class string
 	Under string // in small letters below
+
+	Drawing template.HTML
 }
 
 // heads reads a head: "#ok" is of numbers.

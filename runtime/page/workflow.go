@@ -97,7 +97,7 @@ func (d *drawer) slowest(all []report.Step) []quantiles {
 	var out []quantiles
 	for i := range all {
 		if h := d.histogramOf(&all[i]); h != nil {
-			out = append(out, quantiles{d.named(all[i].Name), h})
+			out = append(out, quantiles{name: d.named(all[i].Name), histogram: h})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b quantiles) int {
@@ -109,6 +109,7 @@ func (d *drawer) slowest(all []report.Step) []quantiles {
 // detail is one step with charts of its own.
 type detail struct {
 	Name, Line string
+	Open       bool
 	Figures    []figure
 }
 
@@ -129,7 +130,7 @@ func (d *drawer) detailed(all []report.Step) (out []detail, left string) {
 			one.Line += ", " + ui.Latency(s.LatencyNS.P99) + " at 99%"
 		}
 		if h := d.histogramOf(s); h != nil {
-			if f, ok := percentiles("Latency by percentile", []quantiles{{one.Name, h}}, 150); ok {
+			if f, ok := percentiles("Latency by percentile", []quantiles{{name: one.Name, histogram: h}}, 150); ok {
 				one.Figures = append(one.Figures, f)
 			}
 		}
