@@ -125,6 +125,9 @@ type Assumptions struct {
 	Sends func(worker node.ID, s message.SliceID, f message.Fence) bool
 	// Still says that a node stands still now, though it is not down; without it none does.
 	Still func(id node.ID) bool
+	// Lame says that a node is never healed: a lease is no good to it, and it may lose
+	// one after the other. Without it all are healed.
+	Lame func(id node.ID) bool
 }
 
 // Assume tells it, before the first event.

@@ -64,6 +64,7 @@ func newStage(s Scenario, o Options) *stage {
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
 		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
 		Still: st.world.Paused,
+		Lame:  func(id node.ID) bool { return len(st.core) > 0 && !slices.Contains(st.core, id) },
 	})
 	st.world.At(sizesEvery, st.sizes)
 	return st
