@@ -28,6 +28,11 @@ func archives() []Scenario {
 		Doc:     "Three or five members keep files on slow disks. In the very moment in which one is told that its file is kept, the power of all is lost, and less than half of the disks with it, that member's first. Everybody fetches the file all the same.",
 		Virtual: 70 * time.Second,
 		build:   buildFilesKept,
+	}, {
+		Name:    "files-kept-again",
+		Doc:     "A member with a slow disk keeps a file while less than half of its fellows hear it. They have it, and lose their disks; then it keeps the same file again, before its own disk has it for the first time. In the very moment in which it is told that the second is kept, the power of all is lost and its disk with it. Everybody fetches the file all the same: words of before it was asked for are none.",
+		Virtual: 70 * time.Second,
+		build:   buildFilesKeptAgain,
 	}}
 }
 
@@ -39,8 +44,9 @@ type filesWorld struct {
 	kept    []message.FileDigest // in the order of the first Kept of each
 	keepers map[node.ID]*keeper
 	written int
-	told    func(k *keeper) // a file of this one is kept; nil: nobody waits for it
-	bends   bool            // bytes change on their way, so that a fellow's file may be wrong
+	told    func(k *keeper, ticket uint64) // a file of this one is kept; nil: nobody waits for it
+	orders  map[node.ID][]byte             // what to keep next; nil: each keeps what it likes
+	bends   bool                           // bytes change on their way, so that a fellow's file may be wrong
 }
 
 // filesMax bounds the files of one world.
@@ -84,22 +90,45 @@ func (s *stage) keepersOf() *filesWorld {
 func buildFilesKept(s *stage) {
 	w := s.keepersOf()
 	s.fault(sim.Fault{At: 3 * time.Second, Kind: sim.FaultDiskSlow, Value: 200})
-	strike := func(writer node.ID) {
-		order := append([]node.ID{writer}, s.choose(without(w.ids, writer), len(w.ids)-1)...)
-		for i, id := range order {
-			s.world.Crash(id)
-			if i < (len(order)-1)/2 {
-				s.world.Restore(id, nil)
-			}
-			s.world.At(s.world.Now()+500*time.Millisecond, func() { s.world.Start(id) })
+	s.world.At(5*time.Second, func() { w.told = func(k *keeper, _ uint64) { w.strike(k.id) } })
+}
+
+// strike takes the power of all, and less than half of the disks, the writer's first.
+func (w *filesWorld) strike(writer node.ID) {
+	w.told = nil
+	order := append([]node.ID{writer}, w.choose(without(w.ids, writer), len(w.ids)-1)...)
+	w.world.At(w.world.Now(), func() { w.fell(order, (len(order)-1)/2) })
+}
+
+// fell crashes nodes, the first of which lose their disks.
+func (w *filesWorld) fell(nodes []node.ID, lost int) {
+	for i, id := range nodes {
+		w.world.Crash(id)
+		if i < lost {
+			w.world.Restore(id, nil)
+		}
+		w.world.At(w.world.Now()+500*time.Millisecond, func() { w.world.Start(id) })
+	}
+}
+
+// buildFilesKeptAgain keeps one file twice, and a minority forgets it in between.
+func buildFilesKeptAgain(s *stage) {
+	w := s.keepersOf()
+	w.orders = map[node.ID][]byte{}
+	order := s.choose(w.ids, len(w.ids))
+	writer, near, far := order[0], order[1:1+len(order)/2], order[1+len(order)/2:]
+	s.fault(sim.Fault{At: 4 * time.Second, For: 26 * time.Second, Kind: sim.FaultPartition, Nodes: names(far), Peers: []string{string(writer)}})
+	s.fault(sim.Fault{At: 4 * time.Second, For: 30 * time.Second, Kind: sim.FaultDiskSlow, Nodes: []string{string(writer)}, Value: 10_000})
+	file := []byte(fmt.Sprintf("%d members keep this twice", len(order)))
+	keep := func() { w.orders[writer] = file }
+	s.world.At(5*time.Second, keep)
+	s.world.At(5600*time.Millisecond, func() { w.fell(near, len(near)) })
+	s.world.At(6200*time.Millisecond, keep)
+	w.told = func(k *keeper, ticket uint64) {
+		if ticket == 2 {
+			w.strike(k.id)
 		}
 	}
-	s.world.At(5*time.Second, func() {
-		w.told = func(k *keeper) {
-			w.told = nil
-			s.world.At(s.world.Now(), func() { strike(k.id) })
-		}
-	})
 }
 
 func buildFiles(s *stage) {
@@ -221,14 +250,27 @@ func (k *keeper) Step(env node.Env, in *node.Input) {
 }
 
 func (k *keeper) later(env node.Env) {
-	env.SetTimer(node.Key(node.PartRegister, registerAct), env.Rand(node.PurposeToy).Duration(200*time.Millisecond, 2*time.Second))
+	longest := 2 * time.Second
+	if k.orders != nil {
+		longest = 300 * time.Millisecond
+	}
+	env.SetTimer(node.Key(node.PartRegister, registerAct), env.Rand(node.PurposeToy).Duration(200*time.Millisecond, longest))
 }
 
 // act keeps a file, one that was kept before now and then, or fetches what it lacks.
 func (k *keeper) act(env node.Env) {
 	r := env.Rand(node.PurposeToy)
-	k.tickets++
 	healed := k.world.Now() >= k.heal
+	if b := k.orders[k.id]; b != nil {
+		delete(k.orders, k.id)
+		k.tickets++
+		k.keeping[k.tickets] = true
+		k.content[k.files.Keep(env, bytes.Clone(b), k.tickets)] = b
+	}
+	if k.orders != nil && !healed {
+		return
+	}
+	k.tickets++
 	switch n := r.Int(8); {
 	case n < 2 && !healed && k.written < filesMax:
 		k.written++
@@ -263,7 +305,7 @@ func (k *keeper) ask(env node.Env, d message.FileDigest, how func(node.Env, mess
 func (k *keeper) heed(env node.Env) {
 	for _, o := range k.files.Take() {
 		if o.Kind == archive.Kept && k.told != nil {
-			k.told(k)
+			k.told(k, o.Ticket)
 		}
 		if o.Kind != archive.Fetched {
 			delete(k.keeping, o.Ticket)
