@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/runtime/compare"
+	"hyperscale/runtime/export"
+	"hyperscale/runtime/page"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 )
@@ -69,30 +72,39 @@ func newCompareCommand() *cobra.Command {
 	o := compare.Default()
 	var alpha float64
 	var asJSON bool
+	var outs []string
 	cmd := &cobra.Command{
 		Use:   "compare BASELINE.json FILE.json...",
 		Short: "say what got slower between two runs, and whether it is noise",
 		Long: `Compare results that --out json=FILE wrote: the first file is the baseline, each
 other one is compared with it, step by step. A figure is worse when it moved by
 more than the tolerance and by more than chance can do; docs/compare.md says how
-that is known and how often it is wrong.
+that is known and how often it is wrong. --out html=FILE writes a page with both
+curves, that needs nothing else.
 
 Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 		Example: "  hyperscale run test.star --out json=before.json\n" +
 			"  hyperscale run test.star --out json=after.json\n" +
-			"  hyperscale compare before.json after.json",
+			"  hyperscale compare before.json after.json --out html=compared.html",
 		Args: compared,
 		RunE: runs(func(cmd *cobra.Command, args []string) error {
 			if !(alpha >= 1e-6 && alpha <= 0.5) {
 				return usage("--alpha %v must be from 0.000001 to 0.5: 0.05 is one false alarm in twenty", alpha)
 			}
 			o.AlphaPPM = uint32(alpha*1_000_000 + 0.5)
+			places, err := comparisonOutputs(outs)
+			if err != nil {
+				return err
+			}
 			c, err := compareFiles(args, o)
 			if err != nil {
 				return asUsage(err)
 			}
 			if err := printComparison(cmd.OutOrStdout(), c, asJSON); err != nil {
 				return fmt.Errorf("print the comparison: %w", err)
+			}
+			if err := writeComparison(c, places); err != nil {
+				return err
 			}
 			if c.Verdict == compare.Regression {
 				return exitWith(exitThreshold, nil)
@@ -105,6 +117,7 @@ Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 	flags.Float64Var(&alpha, "alpha", float64(o.AlphaPPM)/1_000_000, "chance of a false alarm, over all figures of two files")
 	flags.Var(quantiles{&o.QuantilesPPM}, "quantiles", "percentiles of latency to compare")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	flags.StringArrayVar(&outs, "out", nil, "write the comparison to a file, too: `KIND=FILE`, html=FILE or json=FILE (repeatable)")
 	return cmd
 }
 
@@ -148,8 +161,66 @@ func printComparison(w io.Writer, c *compare.Comparison, asJSON bool) error {
 		_, err := io.WriteString(w, ui.Comparison(c, ui.StyleOf(os.Stdout)))
 		return err
 	}
-	e := json.NewEncoder(w)
+	b, err := encodeComparison(c)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func encodeComparison(c *compare.Comparison) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(c)
+	err := e.Encode(c)
+	return b.Bytes(), err
+}
+
+// comparisonOutput is a form that --out writes a comparison in, and where.
+type comparisonOutput struct {
+	kind   string
+	place  string
+	encode func(*compare.Comparison) ([]byte, error)
+}
+
+func (o *comparisonOutput) failed(err error) error {
+	return fmt.Errorf("--out %s=%s: %w", o.kind, o.place, err)
+}
+
+// comparisonOutputs reads what --out asks for, and finds out whether it can be written.
+func comparisonOutputs(outs []string) ([]comparisonOutput, error) {
+	kinds := []string{"html", "json"}
+	encoders := []func(*compare.Comparison) ([]byte, error){page.Comparison, encodeComparison}
+	var all []comparisonOutput
+	for _, s := range outs {
+		at, place, err := cutOut(s, kinds, "html=FILE or json=FILE")
+		if err != nil {
+			return nil, err
+		}
+		if isURL(place) {
+			return nil, usage("--out %s: a comparison is written to a file: give its name", export.Discreet(place))
+		}
+		o := comparisonOutput{kinds[at], place, encoders[at]}
+		if err := writable(place); err != nil {
+			return nil, asUsage(o.failed(err))
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+func writeComparison(c *compare.Comparison, outs []comparisonOutput) error {
+	var faults []error
+	for i := range outs {
+		b, err := outs[i].encode(c)
+		if err == nil {
+			err = report.WriteFile(outs[i].place, b)
+		}
+		if err != nil {
+			faults = append(faults, outs[i].failed(err))
+		}
+	}
+	return errors.Join(faults...)
 }

@@ -60,25 +60,37 @@ type written struct {
 	server listener // nil: place is a file
 }
 
+// cutOut reads one --out: the kind by its number in names, and the place.
+func cutOut(s string, names []string, known string) (at int, place string, err error) {
+	kind, place, ok := strings.Cut(s, "=")
+	if !ok || place == "" {
+		return 0, "", usage("--out %q: write KIND=FILE, as in --out json=result.json", s)
+	}
+	if at = slices.Index(names, kind); at < 0 {
+		return 0, "", usage("--out %q: no output of kind %q: use %s", kind+"="+export.Discreet(place), kind, known)
+	}
+	return at, place, nil
+}
+
 // outputs reads what --out asks for.
 func (f *outputFlags) outputs(tell teller) ([]written, error) {
 	kinds := outputKinds()
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
 	var all []written
 	for _, s := range f.outs {
-		kind, place, ok := strings.Cut(s, "=")
-		if !ok || place == "" {
-			return nil, usage("--out %q: write KIND=FILE, as in --out json=result.json", s)
+		at, place, err := cutOut(s, names, outputNames())
+		if err != nil {
+			return nil, err
 		}
-		at := slices.IndexFunc(kinds, func(k outputKind) bool { return k.name == kind })
-		if at < 0 {
-			return nil, usage("--out %q: no output of kind %q: use %s", kind+"="+export.Discreet(place), kind, outputNames())
-		}
+		kind := names[at]
 		o := written{outputKind: kinds[at], place: place}
 		if isURL(place) {
 			if o.serve == nil {
 				return nil, usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
 			}
-			var err error
 			if o.server, err = o.serve(place, tell); err != nil {
 				return nil, asUsage(o.failed(err))
 			}

@@ -15,7 +15,7 @@ import (
 const cautionsMax = 3
 
 // cautions tell what else differs, and what makes figures doubtful.
-func cautions(a, b *report.Result) []string {
+func cautions(a, b *report.Result, rates *pacing) []string {
 	all := []string{}
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if a.Job != "" && a.Job == b.Job {
@@ -39,7 +39,7 @@ func cautions(a, b *report.Result) []string {
 			add("the %s has many steps, its histograms are coarse: small changes may be theirs", []string{"baseline", "new run"}[i])
 		}
 	}
-	return append(append(all, loads(a, b)...), places(a, b)...)
+	return append(append(all, loads(a, b, rates)...), places(a, b)...)
 }
 
 // thresholds tells those that were met and no longer are.
@@ -71,7 +71,7 @@ func coarse(r *report.Result) bool {
 }
 
 // loads tells what was asked of the target otherwise.
-func loads(a, b *report.Result) (all []string) {
+func loads(a, b *report.Result, rates *pacing) (all []string) {
 	byName := map[string]*report.Workflow{}
 	for i := range a.Workflows {
 		byName[a.Workflows[i].Name] = &a.Workflows[i]
@@ -94,7 +94,7 @@ func loads(a, b *report.Result) (all []string) {
 		if apart(float64(was.DurationNS), float64(now.DurationNS), 1.1) {
 			differs("durations", length(was.DurationNS), length(now.DurationNS))
 		}
-		if paced(a, now.Name) || paced(b, now.Name) {
+		if rates.of(now.Name) {
 			if x, y := asked(was), asked(now); apart(x, y, 1.02) {
 				differs("rates asked for", fmt.Sprintf("%.4g/s", x), fmt.Sprintf("%.4g/s", y))
 			}
@@ -118,14 +118,33 @@ func asked(w *report.Workflow) float64 {
 // rateWords are how a workflow's source asks for a rate.
 var rateWords = regexp.MustCompile(`(?m)^[^#\n]*\brate\s*=`)
 
-// paced tells whether passes began at a rate that was asked for, as far as a file tells: no
-// start waits or is dropped for want of a virtual user else.
-func paced(r *report.Result, workflow string) bool {
-	for i := range r.Workflows {
-		if w := &r.Workflows[i]; w.Name == workflow && w.Generator.Waited+w.Generator.Dropped > 0 {
-			return true
+// pacing is what two files tell of rates that were asked for.
+type pacing struct {
+	runs  [2]*report.Result
+	asked bool // by the command or the source of either
+}
+
+func pacingOf(a, b *report.Result) *pacing {
+	return &pacing{[2]*report.Result{a, b}, asksRate(a) || asksRate(b)}
+}
+
+// of tells whether passes of a workflow began at a rate that was asked for, as far as files
+// tell: no start waits or is dropped for want of a virtual user else.
+func (p *pacing) of(workflow string) bool {
+	if p.asked {
+		return true
+	}
+	for _, r := range p.runs {
+		for i := range r.Workflows {
+			if w := &r.Workflows[i]; w.Name == workflow && w.Generator.Waited+w.Generator.Dropped > 0 {
+				return true
+			}
 		}
 	}
+	return false
+}
+
+func asksRate(r *report.Result) bool {
 	if r.Run == nil {
 		return false
 	}

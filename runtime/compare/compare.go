@@ -75,7 +75,8 @@ func worst[T any](all []T, of func(*T) Verdict, order ...Verdict) Verdict {
 }
 
 func comparePair(baseline, other File, o *Options) (*Pair, error) {
-	p := &Pair{Run: runOf(other), Cautions: cautions(baseline.Result, other.Result), Steps: []Step{}, Gone: []Place{}, Added: []Place{}}
+	rates := pacingOf(baseline.Result, other.Result)
+	p := &Pair{Run: runOf(other), Cautions: cautions(baseline.Result, other.Result, rates), Steps: []Step{}, Gone: []Place{}, Added: []Place{}}
 	before, order := steps(baseline.Result)
 	after, orderAfter := steps(other.Result)
 	for _, at := range order {
@@ -102,7 +103,7 @@ func comparePair(baseline, other File, o *Options) (*Pair, error) {
 	t := test{Options: o, alpha: float64(o.AlphaPPM) / million / float64(p.Tests)}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if err := t.step(s, paced(baseline.Result, s.Workflow) || paced(other.Result, s.Workflow)); err != nil {
+		if err := t.step(s, rates.of(s.Workflow)); err != nil {
 			return nil, err
 		}
 	}

@@ -180,13 +180,13 @@ func TestCautions(t *testing.T) {
 		Workflows: []report.Workflow{{Name: "w", VUs: 6, Cores: 2, DurationNS: int64(time.Minute), Generator: report.Generator{Begun: 10, Dropped: 9000}}},
 		Generator: report.Generator{Saturated: true}, Run: &report.Run{Command: []string{"run", "--set=x=2"}, CPUs: 3, Files: []report.SourceFile{{Name: "b"}}},
 	}
-	got := strings.Join(cautions(a, b), "\n")
+	got := strings.Join(cautions(a, b, pacingOf(a, b)), "\n")
 	for _, want := range []string{"different tests", "different outcomes", "no longer met: p99 < 1s", "VUs: 5, now 6", "cores", "durations: 1s, now 1m0s", "saturated", "source differs", "x=1, now x=2", "processors", "and 2 more differences of load"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("nothing says %q:\n%s", want, got)
 		}
 	}
-	if got := cautions(a, a); len(got) != 1 || !strings.Contains(got[0], "one run") {
+	if got := cautions(a, a, pacingOf(a, a)); len(got) != 1 || !strings.Contains(got[0], "one run") {
 		t.Errorf("a run against itself: %q", got)
 	}
 }

@@ -30,11 +30,7 @@ func (d *drawer) again() *again {
 		return nil
 	}
 	a := &again{Command: d.command(run.Command), Machine: table{Caption: "Where it ran", Head: heads("", "")}}
-	cpu := plural(uint64(max(run.CPUs, 0)), "thread")
-	if run.CPU != "" {
-		cpu = d.told(run.CPU) + ", " + cpu
-	}
-	for _, row := range [][2]string{{"hyperscale", d.named(run.Version)}, {"built with", d.named(run.Go)}, {"system", d.named(run.System)}, {"processor", cpu}, {"seed", strconv.FormatUint(run.Seed, 10)}} {
+	for _, row := range [][2]string{{"hyperscale", d.named(run.Version)}, {"built with", d.named(run.Go)}, {"system", d.named(run.System)}, {"processor", d.processor(run)}, {"seed", strconv.FormatUint(run.Seed, 10)}} {
 		if row[1] != "" {
 			a.Machine.Rows = append(a.Machine.Rows, words(row[0], row[1]))
 		}
@@ -49,11 +45,19 @@ func (d *drawer) again() *again {
 	return a
 }
 
+func (d *drawer) processor(run *report.Run) string {
+	cpu := plural(uint64(max(run.CPUs, 0)), "thread")
+	if run.CPU != "" {
+		cpu = d.told(run.CPU) + ", " + cpu
+	}
+	return cpu
+}
+
 // file spends the room for source.
 func (d *drawer) file(f *report.SourceFile) source {
 	text := f.Text[:min(len(f.Text), d.source)]
 	d.source -= len(text)
-	s := source{Name: d.named(f.Name), Text: strings.ToValidUTF8(strings.Map(visible, text), ""), Cut: f.Cut || len(text) < len(f.Text)}
+	s := source{Name: d.named(f.Name), Text: printable(text), Cut: f.Cut || len(text) < len(f.Text)}
 	var numbers []byte
 	for n := range strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1 {
 		numbers = append(strconv.AppendInt(numbers, int64(n+1), 10), '\n')
@@ -61,6 +65,9 @@ func (d *drawer) file(f *report.SourceFile) source {
 	s.Numbers = string(numbers)
 	return s
 }
+
+// printable is text that a page can hold.
+func printable(s string) string { return strings.ToValidUTF8(strings.Map(visible, s), "") }
 
 // visible keeps lines and tabs, and shows what else would not be seen.
 func visible(r rune) rune {

@@ -18,8 +18,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"hyperscale/runtime/report"
 )
 
 // browser finds one. Where everything is tested its absence is a failure: a page that
@@ -60,14 +58,13 @@ var harness string
 
 var outcome = regexp.MustCompile(`(?s)<pre id="outcome">(.*?)</pre>`)
 
-// open draws a result in a real browser; it fails if that complains or asks for anything
+// open shows a page in a real browser; it fails if that complains or asks for anything
 // but the page.
-func open(t *testing.T, r *report.Result, width string) (seen opened) {
+func open(t *testing.T, page, width string) (seen opened) {
 	t.Helper()
 	command := browser(t)
 	var mutex sync.Mutex
 	var asked []string
-	page := render(t, r)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
 		mutex.Lock()
 		asked = append(asked, in.URL.Path)
@@ -111,7 +108,7 @@ func open(t *testing.T, r *report.Result, width string) (seen opened) {
 // TestBrowser: the largest usual page on a phone. It is drawn, answers the pointer, has two
 // themes that can be read, fits, and asks nobody for anything.
 func TestBrowser(t *testing.T) {
-	got := open(t, hour(), "390")
+	got := open(t, render(t, hour()), "390")
 	t.Logf("parsed, run and laid out in %.0f ms", got.DrawnMS)
 	if got.Plots != 4+20*4 || got.Flat > 0 {
 		t.Errorf("%d charts, %d of them empty: want %d, 0", got.Plots, got.Flat, 4+20*4)
@@ -119,6 +116,15 @@ func TestBrowser(t *testing.T) {
 	if len(got.Tips) != 2 || !strings.Contains(got.Tips[0], "answered as expected: ") || !strings.Contains(got.Tips[1], "%") || !strings.Contains(got.Tips[1], "step_19: ") {
 		t.Errorf("under the pointer it says %q", got.Tips)
 	}
+	legible(t, got)
+	if got.Unfolded != 20 {
+		t.Errorf("printing opens %d steps, want 20", got.Unfolded)
+	}
+}
+
+// legible demands what holds of every page on a phone.
+func legible(t *testing.T, got opened) {
+	t.Helper()
 	if len(got.Themes) != 2 || slices.Equal(got.Themes[0], got.Themes[1]) {
 		t.Errorf("the themes are %q: want two that differ", got.Themes)
 	}
@@ -128,16 +134,35 @@ func TestBrowser(t *testing.T) {
 	if got.Width != 390 || got.Needed > got.Width {
 		t.Errorf("the page is %d wide on a screen of %d", got.Needed, got.Width)
 	}
-	if got.Unfolded != 20 {
-		t.Errorf("printing opens %d steps, want 20", got.Unfolded)
+}
+
+// TestBrowserComparison: two runs of 20 steps on a phone: both curves are drawn, the pointer
+// tells both, all unfolds for print, and nothing is asked for.
+func TestBrowserComparison(t *testing.T) {
+	got := open(t, renderComparison(t, hour(), slower(hour())), "390")
+	t.Logf("parsed, run and laid out in %.0f ms", got.DrawnMS)
+	if got.Plots != 20*3 {
+		t.Errorf("%d charts, want %d", got.Plots, 20*3)
 	}
+	if len(got.Tips) != 2 || !strings.Contains(got.Tips[0], "%baseline: ") || !strings.Contains(got.Tips[0], "now: ") || !strings.Contains(got.Tips[1], "baseline: ") {
+		t.Errorf("under the pointer it says %q", got.Tips)
+	}
+	if got.Unfolded < 20 || got.Flat > 0 {
+		t.Errorf("printing opens %d steps and the source, with %d empty charts: want 21, 0", got.Unfolded, got.Flat)
+	}
+	legible(t, got)
 }
 
 // TestBrowserHostile: what wants to be script is text to a browser, too.
 func TestBrowserHostile(t *testing.T) {
 	r := resultOf(2, 2, 5, time.Second)
 	poison(r, hostile)
-	if got := open(t, r, "1400"); got.Scripts != 1 || got.Images != 0 || got.Flat > 0 {
+	if got := open(t, render(t, r), "1400"); got.Scripts != 1 || got.Images != 0 || got.Flat > 0 {
 		t.Errorf("%d scripts, %d images, %d empty charts: want 1, 0, 0", got.Scripts, got.Images, got.Flat)
+	}
+	after := slower(resultOf(2, 2, 5, time.Second))
+	poison(after, hostile)
+	if got := open(t, renderComparison(t, r, r, after), "1400"); got.Scripts != 1 || got.Images != 0 {
+		t.Errorf("of a comparison: %d scripts, %d images: want 1, 0", got.Scripts, got.Images)
 	}
 }

@@ -1,7 +1,8 @@
-// Package page draws a result as one page of HTML that needs nothing else: no network,
-// no library, no file beside it. It is what `--out html=FILE` writes.
+// Package page draws a result, or what differs between results, as one page of HTML that
+// needs nothing else: no network, no library, no file beside it. It is what `--out html=FILE`
+// writes.
 //
-// It does not measure or judge (the result says all that it shows), keeps nothing
+// It does not measure or judge (the result, or runtime/compare, says all that it shows), keeps nothing
 // and reads no file. runtime/ui draws the same for a terminal; its formats are used here.
 //
 // Source: docs/result.md for what the figures mean. Curves of percentiles are those
@@ -16,6 +17,7 @@
 //	   changes the theme and opens what is folded before printing.
 //	P5 Quantiles over time are drawn as what they are known to be: an octave.
 //
-// Read page.go, limits.go, verdict.go, workflow.go, steps.go, tables.go, again.go; then course.go,
-// axis.go, plot.go, overtime.go, curve.go, phases.go; page.html, page.css and page.js are what they fill.
+// Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, again.go; then course.go, axis.go,
+// plot.go, overtime.go, curve.go, phases.go; page.html, parts.html, page.css and page.js are what they
+// fill. Of comparisons: comparison.go, changes.go, beside.go, runs.go, diff.go, comparison.html.
 package page

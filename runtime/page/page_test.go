@@ -125,13 +125,18 @@ func hour() *report.Result { return resultOf(20, 3, 500, 7200*time.Millisecond) 
 // TestStructure: all that a page says of a small result, without its style and script.
 func TestStructure(t *testing.T) {
 	got := render(t, resultOf(2, 2, 12, 100*time.Millisecond))
+	golden(t, "small.html", got)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
 	for _, own := range []string{style, script, attribute(policy())} {
 		if !strings.Contains(got, own) {
 			t.Fatalf("the page lacks its own %.40q", own)
 		}
 		got = strings.Replace(got, own, "...", 1)
 	}
-	const file = "testdata/small.html"
+	file := "testdata/" + name
 	if *rewrite {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -182,20 +187,7 @@ func TestHostileText(t *testing.T) {
 	shape := func(text string) map[string]int {
 		r := resultOf(2, 2, 5, time.Second)
 		poison(r, text)
-		doc, err := html.Parse(strings.NewReader(render(t, r)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := map[string]int{}
-		for n := range doc.Descendants() {
-			if n.Type == html.ElementNode {
-				seen[n.Data]++
-				for _, a := range n.Attr {
-					seen[n.Data+" "+a.Key]++
-				}
-			}
-		}
-		return seen
+		return shapeOf(t, render(t, r))
 	}
 	want, got := shape(strings.Repeat("x", len(hostile))), shape(hostile)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -204,6 +196,25 @@ func TestHostileText(t *testing.T) {
 	if got["script"] != 1 || got["img"] != 0 {
 		t.Errorf("%d scripts, %d images: want 1, 0", got["script"], got["img"])
 	}
+}
+
+// shapeOf counts elements and attributes.
+func shapeOf(t *testing.T, page string) map[string]int {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode {
+			seen[n.Data]++
+			for _, a := range n.Attr {
+				seen[n.Data+" "+a.Key]++
+			}
+		}
+	}
+	return seen
 }
 
 // poison puts a text wherever one can be.

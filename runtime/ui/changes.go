@@ -47,14 +47,14 @@ func Figures(s *compare.Step) []*compare.Change {
 
 // The figures that are no latency.
 const (
-	errorsFigure = "errors"
+	ErrorsFigure = "errors"
 	rateFigure   = "rate"
 )
 
 // FigureValue writes a figure with its unit.
 func FigureValue(c *compare.Change, v uint64) string {
 	switch c.Figure {
-	case errorsFigure:
+	case ErrorsFigure:
 		return Share(v, 1_000_000)
 	case rateFigure:
 		return Milli(v) + "/s"
@@ -69,7 +69,7 @@ func Bounds(c *compare.Change) string {
 		return "-"
 	case c.HighPPM == compare.Boundless:
 		return "over " + ChangeText(c, c.LowPPM)
-	case c.LowPPM == -1_000_000 && c.Figure != errorsFigure:
+	case c.LowPPM == -1_000_000 && c.Figure != ErrorsFigure:
 		return "below " + ChangeText(c, c.HighPPM)
 	}
 	return ChangeText(c, c.LowPPM) + ".." + ChangeText(c, c.HighPPM)
@@ -77,7 +77,7 @@ func Bounds(c *compare.Change) string {
 
 // By writes by how much a figure moved, if it was measured in both files.
 func By(c *compare.Change) string {
-	if c.Figure != errorsFigure && (c.Base == 0 || c.New == 0) {
+	if c.Figure != ErrorsFigure && (c.Base == 0 || c.New == 0) {
 		return "-"
 	}
 	return ChangeText(c, c.ChangePPM)
@@ -87,7 +87,7 @@ func By(c *compare.Change) string {
 func ChangeText(c *compare.Change, ppm int64) string {
 	const tenfold = 10_000_000
 	switch text := percent(ppm); {
-	case c.Figure == errorsFigure:
+	case c.Figure == ErrorsFigure:
 		text = strings.TrimSuffix(text, "%") + "pt"
 		if ppm > 0 && text != "0pt" {
 			text = "+" + text
@@ -123,7 +123,7 @@ func Level(ppm uint32) string { return strconv.FormatFloat(float64(ppm)/10_000, 
 func ChangeWord(c *compare.Change) string {
 	words := [2]string{"slower", "faster"}
 	switch c.Figure {
-	case errorsFigure:
+	case ErrorsFigure:
 		words = [2]string{"more", "fewer"}
 	case rateFigure:
 		words = [2]string{"lower", "higher"}
