@@ -132,10 +132,14 @@ func (f *sourceFlags) check(cmd *cobra.Command, file string, made *convert.File)
 	if err == nil {
 		_, err = workflow.Load(message.Program{Main: main, Files: files, Seed: 1})
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return nil
+	case len(files) > 1:
+		return fmt.Errorf("what was made does not load with the files beside it: %w", err)
+	default:
 		return fmt.Errorf("what was made does not load, which is a mistake of hyperscale: %w", err)
 	}
-	return nil
 }
 
 // tellNotes says what was not kept.

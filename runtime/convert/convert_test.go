@@ -82,3 +82,60 @@ func TestYAMLAnchorsAreBounded(t *testing.T) {
 		t.Error("taken")
 	}
 }
+
+// Files that lie beside the new one are read by it: a client's identity, and whom it trusts.
+func TestCertificates(t *testing.T) {
+	beside := func(name string) bool { return strings.HasSuffix(name, ".pem") }
+	for _, test := range []struct{ line, want string }{
+		{`curl --cert me.pem --key key.pem https://a.example`, `http.client(tls = tls(certificate = file("me.pem"), key = file("key.pem")))`},
+		{`curl -E ./me.pem --cacert ca.pem https://a.example`, `http.client(tls = tls(certificate = file("me.pem"), key = file("me.pem"), ca = file("ca.pem")))`},
+		{`curl -k --cacert ca.pem https://a.example`, `http.client(tls = tls(verify = False, ca = file("ca.pem")))`},
+		{`curl --cert me.pem:secret https://a.example`, `curl's --cert has a password`},
+		{`curl --cert other https://a.example`, `curl's --cert other: put the file beside this one`},
+	} {
+		made, err := convert.FromCurl(test.line, convert.Options{File: "a.star", Has: beside})
+		if err != nil {
+			t.Fatal(test.line, err)
+		}
+		if text := strings.Join(strings.Fields(made.Text), " "); !strings.Contains(text, test.want) || strings.Contains(text, "secret") {
+			t.Errorf("%s: want %s in\n%s", test.line, test.want, made.Text)
+		}
+	}
+}
+
+// An operation, or all of a path, may have a server of its own.
+func TestServersOfPaths(t *testing.T) {
+	made, err := convert.FromOpenAPI([]byte(`openapi: 3.0.0
+servers: [{url: "https://api.example/v1"}]
+paths:
+  /a: {get: {responses: {"200": {}}}}
+  /b: {servers: [{url: "https://files.example/up"}], get: {responses: {"200": {}}}}
+  /c: {servers: [{url: "https://files.example"}], get: {servers: [{url: "https://{where}.example/v2", variables: {where: {default: eu}}}], responses: {"200": {}}}}
+  /d: {get: {servers: [{url: "/v3"}], responses: {"200": {}}}}
+  /e: {get: {servers: [{url: "https://api.example/v1/"}], responses: {"200": {}}}}
+`), convert.Options{File: "a.star", From: "a.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := loads(t, made.Text)
+	var got []string
+	for _, s := range loaded.Workflow("a").Steps {
+		got = append(got, s.Request.URL)
+	}
+	want := "https://api.example/v1/a https://files.example/up/b https://eu.example/v2/c https://api.example/v3/d https://api.example/v1/e"
+	if strings.Join(got, " ") != want || !strings.Contains(made.Text, `param("target_files"`) {
+		t.Errorf("it asks %s, want %s:\n%s", got, want, made.Text)
+	}
+}
+
+// What is authorized is so once, and a parameter without a name is none.
+func TestGivenTwice(t *testing.T) {
+	made, err := convert.FromCurl(`curl -u a:b -H 'Authorization: Bearer mine-0123456789' 'http://a.example/x'`, convert.Options{File: "a.star"})
+	if err != nil || !strings.Contains(made.Text, "http.bearer(token)") || strings.Contains(made.Text, "http.basic") {
+		t.Errorf("%v: curl sends the header that it is given:\n%s", err, made.Text)
+	}
+	made, err = convert.FromHAR([]byte(`{"log":{"entries":[{"request":{"method":"GET","url":"http://a.example/x","queryString":[{"name":"","value":""},{"name":"","value":"lost"},{"name":"q","value":"1"}]}}]}}`), convert.Options{File: "a.star"})
+	if err != nil || !strings.Contains(made.Text, `"/x?q=1"`) || !strings.Contains(strings.Join(made.Notes, "\n"), "without a name is not kept: lost") {
+		t.Errorf("%v: %s\n%s", err, made.Notes, made.Text)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/edit/format"
 )
 
 // readers are the kinds of sources, by the folder of their corpus.
@@ -69,6 +70,7 @@ func TestCorpus(t *testing.T) {
 					t.Fatal(err)
 				}
 				loads(t, made.Text)
+				styled(t, made.Text)
 				got := made.Text + "\n"
 				for _, note := range made.Notes {
 					got += "# note: " + note + "\n"
@@ -79,8 +81,21 @@ func TestCorpus(t *testing.T) {
 					t.Fatal(err)
 				}
 				loads(t, all.Text)
+				styled(t, all.Text)
 			})
 		}
+	}
+}
+
+// styled fails unless the text is what the formatter makes of it.
+func styled(t testing.TB, text string) {
+	t.Helper()
+	got, err := format.File("made.star", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(text, string(got)); diff != "" {
+		t.Errorf("it is not in the one style (-made +formatted):\n%s", diff)
 	}
 }
 

@@ -130,9 +130,7 @@ func (c *correlator) fillJSON(s *step, place string, v any) any {
 	case string:
 		return c.fill(s, place, v)
 	case json.Number:
-		if f := c.found[v.String()]; f != nil && telling(v.String()) && !c.known[v.String()] {
-			c.p.warn(s, "the number %s of its %s was in an answer before: it is kept as recorded, as values fill texts only; a function can send it", v, place)
-		}
+		return json.Number(c.fill(s, place, v.String()))
 	case []any:
 		for i := range v {
 			v[i] = c.fillJSON(s, place, v[i])

@@ -206,7 +206,7 @@ func (c *curling) step(address string) {
 		c.warnings = append(c.warnings, "curl makes many URLs of [1-9] and {a,b}: here it is one")
 	}
 	s.url = withQuery(address, c.query)
-	if c.auth != nil {
+	if c.auth != nil && !has(s.headers, "Authorization") { // curl sends the header that it is given
 		a := *c.auth
 		s.auth = &a
 	}
@@ -277,11 +277,13 @@ func withQuery(address string, query []string) string {
 	return address + glue + strings.Join(query, "&")
 }
 
+func has(headers []pair, name string) bool {
+	return slices.ContainsFunc(headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
+}
+
 // bodyOf is the data, the form or the file that curl sends.
 func (c *curling) bodyOf(s *step) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
-	}
+	has := func(name string) bool { return has(s.headers, name) }
 	switch {
 	case c.get || c.head && len(c.data) > 0:
 		if len(c.data) > 0 {

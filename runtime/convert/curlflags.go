@@ -20,7 +20,7 @@ type curlOption struct {
 func curlOptions() map[string]curlOption {
 	all := map[string]curlOption{}
 	for _, name := range strings.Fields(`request header data data-ascii data-binary data-raw data-urlencode json form form-string user oauth2-bearer cookie
- user-agent referer url url-query max-redirs max-time proxy proxy-user cert key resolve upload-file range
+ user-agent referer url url-query max-redirs max-time proxy proxy-user cert key cacert resolve upload-file range
  output write-out dump-header cookie-jar trace trace-ascii stderr output-dir`) {
 		all[name] = curlOption{value: true}
 	}
@@ -39,7 +39,6 @@ func curlOptions() map[string]curlOption {
 	told(true, "nothing is retried: what fails is counted", "retry retry-delay retry-max-time")
 	told(false, "nothing is retried: what fails is counted", "retry-connrefused retry-all-errors")
 	told(true, "a request's timeout holds for connecting too", "connect-timeout")
-	told(true, "put the file beside the workflow and write tls = tls(ca = file(\"...\")) in http.client(...)", "cacert")
 	told(true, "nothing like it exists", `capath limit-rate speed-limit speed-time interface socks5 socks5-hostname socks4 socks4a preproxy config netrc-file unix-socket
  abstract-unix-socket time-cond continue-at ciphers tls13-ciphers tls-max pass cert-type key-type pinnedpubkey connect-to dns-servers doh-url expect100-timeout keepalive-time
  local-port noproxy proxy-header proxy-cacert service-name max-filesize request-target variable mail-from mail-rcpt ftp-port quote proto proto-default proto-redir crlfile engine etag-save etag-compare hsts alt-svc rate parallel-max libcurl`)
@@ -165,8 +164,8 @@ func (c *curling) setClient(name, value string) {
 		if c.user = value; c.p.proxy != "" {
 			c.proxy(strings.TrimPrefix(bare(p.proxy), "http://"))
 		}
-	case "cert", "key":
-		c.warnings = append(c.warnings, "curl's --"+name+" "+shown(value)+": put the file beside this one and write tls = tls(certificate = file(\"...\"), key = file(\"...\")) in http.client(...)")
+	case "cert", "key", "cacert":
+		c.secure(name, value)
 	case "resolve":
 		all := strings.SplitN(strings.TrimPrefix(value, "+"), ":", 3)
 		var address netip.Addr
@@ -178,6 +177,28 @@ func (c *curling) setClient(name, value string) {
 			return
 		}
 		p.note("curl's --resolve %s is not kept: it is not name:port:address", shown(value))
+	}
+}
+
+// secure takes the files of a client's identity, and of whom it trusts, if they are here.
+func (c *curling) secure(name, value string) {
+	argument := map[string]string{"cert": "certificate", "key": "key", "cacert": "ca"}[name]
+	if file, password, ok := strings.Cut(value, ":"); ok && name == "cert" && password != "" && len(file) > 1 { // C:\\ is a disk
+		c.warnings = append(c.warnings, "curl's --cert has a password: write the key without one beside this file, and tls = tls(certificate = file(\"...\"), key = file(\"...\")) in http.client(...)")
+		return
+	}
+	file, ok := c.p.beside(value)
+	if !ok {
+		c.warnings = append(c.warnings, "curl's --"+name+" "+shown(value)+": put the file beside this one and write tls = tls("+argument+" = file(\"...\")) in http.client(...)")
+		return
+	}
+	switch name {
+	case "cert":
+		c.p.certificate = file
+	case "key":
+		c.p.key = file
+	default:
+		c.p.authorities = file
 	}
 }
 

@@ -128,14 +128,7 @@ func (a *api) server() {
 		}
 		address += a.root.text("basePath")
 	} else if servers := a.root.list("servers"); len(servers) > 0 {
-		first, _ := servers[0].(*object)
-		address = first.text("url")
-		if vars := first.object("variables"); vars != nil {
-			for i, name := range vars.keys {
-				v, _ := vars.values[i].(*object)
-				address = strings.ReplaceAll(address, "{"+name+"}", v.text("default"))
-			}
-		}
+		address = serverOf(servers)
 		if len(servers) > 1 {
 			help += fmt.Sprintf(", the first of %d that are described", len(servers))
 		}
@@ -155,6 +148,42 @@ func (a *api) server() {
 		address = address[:cut]
 	}
 	a.base = a.p.param("target", address, help)
+}
+
+// serverOf is the address of the first of some servers.
+func serverOf(servers []any) string {
+	first, _ := servers[0].(*object)
+	address := first.text("url")
+	if vars := first.object("variables"); vars != nil {
+		for i, name := range vars.keys {
+			v, _ := vars.values[i].(*object)
+			address = strings.ReplaceAll(address, "{"+name+"}", v.text("default"))
+		}
+	}
+	return address
+}
+
+// baseOf is where an operation is asked: its own server, its path's, or that of all.
+func (a *api) baseOf(shared, op *object) string {
+	for _, o := range []*object{op, shared} {
+		servers := o.list("servers")
+		if len(servers) == 0 {
+			continue
+		}
+		address := strings.TrimRight(urlText(serverOf(servers)), "/")
+		if strings.HasPrefix(address, "/") { // of the server of all
+			host, _, _ := origin(a.p.resolved(a.base))
+			address = host + address
+		}
+		if _, _, ok := origin(address); ok && !strings.ContainsAny(address, "?#") {
+			if strings.TrimRight(a.p.resolved(a.base), "/") == address {
+				return a.base
+			}
+			return address
+		}
+		a.p.note("a server that is no address is not kept: %s", clip(address, 60))
+	}
+	return a.base
 }
 
 var verbs = []string{"get", "head", "options", "post", "put", "patch", "delete"}
@@ -231,7 +260,7 @@ func (a *api) operation(route string, shared *object, verb string, op *object) {
 			a.p.cookie(s, name, a.value(q, name, route), true)
 		}
 	}
-	s.url = a.base + a.route(route, fields)
+	s.url = a.baseOf(shared, op) + a.route(route, fields)
 	switch {
 	case body != nil:
 		a.bodyOf(s, a.consumes(op), body)

@@ -50,12 +50,14 @@ type plan struct {
 	browser  bool // noise of browsers is dropped
 	compress bool
 	insecure bool
-	version  string
-	proxy    string
-	hosts    []pair
-	common   []pair // headers of all steps
-	timeout  string
-	slowest  time.Duration // that was seen
+
+	certificate, key, authorities string // files beside
+	version                       string
+	proxy                         string
+	hosts                         []pair
+	common                        []pair // headers of all steps
+	timeout                       string
+	slowest                       time.Duration // that was seen
 }
 
 type param struct {

@@ -109,13 +109,16 @@ func (p *plan) concealHeaders(s *step) {
 			kept = append(kept, h)
 			continue
 		}
+		if s.auth != nil && strings.EqualFold(h.name, "Authorization") {
+			continue // the authorization is that header: what was written by hand was there before
+		}
 		scheme, value, ok := strings.Cut(h.value, " ")
 		value = strings.TrimSpace(value)
 		switch {
-		case strings.EqualFold(scheme, "Bearer") && value != "" && s.auth == nil && strings.EqualFold(h.name, "Authorization"):
+		case strings.EqualFold(scheme, "Bearer") && value != "" && strings.EqualFold(h.name, "Authorization"):
 			s.auth = &auth{bearer: true, password: value}
 			continue
-		case strings.EqualFold(scheme, "Basic") && s.auth == nil && strings.EqualFold(h.name, "Authorization"):
+		case strings.EqualFold(scheme, "Basic") && strings.EqualFold(h.name, "Authorization"):
 			if raw, err := base64.StdEncoding.DecodeString(value); err == nil && !marked(value) {
 				user, password, _ := strings.Cut(clean(string(raw)), ":")
 				s.auth = &auth{user: user, password: password}

@@ -130,6 +130,12 @@ func (p *plan) shape(s *step) string {
 			s.params[i].name = p.resolved(s.params[i].name)
 		}
 	}
+	s.params = slices.DeleteFunc(s.params, func(q pair) bool {
+		if q.name == "" && q.value != "" {
+			p.warn(s, "a parameter of its query without a name is not kept: %s", clip(q.value, 40))
+		}
+		return q.name == ""
+	})
 	full := p.resolvedURL(s.url)
 	if _, err := url.Parse(full); err != nil {
 		return "its URL is not one"

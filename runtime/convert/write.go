@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,6 +92,12 @@ func (p *plan) client() []item {
 	if p.insecure {
 		secure = append(secure, named("verify", "False"))
 	}
+	if p.certificate != "" { // one file may hold both, as curl has it
+		secure = append(secure, named("certificate", "file("+quote(p.certificate)+")"), named("key", "file("+quote(cmp.Or(p.key, p.certificate))+")"))
+	}
+	if p.authorities != "" {
+		secure = append(secure, named("ca", "file("+quote(p.authorities)+")"))
+	}
 	if len(secure) > 0 {
 		items = append(items, item{key: "tls = ", value: call("tls", secure...)})
 	}
@@ -151,8 +159,12 @@ func (p *plan) request(s *step) node {
 	if len(s.params) > 0 {
 		add("params", p.dict(s.params))
 	}
-	if len(s.headers) > 0 {
-		add("headers", p.dict(s.headers))
+	headers := s.headers
+	if s.body.kind == bodyJSON && numbered(s.body.json) && !has(headers, "Content-Type") {
+		headers = append(headers[:len(headers):len(headers)], pair{"Content-Type", "application/json"})
+	}
+	if len(headers) > 0 {
+		add("headers", p.dict(headers))
 	}
 	if len(s.cookies) > 0 {
 		add("cookies", p.dict(s.cookies))
@@ -186,6 +198,9 @@ func (p *plan) body(b *body) (string, node) {
 	case bodyFile:
 		return "body", atom("file(" + quote(b.text) + ")")
 	case bodyJSON:
+		if numbered(b.json) {
+			return "body", atom(p.encoded(b.json))
+		}
 		return "json", p.json(b.json)
 	case bodyForm:
 		return "form", p.dict(b.form)
@@ -264,6 +279,80 @@ func (p *plan) json(v any) node {
 		return dict(items...)
 	}
 	return atom("None")
+}
+
+// numbered says whether a number is filled in: json = has texts only for that.
+func numbered(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return marked(v.String())
+	case []any:
+		return slices.ContainsFunc(v, numbered)
+	case *object:
+		return slices.ContainsFunc(v.values, numbered)
+	}
+	return false
+}
+
+// encoded prints JSON as a text. Params in it are encoded when the file is loaded.
+func (p *plan) encoded(v any) string {
+	var out []string
+	literal := ""
+	flush := func() {
+		if literal != "" {
+			out = append(out, p.text(literal))
+			literal = ""
+		}
+	}
+	var write func(v any)
+	write = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if slices.ContainsFunc(pieces(v), func(q piece) bool { return q.mark == paramOpen }) {
+				flush()
+				out = append(out, "json.encode("+p.text(v)+")")
+				return
+			}
+			literal += jsonText(v)
+		case []any:
+			literal += "["
+			for i, e := range v {
+				if i > 0 {
+					literal += ", "
+				}
+				write(e)
+			}
+			literal += "]"
+		case *object:
+			literal += "{"
+			for i, k := range v.keys {
+				if i > 0 {
+					literal += ", "
+				}
+				literal += jsonText(k) + ": "
+				write(v.values[i])
+			}
+			literal += "}"
+		case json.Number:
+			literal += v.String()
+		default:
+			literal += jsonText(v)
+		}
+	}
+	write(v)
+	flush()
+	return strings.Join(out, " + ")
+}
+
+// jsonText encodes what has no parts.
+func jsonText(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil { // of texts, bools and nil there is none
+		return "null"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // text prints a text: its literals, joined with the params in it by +.
