@@ -27,10 +27,27 @@ func (b *bench) scaling() error {
 	rows := b.cost("scaling", "virtual users", s, grow)
 	last := rows[len(rows)-1]
 	b.report.judge(verdict{Bar: "10", What: "CPU per request, 10,000 VUs over 64", Want: 1.2, Got: last.Ratio}, last.Ratio > 0)
+	b.growOfWrk(s)
 	if err := b.halves(s); err != nil {
 		return err
 	}
 	return b.greedy(s)
+}
+
+// growOfWrk says how much of that is the kernel's: wrk does little else than call it.
+func (b *bench) growOfWrk(s *server) {
+	if b.tools["wrk"].Path == "" {
+		return // that has been told
+	}
+	var grow []contender
+	for _, connections := range []int{64, 10_000} {
+		c := peers{b.tools, b.dir}.of("wrk", load{url: s.url(), vus: connections, duration: 2 * b.duration})
+		c.name = fmt.Sprintf("wrk, %d", connections)
+		grow = append(grow, c)
+	}
+	if rows := b.cost("scaling", "connections of wrk", s, grow); rows[1].Ratio > 0 {
+		b.report.remark(b.out, fmt.Sprintf("of wrk's, 10,000 connections cost %.2f times what 64 do", rows[1].Ratio))
+	}
 }
 
 // halves sends the same load from one executor and from two.
