@@ -46,7 +46,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership bench-peers demo generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -118,6 +118,10 @@ bench-peers: bin/hyperscale ## compare `run` with wrk, k6, vegeta and others: co
 
 demo: ## watch a real load test on a local cluster
 	go run ./cmd/hyperscale demo
+
+site: ## write the manuals as offline pages into out/site
+	@rm -rf out/site
+	@go run ./cmd/site -o out/site
 
 generate: ## write generated code and manuals again
 	go generate ./...

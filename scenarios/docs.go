@@ -11,7 +11,8 @@ import (
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Scenarios\n\n" +
-		"<!-- Written by `go generate ./scenarios` from what the scenarios say of themselves. -->\n\n" +
+		"<!-- Written by `go generate ./scenarios` from what the scenarios say of themselves. -->\n" +
+		"<!-- ci: every block: not run: `make determinism` plays each of these worlds, several times -->\n\n" +
 		"Each is a simulated world that `hyperscale sim run NAME` plays from a seed. Besides what its section says,\n" +
 		"the checker's invariants hold in all of them: see [DESIGN.md](../DESIGN.md), \"What is proved, and how\".\n\n")
 	for _, s := range All() {

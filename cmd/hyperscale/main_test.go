@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"hyperscale": main})
+	testscript.Main(m, map[string]func(){"hyperscale": main, "loopback": loopback})
 }
 
 // TestScripts tells the commands as a person types them. Beside testscript's own,

@@ -93,8 +93,8 @@ func TestExamples(t *testing.T) {
 // Every block of the manuals that is marked as a workflow file loads, as it
 // stands; every one that is marked as an error is refused with the text below.
 func TestManuals(t *testing.T) {
-	for _, name := range []string{"workflows.md", "from-other-tools.md"} {
-		t.Run(name, func(t *testing.T) { manual(t, "../../docs/"+name) })
+	for _, name := range []string{"docs/workflows.md", "docs/from-other-tools.md", "docs/first-five-minutes.md", "README.md"} {
+		t.Run(name, func(t *testing.T) { manual(t, "../../"+name) })
 	}
 }
 
@@ -104,8 +104,8 @@ func manual(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```(python|error)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 6 {
-		t.Fatalf("only %d blocks", len(blocks))
+	if len(blocks) == 0 {
+		t.Fatal("no workflow file is found in it")
 	}
 	source := ""
 	for i, block := range blocks {

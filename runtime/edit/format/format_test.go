@@ -36,14 +36,14 @@ func TestExamplesAreFormatted(t *testing.T) {
 
 // Every workflow file of the manuals can be formatted.
 func TestManuals(t *testing.T) {
-	for _, name := range []string{"workflows.md", "from-other-tools.md"} {
+	for _, name := range []string{"workflows.md", "from-other-tools.md", "first-five-minutes.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-		if len(blocks) < 6 {
-			t.Fatalf("%s: only %d blocks", name, len(blocks))
+		if len(blocks) == 0 {
+			t.Fatalf("%s: no workflow file is found in it", name)
 		}
 		for _, block := range blocks {
 			stable(t, block[1])
