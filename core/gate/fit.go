@@ -17,6 +17,7 @@ func fitResult(r *message.JobResult) {
 	for _, less := range []func(){
 		func() { *d = places(*d, dropHistograms) },
 		func() { *d = places(*d, dropSteps) },
+		func() { *d = withoutWorkers(*d) },
 		func() {
 			*w = workflows(*w, func(one *message.WorkflowResult) { stats.Fit(&one.Stats, resultMax/2/len(*w)) })
 		},
@@ -41,6 +42,9 @@ func fitStatus(s *message.JobStatus) {
 			return
 		}
 		s.Datacenters = places(s.Datacenters, drop)
+	}
+	if s.Size() > resultMax {
+		s.Datacenters = withoutWorkers(s.Datacenters)
 	}
 	if s.Size() > resultMax {
 		s.Datacenters = nil
@@ -77,6 +81,14 @@ func places(in []message.DatacenterResult, change func(*message.WorkflowResult))
 	out := slices.Clone(in)
 	for i := range out {
 		out[i].Workflows = workflows(out[i].Workflows, change)
+	}
+	return out
+}
+
+func withoutWorkers(in []message.DatacenterResult) []message.DatacenterResult {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Workers = nil
 	}
 	return out
 }

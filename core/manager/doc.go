@@ -38,6 +38,6 @@
 //
 // Read config.go, machine.go, group.go, part.go, hold.go, adopt.go, record.go,
 // codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,
-// lost.go, rows.go, result.go, finish.go, progress.go, cancel.go, abort.go, drain.go,
-// sizes.go.
+// lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
+// drain.go, sizes.go.
 package manager

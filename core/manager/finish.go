@@ -97,7 +97,7 @@ func (m *Machine) finish(env node.Env, p *part) {
 	r.Part.State, r.Part.Error = p.outcome()
 	fit(&r.Part, r.Size)
 	if size := message.HeaderSize + r.Size(); size > message.FrameMax {
-		slim(&r.Part)
+		slim(&r.Part, r.Size)
 		r.Part.Error = joinReason(r.Part.Error, fmt.Sprintf("the figures take %d bytes, %d is the bound: latencies are left out; use fewer steps", size, message.FrameMax))
 	}
 	p.result = r
@@ -166,8 +166,9 @@ func fit(d *message.DatacenterResult, size func() int) {
 	}
 }
 
-// slim leaves out the distributions, which are all that can be large.
-func slim(d *message.DatacenterResult) {
+// slim leaves out the distributions, which are all that can be large; and its workers,
+// where names fill the frame.
+func slim(d *message.DatacenterResult, size func() int) {
 	for i := range d.Workflows {
 		s := &d.Workflows[i].Stats
 		s.Generator.Lag = message.Histogram{}
@@ -176,6 +177,9 @@ func slim(d *message.DatacenterResult) {
 			stats.Bare(&steps[j])
 		}
 		s.Steps = steps
+	}
+	if message.HeaderSize+size() > message.FrameMax {
+		d.Workers = nil
 	}
 }
 

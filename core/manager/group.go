@@ -133,7 +133,7 @@ func (m *Machine) onBroken(env node.Env, in *node.Input) {
 	if _, ours := m.fellows.Broken(env, in); ours || m.swim.Broken(env, in) {
 		return
 	}
-	m.onWorkerBroken(in)
+	m.onWorkerBroken(env, in)
 }
 
 // onGroupMessage takes what the parts of the group say to each other, by whatever

@@ -30,7 +30,7 @@ func (m *Machine) onPush(env node.Env) {
 		}
 		fit(&out.Part, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
-			slim(&out.Part)
+			slim(&out.Part, out.Size)
 		}
 		env.Send(l.Stream, out)
 	}
@@ -60,6 +60,7 @@ func (m *Machine) snapshot(env node.Env, p *part) message.DatacenterResult {
 		}
 		out.Workflows = append(out.Workflows, w)
 	}
+	out.Workers = m.workerShares(p, out.Workflows)
 	return out
 }
 
@@ -76,12 +77,7 @@ func (f *workflow) duration(now node.Instant) time.Duration {
 func (m *Machine) sum(env node.Env, f *workflow) message.Stats {
 	var parts []*message.Stats
 	for _, s := range f.slices {
-		switch {
-		case s.result != nil:
-			parts = append(parts, &s.result.Stats)
-		case s.live() && s.progress != nil:
-			parts = append(parts, &s.progress.Stats)
-		}
+		parts = append(parts, s.figures()) // of nil nothing is counted
 	}
 	sum, err := stats.Sum(parts)
 	if err != nil {

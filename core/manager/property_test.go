@@ -138,13 +138,22 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 				}
 			}
 		}
+	case *message.JobProgress:
+		m.addsUp(sent.Job, &sent.Part)
 	case *message.PartResult:
 		run := fmt.Sprint(sent.Job, sent.Fence)
 		if old, told := m.results[run]; told && old != sent.Digest() {
 			m.t.Fatalf("%s is told with two different results", run)
 		}
 		m.results[run] = sent.Digest()
+		m.addsUp(sent.Job, &sent.Part)
 		m.unacked[sent.Job] = sent.Fence
+	}
+}
+
+func (m *model) addsUp(job message.JobID, d *message.DatacenterResult) {
+	if diff := unequal(d); diff != "" {
+		m.t.Fatalf("part %v, %v: its figures, and what its workers tell (-part +workers):\n%s", job, d.State, diff)
 	}
 }
 
@@ -222,6 +231,12 @@ func (m *model) actions() map[string]func(*rapid.T) {
 				m.receive(d.worker, &message.SliceRefused{Slice: d.message.Slice, Fence: d.message.Fence, Code: code, Current: d.message.Fence})
 			})
 		},
+		"progress": func(t *rapid.T) {
+			n := rapid.Uint64Range(1, 9).Draw(t, "n")
+			m.answer(t, func(d dispatched) {
+				m.receive(d.worker, &message.SliceProgress{Slice: d.message.Slice, Fence: d.message.Fence, Sequence: n, Stats: requests(n)})
+			})
+		},
 		"result": m.result, "result2": m.result,
 		"acknowledge": func(*rapid.T) { m.acknowledge() },
 		"reincarnate": func(t *rapid.T) {
@@ -253,8 +268,13 @@ func (m *model) actions() map[string]func(*rapid.T) {
 func (m *model) result(t *rapid.T) {
 	state := rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowCompleted, message.WorkflowFailed, message.WorkflowCancelled}).Draw(t, "state")
 	m.answer(t, func(d dispatched) {
-		m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: state})
+		m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: state, Stats: requests(10)})
 	})
+}
+
+// requests are so many, half of which ended.
+func requests(n uint64) message.Stats {
+	return message.Stats{Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, OK: n / 2}}}
 }
 
 func (m *model) acknowledge() {

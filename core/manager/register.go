@@ -164,11 +164,15 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 }
 
 // onWorkerBroken keeps the worker: its silence decides, not its stream.
-func (m *Machine) onWorkerBroken(in *node.Input) {
+func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 	w, ok := m.streams[in.Stream]
 	delete(m.streams, in.Stream)
-	if ok && w != nil && w.stream == in.Stream {
-		w.stream = 0
+	if !ok || w == nil || w.stream != in.Stream {
+		return
+	}
+	w.stream = 0
+	for _, s := range w.assigned() {
+		m.touch(env, s.workflow.part) // whoever watches it is told
 	}
 }
 

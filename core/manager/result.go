@@ -113,6 +113,7 @@ func (m *Machine) onCounted(env node.Env, s *slice, r *message.SliceResult) {
 	s.why = r.Error
 	m.becomeSlice(env, s, r.State)
 	m.onSliceEnded(env, s)
+	m.touch(env, s.workflow.part)
 	m.place(env)
 }
 

@@ -575,7 +575,7 @@ func (z *DatacenterInfo) check() error {
 }
 
 func (z *DatacenterResult) size() int {
-	n := 37
+	n := 45
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -583,6 +583,10 @@ func (z *DatacenterResult) size() int {
 	n += sizeArray(len(z.Workflows))
 	for i := range z.Workflows {
 		n += z.Workflows[i].size()
+	}
+	n += sizeArray(len(z.Workers))
+	for i := range z.Workers {
+		n += z.Workers[i].size()
 	}
 	return n
 }
@@ -596,6 +600,10 @@ func (z *DatacenterResult) digest(h uint64) uint64 {
 	for i := range z.Workflows {
 		h = z.Workflows[i].digest(h)
 	}
+	h = node.Mix(h, uint64(len(z.Workers)))
+	for i := range z.Workers {
+		h = z.Workers[i].digest(h)
+	}
 	return h
 }
 
@@ -606,6 +614,11 @@ func (z *DatacenterResult) check() error {
 	for i := range z.Workflows {
 		if err := z.Workflows[i].check(); err != nil {
 			return within("workflows", err)
+		}
+	}
+	for i := range z.Workers {
+		if err := z.Workers[i].check(); err != nil {
+			return within("workers", err)
 		}
 	}
 	return nil
@@ -2098,6 +2111,66 @@ func (z *WorkerInfo) digest(h uint64) uint64 {
 func (z *WorkerInfo) check() error {
 	if z.Node == "" {
 		return &MissingError{Path: "node"}
+	}
+	return nil
+}
+
+func (z *WorkerShare) size() int {
+	n := 165
+	n += sizeString(len(z.Node))
+	n += sizeUint(uint64(z.Others))
+	n += sizeUint(uint64(z.State))
+	n += sizeUint(uint64(z.CoresTotal))
+	n += sizeUint(uint64(z.Cores))
+	n += sizeUint(uint64(z.VUs))
+	n += sizeUint(uint64(z.Active))
+	n += sizeInt(int64(z.Elapsed))
+	n += sizeUint(uint64(z.Lost))
+	n += sizeUint(uint64(z.Started))
+	n += sizeUint(uint64(z.Sent))
+	n += sizeUint(uint64(z.OK))
+	n += sizeUint(uint64(z.Failed))
+	n += sizeUint(uint64(z.TimedOut))
+	n += sizeUint(uint64(z.Cancelled))
+	n += sizeUint(uint64(z.Dropped))
+	n += sizeUint(uint64(z.Skipped))
+	n += sizeUint(uint64(z.BytesIn))
+	n += sizeUint(uint64(z.BytesOut))
+	n += sizeInt(int64(z.Late))
+	n += sizeUint(uint64(z.BusyMax))
+	n++
+	return n
+}
+
+func (z *WorkerShare) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Node))
+	h = node.Mix(h, uint64(z.Others))
+	h = node.Mix(h, uint64(z.State))
+	h = node.Mix(h, uint64(z.CoresTotal))
+	h = node.Mix(h, uint64(z.Cores))
+	h = node.Mix(h, uint64(z.VUs))
+	h = node.Mix(h, uint64(z.Active))
+	h = node.Mix(h, uint64(z.Elapsed))
+	h = node.Mix(h, uint64(z.Lost))
+	h = node.Mix(h, uint64(z.Started))
+	h = node.Mix(h, uint64(z.Sent))
+	h = node.Mix(h, uint64(z.OK))
+	h = node.Mix(h, uint64(z.Failed))
+	h = node.Mix(h, uint64(z.TimedOut))
+	h = node.Mix(h, uint64(z.Cancelled))
+	h = node.Mix(h, uint64(z.Dropped))
+	h = node.Mix(h, uint64(z.Skipped))
+	h = node.Mix(h, uint64(z.BytesIn))
+	h = node.Mix(h, uint64(z.BytesOut))
+	h = node.Mix(h, uint64(z.Late))
+	h = node.Mix(h, uint64(z.BusyMax))
+	h = node.Mix(h, bit(z.Saturated))
+	return h
+}
+
+func (z *WorkerShare) check() error {
+	if z.State == 0 {
+		return &MissingError{Path: "state"}
 	}
 	return nil
 }

@@ -143,6 +143,7 @@ type DatacenterResult struct {
 	Error     string           `msg:"error"`
 	Duration  time.Duration    `msg:"duration"`
 	Workflows []WorkflowResult `msg:"workflows"`
+	Workers   []WorkerShare    `msg:"workers"` // by name, the first 64 of them; then the sum of the others
 }
 
 // ThresholdResult is the verdict on one threshold.

@@ -15,9 +15,9 @@ const (
 // MarshalMsg implements msgp.Marshaler
 func (z *DatacenterResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "name"
-	o = append(o, 0x85, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = append(o, 0x86, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
 	o = msgp.AppendString(o, z.Name)
 	// string "state"
 	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
@@ -39,6 +39,16 @@ func (z *DatacenterResult) MarshalMsg(b []byte) (o []byte, err error) {
 		o, err = z.Workflows[za0001].MarshalMsg(o)
 		if err != nil {
 			err = msgp.WrapError(err, "Workflows", za0001)
+			return
+		}
+	}
+	// string "workers"
+	o = append(o, 0xa7, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Workers)))
+	for za0002 := range z.Workers {
+		o, err = z.Workers[za0002].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Workers", za0002)
 			return
 		}
 	}
@@ -140,6 +150,34 @@ func (z *DatacenterResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "workers":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workers")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workers")
+				return
+			}
+			if zb0003 > z586aeb0climitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Workers) >= int(zb0003) {
+				z.Workers = (z.Workers)[:zb0003]
+			} else {
+				z.Workers = make([]WorkerShare, zb0003)
+			}
+			for za0002 := range z.Workers {
+				bts, err = z.Workers[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Workers", za0002)
+					return
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -157,6 +195,10 @@ func (z *DatacenterResult) Msgsize() (s int) {
 	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 10 + msgp.ArrayHeaderSize
 	for za0001 := range z.Workflows {
 		s += z.Workflows[za0001].Msgsize()
+	}
+	s += 8 + msgp.ArrayHeaderSize
+	for za0002 := range z.Workers {
+		s += z.Workers[za0002].Msgsize()
 	}
 	return
 }

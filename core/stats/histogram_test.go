@@ -1,12 +1,15 @@
 package stats
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
 )
 
 func compare(t interface {
@@ -68,6 +71,23 @@ func TestQuantilesAgainstSortedValues(t *testing.T) {
 			t.Fatalf("got min %d, max %d, mean %d of %d", h.Min(), h.Max(), h.Mean(), values)
 		}
 	})
+}
+
+func TestQuantilesOfMessages(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := new(Histogram)
+		for _, v := range drawValues(t, "values") {
+			h.Record(v)
+		}
+		ppm := rapid.Uint32Range(0, 2_000_000).Draw(t, "ppm")
+		got, err := Quantile(h.Wire(), ppm)
+		if want := h.Quantile(ppm); err != nil || got != want {
+			t.Fatalf("Quantile(%d) = %d, %v, want %d", ppm, got, err, want)
+		}
+	})
+	if _, err := Quantile(message.Histogram{Count: 2, Buckets: []byte{1, 1}}, 500_000); !errors.Is(err, ErrHistogram) {
+		t.Errorf("a damaged one is read: %v", err)
+	}
 }
 
 func TestQuantilesAgainstHdrHistogram(t *testing.T) {

@@ -66,6 +66,26 @@ func (h *Histogram) read(in message.Histogram) error {
 	return nil
 }
 
+// Quantile is the quantile of a histogram that stays a message: what FromWire and
+// Histogram.Quantile say, without allocating.
+func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
+	if _, err := check(in); err != nil {
+		return 0, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+	}
+	rank := rank(in.Count, ppm)
+	index, seen := -1, uint64(0)
+	for rest := in.Buckets; len(rest) > 0; {
+		gap, size := binary.Uvarint(rest)
+		n, more := binary.Uvarint(rest[size:])
+		rest = rest[size+more:]
+		index += int(gap)
+		if seen += n; seen >= rank {
+			return max(in.Min, min(in.Max, high(index>>subBits, index&(subs-1)))), nil
+		}
+	}
+	return in.Max, nil
+}
+
 // check refuses what no histogram writes, without allocating, and returns the
 // index of the last bucket.
 func check(in message.Histogram) (last int, err error) {

@@ -1,0 +1,220 @@
+package manager
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// workersTold bounds the workers that a part tells of one by one, at some 250 bytes
+// each: people read no more, and every gate and watcher is told twice a second.
+const workersTold = 64
+
+// lateAt is the quantile that says how late a worker's starts were.
+const lateAt = 990_000
+
+// layer is what slices of one layer take of a worker: at the same time.
+type layer struct {
+	cores, vus uint64 // of slices that run
+	elapsed    time.Duration
+	ended      struct{ cores, vus uint64 }
+}
+
+// tally is one worker's share while it is added up.
+type tally struct {
+	share   message.WorkerShare
+	layers  map[uint32]layer
+	live    bool // it has a slice
+	running bool // which runs, as it says
+	lags    []message.Histogram
+}
+
+// workerShares says what each worker does of a part, whose workflows are told as
+// given: the shares' counts add up to theirs.
+func (m *Machine) workerShares(p *part, flows []message.WorkflowResult) []message.WorkerShare {
+	all := map[node.ID]*tally{}
+	of := func(id node.ID) *tally {
+		if all[id] == nil {
+			all[id] = &tally{share: message.WorkerShare{Node: string(id)}, layers: map[uint32]layer{}}
+		}
+		return all[id]
+	}
+	for i, f := range p.workflows {
+		for _, s := range f.slices {
+			for _, l := range s.lost {
+				of(node.ID(l.Worker)).share.Lost++
+			}
+			if s.result == nil && !s.live() {
+				continue
+			}
+			of(s.worker).add(s, len(flows[i].Stats.Steps) > 0)
+		}
+	}
+	list := make([]*tally, 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		t := all[id]
+		t.settle(m.workers[id])
+		list = append(list, t)
+	}
+	return fewer(list)
+}
+
+// figures are what counts of a slice: its result, or what its current attempt told last.
+func (s *slice) figures() *message.Stats {
+	switch {
+	case s.result != nil:
+		return &s.result.Stats
+	case s.live() && s.progress != nil:
+		return &s.progress.Stats
+	}
+	return nil
+}
+
+// add takes a slice in; its counts only where those of its workflow are told.
+func (t *tally) add(s *slice, told bool) {
+	f, of := s.figures(), s.workflow.plan.Layer
+	l := t.layers[of]
+	if s.result != nil {
+		l.ended.cores, l.ended.vus = l.ended.cores+uint64(s.cores), l.ended.vus+s.vus
+	} else {
+		t.live, t.running = true, t.running || s.state == message.WorkflowRunning
+		l.cores, l.vus = l.cores+uint64(s.cores), l.vus+s.vus
+	}
+	if f != nil && told {
+		l.elapsed = max(l.elapsed, f.Elapsed)
+		t.lags = append(t.lags, f.Generator.Lag)
+		measure(&t.share, f)
+	}
+	t.layers[of] = l
+}
+
+// measure adds the figures of a slice to a share.
+func measure(w *message.WorkerShare, f *message.Stats) {
+	w.Active += f.Active
+	w.BusyMax, w.Saturated = max(w.BusyMax, f.Generator.BusyMax), w.Saturated || f.Generator.Saturated
+	for i := range f.Steps {
+		if s := &f.Steps[i]; s.Kind == message.StepRequest || s.Kind == message.StepFunction {
+			join(w, &message.WorkerShare{
+				Started: s.Started, Sent: s.Sent, OK: s.OK, Failed: s.Failed, TimedOut: s.TimedOut, Cancelled: s.Cancelled,
+				Dropped: s.Dropped, Skipped: s.Skipped, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+			})
+		}
+	}
+}
+
+// join adds the counts of one share to another.
+func join(to, from *message.WorkerShare) {
+	to.Started += from.Started
+	to.Sent += from.Sent
+	to.OK += from.OK
+	to.Failed += from.Failed
+	to.TimedOut += from.TimedOut
+	to.Cancelled += from.Cancelled
+	to.Dropped += from.Dropped
+	to.Skipped += from.Skipped
+	to.BytesIn += from.BytesIn
+	to.BytesOut += from.BytesOut
+}
+
+// settle adds what is known of the worker. What it is used for is told as it is while
+// it has a slice, else as it was in its largest layer.
+func (t *tally) settle(w *worker) {
+	out := &t.share
+	out.State = t.state(w)
+	if w != nil {
+		out.CoresTotal = w.total
+	}
+	var cores uint64
+	//lint:orderfree maxima, and a sum
+	for _, l := range t.layers {
+		if !t.live {
+			l.cores, l.vus = l.ended.cores, l.ended.vus
+		}
+		cores, out.VUs = max(cores, l.cores), max(out.VUs, l.vus)
+		out.Elapsed += l.elapsed
+	}
+	out.Cores = uint32(min(cores, coresMax))
+}
+
+func (t *tally) state(w *worker) message.WorkerState {
+	switch {
+	case !t.live && len(t.layers) > 0:
+		return message.WorkerDone
+	case !t.live:
+		return message.WorkerLost
+	case w == nil || w.stream == 0:
+		return message.WorkerAway
+	case w.suspect:
+		return message.WorkerSuspect
+	case w.draining:
+		return message.WorkerDraining
+	case t.running:
+		return message.WorkerRunning
+	}
+	return message.WorkerAssigned
+}
+
+// fewer tells workersTold of the shares, those in trouble first, in their order, and
+// one behind them that sums up the others.
+func fewer(all []*tally) []message.WorkerShare {
+	room := workersTold
+	keep := make([]bool, len(all))
+	for _, worse := range []bool{true, false} {
+		for i, t := range all {
+			if room > 0 && !keep[i] && troubled(&t.share) == worse {
+				keep[i] = true
+				room--
+			}
+		}
+	}
+	var out []message.WorkerShare
+	var rest message.WorkerShare
+	for i, t := range all {
+		if keep[i] {
+			t.share.Late = t.late()
+			out = append(out, t.share)
+		} else {
+			merge(&rest, &t.share)
+		}
+	}
+	if rest.Others > 0 {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// late is found for those alone that are told of: it takes as long as all the rest.
+func (t *tally) late() (most time.Duration) {
+	for _, lag := range t.lags {
+		if late, err := stats.Quantile(lag, lateAt); err == nil {
+			most = max(most, time.Duration(late))
+		}
+	}
+	return most
+}
+
+func troubled(w *message.WorkerShare) bool {
+	switch w.State {
+	case message.WorkerAssigned, message.WorkerRunning, message.WorkerDone:
+		return w.Saturated || w.Lost > 0
+	}
+	return true
+}
+
+// merge adds a worker to the sum of those that are not told of one by one: the state
+// of one of them that still runs, if any does, and the worst of how well they did.
+func merge(rest, w *message.WorkerShare) {
+	if rest.State == message.WorkerNone || w.State < rest.State {
+		rest.State = w.State
+	}
+	rest.Others++
+	rest.CoresTotal, rest.Cores = rest.CoresTotal+w.CoresTotal, rest.Cores+w.Cores
+	rest.VUs, rest.Active, rest.Lost = rest.VUs+w.VUs, rest.Active+w.Active, rest.Lost+w.Lost
+	rest.Elapsed = max(rest.Elapsed, w.Elapsed)
+	rest.BusyMax, rest.Saturated = max(rest.BusyMax, w.BusyMax), rest.Saturated || w.Saturated
+	join(rest, w)
+}

@@ -1,0 +1,182 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// unequal says where the shares of a part's workers do not add up to its steps.
+func unequal(d *message.DatacenterResult) string {
+	var part, shares message.WorkerShare
+	for i := range d.Workflows {
+		stats := d.Workflows[i].Stats
+		measure(&part, &stats)
+	}
+	for i := range d.Workers {
+		join(&shares, &d.Workers[i])
+		shares.Active += d.Workers[i].Active
+	}
+	part.BusyMax, part.Saturated = 0, false
+	return cmp.Diff(part, shares)
+}
+
+func drawStats(t *rapid.T) message.Stats {
+	n := func(what string) uint64 { return rapid.Uint64Range(0, 1000).Draw(t, what) }
+	step := func(kind message.StepKind) message.StepStats {
+		s := message.StepStats{
+			Name: fmt.Sprintf("step %d", kind), Kind: kind, Sent: n("sent"), OK: n("ok"), Failed: n("failed"), TimedOut: n("timed out"), Cancelled: n("cancelled"),
+			Dropped: n("dropped"), Skipped: n("skipped"), BytesIn: n("in"), BytesOut: n("out"),
+		}
+		s.Started = s.OK + s.Failed + s.TimedOut + s.Cancelled
+		return s
+	}
+	var lag stats.Histogram
+	lag.Record(n("lag"))
+	return message.Stats{
+		Active: n("active"), Elapsed: time.Duration(n("elapsed")),
+		Steps:     []message.StepStats{step(message.StepRequest), step(message.StepCheck), step(message.StepFunction)},
+		Generator: message.Generator{Lag: lag.Wire(), BusyMax: uint32(n("busy")), Saturated: n("saturated") > 990},
+	}
+}
+
+// drawRunning is a part whose slices stand anyhow, on up to so many workers.
+func drawRunning(t *rapid.T, workers int) (*Machine, *part) {
+	m := New(small())
+	p := &part{job: message.JobID{1}, fence: message.Fence{Job: 1, Manager: 257}}
+	name := func() node.ID { return node.ID(fmt.Sprintf("w%03d", rapid.IntRange(1, workers).Draw(t, "worker"))) }
+	for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
+		f := &workflow{part: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
+		p.workflows = append(p.workflows, f)
+		for range rapid.IntRange(0, workers).Draw(t, "slices") {
+			s := &slice{workflow: f, worker: name(), cores: 2, vus: 3, state: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
+			f.slices = append(f.slices, s)
+			switch rapid.IntRange(0, 4).Draw(t, "stands") {
+			case 0:
+				s.state, s.result = message.WorkflowCompleted, &message.SliceResult{Stats: drawStats(t)}
+			case 1:
+				s.progress = &message.SliceProgress{Stats: drawStats(t)}
+			case 2:
+				s.losing, s.progress = true, &message.SliceProgress{Stats: drawStats(t)}
+				s.lost = append(s.lost, message.LostAttempt{Worker: string(s.worker), Started: 7})
+			case 3:
+				s.lost = append(s.lost, message.LostAttempt{Worker: string(name()), Started: 7})
+			}
+			if w := m.known(s.worker); rapid.Bool().Draw(t, "here") {
+				w.stream, w.total = 1, 4
+			}
+		}
+	}
+	return m, p
+}
+
+func TestSharesOfWorkersAddUpToThePart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, p := drawRunning(t, rapid.SampledFrom([]int{3, 3, 80}).Draw(t, "workers"))
+		d := m.snapshot(world(small()), p)
+		if diff := unequal(&d); diff != "" {
+			t.Fatalf("the part's figures, and what its workers tell (-part +workers):\n%s", diff)
+		}
+		all := map[string]bool{}
+		for _, f := range p.workflows {
+			for _, s := range f.slices {
+				if s.result != nil || s.live() {
+					all[string(s.worker)] = true
+				}
+				for _, l := range s.lost {
+					all[l.Worker] = true
+				}
+			}
+		}
+		named := d.Workers
+		others := uint32(0)
+		if n := len(d.Workers); n > workersTold {
+			named, others = d.Workers[:workersTold], d.Workers[n-1].Others
+		}
+		if len(named)+int(others) != len(all) || len(d.Workers) > workersTold+1 {
+			t.Fatalf("%d shares and %d others are told of %d workers", len(named), others, len(all))
+		}
+		for i, w := range named {
+			if !all[w.Node] || w.State == message.WorkerNone || w.Others != 0 || i > 0 && named[i-1].Node >= w.Node {
+				t.Fatalf("share %d is %+v", i, w)
+			}
+		}
+	})
+}
+
+// What nobody may overlook is told by name, however many are well.
+func TestWorkersInTroubleAreToldFirst(t *testing.T) {
+	var all []*tally
+	for i := range 200 {
+		w := message.WorkerShare{Node: fmt.Sprintf("w%03d", i), State: message.WorkerRunning, Started: 1, VUs: 5, BusyMax: uint32(i)}
+		switch i {
+		case 180:
+			w.State = message.WorkerLost
+		case 190:
+			w.Saturated = true
+		case 195:
+			w.Lost = 1
+		}
+		all = append(all, &tally{share: w})
+	}
+	told := fewer(all)
+	for _, name := range []string{"w000", "w060", "w180", "w190", "w195"} {
+		if !slices.ContainsFunc(told, func(w message.WorkerShare) bool { return w.Node == name }) {
+			t.Errorf("%s is not told", name)
+		}
+	}
+	want := message.WorkerShare{Others: 136, State: message.WorkerRunning, Started: 136, VUs: 680, BusyMax: 199}
+	if diff := cmp.Diff(want, told[len(told)-1]); diff != "" || len(told) != workersTold+1 {
+		t.Errorf("%d shares, the last (-want +got):\n%s", len(told), diff)
+	}
+}
+
+// A part of 1,000 workers is told in some kilobytes.
+func TestSharesAreBounded(t *testing.T) {
+	m, p := New(small()), &part{}
+	f := &workflow{part: p, plan: &message.WorkflowPlan{}}
+	p.workflows = []*workflow{f}
+	for i := range 1000 {
+		s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}
+		s.progress.Stats = message.Stats{Elapsed: time.Hour, Steps: []message.StepStats{{Kind: message.StepRequest, Started: 1 << 40, OK: 1 << 40, BytesIn: 1 << 50}}}
+		f.slices = append(f.slices, s)
+	}
+	out := &message.JobProgress{}
+	before := out.Size()
+	out.Part.Workers = m.workerShares(p, []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}})
+	if got := out.Size() - before; got > 24<<10 {
+		t.Errorf("its workers take %d bytes", got)
+	}
+}
+
+func BenchmarkWorkerShares(b *testing.B) {
+	var lag stats.Histogram
+	for v := range uint64(200) {
+		lag.Record(v * v * 1000)
+	}
+	for _, n := range []int{4, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m, p := New(small()), &part{}
+			f := &workflow{part: p, plan: &message.WorkflowPlan{}}
+			p.workflows = []*workflow{f}
+			for i := range n {
+				s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("w%d", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}
+				s.progress.Stats = message.Stats{Steps: []message.StepStats{{Kind: message.StepRequest, Started: 9}}, Generator: message.Generator{Lag: lag.Wire()}}
+				f.slices = append(f.slices, s)
+			}
+			flows := []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}}
+			b.ReportAllocs()
+			for b.Loop() {
+				m.workerShares(p, flows)
+			}
+		})
+	}
+}
