@@ -21,7 +21,7 @@
 //	T6  one accepted execution per slice and fence; one of a slice on a worker
 //	T7  a workflow begins after what it depends on has completed
 //	T8  a slice counts once in a part, a part once in a job, and sums add up, over
-//	    all managers that held the part
+//	    all managers that held the part, and over all workers that a part is told of
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
@@ -37,5 +37,5 @@
 // is judged by Finish.
 //
 // Read checker.go, lease.go, churn.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,
-// state.go, order.go, promise.go; calls.go and explain.go for T4; history.go.
+// state.go, order.go, promise.go, shares.go; calls.go and explain.go for T4; history.go.
 package checker

@@ -123,6 +123,11 @@ func TestOrdersAndPromises(t *testing.T) {
 			s.Delivered(checker.Record{}, one, message.JobCancelled, 1, 7)
 			return s
 		}},
+		{"workers that did what their part did", "", func() *story { return toldOf(shares(4, 3), steps(7)) }},
+		{"workers that did more", "T8", func() *story { return toldOf(shares(4, 4), steps(7)) }},
+		{"a worker that is not told of", "T8", func() *story { return toldOf(shares(4), steps(7)) }},
+		{"no room for workers", "", func() *story { return toldOf(nil, steps(7)) }},
+		{"no room for steps", "", func() *story { return toldOf(shares(4, 3), nil) }},
 		{"a result that its gate did not decide", "L", func() *story {
 			s := tell().job(cancelled...)
 			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
@@ -141,4 +146,23 @@ func TestOrdersAndPromises(t *testing.T) {
 			}
 		})
 	}
+}
+
+func shares(started ...uint64) (out []message.WorkerShare) {
+	for _, n := range started {
+		out = append(out, message.WorkerShare{State: message.WorkerDone, Started: n, OK: n})
+	}
+	return out
+}
+
+func steps(started uint64) []message.StepStats {
+	return []message.StepStats{{Kind: message.StepRequest, Started: started, OK: started}, {Kind: message.StepCheck, Started: 99}}
+}
+
+func toldOf(workers []message.WorkerShare, steps []message.StepStats) *story {
+	s := tell()
+	s.Told(checker.Record{}, one, []message.DatacenterResult{{
+		Name: "dc", Workers: workers, Workflows: []message.WorkflowResult{{Stats: message.Stats{Steps: steps}}},
+	}})
+	return s
 }

@@ -118,6 +118,7 @@ func (s *stage) watch(o *order) {
 			}
 			o.elapsed = m.Elapsed
 			s.onStatus(o, m.State)
+			s.onParts(o, m.Datacenters)
 		case *message.JobResult:
 			s.onStatus(o, m.Result.State)
 			s.onResult(o, &m.Result)
@@ -133,6 +134,21 @@ func (s *stage) onStatus(o *order, to message.JobState) {
 		s.checker.Violate("L", s.record(o.client), "job %v was shown as %v, then as %v", o.job, o.shown, to)
 	}
 	o.shown = to
+}
+
+// onParts is what a person sees of each datacenter: a part that has begun something
+// names who did it, as a frame has room for all that these worlds run.
+func (s *stage) onParts(o *order, parts []message.DatacenterResult) {
+	s.checker.Told(s.record(o.client), o.job, parts)
+	for i := range parts {
+		d := &parts[i]
+		for k := range d.Workflows {
+			if len(d.Workflows[k].Stats.Steps) > 0 && len(d.Workers) == 0 {
+				s.checker.Violate("T8", s.record(o.client), "job %v was shown what part %s does, %v, and none of its workers", o.job, d.Name, d.State)
+				return
+			}
+		}
+	}
 }
 
 // progress orders states as a person may see them follow each other: until it
@@ -178,6 +194,7 @@ func (s *stage) onResult(o *order, r *message.Result) {
 			}
 		}
 	}
+	s.onParts(o, r.Datacenters)
 	s.checker.Delivered(at, o.job, r.State, len(r.Datacenters), started)
 }
 

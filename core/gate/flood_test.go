@@ -117,6 +117,7 @@ func TestLargeResultsFit(t *testing.T) {
 			step.Errors = []message.ErrorCount{{Kind: "status 500", Count: 1, Example: fmt.Sprintf("%0900d", i)}}
 			*steps = append(*steps, step)
 		}
+		r.Part.Workers = shares(900)
 		s.deliver("m"+in, r)
 	}
 	s.deliver("c1", &message.JobWatch{Request: message.RequestID{Counter: 9}, Job: job})
@@ -126,8 +127,56 @@ func TestLargeResultsFit(t *testing.T) {
 	if result.Result.Error == "" {
 		t.Error("the result does not say that details are left out")
 	}
+	if got := result.Result.Datacenters; len(got) != 3 || len(got[0].Workers) > 0 {
+		t.Errorf("%d datacenters are left, workers of them too: they go before sums do", len(got))
+	}
 	got := result.Result.Workflows[0].Stats.Steps
 	if len(got) != 501 || got[500].Started != 30 {
 		t.Errorf("%d steps are left: want 501, each with 30 starts", len(got))
+	}
+}
+
+func shares(n int) (out []message.WorkerShare) {
+	for i := range n {
+		out = append(out, message.WorkerShare{Node: fmt.Sprintf("%0100d", i), State: message.WorkerRunning})
+	}
+	return out
+}
+
+// A status that is larger than a frame is told without workers.
+func TestLargeStatusesFit(t *testing.T) {
+	s := newStory(gate.Default())
+	s.world.Discard = true
+	s.world.Start()
+	s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+	places := []string{"a", "b", "c"}
+	for _, in := range places {
+		s.world.Accept(node.Peer{ID: node.ID("m" + in), Incarnation: 1, Role: node.RoleManager})
+		s.deliver("m"+in, &message.ManagerHeartbeat{Datacenter: in, Sequence: 1, CoresTotal: 8, CoresFree: 8, WorkerSum: 2})
+	}
+	var job message.JobID
+	var status *message.JobStatus
+	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+		switch m := m.(type) {
+		case *message.JobDispatch:
+			job = m.Job
+		case *message.JobStatus:
+			status = m
+		}
+	}
+	s.deliver("c1", s.submission("k", places, 2))
+	for i, workers := range []int{64, 2000} {
+		for _, in := range places {
+			s.deliver("m"+in, &message.JobProgress{Job: job, Fence: message.Fence{Job: 257, Manager: 257}, Sequence: uint64(i + 1), Part: message.DatacenterResult{
+				Name: in, Workflows: []message.WorkflowResult{{Name: "load", VUs: 4}}, Workers: shares(workers),
+			}})
+		}
+		s.deliver("c1", &message.JobQuery{Request: message.RequestID{Counter: uint64(i + 5)}, Job: job})
+		if status == nil || status.Request.Counter != uint64(i+5) || status.Size() > message.FrameMax || len(status.Datacenters) != 3 {
+			t.Fatalf("no status of %d workers that fits a frame, with its datacenters", workers)
+		}
+		if got := len(status.Datacenters[0].Workers); got != 64*(1-i) {
+			t.Errorf("of %d workers %d are told", workers, got)
+		}
 	}
 }

@@ -211,6 +211,7 @@ func partResult(id message.JobID, fence message.Fence, in string, state message.
 		Workflows: []message.WorkflowResult{{Name: "load", State: workflow, VUs: 4, Cores: 2, Duration: 10 * time.Second, Stats: message.Stats{
 			Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, OK: n, Latency: h.Wire()}},
 		}}},
+		Workers: []message.WorkerShare{{Node: in + "-w1", State: message.WorkerDone, Started: n, OK: n}},
 	}}
 }
 

@@ -1,0 +1,34 @@
+package checker
+
+import "hyperscale/core/message"
+
+// Told judges what a client was told of a job's parts, while it runs or of its end: what
+// the workers of a part did is what the part did (T8). Where there was no room for steps
+// or for workers nothing is known.
+func (c *Checker) Told(r Record, job message.JobID, parts []message.DatacenterResult) {
+	for i := range parts {
+		d := &parts[i]
+		var steps, shares work
+		known := false
+		for k := range d.Workflows {
+			for _, s := range d.Workflows[k].Stats.Steps {
+				known = true
+				if s.Kind == message.StepRequest || s.Kind == message.StepFunction {
+					steps = steps.and(work{s.Started, s.OK, s.Failed + s.TimedOut + s.Cancelled})
+				}
+			}
+		}
+		for k := range d.Workers {
+			w := &d.Workers[k]
+			shares = shares.and(work{w.Started, w.OK, w.Failed + w.TimedOut + w.Cancelled})
+		}
+		if known && len(d.Workers) > 0 && shares != steps {
+			c.violate("T8", r, "of part %s of job %v, %v, its workers tell %+v, its steps %+v", d.Name, job, d.State, shares, steps)
+		}
+	}
+}
+
+// work is what is compared of them.
+type work struct{ Started, OK, Other uint64 }
+
+func (w work) and(o work) work { return work{w.Started + o.Started, w.OK + o.OK, w.Other + o.Other} }
