@@ -26,6 +26,6 @@
 //	U6 Nobody waits for a terminal but the goroutine that writes to it.
 //
 // Read format.go, width.go, paint.go, summary.go, summary_phases.go, comparison.go; model.go, flow.go,
-// totals.go, places.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,
+// totals.go, places.go, workers.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,
 // keys.go; then progress.go, live.go, suspend.go and guard.go, which touch the terminal.
 package ui

@@ -16,6 +16,7 @@ type place struct {
 	started, ok, failed uint64
 	rateMilli           uint64
 	lost                []message.LostAttempt
+	hands               []hand // its workers
 
 	base   uint64 // requests that had ended at the last sample
 	baseAt time.Duration
@@ -50,14 +51,18 @@ func (p *place) apply(d *message.DatacenterResult, now time.Duration) {
 			}
 		}
 	}
-	if took := now - p.baseAt; took >= sampleEvery || !running {
-		ended := p.ok + p.failed
-		p.rateMilli = 0
-		if running {
-			p.rateMilli = report.Rate(ended-min(ended, p.base), took)
-		}
-		p.base, p.baseAt = ended, now
+	took := now - p.baseAt
+	sample := took >= sampleEvery || !running
+	p.applyWorkers(d.Workers, running, sample, took)
+	if !sample {
+		return
 	}
+	ended := p.ok + p.failed
+	p.rateMilli = 0
+	if running {
+		p.rateMilli = report.Rate(ended-min(ended, p.base), took)
+	}
+	p.base, p.baseAt = ended, now
 }
 
 func measured(s *message.StepStats) bool {

@@ -40,6 +40,28 @@ func cluster() *Model {
 		s := story(at, "east", "west")
 		s.Datacenters[1].Error = "waits to hear of it after a take-over"
 		s.Datacenters[1].Workflows[0].Lost = []message.LostAttempt{{Attempt: 1, Worker: "worker-2", Reason: "silent for 5.0s", Started: 12_345}}
+		trouble(s.Datacenters[1].Workers)
+		m.Apply(s)
+	}
+	return m
+}
+
+// trouble is what befalls two workers.
+func trouble(w []message.WorkerShare) {
+	w[0].State, w[0].Saturated, w[0].BusyMax, w[0].Late = message.WorkerDraining, true, 970_000, 48*time.Millisecond
+	w[1] = message.WorkerShare{Node: "worker-2", State: message.WorkerLost, CoresTotal: 4, Lost: 1}
+}
+
+// large is a job in three datacenters, the first with more workers than it tells of.
+func large() *Model {
+	m := NewModel("", &message.Plan{})
+	for at := 500 * time.Millisecond; at <= 5*time.Second; at += 500 * time.Millisecond {
+		s := story(at, "eu-central-1", "us-east-1", "日本")
+		d := &s.Datacenters[0]
+		d.Workers = workersOf(&d.Workflows[0], 65)
+		last := &d.Workers[64]
+		last.Node, last.Others, last.State, last.Cores, last.CoresTotal = "", 936, message.WorkerAway, 936, 3744
+		trouble(s.Datacenters[2].Workers)
 		m.Apply(s)
 	}
 	return m
@@ -133,6 +155,10 @@ func TestScreens(t *testing.T) {
 		{"tab-thresholds", busy, 80, 24, plain, View{Tab: tabThresholds}},
 		{"tab-generator", busy, 80, 24, plain, View{Tab: tabGenerator}},
 		{"tab-places", cluster(), 80, 24, plain, View{Tab: tabPlaces, Leaves: true}},
+		{"tab-places-120x40", cluster(), 120, 40, coloured, View{Tab: tabPlaces}},
+		{"tab-places-200x60", large(), 200, 60, plain, View{Tab: tabPlaces}},
+		{"tab-places-large", large(), 80, 24, ascii, View{Tab: tabPlaces}},
+		{"tab-places-scrolled", large(), 80, 24, plain, View{Tab: tabPlaces, Scroll: 55}},
 		{"watched", cluster(), 80, 24, plain, View{Leaves: true}},
 	} {
 		row.style.Width = row.width
@@ -171,9 +197,20 @@ func hostileStatus(t *rapid.T, sequence uint64) *message.JobStatus {
 			}
 			step.Errors = append(step.Errors, message.ErrorCount{Kind: hostile(t, "kind"), Count: count.Draw(t, "count"), Example: hostile(t, "example")})
 		}
-		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: hostile(t, "datacenter"), Error: hostile(t, "error"), Workflows: []message.WorkflowResult{w}})
+		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: hostile(t, "datacenter"), Error: hostile(t, "error"), Workflows: []message.WorkflowResult{w}, Workers: hostileWorkers(t)})
 	}
 	return s
+}
+
+func hostileWorkers(t *rapid.T) (out []message.WorkerShare) {
+	count := rapid.Uint64()
+	for range rapid.IntRange(0, 3).Draw(t, "workers") {
+		out = append(out, message.WorkerShare{
+			Node: hostile(t, "worker"), State: message.WorkerState(rapid.IntRange(0, 12).Draw(t, "stands")), Others: rapid.Uint32().Draw(t, "others"), CoresTotal: rapid.Uint32().Draw(t, "cores"),
+			OK: count.Draw(t, "ok"), TimedOut: count.Draw(t, "timed out"), Active: count.Draw(t, "active"), Late: time.Duration(rapid.Int64().Draw(t, "late")), BusyMax: rapid.Uint32().Draw(t, "busy"),
+		})
+	}
+	return out
 }
 
 // Whatever is told, whatever the size and whatever is looked at: a screen stays within

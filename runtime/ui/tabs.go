@@ -175,23 +175,31 @@ func (b *body) generator() {
 	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: passes that never began, as no virtual user was free.")
 }
 
-// places are the datacenters, and what was lost in them.
+// places are the datacenters, each with its workers, and what was lost in it.
 func (b *body) places() {
-	t := &table{style: b.s, indent: 1, head: []string{"datacenter", "state", "cores", "VUs", "rate/s", "ok", "failed"}}
+	t := &table{style: b.s, indent: 1, head: []string{"datacenter", "state", "cores", "VUs", "rate/s", "ok", "failed", "busy", "late p99"}}
 	for _, p := range b.m.places {
-		t.rows = append(t.rows, []cell{plain(Clean(p.name)), {p.state.String(), stateColour(p.state)}, plain(Count(p.cores)), plain(Count(p.vus)), plain(Milli(p.rateMilli)), plain(Count(p.ok)), alarm(p.failed, bad)})
+		t.rows = append(t.rows, []cell{{Clean(p.name), bold}, {p.state.String(), stateColour(p.state)}, plain(Count(p.cores)), plain(Count(p.vus)), plain(Milli(p.rateMilli)),
+			plain(Count(p.ok)), alarm(p.failed, bad), plain(""), plain("")})
+		for i := range p.hands {
+			t.rows = append(t.rows, p.hands[i].row())
+		}
 	}
 	if len(t.rows) == 0 {
 		b.say(faint, "no datacenter has been heard of yet")
 		return
 	}
-	b.grid(t)
+	lines := t.draw()
+	b.pin(lines[0])
+	lines = lines[1:]
 	for _, p := range b.m.places {
+		b.rows, lines = append(b.rows, lines[0]), lines[1:]
 		if p.fault != "" {
-			b.tell(bad, Clean(p.name)+": "+Clean(p.fault))
+			b.tell(bad, "  "+Clean(p.fault))
 		}
+		b.rows, lines = append(b.rows, lines[:len(p.hands)]...), lines[len(p.hands):]
 		for _, l := range p.lost {
-			b.tell(warn, fmt.Sprintf("%s: worker %s lost slice %d, attempt %d: %s; it had started %s", Clean(p.name), Clean(l.Worker), l.Slice.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
+			b.tell(warn, fmt.Sprintf("  %s lost slice %d, attempt %d: %s; it had started %s", Clean(l.Worker), l.Slice.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
 		}
 	}
 }

@@ -86,9 +86,33 @@ func loaded(at time.Duration, name string) message.WorkflowResult {
 func story(at time.Duration, names ...string) *message.JobStatus {
 	s := &message.JobStatus{Name: "shop.star", Sequence: uint64(at), State: message.JobRunning, Elapsed: at + 200*time.Millisecond}
 	for _, name := range names {
-		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: name, State: message.JobRunning, Workflows: []message.WorkflowResult{loaded(at, "shop")}})
+		w := loaded(at, "shop")
+		s.Datacenters = append(s.Datacenters, message.DatacenterResult{Name: name, State: message.JobRunning, Workflows: []message.WorkflowResult{w}, Workers: workersOf(&w, 2)})
 	}
 	return s
+}
+
+// workersOf shares what a workflow has done: the first worker has done most of it.
+func workersOf(w *message.WorkflowResult, n uint64) (out []message.WorkerShare) {
+	var started, ok, failed uint64
+	for i := range w.Stats.Steps {
+		if s := &w.Stats.Steps[i]; measured(s) {
+			started, ok, failed = started+s.Started, ok+s.OK, failed+s.Failed+s.TimedOut
+		}
+	}
+	for i := range n {
+		share := func(all uint64) uint64 {
+			if i == 0 {
+				return all - all/(n+1)*(n-1)
+			}
+			return all / (n + 1)
+		}
+		out = append(out, message.WorkerShare{
+			Node: fmt.Sprintf("worker-%d", i+1), State: message.WorkerRunning, CoresTotal: 4, Cores: 1, VUs: share(w.VUs), Active: share(w.Stats.Active), Elapsed: w.Stats.Elapsed,
+			Started: share(started), OK: share(ok), Failed: share(failed), Late: time.Duration(i) * 130 * time.Microsecond, BusyMax: 410_000,
+		})
+	}
+	return out
 }
 
 func TestLines(t *testing.T) {
