@@ -1,7 +1,6 @@
 package site
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -73,13 +72,8 @@ func Spans(source []byte) []Span {
 		if n.Kind() != ast.KindCodeSpan || !entering {
 			return ast.WalkContinue, nil
 		}
-		var text bytes.Buffer
-		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			if t, ok := c.(*ast.Text); ok {
-				text.Write(bytes.ReplaceAll(t.Segment.Value(source), []byte("\n"), []byte(" ")))
-			}
-		}
-		spans = append(spans, Span{p.lineOf(n, text.Bytes()), text.String()})
+		code := codeOf(n, source)
+		spans = append(spans, Span{p.lineOf(n, []byte(code)), code})
 		return ast.WalkSkipChildren, nil
 	})
 	return spans

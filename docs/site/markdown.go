@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -106,6 +107,7 @@ func (ours) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHTMLBlock, nothing)
 	r.Register(ast.KindRawHTML, nothing)
 	r.Register(ast.KindHeading, renderHeading)
+	r.Register(ast.KindCodeSpan, renderCode)
 	r.Register(ast.KindList, renderList)
 	r.Register(extended.KindTable, renderTable)
 }
@@ -129,6 +131,35 @@ func renderHeading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.W
 	}
 	_, err := fmt.Fprintf(w, "%s</h%d>\n", self, h.Level)
 	return ast.WalkContinue, err
+}
+
+// shortCode is how many letters of code within a sentence stay on one line: a flag is not to be
+// parted at its dashes.
+const shortCode = 24
+
+// renderCode writes code within a sentence.
+func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	code := codeOf(n, source)
+	class := ""
+	if utf8.RuneCountInString(code) <= shortCode {
+		class = " class=\"short\""
+	}
+	_, err := fmt.Fprintf(w, "<code%s>%s</code>", class, util.EscapeHTML([]byte(code)))
+	return ast.WalkSkipChildren, err
+}
+
+// codeOf is the text of code within a sentence, where a new line is a space.
+func codeOf(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(source))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
 // renderTable lets a wide one be scrolled by itself, so that the page need not be.
