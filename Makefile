@@ -86,9 +86,7 @@ lint-tidy:
 	cd bench/peers && go mod tidy -diff
 
 bench: ## run every benchmark (BENCHTIME)
-	@packages=$$(grep -rl --include='*_test.go' --exclude-dir=testdata '^func Benchmark' . | xargs -r -n1 dirname | sort -u); \
-	if [[ -z $$packages ]]; then echo 'no benchmarks' >&2; exit 1; fi; \
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) $$packages
+	@.ci/bench $(BENCHTIME)
 
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	@.ci/fuzz $(FUZZTIME)
@@ -102,7 +100,7 @@ determinism: ## compare trace hashes of every scenario across processes and opti
 
 mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
-	HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
+	HYPERSCALE_TERMINAL=$$(tty <&2 || true) HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
 		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
 
 chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR)

@@ -234,6 +234,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	if _, err := compile(os.DevNull); err != nil { // so that what no bug changes is in the cache
 		t.Fatal(err)
 	}
+	told := newTold(t)
 	t.Run("all", func(t *testing.T) {
 		for i := range all {
 			m := &all[i]
@@ -241,15 +242,17 @@ func TestMutantsAreCaught(t *testing.T) {
 				continue
 			}
 			t.Run(m.name, func(t *testing.T) {
+				told.whole++ // of those that are asked for; none is hunted before all have been here
 				t.Parallel()
 				r := m.hunt(t.TempDir(), tries, shrink)
 				mutex.Lock()
 				defer mutex.Unlock()
 				rows = append(rows, r)
-				fmt.Fprintf(os.Stderr, "%3d of %d, %6v: %s\n", len(rows), len(all), time.Since(start).Round(time.Second), &r)
+				told.row(&r)
 				m.judge(t, &r, record)
 			})
 		}
 	})
+	told.end()
 	fmt.Print(table(all, rows, time.Since(start)))
 }

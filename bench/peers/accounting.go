@@ -52,9 +52,8 @@ type counts struct {
 	Cancelled uint64 `json:"cancelled"`
 }
 
-// accounting runs every mix of them, briefly, and wants no request to be unaccounted for.
-func (b *bench) accounting() error {
-	var all []account
+// accounts is every mix of them.
+func accounts() (all []account) {
 	for _, version := range []string{"1.1", "2"} {
 		for _, vus := range []int{1, 7, 64, 500, 2000, 10_000} {
 			for _, open := range []bool{false, true} {
@@ -63,6 +62,11 @@ func (b *bench) accounting() error {
 			all = append(all, account{Version: version, VUs: vus, Stopped: true}, account{Version: version, VUs: vus, Hostile: true, Signaled: true})
 		}
 	}
+	return all
+}
+
+// accounting runs them, briefly, and wants no request to be unaccounted for.
+func (b *bench) accounting() error {
 	line := func(of string, figures ...any) { // at once, as all of them take minutes
 		_, _ = fmt.Fprintf(b.out, "  %-40s", of)
 		for _, f := range figures {
@@ -71,8 +75,10 @@ func (b *bench) accounting() error {
 		_, _ = fmt.Fprintln(b.out)
 	}
 	line("", "started", "sent", "ok", "failed", "timed out", "cancelled", "counted", "apart")
-	for _, a := range all {
+	for _, a := range accounts() {
+		began := time.Now()
 		n, counted, err := b.accountOf(a)
+		b.played(time.Since(began))
 		if err != nil {
 			return fmt.Errorf("%v: %w", a, err)
 		}

@@ -168,7 +168,10 @@ func (b *bench) play(c contender, s *server) (outcome, error) {
 	if c.file != "" {
 		_ = os.Remove(c.file) // what an earlier run told is not this one's
 	}
-	if o.usage, err = measure(c.command); err != nil {
+	began := time.Now()
+	o.usage, err = measure(c.command)
+	b.played(time.Since(began))
+	if err != nil {
 		return o, err
 	}
 	if o.server, err = s.tally(); err != nil {

@@ -29,5 +29,5 @@
 // Read main.go, then cost.go, scaling.go, memory.go, truth.go, lateness.go and accounting.go (experiments),
 // ours.go, clients.go, parse.go and build.go (clients), server.go, http1.go and http2.go
 // (servers), measure.go and tree.go (what a command costs), oracle.go (what is
-// true), table.go.
+// true), table.go, progress.go.
 package main

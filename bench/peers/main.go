@@ -28,6 +28,7 @@ type bench struct {
 	tools      map[string]tool
 	out        io.Writer // for people
 	report     report
+	how        how
 }
 
 // experiment is one that can be selected.
@@ -35,18 +36,19 @@ type experiment struct {
 	name  string
 	about string
 	run   func(*bench) error
-	peers []string // that must be built for it
+	takes func(*bench) time.Duration // about
+	peers []string                   // that must be built for it
 }
 
 var experiments = []experiment{
-	{"plaintext", "HTTP/1.1, a small answer, 64 and 500 connections (bar 1)", (*bench).plaintext, []string{"k6", "vegeta", "bombardier", "hey"}},
-	{"function", "a function step with one request and one check (bar 2)", (*bench).function, []string{"k6"}},
-	{"http2", "8 connections of 16 streams, 64 of 1 (bar 3)", (*bench).http2, []string{"vegeta", "h2load"}},
-	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, []string{"k6"}},
-	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, []string{"k6", "vegeta", "bombardier", "hey"}},
-	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, nil},
-	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, nil},
-	{"accounting", "what was sent beside what the target counted, to 10,000 virtual users", (*bench).accounting, nil},
+	{"plaintext", "HTTP/1.1, a small answer, 64 and 500 connections (bar 1)", (*bench).plaintext, (*bench).takesPlaintext, []string{"k6", "vegeta", "bombardier", "hey"}},
+	{"function", "a function step with one request and one check (bar 2)", (*bench).function, (*bench).takesFunction, []string{"k6"}},
+	{"http2", "8 connections of 16 streams, 64 of 1 (bar 3)", (*bench).http2, (*bench).takesHTTP2, []string{"vegeta", "h2load"}},
+	{"memory", "10,000 and 50,000 virtual users (bar 4)", (*bench).memory, (*bench).takesMemory, []string{"k6"}},
+	{"truth", "latencies of a server that stands still (bar 5)", (*bench).truth, (*bench).takesTruth, []string{"k6", "vegeta", "bombardier", "hey"}},
+	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, (*bench).takesLateness, nil},
+	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, (*bench).takesScaling, nil},
+	{"accounting", "what was sent beside what the target counted, to 10,000 virtual users", (*bench).accounting, (*bench).takesAccounting, nil},
 }
 
 func main() {
@@ -106,7 +108,10 @@ func compare(args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }() // scratch
+	b.begin(chosen)
+	defer b.how.line.Clear()
 	for _, e := range chosen {
+		b.next()
 		_, _ = fmt.Fprintf(b.out, "\n%s: %s\n", e.name, e.about)
 		b.report.Experiments = append(b.report.Experiments, e.name)
 		if err := e.run(b); err != nil {

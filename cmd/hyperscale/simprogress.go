@@ -5,19 +5,13 @@ import (
 	"math"
 	"time"
 
+	"hyperscale/runtime/progress"
 	"hyperscale/runtime/ui"
-)
-
-// How often progress is told: on a terminal a line that changes, elsewhere a new
-// one.
-const (
-	progressOnTerminal = 200 * time.Millisecond
-	progressInLog      = 5 * time.Second
 )
 
 // begin says what is about to happen where that is not what was asked for.
 func (s *swarm) begin() {
-	s.shown = s.started
+	s.line = progress.New(s.errors, progress.Terminal(s.errors), s.started)
 	if s.journal == nil {
 		return
 	}
@@ -40,27 +34,7 @@ func (s *swarm) whole() uint64 {
 
 func (s *swarm) progress() {
 	now := time.Now()
-	every := progressInLog
-	if s.tty {
-		every = progressOnTerminal
-	}
-	if now.Sub(s.shown) < every {
-		return
-	}
-	s.shown = now
-	line := s.status(now.Sub(s.started))
-	if s.tty {
-		fmt.Fprintf(s.errors, "\r\x1b[K%s", line)
-	} else {
-		fmt.Fprintln(s.errors, line)
-	}
-}
-
-// clear takes the changing line off a terminal.
-func (s *swarm) clear() {
-	if s.tty {
-		fmt.Fprint(s.errors, "\r\x1b[K")
-	}
+	s.line.Tell(now, func() string { return s.status(now.Sub(s.started)) })
 }
 
 // status is one line with an end in sight.
@@ -80,9 +54,8 @@ func (s *swarm) status(took time.Duration) string {
 // left guesses how long it still takes, from the runs of this invocation.
 func (s *swarm) left(whole uint64, took time.Duration) (time.Duration, bool) {
 	left, known := time.Duration(0), false
-	if played := s.total.Seeds - s.resumed; played > 0 && whole > 0 {
-		rest := max(0, float64(whole)-float64(s.total.Seeds))
-		left, known = time.Duration(min(float64(took)/float64(played)*rest, float64(math.MaxInt64/2))), true
+	if whole > 0 {
+		left, known = progress.Left(took, float64(s.total.Seeds-s.resumed), float64(whole)-float64(s.resumed))
 	}
 	if budget := max(0, s.flags.budget-took); s.flags.budget > 0 && (!known || budget < left) {
 		left, known = budget, true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hyperscale/runtime/progress"
 	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
 	"hyperscale/sim"
@@ -66,13 +67,14 @@ func shrinkFile(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, na
 	if r.Outcome == scenarios.OK {
 		return exitWith(1, fmt.Errorf("this run ends well now: the program has moved on, or the file was edited; nothing to make small"))
 	}
-	shown := start
+	line := progress.New(notes, progress.Terminal(notes), start)
 	small, ok := s.Shrink(o, r, func() bool { return time.Since(start) >= budget }, func(faults, plays int) {
-		if now := time.Now(); now.Sub(shown) >= time.Second {
-			shown = now
-			fmt.Fprintf(notes, "%s left after %s\n", counted(faults, "fault"), counted(plays, "play"))
-		}
+		now := time.Now()
+		line.Tell(now, func() string {
+			return fmt.Sprintf("%s of %d left after %s, %s left at most", counted(faults, "fault"), len(r.Faults), counted(plays, "play"), ui.Duration(max(0, budget-now.Sub(start)).Round(time.Second)))
+		})
 	})
+	line.Clear()
 	if !ok {
 		return exitWith(4, fmt.Errorf("two runs of one schedule differ: it fails, and played again it does not"))
 	}

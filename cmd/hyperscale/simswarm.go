@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"hyperscale/runtime/progress"
 	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
 )
@@ -88,8 +87,7 @@ type swarm struct {
 	small   map[string]string // causes, with what was made small of each, or is being
 	waiting []simTask         // to be made small
 	err     error             // of the journal
-	shown   time.Time
-	tty     bool
+	line    *progress.Line
 }
 
 // swarmTotal is the last line of stdout. Fields may be added, never renamed.
@@ -125,9 +123,6 @@ func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
 			s.keepSmall(scenarios.Cause(r.Verdict, r.Detail), &r)
 		}
 	}
-	if file, ok := notes.(*os.File); ok {
-		s.tty = term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
-	}
 	return s, nil
 }
 
@@ -155,7 +150,7 @@ func (s *swarm) run(ctx context.Context) error {
 	s.begin()
 	fleet := fleet{command: command, jobs: int(s.flags.jobs), canary: s.canary(), limit: runMax, next: s.next, done: s.done}
 	err = errors.Join(fleet.run(ctx), s.err)
-	s.clear()
+	s.line.Clear()
 	select {
 	case <-interrupted:
 		err = exitWith(exitInterrupted, errors.Join(err, errors.New("interrupted"+s.goOn())))

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"hyperscale/runtime/progress"
 	"hyperscale/scenarios"
 )
 
@@ -66,7 +68,7 @@ func TestEachCauseIsMadeSmallOnce(t *testing.T) {
 
 // A process that died while it made a failure small says so, and is no failed run.
 func TestShrinkingMayFail(t *testing.T) {
-	s := swarm{flags: &swarmFlags{shrink: time.Minute}, small: map[string]string{}, shown: time.Now().Add(time.Hour)}
+	s := swarm{flags: &swarmFlags{shrink: time.Minute}, small: map[string]string{}, line: progress.New(io.Discard, false, time.Now())}
 	s.done(failedRun(1, "T8 broken", "out"))
 	task, _ := s.next()
 	s.done(simResult{simLine: simLine{Verdict: scenarios.Panicked, Detail: "its process ended"}, Shrunk: task.Shrink})

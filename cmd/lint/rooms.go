@@ -41,12 +41,14 @@ var rooms = []room{
 	{name: "checker", paths: []string{"checker/..."}, may: append([]string{"part", "role"}, kernel...),
 		why: "the checker judges a recorded history, whoever recorded it"},
 	{name: "scenarios", paths: []string{"scenarios/..."},
-		may: append([]string{"sim", "netsim", "checker", "part", "role"}, kernel...),
+		may: append([]string{"sim", "netsim", "checker", "part", "role", "progress"}, kernel...),
 		why: "a scenario runs in the simulated world only"},
-	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "role", "docs"}, kernel...),
+	{name: "progress", paths: []string{"runtime/progress/..."},
+		why: "what tells people how far something is knows nothing of it: the tests of scenarios and benchmarks use it, too"},
+	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "role", "docs", "progress"}, kernel...),
 		why: "the runtime is what production runs"},
 	{name: "cmd", paths: []string{"cmd/..."},
-		may: append([]string{"part", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples", "docs"}, kernel...),
+		may: append([]string{"part", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples", "docs", "progress"}, kernel...),
 		why: "a command wires what exists"},
 	{name: "examples", paths: []string{"examples/..."},
 		why: "examples are files that a user copies"},
@@ -58,8 +60,8 @@ var rooms = []room{
 // the table must exist: the product binary needs all of them.
 const treeIsWhole = "cmd/hyperscale"
 
-// optionalRooms may be absent for ever.
-var optionalRooms = []string{"floor", "examples", "docs"}
+// optionalRooms may be absent for ever, or from the small trees of the tests.
+var optionalRooms = []string{"floor", "examples", "docs", "progress"}
 
 // mayNot explains the edges that people try. Empty from stands for any room.
 var mayNot = []struct{ from, to, why string }{

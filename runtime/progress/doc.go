@@ -1,0 +1,14 @@
+// Package progress tells people how far something long has come: on a terminal one line
+// that moves, elsewhere a new line now and then.
+//
+// It is not the screen of a run (runtime/ui), keeps no log, and decides nothing. It needs
+// nothing but the system, so that a benchmark in a module of its own can use it.
+//
+// Invariants:
+//
+//	P1 What moves leaves nothing behind: Clear, and what Print prints, begin an empty line.
+//	P2 Of many calls few print: 5 a second on a terminal, one in 5 s elsewhere.
+//	P3 No end is promised before something is done.
+//
+// Read progress.go.
+package progress

@@ -1,0 +1,77 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// How often progress is told. A log that a person follows needs no more than a line in
+// 5 s, and one of an hour stays short enough.
+const (
+	onTerminal = 200 * time.Millisecond
+	inLog      = 5 * time.Second
+)
+
+// Line tells progress in one place. It is not for several goroutines at once.
+type Line struct {
+	out      io.Writer
+	terminal bool
+	moving   bool // something stands in the line that moves
+	shown    time.Time
+}
+
+// Terminal says whether a line can move there.
+func Terminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// New begins now: the first line comes when it is due.
+func New(out io.Writer, terminal bool, now time.Time) *Line {
+	return &Line{out: out, terminal: terminal, shown: now}
+}
+
+// Tell shows what text says, if that is due: else text is not called.
+func (l *Line) Tell(now time.Time, text func() string) {
+	every := inLog
+	if l.terminal {
+		every = onTerminal
+	}
+	if now.Sub(l.shown) < every {
+		return
+	}
+	l.shown = now
+	if !l.terminal {
+		_, _ = fmt.Fprintln(l.out, text()) // who cannot be told is not told
+		return
+	}
+	l.moving = true
+	_, _ = fmt.Fprintf(l.out, "\r\x1b[K%s", text()) // the same
+}
+
+// Clear takes the line that moves away.
+func (l *Line) Clear() {
+	if l.moving {
+		l.moving = false
+		_, _ = fmt.Fprint(l.out, "\r\x1b[K") // as in Tell
+	}
+}
+
+// Left guesses how long it still takes after some work of some whole: in any unit, as long as
+// it is the same.
+func Left(took time.Duration, done, whole float64) (time.Duration, bool) {
+	if !(done > 0) {
+		return 0, false
+	}
+	left := float64(took) / done * math.Max(0, whole-done)
+	return time.Duration(math.Min(left, math.MaxInt64/2)).Round(time.Second), true
+}
