@@ -117,8 +117,8 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("under the pointer it says %q", got.Tips)
 	}
 	legible(t, got)
-	if got.Unfolded != 20 {
-		t.Errorf("printing opens %d steps, want 20", got.Unfolded)
+	if got.Unfolded != 23 {
+		t.Errorf("printing opens %d steps and datacenters, want 23", got.Unfolded)
 	}
 }
 

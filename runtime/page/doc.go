@@ -17,7 +17,7 @@
 //	   changes the theme and opens what is folded before printing.
 //	P5 Quantiles over time are drawn as what they are known to be: an octave.
 //
-// Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, again.go; then course.go, axis.go,
+// Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, workers.go, again.go; then course.go, axis.go,
 // plot.go, overtime.go, curve.go, phases.go; page.html, parts.html, page.css and page.js are what they
 // fill. Of comparisons: comparison.go, changes.go, beside.go, runs.go, diff.go, comparison.html.
 package page

@@ -114,9 +114,23 @@ func resultOf(steps, places, windows int, width time.Duration) *report.Result {
 			s.Name, s.Buckets = fmt.Sprintf("step_%d", k), ""
 			share.Steps = append(share.Steps, s)
 		}
-		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Workflows: []report.Workflow{share}}
+		r.Datacenters[fmt.Sprintf("dc-%d", i)] = report.Datacenter{Outcome: "COMPLETED", DurationNS: w.DurationNS, Totals: w.Totals, Workflows: []report.Workflow{share}, Workers: workersOf(w.Totals, i)}
 	}
 	return r
+}
+
+// workersOf share what was done, so many of them in trouble.
+func workersOf(all report.Totals, troubled int) []report.Worker {
+	half := report.Totals{Started: all.Started / 2, Sent: all.Sent / 2, OK: all.OK / 2, Failed: all.Failed / 2, TimedOut: all.TimedOut / 2}
+	out := []report.Worker{
+		{Name: "worker-1", State: "DONE", CoresTotal: 8, Cores: 4, VUs: 150, Totals: half, RateMilli: 2_500_000, LateP99NS: 230_000, BusyMaxPPM: 420_000},
+		{Name: "worker-2", State: "DONE", CoresTotal: 8, Cores: 4, VUs: 150, Totals: half, RateMilli: 2_500_000, LateP99NS: 12_000, BusyMaxPPM: 380_000},
+	}
+	if troubled > 0 {
+		out[1].Lost, out[1].Saturated, out[1].BusyMaxPPM, out[1].LateP99NS = 1, true, 990_000, 41_000_000
+		out = append(out, report.Worker{Name: "worker-3", State: "LOST", CoresTotal: 8, Lost: 2}, report.Worker{Others: 936, State: "DONE", Cores: 900, VUs: 9})
+	}
+	return out
 }
 
 // hour is the largest run that people look at often.
@@ -241,6 +255,7 @@ func poison(r *report.Result, text string) {
 	}
 	c := r.Datacenters["dc-0"]
 	c.Outcome, c.Error = text, text
+	c.Workers[0].Name, c.Workers[0].State = text, text
 	c.Workflows[0].Name, c.Workflows[0].Steps[0].Name = text, text+"0"
 	delete(r.Datacenters, "dc-0")
 	r.Datacenters[text] = c
@@ -256,6 +271,9 @@ func TestHugeResult(t *testing.T) {
 		w.Steps[0].Errors = append(w.Steps[0].Errors, report.Error{Kind: name, Count: 5, Example: "!" + name})
 		w.Logs = append(w.Logs, name)
 		w.Lost = append(w.Lost, report.Lost{Worker: name, Reason: name})
+		c := r.Datacenters["dc-1"]
+		c.Workers = append(c.Workers, report.Worker{Name: name, State: name, Lost: 1})
+		r.Datacenters["dc-1"] = c
 		w.Checks = append(w.Checks, report.Check{Name: name, Failed: 1})
 		w.Steps[1].Statuses[fmt.Sprint(i%1000, long)] = 1
 		r.Thresholds = append(r.Thresholds, report.Threshold{Expr: name})

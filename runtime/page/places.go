@@ -13,15 +13,32 @@ import (
 // columnsMost is how many datacenters stand beside each other.
 const columnsMost = 8
 
-// places compares datacenters.
-type places struct{ Tables []table }
+// places compares datacenters, and the workers of each.
+type places struct {
+	Tables []table
+	Shares []hands
+}
 
-// places is nil where there is one: all of it is above, but for why it failed.
+// places is nil where one worker did all: all of it is above, but for why it failed.
 func (d *drawer) places() *places {
 	names := slices.Sorted(maps.Keys(d.result.Datacenters))
-	if len(names) < 2 {
+	out := new(places)
+	if len(names) > 1 {
+		out.Tables = d.compared(names)
+	}
+	for _, name := range first(names, d.rows) {
+		if all := d.result.Datacenters[name].Workers; len(all) > 1 || len(names) > 1 && len(all) > 0 {
+			out.Shares = append(out.Shares, d.hands(name, all))
+		}
+	}
+	if len(out.Tables)+len(out.Shares) == 0 {
 		return nil
 	}
+	return out
+}
+
+// compared are the tables of datacenters side by side.
+func (d *drawer) compared(names []string) []table {
 	all := table{Caption: "Each datacenter's share", Head: heads("datacenter", "outcome", "#time", "#started", "#ok", "#failed", "#timed out", "#received"), More: more(len(names), d.rows, "datacenter")}
 	for _, name := range first(names, d.rows) {
 		c := d.result.Datacenters[name]
@@ -33,9 +50,9 @@ func (d *drawer) places() *places {
 		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: ui.Duration(time.Duration(c.DurationNS))},
 			{Text: ui.Count(t.Started)}, {Text: ui.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: ui.Bytes(t.BytesIn)}})
 	}
-	out := &places{[]table{all}}
+	out := []table{all}
 	if t := d.beside(names); len(t.Rows) > 0 {
-		out.Tables = append(out.Tables, t)
+		out = append(out, t)
 	}
 	return out
 }

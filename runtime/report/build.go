@@ -37,6 +37,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 		if part.Workflows, part.Totals, err = buildWorkflows(d.Workflows); err != nil {
 			return nil, fmt.Errorf("datacenter %s: %w", d.Name, err)
 		}
+		part.Workers = buildWorkers(d.Workers)
 		out.Datacenters[d.Name] = part
 	}
 	for _, t := range r.Thresholds {

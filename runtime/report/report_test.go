@@ -85,6 +85,28 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// workers are those of the workflow below.
+func workers() []message.WorkerShare {
+	return []message.WorkerShare{
+		{Node: "worker-1", State: message.WorkerDone, CoresTotal: 4, Cores: 2, VUs: 64, Elapsed: 10 * time.Second, Started: 60, OK: 52, Failed: 4, TimedOut: 3, Cancelled: 1, BytesIn: 9_000, BytesOut: 3_000,
+			Late: 2 * time.Microsecond, BusyMax: 420_000, Saturated: true},
+		{Node: "worker-2", State: message.WorkerLost, CoresTotal: 4, Lost: 1},
+		{Others: 2, State: message.WorkerDone, CoresTotal: 8, Cores: 4, VUs: 64, Elapsed: 10 * time.Second, Started: 40, OK: 38, Failed: 2, BytesIn: 6_000, BytesOut: 2_000},
+	}
+}
+
+// TestWorkersAddUp: what workers did is what their datacenter did.
+func TestWorkersAddUp(t *testing.T) {
+	var sum Totals
+	for _, w := range buildWorkers(workers()) {
+		sum.add(w.Totals)
+	}
+	want := Totals{Started: 100, OK: 90, Failed: 6, TimedOut: 3, Cancelled: 1, BytesIn: 15_000, BytesOut: 5_000}
+	if diff := cmp.Diff(want, sum); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestResultFile(t *testing.T) {
 	workflow := message.WorkflowResult{
 		Name: "shop", State: message.WorkflowCompleted, VUs: 64, Cores: 2, Duration: 11 * time.Second,
@@ -112,7 +134,7 @@ func TestResultFile(t *testing.T) {
 	in := &message.Result{
 		Job: message.JobID{1}, Name: "shop.star", State: message.JobCompleted, Duration: 12 * time.Second,
 		Workflows:   []message.WorkflowResult{workflow},
-		Datacenters: []message.DatacenterResult{{Name: "east", State: message.JobCompleted, Duration: 12 * time.Second, Workflows: []message.WorkflowResult{workflow}}},
+		Datacenters: []message.DatacenterResult{{Name: "east", State: message.JobCompleted, Duration: 12 * time.Second, Workflows: []message.WorkflowResult{workflow}, Workers: workers()}},
 		Thresholds:  []message.ThresholdResult{{Workflow: "shop", Expr: "home.latency.p99 < 250ms", Value: 400_000_000, Of: message.OfLatency}},
 	}
 	r, err := Build(in, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))

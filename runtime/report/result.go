@@ -77,6 +77,26 @@ type Datacenter struct {
 	DurationNS int64      `json:"duration_ns"`     // of its share
 	Totals     Totals     `json:"totals"`          // of its workflows
 	Workflows  []Workflow `json:"workflows"`       // in the file's order
+	Workers    []Worker   `json:"workers"`         // by name: 64 of them, those in trouble first, then the sum of the others
+}
+
+// Worker is what one worker did of a datacenter's share. The counts of all add up to the
+// datacenter's, as lost attempts count nowhere; where a result was too large for a
+// message, there are none.
+type Worker struct {
+	Name       string `json:"name"`             // its id; empty for the sum of those that are not named
+	Others     uint32 `json:"others,omitempty"` // how many those are
+	State      string `json:"state"`            // at the end DONE; LOST where all its attempts were given up
+	CoresTotal uint32 `json:"cores_total"`      // cores that it has; 0 if that is not known any more
+	Cores      uint32 `json:"cores"`            // of those, the most that it used at a time
+	VUs        uint64 `json:"vus"`              // virtual users that ran there, the most at a time
+	DurationNS int64  `json:"duration_ns"`      // in which it sent load
+	Lost       uint32 `json:"lost"`             // attempts that were given up there
+	Totals            // of its share
+	RateMilli  uint64 `json:"rate_milli"`   // requests that ended, a second, in thousandths
+	LateP99NS  uint64 `json:"late_p99_ns"`  // 99 % of its starts were late by at most this; not known of others
+	BusyMaxPPM uint32 `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
+	Saturated  bool   `json:"saturated"`    // its generator was the bottleneck
 }
 
 // Workflow is one workflow of the file.
