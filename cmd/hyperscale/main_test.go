@@ -126,6 +126,15 @@ func accounts(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 	}
+	for name, d := range r.Datacenters {
+		var sum report.Totals
+		for _, w := range d.Workers {
+			sum.Add(w.Totals)
+		}
+		if sum != d.Totals {
+			ts.Fatalf("datacenter %s did %+v, its workers %+v", name, d.Totals, sum)
+		}
+	}
 	for _, t := range r.Thresholds { // of rates only: the table above it tells the same
 		for _, s := range r.Workflows[0].Steps {
 			if t.Of == "rate" && strings.HasPrefix(t.Expr, s.Name+".rate") && uint64(t.Value) != s.RateMilli {

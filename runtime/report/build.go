@@ -54,7 +54,7 @@ func buildWorkflows(in []message.WorkflowResult) (out []Workflow, total Totals, 
 			return nil, total, fmt.Errorf("workflow %s: %w", in[i].Name, err)
 		}
 		out = append(out, w)
-		total.add(w.Totals)
+		total.Add(w.Totals)
 	}
 	return out, total, nil
 }
@@ -133,7 +133,7 @@ func (w *Workflow) addStep(s *message.StepStats, interval time.Duration) error {
 			return err
 		}
 		w.Steps = append(w.Steps, step)
-		w.Totals.add(step.Totals)
+		w.Totals.Add(step.Totals)
 	case message.StepCheck:
 		w.Checks = append(w.Checks, buildCheck(s))
 	case message.StepAction:
@@ -256,7 +256,8 @@ func perSecond(n, scale uint64, d time.Duration) uint64 {
 	return rate
 }
 
-func (t *Totals) add(o Totals) {
+// Add counts o in as well.
+func (t *Totals) Add(o Totals) {
 	t.Started += o.Started
 	t.Sent += o.Sent
 	t.OK += o.OK

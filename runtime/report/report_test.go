@@ -99,7 +99,7 @@ func workers() []message.WorkerShare {
 func TestWorkersAddUp(t *testing.T) {
 	var sum Totals
 	for _, w := range buildWorkers(workers()) {
-		sum.add(w.Totals)
+		sum.Add(w.Totals)
 	}
 	want := Totals{Started: 100, OK: 90, Failed: 6, TimedOut: 3, Cancelled: 1, BytesIn: 15_000, BytesOut: 5_000}
 	if diff := cmp.Diff(want, sum); diff != "" {
@@ -215,13 +215,13 @@ func TestNumbersAddUp(t *testing.T) {
 			var steps Totals
 			for _, s := range w.Steps {
 				check("a step", s.Totals)
-				steps.add(s.Totals)
+				steps.Add(s.Totals)
 			}
 			check("a workflow", w.Totals)
 			if steps != w.Totals {
 				rt.Fatalf("steps sum to %+v, their workflow says %+v", steps, w.Totals)
 			}
-			sum.add(w.Totals)
+			sum.Add(w.Totals)
 		}
 		if sum != r.Totals || sum != r.Datacenters["east"].Totals {
 			rt.Fatalf("workflows sum to %+v, the whole says %+v, the datacenter %+v", sum, r.Totals, r.Datacenters["east"].Totals)

@@ -60,7 +60,7 @@ func buildSeries(in *message.WorkflowResult, clock time.Duration) ([]Series, err
 				all = append(all, Series{Tag: tag.Name, Value: tag.Value})
 				latencies = append(latencies, new(stats.Histogram))
 			}
-			all[at].Totals.add(totalsOf(s))
+			all[at].Totals.Add(totalsOf(s))
 			latencies[at].Merge(h)
 		}
 	}
