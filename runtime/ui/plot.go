@@ -57,6 +57,14 @@ func (c *canvas) dot(x, y int, colour uint8) {
 	c.colour[at] = colour
 }
 
+// cut empties the character of a dot if another series has it: a character has one colour, and
+// an area must not look larger than it is because of what is behind it.
+func (c *canvas) cut(x, y int, colour uint8) {
+	if at := (c.rows-1-y)/c.down*c.wide + x/c.across; c.colour[at] != colour {
+		c.bits[at] = 0
+	}
+}
+
 // glyph is a character of the picture.
 func (c *canvas) glyph(bits rune) rune {
 	if c.across == 2 {
@@ -167,6 +175,9 @@ func (c *canvas) trace(values []uint64, known []bool, top uint64, s series) {
 			low, high = min(y, before), max(y, before)
 		}
 		for at := low; at <= high; at++ {
+			if s.area {
+				c.cut(x, at, colour)
+			}
 			c.dot(x, at, colour)
 		}
 		before = y
