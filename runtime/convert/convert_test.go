@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/report/reporttest"
 )
 
 // session is a recording of a login, of what it gives, and of what comes with pages.
@@ -34,7 +35,7 @@ func TestRecordingOfASession(t *testing.T) {
 	for _, note := range made.Notes {
 		got += "# note: " + note + "\n"
 	}
-	golden(t, "testdata/golden/session.star", got)
+	reporttest.Golden(t, "testdata/golden/session.star", got)
 	for _, secret := range []string{"hunter2", "eyJhbGciOi", "c5rf-77", "0123456789abcdef"} {
 		if strings.Contains(got, secret) {
 			t.Errorf("%s stands in the file:\n%s", secret, got)

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
 	"hyperscale/runtime/edit/format"
+	"hyperscale/runtime/report/reporttest"
 )
 
 // readers are the kinds of sources, by the folder of their corpus.
@@ -75,7 +76,7 @@ func TestCorpus(t *testing.T) {
 				for _, note := range made.Notes {
 					got += "# note: " + note + "\n"
 				}
-				golden(t, filepath.Join("testdata", "golden", kind+"-"+name+".star"), got)
+				reporttest.Golden(t, filepath.Join("testdata", "golden", kind+"-"+name+".star"), got)
 				all, err := read(data, convert.Options{File: "made.star", From: name, All: true, Has: func(string) bool { return false }})
 				if err != nil {
 					t.Fatal(err)
@@ -96,23 +97,6 @@ func styled(t testing.TB, text string) {
 	}
 	if diff := cmp.Diff(text, string(got)); diff != "" {
 		t.Errorf("it is not in the one style (-made +formatted):\n%s", diff)
-	}
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v: write it with UPDATE_GOLDEN=1, and read it", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s; UPDATE_GOLDEN=1 writes it anew:\n%s", path, diff)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
 
 func TestCSV(t *testing.T) {
@@ -20,7 +21,7 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/result.csv", b)
+	reporttest.Golden(t, "testdata/result.csv", string(b))
 	rows := readCSV(t, b)
 	if len(rows) != 1+2+2 {
 		t.Fatalf("%d rows, want a head, two steps and the same of a datacenter", len(rows))

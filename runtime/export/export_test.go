@@ -1,36 +1,13 @@
 package export
 
 import (
-	"flag"
-	"os"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write goldens again")
-
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *rewrite {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
-	}
-}
 
 func histogram(values ...uint64) message.Histogram {
 	var h stats.Histogram

@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
 
 // parsed is a reader of its own: it counts elements instead of believing attributes.
@@ -70,7 +71,7 @@ func TestJUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/result.xml", b)
+	reporttest.Golden(t, "testdata/result.xml", string(b))
 	p := parseJUnit(t, b)
 	if p.Tests != 1+1+2+2 || p.Failures != 2 || p.Errors != 0 {
 		t.Errorf("%d tests, %d failures, %d errors: want 6, a threshold and a check", p.Tests, p.Failures, p.Errors)

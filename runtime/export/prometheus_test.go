@@ -16,6 +16,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
 
 func parseText(t interface{ Fatalf(string, ...any) }, b []byte) map[string]*dto.MetricFamily {
@@ -36,7 +37,7 @@ func TestPrometheus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/result.prom", b)
+	reporttest.Golden(t, "testdata/result.prom", string(b))
 	families := parseText(t, b)
 	if got := total(families["hyperscale_requests_total"]); got != 101 {
 		t.Errorf("%v requests, want those of the result", got)

@@ -64,7 +64,7 @@ func slower(r *report.Result) *report.Result {
 // TestComparisonStructure: all that a page says of a small comparison.
 func TestComparisonStructure(t *testing.T) {
 	r := resultOf(3, 1, 12, 100*time.Millisecond)
-	golden(t, "compared.html", renderComparison(t, r, slower(r)))
+	same(t, "compared.html", renderComparison(t, r, slower(r)))
 }
 
 // TestComparisonOfSeveral: what each comes to stands before all of them, and a file compared

@@ -1,10 +1,8 @@
 package page
 
 import (
-	"flag"
 	"fmt"
 	"math/bits"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +13,8 @@ import (
 
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write goldens again")
 
 // render draws a result and demands what holds of every page.
 func render(t testing.TB, r *report.Result) string {
@@ -139,10 +136,11 @@ func hour() *report.Result { return resultOf(20, 3, 500, 7200*time.Millisecond) 
 // TestStructure: all that a page says of a small result, without its style and script.
 func TestStructure(t *testing.T) {
 	got := render(t, resultOf(2, 2, 12, 100*time.Millisecond))
-	golden(t, "small.html", got)
+	same(t, "small.html", got)
 }
 
-func golden(t *testing.T, name, got string) {
+// same compares a page with a golden, but for what is not this page's alone.
+func same(t *testing.T, name, got string) {
 	t.Helper()
 	for _, own := range []string{style, script, attribute(policy())} {
 		if !strings.Contains(got, own) {
@@ -150,19 +148,7 @@ func golden(t *testing.T, name, got string) {
 		}
 		got = strings.Replace(got, own, "...", 1)
 	}
-	file := "testdata/" + name
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
-	}
+	reporttest.Golden(t, "testdata/"+name, got)
 }
 
 // attribute is how an attribute holds text.

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"hyperscale/runtime/report/reporttest"
 	"reflect"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func TestManual(t *testing.T) {
 			b.WriteString(row(t, fset, field))
 		}
 	}
-	golden(t, "../../docs/result.md", []byte(b.String()))
+	reporttest.Golden(t, "../../docs/result.md", b.String())
 }
 
 func row(t *testing.T, fset *token.FileSet, field *ast.Field) string {

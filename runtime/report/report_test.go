@@ -1,7 +1,6 @@
 package report
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,30 +12,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/report/reporttest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write goldens and docs/result.md again")
-
-// golden compares got with a file, or writes it.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *rewrite {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
-	}
-}
 
 func histogram(values ...uint64) message.Histogram {
 	var h stats.Histogram
@@ -145,7 +122,7 @@ func TestResultFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/result.json", got)
+	reporttest.Golden(t, "testdata/result.json", string(got))
 
 	file := filepath.Join(t.TempDir(), "result.json")
 	for range 2 { // a second one replaces the first

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/compare"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
 
 // comparedRun is a run of 3 seconds of two steps, one of them by some factor slower and
@@ -64,7 +65,7 @@ func TestComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := Comparison(c, Style{Width: 80})
-	golden(t, "comparison.txt", plain)
+	reporttest.Golden(t, "testdata/"+"comparison.txt", plain)
 	for line := range strings.Lines(plain) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)

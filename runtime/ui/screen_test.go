@@ -15,6 +15,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/report/reporttest"
 )
 
 func plan() *message.Plan {
@@ -166,7 +167,7 @@ func TestScreens(t *testing.T) {
 		if err := within(got, row.style, row.height); err != nil {
 			t.Errorf("%s: %v", row.name, err)
 		}
-		golden(t, "screen-"+row.name+".txt", marked(got)+"\n")
+		reporttest.Golden(t, "testdata/"+"screen-"+row.name+".txt", marked(got)+"\n")
 	}
 }
 

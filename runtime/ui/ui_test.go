@@ -1,10 +1,8 @@
 package ui
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,36 +14,14 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/report/reporttest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write goldens again")
 
 func TestMain(m *testing.M) {
 	if child := os.Getenv("UI_TEST_CHILD"); child != "" {
 		os.Exit(childMain(child))
 	}
 	goleak.VerifyTestMain(m)
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs, rewrite it with -rewrite if that is meant (-want +got):\n%s", file, diff)
-	}
 }
 
 // loaded is a workflow of two steps after a time: 40 requests of each every 10 ms,
@@ -125,7 +101,7 @@ func TestLines(t *testing.T) {
 		m.Apply(s)
 		fmt.Fprintln(&b, Line(m))
 	}
-	golden(t, "lines.txt", b.String())
+	reporttest.Golden(t, "testdata/"+"lines.txt", b.String())
 }
 
 // TestStatusesOutOfOrder: an old status never turns figures back.
@@ -219,7 +195,7 @@ func TestSummaries(t *testing.T) {
 				t.Errorf("%s lets a control character through: %q", row.name, line)
 			}
 		}
-		golden(t, row.name, got)
+		reporttest.Golden(t, "testdata/"+row.name, got)
 	}
 }
 
