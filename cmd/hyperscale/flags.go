@@ -174,6 +174,7 @@ func (f *loadFlags) parameters() ([]message.Param, error) {
 type outputFlags struct {
 	ui    string
 	outs  []string
+	told  bool // outs are the file's own
 	quiet bool
 	log   logFlags
 }
@@ -190,6 +191,7 @@ func (f *outputFlags) report(plan *message.Plan) {
 	if len(f.outs) > 0 {
 		return
 	}
+	f.told = true
 	for i := range plan.Workflows {
 		for _, out := range plan.Workflows[i].Report {
 			if !slices.Contains(f.outs, out) {

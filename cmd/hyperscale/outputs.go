@@ -58,6 +58,7 @@ type written struct {
 	outputKind
 	place  string
 	server listener // nil: place is a file
+	told   bool     // by the workflow's file, not by --out
 }
 
 // cutOut reads one --out: the kind by its number in names, and the place.
@@ -86,7 +87,7 @@ func (f *outputFlags) outputs(tell teller) ([]written, error) {
 			return nil, err
 		}
 		kind := names[at]
-		o := written{outputKind: kinds[at], place: place}
+		o := written{outputKind: kinds[at], place: place, told: f.told}
 		if isURL(place) {
 			if o.serve == nil {
 				return nil, usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
@@ -118,7 +119,11 @@ func outputNames() string {
 
 // failed names the output that err is about, without the secrets in its address.
 func (o *written) failed(err error) error {
-	return fmt.Errorf("--out %s=%s: %w", o.name, export.Discreet(o.place), err)
+	by := "--out "
+	if o.told {
+		by = "the workflow's report "
+	}
+	return fmt.Errorf("%s%s=%s: %w", by, o.name, export.Discreet(o.place), err)
 }
 
 // check finds out before the run that the output will find its place after it.

@@ -25,6 +25,7 @@ import (
 //
 //	prometheus     start one, its address is $PROMETHEUS
 //	arrived FILE   it knows the counts of the result file, and knew others before
+//	reported NAME  it knows the end of a job of that name
 //	scrape ADDR    wait until the metrics there tell of requests, in good style; with !,
 //	               nobody answers
 //
@@ -41,7 +42,7 @@ func TestPrometheus(t *testing.T) {
 			return err == nil || os.Getenv("HYPERSCALE_CI") != "", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": expectCode, "target": serve, "prometheus": startPrometheus, "arrived": hasArrived, "ports": ports, "scrape": scrape,
+			"code": expectCode, "target": serve, "prometheus": startPrometheus, "arrived": hasArrived, "reported": wasReported, "ports": ports, "scrape": scrape,
 		},
 	})
 }
@@ -98,6 +99,13 @@ func hasArrived(ts *testscript.TestScript, _ bool, args []string) {
 		if got := promValue(ts, query); got != float64(want) {
 			ts.Fatalf("%s is %v, and %d in the result file", query, got, want)
 		}
+	}
+}
+
+func wasReported(ts *testscript.TestScript, _ bool, args []string) {
+	query := fmt.Sprintf("hyperscale_job_state{test=%q,state=\"COMPLETED\"}", args[0])
+	if got := promValue(ts, query); got != 1 {
+		ts.Fatalf("%s is %v, want 1", query, got)
 	}
 }
 

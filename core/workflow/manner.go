@@ -17,6 +17,7 @@ const (
 	tagsMax        = 32
 	tagMax         = 256
 	reportsMax     = 16
+	placeMax       = 2000 // of a report
 	intervalMin    = 100 * time.Millisecond
 )
 
@@ -142,7 +143,10 @@ func readTags(fn string, v starlark.Value) ([]message.Tag, error) {
 	return tags, nil
 }
 
-// reports reads KIND=FILE.
+// ReportKinds are the forms that a result can be written in.
+func ReportKinds() []string { return []string{"json", "csv", "junit", "prometheus", "html"} }
+
+// reports reads KIND=FILE, and prometheus=URL.
 func (d *declaration) reports(v starlark.Value) (err error) {
 	if d.plan.Report, err = names("workflow", "report", "outputs", v); err != nil {
 		return err
@@ -151,9 +155,17 @@ func (d *declaration) reports(v starlark.Value) (err error) {
 		return faultf("workflow %q has %d reports, the limit is %d", d.plan.Name, len(d.plan.Report), reportsMax).in("report")
 	}
 	for i, r := range d.plan.Report {
-		kind, file, _ := strings.Cut(r, "=")
-		if kind != "json" || file == "" || len(r) > tagMax {
-			return faultf("workflow %q: report has %q in it", d.plan.Name, clip(r, 40)).in("report").at(i).do("write \"json=result.json\"")
+		kind, place, _ := strings.Cut(r, "=")
+		fault := faultf("workflow %q: report has %q in it", d.plan.Name, clip(r, 40)).in("report").at(i)
+		switch {
+		case !slices.Contains(ReportKinds(), kind) || place == "":
+			return fault.do("write KIND=FILE, such as \"json=result.json\", with one of %s", strings.Join(ReportKinds(), ", "))
+		case len(r) > placeMax:
+			return fault.do("a place has at most %d bytes", placeMax)
+		case strings.Contains(place, "://") && kind != "prometheus":
+			return fault.do("give the name of a file: prometheus alone takes an address")
+		case strings.Contains(place, "://") && !strings.HasPrefix(place, "http://") && !strings.HasPrefix(place, "https://"):
+			return fault.do("write \"prometheus=http://host:9090\", or the name of a file")
 		}
 	}
 	return nil
