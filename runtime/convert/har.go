@@ -111,7 +111,22 @@ func FromHAR(data []byte, o Options) (*File, error) {
 		c.response(s, e)
 	}
 	c.tell()
+	p.tellPauses()
 	return p.finish()
+}
+
+// tellPauses says how long a pass is at least: a first try is often shorter, and then its last
+// steps would be missing without a word.
+func (p *plan) tellPauses() {
+	var all time.Duration
+	for i, s := range p.steps {
+		if i > 0 {
+			all += s.pause
+		}
+	}
+	if all >= pauseMax/2 {
+		p.note("each pass pauses for %v in all, as recorded: a run that is shorter does not reach its last steps; shorten vu.sleep(...) to try it", all)
+	}
 }
 
 // choose orders the entries and leaves out what is no part of the test.

@@ -36,7 +36,7 @@ func isSecret(name, value string) bool {
 // tracker says whether a cookie belongs to an analytics service and not to the site.
 func tracker(name string) bool {
 	n := strings.ToLower(name)
-	for _, prefix := range []string{"_ga", "_gid", "_gat", "_gcl", "_fbp", "_fbc", "__utm", "_hj", "ajs_", "optimizely", "intercom-", "_pk_", "amplitude_", "mp_", "_dc_gtm", "_uet", "_pin_unauth", "hubspot", "__hs", "_scid", "_ttp"} {
+	for _, prefix := range []string{"_ga", "_gid", "_gat", "_gcl", "_fbp", "_fbc", "__utm", "_hj", "ajs_", "optimizely", "intercom-", "_pk_", "amplitude_", "mp_", "_dc_gtm", "_uet", "_pin_unauth", "hubspot", "__hs", "_scid", "_ttp", "__stripe_"} {
 		if strings.HasPrefix(n, prefix) {
 			return true
 		}
