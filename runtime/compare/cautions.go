@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -161,7 +162,7 @@ func places(a, b *report.Result) (all []string) {
 		all = append(all, "the workflow's source differs")
 	}
 	if x, y := params(a.Run.Command), params(b.Run.Command); !slices.Equal(x, y) {
-		all = append(all, fmt.Sprintf("different parameters: %.80s, now %.80s", strings.Join(x, " "), strings.Join(y, " ")))
+		all = append(all, fmt.Sprintf("different parameters: %.80s, now %.80s", cmp.Or(strings.Join(x, " "), "none"), cmp.Or(strings.Join(y, " "), "none")))
 	}
 	for _, d := range []struct{ what, a, b string }{
 		{"versions of hyperscale", a.Run.Version, b.Run.Version},
