@@ -11,7 +11,6 @@ import (
 
 // begin says what is about to happen where that is not what was asked for.
 func (s *swarm) begin() {
-	s.line = progress.New(s.errors, progress.Terminal(s.errors), s.started)
 	if s.journal == nil {
 		return
 	}

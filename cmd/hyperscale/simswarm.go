@@ -103,7 +103,8 @@ type swarmTotal struct {
 }
 
 func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
-	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All(), reached: map[string]int{}, small: map[string]string{}}
+	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All(), reached: map[string]int{}, small: map[string]string{},
+		line: progress.New(notes, progress.Terminal(notes), time.Now())}
 	if f.scenario != "all" {
 		s.scenarios = nil
 		for name := range strings.SplitSeq(f.scenario, ",") {
