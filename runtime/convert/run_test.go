@@ -115,7 +115,9 @@ func (e *everything) once(t *testing.T, w *workflow.Workflow) {
 		for status := 200; status < 600; status++ {
 			if s.Expect[0].Fails(&workflow.View{Status: status}) == "" {
 				key := s.Request.Method + " " + r.URL.EscapedPath()
+				e.mutex.Lock()
 				e.statuses[key] = append(e.statuses[key], status)
+				e.mutex.Unlock()
 				break
 			}
 		}
@@ -165,6 +167,8 @@ func pass(t *testing.T, e *everything, w *workflow.Workflow, text string) {
 			sent++
 		}
 	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
 	asked := 0
 	//lint:orderfree a sum
 	for _, n := range e.asked {
@@ -185,7 +189,7 @@ func TestRecordedNumbersAreFilledIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ordered string
+	orders := make(chan string, 9)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		switch {
@@ -196,7 +200,7 @@ func TestRecordedNumbersAreFilledIn(t *testing.T) {
 		case r.URL.Path == "/login":
 			_, _ = io.WriteString(w, `{"auth":{"token":"t0ken"},"cart":{"id":55501}}`) // the same
 		case r.URL.Path == "/orders":
-			ordered = r.Header.Get("Content-Type") + " " + string(body)
+			orders <- r.Header.Get("Content-Type") + " " + string(body)
 			w.WriteHeader(http.StatusCreated)
 		}
 	}))
@@ -212,7 +216,9 @@ func TestRecordedNumbersAreFilledIn(t *testing.T) {
 	if err != nil || result.State != message.WorkflowCompleted {
 		t.Fatal(err, result)
 	}
-	if want := `application/json {"cart": 55501, "note": "${x}", "password": "it's \"odd\""}`; ordered != want {
-		t.Errorf("the order was %s, want %s\n%s", ordered, want, made.Text)
+	if want := `application/json {"cart": 55501, "note": "${x}", "password": "it's \"odd\""}`; len(orders) != 1 {
+		t.Errorf("%d orders\n%s", len(orders), made.Text)
+	} else if got := <-orders; got != want {
+		t.Errorf("the order was %s, want %s\n%s", got, want, made.Text)
 	}
 }
