@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
@@ -14,6 +15,13 @@ import (
 // framesPerSecond is low on purpose: the screen shares the machine with the load. It is
 // enough for a key to be answered at once; a frame that nothing changed costs nothing.
 const framesPerSecond = 10
+
+// The clock moves between statuses, which come twice a second; it waits for one that is
+// missing.
+const (
+	clockEvery = 250 * time.Millisecond
+	aheadMost  = time.Second
+)
 
 // live is the full screen.
 type live struct {
@@ -30,7 +38,8 @@ func openLive(o Options) (Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []tea.ProgramOption{tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
+	canvas := &painter{File: o.Out}
+	options := []tea.ProgramOption{tea.WithOutput(canvas), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		options = append(options, tea.WithInput(nil)) // keys come as signals then
 	}
@@ -42,7 +51,7 @@ func openLive(o Options) (Progress, error) {
 	style := StyleOf(o.Out)
 	style.Width = width
 	l := &live{guard: g, news: make(chan *message.JobStatus, 1), notes: make(chan note, 1), closing: make(chan struct{})}
-	s := &screen{model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves}, interrupt: o.Interrupt}
+	s := &screen{painter: canvas, model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves}, interrupt: o.Interrupt}
 	l.program = tea.NewProgram(s, options...)
 	run := func(f func()) { l.done.Go(f) }
 	// An error here is a terminal that went away: the job goes on without it.
@@ -100,21 +109,31 @@ func (l *live) Close() {
 
 type note string
 
+// beat moves the clock.
+type beat struct{}
+
+func nextBeat() tea.Cmd { return tea.Tick(clockEvery, func(time.Time) tea.Msg { return beat{} }) }
+
 // screen is bubbletea's view of the model; only its loop touches it.
 type screen struct {
+	painter   *painter
 	model     *Model
 	style     Style
 	height    int
 	view      View
 	interrupt func()
+	heard     time.Time // when the newest status came
 }
 
-func (s *screen) Init() tea.Cmd { return nil }
+func (s *screen) Init() tea.Cmd { return nextBeat() }
 
 func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case *message.JobStatus:
-		s.model.Apply(msg)
+		s.hear(msg)
+	case beat:
+		s.view.Ahead = max(s.view.Ahead, min(time.Since(s.heard), aheadMost))
+		return s, nextBeat()
 	case note:
 		s.view.Note = string(msg)
 	case tea.WindowSizeMsg:
@@ -127,8 +146,20 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
+// hear takes a status. A clock that was ahead of it waits instead of turning back.
+func (s *screen) hear(status *message.JobStatus) {
+	shown, _ := s.model.at(s.view)
+	s.model.Apply(status)
+	s.heard, s.view.Ahead = time.Now(), 0
+	told, _ := s.model.at(s.view)
+	s.view.Ahead = min(max(0, shown-told), aheadMost)
+}
+
+// View paints. To bubbletea the screen is always empty: it has nothing to compare.
 func (s *screen) View() tea.View {
-	v := tea.NewView(Screen(s.model, s.style, s.view, s.height))
+	lines, _ := draw(s.model, s.style, s.view, s.height)
+	s.painter.show(lines, s.style.Width)
+	v := tea.NewView(" ")
 	v.AltScreen = true
 	return v
 }

@@ -220,6 +220,42 @@ func TestTerminalIsRestoredAfterCrash(t *testing.T) {
 	x.restored()
 }
 
+// Between two statuses the clock goes on, but not for ever; and what was cleared is drawn anew.
+func TestClockGoesOn(t *testing.T) {
+	x := startTerminal(t, "interrupt")
+	x.until("1.2s since") // as the only status tells
+	x.until("2.2s since")
+	x.forget()
+	x.press("\x0c")
+	x.until("2.2s since")
+	x.press("q")
+	x.until("closed in order")
+	_ = x.child.Wait()
+	x.restored()
+}
+
+// A clock that was ahead of the next status waits for it.
+func TestClockNeverTurnsBack(t *testing.T) {
+	s := &screen{model: NewModel("test.star", &message.Plan{})}
+	var shown time.Duration
+	for _, row := range []struct{ told, ahead, want time.Duration }{
+		{time.Second, 300 * time.Millisecond, 1500 * time.Millisecond},
+		{1200 * time.Millisecond, 0, 1500 * time.Millisecond},
+		{1800 * time.Millisecond, 0, 2 * time.Second},
+		{2 * time.Second, time.Second, 3200 * time.Millisecond},
+	} {
+		s.hear(story(row.told, "local")) // whose job is 200 ms older
+		s.view.Ahead += row.ahead
+		if shown, _ = s.model.at(s.view); shown != row.want {
+			t.Errorf("%v told, %v later: the clock shows %v, want %v", row.told, row.ahead, shown, row.want)
+		}
+	}
+	s.model.State = message.JobCompleted
+	if shown, _ = s.model.at(s.view); shown != 2200*time.Millisecond {
+		t.Errorf("at the end the clock shows %v, want what was told", shown)
+	}
+}
+
 // A person drags the window's corner: the screen follows, whatever the size.
 func TestResizeStorm(t *testing.T) {
 	x := startTerminal(t, "interrupt")

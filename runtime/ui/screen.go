@@ -32,8 +32,9 @@ type View struct {
 	Scroll int  // rows that are above the screen
 	Recent bool // plots of the newest part alone
 	Help   bool
-	Leaves bool   // an interrupt leaves the job running
-	Note   string // something just told
+	Leaves bool          // an interrupt leaves the job running
+	Ahead  time.Duration // since the newest status: the clock goes on without news
+	Note   string        // something just told
 }
 
 // Screen draws the whole live screen: at most height lines of at most s.Width columns.
@@ -61,7 +62,7 @@ func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
 
 // frame is the head, the body of the tab and the foot.
 func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
-	lines = append(m.header(s), tabLine(s, v), "")
+	lines = append(m.header(s, v), tabLine(s, v), "")
 	room := height - len(lines) - 2
 	b := &body{m: m, s: s, v: v, room: room}
 	switch {
@@ -79,11 +80,11 @@ func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
 }
 
 // header is the name, the state and the bar.
-func (m *Model) header(s Style) []string {
+func (m *Model) header(s Style, v View) []string {
 	state := m.stateName()
 	name := fit(Clean(m.Name), s.Width-len(state)-len(" hyperscale    ")-1)
 	pad := s.Width - len(" hyperscale  ") - columns(name) - len(state) - 1
-	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s)}
+	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s, v)}
 }
 
 func (m *Model) stateName() string {
@@ -104,15 +105,31 @@ func stateColour(s message.JobState) string {
 }
 
 // bar shows how much of the plan is done; without a planned time it tells the time.
-func (m *Model) bar(s Style) string {
-	done, planned := m.Progress()
+func (m *Model) bar(s Style, v View) string {
+	done, planned := m.at(v)
 	if planned == 0 {
-		return s.paint(faint, " "+Duration(m.Elapsed)+" since it was accepted")
+		return s.paint(faint, " "+Duration(done)+" since it was accepted")
 	}
 	tail := fmt.Sprintf("  %s of %s", Duration(done), Duration(planned))
 	width := max(s.Width-2-len(tail), 10)
 	full := int(int64(width) * int64(done/time.Millisecond) / max(int64(planned/time.Millisecond), 1))
 	return " " + s.paint(accent, strings.Repeat("━", full)) + s.paint(faint, strings.Repeat("─", width-full)) + tail
+}
+
+// at is what the clock of a screen shows: of the planned time, or without one of the
+// job's.
+func (m *Model) at(v View) (at, planned time.Duration) {
+	at, planned = m.Progress()
+	if planned == 0 {
+		at = m.Elapsed
+	}
+	if m.State != message.JobRunning {
+		return at, planned
+	}
+	if at += v.Ahead; planned > 0 {
+		at = min(at, planned)
+	}
+	return at, planned
 }
 
 // tabLine names the tabs; the chosen one stands out with colours and without.
@@ -149,10 +166,10 @@ func (v View) leave() string {
 
 // lines are what a small screen has room for.
 func (m *Model) lines(s Style, v View, height int) []string {
-	done, planned := m.Progress()
-	clock := Duration(m.Elapsed)
+	done, planned := m.at(v)
+	clock := Duration(done)
 	if planned > 0 {
-		clock = Duration(done) + " of " + Duration(planned)
+		clock += " of " + Duration(planned)
 	}
 	all := []string{fit(Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.stateName()) + "  " + clock}
 	if v.Note != "" {

@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// painter writes frames to a terminal: of each only the lines that differ from what stands
+// there, so that a screen costs next to nothing beside the load. (bubbletea would take each
+// frame apart into cells, and compare those: five times the cost.)
+//
+// It is bubbletea's output too, which switches the terminal's modes and clears a resized
+// screen: whatever that writes, the frame is written anew behind it. Frames are shown on the
+// alternate screen alone.
+type painter struct {
+	*os.File
+
+	mu     sync.Mutex
+	frame  []string // what is to be seen
+	width  int      // columns of the terminal
+	stands []string // what is to be seen there already
+	shown  bool     // the alternate screen
+	out    []byte
+}
+
+// What begins and ends the alternate screen.
+const (
+	enterScreen = "\x1b[?1049h"
+	leaveScreen = "\x1b[?1049l"
+)
+
+// Write passes on what bubbletea says.
+func (p *painter) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	enters, leaves := bytes.LastIndex(b, []byte(enterScreen)), bytes.LastIndex(b, []byte(leaveScreen))
+	if enters >= 0 || leaves >= 0 {
+		p.shown = enters > leaves
+	}
+	n, err := p.File.Write(b)
+	if err == nil {
+		p.stands = nil
+		p.paint()
+	}
+	return n, err
+}
+
+// show replaces the frame: lines of at most width columns.
+func (p *painter) show(lines []string, width int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if width != p.width { // the terminal may have moved lines about
+		p.stands = nil
+	}
+	p.frame, p.width = lines, width
+	p.paint()
+}
+
+// paint writes what is missing. The lock is held.
+func (p *painter) paint() {
+	if !p.shown {
+		return
+	}
+	p.out = p.out[:0]
+	if p.stands == nil {
+		p.out = append(p.out, "\x1b[0m\x1b[2J"...)
+	}
+	for i := range max(len(p.frame), len(p.stands)) {
+		var is, was string
+		if i < len(p.frame) {
+			is = p.frame[i]
+		}
+		if i < len(p.stands) {
+			was = p.stands[i]
+		}
+		if is == was {
+			continue
+		}
+		p.out = append(p.out, "\x1b["...)
+		p.out = strconv.AppendInt(p.out, int64(i)+1, 10)
+		p.out = append(append(p.out, "H"...), is...)
+		if visible(is) < p.width { // behind a full line this would take its last character
+			p.out = append(p.out, "\x1b[K"...)
+		}
+	}
+	p.stands = p.frame
+	if len(p.out) > 0 {
+		_, _ = p.File.Write(p.out) // a terminal that went away shows nothing
+	}
+}
