@@ -72,7 +72,7 @@ func (d *contrast) both(p *compare.Pair, s *compare.Step) detail {
 		f.Note = ""
 		out.Figures = append(out.Figures, f)
 	}
-	out.Figures = append(out.Figures, d.together(s)...)
+	out.Figures = append(out.Figures, d.together(p, s)...)
 	return out
 }
 
@@ -88,24 +88,33 @@ func stepLine(s *compare.Step) string {
 }
 
 // together are rates over the time since each load began.
-func (d *contrast) together(s *compare.Step) []figure {
-	g := gridOf([]report.Course{s.Before.Course, s.After.Course}, d.few)
+func (d *contrast) together(p *compare.Pair, s *compare.Step) []figure {
+	lasted := max(lasting(d.Baseline.Result, s.Workflow), lasting(p.Run.Result, s.Workflow))
+	g := gridOf([]report.Course{s.Before.Course, s.After.Course}, lasted, d.few)
 	if g.n == 0 {
 		return nil
 	}
 	before, after := g.merge([]report.Course{s.Before.Course}), g.merge([]report.Course{s.After.Course})
-	chart := func(title string, of func(*course) func(*point) uint64) (figure, bool) {
-		curves := []curve{{Name: "baseline", class: classBefore, Values: before.values(of(&before))}, {Name: "now", class: classAfter, Values: after.values(of(&after))}}
+	chart := func(title string, of func(*point) uint64) (figure, bool) {
+		curves := []curve{{Name: "baseline", class: classBefore, Values: before.perSecond(of)}, {Name: "now", class: classAfter, Values: after.perSecond(of)}}
 		return before.timed(title, curves), most(curves) > 0
 	}
-	rate, _ := chart("Answered as expected over time", func(c *course) func(*point) uint64 { return func(p *point) uint64 { return c.rate(p.ok) } })
+	rate, _ := chart("Answered as expected over time", func(p *point) uint64 { return p.ok })
 	out := []figure{rate}
-	if f, any := chart("Errors over time", func(c *course) func(*point) uint64 {
-		return func(p *point) uint64 { return c.rate(p.failed + p.timedOut) }
-	}); any {
+	if f, any := chart("Errors over time", func(p *point) uint64 { return p.failed + p.timedOut }); any {
 		out = append(out, f)
 	}
 	return out
+}
+
+// lasting is how long a workflow of a result sent load; 0 if it is not there.
+func lasting(r *report.Result, name string) int64 {
+	for i := range r.Workflows {
+		if r.Workflows[i].Name == name {
+			return r.Workflows[i].DurationNS
+		}
+	}
+	return 0
 }
 
 // load is what was sent and how it ended, and errors by kind.

@@ -17,6 +17,7 @@ type point struct {
 type course struct {
 	width  int64 // ns
 	points []point
+	last   int64 // what the last point covers, ns: the load may have ended before the interval
 	merged int64 // how many windows of the result one point holds at most
 	worst  bool  // its quantiles are the largest of its windows', as some of those do not tell more
 }
@@ -28,12 +29,15 @@ func (c *course) span() int64 { return c.width * int64(len(c.points)) }
 type grid struct {
 	width  int64 // of a column, ns
 	n      int   // of columns
+	last   int64 // what the last one covers, ns
 	merged int64 // how many windows of the narrowest course a column holds
 }
 
 // gridOf has at most so many columns for courses. Their widths are multiples of each other
 // where they are of one result: the column is a multiple of all, so that no window is in two.
-func gridOf(courses []report.Course, most int) grid {
+// The load lasted for so long, 0 if nobody knows: what is left of it behind the last whole
+// column is one itself, or too short for that and a part of the one before.
+func gridOf(courses []report.Course, lasted int64, most int) grid {
 	var width, narrowest, end int64
 	for _, c := range courses {
 		if c.WidthNS <= 0 || len(c.Windows) == 0 {
@@ -56,7 +60,13 @@ func gridOf(courses []report.Course, most int) grid {
 		return grid{}
 	}
 	g := grid{width: width * times, merged: width * times / narrowest}
-	g.n = int(end/g.width) + 1
+	g.n, g.last = int(end/g.width)+1, g.width
+	if left := lasted - int64(g.n-1)*g.width; left > 0 && left < g.width {
+		g.last = left
+		if left < g.width/2 && g.n > 1 {
+			g.n, g.last = g.n-1, g.width+left
+		}
+	}
 	return g
 }
 
@@ -76,20 +86,22 @@ func common(a, b int64) int64 {
 }
 
 // merge adds courses up in at most so many points.
-func merge(courses []report.Course, most int) course { return gridOf(courses, most).merge(courses) }
+func merge(courses []report.Course, lasted int64, most int) course {
+	return gridOf(courses, lasted, most).merge(courses)
+}
 
 func (g grid) merge(courses []report.Course) course {
 	if g.n == 0 {
 		return course{}
 	}
-	out := course{width: g.width, merged: g.merged, points: make([]point, g.n)}
+	out := course{width: g.width, last: g.last, merged: g.merged, points: make([]point, g.n)}
 	for _, c := range courses {
 		if c.WidthNS <= 0 {
 			continue
 		}
 		for i := range c.Windows {
 			w := &c.Windows[i]
-			out.points[max(w.SinceNS, 0)/out.width].add(w)
+			out.points[min(max(w.SinceNS, 0)/out.width, int64(g.n)-1)].add(w)
 			out.worst = out.worst || w.P99NS > 0 && w.Buckets == ""
 		}
 	}
@@ -122,5 +134,15 @@ func (p *point) add(w *report.Window) {
 	_ = w.Buckets.Each(func(largest, n uint64) { p.octaves[bits.Len64(largest)] += n }) // a reader of files has checked them
 }
 
-// rate is what n in one point is a second, in thousandths.
-func (c *course) rate(n uint64) uint64 { return uint64(float64(n) * 1e12 / float64(c.width)) }
+// perSecond takes the rate of something in each point, in thousandths.
+func (c *course) perSecond(of func(*point) uint64) []uint64 {
+	out := c.values(of)
+	for i, n := range out {
+		took := c.width
+		if i == len(out)-1 {
+			took = c.last
+		}
+		out[i] = uint64(float64(n) * 1e12 / float64(took))
+	}
+	return out
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // overTime are the charts of what happened when: rates, failures if there are any, latency.
-func overTime(courses []report.Course, most, sources int) []figure {
-	c := merge(courses, most)
+func overTime(courses []report.Course, lasted int64, most int) []figure {
+	c := merge(courses, lasted, most)
 	if len(c.points) == 0 {
 		return nil
 	}
@@ -19,7 +19,7 @@ func overTime(courses []report.Course, most, sources int) []figure {
 	if f, ok := failures(&c); ok {
 		figures = append(figures, f)
 	}
-	return append(figures, latencies(&c, sources))
+	return append(figures, latencies(&c, len(courses)))
 }
 
 // values takes one figure of each point.
@@ -96,18 +96,18 @@ func (c *course) note(how string) string {
 
 func rates(c *course) figure {
 	return c.timed("Requests over time", []curve{
-		{Name: "answered as expected", class: "good", filled: true, Values: c.values(func(p *point) uint64 { return c.rate(p.ok) })},
-		{Name: "started", class: "dim", Values: c.values(func(p *point) uint64 { return c.rate(p.started) })},
+		{Name: "answered as expected", class: "good", filled: true, Values: c.perSecond(func(p *point) uint64 { return p.ok })},
+		{Name: "started", class: "dim", Values: c.perSecond(func(p *point) uint64 { return p.started })},
 	})
 }
 
 func failures(c *course) (figure, bool) {
 	var curves []curve
-	failed := c.values(func(p *point) uint64 { return c.rate(p.failed) })
+	failed := c.perSecond(func(p *point) uint64 { return p.failed })
 	if largest(failed) > 0 {
 		curves = append(curves, curve{Name: "failed", class: "bad", Values: failed})
 	}
-	timedOut := c.values(func(p *point) uint64 { return c.rate(p.timedOut) })
+	timedOut := c.perSecond(func(p *point) uint64 { return p.timedOut })
 	if largest(timedOut) > 0 {
 		curves = append(curves, curve{Name: "timed out", class: "late", Values: timedOut})
 	}

@@ -299,13 +299,33 @@ func TestMergeKeepsSums(t *testing.T) {
 			courses = append(courses, c)
 		}
 		most := rapid.IntRange(1, 600).Draw(t, "most")
-		c := merge(courses, most)
+		c := merge(courses, rapid.Int64Range(0, 1<<40).Draw(t, "lasted"), most)
 		var got point
 		for _, p := range c.points {
 			got.add(&report.Window{Started: p.started, OK: p.ok, Failed: p.failed, TimedOut: p.timedOut, P50NS: p.p50, P99NS: p.p99})
 		}
 		if got != want || len(c.points) > most {
 			t.Fatalf("%d points with %+v, want at most %d with %+v", len(c.points), got, most, want)
+		}
+	})
+}
+
+// TestSteadyLoadEndsSteady: a rate that does not change is drawn so to the end, wherever in
+// a window the load ended.
+func TestSteadyLoadEndsSteady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const each, window = 1_000_000, 100_000_000 // a request every millisecond
+		lasted := rapid.Int64Range(window, 60*window).Draw(t, "requests") / each * each
+		c := report.Course{WidthNS: window}
+		for at := int64(0); at < lasted; at += window {
+			n := uint64(min(window, lasted-at) / each)
+			c.Windows = append(c.Windows, report.Window{SinceNS: at, Started: n, OK: n})
+		}
+		m := merge([]report.Course{c}, lasted, rapid.IntRange(1, 100).Draw(t, "most"))
+		for i, rate := range m.perSecond(func(p *point) uint64 { return p.ok }) {
+			if rate < 999_000 || rate > 1_001_000 {
+				t.Fatalf("column %d of %d shows %d thousandths a second, want 1000 a second", i, len(m.points), rate)
+			}
 		}
 	})
 }
@@ -330,7 +350,7 @@ func TestMergedQuantiles(t *testing.T) {
 		for octave, n := range counts {
 			h.RecordN(1<<octave, n)
 		}
-		got := merge([]report.Course{c}, 1)
+		got := merge([]report.Course{c}, 0, 1)
 		for _, q := range []struct {
 			ppm uint32
 			got uint64

@@ -41,7 +41,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 	for i := range w.Steps {
 		courses = append(courses, w.Steps[i].Course)
 	}
-	out.Figures = overTime(courses, d.points, len(courses))
+	out.Figures = overTime(courses, w.DurationNS, d.points)
 	curves := d.slowest(w.Steps)
 	if f, ok := percentiles("Latency by percentile", curves, 300); ok {
 		out.Figures = append(out.Figures, f)
@@ -52,7 +52,7 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 			out.Tables = append(out.Tables, t)
 		}
 	}
-	out.Details, out.MoreDetail = d.detailed(w.Steps)
+	out.Details, out.MoreDetail = d.detailed(w)
 	for _, line := range first(w.Logs, d.rows) {
 		out.Logs = append(out.Logs, d.told(line))
 	}
@@ -114,7 +114,8 @@ type detail struct {
 }
 
 // detailed draws steps apart where there are several: of one, all is said above.
-func (d *drawer) detailed(all []report.Step) (out []detail, left string) {
+func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
+	all := w.Steps
 	if len(all) < 2 {
 		return nil, ""
 	}
@@ -124,7 +125,7 @@ func (d *drawer) detailed(all []report.Step) (out []detail, left string) {
 			return out, more(len(all), i, "step")
 		}
 		d.details--
-		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, d.few, 1)}
+		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, w.DurationNS, d.few)}
 		one.Line = fmt.Sprintf("%s, %s a second", plural(s.Started, "request"), ui.Milli(s.RateMilli))
 		if s.LatencyNS.Count > 0 {
 			one.Line += ", " + ui.Latency(s.LatencyNS.P99) + " at 99%"
