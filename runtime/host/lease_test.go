@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -159,8 +160,12 @@ func (g *keepers) ask(t testing.TB, member int, m node.Message) time.Duration {
 func job(n int) *message.Order { return &message.Order{Job: message.JobOf(fmt.Sprint("job ", n))} }
 
 // BenchmarkAcquire tells how long a job takes to be owned: two rounds, so two commits
-// of a majority. Beside it stand a commit of one member alone and of all at once.
+// of a majority. Beside it stand a commit of one member alone and of all at once. The
+// members would be three processes: together they have the threads that those have.
 func BenchmarkAcquire(b *testing.B) {
+	threads := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(3 * threads)
+	defer runtime.GOMAXPROCS(threads)
 	g := startKeepers(b, 30*time.Second)
 	g.ask(b, 0, job(-1)) // the group is founded
 	var acquires, commits, rounds []time.Duration
