@@ -36,7 +36,7 @@
 // executor's memory limit and the step's timeout are the last word.
 //
 // Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,
-// words.go, client.go, override.go, manner.go, hook.go, context.go, build.go, threshold.go; then vu.go, direct.go, reads.go, http.go, value.go; then values in requests: hole.go, filled.go, view.go,
+// words.go, client.go, override.go, manner.go, hook.go, context.go, build.go, threshold.go; then vu.go, direct.go, reads.go, http.go, multipart.go, value.go; then values in requests: hole.go, filled.go, view.go,
 // extract.go, jsonpath.go, formvalue.go, expect.go, scalar.go; then rewrite.go, meter.go, guard.go, method.go; last
 // source.go and errors.go. What is built in: module.go, then coding.go, digest.go, clock.go, sign.go, pattern.go, page.go, datafile.go, over
 // signing and markup.

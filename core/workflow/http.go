@@ -2,11 +2,9 @@ package workflow
 
 import (
 	"bytes"
-	"encoding/hex"
 	"net/url"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
 	"go.starlark.net/starlark"
 )
 
@@ -375,74 +373,4 @@ func encodeForm(fn string, b *blanks, v starlark.Value) ([]byte, error) {
 		out = append(append(append(out, url.QueryEscape(p.Name)...), '='), url.QueryEscape(p.Value)...)
 	}
 	return out, nil
-}
-
-// multipart encodes fields and files. The boundary is a digest of the parts, so
-// that the same call gives the same bytes.
-func (r *Request) multipart(thread *starlark.Thread, fn string, b *blanks, v starlark.Value) error {
-	d, ok := v.(*starlark.Dict)
-	if !ok {
-		return wrongType(fn, "multipart", "a dict such as {\"field\": \"value\"}", v)
-	}
-	escape := strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A")
-	var heads []string
-	var bodies [][]byte
-	digest, total := xxhash.New(), 0
-	for name, value := range d.Entries() {
-		key, ok := name.(starlark.String)
-		if !ok {
-			return faultf("%s: multipart has the name %s, which is not a text", fn, describe(name)).in("multipart")
-		}
-		if err := b.none(fn, "multipart", "the name of a part", string(key)); err != nil {
-			return err
-		}
-		head, body := "Content-Disposition: form-data; name=\""+escape.Replace(string(key))+"\"", []byte(nil)
-		switch value := value.(type) {
-		case starlark.String:
-			text, err := b.put(fn, "multipart", string(value))
-			if err != nil {
-				return err
-			}
-			body = []byte(text)
-		case starlark.Bytes:
-			body = []byte(value)
-		case *partValue:
-			if err := b.none(fn, "multipart", "the name or the type of a file", value.filename+value.kind); err != nil {
-				return err
-			}
-			if body = value.data; value.text {
-				text, err := b.put(fn, "multipart", string(body))
-				if err != nil {
-					return err
-				}
-				body = []byte(text)
-			}
-			head += "; filename=\"" + escape.Replace(value.filename) + "\"\r\nContent-Type: " + value.kind
-		default:
-			f := faultf("%s: multipart: the value of %q must be a text, bytes or http.part(...), not %s", fn, clip(string(key), 40), describe(value))
-			return f.in("multipart")
-		}
-		heads, bodies, total = append(heads, head), append(bodies, body), total+len(head)+len(body)+64
-		_, _ = digest.Write(body) // a hash takes everything
-	}
-	if err := meterOf(thread).text(thread, "multipart", total); err != nil {
-		return err
-	}
-	boundary := "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
-	for _, body := range bodies {
-		for strings.Contains(string(body), boundary) {
-			_, _ = digest.Write([]byte{1})
-			boundary = "hyperscale-" + hex.EncodeToString(digest.Sum(nil))
-		}
-	}
-	for i, body := range bodies {
-		r.Body = append(r.Body, "--"+boundary+"\r\n"+heads[i]+"\r\n\r\n"...)
-		r.Body = append(append(r.Body, body...), "\r\n"...)
-	}
-	r.Body = append(r.Body, "--"+boundary+"--\r\n"...)
-	r.ContentType = "multipart/form-data; boundary=" + boundary
-	if b.count() > 0 {
-		r.Boundary = boundary
-	}
-	return nil
 }

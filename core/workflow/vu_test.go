@@ -262,6 +262,11 @@ func TestRequests(t *testing.T) {
 			workflow.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
 				Body: []byte("--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n" +
 					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n.txt\"\r\nContent-Type: text/plain\r\n\r\ndata\r\n--hyperscale-BOUNDARY--\r\n")}},
+		{`http.post("http://h/", multipart = {"f[]": ["1", http.part("{}", filename = "", type = "application/json"), http.part("x", filename = "n", type = "")]})`,
+			workflow.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
+				Body: []byte("--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"\r\n\r\n1\r\n" +
+					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"\r\nContent-Type: application/json\r\n\r\n{}\r\n" +
+					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"; filename=\"n\"\r\n\r\nx\r\n--hyperscale-BOUNDARY--\r\n")}},
 	}
 	for _, test := range tests {
 		w := load(t, fmt.Sprintf("workflow(name = \"w\", steps = [step(\"a\", %s), step(\"b\", lambda vu: vu.%s)])", test.call, test.call))
