@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -91,6 +92,30 @@ func TestTheOrderIsTheSameForEver(t *testing.T) {
 	} {
 		if got := fmt.Sprint(r.Order(message.JobOf(x.key))); got != x.want {
 			t.Errorf("job %q: got %s, want %s", x.key, got, x.want)
+		}
+	}
+}
+
+// All points count, and so do all members of a set beyond one word of bits.
+func TestTheOrderOfManyIsTheSameForEver(t *testing.T) {
+	for _, x := range []struct {
+		members int
+		want    string
+	}{{3, "6b7796fcf6f05ae7"}, {200, "85cb9f0bf3d19784"}} {
+		var set []node.Addr
+		for i := range x.members {
+			set = append(set, node.Addr(fmt.Sprintf("gate-%d:9000", i)))
+		}
+		r, sum := New(set), sha256.New()
+		for n := range 2000 {
+			order := r.Order(job(n))
+			if len(order) != x.members || len(slices.Compact(slices.Sorted(slices.Values(order)))) != x.members {
+				t.Fatalf("job %d: %d members, not each of %d once", n, len(order), x.members)
+			}
+			fmt.Fprintln(sum, order)
+		}
+		if got := fmt.Sprintf("%.8x", sum.Sum(nil)); got != x.want {
+			t.Errorf("orders of 2000 jobs among %d: got digest %s, want %s", x.members, got, x.want)
 		}
 	}
 }
