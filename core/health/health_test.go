@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -52,6 +53,56 @@ func TestStories(t *testing.T) {
 	for _, path := range []string{"testdata/level.txt", "testdata/clock.txt"} {
 		w := world()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
+	}
+}
+
+// A clock that was right for long is found to drift within a window, as one that
+// always did: the comparison's beginning moves on.
+func TestDriftAfterALongPeace(t *testing.T) {
+	w := world()
+	b := node.Peer{ID: "b", Incarnation: 1, Role: node.RoleGate, Addr: "b:1"}
+	found := 0
+	w.WatchEvent = func(e node.Event) {
+		if _, ok := e.(event.ClockSuspect); ok {
+			found++
+		}
+	}
+	w.Start()
+	uptime := time.Duration(0)
+	minutes := func(n int, ppm time.Duration) {
+		for range 6 * n {
+			w.Advance(10 * time.Second)
+			uptime += 10*time.Second + 10*time.Second*ppm/million
+			w.ReceiveDatagram(b, &message.SwimAck{Group: "g", Sequence: 1, Target: "b", Incarnation: 1, Uptime: uint64(uptime / time.Millisecond)})
+		}
+	}
+	minutes(60, 10_000)
+	if found != 0 {
+		t.Fatalf("a clock within the bound is told %d times", found)
+	}
+	minutes(4, 40_000)
+	if found == 0 {
+		t.Error("4 % too fast for two windows, and nobody says so")
+	}
+}
+
+// What was late counts for the rest of its window and for the next one, to a tick.
+func TestLagCountsForTwoWindows(t *testing.T) {
+	h := &host{New(Default()), NewClocks(DefaultClock())}
+	w := nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleManager, Addr: "a:1"},
+		New:  func() node.Machine { return h },
+	})
+	w.Start()
+	w.Advance(Default().Window)
+	h.monitor.due = h.monitor.due.Add(-time.Second) // the first timer of the second window is late
+	w.Advance(2*Default().Window - Default().Interval)
+	if got := h.monitor.Lag(); got != time.Second {
+		t.Errorf("in the window after it the lag is %v, want 1s", got)
+	}
+	w.Advance(Default().Interval)
+	if got := h.monitor.Lag(); got != 0 {
+		t.Errorf("two windows later the lag is %v, want none", got)
 	}
 }
 
