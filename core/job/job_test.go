@@ -111,6 +111,7 @@ func TestOutcome(t *testing.T) {
 	}{
 		{"one good part", []message.JobState{good}, good},
 		{"all good", []message.JobState{good, good}, good},
+		{"most good", []message.JobState{good, good, bad}, some},
 		{"all failed", []message.JobState{bad, bad}, bad},
 		{"some good, some failed", []message.JobState{good, bad}, some},
 		{"a partial part makes the whole partial", []message.JobState{good, some}, some},
