@@ -96,8 +96,12 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 				break
 			}
 			accuse(fmt.Sprint("c", step))
+			accuse("m") // who is suspected is no witness against itself
 			if s.deadline > last || s.deadline < s.since.Add(s.low) {
 				t.Fatalf("the deadline moves from %v to %v, the least is %v after %v", last, s.deadline, s.low, s.since)
+			}
+			if len(s.confirmed) > s.needed || slices.Contains(s.confirmed, "m") {
+				t.Fatalf("confirmed by %v, %d are needed", s.confirmed, s.needed)
 			}
 			last = s.deadline
 			w.Advance(0) // it may have been over already, by what is known now
