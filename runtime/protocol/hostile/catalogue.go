@@ -10,7 +10,7 @@ import (
 func All() []Entry {
 	return slices.Concat(
 		heads(), lengths(), chunked(), statuses(), connections(), idles(), bodies(), requests(),
-		redirects(), addresses(), handshakes(), records(),
+		redirects(), addresses(), handshakes(), records(), corners(), cornersRedirects(),
 	)
 }
 

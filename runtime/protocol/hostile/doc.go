@@ -27,7 +27,7 @@
 //
 // Read entry.go, session.go, server.go, address.go; the catalogue: catalogue.go, then
 // heads.go, lengths.go, chunked.go, statuses.go, connections.go, bodies.go, redirects.go,
-// secure.go; what those need: certificates.go, records.go. HTTP/2, where an entry is about
+// secure.go, corners.go; what those need: certificates.go, records.go. HTTP/2, where an entry is about
 // several requests at once on one connection: http2.go, http2server.go, frames.go; its
-// catalogue goes on in http2heads.go, http2flows.go, http2endings.go.
+// catalogue goes on in http2heads.go, http2flows.go, http2endings.go, http2corners.go.
 package hostile

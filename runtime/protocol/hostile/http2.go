@@ -33,7 +33,7 @@ type HTTP2Behaviour struct {
 
 // HTTP2 returns the catalogue of HTTP/2.
 func HTTP2() []HTTP2Entry {
-	return slices.Concat(odd2(), prefaces(), endings(), resets(), goaways(), uploads(), windows(), floods2(), heads2(), lengths2(), blocks(), misframed(), secure2())
+	return slices.Concat(odd2(), prefaces(), endings(), resets(), goaways(), uploads(), windows(), floods2(), heads2(), lengths2(), blocks(), misframed(), secure2(), corners2())
 }
 
 // of makes an entry of a script and what comes of streams 1, 3 and 5.
