@@ -20,10 +20,23 @@ import (
 func world(gates ...node.Addr) *nodetest.Env {
 	c := client.Default()
 	c.Gates = gates
+	return worldOf(c)
+}
+
+func worldOf(c client.Config) *nodetest.Env {
 	return nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1,
 		New: func() node.Machine { return client.New(c) },
 	})
+}
+
+// bounds are small, so that a story reaches them.
+func bounds() client.Config {
+	c := client.Default()
+	c.Gates = []node.Addr{"g1:1", "g2:1", "g3:1"}
+	c.Redirects, c.HomesMax = 1, 2
+	c.ReachTimeout, c.AskTimeout = 5*time.Second, 40*time.Second
+	return c
 }
 
 func TestStories(t *testing.T) {
@@ -35,6 +48,9 @@ func TestStories(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			w := world("g1:1", "g2:1")
+			if file == "testdata/bounds.txt" {
+				w = worldOf(bounds())
+			}
 			w.WatchEvent = func(e node.Event) { seen[e.EventName()] = true }
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 		})
