@@ -43,7 +43,7 @@ func (p *plan) readBody(s *step, kind, boundary string) {
 	b := &s.body
 	switch {
 	case kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json":
-		if v, err := parseJSON([]byte(b.text), true); err == nil && plainNumbers(v) {
+		if v, err := parseJSON([]byte(b.text), true); err == nil && v != nil && plainNumbers(v) {
 			s.body = body{kind: bodyJSON, json: bareKeys(v)}
 		}
 	case kind == "application/x-www-form-urlencoded":
@@ -123,23 +123,18 @@ func readParts(text, boundary string) ([]part, error) {
 	return parts, nil
 }
 
-// tidyParts makes each part one that the language can say; a name that comes again is told.
+// tidyParts makes each part one that the language can say.
 func (p *plan) tidyParts(s *step) {
-	seen := map[string]bool{}
 	var kept []part
 	for _, q := range s.body.parts {
 		q.name, q.filename, q.kind = bare(q.name), headerValue(bare(q.filename)), headerValue(bare(q.kind))
 		switch {
 		case q.name == "":
 			continue
-		case seen[q.name]:
-			p.warn(s, "the part %q comes more than once: the first is kept", clip(q.name, 40))
-			continue
 		case len(q.value) > bodyMax:
 			p.warn(s, "the part %q of %d bytes is too large for this file", clip(q.name, 40), len(q.value))
 			q.value = ""
 		}
-		seen[q.name] = true
 		kept = append(kept, q)
 	}
 	if s.body.parts = kept; len(kept) == 0 {

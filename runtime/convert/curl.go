@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // FromCurl converts one or more curl lines, as a person pastes them.
@@ -16,13 +17,23 @@ func FromCurl(text string, o Options) (*File, error) {
 	}
 	p := &plan{options: o}
 	p.head = []string{"Made by: hyperscale new " + path.Base(o.File) + " --from-curl '...'"}
-	lines := shell{text: unixLine(clean(text)), variable: p.shellVariable, output: p.shellOutput}
+	if !utf8.ValidString(text) {
+		p.note("the line is not UTF-8: the characters that are none are not kept")
+	}
+	lines := shell{text: unixLine(p.typed(clean(text))), variable: p.shellVariable, set: p.shellSet, output: p.shellOutput}
 	found := false
-	for _, c := range lines.commands() {
+	all := lines.commands()
+	for i, c := range all {
 		if args, ok := curlArgs(c.words); ok {
 			found = true
+			if c.piped && i > 0 {
+				c.feed(all[i-1])
+			}
 			p.curl(args, c)
 		}
+	}
+	if lines.unclosed {
+		p.note("a quote is opened and never closed: the line may be cut off")
 	}
 	if !found {
 		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", clip(oneLine(text, 60), 60))
@@ -37,6 +48,29 @@ func (p *plan) shellVariable(name string) string {
 	return p.secret(name, name, "the shell's $"+name)
 }
 
+// shellSet is a variable of the text: a param of that value, as somebody may want to set it.
+func (p *plan) shellSet(name, value string) string {
+	switch {
+	case marked(value) || !utf8.ValidString(value):
+		return value
+	case isSecret(name, value):
+		return p.secret(name, value, "the shell's $"+name)
+	}
+	return p.param(name, value, "the shell's $"+name)
+}
+
+// feed is what the command before a pipe writes, if that can be told.
+func (c *command) feed(before command) {
+	switch args := before.words[1:]; {
+	case before.words[0] == "echo" && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		c.stdin = strings.Join(args, " ") + "\n"
+	case before.words[0] == "cat" && len(args) == 1:
+		c.from = args[0]
+	case before.words[0] == "cat" && len(args) == 0:
+		c.stdin, c.from = before.stdin, before.from
+	}
+}
+
 func (p *plan) shellOutput(code string) string {
 	p.note("what `%s` prints is not known here", clip(code, 60))
 	return p.secret("output of "+clip(code, 30), code, "what this printed: "+code)
@@ -49,7 +83,7 @@ func curlArgs(words []string) ([]string, bool) {
 		if base == "curl" {
 			return words[i+1:], true
 		}
-		if w != "$" && w != "%" && w != "sudo" && w != "time" && w != "env" && w != "exec" && !strings.Contains(w, "=") {
+		if !strings.Contains(" $ % > sudo time env exec do then else ! nohup ", " "+w+" ") && !strings.Contains(w, "=") {
 			return nil, false
 		}
 	}
@@ -64,16 +98,18 @@ type curling struct {
 	method   string
 	headers  []pair
 	cookies  []string
-	data     []string
+	data     []datum
 	query    []string
 	parts    []part
 	upload   string
-	file     string // the body is all of this file
 	auth     *auth
 	get      bool
 	head     bool
 	json     bool
 	follow   bool
+	literal  bool // [ and { in URLs are themselves
+	dots     bool // and so are . and ..
+	untyped  bool // no Content-Type is to be sent
 	limit    int
 	timeout  string
 	user     string // of the proxy
@@ -185,12 +221,15 @@ func (c *curling) add() {
 			c.p.browser = true
 		}
 	}
-	for i, address := range c.urls {
-		if i > 0 && len(c.urls) > 50 && i >= 50 {
-			c.p.note("only the first 50 URLs of a command are kept")
-			return
+	made := 0
+	for _, address := range c.urls {
+		for _, one := range c.globbed(address) {
+			if made++; made > urlsMax {
+				c.p.note("only the first %d URLs of a command are kept", urlsMax)
+				return
+			}
+			c.step(one)
 		}
-		c.step(address)
 	}
 }
 
@@ -202,8 +241,13 @@ func (c *curling) step(address string) {
 		address = "http://" + address
 	}
 	address = c.userOf(address)
-	if strings.ContainsAny(address, "[{") && !strings.Contains(address, "://[") {
-		c.warnings = append(c.warnings, "curl makes many URLs of [1-9] and {a,b}: here it is one")
+	if !c.dots {
+		address = undotted(address)
+	}
+	if before, query, ok := strings.Cut(address, "?"); c.upload != "" && strings.HasSuffix(before, "/") && c.upload != "-" && c.upload != "." {
+		if address = before + url.PathEscape(baseName(c.upload)); ok {
+			address += "?" + query
+		}
 	}
 	s.url = withQuery(address, c.query)
 	if c.auth != nil && !has(s.headers, "Authorization") { // curl sends the header that it is given
@@ -211,15 +255,23 @@ func (c *curling) step(address string) {
 		s.auth = &a
 	}
 	for _, cookie := range c.cookies {
-		s.headers = append(s.headers, pair{"Cookie", cookie})
+		if !has(c.headers, "Cookie") { // curl sends the header that it is given
+			s.headers = append(s.headers, pair{"Cookie", cookie})
+		}
 	}
 	if c.follow {
+		if m := c.method; m != "" && m != "GET" && m != "HEAD" {
+			c.warnings = append(c.warnings, "curl -X "+m+" asks again with "+m+" where it is redirected with 301, 302 or 303: here with GET, as browsers do")
+		}
 		s.redirects = 20
 		if c.limit > 0 {
 			s.redirects = min(c.limit, 20)
 		}
 	}
 	c.bodyOf(s)
+	if c.untyped && s.body.kind != bodyNone {
+		c.warnings = append(c.warnings, "curl sends no Content-Type with this body: here one is sent")
+	}
 	if s.method == "" {
 		switch {
 		case c.head:
@@ -279,76 +331,6 @@ func withQuery(address string, query []string) string {
 
 func has(headers []pair, name string) bool {
 	return slices.ContainsFunc(headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
-}
-
-// bodyOf is the data, the form or the file that curl sends.
-func (c *curling) bodyOf(s *step) {
-	has := func(name string) bool { return has(s.headers, name) }
-	switch {
-	case c.get || c.head && len(c.data) > 0:
-		if len(c.data) > 0 {
-			s.url = withQuery(s.url, c.data)
-		}
-	case len(c.parts) > 0:
-		s.body = body{kind: bodyMultipart, parts: slices.Clone(c.parts)}
-		s.headers = slices.DeleteFunc(s.headers, func(h pair) bool {
-			return strings.EqualFold(h.name, "Content-Type") && strings.HasPrefix(strings.ToLower(h.value), "multipart/form-data")
-		})
-		c.p.tidyParts(s)
-	case c.upload != "":
-		c.fileBody(s, c.upload)
-	case c.file != "" && len(c.data) == 0:
-		c.fileBody(s, c.file)
-		if !has("Content-Type") {
-			s.headers = append(s.headers, pair{"Content-Type", "application/x-www-form-urlencoded"})
-		}
-	case len(c.data) > 0:
-		s.body = body{kind: bodyText, text: strings.Join(c.data, c.glue())}
-		switch {
-		case has("Content-Type"):
-		case c.json:
-			s.headers = append(s.headers, pair{"Content-Type", "application/json"})
-		default:
-			s.headers = append(s.headers, pair{"Content-Type", "application/x-www-form-urlencoded"})
-			if t := strings.TrimSpace(s.body.text); strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}") {
-				c.warnings = append(c.warnings, "curl sends this JSON as a form, as no -H 'Content-Type: application/json' was given")
-			}
-		}
-		if c.json && !has("Accept") {
-			s.headers = append(s.headers, pair{"Accept", "application/json"})
-		}
-	}
-}
-
-func (c *curling) glue() string {
-	if c.json {
-		return ""
-	}
-	return "&"
-}
-
-// fileBody is a body of a file, or of what was redirected.
-func (c *curling) fileBody(s *step, name string) {
-	if name == "-" {
-		switch {
-		case c.in.from != "":
-			name = c.in.from
-		case c.in.stdin != "":
-			s.body = body{kind: bodyText, text: c.in.stdin}
-			return
-		default:
-			c.warnings = append(c.warnings, "what curl read from its standard input is not known here")
-			s.body = body{kind: bodyText, text: "what was piped into curl"}
-			return
-		}
-	}
-	if file, ok := c.p.beside(name); ok {
-		s.body = body{kind: bodyFile, text: file}
-		return
-	}
-	file := baseName(name)
-	c.warnings = append(c.warnings, fmt.Sprintf("curl sends the file %s: put it beside this one and write body = file(%q)", shown(name), file))
-	s.body = body{kind: bodyText, text: "contents of " + file}
 }
 
 // beside is the name of a file that the language can read.

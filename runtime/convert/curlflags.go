@@ -26,7 +26,7 @@ func curlOptions() map[string]curlOption {
 	}
 	for _, name := range strings.Fields(`get head insecure location location-trusted compressed http2 http2-prior-knowledge http1.1 basic
  silent show-error verbose include remote-name remote-name-all remote-header-name fail fail-with-body no-buffer progress-bar globoff create-dirs trace-time
- disable path-as-is post301 post302 post303 tr-encoding parallel ssl no-progress-meter no-keepalive tcp-nodelay styled-output disable-eprt disable-epsv`) {
+ disable path-as-is tr-encoding parallel ssl no-progress-meter no-keepalive tcp-nodelay styled-output disable-eprt disable-epsv`) {
 		all[name] = curlOption{}
 	}
 	told := func(value bool, why, names string) {
@@ -38,6 +38,7 @@ func curlOptions() map[string]curlOption {
 	told(true, "sign in a function with aws.sign(...)", "aws-sigv4")
 	told(true, "nothing is retried: what fails is counted", "retry retry-delay retry-max-time")
 	told(false, "nothing is retried: what fails is counted", "retry-connrefused retry-all-errors")
+	told(false, "a POST that is redirected becomes a GET, as in browsers", "post301 post302 post303")
 	told(true, "a request's timeout holds for connecting too", "connect-timeout")
 	told(true, "nothing like it exists", `capath limit-rate speed-limit speed-time interface socks5 socks5-hostname socks4 socks4a preproxy config netrc-file unix-socket
  abstract-unix-socket time-cond continue-at ciphers tls13-ciphers tls-max pass cert-type key-type pinnedpubkey connect-to dns-servers doh-url expect100-timeout keepalive-time
@@ -95,6 +96,10 @@ func (c *curling) set(name string, o curlOption, value string) {
 		c.head = true
 	case "location", "location-trusted":
 		c.follow = true
+	case "globoff":
+		c.literal = true
+	case "path-as-is":
+		c.dots = true
 	case "max-redirs":
 		c.limit, _ = strconv.Atoi(value)
 	case "max-time":
@@ -113,25 +118,29 @@ func (c *curling) setData(name, value string) {
 	switch name {
 	case "data", "data-ascii", "data-binary":
 		if file, ok := strings.CutPrefix(value, "@"); ok {
-			c.file = file
-			if len(c.data) > 0 {
-				c.warnings = append(c.warnings, "curl adds the file "+shown(file)+" to its data: here it is left out")
-			}
+			c.data = append(c.data, datum{file: file, lines: name == "data-binary"})
 			return
 		}
-		c.data = append(c.data, value)
+		c.data = append(c.data, datum{text: value})
 	case "data-raw":
-		c.data = append(c.data, value)
+		c.data = append(c.data, datum{text: value})
 	case "json":
 		c.json = true
 		if file, ok := strings.CutPrefix(value, "@"); ok {
-			c.file = file
-			c.headers = append(c.headers, pair{"Content-Type", "application/json"})
+			c.data = append(c.data, datum{file: file, lines: true})
 			return
 		}
-		c.data = append(c.data, value)
+		c.data = append(c.data, datum{text: value})
 	case "data-urlencode":
-		c.data = append(c.data, c.urlencoded(value))
+		if i := strings.IndexAny(value, "=@"); i >= 0 && value[i] == '@' {
+			d := datum{file: value[i+1:], lines: true, escaped: true}
+			if i > 0 {
+				d.text = value[:i] + "="
+			}
+			c.data = append(c.data, d)
+			return
+		}
+		c.data = append(c.data, datum{text: c.urlencoded(value)})
 	case "url-query":
 		if raw, ok := strings.CutPrefix(value, "+"); ok {
 			c.query = append(c.query, raw)
@@ -240,6 +249,7 @@ func (c *curling) header(text string) {
 			return
 		}
 	} else if strings.TrimSpace(value) == "" {
+		c.untyped = c.untyped || strings.EqualFold(strings.TrimSpace(name), "Content-Type")
 		return
 	}
 	c.headers = append(c.headers, pair{name, strings.TrimSpace(value)})
@@ -276,58 +286,4 @@ func escapeMarked(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// part reads name=value, name=@file;type=...;filename=..., name=<file.
-func (c *curling) part(text string, form bool) {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok {
-		c.p.note("curl's -F %q is not kept: it is not name=value", clip(text, 40))
-		return
-	}
-	q := part{name: name, value: value}
-	if !form {
-		c.parts = append(c.parts, q)
-		return
-	}
-	for _, option := range strings.Split(value, ";")[1:] {
-		key, v, ok := strings.Cut(option, "=")
-		switch strings.TrimSpace(key) {
-		case "type":
-			q.kind = strings.Trim(v, "\"")
-		case "filename":
-			q.filename = strings.Trim(v, "\"")
-		default:
-			ok = false
-		}
-		if !ok {
-			q.kind, q.filename = "", ""
-			break
-		}
-	}
-	if q.kind != "" || q.filename != "" {
-		value, _, _ = strings.Cut(value, ";")
-	}
-	q.value = value
-	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-		q.value = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(value[1 : len(value)-1])
-	}
-	if file := strings.TrimLeft(q.value, "@<"); file != q.value {
-		c.filePart(&q, strings.Trim(file, "\""), strings.HasPrefix(q.value, "@"))
-	}
-	c.parts = append(c.parts, q)
-}
-
-func (c *curling) filePart(q *part, name string, upload bool) {
-	file, ok := c.p.beside(name)
-	if !ok {
-		file = baseName(name)
-		c.warnings = append(c.warnings, "curl sends the file "+shown(name)+": put it beside this one and write file(\""+file+"\") in its place")
-		q.value = "contents of " + file
-	} else {
-		q.file = file
-	}
-	if upload && q.filename == "" {
-		q.filename = baseName(name)
-	}
 }

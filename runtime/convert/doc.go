@@ -21,7 +21,8 @@
 //	   never a panic.
 //	V5 The same source gives the same text.
 //
-// Read plan.go and mark.go; then curl.go, shell.go; har.go, correlate.go; openapi.go,
-// schema.go, contents.go; postman.go, collected.go; then secret.go, tidy.go, bodies.go,
-// print.go, write.go.
+// Read plan.go and mark.go; then curl.go, curlflags.go, curlbody.go, curlform.go, curlurl.go, shell.go,
+// shellword.go, dialect.go; har.go, correlate.go; openapi.go,
+// schema.go, contents.go; postman.go, collected.go; then secret.go, cookies.go, tidy.go, bodies.go,
+// print.go, write.go, writejson.go.
 package convert

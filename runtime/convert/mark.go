@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,15 @@ const (
 )
 
 func paramMark(name string) string { return string(paramOpen) + name + string(markClose) }
+
+// computedMark is an expression that stands where a param may.
+func computedMark(code string) string { return string(paramOpen) + code + string(markClose) }
+
+// computed says whether such an expression is in a text.
+func computed(s string) bool {
+	return marked(s) && slices.ContainsFunc(pieces(s), func(q piece) bool { return q.mark == paramOpen && strings.Contains(q.text, "(") })
+}
+
 func valueMark(name string) string { return string(valueOpen) + name + string(markClose) }
 
 // clean makes text of a source fit to stand in a plan.

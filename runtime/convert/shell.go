@@ -1,9 +1,7 @@
 package convert
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // command is one command of a shell's line.
@@ -18,14 +16,17 @@ type command struct {
 type shell struct {
 	text     string
 	at       int
-	variable func(name string) string // the mark for $name
-	output   func(code string) string // the mark for $(code)
+	variable func(name string) string        // the mark for $name
+	set      func(name, value string) string // the mark for one that is set
+	output   func(code string) string        // the mark for $(code)
 	all      []command
 	now      command
 	word     strings.Builder
 	inWord   bool
 	redirect string // what the next word is for
 	docs     []heredoc
+	vars     map[string]string // that the text itself sets
+	unclosed bool              // a quote is
 }
 
 type heredoc struct {
@@ -83,15 +84,19 @@ func (s *shell) step() {
 		s.escape()
 	case '\'':
 		s.inWord = true
-		s.put(s.until("'"))
+		s.put(s.quoted("'"))
 	case '"':
 		s.inWord = true
 		s.double()
 	case '$':
 		s.dollar(false)
 	case '`':
+		if blank := lineEnd(s.text[s.at:]); blank > 0 && !s.inWord {
+			s.at += blank // PowerShell's line goes on
+			return
+		}
 		s.inWord = true
-		s.word.WriteString(s.output(s.until("`")))
+		s.word.WriteString(s.output(s.quoted("`")))
 	default:
 		s.put(string(c))
 	}
@@ -114,9 +119,24 @@ func (s *shell) until(end string) string {
 	return rest[:i]
 }
 
+// quoted is until, for what has to end.
+func (s *shell) quoted(end string) string {
+	s.unclosed = s.unclosed || !strings.Contains(s.text[s.at:], end)
+	return s.until(end)
+}
+
+// lineEnd is how many bytes of blanks end the line; 0 if something else stands before its end.
+func lineEnd(text string) int {
+	rest := strings.TrimLeft(text, " \t\r")
+	if !strings.HasPrefix(rest, "\n") {
+		return 0
+	}
+	return len(text) - len(rest) + 1
+}
+
 func (s *shell) escape() {
-	if strings.HasPrefix(s.text[s.at:], "\r\n") {
-		s.at += 2
+	if end := lineEnd(s.text[s.at:]); end > 1 { // blanks behind a \ end the command in a shell: nobody means that
+		s.at += end
 		return
 	}
 	if s.at == len(s.text) {
@@ -152,77 +172,7 @@ func (s *shell) double() {
 			s.word.WriteByte(c)
 		}
 	}
-}
-
-// dollar reads what stands behind one.
-func (s *shell) dollar(quoted bool) {
-	s.inWord = true
-	rest := s.text[s.at:]
-	switch {
-	case !quoted && strings.HasPrefix(rest, "'"):
-		s.at++
-		s.ansi()
-	case !quoted && strings.HasPrefix(rest, "\""):
-		s.at++
-		s.double()
-	case strings.HasPrefix(rest, "("):
-		s.at++
-		s.word.WriteString(s.output(s.until(")")))
-	case strings.HasPrefix(rest, "{"):
-		s.at++
-		name := s.until("}")
-		if i := strings.IndexFunc(name, func(r rune) bool { return r > 0x7f || !inName(byte(r)) }); i >= 0 {
-			name = name[:i]
-		}
-		s.word.WriteString(s.variable(name))
-	default:
-		n := 0
-		for n < len(rest) && inName(rest[n]) {
-			n++
-		}
-		if n == 0 {
-			s.word.WriteByte('$')
-			return
-		}
-		s.at += n
-		s.word.WriteString(s.variable(rest[:n]))
-	}
-}
-
-// ansi reads $'...'.
-func (s *shell) ansi() {
-	for s.at < len(s.text) {
-		c := s.text[s.at]
-		s.at++
-		if c == '\'' {
-			return
-		}
-		if c != '\\' || s.at == len(s.text) {
-			s.word.WriteByte(c)
-			continue
-		}
-		c = s.text[s.at]
-		s.at++
-		if i := strings.IndexByte("abefnrtv", c); i >= 0 {
-			s.word.WriteByte("\a\b\x1b\f\n\r\t\v"[i])
-			continue
-		}
-		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-		n := 0
-		for n < digits && s.at+n < len(s.text) && isHex(s.text[s.at+n]) {
-			n++
-		}
-		code, _ := strconv.ParseUint(s.text[s.at:s.at+n], 16, 32)
-		switch {
-		case n == 0:
-			s.word.WriteByte(c)
-		case c == 'x':
-			s.word.WriteByte(byte(code))
-		default:
-			s.word.Write(utf8.AppendRune(nil, rune(code)))
-		}
-		s.at += n
-	}
+	s.unclosed = true
 }
 
 func (s *shell) operator(c byte) {
@@ -256,7 +206,7 @@ func (s *shell) endWord() {
 	case "<":
 		s.now.from = word
 	case "<<<":
-		s.now.stdin = word
+		s.now.stdin = word + "\n"
 	case "<<", "<<-":
 		s.docs = append(s.docs, heredoc{word, len(s.all), s.redirect == "<<-"})
 	}
@@ -266,7 +216,7 @@ func (s *shell) endWord() {
 func (s *shell) endCommand(pipe bool) {
 	s.endWord()
 	s.redirect = ""
-	if len(s.now.words) > 0 {
+	if len(s.now.words) > 0 && !s.assign(s.now.words) {
 		s.all = append(s.all, s.now)
 	}
 	s.now = command{piped: pipe}
@@ -289,36 +239,11 @@ func (s *shell) readDocs() {
 			if line == doc.word {
 				break
 			}
-			lines = append(lines, line)
+			lines = append(lines, line+"\n")
 		}
 		if doc.index < len(s.all) {
-			s.all[doc.index].stdin = strings.Join(lines, "\n")
+			s.all[doc.index].stdin = strings.Join(lines, "")
 		}
 	}
 	s.docs = nil
-}
-
-// unixLine makes a line of Windows' cmd one of a shell: ^ escapes there.
-func unixLine(text string) string {
-	if !strings.Contains(text, "^\n") && !strings.Contains(text, "^\r\n") && !strings.Contains(text, "^\"") {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '^' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch text[i] {
-		case '\r':
-			if i+1 < len(text) && text[i+1] == '\n' {
-				i++
-			}
-		case '\n':
-		default:
-			b.WriteByte(text[i])
-		}
-	}
-	return b.String()
 }

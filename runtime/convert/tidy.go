@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrNothing is returned for a source in which no request is left.
@@ -25,6 +26,7 @@ func (p *plan) finish() (*File, error) {
 		p.note("the first %d of %d requests are in the file: more are no test that a person reads", stepsMax, len(p.steps))
 		p.steps = p.steps[:stepsMax]
 	}
+	p.tellAdded()
 	p.nameSteps()
 	for _, s := range p.steps {
 		p.conceal(s)
@@ -74,6 +76,14 @@ func (p *plan) prune() {
 	p.params = slices.DeleteFunc(p.params, func(q param) bool { return !isUsed(q.name) })
 	p.secrets = slices.DeleteFunc(p.secrets, func(name string) bool { return p.find(name) < 0 })
 	slices.SortStableFunc(p.params, func(a, b param) int { return rank(a) - rank(b) })
+}
+
+// tellAdded says which headers a browser has added that a server may look at.
+func (p *plan) tellAdded() {
+	slices.Sort(p.added)
+	if p.added = slices.Compact(p.added); len(p.added) > 0 {
+		p.note("what browsers add by themselves is not kept: %s; write headers = {...} where the server wants one", strings.Join(p.added, ", "))
+	}
 }
 
 func rank(q param) int {
@@ -222,6 +232,9 @@ func (p *plan) escapes(name string) bool {
 
 func splitQuery(query string) ([]pair, bool) {
 	var all []pair
+	if computed(query) {
+		return nil, false
+	}
 	for _, part := range strings.Split(query, "&") {
 		if part == "" {
 			continue
@@ -234,8 +247,8 @@ func splitQuery(query string) ([]pair, bool) {
 		if err != nil {
 			return nil, false
 		}
-		if value, err = url.QueryUnescape(value); err != nil {
-			return nil, false
+		if value, err = url.QueryUnescape(value); err != nil || !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return nil, false // bytes that are no text stay escaped as they are
 		}
 		all = append(all, pair{clean2(name), clean2(value)})
 	}
@@ -259,7 +272,10 @@ func joinQuery(s *step) {
 }
 
 // noise are headers that say something of the connection, or of a browser.
-const noise = " host authority connection content-length transfer-encoding accept-encoding keep-alive proxy-connection te trailer upgrade expect upgrade-insecure-requests dnt priority save-data purpose x-client-data if-none-match if-modified-since "
+const noise = " host authority connection content-length transfer-encoding keep-alive proxy-connection te trailer upgrade expect "
+
+// browserNoise is what only a browser's cache and settings say.
+const browserNoise = " upgrade-insecure-requests dnt priority save-data purpose x-client-data if-none-match if-modified-since "
 
 func (p *plan) shapeHeaders(s *step) {
 	var kept []pair
@@ -270,10 +286,14 @@ func (p *plan) shapeHeaders(s *step) {
 			h.name = http.CanonicalHeaderKey(lower)
 		}
 		switch {
-		case lower == "" || lower[0] == ':' || strings.HasPrefix(lower, "sec-"):
+		case lower == "" || lower[0] == ':':
+			continue
+		case strings.HasPrefix(lower, "sec-fetch-"), strings.HasPrefix(lower, "sec-ch-"), strings.HasPrefix(lower, "sec-websocket-"), lower == "sec-gpc", lower == "sec-purpose":
 			continue
 		case lower == "accept-encoding":
-			p.compress = p.compress || strings.Contains(h.value, "gzip")
+			if p.compress = p.compress || strings.Contains(h.value, "gzip"); !p.browser && !strings.Contains(h.value, "gzip") {
+				kept = append(kept, h)
+			}
 			continue
 		case lower == "host":
 			if !p.browser && !marked(h.value) && !strings.Contains(p.resolved(s.url), "://"+h.value) && plainHost(h.value) && h.value != "" {
@@ -283,11 +303,11 @@ func (p *plan) shapeHeaders(s *step) {
 		case lower == "cookie":
 			p.cookies(s, h.value)
 			continue
-		case strings.Contains(noise, " "+lower+" "), lower == "accept" && h.value == "*/*":
+		case strings.Contains(noise, " "+lower+" "), lower == "accept" && h.value == "*/*", p.browser && strings.Contains(browserNoise, " "+lower+" "):
 			continue
-		case p.browser && strings.Contains(" user-agent referer pragma cache-control accept-language ", " "+lower+" "):
-			continue
-		case p.browser && lower == "origin" && (s.method == "GET" || s.method == "HEAD"):
+		case p.browser && strings.Contains(" user-agent referer pragma cache-control accept-language ", " "+lower+" "),
+			p.browser && lower == "origin" && (s.method == "GET" || s.method == "HEAD"):
+			p.added = append(p.added, http.CanonicalHeaderKey(lower))
 			continue
 		case !isToken(h.name):
 			p.warn(s, "the header %q is none and is not kept", clip(h.name, 40))
@@ -314,30 +334,6 @@ func headerValue(s string) string {
 		}
 		return r
 	}, s))
-}
-
-// cookies adds those of a Cookie header.
-func (p *plan) cookies(s *step, header string) {
-	for _, c := range strings.Split(header, ";") {
-		name, value, ok := strings.Cut(strings.TrimSpace(c), "=")
-		if name = bare(strings.TrimSpace(name)); name == "" {
-			continue
-		}
-		p.cookie(s, name, value, ok)
-	}
-}
-
-func (p *plan) cookie(s *step, name, value string, ok bool) {
-	value = strings.TrimSpace(value)
-	switch {
-	case tracker(name):
-		p.note("cookies of analytics services are not kept")
-	case !ok || !isToken(name) || strings.ContainsAny(value, ";\r\n\x00"):
-		p.warn(s, "the cookie %q is none and is not kept", clip(name, 40))
-	default:
-		s.cookies = slices.DeleteFunc(s.cookies, func(c pair) bool { return c.name == name })
-		s.cookies = append(s.cookies, pair{name, value})
-	}
 }
 
 func isToken(s string) bool {

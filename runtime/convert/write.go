@@ -2,10 +2,8 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -163,10 +161,13 @@ func (p *plan) request(s *step) node {
 	if s.body.kind == bodyJSON && numbered(s.body.json) && !has(headers, "Content-Type") {
 		headers = append(headers[:len(headers):len(headers)], pair{"Content-Type", "application/json"})
 	}
+	if p.rawCookies(s.cookies) {
+		headers = append(headers[:len(headers):len(headers)], pair{"Cookie", cookieHeader(s.cookies)})
+	}
 	if len(headers) > 0 {
 		add("headers", p.dict(headers))
 	}
-	if len(s.cookies) > 0 {
+	if len(s.cookies) > 0 && !p.rawCookies(s.cookies) {
 		add("cookies", p.dict(s.cookies))
 	}
 	switch a := s.auth; {
@@ -205,11 +206,7 @@ func (p *plan) body(b *body) (string, node) {
 	case bodyForm:
 		return "form", p.dict(b.form)
 	case bodyMultipart:
-		var items []item
-		for _, part := range b.parts {
-			items = append(items, item{key: quote(part.name) + ": ", value: p.part(part)})
-		}
-		return "multipart", dict(items...)
+		return "multipart", p.parts(b.parts)
 	}
 	return "", node{}
 }
@@ -223,9 +220,7 @@ func (p *plan) part(q part) node {
 		return atom(value)
 	}
 	n := call("http.part", item{value: atom(value)})
-	if q.filename != "" {
-		n.items = append(n.items, named("filename", quote(q.filename)))
-	}
+	n.items = append(n.items, named("filename", quote(q.filename)))
 	if q.kind != "" {
 		n.items = append(n.items, named("type", quote(q.kind)))
 	}
@@ -234,125 +229,38 @@ func (p *plan) part(q part) node {
 
 // dict prints pairs; a name that comes again gets a list.
 func (p *plan) dict(all []pair) node {
+	names, values := make([]string, len(all)), make([]node, len(all))
+	for i, q := range all {
+		names[i], values[i] = q.name, atom(p.text(q.value))
+	}
+	return p.named(names, values)
+}
+
+func (p *plan) parts(all []part) node {
+	names, values := make([]string, len(all)), make([]node, len(all))
+	for i, q := range all {
+		names[i], values[i] = q.name, p.part(q)
+	}
+	return p.named(names, values)
+}
+
+// named is a dict of values, in lists where their names come again.
+func (p *plan) named(names []string, values []node) node {
 	var items []item
 	at := map[string]int{}
-	for _, q := range all {
-		i, again := at[q.name]
-		value := item{value: atom(p.text(q.value))}
+	for n, name := range names {
+		i, again := at[name]
 		switch {
 		case !again:
-			at[q.name] = len(items)
-			items = append(items, item{key: p.text(q.name) + ": ", value: value.value})
-		case items[i].value.open == "":
-			items[i].value = list(item{value: items[i].value}, value)
+			at[name] = len(items)
+			items = append(items, item{key: p.text(name) + ": ", value: values[n]})
+		case items[i].value.open != "[":
+			items[i].value = list(item{value: items[i].value}, item{value: values[n]})
 		default:
-			items[i].value.items = append(items[i].value.items, value)
+			items[i].value.items = append(items[i].value.items, item{value: values[n]})
 		}
 	}
 	return dict(items...)
-}
-
-func (p *plan) json(v any) node {
-	switch v := v.(type) {
-	case nil:
-		return atom("None")
-	case bool:
-		if v {
-			return atom("True")
-		}
-		return atom("False")
-	case json.Number:
-		return atom(v.String())
-	case string:
-		return atom(p.text(v))
-	case []any:
-		var items []item
-		for _, e := range v {
-			items = append(items, item{value: p.json(e)})
-		}
-		return list(items...)
-	case *object:
-		var items []item
-		for i, k := range v.keys {
-			items = append(items, item{key: p.text(k) + ": ", value: p.json(v.values[i])})
-		}
-		return dict(items...)
-	}
-	return atom("None")
-}
-
-// numbered says whether a number is filled in: json = has texts only for that.
-func numbered(v any) bool {
-	switch v := v.(type) {
-	case json.Number:
-		return marked(v.String())
-	case []any:
-		return slices.ContainsFunc(v, numbered)
-	case *object:
-		return slices.ContainsFunc(v.values, numbered)
-	}
-	return false
-}
-
-// encoded prints JSON as a text. Params in it are encoded when the file is loaded.
-func (p *plan) encoded(v any) string {
-	var out []string
-	literal := ""
-	flush := func() {
-		if literal != "" {
-			out = append(out, p.text(literal))
-			literal = ""
-		}
-	}
-	var write func(v any)
-	write = func(v any) {
-		switch v := v.(type) {
-		case string:
-			if slices.ContainsFunc(pieces(v), func(q piece) bool { return q.mark == paramOpen }) {
-				flush()
-				out = append(out, "json.encode("+p.text(v)+")")
-				return
-			}
-			literal += jsonText(v)
-		case []any:
-			literal += "["
-			for i, e := range v {
-				if i > 0 {
-					literal += ", "
-				}
-				write(e)
-			}
-			literal += "]"
-		case *object:
-			literal += "{"
-			for i, k := range v.keys {
-				if i > 0 {
-					literal += ", "
-				}
-				literal += jsonText(k) + ": "
-				write(v.values[i])
-			}
-			literal += "}"
-		case json.Number:
-			literal += v.String()
-		default:
-			literal += jsonText(v)
-		}
-	}
-	write(v)
-	flush()
-	return strings.Join(out, " + ")
-}
-
-// jsonText encodes what has no parts.
-func jsonText(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil { // of texts, bools and nil there is none
-		return "null"
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // text prints a text: its literals, joined with the params in it by +.

@@ -1,0 +1,110 @@
+package convert
+
+import (
+	"path"
+	"strings"
+)
+
+// part reads name=value, name=@file;type=...;filename=..., name=<file.
+func (c *curling) part(text string, form bool) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		c.p.note("curl's -F %q is not kept: it is not name=value", clip(text, 40))
+		return
+	}
+	q := part{name: name, value: value}
+	if !form {
+		c.parts = append(c.parts, q)
+		return
+	}
+	from := ""
+	if strings.HasPrefix(value, "@") || strings.HasPrefix(value, "<") {
+		from, value = value[:1], value[1:]
+	}
+	if from == "" && strings.HasPrefix(value, "(") || name == "" {
+		c.p.note("curl's -F %q is not kept: a form within a form, or a part without a name, cannot be said", clip(text, 40))
+		return
+	}
+	content, rest := formWord(value)
+	q.value = content
+	for rest != "" {
+		var option string
+		option, rest = formOption(rest)
+		key, v, ok := strings.Cut(option, "=")
+		switch key = strings.TrimSpace(key); {
+		case ok && key == "type":
+			q.kind = strings.Trim(strings.TrimSpace(v), "\"")
+		case ok && key == "filename":
+			q.filename, _ = formWord(v)
+		default:
+			c.warnings = append(c.warnings, "curl does not send \";"+shown(option)+"\" of the part "+shown(name)+", as ; begins an option there: nor is it here")
+		}
+	}
+	if from != "" {
+		c.filePart(&q, content, from == "@")
+	}
+	if q.kind == "" && q.filename != "" {
+		q.kind = curlKind(q.filename)
+	}
+	c.parts = append(c.parts, q)
+}
+
+// formWord reads a text, in quotes or up to a semicolon, and what is behind that.
+func formWord(s string) (word, rest string) {
+	if strings.HasPrefix(s, "\"") {
+		var b strings.Builder
+		for i := 1; i < len(s); i++ {
+			switch {
+			case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+				i++
+				b.WriteByte(s[i])
+			case s[i] == '"':
+				_, rest, _ = strings.Cut(s[i+1:], ";")
+				return b.String(), rest
+			default:
+				b.WriteByte(s[i])
+			}
+		}
+	}
+	word, rest, _ = strings.Cut(s, ";")
+	return word, rest
+}
+
+// formOption cuts one off; those that a content type has are part of it.
+func formOption(s string) (option, rest string) {
+	quoted := false
+	kind := strings.HasPrefix(strings.TrimSpace(s), "type=")
+	for i := range len(s) {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ';' && !quoted:
+			next := strings.TrimSpace(s[i+1:])
+			if kind && !strings.HasPrefix(next, "filename=") && !strings.HasPrefix(next, "type=") && !strings.HasPrefix(next, "headers=") && !strings.HasPrefix(next, "encoder=") {
+				continue
+			}
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+func (c *curling) filePart(q *part, name string, upload bool) {
+	file, ok := c.p.beside(name)
+	if !ok {
+		file = baseName(name)
+		c.warnings = append(c.warnings, "curl sends the file "+shown(name)+": put it beside this one and write file(\""+file+"\") in its place")
+		q.value = "contents of " + file
+	} else {
+		q.file = file
+	}
+	if upload && q.filename == "" {
+		q.filename = baseName(name)
+	}
+}
+
+// curlKind is the content type that curl guesses; elsewhere the language's own is the same as curl's.
+func curlKind(file string) string {
+	return map[string]string{".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml",
+		".txt": "text/plain", ".htm": "text/html", ".html": "text/html", ".pdf": "application/pdf", ".xml": "application/xml"}[strings.ToLower(path.Ext(file))]
+}
