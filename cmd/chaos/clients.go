@@ -74,7 +74,7 @@ func (w *crowd) submit(ctx context.Context, c *cluster, m *machine, key, file st
 	w.mu.Unlock()
 	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", m.name, c.options.binary, "submit", file, "--gate", c.gates, "--cluster", "chaos",
 		"--key", key, "--wait", "--ui", "none", "--set", "target=http://"+address(c.target.host)+":8080",
-		"--history", filepath.Join(c.dir, m.name+"-"+key+".history"))
+		"--out", "json="+resultFile(c.dir, m.name, key), "--history", filepath.Join(c.dir, m.name+"-"+key+".history"))
 	out := &strings.Builder{}
 	faults := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = out, faults

@@ -32,11 +32,12 @@ type report struct {
 	before, after map[string]size
 	grown         []string
 	events        int
+	results       int // that were judged, too
 	violations    []checker.Violation
 }
 
 func (r *report) good() bool {
-	return len(r.late) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0
+	return len(r.late) == 0 && len(r.grown) == 0 && len(r.violations) == 0 && r.acknowledged > 0 && r.results > 0
 }
 
 func (r *report) String() string {
@@ -45,8 +46,8 @@ func (r *report) String() string {
 		word = "BAD"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events judged", word,
-		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events)
+	fmt.Fprintf(&b, "%s: %d faults, %d jobs submitted, %d acknowledged, all answered %v after healing, %d events and %d results judged", word,
+		len(r.faults), r.submitted, r.acknowledged, r.slowest, r.events, r.results)
 	for _, list := range [][]string{r.late, r.grown} {
 		for _, line := range list {
 			b.WriteString("\n  " + line)
@@ -92,6 +93,9 @@ func (r *report) judge(dir string) error {
 	}
 	r.events = len(records)
 	if n := len(records); n > 0 {
+		if r.results, err = told(dir, c, checker.Record{At: records[n-1].At}); err != nil {
+			return err
+		}
 		c.Finish(records[n-1].At, time.Minute)
 	}
 	r.violations = c.Violations()

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"hyperscale/checker"
+	"hyperscale/core/message"
+	file "hyperscale/runtime/report"
+)
+
+// resultFile is where a client keeps the result that it was told.
+func resultFile(dir, client, key string) string {
+	return filepath.Join(dir, client+"-"+key+".result.json")
+}
+
+// told hands all results that clients got to the checker, and says how many they are.
+func told(dir string, c *checker.Checker, at checker.Record) (int, error) {
+	files, err := filepath.Glob(resultFile(dir, "*", "*"))
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range files {
+		r, err := file.Read(name)
+		if err != nil {
+			return 0, err
+		}
+		job, err := message.ParseJobID(r.Job)
+		if err != nil {
+			return 0, err
+		}
+		c.Told(at, job, parts(r))
+	}
+	return len(files), nil
+}
+
+// parts are what a result says of datacenters and their workers, as the checker reads it:
+// the sums of all steps stand for the steps.
+func parts(r *file.Result) (all []message.DatacenterResult) {
+	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
+		d := r.Datacenters[name]
+		part := message.DatacenterResult{Name: name}
+		for i := range d.Workflows {
+			w := message.WorkflowResult{Name: d.Workflows[i].Name}
+			if t := &d.Workflows[i].Totals; len(d.Workflows[i].Steps) > 0 {
+				w.Stats.Steps = []message.StepStats{{Kind: message.StepRequest, Started: t.Started, OK: t.OK, Failed: t.Failed, TimedOut: t.TimedOut, Cancelled: t.Cancelled}}
+			}
+			part.Workflows = append(part.Workflows, w)
+		}
+		for _, w := range d.Workers {
+			part.Workers = append(part.Workers, message.WorkerShare{Node: w.Name, Started: w.Started, OK: w.OK, Failed: w.Failed, TimedOut: w.TimedOut, Cancelled: w.Cancelled})
+		}
+		all = append(all, part)
+	}
+	return all
+}
