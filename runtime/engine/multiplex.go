@@ -227,6 +227,7 @@ func (l *loop) readStreams(at int32) {
 		l.feeding, l.reading.at = true, at
 		err = m.Feed(l.buffer[:n], &l.reading)
 		l.feeding = false
+		l.common.Reset() // cookies that no head took are nobody's
 		if err != nil || c.secure == nil && n < len(l.buffer) {
 			break
 		}
