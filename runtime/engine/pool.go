@@ -68,13 +68,37 @@ func (l *loop) poolOf(vu int32, h *host) *pool {
 		return h.pool
 	}
 	u := &l.users[vu]
+	kept := 0
 	for p := u.pools; p != nil; p = p.next {
 		if p.host == h {
 			return p
 		}
+		kept++
+	}
+	if kept >= idleMax {
+		l.thin(u)
 	}
 	u.pools = &pool{host: h, next: u.pools, idle: none, most: 1}
 	return u.pools
+}
+
+// thin gives up the oldest pool of a user in which nothing goes on: functions and redirects may
+// lead to thousands of hosts.
+func (l *loop) thin(u *user) {
+	var oldest **pool
+	for link := &u.pools; *link != nil; link = &(*link).next {
+		if p := *link; p.waiting.len() == 0 && !l.busy(p) {
+			oldest = link
+		}
+	}
+	if oldest == nil {
+		return
+	}
+	p := *oldest
+	*oldest = p.next
+	for len(p.open) > 0 {
+		l.retire(p.open[0])
+	}
 }
 
 // join lets a lane's request use a connection of its pool, or wait for one. What an answer
