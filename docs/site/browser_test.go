@@ -2,40 +2,20 @@ package site_test
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
-	"html"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"hyperscale/docs/site"
+	"hyperscale/runtime/page/pagetest"
 )
-
-// browser finds one. Where everything is tested its absence is a failure.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
-		}
-	}
-	if os.Getenv("CI") != "" || os.Getenv("HYPERSCALE_CI") != "" {
-		t.Fatal("no browser is here to open pages in: install chromium")
-	}
-	t.Skip("no browser is here to open pages in: install chromium to run this test")
-	return ""
-}
 
 // seen is what the harness saw of a page on a phone, with all that folds unfolded.
 type seen struct {
@@ -52,13 +32,10 @@ type seen struct {
 //go:embed testdata/harness.html
 var harness string
 
-var outcome = regexp.MustCompile(`(?s)<pre id="outcome">(.*?)</pre>`)
-
 // open opens all pages of a site in a real browser; it fails if that complains, or asks for
 // anything but them.
 func open(t *testing.T, files map[string][]byte) (all []seen) {
 	t.Helper()
-	command := browser(t)
 	var mutex sync.Mutex
 	strange := map[string]bool{}
 	var pages []string
@@ -71,12 +48,12 @@ func open(t *testing.T, files map[string][]byte) (all []seen) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+	pagetest.Open(t, func(w http.ResponseWriter, in *http.Request) {
 		content, known := files[strings.TrimPrefix(in.URL.Path, "/")]
 		switch {
 		case known && path.Ext(in.URL.Path) == ".svg":
 			w.Header().Set("Content-Type", "image/svg+xml")
-		case in.URL.Path == "/harness":
+		case in.URL.Path == pagetest.Harness:
 			content = []byte(strings.ReplaceAll(harness, "PAGES", string(list)))
 		case !known && in.URL.Path != "/favicon.ico": // the harness has no icon
 			mutex.Lock()
@@ -84,26 +61,7 @@ func open(t *testing.T, files map[string][]byte) (all []seen) {
 			mutex.Unlock()
 		}
 		_, _ = w.Write(content) // the browser may be gone
-	}))
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	var out, log bytes.Buffer
-	cmd := exec.CommandContext(ctx, command, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--window-size=1400,2000", "--virtual-time-budget=30000", "--dump-dom", server.URL+"/harness")
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &log, 5*time.Second
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, log.String())
-	}
-	for line := range strings.Lines(log.String()) {
-		if strings.Contains(line, "CONSOLE") {
-			t.Errorf("the browser's console says: %s", line)
-		}
-	}
-	found := outcome.FindStringSubmatch(out.String())
-	if found == nil || json.Unmarshal([]byte(html.UnescapeString(found[1])), &all) != nil {
-		t.Fatalf("the harness says nothing:\n%.2000s", out.String())
-	}
+	}, &all, "--virtual-time-budget=30000")
 	mutex.Lock()
 	defer mutex.Unlock()
 	if len(strange) > 0 {

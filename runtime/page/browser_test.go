@@ -1,16 +1,8 @@
 package page
 
 import (
-	"bytes"
-	"context"
 	_ "embed"
-	"encoding/json"
-	"html"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,23 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// browser finds one. Where everything is tested its absence is a failure: a page that
-// nobody opened is not known to work.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
-		}
-	}
-	if os.Getenv("CI") != "" || os.Getenv("HYPERSCALE_CI") != "" {
-		t.Fatal("no browser is here to open pages in: install chromium")
-	}
-	t.Skip("no browser is here to open pages in: install chromium to run this test")
-	return ""
-}
+	"hyperscale/runtime/page/pagetest"
+)
 
 // opened is what the harness saw of a page, after it was laid out.
 type opened struct {
@@ -56,50 +34,28 @@ type opened struct {
 //go:embed testdata/harness.html
 var harness string
 
-var outcome = regexp.MustCompile(`(?s)<pre id="outcome">(.*?)</pre>`)
-
 // open shows a page in a real browser; it fails if that complains or asks for anything
 // but the page.
 func open(t *testing.T, page, width string) (seen opened) {
 	t.Helper()
-	command := browser(t)
 	var mutex sync.Mutex
 	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+	pagetest.Open(t, func(w http.ResponseWriter, in *http.Request) {
 		mutex.Lock()
 		asked = append(asked, in.URL.Path)
 		mutex.Unlock()
 		w.Header().Set("Content-Type", "text/html")
 		switch in.URL.Path {
-		case "/harness":
+		case pagetest.Harness:
 			_, _ = w.Write([]byte(strings.ReplaceAll(harness, "WIDTH", width))) // the browser may be gone
 		case "/page":
 			_, _ = w.Write([]byte(page)) // the same
 		}
-	}))
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var out, log bytes.Buffer
-	cmd := exec.CommandContext(ctx, command, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--window-size=1400,2000", "--dump-dom", server.URL+"/harness")
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &log, 5*time.Second
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, log.String())
-	}
-	for line := range strings.Lines(log.String()) {
-		if strings.Contains(line, "CONSOLE") {
-			t.Errorf("the browser's console says: %s", line)
-		}
-	}
-	found := outcome.FindStringSubmatch(out.String())
-	if found == nil || json.Unmarshal([]byte(html.UnescapeString(found[1])), &seen) != nil {
-		t.Fatalf("the harness says nothing:\n%.2000s", out.String())
-	}
+	}, &seen)
 	mutex.Lock()
 	defer mutex.Unlock()
 	slices.Sort(asked)
-	if diff := cmp.Diff([]string{"/harness", "/page"}, slices.DeleteFunc(asked, func(path string) bool { return path == "/favicon.ico" })); diff != "" { // the harness has no icon
+	if diff := cmp.Diff([]string{pagetest.Harness, "/page"}, slices.DeleteFunc(asked, func(path string) bool { return path == "/favicon.ico" })); diff != "" { // the harness has no icon
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	return seen

@@ -1,0 +1,15 @@
+// Package pagetest opens pages in a real browser, without a window, and brings back what
+// a harness, a page around them, has seen.
+//
+// It is for tests alone: no command imports it. What a page must look like is the business
+// of its own test.
+//
+// Invariants:
+//
+//	B1 The browser reaches the test's own server and nothing else.
+//	B2 A page that makes the browser's console complain fails the test.
+//	B3 Where everything is tested (CI, HYPERSCALE_CI) a missing browser is a failure, else
+//	   the test is skipped: a page that nobody opened is not known to work.
+//
+// Read browser.go.
+package pagetest
