@@ -1,0 +1,71 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Half of an even group is no majority: a file is Kept by three of four.
+func TestHalfOfTheGroupKeepsNothing(t *testing.T) {
+	var archive *toy
+	w := world(1, 4, func(t *toy) { archive = t })
+	w.Discard = true
+	nonce := map[node.Addr]uint64{}
+	w.WatchDatagram = func(to node.Addr, m node.Message) {
+		if c, ok := m.(*message.FileChunk); ok {
+			nonce[to] = c.Nonce
+		}
+	}
+	w.Start()
+	b := content(1)
+	d := message.FileDigest(sha256.Sum256(b))
+	w.Command(&message.FileChunk{Group: "x", File: d, Length: 1, Nonce: 7, Data: b})
+	answer := func(i int) bool {
+		w.ReceiveDatagram(peer(i), &message.FileKept{Group: "gates", File: d, Nonce: nonce[addr(i)], Next: uint64(len(b)), Whole: true})
+		return archive.files[d].keep.done
+	}
+	if answer(2) {
+		t.Error("kept by two of four")
+	}
+	if answer(2) {
+		t.Error("one that says so twice counts twice")
+	}
+	if !answer(3) {
+		t.Error("three of four have it, and it is not kept")
+	}
+}
+
+// The bounds hold to a file and to a byte, and what goes makes room.
+func TestBoundsAreExact(t *testing.T) {
+	c := config(1, 1)
+	c.FilesMax, c.BytesMax = 2, 100
+	a := New(c, nil)
+	env := world(1, 1, nil)
+	keep := func(n int, fill byte) (message.FileDigest, bool) {
+		b := make([]byte, n)
+		b[0] = fill
+		d := a.Keep(env, b, 1)
+		o := a.Take()
+		return d, len(o) == 0 || o[0].Kind != Failed
+	}
+	first, ok := keep(60, 1)
+	if _, more := keep(41, 2); !ok || more {
+		t.Fatalf("60 of 100 bytes: %v, and 41 more: %v", ok, more)
+	}
+	if _, ok := keep(40, 3); !ok {
+		t.Fatal("100 of 100 bytes are refused")
+	}
+	if a.Drop(env, first); a.bytes != 40 {
+		t.Fatalf("%d bytes after a drop, want 40", a.bytes)
+	}
+	a.Take() // who waited for the first is told
+	if _, ok := keep(1, 4); !ok {
+		t.Fatal("a second of two files is refused")
+	}
+	if _, ok := keep(1, 5); ok {
+		t.Fatal("a third of two files is taken")
+	}
+}
