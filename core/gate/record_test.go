@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,7 +122,7 @@ func TestAFileThatIsGoneIsAskedForSomeRounds(t *testing.T) {
 	m.jobs[j.id] = j
 	m.fetches[1<<40] = fetch{job: j}
 	for round := 1; round < goneMax; round++ {
-		for ticket := range m.fetches {
+		for _, ticket := range slices.Sorted(maps.Keys(m.fetches)) {
 			m.onFetched(env, archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: archive.ErrMissing})
 		}
 		if j.state.Terminal() || len(m.unread) != 1 {
