@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,14 @@ func (c *collection) body(s *step, b *object) {
 	case "formdata":
 		for _, v := range b.list("formdata") {
 			if q, _ := v.(*object); q != nil && q.get("disabled") != true {
-				s.body.parts = append(s.body.parts, c.part(s, q))
+				files := q.list("src")
+				if q.text("type") != "file" || len(files) < 2 {
+					s.body.parts = append(s.body.parts, c.part(s, q, q.get("src")))
+					continue
+				}
+				for _, file := range files[:min(len(files), 100)] {
+					s.body.parts = append(s.body.parts, c.part(s, q, file))
+				}
 			}
 		}
 		if len(s.body.parts) > 0 {
@@ -37,14 +45,37 @@ func (c *collection) body(s *step, b *object) {
 		src := b.object("file").text("src")
 		c.file(s, src)
 	case "graphql":
-		g := b.object("graphql")
-		payload := &object{}
-		payload.put("query", c.fill(g.text("query")))
-		if v, err := parseJSON([]byte(c.fill(g.text("variables"))), true); err == nil && plainNumbers(v) {
-			payload.put("variables", bareKeys(v))
-		}
-		s.body = body{kind: bodyJSON, json: payload}
+		c.graphql(s, b.object("graphql"))
 	}
+}
+
+// graphql is JSON; variables that are none as they stand are sent as they stand.
+func (c *collection) graphql(s *step, g *object) {
+	payload := &object{}
+	payload.put("query", c.fill(g.text("query")))
+	if name := g.text("operationName"); name != "" {
+		payload.put("operationName", c.fill(name))
+	}
+	s.body = body{kind: bodyJSON, json: payload}
+	text := strings.TrimSpace(c.fill(g.text("variables")))
+	if text == "" {
+		return
+	}
+	if v, err := parseJSON([]byte(text), true); err == nil && plainNumbers(v) {
+		payload.put("variables", bareKeys(v))
+		return
+	}
+	if !marked(text) && !json.Valid([]byte(text)) {
+		c.p.warn(s, "its GraphQL variables are no JSON and are not kept")
+		return
+	}
+	var members []string
+	for i, k := range payload.keys {
+		members = append(members, jsonText(k)+":"+jsonText(payload.values[i]))
+	}
+	s.body = body{kind: bodyText, text: "{" + strings.Join(members, ",") + `,"variables":` + text + "}"}
+	s.headers = slices.DeleteFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, "Content-Type") })
+	s.headers = append(s.headers, pair{"Content-Type", "application/json"})
 }
 
 func (c *collection) file(s *step, name string) {
@@ -77,12 +108,12 @@ func (c *collection) raw(s *step, b *object) {
 	s.headers = append(s.headers, pair{"Content-Type", kind})
 }
 
-func (c *collection) part(s *step, q *object) part {
+func (c *collection) part(s *step, q *object, src any) part {
 	one := part{name: c.fill(q.text("key")), value: c.fill(q.text("value")), kind: q.text("contentType")}
 	if q.text("type") != "file" {
 		return one
 	}
-	name := joined(q.get("src"), " ")
+	name := joined(src, " ")
 	if file, ok := c.p.beside(name); ok && name != "" {
 		one.file, one.filename = file, baseName(name)
 		return one

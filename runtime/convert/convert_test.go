@@ -60,6 +60,15 @@ func TestRefused(t *testing.T) {
 		{"openapi", strings.Repeat(`{"a":`, 100_000), "nested too deep"},
 		{"postman", `{"requests":[],"id":"1"}`, "version 1"},
 		{"postman", `{}`, "no Postman collection"},
+		{"har", " \n", "nothing is in it"},
+		{"har", `{"openapi":"3.0.0"}`, "use --from-openapi"},
+		{"openapi", `{"log":{"entries":[]}}`, "use --from-har"},
+		{"openapi", `{"info":{},"item":[]}`, "use --from-postman"},
+		{"openapi", `openapi: 4.0.0`, "its version is 4.0.0"},
+		{"openapi", "openapi: 3.0.0\npaths:\n" + strings.Repeat("  /a: {}\n", 20_000), "10000 members"},
+		{"postman", `{"values":[],"_postman_variable_scope":"environment"}`, "it is a Postman environment"},
+		{"postman", "\x1f\x8b\x08rest", "it is compressed"},
+		{"openapi", "PK\x03\x04rest", "it is a ZIP"},
 	} {
 		_, err := readers[test.kind]([]byte(test.text), o)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

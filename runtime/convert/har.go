@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -10,8 +9,10 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -40,6 +41,7 @@ type harRequest struct {
 	Headers []harPair `json:"headers"`
 	Query   []harPair `json:"queryString"`
 	Cookies []harPair `json:"cookies"`
+	Size    float64   `json:"bodySize"`
 	Post    *struct {
 		Kind     string    `json:"mimeType"`
 		Text     string    `json:"text"`
@@ -76,16 +78,28 @@ func FromHAR(data []byte, o Options) (*File, error) {
 	if len(data) > SourceMax {
 		return nil, fmt.Errorf("a recording of %d bytes, the limit is 64 MiB: record less, or without the contents of answers", len(data))
 	}
+	data, err := plainText(data)
+	if err != nil {
+		return nil, fmt.Errorf("no HAR: %w: \"Save all as HAR\" in the browser's network tab writes one", err)
+	}
 	var r recording
-	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &r)
+	err = json.Unmarshal(data, &r)
 	var wrongType *json.UnmarshalTypeError // one field is not as it should be: the rest is
 	if err != nil && !errors.As(err, &wrongType) {
 		return nil, fmt.Errorf("no HAR, which is JSON: %w: save it with \"Save all as HAR\" in the browser's network tab", err)
+	}
+	if r.Log == nil && len(data) < 8<<20 {
+		if root, err := document(data); err == nil && known(root) != "" {
+			return nil, errors.New("no HAR" + known(root))
+		}
 	}
 	if r.Log == nil || len(r.Log.Entries) == 0 {
 		return nil, errors.New("no HAR: it has no log.entries: save it with \"Save all as HAR\" in the browser's network tab")
 	}
 	p := &plan{options: o, browser: true}
+	if !utf8.Valid(data) {
+		p.note("it is not UTF-8: the characters that are none are not kept")
+	}
 	entries := p.choose(r.Log.Entries)
 	p.head = []string{fmt.Sprintf("Made by: hyperscale new %s --from-har %s", path.Base(o.File), path.Base(o.From))}
 	c := newCorrelator(p)
@@ -147,6 +161,8 @@ func (p *plan) choose(all []entry) []entry {
 		switch {
 		case e.host == "":
 			leave("that are not HTTP")
+		case e.Request.Method == "CONNECT":
+			leave("that open tunnels through a proxy")
 		case e.Kind == "websocket" || e.Response.Status == 101:
 			leave("that became WebSockets")
 		case p.options.All:
@@ -255,7 +271,21 @@ func (p *plan) recorded(e *entry, c *correlator) *step {
 	if post := e.Request.Post; post != nil {
 		p.posted(s, e)
 	}
+	if s.body.kind == bodyNone && e.sent() > 0 {
+		p.warn(s, "its body of %d bytes is not in the recording: write one", e.sent())
+	}
 	return s
+}
+
+// sent is how long a body was.
+func (e *entry) sent() int64 {
+	for _, h := range e.Request.Headers {
+		if strings.EqualFold(h.Name, "Content-Length") {
+			n, _ := strconv.ParseInt(strings.TrimSpace(h.Value), 10, 64) // 0 if it is no number
+			return n
+		}
+	}
+	return int64(max(0, min(e.Request.Size, 1<<40)))
 }
 
 // posted is the body of an entry: its text, or else the params that were read from it.
@@ -263,8 +293,10 @@ func (p *plan) posted(s *step, e *entry) {
 	post := e.Request.Post
 	text := post.Text
 	if post.Encoding == "base64" {
-		if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
-			text = string(raw)
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if text = string(raw); err != nil {
+			p.warn(s, "its body is not the base64 that the recording calls it: write one")
+			return
 		}
 	}
 	kind, _, _ := strings.Cut(strings.ToLower(post.Kind), ";")

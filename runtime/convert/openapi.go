@@ -1,15 +1,12 @@
 package convert
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // api is an OpenAPI 3 or Swagger 2 description.
@@ -34,6 +31,12 @@ func FromOpenAPI(data []byte, o Options) (*File, error) {
 	version := root.text("openapi")
 	two := strings.HasPrefix(root.text("swagger"), "2")
 	if !two && !strings.HasPrefix(version, "3") {
+		if version != "" || root.text("swagger") != "" {
+			return nil, fmt.Errorf("no OpenAPI 3 or Swagger 2 description: its version is %s", oneLine(version+root.text("swagger"), 20))
+		}
+		if other := known(root); other != "" {
+			return nil, errors.New("no OpenAPI description" + other)
+		}
 		return nil, errors.New("no OpenAPI 3 or Swagger 2 description: it begins with `openapi: 3...` or `swagger: \"2.0\"`")
 	}
 	p := &plan{options: o, mix: true}
@@ -45,6 +48,9 @@ func FromOpenAPI(data []byte, o Options) (*File, error) {
 	p.head = append(p.head, "Each pass takes one of the operations, by their weights.")
 	a.server()
 	a.operations()
+	if len(a.missed) > 0 {
+		p.note("what is in other files, or nowhere, is not kept: %s; bundle the description into one file first", strings.Join(a.missed, ", "))
+	}
 	if len(a.made) > 0 {
 		names := a.made
 		if len(names) > 10 {
@@ -53,63 +59,6 @@ func FromOpenAPI(data []byte, o Options) (*File, error) {
 		p.note("values that the description does not give are made up: %s; see the params at the top", strings.Join(names, ", "))
 	}
 	return p.finish()
-}
-
-// document reads JSON or YAML as an object.
-func document(data []byte) (*object, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	var v any
-	var err error
-	if t := bytes.TrimSpace(data); len(t) > 0 && t[0] == '{' {
-		if v, err = parseJSON(t, false); err != nil {
-			return nil, fmt.Errorf("no JSON: %w", err)
-		}
-	} else if v, err = parseYAML(data); err != nil {
-		return nil, err
-	}
-	o, ok := v.(*object)
-	if !ok {
-		return nil, errors.New("no description: it is no object of named members")
-	}
-	return o, nil
-}
-
-// parseYAML bounds what its reader would recurse into, or multiply.
-func parseYAML(data []byte) (v any, err error) {
-	if len(data) > yamlMax {
-		return nil, fmt.Errorf("YAML of %d bytes, the limit is 8 MiB: convert it to JSON", len(data))
-	}
-	depth, anchors := 0, 0
-	for _, line := range bytes.Split(data, []byte("\n")) {
-		if bytes.Count(line, []byte("- ")) > 2000 || bytes.Count(line, []byte("? ")) > 2000 {
-			return nil, errors.New("no YAML description: a line has more than 2000 dashes")
-		}
-		trimmed := bytes.TrimLeft(line, " ")
-		if len(line)-len(trimmed) > 1000 {
-			return nil, errors.New("no YAML description: a line is indented by more than 1000 spaces")
-		}
-		depth += bytes.Count(line, []byte("[")) + bytes.Count(line, []byte("{")) - bytes.Count(line, []byte("]")) - bytes.Count(line, []byte("}"))
-		if depth = max(depth, 0); depth > 1000 || bytes.Count(line, []byte("[")) > 2000 || bytes.Count(line, []byte("{")) > 2000 {
-			return nil, errors.New("no YAML description: it is nested too deep")
-		}
-		if bytes.Contains(line, []byte(": *")) || bytes.Contains(line, []byte("- *")) || bytes.Contains(line, []byte("<<:")) {
-			anchors++
-		}
-	}
-	if anchors > 2000 {
-		return nil, errors.New("no YAML description: it has more than 2000 references to anchors")
-	}
-	defer func() {
-		if r := recover(); r != nil { // of the library, on what is no YAML
-			v, err = nil, errors.New("no YAML: its reader gave up")
-		}
-	}()
-	var raw any
-	if err := yaml.UnmarshalWithOptions(data, &raw, yaml.UseOrderedMap()); err != nil {
-		return nil, fmt.Errorf("no YAML: %s", oneLine(err.Error(), 200))
-	}
-	nodes := 1_000_000
-	return fromYAML(raw, nestingMax, &nodes)
 }
 
 // server makes the target of the first server that is given.
@@ -198,6 +147,9 @@ func (a *api) operations() {
 	each := func(visit func(route string, shared *object, verb string, op *object)) {
 		for i, route := range paths.keys {
 			shared, _ := a.follow(paths.values[i]).(*object)
+			if shared != nil && shared.object("trace") != nil {
+				a.p.note("TRACE operations are not kept")
+			}
 			for _, verb := range verbs {
 				if op := shared.object(verb); op != nil && strings.HasPrefix(route, "/") {
 					visit(clean(route), shared, verb, op)

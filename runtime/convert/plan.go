@@ -10,6 +10,7 @@ import (
 const (
 	SourceMax   = 64 << 20 // of a source
 	yamlMax     = 8 << 20  // of one in YAML, whose reader takes many times that
+	yamlMembers = 10_000
 	stepsMax    = 300      // of the file: more are no test that a person reads
 	bodyMax     = 32 << 10 // of a request's body
 	textMax     = 256 << 10

@@ -11,6 +11,7 @@ import (
 type collection struct {
 	p       *plan
 	vars    map[string]string
+	secrets map[string]bool // those of type secret
 	scripts int
 	hidden  int
 }
@@ -31,6 +32,9 @@ func FromPostman(data []byte, o Options) (*File, error) {
 		if root.list("requests") != nil {
 			return nil, errors.New("a Postman collection of version 1: export it again as \"Collection v2.1\"")
 		}
+		if other := known(root); other != "" {
+			return nil, errors.New("no Postman collection" + other)
+		}
 		return nil, errors.New("no Postman collection: it has no item: export one as \"Collection v2.1\"")
 	}
 	p := &plan{options: o}
@@ -38,14 +42,16 @@ func FromPostman(data []byte, o Options) (*File, error) {
 	if name := root.object("info").text("name"); name != "" {
 		p.head = append(p.head, "Collection: "+name)
 	}
-	c := &collection{p: p, vars: map[string]string{}}
+	c := &collection{p: p, vars: map[string]string{}, secrets: map[string]bool{}}
 	for _, v := range root.list("variable") {
 		if o, ok := v.(*object); ok && o.get("disabled") != true {
 			key := o.text("key")
 			if key == "" {
 				key = o.text("id")
 			}
-			c.vars[key] = o.text("value")
+			if c.vars[key] = o.text("value"); o.text("type") == "secret" {
+				c.secrets[key] = true
+			}
 		}
 	}
 	c.events(root)
@@ -151,7 +157,11 @@ func (c *collection) address(v any) string {
 		raw = u.text("raw")
 	}
 	if ok && raw == "" {
-		raw = u.text("protocol") + "://" + joined(u.get("host"), ".") + "/" + joined(u.get("path"), "/")
+		host := joined(u.get("host"), ".")
+		if port := u.text("port"); port != "" {
+			host += ":" + port
+		}
+		raw = u.text("protocol") + "://" + host + "/" + joined(u.get("path"), "/")
 		raw = strings.TrimPrefix(raw, "://")
 	}
 	if ok {
@@ -249,9 +259,30 @@ func (c *collection) fill(s string) string {
 	}
 }
 
+// inner fills in what a variable is made of, if all of it is known.
+func (c *collection) inner(value string) string {
+	made := value
+	for range 10 {
+		before, rest, ok := strings.Cut(made, "{{")
+		name, after, closed := strings.Cut(rest, "}}")
+		other, known := c.vars[strings.TrimSpace(name)]
+		if !ok {
+			return made
+		}
+		if !closed || !known || len(made)+len(other) > 4000 {
+			return value
+		}
+		made = before + other + after
+	}
+	return value
+}
+
 func (c *collection) variable(name string) string {
 	name = bare(name)
 	value, known := c.vars[name]
+	if known {
+		value = c.inner(value)
+	}
 	switch {
 	case strings.HasPrefix(name, "$"):
 		c.p.note("Postman draws {{%s}} for each request: here it is a param, one value; a function can draw with vu.random", name)
@@ -260,7 +291,7 @@ func (c *collection) variable(name string) string {
 			value = "text"
 		}
 		return c.p.param(strings.TrimPrefix(name, "$"), value, "Postman draws {{"+name+"}}")
-	case known && isSecret(name, value):
+	case known && value != "" && (isSecret(name, value) || c.secrets[name]):
 		return c.p.secret(name, value, "{{"+name+"}} of the collection")
 	case known && value != "" && len(value) < 2000:
 		if strings.Contains(value, "{{") { // one of others

@@ -18,6 +18,8 @@ type schemas struct {
 	root  *object
 	left  int
 	inner []string
+
+	missed []string // references that lead nowhere
 }
 
 const depthMax = 8
@@ -33,9 +35,18 @@ func (s *schemas) follow(v any) any {
 		if !ok {
 			return v
 		}
-		v = s.resolve(ref)
+		if v = s.resolve(ref); v == nil {
+			s.miss(ref)
+		}
 	}
 	return nil
+}
+
+func (s *schemas) miss(ref string) {
+	ref = oneLine(ref, 60)
+	if len(s.missed) < 5 && !slices.Contains(s.missed, ref) {
+		s.missed = append(s.missed, ref)
+	}
 }
 
 func (s *schemas) resolve(ref string) any {

@@ -49,7 +49,7 @@ func (p *plan) conceal(s *step) {
 	where := func(what string) string { return what + " of " + s.name }
 	hide := func(all []pair, what string) {
 		for i := range all {
-			if isSecret(all[i].name, all[i].value) {
+			if p.hideParams(all[i].name, all[i].value); isSecret(all[i].name, all[i].value) {
 				all[i].value = p.secret(bare(all[i].name), all[i].value, where(what))
 			}
 		}
@@ -60,6 +60,9 @@ func (p *plan) conceal(s *step) {
 		if !marked(c.value) && (isSecret(c.name, c.value) || len(c.value) >= 20) {
 			s.cookies[i].value = p.secret("cookie_"+bare(c.name), c.value, where("cookie"))
 		}
+	}
+	if a := s.auth; a != nil {
+		p.hideParams("password", a.password)
 	}
 	if a := s.auth; a != nil && a.password != "" && !marked(a.password) {
 		name := "password"
@@ -79,6 +82,25 @@ func (p *plan) conceal(s *step) {
 		}
 	case bodyJSON:
 		p.concealJSON(s.body.json, where("body"))
+	}
+}
+
+// hideParams makes secrets of the params that stand where a secret does.
+func (p *plan) hideParams(name, value string) {
+	if !marked(value) || !isSecret(name, "x") {
+		return
+	}
+	for _, piece := range pieces(value) {
+		i := p.find(piece.text)
+		if piece.mark != paramOpen || i < 0 || p.params[i].real != "" || p.params[i].value == "" {
+			continue
+		}
+		q := &p.params[i]
+		if _, _, ok := origin(q.value); ok || q.value == placeholder {
+			continue
+		}
+		q.real, q.value = q.value+"\x00", placeholder
+		p.secrets = append(p.secrets, q.name)
 	}
 }
 
@@ -103,7 +125,7 @@ func (p *plan) concealHeaders(s *step) {
 	kept := s.headers[:0:0]
 	for _, h := range s.headers {
 		if !strings.EqualFold(h.name, "Authorization") && !strings.EqualFold(h.name, "Proxy-Authorization") {
-			if isSecret(h.name, h.value) {
+			if p.hideParams(h.name, h.value); isSecret(h.name, h.value) {
 				h.value = p.secret(strings.TrimPrefix(strings.ToLower(h.name), "x-"), h.value, "header "+h.name)
 			}
 			kept = append(kept, h)
@@ -127,6 +149,7 @@ func (p *plan) concealHeaders(s *step) {
 		}
 		switch {
 		case marked(h.value) || h.value == "":
+			p.hideParams(h.name, h.value)
 		case ok && len(words(scheme)) > 0 && len(scheme) <= 20 && len(value) > 0:
 			h.value = scheme + " " + p.secret("authorization", value, "header "+h.name)
 		default:
@@ -146,7 +169,7 @@ func (p *plan) concealJSON(v any, where string) {
 	case *object:
 		for i, k := range v.keys {
 			if text, ok := v.values[i].(string); ok {
-				if isSecret(k, text) {
+				if p.hideParams(k, text); isSecret(k, text) {
 					v.values[i] = p.secret(k, text, where)
 				}
 				continue

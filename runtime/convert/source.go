@@ -1,0 +1,128 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf16"
+
+	"github.com/goccy/go-yaml"
+)
+
+// plainText is what a file says, without the mark of its encoding; what Windows writes as
+// UTF-16 becomes UTF-8. It refuses what is no text at all.
+func plainText(data []byte) ([]byte, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var order binary.ByteOrder
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, errors.New("nothing is in it: save or export it again")
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+		return nil, errors.New("it is compressed: unpack it first (gunzip)")
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return nil, errors.New("it is a ZIP archive: unpack it, and give the file in it")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")):
+		return nil, errors.New("it is HTML or XML, perhaps the page that links to the file: save the file itself")
+	default:
+		return data, nil
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for i := 2; i+1 < len(data); i += 2 {
+		units = append(units, order.Uint16(data[i:]))
+	}
+	return []byte(string(utf16.Decode(units))), nil
+}
+
+// known says what a document is that is not what was asked for; empty if that cannot be told.
+func known(o *object) string {
+	switch {
+	case o.object("log") != nil && o.object("log").get("entries") != nil:
+		return ": it is a HAR: use --from-har"
+	case o.text("openapi") != "" || o.text("swagger") != "":
+		return ": it is an OpenAPI description: use --from-openapi"
+	case o.list("item") != nil:
+		return ": it is a Postman collection: use --from-postman"
+	case o.get("_postman_variable_scope") != nil:
+		return ": it is a Postman environment: export the collection, and give what the environment has with --set"
+	case o.text("asyncapi") != "":
+		return ": it is an AsyncAPI description, which is not read"
+	case o.text("_type") == "export":
+		return ": it is an export of Insomnia: export it as HAR, and use --from-har"
+	}
+	return ""
+}
+
+// document reads JSON or YAML as an object.
+func document(data []byte) (*object, error) {
+	data, err := plainText(data)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if t := bytes.TrimSpace(data); len(t) > 0 && t[0] == '{' {
+		if v, err = parseJSON(t, false); err != nil {
+			return nil, fmt.Errorf("no JSON: %w", err)
+		}
+	} else if v, err = parseYAML(data); err != nil {
+		return nil, err
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return nil, errors.New("no description: it is no object of named members")
+	}
+	return o, nil
+}
+
+// parseYAML bounds what its reader would recurse into, or multiply.
+func parseYAML(data []byte) (v any, err error) {
+	if len(data) > yamlMax {
+		return nil, fmt.Errorf("YAML of %d bytes, the limit is 8 MiB: convert it to JSON", len(data))
+	}
+	depth, anchors := 0, 0
+	var level [1001]int // lines of a mapping, by their indent: the reader's time is quadratic in them
+	deepest := 0
+	for _, line := range bytes.Split(data, []byte("\n")) {
+		if bytes.Count(line, []byte("- ")) > 2000 || bytes.Count(line, []byte("? ")) > 2000 {
+			return nil, errors.New("no YAML description: a line has more than 2000 dashes")
+		}
+		trimmed := bytes.TrimLeft(line, " ")
+		if len(line)-len(trimmed) > 1000 {
+			return nil, errors.New("no YAML description: a line is indented by more than 1000 spaces")
+		}
+		if indent := len(line) - len(trimmed); len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '\r' {
+			for ; deepest > indent; deepest-- {
+				level[deepest] = 0
+			}
+			deepest = indent
+			if level[indent]++; level[indent] > yamlMembers && bytes.Contains(trimmed, []byte(":")) {
+				return nil, fmt.Errorf("YAML with more than %d members in one place: convert it to JSON", yamlMembers)
+			}
+		}
+		depth += bytes.Count(line, []byte("[")) + bytes.Count(line, []byte("{")) - bytes.Count(line, []byte("]")) - bytes.Count(line, []byte("}"))
+		if depth = max(depth, 0); depth > 1000 || bytes.Count(line, []byte("[")) > 2000 || bytes.Count(line, []byte("{")) > 2000 {
+			return nil, errors.New("no YAML description: it is nested too deep")
+		}
+		if bytes.Contains(line, []byte(": *")) || bytes.Contains(line, []byte("- *")) || bytes.Contains(line, []byte("<<:")) {
+			anchors++
+		}
+	}
+	if anchors > 2000 {
+		return nil, errors.New("no YAML description: it has more than 2000 references to anchors")
+	}
+	defer func() {
+		if r := recover(); r != nil { // of the library, on what is no YAML
+			v, err = nil, errors.New("no YAML: its reader gave up")
+		}
+	}()
+	var raw any
+	if err := yaml.UnmarshalWithOptions(data, &raw, yaml.UseOrderedMap()); err != nil {
+		return nil, fmt.Errorf("no YAML: %s", oneLine(err.Error(), 200))
+	}
+	nodes := 1_000_000
+	return fromYAML(raw, nestingMax, &nodes)
+}
