@@ -1,0 +1,283 @@
+package worker
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// desk is a worker with two managers whose parts are looked at.
+type desk struct {
+	*nodetest.Env
+	t  *testing.T
+	m  *Machine
+	to [2]node.StreamID
+}
+
+func newDesk(t *testing.T, change func(*Config)) *desk {
+	c := small()
+	if change != nil {
+		change(&c)
+	}
+	d := &desk{t: t}
+	d.Env = nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"},
+		New:  func() node.Machine { d.m = New(c); return d.m },
+	})
+	d.Discard = true
+	d.Start()
+	for i := range d.to {
+		d.open(i)
+	}
+	return d
+}
+
+// open lets a manager take the stream that is being opened to it.
+func (d *desk) open(i int) {
+	id := [2]node.ID{"m1", "m2"}[i]
+	d.to[i] = d.OpeningTo(node.Addr(id + ":1"))[0]
+	d.Opened(d.to[i], node.Peer{ID: id, Incarnation: 1, Role: node.RoleManager, Addr: node.Addr(id + ":1")})
+	d.ack(i, 1)
+}
+
+func (d *desk) ack(i int, sequence uint64, named ...message.SliceRef) {
+	d.Receive(d.to[i], &message.HeartbeatAck{Sequence: sequence, Slices: named})
+}
+
+func sliceOf(n uint32) message.SliceID { return message.SliceID{Job: message.JobID{1}, Ordinal: n} }
+
+func ref(n uint32, attempt uint64) message.SliceRef {
+	return message.SliceRef{Slice: sliceOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}}
+}
+
+func (d *desk) dispatch(i int, n uint32, attempt uint64, cores uint32) *execution {
+	r := ref(n, attempt)
+	d.Receive(d.to[i], &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 4, Cores: cores})
+	if s := d.m.slices[r.Slice]; s != nil {
+		return s.current
+	}
+	return nil
+}
+
+// finish ends what runs of an execution.
+func (d *desk) finish(x *execution, states ...message.WorkflowState) {
+	for i, r := range append([]*run(nil), x.runs...) {
+		d.ExecSays(r.id, &message.ExecResult{State: states[min(i, len(states)-1)]})
+	}
+	for _, r := range append([]*run(nil), x.runs...) {
+		d.ExecGone(r.id, "", "")
+	}
+}
+
+// What was refused is remembered at its highest fence, and of so many slices.
+func TestRefusalsAreRememberedAtTheirHighest(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.FencesMax = 3 })
+	d.dispatch(0, 1, 5, 9)
+	d.dispatch(0, 1, 2, 9)
+	if x := d.dispatch(0, 1, 4, 1); x != nil {
+		t.Error("an attempt below one that was refused has started")
+	}
+	for n := range uint32(9) {
+		d.dispatch(0, 10+n, 1, 9)
+	}
+	if len(d.m.refused) != 3 || len(d.m.refusals) != 3 {
+		t.Errorf("%d refusals in a list of %d, want 3", len(d.m.refused), len(d.m.refusals))
+	}
+}
+
+// Renewals never shorten, and never revive what is over.
+func TestRenewalsMoveOnOnly(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
+	x := d.dispatch(0, 0, 1, 1)
+	sent := d.Now()
+	d.Advance(20 * time.Second)
+	late := d.m.links.All()[0].Sequence
+	early := d.m.links.All()[1].Sequence - 10
+	d.ack(0, late, ref(0, 1))
+	until := x.until
+	if until < sent.Add(79*time.Second) {
+		t.Fatalf("renewed until %v", until)
+	}
+	if d.ack(1, early, ref(0, 1)); x.until != until || x.manager != "m2" {
+		t.Errorf("an older renewal by another manager: until %v, want %v; told is %s", x.until, until, x.manager)
+	}
+	x.until = d.Now() // the moment has come, and no timer has fired yet
+	if d.m.extend(d, x, "m2", d.Now().Add(time.Hour)); x.until != d.Now() {
+		t.Error("what is over was renewed")
+	}
+	l := d.m.links.All()[0]
+	d.m.rhythms[l].answered = d.Now().Add(-d.m.config.RenewalTimeout)
+	if _, ok := d.m.limit(d, l); ok {
+		t.Error("a dispatch may run on an answer that is a whole timeout old")
+	}
+}
+
+// A heartbeat may be answered twice, an older one late; a new stream begins anew.
+func TestHeartbeatsAreAnswered(t *testing.T) {
+	r := &rhythm{sent: []beat{{3, 30}, {4, 40}, {5, 50}}}
+	for range 2 {
+		if at, ok := r.answer(4); !ok || at != 40 {
+			t.Fatalf("the second heartbeat was sent at %v, %v", at, ok)
+		}
+	}
+	r.sent = append([]beat{{3, 30}}, r.sent...)
+	r.answer(3)
+	if r.answered != 40 {
+		t.Errorf("the newest that was answered was sent at %v", r.answered)
+	}
+	d := newDesk(t, nil)
+	d.Advance(5 * time.Second)
+	d.Break(d.to[0], "cut")
+	d.Advance(5 * time.Second)
+	d.to[0] = d.OpeningTo("m1:1")[0]
+	d.Opened(d.to[0], node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"})
+	if got := d.m.rhythms[d.m.links.All()[0]]; got.answered != 0 || len(got.sent) != 1 {
+		t.Errorf("a new stream begins with %+v", got)
+	}
+}
+
+// A slice is over well when all executors say so, whichever comes last.
+func TestOneOfTwoExecutorsIsNotAll(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 2)
+	d.finish(x, message.WorkflowFailed, message.WorkflowCompleted)
+	if x.result == nil || x.result.State != message.WorkflowFailed {
+		t.Errorf("one of two executors failed: %+v", x.result)
+	}
+	x = &execution{runs: []*run{{result: &message.ExecResult{State: message.WorkflowCancelled}}, {result: &message.ExecResult{State: message.WorkflowCompleted}}}, stop: message.WorkflowCancelled}
+	if state, _ := x.outcome(); state != message.WorkflowCancelled {
+		t.Errorf("one cancelled and one completed are %v", state)
+	}
+}
+
+// What executors say is counted once, in its order, and not after their result.
+func TestProgressEndsWithTheResult(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 2)
+	r := x.runs[0]
+	say := func(sequence, started uint64) {
+		d.ExecSays(r.id, &message.ExecProgress{Sequence: sequence, Stats: message.Stats{Active: started}})
+	}
+	say(2, 20)
+	say(1, 10)
+	if r.stats.Active != 20 {
+		t.Errorf("an older progress counts: %d", r.stats.Active)
+	}
+	d.ExecSays(r.id, &message.ExecResult{State: message.WorkflowCompleted, Stats: message.Stats{Active: 30}})
+	say(3, 25)
+	if r.stats.Active != 30 {
+		t.Errorf("a progress behind the result counts: %d", r.stats.Active)
+	}
+	s := settle(message.Stats{Active: 4, Steps: []message.StepStats{{Started: 10, OK: 3, Failed: 2, TimedOut: 1, Cancelled: 1}}})
+	if got := s.Steps[0].Cancelled; got != 4 || s.Active != 0 {
+		t.Errorf("of 10 starts 6 ended by themselves: %d were cancelled, %d are active", got, s.Active)
+	}
+}
+
+// A result is told to who renewed it last, and first of all to a new one; only its
+// own acknowledgement ends it.
+func TestResultsGoToTheirManager(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 1)
+	d.finish(x, message.WorkflowCompleted)
+	x.tries = 9
+	if d.ack(1, 1, ref(0, 1)); x.manager != "m2" || x.tries != 0 {
+		t.Errorf("it was renewed by m2, and is told %s, after %d tries", x.manager, x.tries)
+	}
+	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 2).Fence})
+	if len(d.m.outbox) != 1 {
+		t.Error("the acknowledgement of another attempt ended it")
+	}
+	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 1).Fence})
+	if len(d.m.outbox) != 0 {
+		t.Error("its own acknowledgement did not")
+	}
+}
+
+// A stop ends as soon as the last result is acknowledged, and not before; and it ends.
+func TestStopsEnd(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 1)
+	d.Stop()
+	d.finish(x, message.WorkflowCompleted)
+	if !d.Running() {
+		t.Fatal("it is gone before its result is known to anybody")
+	}
+	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 1).Fence})
+	if d.Running() {
+		t.Error("nothing is left to do, and it stays")
+	}
+	d = newDesk(t, nil)
+	d.dispatch(0, 0, 1, 1)
+	d.Stop()
+	for range 60 {
+		d.Advance(time.Second)
+		if d.Running() {
+			d.ack(0, d.m.links.All()[0].Sequence)
+			d.ack(1, d.m.links.All()[1].Sequence)
+		}
+	}
+	if d.Running() {
+		t.Error("an executor that does not stop keeps its worker for ever")
+	}
+}
+
+// What was superseded is waited for once, however often it is given up.
+func TestLeaversAreCountedOnce(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 1)
+	d.dispatch(0, 0, 2, 1)
+	d.m.giveUp(d, x)
+	if x.slice.leaving != 1 {
+		t.Errorf("%d leave, want 1", x.slice.leaving)
+	}
+	next := x.slice.current
+	if next == x || next.phase != waiting {
+		t.Fatalf("the second attempt is not waiting: %+v", next)
+	}
+	for _, ref := range d.m.listed() {
+		if ref.Fence != next.fence {
+			t.Errorf("it lists %v, which is superseded", ref.Fence)
+		}
+	}
+	d.finish(x, message.WorkflowCancelled)
+	if next.phase != running {
+		t.Errorf("the second attempt does not start behind the first: phase %d", next.phase)
+	}
+	r := next.runs[0]
+	r.asks = &message.ExecRows{Ask: 1, Want: 5}
+	if d.Receive(d.to[0], &message.SliceRowsLeased{Slice: sliceOf(0), Fence: x.fence, Ask: 1, Count: 5}); r.asks == nil {
+		t.Error("rows that were leased to a former attempt are handed out")
+	}
+}
+
+// Executors get all that a dispatch carries for them.
+func TestExecutorsGetTheirShare(t *testing.T) {
+	d := newDesk(t, nil)
+	var got *message.ExecStart
+	d.WatchStart = func(_ node.ExecID, _ int, m node.Message) { got = m.(*message.ExecStart) }
+	r := ref(0, 1)
+	d.Receive(d.to[0], &message.SliceDispatch{
+		Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 7, FirstVU: 3, Cores: 1,
+		Duration: 5, Timeout: 6, Rows: message.RowShare{Index: 1, Of: 2},
+	})
+	if got == nil || got.VUs != 7 || got.FirstVU != 3 || got.Duration != 5 || got.Timeout != 6 || got.Rows != (message.RowShare{Index: 1, Of: 2}) || got.PlanDigest != 9 {
+		t.Errorf("it is started with %+v", got)
+	}
+}
+
+// An order to drain that the disk refused is kept once it takes it.
+func TestAnOrderIsKeptWhenTheDiskIsWell(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
+	d.Failure = errors.New("no space left on device")
+	d.Receive(d.to[0], &message.Drain{Node: "w1"})
+	d.Failure = nil
+	if d.Advance(d.m.config.SweepInterval); !slices.Contains(d.Disk(), keyDraining) {
+		t.Errorf("the disk has %v: a restart would forget the order", d.Disk())
+	}
+}
