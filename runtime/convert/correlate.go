@@ -327,22 +327,24 @@ func (c *correlator) html(s *step, text string) {
 
 // cookies keeps those of a request that no answer before has set.
 func (c *correlator) cookies(s *step, e *entry) {
-	all := e.Request.Cookies
+	all, flags := []harPair(nil), []string(nil)
 	for _, h := range e.Request.Headers {
-		if strings.EqualFold(h.Name, "Cookie") {
-			all = nil
-			for _, one := range strings.Split(h.Value, ";") {
-				name, value, ok := strings.Cut(strings.TrimSpace(one), "=")
-				if ok {
-					all = append(all, harPair{Name: name, Value: value})
-				}
-			}
-			break
+		if !strings.EqualFold(h.Name, "Cookie") {
+			continue
 		}
+		for _, one := range strings.Split(h.Value, ";") { // HTTP/2 has a header for each
+			name, value, ok := strings.Cut(strings.TrimSpace(one), "=")
+			if all = append(all, harPair{Name: name, Value: value}); !ok && name != "" {
+				flags = append(flags, name)
+			}
+		}
+	}
+	if all == nil {
+		all = e.Request.Cookies
 	}
 	for _, cookie := range all {
 		if !c.jar[cookie.Name] && cookie.Name != "" {
-			c.p.cookie(s, clean(cookie.Name), headerValue(clean(cookie.Value)), true)
+			c.p.cookie(s, clean(cookie.Name), headerValue(clean(cookie.Value)), !slices.Contains(flags, cookie.Name))
 		}
 	}
 }

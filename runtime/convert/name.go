@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -39,6 +40,9 @@ func nameOf(s *step) string {
 	segments := strings.Split(path, "/")
 	var kept []string
 	for i, segment := range segments {
+		if text, err := url.PathUnescape(segment); err == nil && !marked(segment) {
+			segment = text
+		}
 		if i == len(segments)-1 {
 			segment = trimExtension(segment)
 		}
