@@ -49,6 +49,9 @@ func guards() starlark.StringDict {
 		return args[0], meterOf(thread).copied(thread, args[0])
 	})
 	add(mark+"dot", dot)
+	add(mark+"tuple", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		return args[0], meterOf(thread).woven(thread, args[0])
+	})
 	add("getattr", func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if len(args) > 1 {
 			if name, ok := args[1].(starlark.String); ok && meteredMethod(string(name)) && isBuiltinType(args[0]) {
@@ -83,7 +86,11 @@ func guards() starlark.StringDict {
 					return nil, err
 				}
 			}
-			return universal(thread, name, args, kwargs)
+			v, err := universal(thread, name, args, kwargs)
+			if err == nil && (name == "tuple" || name == "zip") {
+				err = meterOf(thread).woven(thread, v)
+			}
+			return v, err
 		})
 	}
 	return all

@@ -118,7 +118,8 @@ func newStruct(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.T
 	if err := meterOf(thread).elements(thread, "struct", len(kwargs)); err != nil {
 		return nil, err
 	}
-	return starlarkstruct.FromKeywords(starlarkstruct.Default, kwargs), nil
+	s := starlarkstruct.FromKeywords(starlarkstruct.Default, kwargs)
+	return s, meterOf(thread).woven(thread, s)
 }
 
 // fields are the members of a struct, sorted by name.

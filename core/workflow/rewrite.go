@@ -30,6 +30,10 @@ func (r *rewriter) block(in []syntax.Stmt) []syntax.Stmt {
 		case *syntax.DefStmt:
 			r.params(stmt.Params)
 			stmt.Body = r.block(stmt.Body)
+			if rest := restOf(stmt.Params); rest != nil {
+				check := &syntax.ExprStmt{X: guardCall(rest.NamePos, mark+"tuple", again(rest))}
+				stmt.Body = append([]syntax.Stmt{check}, stmt.Body...)
+			}
 		case *syntax.ExprStmt:
 			stmt.X = r.expr(stmt.X)
 		case *syntax.ForStmt:
@@ -154,18 +158,48 @@ func (r *rewriter) expr(e syntax.Expr) syntax.Expr {
 	case *syntax.LambdaExpr:
 		r.params(e.Params)
 		e.Body = r.expr(e.Body)
+		if rest := restOf(e.Params); rest != nil {
+			e.Body = guardCall(rest.NamePos, mark+"tuple", e.Body)
+		}
 	case *syntax.ListExpr:
 		r.exprs(e.List)
 	case *syntax.CondExpr:
 		e.Cond, e.True, e.False = r.expr(e.Cond), r.expr(e.True), r.expr(e.False)
 	case *syntax.TupleExpr:
-		r.exprs(e.List)
+		return r.tuple(e)
 	case *syntax.UnaryExpr:
 		e.X = r.expr(e.X)
 	case *syntax.IndexExpr:
 		e.X, e.Y = r.expr(e.X), r.expr(e.Y)
 	}
 	return e
+}
+
+// tuple guards what may hold tuples in tuples: to hash or to freeze those walks them as if
+// each were another one, where they are all the same.
+func (r *rewriter) tuple(e *syntax.TupleExpr) syntax.Expr {
+	r.exprs(e.List)
+	for _, x := range e.List {
+		if _, ok := x.(*syntax.Literal); !ok {
+			pos := e.Lparen
+			if !pos.IsValid() {
+				pos = syntax.Start(e.List[0])
+			}
+			return guardCall(pos, mark+"tuple", e)
+		}
+	}
+	return e
+}
+
+// restOf is the parameter that takes what is left over, as a tuple; nil: there is none.
+func restOf(params []syntax.Expr) *syntax.Ident {
+	for _, p := range params {
+		if star, ok := p.(*syntax.UnaryExpr); ok && star.Op == syntax.STAR {
+			rest, _ := star.X.(*syntax.Ident)
+			return rest
+		}
+	}
+	return nil
 }
 
 func (r *rewriter) binary(e *syntax.BinaryExpr) syntax.Expr {
