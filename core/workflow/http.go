@@ -154,6 +154,8 @@ func checkURL(fn, target string) error {
 		rest, ok = strings.CutPrefix(target, "https://")
 	}
 	switch {
+	case !ok && strings.HasPrefix(target, "/"):
+		return wrong("has neither scheme nor host", "write \"http://host"+clip(target, 80)+"\", or target + \""+clip(target, 80)+"\" with a param")
 	case !ok && !strings.Contains(target, "://"):
 		return wrong("has no scheme", "write \"http://"+clip(target, 80)+"\" or https")
 	case !ok:

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,6 +40,7 @@ func options() *syntax.FileOptions {
 
 // parse reads one file.
 func (s *sources) parse(name string, data []byte) (*syntax.File, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors of Windows write a byte order mark
 	s.add(name, data)
 	if !utf8.Valid(data) {
 		return nil, &Error{File: name, Message: "the file is not UTF-8 text", Remedy: "save it as UTF-8"}
@@ -73,7 +75,44 @@ func (s *sources) syntax(name string, wrong syntax.Error) *Error {
 	if strings.Contains(message, "got newline, want ')'") || strings.Contains(message, "got end of file") {
 		remedy = "is a bracket left open above?"
 	}
-	return s.error(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
+	e := s.error(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
+	if remedy == "" {
+		e.Remedy = foreign(e)
+	}
+	return e
+}
+
+// foreign explains what is right in Python or in JavaScript, where who writes a first file
+// comes from.
+func foreign(e *Error) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(e.Source), " ")
+	switch strings.TrimRight(first, ":({") {
+	case "import", "from":
+		if strings.HasSuffix(e.Message, "identifier, want newline") || strings.Contains(e.Message, "got "+first) {
+			return "nothing is imported: http, step, feed and the others are there (hyperscale docs lists them)"
+		}
+	case "export", "const", "let", "var", "function", "async":
+		return "this is JavaScript: workflow files are Starlark, much like Python (hyperscale new writes one)"
+	case "class":
+		return "there are no classes: write def visit(vu), and steps = [step(visit)]"
+	case "try", "except", "finally", "raise", "with", "assert", "yield", "global", "nonlocal", "del":
+		return "Starlark has no " + strings.TrimRight(first, ":({") + ": a step whose function fails is counted as failed, and says why"
+	}
+	if strings.Contains(e.Message, "got string literal") && formatted(e.Source) {
+		return "there are no f-strings: write \"a {}\".format(x) or \"a %s\" % x"
+	}
+	return ""
+}
+
+// formatted tells whether a line has an f-string of Python.
+func formatted(line string) bool {
+	for i := 0; i+1 < len(line); i++ {
+		alone := i == 0 || strings.IndexByte(" \t=(,[{+%:", line[i-1]) >= 0
+		if line[i] == 'f' && alone && (line[i+1] == '"' || line[i+1] == '\'') {
+			return true
+		}
+	}
+	return false
 }
 
 // unresolved explains what the resolver found first.
