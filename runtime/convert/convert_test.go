@@ -149,3 +149,27 @@ func TestGivenTwice(t *testing.T) {
 		t.Errorf("%v: %s\n%s", err, made.Notes, made.Text)
 	}
 }
+
+// TestSecretsAreNotInText: what stays text keeps no secret either, nor does a param that only
+// another name brings to a secret's place.
+func TestSecretsAreNotInText(t *testing.T) {
+	for _, test := range []struct{ kind, text string }{
+		{"curl", `curl http://a.example/ -d '{"password":"hunter2222"}'`},
+		{"curl", `curl http://a.example/ -H 'Content-Type: application/json' -d '{"password":"hunter2222","n":1e9}'`},
+		{"curl", `curl 'http://a.example/?flag&token=hunter2222'`},
+		{"curl", `curl http://a.example/ -d 'flag&password=hunter2222'`},
+		{"curl", `P=hunter2222; curl -u "ann:$P" http://a.example/`},
+		{"curl", `P=hunter2222; curl -H "X-Api-Key: $P" http://a.example/`},
+		{"postman", `{"item":[{"request":{"url":"http://a.example/","auth":{"type":"bearer","bearer":[{"key":"token","value":"{{t}}"}]}}}],"variable":[{"key":"t","value":"hunter2222"}]}`},
+		{"postman", `{"item":[{"request":{"url":"http://a.example/{{t}}"}}],"variable":[{"key":"t","value":"hunter2222","type":"secret"}]}`},
+	} {
+		made, err := readers[test.kind]([]byte(test.text), convert.Options{File: "a.star"})
+		if err != nil {
+			t.Fatal(test.text, err)
+		}
+		loads(t, made.Text)
+		if strings.Contains(made.Text, "hunter2222") || len(made.Secrets) != 1 {
+			t.Errorf("%s: secrets %q\n%s", test.text, made.Secrets, made.Text)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func curlArgs(words []string) ([]string, bool) {
 		if base == "curl" {
 			return words[i+1:], true
 		}
-		if !strings.Contains(" $ % > sudo time env exec do then else ! nohup ", " "+w+" ") && !strings.Contains(w, "=") {
+		if !strings.Contains(" $ % > sudo time env exec do then else if while until ! nohup ", " "+w+" ") && !strings.Contains(w, "=") {
 			return nil, false
 		}
 	}
@@ -121,6 +121,12 @@ func (p *plan) curl(args []string, in command) {
 	c := &curling{p: p, in: in}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
+		if rest := strings.TrimLeft(arg, "\u2013\u2014"); rest != arg && rest != "" { // - and -- of a word processor
+			p.note("the line has typographic dashes, which curl does not know: they are read as plain ones")
+			if arg = "-" + rest; len(rest) > 1 && !strings.Contains(rest, "-") && isKnown(rest) {
+				arg = "--" + rest
+			}
+		}
 		switch {
 		case arg == "--next" || arg == "-:":
 			c.add()

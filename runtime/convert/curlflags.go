@@ -47,6 +47,8 @@ func curlOptions() map[string]curlOption {
 	return all
 }
 
+func isKnown(name string) bool { _, ok := curlOptions()[name]; return ok }
+
 func curlNames() []string { return slices.Sorted(maps.Keys(curlOptions())) }
 
 func curlLetters() map[rune]string {
@@ -74,8 +76,11 @@ func (c *curling) set(name string, o curlOption, value string) {
 	case "url":
 		c.urls = append(c.urls, value)
 	case "user":
-		user, password, _ := strings.Cut(value, ":")
+		user, password, ok := strings.Cut(value, ":")
 		c.auth = &auth{user: user, password: password}
+		if !ok && user != "" {
+			c.auth.password = c.p.secret("password", "curl asks for it: "+user, "curl asks for the password of "+shown(user))
+		}
 	case "oauth2-bearer":
 		c.auth = &auth{bearer: true, password: value}
 	case "cookie":

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -88,6 +89,9 @@ type arrived struct {
 	Body         any
 }
 
+// escape is one in a URL: its letters are large or small.
+var escape = regexp.MustCompile(`%[0-9a-f]{2}`)
+
 // listener keeps what arrives.
 type listener struct {
 	mutex sync.Mutex
@@ -117,7 +121,7 @@ func (l *listener) take() []arrived {
 }
 
 func arrivedOf(r *http.Request, data []byte) arrived {
-	a := arrived{Method: r.Method, Path: r.URL.EscapedPath(), Query: plainQuery(r.URL.RawQuery), Headers: map[string][]string{"Host": {r.Host}}}
+	a := arrived{Method: r.Method, Path: escape.ReplaceAllStringFunc(r.URL.EscapedPath(), strings.ToUpper), Query: plainQuery(r.URL.RawQuery), Headers: map[string][]string{"Host": {r.Host}}}
 	kind, options, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	//lint:orderfree into another map
 	for name, values := range r.Header {

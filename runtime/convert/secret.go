@@ -71,7 +71,12 @@ func (p *plan) conceal(s *step) {
 		}
 		a.password = p.secret(name, a.password, where("authorization"))
 	}
+	if base, query, ok := strings.Cut(s.url, "?"); ok {
+		s.url = base + "?" + p.concealQuery(query, where("parameter"))
+	}
 	switch s.body.kind {
+	case bodyText:
+		p.concealText(s, where("body"))
 	case bodyForm:
 		hide(s.body.form, "form field")
 	case bodyMultipart:
@@ -83,6 +88,52 @@ func (p *plan) conceal(s *step) {
 	case bodyJSON:
 		p.concealJSON(s.body.json, where("body"))
 	}
+}
+
+// concealText takes them out of a body that stays text: JSON, or a form that is none.
+func (p *plan) concealText(s *step, where string) {
+	if s.body.bytes {
+		return
+	}
+	v, err := parseJSON([]byte(s.body.text), false)
+	if err == nil {
+		s.body.text = p.concealValues(s.body.text, v, where)
+	} else if t := strings.TrimSpace(s.body.text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "<") && strings.Contains(t, "=") {
+		s.body.text = p.concealQuery(s.body.text, where)
+	}
+}
+
+// concealValues takes those out of a text of which it is known what JSON it is.
+func (p *plan) concealValues(text string, v any, where string) string {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			text = p.concealValues(text, e, where)
+		}
+	case *object:
+		for i, k := range v.keys {
+			if value, ok := v.values[i].(string); ok && isSecret(k, value) {
+				if written := jsonText(value); strings.Contains(text, written) {
+					text = strings.ReplaceAll(text, written, `"`+p.secret(k, value, where)+`"`)
+				}
+				continue
+			}
+			text = p.concealValues(text, v.values[i], where)
+		}
+	}
+	return text
+}
+
+// concealQuery takes them out of what could not be read as pairs.
+func (p *plan) concealQuery(query, where string) string {
+	all := strings.Split(query, "&")
+	for i, one := range all {
+		name, value, ok := strings.Cut(one, "=")
+		if ok && !strings.ContainsAny(name, "\n<{") && isSecret(name, value) {
+			all[i] = name + "=" + p.secret(bare(name), value, where)
+		}
+	}
+	return strings.Join(all, "&")
 }
 
 // hideParams makes secrets of the params that stand where a secret does.

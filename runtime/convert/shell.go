@@ -98,7 +98,8 @@ func (s *shell) step() {
 		s.inWord = true
 		s.word.WriteString(s.output(s.quoted("`")))
 	default:
-		s.put(string(c))
+		s.inWord = true
+		s.word.WriteByte(c) // string(c) would make a character of a byte
 	}
 }
 
