@@ -11,6 +11,7 @@ import (
 // Values that hold the same ones again and again are small, and to hash or to freeze them
 // takes for ever.
 func TestWovenTuplesAreRefused(t *testing.T) {
+	//lint:orderfree each case stands alone
 	for name, step := range map[string]string{
 		"tuple":      "x = (x, x)",
 		"bare":       "x = x, x",
