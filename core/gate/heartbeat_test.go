@@ -12,10 +12,11 @@ import (
 // all of the former, and what comes late on the former counts no more.
 func TestHeartbeatsOfAFormerStream(t *testing.T) {
 	s := newStory(gate.Default())
-	answered := map[node.StreamID]uint64{}
+	answered, answers := map[node.StreamID]uint64{}, 0
 	s.world.WatchSend = func(id node.StreamID, m node.Message) {
 		if ack, ok := m.(*message.HeartbeatAck); ok {
 			answered[id] = ack.Sequence
+			answers++
 		}
 	}
 	s.world.Start()
@@ -33,7 +34,7 @@ func TestHeartbeatsOfAFormerStream(t *testing.T) {
 	}
 	beat(second, 2, 4)
 	beat(second, 2, 5)
-	if answered[second] != 2 {
-		t.Errorf("answered %d on the new stream, want 2", answered[second])
+	if answered[second] != 2 || answers != 3 {
+		t.Errorf("answered %d on the new stream, want 2, and %d of 3 in all", answered[second], answers)
 	}
 }
