@@ -37,6 +37,9 @@ func (x *exchange) follow(location string) (http1.Call, error) {
 		return none, fmt.Errorf("redirect to %q: only http and https are followed", location)
 	}
 	to.Fragment = ""
+	if to.User == nil && origin(from) == origin(to) {
+		to.User = from.User
+	}
 	next := *x.request
 	next.Made = nil
 	next.URL, next.Params = to.String(), nil // the location has its own

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// Who asks by the URL is told to the same origin again, wherever there it redirects to, and to
+// no other one.
+func TestRedirectsKeepWhoAsksByTheURL(t *testing.T) {
+	var told atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("another origin was told who asks")
+		}
+	}))
+	defer other.Close()
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, _, ok := r.BasicAuth(); ok {
+			told.Add(1)
+		}
+		switch r.URL.Path {
+		case "/":
+			http.Redirect(w, r, s.URL+"/absolute", http.StatusFound)
+		case "/absolute":
+			http.Redirect(w, r, "/relative", http.StatusFound)
+		case "/relative":
+			http.Redirect(w, r, other.URL+"/", http.StatusFound)
+		}
+	}))
+	defer s.Close()
+	step := get("a", strings.Replace(s.URL, "http://", "http://ann:secret@", 1)+"/")
+	step.Request.Redirects = 5
+	a := run(t, context.Background(), Config{Workflow: flow(step), VUs: 1}).Stats.Steps[0]
+	if a.OK != 1 || told.Load() != 3 {
+		t.Errorf("ok %d of %d, the origin was told who asks %d times of 3: %v", a.OK, a.Started, told.Load(), a.Errors)
+	}
+}
