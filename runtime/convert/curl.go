@@ -250,6 +250,9 @@ func (c *curling) step(address string) {
 	if !c.dots {
 		address = undotted(address)
 	}
+	if _, rest, ok := strings.Cut(address, "://"); ok && c.upload != "" && !strings.ContainsAny(rest, "/?#") {
+		address += "/"
+	}
 	if before, query, ok := strings.Cut(address, "?"); c.upload != "" && strings.HasSuffix(before, "/") && c.upload != "-" && c.upload != "." {
 		if address = before + url.PathEscape(baseName(c.upload)); ok {
 			address += "?" + query

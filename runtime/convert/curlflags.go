@@ -90,9 +90,13 @@ func (c *curling) set(name string, o curlOption, value string) {
 		}
 		c.cookies = append(c.cookies, value)
 	case "user-agent":
-		c.headers = append(c.headers, pair{"User-Agent", value})
+		if value != "" { // none of it is sent then; here the program's own
+			c.headers = append(c.headers, pair{"User-Agent", value})
+		}
 	case "referer":
-		c.headers = append(c.headers, pair{"Referer", strings.TrimSuffix(value, ";auto")})
+		if value = strings.TrimSuffix(value, ";auto"); value != "" {
+			c.headers = append(c.headers, pair{"Referer", value})
+		}
 	case "range":
 		c.headers = append(c.headers, pair{"Range", "bytes=" + value})
 	case "get":

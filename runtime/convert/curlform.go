@@ -67,7 +67,7 @@ func formWord(s string) (word, rest string) {
 		}
 	}
 	word, rest, _ = strings.Cut(s, ";")
-	return word, rest
+	return strings.Trim(word, " \t"), rest
 }
 
 // formOption cuts one off; those that a content type has are part of it.
