@@ -62,6 +62,7 @@ func TestAnotherSetIsRefused(t *testing.T) {
 // that are on their way stay.
 func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	env, m := owner()
+	m.config.ResultAge = m.config.KeyAge / 2
 	old := &job{id: message.JobID{1}, ready: true, state: message.JobCompleted, shown: message.JobCompleted, ended: env.Now(), resultFile: message.FileDigest{1}, resultBytes: 10}
 	m.jobs[old.id] = old
 	m.keepEnded(env, old)

@@ -2,8 +2,10 @@ package manager
 
 import (
 	"testing"
+	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 // A worker's free cores are what it told, less what it was given and has not listed yet.
@@ -16,5 +18,37 @@ func TestFreeCountsWhatIsNotListed(t *testing.T) {
 	}
 	if got := w.free(); got != 8 {
 		t.Errorf("of 20 cores 12 were given since: %d are free", got)
+	}
+}
+
+// A workflow waits until what it starts after has ended, and is given what COMPLETED
+// ones provide, no other.
+func TestWhatIsWaitedForAndGiven(t *testing.T) {
+	first := &workflow{state: message.WorkflowRunning, plan: &message.WorkflowPlan{}}
+	next := &workflow{index: 1, plan: &message.WorkflowPlan{StartAfter: []uint32{0}}}
+	p := &part{workflows: []*workflow{first, next}, epoch: 5, fence: message.Fence{Job: 5}}
+	first.part, next.part = p, p
+	h := newNet(t).add("m1", node.RoleManager, nil)
+	m := &Machine{}
+	h.timers = map[node.TimerKey]uint64{}
+	if m.isReady(h, next) {
+		t.Error("it starts beside what it starts after")
+	}
+	first.slices = []*slice{{result: &message.SliceResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}
+	first.end, first.state = message.WorkflowFailed, message.WorkflowFailed
+	if !m.isReady(h, next) || len(p.given(1)) != 0 {
+		t.Errorf("behind a failure: ready at %v, given %v", next.ready, p.given(1))
+	}
+	first.end = message.WorkflowCompleted
+	if len(p.given(1)) != 1 || len(p.given(0)) != 0 {
+		t.Errorf("given %v, and to another %v", p.given(1), p.given(0))
+	}
+	if m.adoptEpoch(h, p, 4, "dispatch"); p.epoch != 5 {
+		t.Errorf("a lower epoch was adopted: %d", p.epoch)
+	}
+	p.accepted, p.runTimeout = h.net.now.Add(-time.Minute), 3*time.Minute
+	m.setRunTimeout(h, p)
+	if got := h.net.queue[0].at.Sub(h.net.now); got != 2*time.Minute {
+		t.Errorf("a part that has run for a minute of three has %v left", got)
 	}
 }
