@@ -1,0 +1,209 @@
+package lease
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// A holder passes its own lease in this life and in a later one. One that began again with a
+// lost disk may count its lives from the same number: it is somebody else.
+func TestHolderPassesItsOwnLease(t *testing.T) {
+	held := message.LeaseToken{Epoch: 5, Ordinal: 1}
+	reg := &register{accepted: message.LeaseState{Token: held, Life: message.LeaseLife{Incarnation: 3, Salt: 30}}}
+	for _, row := range []struct {
+		name string
+		m    message.LeasePrepare
+		want bool
+	}{
+		{"this life", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 1}, Life: message.LeaseLife{Incarnation: 3, Salt: 30}}, true},
+		{"a later life", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 1}, Life: message.LeaseLife{Incarnation: 4, Salt: 40}}, true},
+		{"another life of the same number", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 1}, Life: message.LeaseLife{Incarnation: 3, Salt: 31}}, false},
+		{"an earlier life", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 1}, Life: message.LeaseLife{Incarnation: 2, Salt: 20}}, false},
+		{"another member", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 2}, Life: message.LeaseLife{Incarnation: 9, Salt: 90}}, false},
+		{"with the holder's consent", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 2}, Consent: held}, true},
+		{"with consent to an older one", message.LeasePrepare{Token: message.LeaseToken{Epoch: 6, Ordinal: 2}, Consent: message.LeaseToken{Epoch: 4, Ordinal: 1}}, false},
+	} {
+		if got := reg.mayPass(&row.m); got != row.want {
+			t.Errorf("%s: may pass is %v, want %v", row.name, got, row.want)
+		}
+	}
+}
+
+// Of two tellers of one register the higher promise stands, and one that two lives chose is
+// nobody's; of what they accepted the last, and of a token that one has buried the tombstone.
+func TestMerge(t *testing.T) {
+	low, high := message.LeaseToken{Epoch: 1, Ordinal: 1}, message.LeaseToken{Epoch: 2, Ordinal: 1}
+	one, other := message.LeaseLife{Incarnation: 1, Salt: 1}, message.LeaseLife{Incarnation: 1, Salt: 2}
+	state := func(t message.LeaseToken, seq uint64) message.LeaseState {
+		return message.LeaseState{Token: t, Life: one, Seq: seq, Record: []byte("x")}
+	}
+	for _, row := range []struct {
+		name       string
+		a, b, want message.LeaseRegister // want.Accepted: its token and seq
+	}{
+		{"higher promise", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: high, Life: other}, message.LeaseRegister{Promised: high, Life: other}},
+		{"same promise", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: one}},
+		{"promised to two lives", message.LeaseRegister{Promised: low, Life: one}, message.LeaseRegister{Promised: low, Life: other}, message.LeaseRegister{Promised: low, Life: nobody()}},
+		{"later seq", message.LeaseRegister{Accepted: state(low, 1)}, message.LeaseRegister{Accepted: state(low, 2)}, message.LeaseRegister{Accepted: state(low, 2)}},
+		{"tombstone of the same token", message.LeaseRegister{Accepted: state(low, 2)}, message.LeaseRegister{Accepted: state(low, 1), Reaped: true}, message.LeaseRegister{Accepted: state(low, 1), Reaped: true}},
+		{"tombstone of a lower token", message.LeaseRegister{Accepted: state(high, 0)}, message.LeaseRegister{Accepted: state(low, 9), Reaped: true}, message.LeaseRegister{Accepted: state(high, 0)}},
+	} {
+		for _, swapped := range []bool{false, true} {
+			g := newGroup([]string{"a", "b", "c"}, small(), 1)
+			h := g.members[0]
+			h.begin()
+			h.r.joining = &joining{only: -1, merged: map[message.JobID]*register{}}
+			pages := []message.LeaseRegister{row.a, row.b}
+			if swapped {
+				slices.Reverse(pages)
+			}
+			for i := range pages {
+				pages[i].Job = jobN(1)
+				h.r.merge(h, &pages[i])
+			}
+			got, want := h.r.joining.merged[jobN(1)], &row.want
+			if got.promised != want.Promised || got.promiser != want.Life || got.accepted.Token != want.Accepted.Token || got.accepted.Seq != want.Accepted.Seq || got.reaped != want.Reaped {
+				t.Errorf("%s, swapped %v: got promised %v to %+v, accepted %v seq %d, reaped %v", row.name, swapped, got.promised, got.promiser, got.accepted.Token, got.accepted.Seq, got.reaped)
+			}
+			if copied := !want.Reaped && !want.Accepted.Token.Zero(); got.accepted.Copied != copied {
+				t.Errorf("%s, swapped %v: copied is %v, want %v", row.name, swapped, got.accepted.Copied, copied)
+			}
+		}
+	}
+}
+
+// What is due at one instant comes in the order in which it was put there.
+func TestDueInOrder(t *testing.T) {
+	var q dueQueue[int]
+	for i := range 100 {
+		q.push(7, i)
+	}
+	q.push(6, -1)
+	for want := -1; want < 100; want++ {
+		if got, _, ok := q.pop(7); !ok || got != want {
+			t.Fatalf("got %d, %v, want %d", got, ok, want)
+		}
+	}
+}
+
+// A frame that is full is followed by one that is filled, too.
+func TestFramesAreFilled(t *testing.T) {
+	g := newGroup([]string{"a", "b"}, small(), 1)
+	h := g.members[0]
+	h.begin()
+	for range 3 { // two fit
+		h.r.sendAccept(h, 1, message.LeaseAccept{Job: jobN(1), Record: make([]byte, 400<<10)})
+	}
+	for i := range 10 {
+		h.r.sendPrepare(h, 1, message.LeasePrepare{Job: jobN(i)})
+	}
+	if frames := h.r.out[1].frames; len(frames) != 2 || len(frames[0].Accepts) != 2 || len(frames[1].Prepares) != 10 {
+		t.Errorf("%d frames", len(frames))
+	}
+}
+
+// A tombstone is one after a restart, too: a late accept revives nothing, who asks is told
+// that it was released, and it goes when it is old enough.
+func TestTombstoneOutlivesARestart(t *testing.T) {
+	c := small()
+	c.TombstoneAge = time.Minute
+	g := newGroup([]string{"a", "b", "c"}, c, 1)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(50 * time.Millisecond)
+	a, b := g.members[0], g.members[1]
+	a.r.Acquire(a, jobN(1), []byte("seed"))
+	g.advance(50 * time.Millisecond)
+	life := a.r.life
+	a.r.Release(a, jobN(1))
+	g.advance(50 * time.Millisecond)
+	b.r.Forget(b, jobN(1))
+	g.advance(50 * time.Millisecond)
+	b.crash(false)
+	b.begin()
+	g.advance(50 * time.Millisecond)
+	reg := b.r.registers[jobN(1)]
+	if reg == nil || !reg.reaped || !reg.accepted.Released || len(reg.accepted.Record) != 0 {
+		t.Fatalf("after the restart the register is %+v", reg)
+	}
+	late := message.LeaseAccept{Job: jobN(1), Token: reg.accepted.Token, Life: life, Seq: reg.accepted.Seq + 1, Rev: reg.accepted.Seq + 1, Record: []byte("late")}
+	b.r.onAccept(b, 0, &late)
+	g.advance(50 * time.Millisecond)
+	if !reg.reaped || len(reg.accepted.Record) != 0 {
+		t.Errorf("a late accept has made it %+v", reg.accepted)
+	}
+	g.advance(2 * time.Minute)
+	if b.r.registers[jobN(1)] != nil {
+		t.Error("it is there two minutes later, and is kept for one")
+	}
+}
+
+// Every update that was asked for before a release is told, whichever record went with it.
+func TestReleaseTellsAllUpdates(t *testing.T) {
+	g := newGroup([]string{"a", "b", "c"}, small(), 1)
+	var tickets []uint64
+	g.tell = func(_ *host, o Outcome) {
+		if o.Kind == Updated {
+			tickets = append(tickets, o.Ticket)
+		}
+	}
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(50 * time.Millisecond)
+	a := g.members[0]
+	a.r.Acquire(a, jobN(1), []byte("seed"))
+	g.advance(50 * time.Millisecond)
+	for ticket := range uint64(3) { // the first is open, the others wait
+		a.r.Update(a, jobN(1), []byte{byte(ticket)}, ticket+1)
+	}
+	a.r.Release(a, jobN(1))
+	g.advance(50 * time.Millisecond)
+	if want := []uint64{1, 2, 3}; !slices.Equal(tickets, want) {
+		t.Errorf("told of updates %v, want %v", tickets, want)
+	}
+}
+
+// With this member a majority of the set is alive: nothing is recovered.
+func TestNothingIsRecoveredBesideAMajority(t *testing.T) {
+	g := newGroup([]string{"a", "b", "c"}, small(), 1)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(50 * time.Millisecond)
+	a, c := g.members[0], g.members[2]
+	c.crash(false)
+	a.crash(false)
+	a.config.Recover = true
+	a.begin()
+	g.advance(time.Minute)
+	if epoch, speaks := a.r.Epoch(); epoch != 0 || !speaks {
+		t.Errorf("epoch %d, speaks %v: want the old epoch, and to speak", epoch, speaks)
+	}
+}
+
+// A register that was copied from others is the member's own once its holder has renewed it.
+func TestRenewalEndsACopy(t *testing.T) {
+	g := newGroup([]string{"a", "b", "c"}, small(), 1)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(50 * time.Millisecond)
+	a, c := g.members[0], g.members[2]
+	a.r.Acquire(a, jobN(1), []byte("seed"))
+	g.advance(50 * time.Millisecond)
+	c.crash(true)
+	c.begin()
+	g.advance(time.Second)
+	if sight, ok := c.r.Seen(c.Now(), jobN(1)); !ok || !sight.Copied {
+		t.Fatalf("after its disk was lost it sees %+v, %v: want a copy", sight, ok)
+	}
+	g.advance(5 * time.Second)
+	if sight, ok := c.r.Seen(c.Now(), jobN(1)); !ok || sight.Copied {
+		t.Errorf("after a renewal it sees %+v, %v: want no copy", sight, ok)
+	}
+}
