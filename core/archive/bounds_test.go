@@ -2,6 +2,7 @@ package archive
 
 import (
 	"crypto/sha256"
+	"errors"
 	"testing"
 
 	"hyperscale/core/message"
@@ -67,5 +68,77 @@ func TestBoundsAreExact(t *testing.T) {
 	}
 	if _, ok := keep(1, 5); ok {
 		t.Fatal("a third of two files is taken")
+	}
+}
+
+// A file that is being asked for is not swept, however old the question is.
+func TestAFetchIsNotSwept(t *testing.T) {
+	var archive *toy
+	w := world(1, 3, func(t *toy) { archive = t })
+	w.Start()
+	d := message.FileDigest{1}
+	archive.Fetch(w, d, 1)
+	archive.files[d].moved = w.Now().Add(-2 * archive.config.SweepAge)
+	archive.Sweep(w, nil)
+	if o := archive.Take(); len(o) != 0 || archive.files[d] == nil {
+		t.Errorf("a fetch was swept: %+v", o)
+	}
+}
+
+// What the disk refused is tried again, but not what was dropped meanwhile.
+func TestADroppedFileIsNotWrittenAgain(t *testing.T) {
+	a := New(config(1, 1), nil)
+	env := world(1, 1, nil)
+	d := a.Keep(env, content(1), 1)
+	for token := range a.writes {
+		a.Stored(env, &node.Input{Kind: node.InputStored, Token: token, Err: errors.New("full")})
+	}
+	if len(a.failed) != 1 {
+		t.Fatalf("%d files are to be written again, want one", len(a.failed))
+	}
+	a.Drop(env, d)
+	writes := len(a.writes)
+	a.Fire(env, node.Key(node.PartArchive, node.ArchiveRetry))
+	if len(a.writes) > writes {
+		t.Error("a dropped file was written again")
+	}
+}
+
+// Who waited for a file to be stored is answered once.
+func TestAskersAreAnsweredOnce(t *testing.T) {
+	var archive *toy
+	w := world(1, 3, func(t *toy) { archive = t })
+	w.Start()
+	d := archive.Keep(w, content(1), 1)
+	f := archive.files[d]
+	f.askers = append(f.askers, asker{addr: addr(2), nonce: 7})
+	for token := range archive.writes {
+		archive.Stored(w, &node.Input{Kind: node.InputStored, Token: token})
+	}
+	if len(f.askers) != 0 {
+		t.Errorf("%d still wait for what is stored", len(f.askers))
+	}
+}
+
+// A file is missing when all fellows of one round say so, not when one says so twice and
+// another is silent.
+func TestOneFellowIsNotTwo(t *testing.T) {
+	var archive *toy
+	w := world(1, 3, func(t *toy) { archive = t })
+	w.Start()
+	d := message.FileDigest{1}
+	archive.Fetch(w, d, 1)
+	f := archive.files[d]
+	for _, missing := range []bool{true, false, true, false} { // two rounds
+		archive.fetchNext(w, f, missing)
+	}
+	if o := archive.Take(); len(o) != 0 {
+		t.Fatalf("told %+v while one fellow is silent", o)
+	}
+	for range 2 {
+		archive.fetchNext(w, f, true)
+	}
+	if o := archive.Take(); len(o) != 1 || !errors.Is(o[0].Err, ErrMissing) {
+		t.Errorf("told %+v when both have said that they do not have it", o)
 	}
 }

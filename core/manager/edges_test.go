@@ -52,3 +52,33 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 		t.Errorf("a part that has run for a minute of three has %v left", got)
 	}
 }
+
+// A result of an attempt that was given up, or of one before it, is not taken up again.
+func TestGivenUpIsNotTakenUp(t *testing.T) {
+	h := newNet(t).add("m1", node.RoleManager, nil)
+	floor := message.Fence{Job: 2, Manager: 3, Attempt: 4}
+	for _, f := range []message.Fence{floor, {Job: 2, Manager: 3, Attempt: 3}, {Job: 2, Manager: 2, Attempt: 9}, {Job: 1, Manager: 9, Attempt: 9}} {
+		s := &slice{open: true, state: message.WorkflowPending, floor: floor}
+		if new(Machine).counts(h, &worker{peer: node.Peer{ID: "w"}}, s, f) || s.fence == f {
+			t.Errorf("%v counts, and %v was given up", f, floor)
+		}
+	}
+}
+
+// News from a gate only ever moves the end of a part's time away.
+func TestExtendNeverTakesBack(t *testing.T) {
+	h := newNet(t).add("m1", node.RoleManager, nil)
+	m := &Machine{config: Default()}
+	late := h.Now().Add(time.Hour)
+	p := &part{deadline: late, known: late}
+	m.extend(h, p, h.Now())
+	if p.deadline != late {
+		t.Errorf("the deadline moved from %v to %v", late, p.deadline)
+	}
+	p.deadline = h.Now()
+	p.known = p.deadline.Add(time.Hour)
+	m.extend(h, p, h.Now())
+	if want := h.Now().Add(m.config.hold(m.config.DatacenterLease)); p.deadline != want {
+		t.Errorf("the deadline is %v, want %v", p.deadline, want)
+	}
+}
