@@ -1,0 +1,98 @@
+package gate
+
+import (
+	"testing"
+
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// A job that goes leaves nothing in the sums of those that are here.
+func TestWhatGoesIsCountedNoMore(t *testing.T) {
+	env, m := owner()
+	m.accepting, m.specBytes = 2, 30
+	j := &job{id: message.JobID{1}, spec: &message.JobSubmit{}, specSize: 10}
+	m.jobs[j.id] = j
+	if m.unload(env, j); m.accepting != 1 || m.specBytes != 20 || m.jobs[j.id] != nil {
+		t.Errorf("%d are being accepted, %d bytes are submitted, the job is %v", m.accepting, m.specBytes, m.jobs[j.id])
+	}
+	owned := &job{id: message.JobID{2}, ready: true}
+	m.jobs[owned.id] = owned
+	if m.unload(env, owned); m.accepting != 1 || m.specBytes != 20 {
+		t.Errorf("of one that is owned: %d are being accepted, %d bytes are submitted", m.accepting, m.specBytes)
+	}
+}
+
+// An acknowledgement goes back the way its result came, once.
+func TestAcknowledgementsGoBackOnce(t *testing.T) {
+	env, m := owner()
+	a := &message.PartResultAck{Job: message.JobID{1}, Fence: message.Fence{Job: 1}}
+	in := &node.Input{From: node.Peer{ID: "g2", Role: node.RoleGate}, Message: a}
+	for n := range 2 { // the second result of the same fence takes the place of the first
+		m.remembers(passed{a.Job, a.Fence, node.StreamID(7 + n)})
+	}
+	m.remembers(passed{message.JobID{2}, a.Fence, 9})
+	if len(m.forwarded) != 2 {
+		t.Fatalf("%d results are on their way, want 2", len(m.forwarded))
+	}
+	for range 2 {
+		m.onPassedAck(env, in, a)
+	}
+	if len(m.forwarded) != 1 || m.forwarded[0].job != (message.JobID{2}) {
+		t.Errorf("left are %+v, want the other job's", m.forwarded)
+	}
+}
+
+// Who asks again on the same stream is told under the newer question.
+func TestWatchersFollowOnce(t *testing.T) {
+	env, m := owner()
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning}
+	m.jobs[j.id] = j
+	for request := range uint64(2) {
+		m.follow(env, j, &ask{what: askWatch, stream: 7, request: message.RequestID{Counter: request + 1}})
+	}
+	if len(j.watchers) != 1 || m.watchers != 1 || j.watchers[0].request != (message.RequestID{Counter: 2}) {
+		t.Errorf("watchers are %+v, want one, of request 2", j.watchers)
+	}
+}
+
+// A part whose datacenter is silent waits for another one that is not well yet, and may go
+// back to none that it has left.
+func TestSilentDatacentersStayOpenUntilOneIsChosen(t *testing.T) {
+	env, m := owner()
+	m.addDatacenter("a", env.Now())
+	m.addDatacenter("b", env.Now()) // it has no managers: not well
+	p := &part{datacenter: "a", phase: partRunning, ever: true}
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, parts: []*part{p}}
+	m.jobs[j.id] = j
+	if m.onExpired(env, j, p); len(j.closed) != 0 || j.parts[0] != p {
+		t.Errorf("closed are %v, the part is in %s", j.closed, j.parts[0].datacenter)
+	}
+}
+
+// What a manager left out is counted anew once that had its consequence.
+func TestDenialsAreCountedAnew(t *testing.T) {
+	env, m := owner()
+	p := &part{datacenter: "a", phase: partRunning, missed: 9}
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobCancelling, shown: message.JobCancelling, parts: []*part{p}}
+	if m.denied(env, j, p); p.missed != 0 {
+		t.Errorf("it was left out %d times since", p.missed)
+	}
+}
+
+// A write under a token that this gate had before confirms nothing.
+func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
+	env, m := owner()
+	mine, before := message.LeaseToken{Epoch: 2, Ordinal: 1}, message.LeaseToken{Epoch: 1, Ordinal: 1}
+	told := false
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, token: mine}
+	j.open = []*put{{job: j, ticket: 5, then: func(node.Env) { told = true }}}
+	m.jobs[j.id] = j
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.id, Token: before, Ticket: 5}); told || len(j.open) != 1 {
+		t.Error("confirmed under the token before")
+	}
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.id, Token: mine, Ticket: 5}); !told || len(j.open) != 0 {
+		t.Error("not confirmed under its own")
+	}
+}
