@@ -90,6 +90,7 @@ func TestADroppedFileIsNotWrittenAgain(t *testing.T) {
 	a := New(config(1, 1), nil)
 	env := world(1, 1, nil)
 	d := a.Keep(env, content(1), 1)
+	//lint:orderfree there is one
 	for token := range a.writes {
 		a.Stored(env, &node.Input{Kind: node.InputStored, Token: token, Err: errors.New("full")})
 	}
@@ -112,6 +113,7 @@ func TestAskersAreAnsweredOnce(t *testing.T) {
 	d := archive.Keep(w, content(1), 1)
 	f := archive.files[d]
 	f.askers = append(f.askers, asker{addr: addr(2), nonce: 7})
+	//lint:orderfree there is one
 	for token := range archive.writes {
 		archive.Stored(w, &node.Input{Kind: node.InputStored, Token: token})
 	}
