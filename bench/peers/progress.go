@@ -107,7 +107,7 @@ func (b *bench) takesTruth() time.Duration {
 func (b *bench) takesLateness() time.Duration { return b.turns(2*b.rounds, b.duration) }
 
 func (b *bench) takesScaling() time.Duration {
-	return b.turns(4*b.rounds, 2*b.duration) + b.turns(2*b.rounds, b.duration) + b.turns(2*b.rounds, max(b.duration, 5*time.Second))
+	return b.turns(2*b.rounds, 2*b.duration, "wrk") + b.turns(2*b.rounds, 2*b.duration) + b.turns(2*b.rounds, b.duration) + b.turns(2*b.rounds, max(b.duration, 5*time.Second))
 }
 
 // takesAccounting: each waits a second for its target's counter to stand still.
