@@ -19,14 +19,13 @@ func TestRedirectsKeepWhoAsksByTheURL(t *testing.T) {
 		}
 	}))
 	defer other.Close()
-	var s *httptest.Server
-	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, _, ok := r.BasicAuth(); ok {
 			told.Add(1)
 		}
 		switch r.URL.Path {
 		case "/":
-			http.Redirect(w, r, s.URL+"/absolute", http.StatusFound)
+			http.Redirect(w, r, "http://"+r.Host+"/absolute", http.StatusFound)
 		case "/absolute":
 			http.Redirect(w, r, "/relative", http.StatusFound)
 		case "/relative":
