@@ -16,7 +16,7 @@ import (
 
 const (
 	catalogueDeadline = 200 * time.Millisecond // of requests that must need it
-	cataloguePatience = 10 * time.Second       // of everything else: a busy machine brings no timeout about
+	cataloguePatience = 30 * time.Second       // of everything else: a busy machine, or the race detector, brings no timeout about
 	catalogueAtOnce   = 48
 )
 
