@@ -8,6 +8,16 @@ import (
 	"hyperscale/core/message"
 )
 
+// three is a group whose members are all ready.
+func three() *group {
+	g := newGroup([]string{"a", "b", "c"}, small(), 1)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(50 * time.Millisecond)
+	return g
+}
+
 // A holder passes its own lease in this life and in a later one. One that began again with a
 // lost disk may count its lives from the same number: it is somebody else.
 func TestHolderPassesItsOwnLease(t *testing.T) {
@@ -170,11 +180,7 @@ func TestReleaseTellsAllUpdates(t *testing.T) {
 
 // With this member a majority of the set is alive: nothing is recovered.
 func TestNothingIsRecoveredBesideAMajority(t *testing.T) {
-	g := newGroup([]string{"a", "b", "c"}, small(), 1)
-	for _, h := range g.members {
-		h.begin()
-	}
-	g.advance(50 * time.Millisecond)
+	g := three()
 	a, c := g.members[0], g.members[2]
 	c.crash(false)
 	a.crash(false)
@@ -188,11 +194,7 @@ func TestNothingIsRecoveredBesideAMajority(t *testing.T) {
 
 // A register that was copied from others is the member's own once its holder has renewed it.
 func TestRenewalEndsACopy(t *testing.T) {
-	g := newGroup([]string{"a", "b", "c"}, small(), 1)
-	for _, h := range g.members {
-		h.begin()
-	}
-	g.advance(50 * time.Millisecond)
+	g := three()
 	a, c := g.members[0], g.members[2]
 	a.r.Acquire(a, jobN(1), []byte("seed"))
 	g.advance(50 * time.Millisecond)

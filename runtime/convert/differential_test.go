@@ -196,6 +196,9 @@ func bodyOf(kind, boundary string, data []byte) any {
 func TestSendsWhatCurlSends(t *testing.T) {
 	for _, program := range []string{"curl", "bash"} {
 		if _, err := exec.LookPath(program); err != nil {
+			if os.Getenv("HYPERSCALE_CI") != "" {
+				t.Fatal(err) // what nobody compared with curl is not known to be what it sends
+			}
 			t.Skip(err)
 		}
 	}

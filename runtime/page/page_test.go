@@ -322,6 +322,9 @@ func TestSteadyLoadEndsSteady(t *testing.T) {
 			c.Windows = append(c.Windows, report.Window{SinceNS: at, Started: n, OK: n})
 		}
 		m := merge([]report.Course{c}, lasted, rapid.IntRange(1, 100).Draw(t, "most"))
+		if len(m.points) > 1 && m.last < m.width/2 {
+			t.Fatalf("the last column covers %d of %d: too little to tell a rate", m.last, m.width)
+		}
 		for i, rate := range m.perSecond(func(p *point) uint64 { return p.ok }) {
 			if rate < 999_000 || rate > 1_001_000 {
 				t.Fatalf("column %d of %d shows %d thousandths a second, want 1000 a second", i, len(m.points), rate)

@@ -141,7 +141,8 @@ func TestPainterShowsTheFrame(t *testing.T) {
 	})
 }
 
-// A frame like the one before costs no byte, a changed line itself alone.
+// A frame like the one before costs no byte, a changed line itself alone, and all lines one of
+// another width.
 func TestPainterWritesWhatChanged(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -152,10 +153,11 @@ func TestPainterWritesWhatChanged(t *testing.T) {
 	p.show([]string{"one", "two", "three"}, 5)
 	p.show([]string{"one", "two", "three"}, 5)
 	p.show([]string{"one", "2", "three"}, 5)
+	p.show([]string{"one"}, 6) // a terminal of another width may have moved lines about
 	_ = w.Close()
 	told := make([]byte, 1024)
 	n, _ := r.Read(told)
-	if got, want := string(told[:n]), "\x1b[0m\x1b[2J\x1b[1Hone\x1b[K\x1b[2Htwo\x1b[K\x1b[3Hthree\x1b[2H2\x1b[K"; got != want {
+	if got, want := string(told[:n]), "\x1b[0m\x1b[2J\x1b[1Hone\x1b[K\x1b[2Htwo\x1b[K\x1b[3Hthree\x1b[2H2\x1b[K\x1b[0m\x1b[2J\x1b[1Hone\x1b[K"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
