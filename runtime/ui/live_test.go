@@ -250,6 +250,11 @@ func TestClockNeverTurnsBack(t *testing.T) {
 			t.Errorf("%v told, %v later: the clock shows %v, want %v", row.told, row.ahead, shown, row.want)
 		}
 	}
+	s.heard = time.Now().Add(-time.Hour) // a status that does not come is waited for
+	s.Update(beat{})
+	if shown, _ = s.model.at(s.view); shown != 2200*time.Millisecond+aheadMost {
+		t.Errorf("an hour without news the clock shows %v, want %v more than was told", shown, aheadMost)
+	}
 	s.model.State = message.JobCompleted
 	if shown, _ = s.model.at(s.view); shown != 2200*time.Millisecond {
 		t.Errorf("at the end the clock shows %v, want what was told", shown)
