@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
+	"hyperscale/core/window"
 )
 
 // Config bounds a gate. Every value must be positive.
@@ -21,10 +22,11 @@ type Config struct {
 	// Recover founds a new epoch of the gates upon this one's disk: lease.Config.Recover.
 	Recover bool
 
-	Lease         time.Duration // a gate acts for a job so long without word of a majority
-	QuorumTimeout time.Duration // a majority that has not answered for so long is told to who waits for it
-	DriftPPM      int64         // clocks run at most so much too fast or too slow
-	StopTimeout   time.Duration // for handing jobs over at a graceful stop
+	Lease          time.Duration // a gate acts for a job so long without word of a majority
+	QuorumTimeout  time.Duration // a majority that has not answered for so long is told to who waits for it
+	RenewalTimeout time.Duration // of the workers: a slice runs no longer after they asked for its last renewal
+	DriftPPM       int64         // clocks run at most so much too fast or too slow
+	StopTimeout    time.Duration // for handing jobs over at a graceful stop
 
 	QueueMax        int // jobs accepted and not dispatched
 	JobsMax         int // jobs and keys remembered, ended ones included
@@ -69,7 +71,7 @@ type Config struct {
 // Default returns the configuration of a cluster's gate.
 func Default() Config {
 	return Config{
-		Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
+		Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, RenewalTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
 		LookupsMax: 1000,
 		QueueMax:   1000, JobsMax: 10_000, ProgramBytesMax: 512 << 10, SpecBytesMax: 128 << 20,
 		WaitersMax: 64, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
@@ -114,7 +116,7 @@ func (c Config) Validate() error {
 		{"cancel_age_max", c.CancelAgeMax}, {"retry_after", c.RetryAfter}, {"store_retry", c.StoreRetry},
 		{"push_interval", c.PushInterval}, {"push_min", c.PushMin}, {"sweep_interval", c.SweepInterval},
 		{"key_age", c.KeyAge}, {"result_age", c.ResultAge},
-		{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"stop_timeout", c.StopTimeout},
+		{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"renewal_timeout", c.RenewalTimeout}, {"stop_timeout", c.StopTimeout},
 	} {
 		if v.value <= 0 {
 			faults = append(faults, fmt.Errorf("gate.%s = %v must be above 0", v.key, v.value))
@@ -133,25 +135,20 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// granularity is that of the clocks: what a window is shorter by, and a guard
-// longer.
-const granularity = time.Millisecond
-
 // hold is how long the holder of a lease may act after it sent for it.
 func (c Config) hold() time.Duration {
-	return c.Lease - time.Duration(int64(c.Lease)/1_000_000*c.DriftPPM) - granularity
+	return window.Hold(c.Lease, c.DriftPPM)
 }
 
-// datacenterLease is how long a manager may go on with a part whose gate is
-// silent: longer than it takes another gate to own the job.
-func (c Config) datacenterLease() time.Duration { return 2 * c.Lease }
-
-// datacenterGuard is how long a gate waits before it believes that a silent
-// datacenter has stopped.
-func (c Config) datacenterGuard() time.Duration {
-	d := c.datacenterLease()
-	return d + time.Duration((int64(d)+999_999)/1_000_000*c.DriftPPM) + granularity
+// terms are what managers and workers count with as well. A manager goes on with a part
+// whose gate is silent for longer than it takes another gate to own the job.
+func (c Config) terms() window.Terms {
+	return window.Terms{Word: 2 * c.Lease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
+
+// datacenterGuard is how long a gate waits, after it last named a part, before it
+// believes that the part's datacenter has stopped it.
+func (c Config) datacenterGuard() time.Duration { return c.terms().Guard() }
 
 // checkGroup checks what holds a majority together.
 func (c Config) checkGroup() []error {
@@ -162,7 +159,7 @@ func (c Config) checkGroup() []error {
 	if least := c.Lease/3 + c.QuorumTimeout + c.StoreRetry; c.hold() <= least {
 		faults = append(faults, fmt.Errorf("gate.lease = %v is too short: lease * (1 - %d ppm) - %v = %v must be above lease/3 + quorum_timeout + store_retry = %v: "+
 			"a lease is renewed after a third of it, and one slow majority must not lose it: make the lease longer or gate.quorum_timeout = %v shorter",
-			c.Lease, c.DriftPPM, granularity, c.hold(), least, c.QuorumTimeout))
+			c.Lease, c.DriftPPM, window.Granularity, c.hold(), least, c.QuorumTimeout))
 	}
 	if len(c.Gates) > lease.MembersMax {
 		faults = append(faults, fmt.Errorf("gate.gates: %d addresses, must be at most %d: three or five are usual", len(c.Gates), lease.MembersMax))

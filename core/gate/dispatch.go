@@ -144,7 +144,7 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 		return
 	}
 	p.ever = true
-	p.renewed = max(p.renewed, env.Now().Add(m.inFlight()))
+	p.renewed = max(p.renewed, env.Now()) // nothing of it starts before a heartbeat is answered with its name
 	if !slices.Contains(p.asked, p.manager) {
 		p.asked = append(p.asked, p.manager)
 		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
@@ -174,10 +174,6 @@ func (j *job) share(p *part) message.RowShare {
 	}
 	return message.RowShare{Index: uint32(at), Of: uint32(len(j.named))}
 }
-
-// inFlight bounds how long after its sending a dispatch can arrive, from when its
-// manager counts: no stream outlives such a silence.
-func (m *Machine) inFlight() time.Duration { return 2 * m.config.ManagerSilence }
 
 // partOf finds the part that an answer is about: that of its sender's
 // datacenter, or, before it registers, the one that was its own.

@@ -24,8 +24,8 @@
 //	G4 A terminal state stays: what comes later is answered and not counted.
 //	G5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
 //	   bounded; beyond the bounds requests are refused with RetryAfter.
-//	G6 A part goes to another datacenter only when the first one has been told for
-//	   a datacenter's lease that it may go on by nobody, and the record has closed it.
+//	G6 A part goes to another datacenter only when core/window's Guard has passed
+//	   since a gate last named it there, and the record has closed it.
 //	G7 A workflow's own condition (abort_when) is judged here, over all datacenters;
 //	   that it ends is on a majority before any of them is told, and told until each
 //	   has ended it.

@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/ring"
 	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
+	"hyperscale/core/window"
 )
 
 // groupName is the gates' own among the groups of a cluster.
@@ -64,7 +65,7 @@ func (m *Machine) leaseConfig(env node.Env) lease.Config {
 	self := env.Self().Addr
 	c := lease.Default()
 	c.Group, c.Self, c.Members = groupName, self, m.gates
-	c.Lease, c.AttemptTimeout, c.DriftPPM, c.Granularity = m.config.Lease, m.config.QuorumTimeout, m.config.DriftPPM, granularity
+	c.Lease, c.AttemptTimeout, c.DriftPPM, c.Granularity = m.config.Lease, m.config.QuorumTimeout, m.config.DriftPPM, window.Granularity
 	c.Recover = m.config.Recover
 	c.RetryMax = min(c.RetryMax, m.config.Lease/6)
 	c.RetryMin = min(c.RetryMin, c.RetryMax)

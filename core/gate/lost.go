@@ -41,7 +41,7 @@ func (m *Machine) denied(env node.Env, j *job, p *part) {
 }
 
 // expired says that a datacenter which was asked to run a part must have stopped
-// it by now: nobody there has been told for so long that it may go on.
+// it by now: no gate has named the part there for so long.
 func (m *Machine) expired(env node.Env, p *part) bool {
 	return p.ever && p.phase != partDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
 }

@@ -76,7 +76,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		if got.sequence < env.Self().Incarnation<<32 || m.number < j.number {
 			t.Fatalf("what is told next is numbered %d, the next job %d", got.sequence, m.number)
 		}
-		if p := got.parts[0]; p.phase != partAdopting || p.renewed < now.Add(m.inFlight()) || !p.ever {
+		if p := got.parts[0]; p.phase != partAdopting || p.renewed < now || !p.ever {
 			t.Fatalf("a dispatch of the gate before, still on its way, is not waited for: %+v", p)
 		}
 		if _, err := readRecord(message.JobOf(j.key+"x"), j.record(now)); err == nil {

@@ -47,7 +47,6 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 		return
 	}
 	p.fence.Manager = o.Token.Packed()
-	m.inherit(env, p, o.Record)
 	m.install(env, p)
 	m.reopen(env, p)
 	m.gather(env, p, c)
@@ -173,7 +172,6 @@ func (m *Machine) gathered(env node.Env, p *part, c *claim) {
 		m.cancel(env, p, c.cancel)
 	case c.epoch() > p.fence.Job:
 		p.gate = c.gate
-		m.extend(env, p, c.began)
 		m.adoptEpoch(env, p, c.epoch(), "dispatch")
 	default:
 		m.answer(env, p)

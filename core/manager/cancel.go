@@ -53,7 +53,7 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.PartCanc
 	}
 	k := &claim{gate: l.Addr, cancel: c, began: env.Now()}
 	m.claims[c.Job] = k
-	seed := &part{job: c.Job, epoch: c.Fence.Job, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now(), deadline: env.Now().Add(m.config.hold(m.config.DatacenterLease))}
+	seed := &part{job: c.Job, epoch: c.Fence.Job, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
 	m.acquire(env, c.Job, k, seed.record(env.Now()))
 }
 

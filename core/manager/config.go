@@ -8,10 +8,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/window"
 )
-
-// granularity is the clock's: windows are shorter, guards longer by it.
-const granularity = time.Millisecond
 
 // Config is one manager.
 type Config struct {
@@ -137,30 +135,23 @@ func (c Config) groupFaults() []error {
 	if g := c.guard(c.PartLease) + c.Heartbeat; c.RenewalTimeout <= g {
 		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their part over", c.RenewalTimeout, g)
 	}
-	if h := c.hold(c.DatacenterLease); h <= c.Silence {
+	if h := c.terms().Hold(); h <= c.Silence {
 		fault("manager.datacenter_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.silence = %v: one lost stream is no cut", c.DatacenterLease, h, c.Silence)
 	}
 	return faults
 }
 
-// hold is how long a holder counts on a lease, by its own clock.
-func (c Config) hold(lease time.Duration) time.Duration {
-	return lease - ceil(lease, c.DriftPPM, 1_000_000) - granularity
+// terms are what the gates and the workers count with as well.
+func (c Config) terms() window.Terms {
+	return window.Terms{Word: c.DatacenterLease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
+
+// hold is how long a holder counts on a lease, by its own clock.
+func (c Config) hold(lease time.Duration) time.Duration { return window.Hold(lease, c.DriftPPM) }
 
 // guard is how long others keep it free.
-func (c Config) guard(lease time.Duration) time.Duration {
-	return lease + ceil(lease, c.DriftPPM, 1_000_000) + granularity
-}
+func (c Config) guard(lease time.Duration) time.Duration { return window.Guard(lease, c.DriftPPM) }
 
-// patience is how long after the last renewal of a slice, by this clock, its
-// worker has stopped it by its own.
-func (c Config) patience() time.Duration {
-	return ceil(c.RenewalTimeout, 1_000_000+c.DriftPPM, 1_000_000-c.DriftPPM) + granularity
-}
-
-// ceil returns d n / m, rounded up.
-func ceil(d time.Duration, n, m int64) time.Duration {
-	whole, rest := int64(d)/m, int64(d)%m
-	return time.Duration(whole*n + (rest*n+m-1)/m)
-}
+// patience is how long after the last renewal of a slice, by this clock, its worker has
+// stopped it by its own.
+func (c Config) patience() time.Duration { return c.terms().Patience() }

@@ -53,8 +53,8 @@ func (m *Machine) onCut(env node.Env, s *slice) {
 
 func (m *Machine) sendDispatch(env node.Env, s *slice) {
 	w := m.workers[s.worker]
-	if w == nil || w.stream == 0 {
-		return // onRetry sends it when the worker is back
+	if w == nil || w.stream == 0 || !fresh(env, s.workflow.part) {
+		return // onRetry sends it when the worker, or the gate's word, is back
 	}
 	s.sent, s.renewed = env.Now(), env.Now()
 	p, plan := s.workflow.part, s.workflow.plan

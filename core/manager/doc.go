@@ -25,14 +25,17 @@
 //	   after a take-over, of one that was not given up. Those of given-up attempts
 //	   are refused as stale; their last progress is told as lost.
 //	G5 At most one attempt of a slice sends load (T13): one is dispatched again
-//	   only when its worker says that it has stopped, or RenewalTimeout (1+r)/(1-r)
-//	   after it was last told to go on, or after the grant of who took it over.
+//	   only when its worker says that it has stopped, or core/window's Patience
+//	   after it was last told to go on, or after the grant of who took it over. A
+//	   slice is renewed, or dispatched, only while a gate's word for its part is
+//	   fresh: core/window's Hold since the heartbeat was sent that the gate answered
+//	   with the part's name. No dispatch and no record gives a word.
 //	G6 A workflow starts when a majority knows that all it depends on are COMPLETED.
 //	   What these have given it stands in their results, so that each attempt is
 //	   given the same, whoever dispatches it.
 //	G7 A part ends once. Its result is told, to whichever gate owns the job, until
-//	   acknowledged; then its register is released. Without a gate that owns the
-//	   job it ends by itself when the datacenter's lease has run out.
+//	   acknowledged; then its register is released. Without a gate's word it ends by
+//	   itself after a Hold.
 //	G8 Rows of a unique feed are leased once: that they are is on a majority before
 //	   an executor hears of them. What a lost attempt was leased nobody gets.
 //

@@ -153,12 +153,6 @@ func (m *Machine) onSweep(env node.Env) {
 		}
 	}
 	//lint:orderfree each entry goes or stays by itself
-	for job := range m.sights {
-		if _, ok := m.leases.Seen(env.Now(), job); !ok {
-			delete(m.sights, job)
-		}
-	}
-	//lint:orderfree each entry goes or stays by itself
 	for job, since := range m.gone {
 		if env.Now().Sub(since) >= m.config.Retention {
 			delete(m.gone, job)

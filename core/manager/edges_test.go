@@ -65,20 +65,16 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 	}
 }
 
-// News from a gate only ever moves the end of a part's time away.
+// The gate's word counts from the sending of the heartbeat that it answered, and a later
+// answer to an earlier heartbeat takes nothing back.
 func TestExtendNeverTakesBack(t *testing.T) {
-	h := newNet(t).add("m1", node.RoleManager, nil)
 	m := &Machine{config: Default()}
-	late := h.Now().Add(time.Hour)
-	p := &part{deadline: late, known: late}
-	m.extend(h, p, h.Now())
-	if p.deadline != late {
-		t.Errorf("the deadline moved from %v to %v", late, p.deadline)
-	}
-	p.deadline = h.Now()
-	p.known = p.deadline.Add(time.Hour)
-	m.extend(h, p, h.Now())
-	if want := h.Now().Add(m.config.hold(m.config.DatacenterLease)); p.deadline != want {
-		t.Errorf("the deadline is %v, want %v", p.deadline, want)
+	asked := node.Instant(time.Hour)
+	p := &part{}
+	for _, sent := range []node.Instant{asked, asked.Add(-time.Second)} {
+		m.extend(p, sent)
+		if want := asked.Add(59*time.Second + 399*time.Millisecond); p.deadline != want {
+			t.Errorf("the deadline is %v, want %v", p.deadline, want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 const (
 	workersListed = 256 // in one heartbeat
-	beatsKept     = 16  // answers to older heartbeats renew nothing
+	beatsKept     = 256 // answers to older heartbeats renew nothing
 )
 
 // beats is when the last heartbeats of a stream were sent, by sequence.
@@ -34,8 +34,8 @@ func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
 	}
 }
 
-// onHeartbeatAck registers this manager, and renews what the gate says it owns:
-// this datacenter may go on with it for a lease from when the heartbeat was sent.
+// onHeartbeatAck registers this manager, and takes the gate's word for the parts
+// that it names.
 func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
 	if !m.gates.Acked(env, l, ack.Sequence) {
 		return
@@ -45,66 +45,66 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 		return
 	}
 	at := sent[ack.Sequence%beatsKept]
+	var resumed []*part
 	for _, ref := range ack.Parts {
 		p := m.parts[ref.Job]
 		if p == nil || ref.Fence.Job < p.fence.Job || !m.holds(env, p) {
 			continue
 		}
 		p.gate = l.Addr
-		m.extend(env, p, at)
-	}
-}
-
-// extend moves the end of a part's lease from its gate, never back.
-func (m *Machine) extend(env node.Env, p *part, from node.Instant) {
-	if until := from.Add(m.config.hold(m.config.DatacenterLease)); until > p.deadline {
-		p.deadline = until
-	}
-	if p.deadline.Sub(p.known) > m.config.DatacenterLease/8 && !p.changed && p.missing == 0 {
-		m.commit(env, p, nil) // who takes it over keeps to it
-	}
-}
-
-// sight is when this manager first saw a record of a part that another one holds.
-type sight struct {
-	token  message.LeaseToken
-	record uint64 // its digest
-	at     node.Instant
-}
-
-// watch notes when the records of others change: how long ago one was written
-// says how much of the datacenter's lease is left, were this manager to take over.
-func (m *Machine) watch(env node.Env) {
-	for _, job := range m.leases.Known() {
-		seen, ok := m.leases.Seen(env.Now(), job)
-		if !ok || seen.Released || m.parts[job] != nil {
-			delete(m.sights, job)
-			continue
-		}
-		if old := m.sights[job]; old.token != seen.Token || old.record != node.MixBytes(1, seen.Record) {
-			m.sights[job] = sight{seen.Token, node.MixBytes(1, seen.Record), env.Now()}
+		was := fresh(env, p)
+		m.extend(p, at)
+		if !was && fresh(env, p) {
+			resumed = append(resumed, p)
 		}
 	}
+	m.resumed(env, resumed)
 }
 
-// inherit shortens the deadline of a part that is taken over by how long ago its
-// record was seen first, and never gives it more than a lease from now.
-func (m *Machine) inherit(env node.Env, p *part, record []byte) {
-	if s := m.sights[p.job]; s.record == node.MixBytes(1, record) {
-		p.deadline -= node.Instant(env.Now().Sub(s.at))
+// resumed goes on with parts that have the gate's word again, or for the first time. What
+// runs of them is renewed at once: its time has run since their former manager fell silent.
+func (m *Machine) resumed(env node.Env, parts []*part) {
+	if len(parts) == 0 {
+		return
 	}
-	p.deadline = min(p.deadline, env.Now().Add(m.config.hold(m.config.DatacenterLease)))
-	p.known = p.deadline
+	run := map[node.ID]bool{}
+	for _, p := range parts {
+		for _, f := range p.workflows {
+			for _, s := range f.slices {
+				if s.live() && s.written {
+					run[s.worker] = true
+				}
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(run)) {
+		if w := m.workers[id]; w != nil {
+			m.renew(env, w)
+		}
+	}
+	m.place(env)
 }
 
-// cutOff stops the parts whose gate has not been heard for a lease: by then their
-// jobs may have been given to another datacenter.
+// extend moves the end of the gate's word for a part, never back. It counts from the
+// sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
+// be late, and a record says nothing of its age.
+func (m *Machine) extend(p *part, sent node.Instant) {
+	p.deadline = max(p.deadline, sent.Add(m.config.terms().Hold()))
+}
+
+// fresh says that the gate's word for a part still counts. Each renewal and each dispatch
+// of a slice asks it: from the deadline on workers stop by themselves.
+func fresh(env node.Env, p *part) bool { return env.Now() < p.deadline }
+
+// cutOff ends the parts whose gate has not been heard for a lease, nor since this
+// manager took them over. It is a report: their slices have lost their renewal before.
 func (m *Machine) cutOff(env node.Env) {
+	hold := m.config.terms().Hold()
 	for _, p := range slices.Clone(m.order) {
-		if p.result != nil || p.asked != message.JobNone || env.Now() < p.deadline || p.missing > 0 || !m.holds(env, p) {
+		if p.result != nil || p.asked != message.JobNone || fresh(env, p) || env.Now().Sub(p.granted) < hold || p.missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		p.asked, p.why = message.JobFailed, "cut off from the gates for "+m.config.hold(m.config.DatacenterLease).String()+": nobody could say that the job was still this datacenter's"
+		p.asked, p.why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
 		m.stopPart(env, p)
 	}
 }
@@ -116,7 +116,6 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	if m.draining {
 		m.handOver(env)
 	}
-	m.watch(env)
 	m.cutOff(env)
 	m.place(env)
 	m.beatAll(env)

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/ring"
 	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
+	"hyperscale/core/window"
 )
 
 // The groups of timers of the two lists of peers.
@@ -85,7 +86,7 @@ func (m *Machine) leaseConfig(self node.Addr) lease.Config {
 	c := lease.Default()
 	c.Group, c.Self, c.Members = m.config.Datacenter, self, m.members
 	c.Lease, c.AttemptTimeout = m.config.PartLease, m.config.QuorumTimeout
-	c.DriftPPM, c.Granularity, c.Recover = m.config.DriftPPM, granularity, m.config.Recover
+	c.DriftPPM, c.Granularity, c.Recover = m.config.DriftPPM, window.Granularity, m.config.Recover
 	c.RetryMax = min(c.RetryMax, c.Lease/4)
 	c.RetryMin = min(c.RetryMin, c.RetryMax/2)
 	// An expired part has RenewalTimeout less this lease before its slices stop.

@@ -49,7 +49,6 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 	}
 	p := &part{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
 	p.fence = message.Fence{Job: p.epoch, Manager: o.Token.Packed()}
-	p.deadline = c.began.Add(m.config.hold(m.config.DatacenterLease))
 	m.install(env, p)
 	p.dispatch = c.dispatch
 	if c.dispatch != nil {

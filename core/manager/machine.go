@@ -36,7 +36,6 @@ type Machine struct {
 	claims    map[message.JobID]*claim  // orders of a gate that wait for the register
 	ended     map[message.JobID]node.Instant
 	gone      map[message.JobID]node.Instant // that a majority knows nothing of any more
-	sights    map[message.JobID]sight        // of parts that others hold
 	reads     map[uint64]func(node.Env, *lease.Outcome)
 	fetches   map[uint64]func(node.Env, *archive.Outcome)
 	keeps     map[uint64]func(node.Env, error)
@@ -55,14 +54,12 @@ type Machine struct {
 
 // part is one job's share of this datacenter, while this manager holds it.
 type part struct {
-	job     message.JobID
-	fence   message.Fence // attempt 0
-	epoch   uint64        // of the job: the highest heard, on its way to a majority if above the fence's
-	gate    node.Addr     // who is told
-	granted node.Instant
-	// deadline is when the datacenter's lease from the gates runs out.
-	deadline node.Instant
-	known    node.Instant // the same as the record has it
+	job      message.JobID
+	fence    message.Fence // attempt 0
+	epoch    uint64        // of the job: the highest heard, on its way to a majority if above the fence's
+	gate     node.Addr     // who is told
+	granted  node.Instant
+	deadline node.Instant // until when the gate's word counts; zero before the first
 
 	dispatch   *message.JobDispatch
 	file       message.FileDigest // of the dispatch
@@ -182,7 +179,6 @@ func New(c Config) *Machine {
 		claims:  map[message.JobID]*claim{},
 		ended:   map[message.JobID]node.Instant{},
 		gone:    map[message.JobID]node.Instant{},
-		sights:  map[message.JobID]sight{},
 		reads:   map[uint64]func(node.Env, *lease.Outcome){},
 		fetches: map[uint64]func(node.Env, *archive.Outcome){},
 		keeps:   map[uint64]func(node.Env, error){},

@@ -76,7 +76,6 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		}
 		m.acquire(env, d.Job, c, (&part{
 			job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
-			deadline: c.began.Add(m.config.hold(m.config.DatacenterLease)),
 		}).record(env.Now()))
 	})
 }
@@ -111,7 +110,6 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDis
 		return
 	}
 	p.gate = l.Addr
-	m.extend(env, p, env.Now())
 	if d.Fence.Job == p.fence.Job {
 		m.answer(env, p)
 		return

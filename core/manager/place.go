@@ -19,7 +19,7 @@ func (m *Machine) place(env node.Env) {
 			continue
 		}
 		m.close(env, p)
-		if p.asked == message.JobNone {
+		if p.asked == message.JobNone && fresh(env, p) {
 			alone = m.placePart(env, p, alone)
 		}
 	}

@@ -320,13 +320,13 @@ func (m *model) ends() {
 			m.receive(c.worker, &message.SliceResult{Slice: c.message.Slice, Fence: c.message.Fence, State: c.message.State})
 		}
 		m.acknowledge()
-		if m.world.Machine().(*Machine).unfinished() == 0 {
+		if m.world.Machine().(*answered).unfinished() == 0 {
 			m.world.Take()
 			return
 		}
 		m.world.Advance(time.Second)
 	}
-	w := m.world.Machine().(*Machine)
+	w := m.world.Machine().(*answered)
 	for _, p := range w.order {
 		m.t.Errorf("part %v %v is %v, stop %v, acked %v", p.job, p.fence, p.state, p.stop, p.acked)
 	}

@@ -55,7 +55,7 @@ func (p *part) record(now node.Instant) []byte {
 	e.file(p.file)
 	e.number(uint64(max(0, now.Sub(p.accepted))))
 	e.number(uint64(p.runTimeout))
-	e.number(uint64(max(0, p.deadline.Sub(now))))
+	e.number(0) // once what was left of the gate's word: a record's age is not known
 	e.number(uint64(p.asked))
 	e.text(p.why)
 	e.file(p.kept)
@@ -131,7 +131,7 @@ func decodePart(job message.JobID, record []byte, now node.Instant) (*part, erro
 	p.file = d.file()
 	p.accepted = now.Add(-time.Duration(d.number()))
 	p.runTimeout = time.Duration(d.number())
-	p.deadline = now.Add(time.Duration(d.number()))
+	d.number()
 	p.asked = message.JobState(d.number())
 	p.stop = p.asked
 	p.why = d.text()
@@ -244,7 +244,6 @@ func (m *Machine) write(env node.Env, p *part) {
 		}
 	}
 	record := p.record(env.Now())
-	p.known = p.deadline
 	if len(record) < spillAt {
 		m.leases.Update(env, p.job, record, ticket)
 		return

@@ -11,7 +11,7 @@ import (
 
 // renew answers a worker's last heartbeat. What it names may run on for
 // RenewalTimeout from when that was sent; for the rest, another manager speaks or
-// nobody.
+// nobody. A part without a gate's word renews nothing.
 func (m *Machine) renew(env node.Env, w *worker) {
 	if w.stream == 0 || w.sequence == 0 {
 		return
@@ -19,7 +19,7 @@ func (m *Machine) renew(env node.Env, w *worker) {
 	ack := &message.HeartbeatAck{Sequence: w.sequence}
 	for _, ref := range w.running {
 		s := m.sliceOf(env, ref.Slice)
-		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written {
+		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.part) {
 			continue
 		}
 		s.renewed = env.Now()

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"hyperscale/core/archive"
-	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -31,7 +30,6 @@ func (m *Machine) Sizes(tell node.Tell) {
 	}
 	tell("manager/files on their way", len(m.keeps), 2*filesMax())
 	tell("manager/files that are missed", len(m.fetches), filesMax())
-	tell("manager/sights", len(m.sights), lease.Default().RegistersMax)
 	m.leases.Sizes(tell)
 	m.files.Sizes(tell)
 	m.swim.Sizes(tell)
