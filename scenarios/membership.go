@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
 	"hyperscale/sim"
@@ -71,22 +72,47 @@ func buildSuspicionStorm(s *stage) {
 	victim := c.some(1)[0]
 	c.blame(victim)
 	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultOneWay, Nodes: []string{string(victim)}})
-	// Its own time: a probe interval to be probed, one to fail, the shortest suspicion
-	// of 64, and gossip. It hears everything itself, so it is not judged.
-	s.world.At(10*time.Second+stormBound, func() {
-		for _, at := range c.ids {
-			if seen, _ := c.groups[at].Find(victim); at != victim && seen.State != swim.Dead {
-				c.violate(at, "%s has said nothing for %v and is %v", victim, stormBound, seen.State)
-			}
+	// Each member draws by itself when it probes the victim: of 63, one a second in the
+	// mean, and none for nine seconds in one world of eight thousand. The time of the
+	// suspicion runs from the third that asks others for help, as two confirm the first.
+	asked, known := map[node.ID]bool{}, false
+	c.told = func(_ node.ID, in *node.Input) {
+		m, ok := in.Message.(*message.SwimAsk)
+		if !ok || m.Target != string(victim) || known || s.world.Now() < 10*time.Second {
+			return
 		}
+		asked[in.From.ID] = true
+		if len(asked) < 3 {
+			return
+		}
+		known = true
+		s.world.At(s.world.Now()+stormBound, func() {
+			for _, at := range c.ids {
+				if seen, _ := c.groups[at].Find(victim); at != victim && seen.State != swim.Dead {
+					c.violate(at, "three had no answer of %s %v ago, and it is %v", victim, stormBound, seen.State)
+				}
+			}
+		})
+	}
+	s.world.At(10*time.Second+unwellBound, func() {
 		if m := c.groups[victim].Multiplier(); m < unwellMax && s.options.Faults == nil {
-			c.violate(victim, "neither whom it probes nor whom it asks has answered for %v, and it is unwell by %d", stormBound, m)
+			c.violate(victim, "neither whom it probes nor whom it asks has answered for %v, and it is unwell by %d", unwellBound, m)
+		}
+	})
+	s.world.At(s.heal-stormBound, func() {
+		if !known && s.options.Faults == nil {
+			c.violate(victim, "it has been silent for %v, and fewer than three have probed it", s.heal-stormBound-10*time.Second)
 		}
 	})
 }
 
-// stormBound: 3 log10(64) s is 5.4 s, two confirmations come within 3 s.
-const stormBound = 15 * time.Second
+const (
+	// stormBound: half a second until the third judges its round, 3 log10(64) s = 5.4 s
+	// of suspicion from the first on, half a second for a last word, gossip.
+	stormBound = 10 * time.Second
+	// unwellBound: five rounds of a victim that nobody answers, each longer.
+	unwellBound = 15 * time.Second
+)
 
 func buildDeathByGossip(s *stage) {
 	c := s.warm(24, sim.Spec{}, nil)

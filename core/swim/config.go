@@ -69,7 +69,8 @@ type Config struct {
 	// Appeal puts a suspicion of its own that nobody confirms within three probe
 	// intervals to the suspect again, in each further one; any suspicion to a few others
 	// when half of its least time is over; and to the suspect a ProbeTimeout before the
-	// verdict, which a late confirmation leaves time for. Not in the paper.
+	// verdict, which a late confirmation leaves time for. A node that asks for a probe
+	// of a member that has left learns that it left. Not in the paper.
 	Appeal bool
 
 	PushPullInterval time.Duration // between comparisons with a random member

@@ -45,10 +45,15 @@ func (g *Group) hearAll(env node.Env, from node.Peer, i uint32, news []message.S
 		g.hear(env, from, &news[k], how)
 	}
 	if behind != 0 {
-		env.Datagram(from.Addr, &message.SwimGossip{
-			Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), behind, false)},
-		})
+		g.correct(env, from.Addr, behind)
 	}
+}
+
+// correct tells one node what it has missed of a member.
+func (g *Group) correct(env node.Env, to node.Addr, i uint32) {
+	env.Datagram(to, &message.SwimGossip{
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), i, false)},
+	})
 }
 
 // refuted returns the place of a member of which these news tell a suspicion that is
@@ -63,9 +68,7 @@ func (g *Group) refuted(n *message.SwimNews) uint32 {
 
 // confront tells a member what is held against it, so that it can refute it.
 func (g *Group) confront(env node.Env, i uint32) {
-	env.Datagram(g.table.records[i].who.Addr, &message.SwimGossip{
-		Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), i, false)},
-	})
+	g.correct(env, g.table.records[i].who.Addr, i)
 }
 
 // hear merges one piece of news: the higher incarnation counts, at an equal one

@@ -26,8 +26,7 @@ type round struct {
 // onRound judges the last round and begins the next.
 func (g *Group) onRound(env node.Env) {
 	late := env.Now().Sub(g.round.due)
-	stopped := g.config.LagBound > 0 && late > g.config.LagBound
-	if stopped {
+	if g.stopped(late) {
 		// The answer came while nobody was there to read it: nothing is proved
 		// against the target, something against this node.
 		g.bump(1)

@@ -31,6 +31,9 @@ func (g *Group) onAsk(env node.Env, from node.Peer, i uint32, m *message.SwimAsk
 		g.nack(env, &relay{origin: from, sequence: m.Sequence, target: node.ID(m.Target), nack: m.Nack})
 		return
 	}
+	if g.config.Appeal && g.table.records[place].state == Left {
+		g.correct(env, from.Addr, place) // and probe all the same: it may be back, and the origin knows that
+	}
 	g.sequence++
 	g.relays[g.sequence] = &relay{origin: from, sequence: m.Sequence, target: node.ID(m.Target), nack: m.Nack}
 	// Four fifths of the time that the origin leaves: the nack arrives within it.

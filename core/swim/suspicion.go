@@ -19,7 +19,8 @@ type suspicion struct {
 	latest    node.ID   // who confirmed it last: that is passed on
 	confirmed []node.ID // by others, each once
 	needed    int       // confirmations down to low
-	again     bool      // its verdict was put off once
+	late      bool      // this node was stopped since: the verdict waits for one more question
+	again     bool      // the verdict waits for the answer, or waited for one
 	heard     bool      // the suspect was asked for its last word
 	retold    bool      // at half of low
 }
@@ -35,7 +36,7 @@ func (g *Group) becomeSuspect(env node.Env, i uint32, by node.ID, reason string)
 		node.Bug("swim: %s is %v and becomes suspect", r.who.ID, r.state)
 	}
 	low, high := g.bounds()
-	s := &suspicion{since: env.Now(), low: low, high: high, by: by, latest: by}
+	s := &suspicion{since: env.Now(), due: env.Now(), low: low, high: high, by: by, latest: by}
 	// Whoever is neither the suspect nor the accuser can confirm: in a group of
 	// three that is one, and waiting for three would be waiting for the cap.
 	s.needed = min(g.config.Confirmations, g.live-2)
@@ -84,8 +85,20 @@ func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration
 	if g.config.Appeal && !s.heard {
 		left = min(left, max(0, s.deadline.Add(-g.ahead()).Sub(env.Now())))
 	}
+	g.arm(env, i, s, left)
+}
+
+// arm sets the timer, and notes that the one before came late, whatever it was for: an
+// appeal, a second telling, a last word, or a verdict that a confirmation brings forward.
+func (g *Group) arm(env node.Env, i uint32, s *suspicion, left time.Duration) {
+	s.late = s.late || g.stopped(env.Now().Sub(s.due))
 	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
+}
+
+// stopped says that a timer fires so late that this node did not run meanwhile.
+func (g *Group) stopped(late time.Duration) bool {
+	return g.config.LagBound > 0 && late > g.config.LagBound
 }
 
 // askers is how many of those who only heard of a suspicion ask the suspect for its
@@ -112,9 +125,9 @@ func (s *suspicion) lone(g *Group) bool {
 	return len(s.confirmed) == 0 && s.by == g.table.records[0].who.ID
 }
 
-// onSuspicion gives the verdict. One that comes late comes from a node that was
-// stopped: the refutation may wait in its mailbox, or be lost, so it looks there and
-// asks once more.
+// onSuspicion gives the verdict. A late timer of the suspicion, whatever it was set for,
+// proves that this node was stopped and may have missed the refutation: it asks the
+// suspect, and waits until a ProbeTimeout passes in which it runs.
 func (g *Group) onSuspicion(env node.Env, i uint32) {
 	s := g.suspicions[i]
 	if s == nil {
@@ -136,12 +149,12 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 		g.await(env, i, s, g.config.ProbeInterval)
 		return
 	}
-	if late := env.Now().Sub(s.due); g.config.LagBound > 0 && late > g.config.LagBound && !s.again {
-		s.again = true
+	if s.late || g.stopped(env.Now().Sub(s.due)) {
 		g.bump(1)
 		env.Emit(event.Reached{What: "swim/late-verdict"})
 		g.confront(env, i)
-		env.SetTimer(suspicionKey(i), g.config.ProbeTimeout)
+		g.arm(env, i, s, g.config.ProbeTimeout)
+		s.late, s.again = false, true
 		return
 	}
 	g.becomeGone(env, i, Dead, g.table.records[i].incarnation, ending{s.by, "suspicion was not refuted", env.Now()})
