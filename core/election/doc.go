@@ -28,7 +28,9 @@
 //	   In a group that was recovered from one disk (core/lease), a word of that disk
 //	   will do, given once an epoch to each voter's disk; terms begin anew above all
 //	   of the epochs before, so that votes which nobody remembers hinder nobody, and
-//	   who is of an older epoch votes in none of them.
+//	   who is of an older epoch votes in none of them. Questions and answers count in
+//	   the epoch in which they were asked; a voter whose registers do not know theirs
+//	   answers no question and founds no group.
 //	E7 Who is unfit, leads or led too often of late, or drains, does not stand; but
 //	   after three timeouts without a leader anybody does that does not drain.
 //

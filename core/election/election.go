@@ -33,6 +33,7 @@ type Election struct {
 	saved bool      // both are on disk
 	told  bool      // the vote is, to observers
 	blank bool      // this node does not remember its votes yet
+	torn  bool      // because its record cannot be read: there was one
 	puts  map[node.Token]put
 	token uint64
 

@@ -15,16 +15,17 @@ import (
 
 // toy is a machine around an election. Commands: LeaderBeatAck sets the fitness to
 // Fitness, LeaderHandOver drains, VoterJoined sets the epoch, which is recovered from
-// another disk if Blank. Outcomes are shown as event.Reached.
+// another disk if Blank; with a Term the registers speak for nothing. Outcomes are shown as event.Reached.
 type toy struct {
 	*Election
 	post  func(to node.Addr, m node.Message) // instead of a datagram
 	epoch uint64
 	first node.Addr
+	mute  bool
 }
 
 // Epoch and First implement Registers.
-func (t *toy) Epoch() (uint64, bool)  { return t.epoch, true }
+func (t *toy) Epoch() (uint64, bool)  { return t.epoch, !t.mute }
 func (t *toy) First(a node.Addr) bool { return a == t.first }
 
 func newToy(c Config) *toy {
@@ -61,7 +62,7 @@ func (t *toy) Step(env node.Env, in *node.Input) {
 		case *message.LeaderHandOver:
 			t.HandOver(env)
 		case *message.VoterJoined:
-			t.epoch, t.first = m.Epoch, addr(1)
+			t.epoch, t.first, t.mute = m.Epoch, addr(1), m.Term > 0
 			if m.Blank {
 				t.first = addr(2)
 			}

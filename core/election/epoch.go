@@ -28,6 +28,7 @@ func EpochOf(term uint64) (epoch, of uint64) {
 // pass tells the disks of one blank voter apart.
 type pass struct {
 	number  uint64
+	epoch   uint64 // in which it was shown first
 	writing bool
 	saved   bool
 }
@@ -62,7 +63,8 @@ func (e *Election) within(term uint64) bool {
 }
 
 // heed asks the registers for the epoch of the group. Whoever it was recovered from
-// is a voter of it, and everybody else as good as blank.
+// is a voter of it, and everybody else as good as blank. A founder with a torn record
+// may have voted in the epoch: it stays blank, and admits the others all the same.
 func (e *Election) heed(env node.Env) {
 	if e.config.Registers == nil {
 		return
@@ -74,10 +76,15 @@ func (e *Election) heed(env node.Env) {
 	e.epoch, e.founder = epoch, e.config.Registers.First(e.config.Self)
 	switch {
 	case e.member >= epoch:
-	case e.founder && !e.blank:
+	case e.founder && !e.torn:
 		env.Emit(event.Reached{What: "election/epoch"})
 		e.raise(env, firstTerm(epoch), "its group was recovered")
 		e.member = epoch
+		if e.blank { // its registers had joined and its voter had not: no vote of the epoch is forgotten
+			e.blank = false
+			env.Emit(event.Reached{What: "election/blank-founder"})
+			e.begin(env)
+		}
 		e.save(env, put{})
 	case !e.blank:
 		if e.role == leader {
@@ -85,7 +92,20 @@ func (e *Election) heed(env node.Env) {
 		}
 		e.blank, e.role = true, follower
 		e.join(env)
+	default:
+		// Answers from before the epoch do not show whom its founder admits.
+		e.round.nonce++
+		clear(e.round.joined)
 	}
+}
+
+// speaks says that this node's registers know the epoch of the group.
+func (e *Election) speaks() bool {
+	if e.config.Registers == nil {
+		return true
+	}
+	_, speaks := e.config.Registers.Epoch()
+	return speaks
 }
 
 // asked says that whoever may be the one that the epoch was recovered from has
@@ -94,7 +114,7 @@ func (e *Election) asked() bool {
 	if e.config.Registers == nil {
 		return true
 	}
-	if _, speaks := e.config.Registers.Epoch(); !speaks {
+	if !e.speaks() {
 		return false
 	}
 	for _, a := range e.others {
@@ -113,12 +133,12 @@ func (e *Election) savePass(env node.Env) {
 		return
 	}
 	if p.number == 0 {
-		p.number = env.Rand(node.PurposeElection).Uint64() | 1
+		p.number, p.epoch = env.Rand(node.PurposeElection).Uint64()|1, e.epoch
 	}
 	p.writing = true
 	e.write(env, put{of: func(_ node.Env, err error) {
 		p.writing, p.saved = false, err == nil
-	}}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(nil, p.number)})
+	}}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.number), p.epoch)})
 }
 
 // shown is the pass as others may see it: once it is on disk.

@@ -34,7 +34,7 @@ func (e *Election) joinAgain(env node.Env) {
 	e.savePass(env)
 	for _, a := range e.others {
 		if j, answered := e.round.joined[a]; !answered || j.blank || j.term == 0 || e.pass.saved && j.epoch != e.epoch {
-			e.tell(env, a, &message.VoterJoin{Group: e.config.Group, Nonce: e.round.nonce, Pass: e.shown()})
+			e.tell(env, a, &message.VoterJoin{Group: e.config.Group, Nonce: e.round.nonce, Pass: e.shown(), Epoch: e.epoch})
 		}
 	}
 	env.SetTimer(node.Key(node.PartElection, node.ElectionStand), e.config.Heartbeat)
@@ -46,10 +46,13 @@ func (e *Election) joinAgain(env node.Env) {
 // and admits who was none yet.
 func (e *Election) onJoin(env node.Env, from node.Addr, m *message.VoterJoin) {
 	answer := &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank, Term: e.term}
-	if e.member > e.epoch {
+	if e.member > e.epoch || !e.blank && !e.speaks() {
 		return // whether it was recovered from this disk is not known yet
 	}
-	if e.founder && !e.blank {
+	if e.founder {
+		if m.Epoch != e.epoch {
+			return // late, or it hears of the epoch yet
+		}
 		first, before := e.admits(env, from, m.Pass)
 		if first {
 			answer.Epoch = e.epoch
@@ -72,7 +75,7 @@ func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined
 // left meet each of them. In an epoch that was recovered from one disk, that disk
 // may say instead that this one was in none.
 func (e *Election) judgeJoin(env node.Env) {
-	remember, none, highest, admitted := 0, 0, e.term, false
+	remember, none, highest, admitted := 0, 0, max(e.term, firstTerm(e.epoch)), false
 	//lint:orderfree sums and a maximum
 	for _, j := range e.round.joined {
 		if !j.blank {
@@ -85,7 +88,7 @@ func (e *Election) judgeJoin(env node.Env) {
 		admitted = admitted || e.pass.saved && j.epoch == e.epoch
 	}
 	all := len(e.others)
-	founded := none == all && e.term == 0 && e.epoch == 0
+	founded := none == all && e.term == 0 && e.epoch == 0 && e.speaks() // and was never recovered
 	if e.saving() || !founded && (!e.round.counts || !admitted && (remember < all-(e.majority()-2) || !e.asked())) {
 		return
 	}
@@ -98,8 +101,8 @@ func (e *Election) judgeJoin(env node.Env) {
 	}
 	e.member = e.epoch
 	e.save(env, put{then: func(env node.Env, term uint64) {
-		if e.blank {
-			e.blank, e.saved = false, e.term == term
+		if e.blank && e.member == e.epoch { // no later epoch began meanwhile
+			e.blank, e.torn, e.saved = false, false, e.term == term
 			e.begin(env)
 		}
 	}})

@@ -25,6 +25,7 @@ type group struct {
 	delay   func() time.Duration
 	leaders map[uint64]node.ID
 	votes   []map[uint64]node.ID // of each, by term
+	opened  []func(*toy)         // what a restart finds beside the disk
 }
 
 type wire struct {
@@ -35,12 +36,15 @@ type wire struct {
 
 func newGroup(t *rapid.T, n int) *group {
 	g := &group{t: t, cut: map[[2]int]bool{}, leaders: map[uint64]node.ID{}, delay: func() time.Duration { return time.Millisecond }}
-	g.toys = make([]*toy, n)
+	g.toys, g.opened = make([]*toy, n), make([]func(*toy), n)
 	seed := rapid.Uint64().Draw(t, "seed")
 	for i := range n {
 		g.votes = append(g.votes, map[uint64]node.ID{})
 		e := world(i+1, n, seed, func(x *toy) {
 			g.toys[i] = x
+			if g.opened[i] != nil {
+				g.opened[i](x)
+			}
 			x.post = func(to node.Addr, m node.Message) { g.post(i, int(to[1]-'1'), m) }
 		})
 		e.Discard = true
@@ -144,7 +148,7 @@ func (g *group) settle(bound time.Duration) {
 		if g.now-began > bound {
 			for _, x := range g.toys {
 				a, n, _ := x.Leader()
-				g.t.Logf("%s: role %d term %d/%d leader %q blank %v silent %d fitness %d", x.config.Self, x.role, x.term, n, a, x.blank, x.silent, x.fitness)
+				g.t.Logf("%s: role %d term %d/%d leader %q blank %v silent %d fitness %d epoch %d/%d pass %+v admitted %v joined %v", x.config.Self, x.role, x.term, n, a, x.blank, x.silent, x.fitness, x.epoch, x.member, x.pass, x.admitted, x.round.joined)
 			}
 			g.t.Fatalf("%v after all was well: no leader that all know", bound)
 		}

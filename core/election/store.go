@@ -97,7 +97,6 @@ func (e *Election) voted(env node.Env, id node.ID) {
 
 func (e *Election) load(env node.Env) {
 	e.blank = true
-	torn := false
 	for _, r := range env.Store().Load(e.key()) {
 		of, admits := strings.CutPrefix(r.Key, e.admissionKey(""))
 		switch {
@@ -105,11 +104,11 @@ func (e *Election) load(env node.Env) {
 			e.term, e.vote = binary.BigEndian.Uint64(r.Value), node.Addr(r.Value[8:])
 			e.blank, e.saved = false, true
 		case r.Key == e.key():
-			torn = true
+			e.torn = true
 		case r.Key == e.epochKey() && len(r.Value) == 8:
 			e.member = binary.BigEndian.Uint64(r.Value)
-		case r.Key == e.passKey() && len(r.Value) == 8:
-			e.pass = pass{number: binary.BigEndian.Uint64(r.Value), saved: true}
+		case r.Key == e.passKey() && len(r.Value) == 16:
+			e.pass = pass{number: binary.BigEndian.Uint64(r.Value), epoch: binary.BigEndian.Uint64(r.Value[8:]), saved: true}
 		case admits && slices.Contains(e.others, node.Addr(of)):
 			e.admitted[node.Addr(of)] = admissionOf(r.Value)
 		}
@@ -117,7 +116,7 @@ func (e *Election) load(env node.Env) {
 	if e.blank {
 		e.member = 0
 	}
-	if torn || !e.blank {
+	if e.torn || e.pass.epoch <= e.member {
 		e.pass = pass{} // whoever showed it has been a voter
 	}
 }

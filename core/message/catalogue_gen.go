@@ -6051,10 +6051,11 @@ func (z *VoterJoin) Size() int { return z.size() }
 func (z *VoterJoin) Digest() uint64 { return z.digest(133) }
 
 func (z *VoterJoin) size() int {
-	n := 18
+	n := 24
 	n += sizeString(len(z.Group))
 	n += sizeUint(uint64(z.Nonce))
 	n += sizeUint(uint64(z.Pass))
+	n += sizeUint(uint64(z.Epoch))
 	return n
 }
 
@@ -6062,6 +6063,7 @@ func (z *VoterJoin) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.Group))
 	h = node.Mix(h, uint64(z.Nonce))
 	h = node.Mix(h, uint64(z.Pass))
+	h = node.Mix(h, uint64(z.Epoch))
 	return h
 }
 

@@ -66,6 +66,9 @@ type VoterJoin struct {
 	// Pass is a number on the sender's disk: the same one for as long as that disk
 	// lasts. None before the group was recovered.
 	Pass uint64 `msg:"pass"`
+	// Epoch of the group in which the sender asks: a question from before admits nobody
+	// to a later one.
+	Epoch uint64 `msg:"epoch"`
 }
 
 // VoterJoined answers it.

@@ -519,11 +519,11 @@ func (z *VoteAsk) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z VoterJoin) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *VoterJoin) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
+	// map header, size 4
 	// string "group"
-	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = append(o, 0x84, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
 	o = msgp.AppendString(o, z.Group)
 	// string "nonce"
 	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
@@ -531,6 +531,9 @@ func (z VoterJoin) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "pass"
 	o = append(o, 0xa4, 0x70, 0x61, 0x73, 0x73)
 	o = msgp.AppendUint64(o, z.Pass)
+	// string "epoch"
+	o = append(o, 0xa5, 0x65, 0x70, 0x6f, 0x63, 0x68)
+	o = msgp.AppendUint64(o, z.Epoch)
 	return
 }
 
@@ -590,6 +593,17 @@ func (z *VoterJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Pass")
 				return
 			}
+		case "epoch":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Epoch")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Epoch, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Epoch")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -603,8 +617,8 @@ func (z *VoterJoin) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z VoterJoin) Msgsize() (s int) {
-	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 5 + msgp.Uint64Size
+func (z *VoterJoin) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }
 
