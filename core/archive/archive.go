@@ -44,6 +44,7 @@ type file struct {
 	disk    diskState
 	written int // records
 	keep    *keep
+	poll    *poll // whether it may go
 }
 
 type asker struct {
@@ -55,6 +56,7 @@ type asker struct {
 // comes meanwhile waits for the next one: words of before it count nothing for it.
 type keep struct {
 	nonce   uint64
+	began   node.Instant
 	tickets []uint64
 	later   []uint64 // tickets of the next round
 	here    bool
@@ -120,7 +122,7 @@ func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 
 // round asks all fellows anew.
 func (a *Archive) round(env node.Env, f *file, tickets []uint64) {
-	f.keep = &keep{nonce: a.draw(), tickets: tickets, here: f.disk == stored, there: map[node.Addr]bool{}}
+	f.keep = &keep{nonce: a.draw(), began: env.Now(), tickets: tickets, here: f.disk == stored, there: map[node.Addr]bool{}}
 	a.judge(env, f)
 	for _, w := range a.fellows {
 		w.add(f)
@@ -137,7 +139,11 @@ func (a *Archive) judge(env node.Env, f *file) {
 	if k.here {
 		count++
 	}
-	if k.done || count < (len(a.fellows)+1)/2+1 {
+	if k.done || count < a.majority() {
+		return
+	}
+	if env.Now().Sub(k.began) >= a.config.quarter() { // who had it first may be about to sweep it
+		a.round(env, f, append(k.tickets, k.later...))
 		return
 	}
 	k.done = true
@@ -175,17 +181,6 @@ func (a *Archive) Files() (int, int64) { return len(a.files), a.bytes }
 func (a *Archive) Drop(env node.Env, d message.FileDigest) {
 	if f := a.files[d]; f != nil {
 		a.forget(env, f, ErrDropped)
-	}
-}
-
-// Sweep drops what is not in use and older than SweepAge, what waits for its Kept
-// included: name that too. A fetch is spared.
-func (a *Archive) Sweep(env node.Env, inUse map[message.FileDigest]bool) {
-	for _, d := range a.sorted(a.files) {
-		f := a.files[d]
-		if !inUse[d] && f.fetch == nil && env.Now().Sub(f.moved) >= a.config.SweepAge {
-			a.forget(env, f, ErrDropped)
-		}
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 	arrivalTicks = 30        // times Retry after which one that stands still is forgotten
 	backoffMax   = 8         // times Retry between offers to a fellow that is silent
 	fetchRounds  = 3         // over all fellows
+	sweepPageMax = 4096      // as the catalogue has it
 )
 
 // Poster sends a message to a fellow; it may be lost. uplink.Links is one.
@@ -39,8 +40,9 @@ type Config struct {
 	BytesMax   int64         // of all files, in memory and on disk
 	Retry      time.Duration // between two sends of what is not answered
 	// SweepAge spares what is younger from Sweep: the record that names it may be
-	// on its way.
-	SweepAge time.Duration
+	// on its way. A quarter of it is Spare.
+	SweepAge  time.Duration
+	SweepPage int // files of one FileSweep or FileFree
 }
 
 // Default returns a member that lacks only its group.
@@ -51,12 +53,16 @@ func Default() Config {
 		BytesMax:   256 << 20,
 		Retry:      500 * time.Millisecond,
 		SweepAge:   10 * time.Minute,
+		SweepPage:  1024,
 	}
 }
 
 func (c Config) check() {
 	if c.Group == "" || !slices.Contains(c.Members, c.Self) || c.Retry <= 0 || c.SweepAge <= 0 || c.FilesMax <= 0 || c.BytesMax <= 0 {
 		node.Bug("archive: config %+v", c)
+	}
+	if c.SweepPage < 1 || c.SweepPage > sweepPageMax {
+		node.Bug("archive: pages of %d files, want 1 to %d", c.SweepPage, sweepPageMax)
 	}
 	if c.ChunkBytes < chunkMin || c.ChunkBytes > chunkMax {
 		node.Bug("archive: chunks of %d bytes, want %d to %d", c.ChunkBytes, chunkMin, chunkMax)

@@ -23,12 +23,15 @@
 //	   flight to a fellow.
 //	A5 What is lost on the way is sent again, from where the receiver says it is;
 //	   whatever arrives twice changes nothing.
+//	A6 A file is swept once a majority names it no more and had to keep it for no
+//	   SweepAge: sweep.go says why, and what a quarter of SweepAge is for.
 //
 // On the wire: FileOffer (is it there? how far?), FileChunk, FileKept (so far, or
 // whole); small files go without an offer. FileFetch asks for a window of chunks,
-// FileChunk or FileMissing answers. All may be lost; offers, fetches and answers
+// FileChunk or FileMissing answers. FileSweep asks whether a file is named, FileFree
+// lists those that are not, at the receiver's next Sweep. All may be lost; offers, fetches and answers
 // are small enough for datagrams.
 //
-// Read config.go, archive.go (Keep, Have, Drop, Sweep), send.go, receive.go,
+// Read config.go, archive.go (Keep, Have, Drop), sweep.go, send.go, receive.go,
 // fetch.go, disk.go, sizes.go.
 package archive

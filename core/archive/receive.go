@@ -23,6 +23,10 @@ func (a *Archive) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		group = m.Group
 	case *message.FileMissing:
 		group = m.Group
+	case *message.FileSweep:
+		group = m.Group
+	case *message.FileFree:
+		group = m.Group
 	default:
 		return false
 	}
@@ -58,6 +62,10 @@ func (a *Archive) handle(env node.Env, i int, from node.Peer, m node.Message) {
 		a.onFetch(env, from, m)
 	case *message.FileMissing:
 		a.onMissing(env, i, m)
+	case *message.FileSweep:
+		a.onSweep(env, w, from, m)
+	case *message.FileFree:
+		a.onFree(env, w, m)
 	}
 }
 

@@ -17,6 +17,7 @@ type fellow struct {
 	heard     bool // since the last offers were made again
 	wait      time.Duration
 	due       node.Instant // of the next offers
+	question  *question    // its poll that the next Sweep answers
 }
 
 // transfer is one file on its way to one fellow.

@@ -9,6 +9,9 @@ func (a *Archive) Sizes(tell node.Tell) {
 	tell("archive/asked", len(a.asked), a.config.FilesMax)
 	tell("archive/failed", len(a.failed), a.config.FilesMax)
 	for _, w := range a.fellows {
+		if w.question != nil {
+			tell("archive/polled by "+string(w.addr), len(w.question.files), a.config.FilesMax)
+		}
 		tell("archive/transfers to "+string(w.addr), len(w.queue), 2*a.config.FilesMax+activeMax)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
 	"hyperscale/core/window"
@@ -64,6 +65,7 @@ type Config struct {
 
 	KeyAge         time.Duration // an ended job and its key are remembered for so long
 	ResultAge      time.Duration // its result
+	FileAge        time.Duration // a file that no record names is swept after it
 	ResultsMax     int
 	ResultBytesMax int // of all results
 }
@@ -82,7 +84,7 @@ func Default() Config {
 		CancelRetry: time.Second, CancelTimeout: 10 * time.Second, CancelAgeMax: time.Minute,
 		RetryAfter: 5 * time.Second, StoreRetry: time.Second,
 		PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
-		KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, ResultsMax: 1000, ResultBytesMax: 64 << 20,
+		KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
 	}
 }
 
@@ -115,7 +117,7 @@ func (c Config) Validate() error {
 		{"run_grace", c.RunGrace}, {"cancel_retry", c.CancelRetry}, {"cancel_timeout", c.CancelTimeout},
 		{"cancel_age_max", c.CancelAgeMax}, {"retry_after", c.RetryAfter}, {"store_retry", c.StoreRetry},
 		{"push_interval", c.PushInterval}, {"push_min", c.PushMin}, {"sweep_interval", c.SweepInterval},
-		{"key_age", c.KeyAge}, {"result_age", c.ResultAge},
+		{"key_age", c.KeyAge}, {"result_age", c.ResultAge}, {"file_age", c.FileAge},
 		{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"renewal_timeout", c.RenewalTimeout}, {"stop_timeout", c.StopTimeout},
 	} {
 		if v.value <= 0 {
@@ -160,6 +162,12 @@ func (c Config) checkGroup() []error {
 		faults = append(faults, fmt.Errorf("gate.lease = %v is too short: lease * (1 - %d ppm) - %v = %v must be above lease/3 + quorum_timeout + store_retry = %v: "+
 			"a lease is renewed after a third of it, and one slow majority must not lose it: make the lease longer or gate.quorum_timeout = %v shorter",
 			c.Lease, c.DriftPPM, window.Granularity, c.hold(), least, c.QuorumTimeout))
+	}
+	files := archive.Config{SweepAge: c.FileAge}
+	if spare := files.Spare(c.DriftPPM); spare < c.Lease+c.QuorumTimeout || spare < 2*c.SweepInterval {
+		faults = append(faults, fmt.Errorf("gate.file_age = %v leaves a record %v to reach a majority, a quarter less the drift of two clocks; "+
+			"that must be at least lease + quorum_timeout = %v and 2 sweep_interval = %v: lengthen it",
+			c.FileAge, spare, c.Lease+c.QuorumTimeout, 2*c.SweepInterval))
 	}
 	if len(c.Gates) > lease.MembersMax {
 		faults = append(faults, fmt.Errorf("gate.gates: %d addresses, must be at most %d: three or five are usual", len(c.Gates), lease.MembersMax))

@@ -29,11 +29,30 @@ func TestLeaseMustOutlastItsMajorities(t *testing.T) {
 		g := gate.Default()
 		g.Lease, g.QuorumTimeout, g.DriftPPM = c.lease, c.quorum, max(c.ppm, 1)
 		err := g.Validate()
-		if (err == nil) != c.ok {
+		short := err != nil && strings.Contains(err.Error(), "must be above lease/3 + quorum_timeout + store_retry")
+		if short == c.ok || err == nil && c.ppm >= 500_000 {
 			t.Errorf("lease %v, quorum timeout %v, drift %d ppm: %v", c.lease, c.quorum, c.ppm, err)
 		}
-		if err != nil && c.ppm < 500_000 && !strings.Contains(err.Error(), "must be above lease/3 + quorum_timeout + store_retry") {
-			t.Errorf("%v does not tell the formula", err)
+	}
+}
+
+// A quarter of file_age, less 2 % for the drift of two clocks, must hold a lease and a
+// quorum timeout, and two sweeps.
+func TestFilesOutlastTheirRecordsWayToAMajority(t *testing.T) {
+	for _, c := range []struct {
+		age, sweep time.Duration
+		ok         bool
+	}{
+		{10 * time.Minute, time.Minute, true},
+		{153 * time.Second, time.Second, true}, // 38.25 s - 3.06 s = 35.19 s
+		{152 * time.Second, time.Second, false},
+		{8*time.Minute + 42*time.Second, time.Minute, true}, // 130.5 s - 10.44 s = 120.06 s
+		{8*time.Minute + 41*time.Second, time.Minute, false},
+	} {
+		g := gate.Default()
+		g.FileAge, g.SweepInterval = c.age, c.sweep
+		if err := g.Validate(); (err == nil) != c.ok {
+			t.Errorf("file_age %v, sweep_interval %v: %v, want ok: %v", c.age, c.sweep, err, c.ok)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (m *Machine) startGroup(env node.Env) {
 	m.swim = m.newSwim()
 	m.leases = lease.New(m.leaseConfig(env), m.links)
 	files := archive.Default()
-	files.Group, files.Self, files.Members = groupName, self, m.gates
+	files.Group, files.Self, files.Members, files.SweepAge = groupName, self, m.gates, m.config.FileAge
 	m.files = archive.New(files, m.links)
 	votes := election.Default()
 	votes.Group, votes.Self, votes.Voters, votes.Registers = groupName, self, m.gates, m.leases

@@ -45,6 +45,19 @@ func (m *Machine) keep(env node.Env, p *put, b []byte) {
 	m.files.Keep(env, b, m.ticket)
 }
 
+// keepAgain keeps the files of a write that waited too long for an earlier one: the
+// fellows that have them may be about to sweep them.
+func (m *Machine) keepAgain(env node.Env, p *put) bool {
+	for _, b := range p.files {
+		if m.files.Stale(env, fileOf(b)) {
+			env.Emit(event.Reached{What: "gate/kept-again"})
+			p.missing++
+			m.keep(env, p, b)
+		}
+	}
+	return p.missing > 0
+}
+
 // keeping is a file on its way, for the write that waits for it.
 type keeping struct {
 	put   *put
@@ -57,7 +70,7 @@ func (m *Machine) issue(env node.Env, j *job) {
 		switch {
 		case p.ticket != 0:
 			continue
-		case p.missing > 0:
+		case p.missing > 0, m.keepAgain(env, p):
 			return
 		}
 		m.ticket++

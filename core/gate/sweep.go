@@ -103,8 +103,8 @@ func (m *Machine) boundResults(env node.Env) {
 	}
 }
 
-// sweepFiles drops what no record names: programs of jobs that have ended, results
-// that are too old, files of acquisitions that came to nothing.
+// sweepFiles offers for deletion what no record names here: programs of jobs that have
+// ended, results that are too old, files of acquisitions that came to nothing.
 func (m *Machine) sweepFiles(env node.Env) {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.leases.Known() {

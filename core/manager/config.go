@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/window"
@@ -38,6 +39,7 @@ type Config struct {
 	DrainTimeout     time.Duration // how long a stop waits for parts to end
 	Retention        time.Duration // of a finished part after its acknowledgement
 	ResultAge        time.Duration // of a finished part whose gate never acknowledges it
+	FileAge          time.Duration // a file that no record names is swept after it
 	SweepInterval    time.Duration
 	RerunMax         int // dispatches of one slice after the loss of a worker
 	DispatchMax      int // dispatches of one slice in all
@@ -65,6 +67,7 @@ func Default() Config {
 		DrainTimeout:     20 * time.Second,
 		Retention:        5 * time.Minute,
 		ResultAge:        24 * time.Hour,
+		FileAge:          archive.Default().SweepAge,
 		SweepInterval:    time.Minute,
 		RerunMax:         3,
 		DispatchMax:      5,
@@ -91,7 +94,7 @@ func (c Config) Validate() error {
 		{"part_lease", c.PartLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout}, {"quorum_timeout", c.QuorumTimeout},
 		{"heartbeat", c.Heartbeat}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
 		{"progress_interval", c.ProgressInterval}, {"retry", c.Retry}, {"denial_age", c.DenialAge}, {"dispatch_timeout", c.DispatchTimeout},
-		{"drain_timeout", c.DrainTimeout}, {"retention", c.Retention}, {"result_age", c.ResultAge}, {"sweep_interval", c.SweepInterval},
+		{"drain_timeout", c.DrainTimeout}, {"retention", c.Retention}, {"result_age", c.ResultAge}, {"file_age", c.FileAge}, {"sweep_interval", c.SweepInterval},
 	} {
 		if d.value < time.Millisecond {
 			fault("manager.%s = %v must be at least 1ms: leave it out for the default", d.name, d.value)
@@ -131,6 +134,12 @@ func (c Config) groupFaults() []error {
 	}
 	if h := c.hold(c.PartLease); h <= c.QuorumTimeout {
 		fault("manager.part_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.quorum_timeout = %v: lengthen the lease", c.PartLease, h, c.QuorumTimeout)
+	}
+	files := archive.Config{SweepAge: c.FileAge}
+	if spare := files.Spare(c.DriftPPM); spare < c.PartLease+c.QuorumTimeout || spare < 2*c.SweepInterval {
+		fault("manager.file_age = %v leaves a record %v to reach a majority, a quarter less the drift of two clocks; "+
+			"that must be at least part_lease + quorum_timeout = %v and 2 sweep_interval = %v: lengthen it",
+			c.FileAge, spare, c.PartLease+c.QuorumTimeout, 2*c.SweepInterval)
 	}
 	if g := c.guard(c.PartLease) + c.Heartbeat; c.RenewalTimeout <= g {
 		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their part over", c.RenewalTimeout, g)

@@ -125,7 +125,7 @@ func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
 	m.giveUpResults(env)
 	m.rewriteOrder(env)
-	used := map[message.FileDigest]bool{}
+	used, unknown := map[message.FileDigest]bool{}, !m.leases.Speaks()
 	for _, job := range m.leases.Known() {
 		sight, ok := m.leases.Seen(env.Now(), job)
 		if !ok {
@@ -142,7 +142,9 @@ func (m *Machine) onSweep(env node.Env) {
 			delete(m.ended, job)
 			continue
 		}
-		m.use(used, job, sight.Record)
+		if !m.use(env, used, job, sight.Record) {
+			unknown = true
+		}
 	}
 	for len(m.ended) > m.config.FinishedMax {
 		m.forgetOldest(env)
@@ -158,19 +160,27 @@ func (m *Machine) onSweep(env node.Env) {
 			delete(m.gone, job)
 		}
 	}
-	m.files.Sweep(env, used)
+	if !unknown {
+		m.files.Sweep(env, used)
+	}
 	m.sweepStrays(env)
 }
 
-// use marks the files of a record, those behind one that is itself a file too.
-func (m *Machine) use(used map[message.FileDigest]bool, job message.JobID, record []byte) {
+// use marks the files of a record, those behind one that is itself a file too. False:
+// that file is not here, so that nothing can be swept; it is fetched.
+func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
 	if file, ok := spillOf(record); ok {
 		used[file] = true
-		record, _ = m.files.Have(file)
+		if record, ok = m.files.Have(file); !ok {
+			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
+			m.fetch(env, file, func(node.Env, []byte, error) {})
+			return false
+		}
 	}
 	for _, f := range filesOf(job, record) {
 		used[f] = true
 	}
+	return true
 }
 
 // giveUpResults releases parts whose end no gate ever acknowledged.

@@ -44,7 +44,7 @@ func (m *Machine) onStart(env node.Env) {
 	}
 	m.leases = lease.New(registers, m.fellows)
 	files := archive.Default()
-	files.Group, files.Self, files.Members = m.config.Datacenter, self, m.members
+	files.Group, files.Self, files.Members, files.SweepAge = m.config.Datacenter, self, m.members, m.config.FileAge
 	m.files = archive.New(files, m.fellows)
 	members := swim.Default()
 	members.Group, members.Seeds = m.config.Datacenter, m.members

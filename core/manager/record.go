@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -250,8 +251,13 @@ func (m *Machine) write(env node.Env, p *part) {
 	}
 	// One at a time, so that an older one never follows a newer one.
 	p.spill = true
+	began := env.Now()
 	var file message.FileDigest
 	file = m.keep(env, record, func(env node.Env, err error) {
+		if m.parts[p.job] == p && env.Now().Sub(began) >= m.config.FileAge/8 {
+			m.keepAgain(env, p, ticket)
+			return
+		}
 		p.spill = false
 		if m.parts[p.job] != p {
 			return
@@ -265,6 +271,28 @@ func (m *Machine) write(env node.Env, p *part) {
 			m.commit(env, p, nil)
 		}
 	})
+}
+
+// keepAgain keeps the files of a record that took long to become a file itself: the
+// fellows that have them may be about to sweep them. Then it writes the record anew.
+func (m *Machine) keepAgain(env node.Env, p *part, ticket uint64) {
+	env.Emit(event.Reached{What: "manager/kept-again"})
+	missing := 1
+	done := func(env node.Env, _ error) {
+		if missing--; missing > 0 || m.parts[p.job] != p {
+			return
+		}
+		p.spill = false
+		p.unsend(ticket)
+		m.commit(env, p, nil)
+	}
+	for _, f := range p.files() {
+		if b, ok := m.files.Have(f); ok {
+			missing++
+			m.keep(env, b, done)
+		}
+	}
+	done(env, nil)
 }
 
 // unsend takes back the ticket of what was not sent.

@@ -64,3 +64,22 @@ type FileMissing struct {
 	Group string     `msg:"group" require:"true"`
 	File  FileDigest `msg:"file" require:"true"`
 }
+
+// FileSweep asks which of these files the receiver names in no record and in no open
+// write: the sender deletes its copies once a majority has said so.
+//
+//catalogue:message kind=109 class=control priority=high
+type FileSweep struct {
+	Group string       `msg:"group" require:"true"`
+	Nonce uint64       `msg:"nonce" require:"true"`
+	Files []FileDigest `msg:"files"`
+}
+
+// FileFree lists those of a FileSweep that its sender does not name.
+//
+//catalogue:message kind=110 class=control priority=high
+type FileFree struct {
+	Group string       `msg:"group" require:"true"`
+	Nonce uint64       `msg:"nonce" require:"true"` // of the FileSweep
+	Files []FileDigest `msg:"files"`
+}

@@ -275,6 +275,116 @@ func (z *FileFetch) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *FileFree) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "group"
+	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
+	// string "files"
+	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Files)))
+	for za0001 := range z.Files {
+		o = msgp.AppendBytes(o, (z.Files[za0001])[:])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *FileFree) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "files":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Files")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Files")
+				return
+			}
+			if zb0002 > z167f181alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Files) >= int(zb0002) {
+				z.Files = (z.Files)[:zb0002]
+			} else {
+				z.Files = make([]FileDigest, zb0002)
+			}
+			for za0001 := range z.Files {
+				bts, err = msgp.ReadExactBytes(bts, (z.Files[za0001])[:])
+				if err != nil {
+					err = msgp.WrapError(err, "Files", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *FileFree) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize + (len(z.Files) * (32 * (msgp.ByteSize)))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *FileKept) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
@@ -569,5 +679,115 @@ func (z *FileOffer) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *FileOffer) Msgsize() (s int) {
 	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 5 + msgp.ArrayHeaderSize + (32 * (msgp.ByteSize)) + 7 + msgp.Uint64Size + 6 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *FileSweep) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "group"
+	o = append(o, 0x83, 0xa5, 0x67, 0x72, 0x6f, 0x75, 0x70)
+	o = msgp.AppendString(o, z.Group)
+	// string "nonce"
+	o = append(o, 0xa5, 0x6e, 0x6f, 0x6e, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Nonce)
+	// string "files"
+	o = append(o, 0xa5, 0x66, 0x69, 0x6c, 0x65, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Files)))
+	for za0001 := range z.Files {
+		o = msgp.AppendBytes(o, (z.Files[za0001])[:])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *FileSweep) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "group":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Group")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Group, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Group")
+				return
+			}
+		case "nonce":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Nonce")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Nonce, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Nonce")
+				return
+			}
+		case "files":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Files")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Files")
+				return
+			}
+			if zb0002 > z167f181alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Files) >= int(zb0002) {
+				z.Files = (z.Files)[:zb0002]
+			} else {
+				z.Files = make([]FileDigest, zb0002)
+			}
+			for za0001 := range z.Files {
+				bts, err = msgp.ReadExactBytes(bts, (z.Files[za0001])[:])
+				if err != nil {
+					err = msgp.WrapError(err, "Files", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *FileSweep) Msgsize() (s int) {
+	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize + (len(z.Files) * (32 * (msgp.ByteSize)))
 	return
 }

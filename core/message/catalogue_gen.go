@@ -70,6 +70,8 @@ const (
 	KindFileOffer        node.Kind = 106
 	KindFileFetch        node.Kind = 107
 	KindFileMissing      node.Kind = 108
+	KindFileSweep        node.Kind = 109
+	KindFileFree         node.Kind = 110
 	KindSwimProbe        node.Kind = 112
 	KindSwimAck          node.Kind = 113
 	KindSwimAsk          node.Kind = 114
@@ -222,6 +224,10 @@ func New(k node.Kind) Body {
 		return &FileFetch{}
 	case KindFileMissing:
 		return &FileMissing{}
+	case KindFileSweep:
+		return &FileSweep{}
+	case KindFileFree:
+		return &FileFree{}
 	case KindSwimProbe:
 		return &SwimProbe{}
 	case KindSwimAck:
@@ -331,6 +337,8 @@ func Kinds() []node.Kind {
 		KindFileOffer,
 		KindFileFetch,
 		KindFileMissing,
+		KindFileSweep,
+		KindFileFree,
 		KindSwimProbe,
 		KindSwimAck,
 		KindSwimAsk,
@@ -484,6 +492,10 @@ func Name(k node.Kind) string {
 		return "FileFetch"
 	case KindFileMissing:
 		return "FileMissing"
+	case KindFileSweep:
+		return "FileSweep"
+	case KindFileFree:
+		return "FileFree"
 	case KindSwimProbe:
 		return "SwimProbe"
 	case KindSwimAck:
@@ -5459,6 +5471,98 @@ func (z *FileMissing) check() error {
 	}
 	if z.File == (FileDigest{}) {
 		return &MissingError{Path: "file"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileSweep) Kind() node.Kind { return KindFileSweep }
+
+// Class returns the class of FileSweep.
+func (z *FileSweep) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileSweep) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileSweep) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileSweep) Digest() uint64 { return z.digest(109) }
+
+func (z *FileSweep) size() int {
+	n := 19
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeArray(len(z.Files))
+	for i := range z.Files {
+		n += sizeBytes(len(z.Files[i]))
+	}
+	return n
+}
+
+func (z *FileSweep) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(len(z.Files)))
+	for i := range z.Files {
+		h = node.MixBytes(h, z.Files[i][:])
+	}
+	return h
+}
+
+func (z *FileSweep) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
+	}
+	return nil
+}
+
+// Kind implements node.Message.
+func (z *FileFree) Kind() node.Kind { return KindFileFree }
+
+// Class returns the class of FileFree.
+func (z *FileFree) Class() node.Class { return node.ClassControl }
+
+// Priority implements node.Message.
+func (z *FileFree) Priority() node.Priority { return node.High }
+
+// Size implements node.Message.
+func (z *FileFree) Size() int { return z.size() }
+
+// Digest implements node.Message.
+func (z *FileFree) Digest() uint64 { return z.digest(110) }
+
+func (z *FileFree) size() int {
+	n := 19
+	n += sizeString(len(z.Group))
+	n += sizeUint(uint64(z.Nonce))
+	n += sizeArray(len(z.Files))
+	for i := range z.Files {
+		n += sizeBytes(len(z.Files[i]))
+	}
+	return n
+}
+
+func (z *FileFree) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Group))
+	h = node.Mix(h, uint64(z.Nonce))
+	h = node.Mix(h, uint64(len(z.Files)))
+	for i := range z.Files {
+		h = node.MixBytes(h, z.Files[i][:])
+	}
+	return h
+}
+
+func (z *FileFree) check() error {
+	if z.Group == "" {
+		return &MissingError{Path: "group"}
+	}
+	if z.Nonce == 0 {
+		return &MissingError{Path: "nonce"}
 	}
 	return nil
 }

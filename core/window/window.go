@@ -41,7 +41,7 @@ func Hold(d time.Duration, driftPPM int64) time.Duration {
 // Guard returns how long a clock must count so that no less than d has passed, in whole
 // granules: people read it.
 func Guard(d time.Duration, driftPPM int64) time.Duration {
-	return (scale(d, million+driftPPM, million)+Granularity-1).Truncate(Granularity) + Granularity
+	return (scale(d, million+driftPPM, million) + Granularity - 1).Truncate(Granularity) + Granularity
 }
 
 // scale returns d n / m, rounded up, without an overflow where the result is none.
