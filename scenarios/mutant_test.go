@@ -28,6 +28,7 @@ type mutant struct {
 	seed       uint64
 	virtual    time.Duration // of a run; zero: virtualOf
 	expect     string        // a word of the verdict's detail: "T8", "bug:"
+	test       string        // a package and its test, which catches it in place of a world
 	equivalent string        // why nothing can catch it, for those that change nothing
 	changes    []change
 }
@@ -63,7 +64,7 @@ func mutants(t *testing.T) []mutant {
 
 // parseMutant reads comments, then `key: value` lines, then one or more pairs of
 // `--- find` and `--- replace`. The keys are scenario (several, with commas), seed,
-// expect, virtual and equivalent. A line `file:` holds for the pairs after it, and may
+// expect, virtual, test and equivalent. A line `file:` holds for the pairs after it, and may
 // stand between them.
 func parseMutant(file string) (mutant, error) {
 	m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".txt"), file: file}
@@ -91,6 +92,8 @@ func parseMutant(file string) (mutant, error) {
 			m.scenarios = strings.Split(strings.ReplaceAll(value, " ", ""), ",")
 		case key == "equivalent":
 			m.equivalent = value
+		case key == "test":
+			m.test = value
 		case key == "virtual":
 			if m.virtual, err = time.ParseDuration(value); err != nil {
 				return m, err
@@ -102,7 +105,7 @@ func parseMutant(file string) (mutant, error) {
 				return m, err
 			}
 		case strings.TrimSpace(line) != "":
-			return m, fmt.Errorf("line %q: want file, scenario, seed, expect, virtual or equivalent", line)
+			return m, fmt.Errorf("line %q: want file, scenario, seed, expect, virtual, test or equivalent", line)
 		}
 	}
 	if len(m.changes) == 0 {
@@ -247,8 +250,8 @@ func TestPlantedBugsFitTheCode(t *testing.T) {
 			if _, err := m.overlay(t.TempDir(), false); err != nil {
 				t.Error(err)
 			}
-			if m.about == "" || m.equivalent == "" && (m.expect == "" || len(m.scenarios) == 0) {
-				t.Error("a mutant needs a sentence, a scenario and what it must break, or a sentence that says why nothing can catch it")
+			if m.about == "" || m.equivalent == "" && (m.expect == "" || len(m.scenarios) == 0 && m.test == "") {
+				t.Error("a mutant needs a sentence, a scenario or a test and what it must break, or a sentence that says why nothing can catch it")
 			}
 			for _, name := range m.scenarios {
 				if _, err := scenarios.Find(name); err != nil {

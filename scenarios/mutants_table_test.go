@@ -63,7 +63,7 @@ func (m *mutant) judge(t *testing.T, r *row, record bool) {
 		t.Errorf("survived, and in %d tries of %v its code was never reached: it needs a world that goes there: %s", r.tries, m.scenarios, m.about)
 	case r.caught == "":
 		t.Errorf("survived %d tries of %v, reached %d times: it needs a better check: %s", r.tries, m.scenarios, r.reached, m.about)
-	case record && (r.seed != m.seed || r.scenario != m.scenarios[0]):
+	case record && m.test == "" && (r.seed != m.seed || r.scenario != m.scenarios[0]):
 		if err := m.record(r); err != nil {
 			t.Error(err)
 		}

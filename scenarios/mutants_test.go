@@ -166,6 +166,9 @@ func (m *mutant) build(dir string) (string, error) {
 // hunt tries seeds until the bug is caught: the recorded one, then the first ones
 // of each scenario in turn.
 func (m *mutant) hunt(dir string, tries int, shrink time.Duration) (r row) {
+	if m.test != "" {
+		return m.unit(dir)
+	}
 	r = row{mutant: m.name, left: -1}
 	bin, err := m.build(dir)
 	if err != nil {
