@@ -28,7 +28,7 @@ func EpochOf(term uint64) (epoch, of uint64) {
 // pass tells the disks of one blank voter apart.
 type pass struct {
 	number  uint64
-	epoch   uint64 // in which it was shown first
+	epoch   uint64 // in which it is shown: a voter of it needs it no more
 	writing bool
 	saved   bool
 }
@@ -129,13 +129,13 @@ func (e *Election) asked() bool {
 // as its disk.
 func (e *Election) savePass(env node.Env) {
 	p := &e.pass
-	if e.epoch == 0 || p.saved || p.writing {
+	if e.epoch == 0 || p.writing || p.saved && p.epoch == e.epoch {
 		return
 	}
 	if p.number == 0 {
-		p.number, p.epoch = env.Rand(node.PurposeElection).Uint64()|1, e.epoch
+		p.number = env.Rand(node.PurposeElection).Uint64() | 1
 	}
-	p.writing = true
+	p.epoch, p.writing, p.saved = e.epoch, true, false
 	e.write(env, put{of: func(_ node.Env, err error) {
 		p.writing, p.saved = false, err == nil
 	}}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.number), p.epoch)})
