@@ -65,7 +65,7 @@ func buildVoteAmnesia(s *stage) {
 	for at := 5 * time.Second; at < s.heal; at += s.rand.Duration(4*time.Second, 7*time.Second).Truncate(time.Millisecond) {
 		w.befall(w.ids, at, sim.FaultCrash, s.rand.Duration(2*time.Second, 3*time.Second).Truncate(time.Millisecond))
 		for range 1 + s.rand.Int(3) {
-			f := sim.Fault{At: at + 500*time.Millisecond, For: s.rand.Duration(0, 200*time.Millisecond).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: names(w.ids[3:])}
+			f := sim.Fault{At: at + 500*time.Millisecond, For: s.brief(200 * time.Millisecond), Kind: sim.FaultCrash, Nodes: names(w.ids[3:])}
 			switch s.rand.Int(3) {
 			case 0:
 				f.Aim = "storing:election/"
@@ -88,11 +88,11 @@ func buildForgottenVote(s *stage) {
 	for at := 10 * time.Second; at < s.heal-45*time.Second; at += 45 * time.Second {
 		s.fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: second})
 		for n := range 3 {
-			w.befall(w.ids, at+time.Duration(5+4*n)*time.Second, sim.FaultCrash, s.rand.Duration(0, time.Second).Truncate(time.Millisecond))
+			w.befall(w.ids, at+time.Duration(5+4*n)*time.Second, sim.FaultCrash, s.brief(time.Second))
 		}
 		swap := at + 20*time.Second
 		s.fault(sim.Fault{At: swap - time.Millisecond, For: 15 * time.Second, Kind: sim.FaultPartition, Nodes: first})
-		s.fault(sim.Fault{At: swap - time.Millisecond, For: s.rand.Duration(0, time.Second).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: third, Value: 1})
+		s.fault(sim.Fault{At: swap - time.Millisecond, For: s.brief(time.Second), Kind: sim.FaultCrash, Nodes: third, Value: 1})
 		for wait := 3 * time.Second; wait < 15*time.Second; wait += time.Second {
 			w.holds(swap+wait, "who forgot its votes elects nobody with one other", w.nobody(w.ids...))
 		}
@@ -202,7 +202,7 @@ func buildPausedLeader(s *stage) {
 	// is what the rest remembers, or after a restart assumes, of having heard.
 	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultPartition, Nodes: names(w.ids[:1]), Peers: names(w.ids[1:2])})
 	for at := 8 * time.Second; at < s.heal; at += s.rand.Duration(1*time.Second, 4*time.Second).Truncate(time.Millisecond) {
-		s.fault(sim.Fault{At: at, For: s.rand.Duration(0, 100*time.Millisecond).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: names(s.choose(w.ids, 1))})
+		s.fault(sim.Fault{At: at, For: s.brief(100 * time.Millisecond), Kind: sim.FaultCrash, Nodes: names(s.choose(w.ids, 1))})
 	}
 	for at := 8 * time.Second; at < s.heal; at += s.rand.Duration(4*time.Second, 9*time.Second).Truncate(time.Millisecond) {
 		kind := []string{sim.FaultPause, sim.FaultPause, sim.FaultSuspend, sim.FaultOneWay, sim.FaultPartition}[s.rand.Int(5)]
@@ -313,7 +313,7 @@ func buildElectionStorm(s *stage) {
 	if len(w.ids) > 2 && s.rand.Chance(1, 2) { // a minority's disks, the last one long before the end
 		for i, id := range s.choose(w.ids, 1+s.rand.Int((len(w.ids)-1)/2)) {
 			at := s.rand.Duration(s.heal/10, s.heal/2) + time.Duration(i)*time.Millisecond
-			s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: s.rand.Duration(0, 10*time.Second).Truncate(time.Millisecond), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+			s.fault(sim.Fault{At: at.Truncate(time.Millisecond), For: s.brief(10 * time.Second), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
 			s.draw("%s loses its disk", id)
 		}
 	}

@@ -140,7 +140,7 @@ func buildFiles(s *stage) {
 	s.swarm(fileKinds())
 	n := len(w.ids)
 	for _, id := range s.choose(w.ids, n)[:s.rand.Int((n-1)/2+1)] {
-		s.fault(sim.Fault{At: s.drawTime(), For: s.rand.Duration(0, 10*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+		s.fault(sim.Fault{At: s.drawTime(), For: s.brief(10 * time.Second), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
 	}
 }
 

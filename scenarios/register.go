@@ -167,7 +167,7 @@ func (s *stage) loseDisks(w *registerWorld) {
 	s.draw("%d lose their disks", n)
 	for i, id := range order[:n] {
 		at := s.rand.Duration(s.heal/10, s.heal*8/10)
-		s.fault(sim.Fault{At: at + time.Duration(i)*time.Millisecond, For: s.rand.Duration(0, 20*time.Second), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
+		s.fault(sim.Fault{At: at + time.Duration(i)*time.Millisecond, For: s.brief(20 * time.Second), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
 	}
 }
 

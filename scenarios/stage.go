@@ -133,6 +133,12 @@ func (s *stage) fault(f sim.Fault) {
 	}
 }
 
+// brief draws how long a crash lasts: never for no time, as a fault of no length lasts
+// until the world heals.
+func (s *stage) brief(longest time.Duration) time.Duration {
+	return max(time.Millisecond, s.rand.Duration(0, longest).Truncate(time.Millisecond))
+}
+
 // play runs to the end: faults, healing, and what follows.
 func (s *stage) play() {
 	if s.options.Faults != nil {
