@@ -88,7 +88,8 @@ func (e *Election) judgeJoin(env node.Env) {
 		admitted = admitted || e.pass.saved && j.epoch == e.epoch
 	}
 	all := len(e.others)
-	founded := none == all && e.term == 0 && e.epoch == 0 && e.speaks() // and was never recovered
+	// A group that was recovered is not founded anew; a lone voter forgets nothing of others.
+	founded := none == all && e.term == 0 && e.epoch == 0 && (all == 0 || e.speaks())
 	if e.saving() || !founded && (!e.round.counts || !admitted && (remember < all-(e.majority()-2) || !e.asked())) {
 		return
 	}
