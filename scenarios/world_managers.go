@@ -28,6 +28,8 @@ func managerWorlds() []Scenario {
 			Doc: "Jobs run in three datacenters each, and one of these never reports again: its managers hear the gates and are not heard, or are cut off. Jobs end at the bound of that datacenter, never COMPLETED without it."},
 		{Name: "datacenter-cut-off", Virtual: 8 * time.Minute, build: buildDatacenterCutOff,
 			Doc: "Datacenters are cut off from all gates for longer than their lease, in the middle of jobs that name none. Each stops by its own clock, before the gates begin its jobs anew elsewhere, at layer 0 and under another fence: nothing of a job runs in two datacenters."},
+		{Name: "cut-at-the-guard", Virtual: 5 * time.Minute, build: buildCutAtTheGuard,
+			Doc: "Two of three datacenters are cut off from the gates, with clocks as slow as they may be, the gates' as fast. When their time is almost over the managers are stopped in their tracks, so that none can cancel what it has just renewed, then the workers: their executors end as late as they may. Only then does the third datacenter begin their jobs. What the gates say before the cut comes seconds late in half of the runs."},
 		{Name: "regions-cut", Virtual: 5 * time.Minute, build: buildRegionCut,
 			Doc: "Three datacenters are cut off from the gates at once, then one by one, each for less than its lease. What runs there goes on: nothing is given to anybody else, and every job completes."},
 		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: buildDeafDC,
@@ -195,6 +197,36 @@ func buildDatacenterCutOff(s *stage) {
 	for i, at := range []time.Duration{35 * time.Second, 150 * time.Second} { // the third one is always there
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(70*time.Second, 90*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: s.ofDatacenter((cut + i) % t.datacenters), Peers: names(s.gates)})
 	}
+}
+
+// buildCutAtTheGuard leaves nothing that a gate's guard could do without: each node of the
+// two datacenters that are cut off goes on for as long as it may, on the slowest clock, and
+// the third one has cores for their jobs at once.
+func buildCutAtTheGuard(s *stage) {
+	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 12, cores: 1, clients: 1}
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.until, l.layers = 2*time.Second, 100*time.Second, 3, 12*time.Second, false
+	})
+	for _, o := range s.orders {
+		o.submit.RunTimeout = 5 * time.Minute
+	}
+	s.complete = true
+	s.oneDatacenter()
+	lost := append(s.ofDatacenter(0), s.ofDatacenter(1)...)
+	managers, workers := s.managers[:2*t.managers], names(s.workers[:2*t.workers])
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.gates), Value: sim.DriftBound})
+	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: lost, Value: -sim.DriftBound})
+	cut := 30*time.Second + s.rand.Duration(0, time.Second).Truncate(tick)
+	if s.rand.Chance(1, 2) {
+		late := s.rand.Duration(2*time.Second, 4*time.Second)
+		s.fault(sim.Fault{At: 9 * time.Second, For: cut - 9*time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.gates), Peers: names(managers), Value: late.Milliseconds()})
+	}
+	s.fault(sim.Fault{At: cut, For: 80 * time.Second, Kind: sim.FaultPartition, Nodes: lost, Peers: names(s.gates)})
+	word := cut + time.Minute // until when the managers act, at the latest
+	for _, m := range managers {
+		s.fault(sim.Fault{At: word - s.rand.Duration(0, 600*time.Millisecond).Truncate(tick), For: 12 * time.Second, Kind: sim.FaultPause, Nodes: []string{string(m)}})
+	}
+	s.fault(sim.Fault{At: word + 2*time.Second, For: 8 * time.Second, Kind: sim.FaultPause, Nodes: workers})
 }
 
 func buildRegionCut(s *stage) {

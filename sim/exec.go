@@ -138,15 +138,16 @@ func (x *executor) Extend(id node.ExecID, until node.Instant) {
 }
 
 // watch schedules a look at whether a run's time is over. Executors are processes
-// of their own: a pause of their node does not stop them, nor their clock.
+// of their own: a pause of their node does not stop them, nor their clock. They end as
+// late as they may.
 func (p *process) watch(r *run) {
-	_, e := p.w.queue.add(p.clock.when(r.until, p.w.now), eventExec)
+	_, e := p.w.queue.add(p.clock.when(r.until.Add(node.ExecutorEnd), p.w.now), eventExec)
 	e.node, e.life, e.ref, e.side = p.index, p.life, uint64(r.id), execLapse
 }
 
 // onLapse: an older deadline's event finds a newer one, and leaves the run alone.
 func (p *process) onLapse(r *run) {
-	if p.clock.at(p.w.now) >= r.until {
+	if p.clock.at(p.w.now) >= r.until.Add(node.ExecutorEnd) {
 		r.lapsed = true
 		p.finish(r, lapsed, "", 0)
 	}

@@ -73,8 +73,8 @@ type Executor interface {
 	// Cancel asks for an end; the executor reports a result, then ExecGone.
 	Cancel(id ExecID)
 	// Extend says that it may go on until the node's clock reads until; without
-	// another Extend it ends by itself then, also while the node is suspended, and
-	// ExecGone follows. A run has no such deadline before its first Extend; a later
+	// another Extend it ends by itself within ExecutorEnd of then, also while the node
+	// is suspended, and ExecGone follows. A run has no such deadline before its first Extend; a later
 	// call replaces an earlier one.
 	Extend(id ExecID, until Instant)
 	// Tell hands it an answer to what it asked. One that is over hears nothing.

@@ -1,6 +1,9 @@
 package node
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // InputKind tells the cases of the sum type Input apart.
 type InputKind uint8
@@ -40,6 +43,9 @@ type Token uint64
 // ExecID names one executor run; the worker chooses it and never uses it again
 // within its incarnation.
 type ExecID uint64
+
+// ExecutorEnd bounds how long an executor outlives the deadline of its last Extend.
+const ExecutorEnd = 200 * time.Millisecond
 
 // ExecKind tells what an executor reports.
 type ExecKind uint8

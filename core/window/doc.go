@@ -11,7 +11,7 @@
 //	manager   sent that heartbeat before 0: it acts while its clock says less than D(1-r) - g since then, so before D
 //	worker    sent the heartbeat that the manager's last act answers before that act: its deadline comes R later by its clock,
 //	          which it reads with g, so within (R + g)/(1-r)
-//	executor  ends within E/(1-r) of that deadline, by the same clock
+//	executor  ends within E/(1-r) of that deadline, by the same clock (E is node.ExecutorEnd)
 //
 // So nothing sends load from D + (R + E + g)/(1-r) on, in real time, and the gate counts that by a clock that may be fast:
 //

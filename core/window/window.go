@@ -1,14 +1,13 @@
 package window
 
-import "time"
+import (
+	"time"
 
-const (
-	// Granularity bounds how far a reading lags its clock.
-	Granularity = time.Millisecond
-	// ExecutorEnd bounds how long an executor outlives the deadline that its worker gave it: runtime/exec looks at its
-	// clock, gives the engine a moment, and ends the process.
-	ExecutorEnd = 200 * time.Millisecond
+	"hyperscale/core/node"
 )
+
+// Granularity bounds how far a reading lags its clock.
+const Granularity = time.Millisecond
 
 const million = 1_000_000
 
@@ -24,7 +23,7 @@ func (t Terms) Hold() time.Duration { return Hold(t.Word, t.DriftPPM) }
 
 // Stopped is how long load goes on after a manager's last act, in real time.
 func (t Terms) Stopped() time.Duration {
-	return scale(t.Renewal+ExecutorEnd+Granularity, million, million-t.DriftPPM)
+	return scale(t.Renewal+node.ExecutorEnd+Granularity, million, million-t.DriftPPM)
 }
 
 // Patience is how long a manager waits after its last act for a slice, by its own clock.

@@ -16,6 +16,8 @@ const (
 	lookEvery = 50 * time.Millisecond
 	// hardStop is how long the engine has to give up by itself.
 	hardStop = 100 * time.Millisecond
+	// A process ends within node.ExecutorEnd of its lease, or this does not compile.
+	_ = uint64(node.ExecutorEnd - lookEvery - hardStop)
 	// codeLapsed is how a process ends that its lease ended.
 	codeLapsed = 4
 )
