@@ -205,7 +205,7 @@ func buildDatacenterCutOff(s *stage) {
 func buildCutAtTheGuard(s *stage) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 12, cores: 1, clients: 1}
 	s.standard(t, func(l *load) {
-		l.every, l.duration, l.cores, l.until, l.layers = 2*time.Second, 100*time.Second, 3, 12*time.Second, false
+		l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 100*time.Second, 3, 32*time.Second, false
 	})
 	for _, o := range s.orders {
 		o.submit.RunTimeout = 5 * time.Minute
@@ -216,8 +216,8 @@ func buildCutAtTheGuard(s *stage) {
 	managers, workers := s.managers[:2*t.managers], names(s.workers[:2*t.workers])
 	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.gates), Value: sim.DriftBound})
 	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: lost, Value: -sim.DriftBound})
-	cut := 30*time.Second + s.rand.Duration(0, time.Second).Truncate(tick)
-	if s.rand.Chance(1, 2) {
+	cut := 27*time.Second + s.rand.Duration(300*time.Millisecond, 1300*time.Millisecond).Truncate(tick) // a job has just been submitted
+	if s.rand.Chance(1, 2) { // the last dispatch, and the last word, come after the cut
 		late := s.rand.Duration(2*time.Second, 4*time.Second)
 		s.fault(sim.Fault{At: 9 * time.Second, For: cut - 9*time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.gates), Peers: names(managers), Value: late.Milliseconds()})
 	}

@@ -41,7 +41,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		return
 	}
 	mgr := m.managers[in.From.ID]
-	if why := mgr.twin(in.From); why != "" {
+	if why := cmp.Or(mgr.twin(in.From), m.outlasts(h)); why != "" {
 		if h.Sequence == 1 { // told once a stream
 			env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleManager, Reason: why})
 		}
@@ -83,6 +83,14 @@ func (m *manager) twin(p node.Peer) string {
 		return fmt.Sprintf("the manager at %s has this name: give the one at %s an --id of its own", m.addr, p.Addr)
 	case p.Incarnation < m.incarnation:
 		return "it began anew under a name that was known: give it the --data that it had, or another --id"
+	}
+	return ""
+}
+
+// outlasts says why a manager's load could outlast this gate's guard.
+func (m *Machine) outlasts(h *message.ManagerHeartbeat) string {
+	if most := m.config.terms().Load(); h.LoadFor > most {
+		return fmt.Sprintf("load goes on in its datacenter for %v without word of a gate, and this gate waits for %v: give all gates and managers the same --lease", h.LoadFor, most)
 	}
 	return ""
 }

@@ -136,7 +136,7 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 	if sent := m.sent[l.Stream]; sent != nil {
 		sent[l.Sequence%beatsKept] = env.Now()
 	}
-	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: l.Sequence, Draining: m.draining}
+	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: l.Sequence, Draining: m.draining, LoadFor: m.config.terms().Load()}
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		w := m.workers[id]
 		if !w.registered {

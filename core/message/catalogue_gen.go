@@ -3437,7 +3437,7 @@ func (z *ManagerHeartbeat) Size() int { return z.size() }
 func (z *ManagerHeartbeat) Digest() uint64 { return z.digest(48) }
 
 func (z *ManagerHeartbeat) size() int {
-	n := 103
+	n := 112
 	n += sizeString(len(z.Datacenter))
 	n += sizeUint(uint64(z.Sequence))
 	n++
@@ -3462,6 +3462,7 @@ func (z *ManagerHeartbeat) size() int {
 	}
 	n += sizeString(len(z.Leader))
 	n += sizeUint(uint64(z.Term))
+	n += sizeInt(int64(z.LoadFor))
 	return n
 }
 
@@ -3490,6 +3491,7 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	}
 	h = node.MixString(h, string(z.Leader))
 	h = node.Mix(h, uint64(z.Term))
+	h = node.Mix(h, uint64(z.LoadFor))
 	return h
 }
 

@@ -38,6 +38,10 @@ type ManagerHeartbeat struct {
 	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive, as this manager's membership has them, the first 64
 	Leader     string       `msg:"leader"` // address of the manager that leads the datacenter; empty when none is known
 	Term       uint64       `msg:"term"`   // in which it does
+
+	// LoadFor is how long load goes on here, in real time, after an answer to a heartbeat has named its part: the gate
+	// refuses what its own guard does not outlast. Zero: not told.
+	LoadFor time.Duration `msg:"load_for"`
 }
 
 // HeartbeatAck answers a heartbeat, so that a peer which vanished without

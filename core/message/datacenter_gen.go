@@ -746,9 +746,9 @@ func (z *JobRefused) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
+	// map header, size 13
 	// string "datacenter"
-	o = append(o, 0x8c, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = append(o, 0x8d, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
 	o = msgp.AppendString(o, z.Datacenter)
 	// string "sequence"
 	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
@@ -824,6 +824,9 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "term"
 	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
 	o = msgp.AppendUint64(o, z.Term)
+	// string "load_for"
+	o = append(o, 0xa8, 0x6c, 0x6f, 0x61, 0x64, 0x5f, 0x66, 0x6f, 0x72)
+	o = msgp.AppendDuration(o, z.LoadFor)
 	return
 }
 
@@ -1105,6 +1108,17 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Term")
 				return
 			}
+		case "load_for":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LoadFor")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.LoadFor, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "LoadFor")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1135,7 +1149,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	for za0004 := range z.Doubts {
 		s += z.Doubts[za0004].Msgsize()
 	}
-	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size
+	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize
 	return
 }
 

@@ -26,6 +26,9 @@ func (t Terms) Stopped() time.Duration {
 	return scale(t.Renewal+node.ExecutorEnd+Granularity, million, million-t.DriftPPM)
 }
 
+// Load is how long load goes on after a gate's word, in real time.
+func (t Terms) Load() time.Duration { return t.Word + t.Stopped() }
+
 // Patience is how long a manager waits after its last act for a slice, by its own clock.
 func (t Terms) Patience() time.Duration { return Guard(t.Stopped(), t.DriftPPM) }
 
