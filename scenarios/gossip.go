@@ -34,6 +34,7 @@ func gossips() []Scenario {
 		Name:    "gossip",
 		Doc:     "A thousand toy members probe and gossip by datagrams, of which one in a hundred is lost, and do nothing else: the simulator's own speed. Nothing can go wrong in it.",
 		Virtual: time.Minute,
+		Least:   time.Second,
 		network: gossipNetwork,
 		build:   func(s *stage) { AddGossip(s.world, 1000) },
 	}}

@@ -13,12 +13,14 @@ func reference() []Scenario {
 			Name:    "steady",
 			Doc:     "The reference cluster without faults: 3 gates, 3 datacenters of 3 managers and 4 workers each, a job of 64 virtual users and 10 s every 2 s. Every job completes.",
 			Virtual: 5 * time.Minute,
+			Least:   time.Second,
 			build:   buildSteady,
 		},
 		{
 			Name:    "storm",
 			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
 			Virtual: 5 * time.Minute,
+			Least:   stormLeast,
 			build:   buildStorm,
 		},
 		{
@@ -26,10 +28,15 @@ func reference() []Scenario {
 			Doc:     "The storm, with clocks that drift up to ten times faster than the bound on which leases count. Two may believe for a while that they own a job; tokens are still unique, fences are obeyed, and nothing is counted twice.",
 			Virtual: 5 * time.Minute,
 			Beyond:  true,
+			Least:   stormLeast,
 			build:   buildStorm,
 		},
 	}
 }
+
+// stormLeast leaves a storm a few seconds for faults, as it draws none before 3 s, and a
+// third of them to heal.
+const stormLeast = 10 * time.Second
 
 // steadyLoad is what kernel figures speak of.
 func steadyLoad(until time.Duration) load {

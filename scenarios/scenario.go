@@ -28,6 +28,9 @@ type Scenario struct {
 	Happens, Holds string
 	// Virtual is how long it lasts unless somebody says otherwise.
 	Virtual time.Duration
+	// Least is the shortest time in which this world can be judged. Zero means Virtual: a
+	// directed world's faults have fixed times, and a shorter run misses some of them.
+	Least time.Duration
 	// Shows names the invariants that this world breaks, one at least and no other, for
 	// a loss that is known and stated; empty for all others.
 	Shows string
@@ -56,6 +59,17 @@ func Find(name string) (Scenario, error) {
 		names = append(names, s.Name)
 	}
 	return Scenario{}, fmt.Errorf("scenario %q does not exist: choose one of %v", name, names)
+}
+
+// least is the shortest time that judges this world.
+func (s Scenario) least() time.Duration { return cmp.Or(s.Least, s.Virtual) }
+
+// Check rejects a run that is too short to judge its world.
+func (s Scenario) Check(virtual time.Duration) error {
+	if least := s.least(); virtual > 0 && virtual < least {
+		return fmt.Errorf("%v is shorter than the %v that scenario %s needs to be judged: choose %v or more", virtual, least, s.Name, least)
+	}
+	return nil
 }
 
 // Options of one run.
@@ -156,14 +170,23 @@ func (s *stage) judge(r *Report, shows string) {
 		r.Outcome, r.Detail = Stuck, found[0].String()
 	case len(found) > 0:
 		r.Outcome, r.Detail = Violation, found[0].String()
+	case s.cut():
+		r.Detail = fmt.Sprintf("cut at %v: what only the end shows is not judged", s.options.Until)
 	}
 }
+
+// cut says whether the run ends before its world does.
+func (s *stage) cut() bool { return s.options.Until > 0 && s.options.Until < s.options.Virtual }
 
 // judgeLoss is for worlds in which something is lost that nobody claims to keep:
 // the run is good when the checker sees exactly that.
 func (s *stage) judgeLoss(r *Report, shows string) {
 	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return !slices.Contains(strings.Fields(shows), v.Invariant) }); i >= 0 {
 		r.Outcome, r.Detail = Violation, r.Violations[i].String()
+		return
+	}
+	if len(r.Violations) == 0 && s.cut() {
+		r.Detail = fmt.Sprintf("cut at %v, before the loss", s.options.Until)
 		return
 	}
 	if len(r.Violations) == 0 {

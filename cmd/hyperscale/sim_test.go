@@ -228,17 +228,23 @@ func TestJournal(t *testing.T) {
 	}
 	third.close()
 
-	// What was played in another way counts for nothing, and its files go.
+	// What was played in another way counts for nothing. Its failures stay listed, with
+	// their files, and so do those of the program before that.
 	if err := os.WriteFile(result(1).Files[0], nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	other := open(time.Second)
-	defer other.close()
-	if len(other.done) != 0 || other.over != 3 {
-		t.Errorf("of another --virtual: %d done, %d dropped", len(other.done), other.over)
+	for _, virtual := range []time.Duration{time.Second, time.Minute} {
+		other := open(virtual)
+		if want := map[time.Duration]int{time.Second: 3, time.Minute: 0}[virtual]; len(other.done) != 0 || other.over != want || len(other.before) != 3 {
+			t.Errorf("of another --virtual: %d done, %d over, %d failures listed; want 0, %d, 3", len(other.done), other.over, len(other.before), want)
+		}
+		if _, err := openJournal(dir, virtual); err == nil {
+			t.Error("a second swarm in the same folder, beside one that replaced its journal")
+		}
+		other.close()
 	}
-	if _, err := os.Stat(result(1).Files[0]); !os.IsNotExist(err) {
-		t.Errorf("an old failure is still there: %v", err)
+	if _, err := os.Stat(result(1).Files[0]); err != nil {
+		t.Errorf("a failure that is listed: %v", err)
 	}
 }
 

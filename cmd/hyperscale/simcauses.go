@@ -20,13 +20,16 @@ type cause struct {
 	runs    []simResult // by scenario and seed
 }
 
-// groupCauses puts failures together that differ in names and numbers only; the
-// most frequent cause comes first.
+// causeOf groups failures of one world: in two worlds the same words may have two causes.
+func causeOf(r *simResult) string { return r.Scenario + " " + scenarios.Cause(r.Verdict, r.Detail) }
+
+// groupCauses puts failures of a world together that differ in names and numbers only;
+// the most frequent cause comes first.
 func groupCauses(failed []simResult) []cause {
 	found := map[string]int{}
 	var causes []cause
 	for _, r := range failed {
-		key := scenarios.Cause(r.Verdict, r.Detail)
+		key := causeOf(&r)
 		i, known := found[key]
 		if !known {
 			i = len(causes)

@@ -3,15 +3,20 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
+
+	"hyperscale/scenarios"
 )
 
 // journalName is the file of a swarm's folder that holds what is done.
@@ -26,6 +31,12 @@ type journalHead struct {
 
 const journalSchema = "hyperscale.swarm/v1"
 
+// journalBefore is its second line, unless it is empty: what programs before found.
+type journalBefore struct {
+	Before []simResult      `json:"before"`  // their failures that have not ended well since
+	Costs  map[string]int64 `json:"cost_us"` // what a run of each world took
+}
+
 // runKey names one run of a swarm.
 type runKey struct {
 	scenario string
@@ -34,10 +45,13 @@ type runKey struct {
 
 // journal remembers finished runs, so that a swarm can go on where it stopped.
 type journal struct {
-	file *os.File
-	done map[runKey]simResult
-	tiny []simResult // what was made of failures
-	over int         // results of another program that were dropped
+	file   *os.File
+	done   map[runKey]simResult
+	begun  map[runKey]bool          // handed out besides
+	tiny   []simResult              // what was made of failures
+	before []simResult              // failures of programs before
+	costs  map[string]time.Duration // of a run of each world, as they knew
+	over   int                      // results of another program that do not count
 }
 
 // buildID tells this program from every other one.
@@ -71,7 +85,7 @@ func openJournal(dir string, virtual time.Duration) (*journal, error) {
 		_ = f.Close() // nothing was written
 		return nil, usage("--out %s: another swarm writes there: wait for it, or choose another folder", dir)
 	}
-	j := &journal{file: f, done: map[runKey]simResult{}}
+	j := &journal{file: f, done: map[runKey]simResult{}, begun: map[runKey]bool{}, costs: map[string]time.Duration{}}
 	if err := j.load(virtual); err != nil {
 		_ = f.Close() // the error that is told is the first
 		return nil, fmt.Errorf("journal of --out %s: %w", dir, err)
@@ -86,71 +100,136 @@ func (j *journal) load(virtual time.Duration) error {
 		return err
 	}
 	head := journalHead{journalSchema, build, virtual}
-	good, err := j.read(head)
+	good, ours, err := j.read(head)
 	if err != nil {
 		return err
+	}
+	if !ours {
+		return j.begin(head)
 	}
 	if err := j.file.Truncate(good); err != nil {
 		return err
 	}
-	if _, err := j.file.Seek(good, io.SeekStart); err != nil {
-		return err
-	}
-	if good > 0 {
-		return nil
-	}
-	return j.write(head)
+	_, err = j.file.Seek(good, io.SeekStart)
+	return err
 }
 
-// read collects the results of the same program and returns how many bytes of
-// the file are to stay. What another program left is removed, failures included.
-func (j *journal) read(want journalHead) (good int64, err error) {
+// read collects the results, and returns how many bytes of the file are whole lines and
+// whether the same program wrote them.
+func (j *journal) read(want journalHead) (good int64, ours bool, err error) {
 	lines := bufio.NewReader(j.file)
-	ours := false
 	for n := 0; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				return 0, err
+				return 0, ours, err
 			}
 			break // a line that was cut short is played again
 		}
 		if n == 0 {
 			var head journalHead
 			ours = json.Unmarshal(line, &head) == nil && head == want
-		} else if err := j.take(line, ours); err != nil {
-			return good, nil // from here on it is played again
+		} else if err := j.take(line); err != nil {
+			break // from here on it is played again
 		}
-		if ours {
-			good += int64(len(line))
-		}
+		good += int64(len(line))
 	}
-	return good, nil
+	return good, ours, nil
 }
 
-func (j *journal) take(line []byte, ours bool) error {
+func (j *journal) take(line []byte) error {
+	if bytes.HasPrefix(line, []byte(`{"before":`)) {
+		var b journalBefore
+		if err := json.Unmarshal(line, &b); err != nil {
+			return err
+		}
+		j.before = b.Before
+		//lint:orderfree each is of its own world
+		for name, us := range b.Costs {
+			j.costs[name] = time.Duration(us) * time.Microsecond
+		}
+		return nil
+	}
 	var r simResult
 	if err := json.Unmarshal(line, &r); err != nil {
 		return err
 	}
-	if ours && r.Shrunk != "" {
+	if r.Shrunk != "" {
 		j.tiny = append(j.tiny, r)
 		return nil
 	}
-	if ours {
-		j.done[runKey{r.Scenario, r.Seed}] = r
-		return nil
-	}
-	if r.Shrunk == "" {
-		j.over++
-	}
-	dir := filepath.Dir(j.file.Name())
-	for _, f := range r.Files {
-		if filepath.Dir(f) == dir {
-			_ = os.Remove(f) // it may be gone already
-		}
-	}
+	j.done[runKey{r.Scenario, r.Seed}] = r
 	return nil
+}
+
+// begin replaces the file of another program by one that keeps its failures and costs.
+// The old file stays whole until the new one is.
+func (j *journal) begin(head journalHead) error {
+	before := j.inherit()
+	name := j.file.Name()
+	f, err := os.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	old := j.file
+	j.file = f
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = j.write(head)
+	}
+	if err == nil && len(before.Before)+len(before.Costs) > 0 {
+		err = j.write(before)
+	}
+	if err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	if err != nil {
+		_ = f.Close() // the error that is told is the first
+		j.file = old
+		return err
+	}
+	return old.Close()
+}
+
+// inherit makes of another program's results what this one keeps of them.
+func (j *journal) inherit() journalBefore {
+	b := journalBefore{Costs: map[string]int64{}}
+	took := map[string]*cost{}
+	kept := map[runKey]bool{}
+	for _, r := range append(j.sorted(), j.before...) {
+		key := runKey{r.Scenario, r.Seed}
+		if last, again := j.done[key]; kept[key] || r.Verdict == scenarios.OK || again && last.Verdict == scenarios.OK {
+			continue
+		}
+		kept[key] = true
+		r.Reached = nil
+		b.Before = append(b.Before, r)
+	}
+	for _, r := range j.sorted() {
+		if took[r.Scenario] == nil {
+			took[r.Scenario] = &cost{}
+		}
+		took[r.Scenario].add(time.Duration(r.RealMS) * time.Millisecond)
+	}
+	//lint:orderfree each is of its own world
+	for name, c := range took {
+		j.costs[name] = c.mean()
+	}
+	//lint:orderfree each is of its own world
+	for name, c := range j.costs {
+		b.Costs[name] = c.Microseconds()
+	}
+	j.over, j.before, j.done, j.tiny = len(j.done), b.Before, map[runKey]simResult{}, nil
+	return b
+}
+
+// sorted is what is done, by scenario and seed.
+func (j *journal) sorted() []simResult {
+	all := slices.Collect(maps.Values(j.done))
+	slices.SortFunc(all, func(a, b simResult) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Seed, b.Seed))
+	})
+	return all
 }
 
 // add remembers a result. A nil journal remembers nothing.
@@ -180,6 +259,18 @@ func (j *journal) find(scenario string, seed uint64) (simResult, bool) {
 	r, ok := j.done[runKey{scenario, seed}]
 	return r, ok
 }
+
+// knows says whether a run is done, or was handed out besides the plan.
+func (j *journal) knows(key runKey) bool {
+	if j == nil {
+		return false
+	}
+	_, done := j.done[key]
+	return done || j.begun[key]
+}
+
+// mark says that a run was handed out besides the plan.
+func (j *journal) mark(key runKey) { j.begun[key] = true }
 
 func (j *journal) close() {
 	if j != nil {

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
-	"hyperscale/runtime/progress"
 	"hyperscale/runtime/ui"
 )
 
@@ -15,20 +16,14 @@ func (s *swarm) begin() {
 		return
 	}
 	if n := s.journal.over; n > 0 {
-		fmt.Fprintf(s.errors, "%s holds %s of another program or --virtual: removed, all are played again\n", s.flags.out, counted(n, "run"))
+		fmt.Fprintf(s.errors, "%s holds %s of another program or --virtual: all are counted anew\n", s.flags.out, counted(n, "run"))
+	}
+	if n := len(s.again); n > 0 {
+		fmt.Fprintf(s.errors, "%s lists %s of another program: they are played first\n", s.flags.out, counted(n, "failure"))
 	}
 	if n := len(s.journal.done); n > 0 {
 		fmt.Fprintf(s.errors, "%s holds %s of this program: they are not played again\n", s.flags.out, counted(n, "run"))
 	}
-}
-
-// whole is how many runs there are to play; zero when only the budget ends it.
-func (s *swarm) whole() uint64 {
-	n := s.flags.seeds.last - s.flags.seeds.first
-	if n >= math.MaxUint64/1024 {
-		return 0
-	}
-	return (n + 1) * uint64(len(s.scenarios))
 }
 
 func (s *swarm) progress() {
@@ -38,28 +33,95 @@ func (s *swarm) progress() {
 
 // status is one line with an end in sight.
 func (s *swarm) status(took time.Duration) string {
-	whole := s.whole()
 	line := fmt.Sprintf("%s: %s", s.flags.scenario, ui.Count(uint64(s.total.Seeds)))
-	if whole > 0 {
-		line += " of " + ui.Count(whole)
+	if s.whole > 0 {
+		line += " of " + ui.Count(s.whole)
 	}
 	line += fmt.Sprintf(" runs, %d failed, %s", len(s.failed), speed(s.virtual, took))
-	if left, known := s.left(whole, took); known {
+	if left, known := s.left(took); known {
 		line += ", " + ui.Duration(left) + " left"
 	}
 	return line
 }
 
-// left guesses how long it still takes, from the runs of this invocation.
-func (s *swarm) left(whole uint64, took time.Duration) (time.Duration, bool) {
-	left, known := time.Duration(0), false
-	if whole > 0 {
-		left, known = progress.Left(took, float64(s.total.Seeds-s.resumed), float64(whole)-float64(s.resumed))
-	}
-	if budget := max(0, s.flags.budget-took); s.flags.budget > 0 && (!known || budget < left) {
-		left, known = budget, true
+// left guesses how long it still takes, from what each world's runs took.
+func (s *swarm) left(took time.Duration) (time.Duration, bool) {
+	left, known := s.plan.left()
+	left /= time.Duration(max(s.flags.jobs, 1))
+	budget := max(0, s.flags.budget-took)
+	switch {
+	case s.flags.budget == 0:
+	case !known, s.flags.byRange():
+		left, known = min(cmp.Or(left, budget), budget), true
+	default:
+		left = max(left, budget)
 	}
 	return left.Round(time.Second), known
+}
+
+// tellWorlds says how often each of several worlds was played, which cost most, and how
+// fresh seeds are played again.
+func (s *swarm) tellWorlds() string {
+	if s.plan == nil || len(s.plan.worlds) < 2 {
+		return ""
+	}
+	least, most, never := uint64(math.MaxUint64), uint64(0), 0
+	for _, w := range s.plan.worlds {
+		least, most = min(least, w.took.runs), max(most, w.took.runs)
+		if w.took.runs == 0 {
+			never++
+		}
+	}
+	text := fmt.Sprintf("%s, each played %d to %d times.", counted(len(s.plan.worlds), "world"), least, most)
+	if never > 0 {
+		text += fmt.Sprintf(" %d of them were not played at all.", never)
+	}
+	var slow []string
+	for _, w := range s.plan.slowest(slowestTold) {
+		slow = append(slow, fmt.Sprintf("%s %s", w.scenario.Name, ui.Duration(w.took.mean().Round(time.Millisecond))))
+	}
+	if len(slow) > 0 {
+		text += " Slowest: " + strings.Join(slow, ", ") + "."
+	}
+	text += "\n"
+	if s.flags.fresh != "" {
+		text += fmt.Sprintf("Seeds begin at %d, as --fresh %s draws them.\n", s.flags.seeds.first, s.flags.fresh)
+	}
+	return text
+}
+
+// slowestTold is how many slow worlds are named.
+const slowestTold = 5
+
+// tellBefore lists the failures of programs before, and how those runs end now.
+func (s *swarm) tellBefore() string {
+	if s.journal == nil || len(s.journal.before) == 0 {
+		return ""
+	}
+	failed := map[runKey]bool{}
+	for _, r := range s.failed {
+		failed[runKey{r.Scenario, r.Seed}] = true
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Of another program, %s:\n", counted(len(s.journal.before), "failure"))
+	for _, c := range groupCauses(s.journal.before) {
+		var seeds []string
+		for _, r := range c.runs[:min(len(c.runs), seedsMax)] {
+			now := "not played again"
+			if key := (runKey{r.Scenario, r.Seed}); failed[key] {
+				now = "fails again"
+			} else if s.mended[key] {
+				now = "ok now"
+			}
+			seeds = append(seeds, fmt.Sprintf("%s %d (%s)", r.Scenario, r.Seed, now))
+		}
+		if n := len(c.runs) - seedsMax; n > 0 {
+			seeds = append(seeds, fmt.Sprintf("%d more", n))
+		}
+		detail, _, _ := strings.Cut(c.runs[0].Detail, "\n")
+		fmt.Fprintf(&b, "  %s in %s\n%s\n", c.verdict, strings.Join(seeds, ", "), wrap(ui.Clean(detail), 4, 100))
+	}
+	return b.String()
 }
 
 // goOn says how an interrupted swarm is continued.

@@ -33,6 +33,9 @@ is said, and the verdict is on the new one.`,
 			if err != nil {
 				return err
 			}
+			if err := s.Check(f.Virtual); err != nil {
+				return usage("%s: virtual: %w, or correct the file", args[0], err)
+			}
 			if err := watch.check(false); err != nil {
 				return err
 			}

@@ -17,12 +17,16 @@ import (
 
 func newSimRunCommand() *cobra.Command {
 	var seeds seedRange
-	var virtual time.Duration
+	var virtual, until time.Duration
 	var wire bool
 	var watch watchFlags
 	cmd := &cobra.Command{
 		Use:   "run NAME",
 		Short: "play a scenario from a seed",
+		Long: `Play a scenario from a seed. --virtual lets the world last longer, or shorter if the
+scenario allows that: a directed world's faults have fixed times. --until cuts any
+run short: what happens until then stays the same, and what only the end shows is
+not judged.`,
 		Example: "  hyperscale sim run steady\n" +
 			"  hyperscale sim run storm --seed 1..20\n" +
 			"  hyperscale sim run storm --seed 7 --story first --picture storm.html --trace storm.jsonl",
@@ -32,20 +36,41 @@ func newSimRunCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := longEnough(s, virtual); err != nil {
+				return err
+			}
 			if err := watch.check(seeds.many()); err != nil {
 				return err
 			}
 			return interruptible(func() error {
-				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Wire: wire}, &watch)
+				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Until: until, Wire: wire}, &watch)
 			})
 		}),
 	}
 	flags := cmd.Flags()
 	addSeeds(flags, &seeds, "seed", seedRange{1, 1}, "what everything is drawn from, or several, one after the other")
 	addVirtual(flags, &virtual)
+	flags.Var(virtualSpan{span{&until, time.Millisecond}}, "until", "cut the run here, and judge only what holds all the time")
 	flags.BoolVar(&wire, "wire", false, "encode and decode every message, as between real nodes")
 	watch.add(flags)
 	return cmd
+}
+
+// longEnough rejects a --virtual that cannot judge a world.
+func longEnough(s scenarios.Scenario, virtual time.Duration) error {
+	if err := s.Check(virtual); err != nil {
+		return usage("--virtual %w, leave it out, or cut the run with `sim run --until`", err)
+	}
+	return nil
+}
+
+// reproRun is the command that plays a run again as these options do.
+func reproRun(r *scenarios.Report, o scenarios.Options) string {
+	command := repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire)
+	if o.Until > 0 {
+		command += " --until " + o.Until.String()
+	}
+	return command
 }
 
 // interruptible ends with 130 at the first Ctrl-C: a world cannot be asked to
@@ -80,7 +105,7 @@ func runSeeds(out io.Writer, s scenarios.Scenario, seeds seedRange, o scenarios.
 		case seeds.many():
 			err = reportBriefly(out, &r, took, o)
 		default:
-			err = reportRun(out, &r, took, repro(r.Scenario, r.Seed, lastsFor(&r, o), o.Wire))
+			err = reportRun(out, &r, took, reproRun(&r, o))
 		}
 		if err != nil {
 			return err
@@ -122,7 +147,7 @@ func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o sce
 	text := fmt.Sprintf("%s, seed %d: %s, %s events, %d jobs accepted, %d ended, %s\n", r.Scenario, r.Seed, verdictOf(r),
 		ui.Count(r.Events), r.Accepted, r.Ended, speed(r.Virtual, took))
 	if r.Outcome != scenarios.OK {
-		text += fmt.Sprintf("  %s\n  again: %s\n", ui.Clean(r.Detail), repro(r.Scenario, r.Seed, lastsFor(r, o), o.Wire))
+		text += fmt.Sprintf("  %s\n  again: %s\n", ui.Clean(r.Detail), reproRun(r, o))
 	}
 	_, err := io.WriteString(out, text)
 	return err

@@ -41,8 +41,9 @@ type simTask struct {
 // journal.
 type simResult struct {
 	simLine
-	Files   []string       `json:"files,omitempty"`   // that keep a failure
-	Reached map[string]int `json:"reached,omitempty"` // rare states
+	Files   []string       `json:"files,omitempty"`    // that keep a failure
+	Reached map[string]int `json:"reached,omitempty"`  // rare states
+	Asked   time.Duration  `json:"asked_ns,omitempty"` // --virtual; zero: the scenario's
 
 	Shrunk string `json:"shrunk,omitempty"` // the file that was made small; the run counts nowhere
 	Left   int    `json:"left,omitempty"`   // of its faults

@@ -22,11 +22,16 @@ import (
 type swarmFlags struct {
 	scenario        string
 	seeds           seedRange
+	each            uint64 // runs of every world; zero: seeds says it
+	fresh           string
 	jobs            uint64
 	budget, virtual time.Duration
 	shrink          time.Duration
 	out             string
 }
+
+// byRange plays the seeds of a range, no other ones.
+func (f *swarmFlags) byRange() bool { return f.each == 0 && f.seeds.last != math.MaxUint64 }
 
 func newSimSwarmCommand() *cobra.Command {
 	f := swarmFlags{shrink: shrinkBudget}
@@ -35,19 +40,26 @@ func newSimSwarmCommand() *cobra.Command {
 		Short: "play many seeds, in several processes",
 		Long: `Play many seeds in several processes and group what failed by its cause.
 
+It plays the worlds in rounds, the slowest of a round first. --each N plays every
+world N times at least, whatever --budget says; then, until the budget is over, those
+first that were played rarely, failed often, and cost little. --fresh TEXT takes
+seeds that the text draws, a commit's hash, say.
+
 With --out each failure is kept as a schedule (for sim replay) and the end of its
 trace, and a swarm that was stopped goes on where it was when it is started again
-with the same program. The first failure of each cause is then made small: without
-the faults that it does not need. The last line of stdout is JSON.
+with the same program. Another program counts anew: it keeps the failures of the one
+before listed, and plays them first. The first failure of each cause of a world is
+made small: without the faults that it does not need. The last line of stdout is JSON.
 
 Before anything else each process plays a canary, a world that breaks an invariant
 on purpose: where the checker sees nothing there, the swarm ends at once.`,
 		Example: "  hyperscale sim swarm --scenario storm --seeds 1..500 --out out/swarm\n" +
-			"  hyperscale sim swarm --budget 10m",
+			"  hyperscale sim swarm --scenario all --each 1000 --out out/worlds\n" +
+			"  hyperscale sim swarm --scenario all --each 20 --fresh 3f2a9c1 --budget 6m",
 		Args: exactly(),
 		RunE: runs(func(cmd *cobra.Command, _ []string) error {
-			if f.budget > 0 && !cmd.Flags().Changed("seeds") {
-				f.seeds.last = math.MaxUint64 // as many as fit
+			if err := f.settle(cmd.Flags().Changed("seeds")); err != nil {
+				return err
 			}
 			s, err := newSwarm(&f, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			if err != nil {
@@ -60,6 +72,8 @@ on purpose: where the checker sees nothing there, the swarm ends at once.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.scenario, "scenario", "storm", "`name` of a scenario, several with commas, or all")
 	addSeeds(flags, &f.seeds, "seeds", seedRange{1, 100}, "what is played; with --budget alone as many as fit")
+	flags.Var(count{&f.each, 1, 1_000_000_000}, "each", "play every world so many times at least")
+	flags.StringVar(&f.fresh, "fresh", "", "draw the seeds from a `text`")
 	addCount(flags, &f.jobs, "jobs", uint64(runtime.NumCPU()), 1, 1024, "runs at the same time")
 	addSpan(flags, &f.budget, "budget", 0, time.Second, "begin no run after this much real time")
 	addVirtual(flags, &f.virtual)
@@ -68,17 +82,34 @@ on purpose: where the checker sees nothing there, the swarm ends at once.`,
 	return cmd
 }
 
+// settle derives where the seeds begin and end.
+func (f *swarmFlags) settle(ranged bool) error {
+	switch {
+	case ranged && (f.each > 0 || f.fresh != ""):
+		return usage("--seeds %v names all seeds: leave it out, or --each and --fresh", &f.seeds)
+	case f.fresh != "" && f.each == 0 && f.budget == 0:
+		return usage("--fresh says where the seeds begin: say with --each or --budget where they end")
+	case f.each > 0 || f.budget > 0 && !ranged:
+		f.seeds = seedRange{1, math.MaxUint64} // as many as fit
+	}
+	if f.fresh != "" {
+		f.seeds.first = freshSeed(f.fresh)
+	}
+	return nil
+}
+
 // swarm is one invocation.
 type swarm struct {
 	flags       *swarmFlags
-	scenarios   []scenarios.Scenario
+	plan        *plan
 	out, errors io.Writer
 	journal     *journal
 	started     time.Time
 
-	seed    uint64 // the next to hand out
-	which   int    // of its scenarios
-	ended   bool   // all were handed out
+	whole   uint64          // runs to play, and those known; zero: only the budget ends it
+	again   []runKey        // failures of the program before, to be played first
+	red     map[runKey]bool // all of those, and
+	mended  map[runKey]bool // which of them end well now
 	resumed int
 	total   swarmTotal
 	virtual time.Duration // of this invocation's runs
@@ -103,28 +134,90 @@ type swarmTotal struct {
 }
 
 func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
-	s := &swarm{flags: f, out: out, errors: notes, seed: f.seeds.first, scenarios: scenarios.All(), reached: map[string]int{}, small: map[string]string{},
+	s := &swarm{flags: f, out: out, errors: notes, plan: &plan{endless: !f.byRange() && f.budget > 0}, reached: map[string]int{}, small: map[string]string{}, red: map[runKey]bool{}, mended: map[runKey]bool{},
 		line: progress.New(notes, progress.Terminal(notes), time.Now())}
+	all := scenarios.All()
 	if f.scenario != "all" {
-		s.scenarios = nil
+		all = nil
 		for name := range strings.SplitSeq(f.scenario, ",") {
 			one, err := findScenario(name)
 			if err != nil {
 				return nil, err
 			}
-			s.scenarios = append(s.scenarios, one)
+			all = append(all, one)
 		}
+	}
+	for _, one := range all {
+		if err := longEnough(one, f.virtual); err != nil {
+			return nil, err
+		}
+		w := &world{scenario: one, owed: f.each, next: f.seeds.first}
+		if f.byRange() {
+			w.owed = f.seeds.last - f.seeds.first + 1
+		}
+		s.plan.worlds = append(s.plan.worlds, w)
 	}
 	if f.out != "" {
 		var err error
 		if s.journal, err = openJournal(f.out, f.virtual); err != nil {
 			return nil, err
 		}
-		for _, r := range s.journal.tiny {
-			s.keepSmall(scenarios.Cause(r.Verdict, r.Detail), &r)
-		}
+		s.resume()
+	}
+	s.whole = s.plan.owed() + uint64(s.resumed) + uint64(len(s.again))
+	if s.plan.endless {
+		s.whole = 0
 	}
 	return s, nil
+}
+
+// resume takes over what the journal knows.
+func (s *swarm) resume() {
+	for _, r := range s.journal.tiny {
+		s.keepSmall(causeOf(&r), &r)
+	}
+	for _, w := range s.plan.worlds {
+		w.took.guess = s.journal.costs[w.scenario.Name]
+	}
+	for _, r := range s.journal.sorted() {
+		w := s.world(r.Scenario)
+		if w == nil || s.flags.byRange() && (r.Seed < s.flags.seeds.first || r.Seed > s.flags.seeds.last) {
+			continue
+		}
+		s.resumed++
+		w.played++
+		w.owed -= min(w.owed, 1)
+		w.took.add(time.Duration(r.RealMS) * time.Millisecond)
+		s.count(r)
+	}
+	for _, r := range s.journal.before {
+		key := runKey{r.Scenario, r.Seed}
+		s.red[key] = true
+		if known, ok := s.journal.find(key.scenario, key.seed); ok && known.Verdict == scenarios.OK {
+			s.mended[key] = true
+		}
+		w := s.world(r.Scenario)
+		if w == nil {
+			continue
+		}
+		w.failed++
+		if _, known := s.journal.find(key.scenario, key.seed); !known && !s.flags.byRange() && r.Asked == s.flags.virtual {
+			s.again = append(s.again, key)
+		}
+	}
+}
+
+// world returns what the plan knows of one; nil: it is not played.
+func (s *swarm) world(name string) *world {
+	if s.plan == nil {
+		return nil
+	}
+	for _, w := range s.plan.worlds {
+		if w.scenario.Name == name {
+			return w
+		}
+	}
+	return nil
 }
 
 // run plays everything, tells what was found, and returns the exit code of the
@@ -174,34 +267,45 @@ func (s *swarm) canary() *simTask { return &simTask{Scenario: "canary", Seed: 1,
 // fails everywhere must not fill the disk. sim replay --trace writes any other.
 const tracesMax = 20
 
-// next hands out the runs that are not known yet, seed by seed.
+// next hands out the runs that are not known yet: what is to be made small, what failed
+// before, and then what the plan chooses.
 func (s *swarm) next() (simTask, bool) {
 	if n := len(s.waiting); n > 0 {
 		t := s.waiting[0]
 		s.waiting = s.waiting[1:]
 		return t, true
 	}
-	for !s.ended && s.err == nil {
-		if s.flags.budget > 0 && time.Since(s.started) >= s.flags.budget {
-			return simTask{}, false
-		}
-		t := simTask{Scenario: s.scenarios[s.which].Name, Seed: s.seed, Virtual: s.flags.virtual, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
-		if s.which++; s.which == len(s.scenarios) {
-			s.which = 0
-			s.ended = s.seed == s.flags.seeds.last
-			s.seed++
-		}
-		r, known := s.journal.find(t.Scenario, t.Seed)
-		if !known {
-			return t, true
-		}
-		s.resumed++
-		s.count(r)
-		if len(s.waiting) > 0 {
-			return s.next()
-		}
+	if s.err != nil || s.flags.byRange() && s.flags.budget > 0 && s.remaining() <= 0 {
+		return simTask{}, false
 	}
-	return simTask{}, false
+	if len(s.again) > 0 {
+		key := s.again[0]
+		s.again = s.again[1:]
+		s.journal.mark(key)
+		return s.task(key), true
+	}
+	w := s.plan.choose(s.remaining())
+	if w == nil {
+		return simTask{}, false
+	}
+	key := runKey{w.scenario.Name, w.next}
+	for s.journal.knows(key) {
+		key.seed++
+	}
+	w.next = key.seed + 1
+	return s.task(key), true
+}
+
+func (s *swarm) task(key runKey) simTask {
+	return simTask{Scenario: key.scenario, Seed: key.seed, Virtual: s.flags.virtual, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
+}
+
+// remaining is what is left of the budget; negative: there is none.
+func (s *swarm) remaining() time.Duration {
+	if s.flags.budget == 0 {
+		return -1
+	}
+	return max(0, s.flags.budget-time.Since(s.started))
 }
 
 // causesMax bounds how many causes are made small: a program that fails in so many
@@ -213,7 +317,7 @@ func (s *swarm) makeSmall(r *simResult) {
 	if len(r.Files) == 0 || s.flags.shrink <= 0 {
 		return
 	}
-	cause := scenarios.Cause(r.Verdict, r.Detail)
+	cause := causeOf(r)
 	if _, known := s.small[cause]; known || r.Verdict == scenarios.Diverged || len(s.small) >= causesMax {
 		return
 	}
@@ -233,7 +337,7 @@ func (s *swarm) keepSmall(cause string, r *simResult) {
 func (s *swarm) madeSmall(r simResult) {
 	for _, f := range s.failed {
 		if len(f.Files) > 0 && f.Files[0] == r.Shrunk {
-			s.keepSmall(scenarios.Cause(f.Verdict, f.Detail), &r)
+			s.keepSmall(causeOf(&f), &r)
 			return
 		}
 	}
@@ -241,6 +345,7 @@ func (s *swarm) madeSmall(r simResult) {
 
 // done is told what a run came to.
 func (s *swarm) done(r simResult) {
+	r.Asked = s.flags.virtual
 	if err := s.journal.add(r); err != nil && s.err == nil {
 		s.err = err
 	}
@@ -249,6 +354,9 @@ func (s *swarm) done(r simResult) {
 		return
 	}
 	s.virtual += time.Duration(r.VirtualMS) * time.Millisecond
+	if w := s.world(r.Scenario); w != nil {
+		w.took.add(time.Duration(r.RealMS) * time.Millisecond)
+	}
 	s.count(r)
 	s.progress()
 }
@@ -263,6 +371,9 @@ func (s *swarm) count(r simResult) {
 	switch r.Verdict {
 	case scenarios.OK:
 		s.total.OK++
+		if key := (runKey{r.Scenario, r.Seed}); s.red[key] {
+			s.mended[key] = true
+		}
 		return
 	case scenarios.Violation:
 		s.total.Violations++
@@ -274,6 +385,9 @@ func (s *swarm) count(r simResult) {
 		s.total.Panics++
 	}
 	s.failed = append(s.failed, r)
+	if w := s.world(r.Scenario); w != nil {
+		w.failed++
+	}
 	s.makeSmall(&r)
 }
 
@@ -308,7 +422,7 @@ func (s *swarm) tell() error {
 	default:
 		text += "; " + ruleOfThree(s.total.Seeds)
 	}
-	text += ".\n" + tellReached(s.reached)
+	text += ".\n" + s.tellWorlds() + s.tellBefore() + tellReached(s.reached)
 	if _, err := io.WriteString(s.out, text); err != nil {
 		return err
 	}

@@ -1,0 +1,55 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The worlds that may be shorter than they are by themselves.
+func TestOnlyOpenEndedWorldsMayBeShorter(t *testing.T) {
+	shorter := map[string]bool{"steady": true, "storm": true, "storm-beyond": true, "gossip": true, "canary": true}
+	for _, s := range All() {
+		if err := s.Check(0); err != nil {
+			t.Errorf("%s, as long as it is: %v", s.Name, err)
+		}
+		if err := s.Check(s.Virtual); err != nil {
+			t.Errorf("%s, as long as it is: %v", s.Name, err)
+		}
+		err := s.Check(s.least() - time.Millisecond)
+		if err == nil || !strings.Contains(err.Error(), s.least().String()) {
+			t.Errorf("%s, a millisecond too short: %v", s.Name, err)
+		}
+		if err := s.Check(s.Virtual - time.Millisecond); (err == nil) != shorter[s.Name] {
+			t.Errorf("%s, a millisecond shorter than it is: %v", s.Name, err)
+		}
+	}
+}
+
+// A world that is as short as may be is judged rightly. The canary shows what a failure
+// looks like.
+func TestTheLeastIsEnough(t *testing.T) {
+	for _, s := range All() {
+		if s.Least == 0 || s.Shows != "" || s.Name == "gossip" {
+			continue
+		}
+		for seed := range uint64(10) {
+			if r := s.Run(Options{Seed: 1 + seed, Virtual: s.Least}); r.Outcome != OK {
+				t.Errorf("%s, seed %d, %v long: %s", s.Name, r.Seed, s.Least, r.Detail)
+			}
+		}
+	}
+}
+
+// A run that is cut short judges nothing that only its end shows, a loss included.
+func TestACutRunIsNotJudgedByItsEnd(t *testing.T) {
+	for _, name := range []string{"canary", "death-by-gossip"} {
+		s, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := s.Run(Options{Seed: 1, Until: time.Second}); r.Outcome != OK || !strings.HasPrefix(r.Detail, "cut at 1s") {
+			t.Errorf("%s: %s, %q", name, r.Outcome, r.Detail)
+		}
+	}
+}
