@@ -16,6 +16,13 @@ SCENARIO ?= storm
 SEEDS ?= 1..100
 JOBS ?= 2
 VIRTUAL ?=
+# Every world: on SEEDS, or EACH times at least, on seeds that the text FRESH draws, and
+# until BUDGET is over; OUT keeps what is done. The seeds of the coverage.
+EACH ?=
+FRESH ?=
+BUDGET ?=
+OUT ?= out/worlds
+COVERAGE_SEEDS ?= 20
 DETERMINISM_SEEDS ?= 10
 BENCHTIME ?= 1s
 # How many runs a mutant is given: its recorded seed, then others; how long what
@@ -46,7 +53,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds coverage determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +100,12 @@ fuzz: ## run every fuzz target for FUZZTIME, one after the other
 
 swarm: bin/hyperscale ## run SCENARIO under SEEDS (A..B), failing seeds stay in out/swarm, made small
 	bin/hyperscale sim swarm --scenario $(SCENARIO) --seeds $(SEEDS) --jobs $(JOBS) $(if $(VIRTUAL),--virtual $(VIRTUAL)) --out out/swarm
+
+worlds: bin/hyperscale ## run every world under SEEDS, or EACH times (FRESH, BUDGET); a stop loses nothing of OUT
+	bin/hyperscale sim swarm --scenario all $(if $(EACH),--each $(EACH) $(if $(FRESH),--fresh $(FRESH)),--seeds $(SEEDS)) $(if $(BUDGET),--budget $(BUDGET)) --jobs $(JOBS) --out $(OUT)
+
+coverage: ## list blocks of core that no world runs under COVERAGE_SEEDS seeds, nor a property
+	@.ci/coverage $(COVERAGE_SEEDS) $(JOBS)
 
 determinism: ## compare trace hashes of every scenario across processes and options (DETERMINISM_SEEDS)
 	@$(call must_have,Determinism,./scenarios)
