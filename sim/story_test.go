@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
 	"hyperscale/sim"
 )
 
@@ -36,7 +37,7 @@ type story struct {
 
 func TestStories(t *testing.T) {
 	for _, wire := range []bool{false, true} {
-		datadriven.Walk(t, "testdata", func(t *testing.T, path string) { tell(t, path, wire) })
+		nodetest.Stories(t, func(t *testing.T, path string) { tell(t, path, wire) })
 	}
 }
 

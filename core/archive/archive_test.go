@@ -110,7 +110,7 @@ func world(self, members int, opened func(*toy)) *nodetest.Env {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		members := 3
 		if len(path) > 10 && path[len(path)-10:] == "single.txt" {
 			members = 1

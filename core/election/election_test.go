@@ -99,7 +99,7 @@ func world(self, voters int, seed uint64, opened func(*toy)) *nodetest.Env {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		voters := 3
 		if strings.HasSuffix(path, "single.txt") {
 			voters = 1

@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
 )
 
 // Stories of a group of members. Commands:
@@ -45,7 +46,7 @@ type hold struct {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		s := &story{t: t}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s.out.Reset()

@@ -69,7 +69,7 @@ func TestStories(t *testing.T) {
 	configs := map[string]func(*Config){
 		"testdata/join.txt": func(c *Config) { c.Seeds = []node.Addr{"a:1", "b:1", "c:1"} },
 	}
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		c := small()
 		if change := configs[path]; change != nil {
 			change(&c)

@@ -76,7 +76,7 @@ func world(c func() *caller) *nodetest.Env {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		w := world(newCaller)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 	})

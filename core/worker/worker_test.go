@@ -36,7 +36,7 @@ func world(c Config) *nodetest.Env {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		c := small()
 		if filepath.Base(path) == "renew.txt" {
 			c.RenewalTimeout, c.Silence = 5*time.Second, time.Hour

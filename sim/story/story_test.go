@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
 	"hyperscale/netsim"
 	"hyperscale/sim"
 	"hyperscale/sim/story"
@@ -149,7 +150,7 @@ func stories() map[string]func(*stage) {
 //
 //	tell story=NAME choice=WHICH
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	nodetest.Stories(t, func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var name, choice string
 			d.ScanArgs(t, "story", &name)

@@ -30,5 +30,5 @@
 //	-> m1 SliceAccepted Slice=j1/0/0 Fence=1.1.1
 //
 // Read env.go (effects), drive.go (inputs), text.go (messages as text), story.go
-// (the commands of a story).
+// (the commands of a story), stories.go (which files are stories).
 package nodetest

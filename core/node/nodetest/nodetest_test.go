@@ -1,6 +1,8 @@
 package nodetest
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +53,7 @@ func errorText(err error) string {
 }
 
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	Stories(t, func(t *testing.T, path string) {
 		w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &toy{} }})
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 	})
@@ -113,5 +115,24 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 			test.step(w)
 			w.Take()
 		})
+	}
+}
+
+// What a failed property leaves in testdata/rapid is no story, nor is anything else that
+// does not end in .txt.
+func TestStoriesAreTextFilesOnly(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, file := range []string{"testdata/b.txt", "testdata/a.txt", "testdata/rapid/TestX/TestX-1.fail", "testdata/c.sched"} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("# no story"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	Stories(t, func(_ *testing.T, path string) { got = append(got, path) })
+	if want := "testdata/a.txt testdata/b.txt"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }
