@@ -162,6 +162,7 @@ func (m *Machine) onElection(env node.Env, o election.Outcome) {
 func (m *Machine) keepHouse(env node.Env) {
 	leader, _, known := m.election.Leader()
 	if !known || leader != env.Self().Addr || !m.leases.Speaks() || m.retiring() {
+		m.vacant = nil // the next leader counts for itself, and this one anew
 		return
 	}
 	vacant := map[message.JobID]node.Instant{}

@@ -85,6 +85,7 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 	}
 	m.dropSpec(j)
 	j.specFile = message.FileDigest{}
+	j.watches = nil // nothing is left to abort
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
 	m.save(env, &put{what: "end a job", job: j, files: [][]byte{file}, counted: counted, final: true, then: func(env node.Env) {

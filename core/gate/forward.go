@@ -15,6 +15,7 @@ type passed struct {
 	job    message.JobID
 	fence  message.Fence
 	stream node.StreamID // of the manager that is to be told
+	at     node.Instant
 }
 
 // passOn takes a result to the gate that owns its job, once: what another gate has
@@ -33,7 +34,7 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.PartResult) {
 	case in.From.Role == node.RoleGate:
 		m.ignore(env, in, "its job has moved on, and so has its owner")
 	case m.links.Send(env, seen.Holder, r):
-		m.remembers(passed{r.Job, r.Fence, in.Stream})
+		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
 	default:
 		env.Send(in.Stream, &message.PartResultAck{
 			Job: r.Job, Fence: r.Fence, Current: message.Fence{Job: seen.Token.Packed()}, Holder: string(seen.Holder),
@@ -58,4 +59,10 @@ func (m *Machine) onPassedAck(env node.Env, in *node.Input, a *message.PartResul
 	}
 	env.Send(m.forwarded[at].stream, a)
 	m.forwarded = slices.Delete(m.forwarded, at, at+1)
+}
+
+// forgetPassed drops results whose owner has not acknowledged them: it is gone, or its
+// acknowledgement is lost. The manager sends each again, perhaps to another gate.
+func (m *Machine) forgetPassed(now node.Instant) {
+	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return now.Sub(o.at) >= m.config.AnswerTimeout })
 }

@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/verdict"
 )
 
 // A job that goes leaves nothing in the sums of those that are here.
@@ -30,9 +31,9 @@ func TestAcknowledgementsGoBackOnce(t *testing.T) {
 	a := &message.PartResultAck{Job: message.JobID{1}, Fence: message.Fence{Job: 1}}
 	in := &node.Input{From: node.Peer{ID: "g2", Role: node.RoleGate}, Message: a}
 	for n := range 2 { // the second result of the same fence takes the place of the first
-		m.remembers(passed{a.Job, a.Fence, node.StreamID(7 + n)})
+		m.remembers(passed{a.Job, a.Fence, node.StreamID(7 + n), env.Now()})
 	}
-	m.remembers(passed{message.JobID{2}, a.Fence, 9})
+	m.remembers(passed{message.JobID{2}, a.Fence, 9, env.Now()})
 	if len(m.forwarded) != 2 {
 		t.Fatalf("%d results are on their way, want 2", len(m.forwarded))
 	}
@@ -94,5 +95,38 @@ func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 	}
 	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.id, Token: mine, Ticket: 5}); !told || len(j.open) != 0 {
 		t.Error("not confirmed under its own")
+	}
+}
+
+// A result that its owner never acknowledges is not remembered for good.
+func TestPassedResultsAreForgotten(t *testing.T) {
+	env, m := owner()
+	m.remembers(passed{message.JobID{1}, message.Fence{Job: 1}, 7, env.Now()})
+	env.Advance(m.config.AnswerTimeout - 1)
+	if m.forgetPassed(env.Now()); len(m.forwarded) != 1 {
+		t.Error("forgotten before its answer is overdue")
+	}
+	if env.Advance(2 * m.config.SweepInterval); len(m.forwarded) != 0 {
+		t.Errorf("left are %+v", m.forwarded)
+	}
+}
+
+// A gate that leads no more, and leads again, counts anew since when a job is vacant.
+func TestVacanciesAreCountedByTheLeaderAlone(t *testing.T) {
+	env, m := owner()
+	m.vacant = map[message.JobID]node.Instant{{1}: env.Now()}
+	m.draining = true
+	if m.keepHouse(env); len(m.vacant) != 0 {
+		t.Errorf("it still counts %v", m.vacant)
+	}
+}
+
+// A job that has ended judges no condition any more.
+func TestEndedJobsWatchNothing(t *testing.T) {
+	env, m := owner()
+	j := &job{id: message.JobID{1}, ready: true, spec: &message.JobSubmit{}, state: message.JobCompleting, shown: message.JobCompleting, watches: make([][]*verdict.Watch, 3)}
+	m.jobs[j.id] = j
+	if m.end(env, j, message.JobCompleted, ""); j.watches != nil {
+		t.Errorf("%d workflows are watched", len(j.watches))
 	}
 }

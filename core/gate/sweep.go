@@ -20,6 +20,7 @@ func (m *Machine) onSweep(env node.Env) {
 		m.forgetResult(j)
 	}
 	m.sweepPlaces(env, now)
+	m.forgetPassed(now)
 	if m.leases.Speaks() {
 		m.seeAll(env)
 		m.sweepFiles(env)
