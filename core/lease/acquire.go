@@ -122,10 +122,7 @@ func (r *Registers) openAccept(env node.Env, p *proposal, seq, rev uint64, relea
 // sendAccepts sends what is open to those who have not answered. Who has the
 // record needs no other copy for a renewal.
 func (r *Registers) sendAccepts(env node.Env, p *proposal) {
-	m := message.LeaseAccept{
-		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
-		Released: p.released, Lease: r.c.Lease, Rest: p.rest,
-	}
+	m := r.acceptOf(p)
 	if p.sent != env.Now() && !p.resent {
 		p.resent = true
 		reached(env, "lease/resend-kept-sent")
@@ -142,6 +139,14 @@ func (r *Registers) sendAccepts(env node.Env, p *proposal) {
 		r.sendAccept(env, i, m)
 	}
 	r.scheduleRetry(env, p)
+}
+
+// acceptOf is what a proposal has open, without its record.
+func (r *Registers) acceptOf(p *proposal) message.LeaseAccept {
+	return message.LeaseAccept{
+		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
+		Released: p.released, Lease: r.c.Lease, Rest: p.rest,
+	}
 }
 
 func (r *Registers) onAccepted(env node.Env, from int, m *message.LeaseAccepted) {

@@ -209,3 +209,16 @@ func TestRenewalEndsACopy(t *testing.T) {
 		t.Errorf("after a renewal it sees %+v, %v: want no copy", sight, ok)
 	}
 }
+
+// A member keeps the names of the records that it loaded only while it may erase them.
+func TestMembersForgetWhatTheyLoaded(t *testing.T) {
+	g := three()
+	a := g.members[0]
+	a.r.Acquire(a, jobN(1), []byte("seed"))
+	g.advance(50 * time.Millisecond)
+	a.crash(false)
+	a.begin()
+	if g.advance(50 * time.Millisecond); !a.r.Speaks() || len(a.r.writes.keys) != 0 {
+		t.Errorf("speaks %v, and keeps %q", a.r.Speaks(), a.r.writes.keys)
+	}
+}

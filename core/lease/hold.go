@@ -143,6 +143,11 @@ func (r *Registers) becomeReleased(env node.Env, p *proposal) {
 	r.returned(env, p.reg.job, p.call, true, p.token, Value(p.record))
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Record: p.record, Reason: "released"})
 	p.reg.over = p.token
+	if !p.acked.has(r.self) {
+		missed := r.acceptOf(p)
+		missed.Record = p.record
+		p.reg.missed = &missed
+	}
 	r.end(env, p)
 }
 

@@ -64,6 +64,7 @@ func (r *Registers) Start(env node.Env) {
 	case r.c.Recover:
 		r.startRecovery(env, m, same)
 	case !same:
+		r.writes.keys = nil
 		r.becomeMute(env, "the disk is of a member of %s, the configured set is %s: restore the set, or recover with the new one",
 			strings.Join(m.Members, ","), strings.Join(r.names, ","))
 		return
@@ -71,6 +72,7 @@ func (r *Registers) Start(env node.Env) {
 		copy(r.gens, m.Gens)
 		r.becomeMember(env, m.Standing, "restarted")
 	}
+	r.writes.keys = nil // only a blank member erases them
 	r.hailAll(env)
 	r.judge(env)
 }

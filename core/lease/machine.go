@@ -66,10 +66,11 @@ type register struct {
 	received  node.Instant // when accepted was; all of it anew after a restart
 	seen      uint64       // highest epoch that anybody has told of
 	consent   message.LeaseToken
-	writing   bool               // a change is on its way to the disk
-	watched   node.Instant       // of its entry in the watch, 0 for none
-	notBefore node.Instant       // others hold it until then
-	over      message.LeaseToken // under which this node released it, whether or not its own disk took that
+	writing   bool                 // a change is on its way to the disk
+	watched   node.Instant         // of its entry in the watch, 0 for none
+	notBefore node.Instant         // others hold it until then
+	over      message.LeaseToken   // under which this node released it, whether or not its own disk took that
+	missed    *message.LeaseAccept // that release, where a majority has it and its own disk has not
 	own       *proposal
 }
 

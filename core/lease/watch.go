@@ -49,10 +49,14 @@ func (r *Registers) look(env node.Env, reg *register) {
 	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
 		return
 	}
-	if !reg.over.Less(a.Token) {
-		return // a majority has its release
-	}
 	now, guard := env.Now(), r.c.guard(a.Lease)
+	if !reg.over.Less(a.Token) && !reg.over.Less(reg.promised) { // a majority has its release
+		if reg.missed != nil {
+			r.onAccept(env, r.self, reg.missed)
+			r.watchAt(env, reg, now.Add(guard)) // the disk may refuse it again
+		}
+		return
+	}
 	if !r.standing.speaks() || reg.own != nil {
 		r.watchAt(env, reg, now.Add(guard))
 		return

@@ -126,7 +126,7 @@ func (r *Registers) write(env node.Env) {
 // erase drops all that is on the disk, before anything else is written: what a
 // join that did not end has left, or what cannot be read, is not believed.
 func (r *Registers) erase(env node.Env) {
-	if r.writes.erase = r.writes.keys; len(r.writes.erase) > 0 {
+	if r.writes.erase, r.writes.keys = r.writes.keys, nil; len(r.writes.erase) > 0 {
 		r.wake(env)
 	}
 }
@@ -219,6 +219,9 @@ func (r *Registers) commit(env node.Env, ch *change) {
 	}
 	reg.promised, reg.promiser, reg.accepted = ch.promised, ch.promiser, ch.accepted
 	reg.reaped, reg.received = ch.reaped, ch.received
+	if reg.accepted.Released {
+		reg.missed = nil
+	}
 	r.watchOver(env, reg)
 	if !ch.answer {
 		return
