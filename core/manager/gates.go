@@ -116,6 +116,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 	if m.draining {
 		m.handOver(env)
 	}
+	m.closeUnmet(env)
 	m.cutOff(env)
 	m.place(env)
 	m.beatAll(env)

@@ -119,7 +119,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 			env.Close(in.Stream)
 			return
 		}
-		m.streams[in.Stream] = nil
+		m.streams[in.Stream], m.unmet[in.Stream] = nil, env.Now()
 	case node.RoleManager: // a fellow's own, or an exchange of lists
 	default:
 		env.Close(in.Stream) // gates are called, clients ask gates

@@ -30,10 +30,11 @@ type Machine struct {
 
 	sent      map[node.StreamID]*beats // heartbeats to each gate
 	workers   map[node.ID]*worker
-	streams   map[node.StreamID]*worker // nil until its first heartbeat
-	parts     map[message.JobID]*part   // whose register this manager holds
-	order     []*part                   // of parts, oldest first
-	claims    map[message.JobID]*claim  // orders of a gate that wait for the register
+	streams   map[node.StreamID]*worker      // nil until its first heartbeat
+	unmet     map[node.StreamID]node.Instant // streams without a worker: when each was last heard
+	parts     map[message.JobID]*part        // whose register this manager holds
+	order     []*part                        // of parts, oldest first
+	claims    map[message.JobID]*claim       // orders of a gate that wait for the register
 	ended     map[message.JobID]node.Instant
 	gone      map[message.JobID]node.Instant // that a majority knows nothing of any more
 	reads     map[uint64]func(node.Env, *lease.Outcome)
@@ -175,6 +176,7 @@ func New(c Config) *Machine {
 		sent:    map[node.StreamID]*beats{},
 		workers: map[node.ID]*worker{},
 		streams: map[node.StreamID]*worker{},
+		unmet:   map[node.StreamID]node.Instant{},
 		parts:   map[message.JobID]*part{},
 		claims:  map[message.JobID]*claim{},
 		ended:   map[message.JobID]node.Instant{},
@@ -241,6 +243,9 @@ func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 }
 
 func (m *Machine) onWorkerMessage(env node.Env, in *node.Input) {
+	if _, waits := m.unmet[in.Stream]; waits {
+		m.unmet[in.Stream] = env.Now()
+	}
 	if msg, ok := in.Message.(*message.WorkerHeartbeat); ok {
 		m.onWorkerHeartbeat(env, in, msg)
 		return

@@ -119,6 +119,7 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 	restarted := w.registered && w.peer.Incarnation != in.From.Incarnation
 	w.peer, w.stream, w.registered, w.sequence = in.From, in.Stream, true, 0
 	m.streams[in.Stream] = w
+	delete(m.unmet, in.Stream)
 	if who, known := m.swim.Find(w.peer.ID); known && who.Run() == w.peer.Incarnation {
 		w.suspect = who.State != swim.Alive
 	}
@@ -167,6 +168,7 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 	w, ok := m.streams[in.Stream]
 	delete(m.streams, in.Stream)
+	delete(m.unmet, in.Stream)
 	if !ok || w == nil || w.stream != in.Stream {
 		return
 	}
