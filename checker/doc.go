@@ -25,7 +25,8 @@
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
-//	T12 what a node keeps of anything is within its configuration's bound
+//	T12 what a node keeps of anything is within its configuration's bound, and at its
+//	    rest once everything has ended
 //	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters
 //	A   a workflow is ended by its own condition when a majority of the gates knows

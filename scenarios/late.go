@@ -48,6 +48,13 @@ func (o overhear) Sizes(tell node.Tell) {
 	}
 }
 
+// Rests implements node.Rester.
+func (o overhear) Rests(tell node.Tell) {
+	if m, ok := o.Machine.(node.Rester); ok {
+		m.Rests(tell)
+	}
+}
+
 func (l *late) hear(id node.ID, order node.Message) {
 	if slice, _, part, ok := orderOf(order); ok {
 		key := heldKey{id, slice, part}

@@ -39,6 +39,7 @@ type stage struct {
 	core     []node.ID        // who is healed, if not everybody is
 	recovers map[node.ID]bool // who is started to recover its group
 	forgets  bool             // gates may forget results that somebody waits for
+	loses    bool             // something is lost that nobody claims to keep: Scenario.Shows
 	hot      bool             // some message was repeated at wire speed
 	beyond   bool             // clocks may drift beyond the bound
 	bounds   []time.Duration  // that times of faults are drawn about
@@ -49,7 +50,7 @@ func newStage(s Scenario, o Options) *stage {
 	c := checker.New()
 	st := &stage{
 		options: o, checker: c, model: sim.DefaultModel(),
-		recovers: map[node.ID]bool{}, rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
+		loses: s.Shows != "", recovers: map[node.ID]bool{}, rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
 		heal: healAt(o.Virtual), beyond: s.Beyond, bounds: timeBounds(),
 	}
 	network := netsim.Default
@@ -64,7 +65,7 @@ func newStage(s Scenario, o Options) *stage {
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
 		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
 		Still: st.world.Paused,
-		Lame:  func(id node.ID) bool { return len(st.core) > 0 && !slices.Contains(st.core, id) },
+		Lame:  st.lame,
 	})
 	st.world.At(sizesEvery, st.sizes)
 	return st
@@ -161,6 +162,9 @@ func (s *stage) play() {
 	s.finishClients()
 	for _, judge := range s.verdicts {
 		judge()
+	}
+	if !s.loses {
+		s.rest()
 	}
 }
 

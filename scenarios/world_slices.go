@@ -101,6 +101,13 @@ func (d *door) Sizes(tell node.Tell) {
 	}
 }
 
+// Rests implements node.Rester.
+func (d *door) Rests(tell node.Tell) {
+	if m, ok := d.Machine.(node.Rester); ok {
+		m.Rests(tell)
+	}
+}
+
 // oneWorker is a datacenter in which a slice that is lost comes back to where it was.
 func oneWorker() topology {
 	return topology{gates: 1, datacenters: 1, managers: 3, workers: 1, cores: 4, clients: 1}

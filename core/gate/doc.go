@@ -40,5 +40,5 @@
 // forward.go, finish.go, merge.go, fit.go; cancel.go, abort.go,
 // timeout.go, stop.go;
 // manager.go, datacenter.go; watch.go, query.go, operate.go; record.go, circuit.go,
-// sweep.go, sizes.go.
+// sweep.go, sizes.go, rest.go.
 package gate

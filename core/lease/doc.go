@@ -44,5 +44,5 @@
 //
 // Read config.go, outcome.go, words.go, machine.go, acceptor.go, write.go, frame.go,
 // fault.go, proposal.go, acquire.go, hold.go, read.go, watch.go, due.go, join.go,
-// rejoin.go, recover.go, sizes.go.
+// rejoin.go, recover.go, sizes.go, rest.go.
 package lease

@@ -7,3 +7,12 @@ type Tell func(what string, n, bound int)
 // Sizer is a machine that tells the sizes of all that others can make it keep: by
 // what they send, and by what they leave unanswered. It changes nothing by telling.
 type Sizer interface{ Sizes(tell Tell) }
+
+// Rester is a machine that tells its ledgers: maps, queues, counters, reservations.
+// Each comes with its rest, the most of it that remains once every job has ended, no
+// fault is left, and what the machine retries is answered. It changes nothing by
+// telling. What waits for one peer alone ends in " to " and the peer's address.
+type Rester interface{ Rests(tell Tell) }
+
+// Leak returns by how much two ledgers of the same things differ: at rest, 0.
+func Leak(a, b int) int { return max(a-b, b-a) }

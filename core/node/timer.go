@@ -151,3 +151,29 @@ func (k TimerKey) String() string {
 	}
 	return fmt.Sprintf("timer(%d.%d %x)", k.Part, k.Kind, k.ID[8:])
 }
+
+// Ends names what a timer is set for, where that ends: a job, an execution, a question.
+// At rest none of these is set. Empty: the timer is set for as long as its node runs.
+func (k TimerKey) Ends() string {
+	switch (TimerKey{Part: k.Part, Kind: k.Kind}) {
+	case Key(PartClient, ClientTimeout):
+		return "commands"
+	case Key(PartGate, GateJob), Key(PartManager, ManagerJob):
+		return "jobs"
+	case Key(PartGate, GateRetry):
+		return "refused writes"
+	case Key(PartGate, GatePush):
+		return "watchers"
+	case Key(PartGate, GateStop), Key(PartManager, ManagerDrain), Key(PartWorker, WorkerDrain):
+		return "drains"
+	case Key(PartWorker, WorkerRenewal), Key(PartWorker, WorkerSlice), Key(PartWorker, WorkerKill), Key(PartWorker, WorkerPush):
+		return "executions"
+	case Key(PartLease, LeaseRead):
+		return "reads"
+	case Key(PartSwim, SwimSuspect):
+		return "suspicions"
+	case Key(PartSwim, SwimRelay):
+		return "relays"
+	}
+	return ""
+}

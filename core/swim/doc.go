@@ -34,5 +34,5 @@
 // on it, Receive answers there, its opener closes it.
 //
 // Read config.go, group.go, member.go, news.go, suspicion.go, probe.go, relay.go,
-// gossip.go, exchange.go, end.go, scale.go, sizes.go.
+// gossip.go, exchange.go, end.go, scale.go, sizes.go, rest.go.
 package swim

@@ -36,5 +36,5 @@
 // not acknowledge: another may have taken the part over.
 //
 // Read config.go, machine.go, link.go, renew.go, dispatch.go, allocate.go, execute.go,
-// cancel.go, result.go, store.go, drain.go, group.go, sizes.go.
+// cancel.go, result.go, store.go, drain.go, group.go, sizes.go, rest.go.
 package worker

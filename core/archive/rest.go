@@ -1,0 +1,38 @@
+package archive
+
+import "hyperscale/core/node"
+
+// Rests tells this member's ledgers against their rest: no file is on its way. Whole
+// files remain until Sweep or Drop.
+func (a *Archive) Rests(tell node.Tell) {
+	tell("archive/arriving", len(a.arriving), 0)
+	tell("archive/asked", len(a.asked), 0)
+	tell("archive/fetching", a.fetching, 0)
+	tell("archive/failed", len(a.failed), 0)
+	tell("archive/writes", len(a.writes), 0)
+	tell("archive/outcomes", len(a.outcomes), 0)
+	bytes, chunks, askers, fetches, keeps := int64(0), 0, 0, 0, 0
+	//lint:orderfree sums
+	for _, f := range a.files {
+		bytes += int64(f.length)
+		chunks += len(f.chunks)
+		askers += len(f.askers)
+		if f.fetch != nil {
+			fetches += 1 + len(f.fetch.tickets)
+		}
+		if f.keep != nil {
+			keeps += len(f.keep.tickets) + len(f.keep.later)
+			if !f.keep.done {
+				keeps++
+			}
+		}
+	}
+	tell("archive/bytes of no file", node.Leak(int(a.bytes), int(bytes)), 0)
+	tell("archive/chunks", chunks, 0)
+	tell("archive/askers", askers, 0)
+	tell("archive/fetches", fetches, 0)
+	tell("archive/keeps", keeps, 0)
+	for _, w := range a.fellows {
+		tell("archive/transfers to "+string(w.addr), len(w.queue)+len(w.transfers), 0)
+	}
+}

@@ -1,0 +1,16 @@
+package client
+
+import "hyperscale/core/node"
+
+// Rests tells this client's ledgers against their rest: nobody waits for an answer. The
+// gates, and where the last HomesMax jobs live, remain for good.
+func (m *Machine) Rests(tell node.Tell) {
+	tell("client/commands", len(m.commands), 0)
+	tell("client/requests", len(m.asked), 0)
+	tell("client/homes without a key", node.Leak(len(m.homes), len(m.known)), 0)
+	tried := 0
+	for _, c := range m.commands {
+		tried += len(c.tried) + len(c.said)
+	}
+	tell("client/gates that commands tried", tried, 0)
+}

@@ -1,0 +1,87 @@
+package gate
+
+import "hyperscale/core/node"
+
+// Rests tells this gate's ledgers against their rest. Ended jobs, their keys and their
+// results remain until KeyAge and ResultAge; managers and datacenters while they are
+// known.
+func (m *Machine) Rests(tell node.Tell) {
+	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), len(m.ended)), 0)
+	tell("gate/queue", len(m.queue), 0)
+	tell("gate/active", len(m.active), 0)
+	tell("gate/accepting", m.accepting, 0)
+	tell("gate/programs", m.specBytes, 0)
+	tell("gate/lookups", len(m.lookups), 0)
+	tell("gate/forwarded", len(m.forwarded), 0)
+	tell("gate/files on their way", len(m.kept)+len(m.unkept), 0)
+	tell("gate/files that are missed", len(m.fetches)+len(m.unread), 0)
+	tell("gate/writes", m.writes, 0)
+	tell("gate/moved", len(m.moved), 0)
+	tell("gate/pending", len(m.pending), 0)
+	tell("gate/following", len(m.following), 0)
+	tell("gate/watchers", m.watchers, 0)
+	tell("gate/vacant", len(m.vacant), 0)
+	tell("gate/failed majorities", len(m.quorum.failures), circuitFailures)
+	m.restJobs(tell)
+	m.restPlaces(tell)
+	if m.leases == nil {
+		return // it was refused at its start
+	}
+	tell("gate/reasons", len(m.reasons), m.swim.Size())
+	m.leases.Rests(tell)
+	m.files.Rests(tell)
+	m.swim.Rests(tell)
+	m.election.Rests(tell)
+	m.clocks.Rests(tell, m.swim.Size())
+}
+
+// restJobs tells what jobs hold. All have ended, so each sum is 0 but those of results.
+func (m *Machine) restJobs(tell node.Tell) {
+	var waiters, watchers, writes, untold, specs, loading, watches, figures, reserved int
+	results, bytes := 0, 0
+	//lint:orderfree sums
+	for _, j := range m.jobs {
+		waiters += len(j.asks) + len(j.cancels)
+		watchers += len(j.watchers)
+		writes += len(j.open)
+		untold += len(j.untold)
+		loading += j.loading
+		watches += len(j.watches)
+		if j.spec != nil {
+			specs++
+		}
+		if j.resultFile != (job{}).resultFile {
+			results, bytes = results+1, bytes+j.resultBytes
+		}
+		for _, p := range j.parts {
+			reserved += int(p.reserved)
+			figures += len(p.refusedBy)
+			if p.progress != nil {
+				figures++
+			}
+		}
+	}
+	tell("gate/waiters", waiters, 0)
+	tell("gate/watchers of jobs", watchers, 0)
+	tell("gate/open writes", writes, 0)
+	tell("gate/transitions that nobody was told", untold, 0)
+	tell("gate/jobs that load files", loading, 0)
+	tell("gate/programs of jobs", specs, 0)
+	tell("gate/watched conditions", watches, 0)
+	tell("gate/figures of parts", figures, 0)
+	tell("gate/cores that parts reserve", reserved, 0)
+	tell("gate/results that no job names", node.Leak(m.results, results), 0)
+	tell("gate/result bytes that no job names", node.Leak(m.resultSum, bytes), 0)
+}
+
+// restPlaces tells that each place reserves nothing and that all know the same managers.
+func (m *Machine) restPlaces(tell node.Tell) {
+	reserved, managers := 0, 0
+	for _, d := range m.places {
+		reserved += int(d.reserved + d.promised)
+		managers += len(d.managers)
+	}
+	tell("gate/cores that datacenters reserve", reserved, 0)
+	tell("gate/managers without a datacenter", node.Leak(len(m.managers), managers), 0)
+	tell("gate/datacenters without a name", node.Leak(len(m.places), len(m.datacenters)), 0)
+}

@@ -1,0 +1,65 @@
+package manager
+
+import "hyperscale/core/node"
+
+// Rests tells this manager's ledgers against their rest. That a part has ended is
+// remembered until Retention; workers remain while they are registered.
+func (m *Machine) Rests(tell node.Tell) {
+	tell("manager/parts", len(m.parts), 0)
+	tell("manager/order of parts", len(m.order), 0)
+	tell("manager/claims", len(m.claims), 0)
+	tell("manager/reads", len(m.reads), 0)
+	tell("manager/files on their way", len(m.keeps), 0)
+	tell("manager/files that are missed", len(m.fetches), 0)
+	tell("manager/records to write", len(m.changed), 0)
+	tell("manager/sights", len(m.sights), 0)
+	m.restParts(tell)
+	m.restWorkers(tell)
+	if m.leases == nil {
+		return // it was refused at its start
+	}
+	tell("manager/heartbeats of gates", len(m.sent), len(m.gates.All())) // one per configured gate
+	m.leases.Rests(tell)
+	m.files.Rests(tell)
+	m.swim.Rests(tell)
+	m.election.Rests(tell)
+	m.clocks.Rests(tell, m.swim.Size())
+}
+
+// restParts tells what parts hold: there are none.
+func (m *Machine) restParts(tell node.Tell) {
+	waits, slices, attempts, rows := 0, 0, 0, 0
+	//lint:orderfree sums
+	for _, p := range m.parts {
+		waits += len(p.waits)
+		for _, f := range p.workflows {
+			slices += len(f.slices)
+			for _, s := range f.slices {
+				attempts += len(s.failed) + len(s.lost)
+				rows += len(s.rows)
+			}
+		}
+	}
+	tell("manager/waits for a record", waits, 0)
+	tell("manager/slices", slices, 0)
+	tell("manager/attempts that failed", attempts, 0)
+	tell("manager/leases of rows", rows, 0)
+}
+
+// restWorkers tells what workers are given: nothing, and all their cores are free.
+func (m *Machine) restWorkers(tell node.Tell) {
+	given, running, taken, streams := 0, 0, 0, 0
+	//lint:orderfree sums
+	for _, w := range m.workers {
+		given += len(w.slices)
+		running += max(len(w.running), len(w.listed))
+		taken += int(w.total) - int(w.free())
+		if w.stream != 0 {
+			streams++
+		}
+	}
+	tell("manager/attempts at workers", given, 0)
+	tell("manager/attempts that workers list", running, 0)
+	tell("manager/cores that are taken", taken, 0)
+	tell("manager/streams without a worker", max(node.Leak(len(m.streams), streams), len(m.unmet)), 0)
+}

@@ -1,0 +1,27 @@
+package swim
+
+import "hyperscale/core/node"
+
+// Rests tells this node's ledgers of its group against their rest: nobody is suspected
+// and all news is told. Members that are gone remain as tombstones until ReapAge.
+func (g *Group) Rests(tell node.Tell) {
+	known := g.Size()
+	tell("swim/suspicions", len(g.suspicions), 0)
+	tell("swim/relays", len(g.relays), 0)
+	tell("swim/news", len(g.buffer.pieces), 0)
+	tell("swim/changes", len(g.changes), 0)
+	tell("swim/probe order", len(g.order), known)
+	tell("swim/states of members", len(g.apps), known)
+	tell("swim/deaths", len(g.hold.deaths), known)
+	tell("swim/tombstones", len(g.ends), known-g.live)
+	queued := 0
+	for i := range g.table.records {
+		if g.table.records[i].queued {
+			queued++
+		}
+	}
+	tell("swim/members with news", queued, 0)
+}
+
+// Size returns how many members are known, those that are gone included.
+func (g *Group) Size() int { return g.table.size() }

@@ -1,0 +1,18 @@
+package netsim
+
+// Doubles counts, by the hosts that opened and accepted them, the streams that their
+// opener keeps beside another one to the same host. Nobody needs two for long.
+func (s *Streams) Doubles() map[[2]Host]int {
+	seen, doubles := map[[2]Host]bool{}, map[[2]Host]int{}
+	for _, c := range s.conns {
+		if c.id == 0 || c.side[0].state > sideOpen || c.side[0].mute {
+			continue
+		}
+		way := [2]Host{c.side[0].host, c.side[1].host}
+		if seen[way] {
+			doubles[way]++
+		}
+		seen[way] = true
+	}
+	return doubles
+}

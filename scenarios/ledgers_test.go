@@ -1,0 +1,241 @@
+package scenarios
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"hyperscale/core/client"
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/node"
+	"hyperscale/core/worker"
+	"hyperscale/netsim"
+	"hyperscale/sim"
+)
+
+// remain are ledgers whose entries remain after the end, though a lone one is no rest.
+var remain = map[string]bool{
+	"gate.Machine.jobs":     true, // an ended one is in Machine.ended too
+	"gate.Machine.managers": true, // one that is known is in its datacenter too
+}
+
+// untold are the maps and slices of machines and parts that no Rests tells, each with
+// the reason for which it cannot leak.
+var untold = map[string]string{
+	"archive.Archive.files":     "whole files remain until Sweep or Drop; Sizes bounds them, and Rests tells what each holds",
+	"archive.file.bytes":        "the file itself, counted in Archive.bytes",
+	"client.Machine.gates":      "gates are never forgotten; Sizes bounds them by GatesMax",
+	"gate.Machine.gates":        "configured",
+	"gate.Machine.greeted":      "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
+	"gate.job.aborts":           "part of the record of a job, remembered until KeyAge; one of each workflow",
+	"gate.job.closed":           "part of the record of a job, remembered until KeyAge; one of each datacenter",
+	"gate.job.named":            "part of the record of a job, remembered until KeyAge",
+	"gate.job.parts":            "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
+	"gate.part.asked":           "managers of one datacenter, remembered with the job until KeyAge",
+	"gate.manager.doubts":       "the newest heartbeat's, in place of the one before; the codec bounds it",
+	"gate.manager.workers":      "the newest heartbeat's, in place of the one before; the codec bounds it",
+	"lease.Outcome.Record":      "of Registers.taken",
+	"lease.Registers.gens":      "one entry of each member",
+	"lease.Registers.names":     "configured",
+	"lease.Registers.out":       "one entry of each member; Rests tells the frames of each",
+	"lease.Registers.peers":     "one entry of each member",
+	"lease.Registers.registers": "released ones remain until TombstoneAge after Forget; Sizes bounds them, and Rests tells what each holds",
+	"lease.Registers.set":       "configured",
+	"lease.Registers.taken":     "the memory of outcomes, cleared by the next Take",
+	"manager.Machine.ended":     "remembered until Retention; Sizes bounds them by FinishedMax",
+	"manager.Machine.gone":      "remembered until Retention; Sizes bounds them by FinishedMax",
+	"manager.Machine.members":   "configured",
+	"manager.Machine.workers":   "registered ones remain; Rests tells what each holds",
+	"ring.Ring.members":         "configured",
+	"ring.Ring.points":          "configured",
+	"swim.Group.seeds":          "configured",
+	"swim.Group.spare":          "the memory of changes, in use again after the next Take",
+	"swim.Member.App":           "of Group.spare",
+	"swim.app.bytes":            "what a member says of itself, in place of what it said before",
+	"swim.round.asked":          "of the newest round alone",
+	"swim.round.nacks":          "of the newest round alone",
+	"swim.table.index":          "the index of records",
+	"worker.execution.cores":    "of executions, which Machine.active holds: its rest is 0",
+	"worker.execution.runs":     "of executions, which Machine.active holds: its rest is 0",
+	"worker.Machine.closed":     "fences remain until FenceAge; Sizes bounds them by FencesMax",
+}
+
+// Each map and slice of a machine and its parts changes what Rests tells, or stands in
+// untold: a new field cannot be forgotten.
+func TestEveryLedgerIsTold(t *testing.T) {
+	told, all := map[string]bool{}, map[string]bool{}
+	for _, m := range rested() {
+		walk := &walk{told: told, all: all, rests: m.(node.Rester).Rests}
+		walk.enter(reflect.ValueOf(m).Elem(), nil)
+	}
+	for _, field := range slices.Sorted(maps.Keys(all)) {
+		switch why, excepted := untold[field]; {
+		case told[field] && excepted:
+			t.Errorf("%s is told by Rests: remove it from untold", field)
+		case !told[field] && !excepted:
+			t.Errorf("%s is told by no Rests: tell it with its rest, or name it in untold with the reason for which it cannot leak", field)
+		case excepted && why == "":
+			t.Errorf("%s has no reason", field)
+		}
+	}
+	for field := range untold {
+		if !all[field] {
+			t.Errorf("%s is in untold and in no machine", field)
+		}
+	}
+}
+
+// rested are one machine of each role, started, that reach nobody.
+func rested() []node.Machine {
+	w := sim.New(sim.Config{Seed: 1, Network: netsim.Default()})
+	var all []node.Machine
+	add := func(id node.ID, r node.Role, cores int, made func() node.Machine) {
+		w.Add(sim.Spec{ID: id, Role: r, Place: datacenter(0), Cores: cores, Model: sim.DefaultModel(), New: func() node.Machine {
+			all = append(all, made())
+			return all[len(all)-1]
+		}})
+		w.Start(id)
+	}
+	add("gate", node.RoleGate, 0, func() node.Machine { return gate.New(gate.Default()) })
+	const nowhere = "nowhere:1"
+	add("manager", node.RoleManager, 0, func() node.Machine {
+		c := manager.Default()
+		c.Datacenter, c.Gates = datacenter(0), []node.Addr{nowhere}
+		return manager.New(c)
+	})
+	add("worker", node.RoleWorker, 2, func() node.Machine {
+		c := worker.Default()
+		c.Datacenter, c.Managers, c.Cores = datacenter(0), []node.Addr{nowhere}, 2
+		return worker.New(c)
+	})
+	add("client", node.RoleClient, 0, func() node.Machine {
+		c := client.Default()
+		c.Gates = []node.Addr{nowhere}
+		return client.New(c)
+	})
+	w.RunUntil(5 * time.Second)
+	return all
+}
+
+// walk visits the fields of a machine, and of all that its fields lead to.
+type walk struct {
+	told, all map[string]bool // fields that are maps or slices
+	rests     func(node.Tell)
+}
+
+// says is what Rests tells now, and how many ledgers are not at rest.
+func (w *walk) says() (all string, over int) {
+	var b strings.Builder
+	w.rests(func(what string, n, rest int) {
+		fmt.Fprintln(&b, what, n, rest)
+		if n > rest {
+			over++
+		}
+	})
+	return b.String(), over
+}
+
+// enter visits a struct that the machine holds now. A type is not entered from within
+// itself.
+func (w *walk) enter(s reflect.Value, path []reflect.Type) {
+	if slices.Contains(path, s.Type()) || len(path) > 8 {
+		return
+	}
+	path = append(slices.Clone(path), s.Type())
+	for i := range s.NumField() {
+		f := s.Field(i)
+		f = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem() // also of fields that are not exported
+		name, _, _ := strings.Cut(s.Type().String(), "[")
+		w.visit(f, name+"."+s.Type().Field(i).Name, path)
+	}
+}
+
+// visit fills a field with one thing, sees whether Rests tells another sum, goes on
+// into that thing, and takes it out again. It does not go into what is never there at
+// rest.
+func (w *walk) visit(f reflect.Value, name string, path []reflect.Type) {
+	if f.Kind() == reflect.Struct {
+		w.inside(f, path)
+		return
+	}
+	was := reflect.New(f.Type()).Elem()
+	was.Set(f)
+	defer func() { f.Set(was) }()
+	switch f.Kind() {
+	case reflect.Map, reflect.Slice:
+		w.all[name] = true
+		f.SetZero()
+	case reflect.Pointer:
+		if !ours(f.Type().Elem()) {
+			return
+		}
+	default:
+		return
+	}
+	before, under := w.says()
+	switch f.Kind() {
+	case reflect.Slice:
+		f.Set(reflect.Append(f, one(f.Type().Elem())))
+	case reflect.Map:
+		f.Set(reflect.MakeMap(f.Type()))
+		f.SetMapIndex(one(f.Type().Key()), one(f.Type().Elem()))
+	case reflect.Pointer:
+		if f.IsNil() {
+			f.Set(one(f.Type()))
+		}
+	}
+	after, over := w.says()
+	w.told[name] = w.told[name] || after != before
+	if over <= under || remain[name] {
+		w.inside(f, path)
+	}
+}
+
+// inside goes on into a struct, the one that a pointer has, or the only one of a map
+// or slice.
+func (w *walk) inside(f reflect.Value, path []reflect.Type) {
+	switch f.Kind() {
+	case reflect.Map:
+		for at := f.MapRange(); at.Next(); {
+			if v := at.Value(); v.Kind() == reflect.Pointer {
+				w.inside(v, path)
+			} else if ours(v.Type()) { // a value of a map is no place: what it holds is told by nobody
+				w.enter(reflect.New(v.Type()).Elem(), path)
+			}
+		}
+	case reflect.Slice:
+		if f.Len() > 0 {
+			w.inside(f.Index(0), path)
+		}
+	case reflect.Pointer:
+		if !f.IsNil() {
+			w.inside(f.Elem(), path)
+		}
+	case reflect.Struct:
+		if ours(f.Type()) {
+			w.enter(f, path)
+		}
+	}
+}
+
+// ours are structs of core that machines are made of; messages and configurations are
+// data.
+func ours(t reflect.Type) bool {
+	const core = "hyperscale/core/"
+	p := t.PkgPath()
+	return t.Kind() == reflect.Struct && strings.HasPrefix(p, core) && p != core+"message" && p != core+"node" && !strings.HasSuffix(t.Name(), "Config")
+}
+
+// one returns a thing of a type: behind a pointer there is something.
+func one(t reflect.Type) reflect.Value {
+	if t.Kind() == reflect.Pointer {
+		return reflect.New(t.Elem())
+	}
+	return reflect.New(t).Elem()
+}

@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// restBound is how long a node may take from the last job's end to its rest. The
+// longest that it waits by itself: a datacenter's guard of 60.6 s, a sweep every 60 s,
+// an acceptor's guard of 30.3 s and the turns of the ring, for what one of these ends.
+const restBound = 3 * time.Minute
+
+// restEvery is how often nodes are asked while some of them are not at rest.
+const restEvery = time.Second
+
+// ledger is what one node keeps of something.
+type ledger struct {
+	node    node.ID
+	what    string
+	n, rest int
+}
+
+func (l ledger) is(o ledger) bool { return l.node == o.node && l.what == o.what }
+
+// rest judges T12 in its second form. The world goes on until every ledger has been at
+// its rest once since the last job's end: a heartbeat on its way is no leak, and a
+// leak never is. What is kept longer by design says so in its machine's Rests.
+func (s *stage) rest() {
+	for end := s.world.Now() + LivenessBound; s.running() && s.world.Now() < end; {
+		s.world.RunUntil(s.world.Now() + restEvery)
+	}
+	left := s.ledgers()
+	for end := s.world.Now() + restBound; len(left) > 0 && s.world.Now() < end; {
+		s.world.RunUntil(s.world.Now() + restEvery)
+		now := s.ledgers()
+		left = slices.DeleteFunc(left, func(l ledger) bool { return !slices.ContainsFunc(now, l.is) })
+	}
+	for _, l := range left {
+		s.checker.Rest(s.world.Now(), l.node, l.what, l.n, l.rest)
+	}
+}
+
+// running says that a job which was accepted has not ended.
+func (s *stage) running() bool {
+	accepted, ended := s.checker.Jobs()
+	return ended < accepted
+}
+
+// ledgers are those that are not at rest, of the nodes that are healed. What waits for
+// one that is not healed, or does not run, waits for ever.
+func (s *stage) ledgers() []ledger {
+	var away []string
+	for _, id := range s.world.Nodes() {
+		if s.lame(id) || !s.world.Alive(id) {
+			away = append(away, " to "+string(s.world.Addr(id)))
+		}
+	}
+	var all []ledger
+	s.world.Rests(func(id node.ID, what string, n, rest int) {
+		if n <= rest || s.lame(id) || slices.ContainsFunc(away, func(a string) bool { return strings.HasSuffix(what, a) }) {
+			return
+		}
+		all = append(all, ledger{id, what, n, rest})
+	})
+	return all
+}
+
+// lame: a node that is never healed.
+func (s *stage) lame(id node.ID) bool { return len(s.core) > 0 && !slices.Contains(s.core, id) }
