@@ -220,8 +220,9 @@ func (r *runner) wait() error {
 // kill ends the child and whatever it started; it may have ended by itself.
 func (r *runner) kill() { _ = syscall.Kill(-r.process.Process.Pid, syscall.SIGKILL) }
 
-// endMax is how long a child may take to see that there is no more to do.
-const endMax = time.Second
+// endMax is how long a child may take to see that there is no more to do, and to write
+// its counters if it was built with -cover.
+const endMax = 10 * time.Second
 
 // end lets an idle child go; one that is not is killed. Twice does no harm.
 func (r *runner) end() {
