@@ -113,11 +113,11 @@ func TestTheListNamesFunctionsAndLines(t *testing.T) {
 
 func TestExceptionsAreRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"manager.M.x 2: why":                      "",
-		"manager.M.x: why":                        "line 1, \"manager.M.x: why\": write `package.Function N: reason`",
-		"manager.M.x 2:":                          "write `package.Function N: reason`",
-		"x 2: why":                                "write `package.Function N: reason`",
-		"manager.M.x 0: why":                      "write `package.Function N: reason`",
+		"manager.M.x 2: why": "",
+		"manager.M.x: why":   "line 1, \"manager.M.x: why\": write `package.Function N: reason`",
+		"manager.M.x 2:":     "write `package.Function N: reason`",
+		"x 2: why":           "write `package.Function N: reason`",
+		"manager.M.x 0: why": "write `package.Function N: reason`",
 		"\n# c\nmanager.M.x 2: a\nmanager.M.x 1: b": "line 4: manager.M.x is named twice",
 	} {
 		_, err := readExceptions(strings.NewReader(text))
