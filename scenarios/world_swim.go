@@ -23,7 +23,7 @@ func swimWorlds() []Scenario {
 		{Name: "each-in-turn", Virtual: 3 * time.Minute, build: buildEachInTurn,
 			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
 		{Name: "overslept", Virtual: 5 * time.Minute, build: buildOverslept,
-			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again. Awake, it asks before it takes anybody for dead: nobody falls."},
+			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes anybody for dead: nobody falls."},
 		{Name: "returning-few", Virtual: 5 * time.Minute, build: buildReturningFew,
 			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, nobody believes what they tell: nobody falls who was not cut off."},
 		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, build: buildWatchedClocks,
@@ -102,6 +102,9 @@ func buildEachInTurn(s *stage) {
 
 func buildOverslept(s *stage) {
 	c := s.warm(16, sim.Spec{}, nil)
+	// An answer takes up to three fifths of the ProbeTimeout: a verdict that does not wait
+	// for it comes before it.
+	s.fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatency, Value: int64(s.rand.Int(151))})
 	for at := 10 * time.Second; at < s.heal-50*time.Second; at += 60 * time.Second {
 		victim := c.some(1)
 		others := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return id == victim[0] })
@@ -113,7 +116,11 @@ func buildOverslept(s *stage) {
 			s.world.At(at, func() { c.absent[id] = true })
 			s.world.At(at+55*time.Second, func() { delete(c.absent, id) })
 		}
-		s.fault(sim.Fault{At: at + 1900*time.Millisecond, For: s.rand.Duration(10*time.Second, 35*time.Second).Truncate(time.Millisecond), Kind: kind, Nodes: names(asleep)})
+		first := sim.Fault{At: at + 1900*time.Millisecond, For: s.rand.Duration(10*time.Second, 35*time.Second).Truncate(time.Millisecond), Kind: kind, Nodes: names(asleep)}
+		s.fault(first)
+		// They fall asleep again while they wait for an answer.
+		again := first.At + first.For + s.rand.Duration(0, 600*time.Millisecond).Truncate(time.Millisecond)
+		s.fault(sim.Fault{At: again, For: 2 * time.Second, Kind: kind, Nodes: names(asleep)})
 	}
 }
 

@@ -157,6 +157,9 @@ func (e *Env) Advance(d time.Duration) {
 	e.now = end
 }
 
+// Oversleep lets time go by while the node does not run: no timer fires until Advance.
+func (e *Env) Oversleep(d time.Duration) { e.now = e.now.Add(d) }
+
 // Pending returns how many Puts have not completed.
 func (e *Env) Pending() int { return len(e.puts) }
 

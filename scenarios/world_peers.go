@@ -1,0 +1,234 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/sim"
+)
+
+// peerWorlds are worlds of gates, managers and workers that lose each other: each role
+// drops the peer, its stream and what it planned with it, and takes it back.
+func peerWorlds() []Scenario {
+	return []Scenario{
+		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, build: buildDeadByHearsay,
+			Doc: "A member of the managers' group tells one of them that a worker is dead, while the worker runs and its streams stand; the others learn it by gossip. Each manager that takes it for dead drops worker, stream and slices at once, dispatches nothing to it, and registers it again as soon as it refutes. All jobs complete."},
+		{Name: "peers-cut", Virtual: 6 * time.Minute, build: buildPeersCut,
+			Doc: "Gates, managers and workers crash, are cut off both ways or one way, alone, or as a whole datacenter. Each role on each other node drops the peer and its stream within ten seconds and plans nothing with it; twenty seconds after the cut it has every peer again."},
+	}
+}
+
+// peers is who has registered whom: of each node, by its own events.
+type peers struct {
+	*stage
+	registered map[[2]node.ID]bool
+	dead       map[[2]node.ID]time.Duration // in the group, since when
+	deaths     int                          // of registered workers, at their managers
+	lives      map[node.ID]uint64
+}
+
+func (s *stage) peers() *peers {
+	p := &peers{stage: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}}
+	s.witness = append(s.witness, p.see)
+	return p
+}
+
+func (p *peers) violate(r checker.Record, format string, args ...any) {
+	p.checker.Violate(invariantM, r, format, args...)
+}
+
+func (p *peers) see(r checker.Record) {
+	if p.lives[r.Node] != r.Incarnation {
+		p.lives[r.Node] = r.Incarnation
+		p.restarted(r.Node)
+	}
+	switch e := r.Event.(type) {
+	case event.PeerRegistered:
+		p.registered[[2]node.ID{r.Node, e.Peer}] = true
+	case event.PeerLost:
+		delete(p.registered, [2]node.ID{r.Node, e.Peer})
+	case event.MemberChanged:
+		pair := [2]node.ID{r.Node, e.Member}
+		if e.To != swim.Dead.String() {
+			delete(p.dead, pair)
+			return
+		}
+		p.dead[pair] = r.At
+		if p.registered[pair] && slices.Contains(p.managers, r.Node) && slices.Contains(p.workers, e.Member) {
+			p.deaths++
+			p.world.At(p.world.Now()+time.Millisecond, func() {
+				if since, still := p.dead[pair]; still && since == r.At && p.registered[pair] && p.world.Alive(r.Node) {
+					p.violate(r, "%s is dead in the group, as %s says, and is still registered", e.Member, e.By)
+				}
+			})
+		}
+	case event.SliceDispatched:
+		p.plans(r, e.Worker)
+	case event.PartDispatched:
+		p.plans(r, e.Manager)
+	}
+}
+
+// plans judges that a node gives work to a peer that it has, and does not take for dead.
+func (p *peers) plans(r checker.Record, to node.ID) {
+	pair := [2]node.ID{r.Node, to}
+	if _, dead := p.dead[pair]; dead || !p.registered[pair] {
+		p.violate(r, "it dispatches work to %s, which it has dropped", to)
+	}
+}
+
+// restarted forgets what a node had registered before it crashed.
+func (p *peers) restarted(id node.ID) {
+	for _, other := range p.nodes {
+		delete(p.registered, [2]node.ID{id, other})
+		delete(p.dead, [2]node.ID{id, other})
+	}
+}
+
+// rumour is a member of a group that tells deaths of its own making.
+type rumour struct {
+	group  *swim.Group
+	name   string
+	victim func() (dead node.ID, to node.Addr)
+}
+
+// rumourEvery leaves a worker the time to refute, and to take slices again.
+const rumourEvery = 8 * time.Second
+
+// Step implements node.Machine.
+func (m *rumour) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		m.group.Start(env)
+		env.SetTimer(node.Key(node.PartGossip, gossipTimerSpread), rumourEvery)
+	case node.InputMessage:
+		m.group.Receive(env, in)
+	case node.InputStreamOpened:
+		m.group.Opened(env, in)
+	case node.InputStreamBroken:
+		m.group.Broken(env, in)
+	case node.InputTimer:
+		if !m.group.Fire(env, in.Timer) {
+			m.tell(env)
+			env.SetTimer(node.Key(node.PartGossip, gossipTimerSpread), rumourEvery)
+		}
+	case node.InputStop:
+		env.Halt("")
+	}
+	m.group.Take()
+}
+
+func (m *rumour) tell(env node.Env) {
+	dead, to := m.victim()
+	if seen, known := m.group.Find(dead); known && seen.State == swim.Alive {
+		env.Datagram(to, &message.SwimGossip{Group: m.name, Incarnation: m.group.Incarnation(), News: []message.SwimNews{{
+			Node: string(dead), Addr: string(seen.Addr), Role: uint8(seen.Role), Incarnation: seen.Incarnation, State: uint8(swim.Dead), By: string(env.Self().ID),
+		}}})
+	}
+}
+
+func buildDeadByHearsay(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 4*time.Second, 3 })
+	s.complete = true
+	p := s.peers()
+	config := swim.Default()
+	config.Group = datacenter(0)
+	for _, id := range s.managers {
+		config.Seeds = append(config.Seeds, s.world.Addr(id))
+	}
+	s.world.Add(sim.Spec{ID: "rumour", Role: node.RoleWorker, Place: datacenter(0), New: func() node.Machine {
+		return &rumour{swim.New(config), config.Group, func() (node.ID, node.Addr) {
+			victim := s.workers[s.rand.Int(len(s.workers))]
+			if s.world.Now() < s.heal {
+				s.world.At(s.world.Now()+rumourEvery-time.Second, func() { p.back(s.managers, []node.ID{victim}) })
+			}
+			return victim, s.world.Addr(s.managers[s.rand.Int(len(s.managers))])
+		}}
+	}})
+	s.world.At(2*time.Second, func() { s.world.Start("rumour") })
+	s.verdicts = append(s.verdicts, func() {
+		if p.deaths < 20 && s.options.Faults == nil {
+			p.violate(s.record("rumour"), "managers took registered workers for dead %d times: too few to judge", p.deaths)
+		}
+	})
+}
+
+// back judges that nodes have registered others that run.
+func (p *peers) back(at, others []node.ID) {
+	for _, x := range at {
+		for _, y := range others {
+			if p.world.Alive(x) && p.world.Alive(y) && !p.registered[[2]node.ID{x, y}] {
+				p.violate(p.record(x), "%s can be reached again, and is not registered", y)
+			}
+		}
+	}
+}
+
+const (
+	// dropBound: silence of 5 s, what a death in the group takes, a tick.
+	dropBound = 10 * time.Second
+	// peersCut is how long a cut lasts, and peersBack how soon after it all have registered.
+	peersCut  = 15 * time.Second
+	peersBack = 20 * time.Second
+)
+
+func buildPeersCut(s *stage) {
+	t := groupTopology()
+	t.datacenters, t.workers = 2, 3
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 3*time.Second, 2 })
+	p := s.peers()
+	s.slots(peersCut+peersBack+5*time.Second, func(i int, at time.Duration) {
+		victims := [][]node.ID{s.choose(s.gates, 1), s.choose(s.managers, 1), s.choose(s.workers, 1), s.at(datacenter(1))}[s.rand.Int(4)]
+		f := sim.Fault{At: at, For: peersCut, Kind: []string{sim.FaultCrash, sim.FaultPartition, sim.FaultOneWay}[i%3], Nodes: names(victims)}
+		s.fault(f)
+		if s.options.Faults == nil {
+			p.cut(f, victims)
+		}
+	})
+}
+
+// at returns managers and workers of a datacenter.
+func (s *stage) at(place string) []node.ID {
+	return slices.DeleteFunc(slices.Concat(s.managers, s.workers), func(id node.ID) bool { return s.world.Place(id) != place })
+}
+
+// cut judges that each node drops the peers that it hears no more, and takes them back.
+func (p *peers) cut(f sim.Fault, victims []node.ID) {
+	var had [][2]node.ID
+	p.world.At(f.At, func() {
+		for _, x := range p.nodes {
+			for _, y := range p.nodes {
+				if p.registered[[2]node.ID{x, y}] {
+					had = append(had, [2]node.ID{x, y})
+				}
+			}
+		}
+	})
+	p.world.At(f.At+dropBound, func() {
+		for _, pair := range had {
+			if p.world.Alive(pair[0]) && p.registered[pair] && p.deaf(pair[0], pair[1], f.Kind, victims) {
+				p.violate(p.record(pair[0]), "%s cannot be heard for %v, and is still registered", pair[1], dropBound)
+			}
+		}
+	})
+	p.world.At(f.At+f.For+peersBack, func() {
+		for _, pair := range had {
+			p.back(pair[:1], pair[1:])
+		}
+	})
+}
+
+// deaf says that a node must drop another during a cut. A manager that is cut off from
+// its whole group holds evictions.
+func (p *peers) deaf(x, y node.ID, kind string, victims []node.ID) bool {
+	from, to := slices.Contains(victims, x), slices.Contains(victims, y)
+	if kind == sim.FaultPartition && from && !to {
+		return !slices.Contains(p.managers, x) || !slices.Contains(p.workers, y)
+	}
+	return to && !from
+}
