@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/ring"
 	"hyperscale/sim"
@@ -44,6 +45,8 @@ func lostLeases() []Scenario {
 			Doc: "Three of five lose their disks, one of the two others is started to recover the group, and the last one returns with its disk of the old epoch. It falls silent until its disk is wiped, and acts for nothing that it held."},
 		{Name: "register-renewal-to-new-disk", build: leaseRenewalToNewDisk,
 			Doc: "An update has reached one acceptor only, which loses its disk, joins without it, and gets the renewal that follows: a renewal brings no record. It takes nothing that it does not have; the update is done when a majority has it."},
+		{Name: "register-other-set", build: leaseOtherSet,
+			Doc: "Five members stop, and one of them recovers the group as one of three; the other two begin with empty disks, and the holder, often of an ordinal that three have not, is none of them. The three become members, the one that recovered stays one when it restarts, and another goes on with the record."},
 		{Name: "register-recovery-refused", build: leaseRecoveryRefused,
 			Doc: "A member that was away is started to recover the group while a majority of it is alive and one of those holds the job. It recovers nothing, and is a member as before."},
 		{Name: "register-dead-member", build: leaseDeadMember,
@@ -320,6 +323,48 @@ func leaseDeadMember(s *stage) {
 	p.world.At(died+3*p.length, func() {
 		if !p.holds(1) && !p.holds(2) {
 			p.violate("T11", 1, "nobody owns the job %v after its owner died, and two of three are alive", 3*p.length)
+		}
+	})
+}
+
+func leaseOtherSet(s *stage) {
+	p := s.leaseStage(5, s.quietLength(), 0)
+	p.acquires(founded, 3)
+	p.updates(founded+300*ms, 3)
+	p.world.At(founded+500*ms, func() {
+		for _, id := range p.ids {
+			p.world.Crash(id)
+		}
+	})
+	t := founded + 3*p.length
+	p.world.At(t, func() {
+		p.w.config.Members, p.w.order = nil, map[message.JobID][]node.Addr{}
+		for _, id := range p.ids[:3] {
+			p.w.config.Members = append(p.w.config.Members, p.world.Addr(id))
+		}
+		p.w.recover = p.ids[0]
+		for i, id := range p.ids[:3] {
+			if i > 0 {
+				p.world.Restore(id, nil)
+				p.checker.Forget(id)
+			}
+			p.world.Start(id)
+		}
+	})
+	t += 3 * p.length
+	p.world.At(t, func() {
+		p.w.recover = ""
+		p.world.Crash(p.ids[0])
+		p.world.Start(p.ids[0])
+	})
+	p.acquires(t+500*ms, 1)
+	p.updates(t+time.Second, 1)
+	p.reads(t+1500*ms, 0)
+	p.world.At(t+2*time.Second, func() {
+		for i, id := range p.ids[:3] {
+			if !p.w.machines[id].registers.Speaks() {
+				p.violate("P", i, "the group was recovered under its set, and it does not speak")
+			}
 		}
 	})
 }

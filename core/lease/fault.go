@@ -80,9 +80,10 @@ func validGens(gens []uint64) bool {
 	return true
 }
 
-// valid says that a token can have been granted, and leaves one above it.
+// valid says that a token can have been granted, and leaves one above it. A larger set
+// may have granted it, before the group was recovered under this one.
 func (r *Registers) valid(t message.LeaseToken) bool {
-	return t.Epoch > 0 && t.Epoch < epochEnd-1 && t.Ordinal >= 1 && int(t.Ordinal) <= r.n
+	return t.Epoch > 0 && t.Epoch < epochEnd-1 && t.Ordinal >= 1 && t.Ordinal <= message.OrdinalMax
 }
 
 func (r *Registers) chosenBy(t message.LeaseToken, ordinal uint32) bool {

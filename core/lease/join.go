@@ -133,7 +133,7 @@ func (r *Registers) hailAll(env node.Env) {
 		again = true
 		r.hail(env, i, 0)
 	}
-	if !again {
+	if !again && r.recovery == nil { // a lone member hails nobody, and its guard has to run out
 		return
 	}
 	wait := env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
