@@ -1,0 +1,76 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/window"
+)
+
+// A part runs nothing before a gate has answered a heartbeat with its name, and nothing
+// long after the last such answer.
+func TestNothingRunsWithoutAGatesWord(t *testing.T) {
+	d := newDatacenter(t, 3)
+	d.run(3 * time.Second)
+	d.slow(true)
+	d.model.mute = true
+	j := d.submit(1, 1, 6)
+	d.until("it is accepted", 5*time.Second, func() bool { return j.accepted })
+	d.run(20 * time.Second)
+	if len(d.runs) > 0 {
+		t.Fatalf("%d slices ran before a gate's word", len(d.runs))
+	}
+	d.model.mute = false
+	d.until("it runs", 3*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })
+	d.model.mute = true
+	last := d.now
+	d.run(50 * time.Second)
+	if n := d.running(j.dispatch.Job); n != 2 {
+		t.Fatalf("%d of 2 slices run 50 s after the last word", n)
+	}
+	d.until("it has stopped", 20*time.Second, func() bool { return d.running(j.dispatch.Job) == 0 })
+	if most := (window.Terms{Word: time.Minute, Renewal: 5 * time.Second, DriftPPM: 10_000}).Load(); d.now.Sub(last) > most {
+		t.Errorf("it ran for %v after the last word, want %v at most", d.now.Sub(last), most)
+	}
+}
+
+// A manager that takes a part over goes on with it once a gate names it, and only then: the
+// record says nothing of its own age.
+func TestTakeOverWaitsForAGatesWord(t *testing.T) {
+	for _, mute := range []bool{false, true} {
+		d, j, old := startedLayers(t, 1)
+		began := len(d.runs)
+		d.model.mute = mute
+		old.crash()
+		h := d.another(j, old)
+		d.run(8 * time.Second)
+		p := h.machine.(*Machine).parts[j.dispatch.Job]
+		switch running := d.running(j.dispatch.Job); {
+		case !mute && (running != 2 || len(d.runs) != began):
+			t.Errorf("with a gate's word %d of 2 slices go on, %d began anew", running, len(d.runs)-began)
+		case mute && (running != 0 || len(d.runs) != began || p.deadline != 0 || p.asked != message.JobNone):
+			t.Errorf("without a gate's word %d slices run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.deadline, p.asked)
+		}
+		d.model.mute = false
+		d.until("it runs again", 10*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })
+		d.slow(false)
+		want(t, d.ended(j, 30*time.Second), message.JobCompleted)
+	}
+}
+
+// A heartbeat is answered late: the word counts from its sending.
+func TestWordCountsFromTheQuestion(t *testing.T) {
+	d, j, h := startedLayers(t, 1)
+	m := h.machine.(*Machine)
+	p, l := m.parts[j.dispatch.Job], m.gates.All()[0]
+	asked := m.sent[l.Stream][l.Sequence%beatsKept]
+	d.model.mute = true
+	d.run(5 * time.Second) // those that are under way are answered without a name
+	p.deadline = 0
+	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Parts: []message.PartRef{{Job: p.job, Fence: p.fence}}})
+	if want := asked.Add(m.config.terms().Hold()); p.deadline < want-node.Instant(time.Second) || p.deadline > want {
+		t.Errorf("the word ends at %v, %v after the question, want %v", p.deadline, p.deadline.Sub(asked), m.config.terms().Hold())
+	}
+}
