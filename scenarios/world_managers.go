@@ -217,7 +217,7 @@ func buildCutAtTheGuard(s *stage) {
 	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: names(s.gates), Value: sim.DriftBound})
 	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultClockDrift, Nodes: lost, Value: -sim.DriftBound})
 	cut := 27*time.Second + s.rand.Duration(300*time.Millisecond, 1300*time.Millisecond).Truncate(tick) // a job has just been submitted
-	if s.rand.Chance(1, 2) { // the last dispatch, and the last word, come after the cut
+	if s.rand.Chance(1, 2) {                                                                            // the last dispatch, and the last word, come after the cut
 		late := s.rand.Duration(2*time.Second, 4*time.Second)
 		s.fault(sim.Fault{At: 9 * time.Second, For: cut - 9*time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.gates), Peers: names(managers), Value: late.Milliseconds()})
 	}
