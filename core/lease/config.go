@@ -16,6 +16,8 @@ const (
 	MembersMax = 64        // of a group
 	LeaseMax   = time.Hour // longer ones on a wire are refused: nobody could take over
 	RecordMax  = 64 << 10  // bytes of a record, as the wire has it
+	pageMax    = 1024      // registers of one LeaseJoinState
+	putMax     = 4096      // registers of one write
 )
 
 // Config is one member of one group. All members of a group have the same Lease,
@@ -35,6 +37,8 @@ type Config struct {
 	Granularity    time.Duration // g: of the clocks
 	RegistersMax   int           // that one member keeps; more are refused
 	RecordMax      int           // bytes of a record
+	PageRegisters  int           // of one LeaseJoinState
+	PutRecords     int           // registers of one write to the disk; the rest follows
 	// Recover makes what this member's disk has, and what those whom it reaches
 	// tell, the truth of a new epoch of the group: for when a majority of the disks
 	// is lost for good. It is refused while a majority is alive.
@@ -57,6 +61,8 @@ func Default() Config {
 		Granularity:    time.Millisecond,
 		RegistersMax:   100_000,
 		RecordMax:      32 << 10,
+		PageRegisters:  pageMax,
+		PutRecords:     putMax,
 	}
 }
 
@@ -128,6 +134,12 @@ func (c Config) Validate() error {
 	}
 	if c.RecordMax < 1 || c.RecordMax > RecordMax {
 		fault("lease.record_max = %d must be 1 to %d: keep what is larger in the archive", c.RecordMax, RecordMax)
+	}
+	if c.PageRegisters < 1 || c.PageRegisters > pageMax {
+		fault("lease.page_registers = %d must be 1 to %d: leave it out for the default", c.PageRegisters, pageMax)
+	}
+	if c.PutRecords < 1 || c.PutRecords > putMax {
+		fault("lease.put_records = %d must be 1 to %d: leave it out for the default", c.PutRecords, putMax)
 	}
 	return errors.Join(faults...)
 }

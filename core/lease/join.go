@@ -389,8 +389,6 @@ func (r *Registers) forgetAnswers(of members) {
 	}
 }
 
-const joinPageRegisters = 1024
-
 func (r *Registers) retryIn(env node.Env) time.Duration {
 	return env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
 }

@@ -136,7 +136,7 @@ func (r *Registers) tellPage(env node.Env, to int, m *message.LeaseJoinSet) {
 			continue
 		}
 		size += entryBytes + len(reg.accepted.Record)
-		if len(page.Registers) == joinPageRegisters || size > frameBytes {
+		if len(page.Registers) == r.c.PageRegisters || size > frameBytes {
 			page.More = true
 			break
 		}

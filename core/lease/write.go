@@ -95,19 +95,18 @@ func (r *Registers) recordMark(env node.Env, then func(env node.Env, err error))
 	r.wake(env)
 }
 
-// write begins the next Put unless one is open. One Put has at most putRecords
-// records; the rest follows it.
+// write begins the next Put unless one is open. One Put has at most PutRecords
+// registers; the rest follows it.
 func (r *Registers) write(env node.Env) {
 	w := &r.writes
 	if w.busy || len(w.next)+len(w.erase) == 0 && !w.mark {
 		return
 	}
-	const putRecords = 4096
 	if len(w.erase) > 0 {
-		r.putErase(env, w.erase[:min(len(w.erase), putRecords)])
+		r.putErase(env, w.erase[:min(len(w.erase), r.c.PutRecords)])
 		return
 	}
-	count := min(len(w.next), putRecords)
+	count := min(len(w.next), r.c.PutRecords)
 	records := make([]node.Record, 0, count+1)
 	for i := range w.next[:count] {
 		records = append(records, r.recordOf(&w.next[i]))

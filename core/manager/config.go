@@ -41,12 +41,16 @@ type Config struct {
 	ResultAge        time.Duration // of a finished part whose gate never acknowledges it
 	FileAge          time.Duration // a file that no record names is swept after it
 	SweepInterval    time.Duration
+	SpillAt          int // bytes from which on a record is kept as a file
 	RerunMax         int // dispatches of one slice after the loss of a worker
 	DispatchMax      int // dispatches of one slice in all
 	PartsMax         int // parts whose result is not acknowledged
 	FinishedMax      int // finished parts that are remembered
 	WorkersMax       int // that are registered
 }
+
+// spillMax is what a register can hold.
+const spillMax = 32 << 10
 
 // Default returns a manager that lacks only its datacenter and gates.
 func Default() Config {
@@ -69,6 +73,7 @@ func Default() Config {
 		ResultAge:        24 * time.Hour,
 		FileAge:          archive.Default().SweepAge,
 		SweepInterval:    time.Minute,
+		SpillAt:          16 << 10,
 		RerunMax:         3,
 		DispatchMax:      5,
 		PartsMax:         1000,
@@ -110,7 +115,7 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		name       string
 		value, max int
-	}{{"rerun_max", c.RerunMax, 100}, {"dispatch_max", c.DispatchMax, 100}, {"parts_max", c.PartsMax, 4000}, {"finished_max", c.FinishedMax, 100_000}, {"workers_max", c.WorkersMax, 100_000}} {
+	}{{"spill_at", c.SpillAt, spillMax}, {"rerun_max", c.RerunMax, 100}, {"dispatch_max", c.DispatchMax, 100}, {"parts_max", c.PartsMax, 4000}, {"finished_max", c.FinishedMax, 100_000}, {"workers_max", c.WorkersMax, 100_000}} {
 		if n.value < 1 || n.value > n.max {
 			fault("manager.%s = %d must be 1 to %d: leave it out for the default", n.name, n.value, n.max)
 		}

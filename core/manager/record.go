@@ -19,9 +19,6 @@ const (
 	recordSpill = 2 // the digest of a file that holds the part: it is large
 )
 
-// spillAt is the size from which on a record is kept as a file.
-const spillAt = 16 << 10
-
 var errRecord = errors.New("a record of another version, or damaged")
 
 func encode(m message.Body) []byte {
@@ -245,7 +242,7 @@ func (m *Machine) write(env node.Env, p *part) {
 		}
 	}
 	record := p.record(env.Now())
-	if len(record) < spillAt {
+	if len(record) < m.config.SpillAt {
 		m.leases.Update(env, p.job, record, ticket)
 		return
 	}
