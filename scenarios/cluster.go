@@ -23,6 +23,7 @@ type topology struct {
 	cores       int // of each worker
 	clients     int
 	retention   time.Duration // of managers, if not the default: how long they know what has ended
+	brief       bool          // files are spared briefly, and small records are files: world_files.go
 	tight       bool          // they may keep little: world_memory.go
 	zero        bool          // all start at once, and their clocks begin at nothing
 	past        bool          // a gate and a manager that speak of what is over
@@ -60,6 +61,9 @@ func (s *stage) cluster(t topology) {
 	g := gate.Default()
 	if t.tight {
 		tightGate(&g)
+	}
+	if t.brief {
+		briefGate(&g)
 	}
 	for i := range t.gates {
 		id := node.ID(fmt.Sprintf("gate-%d", i+1))
@@ -107,6 +111,9 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 	if s.topology.tight {
 		tightManager(&m)
+	}
+	if s.topology.brief {
+		briefManager(&m)
 	}
 	var managers []node.Addr
 	for i := range s.topology.managers {

@@ -15,7 +15,7 @@ import (
 
 // registers are the worlds of lease registers without any role around them.
 func registers() []Scenario {
-	return append(slices.Concat(leases(), lostLeases(), archives()), []Scenario{
+	return append(slices.Concat(leases(), lostLeases(), pageLeases(), archives()), []Scenario{
 		{
 			Name:    "register",
 			Doc:     "Three to seven acceptors and two receivers of orders, and nothing else: jobs are acquired, updated, read, handed over and released at random while datagrams come late by up to three leases, twice, or never, nodes crash between promise and answer, pause for longer than a lease, lose disks, and clocks run at the bound of their drift. Tokens are unique and rise, windows never overlap, updates and reads are linearizable, no receiver obeys an old token; once healed every job has an owner.",
@@ -50,6 +50,7 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 	w.config.Group, w.config.Lease = "gates", length
 	w.config.RetryMin, w.config.RetryMax = length/30, length/12
 	w.config.AttemptTimeout, w.config.RankWait = length/6, length/10
+	smallPages(&w.config)
 	for i := range jobs {
 		w.jobs = append(w.jobs, message.JobOf(fmt.Sprintf("job %d", i)))
 	}

@@ -1,0 +1,104 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// pageLeases are worlds of more registers than one page, or one write, takes.
+func pageLeases() []Scenario {
+	return quietly([]Scenario{
+		{Name: "register-pages", build: leasePages,
+			Doc: "Nine jobs of one holder, pages and writes of two registers: updates reach one member besides the holder, which loses its disk and joins anew, page by page, and may crash between two writes. The holder dies; another member adopts every update from the one that joined."},
+		{Name: "register-newest-disk", build: leaseNewestDisk,
+			Doc: "A majority of five has an update and loses its disks, but for one member; a fourth one missed the update. The one that kept its disk is started to recover the group: its update is what everybody reads from then on."},
+	})
+}
+
+// everyJob has a member do something to each job.
+func (p *leaseStage) everyJob(at time.Duration, i int, deed func(env node.Env, m *registrar, job message.JobID)) {
+	p.step(at, i, func(env node.Env, m *registrar) {
+		for _, job := range p.w.jobs {
+			deed(env, m, job)
+		}
+	})
+}
+
+func wants(env node.Env, m *registrar, job message.JobID) {
+	m.eager[job] = true
+	m.want(env, job)
+}
+
+func updatesIt(env node.Env, m *registrar, job message.JobID) {
+	m.tickets++
+	m.registers.Update(env, job, m.record(), m.tickets)
+}
+
+func readsIt(env node.Env, m *registrar, job message.JobID) {
+	m.tickets++
+	m.registers.Read(env, job, m.tickets)
+}
+
+func leasePages(s *stage) {
+	p := s.leaseStageOf(3, 9, s.quietLength(), 0)
+	p.everyJob(founded, 0, wants)
+	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
+	p.everyJob(founded+400*ms, 0, updatesIt)
+	lost := founded + 450*ms
+	p.crash(lost, 150*ms, 1, "", true)
+	if s.rand.Chance(1, 2) { // between two writes of what it takes over
+		p.crash(lost+150*ms, 500*ms, 1, "stored:lease/", false)
+	}
+	away := lost + 1700*ms + s.rand.Duration(0, 300*ms).Truncate(tick)
+	p.crash(away, 3*p.length, 0, "", false)
+	p.everyJob(lost+time.Second+p.length+p.length/4, 2, wants)
+	p.everyJob(lost+time.Second+2*p.length, 2, readsIt)
+}
+
+func leaseNewestDisk(s *stage) {
+	p := s.leaseStageOf(5, 3, s.quietLength(), 0)
+	p.everyJob(founded, 0, wants)
+	for i := 3; i < 5; i++ {
+		p.world.At(founded+500*ms, func() { p.world.Crash(p.ids[i]) })
+	}
+	p.everyJob(founded+time.Second, 0, updatesIt)
+	t := founded + 1500*ms
+	p.world.At(t, func() {
+		for i := range 3 {
+			p.world.Crash(p.ids[i])
+		}
+		for _, i := range []int{1, 2, 4} {
+			p.world.Restore(p.ids[i], nil)
+		}
+	})
+	t += 3 * p.length
+	p.world.At(t, func() {
+		p.world.Start(p.ids[3]) // it speaks, and tells what it knows
+		p.w.recover = p.ids[0]
+		p.world.Start(p.ids[0])
+	})
+	t += 3 * p.length
+	p.world.At(t, func() {
+		p.w.recover = ""
+		p.world.Crash(p.ids[3]) // of the old epoch
+		p.world.Restore(p.ids[3], nil)
+		for i := 1; i < 5; i++ {
+			p.world.Start(p.ids[i])
+		}
+	})
+	t += 2 * p.length
+	for i := range p.ids {
+		p.everyJob(t, i, readsIt)
+	}
+	p.everyJob(t+time.Second, 2, wants)
+	p.everyJob(t+2*p.length, 2, updatesIt)
+	for i := range p.ids {
+		p.everyJob(t+3*p.length, i, readsIt)
+	}
+}
+
+// smallPages has joins and writes of two registers: more than a few are several pages.
+func smallPages(c *lease.Config) { c.PageRegisters, c.PutRecords = 2, 2 }

@@ -1,0 +1,88 @@
+package scenarios
+
+import (
+	"time"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// fileWorlds are those of files that records name, for longer than a sweep spares them.
+func fileWorlds() []Scenario {
+	return []Scenario{
+		{Name: "job-outlives-sweep", Virtual: 7 * time.Minute, build: buildJobOutlivesSweep,
+			Doc: "Jobs run for longer than gates and managers spare files that no record names, and gates and managers lose their disks meanwhile, one of a group at a time. What a record names is not swept: each job is taken over with its files, and completes."},
+		{Name: "gate-misses-record", Virtual: 7 * time.Minute, build: buildGateMissesRecord,
+			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files; another one has the record and misses the program. The owner loses its disk. The first gate has kept its copy, as it asked the others before it swept: the job is taken over, and completes."},
+		{Name: "spilled-records", Virtual: 4 * time.Minute, build: buildSpilledRecords,
+			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. Whoever takes a part over reads its record whole and of the last write: every job completes."},
+	}
+}
+
+// brief has gates and managers spare files for as short as their leases allow, and
+// managers keep most records as files.
+func briefGate(c *gate.Config) { c.FileAge, c.SweepInterval = 153*time.Second, 10*time.Second }
+
+func briefManager(c *manager.Config) {
+	c.FileAge, c.SweepInterval, c.SpillAt = 30*time.Second, 2*time.Second, 64
+}
+
+// outlives is a job that runs for longer than a gate's FileAge.
+const outlives = 200 * time.Second
+
+func buildJobOutlivesSweep(s *stage) {
+	t := groupTopology()
+	t.brief = true
+	s.standard(t, func(l *load) {
+		l.every, l.until, l.duration, l.cores, l.vus = 10*time.Second, 30*time.Second, outlives, 1, 2
+	})
+	s.complete = true
+	// One disk of a group at a time, and the next one once the first is back.
+	for i, at := 0, 165*time.Second; i < len(s.gates); i, at = i+1, at+25*time.Second {
+		s.fault(sim.Fault{At: at + s.rand.Duration(0, 3*time.Second).Truncate(tick), For: 2 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.gates[i])}, Value: int64(i % 2)})
+	}
+	for i, at := 0, 50*time.Second; i < 6; i, at = i+1, at+30*time.Second {
+		s.fault(sim.Fault{At: at + s.rand.Duration(0, 3*time.Second).Truncate(tick), For: 8 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.managers[i%len(s.managers)])}})
+	}
+}
+
+func buildGateMissesRecord(s *stage) {
+	t := groupTopology()
+	t.brief, t.clients = true, 1
+	s.standard(t, func(l *load) {
+		l.every, l.until, l.duration, l.cores, l.vus = 3*time.Second, 12*time.Second, outlives+10*time.Second, 1, 2
+	})
+	s.complete = true
+	owner, file, record := s.gates[0], s.gates[1], s.gates[2]
+	until := 185*time.Second + s.rand.Duration(0, 5*time.Second).Truncate(tick)
+	s.world.Engage(func(l sim.Letter) bool {
+		return s.world.Now() < until && l.From == owner && s.misses(l.To == file, l.To == record, l.Message)
+	})
+	s.fault(sim.Fault{At: until, For: 20 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(owner)}, Value: 1})
+}
+
+// misses says what does not come: one gate misses records, another one files.
+func (s *stage) misses(records, files bool, m node.Message) bool {
+	switch m.(type) {
+	case *message.LeaseFrame:
+		return records
+	case *message.FileChunk, *message.FileOffer:
+		return files
+	}
+	return false
+}
+
+func buildSpilledRecords(s *stage) {
+	t := groupTopology()
+	t.brief = true
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.vus, l.layers = 5*time.Second, 8*time.Second, 1, 2, true
+	})
+	for i, at := 0, 8*time.Second; at < s.heal; i, at = i+1, at+12*time.Second {
+		s.fault(sim.Fault{At: at + s.rand.Duration(0, 4*time.Second).Truncate(tick), For: s.rand.Duration(time.Second, 7*time.Second).Truncate(tick), Kind: sim.FaultCrash,
+			Nodes: []string{string(s.managers[i%len(s.managers)])}, Value: int64(i % 3 / 2)})
+	}
+}
