@@ -45,7 +45,7 @@ func lostLeases() []Scenario {
 			Doc: "Three of five lose their disks, one of the two others is started to recover the group, and the last one returns with its disk of the old epoch. It falls silent until its disk is wiped, and acts for nothing that it held."},
 		{Name: "register-renewal-to-new-disk", build: leaseRenewalToNewDisk,
 			Doc: "An update has reached one acceptor only, which loses its disk, joins without it, and gets the renewal that follows: a renewal brings no record. It takes nothing that it does not have; the update is done when a majority has it."},
-		{Name: "register-other-set", build: leaseOtherSet,
+		{Name: "register-smaller-set", build: leaseSmallerSet,
 			Doc: "Five members stop, and one of them recovers the group as one of three; the other two begin with empty disks, and the holder, often of an ordinal that three have not, is none of them. The three become members, the one that recovered stays one when it restarts, and another goes on with the record."},
 		{Name: "register-recovery-refused", build: leaseRecoveryRefused,
 			Doc: "A member that was away is started to recover the group while a majority of it is alive and one of those holds the job. It recovers nothing, and is a member as before."},
@@ -327,7 +327,7 @@ func leaseDeadMember(s *stage) {
 	})
 }
 
-func leaseOtherSet(s *stage) {
+func leaseSmallerSet(s *stage) {
 	p := s.leaseStage(5, s.quietLength(), 0)
 	p.acquires(founded, 3)
 	p.updates(founded+300*ms, 3)

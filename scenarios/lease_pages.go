@@ -3,6 +3,8 @@ package scenarios
 import (
 	"time"
 
+	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -15,6 +17,8 @@ func pageLeases() []Scenario {
 			Doc: "Nine jobs of one holder, pages and writes of two registers: updates reach one member besides the holder, which loses its disk and joins anew, page by page, and may crash between two writes. The holder dies; another member adopts every update from the one that joined."},
 		{Name: "register-newest-disk", build: leaseNewestDisk,
 			Doc: "A majority of five has an update and loses its disks, but for one member; a fourth one missed the update. The one that kept its disk is started to recover the group: its update is what everybody reads from then on."},
+		{Name: "register-other-set", build: leaseOtherSet,
+			Doc: "A member loses its disk and is started with another set than the others, is corrected, and does the same twice more. The others report it each time, name what differs, and go on without it."},
 	})
 }
 
@@ -97,6 +101,38 @@ func leaseNewestDisk(s *stage) {
 	p.everyJob(t+2*p.length, 2, updatesIt)
 	for i := range p.ids {
 		p.everyJob(t+3*p.length, i, readsIt)
+	}
+}
+
+func leaseOtherSet(s *stage) {
+	p := s.leaseStage(3, s.quietLength(), 0)
+	p.lowFirst(0, 2) // the last member of the set is the one that the stray set lacks
+	p.lowFirst(1, 2)
+	stray, reports := p.ids[1], 0
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.GroupRefused); ok && r.Node == p.ids[0] && e.Peer == p.world.Addr(stray) {
+			reports++
+		}
+	})
+	p.acquires(founded, 0)
+	restart := func(at time.Duration, as node.ID) {
+		p.world.At(at, func() {
+			p.world.Crash(stray)
+			p.world.Restore(stray, nil)
+			p.w.strayed = as
+			p.world.Start(stray)
+		})
+	}
+	at := founded + time.Second
+	for n := 1; n <= 3; n++ {
+		restart(at, stray)
+		p.world.At(at+8*time.Second, func() {
+			if reports != n {
+				p.violate("P", 0, "a fellow came with another set %d times, %d were reported", n, reports)
+			}
+		})
+		restart(at+9*time.Second, "")
+		at += 18 * time.Second
 	}
 }
 

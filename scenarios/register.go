@@ -42,6 +42,7 @@ type registerWorld struct {
 	order    map[message.JobID][]node.Addr // of the ring, as the first member has it
 	script   *leaseStage                   // of a directed world
 	recover  node.ID                       // who is started to recover the group
+	strayed  node.ID                       // who is started with a set that lacks the last member
 }
 
 // registrars adds and starts a group of them; pace is how often each member does something.
@@ -66,6 +67,9 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 			c := w.config
 			c.Self, c.Recover = s.world.Addr(id), w.recover == id
 			s.ranks(w, &c)
+			if w.strayed == id {
+				c.Members = c.Members[:len(c.Members)-1]
+			}
 			m := newRegistrar(c, w.jobs, obeyers, pace)
 			m.violate = func(invariant, format string, args ...any) {
 				s.checker.Violate(invariant, checker.Record{At: s.world.Now(), Node: id}, format, args...)

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/message"
@@ -17,6 +18,8 @@ func fileWorlds() []Scenario {
 			Doc: "Jobs run for longer than gates and managers spare files that no record names, and gates and managers lose their disks meanwhile, one of a group at a time. What a record names is not swept: each job is taken over with its files, and completes."},
 		{Name: "gate-misses-record", Virtual: 7 * time.Minute, build: buildGateMissesRecord,
 			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files; another one has the record and misses the program. The owner loses its disk. The first gate has kept its copy, as it asked the others before it swept: the job is taken over, and completes."},
+		{Name: "result-passed-on", Virtual: 5 * time.Minute, build: buildResultPassedOn,
+			Doc: "Managers forget an acknowledged part after ten seconds. A part ends while its gate cannot hear the managers and stops for longer than its lease, so that another gate passes the result on to it, and nobody gets it. The manager still has it when the job is taken over: nothing runs again."},
 		{Name: "spilled-records", Virtual: 4 * time.Minute, build: buildSpilledRecords,
 			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. Whoever takes a part over reads its record whole and of the last write: every job completes."},
 	}
@@ -38,6 +41,7 @@ func buildJobOutlivesSweep(s *stage) {
 	t.brief = true
 	s.standard(t, func(l *load) {
 		l.every, l.until, l.duration, l.cores, l.vus = 10*time.Second, 30*time.Second, outlives, 1, 2
+		l.layers = false
 	})
 	s.complete = true
 	// One disk of a group at a time, and the next one once the first is back.
@@ -54,6 +58,7 @@ func buildGateMissesRecord(s *stage) {
 	t.brief, t.clients = true, 1
 	s.standard(t, func(l *load) {
 		l.every, l.until, l.duration, l.cores, l.vus = 3*time.Second, 12*time.Second, outlives+10*time.Second, 1, 2
+		l.layers = false
 	})
 	s.complete = true
 	owner, file, record := s.gates[0], s.gates[1], s.gates[2]
@@ -73,6 +78,23 @@ func (s *stage) misses(records, files bool, m node.Message) bool {
 		return files
 	}
 	return false
+}
+
+// buildResultPassedOn has each result sent to a gate that is not its job's, while the
+// owner's streams still stand and it hears nothing.
+func buildResultPassedOn(s *stage) {
+	t := groupTopology()
+	t.retention, t.clients = 10*time.Second, 1
+	const every, runs = 80 * time.Second, 12 * time.Second
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.vus, l.layers = every, runs, 1, 2, false
+	})
+	s.checker.Promise(checker.Promises{Once: true})
+	for at := 2 * time.Second; at+every <= s.heal; at += every {
+		end := at + runs
+		s.fault(sim.Fault{At: end - 8*time.Second, For: 60 * time.Second, Kind: sim.FaultPartition, Nodes: []string{string(s.gates[0])}, Peers: names(s.managers)})
+		s.fault(sim.Fault{At: (end - s.rand.Duration(0, 2*time.Second)).Truncate(tick), For: 45 * time.Second, Kind: sim.FaultPause, Nodes: []string{string(s.gates[0])}})
+	}
 }
 
 func buildSpilledRecords(s *stage) {

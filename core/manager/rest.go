@@ -12,7 +12,6 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/files on their way", len(m.keeps), 0)
 	tell("manager/files that are missed", len(m.fetches), 0)
 	tell("manager/records to write", len(m.changed), 0)
-	tell("manager/sights", len(m.sights), 0)
 	m.restParts(tell)
 	m.restWorkers(tell)
 	if m.leases == nil {
