@@ -102,3 +102,43 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		filesOf(message.JobID{1}, b)
 	})
 }
+
+// What a manager keeps for a part is all that who takes it over fetches: the dispatch,
+// the result, and each slice's.
+func TestNoFileOfAPartIsLeftOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPart(t)
+		n := byte(0)
+		file := func() (f message.FileDigest) {
+			n++
+			f[0] = n
+			return f
+		}
+		want := map[message.FileDigest]bool{}
+		if p.file != (message.FileDigest{}) {
+			p.file = file()
+			want[p.file] = true
+		}
+		if p.kept != (message.FileDigest{}) {
+			p.kept = file()
+			want[p.kept] = true
+		}
+		for _, f := range p.workflows {
+			for _, s := range f.slices {
+				if s.kept != nil {
+					s.kept.file = file()
+					want[s.kept.file] = true
+				}
+			}
+		}
+		used := map[message.FileDigest]bool{}
+		new(Machine).use(used, p.job, p.record(node.Instant(time.Hour)))
+		if diff := cmp.Diff(want, used); diff != "" {
+			t.Fatalf("files that its record names, and that are kept (-named +kept):\n%s", diff)
+		}
+		spill := spilled(file())
+		if list := filesOf(p.job, spill); len(list) != 1 || list[0][0] != n {
+			t.Fatalf("of a record that is a file %v are kept", list)
+		}
+	})
+}

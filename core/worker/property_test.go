@@ -21,7 +21,9 @@ type model struct {
 	owner   map[int]string // of each core
 	acted   map[message.SliceID]message.Fence
 	started map[string]bool
-	results map[string]message.WorkflowState // first told end of each slice and fence
+	results map[string]message.WorkflowState  // first told end of each slice and fence
+	stored  map[message.SliceID]message.Fence // the highest on disk
+	runs    map[message.SliceID]int           // attempts that have executors
 	peer    node.Peer
 	beats   map[node.StreamID][]node.Instant // when each heartbeat of a stream was sent
 	heard   node.Instant                     // when the newest that was answered was sent
@@ -35,8 +37,8 @@ func newModel(t *rapid.T) *model {
 	m := &model{
 		t: t, world: world(c), beats: map[node.StreamID][]node.Instant{},
 		owner: map[int]string{}, acted: map[message.SliceID]message.Fence{}, started: map[string]bool{},
-		results: map[string]message.WorkflowState{},
-		peer:    node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+		results: map[string]message.WorkflowState{}, stored: map[message.SliceID]message.Fence{}, runs: map[message.SliceID]int{},
+		peer: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
 	}
 	m.world.Discard = true
 	m.world.WatchEvent = m.onEvent
@@ -63,6 +65,7 @@ func (m *model) onEvent(e node.Event) {
 			m.t.Fatalf("%s was started twice", run)
 		}
 		m.started[run] = true
+		m.runs[e.Slice]++
 		for _, c := range e.Cores {
 			if m.owner[c] != "" || c < 0 || c >= e.Total {
 				m.t.Fatalf("core %d of %d goes to %s, but %q holds it", c, e.Total, run, m.owner[c])
@@ -75,7 +78,10 @@ func (m *model) onEvent(e node.Event) {
 				m.t.Fatalf("%s starts while core %d still runs %s", run, c, who)
 			}
 		}
+	case event.FenceStored:
+		m.stored[e.Slice] = maxFence(m.stored[e.Slice], e.Fence)
 	case event.SliceEnded:
+		m.runs[e.Slice]--
 		for _, c := range e.Cores {
 			if run := fmt.Sprint(e.Slice, e.Fence); m.owner[c] != run {
 				m.t.Fatalf("%s frees core %d, but %q holds it", run, c, m.owner[c])
@@ -96,6 +102,7 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 		if int(hb.Sequence) != len(m.beats[s]) {
 			m.t.Fatalf("heartbeat %d after %d", hb.Sequence, len(m.beats[s])-1)
 		}
+		m.lists(hb)
 	}
 	r, ok := sent.(*message.SliceResult)
 	if !ok || r.Error == "it does not run here" {
@@ -110,6 +117,24 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 	for c, who := range m.owner {
 		if who == run {
 			m.t.Fatalf("%s is told while it holds core %d", run, c)
+		}
+	}
+}
+
+// lists: what has executors is named, once, under the highest fence that is on disk:
+// what is not has stopped, and a manager that knows the higher fence dispatches it again.
+func (m *model) lists(hb *message.WorkerHeartbeat) {
+	named := map[message.SliceID]message.Fence{}
+	for _, r := range hb.Running {
+		if _, twice := named[r.Slice]; twice {
+			m.t.Fatalf("%v is listed twice: %v", r.Slice, hb.Running)
+		}
+		named[r.Slice] = r.Fence
+	}
+	//lint:orderfree any one that is found fails the test
+	for id, n := range m.runs {
+		if n > 0 && named[id] != m.stored[id] {
+			m.t.Fatalf("%v runs, its fence on disk is %v, and it is listed under %v", id, m.stored[id], named[id])
 		}
 	}
 }
@@ -179,6 +204,7 @@ func (m *model) exec(t *rapid.T, do func(id node.ExecID)) {
 func (m *model) restart() {
 	m.world.Crash()
 	clear(m.owner)
+	clear(m.runs)
 	m.world.Held, m.world.Failure = false, nil
 	m.world.Start()
 	m.connect()

@@ -1,0 +1,198 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// placing is a manager whose workers are drawn, and a slice that waits.
+type placing struct {
+	*nodetest.Env
+	m     *Machine
+	slice *slice
+}
+
+func drawPlacing(t *rapid.T) *placing {
+	p := &placing{}
+	p.Env = nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+		New:  func() node.Machine { p.m = New(small()); return p.m },
+	})
+	p.Discard = true
+	p.Start()
+	p.slice = &slice{
+		workflow: &workflow{plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, part: &part{job: message.JobID{1}}},
+		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
+		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
+	}
+	for i := range rapid.IntRange(0, 6).Draw(t, "workers") {
+		w := p.m.known(node.ID(fmt.Sprint("w", i)))
+		w.registered = rapid.IntRange(0, 9).Draw(t, "registered") > 0
+		if rapid.IntRange(0, 9).Draw(t, "stands") > 0 {
+			w.stream = node.StreamID(1000 + i)
+		}
+		w.draining = rapid.IntRange(0, 7).Draw(t, "draining") == 0
+		w.suspect = rapid.IntRange(0, 7).Draw(t, "suspect") == 0
+		w.total, w.reported = 4, rapid.Uint32Range(0, 4).Draw(t, "free")
+		if rapid.IntRange(0, 2).Draw(t, "failed") == 0 {
+			p.slice.failed = append(p.slice.failed, w.peer.ID)
+		}
+	}
+	return p
+}
+
+// fits says that a worker may get the slice, were its cores enough.
+func fits(w *worker) bool { return w.registered && w.stream != 0 && !w.draining && !w.suspect }
+
+// A slice that comes again goes to a worker that stands, is well and has its cores: to
+// one that has not failed it, or to any once that is all there is or it has waited.
+func TestAnotherWorkerIsChosen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlacing(t)
+		need := p.slice.cores
+		if p.slice.workflow.plan.Cores == 0 {
+			need = 1
+		}
+		others := false // that could have it by and by
+		var fresh, any []*worker
+		for _, w := range p.m.workers { //lint:orderfree two sets
+			if !fits(w) {
+				continue
+			}
+			bad := slices.Contains(p.slice.failed, w.peer.ID)
+			others = others || !bad
+			if w.reported >= need {
+				any = append(any, w)
+				if !bad {
+					fresh = append(fresh, w)
+				}
+			}
+		}
+		want := fresh
+		if len(fresh) == 0 && (!others || p.Now().Sub(p.slice.notBefore) >= p.m.config.Silence) {
+			want = any
+		}
+		got := p.m.another(p, p.slice)
+		if got == nil && len(want) > 0 || got != nil && !slices.Contains(want, got) {
+			t.Fatalf("it goes to %+v, want one of %d", got, len(want))
+		}
+		if got == nil {
+			return
+		}
+		better := 0
+		for _, w := range want {
+			if w.reported > got.reported {
+				better++
+			}
+		}
+		if better >= (len(want)+1)/2 {
+			t.Fatalf("%d of %d workers have more free cores than the one that is chosen", better, len(want))
+		}
+	})
+}
+
+// A cut gives each worker one slice within its free cores, all cores that are wanted, and
+// each virtual user to one slice, evenly; or there are too few cores, and nothing is cut.
+func TestCutIsAPartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlacing(t)
+		f := p.slice.workflow
+		f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: rapid.Uint64Range(1, 40).Draw(t, "vus"), Cores: rapid.Uint32Range(1, 20).Draw(t, "asked")}
+		f.part.dispatch, f.ready, f.state, f.part.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
+		var free uint64
+		for _, w := range p.m.workers { //lint:orderfree a sum
+			if fits(w) {
+				free += uint64(w.reported)
+			}
+		}
+		want := min(f.plan.VUs, uint64(f.plan.Cores))
+		p.m.cut(p, f, 1)
+		if want > free {
+			if len(f.slices) > 0 {
+				t.Fatalf("%d slices of %d cores, %d are free", len(f.slices), want, free)
+			}
+			return
+		}
+		var next, cores uint64
+		for i, s := range f.slices {
+			w := p.m.workers[s.worker]
+			switch {
+			case w == nil || !fits(w) || s.cores == 0 || s.cores > w.reported || w.slices[s.id] != s:
+				t.Fatalf("slice %d of %d cores is on %+v", i, s.cores, w)
+			case s.first != next || s.vus < uint64(s.cores) || int(s.id.Ordinal) != i || s.written:
+				t.Fatalf("slice %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.id.Ordinal, s.first, s.first+s.vus, s.cores, next, s.written)
+			}
+			if even := float64(f.plan.VUs) * float64(s.cores) / float64(want); float64(s.vus) < even-float64(s.cores) || float64(s.vus) > even+float64(want) {
+				t.Fatalf("slice %d has %d users on %d of %d cores, of %d users", i, s.vus, s.cores, want, f.plan.VUs)
+			}
+			for _, other := range f.slices[:i] {
+				if other.worker == s.worker {
+					t.Fatalf("%s is given two slices", s.worker)
+				}
+			}
+			next, cores = next+s.vus, cores+uint64(s.cores)
+		}
+		if next != f.plan.VUs || cores != want {
+			t.Fatalf("%d users on %d cores, want %d on %d", next, cores, f.plan.VUs, want)
+		}
+	})
+}
+
+// What a worker has free is what it reported less what it was given since, whatever
+// comes and goes; it is never below nothing, and what it lists counts once.
+func TestLedgerOfCores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &worker{slices: map[message.SliceID]*slice{}, listed: map[message.SliceID]message.Fence{}, total: 8}
+		m := &Machine{workers: map[node.ID]*worker{"w": w}}
+		id := func() message.SliceID { return message.SliceID{Ordinal: rapid.Uint32Range(0, 4).Draw(t, "slice")} }
+		t.Repeat(map[string]func(*rapid.T){
+			"give": func(t *rapid.T) {
+				s := &slice{id: id(), worker: "w", cores: rapid.Uint32Range(1, 4).Draw(t, "cores"), fence: message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}}
+				w.slices[s.id] = s
+			},
+			"take": func(*rapid.T) {
+				if s := w.slices[id()]; s != nil {
+					m.detach(s)
+					if w.slices[s.id] != nil {
+						t.Fatal("it still has it")
+					}
+				}
+			},
+			"takeOld": func(*rapid.T) { // an attempt that was passed takes nothing of the next one
+				if s := w.slices[id()]; s != nil {
+					m.detach(&slice{id: s.id, worker: "w"})
+					if w.slices[s.id] != s {
+						t.Fatal("it lost the attempt that came after")
+					}
+				}
+			},
+			"report": func(t *rapid.T) {
+				clear(w.listed)
+				w.reported = rapid.Uint32Range(0, 8).Draw(t, "free")
+				for range rapid.IntRange(0, 3).Draw(t, "lists") {
+					w.listed[id()] = message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}
+				}
+			},
+			"": func(t *rapid.T) {
+				want := int64(w.reported)
+				for n := range uint32(5) {
+					i := message.SliceID{Ordinal: n}
+					if s := w.slices[i]; s != nil && w.listed[i] != s.fence {
+						want -= int64(s.cores)
+					}
+				}
+				if got := w.free(); int64(got) != max(0, want) {
+					t.Fatalf("%d cores are free, want %d", got, want)
+				}
+			},
+		})
+	})
+}
