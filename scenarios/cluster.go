@@ -27,6 +27,8 @@ type topology struct {
 	tight       bool          // they may keep little: world_memory.go
 	zero        bool          // all start at once, and their clocks begin at nothing
 	past        bool          // a gate and a manager that speak of what is over
+
+	manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
@@ -114,6 +116,9 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 	if s.topology.brief {
 		briefManager(&m)
+	}
+	if s.topology.manage != nil {
+		s.topology.manage(&m)
 	}
 	var managers []node.Addr
 	for i := range s.topology.managers {

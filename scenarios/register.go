@@ -185,7 +185,7 @@ func (s *stage) ownedAtTheEnd(w *registerWorld) {
 		}
 	})
 	s.world.At(s.options.Virtual-time.Millisecond, func() {
-		if s.options.Virtual-s.heal < LivenessBound {
+		if s.options.Virtual-s.heal < s.within {
 			return
 		}
 		for _, job := range w.jobs {

@@ -37,6 +37,7 @@ type Scenario struct {
 	// Beyond lets clocks drift beyond the bound that protocols count on: only what
 	// must hold then is judged.
 	Beyond  bool
+	within  time.Duration        // after the healing all jobs end; 0: LivenessBound
 	rate    int                  // messages of one kind that a node gets in a second at most; 0: rateMax
 	network func() netsim.Config // nil: netsim.Default
 	build   func(*stage)
@@ -44,7 +45,7 @@ type Scenario struct {
 
 // All returns every scenario, by name.
 func All() []Scenario {
-	all := slices.Concat(reference(), directed(), worlds(), memoryWorlds(), sliceWorlds(), recoverWorlds(), abortWorlds(), rowWorlds(), gossips(), memberships(), swimWorlds(), memberWorlds(), peerWorlds(), registers(), elections(), fileWorlds(), canaries())
+	all := slices.Concat(reference(), directed(), worlds(), memoryWorlds(), sliceWorlds(), recoverWorlds(), abortWorlds(), rowWorlds(), gossips(), memberships(), swimWorlds(), memberWorlds(), peerWorlds(), registers(), elections(), fileWorlds(), boundWorlds(), canaries())
 	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -35,6 +35,7 @@ type stage struct {
 	verdicts []func()               // and what it judges at the end of a whole run
 	faults   []sim.Fault
 	draws    []string
+	within   time.Duration    // T11's bound in this world
 	heal     time.Duration    // when the last fault is healed; liveness is judged from then on
 	core     []node.ID        // who is healed, if not everybody is
 	recovers map[node.ID]bool // who is started to recover its group
@@ -51,8 +52,9 @@ func newStage(s Scenario, o Options) *stage {
 	st := &stage{
 		options: o, checker: c, model: sim.DefaultModel(),
 		loses: s.Shows != "", recovers: map[node.ID]bool{}, rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
-		heal: healAt(o.Virtual), beyond: s.Beyond, bounds: timeBounds(),
+		within: cmp.Or(s.within, LivenessBound), beyond: s.Beyond, bounds: timeBounds(),
 	}
+	st.heal = healAt(o.Virtual, st.within)
 	network := netsim.Default
 	if s.network != nil {
 		network = s.network
@@ -114,8 +116,8 @@ func (s *stage) local(id node.ID) node.Instant {
 
 // healAt leaves the bound of liveness after the faults, or a third of a run that
 // is too short to judge liveness at all: three minutes are not.
-func healAt(virtual time.Duration) time.Duration {
-	if heal := virtual - LivenessBound - 10*time.Second; heal >= virtual/4 {
+func healAt(virtual, within time.Duration) time.Duration {
+	if heal := virtual - within - 10*time.Second; heal >= virtual/4 {
 		return heal
 	}
 	return virtual * 2 / 3
@@ -154,11 +156,11 @@ func (s *stage) play() {
 		return
 	}
 	s.finishOrders()
-	if s.options.Virtual-s.heal < LivenessBound {
+	if s.options.Virtual-s.heal < s.within {
 		s.checker.Settle() // what was true all the time is judged all the same
 		return
 	}
-	s.checker.Finish(s.world.Now(), LivenessBound)
+	s.checker.Finish(s.world.Now(), s.within)
 	s.finishClients()
 	for _, judge := range s.verdicts {
 		judge()
@@ -226,7 +228,7 @@ func (s *stage) finishClients() {
 		}
 	}
 	for _, o := range s.orders {
-		if o.acked && o.results == 0 && !o.forgotten && o.at <= s.world.Now()-LivenessBound && !crashed[string(o.client)] {
+		if o.acked && o.results == 0 && !o.forgotten && o.at <= s.world.Now()-s.within && !crashed[string(o.client)] {
 			s.checker.Violate("T11", s.record(o.client), "job %v was acknowledged, and %s still waits for its result", o.job, o.client)
 		}
 	}

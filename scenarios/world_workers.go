@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -30,8 +31,8 @@ func workerWorlds() []Scenario {
 			Doc: "A manager and some workers are cut off from the other managers and workers, all within reach of the gates. The manager loses its parts with its majority: it renews nothing any more, its workers stop, and what runs elsewhere then runs there alone."},
 		{Name: "dead-worker", Virtual: 4 * time.Minute, build: buildDeadWorker,
 			Doc: "A worker dies in the middle of its slices, one after the other. Each of its slices runs elsewhere soon, when the dead one's time is over, and all jobs complete."},
-		{Name: "reconnect-flood", Virtual: 160 * time.Second, build: buildReconnectFlood,
-			Doc: "Three hundred workers are cut off while their slices end, and return at the same time with their results. No node loses a stream to its own full lanes, nothing is run again, and every job completes."},
+		{Name: "reconnect-flood", Virtual: 40 * time.Second, within: 12 * time.Second, rate: 6 * floodWorkers, build: buildReconnectFlood,
+			Doc: "A thousand workers are cut off while their slices end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, and every job completes within twelve seconds."},
 		{Name: "soak-churn", Virtual: 15 * time.Minute, build: buildSoakChurn,
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. When it is over, what nodes keep on their disks is bounded by what their bounds of memory say, not by how long it lasted."},
 	}
@@ -144,12 +145,21 @@ func buildReconnectFlood(s *stage) {
 		s.orders = append(s.orders, o)
 		l := load{vus: 2000, cores: floodWorkers / 10, duration: 6 * time.Second}
 		submit := s.submission(o, l, n+1)
-		s.world.At(20*time.Second+time.Duration(n)*100*time.Millisecond, func() { s.submit(o, submit, 0) })
+		s.world.At(floodBegins+time.Duration(n)*100*time.Millisecond, func() { s.submit(o, submit, 0) })
 	}
-	s.fault(sim.Fault{At: 25700 * time.Millisecond, For: 1500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: names(s.workers), Peers: names(s.managers)})
+	s.losesNobody(floodBegins, s.options.Virtual)
+	s.witness = append(s.witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.Elected); ok && r.At >= floodBegins {
+			s.checker.Violate("P", r, "%s is elected in %s at %v: votes and leases wait behind the flood", r.Node, e.Group, r.At)
+		}
+	})
+	s.fault(sim.Fault{At: floodBegins + 5700*time.Millisecond, For: 1500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: names(s.workers), Peers: names(s.managers)})
 }
 
-const floodWorkers = 300
+const (
+	floodWorkers = 1000
+	floodBegins  = 9 * time.Second // by then all have registered
+)
 
 func buildSoakChurn(s *stage) {
 	t := groupTopology()

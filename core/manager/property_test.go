@@ -31,7 +31,6 @@ type model struct {
 	over    map[string]message.WorkflowState // of each workflow of each part
 	results map[string]uint64
 	unacked map[message.JobID]message.Fence
-	halted  map[message.JobID]bool // parts that are being cancelled
 	beats   uint64
 }
 
@@ -59,7 +58,6 @@ func newModel(t *rapid.T) *model {
 		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]counted{},
 		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
 		over: map[string]message.WorkflowState{}, results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
-		halted: map[message.JobID]bool{},
 	}
 	//lint:orderfree each entry goes to its own key
 	for id, role := range map[node.ID]node.Role{"g1": node.RoleGate, "w1": node.RoleWorker, "w2": node.RoleWorker} {
@@ -113,7 +111,6 @@ func (m *model) onEvent(e node.Event) {
 		if e.To.Terminal() {
 			m.ended[run] = e.To
 		}
-		m.halted[e.Job] = e.To == message.JobCancelling
 	}
 }
 
@@ -121,9 +118,6 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 	switch sent := sent.(type) {
 	case *message.SliceDispatch:
 		run := fmt.Sprint(sent.Slice, sent.Fence)
-		if m.halted[sent.Slice.Job] {
-			m.t.Fatalf("%s is dispatched, and its job is being cancelled", run)
-		}
 		for _, id := range []node.ID{"w1", "w2"} {
 			for _, up := range m.world.StreamsOf(id) {
 				if up != s {

@@ -281,3 +281,29 @@ func TestAnOrderIsKeptWhenTheDiskIsWell(t *testing.T) {
 		t.Errorf("the disk has %v: a restart would forget the order", d.Disk())
 	}
 }
+
+// What was superseded by a fence whose own dispatch came to nothing runs on for a moment:
+// until it is gone it is listed under that fence, as nobody must take it for stopped.
+func TestListsUnderTheFenceOnDisk(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 1)
+	d.Held = true
+	d.dispatch(0, 0, 2, 1)
+	d.dispatch(0, 0, 3, 1) // the second is given up for it, and is on its way to the disk
+	d.Complete(1, nil)
+	d.Complete(1, errors.New("no space left on device"))
+	if x.phase != ending || !x.silent || x.slice.current != nil {
+		t.Fatalf("the first attempt is not on its way out: phase %d, silent %v", x.phase, x.silent)
+	}
+	if got := d.m.listed(); len(got) != 1 || got[0] != ref(0, 2) {
+		t.Errorf("it lists %v, and %v is on disk", got, ref(0, 2).Fence)
+	}
+	d.Held = false
+	for d.Pending() > 0 {
+		d.Complete(1, nil)
+	}
+	d.finish(x, message.WorkflowCancelled)
+	if got := d.m.listed(); len(got) != 0 {
+		t.Errorf("all is gone, and it lists %v", got)
+	}
+}

@@ -1,0 +1,310 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// desk is a manager with a gate and workers of four cores each, which say what a test has
+// them say.
+type desk struct {
+	*nodetest.Env
+	t    *testing.T
+	m    *Machine
+	gate node.StreamID
+	up   map[node.ID]node.StreamID
+	beat uint64
+	sent map[node.StreamID][]node.Message
+}
+
+func newDesk(t *testing.T, change func(*Config), workers ...node.ID) *desk {
+	c := small()
+	if change != nil {
+		change(&c)
+	}
+	d := &desk{t: t, up: map[node.ID]node.StreamID{}, sent: map[node.StreamID][]node.Message{}}
+	d.Env = nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+		New:  func() node.Machine { d.m = New(c); return d.m },
+	})
+	d.Discard = true
+	d.WatchSend = func(s node.StreamID, m node.Message) { d.sent[s] = append(d.sent[s], m) }
+	d.Start()
+	d.gate = d.OpeningTo("g1:1")[0]
+	d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+	for _, id := range workers {
+		d.arrive(id)
+	}
+	return d
+}
+
+func (d *desk) arrive(id node.ID) {
+	d.up[id] = d.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
+	d.lists(id)
+}
+
+// lists is a heartbeat of a worker with four cores, of which it lists so many slices.
+func (d *desk) lists(id node.ID, running ...message.SliceRef) {
+	d.beat++
+	d.Receive(d.up[id], &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: d.beat, CoresTotal: 4, CoresFree: 4, Running: running})
+}
+
+// live lets a second go by, in which the workers list what they have.
+func (d *desk) live(seconds int, running map[node.ID][]message.SliceRef, ids ...node.ID) {
+	for range seconds {
+		d.Advance(time.Second)
+		for _, id := range ids {
+			d.lists(id, running[id]...)
+		}
+	}
+}
+
+// submit gives the manager a part of one workflow.
+func (d *desk) submit(cores uint32) *part {
+	d.Receive(d.gate, &message.JobDispatch{
+		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores}}},
+	})
+	p := d.m.parts[message.JobID{1}]
+	if p == nil {
+		d.t.Fatal("the part is not here")
+	}
+	return p
+}
+
+// took returns what was sent to somebody since the last call.
+func took[T node.Message](d *desk, s node.StreamID) (all []T) {
+	for _, m := range d.sent[s] {
+		if m, ok := m.(T); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (d *desk) forget() { clear(d.sent) }
+
+// A slice whose dispatch was never answered is cancelled again and again, and never
+// dispatched again.
+func TestCancelFollowsALostDispatch(t *testing.T) {
+	d := newDesk(t, nil, "w1")
+	p := d.submit(2)
+	if got := took[*message.SliceDispatch](d, d.up["w1"]); len(got) != 1 {
+		t.Fatalf("%d dispatches, want 1", len(got))
+	}
+	d.forget()
+	d.Receive(d.gate, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: 1}, State: message.JobCancelled})
+	d.live(4, nil, "w1")
+	if n := len(took[*message.SliceDispatch](d, d.up["w1"])); n > 0 {
+		t.Errorf("it is dispatched again %d times after its cancellation", n)
+	}
+	if n := len(took[*message.SliceCancel](d, d.up["w1"])); n < 3 {
+		t.Errorf("in four seconds it is cancelled %d times, and nobody has answered", n)
+	}
+}
+
+// attempt returns the newest dispatch that a worker was sent, if any.
+func (d *desk) attempt(id node.ID) (last *message.SliceDispatch) {
+	for _, m := range took[*message.SliceDispatch](d, d.up[id]) {
+		last = m
+	}
+	return last
+}
+
+func (d *desk) accept(id node.ID) message.SliceRef {
+	s := d.attempt(id)
+	if s == nil {
+		d.t.Fatalf("%s was sent nothing", id)
+	}
+	d.Receive(d.up[id], &message.SliceAccepted{Slice: s.Slice, Fence: s.Fence})
+	return message.SliceRef{Slice: s.Slice, Fence: s.Fence}
+}
+
+func (d *desk) refuse(id node.ID, code message.Code) {
+	s := d.attempt(id)
+	d.forget()
+	d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: code, CoresFree: 4})
+}
+
+// A worker that halts for ever is forgotten: nothing of it is reserved, its slice runs
+// elsewhere once its time is over, and the rows that it had are burned and given to nobody.
+func TestWorkerHaltsForEver(t *testing.T) {
+	d := newDesk(t, nil, "w1")
+	d.Receive(d.gate, &message.JobDispatch{
+		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{
+			Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Feed: message.FeedPlan{Rows: 1000, Unique: true},
+		}}},
+	})
+	ref := d.accept("w1")
+	d.Receive(d.up["w1"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
+	had := took[*message.SliceRowsLeased](d, d.up["w1"])
+	if len(had) != 1 || had[0].Count == 0 {
+		t.Fatalf("leased %+v", had)
+	}
+	last := d.Now()
+	d.arrive("w2")
+	d.live(60, nil, "w2")
+	second := d.attempt("w2")
+	if second == nil || !ref.Fence.Less(second.Fence) {
+		t.Fatalf("it does not run elsewhere: %+v", second)
+	}
+	if _, known := d.m.workers["w1"]; known || len(d.m.streams) != 1 || len(d.m.workers) != 1 {
+		t.Errorf("%d workers and %d streams are left, want w2 alone", len(d.m.workers), len(d.m.streams))
+	}
+	s := d.m.parts[ref.Slice.Job].workflows[0].slices[0]
+	if early := s.sent.Sub(last); early < d.m.config.patience() {
+		t.Errorf("it ran elsewhere after %v, its worker had %v", early, d.m.config.patience())
+	}
+	ref = d.accept("w2")
+	d.Receive(d.up["w2"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
+	has := took[*message.SliceRowsLeased](d, d.up["w2"])
+	if len(has) != 1 || has[0].First < had[0].First+had[0].Count {
+		t.Errorf("the second attempt is leased %+v, the first had %+v", has, had)
+	}
+	if f := s.workflow; f.burned != had[0].Count || f.leased != f.burned+has[0].Count {
+		t.Errorf("%d rows are leased, %d burned; the first attempt had %d, the second has %d", f.leased, f.burned, had[0].Count, has[0].Count)
+	}
+}
+
+// Refusals end: a slice waits longer after each, goes to another worker where there is
+// one, and fails after dispatch_max dispatches. A want of cores, or of a renewal, is
+// nothing of the slice's own and counts for nothing.
+func TestRefusalsAreCounted(t *testing.T) {
+	for _, tt := range []struct {
+		code  message.Code
+		fails bool
+	}{{message.CodeStoreFull, true}, {message.CodeQueueFull, true}, {message.CodeNoCores, false}, {message.CodeNotRenewed, false}} {
+		d := newDesk(t, func(c *Config) { c.DispatchMax = 3 }, "w1")
+		p := d.submit(2)
+		n := 0
+		for ; n < 12 && d.attempt("w1") != nil; n++ {
+			at := d.Now()
+			d.refuse("w1", tt.code)
+			if d.attempt("w1") != nil {
+				t.Errorf("%v: it comes again at once", tt.code)
+			}
+			for range 40 { // refusedWait, doubled a few times
+				if d.Advance(250 * time.Millisecond); d.attempt("w1") != nil {
+					break
+				}
+				d.lists("w1")
+			}
+			if wait := d.Now().Sub(at); d.attempt("w1") != nil && wait < refusedWait {
+				t.Errorf("%v: it comes again after %v", tt.code, wait)
+			}
+		}
+		if tt.fails && (n != 3 || !p.state.Terminal()) || !tt.fails && n != 12 {
+			t.Errorf("%v: %d dispatches, then the part is %v", tt.code, n, p.state)
+		}
+	}
+}
+
+// A slice that loses its worker rerun_max times runs once more; one loss more fails it.
+func TestRerunsAreCounted(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.RerunMax, c.DispatchMax = 2, 9 }, "w1", "w2", "w3", "w4")
+	p := d.submit(2)
+	runs := 0
+	for range 200 {
+		var left []node.ID
+		for _, id := range []node.ID{"w1", "w2", "w3", "w4"} {
+			if d.up[id] == 0 {
+				continue
+			}
+			if s := d.attempt(id); s != nil { // and that is the last that is heard of it
+				runs++
+				delete(d.sent, d.up[id])
+				d.up[id] = 0
+				continue
+			}
+			left = append(left, id)
+		}
+		d.live(1, nil, left...)
+	}
+	if runs != 3 || p.state != message.JobFailed || len(left(d)) != 1 {
+		t.Errorf("it ran %d times on workers that never came back, and is %v; %d workers are known", runs, p.state, len(left(d)))
+	}
+}
+
+func left(d *desk) (ids []node.ID) {
+	for id := range d.m.workers { //lint:orderfree a set
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// An end that no gate acknowledges is told until it is too old; then its register and all
+// that is kept of it go, and the manager has room again.
+func TestResultsGrowTooOld(t *testing.T) {
+	d := newDesk(t, func(c *Config) {
+		c.ResultAge, c.SweepInterval, c.PartsMax, c.Silence = 10*time.Second, time.Second, 1, time.Minute
+	}, "w1")
+	p := d.submit(2)
+	ref := d.accept("w1")
+	d.Receive(d.up["w1"], &message.SliceResult{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCompleted})
+	if !p.recorded {
+		t.Fatal("the part has not ended")
+	}
+	d.forget()
+	d.live(9, nil, "w1")
+	if n := len(took[*message.PartResult](d, d.gate)); n < 8 || d.m.parts[p.job] != p {
+		t.Errorf("in nine seconds its end is told %d times", n)
+	}
+	d.live(3, nil, "w1")
+	if len(d.m.parts) != 0 || d.m.unfinished() != 0 || len(d.m.leases.Held()) != 0 {
+		t.Errorf("%d parts and %d registers are held for a gate that never comes", len(d.m.parts), len(d.m.leases.Held()))
+	}
+}
+
+// Beyond workers_max no worker is taken, whoever it is, until one of those is gone; one
+// that is known may always come back.
+func TestWorkersAreBounded(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.WorkersMax = 2 }, "w1", "w2", "w3")
+	if len(d.m.workers) != 2 || d.m.workers["w3"] != nil {
+		t.Fatalf("%d workers are known, want 2", len(d.m.workers))
+	}
+	d.Break(d.up["w2"], "reset")
+	d.arrive("w2")
+	if w := d.m.workers["w2"]; w == nil || w.stream != d.up["w2"] {
+		t.Error("one that is known could not come back")
+	}
+	d.live(6, nil, "w2")
+	d.arrive("w3")
+	if d.m.workers["w3"] == nil || d.m.workers["w1"] != nil {
+		t.Errorf("w1 is gone, and w3 is not taken: %v", left(d))
+	}
+}
+
+// An operator's order holds at a manager over a restart, until it is undone: no part is
+// taken meanwhile; at a worker it is passed on, and nothing new is placed there.
+func TestDrainOrders(t *testing.T) {
+	d := newDesk(t, nil, "w1")
+	d.Receive(d.gate, &message.Drain{Node: "w1"})
+	if got := took[*message.Drain](d, d.up["w1"]); len(got) != 1 || got[0].Node != "w1" || d.m.draining {
+		t.Errorf("w1 is told %+v; the manager drains itself: %v", got, d.m.draining)
+	}
+	d.Receive(d.gate, &message.Drain{Node: "m1"})
+	for _, restarted := range []bool{false, true} {
+		if restarted {
+			d.Crash()
+			d.Start()
+			d.gate = d.OpeningTo("g1:1")[0]
+			d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+		}
+		if code, _ := d.m.room(); !d.m.draining || code != message.CodeDraining {
+			t.Errorf("restarted %v: it takes parts (%v)", restarted, code)
+		}
+	}
+	d.Receive(d.gate, &message.Drain{Node: "m1", Undo: true})
+	if code, _ := d.m.room(); d.m.draining || code != message.CodeNone {
+		t.Errorf("the order was undone: %v", code)
+	}
+	d.Crash()
+	if d.Start(); d.m.draining {
+		t.Error("an order that was undone is back after a restart")
+	}
+}
