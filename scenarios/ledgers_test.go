@@ -23,6 +23,7 @@ import (
 var remain = map[string]bool{
 	"gate.Machine.jobs":     true, // an ended one is in Machine.ended too
 	"gate.Machine.managers": true, // one that is known is in its datacenter too
+	"gate.Machine.places":   true, // one that is known is in Machine.datacenters too
 }
 
 // untold are the maps and slices of machines and parts that no Rests tells, each with
