@@ -1,0 +1,264 @@
+package gate_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// choir is a group of gates, who was granted each job last, and what clients were sent.
+type choir struct {
+	*group
+	holder map[message.JobID]string
+	grants map[string]int                     // by gate
+	state  map[message.JobID]message.JobState // as its owner told last
+	heard  map[string][]node.Message          // by gate, to any client
+}
+
+func newChoir(t *testing.T, n int, c gate.Config) *choir {
+	w := &choir{group: &group{config: c}, holder: map[message.JobID]string{}, grants: map[string]int{}, state: map[message.JobID]message.JobState{}, heard: map[string][]node.Message{}}
+	w.boot(t, n)
+	for _, m := range w.gates {
+		m.world.Discard = true
+		m.world.WatchEvent = func(e node.Event) {
+			switch e := e.(type) {
+			case event.LeaseGranted:
+				w.holder[e.Job] = m.name
+				w.grants[m.name]++
+			case event.JobChanged:
+				w.state[e.Job] = e.To
+			}
+		}
+		pass := m.world.WatchSend
+		m.world.WatchSend = func(s node.StreamID, msg node.Message) {
+			pass(s, msg)
+			if slices.Contains(m.world.StreamsOf("c1"), s) {
+				w.heard[m.name] = append(w.heard[m.name], msg)
+			}
+		}
+		m.world.Accept(client("c1"))
+	}
+	w.time(3*time.Second, nil)
+	return w
+}
+
+// time passes, with a heartbeat of a datacenter's manager to each gate each second: it
+// lists all that it has.
+func (w *choir) time(d time.Duration, parts []message.PartRef) {
+	const step = 100 * time.Millisecond
+	for ; d > 0; d -= step {
+		for _, m := range w.gates {
+			m.world.Advance(step)
+			w.pump()
+		}
+		if w.since += step; w.since < time.Second {
+			continue
+		}
+		w.since = 0
+		for _, m := range w.gates {
+			if !m.world.Running() {
+				continue
+			}
+			if len(m.world.StreamsOf("m1")) == 0 {
+				m.world.Accept(managerPeer("m1"))
+			}
+			m.beats++
+			m.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: m.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Parts: parts})
+			w.pump()
+		}
+	}
+}
+
+func (w *choir) submit(m *member, key string) message.JobID {
+	m.deliver("c1", m.submission(key, []string{"a"}, 2))
+	w.pump()
+	return message.JobOf(key)
+}
+
+func (w *choir) drain(m *member, undo bool) {
+	m.request++
+	m.deliver("c1", &message.DrainRequest{Request: message.RequestID{Incarnation: 1, Counter: m.request}, Node: m.name, Undo: undo})
+	w.pump()
+}
+
+func shortLease() gate.Config {
+	c := gate.Default()
+	c.Lease, c.QuorumTimeout = 6*time.Second, time.Second
+	return c
+}
+
+// A gate that an operator drains takes over nothing while a fellow stands that can: of the
+// jobs of a gate that dies none becomes its own.
+func TestDrainingGatesTakeNothingOver(t *testing.T) {
+	w := newChoir(t, 3, shortLease())
+	w.time(time.Second, nil)
+	for k := range 6 {
+		w.submit(w.gates[0], fmt.Sprintf("k%d", k))
+	}
+	w.time(time.Second, nil)
+	w.drain(w.gates[1], false)
+	w.part(w.gates[0])
+	w.gates[0].world.Crash()
+	w.time(30*time.Second, nil)
+	if len(w.holder) != 6 || w.grants["g2"] > 0 {
+		t.Fatalf("%d jobs were granted, want 6; %d times to g2, which takes none", len(w.holder), w.grants["g2"])
+	}
+	for _, id := range sortedJobs(w.holder) {
+		if w.holder[id] != "g3" {
+			t.Errorf("job %v is %s's: want g3's, which alone takes jobs", id, w.holder[id])
+		}
+	}
+	w.drain(w.gates[1], true)
+	w.part(w.gates[2])
+	w.gates[2].world.Crash()
+	w.gates[0].world.Start()
+	w.time(30*time.Second, nil)
+	for _, id := range sortedJobs(w.holder) {
+		if w.holder[id] == "g3" {
+			t.Errorf("job %v is nobody's after the drain was taken back", id)
+		}
+	}
+}
+
+func sortedJobs[V any](m map[message.JobID]V) []message.JobID {
+	var ids []message.JobID
+	//lint:orderfree sorted below
+	for id := range m {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, message.JobID.Compare)
+	return ids
+}
+
+// A gate that stops stays until another one owns what it handed over, and no longer.
+func TestStopsWaitForWhatWasHandedOver(t *testing.T) {
+	c := shortLease()
+	w := newChoir(t, 3, c)
+	w.time(time.Second, nil)
+	id := w.submit(w.gates[0], "k")
+	w.time(2*time.Second, nil)
+	for _, m := range w.gates { // what its successor promises and accepts is on no disk yet
+		m.world.Held = true
+	}
+	w.gates[0].world.Stop()
+	w.pump()
+	w.time(c.StopTimeout/2, nil)
+	if !w.gates[0].world.Running() || w.holder[id] != "g1" {
+		t.Fatalf("g1 runs: %v, the job is %s's: want g1 to wait until another gate has it", w.gates[0].world.Running(), w.holder[id])
+	}
+	for _, m := range w.gates {
+		m.world.Held = false
+		m.world.Complete(m.world.Pending(), nil)
+		w.pump()
+	}
+	w.time(time.Second, nil)
+	if w.gates[0].world.Running() || w.holder[id] == "g1" {
+		t.Errorf("g1 runs: %v, the job is %s's: want it to go once another gate has the job", w.gates[0].world.Running(), w.holder[id])
+	}
+}
+
+// A job with a write that no majority has is not handed over: its client is told the
+// outcome by the gate that it asked.
+func TestDrainsWaitForOpenWrites(t *testing.T) {
+	w := newChoir(t, 3, shortLease())
+	w.time(time.Second, nil)
+	g := w.gates[0]
+	id := w.submit(g, "k")
+	w.time(2*time.Second, nil)
+	for _, m := range w.gates {
+		m.world.Held = true
+	}
+	g.request++
+	ask := message.RequestID{Incarnation: 1, Counter: g.request}
+	g.deliver("c1", &message.JobCancel{Request: ask, Job: id})
+	w.drain(g, false)
+	for range 20 { // a write leads to another one
+		for _, m := range w.gates {
+			m.world.Complete(m.world.Pending(), nil)
+			w.pump()
+		}
+	}
+	for _, m := range w.gates {
+		m.world.Held = false
+	}
+	w.time(time.Second, nil)
+	for _, m := range w.heard["g1"] {
+		if r, ok := m.(*message.Refused); ok && r.Request == ask {
+			t.Errorf("the cancellation was refused in the middle of its write: %v %s", r.Code, r.Detail)
+		}
+		if a, ok := m.(*message.JobCancelAck); ok && a.Request == ask {
+			return
+		}
+	}
+	t.Error("the gate that was asked to cancel did not answer")
+}
+
+// Who watches a job that this gate loses is told so, and where to ask.
+func TestWatchersAreSentOn(t *testing.T) {
+	w := newChoir(t, 3, shortLease())
+	w.time(time.Second, nil)
+	g := w.gates[0]
+	id := w.submit(g, "k")
+	w.time(time.Second, nil)
+	g.request++
+	ask := message.RequestID{Incarnation: 1, Counter: g.request}
+	g.deliver("c1", &message.JobWatch{Request: ask, Job: id})
+	w.drain(g, false)
+	w.time(time.Second, nil)
+	for _, m := range w.heard["g1"] {
+		if r, ok := m.(*message.Refused); ok && r.Request == ask {
+			if r.Code != message.CodeNotOwner || r.Holder == "" {
+				t.Errorf("the watcher is refused with %v, holder %q", r.Code, r.Holder)
+			}
+			return
+		}
+	}
+	t.Error("the watcher of a job that was handed over was not told where it is")
+}
+
+// What becomes vacant while no gate has room for it is taken over once one has.
+func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
+	c := shortLease()
+	c.JobsMax, c.QueueMax = 2, 2
+	w := newChoir(t, 3, c)
+	w.time(time.Second, nil)
+	var lost, others []message.JobID
+	for i, m := range w.gates {
+		for k := range 2 {
+			id := w.submit(m, fmt.Sprintf("k%d-%d", i, k))
+			if i == 0 {
+				lost = append(lost, id)
+			} else {
+				others = append(others, id)
+			}
+			w.time(200*time.Millisecond, nil)
+		}
+	}
+	w.part(w.gates[0])
+	w.gates[0].world.Crash()
+	w.time(30*time.Second, nil)
+	for _, id := range lost {
+		if w.holder[id] != "g1" {
+			t.Fatalf("job %v was taken over by %s, which has no room", id, w.holder[id])
+		}
+	}
+	for _, m := range w.gates[1:] {
+		for _, id := range others {
+			m.request++
+			m.deliver("c1", &message.JobCancel{Request: message.RequestID{Incarnation: 1, Counter: m.request}, Job: id})
+			w.pump()
+		}
+	}
+	w.time(5*time.Minute, nil)
+	for _, id := range lost {
+		if w.holder[id] == "g1" {
+			t.Errorf("job %v is still nobody's, minutes after there was room", id)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package gate_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// ear is one gate, and all that it has sent to each peer.
+type ear struct {
+	*story
+	heard map[node.ID][]node.Message
+}
+
+func newEar(c gate.Config, peers ...node.Peer) *ear {
+	e := &ear{story: newStory(c), heard: map[node.ID][]node.Message{}}
+	e.world.Discard = true
+	e.world.WatchSend = func(s node.StreamID, m node.Message) {
+		for _, p := range peers {
+			if slices.Contains(e.world.StreamsOf(p.ID), s) {
+				e.heard[p.ID] = append(e.heard[p.ID], m)
+			}
+		}
+	}
+	e.world.Start()
+	for _, p := range peers {
+		e.world.Accept(p)
+	}
+	return e
+}
+
+func client(id node.ID) node.Peer {
+	return node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}
+}
+
+func managerPeer(id node.ID) node.Peer {
+	return node.Peer{ID: id, Incarnation: 1, Role: node.RoleManager, Addr: node.Addr(id + ":1")}
+}
+
+// says has a manager of datacenter a beat with the parts that it lists.
+func (e *ear) says(id node.ID, parts ...message.PartRef) {
+	e.beats++
+	e.deliver(string(id), &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Parts: parts})
+}
+
+// last returns the newest message of a type that a peer was sent, and how many there were.
+func last[T node.Message](e *ear, id node.ID) (newest T, n int) {
+	for _, m := range e.heard[id] {
+		if m, ok := m.(T); ok {
+			newest, n = m, n+1
+		}
+	}
+	return newest, n
+}
+
+// dispatched submits a job and returns its first dispatch, to any of the managers.
+func (e *ear) dispatched(t interface{ Fatal(...any) }, managers ...node.ID) (node.ID, *message.JobDispatch) {
+	e.deliver("c1", e.submission("k", []string{"a"}, 2))
+	for _, id := range managers {
+		if d, n := last[*message.JobDispatch](e, id); n > 0 {
+			return id, d
+		}
+	}
+	t.Fatal("the job was not dispatched")
+	return "", nil
+}
+
+func (e *ear) ask() message.RequestID {
+	e.request++
+	return message.RequestID{Incarnation: 1, Counter: e.request}
+}
+
+// A part is dispatched again once more than MissedMax heartbeats *in a row* have left it
+// out: a heartbeat that names it begins the count anew.
+func TestPartsLeftOutInARowAreDispatchedAgain(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e.says("m1")
+		_, d := e.dispatched(rt, "m1")
+		fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+		accept := func() { e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence}) }
+		accept()
+		row, want := 0, 1
+		for range rapid.IntRange(1, 14).Draw(rt, "heartbeats") {
+			if rapid.IntRange(0, 3).Draw(rt, "lists") == 0 {
+				e.says("m1", message.PartRef{Job: d.Job, Fence: fence, State: message.JobRunning})
+				row = 0
+			} else {
+				e.says("m1")
+				row++
+			}
+			again := row > e.config.MissedMax
+			if again {
+				row, want = 0, want+1
+			}
+			if _, n := last[*message.JobDispatch](e, "m1"); n != want {
+				rt.Fatalf("%d dispatches, want %d, after %d heartbeats in a row without the part", n, want, row)
+			}
+			if again {
+				accept()
+			}
+		}
+	})
+}
+
+// A manager that lists a part under a lower fence than one that was heard is not told that
+// it may go on, and the gate goes on under the highest.
+func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		e := newEar(gate.Default(), client("c1"), managerPeer("m1"), managerPeer("m2"))
+		e.says("m1")
+		e.says("m2")
+		who, d := e.dispatched(rt, "m1", "m2")
+		highest := uint64(257)
+		e.deliver(string(who), &message.JobAccepted{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: highest}})
+		for range rapid.IntRange(1, 8).Draw(rt, "heartbeats") {
+			id := rapid.SampledFrom([]node.ID{"m1", "m2"}).Draw(rt, "manager")
+			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 4).Draw(rt, "epoch")}
+			e.says(id, message.PartRef{Job: d.Job, Fence: f, State: message.JobRunning})
+			ack, _ := last[*message.HeartbeatAck](e, id)
+			if renewed := len(ack.Parts) == 1; renewed != (f.Manager >= highest) {
+				rt.Fatalf("%v was heard, %s lists the part under %v: renewed is %v", highest, id, f, renewed)
+			}
+			if f.Manager >= highest {
+				highest, who = f.Manager, id
+			}
+		}
+		e.deliver("c1", &message.JobCancel{Request: e.ask(), Job: d.Job})
+		if c, n := last[*message.PartCancel](e, who); n == 0 || c.Fence.Manager != highest {
+			rt.Fatalf("%s holds the part under %d and was sent the cancel %+v", who, highest, c)
+		}
+	})
+}
+
+// A status shows the progress with the highest number under the highest fence, and of two
+// with one number the first.
+func TestProgressIsTakenOncePerNumber(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e.says("m1")
+		_, d := e.dispatched(rt, "m1")
+		epoch, sequence, want := uint64(257), uint64(0), uint64(0)
+		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: epoch}})
+		for i := range rapid.IntRange(1, 12).Draw(rt, "messages") {
+			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 3).Draw(rt, "epoch")}
+			n := rapid.Uint64Range(1, 4).Draw(rt, "number")
+			started := uint64(i + 1)
+			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: f, Sequence: n, Part: message.DatacenterResult{
+				Name: "a", State: message.JobRunning, Workflows: []message.WorkflowResult{{Name: "load", State: message.WorkflowRunning, Stats: message.Stats{
+					Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: started, OK: started}},
+				}}},
+			}})
+			if f.Manager > epoch {
+				epoch, sequence = f.Manager, 0
+			}
+			if f.Manager == epoch && n > sequence {
+				sequence, want = n, started
+			}
+			e.deliver("c1", &message.JobQuery{Request: e.ask(), Job: d.Job})
+			s, _ := last[*message.JobStatus](e, "c1")
+			var got uint64
+			if w := s.Datacenters[0].Workflows; len(w) > 0 {
+				got = w[0].Stats.Steps[0].Started
+			}
+			if got != want {
+				rt.Fatalf("progress %d under %v: the status shows message %d, want %d", n, f, got, want)
+			}
+		}
+	})
+}
+
+// A watcher is told each progress within PushInterval, the second as well as the first.
+func TestWatchersAreToldEachProgress(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e.says("m1")
+		_, d := e.dispatched(rt, "m1")
+		fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
+		e.deliver("c1", &message.JobWatch{Request: e.ask(), Job: d.Job})
+		for n := range rapid.Uint64Range(2, 5).Draw(rt, "messages") {
+			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: fence, Sequence: n + 1, Part: message.DatacenterResult{
+				Name: "a", Workflows: []message.WorkflowResult{{Name: "load", State: message.WorkflowRunning, VUs: n + 1}},
+			}})
+			if rapid.Bool().Draw(rt, "more") {
+				continue
+			}
+			e.world.Advance(e.config.PushInterval)
+			if s, _ := last[*message.JobStatus](e, "c1"); len(s.Datacenters) != 1 || len(s.Datacenters[0].Workflows) != 1 || s.Datacenters[0].Workflows[0].VUs != n+1 {
+				rt.Fatalf("progress %d is not shown after %v: %+v", n+1, e.config.PushInterval, s.Datacenters)
+			}
+		}
+	})
+}
+
+// A manager that beats and never answers a dispatch keeps it for AnswerTimeout: then
+// another one is asked, and none before.
+func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
+	c := gate.Default()
+	e := newEar(c, client("c1"), managerPeer("m1"), managerPeer("m2"))
+	e.says("m1")
+	e.says("m2")
+	first, _ := e.dispatched(t, "m1", "m2")
+	other := node.ID("m1")
+	if first == other {
+		other = "m2"
+	}
+	asked := time.Duration(0)
+	for at := time.Duration(0); at < 2*c.AnswerTimeout; at += 100 * time.Millisecond {
+		if at%time.Second == 0 {
+			e.says("m1")
+			e.says("m2")
+		}
+		if _, n := last[*message.JobDispatch](e, other); n > 0 && asked == 0 {
+			asked = at
+		}
+		e.world.Advance(100 * time.Millisecond)
+	}
+	if asked < c.AnswerTimeout || asked > c.AnswerTimeout+c.DispatchRetry {
+		t.Errorf("%s never answered, and %s was asked after %v: want %v, or a retry later", first, other, asked, c.AnswerTimeout)
+	}
+	if _, n := last[*message.JobDispatch](e, first); n < 3 {
+		t.Errorf("%s was sent its dispatch %d times within %v", first, n, c.AnswerTimeout)
+	}
+}
