@@ -29,6 +29,7 @@ type topology struct {
 	past        bool          // a gate and a manager that speak of what is over
 
 	manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
+	gate func(*gate.Config) // changes the gates' bounds; nil: they have their own
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
@@ -66,6 +67,9 @@ func (s *stage) cluster(t topology) {
 	}
 	if t.brief {
 		briefGate(&g)
+	}
+	if t.gate != nil {
+		t.gate(&g)
 	}
 	for i := range t.gates {
 		id := node.ID(fmt.Sprintf("gate-%d", i+1))

@@ -191,6 +191,9 @@ func (a *Archive) Take() []Outcome {
 	return o
 }
 
+// Used is how many files there are, and their bytes, arriving ones included.
+func (a *Archive) Used() (files int, bytes int64) { return len(a.files), a.bytes }
+
 func (a *Archive) room(length uint64) bool {
 	return len(a.files) < a.config.FilesMax && a.bytes+int64(length) <= a.config.BytesMax
 }

@@ -147,6 +147,7 @@ func (m *Machine) load(f fetch, b []byte) error {
 // more.
 func (m *Machine) giveUp(env node.Env, j *job) {
 	const why = "a file that its record names is on no gate's disk any more"
+	reached(env, "gate/given-up")
 	if j.spec == nil {
 		j.spec = &message.JobSubmit{}
 	}

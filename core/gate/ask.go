@@ -46,6 +46,7 @@ func (m *Machine) askJob(env node.Env, j *job, a *ask) {
 	case j.ready && (a.what != askStatus || len(j.open) == 0 || j.shown.Terminal()):
 		m.serve(env, j, a)
 	case len(j.asks) >= m.config.WaitersMax:
+		reached(env, "gate/waiters-full")
 		env.Emit(event.Shed{What: "request", Why: "too many wait for one job"})
 		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d requests wait for this job", len(j.asks)))
 	default:
@@ -101,6 +102,7 @@ func (m *Machine) look(env node.Env, id message.JobID, a *ask) {
 	l := m.lookups[id]
 	switch {
 	case l != nil && len(l.asks) >= m.config.WaitersMax, l == nil && len(m.lookups) >= m.config.LookupsMax:
+		reached(env, "gate/lookups-full")
 		env.Emit(event.Shed{What: "request", Why: "too many jobs are looked up"})
 		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d jobs are looked up", len(m.lookups)))
 		return

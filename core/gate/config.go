@@ -68,6 +68,12 @@ type Config struct {
 	FileAge        time.Duration // a file that no record names is swept after it
 	ResultsMax     int
 	ResultBytesMax int // of all results
+
+	// FilesMax and FileBytesMax bound the programs and results on this gate's disk, those of
+	// other gates' jobs included. A program is accepted only while there is room for
+	// ResultsMax and ResultBytesMax besides: without it a job cannot end, and frees nothing.
+	FilesMax     int
+	FileBytesMax int
 }
 
 // Default returns the configuration of a cluster's gate.
@@ -85,6 +91,7 @@ func Default() Config {
 		RetryAfter: 5 * time.Second, StoreRetry: time.Second,
 		PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
 		KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
+		FilesMax: 50_000, FileBytesMax: 256 << 20,
 	}
 }
 
@@ -102,6 +109,7 @@ func (c Config) Validate() error {
 		{"waiters_max", int64(c.WaitersMax)}, {"lookups_max", int64(c.LookupsMax)}, {"watchers_max", int64(c.WatchersMax)},
 		{"drift_ppm", c.DriftPPM},
 		{"results_max", int64(c.ResultsMax)}, {"result_bytes_max", int64(c.ResultBytesMax)},
+		{"files_max", int64(c.FilesMax)}, {"file_bytes_max", int64(c.FileBytesMax)},
 	} {
 		if v.value <= 0 {
 			faults = append(faults, fmt.Errorf("gate.%s = %d must be at least 1", v.key, v.value))
@@ -126,6 +134,12 @@ func (c Config) Validate() error {
 	}
 	if c.QueueMax > c.JobsMax {
 		faults = append(faults, fmt.Errorf("gate.queue_max = %d must not be above gate.jobs_max = %d: raise the latter", c.QueueMax, c.JobsMax))
+	}
+	if c.FilesMax <= c.ResultsMax {
+		faults = append(faults, fmt.Errorf("gate.files_max = %d must be above gate.results_max = %d: programs need room beside results", c.FilesMax, c.ResultsMax))
+	}
+	if least := c.ResultBytesMax + c.ProgramBytesMax; c.FileBytesMax <= least {
+		faults = append(faults, fmt.Errorf("gate.file_bytes_max = %d must be above gate.result_bytes_max + gate.program_bytes_max = %d: a program needs room beside results", c.FileBytesMax, least))
 	}
 	if c.PushMin > c.PushInterval {
 		faults = append(faults, fmt.Errorf("gate.push_min = %v must not be above gate.push_interval = %v: use a tenth of it", c.PushMin, c.PushInterval))

@@ -307,6 +307,7 @@ func (m *Machine) redirected(env node.Env, j *job, p *part, holder node.Addr) {
 	}
 	for _, mgr := range d.managers {
 		if mgr.addr == holder && mgr.live && mgr.stream != 0 && mgr.id != p.manager && !slices.Contains(p.asked, mgr.id) {
+			reached(env, "gate/redirected")
 			m.sendTo(env, j, p, mgr)
 			m.arm(env, j)
 			return
@@ -339,6 +340,7 @@ func (m *Machine) requeue(env node.Env, j *job, reason string) {
 	}
 	m.leaveActive(j)
 	j.parts, j.ran = nil, false
+	reached(env, "gate/queued-again")
 	j.become(message.JobQueued, reason)
 	m.save(env, &put{what: "queue a job again", job: j})
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))

@@ -44,7 +44,8 @@ func (m *Machine) startGroup(env node.Env) {
 	m.swim = m.newSwim()
 	m.leases = lease.New(m.leaseConfig(env), m.links)
 	files := archive.Default()
-	files.Group, files.Self, files.Members, files.SweepAge = groupName, self, m.gates, m.config.FileAge
+	files.Group, files.Self, files.Members = groupName, self, m.gates
+	files.FilesMax, files.BytesMax, files.SweepAge = m.config.FilesMax, int64(m.config.FileBytesMax), m.config.FileAge
 	m.files = archive.New(files, m.links)
 	votes := election.Default()
 	votes.Group, votes.Self, votes.Voters, votes.Registers = groupName, self, m.gates, m.leases
@@ -176,6 +177,7 @@ func (m *Machine) keepHouse(env node.Env) {
 			since = env.Now()
 		}
 		if env.Now().Sub(since) >= m.config.Lease+time.Duration(len(m.gates))*time.Second {
+			reached(env, "gate/vacant-swept")
 			m.onVacant(env, lease.Outcome{Kind: lease.Vacant, Job: id})
 			continue
 		}

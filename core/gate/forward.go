@@ -34,8 +34,10 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.PartResult) {
 	case in.From.Role == node.RoleGate:
 		m.ignore(env, in, "its job has moved on, and so has its owner")
 	case m.links.Send(env, seen.Holder, r):
+		reached(env, "gate/passed-on")
 		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
 	default:
+		reached(env, "gate/sent-on")
 		env.Send(in.Stream, &message.PartResultAck{
 			Job: r.Job, Fence: r.Fence, Current: message.Fence{Job: seen.Token.Packed()}, Holder: string(seen.Holder),
 		})

@@ -153,6 +153,9 @@ func (m *Machine) tell(env node.Env, j *job, upTo int) {
 	}
 }
 
+// reached counts a rare state: a swarm names those that it never visited.
+func reached(env node.Env, what string) { env.Emit(event.Reached{What: what}) }
+
 func emitLast(env node.Env, j *job) {
 	env.Emit(event.JobChanged{Job: j.id, From: j.last.From, To: j.last.To, Reason: j.last.Reason})
 }

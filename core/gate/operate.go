@@ -150,6 +150,7 @@ func (m *Machine) drainedBefore(env node.Env) {
 	if m.leases == nil || len(env.Store().Load(drainingKey)) == 0 {
 		return
 	}
+	reached(env, "gate/drained-before")
 	m.draining = true
 	m.swim.SetState(drainState(true))
 	m.election.HandOver(env)

@@ -168,6 +168,7 @@ func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
 	switch j := m.jobs[o.Job]; {
 	case j == nil:
 		if !m.makeRoom() {
+			reached(env, "gate/takeover-shed")
 			env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
 			return // for another gate, or for later: the leader goes on looking for what nobody owns
 		}

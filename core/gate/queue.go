@@ -170,8 +170,10 @@ func (m *Machine) onQueueTimer(env node.Env) {
 		age := now.Sub(j.queued)
 		switch {
 		case age >= m.config.QueueAgeMax:
+			reached(env, "gate/queue-age")
 			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+age.String())
 		case age >= m.config.QueueTimeout && m.nowhere(j):
+			reached(env, "gate/queue-nowhere")
 			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+m.waitReason(j))
 		}
 	}

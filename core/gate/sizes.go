@@ -1,9 +1,6 @@
 package gate
 
-import (
-	"hyperscale/core/archive"
-	"hyperscale/core/node"
-)
+import "hyperscale/core/node"
 
 // Sizes tells what this gate keeps, against its bounds. It may own the jobs of all
 // gates, when the others are gone.
@@ -29,9 +26,8 @@ func (m *Machine) Sizes(tell node.Tell) {
 	if m.leases == nil {
 		return // it was refused at its start
 	}
-	files := archive.Default().FilesMax
-	tell("gate/files on their way", len(m.kept)+len(m.unkept), files)
-	tell("gate/files that are missed", len(m.fetches)+len(m.unread), files)
+	tell("gate/files on their way", len(m.kept)+len(m.unkept), c.FilesMax)
+	tell("gate/files that are missed", len(m.fetches)+len(m.unread), c.FilesMax)
 	m.leases.Sizes(tell)
 	m.files.Sizes(tell)
 	m.swim.Sizes(tell)

@@ -200,6 +200,7 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	m.unkept = nil
 	for _, k := range again {
 		if m.jobs[k.put.job.id] == k.put.job {
+			reached(env, "gate/file-kept-again")
 			m.keep(env, k.put, k.bytes)
 		}
 	}
@@ -207,6 +208,7 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	m.unread = nil
 	for _, f := range unread {
 		if m.jobs[f.job.id] == f.job {
+			reached(env, "gate/file-asked-again")
 			m.fetch(env, f)
 		}
 	}

@@ -81,13 +81,20 @@ func (m *Machine) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 // room says whether one more job fits.
 func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 	if m.storeFailed {
+		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
 	}
 	if n := len(m.queue) + m.accepting; n >= m.config.QueueMax {
+		reached(env, "gate/queue-full")
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound is %d", n, m.config.QueueMax)
 	}
 	if m.specBytes+size > m.config.SpecBytesMax {
+		reached(env, "gate/programs-full")
 		return message.CodeQueueFull, fmt.Sprintf("the programs of unfinished jobs take %d bytes, the bound is %d", m.specBytes, m.config.SpecBytesMax)
+	}
+	if files, bytes := m.files.Used(); files >= m.config.FilesMax-m.config.ResultsMax || bytes+int64(size) > int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
+		reached(env, "gate/archive-full")
+		return message.CodeQueueFull, fmt.Sprintf("%d files of %d bytes are kept, the rest of %d and %d is for results", files, bytes, m.config.FilesMax, m.config.FileBytesMax)
 	}
 	if len(m.jobs) >= m.config.JobsMax && !m.forgetOldest(env) {
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)

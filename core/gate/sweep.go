@@ -98,6 +98,7 @@ func (m *Machine) boundResults(env node.Env) {
 			return
 		}
 		if j.resultFile != (message.FileDigest{}) {
+			reached(env, "gate/result-dropped")
 			m.files.Drop(env, j.resultFile)
 			m.forgetResult(j)
 		}

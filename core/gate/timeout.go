@@ -77,6 +77,7 @@ func (m *Machine) nudge(env node.Env, j *job, p *part) {
 	switch p.phase {
 	case partSent:
 		if now.Sub(p.since) >= m.config.AnswerTimeout {
+			reached(env, "gate/answer-timeout")
 			p.refusedBy = append(p.refusedBy, p.manager)
 			m.dispatchAgain(env, j, p)
 		} else if now.Sub(p.sent) >= m.config.DispatchRetry {

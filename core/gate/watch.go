@@ -30,6 +30,7 @@ func (m *Machine) follow(env node.Env, j *job, a *ask) {
 		return
 	}
 	if m.watchers >= m.config.WatchersMax {
+		reached(env, "gate/watchers-full")
 		env.Emit(event.Shed{What: "watch", Why: "too many watchers"})
 		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.watchers, m.config.WatchersMax))
 		return

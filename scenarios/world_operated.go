@@ -1,0 +1,287 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/gate"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/sim"
+)
+
+// operatedWorlds are about what people ask of gates besides running jobs, and what gates
+// refuse.
+func operatedWorlds() []Scenario {
+	return []Scenario{
+		{Name: "drain-orders", Virtual: 5 * time.Minute, build: buildDrainOrders,
+			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; some gates restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing, a drained worker starts nothing; each gate says who is drained, and every job completes."},
+		{Name: "merged-thresholds", Virtual: 4 * time.Minute, build: buildMergedThresholds,
+			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not: gates judge thresholds on the sum, whichever gate owns the job at its end, and never on one datacenter."},
+		{Name: "crowded-gates", Virtual: 4 * time.Minute, build: buildCrowdedGates,
+			Doc: "Jobs come faster than they run, at gates with room for a few jobs, watchers and bytes, and now and then no worker is there. A gate refuses with the time to come back, drops the oldest results, keeps room for those to come, and ends what waits too long in its queue, neither earlier nor later."},
+		{Name: "mute-managers", Virtual: 4 * time.Minute, build: buildMuteManagers,
+			Doc: "A manager beats and does not hear what gates dispatch to it: its dispatches are lost, or come up to twenty seconds late. A gate asks another one after ten seconds; a dispatch that comes after all runs nothing twice, and every job ends in time."},
+		{Name: "starved-files", Virtual: 5 * time.Minute, build: buildStarvedFiles,
+			Doc: "The disks of most of five gates are full for a while, others are away or cut off: programs and results reach no majority, and files that records name are not at hand. Gates refuse what is new, try again what runs, and every acknowledged job completes, once."},
+	}
+}
+
+// drained is one order to drain a node.
+type drained struct {
+	id       node.ID
+	from, to time.Duration // the order was acknowledged; it is taken back
+}
+
+// during says whether an instant is inside the order, with time for it to arrive.
+func (d *drained) during(at time.Duration) bool {
+	const arrival = 4 * time.Second
+	return d.from > 0 && at > d.from+arrival && at < d.to
+}
+
+func buildDrainOrders(s *stage) {
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 8*time.Second, 3 })
+	s.complete, s.served = true, true
+	var orders []*drained
+	const lasts = 14 * time.Second
+	kinds := [][]node.ID{s.gates, s.workers, s.managers}
+	s.slots(20*time.Second, func(i int, at time.Duration) {
+		id := s.choose(kinds[i%len(kinds)], 1)[0]
+		d := &drained{id: id, to: at + lasts}
+		orders = append(orders, d)
+		s.drain(d, at)
+		if i%len(kinds) == 0 && s.rand.Chance(1, 2) { // the order outlives a restart
+			s.fault(sim.Fault{At: at + 5*time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		} else if i%len(kinds) == 0 {
+			s.ownedBy(id, at, at+5*time.Second)
+		}
+		s.world.At(at+lasts-time.Second, func() { s.askWhoDrains(d) })
+	})
+	s.witness = append(s.witness, func(r checker.Record) {
+		for _, d := range orders {
+			if d.during(r.At) {
+				s.givesWork(d, r)
+			}
+		}
+	})
+}
+
+// givesWork judges that a node that is drained is given nothing.
+func (s *stage) givesWork(d *drained, r checker.Record) {
+	switch e := r.Event.(type) {
+	case event.LeaseGranted:
+		if r.Node == d.id && e.Group == checker.GroupGates {
+			s.checker.Violate("P", r, "%s was granted job %v, and is drained since %v", d.id, e.Job, d.from)
+		}
+	case event.PartDispatched:
+		if e.Manager == d.id {
+			s.checker.Violate("P", r, "%s was sent a part of job %v, and is drained since %v", d.id, e.Job, d.from)
+		}
+	case event.SliceStarted:
+		if r.Node == d.id {
+			s.checker.Violate("P", r, "%s started slice %v, and is drained since %v", d.id, e.Slice, d.from)
+		}
+	}
+}
+
+// drain plays the operator: she orders at one time, and takes it back at another.
+func (s *stage) drain(d *drained, at time.Duration) {
+	who := s.clients[s.rand.Int(len(s.clients))]
+	order := func(undo bool) {
+		s.world.Command(who, &message.DrainRequest{Node: string(d.id), Undo: undo}, func(answer node.Message) {
+			if _, ok := answer.(*message.DrainAck); !ok {
+				s.checker.Violate("P", s.record(who), "the order to drain %s, taken back: %v, was answered with %+v", d.id, undo, answer)
+			} else if !undo {
+				d.from = s.world.Now()
+			}
+		})
+	}
+	s.world.At(at, func() { order(false) })
+	s.world.At(d.to, func() { order(true) })
+}
+
+// askWhoDrains judges that gates tell people who is drained.
+func (s *stage) askWhoDrains(d *drained) {
+	who := s.clients[s.rand.Int(len(s.clients))]
+	says := func(found, draining bool) {
+		if d.from > 0 && found && !draining {
+			s.checker.Violate("P", s.record(who), "%s is drained since %v, and a gate tells people that it is not", d.id, d.from)
+		}
+	}
+	s.world.Command(who, &message.ClusterQuery{}, func(answer node.Message) {
+		if c, ok := answer.(*message.ClusterStatus); ok {
+			for i := range c.Members {
+				says(c.Members[i].Node == string(d.id), c.Members[i].Draining)
+			}
+		}
+	})
+	s.world.Command(who, &message.StatusQuery{}, func(answer node.Message) {
+		if c, ok := answer.(*message.StatusList); ok {
+			for i := range c.Nodes {
+				says(c.Nodes[i].Node == string(d.id), c.Nodes[i].Draining)
+			}
+		}
+	})
+	s.world.Command(who, &message.DatacenterQuery{}, func(node.Message) {})
+}
+
+func buildMergedThresholds(s *stage) {
+	well, ill := *s.model, *s.model
+	well.Failed, well.TimedOut = 0, 0
+	ill.Failed, ill.TimedOut = 600_000, 0
+	well.ResponseMin, well.ResponseMax = 10*time.Millisecond, 10*time.Millisecond
+	ill.ResponseMin, ill.ResponseMax = well.ResponseMin, well.ResponseMax
+	s.models = []*sim.Plain{&well, &ill}
+	t := groupTopology()
+	t.datacenters = 2
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.vus, l.datacenters, l.layers = 6*time.Second, 6*time.Second, 2, 8, 2, false
+	})
+	s.complete = true
+	for _, o := range s.orders {
+		o.plan.Workflows[0].Thresholds = []message.Threshold{
+			{Expr: "home.errors < 40%", Step: "home", Of: message.OfErrors, Op: message.OpBelow, Bound: 400_000},
+			{Expr: "home.errors < 20%", Step: "home", Of: message.OfErrors, Op: message.OpBelow, Bound: 200_000},
+		}
+		o.judge = func(r *message.Result) {
+			if len(r.Thresholds) != 2 || !r.Thresholds[0].OK || r.Thresholds[1].OK {
+				s.checker.Violate("P", s.record(o.client), "job %v: of all its requests three in ten failed, and its thresholds are judged %+v", o.job, r.Thresholds)
+			}
+		}
+	}
+	s.slots(20*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 8*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.gates, 1))})
+	})
+}
+
+// crowded are bounds that a crowd reaches within seconds.
+const (
+	crowdedNowhere = 12 * time.Second
+	crowdedAge     = 25 * time.Second
+)
+
+func buildCrowdedGates(s *stage) {
+	t := groupTopology()
+	t.managers, t.workers, t.clients = 2, 3, 4
+	bytes, files := 600+s.rand.Int(3000), 20+s.rand.Int(30)
+	t.gate = func(c *gate.Config) {
+		c.QueueMax, c.WaitersMax, c.LookupsMax, c.WatchersMax = 4, 2, 2, 6
+		c.SpecBytesMax, c.ResultBytesMax = 4096, bytes
+		c.ResultsMax, c.FilesMax, c.FileAge, c.SweepInterval = 4, files, 20*time.Second, 5*time.Second
+		c.QueueInterval, c.QueueTimeout, c.QueueAgeMax, c.RetryAfter = time.Second, crowdedNowhere, crowdedAge, 2*time.Second
+	}
+	s.draw("results take %d bytes, a gate keeps %d files", bytes, files)
+	s.forgets = true
+	s.cluster(t)
+	l := load{vus: 8, cores: 4, duration: 3 * time.Second}
+	n := 0
+	for at := 3 * time.Second; at < s.heal; at += 700 * time.Millisecond {
+		n++
+		o := &order{key: fmt.Sprintf("crowd-%d", n), client: s.clients[n%len(s.clients)]}
+		s.submission(o, l, n)
+		s.orders = append(s.orders, o)
+		s.world.At(at, func() { s.submit(o, o.submit, 0) })
+		for _, id := range s.clients { // all want the same, and to know how it stands
+			s.world.At(at+time.Millisecond, func() { s.beset(id, o) })
+		}
+	}
+	s.slots(50*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(10*time.Second, 30*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.workers)})
+	})
+	s.waitsInQueue()
+}
+
+// beset has a client submit a key that another one has submitted, and ask for it.
+func (s *stage) beset(id node.ID, o *order) {
+	if id == o.client {
+		return
+	}
+	twin := *o.submit
+	s.world.Command(id, &twin, func(answer node.Message) {
+		if r, ok := answer.(*message.Refused); ok && (!r.Code.Retryable() || r.RetryAfter <= 0) {
+			s.checker.Violate("P", s.record(id), "submission %s was refused for want of room with %v, to come back after %v", o.key, r.Code, r.RetryAfter)
+		}
+	})
+	s.world.Command(id, &message.JobQuery{Job: message.JobOf(o.key)}, func(node.Message) {})
+	s.world.Command(id, &message.JobWatch{Job: message.JobOf(o.key)}, func(node.Message) {})
+}
+
+// waitsInQueue judges that a job waits in the queue no longer than it may, and that none
+// ends for its wait before.
+func (s *stage) waitsInQueue() {
+	const slack = 3 * time.Second
+	since := map[message.JobID]time.Duration{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		e, ok := r.Event.(event.JobChanged)
+		if !ok {
+			return
+		}
+		waited := r.At - since[e.Job]
+		switch from, queued := since[e.Job]; {
+		case !queued:
+		case strings.HasPrefix(e.Reason, "waited in the queue") && waited < crowdedAge-slack, strings.HasPrefix(e.Reason, "nowhere to run") && waited < crowdedNowhere-slack:
+			s.checker.Violate("P", r, "job %v, queued since %v, ended %v: %s", e.Job, from, e.To, e.Reason)
+		case e.From == message.JobQueued && waited > crowdedAge+slack:
+			s.checker.Violate("P", r, "job %v left the queue after %v, at most %v are allowed", e.Job, waited, crowdedAge)
+		}
+		if _, queued := since[e.Job]; e.To == message.JobQueued && !queued {
+			since[e.Job] = r.At
+		}
+	})
+}
+
+func buildMuteManagers(s *stage) {
+	const answer, length = 10 * time.Second, 5 * time.Second
+	type deafness struct {
+		id       node.ID
+		from, to time.Duration
+		late     time.Duration // 0: lost
+	}
+	var deaf []deafness
+	s.doors = func(to node.ID, in *node.Input) time.Duration {
+		if _, ok := in.Message.(*message.JobDispatch); !ok {
+			return 0
+		}
+		for _, d := range deaf {
+			if now := s.world.Now(); to == d.id && now >= d.from && now < d.to && d.late > 0 {
+				return now + d.late
+			} else if to == d.id && now >= d.from && now < d.to {
+				return lost
+			}
+		}
+		return 0
+	}
+	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 4*time.Second, length, 2 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(25*time.Second, func(i int, at time.Duration) {
+		d := deafness{id: s.choose(s.managers, 1)[0], from: at, to: at + 20*time.Second}
+		if s.rand.Chance(1, 2) {
+			d.late = s.rand.Duration(time.Second, 20*time.Second)
+		}
+		deaf = append(deaf, d)
+	})
+	s.draw("%d times a manager hears no dispatch: %v", len(deaf), deaf)
+	s.endsWithin(answer + length + 15*time.Second)
+}
+
+func buildStarvedFiles(s *stage) {
+	t := groupTopology()
+	t.gates, t.datacenters, t.workers = 5, 2, 3
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 4*time.Second, 5*time.Second, 2, 2 })
+	s.complete = true
+	s.checker.Promise(checker.Promises{Once: true})
+	s.slots(30*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(3*time.Second, 15*time.Second).Truncate(tick), Kind: sim.FaultDiskFull, Nodes: names(s.choose(s.gates, 3))})
+	})
+	s.slots(8*time.Second, func(i int, at time.Duration) {
+		some := s.choose(s.gates, 2)
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 7*time.Second).Truncate(tick), Kind: sim.FaultPartition, Nodes: names(some), Peers: names(without(s.gates, some...))})
+	})
+	s.slots(40*time.Second, func(i int, at time.Duration) {
+		s.fault(sim.Fault{At: at, For: s.rand.Duration(5*time.Second, 35*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.gates, 1))})
+	})
+}
