@@ -166,7 +166,7 @@ const (
 func buildCrowdedGates(s *stage) {
 	t := groupTopology()
 	t.managers, t.workers, t.clients = 2, 3, 4
-	bytes, files := 600+s.rand.Int(3000), 20+s.rand.Int(30)
+	bytes, files := 600+s.rand.Int(3000), 12+s.rand.Int(12)
 	t.gate = func(c *gate.Config) {
 		c.QueueMax, c.WaitersMax, c.LookupsMax, c.WatchersMax = 4, 2, 2, 6
 		c.SpecBytesMax, c.ResultBytesMax = 4096, bytes

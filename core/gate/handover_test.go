@@ -262,3 +262,27 @@ func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 		}
 	}
 }
+
+// A gate asks a majority about LookupsMax jobs at a time, and refuses further questions
+// with the time to come back.
+func TestLookupsAreBounded(t *testing.T) {
+	c := shortLease()
+	c.LookupsMax = 2
+	w := newChoir(t, 3, c)
+	g := w.gates[0]
+	g.cut = true // no majority answers
+	w.part(g)
+	refused := 0
+	for k := range 5 {
+		g.request++
+		g.deliver("c1", &message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: g.request}, Job: message.JobOf(fmt.Sprintf("unknown-%d", k))})
+	}
+	for _, m := range w.heard["g1"] {
+		if r, ok := m.(*message.Refused); ok && r.Code == message.CodeQueueFull && r.RetryAfter > 0 {
+			refused++
+		}
+	}
+	if refused != 3 {
+		t.Errorf("%d of 5 questions are refused for want of room, want 3", refused)
+	}
+}
