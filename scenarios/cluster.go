@@ -29,7 +29,7 @@ type topology struct {
 	past        bool          // a gate and a manager that speak of what is over
 
 	manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
-	gate func(*gate.Config) // changes the gates' bounds; nil: they have their own
+	gate   func(*gate.Config)    // changes the gates' bounds; nil: they have their own
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
