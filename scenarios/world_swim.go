@@ -104,7 +104,7 @@ func buildOverslept(s *stage) {
 	c := s.warm(16, sim.Spec{}, nil)
 	// An answer takes up to three fifths of the ProbeTimeout: a verdict that does not wait
 	// for it comes before it.
-	s.fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatency, Value: int64(s.rand.Int(151))})
+	s.fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatency, Value: int64(1 + s.rand.Int(150))})
 	for at := 10 * time.Second; at < s.heal-50*time.Second; at += 60 * time.Second {
 		victim := c.some(1)
 		others := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return id == victim[0] })
