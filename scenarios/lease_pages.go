@@ -56,7 +56,7 @@ func leasePages(s *stage) {
 	if s.rand.Chance(1, 2) { // between two writes of what it takes over
 		p.crash(lost+150*ms, 500*ms, 1, "stored:lease/", false)
 	}
-	away := lost + 1700*ms + s.rand.Duration(0, 300*ms).Truncate(tick)
+	away := founded + 580*ms + p.length/4 // it has told what it knows, and has not told it again
 	p.crash(away, 3*p.length, 0, "", false)
 	p.everyJob(lost+time.Second+p.length+p.length/4, 2, wants)
 	p.everyJob(lost+time.Second+2*p.length, 2, readsIt)
