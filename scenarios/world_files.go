@@ -45,7 +45,7 @@ func buildJobOutlivesSweep(s *stage) {
 	})
 	s.complete = true
 	// One disk of a group at a time, and the next one once the first is back.
-	for i, at := 0, 165*time.Second; i < len(s.gates); i, at = i+1, at+25*time.Second {
+	for i, at := 0, 188*time.Second; i < len(s.gates); i, at = i+1, at+25*time.Second {
 		s.fault(sim.Fault{At: at + s.rand.Duration(0, 3*time.Second).Truncate(tick), For: 2 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(s.gates[i])}, Value: int64(i % 2)})
 	}
 	for i, at := 0, 50*time.Second; i < 6; i, at = i+1, at+30*time.Second {
