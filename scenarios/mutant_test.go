@@ -250,8 +250,11 @@ func TestPlantedBugsFitTheCode(t *testing.T) {
 			if _, err := m.overlay(t.TempDir(), false); err != nil {
 				t.Error(err)
 			}
-			if m.about == "" || m.equivalent == "" && (m.expect == "" || len(m.scenarios) == 0 && m.test == "") {
-				t.Error("a mutant needs a sentence, a scenario or a test and what it must break, or a sentence that says why nothing can catch it")
+			if m.about == "" || m.equivalent == "" && m.test == "" && (m.expect == "" || len(m.scenarios) == 0) {
+				t.Error("a mutant needs a sentence, a scenario and what it must break, or a test, or a sentence that says why nothing can catch it")
+			}
+			if pkg, name, ok := strings.Cut(m.test, " "); m.test != "" && (!ok || !inTests(pkg, "func "+name+"(t *testing.T)")) {
+				t.Errorf("%q names no test: want a package and a test of it, as in `core/gate TestX`", m.test)
 			}
 			for _, name := range m.scenarios {
 				if _, err := scenarios.Find(name); err != nil {

@@ -63,8 +63,23 @@ func (m *mutant) runUnit(dir, name string, flags ...string) (string, error) {
 		return string(out), err
 	}
 	defer func() { _ = os.Remove(bin) }()
-	run := exec.Command(bin, "-test.run=^"+test+"$", "-test.timeout="+playMax.String(), "-rapid.nofailfile", fmt.Sprintf("-rapid.checks=%d", unitTries))
+	args := []string{"-test.run=^" + test + "$", "-test.timeout=" + playMax.String()}
+	if inTests(pkg, `"pgregory.net/rapid"`) {
+		args = append(args, "-rapid.nofailfile", fmt.Sprintf("-rapid.checks=%d", unitTries))
+	}
+	run := exec.Command(bin, args...)
 	run.Dir = folder
 	out, err := run.CombinedOutput()
 	return string(out), err
+}
+
+// inTests says whether a test file of a package has a text.
+func inTests(pkg, text string) bool {
+	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), text) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,6 +8,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/core/event"
 	"hyperscale/core/gate"
+	"hyperscale/core/manager"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/sim"
@@ -166,13 +167,15 @@ const (
 func buildCrowdedGates(s *stage) {
 	t := groupTopology()
 	t.managers, t.workers, t.clients = 2, 3, 4
-	bytes, files := 600+s.rand.Int(3000), 12+s.rand.Int(12)
+	bytes, files := 600+s.rand.Int(3000), 30+s.rand.Int(30)
 	t.gate = func(c *gate.Config) {
 		c.QueueMax, c.WaitersMax, c.LookupsMax, c.WatchersMax = 4, 2, 2, 6
 		c.SpecBytesMax, c.ResultBytesMax = 4096, bytes
-		c.ResultsMax, c.FilesMax, c.FileAge, c.SweepInterval = 4, files, 20*time.Second, 5*time.Second
+		c.ResultsMax, c.FilesMax, c.FileAge, c.SweepInterval = 4, files, 45*time.Second, 5*time.Second
+		c.Lease, c.QuorumTimeout = 6*time.Second, time.Second // a file's age leaves a record time to reach a majority
 		c.QueueInterval, c.QueueTimeout, c.QueueAgeMax, c.RetryAfter = time.Second, crowdedNowhere, crowdedAge, 2*time.Second
 	}
+	t.manage = func(c *manager.Config) { c.DatacenterLease = 12 * time.Second }
 	s.draw("results take %d bytes, a gate keeps %d files", bytes, files)
 	s.forgets = true
 	s.cluster(t)

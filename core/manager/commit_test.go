@@ -92,7 +92,7 @@ func TestCommitsFollowTheirRecord(t *testing.T) {
 		c := newCommitting(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"small":    func(*rapid.T) { c.commit(0) },
-			"large":    func(*rapid.T) { c.commit(spillAt) },
+			"large":    func(*rapid.T) { c.commit(Default().SpillAt) },
 			"hold":     func(*rapid.T) { c.Held = true },
 			"complete": func(*rapid.T) { c.Complete(1, nil) },
 			"release":  func(*rapid.T) { c.release() },

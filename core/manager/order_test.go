@@ -231,7 +231,8 @@ func TestRerunsAreCounted(t *testing.T) {
 }
 
 func left(d *desk) (ids []node.ID) {
-	for id := range d.m.workers { //lint:orderfree a set
+	//lint:orderfree a set
+	for id := range d.m.workers {
 		ids = append(ids, id)
 	}
 	return ids

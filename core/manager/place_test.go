@@ -63,7 +63,8 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 		}
 		others := false // that could have it by and by
 		var fresh, any []*worker
-		for _, w := range p.m.workers { //lint:orderfree two sets
+		//lint:orderfree two sets
+		for _, w := range p.m.workers {
 			if !fits(w) {
 				continue
 			}
@@ -108,7 +109,8 @@ func TestCutIsAPartition(t *testing.T) {
 		f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: rapid.Uint64Range(1, 40).Draw(t, "vus"), Cores: rapid.Uint32Range(1, 20).Draw(t, "asked")}
 		f.part.dispatch, f.ready, f.state, f.part.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
 		var free uint64
-		for _, w := range p.m.workers { //lint:orderfree a sum
+		//lint:orderfree a sum
+		for _, w := range p.m.workers {
 			if fits(w) {
 				free += uint64(w.reported)
 			}

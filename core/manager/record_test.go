@@ -132,7 +132,7 @@ func TestNoFileOfAPartIsLeftOut(t *testing.T) {
 			}
 		}
 		used := map[message.FileDigest]bool{}
-		new(Machine).use(used, p.job, p.record(node.Instant(time.Hour)))
+		new(Machine).use(nil, used, p.job, p.record(node.Instant(time.Hour)))
 		if diff := cmp.Diff(want, used); diff != "" {
 			t.Fatalf("files that its record names, and that are kept (-named +kept):\n%s", diff)
 		}

@@ -132,6 +132,7 @@ func TestEachSummandIsNeeded(t *testing.T) {
 				left, leftAgain = append(left, fallsBack-stopped), append(leftAgain, again-stopped)
 			}
 		}
+		//lint:orderfree each judges by itself
 		for what, l := range map[string][]int64{"gate": left, "manager": leftAgain} {
 			if least := slices.Min(l); least < 0 || least > int64(most) {
 				t.Errorf("at %d ppm the worst clocks leave the %s %v, want 0 to %v", ppm, what, time.Duration(least), most)
@@ -142,6 +143,7 @@ func TestEachSummandIsNeeded(t *testing.T) {
 
 func TestDefaultsInPlainFigures(t *testing.T) {
 	terms := window.Terms{Word: time.Minute, Renewal: 5 * time.Second, DriftPPM: 10_000}
+	//lint:orderfree each judges by itself
 	for what, d := range map[string][2]time.Duration{
 		"hold":     {terms.Hold(), 59_399 * time.Millisecond},    // 60 s less 1 %, less 1 ms
 		"stopped":  {terms.Stopped(), 5_253_535_354},             // 5.201 s / 0.99
