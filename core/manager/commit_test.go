@@ -34,7 +34,7 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 1, Timeout: time.Second, Cores: 1}}},
 	})
-	c.m = c.Machine().(*Machine)
+	c.m = c.Machine().(*answered).Machine
 	if c.p = c.m.parts[message.JobID{1}]; c.p == nil {
 		t.Fatalf("the part is not here")
 	}

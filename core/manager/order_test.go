@@ -29,7 +29,7 @@ func newDesk(t *testing.T, change func(*Config), workers ...node.ID) *desk {
 	d := &desk{t: t, up: map[node.ID]node.StreamID{}, sent: map[node.StreamID][]node.Message{}}
 	d.Env = nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
-		New:  func() node.Machine { d.m = New(c); return d.m },
+		New:  func() node.Machine { d.m = New(c); return &answered{d.m} },
 	})
 	d.Discard = true
 	d.WatchSend = func(s node.StreamID, m node.Message) { d.sent[s] = append(d.sent[s], m) }
