@@ -44,9 +44,49 @@ type piece struct {
 
 // buffer holds what is to be told.
 type buffer struct {
-	pieces []piece
+	pieces []piece // in the order of compare, always
 	births uint64
 	armed  bool // the timer of mere news is set
+
+	sent, unsent []piece // of the letter that is being filled; their memory serves the next
+}
+
+// find returns the index of a place's piece.
+func (b *buffer) find(place uint32) int {
+	return slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == place })
+}
+
+// put inserts a piece.
+func (b *buffer) put(p piece) {
+	at, _ := slices.BinarySearchFunc(b.pieces, p, compare)
+	b.pieces = slices.Insert(b.pieces, at, p)
+}
+
+// take removes a piece and returns it.
+func (b *buffer) take(at int) piece {
+	p := b.pieces[at]
+	b.pieces = slices.Delete(b.pieces, at, at+1)
+	return p
+}
+
+// settle restores the order after a letter tried the first pieces: sent and unsent are
+// both in order, and unsent comes before what the letter did not try. A letter holds few
+// pieces of many, so that a merge is cheaper than a sort.
+func (b *buffer) settle(tried int) {
+	at, next, sent, unsent := 0, tried, b.sent, b.unsent
+	for len(sent) > 0 {
+		switch {
+		case len(unsent) > 0 && compare(unsent[0], sent[0]) < 0:
+			b.pieces[at], unsent = unsent[0], unsent[1:]
+		case len(unsent) == 0 && next < len(b.pieces) && compare(b.pieces[next], sent[0]) < 0:
+			b.pieces[at] = b.pieces[next]
+			next++
+		default:
+			b.pieces[at], sent = sent[0], sent[1:]
+		}
+		at++
+	}
+	copy(b.pieces[at:], unsent)
 }
 
 // bodyMax leaves room in a datagram for its header.
@@ -60,9 +100,8 @@ func (g *Group) tell(env node.Env, i uint32, c class) {
 	r := &g.table.records[i]
 	switch {
 	case r.queued:
-		at := slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == i })
-		fresh.whole = fresh.whole || b.pieces[at].whole
-		b.pieces[at] = fresh
+		old := b.take(b.find(i))
+		fresh.whole = fresh.whole || old.whole
 	case len(b.pieces) >= g.config.GossipMax:
 		at := 0
 		for k := range b.pieces {
@@ -70,11 +109,9 @@ func (g *Group) tell(env node.Env, i uint32, c class) {
 				at = k
 			}
 		}
-		g.table.records[b.pieces[at].place].queued = false
-		b.pieces[at] = fresh
-	default:
-		b.pieces = append(b.pieces, fresh)
+		g.table.records[b.take(at).place].queued = false
 	}
+	b.put(fresh)
 	r.queued = true
 	if !b.armed {
 		b.armed = true
@@ -93,8 +130,9 @@ func (b *buffer) echo(r *record, i uint32, s State) {
 	if !r.queued || s != Suspect || r.state != Suspect || len(b.pieces) > echoMax {
 		return
 	}
-	at := slices.IndexFunc(b.pieces, func(p piece) bool { return p.place == i })
-	b.pieces[at].sends++
+	p := b.take(b.find(i))
+	p.sends++
+	b.put(p)
 }
 
 // retell puts a suspicion to a few more when half of its least time is over: if it was
@@ -104,8 +142,9 @@ func (g *Group) retell(env node.Env, i uint32) {
 		return
 	}
 	g.tell(env, i, classSuspect)
-	at := slices.IndexFunc(g.buffer.pieces, func(p piece) bool { return p.place == i })
-	g.buffer.pieces[at].sends = uint16(max(0, sendsMax(g.config.GossipFactor, g.live)-g.config.GossipFanout))
+	p := g.buffer.take(g.buffer.find(i))
+	p.sends = uint16(max(0, sendsMax(g.config.GossipFactor, g.live)-g.config.GossipFanout))
+	g.buffer.put(p)
 }
 
 // compare orders pieces: class, then fewest sends, then newest.
@@ -153,39 +192,39 @@ func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parc
 	if len(b.pieces) == 0 {
 		return news
 	}
-	if len(b.pieces) > 1 {
-		slices.SortFunc(b.pieces, compare)
-	}
 	if news == nil {
 		news = make([]message.SwimNews, 0, min(len(b.pieces), room/newsUsual+1))
 	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
-	spent := false
-	for k := range b.pieces {
-		p := &b.pieces[k]
-		if p.place == out.to && p.place != 0 && p.class < classSuspect && g.live <= 2 {
-			p.sends += uint16(out.times) // there is nobody else to tell
-			spent = spent || int(p.sends) >= limit
-		}
-		if p.place == out.to && p.place != 0 || p.class >= classSuspect && g.alone() {
+	b.sent, b.unsent = b.sent[:0], b.unsent[:0]
+	tried, spent := 0, false
+tries:
+	for ; tried < len(b.pieces); tried++ {
+		p := b.pieces[tried]
+		own := p.place == out.to && p.place != 0
+		switch {
+		case own && p.class < classSuspect && g.live <= 2: // there is nobody else to tell
+		case own || p.class >= classSuspect && g.alone():
+			b.unsent = append(b.unsent, p)
 			continue
-		}
-		n := g.newsOf(env.Now(), p.place, p.whole)
-		size := n.Bytes()
-		if size > room {
-			if room < newsLeast {
-				break
+		default:
+			n := g.newsOf(env.Now(), p.place, p.whole)
+			size := n.Bytes()
+			if size > room && room < newsLeast {
+				break tries
 			}
-			continue
+			if size > room {
+				b.unsent = append(b.unsent, p)
+				continue
+			}
+			news = append(news, n)
+			room -= size
 		}
-		news = append(news, n)
-		room -= size
 		p.sends += uint16(out.times)
 		spent = spent || int(p.sends) >= limit
+		b.sent = append(b.sent, p)
 	}
-	if len(news) == 0 {
-		news = nil
-	}
+	b.settle(tried)
 	if spent {
 		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
 			if int(p.sends) < limit {
@@ -194,6 +233,9 @@ func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parc
 			g.table.records[p.place].queued = false
 			return true
 		})
+	}
+	if len(news) == 0 {
+		news = nil
 	}
 	return news
 }
