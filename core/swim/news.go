@@ -59,8 +59,11 @@ func (g *Group) correct(env node.Env, to node.Addr, i uint32) {
 // refuted returns the place of a member of which these news tell a suspicion that is
 // long refuted: whoever tells it has missed that. Fresh refutations are on their way.
 func (g *Group) refuted(n *message.SwimNews) uint32 {
+	if !g.config.Appeal || n.State != uint8(Suspect) {
+		return 0 // most news
+	}
 	i, known := g.table.find(node.ID(n.Node))
-	if r := &g.table.records[i]; !known || !g.config.Appeal || n.State != uint8(Suspect) || r.state != Alive || r.queued || n.Incarnation >= r.incarnation {
+	if r := &g.table.records[i]; !known || r.state != Alive || r.queued || n.Incarnation >= r.incarnation {
 		return 0
 	}
 	return i
