@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // rapidTries is how rapid tells at which of its draws a property failed.
@@ -39,13 +40,33 @@ func (m *mutant) unit(dir string) (r row) {
 	case !strings.Contains(out, m.expect):
 		r.trouble = fmt.Sprintf("%s broke something else: %s", m.test, out)
 	default:
-		if out, err = m.runUnit(dir, "clean"); err != nil {
-			r.trouble = fmt.Sprintf("%s fails without the bug: %v\n%s", m.test, err, out)
+		if trouble := m.clean(); trouble != "" {
+			r.trouble = trouble
 			return r
 		}
 		r.caught, r.scenario = "a test", m.test
 	}
 	return r
+}
+
+// cleanUnits holds, for each test that mutants name, how it ends without a bug: many name
+// the same one.
+var cleanUnits sync.Map // of a test's name, to func() string
+
+// clean runs the test without the bug, once for all mutants, and returns what is wrong.
+func (m *mutant) clean() string {
+	once, _ := cleanUnits.LoadOrStore(m.test, sync.OnceValue(func() string {
+		dir, err := os.MkdirTemp("", "clean")
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if out, err := m.runUnit(dir, "clean"); err != nil {
+			return fmt.Sprintf("%s fails without the bug: %v\n%s", m.test, err, out)
+		}
+		return ""
+	}))
+	return once.(func() string)()
 }
 
 // runUnit builds the tests of the package and runs the one. A property leaves no file of
