@@ -186,7 +186,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 	}
 	for i := range rec.Parts {
 		p := loadedPart(&rec.Parts[i], now)
-		p.renewed = now // the gate before named it within its own window, which is over
+		p.renewed, p.named = now, now // the gate before may have named it, within its own window, which is over
 		if j.state.Terminal() && p.phase != partDone {
 			p.phase, p.counted = partDone, p.accepted // its result is in the job's
 		}

@@ -42,7 +42,7 @@ func (m *Machine) sendSaved(env node.Env, j *job, saved []*part) {
 			m.assign(env, j, p)
 		}
 	}
-	if j.state == message.JobDispatching && !slices.ContainsFunc(j.parts, inUse) {
+	if j.state == message.JobDispatching && !m.inUse(env, j) {
 		m.requeue(env, j, "no manager took it")
 		return
 	}
@@ -323,16 +323,20 @@ func (m *Machine) dispatchAgain(env node.Env, j *job, p *part) {
 		return
 	}
 	m.release(p)
-	if j.state == message.JobDispatching && !slices.ContainsFunc(j.parts, inUse) {
+	if j.state == message.JobDispatching && !m.inUse(env, j) {
 		m.requeue(env, j, "no manager took it")
 		return
 	}
 	m.arm(env, j)
 }
 
-// inUse says that some manager may have the part. Then the job does not go back
+// inUse says that some manager may have a part of the job. Then the job does not go back
 // to the queue, from where another datacenter could be chosen.
-func inUse(p *part) bool { return p.phase != partWaiting || p.accepted || len(p.asked) > 0 }
+func (m *Machine) inUse(env node.Env, j *job) bool {
+	return slices.ContainsFunc(j.parts, func(p *part) bool {
+		return p.phase != partWaiting || p.accepted || len(p.asked) > 0 || m.mayRun(env, p)
+	})
+}
 
 func (m *Machine) requeue(env node.Env, j *job, reason string) {
 	for _, p := range j.parts {

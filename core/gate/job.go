@@ -94,6 +94,7 @@ type part struct {
 	since      node.Instant // of the phase
 	sent       node.Instant // last dispatch, or look for a manager
 	renewed    node.Instant // when the datacenter was last told that it may go on
+	named      node.Instant // when a gate last named it, or may have; 0 while none can have
 	asked      []node.ID    // sent to under this job epoch, and not refused
 	ever       bool         // was sent under any
 	accepted   bool         // by a manager, under any

@@ -46,6 +46,12 @@ func (m *Machine) expired(env node.Env, p *part) bool {
 	return p.ever && p.phase != partDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
 }
 
+// mayRun says that a gate may have named the part, and that the guard has not passed
+// since. A refusal proves nothing: a fellow of the holder refuses what it does not know.
+func (m *Machine) mayRun(env node.Env, p *part) bool {
+	return p.named > 0 && env.Now().Sub(p.named) < m.config.datacenterGuard()
+}
+
 // onExpired ends a part whose datacenter is silent, or begins it anew in another
 // one. What the silent one still tells counts no more: the record says so before
 // anything begins.
@@ -151,7 +157,7 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool
 		m.stale(env, j, p, ref.Fence, "heartbeat")
 		return false // its fellow that took over has told it, or will
 	}
-	p.missed, p.renewed = 0, max(p.renewed, env.Now())
+	p.missed, p.renewed, p.named = 0, max(p.renewed, env.Now()), env.Now()
 	if p.phase == partDone {
 		return true // it sends its result until that is acknowledged
 	}

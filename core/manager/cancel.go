@@ -138,15 +138,17 @@ func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState
 	}
 }
 
+// sendCancel asks a worker to end a slice, once a majority has the stop or the failure:
+// another holder must not go on with what this one has stopped.
 func (m *Machine) sendCancel(env node.Env, s *slice) {
 	w := m.workers[s.worker]
 	p := s.workflow.part
-	if w == nil || w.stream == 0 || p.asked == message.JobNone && s.workflow.failure == "" {
-		return // or no majority knows why yet
+	if w == nil || w.stream == 0 || p.stop == message.JobNone && s.workflow.failure == "" {
+		return
 	}
 	why := p.why
-	if p.asked == message.JobNone {
+	if p.stop == message.JobNone {
 		why = "the workflow failed: " + s.workflow.failure
 	}
-	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence, State: endOf(p.asked), Reason: why})
+	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
 }
