@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/window"
 )
 
 // ear is one gate, and all that it has sent to each peer.
@@ -228,4 +229,71 @@ func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
 	if _, n := last[*message.JobDispatch](e, first); n < 3 {
 		t.Errorf("%s was sent its dispatch %d times within %v", first, n, c.AnswerTimeout)
 	}
+}
+
+// A gate that takes a part over counts it as in use for a guard, whatever refuses it and
+// whenever: the gate before may have named it. It is in use for a guard, too, after each time
+// that this gate names it, and no longer.
+func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
+	guard := window.Terms{Word: 2 * gate.Default().Lease, Renewal: gate.Default().RenewalTimeout, DriftPPM: gate.Default().DriftPPM}.Guard()
+	rapid.Check(t, func(rt *rapid.T) {
+		peers := []node.Peer{client("c1"), managerPeer("m1"), managerPeer("m2"), managerPeer("b1")}
+		e := newEar(gate.Default(), peers...)
+		e.says("m1")
+		job := e.submission("k", nil, 2)
+		job.RunTimeout = time.Hour
+		e.deliver("c1", job)
+		d, n := last[*message.JobDispatch](e, "m1")
+		if n == 0 {
+			rt.Fatal("the job was not dispatched")
+		}
+		old := message.PartRef{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: 257}, State: message.JobRunning}
+		e.world.Crash()
+		e.world.Start()
+		for _, p := range peers {
+			e.world.Accept(p)
+		}
+		named, elsewhere := e.world.Now(), false
+		elsewhereSays := func() { // it has more room: a queued job goes there
+			e.beats++
+			e.deliver("b1", &message.ManagerHeartbeat{Datacenter: "b", Sequence: e.beats, CoresTotal: 64, CoresFree: 64, WorkerSum: 2})
+		}
+		refuse := func(id node.ID) {
+			if d, _ := last[*message.JobDispatch](e, id); d != nil {
+				e.deliver(string(id), &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: message.CodeNoCores})
+			}
+		}
+		for end := e.world.Now().Add(2 * guard); e.world.Now() < end && !elsewhere; {
+			e.says("m2")
+			elsewhereSays()
+			if rapid.IntRange(0, 40).Draw(rt, "m1 lists") == 0 {
+				e.says("m1", old)
+				if ack, _ := last[*message.HeartbeatAck](e, "m1"); ack != nil && len(ack.Parts) > 0 {
+					named = e.world.Now()
+				}
+			}
+			for _, id := range []node.ID{"m1", "m2"} {
+				if rapid.IntRange(0, 3).Draw(rt, "refuses") > 0 {
+					refuse(id)
+				}
+			}
+			e.world.Advance(time.Duration(rapid.IntRange(500, 4500).Draw(rt, "ms")) * time.Millisecond)
+			_, n := last[*message.JobDispatch](e, "b1")
+			if elsewhere = n > 0; elsewhere && e.world.Now().Sub(named) < guard {
+				rt.Fatalf("datacenter b has the part %v after a gate may have named it in a, the guard is %v", e.world.Now().Sub(named), guard)
+			}
+		}
+		for range 40 {
+			if _, n := last[*message.JobDispatch](e, "b1"); n > 0 {
+				return
+			}
+			e.says("m1")
+			e.says("m2")
+			elsewhereSays()
+			refuse("m1")
+			refuse("m2")
+			e.world.Advance(2 * time.Second)
+		}
+		rt.Fatalf("%v after a gate named it, the part is still in use", e.world.Now().Sub(named))
+	})
 }
