@@ -1,0 +1,137 @@
+package node_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/node"
+)
+
+// Distinct values have distinct names: a word for each constant, and for any other
+// number a text with that number.
+func TestValuesHaveDistinctNames(t *testing.T) {
+	word := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]struct {
+			name        string
+			first, last uint8
+			text        func(uint8) string
+		}{
+			{"role", uint8(node.RoleClient), uint8(node.RoleToy), func(v uint8) string { return node.Role(v).String() }},
+			{"priority", 0, node.Priorities - 1, func(v uint8) string { return node.Priority(v).String() }},
+			{"input", uint8(node.InputNone), uint8(node.InputStop), func(v uint8) string { return node.InputKind(v).String() }},
+		}).Draw(t, "kind")
+		value := rapid.OneOf(rapid.ByteRange(0, kind.last+1), rapid.Byte())
+		a, b := value.Draw(t, "a"), value.Draw(t, "b")
+		if (kind.text(a) == kind.text(b)) != (a == b) {
+			t.Fatalf("%ss %d and %d are %q and %q", kind.name, a, b, kind.text(a), kind.text(b))
+		}
+		named := a >= kind.first && a <= kind.last
+		if word.MatchString(kind.text(a)) != named || !named && kind.text(a) != fmt.Sprintf("%s(%d)", kind.name, a) {
+			t.Fatalf("%s %d is %q", kind.name, a, kind.text(a))
+		}
+		if r := node.Role(a); kind.name == "role" && r.Valid() != named {
+			t.Fatalf("role %v is valid: %v", r, r.Valid())
+		}
+	})
+}
+
+// Runs of nodes, and timers that KeyN names, are told apart by their texts.
+func TestTextsTellRunsAndTimersApart(t *testing.T) {
+	number := rapid.OneOf(rapid.Uint64Range(0, 3), rapid.Uint64())
+	peer := rapid.Custom(func(t *rapid.T) node.Peer {
+		return node.Peer{ID: node.ID(rapid.StringMatching(`[a-c][0-9]?`).Draw(t, "id")), Incarnation: number.Draw(t, "incarnation")}
+	})
+	key := rapid.Custom(func(t *rapid.T) node.TimerKey {
+		return node.KeyN(node.Part(rapid.IntRange(0, 12).Draw(t, "part")), rapid.Uint8Range(0, 12).Draw(t, "kind"), number.Draw(t, "n"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		if p, q := peer.Draw(t, "p"), peer.Draw(t, "q"); (p.String() == q.String()) != (p == q) {
+			t.Fatalf("%+v and %+v are %v and %v", p, q, p, q)
+		}
+		k, l := key.Draw(t, "k"), key.Draw(t, "l")
+		if (k.String() == l.String()) != (k == l) || strings.Contains(k.String(), " ") != (k.N() != 0) {
+			t.Fatalf("%#v and %#v are %v and %v", k, l, k, l)
+		}
+	})
+}
+
+// A full lane counts each message and command that it refuses, and nothing that the node
+// set in motion itself.
+func TestMailboxCountsWhatItRefuses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bound := rapid.IntRange(1, 3).Draw(t, "bound")
+		box := node.NewMailbox(node.MailboxConfig{Lanes: [node.Priorities]int{bound, bound, bound, bound}})
+		var waiting [node.Priorities]int
+		var dropped [node.Priorities]uint64
+		for range rapid.IntRange(1, 40).Draw(t, "inputs") {
+			kind := rapid.SampledFrom([]node.InputKind{node.InputStart, node.InputMessage, node.InputStreamOpened, node.InputStreamBroken,
+				node.InputTimer, node.InputStored, node.InputCommand, node.InputExec, node.InputStop}).Draw(t, "kind")
+			in := &node.Input{Kind: kind}
+			lane, asked := node.High, false // asked: from outside, so that it may be refused
+			switch kind {
+			case node.InputMessage:
+				lane, asked = node.Priority(rapid.IntRange(0, node.Priorities-1).Draw(t, "lane")), true
+				in.Message = note{lane: lane}
+			case node.InputCommand:
+				lane, asked = node.Normal, true
+			case node.InputStart, node.InputStop:
+				lane = node.Critical
+			}
+			refused := asked && waiting[lane] >= bound
+			if ok := box.Push(in); ok == refused {
+				t.Fatalf("push of a %v to a lane of %d with bound %d: got %v", kind, waiting[lane], bound, ok)
+			}
+			if refused {
+				dropped[lane]++
+			} else {
+				waiting[lane]++
+			}
+			for p := range node.Priority(node.Priorities) {
+				if box.Dropped(p) != dropped[p] || box.Waiting(p) != waiting[p] {
+					t.Fatalf("lane %v: %d dropped and %d wait, want %d and %d", p, box.Dropped(p), box.Waiting(p), dropped[p], waiting[p])
+				}
+			}
+		}
+		box.Clear()
+		if box.Len() != 0 || box.Pop(&node.Input{}) {
+			t.Fatal("a cleared mailbox has inputs")
+		}
+	})
+}
+
+// An id is the two next numbers of its stream, so that no two draws share one. Impossible
+// bounds stop the node.
+func TestDrawnIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		r, twin := node.NewRand(seed, "n", node.PurposeID), node.NewRand(seed, "n", node.PurposeID)
+		seen := map[[16]byte]bool{}
+		for range rapid.IntRange(1, 20).Draw(t, "ids") {
+			id, want := r.ID(), fmt.Sprintf("%016x%016x", twin.Uint64(), twin.Uint64())
+			if got := fmt.Sprintf("%x", id); got != want || seen[id] {
+				t.Fatalf("id %s, want %s, and new: %v", got, want, !seen[id])
+			}
+			seen[id] = true
+		}
+		low := time.Duration(rapid.Int64().Draw(t, "low") / 2)
+		if got := bug(func() { r.N(0) }); got != "bug: rand: N(0)" {
+			t.Fatalf("a number below none: %q", got)
+		}
+		if got := bug(func() { r.Duration(low, low-1) }); !strings.HasPrefix(got, "bug: rand: duration between ") {
+			t.Fatalf("a duration between %v and less: %q", low, got)
+		}
+	})
+}
+
+// bug returns what a call panics with.
+func bug(call func()) (text string) {
+	defer func() { text = fmt.Sprint(recover()) }()
+	call()
+	return ""
+}
