@@ -1,0 +1,211 @@
+package lease
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// legal is a configuration drawn from its whole legal range.
+func legal(t *rapid.T) Config {
+	span := func(name string, low, high time.Duration) time.Duration {
+		return time.Duration(rapid.Int64Range(int64(low), int64(high)).Draw(t, name))
+	}
+	c := Default()
+	c.Group = rapid.StringMatching(`[a-z0-9-]{1,64}`).Draw(t, "group")
+	for i := range rapid.IntRange(1, MembersMax).Draw(t, "members") {
+		c.Members = append(c.Members, node.Addr(fmt.Sprint("m", i)))
+	}
+	c.Members = rapid.Permutation(c.Members).Draw(t, "order")
+	c.Self = rapid.SampledFrom(c.Members).Draw(t, "self")
+	c.Lease = span("lease", 10*time.Millisecond, LeaseMax)
+	c.Granularity = span("granularity", 1, min(time.Second, c.Lease/5))
+	c.DriftPPM = rapid.Int64Range(0, 200_000).Draw(t, "drift")
+	c.RetryMax = span("retry max", time.Millisecond, c.Lease/3)
+	c.RetryMin = span("retry min", time.Millisecond, c.RetryMax)
+	c.AttemptTimeout, c.RankWait = span("attempt timeout", time.Millisecond, LeaseMax), span("rank wait", time.Millisecond, LeaseMax)
+	c.TombstoneAge = span("tombstone age", time.Second, 8760*time.Hour)
+	c.RegistersMax = rapid.IntRange(1, 10_000_000).Draw(t, "registers")
+	c.RecordMax = rapid.IntRange(1, RecordMax).Draw(t, "record")
+	c.PageRegisters, c.PutRecords = rapid.IntRange(1, pageMax).Draw(t, "page"), rapid.IntRange(1, putMax).Draw(t, "put")
+	return c
+}
+
+// faultName is what the report of a fault begins with.
+var faultName = regexp.MustCompile(`(?m)^lease\.[a-z_]+`)
+
+// A legal configuration validates. With one value beyond its bound Validate reports that
+// value, by name and with the bound or a remedy, and no other but those it bounds.
+func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := legal(t)
+		if err := c.Validate(); err != nil {
+			t.Fatalf("%+v is legal: %v", c, err)
+		}
+		spans := []struct {
+			name      string
+			value     *time.Duration
+			low, high time.Duration
+			bounds    string // what else it bounds
+		}{
+			{"lease", &c.Lease, 10 * time.Millisecond, LeaseMax, "retry_max"},
+			{"attempt_timeout", &c.AttemptTimeout, time.Millisecond, LeaseMax, ""},
+			{"retry_min", &c.RetryMin, time.Millisecond, LeaseMax, "retry_max"},
+			{"retry_max", &c.RetryMax, c.RetryMin, c.Lease / 3, ""},
+			{"rank_wait", &c.RankWait, time.Millisecond, LeaseMax, ""},
+			{"tombstone_age", &c.TombstoneAge, time.Second, 8760 * time.Hour, ""},
+			{"granularity", &c.Granularity, 1, time.Second, "lease"},
+		}
+		counts := []struct {
+			name  string
+			value *int
+			high  int
+		}{
+			{"registers_max", &c.RegistersMax, 10_000_000}, {"record_max", &c.RecordMax, RecordMax},
+			{"page_registers", &c.PageRegisters, pageMax}, {"put_records", &c.PutRecords, putMax},
+		}
+		want, also, value := "", "", ""
+		switch rapid.IntRange(0, 9).Draw(t, "wrong") {
+		case 0:
+			want, c.Group = "group", rapid.SampledFrom([]string{"", "a/b", "/", strings.Repeat("g", 65)}).Draw(t, "bad group")
+			value = fmt.Sprintf("%q", c.Group)
+		case 1:
+			want, c.Self = "self", "elsewhere"
+			value = `"elsewhere"`
+		case 2:
+			want, c.Members = "members", append(c.Members, rapid.SampledFrom(c.Members).Draw(t, "twice"))
+		case 3:
+			want, also, c.Members = "members", "self", nil
+		case 4:
+			want = "drift_ppm"
+			c.DriftPPM = rapid.SampledFrom([]int64{-1 << 62, -1, 200_001, 1 << 62}).Draw(t, "bad drift")
+			value = fmt.Sprint(c.DriftPPM)
+		case 5:
+			want, c.Granularity = "lease", min(time.Second, c.Lease/2)
+			c.Lease, c.RetryMin, c.RetryMax = 2*c.Granularity, 1*time.Millisecond, 1*time.Millisecond
+			if c.Lease < 10*time.Millisecond {
+				t.Skip("half of that lease is no granularity of its own")
+			}
+			value = fmt.Sprint(c.Lease)
+		case 6, 7:
+			k := rapid.SampledFrom(counts).Draw(t, "count")
+			*k.value = rapid.SampledFrom([]int{-1 << 62, -1, 0, k.high + 1, 1 << 62}).Draw(t, "bad count")
+			want, value = k.name, fmt.Sprint(*k.value)
+		default:
+			s := rapid.SampledFrom(spans).Draw(t, "span")
+			*s.value = rapid.SampledFrom([]time.Duration{s.low - 1, -1, s.high + 1, s.high + time.Hour}).Draw(t, "bad span")
+			want, also, value = s.name, s.bounds, fmt.Sprint(*s.value)
+		}
+		err := c.Validate()
+		if err == nil {
+			t.Fatalf("lease.%s = %s is legal", want, value)
+		}
+		names := faultName.FindAllString(err.Error(), -1)
+		if !slices.Contains(names, "lease."+want) || !strings.Contains(err.Error(), value) {
+			t.Fatalf("lease.%s = %s: got %v", want, value, err)
+		}
+		for i, line := range strings.Split(err.Error(), "\n") {
+			if names[i] != "lease."+want && names[i] != "lease."+also {
+				t.Fatalf("lease.%s = %s: got %v", want, value, err)
+			}
+			if !strings.Contains(line, "must be") && !strings.Contains(line, ": ") {
+				t.Fatalf("%q has no bound and no remedy", line)
+			}
+		}
+	})
+}
+
+// Distinct kinds of outcomes have distinct names.
+func TestOutcomesHaveDistinctNames(t *testing.T) {
+	word := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.OneOf(rapid.Uint8Range(0, uint8(Alarm)+1), rapid.Uint8())
+		a, b := OutcomeKind(kind.Draw(t, "a")), OutcomeKind(kind.Draw(t, "b"))
+		if (a.String() == b.String()) != (a == b) || word.MatchString(a.String()) != (a <= Alarm) {
+			t.Fatalf("kinds %d and %d are %v and %v", a, b, a, b)
+		}
+	})
+}
+
+// A frame that one change makes illegal is rejected for what is wrong, and the same frame
+// without it is accepted.
+func TestFaultOfNamesTheChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGroup([]string{"a", "b", "c"}, small(), 7)
+		h := g.members[0]
+		h.begin()
+		const from = 1
+		job := jobN(rapid.IntRange(0, 3).Draw(t, "job"))
+		epoch := rapid.Uint64Range(1, epochEnd-2).Draw(t, "epoch")
+		theirs, ours := message.LeaseToken{Epoch: epoch, Ordinal: from + 1}, message.LeaseToken{Epoch: epoch, Ordinal: 1}
+		life := message.LeaseLife{Incarnation: 1, Salt: rapid.Uint64().Draw(t, "salt")}
+		seq := rapid.Uint64Range(1, 1<<40).Draw(t, "seq")
+		record := rapid.SampledFrom([][]byte{nil, []byte("x"), make([]byte, RecordMax)}).Draw(t, "record")
+		term := time.Duration(rapid.Int64Range(1, int64(LeaseMax)).Draw(t, "lease"))
+		state := message.LeaseState{Token: theirs, Life: life, Seq: seq, Rev: rapid.Uint64Range(0, seq).Draw(t, "rev"), Lease: term, Record: record}
+		f := message.LeaseFrame{
+			Group: "gates", Gens: []uint64{1, 1, 1},
+			Prepares:  []message.LeasePrepare{{Job: job, Token: theirs, Life: life, Consent: ours}},
+			Promises:  []message.LeasePromise{{Job: job, Token: ours, Life: life, Accepted: state}, {Job: job, Token: ours, Life: life}},
+			Refusals:  []message.LeaseRefusal{{Job: job, Token: ours, Life: life, Promised: theirs, Held: theirs, Left: term}},
+			Accepts:   []message.LeaseAccept{{Job: job, Token: theirs, Life: life, Seq: seq, Rev: state.Rev, Lease: term, Record: record, Rest: []uint64{1, 1, 1}}, {Job: job, Token: theirs, Life: life, Seq: seq, Lease: term, Renewal: true, Rest: []uint64{1, 1, 1}}},
+			Accepteds: []message.LeaseAccepted{{Job: job, Token: ours, Life: life, Seq: seq}},
+			Answers:   []message.LeaseAnswer{{Job: job, Nonce: 1, Accepted: state}, {Job: job, Nonce: 1}},
+			Consents:  []message.LeaseConsent{{Job: job, Token: theirs}},
+		}
+		if why := h.r.faultOf(&f, from); why != "" {
+			t.Fatalf("%+v is legal: %s", f, why)
+		}
+		big := make([]byte, RecordMax+1)
+		strange := rapid.SampledFrom([]message.LeaseToken{{}, {Epoch: epoch, Ordinal: 3}, {Epoch: epochEnd - 1, Ordinal: 1}, {Epoch: epochEnd - 1, Ordinal: from + 1}, {Ordinal: 1}, {Epoch: 1}, {Epoch: 1, Ordinal: message.OrdinalMax + 1}}).Draw(t, "strange token")
+		states := rapid.SampledFrom([]message.LeaseState{
+			{Seq: 1}, {Rev: 1}, {Record: []byte("x")}, {Released: true}, {Token: theirs, Seq: 1, Rev: 2, Lease: term}, {Token: theirs, Lease: 0}, {Token: theirs, Lease: LeaseMax + 1},
+			{Token: theirs, Lease: term, Record: big}, {Token: message.LeaseToken{Epoch: epochEnd - 1, Ordinal: 1}, Lease: term},
+		}).Draw(t, "strange state")
+		long := rapid.SampledFrom([]time.Duration{-1, 2*LeaseMax + 1}).Draw(t, "strange span")
+		changes := []struct {
+			why    string
+			change func()
+		}{
+			{"generations", func() { f.Gens = f.Gens[:rapid.IntRange(0, 2).Draw(t, "gens")] }},
+			{"generation", func() { f.Gens[rapid.IntRange(0, 2).Draw(t, "gen")] = 1 << 62 }},
+			{"prepare", func() { f.Prepares[0].Token = strange }},
+			{"prepare", func() { f.Prepares[0].Life = nobody() }},
+			{"prepare", func() { f.Prepares[0].Consent = message.LeaseToken{Epoch: epochEnd - 1, Ordinal: 1} }},
+			{"promise", func() { f.Promises[0].Token = strange }},
+			{"promise", func() { f.Promises[rapid.IntRange(0, 1).Draw(t, "promise")].Accepted = states }},
+			{"refusal", func() { f.Refusals[0].Token = strange }},
+			{"refusal", func() { f.Refusals[0].Promised.Epoch = epochEnd - 1 }},
+			{"refusal", func() { f.Refusals[0].Held.Ordinal = message.OrdinalMax + 1 }},
+			{"refusal", func() { f.Refusals[0].Left = long }},
+			{"accept's token", func() { f.Accepts[0].Token = strange }},
+			{"accept's token", func() { f.Accepts[1].Life = nobody() }},
+			{"accept's state", func() { f.Accepts[0].Rev = seq + 1 }},
+			{"accept's state", func() { f.Accepts[0].Lease = rapid.SampledFrom([]time.Duration{-1, 0, LeaseMax + 1}).Draw(t, "span") }},
+			{"accept's state", func() { f.Accepts[0].Record = big }},
+			{"renewal", func() { f.Accepts[1].Record = []byte("x") }},
+			{"renewal", func() { f.Accepts[1].Released = true }},
+			{"renewal", func() { f.Accepts[1].Seq = 0 }},
+			{"rests", func() { f.Accepts[0].Rest = f.Accepts[0].Rest[:2] }},
+			{"answer's token", func() { f.Accepteds[0].Token = strange }},
+			{"answer's state", func() { f.Answers[rapid.IntRange(0, 1).Draw(t, "answer")].Accepted = states }},
+			{"consent", func() { f.Consents[0].Token = strange }},
+		}
+		c := rapid.SampledFrom(changes).Draw(t, "change")
+		if strange.Ordinal == 1 && strange.Epoch == epoch {
+			t.Skip("not strange here")
+		}
+		c.change()
+		if why := h.r.faultOf(&f, from); !strings.Contains(why, c.why) {
+			t.Fatalf("a wrong %s: got %q", c.why, why)
+		}
+	})
+}
