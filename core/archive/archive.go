@@ -97,7 +97,7 @@ func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 	case len(b) == 0 || len(b) > FileMax:
 		a.fail(d, ErrLength, ticket)
 		return d
-	case f == nil && !a.room(uint64(len(b))):
+	case f == nil && !a.room(uint64(len(b))) || f != nil && !a.fits(f, uint64(len(b))):
 		env.Emit(event.Shed{What: "file " + d.String(), Why: ErrFull.Error()})
 		a.fail(d, ErrFull, ticket)
 		return d
@@ -174,9 +174,6 @@ func (a *Archive) Have(d message.FileDigest) ([]byte, bool) {
 	return f.bytes, true
 }
 
-// Files returns how many files are here, and their bytes.
-func (a *Archive) Files() (int, int64) { return len(a.files), a.bytes }
-
 // Drop forgets a file here, also on disk. Who waits for it is told Failed.
 func (a *Archive) Drop(env node.Env, d message.FileDigest) {
 	if f := a.files[d]; f != nil {
@@ -196,6 +193,11 @@ func (a *Archive) Used() (files int, bytes int64) { return len(a.files), a.bytes
 
 func (a *Archive) room(length uint64) bool {
 	return len(a.files) < a.config.FilesMax && a.bytes+int64(length) <= a.config.BytesMax
+}
+
+// fits says that a file has room for a length: it counts among the files already.
+func (a *Archive) fits(f *file, length uint64) bool {
+	return a.bytes-int64(f.length)+int64(length) <= a.config.BytesMax
 }
 
 func (a *Archive) add(d message.FileDigest, length uint64) *file {

@@ -97,7 +97,7 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 		f = a.add(d, length)
 		a.arriving[d] = f
 	case f.length == 0: // asked for here, and now offered: fetched, it was to come
-		if !a.room(length) {
+		if !a.fits(f, length) {
 			a.forget(env, f, ErrFull)
 			return nil
 		}

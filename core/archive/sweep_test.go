@@ -85,9 +85,9 @@ func (l *library) sweep(i int) {
 	for file := range l.accepted[i] {
 		used[l.digest(file)] = true
 	}
-	before, _ := l.toys[i].Files()
+	before, _ := l.toys[i].Used()
 	l.toys[i].Sweep(l.envs[i], used)
-	after, _ := l.toys[i].Files()
+	after, _ := l.toys[i].Used()
 	l.swept += before - after
 }
 
