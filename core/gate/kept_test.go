@@ -1,0 +1,36 @@
+package gate
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// A write waited so long for an earlier one that fellows may sweep its file: the gate
+// keeps the file again before the record names it.
+func TestWritesThatWaitKeepTheirFilesAgain(t *testing.T) {
+	env, m := owner()
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning}
+	m.jobs[j.id] = j
+	first := &put{what: "wait for a file", job: j, missing: 1}
+	j.open = append(j.open, first)
+	file := []byte("result")
+	second := &put{what: "name a file", job: j, files: [][]byte{file}}
+	m.save(env, second)
+	m.settle(env)
+	env.Advance(m.config.FileAge/2 + time.Second)
+	if second.missing != 0 || second.ticket != 0 || !m.files.Stale(env, fileOf(file)) {
+		t.Fatalf("%d files are missing, the ticket is %d, the file may still be named: this test looks away", second.missing, second.ticket)
+	}
+	first.missing = 0
+	m.issue(env, j)
+	if second.ticket != 0 {
+		t.Error("the record names a file that its keepers may sweep")
+	}
+	m.settle(env)
+	env.Advance(time.Second)
+	if m.files.Stale(env, fileOf(file)) || second.ticket == 0 {
+		t.Errorf("the gate has not kept the file again, or has not sent the record: ticket %d", second.ticket)
+	}
+}

@@ -1,0 +1,44 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+
+	"hyperscale/core/message"
+)
+
+// A condition ends a workflow that waits for cores, too: no worker runs it, so nobody
+// would ever end it. One that runs is cancelled at once, before the next heartbeat.
+func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		idle bool
+	}{{"waits", true}, {"runs", false}} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t, nil)
+			if !test.idle {
+				d.arrive("w1")
+			}
+			p := d.submit(2)
+			if !test.idle {
+				d.accept("w1")
+			}
+			d.forget()
+			d.Receive(d.gate, &message.PartAbort{Job: p.job, Fence: message.Fence{Job: 1}, Reason: "errors"})
+			if !test.idle {
+				cancels := took[*message.SliceCancel](d, d.up["w1"])
+				if len(cancels) != 1 {
+					t.Fatalf("the manager sends %d cancels, want 1", len(cancels))
+				}
+				d.Receive(d.up["w1"], &message.SliceResult{Slice: cancels[0].Slice, Fence: cancels[0].Fence, State: message.WorkflowCancelled})
+			}
+			f := p.workflows[0]
+			if f.state != message.WorkflowFailed || !strings.Contains(f.failure, "errors") {
+				t.Errorf("the workflow is %v, its failure %q", f.state, f.failure)
+			}
+			if p.result == nil || p.result.Part.State != message.JobFailed || !strings.Contains(p.result.Part.Error, "errors") {
+				t.Errorf("the part's result is %+v", p.result)
+			}
+		})
+	}
+}

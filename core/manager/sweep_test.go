@@ -1,0 +1,97 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// large commits a change whose record is a file, and returns that file once the
+// register names it.
+func (c *committing) large(t *testing.T) message.FileDigest {
+	t.Helper()
+	c.commit(Default().SpillAt)
+	c.release()
+	seen, _ := c.m.leases.Seen(c.Now(), c.p.job)
+	file, ok := spillOf(seen.Record)
+	if !ok || c.p.file == (message.FileDigest{}) {
+		t.Fatalf("the record is no file, or the part has none: %x", seen.Record)
+	}
+	return file
+}
+
+// A record took so long to become a file that fellows may sweep what it names: the
+// manager keeps those files again before the register names them.
+func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
+	c := newCommitting(t)
+	c.Held = true
+	c.commit(Default().SpillAt)
+	ticket := c.m.ticket
+	late := c.m.keeps[ticket]
+	c.m.keeps[ticket] = func(node.Env, error) {} // the archive answers later
+	c.release()
+	c.Advance(c.m.config.FileAge / 2)
+	if !c.m.files.Stale(c, c.p.file) || c.called > 0 {
+		t.Fatalf("the part's file may still be named, or %d changes are told: this test looks away", c.called)
+	}
+	late(c, nil)
+	c.m.settle(c)
+	c.release()
+	if c.m.files.Stale(c, c.p.file) {
+		t.Error("the register names a file that its keepers may sweep")
+	}
+	if c.called != c.begun {
+		t.Errorf("of %d changes %d are told", c.begun, c.called)
+	}
+}
+
+// A manager that misses a record which is a file does not know what it names: it sweeps
+// nothing, however old.
+func TestMissingRecordsSpareAllFiles(t *testing.T) {
+	c := newCommitting(t)
+	spill := c.large(t)
+	c.Advance(c.m.config.FileAge + time.Minute)
+	c.m.order = nil // as if a fellow held the part
+	c.m.files.Drop(c, spill)
+	for range 3 {
+		c.m.onSweep(c)
+		c.m.settle(c)
+		if _, ok := c.m.files.Have(c.p.file); !ok {
+			t.Fatal("the manager swept a file that the missing record names")
+		}
+	}
+}
+
+// A manager fetches a record that it misses, so that it can sweep again.
+func TestMissingRecordsAreFetched(t *testing.T) {
+	d := newDatacenter(t, 3)
+	for _, h := range d.managers {
+		h.machine.(*Machine).config.SpillAt = 1
+	}
+	d.run(3 * time.Second)
+	d.slow(true)
+	j := d.submit(1, 1, 6)
+	d.until("it runs", 10*time.Second, func() bool { return d.running(j.dispatch.Job) >= 2 })
+	d.run(1500 * time.Millisecond)
+	holder := d.holder(j.dispatch.Job)
+	for _, h := range d.managers {
+		if h == holder {
+			continue
+		}
+		m := h.machine.(*Machine)
+		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		spill, ok := spillOf(seen.Record)
+		if !ok {
+			t.Fatalf("%v sees a record that is no file: %x", h.peer, seen.Record)
+		}
+		m.files.Drop(h, spill)
+		m.onSweep(h)
+		m.settle(h)
+		d.run(time.Second)
+		if _, ok := m.files.Have(spill); !ok {
+			t.Errorf("%v still misses the record", h.peer)
+		}
+	}
+}
