@@ -8,20 +8,6 @@ import (
 	"hyperscale/core/node"
 )
 
-// large commits a change whose record is a file, and returns that file once the
-// register names it.
-func (c *committing) large(t *testing.T) message.FileDigest {
-	t.Helper()
-	c.commit(Default().SpillAt)
-	c.release()
-	seen, _ := c.m.leases.Seen(c.Now(), c.p.job)
-	file, ok := spillOf(seen.Record)
-	if !ok || c.p.file == (message.FileDigest{}) {
-		t.Fatalf("the record is no file, or the part has none: %x", seen.Record)
-	}
-	return file
-}
-
 // A record took so long to become a file that fellows may sweep what it names: the
 // manager keeps those files again before the register names them.
 func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
@@ -51,8 +37,14 @@ func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
 // nothing, however old.
 func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	c := newCommitting(t)
-	spill := c.large(t)
+	c.commit(Default().SpillAt)
+	c.release()
 	c.Advance(c.m.config.FileAge + time.Minute)
+	seen, _ := c.m.leases.Seen(c.Now(), c.p.job)
+	spill, ok := spillOf(seen.Record)
+	if !ok || c.p.file == (message.FileDigest{}) {
+		t.Fatalf("the record is no file, or the part has none: %x", seen.Record)
+	}
 	c.m.order = nil // as if a fellow held the part
 	c.m.files.Drop(c, spill)
 	for range 3 {
