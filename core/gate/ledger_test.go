@@ -25,6 +25,22 @@ func TestWhatGoesIsCountedNoMore(t *testing.T) {
 	}
 }
 
+// A job that another gate owns leaves the queue, and those behind it move up.
+func TestWhatGoesLeavesTheQueue(t *testing.T) {
+	env, m := owner()
+	var all []*job
+	for n := range 3 {
+		j := &job{id: message.JobID{byte(n + 1)}, number: uint64(n + 1), ready: true, state: message.JobQueued, shown: message.JobQueued}
+		m.jobs[j.id] = j
+		m.enqueue(env, j)
+		all = append(all, j)
+	}
+	m.unload(env, all[1])
+	if len(m.queue) != 2 || m.queue[0] != all[0] || m.queue[1] != all[2] || all[2].position != 2 {
+		t.Errorf("%d jobs are queued, want 2; the last one is at %d", len(m.queue), all[2].position)
+	}
+}
+
 // An acknowledgement goes back the way its result came, once.
 func TestAcknowledgementsGoBackOnce(t *testing.T) {
 	env, m := owner()
