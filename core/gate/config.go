@@ -106,8 +106,7 @@ func (c Config) Validate() error {
 		{"spec_bytes_max", int64(c.SpecBytesMax)}, {"waiters_max", int64(c.WaitersMax)}, {"watchers_max", int64(c.WatchersMax)},
 		{"datacenters_max", int64(c.DatacentersMax)}, {"managers_max", int64(c.ManagersMax)},
 		{"redispatch_max", int64(c.RedispatchMax)}, {"missed_max", int64(c.MissedMax)},
-		{"waiters_max", int64(c.WaitersMax)}, {"lookups_max", int64(c.LookupsMax)}, {"watchers_max", int64(c.WatchersMax)},
-		{"drift_ppm", c.DriftPPM},
+		{"lookups_max", int64(c.LookupsMax)}, {"drift_ppm", c.DriftPPM},
 		{"results_max", int64(c.ResultsMax)}, {"result_bytes_max", int64(c.ResultBytesMax)},
 		{"files_max", int64(c.FilesMax)}, {"file_bytes_max", int64(c.FileBytesMax)},
 	} {
