@@ -19,9 +19,12 @@ const (
 	workflowsMax  = 256
 	stepsMax      = 1024
 	thresholdsMax = 256
+	verdictsMax   = 4096 // of all workflows: a message's list holds no more
 	vusMax        = 100_000_000
 	coresMax      = 1 << 16
 	frameSlack    = 16 << 10 // between a submission and the messages made of it
+
+	verdictBytesMax = resultMax / 2
 )
 
 // check refuses what no cluster could run. It trusts nothing: a plan that another
@@ -124,6 +127,21 @@ func checkPlan(p *message.Plan) error {
 		if err := checkWorkflow(p, w); err != nil {
 			return fmt.Errorf("workflow %q: %w", w.Name, err)
 		}
+	}
+	return checkVerdicts(p)
+}
+
+// checkVerdicts bounds what the verdicts on all thresholds take in the job's result:
+// fitResult leaves none of them out.
+func checkVerdicts(p *message.Plan) error {
+	var r message.JobResult
+	for i := range p.Workflows {
+		for k := range p.Workflows[i].Thresholds {
+			r.Result.Thresholds = append(r.Result.Thresholds, message.ThresholdResult{Workflow: p.Workflows[i].Name, Expr: p.Workflows[i].Thresholds[k].Expr})
+		}
+	}
+	if n, size := len(r.Result.Thresholds), r.Size(); n > verdictsMax || size > verdictBytesMax {
+		return fmt.Errorf("plan: its %d thresholds take %d bytes in a result, the bounds are %d and %d", n, size, verdictsMax, verdictBytesMax)
 	}
 	return nil
 }

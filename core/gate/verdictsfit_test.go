@@ -1,0 +1,67 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+)
+
+// TestVerdictsOfAcceptedPlansFitAFrame: whatever thresholds an accepted plan has, the
+// job's result carries the verdict on each of them, and any node reads it.
+func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
+	m := New(Default())
+	rejected := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := legalSubmit(t)
+		first := s.Plan.Workflows[0]
+		s.Plan.Workflows = nil
+		name := strings.Repeat("w", rapid.SampledFrom([]int{1, 100, nameMax - 3}).Draw(t, "name"))
+		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 100, tagMax}).Draw(t, "expr"))
+		thresholds := rapid.SampledFrom([]int{1, 16, 17, 255, 256}).Draw(t, "thresholds")
+		for i := range rapid.SampledFrom([]int{1, 16, 64, 256}).Draw(t, "workflows") {
+			w := message.WorkflowPlan{Name: fmt.Sprintf("%s%d", name, i), VUs: 1, Timeout: 1, Steps: []message.StepPlan{{Name: "s", Kind: message.StepRequest}}}
+			if i == 0 && first.Layer == 0 && rapid.Bool().Draw(t, "with steps") {
+				w = first
+			}
+			w.Thresholds = nil
+			for range thresholds {
+				w.Thresholds = append(w.Thresholds, message.Threshold{Expr: expr, Of: message.OfErrors, Op: message.OpBelow})
+			}
+			s.Plan.Workflows = append(s.Plan.Workflows, w)
+		}
+		sum := thresholds * len(s.Plan.Workflows)
+		code, why := m.check(s)
+		switch {
+		case code == message.CodeBadPlan:
+			rejected++
+			if !strings.Contains(why, fmt.Sprintf("plan: its %d thresholds", sum)) {
+				t.Fatalf("%d thresholds are rejected for another reason: %s", sum, why)
+			}
+			if sum <= 256 && len(expr)+len(name) < 1024 {
+				t.Fatalf("%d small thresholds are rejected: %s", sum, why)
+			}
+			return
+		case code == message.CodeTooLarge:
+			return
+		}
+		p := &part{datacenter: "a", result: &message.DatacenterResult{Name: "a", State: message.JobCompleted}}
+		r := m.merge(&job{id: message.JobID{1}, spec: s, state: message.JobCompleted, reason: strings.Repeat("r", errorMax), name: s.Name, parts: []*part{p}})
+		if len(r.Result.Thresholds) != sum {
+			t.Fatalf("%d verdicts on %d thresholds", len(r.Result.Thresholds), sum)
+		}
+		b, err := message.Append(nil, r)
+		if err != nil {
+			t.Fatalf("the result of an accepted plan with %d thresholds: %v", sum, err)
+		}
+		if _, err = message.Decode(b); err != nil {
+			t.Fatalf("the result of an accepted plan with %d thresholds: %v", sum, err)
+		}
+	})
+	if rejected == 0 {
+		t.Error("no plan had too many thresholds")
+	}
+}
