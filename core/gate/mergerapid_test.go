@@ -1,0 +1,125 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+)
+
+// TestResultsAddUpTheirParts: a job's result adds its datacenters' figures up, workflow by
+// workflow; states, errors and verdicts are those of a twin that goes over all values.
+func TestResultsAddUpTheirParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := New(Default())
+		end := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed, message.JobCancelled, message.JobTimedOut}).Draw(t, "end")
+		j := &job{id: message.JobID{1}, name: "n", state: end, spec: &message.JobSubmit{}}
+		states := []message.WorkflowState{message.WorkflowFailed, message.WorkflowTimedOut, message.WorkflowCancelled, message.WorkflowCompleted} // the worst first
+		type sum struct {
+			vus, ok, failed, burned, latencies, largest uint64
+			state                                       int
+			seen, broken                                bool
+			long                                        time.Duration
+			errors                                      []string
+		}
+		want := map[string]*sum{}
+		for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
+			w := message.WorkflowPlan{Name: fmt.Sprint("w", i), Interval: time.Second, Steps: []message.StepPlan{{Name: "get", Tags: []message.Tag{{Name: "k"}}}, {Name: "bare"}}}
+			w.Thresholds = []message.Threshold{
+				{Expr: "errors", Of: message.OfErrors, Op: message.OpAtMost, Bound: 500_000},
+				{Expr: "max", Of: message.OfLatency, Quantile: 1_000_000, Op: message.OpBelow, Bound: 50},
+				{Expr: "gone", Of: message.OfErrors, Step: "gone", Op: message.OpAtLeast},
+			}
+			j.spec.Plan.Workflows = append(j.spec.Plan.Workflows, w)
+			want[w.Name] = &sum{state: len(states)}
+		}
+		long := strings.Repeat("e", rapid.SampledFrom([]int{1, errorMax}).Draw(t, "error"))
+		for k := range rapid.IntRange(1, 4).Draw(t, "places") {
+			d := &message.DatacenterResult{Name: fmt.Sprint("d", k), State: message.JobCompleted}
+			for _, p := range j.spec.Plan.Workflows {
+				if rapid.IntRange(0, 3).Draw(t, "absent") == 0 {
+					continue
+				}
+				u := want[p.Name]
+				at := rapid.IntRange(0, len(states)-1).Draw(t, "state")
+				w := message.WorkflowResult{
+					Name: p.Name, State: states[at], VUs: rapid.Uint64Range(0, 9).Draw(t, "vus"), Burned: rapid.Uint64Range(0, 9).Draw(t, "burned"),
+					Duration: time.Duration(rapid.IntRange(1, 9).Draw(t, "duration")) * time.Second, Lost: make([]message.LostAttempt, 1),
+				}
+				s := message.StepStats{Name: "get", Kind: message.StepRequest, OK: rapid.Uint64Range(0, 9).Draw(t, "ok"), Failed: rapid.Uint64Range(0, 9).Draw(t, "failed")}
+				var h stats.Histogram
+				for _, v := range rapid.SliceOfN(rapid.Uint64Range(1, 63), 0, 4).Draw(t, "latencies") { // below 64 each value has its bucket
+					h.Record(v)
+					u.latencies, u.largest = u.latencies+1, max(u.largest, v)
+				}
+				s.Latency = h.Wire()
+				if rapid.IntRange(0, 19).Draw(t, "broken") == 0 {
+					s.Latency, u.broken = message.Histogram{Count: 3, Buckets: []byte{0xff}}, true
+				}
+				w.Stats.Steps = []message.StepStats{s}
+				if rapid.IntRange(0, 2).Draw(t, "erred") == 0 {
+					w.Error = long
+					u.errors = append(u.errors, d.Name+": "+long)
+				}
+				d.Workflows = append(d.Workflows, w)
+				u.vus, u.ok, u.failed, u.burned = u.vus+w.VUs, u.ok+s.OK, u.failed+s.Failed, u.burned+w.Burned
+				u.state, u.long, u.seen = min(u.state, at), max(u.long, w.Duration), true
+			}
+			j.parts = append(j.parts, &part{datacenter: d.Name, result: d})
+		}
+		r := m.merge(j).Result
+		if len(r.Datacenters) != len(j.parts) || len(r.Workflows) != len(want) || len(r.Thresholds) != 3*len(want) || r.State != end {
+			t.Fatalf("%d datacenters, %d workflows, %d verdicts, %v", len(r.Datacenters), len(r.Workflows), len(r.Thresholds), r.State)
+		}
+		for i := range r.Workflows {
+			w, u, judged := &r.Workflows[i], want[r.Workflows[i].Name], r.Thresholds[3*i:3*i+3]
+			state := map[message.JobState]message.WorkflowState{message.JobCancelled: message.WorkflowCancelled, message.JobTimedOut: message.WorkflowTimedOut}[end]
+			switch {
+			case u.seen:
+				state = states[u.state]
+			case state == message.WorkflowNone:
+				state = message.WorkflowFailed
+			}
+			if w.State != state || w.VUs != u.vus || w.Burned != u.burned || w.Duration != u.long || w.Interval != time.Second || len(w.StepTags) != 1 || w.StepTags[0].Step != "get" {
+				t.Fatalf("got %+v, want %v and %+v", w, state, u)
+			}
+			if !u.seen && !strings.Contains(w.Error, "no datacenter reported it") || u.broken && !strings.Contains(w.Error, "figures are left out") {
+				if len(w.Error) <= errorMax {
+					t.Fatalf("what is missing is told as %q", w.Error)
+				}
+			}
+			for _, e := range u.errors[:min(len(u.errors), 1)] {
+				if !strings.HasPrefix(w.Error, e) {
+					t.Fatalf("errors %q are told as %q", u.errors, w.Error)
+				}
+			}
+			if len(w.Error) > 2*errorMax+100 {
+				t.Fatalf("an error of %d bytes", len(w.Error))
+			}
+			if u.broken || !u.seen {
+				if len(w.Stats.Steps) != 0 || slices.ContainsFunc(judged, func(x message.ThresholdResult) bool { return x.OK }) {
+					t.Fatalf("figures nobody can read are told as %+v, %+v", w.Stats, judged)
+				}
+				continue
+			}
+			s := w.Stats.Steps[0]
+			if s.OK != u.ok || s.Failed != u.failed || s.Latency.Count != u.latencies || s.Latency.Max != u.largest {
+				t.Fatalf("got %+v, want %+v", s, u)
+			}
+			errors := message.ThresholdResult{Workflow: w.Name, Expr: "errors", Of: message.OfErrors}
+			if all := u.ok + u.failed; all > 0 {
+				errors.Value, errors.OK = int64(u.failed*1_000_000/all), 2*u.failed <= all
+			}
+			largest := message.ThresholdResult{Workflow: w.Name, Expr: "max", Of: message.OfLatency, Value: int64(u.largest), OK: u.latencies > 0 && u.largest < 50}
+			if judged[0] != errors || judged[1] != largest || judged[2].OK {
+				t.Fatalf("got %+v, want %+v, %+v", judged, errors, largest)
+			}
+		}
+	})
+}
