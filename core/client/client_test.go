@@ -24,10 +24,11 @@ func world(gates ...node.Addr) *nodetest.Env {
 }
 
 func worldOf(c client.Config) *nodetest.Env {
-	return nodetest.New(nodetest.Config{
-		Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1,
-		New: func() node.Machine { return client.New(c) },
-	})
+	return worldOfMachine(func() node.Machine { return client.New(c) })
+}
+
+func worldOfMachine(machine func() node.Machine) *nodetest.Env {
+	return nodetest.New(nodetest.Config{Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1, New: machine})
 }
 
 // bounds are small, so that a story reaches them.
