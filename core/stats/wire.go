@@ -54,10 +54,7 @@ func (h *Histogram) read(in message.Histogram) error {
 	}
 	index := -1
 	for rest := in.Buckets; len(rest) > 0; {
-		gap, n, left, err := pair(rest)
-		if err != nil {
-			return err
-		}
+		gap, n, left, _ := pair(rest) // check has read it
 		index += int(gap)
 		h.addTo(index>>subBits, index&(subs-1), n)
 		rest = left
