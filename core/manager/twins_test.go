@@ -1,0 +1,385 @@
+package manager
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/job"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// drawConfig is within its legal range.
+func drawConfig(t *rapid.T) Config {
+	c := Default()
+	ms := func(name string, least, most time.Duration) time.Duration {
+		return time.Duration(rapid.Int64Range(int64(least/time.Millisecond), int64(most/time.Millisecond)).Draw(t, name)) * time.Millisecond
+	}
+	c.Datacenter = strings.Repeat("d", rapid.SampledFrom([]int{1, 7, 64}).Draw(t, "datacenter"))
+	for i := range rapid.SampledFrom([]int{1, 2, 100}).Draw(t, "gates") {
+		c.Gates = append(c.Gates, node.Addr(fmt.Sprintf("g%d:1", i)))
+	}
+	for i := range rapid.SampledFrom([]int{0, 1, 28}).Draw(t, "seeds") {
+		c.Seeds = append(c.Seeds, node.Addr(fmt.Sprintf("s%d:1", i)))
+	}
+	for i := range rapid.SampledFrom([]int{0, 1, 3, message.OrdinalMax}).Draw(t, "managers") {
+		c.Managers = append(c.Managers, node.Addr(fmt.Sprintf("m%d:1", i)))
+	}
+	c.DriftPPM = rapid.Int64Range(1, 100_000).Draw(t, "drift")
+	c.Heartbeat = ms("heartbeat", time.Millisecond, 2*time.Second)
+	c.Silence = ms("silence", 2*c.Heartbeat, 2*c.Heartbeat+time.Minute)
+	c.QuorumTimeout = ms("quorum", time.Millisecond, 2*time.Second)
+	c.PartLease = ms("part lease", c.QuorumTimeout*10/8+10*time.Millisecond, c.QuorumTimeout*10/8+10*time.Second)
+	c.RenewalTimeout = ms("renewal", c.PartLease*2+c.Heartbeat, c.PartLease*2+c.Heartbeat+time.Minute)
+	c.DatacenterLease = ms("datacenter lease", c.Silence*2, c.Silence*2+time.Hour)
+	c.SweepInterval = ms("sweep", time.Millisecond, time.Minute)
+	c.FileAge = 40*(c.PartLease+c.QuorumTimeout+c.SweepInterval) + ms("file age", 0, time.Hour)
+	c.ReconnectMin = ms("reconnect", time.Millisecond, time.Second)
+	c.ReconnectMax = ms("reconnect max", c.ReconnectMin, time.Minute)
+	for _, d := range []*time.Duration{&c.ProgressInterval, &c.Retry, &c.DenialAge, &c.DispatchTimeout, &c.DrainTimeout, &c.Retention, &c.ResultAge} {
+		*d = ms("duration", time.Millisecond, 24*time.Hour)
+	}
+	for _, n := range []struct {
+		value *int
+		most  int
+	}{{&c.SpillAt, spillMax}, {&c.RerunMax, 100}, {&c.DispatchMax, 100}, {&c.PartsMax, 4000}, {&c.FinishedMax, 100_000}, {&c.WorkersMax, 100_000}} {
+		*n.value = rapid.OneOf(rapid.Just(1), rapid.Just(n.most), rapid.IntRange(1, n.most)).Draw(t, "number")
+	}
+	return c
+}
+
+// pushedOut is one value out of its range, and what its fault must name: key and remedy.
+type pushedOut struct {
+	key, remedy string
+	push        func(c *Config)
+}
+
+func durations(c *Config) map[string]*time.Duration {
+	return map[string]*time.Duration{
+		"progress_interval": &c.ProgressInterval, "retry": &c.Retry, "denial_age": &c.DenialAge, "dispatch_timeout": &c.DispatchTimeout,
+		"drain_timeout": &c.DrainTimeout, "retention": &c.Retention, "result_age": &c.ResultAge,
+	}
+}
+
+func drawPushedOut(t *rapid.T) pushedOut {
+	zero := rapid.SampledFrom([]string{"progress_interval", "retry", "denial_age", "dispatch_timeout", "drain_timeout", "retention", "result_age"}).Draw(t, "which duration")
+	value := time.Duration(rapid.Int64Range(math.MinInt64, int64(time.Millisecond)-1).Draw(t, "too short"))
+	all := []pushedOut{
+		{"datacenter", "name the datacenter", func(c *Config) { c.Datacenter = "" }},
+		{"datacenter", "name the datacenter", func(c *Config) { c.Datacenter = strings.Repeat("d", 65) }},
+		{"gates", "list all gates", func(c *Config) { c.Gates, c.Seeds = nil, nil }},
+		{"gates", "list all gates", func(c *Config) { c.Gates = make([]node.Addr, 129) }},
+		{zero, "leave it out", func(c *Config) { *durations(c)[zero] = value }},
+		{"silence", "one lost heartbeat", func(c *Config) { c.Silence = max(time.Millisecond, 2*c.Heartbeat-1) }},
+		{"reconnect_max", "raise it", func(c *Config) { c.ReconnectMin = c.ReconnectMax + time.Millisecond }},
+		{"managers", "split the datacenter", func(c *Config) {
+			for i := range message.OrdinalMax + 1 {
+				c.Managers = append(c.Managers, node.Addr(fmt.Sprintf("n%d:1", i)))
+			}
+		}},
+		{"managers", "list each manager", func(c *Config) { c.Managers = []node.Addr{"b", "a", "b"} }},
+		{"drift_ppm", "one part in a hundred", func(c *Config) { c.DriftPPM = 0 }},
+		{"drift_ppm", "one part in a hundred", func(c *Config) { c.DriftPPM = 100_001 }},
+		{"part_lease", "lengthen the lease", func(c *Config) { c.PartLease = max(c.QuorumTimeout, time.Millisecond) }},
+		{"file_age", "lengthen it", func(c *Config) { c.FileAge = 4*(c.PartLease+c.QuorumTimeout) - time.Millisecond }},
+		{"renewal_timeout", "before another manager", func(c *Config) { c.RenewalTimeout = c.PartLease + c.Heartbeat }},
+		{"datacenter_lease", "no cut", func(c *Config) { c.DatacenterLease = c.Silence }},
+	}
+	for _, n := range []struct {
+		key  string
+		most int
+		of   func(c *Config) *int
+	}{
+		{"spill_at", spillMax, func(c *Config) *int { return &c.SpillAt }}, {"rerun_max", 100, func(c *Config) *int { return &c.RerunMax }},
+		{"dispatch_max", 100, func(c *Config) *int { return &c.DispatchMax }}, {"parts_max", 4000, func(c *Config) *int { return &c.PartsMax }},
+		{"finished_max", 100_000, func(c *Config) *int { return &c.FinishedMax }}, {"workers_max", 100_000, func(c *Config) *int { return &c.WorkersMax }},
+	} {
+		all = append(all,
+			pushedOut{n.key, "leave it out", func(c *Config) { *n.of(c) = 0 }},
+			pushedOut{n.key, "leave it out", func(c *Config) { *n.of(c) = n.most + 1 }})
+	}
+	return rapid.SampledFrom(all).Draw(t, "pushed out")
+}
+
+// A configuration within its range is valid. With one value pushed out it reports one
+// fault, which names that value's key and what to do.
+func TestOneFaultIsNamedAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawConfig(t)
+		if err := c.Validate(); err != nil {
+			t.Fatalf("within its range, and yet: %v", err)
+		}
+		out := drawPushedOut(t)
+		out.push(&c)
+		err := c.Validate()
+		if err == nil {
+			t.Fatalf("manager.%s is out of its range, and nothing is reported", out.key)
+		}
+		faults := strings.Split(err.Error(), "\n")
+		if len(faults) != 1 || !strings.HasPrefix(faults[0], "manager."+out.key) || !strings.Contains(faults[0], out.remedy) {
+			t.Fatalf("manager.%s is out of its range; want one fault that says %q, got:\n%v", out.key, out.remedy, err)
+		}
+	})
+}
+
+// A workflow takes the cores that it names, or what its priority may take of all: at
+// least one, never more than its users, never more than are free unless its least demands.
+func TestSharesByPriority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.Uint64Range(0, 1000).Draw(t, "all")
+		free := rapid.Uint64Range(0, all).Draw(t, "free")
+		plan := &message.WorkflowPlan{
+			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
+			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
+		}
+		part := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
+			n := uint64(0)
+			for n*100 < all*percent {
+				n++
+			}
+			return n
+		}
+		least, most := uint64(0), all
+		switch plan.Priority {
+		case message.PriorityLow:
+			most = part(25)
+		case message.PriorityNormal:
+			least, most = part(25), part(75)
+		case message.PriorityHigh:
+			least = part(75)
+		case message.PriorityExclusive:
+			least = all
+		}
+		want := max(1, min(free, most))
+		if want < least {
+			want = least
+		}
+		switch {
+		case plan.Cores > 0:
+			want = uint64(plan.Cores)
+		case !plan.Test:
+			want = 1
+		}
+		want = min(want, plan.VUs)
+		if got := new(Machine).wanted(&workflow{plan: plan}, free, all); got != want {
+			t.Fatalf("priority %v takes %d of %d cores, %d are free; want %d", plan.Priority, got, all, free, want)
+		}
+	})
+}
+
+// However many workers there are, at most 64 are told one by one, those in trouble
+// first, in their order; the last share sums up the others, so that nothing is lost.
+func TestFewerSharesSumUpTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []*tally
+		n := rapid.SampledFrom([]int{0, 3, workersTold, workersTold + 1, 120}).Draw(t, "workers")
+		bad := rapid.SampledFrom([]int{0, 3, 100}).Draw(t, "in trouble of a hundred")
+		var whole message.WorkerShare
+		troubles := 0
+		for i := range n {
+			w := message.WorkerShare{
+				Node: fmt.Sprintf("w%03d", i), State: message.WorkerState(rapid.IntRange(1, 3).Draw(t, "state")), CoresTotal: 4, Cores: uint32(i), VUs: uint64(i),
+				Active: 1, Started: uint64(i), BusyMax: uint32(rapid.IntRange(0, 1000).Draw(t, "busy")), Elapsed: time.Duration(i),
+			}
+			w.State = rapid.SampledFrom([]message.WorkerState{message.WorkerAssigned, message.WorkerRunning, message.WorkerDone}).Draw(t, "well")
+			if rapid.IntRange(0, 99).Draw(t, "trouble") < bad {
+				switch rapid.IntRange(0, 2).Draw(t, "which trouble") {
+				case 0:
+					w.State = rapid.SampledFrom([]message.WorkerState{message.WorkerAway, message.WorkerSuspect, message.WorkerDraining, message.WorkerLost}).Draw(t, "ill")
+				case 1:
+					w.Saturated = true
+				default:
+					w.Lost = 2
+				}
+				troubles++
+			}
+			sumShare(&whole, &w)
+			all = append(all, &tally{share: w})
+		}
+		told := fewer(all)
+		var sum message.WorkerShare
+		named, ill := 0, 0
+		for i := range told {
+			if told[i].Others == 0 {
+				named++
+				if i > 0 && told[i-1].Node >= told[i].Node {
+					t.Fatalf("%s is told behind %s", told[i].Node, told[i-1].Node)
+				}
+				if troubled(&told[i]) {
+					ill++
+				}
+			} else if i != len(told)-1 || int(told[i].Others) != n-named {
+				t.Fatalf("share %d of %d stands for %d others, %d of %d are named", i, len(told), told[i].Others, named, n)
+			}
+			sumShare(&sum, &told[i])
+		}
+		if named != min(n, workersTold) || ill != min(troubles, workersTold) {
+			t.Fatalf("%d of %d are named, %d of %d in trouble", named, n, ill, troubles)
+		}
+		if diff := cmp.Diff(whole, sum); diff != "" {
+			t.Fatalf("of %d workers (-all +told):\n%s", n, diff)
+		}
+	})
+}
+
+// sumShare is a dumb sum: counts add up, the worst counts, each worker counts once.
+func sumShare(to, w *message.WorkerShare) {
+	to.Others += max(w.Others, 1)
+	to.CoresTotal, to.Cores, to.VUs = to.CoresTotal+w.CoresTotal, to.Cores+w.Cores, to.VUs+w.VUs
+	to.Active, to.Started, to.Lost = to.Active+w.Active, to.Started+w.Started, to.Lost+w.Lost
+	to.BusyMax, to.Elapsed, to.Saturated = max(to.BusyMax, w.BusyMax), max(to.Elapsed, w.Elapsed), to.Saturated || w.Saturated
+}
+
+// What observers are told of a part or workflow that is taken over is a legal way from
+// nothing to where it stands.
+func TestAnnouncedWaysAreLegal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "part"))
+		from := message.JobNone
+		for _, next := range pathOfPart(to) {
+			if !job.LegalJob(from, next) {
+				t.Fatalf("%v: %v cannot follow %v", to, next, from)
+			}
+			from = next
+		}
+		if from != to {
+			t.Fatalf("the way to %v ends at %v", to, from)
+		}
+		flow := message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)).Draw(t, "workflow"))
+		was := message.WorkflowNone
+		for _, next := range pathOfWorkflow(flow) {
+			if !job.LegalWorkflow(was, next) {
+				t.Fatalf("%v: %v cannot follow %v", flow, next, was)
+			}
+			was = next
+		}
+		if was != flow {
+			t.Fatalf("the way to %v ends at %v", flow, was)
+		}
+	})
+}
+
+// counts is what fit and slim must not change of a part's figures.
+func counts(d *message.DatacenterResult) (sum []message.StepStats) {
+	for i := range d.Workflows {
+		for _, s := range d.Workflows[i].Stats.Steps {
+			s.Latency.Buckets, s.Service.Buckets, s.Metric.Buckets = nil, nil, nil
+			s.Phases, s.Windows = nil, message.Windows{}
+			s.Latency, s.Service, s.Metric = message.Histogram{}, message.Histogram{}, message.Histogram{}
+			sum = append(sum, s)
+		}
+	}
+	return sum
+}
+
+// However large a part's figures are, fit and then slim make them fit a frame; every
+// count stays, what shares them does not change, and what fits stays as it is.
+func TestFiguresFitAFrame(t *testing.T) {
+	var wide stats.Histogram
+	for v := uint64(1_000_000); v < 4_000_000_000; v += v >> 7 {
+		wide.RecordN(v, 3)
+	}
+	latency := wide.Wire()
+	rapid.Check(t, func(t *rapid.T) {
+		d := &message.DatacenterResult{Name: "dc1"}
+		steps := rapid.SampledFrom([]int{1, 10, 110}).Draw(t, "steps")
+		for i := range rapid.IntRange(1, 2).Draw(t, "workflows") {
+			w := message.WorkflowResult{Name: fmt.Sprint(i)}
+			for k := range steps {
+				w.Stats.Steps = append(w.Stats.Steps, message.StepStats{
+					Name: fmt.Sprint("step ", k), Kind: message.StepRequest, Started: latency.Count, OK: uint64(k), Latency: latency, Service: latency,
+				})
+			}
+			w.Stats.Generator.Lag = latency
+			d.Workflows = append(d.Workflows, w)
+		}
+		name := strings.Repeat("n", rapid.SampledFrom([]int{1, 200, 40_000}).Draw(t, "name"))
+		for range rapid.SampledFrom([]int{0, 64}).Draw(t, "workers") {
+			d.Workers = append(d.Workers, message.WorkerShare{Node: name, Started: 1})
+		}
+		r := &message.PartResult{Part: *d}
+		shared := append([]message.StepStats(nil), d.Workflows[0].Stats.Steps...)
+		original := d.Workflows[0].Stats.Steps
+		before, size := counts(d), message.HeaderSize+r.Size()
+		fit(&r.Part, r.Size)
+		if size <= message.FrameMax && message.HeaderSize+r.Size() != size {
+			t.Fatal("what fits was changed")
+		}
+		largest := message.HeaderSize + r.Size()
+		if largest > message.FrameMax {
+			slim(&r.Part, r.Size)
+		}
+		switch now := message.HeaderSize + r.Size(); {
+		case now > message.FrameMax:
+			t.Fatalf("%d bytes are left of %d, a frame has %d", now, size, message.FrameMax)
+		case r.Part.Workers == nil && d.Workers != nil && len(name) < 40_000:
+			t.Fatal("workers are left out, and their names are short")
+		}
+		if !reflect.DeepEqual(before, counts(&r.Part)) {
+			t.Fatal("counts changed")
+		}
+		if !reflect.DeepEqual(shared, original) {
+			t.Fatal("what others share changed")
+		}
+	})
+}
+
+// Reasons are joined so that each is told, and within a bound.
+func TestReasonsAreJoined(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom([]string{"", "a", "b", strings.Repeat("long", 300)})
+		all := ""
+		for range rapid.IntRange(1, 6).Draw(t, "reasons") {
+			next := text.Draw(t, "reason")
+			joined := joinReason(all, next)
+			if !strings.HasPrefix(joined, all) || len(all) <= 1000 && !strings.HasSuffix(joined, next) || len(joined) > 1000+2+1200 {
+				t.Fatalf("%q and %q are %q", all, next, joined)
+			}
+			all = joined
+		}
+		if got := cmpReason(all); got == "" || all != "" && got != all {
+			t.Fatalf("%q is told as %q", all, got)
+		}
+	})
+}
+
+// A plan that is out of its bounds at one place is refused, and says where.
+func TestBadPlansAreNamed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := &message.JobDispatch{Fence: message.Fence{Job: 1}, RunTimeout: time.Second}
+		for i := range rapid.IntRange(1, 4).Draw(t, "workflows") {
+			f := message.WorkflowPlan{Name: fmt.Sprint("w", i), VUs: 1, Timeout: 1, Layer: uint32(i), Cores: rapid.Uint32Range(0, coresMax).Draw(t, "cores")}
+			if i > 0 {
+				f.Depends = []uint32{rapid.Uint32Range(0, uint32(i-1)).Draw(t, "on")}
+			}
+			d.Plan.Workflows = append(d.Plan.Workflows, f)
+		}
+		if why := badPlan(d); why != "" {
+			t.Fatalf("within its bounds, and yet: %s", why)
+		}
+		n := rapid.IntRange(0, len(d.Plan.Workflows)-1).Draw(t, "which")
+		f := &d.Plan.Workflows[n]
+		spoils := []struct {
+			want string
+			do   func()
+		}{
+			{"fence", func() { d.Fence.Job = 0 }}, {"fence", func() { d.Fence.Attempt = 1 }}, {"run_timeout", func() { d.RunTimeout = 0 }},
+			{"plan.workflows", func() { d.Plan.Workflows = nil }}, {"plan.workflows", func() { d.Plan.Workflows = make([]message.WorkflowPlan, workflowsMax+1) }},
+			{f.Name, func() { f.VUs = 0 }}, {f.Name, func() { f.Duration = -1 }}, {f.Name, func() { f.Timeout = 0 }}, {f.Name, func() { f.Cores = coresMax + 1 }},
+			{f.Name, func() { f.Depends = []uint32{uint32(n)} }}, {f.Name, func() { f.StartAfter = []uint32{99} }},
+		}
+		spoil := spoils[rapid.IntRange(0, len(spoils)-1).Draw(t, "spoil")]
+		spoil.do()
+		if why := badPlan(d); !strings.Contains(why, spoil.want) {
+			t.Fatalf("%s is out of its bounds: %q", spoil.want, why)
+		}
+	})
+}
