@@ -1,0 +1,257 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// A worker whose store is damaged at one place halts and names the record, or the damage
+// changed nothing that it had promised: no attempt that it began starts a second time.
+func TestDamagedStoresStartNothingTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := small()
+		c.OutboxMax = 9
+		var damage func(key string, value []byte, load func(string) []node.Record) []byte
+		halted := ""
+		began := map[message.SliceRef]int{}
+		w := nodetest.New(nodetest.Config{
+			Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"},
+			New:  func() node.Machine { return &damaged{New(c), &damage, &halted} },
+		})
+		w.Discard = true
+		w.WatchEvent = func(e node.Event) {
+			if e, ok := e.(event.SliceStarted); ok {
+				if began[message.SliceRef{Slice: e.Slice, Fence: e.Fence}]++; began[message.SliceRef{Slice: e.Slice, Fence: e.Fence}] > 1 {
+					t.Fatalf("%v %v starts twice", e.Slice, e.Fence)
+				}
+			}
+		}
+		up := func() node.StreamID {
+			s := w.OpeningTo("m1:1")[0]
+			w.Opened(s, node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"})
+			w.Receive(s, &message.HeartbeatAck{Sequence: 1})
+			return s
+		}
+		dispatch := func(s node.StreamID, n uint32) {
+			r := ref(n, 1)
+			w.Receive(s, &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
+		}
+		w.Start()
+		s := up()
+		n := rapid.Uint32Range(1, 4).Draw(t, "slices")
+		for i := range n {
+			dispatch(s, i)
+		}
+		for _, id := range w.Execs()[:rapid.IntRange(0, int(n)).Draw(t, "ended")] {
+			w.ExecSays(id, &message.ExecResult{State: message.WorkflowCompleted})
+			w.ExecGone(id, "", "")
+		}
+		keys := w.Disk()
+		key := rapid.SampledFrom(keys).Draw(t, "record")
+		other := rapid.SampledFrom(keys).Draw(t, "other")
+		how, at := rapid.IntRange(0, 3).Draw(t, "damage"), rapid.IntRange(0, 99).Draw(t, "at")
+		same := false
+		w.Crash()
+		damage = func(k string, value []byte, load func(string) []node.Record) []byte {
+			if k != key {
+				return value
+			}
+			was := string(value)
+			value = []byte(was)
+			switch how {
+			case 0:
+				value = value[:at%len(value)]
+			case 1: // another record's
+				value = load(other)[0].Value
+			case 2:
+				value[at%min(len(value), 4)] ^= 0xff
+			default: // a manager's name that is longer than the record
+				value = append([]byte{255, 255, 3}, value...)
+			}
+			same = string(value) == was
+			return value
+		}
+		w.Start()
+		if halted != "" || !w.Running() {
+			if same || !strings.Contains(halted, strings.TrimSpace(key)) || !strings.Contains(halted, "restore the directory") {
+				t.Fatalf("record %s was damaged (%v), and it halts with %q", key, !same, halted)
+			}
+			return
+		}
+		if !same && strings.HasPrefix(key, prefixFence) {
+			t.Fatalf("fence %s was damaged, and it goes on", key)
+		}
+		s = up()
+		for i := range n {
+			dispatch(s, i)
+		}
+	})
+}
+
+// damaged reads some records of its store as they are after a damage.
+type damaged struct {
+	*Machine
+	damage *func(string, []byte, func(string) []node.Record) []byte
+	halted *string
+}
+
+func (d *damaged) Step(env node.Env, in *node.Input) { d.Machine.Step(&damagedEnv{env, d}, in) }
+
+type damagedEnv struct {
+	node.Env
+	d *damaged
+}
+
+func (e *damagedEnv) Halt(reason string) {
+	*e.d.halted = reason
+	e.Env.Halt(reason)
+}
+
+func (e *damagedEnv) Store() node.Store { return &damagedStore{e.Env.Store(), *e.d.damage} }
+
+type damagedStore struct {
+	node.Store
+	damage func(string, []byte, func(string) []node.Record) []byte
+}
+
+func (s *damagedStore) Load(prefix string) []node.Record {
+	all := s.Store.Load(prefix)
+	for i := range all {
+		if s.damage != nil {
+			all[i].Value = s.damage(all[i].Key, all[i].Value, s.Store.Load)
+		}
+	}
+	return all
+}
+
+// Results leave the outbox in their order, each until it is acknowledged, none after its
+// acknowledgement was taken, whatever managers come and go and whatever restarts.
+func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := small()
+		c.OutboxMax = rapid.IntRange(1, 4).Draw(t, "outbox")
+		peers := [2]node.Peer{{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"}, {ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}}
+		w := world(c)
+		w.Discard = true
+		acked := map[message.SliceRef]bool{}
+		owed := []message.SliceRef{} // in the order of their ends
+		var burst []message.SliceRef // told in this step
+		w.WatchSend = func(_ node.StreamID, m node.Message) {
+			r, ok := m.(*message.SliceResult)
+			if !ok {
+				return
+			}
+			which := message.SliceRef{Slice: r.Slice, Fence: r.Fence}
+			if acked[which] {
+				t.Fatalf("%v is told after its acknowledgement", which)
+			}
+			burst = append(burst, which)
+		}
+		place := func(r message.SliceRef) int {
+			for i, o := range owed {
+				if o == r {
+					return i
+				}
+			}
+			return -1
+		}
+		w.Start()
+		up := func(i int) node.StreamID {
+			for _, s := range w.OpeningTo(peers[i].Addr) {
+				w.Opened(s, peers[i])
+				w.Receive(s, &message.HeartbeatAck{Sequence: 1})
+			}
+			if all := w.StreamsOf(peers[i].ID); len(all) > 0 {
+				return all[len(all)-1]
+			}
+			return 0
+		}
+		next := uint32(0)
+		running := map[node.ExecID]message.SliceRef{}
+		which := rapid.IntRange(0, 1)
+		m := func() *Machine { return w.Machine().(*Machine) }
+		t.Repeat(map[string]func(*rapid.T){
+			"run": func(t *rapid.T) {
+				s := up(which.Draw(t, "manager"))
+				if s == 0 {
+					return
+				}
+				r := ref(next, 1)
+				next++
+				before := len(w.Execs())
+				w.Receive(s, &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
+				if ids := w.Execs(); len(ids) > before {
+					running[ids[len(ids)-1]] = r
+				}
+			},
+			"end": func(t *rapid.T) {
+				if ids := w.Execs(); len(ids) > 0 {
+					id := rapid.SampledFrom(ids).Draw(t, "which")
+					if r, ok := running[id]; ok {
+						owed = append(owed, r)
+					}
+					w.ExecSays(id, &message.ExecResult{State: message.WorkflowCompleted})
+					w.ExecGone(id, "", "")
+				}
+			},
+			"acknowledge": func(t *rapid.T) {
+				if len(owed) == 0 {
+					return
+				}
+				r := rapid.SampledFrom(owed).Draw(t, "which")
+				if s := up(which.Draw(t, "manager")); s != 0 {
+					w.Receive(s, &message.SliceResultAck{Slice: r.Slice, Fence: r.Fence})
+					acked[r] = true
+				}
+			},
+			"break": func(t *rapid.T) {
+				if s := w.StreamsOf(peers[which.Draw(t, "manager")].ID); len(s) > 0 {
+					w.Break(s[0], "reset")
+				}
+			},
+			"retry": func(*rapid.T) { w.Advance(c.ResultRetry) },
+			"restart": func(*rapid.T) {
+				w.Crash()
+				clear(running)
+				w.Start()
+				owed = owed[:0]
+				for _, x := range m().outbox { // by key: the disk has no other order
+					owed = append(owed, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
+				}
+			},
+			"": func(t *rapid.T) {
+				burst = nil
+				w.Advance(c.ResultRetry)
+				at := -1
+				for _, r := range burst {
+					if i := place(r); i <= at {
+						t.Fatalf("%v is told out of its order: %v of %v", r, burst, owed)
+					} else {
+						at = i
+					}
+				}
+				standing := len(w.StreamsOf("m1"))+len(w.StreamsOf("m2")) > 0
+				for _, x := range m().outbox {
+					r := message.SliceRef{Slice: x.slice.id, Fence: x.fence}
+					if acked[r] {
+						t.Fatalf("%v is kept after its acknowledgement", r)
+					}
+					told := false
+					for _, b := range burst {
+						told = told || b == r
+					}
+					if standing && !told {
+						t.Fatalf("%v waits in the outbox, and is not told: %v", r, burst)
+					}
+				}
+			},
+		})
+	})
+}
