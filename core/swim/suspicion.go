@@ -102,9 +102,9 @@ func (g *Group) stopped(late time.Duration) bool {
 }
 
 // askers is how many of those who only heard of a suspicion ask the suspect for its
-// last word: all of a small group. Were it all of a large one, each death would cost
-// as many messages as the group has members.
-const askers = 8
+// last word: all of a small group, of which a few may sleep and carry no refutation.
+// In a larger one only so many ask, or each death costs a message per member.
+const askers = 16
 
 func (g *Group) asks(env node.Env) bool {
 	n := uint64(max(1, len(g.table.records)-1))
