@@ -26,13 +26,14 @@ type stage struct {
 	nodes, gates, managers, workers, clients []node.ID
 
 	orders   []*order
-	complete bool                   // nothing here keeps a job from completing
-	late     late                   // orders that come again; idle but in one world
-	doors    passage                // nil: all comes at once
-	ages     bool                   // no gate takes a job up twice, so that its age never goes back
-	served   bool                   // each submission is answered by a gate or asked on, none refused for good
-	witness  []func(checker.Record) // what this world looks at besides
-	verdicts []func()               // and what it judges at the end of a whole run
+	complete bool                     // nothing here keeps a job from completing
+	excused  func(message.JobID) bool // jobs of a complete world that may fail; nil: none
+	late     late                     // orders that come again; idle but in one world
+	doors    passage                  // nil: all comes at once
+	ages     bool                     // no gate takes a job up twice, so that its age never goes back
+	served   bool                     // each submission is answered by a gate or asked on, none refused for good
+	witness  []func(checker.Record)   // what this world looks at besides
+	verdicts []func()                 // and what it judges at the end of a whole run
 	faults   []sim.Fault
 	draws    []string
 	within   time.Duration    // T11's bound in this world

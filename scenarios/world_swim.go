@@ -111,16 +111,41 @@ func buildOverslept(s *stage) {
 		s.fault(sim.Fault{At: at, For: 2 * time.Second, Kind: sim.FaultPartition, Nodes: names(victim)})
 		kind := []string{sim.FaultPause, sim.FaultSuspend}[s.rand.Int(2)]
 		asleep := s.choose(others, 5)
-		// They may be taken for dead while they sleep; what they make of others is judged.
-		for _, id := range asleep {
-			s.world.At(at, func() { c.absent[id] = true })
-			s.world.At(at+55*time.Second, func() { delete(c.absent, id) })
-		}
 		first := sim.Fault{At: at + 1900*time.Millisecond, For: s.rand.Duration(10*time.Second, 35*time.Second).Truncate(time.Millisecond), Kind: kind, Nodes: names(asleep)}
 		s.fault(first)
 		// They fall asleep again while they wait for an answer.
 		again := first.At + first.For + s.rand.Duration(0, 600*time.Millisecond).Truncate(time.Millisecond)
 		s.fault(sim.Fault{At: again, For: 2 * time.Second, Kind: kind, Nodes: names(asleep)})
+	}
+	c.excuseSleepers()
+}
+
+// excuseSleepers lets others take for dead who sleeps, in a schedule that is played again
+// too. The world judges what the sleeper makes of others.
+func (c *crowd) excuseSleepers() {
+	const settled = 5 * time.Second // a sleeper that wakes refutes within this
+	faults := c.faults
+	if c.options.Faults != nil {
+		faults = c.options.Faults
+	}
+	asleep := map[node.ID]int{}
+	for _, f := range faults {
+		if f.Kind != sim.FaultPause && f.Kind != sim.FaultSuspend {
+			continue
+		}
+		c.world.At(f.At, func() {
+			for _, name := range f.Nodes {
+				asleep[node.ID(name)]++
+				c.absent[node.ID(name)] = true
+			}
+		})
+		c.world.At(f.At+f.For+settled, func() {
+			for _, name := range f.Nodes {
+				if asleep[node.ID(name)]--; asleep[node.ID(name)] == 0 {
+					delete(c.absent, node.ID(name))
+				}
+			}
+		})
 	}
 }
 
