@@ -33,6 +33,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			t.Fatalf("within all bounds, and %v", err)
 		}
 		bad := time.Duration(rapid.SampledFrom([]int64{0, -1, -1 << 40}).Draw(t, "bad"))
+		//lint:orderfree each is judged by itself
 		for want, set := range map[string]func(c *client.Config){
 			"client.gates is empty":                                        func(c *client.Config) { c.Gates = nil },
 			`client.gates: "" is empty`:                                    func(c *client.Config) { c.Gates[0] = "" },

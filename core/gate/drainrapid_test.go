@@ -162,6 +162,7 @@ func (o *operator) looks(t *rapid.T) {
 		if int(s.LeaseSum) != len(s.Leases) {
 			t.Fatalf("%d leases of %d", len(s.Leases), s.LeaseSum)
 		}
+		//lint:orderfree any job that is missing fails
 		for id := range o.acked {
 			if !held[id] && o.holders[id] != "" {
 				t.Fatalf("%s lists no lease of %v, which %s holds", m.name, id, o.holders[id])
