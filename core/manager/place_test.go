@@ -33,16 +33,17 @@ func drawPlacing(t *rapid.T) *placing {
 		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
 		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
 	}
+	allFailed := rapid.IntRange(0, 2).Draw(t, "all failed") == 0
 	for i := range rapid.IntRange(0, 6).Draw(t, "workers") {
 		w := p.m.known(node.ID(fmt.Sprint("w", i)))
 		w.registered = rapid.IntRange(0, 9).Draw(t, "registered") > 0
 		if rapid.IntRange(0, 9).Draw(t, "stands") > 0 {
 			w.stream = node.StreamID(1000 + i)
 		}
-		w.draining = rapid.IntRange(0, 7).Draw(t, "draining") == 0
+		w.draining = rapid.IntRange(0, 2).Draw(t, "draining") == 0
 		w.suspect = rapid.IntRange(0, 7).Draw(t, "suspect") == 0
 		w.total, w.reported = 4, rapid.Uint32Range(0, 4).Draw(t, "free")
-		if rapid.IntRange(0, 2).Draw(t, "failed") == 0 {
+		if allFailed || rapid.IntRange(0, 2).Draw(t, "failed") == 0 {
 			p.slice.failed = append(p.slice.failed, w.peer.ID)
 		}
 	}

@@ -1,0 +1,160 @@
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// adopting is a part that a manager takes over from its former incarnation, and workers
+// that list anything of it.
+type adopting struct {
+	*desk
+	t     *rapid.T
+	ids   []node.ID
+	refs  []message.SliceRef // attempts that may be listed
+	right map[message.SliceID]node.Instant
+	where map[message.SliceID]node.ID // who lists it, in an honest history
+}
+
+// A manager takes a part over, and workers list attempts of it in any order and however
+// often. Each slice has one live attempt at most, at the worker that has it; each listed
+// attempt is adopted or cancelled; and no slice is dispatched while the worker that was
+// told so may go on with it.
+func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.SliceID]node.Instant{}, where: map[message.SliceID]node.ID{}}
+		a.desk = newDesk(t, func(c *Config) {
+			if rapid.Bool().Draw(rt, "records are files") {
+				c.SpillAt = 1
+			}
+		}, a.ids...)
+		a.submit(rapid.Uint32Range(1, 8).Draw(rt, "cores"))
+		home := map[message.SliceID]node.ID{}
+		for _, id := range a.ids {
+			for _, d := range took[*message.SliceDispatch](a.desk, a.up[id]) {
+				a.refs = append(a.refs, message.SliceRef{Slice: d.Slice, Fence: d.Fence})
+				home[d.Slice] = id
+			}
+			if rapid.Bool().Draw(rt, "accepted") && a.attempt(id) != nil {
+				a.accept(id)
+			}
+		}
+		honest := rapid.Bool().Draw(rt, "one attempt each")
+		if honest {
+			a.where = home
+			a.WatchEvent = a.onEvent
+		} else {
+			for _, r := range a.refs {
+				for n := range rapid.Uint64Range(0, 2).Draw(rt, "later attempts") {
+					r.Fence.Attempt += n + 1
+					a.refs = append(a.refs, r)
+				}
+			}
+		}
+		a.Crash()
+		a.forget()
+		a.Start()
+		a.gate = a.OpeningTo("g1:1")[0]
+		a.Opened(a.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+		for _, id := range a.ids {
+			a.up[id] = a.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
+		}
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			id := rapid.SampledFrom(a.ids).Draw(rt, "worker")
+			a.list(id, a.draw(id, honest))
+			a.judge()
+			a.Advance(time.Duration(rapid.IntRange(0, 1500).Draw(rt, "ms")) * time.Millisecond)
+		}
+	})
+}
+
+// draw is what a worker lists: in an honest history all that it was given, or none of it
+// when it is over.
+func (a *adopting) draw(id node.ID, honest bool) (list []message.SliceRef) {
+	if !honest {
+		for range rapid.IntRange(0, 3).Draw(a.t, "listed") {
+			r := rapid.SampledFrom(a.refs).Draw(a.t, "ref")
+			for _, other := range list {
+				if other.Slice == r.Slice {
+					return list // a worker lists a slice once
+				}
+			}
+			list = append(list, r)
+		}
+		return list
+	}
+	for _, r := range a.refs {
+		if a.where[r.Slice] == id {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// list hands a heartbeat over and holds that each attempt in it is adopted or cancelled.
+func (a *adopting) list(id node.ID, list []message.SliceRef) {
+	a.forget()
+	if len(a.StreamsOf(id)) == 0 { // the manager closed it: it was silent
+		a.up[id] = a.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
+	}
+	a.lists(id, list...)
+	p := a.m.parts[message.JobID{1}]
+	named := map[message.SliceRef]bool{}
+	for _, ack := range took[*message.HeartbeatAck](a.desk, a.up[id]) {
+		for _, r := range ack.Slices {
+			named[r] = true
+			a.right[r.Slice] = a.Now().Add(a.m.config.RenewalTimeout)
+		}
+	}
+	if p == nil || p.missing > 0 || !a.m.holds(a, p) {
+		return
+	}
+	for _, r := range list {
+		s := a.m.sliceOf(a, r.Slice)
+		mine := s != nil && s.fence == r.Fence && s.worker == id && s.live()
+		cancelled := false
+		for _, c := range took[*message.SliceCancel](a.desk, a.up[id]) {
+			cancelled = cancelled || c.Slice == r.Slice && c.Fence == r.Fence
+		}
+		settled := s != nil && s.fence == r.Fence && (s.result != nil || s.counting || s.losing)
+		if mine == cancelled && !settled || named[r] && !mine {
+			a.t.Fatalf("%s lists %v: adopted %v, cancelled %v, renewed %v", id, r, mine, cancelled, named[r])
+		}
+	}
+}
+
+// judge holds that a slice is live at one worker at most: the one that it names.
+func (a *adopting) judge() {
+	holders := map[message.SliceID]int{}
+	//lint:orderfree counts
+	for id, w := range a.m.workers {
+		//lint:orderfree counts
+		for of, s := range w.slices {
+			if holders[of]++; s.worker != id || !s.live() {
+				a.t.Fatalf("%s has %v, which is %s's under %v, live: %v", id, of, s.worker, s.fence, s.live())
+			}
+		}
+	}
+	//lint:orderfree any one that is found fails the test
+	for of, n := range holders {
+		if n > 1 {
+			a.t.Fatalf("%v is live at %d workers", of, n)
+		}
+	}
+}
+
+// onEvent holds that a new attempt begins only when the one before has lost its right.
+func (a *adopting) onEvent(e node.Event) {
+	if d, ok := e.(event.SliceDispatched); ok {
+		if until := a.right[d.Slice]; a.Now() < until {
+			a.t.Fatalf("%v is dispatched to %s at %v, and %s may go on until %v", d.Slice, d.Worker, a.Now(), a.where[d.Slice], until)
+		}
+		delete(a.where, d.Slice) // what was passed is not listed any more
+	}
+}
