@@ -81,6 +81,7 @@ func (p *peers) see(r checker.Record) {
 // spent says that a slice of the job lost more workers than rerun_max, each to another
 // rumour: half an interval apart at least.
 func (p *peers) spent(job message.JobID) bool {
+	//lint:orderfree any one will do
 	for slice, at := range p.losses {
 		apart := 1
 		for i := 1; i < len(at); i++ {

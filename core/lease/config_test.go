@@ -39,9 +39,6 @@ func legal(t *rapid.T) Config {
 	return c
 }
 
-// faultName is what the report of a fault begins with.
-var faultName = regexp.MustCompile(`(?m)^lease\.[a-z_]+`)
-
 // A legal configuration validates. With one value beyond its bound Validate reports that
 // value, by name and with the bound or a remedy, and no other but those it bounds.
 func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
@@ -108,7 +105,7 @@ func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
 		if err == nil {
 			t.Fatalf("lease.%s = %s is legal", want, value)
 		}
-		names := faultName.FindAllString(err.Error(), -1)
+		names := regexp.MustCompile(`(?m)^lease\.[a-z_]+`).FindAllString(err.Error(), -1)
 		if !slices.Contains(names, "lease."+want) || !strings.Contains(err.Error(), value) {
 			t.Fatalf("lease.%s = %s: got %v", want, value, err)
 		}

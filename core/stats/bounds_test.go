@@ -263,7 +263,7 @@ func spoiled(t *rapid.T, h message.Histogram) message.Histogram {
 }
 
 // endless is a number that no word holds.
-var endless = []byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}
+const endless = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 
 func spoil(t *rapid.T, b []byte) []byte {
 	b = append([]byte(nil), b...)
@@ -275,7 +275,7 @@ func spoil(t *rapid.T, b []byte) []byte {
 		case how == 1 && at < len(b):
 			b[at] = rapid.Byte().Draw(t, "byte")
 		case how == 2:
-			b = append(b[:at:at], append(slices.Clone(endless), b[at:]...)...)
+			b = append(b[:at:at], append([]byte(endless), b[at:]...)...)
 		case how == 3:
 			b = append(b[:at:at], append([]byte{0}, b[at:]...)...)
 		}
