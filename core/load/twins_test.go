@@ -31,6 +31,10 @@ func TestMixAgainstItsTwin(t *testing.T) {
 			return
 		}
 		draw := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, math.MaxUint64, math.MaxUint64 / 2})).Draw(t, "draw")
+		if rapid.Bool().Draw(t, "at an edge") {
+			k := rapid.IntRange(0, len(list)-1).Draw(t, "edge")
+			draw = math.MaxUint64/uint64(len(list))*uint64(k) + rapid.Uint64Range(0, uint64(len(list))).Draw(t, "near")
+		}
 		at := new(big.Int).Mul(new(big.Int).SetUint64(draw), big.NewInt(int64(len(list))))
 		if want, got := list[at.Rsh(at, 64).Int64()], m.Pick(draw); got != want {
 			t.Fatalf("%d of %v picks step %d, want %d", draw, p.Steps, got, want)

@@ -33,16 +33,16 @@ func drawPlacing(t *rapid.T) *placing {
 		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
 		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
 	}
-	allFailed := rapid.IntRange(0, 2).Draw(t, "all failed") == 0
-	for i := range rapid.IntRange(0, 6).Draw(t, "workers") {
+	allFailed := rapid.Bool().Draw(t, "all failed")
+	for i := range rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 6}).Draw(t, "workers") {
 		w := p.m.known(node.ID(fmt.Sprint("w", i)))
 		w.registered = rapid.IntRange(0, 9).Draw(t, "registered") > 0
 		if rapid.IntRange(0, 9).Draw(t, "stands") > 0 {
 			w.stream = node.StreamID(1000 + i)
 		}
-		w.draining = rapid.IntRange(0, 2).Draw(t, "draining") == 0
-		w.suspect = rapid.IntRange(0, 7).Draw(t, "suspect") == 0
-		w.total, w.reported = 4, rapid.Uint32Range(0, 4).Draw(t, "free")
+		w.draining = rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "draining")
+		w.suspect = rapid.SampledFrom([]bool{false, false, false, false, false, true}).Draw(t, "suspect")
+		w.total, w.reported = 4, rapid.SampledFrom([]uint32{0, 1, 2, 3, 4}).Draw(t, "free")
 		if allFailed || rapid.IntRange(0, 2).Draw(t, "failed") == 0 {
 			p.slice.failed = append(p.slice.failed, w.peer.ID)
 		}

@@ -3,6 +3,7 @@ package stats
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func measured(samples []sample) *message.Stats {
 	for step := range 3 {
 		var latency, service, metric Histogram
 		var windows Windows
-		phases := map[message.Phase]*Histogram{}
+		phases, statuses, failures := map[message.Phase]*Histogram{}, map[uint32]uint64{}, map[string]uint64{}
 		out := message.StepStats{Name: fmt.Sprint("step ", step), Kind: message.StepRequest}
 		for _, x := range samples {
 			if x.step != step {
@@ -72,17 +73,23 @@ func measured(samples []sample) *message.Stats {
 			} else {
 				w.Failed++
 				out.Failed++
-				out.Errors = AddError(out.Errors, message.ErrorCount{Kind: x.failure, Count: 1, Example: "example of " + x.failure})
+				failures[x.failure]++
 			}
 			w.Record(x.latency)
 			out.BytesIn += x.latency
-			out.Statuses = AddStatus(out.Statuses, message.StatusCount{Status: x.status, Count: 1})
+			statuses[x.status]++
 		}
 		out.Latency, out.Service, out.Metric, out.Windows = latency.Wire(), service.Wire(), metric.Wire(), windows.Wire()
 		for phase := message.Phase(1); phase <= 4; phase++ {
 			if phases[phase] != nil {
 				out.Phases = append(out.Phases, message.PhaseTimes{Phase: phase, Time: phases[phase].Wire()})
 			}
+		}
+		for _, status := range slices.Sorted(maps.Keys(statuses)) {
+			out.Statuses = append(out.Statuses, message.StatusCount{Status: status, Count: statuses[status]})
+		}
+		for _, kind := range slices.Sorted(maps.Keys(failures)) {
+			out.Errors = append(out.Errors, message.ErrorCount{Kind: kind, Count: failures[kind], Example: "example of " + kind})
 		}
 		s.Steps = append(s.Steps, out)
 	}
