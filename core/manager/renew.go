@@ -59,9 +59,10 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 }
 
 // adoptable says whether a fence is of an attempt that a former holder may have
-// dispatched and did not give up, above one that was adopted already.
+// dispatched and did not give up, above one that was adopted already. While the loss of
+// an attempt is on its way to a majority, no other takes its place.
 func (m *Machine) adoptable(s *slice, f message.Fence) bool {
-	return s.open && !s.counting && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
+	return s.open && !s.counting && !s.losing && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
 		(s.state == message.WorkflowPending || s.fence.Less(f))
 }
 
