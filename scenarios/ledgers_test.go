@@ -31,7 +31,11 @@ var remain = map[string]bool{
 var untold = map[string]string{
 	"archive.Archive.files":     "whole files remain until Sweep or Drop; Sizes bounds them, and Rests tells what each holds",
 	"archive.file.bytes":        "the file itself, counted in Archive.bytes",
+	"archive.poll.free":         "fellows of one file's poll, dropped with the file or the next poll; one of each configured at most",
+	"archive.question.files":    "the last question of each fellow, until the next Sweep answers it; onSweep bounds it by FilesMax",
 	"client.Machine.gates":      "gates are never forgotten; Sizes bounds them by GatesMax",
+	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
+	"swim.buffer.unsent":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",
 	"gate.Machine.gates":        "configured",
 	"gate.Machine.greeted":      "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"gate.job.aborts":           "part of the record of a job, remembered until KeyAge; one of each workflow",
