@@ -20,6 +20,7 @@ type adopting struct {
 	refs  []message.SliceRef // attempts that may be listed
 	right map[message.SliceID]node.Instant
 	where map[message.SliceID]node.ID // who lists it, in an honest history
+	lost  map[message.SliceID]bool    // in the last step
 }
 
 // A manager takes a part over, and workers list attempts of it in any order and however
@@ -28,7 +29,7 @@ type adopting struct {
 // told so may go on with it.
 func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.SliceID]node.Instant{}, where: map[message.SliceID]node.ID{}}
+		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.SliceID]node.Instant{}, where: map[message.SliceID]node.ID{}, lost: map[message.SliceID]bool{}}
 		a.desk = newDesk(t, func(c *Config) {
 			if rapid.Bool().Draw(rt, "records are files") {
 				c.SpillAt = 1
@@ -48,7 +49,6 @@ func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 		honest := rapid.Bool().Draw(rt, "one attempt each")
 		if honest {
 			a.where = home
-			a.WatchEvent = a.onEvent
 		} else {
 			for _, r := range a.refs {
 				for n := range rapid.Uint64Range(0, 2).Draw(rt, "later attempts") {
@@ -59,6 +59,14 @@ func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 		}
 		a.Crash()
 		a.forget()
+		a.WatchEvent = func(e node.Event) {
+			if l, ok := e.(event.SliceLost); ok {
+				a.lost[l.Slice] = true
+			}
+			if honest {
+				a.onEvent(e)
+			}
+		}
 		a.Start()
 		a.gate = a.OpeningTo("g1:1")[0]
 		a.Opened(a.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
@@ -103,6 +111,7 @@ func (a *adopting) list(id node.ID, list []message.SliceRef) {
 	if len(a.StreamsOf(id)) == 0 { // the manager closed it: it was silent
 		a.up[id] = a.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
 	}
+	clear(a.lost)
 	a.lists(id, list...)
 	p := a.m.parts[message.JobID{1}]
 	named := map[message.SliceRef]bool{}
@@ -122,7 +131,7 @@ func (a *adopting) list(id node.ID, list []message.SliceRef) {
 		for _, c := range took[*message.SliceCancel](a.desk, a.up[id]) {
 			cancelled = cancelled || c.Slice == r.Slice && c.Fence == r.Fence
 		}
-		settled := s != nil && s.fence == r.Fence && (s.result != nil || s.counting || s.losing)
+		settled := s != nil && (s.losing || a.lost[r.Slice] || s.fence == r.Fence && (s.result != nil || s.counting)) // the next heartbeat decides
 		if mine == cancelled && !settled || named[r] && !mine {
 			a.t.Fatalf("%s lists %v: adopted %v, cancelled %v, renewed %v", id, r, mine, cancelled, named[r])
 		}
@@ -156,5 +165,43 @@ func (a *adopting) onEvent(e node.Event) {
 			a.t.Fatalf("%v is dispatched to %s at %v, and %s may go on until %v", d.Slice, d.Worker, a.Now(), a.where[d.Slice], until)
 		}
 		delete(a.where, d.Slice) // what was passed is not listed any more
+	}
+}
+
+// A worker lists a later attempt of the former holder in the heartbeat that denies the
+// adopted one for the second time. The manager adopts the later one once a majority has
+// the loss, and cancels nothing.
+func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
+	d := newDesk(t, nil, "w1")
+	d.submit(1)
+	first := d.accept("w1")
+	later := first
+	later.Fence.Attempt++
+	d.Crash()
+	d.forget()
+	d.Start()
+	d.arrive("w1")
+	d.lists("w1", first)
+	for range 3 {
+		d.Advance(time.Second)
+		d.lists("w1", first)
+	}
+	s := d.m.sliceOf(d, first.Slice)
+	if s == nil || s.fence != first.Fence || !s.live() {
+		t.Fatalf("the first attempt is not adopted: %+v", s)
+	}
+	d.lists("w1")
+	d.Held = true
+	d.lists("w1", later)
+	if !s.losing {
+		t.Fatal("the first attempt was denied twice, and it is not lost")
+	}
+	d.Held = false
+	for d.Pending() > 0 {
+		d.Complete(1, nil)
+	}
+	d.lists("w1", later)
+	if s.fence != later.Fence || !s.live() || len(took[*message.SliceCancel](d, d.up["w1"])) > 0 {
+		t.Errorf("the slice has %v, live %v; cancelled: %+v", s.fence, s.live(), took[*message.SliceCancel](d, d.up["w1"]))
 	}
 }

@@ -159,7 +159,9 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 		if s.denials++; s.denials >= 2 {
 			// Heartbeats come in their order, but one that was sent before the
 			// acceptance may come after it: then nobody has said that it stopped.
-			m.lose(env, s, "its worker does not run it", s.told == w.stream)
+			// A worker that lists another attempt of the slice has not stopped the slice.
+			_, other := w.listed[s.id]
+			m.lose(env, s, "its worker does not run it", s.told == w.stream && !other)
 		}
 	}
 }

@@ -50,6 +50,8 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 		case s.fence == ref.Fence && (s.result != nil || s.counting || s.losing):
 		case s.fence == ref.Fence && s.worker == w.peer.ID && s.live():
 			m.becomeAccepted(env, s)
+		case s.losing && m.adoptable(s, ref.Fence):
+			// The next heartbeat is adopted, once a majority has the loss of the one before.
 		case m.adoptable(s, ref.Fence):
 			m.adopt(env, w, s, ref.Fence)
 		default:
@@ -59,10 +61,9 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 }
 
 // adoptable says whether a fence is of an attempt that a former holder may have
-// dispatched and did not give up, above one that was adopted already. While the loss of
-// an attempt is on its way to a majority, no other takes its place.
+// dispatched and did not give up, above one that was adopted already.
 func (m *Machine) adoptable(s *slice, f message.Fence) bool {
-	return s.open && !s.counting && !s.losing && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
+	return s.open && !s.counting && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
 		(s.state == message.WorkflowPending || s.fence.Less(f))
 }
 
