@@ -59,8 +59,8 @@ func play(bin string, env []string, args ...string) (verdict, error) {
 // takes six times as long as what it tells of.
 const tracedEvery = 10
 
-// crowded are worlds of thousands that take more time than all others together: most
-// seeds of them are played for a shorter time.
+// crowded are worlds of thousands that take more time than all others together: they are
+// played for a shorter time.
 var crowded = map[string]bool{"reconnect-flood": true, "lossy-few": true, "submit-storm": true}
 
 // What must not matter: how many threads there are, whether somebody watches,
@@ -86,6 +86,8 @@ func TestDeterminismAcrossProcesses(t *testing.T) {
 			traced, virtual := seed%tracedEvery == 1, "30s"
 			if s.Name == "gossip" || crowded[s.Name] && !traced {
 				virtual = "5s"
+			} else if crowded[s.Name] {
+				virtual = "10s"
 			}
 			how := "--until" // the beginning of a directed world; any other is played in short
 			if d, err := time.ParseDuration(virtual); err == nil && s.Check(d) == nil {

@@ -321,3 +321,39 @@ func TestRecoveryTellsTheNewestOfItsOwnDisk(t *testing.T) {
 		}
 	})
 }
+
+// A tombstone tells an asker of a promise what it was left of: that the register was
+// released, and under which token.
+func TestTombstonesAnswerWithTheRelease(t *testing.T) {
+	g := newGroup([]string{"a", "b", "c"}, small(), 1)
+	for _, h := range g.members {
+		h.begin()
+	}
+	g.advance(time.Second)
+	a, b := g.members[0], g.members[1]
+	a.r.Acquire(a, jobN(1), []byte("one"))
+	g.advance(time.Second)
+	a.r.Release(a, jobN(1))
+	g.advance(time.Second)
+	for _, h := range g.members {
+		h.r.Forget(h, jobN(1))
+	}
+	g.advance(time.Second)
+	promises, released, held := 0, 0, g.held
+	g.held = func(from, to int, m node.Message) bool {
+		if f, ok := m.(*message.LeaseFrame); ok {
+			for _, p := range f.Promises {
+				promises++
+				if p.Accepted.Released && !p.Accepted.Token.Zero() {
+					released++
+				}
+			}
+		}
+		return held(from, to, m)
+	}
+	b.r.Acquire(b, jobN(1), []byte("two"))
+	g.advance(time.Second)
+	if promises < 2 || released != promises {
+		t.Errorf("of %d promises %d tell of the release", promises, released)
+	}
+}

@@ -307,3 +307,22 @@ func TestListsUnderTheFenceOnDisk(t *testing.T) {
 		t.Errorf("all is gone, and it lists %v", got)
 	}
 }
+
+// An executor that a cancellation does not end is killed after KillGrace, once.
+func TestDeafExecutorsAreKilled(t *testing.T) {
+	d := newDesk(t, nil)
+	killed := map[node.ExecID]int{}
+	d.WatchKill = func(id node.ExecID) { killed[id]++ }
+	x := d.dispatch(0, 0, 1, 2)
+	quick, deaf := x.runs[0].id, x.runs[1].id
+	d.Receive(d.to[0], &message.SliceCancel{Slice: sliceOf(0), Fence: x.fence, State: message.WorkflowCancelled, Reason: "asked"})
+	d.ExecGone(quick, "", "")
+	d.Advance(d.m.config.KillGrace - time.Millisecond)
+	if len(killed) > 0 {
+		t.Fatalf("killed within its grace: %v", killed)
+	}
+	d.Advance(2 * time.Millisecond)
+	if killed[deaf] != 1 || killed[quick] != 0 {
+		t.Errorf("killed %v, want executor %d once", killed, deaf)
+	}
+}

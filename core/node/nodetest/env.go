@@ -36,6 +36,8 @@ type Env struct {
 	WatchStart    func(id node.ExecID, core int, m node.Message)
 	// WatchExtend, when set, is handed every deadline of an executor run.
 	WatchExtend func(id node.ExecID, until node.Instant)
+	// WatchKill sees each executor that is killed.
+	WatchKill func(id node.ExecID)
 	// Held keeps completions of the store back until Complete.
 	Held bool
 	// Failure, when set, is what every completion from now on says.
@@ -349,4 +351,10 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 }
 
 // Kill implements node.Executor.
-func (x *executor) Kill(id node.ExecID) { (*Env)(x).line("exec %d kill", id) }
+func (x *executor) Kill(id node.ExecID) {
+	e := (*Env)(x)
+	if e.WatchKill != nil {
+		e.WatchKill(id)
+	}
+	e.line("exec %d kill", id)
+}
