@@ -72,6 +72,47 @@ func TestProgramsOfUnfinishedJobsAreBounded(t *testing.T) {
 	}
 }
 
+// A gate takes programs only while its archive has room for results besides: without a
+// result no job ends, and nothing is freed.
+func TestProgramsLeaveRoomForResults(t *testing.T) {
+	for _, byBytes := range []bool{false, true} {
+		c := gate.Default()
+		c.ResultsMax, c.FilesMax = 4, 7
+		if byBytes {
+			c.ResultsMax, c.FilesMax = 4, 100
+			c.ResultBytesMax, c.FileBytesMax = 1<<20, 1<<20+1200<<10
+		}
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		s := newStory(c)
+		acked, refused := 0, 0
+		s.world.Discard = true
+		s.world.WatchSend = func(_ node.StreamID, m node.Message) {
+			switch m := m.(type) {
+			case *message.JobAck:
+				acked++
+			case *message.Refused:
+				if m.Code == message.CodeQueueFull {
+					refused++
+				}
+			}
+		}
+		s.world.Start()
+		s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})
+		s.world.Accept(node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager})
+		s.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: 1, CoresTotal: 8, WorkerSum: 2})
+		for i := range 6 {
+			m := s.submission(fmt.Sprintf("k%d", i), nil, 2)
+			m.Program.Files[0].Data = append(make([]byte, 400<<10), byte(i))
+			s.deliver("c1", m)
+		}
+		if acked < 2 || acked > 3 || refused != 6-acked {
+			t.Errorf("by bytes %v: of 6 programs %d were taken and %d refused, want 2 or 3 and the rest", byBytes, acked, refused)
+		}
+	}
+}
+
 func TestConfigNamesEveryFault(t *testing.T) {
 	if err := gate.Default().Validate(); err != nil {
 		t.Errorf("the default is not valid: %v", err)
