@@ -57,7 +57,7 @@ func run(o *options, out io.Writer) error {
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("%s names no block of core: build the program with -cover -coverpkg=./core/...", o.worlds)
+		return fmt.Errorf("%s names no block of core: build the program with -cover and -coverpkg=./core/... first", o.worlds)
 	}
 	if err := all.name(o.root); err != nil {
 		return err

@@ -31,8 +31,6 @@ func (b *block) pkg() string { return filepath.Dir(b.file) }
 // name is what testdata/unreached.txt calls its function.
 func (b *block) name() string { return b.pkg() + "." + b.function }
 
-func (b *block) reached() bool { return b.worlds || b.property }
-
 // place is the block's range of lines.
 func (b *block) place() string {
 	if b.from.line == b.to.line {
