@@ -40,7 +40,8 @@ func TestServerThatChangesItsMind(t *testing.T) {
 			w := flow(get("a", s.URL+"/"), get("b", s.URL+"/"), get("c", s.URL+"/", 0))
 			w.HTTP.Version, w.HTTP.Insecure = workflow.VersionAuto, true
 			w.Plan.Connections = shared
-			r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Duration: 500 * time.Millisecond, Timeout: 2 * time.Second})
+			w.Plan.Iterations = 200
+			r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Timeout: 10 * time.Second})
 			for _, a := range r.Stats.Steps {
 				if a.TimedOut > 0 || a.OK < 20 {
 					t.Errorf("%s: started %d, ok %d, failed %d, timed out %d: %v", a.Name, a.Started, a.OK, a.Failed, a.TimedOut, a.Errors)

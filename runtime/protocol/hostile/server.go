@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type Server struct {
 	closing  chan struct{}
 	proved   chan struct{}
 	once     sync.Once // closes proved
+	late     atomic.Bool
 	all      sync.WaitGroup
 
 	mu          sync.Mutex
@@ -102,6 +104,10 @@ func (s *Server) Counts() (requests, hops int, reused bool) {
 	defer s.mu.Unlock()
 	return s.requests, s.hops, s.again
 }
+
+// Late tells whether the server took so long over its part that the client, which pauses
+// for that, may have asked again in the midst of it: the machine is busy.
+func (s *Server) Late() bool { return s.late.Load() }
 
 // patience is how long connections may stay that the client does not close.
 const patience = time.Second

@@ -100,7 +100,12 @@ func (s *Session) misbehave(b *Behaviour) bool {
 	if b.Then == nil {
 		return true
 	}
-	return b.Then(s)
+	began := time.Now()
+	stay := b.Then(s)
+	if p := s.server.entry.Ask.Pause; p > 0 && time.Since(began) > p/2 {
+		s.server.late.Store(true)
+	}
+	return stay
 }
 
 // The acts that occur most.
