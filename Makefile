@@ -24,6 +24,9 @@ BUDGET ?=
 OUT ?= out/worlds
 COVERAGE_SEEDS ?= 20
 DETERMINISM_SEEDS ?= 10
+# The commit that same-hashes compares with, and the seeds that it plays on both sides.
+BASE ?= HEAD
+HASH_SEEDS ?= 1..10
 BENCHTIME ?= 1s
 # How many runs a mutant is given: its recorded seed, then others; how long what
 # caught it is made small; which of them (a pattern); RECORD=1 writes the seeds.
@@ -53,7 +56,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm worlds coverage determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -103,6 +106,9 @@ swarm: bin/hyperscale ## run SCENARIO under SEEDS (A..B), failing seeds stay in 
 
 worlds: bin/hyperscale ## run every world under SEEDS, or EACH times (FRESH, BUDGET); a stop loses nothing of OUT
 	bin/hyperscale sim swarm --scenario all $(if $(EACH),--each $(EACH) $(if $(FRESH),--fresh $(FRESH)),--seeds $(SEEDS)) $(if $(BUDGET),--budget $(BUDGET)) --jobs $(JOBS) --out $(OUT)
+
+same-hashes: ## compare the trace hash of every world with the commit BASE, plain and over the wire (HASH_SEEDS)
+	@.ci/same-hashes "$(BASE)" $(HASH_SEEDS) $(JOBS)
 
 coverage: ## list blocks of core that no world runs under COVERAGE_SEEDS seeds, nor a property
 	@.ci/coverage $(COVERAGE_SEEDS) $(JOBS)

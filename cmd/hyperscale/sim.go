@@ -126,6 +126,8 @@ func lineOf(r *scenarios.Report, took time.Duration) simLine {
 	}
 }
 
+const wireUsage = "encode and decode every message, as between real nodes"
+
 // repro is the command that plays a run again, and what it must be played by.
 func repro(scenario string, seed uint64, virtual time.Duration, wire bool) string {
 	command := fmt.Sprintf("hyperscale sim run %s --seed %d", scenario, seed)

@@ -188,7 +188,7 @@ func TestJournal(t *testing.T) {
 	}
 	open := func(virtual time.Duration) *journal {
 		t.Helper()
-		j, err := openJournal(dir, virtual)
+		j, err := openJournal(dir, virtual, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := openJournal(dir, 0); err == nil || !strings.Contains(err.Error(), "another swarm writes there") {
+	if _, err := openJournal(dir, 0, false); err == nil || !strings.Contains(err.Error(), "another swarm writes there") {
 		t.Errorf("a second swarm in the same folder: %v", err)
 	}
 	first.close()
@@ -238,7 +238,7 @@ func TestJournal(t *testing.T) {
 		if want := map[time.Duration]int{time.Second: 3, time.Minute: 0}[virtual]; len(other.done) != 0 || other.over != want || len(other.before) != 3 {
 			t.Errorf("of another --virtual: %d done, %d over, %d failures listed; want 0, %d, 3", len(other.done), other.over, len(other.before), want)
 		}
-		if _, err := openJournal(dir, virtual); err == nil {
+		if _, err := openJournal(dir, virtual, false); err == nil {
 			t.Error("a second swarm in the same folder, beside one that replaced its journal")
 		}
 		other.close()

@@ -106,7 +106,7 @@ func reproTask(r simResult, virtual time.Duration) string {
 	if s, err := scenarios.Find(r.Scenario); err == nil && virtual == 0 {
 		virtual = s.Virtual
 	}
-	return repro(r.Scenario, r.Seed, virtual, false)
+	return repro(r.Scenario, r.Seed, virtual, r.Wire)
 }
 
 // ruleOfThree says what no failure in n runs means: had more than 3 of n of all

@@ -27,6 +27,7 @@ type journalHead struct {
 	Schema  string        `json:"schema"`
 	Build   string        `json:"build"`
 	Virtual time.Duration `json:"virtual_ns"`
+	Wire    bool          `json:"wire,omitempty"`
 }
 
 const journalSchema = "hyperscale.swarm/v1"
@@ -73,7 +74,7 @@ func buildID() (string, error) {
 }
 
 // openJournal reads the journal of a folder, or begins one.
-func openJournal(dir string, virtual time.Duration) (*journal, error) {
+func openJournal(dir string, virtual time.Duration, wire bool) (*journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, usage("--out: %w: choose a folder that can be written", err)
 	}
@@ -86,7 +87,7 @@ func openJournal(dir string, virtual time.Duration) (*journal, error) {
 		return nil, usage("--out %s: another swarm writes there: wait for it, or choose another folder", dir)
 	}
 	j := &journal{file: f, done: map[runKey]simResult{}, begun: map[runKey]bool{}, costs: map[string]time.Duration{}}
-	if err := j.load(virtual); err != nil {
+	if err := j.load(virtual, wire); err != nil {
 		_ = f.Close() // the error that is told is the first
 		return nil, fmt.Errorf("journal of --out %s: %w", dir, err)
 	}
@@ -94,12 +95,12 @@ func openJournal(dir string, virtual time.Duration) (*journal, error) {
 }
 
 // load reads what is there and leaves the file's end behind the last whole line.
-func (j *journal) load(virtual time.Duration) error {
+func (j *journal) load(virtual time.Duration, wire bool) error {
 	build, err := buildID()
 	if err != nil {
 		return err
 	}
-	head := journalHead{journalSchema, build, virtual}
+	head := journalHead{journalSchema, build, virtual, wire}
 	good, ours, err := j.read(head)
 	if err != nil {
 		return err

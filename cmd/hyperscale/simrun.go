@@ -51,7 +51,7 @@ not judged.`,
 	addSeeds(flags, &seeds, "seed", seedRange{1, 1}, "what everything is drawn from, or several, one after the other")
 	addVirtual(flags, &virtual)
 	flags.Var(virtualSpan{span{&until, time.Millisecond}}, "until", "cut the run here, and judge only what holds all the time")
-	flags.BoolVar(&wire, "wire", false, "encode and decode every message, as between real nodes")
+	flags.BoolVar(&wire, "wire", false, wireUsage)
 	watch.add(flags)
 	return cmd
 }

@@ -29,9 +29,10 @@ type simTask struct {
 	Scenario string        `json:"scenario"`
 	Seed     uint64        `json:"seed"`
 	Virtual  time.Duration `json:"virtual_ns"` // zero: the scenario's
-	Keep     string        `json:"keep"`       // where a failure is kept; empty: nowhere
-	Trace    bool          `json:"trace"`      // keep the end of its trace, too
-	Canary   bool          `json:"canary"`     // the run must break something
+	Wire     bool          `json:"wire"`
+	Keep     string        `json:"keep"`   // where a failure is kept; empty: nowhere
+	Trace    bool          `json:"trace"`  // keep the end of its trace, too
+	Canary   bool          `json:"canary"` // the run must break something
 
 	Shrink string        `json:"shrink,omitempty"`    // instead: make the failure of this file small,
 	Budget time.Duration `json:"budget_ns,omitempty"` // for so long
@@ -44,6 +45,7 @@ type simResult struct {
 	Files   []string       `json:"files,omitempty"`    // that keep a failure
 	Reached map[string]int `json:"reached,omitempty"`  // rare states
 	Asked   time.Duration  `json:"asked_ns,omitempty"` // --virtual; zero: the scenario's
+	Wire    bool           `json:"wire,omitempty"`     // --wire
 
 	Shrunk string `json:"shrunk,omitempty"` // the file that was made small; the run counts nowhere
 	Left   int    `json:"left,omitempty"`   // of its faults
@@ -91,7 +93,7 @@ func runTask(t simTask) (simResult, error) {
 	if err != nil {
 		return simResult{}, err
 	}
-	o := scenarios.Options{Seed: t.Seed, Virtual: t.Virtual}
+	o := scenarios.Options{Seed: t.Seed, Virtual: t.Virtual, Wire: t.Wire}
 	start := time.Now()
 	r := s.Run(o)
 	result := simResult{simLine: lineOf(&r, time.Since(start)), Reached: r.Reached, Faults: len(r.Faults)}

@@ -26,6 +26,7 @@ type swarmFlags struct {
 	fresh           string
 	jobs            uint64
 	budget, virtual time.Duration
+	wire            bool
 	shrink          time.Duration
 	out             string
 }
@@ -77,6 +78,7 @@ on purpose: where the checker sees nothing there, the swarm ends at once.`,
 	addCount(flags, &f.jobs, "jobs", uint64(runtime.NumCPU()), 1, 1024, "runs at the same time")
 	addSpan(flags, &f.budget, "budget", 0, time.Second, "begin no run after this much real time")
 	addVirtual(flags, &f.virtual)
+	flags.BoolVar(&f.wire, "wire", false, wireUsage)
 	flags.Var(span{&f.shrink, 0}, "shrink", "with --out, how long the first failure of each cause is made small; 0 for not at all")
 	flags.StringVar(&f.out, "out", "", "keep failures, and what is done, in a `folder`")
 	return cmd
@@ -159,7 +161,7 @@ func newSwarm(f *swarmFlags, out, notes io.Writer) (*swarm, error) {
 	}
 	if f.out != "" {
 		var err error
-		if s.journal, err = openJournal(f.out, f.virtual); err != nil {
+		if s.journal, err = openJournal(f.out, f.virtual, f.wire); err != nil {
 			return nil, err
 		}
 		s.resume()
@@ -201,7 +203,7 @@ func (s *swarm) resume() {
 			continue
 		}
 		w.failed++
-		if _, known := s.journal.find(key.scenario, key.seed); !known && !s.flags.byRange() && r.Asked == s.flags.virtual {
+		if _, known := s.journal.find(key.scenario, key.seed); !known && !s.flags.byRange() && r.Asked == s.flags.virtual && r.Wire == s.flags.wire {
 			s.again = append(s.again, key)
 		}
 	}
@@ -297,7 +299,7 @@ func (s *swarm) next() (simTask, bool) {
 }
 
 func (s *swarm) task(key runKey) simTask {
-	return simTask{Scenario: key.scenario, Seed: key.seed, Virtual: s.flags.virtual, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
+	return simTask{Scenario: key.scenario, Seed: key.seed, Virtual: s.flags.virtual, Wire: s.flags.wire, Keep: s.flags.out, Trace: len(s.failed) < tracesMax}
 }
 
 // remaining is what is left of the budget; negative: there is none.
@@ -345,7 +347,7 @@ func (s *swarm) madeSmall(r simResult) {
 
 // done is told what a run came to.
 func (s *swarm) done(r simResult) {
-	r.Asked = s.flags.virtual
+	r.Asked, r.Wire = s.flags.virtual, s.flags.wire
 	if err := s.journal.add(r); err != nil && s.err == nil {
 		s.err = err
 	}

@@ -106,7 +106,7 @@ func TestCausesAreOfOneWorld(t *testing.T) {
 // says how they end now, and knows what worlds cost.
 func TestAnotherProgramPlaysOldFailuresFirst(t *testing.T) {
 	dir := t.TempDir()
-	j, err := openJournal(dir, time.Second) // a journal of another --virtual is another program's
+	j, err := openJournal(dir, time.Second, false) // a journal of another --virtual is another program's
 	if err != nil {
 		t.Fatal(err)
 	}
