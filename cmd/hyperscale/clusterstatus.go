@@ -151,7 +151,7 @@ func (s standing) print(w io.Writer) error {
 	if err := s.printHead(w); err != nil {
 		return err
 	}
-	rows := [][]string{{"GATE", "ADDRESS", "RUN", "STATE", "WHY"}}
+	rows := [][]string{{"GATE", "ADDRESS", "INCARNATION", "STATE", "WHY"}}
 	for _, m := range s.cluster.Members {
 		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, number(m.Incarnation), shownState(m.State, m.Draining), shorten(s.why(&m), 44)})
 	}
@@ -240,7 +240,7 @@ func (s standing) printNodes(w io.Writer) error {
 	if len(s.nodes.Nodes) == 0 {
 		return nil
 	}
-	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "RUN", "STATE", "HEARD", "CORES", "FREE", "PARTS"}}
+	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "INCARNATION", "STATE", "HEARD", "CORES", "FREE", "PARTS"}}
 	for _, n := range s.nodes.Nodes {
 		state, parts := shownState(n.State, n.Draining), "-"
 		if n.By != "" && n.State != "alive" {

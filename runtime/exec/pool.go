@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -247,7 +249,8 @@ func (p *Pool) exited(ch *child, reason, tail string, lapsed bool) {
 }
 
 // watchMemory kills what grows beyond its limit: a soft limit lets the child's
-// collector work harder first, but cannot hold what is really in use.
+// collector work harder first, but cannot hold what is really in use. To read /proc
+// takes long while the machine swaps, so it happens outside the lock.
 func (p *Pool) watchMemory() {
 	defer p.group.Done()
 	tick := time.NewTicker(p.config.MemoryInterval)
@@ -258,11 +261,12 @@ func (p *Pool) watchMemory() {
 			p.mu.Unlock()
 			return
 		}
-		for _, ch := range p.busy {
+		busy := slices.Collect(maps.Values(p.busy))
+		p.mu.Unlock()
+		for _, ch := range busy {
 			if used := resident(ch.pid()); used > p.config.MemoryMax {
 				ch.kill(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: fewer virtual users, smaller bodies, or a higher limit", used>>20, p.config.MemoryMax>>20))
 			}
 		}
-		p.mu.Unlock()
 	}
 }

@@ -115,7 +115,7 @@ func (n *Node) giveBack() {
 // build wires the parts; nothing runs yet.
 func (n *Node) build() {
 	o := &n.options
-	n.logger = o.Logger.With("node", string(n.self.ID), "incarnation", n.self.Incarnation)
+	n.logger = o.Logger.With(ownKeys[0], string(n.self.ID), ownKeys[1], n.self.Incarnation)
 	n.history = &history{self: n.self, out: o.History}
 	n.work = newWork(o.Role)
 	seed := o.Seed

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -88,6 +89,10 @@ func levelOf(e node.Event) slog.Level {
 	return slog.LevelInfo
 }
 
+// ownKeys name the node that logs, on each of its lines. An event's field of that name
+// speaks of another member.
+var ownKeys = []string{"node", "incarnation"}
+
 // attributes lists the exported fields of an event.
 func attributes(e node.Event) []slog.Attr {
 	v := reflect.Indirect(reflect.ValueOf(e))
@@ -97,7 +102,11 @@ func attributes(e node.Event) []slog.Attr {
 	var all []slog.Attr
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() {
-			all = append(all, slog.Any(snake(f.Name), v.Field(i).Interface()))
+			key := snake(f.Name)
+			if slices.Contains(ownKeys, key) {
+				key = "member_" + key
+			}
+			all = append(all, slog.Any(key, v.Field(i).Interface()))
 		}
 	}
 	return all
