@@ -268,3 +268,27 @@ func TestKilledRunLeavesNothing(t *testing.T) {
 		return !slices.ContainsFunc(left, alive)
 	})
 }
+
+// SIGTERM under a slice that is longer than stop_timeout: executors end it, nothing is killed.
+func TestStoppedWorkerEndsItsSlices(t *testing.T) {
+	t.Parallel()
+	url := serveTarget(t, "--latency", "5ms")
+	file := write(t, "load.star", loadFile)
+	c := startCluster(t, 1)
+	stop := 9 * time.Second
+	worker := c.node("worker", "worker-2", "127.0.0.1:0", "--managers", c.managerAddr, "--datacenter", "here", "--cores", "1", "--stop-timeout", stop.String())
+	c.cores(2)
+	job := c.submit(file, "--set", "target="+url, "--vus", "8", "--duration", "5m")
+	c.running(job)
+	worker.signal(syscall.SIGTERM)
+	stopped := time.Now()
+	worker.expect(exitGood)
+	if took := time.Since(stopped); took > stop {
+		t.Errorf("the worker ended after %v, want %v at most", took, stop)
+	}
+	if log := worker.err.String(); strings.Contains(log, "killed") {
+		t.Errorf("something was killed:\n%s", log)
+	}
+	run(t, exitUsage, "worker", "--id", "w", "--data", t.TempDir(), "--managers", "127.0.0.1:1", "--datacenter", "here", "--stop-timeout", "8s").
+		says(`stop_timeout = 8s must be at least 9s for a worker`, `--stop-timeout`)
+}

@@ -41,6 +41,7 @@ var nodeFlags = []struct {
 	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
 	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
+	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
 	{"data", "`directory` of what must survive a restart", nil},
 	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
 	{"environment", "`name` of the environment, equal on all its nodes", nil},
@@ -82,7 +83,7 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 	d := config.Default(roles[0])
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
-	for name, value := range map[string]time.Duration{"lease": d.Lease, "part-lease": d.PartLease, "quorum-timeout": d.QuorumTimeout} {
+	for name, value := range map[string]time.Duration{"lease": d.Lease, "part-lease": d.PartLease, "quorum-timeout": d.QuorumTimeout, "stop-timeout": d.StopTimeout} {
 		if value > 0 {
 			defaults[name] = value.String()
 		}
@@ -211,6 +212,16 @@ type nodeExtras struct {
 	recover bool             // found a new epoch upon this node's disk
 }
 
+// drainTimeout is how long a stopped node waits for what it does: what remains of
+// stop_timeout for its own end, and a second to leave its group.
+func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
+	const leave = time.Second
+	if least := end + 2*leave; c.StopTimeout < least {
+		return 0, usage("stop_timeout = %v must be at least %v for a %s, which needs that to end what it does: raise --stop-timeout, 20s is the default", c.StopTimeout, least, c.Role)
+	}
+	return c.StopTimeout - end - leave, nil
+}
+
 func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	o := host.Options{
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
@@ -222,6 +233,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		g := gate.Default()
 		g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
 		g.Recover = extra.recover
+		if _, err := drainTimeout(&c, g.StopTimeout); err != nil {
+			return nil, err
+		}
 		if err := g.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -231,6 +245,10 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
 		m.PartLease, m.DatacenterLease, m.QuorumTimeout = c.PartLease, 2*c.Lease, c.QuorumTimeout
 		m.Recover = extra.recover
+		var err error
+		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {
+			return nil, err
+		}
 		if err := m.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -240,6 +258,10 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		w.Datacenter, w.Managers, w.Cores = c.Datacenter, c.Join(), c.Cores
 		if w.Cores == 0 {
 			w.Cores = local.Cores()
+		}
+		var err error
+		if w.DrainTimeout, err = drainTimeout(&c, w.StopMargin()); err != nil {
+			return nil, err
 		}
 		if err := w.Validate(); err != nil {
 			return nil, asUsage(err)

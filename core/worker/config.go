@@ -48,6 +48,10 @@ func Default() Config {
 	}
 }
 
+// StopMargin is what a stop takes beyond DrainTimeout: executors get KillGrace to end
+// their slices, and the worker writes what they leave.
+func (c Config) StopMargin() time.Duration { return c.KillGrace + c.Heartbeat + time.Second }
+
 // Validate reports all faults.
 func (c Config) Validate() error {
 	var faults []error
