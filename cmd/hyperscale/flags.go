@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hyperscale/core/message"
+	"hyperscale/core/setting"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/ui"
 )
@@ -98,6 +99,20 @@ func (c count) Set(s string) error {
 func addCount(flags *pflag.FlagSet, p *uint64, name string, value, least, most uint64, help string) {
 	*p = value
 	flags.Var(count{p, least, most}, name, help)
+}
+
+// settingFlag is a flag for one setting, under a name of its own.
+type settingFlag struct{ s setting.Setting }
+
+func (f settingFlag) String() string {
+	if f.s.Value == nil {
+		return ""
+	}
+	return f.s.String()
+}
+func (settingFlag) Type() string { return "size" }
+func (f settingFlag) Set(text string) error {
+	return setting.Set([]setting.Setting{f.s}, f.s.Key, text)
 }
 
 // rate is how many passes begin in a time.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"hyperscale/core/gate"
 	"hyperscale/core/manager"
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 	"hyperscale/core/worker"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/exec"
@@ -42,6 +45,7 @@ var nodeFlags = []struct {
 	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
 	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
+	{"set", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", nil},
 	{"data", "`directory` of what must survive a restart", nil},
 	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
 	{"environment", "`name` of the environment, equal on all its nodes", nil},
@@ -89,7 +93,7 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 		}
 	}
 	for _, f := range nodeFlags {
-		if f.name == "seed" {
+		if f.name == "seed" || f.name == "set" {
 			flags.StringArray(f.name, nil, f.help)
 		} else {
 			flags.String(f.name, defaults[f.name], f.help)
@@ -212,6 +216,20 @@ type nodeExtras struct {
 	recover bool             // found a new epoch upon this node's disk
 }
 
+// settle sets what --set names, and reports all faults.
+func settle(all []setting.Setting, values map[string]string) error {
+	var faults []error
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if err := setting.Set(all, key, values[key]); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) > 0 {
+		return usage("--set: %w", errors.Join(faults...))
+	}
+	return nil
+}
+
 // drainTimeout is how long a stopped node waits for what it does: what remains of
 // stop_timeout for its own end, and a second to leave its group.
 func drainTimeout(c *config.Node, end time.Duration) (time.Duration, error) {
@@ -236,6 +254,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		if _, err := drainTimeout(&c, g.StopTimeout); err != nil {
 			return nil, err
 		}
+		if err := settle(g.Settings(), c.Settings); err != nil {
+			return nil, err
+		}
 		if err := g.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -249,6 +270,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {
 			return nil, err
 		}
+		if err := settle(m.Settings(), c.Settings); err != nil {
+			return nil, err
+		}
 		if err := m.Validate(); err != nil {
 			return nil, asUsage(err)
 		}
@@ -259,6 +283,10 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 		if w.Cores == 0 {
 			w.Cores = local.Cores()
 		}
+		pool := exec.Default()
+		if err := settle(slices.Concat(w.Settings(), pool.Settings()), c.Settings); err != nil {
+			return nil, err
+		}
 		var err error
 		if w.DrainTimeout, err = drainTimeout(&c, w.StopMargin()); err != nil {
 			return nil, err
@@ -267,7 +295,6 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 			return nil, asUsage(err)
 		}
 		o.Machine = worker.New(w)
-		pool := exec.Default()
 		pool.Cores, pool.Feeds, pool.Logger = w.Cores, c.Feeds, extra.logger
 		return local.StartWorker(o, pool)
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/exec"
 	"hyperscale/runtime/local"
 	"hyperscale/runtime/ui"
 )
@@ -27,6 +28,7 @@ type runFlags struct {
 	url   urlFlags
 	out   outputFlags
 	cores uint64
+	exec  exec.Config // memory_max alone
 	debug bool
 
 	metrics string
@@ -66,7 +68,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 				return err
 			}
 			follower.file, follower.run = args[0], origin(&program)
-			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), feeds: filepath.Dir(args[0])})
+			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err
 			}
@@ -76,6 +78,8 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 	flags := cmd.Flags()
 	f.load.add(flags)
 	addCount(flags, &f.cores, "cores", 0, 1, 1024, "executors, one a core; all physical cores but one if not given")
+	f.exec = exec.Default()
+	flags.Var(settingFlag{f.exec.Settings()[0]}, "executor-memory", "resident memory of one executor, which is ended above it")
 	f.out.add(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
 	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one pass, every request and response shown")
@@ -100,12 +104,13 @@ type jobSpec struct {
 	program message.Program
 	plan    *message.Plan
 	cores   int    // 0: as many as fit
+	memory  uint64 // of one executor; 0: the default
 	feeds   string // folder of rows that do not travel with the program
 }
 
 // runLocally starts a cluster, runs one job on it and takes it down.
 func runLocally(ctx context.Context, f *follower, spec jobSpec) (*message.Result, error) {
-	cluster, err := local.Start(local.Config{Cores: spec.cores, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.logger})
+	cluster, err := local.Start(local.Config{Cores: spec.cores, ExecutorMemory: spec.memory, Feeds: spec.feeds, Cluster: localCluster, Environment: localEnvironment, Logger: f.logger})
 	if err != nil {
 		return nil, fmt.Errorf("start a local cluster: %w", err)
 	}

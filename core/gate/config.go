@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 	"hyperscale/core/window"
 )
 
@@ -81,7 +82,7 @@ func Default() Config {
 	return Config{
 		Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, RenewalTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
 		LookupsMax: 1000,
-		QueueMax:   1000, JobsMax: 10_000, ProgramBytesMax: 512 << 10, SpecBytesMax: 128 << 20,
+		QueueMax:   1000, JobsMax: 10_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
 		WaitersMax: 64, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
 		ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
 		DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
@@ -95,41 +96,22 @@ func Default() Config {
 	}
 }
 
+// programBytesMax is what a dispatch can carry: it must fit a frame.
+const programBytesMax = 512 << 10
+
 // Validate reports every fault.
 func (c Config) Validate() error {
-	var faults []error
-	for _, v := range []struct {
-		key   string
-		value int64
-	}{
-		{"queue_max", int64(c.QueueMax)}, {"jobs_max", int64(c.JobsMax)}, {"program_bytes_max", int64(c.ProgramBytesMax)},
-		{"spec_bytes_max", int64(c.SpecBytesMax)}, {"waiters_max", int64(c.WaitersMax)}, {"watchers_max", int64(c.WatchersMax)},
-		{"datacenters_max", int64(c.DatacentersMax)}, {"managers_max", int64(c.ManagersMax)},
-		{"redispatch_max", int64(c.RedispatchMax)}, {"missed_max", int64(c.MissedMax)},
-		{"lookups_max", int64(c.LookupsMax)}, {"drift_ppm", c.DriftPPM},
-		{"results_max", int64(c.ResultsMax)}, {"result_bytes_max", int64(c.ResultBytesMax)},
-		{"files_max", int64(c.FilesMax)}, {"file_bytes_max", int64(c.FileBytesMax)},
-	} {
-		if v.value <= 0 {
-			faults = append(faults, fmt.Errorf("gate.%s = %d must be at least 1", v.key, v.value))
-		}
-	}
+	faults := setting.Check(c.Settings())
 	for _, v := range []struct {
 		key   string
 		value time.Duration
-	}{
-		{"manager_silence", c.ManagerSilence}, {"manager_age", c.ManagerAge}, {"dispatch_retry", c.DispatchRetry},
-		{"answer_timeout", c.AnswerTimeout}, {"queue_interval", c.QueueInterval}, {"queue_timeout", c.QueueTimeout},
-		{"queue_age_max", c.QueueAgeMax}, {"run_timeout_max", c.RunTimeoutMax}, {"run_timeout_extra", c.RunTimeoutExtra},
-		{"run_grace", c.RunGrace}, {"cancel_retry", c.CancelRetry}, {"cancel_timeout", c.CancelTimeout},
-		{"cancel_age_max", c.CancelAgeMax}, {"retry_after", c.RetryAfter}, {"store_retry", c.StoreRetry},
-		{"push_interval", c.PushInterval}, {"push_min", c.PushMin}, {"sweep_interval", c.SweepInterval},
-		{"key_age", c.KeyAge}, {"result_age", c.ResultAge}, {"file_age", c.FileAge},
-		{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"renewal_timeout", c.RenewalTimeout}, {"stop_timeout", c.StopTimeout},
-	} {
+	}{{"lease", c.Lease}, {"quorum_timeout", c.QuorumTimeout}, {"renewal_timeout", c.RenewalTimeout}, {"stop_timeout", c.StopTimeout}} {
 		if v.value <= 0 {
 			faults = append(faults, fmt.Errorf("gate.%s = %v must be above 0", v.key, v.value))
 		}
+	}
+	if c.DriftPPM <= 0 {
+		faults = append(faults, fmt.Errorf("gate.drift_ppm = %d must be at least 1", c.DriftPPM))
 	}
 	if c.QueueMax > c.JobsMax {
 		faults = append(faults, fmt.Errorf("gate.queue_max = %d must not be above gate.jobs_max = %d: raise the latter", c.QueueMax, c.JobsMax))
@@ -142,9 +124,6 @@ func (c Config) Validate() error {
 	}
 	if c.PushMin > c.PushInterval {
 		faults = append(faults, fmt.Errorf("gate.push_min = %v must not be above gate.push_interval = %v: use a tenth of it", c.PushMin, c.PushInterval))
-	}
-	if c.ProgramBytesMax > 512<<10 {
-		faults = append(faults, fmt.Errorf("gate.program_bytes_max = %d must not be above 524288: a dispatch must fit a frame", c.ProgramBytesMax))
 	}
 	faults = append(faults, c.checkGroup()...)
 	return errors.Join(faults...)

@@ -58,7 +58,7 @@ func legalConfig(t *rapid.T) gate.Config {
 	c.FilesMax = c.ResultsMax + rapid.IntRange(1, 2).Draw(t, "files")
 	c.ProgramBytesMax = rapid.SampledFrom([]int{1, 512 << 10}).Draw(t, "program")
 	c.FileBytesMax = c.ResultBytesMax + c.ProgramBytesMax + rapid.IntRange(1, 2).Draw(t, "file bytes")
-	c.PushMin = c.PushInterval - time.Duration(rapid.IntRange(0, 1).Draw(t, "push"))
+	c.PushInterval = c.PushMin + time.Duration(rapid.IntRange(0, 1).Draw(t, "push"))
 	// (1 - drift) lease > lease/3 + waits, with drift up to a tenth: twice the waits, and more.
 	c.Lease = 3*(c.QuorumTimeout+c.StoreRetry) + time.Second
 	c.FileAge = 40 * max(c.Lease+c.QuorumTimeout, 2*c.SweepInterval)
@@ -95,7 +95,7 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 			{"results_max", "gate.files_max = %[2]d", func(c *gate.Config) { c.ResultsMax = c.FilesMax }},
 			{"file_bytes_max", "gate.file_bytes_max = %[3]d", func(c *gate.Config) { c.FileBytesMax = c.ResultBytesMax + c.ProgramBytesMax }},
 			{"push_min", "gate.push_interval = %[4]v", func(c *gate.Config) { c.PushMin = c.PushInterval + 1 }},
-			{"program_bytes_max", "gate.program_bytes_max = %[5]d must not be above 524288", func(c *gate.Config) {
+			{"program_bytes_max", "gate.program_bytes_max = %[5]d must be 1 to 512KiB", func(c *gate.Config) {
 				c.FileBytesMax += 1 << 20
 				c.ProgramBytesMax = 512<<10 + 1
 			}},

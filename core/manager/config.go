@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 	"hyperscale/core/window"
 )
 
@@ -96,10 +97,8 @@ func (c Config) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"part_lease", c.PartLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout}, {"quorum_timeout", c.QuorumTimeout},
-		{"heartbeat", c.Heartbeat}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
-		{"progress_interval", c.ProgressInterval}, {"retry", c.Retry}, {"denial_age", c.DenialAge}, {"dispatch_timeout", c.DispatchTimeout},
-		{"drain_timeout", c.DrainTimeout}, {"retention", c.Retention}, {"result_age", c.ResultAge}, {"file_age", c.FileAge}, {"sweep_interval", c.SweepInterval},
+		{"part_lease", c.PartLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout},
+		{"quorum_timeout", c.QuorumTimeout}, {"drain_timeout", c.DrainTimeout},
 	} {
 		if d.value < time.Millisecond {
 			fault("manager.%s = %v must be at least 1ms: leave it out for the default", d.name, d.value)
@@ -112,14 +111,7 @@ func (c Config) Validate() error {
 		fault("manager.reconnect_max = %v is below manager.reconnect_min = %v: raise it", c.ReconnectMax, c.ReconnectMin)
 	}
 	faults = append(faults, c.groupFaults()...)
-	for _, n := range []struct {
-		name       string
-		value, max int
-	}{{"spill_at", c.SpillAt, spillMax}, {"rerun_max", c.RerunMax, 100}, {"dispatch_max", c.DispatchMax, 100}, {"parts_max", c.PartsMax, 4000}, {"finished_max", c.FinishedMax, 100_000}, {"workers_max", c.WorkersMax, 100_000}} {
-		if n.value < 1 || n.value > n.max {
-			fault("manager.%s = %d must be 1 to %d: leave it out for the default", n.name, n.value, n.max)
-		}
-	}
+	faults = append(faults, setting.Check(c.Settings())...)
 	return errors.Join(faults...)
 }
 

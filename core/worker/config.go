@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 )
 
 // Config is one worker.
@@ -69,9 +70,7 @@ func (c Config) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"heartbeat", c.Heartbeat}, {"renewal_timeout", c.RenewalTimeout}, {"silence", c.Silence}, {"reconnect_min", c.ReconnectMin}, {"reconnect_max", c.ReconnectMax},
-		{"progress_interval", c.ProgressInterval}, {"kill_grace", c.KillGrace}, {"result_retry", c.ResultRetry},
-		{"drain_timeout", c.DrainTimeout}, {"fence_age", c.FenceAge}, {"sweep_interval", c.SweepInterval},
+		{"renewal_timeout", c.RenewalTimeout}, {"drain_timeout", c.DrainTimeout},
 	} {
 		if d.value < time.Millisecond {
 			fault("worker.%s = %v must be at least 1ms: leave it out for the default", d.name, d.value)
@@ -86,11 +85,6 @@ func (c Config) Validate() error {
 	if c.ReconnectMax < c.ReconnectMin {
 		fault("worker.reconnect_max = %v is below worker.reconnect_min = %v: raise it", c.ReconnectMax, c.ReconnectMin)
 	}
-	if c.OutboxMax < 1 || c.OutboxMax > 2000 {
-		fault("worker.outbox_max = %d must be 1 to 2000: a heartbeat lists them all", c.OutboxMax)
-	}
-	if c.FencesMax < 1 {
-		fault("worker.fences_max = %d must be at least 1: 10000 is the default", c.FencesMax)
-	}
+	faults = append(faults, setting.Check(c.Settings())...)
 	return errors.Join(faults...)
 }

@@ -37,6 +37,7 @@ func Navigation() []Section {
 		}},
 		{"Operate", []Entry{
 			{"docs/operations.md", "Clusters"},
+			{"docs/settings.md", "Settings"},
 		}},
 		{"Trust it", []Entry{
 			{"docs/proof.md", "How it is proved"},

@@ -57,6 +57,9 @@ type Node struct {
 	// above the ten seconds in which executors are stopped, below the thirty after
 	// which Kubernetes kills by itself.
 	StopTimeout time.Duration `yaml:"stop_timeout" env:"STOP_TIMEOUT"`
+	// Settings holds values of the role's own configuration by key, such as gate.results_max:
+	// docs/settings.md lists them. A source adds to those of the ones before.
+	Settings map[string]string `yaml:"set" env:"SET" envSeparator:"," envKeyValSeparator:"="`
 	// LogLevel is debug, info, warn or error; LogFormat is text or json.
 	LogLevel  string `yaml:"log_level" env:"LOG_LEVEL"`
 	LogFormat string `yaml:"log_format" env:"LOG_FORMAT"`

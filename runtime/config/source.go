@@ -126,7 +126,18 @@ func (n *Node) Flags(set map[string]string) error {
 func (n *Node) variables(values map[string]string, called func(key string) string) error {
 	// A list that is set replaces the one before, and elements may have spaces
 	// around them: "a, b".
+	before := n.Settings
+	n.Settings = nil
 	err := env.ParseWithOptions(n, env.Options{Environment: values, Prefix: prefix})
+	if n.Settings == nil && before != nil {
+		n.Settings = map[string]string{}
+	}
+	//lint:orderfree each key once
+	for key, value := range before {
+		if _, again := n.Settings[key]; !again {
+			n.Settings[key] = value
+		}
+	}
 	for _, list := range []*[]string{&n.Seeds, &n.Gates, &n.Managers} {
 		for i, v := range *list {
 			(*list)[i] = strings.TrimSpace(v)

@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/setting"
 	"hyperscale/runtime/rows"
 )
 
@@ -45,18 +46,23 @@ func Default() Config {
 	return Config{Cores: 1, MemoryMax: 4 << 30, MemoryInterval: 250 * time.Millisecond, Logger: slog.Default()}
 }
 
+// Settings are the values that an operator may set.
+func (c *Config) Settings() []setting.Setting {
+	return []setting.Setting{
+		{Key: "exec.memory_max", Value: &c.MemoryMax, Least: 32 << 20, Is: "resident memory of one executor, which is killed above it",
+			Raise: "more virtual users and larger bodies in one executor", Lower: "one that runs away leaves the machine more"},
+		{Key: "exec.memory_interval", Value: &c.MemoryInterval, Least: int64(10 * time.Millisecond), Is: "time between looks at it",
+			Raise: "one that runs away allocates longer", Lower: "a read of /proc for each executor"},
+	}
+}
+
 // Validate reports every fault.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Cores < 1 || c.Cores > 4096 {
 		faults = append(faults, fmt.Errorf("exec.cores = %d must be 1 to 4096: leave it out to use all cores but one", c.Cores))
 	}
-	if c.MemoryMax < 32<<20 {
-		faults = append(faults, fmt.Errorf("exec.memory_max = %d must be at least 33554432 (32 MiB): an idle executor needs 20", c.MemoryMax))
-	}
-	if c.MemoryInterval < 10*time.Millisecond {
-		faults = append(faults, fmt.Errorf("exec.memory_interval = %v must be at least 10ms: use 250ms", c.MemoryInterval))
-	}
+	faults = append(faults, setting.Check(c.Settings())...)
 	if c.Logger == nil {
 		faults = append(faults, errors.New("exec.logger is nil: give one, slog.DiscardHandler if nobody listens"))
 	}
@@ -265,7 +271,7 @@ func (p *Pool) watchMemory() {
 		p.mu.Unlock()
 		for _, ch := range busy {
 			if used := resident(ch.pid()); used > p.config.MemoryMax {
-				ch.kill(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: fewer virtual users, smaller bodies, or a higher limit", used>>20, p.config.MemoryMax>>20))
+				ch.kill(fmt.Sprintf("used %d MiB of memory, its limit is %d MiB: use fewer virtual users or smaller bodies, or raise it (run: --executor-memory, worker: --set exec.memory_max=...)", used>>20, p.config.MemoryMax>>20))
 			}
 		}
 	}

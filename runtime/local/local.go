@@ -33,10 +33,12 @@ type Config struct {
 	Cores       int    // executors; 0: Cores()
 	Cluster     string // name that clients must give
 	Environment string
-	Feeds       string   // folder of files of rows that do not travel with a program
-	Command     []string // of one executor; empty: this binary with the argument "executor"
-	Logger      *slog.Logger
-	Observer    func(node.Event) // sees the events of all nodes; may be nil; must not wait
+	Feeds       string // folder of files of rows that do not travel with a program
+	// ExecutorMemory is the resident memory above which an executor is ended; 0: the default.
+	ExecutorMemory uint64
+	Command        []string // of one executor; empty: this binary with the argument "executor"
+	Logger         *slog.Logger
+	Observer       func(node.Event) // sees the events of all nodes; may be nil; must not wait
 }
 
 // Cluster is one that runs.
@@ -112,6 +114,9 @@ func (c *Cluster) start(config Config) error {
 	}
 	pool := exec.Default()
 	pool.Cores, pool.Command, pool.Feeds, pool.Logger = config.Cores, config.Command, config.Feeds, config.Logger
+	if config.ExecutorMemory > 0 {
+		pool.MemoryMax = config.ExecutorMemory
+	}
 	w, err := StartWorker(options(node.RoleWorker, "worker", worker.New(wc)), pool)
 	if err != nil {
 		return err
