@@ -19,10 +19,14 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		s := legalSubmit(t)
 		first := s.Plan.Workflows[0]
 		s.Plan.Workflows = nil
-		name := strings.Repeat("w", rapid.SampledFrom([]int{1, 100, nameMax - 3}).Draw(t, "name"))
+		name := strings.Repeat("w", rapid.SampledFrom([]int{nameMax - 3, 1, 100, nameMax - 3}).Draw(t, "name"))
 		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 100, tagMax}).Draw(t, "expr"))
-		thresholds := rapid.SampledFrom([]int{1, 16, 17, 255, 256}).Draw(t, "thresholds")
-		for i := range rapid.SampledFrom([]int{1, 16, 64, 256}).Draw(t, "workflows") {
+		workflows := rapid.SampledFrom([]int{16, 64, 256, 1}).Draw(t, "workflows")
+		thresholds := min(256, verdictsMax/workflows) // as many as the bound on their number lets pass
+		if rapid.Bool().Draw(t, "other thresholds") {
+			thresholds = rapid.SampledFrom([]int{1, 16, 17, 255, 256}).Draw(t, "thresholds")
+		}
+		for i := range workflows {
 			w := message.WorkflowPlan{Name: fmt.Sprintf("%s%d", name, i), VUs: 1, Timeout: 1, Steps: []message.StepPlan{{Name: "s", Kind: message.StepRequest}}}
 			if i == 0 && first.Layer == 0 && rapid.Bool().Draw(t, "with steps") {
 				w = first

@@ -39,82 +39,91 @@ func legal(t *rapid.T) Config {
 	return c
 }
 
+// wrong is a change that makes a legal configuration illegal.
+type wrong struct {
+	name   string // of the value that it moves beyond its bound
+	bounds string // another value that this one bounds, if any
+	change func(*Config)
+	value  func(*Config) string // what Validate must tell of it; nil: only the name
+}
+
+// span moves a duration to each place beyond its bounds.
+func span(name string, low, high time.Duration, bounds string, at func(*Config) *time.Duration) (list []wrong) {
+	for _, d := range []time.Duration{low - 1, -1, high + 1, high + time.Hour} {
+		list = append(list, wrong{name, bounds, func(c *Config) { *at(c) = d }, func(c *Config) string { return fmt.Sprint(*at(c)) }})
+	}
+	return list
+}
+
+// count moves a number to each place beyond its bounds.
+func count(name string, high int, at func(*Config) *int) (list []wrong) {
+	for _, n := range []int{-1 << 62, -1, 0, high + 1, 1 << 62} {
+		list = append(list, wrong{name, "", func(c *Config) { *at(c) = n }, func(c *Config) string { return fmt.Sprint(*at(c)) }})
+	}
+	return list
+}
+
+// wrongs lists every way in which one value of c can leave its bounds.
+func wrongs(c Config) (list []wrong) {
+	for _, group := range []string{"", "a/b", "/", strings.Repeat("g", 65)} {
+		list = append(list, wrong{"group", "", func(c *Config) { c.Group = group }, func(c *Config) string { return fmt.Sprintf("%q", c.Group) }})
+	}
+	for _, ppm := range []int64{-1 << 62, -1, 200_001, 1 << 62} {
+		list = append(list, wrong{"drift_ppm", "", func(c *Config) { c.DriftPPM = ppm }, func(c *Config) string { return fmt.Sprint(c.DriftPPM) }})
+	}
+	list = append(list,
+		wrong{"self", "", func(c *Config) { c.Self = "elsewhere" }, func(*Config) string { return `"elsewhere"` }},
+		wrong{"members", "", func(c *Config) { c.Members = append(slices.Clone(c.Members), c.Members[0]) }, nil},
+		wrong{"members", "self", func(c *Config) { c.Members = nil }, nil})
+	if g := min(time.Second, c.Lease/2); 2*g >= 10*time.Millisecond { // a holder keeps less than half of this lease
+		list = append(list, wrong{"lease", "", func(c *Config) {
+			c.Granularity, c.Lease, c.RetryMin, c.RetryMax = g, 2*g, time.Millisecond, time.Millisecond
+		}, func(c *Config) string { return fmt.Sprint(c.Lease) }})
+	}
+	return slices.Concat(list,
+		span("lease", 10*time.Millisecond, LeaseMax, "retry_max", func(c *Config) *time.Duration { return &c.Lease }),
+		span("attempt_timeout", time.Millisecond, LeaseMax, "", func(c *Config) *time.Duration { return &c.AttemptTimeout }),
+		span("retry_min", time.Millisecond, LeaseMax, "retry_max", func(c *Config) *time.Duration { return &c.RetryMin }),
+		span("retry_max", c.RetryMin, c.Lease/3, "", func(c *Config) *time.Duration { return &c.RetryMax }),
+		span("rank_wait", time.Millisecond, LeaseMax, "", func(c *Config) *time.Duration { return &c.RankWait }),
+		span("tombstone_age", time.Second, 8760*time.Hour, "", func(c *Config) *time.Duration { return &c.TombstoneAge }),
+		span("granularity", 1, time.Second, "lease", func(c *Config) *time.Duration { return &c.Granularity }),
+		count("registers_max", 10_000_000, func(c *Config) *int { return &c.RegistersMax }),
+		count("record_max", RecordMax, func(c *Config) *int { return &c.RecordMax }),
+		count("page_registers", pageMax, func(c *Config) *int { return &c.PageRegisters }),
+		count("put_records", putMax, func(c *Config) *int { return &c.PutRecords }))
+}
+
 // A legal configuration validates. With one value beyond its bound Validate reports that
 // value, by name and with the bound or a remedy, and no other but those it bounds.
 func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
+	name := regexp.MustCompile(`(?m)^lease\.[a-z_]+`)
 	rapid.Check(t, func(t *rapid.T) {
 		c := legal(t)
 		if err := c.Validate(); err != nil {
 			t.Fatalf("%+v is legal: %v", c, err)
 		}
-		spans := []struct {
-			name      string
-			value     *time.Duration
-			low, high time.Duration
-			bounds    string // what else it bounds
-		}{
-			{"lease", &c.Lease, 10 * time.Millisecond, LeaseMax, "retry_max"},
-			{"attempt_timeout", &c.AttemptTimeout, time.Millisecond, LeaseMax, ""},
-			{"retry_min", &c.RetryMin, time.Millisecond, LeaseMax, "retry_max"},
-			{"retry_max", &c.RetryMax, c.RetryMin, c.Lease / 3, ""},
-			{"rank_wait", &c.RankWait, time.Millisecond, LeaseMax, ""},
-			{"tombstone_age", &c.TombstoneAge, time.Second, 8760 * time.Hour, ""},
-			{"granularity", &c.Granularity, 1, time.Second, "lease"},
-		}
-		counts := []struct {
-			name  string
-			value *int
-			high  int
-		}{
-			{"registers_max", &c.RegistersMax, 10_000_000}, {"record_max", &c.RecordMax, RecordMax},
-			{"page_registers", &c.PageRegisters, pageMax}, {"put_records", &c.PutRecords, putMax},
-		}
-		want, also, value := "", "", ""
-		switch rapid.IntRange(0, 9).Draw(t, "wrong") {
-		case 0:
-			want, c.Group = "group", rapid.SampledFrom([]string{"", "a/b", "/", strings.Repeat("g", 65)}).Draw(t, "bad group")
-			value = fmt.Sprintf("%q", c.Group)
-		case 1:
-			want, c.Self = "self", "elsewhere"
-			value = `"elsewhere"`
-		case 2:
-			want, c.Members = "members", append(c.Members, rapid.SampledFrom(c.Members).Draw(t, "twice"))
-		case 3:
-			want, also, c.Members = "members", "self", nil
-		case 4:
-			want = "drift_ppm"
-			c.DriftPPM = rapid.SampledFrom([]int64{-1 << 62, -1, 200_001, 1 << 62}).Draw(t, "bad drift")
-			value = fmt.Sprint(c.DriftPPM)
-		case 5:
-			want, c.Granularity = "lease", min(time.Second, c.Lease/2)
-			c.Lease, c.RetryMin, c.RetryMax = 2*c.Granularity, 1*time.Millisecond, 1*time.Millisecond
-			if c.Lease < 10*time.Millisecond {
-				t.Skip("half of that lease is no granularity of its own")
+		for _, w := range wrongs(c) {
+			bad, value := c, ""
+			w.change(&bad)
+			if w.value != nil {
+				value = w.value(&bad)
 			}
-			value = fmt.Sprint(c.Lease)
-		case 6, 7:
-			k := rapid.SampledFrom(counts).Draw(t, "count")
-			*k.value = rapid.SampledFrom([]int{-1 << 62, -1, 0, k.high + 1, 1 << 62}).Draw(t, "bad count")
-			want, value = k.name, fmt.Sprint(*k.value)
-		default:
-			s := rapid.SampledFrom(spans).Draw(t, "span")
-			*s.value = rapid.SampledFrom([]time.Duration{s.low - 1, -1, s.high + 1, s.high + time.Hour}).Draw(t, "bad span")
-			want, also, value = s.name, s.bounds, fmt.Sprint(*s.value)
-		}
-		err := c.Validate()
-		if err == nil {
-			t.Fatalf("lease.%s = %s is legal", want, value)
-		}
-		names := regexp.MustCompile(`(?m)^lease\.[a-z_]+`).FindAllString(err.Error(), -1)
-		if !slices.Contains(names, "lease."+want) || !strings.Contains(err.Error(), value) {
-			t.Fatalf("lease.%s = %s: got %v", want, value, err)
-		}
-		for i, line := range strings.Split(err.Error(), "\n") {
-			if names[i] != "lease."+want && names[i] != "lease."+also {
-				t.Fatalf("lease.%s = %s: got %v", want, value, err)
+			err := bad.Validate()
+			if err == nil {
+				t.Fatalf("lease.%s = %s is legal", w.name, value)
 			}
-			if !strings.Contains(line, "must be") && !strings.Contains(line, ": ") {
-				t.Fatalf("%q has no bound and no remedy", line)
+			names := name.FindAllString(err.Error(), -1)
+			if !slices.Contains(names, "lease."+w.name) || !strings.Contains(err.Error(), value) {
+				t.Fatalf("lease.%s = %s: got %v", w.name, value, err)
+			}
+			for i, line := range strings.Split(err.Error(), "\n") {
+				if names[i] != "lease."+w.name && names[i] != "lease."+w.bounds {
+					t.Fatalf("lease.%s = %s: got %v", w.name, value, err)
+				}
+				if !strings.Contains(line, "must be") && !strings.Contains(line, ": ") {
+					t.Fatalf("%q has no bound and no remedy", line)
+				}
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package load
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -30,14 +31,20 @@ func TestMixAgainstItsTwin(t *testing.T) {
 		if m.Empty() {
 			return
 		}
-		draw := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, math.MaxUint64, math.MaxUint64 / 2})).Draw(t, "draw")
-		if rapid.Bool().Draw(t, "at an edge") {
-			k := rapid.IntRange(0, len(list)-1).Draw(t, "edge")
-			draw = math.MaxUint64/uint64(len(list))*uint64(k) + rapid.Uint64Range(0, uint64(len(list))).Draw(t, "near")
+		n := uint64(len(list))
+		draws := []uint64{rapid.Uint64().Draw(t, "draw"), math.MaxUint64}
+		for k := range n { // the first draw of each unit of weight, and the last of the one before
+			first, rest := bits.Div64(k, 0, n)
+			if rest > 0 {
+				first++
+			}
+			draws = append(draws, first, first-1)
 		}
-		at := new(big.Int).Mul(new(big.Int).SetUint64(draw), big.NewInt(int64(len(list))))
-		if want, got := list[at.Rsh(at, 64).Int64()], m.Pick(draw); got != want {
-			t.Fatalf("%d of %v picks step %d, want %d", draw, p.Steps, got, want)
+		for _, draw := range draws {
+			at := new(big.Int).Mul(new(big.Int).SetUint64(draw), big.NewInt(int64(n)))
+			if want, got := list[at.Rsh(at, 64).Int64()], m.Pick(draw); got != want {
+				t.Fatalf("%d of %v picks step %d, want %d", draw, p.Steps, got, want)
+			}
 		}
 	})
 }

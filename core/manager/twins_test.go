@@ -303,8 +303,8 @@ func TestFiguresFitAFrame(t *testing.T) {
 			w.Stats.Generator.Lag = latency
 			d.Workflows = append(d.Workflows, w)
 		}
-		name := strings.Repeat("n", rapid.SampledFrom([]int{1, 200, 40_000}).Draw(t, "name"))
-		for range rapid.SampledFrom([]int{0, 64}).Draw(t, "workers") {
+		name := strings.Repeat("n", rapid.SampledFrom([]int{40_000, 1, 200}).Draw(t, "name"))
+		for range rapid.SampledFrom([]int{64, 0}).Draw(t, "workers") {
 			d.Workers = append(d.Workers, message.WorkerShare{Node: name, Started: 1})
 		}
 		r := &message.PartResult{Part: *d}

@@ -144,8 +144,8 @@ func (foreign) Priority() node.Priority { return node.Low }
 func (foreign) Size() int               { return 1 }
 func (foreign) Digest() uint64          { return 0 }
 
-// A list of news survives its codec, and a cut list is its first pieces or nothing: no
-// cut invents a piece. Decode rejects empty lists, and lists above their bound.
+// A list of news survives its codec. Decode reads each prefix of it as its first pieces or
+// rejects it: no cut invents a piece. Decode rejects empty lists, and lists above their bound.
 func TestCutNewsAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Uint64Range(0, 300), rapid.Uint64())
@@ -153,8 +153,8 @@ func TestCutNewsAreRefused(t *testing.T) {
 		news := rapid.Custom(func(t *rapid.T) message.SwimNews {
 			return message.SwimNews{
 				Node: word.Draw(t, "node"), Addr: word.Draw(t, "addr"), Role: uint8(rapid.IntRange(0, 6).Draw(t, "role")), Incarnation: number.Draw(t, "incarnation"),
-				State: rapid.Byte().Draw(t, "state"), By: word.Draw(t, "by"),
-				Age: rapid.SampledFrom([]time.Duration{0, 1, -1, time.Millisecond, 90 * time.Second, 1<<63 - 1, -1 << 63}).Draw(t, "age"),
+				State: rapid.Byte().Draw(t, "state"), By: rapid.StringMatching(`([a-z]{2,4})?`).Draw(t, "by"),
+				Age: rapid.SampledFrom([]time.Duration{0, 0, 0, 1, -1, time.Millisecond, 90 * time.Second, 1<<63 - 1, -1 << 63}).Draw(t, "age"),
 			}
 		})
 		list := message.SwimNewsList(rapid.SliceOfN(news, 1, 4).Draw(t, "news"))
@@ -175,12 +175,13 @@ func TestCutNewsAreRefused(t *testing.T) {
 		if at != len(packed) {
 			t.Fatalf("pieces have %d bytes, the list %d", at, len(packed))
 		}
-		cut := rapid.IntRange(0, len(packed)).Draw(t, "cut")
 		var got message.SwimNewsList
-		_, err = got.UnmarshalMsg(msgp.AppendBytes(nil, packed[:cut]))
-		n := ends[cut]
-		if (err == nil) != (n > 0) || err == nil && !slices.Equal(got, list[:n]) {
-			t.Fatalf("%d of %d bytes: got %+v and error %v, want the first %d of %+v", cut, len(packed), got, err, n, list)
+		for cut := range len(packed) + 1 {
+			_, err := got.UnmarshalMsg(msgp.AppendBytes(nil, packed[:cut]))
+			n := ends[cut]
+			if (err == nil) != (n > 0) || err == nil && !slices.Equal(got, list[:n]) {
+				t.Fatalf("%d of %d bytes: got %+v and error %v, want the first %d of %+v", cut, len(packed), got, err, n, list)
+			}
 		}
 		if _, err := got.UnmarshalMsg(whole[:len(whole)-1]); err == nil {
 			t.Fatal("a list whose string is cut was read")
