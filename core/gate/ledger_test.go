@@ -18,10 +18,19 @@ func TestWhatGoesIsCountedNoMore(t *testing.T) {
 	if m.unload(env, j); m.accepting != 1 || m.specBytes != 20 || m.jobs[j.id] != nil {
 		t.Errorf("%d are being accepted, %d bytes are submitted, the job is %v", m.accepting, m.specBytes, m.jobs[j.id])
 	}
-	owned := &job{id: message.JobID{2}, ready: true}
+	owned := &job{id: message.JobID{2}, ready: true, state: message.JobRunning, shown: message.JobRunning}
 	m.jobs[owned.id] = owned
+	for s := range node.StreamID(2) {
+		m.follow(env, owned, &ask{what: askWatch, stream: 7 + s})
+	}
+	if m.watchers != 2 || len(m.following) != 2 {
+		t.Fatalf("%d watchers on %d streams, want 2 on 2", m.watchers, len(m.following))
+	}
 	if m.unload(env, owned); m.accepting != 1 || m.specBytes != 20 {
 		t.Errorf("of one that is owned: %d are being accepted, %d bytes are submitted", m.accepting, m.specBytes)
+	}
+	if m.watchers != 0 || len(m.following) != 0 {
+		t.Errorf("%d watchers on %d streams follow a job that is gone", m.watchers, len(m.following))
 	}
 }
 
