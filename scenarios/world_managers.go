@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"hyperscale/checker"
@@ -30,6 +31,8 @@ func managerWorlds() []Scenario {
 			Doc: "Datacenters are cut off from all gates for longer than their lease, in the middle of jobs that name none. Each stops by its own clock, before the gates begin its jobs anew elsewhere, at layer 0 and under another fence: nothing of a job runs in two datacenters."},
 		{Name: "cut-at-the-guard", Virtual: 5 * time.Minute, build: buildCutAtTheGuard,
 			Doc: "Two of three datacenters are cut off from the gates, with clocks as slow as they may be, the gates' as fast. When their time is almost over the managers are stopped in their tracks, so that none can cancel what it has just renewed, then the workers: their executors end as late as they may. Only then does the third datacenter begin their jobs. What the gates say before the cut comes seconds late in half of the runs."},
+		{Name: "named-before-the-crash", Virtual: 6 * time.Minute, build: buildNamedBeforeTheCrash,
+			Doc: "Gates name parts to their managers while no majority of the gates can record that managers accepted them, and one gate crashes. Two managers of a datacenter are then cut off from the gates and from the third one. The gate that takes a job over knows only that its part was dispatched, and the third manager rejects the part. The gate counts the part as in use for a guard, and begins the job in the other datacenter only then: nothing of a job runs in two datacenters."},
 		{Name: "regions-cut", Virtual: 5 * time.Minute, build: buildRegionCut,
 			Doc: "Three datacenters are cut off from the gates at once, then one by one, each for less than its lease. What runs there goes on: nothing is given to anybody else, and every job completes."},
 		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: buildDeafDC,
@@ -227,6 +230,29 @@ func buildCutAtTheGuard(s *stage) {
 		s.fault(sim.Fault{At: word - s.rand.Duration(0, 600*time.Millisecond).Truncate(tick), For: 12 * time.Second, Kind: sim.FaultPause, Nodes: []string{string(m)}})
 	}
 	s.fault(sim.Fault{At: word + 2*time.Second, For: 8 * time.Second, Kind: sim.FaultPause, Nodes: workers})
+}
+
+// buildNamedBeforeTheCrash lets a job's record say DISPATCHING while a manager runs its part:
+// what managers answer takes so long that the gates are apart when they learn of it.
+func buildNamedBeforeTheCrash(s *stage) {
+	t := topology{gates: 3, datacenters: 2, managers: 3, workers: 4, cores: 8, clients: 2}
+	apart := 12*time.Second + s.rand.Duration(0, time.Second).Truncate(tick)
+	s.standard(t, func(l *load) {
+		l.every, l.duration, l.cores, l.until, l.layers = 400*time.Millisecond, 80*time.Second, 1, apart, false
+	})
+	for _, o := range s.orders {
+		o.submit.RunTimeout = 8 * time.Minute
+	}
+	s.oneDatacenter()
+	late := s.rand.Duration(2500*time.Millisecond, 3*time.Second).Truncate(tick)
+	s.fault(sim.Fault{At: apart - 4*time.Second, For: 9 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.gates), Value: late.Milliseconds()})
+	crash := apart + late + 1500*time.Millisecond // a heartbeat that lists the part was answered with its name
+	for i, g := range s.gates {
+		s.fault(sim.Fault{At: apart, For: crash - apart, Kind: sim.FaultPartition, Nodes: []string{string(g)}, Peers: names(slices.Delete(slices.Clone(s.gates), i, i+1))})
+	}
+	s.fault(sim.Fault{At: crash, For: 100 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.gates, 1))})
+	group := s.choose(s.managers[:t.managers], t.managers)
+	s.fault(sim.Fault{At: crash, For: 130 * time.Second, Kind: sim.FaultPartition, Nodes: names(group[:2]), Peers: append(names(s.gates), string(group[2]))})
 }
 
 func buildRegionCut(s *stage) {

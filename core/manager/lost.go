@@ -102,12 +102,12 @@ func (m *Machine) onRetry(env node.Env) {
 	}
 }
 
-// retryClaims refuses dispatches whose files no majority keeps in time: a disk
-// that is full takes no new job.
+// retryClaims rejects dispatches whose files no majority keeps in time: a disk that is
+// full takes no new job. A vacancy may acquire the register meanwhile: that has no bound.
 func (m *Machine) retryClaims(env node.Env) {
 	for _, job := range slices.SortedFunc(maps.Keys(m.claims), message.JobID.Compare) {
 		c := m.claims[job]
-		if c.asked || env.Now().Sub(c.began) < 2*m.config.QuorumTimeout {
+		if !c.keeping || env.Now().Sub(c.began) < 2*m.config.QuorumTimeout {
 			continue
 		}
 		if _, here := m.files.Have(c.file); here {

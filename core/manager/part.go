@@ -24,6 +24,7 @@ type claim struct {
 	cancel   *message.PartCancel  // the newest
 	file     message.FileDigest
 	asked    bool // the register is being acquired
+	keeping  bool // no majority has the dispatch's file yet
 	began    node.Instant
 }
 
@@ -61,7 +62,7 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		m.refuse(env, l, d, code, why)
 		return
 	}
-	c := &claim{gate: l.Addr, dispatch: d, began: env.Now()}
+	c := &claim{gate: l.Addr, dispatch: d, keeping: true, began: env.Now()}
 	if old := m.claims[d.Job]; old != nil {
 		c.asked = old.asked
 	}
@@ -70,6 +71,7 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		if m.claims[d.Job] != c {
 			return
 		}
+		c.keeping = false
 		if err != nil {
 			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the part's file: "+err.Error())
 			return
