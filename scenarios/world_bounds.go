@@ -12,14 +12,12 @@ import (
 	"hyperscale/sim"
 )
 
-// boundWorlds reach what takes hours or an operator elsewhere: nodes that never come back,
-// orders to drain, and bounds of tries and of age, which are short here.
+// boundWorlds reach what takes hours elsewhere: nodes that never come back, and bounds of
+// tries and of age, which are short here.
 func boundWorlds() []Scenario {
 	return []Scenario{
 		{Name: "workers-halt", Virtual: 4 * time.Minute, build: buildWorkersHalt,
 			Doc: "Workers halt for ever in the midst of their slices: two machines stop, and a third one's disk takes nothing any more. What they ran runs elsewhere, every job completes, managers forget who is gone, and no core stays reserved."},
-		{Name: "drained-by-order", Virtual: 4 * time.Minute, build: buildDrainedByOrder,
-			Doc: "An operator orders managers and workers to drain, restarts some of them meanwhile, and takes the order back. Who drains begins nothing new, across its restarts; what it has goes on or to a fellow, and every job completes."},
 		{Name: "few-tries", Virtual: 4 * time.Minute, build: buildFewTries,
 			Doc: "A slice may be dispatched three times and lose one worker, a manager knows three workers, and an end that no gate acknowledges is kept for eight seconds. Workers die, disks are full and gates fall silent: every job ends, and no slice runs more often than its bounds allow."},
 		{Name: "half-falls-silent", Virtual: 4 * time.Minute, build: buildHalfFallsSilent,
@@ -56,55 +54,6 @@ func (s *stage) knowsWorkers(want int) {
 	s.world.Sizes(func(id node.ID, what string, n, _ int) {
 		if what == "manager/workers" && n != want {
 			s.checker.Violate("T12", s.record(id), "%s knows %d workers, and %d are there", id, n, want)
-		}
-	})
-}
-
-func buildDrainedByOrder(s *stage) {
-	t := groupTopology()
-	t.workers = 5
-	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 5*time.Second, 3 })
-	s.complete = true
-	s.checker.Promise(checker.Promises{Once: true})
-	const length = 16 * time.Second
-	s.slots(length+9*time.Second, func(i int, at time.Duration) {
-		ids := s.workers
-		if i%2 == 1 {
-			ids = s.managers
-		}
-		id := s.choose(ids, 1)[0]
-		s.drained(id, at, length)
-		if s.rand.Chance(1, 2) {
-			s.fault(sim.Fault{At: at + s.rand.Duration(4*time.Second, 8*time.Second).Truncate(tick), For: time.Second, Kind: sim.FaultStop, Nodes: []string{string(id)}})
-		}
-	})
-}
-
-// drained has a node drained for a while by somebody at a client, and judges that it
-// begins nothing from shortly after the acknowledgement on.
-func (s *stage) drained(id node.ID, at, length time.Duration) {
-	const onItsWay = 2 * time.Second
-	var from time.Duration
-	order := func(undo bool) {
-		s.world.Command(s.clients[0], &message.DrainRequest{Node: string(id), Undo: undo}, func(answer node.Message) {
-			if _, ok := answer.(*message.DrainAck); ok && !undo {
-				from = s.world.Now() + onItsWay
-			} else if !ok {
-				s.checker.Violate("P", s.record(s.clients[0]), "%s could not be drained: %+v", id, answer)
-			}
-		})
-	}
-	s.world.At(at, func() { order(false) })
-	s.world.At(at+length, func() { from = 0; order(true) })
-	s.witness = append(s.witness, func(r checker.Record) {
-		if r.Node != id || from == 0 || r.At < from {
-			return
-		}
-		switch e := r.Event.(type) {
-		case event.SliceStarted:
-			s.checker.Violate("P", r, "%s started slice %v %v after it was told to drain", id, e.Slice, r.At-from+onItsWay)
-		case event.SliceDispatched:
-			s.checker.Violate("P", r, "%s dispatched slice %v %v after it was told to drain", id, e.Slice, r.At-from+onItsWay)
 		}
 	})
 }

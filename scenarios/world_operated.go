@@ -19,7 +19,7 @@ import (
 func operatedWorlds() []Scenario {
 	return []Scenario{
 		{Name: "drain-orders", Virtual: 5 * time.Minute, build: buildDrainOrders,
-			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; some gates restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing, a drained worker starts nothing; each gate says who is drained, and every job completes."},
+			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing and dispatches nothing, a drained worker starts nothing; each gate says who is drained. Every job completes, and no slice runs twice."},
 		{Name: "merged-thresholds", Virtual: 4 * time.Minute, build: buildMergedThresholds,
 			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not: gates judge thresholds on the sum, whichever gate owns the job at its end, and never on one datacenter."},
 		{Name: "crowded-gates", Virtual: 4 * time.Minute, build: buildCrowdedGates,
@@ -44,8 +44,11 @@ func (d *drained) during(at time.Duration) bool {
 }
 
 func buildDrainOrders(s *stage) {
-	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 8*time.Second, 3 })
+	t := groupTopology()
+	t.workers = 5
+	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 5*time.Second, 3 })
 	s.complete, s.served = true, true
+	s.checker.Promise(checker.Promises{Once: true})
 	var orders []*drained
 	const lasts = 14 * time.Second
 	kinds := [][]node.ID{s.gates, s.workers, s.managers}
@@ -54,9 +57,13 @@ func buildDrainOrders(s *stage) {
 		d := &drained{id: id, to: at + lasts}
 		orders = append(orders, d)
 		s.drain(d, at)
-		if i%len(kinds) == 0 && s.rand.Chance(1, 2) { // the order outlives a restart
+		gate := i%len(kinds) == 0
+		switch restarts := s.rand.Chance(1, 2); { // the order outlives a restart
+		case restarts && gate:
 			s.fault(sim.Fault{At: at + 5*time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
-		} else if i%len(kinds) == 0 {
+		case restarts: // when its slices have ended
+			s.fault(sim.Fault{At: at + s.rand.Duration(7*time.Second, 9*time.Second).Truncate(tick), For: time.Second, Kind: sim.FaultStop, Nodes: []string{string(id)}})
+		case gate:
 			s.ownedBy(id, at, at+5*time.Second)
 		}
 		s.world.At(at+lasts-time.Second, func() { s.askWhoDrains(d) })
@@ -80,6 +87,10 @@ func (s *stage) givesWork(d *drained, r checker.Record) {
 	case event.PartDispatched:
 		if e.Manager == d.id {
 			s.checker.Violate("P", r, "%s was sent a part of job %v, and is drained since %v", d.id, e.Job, d.from)
+		}
+	case event.SliceDispatched:
+		if r.Node == d.id {
+			s.checker.Violate("P", r, "%s dispatched slice %v, and is drained since %v", d.id, e.Slice, d.from)
 		}
 	case event.SliceStarted:
 		if r.Node == d.id {
