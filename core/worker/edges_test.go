@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -14,12 +16,12 @@ import (
 // desk is a worker with two managers whose parts are looked at.
 type desk struct {
 	*nodetest.Env
-	t  *testing.T
+	t  rapid.TB
 	m  *Machine
 	to [2]node.StreamID
 }
 
-func newDesk(t *testing.T, change func(*Config)) *desk {
+func newDesk(t rapid.TB, change func(*Config)) *desk {
 	c := small()
 	if change != nil {
 		change(&c)

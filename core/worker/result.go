@@ -37,7 +37,12 @@ func (m *Machine) onPush(env node.Env) {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: err.Error()})
 			continue
 		}
-		env.Send(l.Stream, &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum})
+		out := &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum}
+		if size := message.HeaderSize + out.Size(); size > message.FrameMax {
+			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: fmt.Sprintf("the figures take %d bytes, %d is the bound", size, message.FrameMax)})
+			continue // finish says so in the result
+		}
+		env.Send(l.Stream, out)
 	}
 	if m.pushing {
 		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
