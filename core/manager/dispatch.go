@@ -145,8 +145,8 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 	}
 	m.detach(s)
 	why := fmt.Sprintf("%s refused it: %v: %s", w.peer.ID, r.Code, r.Detail)
-	if s.workflow.part.stop != message.JobNone {
-		m.endSlice(env, s, endOf(s.workflow.part.stop), "")
+	if f := s.workflow; f.part.stop != message.JobNone || f.failure != "" { // its workflow ends, and dispatches nothing again
+		m.endSlice(env, s, endOf(f.part.stop), "")
 		return
 	}
 	switch r.Code {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -13,7 +15,7 @@ import (
 // them say.
 type desk struct {
 	*nodetest.Env
-	t    *testing.T
+	t    rapid.TB
 	m    *Machine
 	gate node.StreamID
 	up   map[node.ID]node.StreamID
@@ -21,7 +23,7 @@ type desk struct {
 	sent map[node.StreamID][]node.Message
 }
 
-func newDesk(t *testing.T, change func(*Config), workers ...node.ID) *desk {
+func newDesk(t rapid.TB, change func(*Config), workers ...node.ID) *desk {
 	c := small()
 	if change != nil {
 		change(&c)

@@ -117,6 +117,10 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("within its range, and yet: %v", err)
 		}
+		m := &Machine{config: c, members: []node.Addr{"m1:1"}}
+		if err := m.leaseConfig("m1:1").Validate(); err != nil {
+			t.Fatalf("a manager's range is none of its registers: %v", err)
+		}
 		for range 4 {
 			spoiled, out := c, drawPushedOut(t)
 			out.push(&spoiled)

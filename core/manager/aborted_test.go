@@ -1,0 +1,128 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Gates abort workflows under any fence, whole or out of bounds, beside cancellations and
+// results, while the disk is slow. An order below the highest epoch is refused with it, one
+// that fits no workflow is ignored, and one of a part that is not here changes nothing. What
+// is aborted ends FAILED with the reason that came first, unless all of its slices completed.
+func TestAbortsNeedAuthority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, nil, "w1", "w2")
+		d.Receive(d.gate, &message.JobDispatch{
+			Job: message.JobID{1}, Fence: message.Fence{Job: 2}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+			Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
+				{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2},
+				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
+			}},
+		})
+		p := d.m.parts[message.JobID{1}]
+		epoch := uint64(2)
+		var why [2]string // that a majority knows, or will
+		cancelled := false
+		ignored, refused := 0, 0
+		d.WatchEvent = func(e node.Event) {
+			switch e.(type) {
+			case event.Ignored:
+				ignored++
+			case event.FenceRefused:
+				refused++
+			}
+		}
+		for i := range rapid.IntRange(1, 14).Draw(t, "steps") {
+			switch rapid.IntRange(0, 10).Draw(t, "what") {
+			default:
+				a := &message.PartAbort{
+					Job: message.JobID{1}, Fence: message.Fence{Job: rapid.Uint64Range(1, 4).Draw(t, "epoch"), Attempt: rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(t, "attempt")},
+					Workflow: rapid.Uint32Range(0, 2).Draw(t, "workflow"), Reason: strings.Repeat("r", i+1),
+				}
+				elsewhere := rapid.IntRange(0, 9).Draw(t, "elsewhere") == 0
+				if elsewhere {
+					a.Job[0] = 9
+				}
+				wantIgnored, wantRefused := 0, 0
+				switch {
+				case elsewhere:
+				case a.Fence.Job < epoch:
+					wantRefused = 1
+				case a.Fence.Attempt != 0 || a.Workflow > 1:
+					wantIgnored = 1
+				default:
+					epoch = a.Fence.Job
+					if f := p.workflows[a.Workflow]; why[a.Workflow] == "" && !cancelled && f.end == message.WorkflowNone && p.result == nil {
+						why[a.Workflow] = a.Reason
+					}
+				}
+				ignored, refused = 0, 0
+				before, still := ledger(d.m), d.Pending() == 0
+				d.Receive(d.gate, a)
+				if ignored != wantIgnored || refused != wantRefused {
+					t.Fatalf("abort of workflow %d under %v, the epoch is %d: ignored %d times, refused %d times, want %d and %d", a.Workflow, a.Fence, epoch, ignored, refused, wantIgnored, wantRefused)
+				}
+				if still && (elsewhere || wantIgnored+wantRefused > 0) && ledger(d.m) != before {
+					t.Fatal("an order without authority changes something")
+				}
+			case 6:
+				if !cancelled && p.result == nil {
+					cancelled = true
+					d.Receive(d.gate, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: epoch}, State: message.JobCancelled})
+				}
+			case 10:
+				if id := rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "refuses"); d.attempt(id) != nil {
+					s := d.attempt(id)
+					d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: message.CodeNoCores, CoresFree: 4})
+				}
+			case 7:
+				d.Held = !d.Held
+			case 8:
+				d.Complete(1, nil)
+			case 9:
+				d.finishes(rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "worker"), message.WorkflowCompleted)
+			}
+		}
+		d.Held = false
+		for d.Pending() > 0 {
+			d.Complete(1, nil)
+		}
+		for range 10 {
+			d.live(1, nil, "w1", "w2")
+			d.finishes("w1", message.WorkflowCancelled)
+			d.finishes("w2", message.WorkflowCancelled)
+		}
+		if p.fence.Job != epoch {
+			t.Fatalf("the part goes on under epoch %d, the highest was %d", p.fence.Job, epoch)
+		}
+		for i, f := range p.workflows {
+			whole := len(f.slices) > 0
+			for _, s := range f.slices {
+				whole = whole && s.state == message.WorkflowCompleted
+			}
+			if whole && f.state != message.WorkflowCompleted {
+				t.Fatalf("all slices of workflow %d completed, and it is %v", i, f.state)
+			}
+			if why[i] != "" && !whole && !cancelled && (f.state != message.WorkflowFailed || f.failure != why[i]) {
+				t.Fatalf("workflow %d was aborted with %q and is %v, %q", i, why[i], f.state, f.failure)
+			}
+			if why[i] == "" && f.state == message.WorkflowFailed {
+				t.Fatalf("nothing aborted workflow %d, and it is FAILED: %s", i, f.failure)
+			}
+		}
+	})
+}
+
+// finishes has a worker end all that it was dispatched.
+func (d *desk) finishes(id node.ID, state message.WorkflowState) {
+	for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
+		d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: state})
+	}
+}

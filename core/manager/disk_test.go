@@ -1,0 +1,232 @@
+package manager
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// listed has each worker that stands list the attempts that it was dispatched and that
+// have not ended.
+func (d *desk) listed(over map[message.SliceRef]bool, ids ...node.ID) {
+	for _, id := range ids {
+		if d.up[id] == 0 {
+			continue
+		}
+		d.beat++
+		hb := &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: d.beat, CoresTotal: 4, CoresFree: 4}
+		for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
+			if ref := (message.SliceRef{Slice: s.Slice, Fence: s.Fence}); !over[ref] && !slices.Contains(hb.Running, ref) {
+				hb.Running = append(hb.Running, ref)
+				hb.CoresFree -= s.Cores
+			}
+		}
+		d.Receive(d.up[id], hb)
+	}
+}
+
+// Whatever a disk refuses or delays, and however long a record takes to become a file: a
+// result that the manager has acknowledged is never run again, each slice counts once, and
+// once the disk writes the part completes with the sum of all results.
+func TestFailingDisksLoseNoResult(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := []node.ID{"w1", "w2"}
+		d := newDesk(t, func(c *Config) {
+			c.DispatchMax, c.RerunMax, c.DispatchTimeout = 100, 100, time.Hour
+			c.SweepInterval, c.Silence = time.Second, 5*time.Second
+			c.FileAge = 5*(c.PartLease+c.QuorumTimeout) + time.Second
+			if rapid.Bool().Draw(t, "records are files") {
+				c.SpillAt = 1
+			}
+		}, ids...)
+		acked, counted, over := map[message.SliceID]bool{}, map[message.SliceID]message.Fence{}, map[message.SliceRef]bool{}
+		note := d.WatchSend
+		d.WatchSend = func(s node.StreamID, m node.Message) {
+			note(s, m)
+			switch m := m.(type) {
+			case *message.SliceResultAck:
+				acked[m.Slice] = acked[m.Slice] || !m.Stale
+			case *message.SliceDispatch:
+				if acked[m.Slice] {
+					t.Fatalf("%v is dispatched again, and its result was acknowledged", m.Slice)
+				}
+			}
+		}
+		d.WatchEvent = func(e node.Event) {
+			if c, ok := e.(event.SliceCounted); ok {
+				if counted[c.Slice] == c.Part {
+					t.Fatalf("%v counts twice under %v", c.Slice, c.Part)
+				}
+				counted[c.Slice] = c.Part // whoever takes the part over tells it again
+			}
+		}
+		job := d.submit(6).job
+		end := func(id node.ID) {
+			for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
+				over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] = true
+				d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: message.WorkflowCompleted, Stats: requests(10)})
+			}
+		}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				d.Held = !d.Held
+			case 1:
+				d.Complete(1, nil)
+			case 2:
+				d.Complete(1, errors.New("full"))
+			case 3, 4:
+				d.Advance(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
+				d.listed(over, ids...)
+			case 5:
+				if id := rapid.SampledFrom(ids).Draw(t, "ends"); d.up[id] != 0 {
+					end(id)
+				}
+			case 6:
+				if id := rapid.SampledFrom(ids).Draw(t, "leaves"); d.up[id] != 0 && rapid.Bool().Draw(t, "for long") {
+					d.Break(d.up[id], "reset")
+					d.up[id] = 0
+				}
+			case 8:
+				d.keepsNothing()
+			case 9:
+				id := rapid.SampledFrom(ids).Draw(t, "refuses")
+				code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeDraining, message.CodeStoreFull}).Draw(t, "code")
+				if s := d.attempt(id); d.up[id] != 0 && s != nil && !over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] {
+					over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] = true
+					d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: code, CoresFree: 4})
+				}
+			case 7:
+				d.Failure = nil
+				if rapid.Bool().Draw(t, "disk fails") {
+					d.Failure = errors.New("full")
+				}
+			}
+		}
+		d.Held, d.Failure = false, nil
+		for d.Pending() > 0 {
+			d.Complete(1, nil)
+		}
+		for _, id := range ids {
+			if d.up[id] == 0 {
+				d.arrive(id)
+			}
+		}
+		for range 120 {
+			if len(d.StreamsOf("g1")) == 0 {
+				if opening := d.OpeningTo("g1:1"); len(opening) > 0 {
+					d.gate = opening[0]
+					d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+				}
+			}
+			if p := d.m.parts[job]; p != nil && p.recorded && len(took[*message.PartResult](d, d.gate)) > 0 {
+				break
+			}
+			for _, id := range ids {
+				end(id)
+			}
+			d.Advance(time.Second)
+			d.listed(over, ids...)
+		}
+		told := took[*message.PartResult](d, d.gate)
+		if len(told) == 0 {
+			t.Fatalf("the part does not end: %+v", d.m.parts[job])
+		}
+		r := told[len(told)-1].Part
+		if r.State != message.JobCompleted || len(r.Workflows) != 1 || len(r.Workflows[0].Stats.Steps) != 1 || r.Workflows[0].Stats.Steps[0].Started != uint64(10*len(counted)) {
+			t.Fatalf("%d results count, and the part is told as %+v", len(counted), r)
+		}
+	})
+}
+
+// keepsNothing has the archive refuse all files that are on their way: it is full.
+func (d *desk) keepsNothing() {
+	for _, ticket := range slices.Sorted(maps.Keys(d.m.keeps)) {
+		d.m.onFile(d, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: archive.ErrFull})
+	}
+	d.m.settle(d)
+}
+
+// Rows of a unique feed are leased once, whatever executors ask again, whatever the disk
+// delays, and also behind a restart; an ask that was answered gets the same answer.
+func TestRowsAreLeasedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const rows = 200
+		unique := rapid.IntRange(0, 4).Draw(t, "unique") > 0
+		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
+		submit := func() {
+			d.Receive(d.gate, &message.JobDispatch{
+				Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
+				Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{
+					Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Feed: message.FeedPlan{Rows: rows, Unique: unique},
+				}}},
+			})
+		}
+		submit()
+		ref := d.accept("w1")
+		type ask struct {
+			core uint32
+			ask  uint64
+		}
+		has := map[ask]*message.SliceRowsLeased{}
+		last := map[uint32]uint64{}
+		note := func(_ node.StreamID, m node.Message) {
+			l, ok := m.(*message.SliceRowsLeased)
+			if !ok {
+				return
+			}
+			key := ask{l.Core, l.Ask}
+			if old := has[key]; old != nil && (old.First != l.First || old.Count != l.Count) {
+				t.Fatalf("%+v was answered with %d rows from %d, and now with %d from %d", key, old.Count, old.First, l.Count, l.First)
+			}
+			for other, o := range has { //lint:orderfree any one that is found fails the test
+				if other != key && l.First < o.First+o.Count && o.First < l.First+l.Count {
+					t.Fatalf("%d rows from %d go to %+v, of which %+v has %d from %d", l.Count, l.First, key, other, o.Count, o.First)
+				}
+			}
+			if l.First+l.Count > rows || !unique || l.Core >= asksMax {
+				t.Fatalf("%d rows from %d of %d go to core %d, unique: %v", l.Count, l.First, rows, l.Core, unique)
+			}
+			has[key] = l
+		}
+		d.WatchSend = note
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			default:
+				core := rapid.SampledFrom([]uint32{0, 1, asksMax}).Draw(t, "core")
+				n := max(1, last[core]+rapid.Uint64Range(0, 2).Draw(t, "ask")-1)
+				last[core] = max(last[core], n)
+				d.Receive(d.up["w1"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: core, Ask: n, Want: rapid.Uint64Range(1, 50).Draw(t, "want")})
+			case 3:
+				d.Held = true
+			case 4:
+				d.Complete(1, nil)
+			case 5:
+				d.Held = false
+				for d.Pending() > 0 {
+					d.Complete(1, nil)
+				}
+			case 6:
+				d.Held = false
+				d.Crash()
+				d.sent = map[node.StreamID][]node.Message{}
+				d.Start()
+				d.WatchSend = note
+				d.gate = d.OpeningTo("g1:1")[0]
+				d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+				d.up["w1"] = d.Accept(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"})
+				d.lists("w1", ref)
+				d.live(1, map[node.ID][]message.SliceRef{"w1": {ref}}, "w1")
+			}
+		}
+	})
+}

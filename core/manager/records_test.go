@@ -1,0 +1,150 @@
+package manager
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// A manager takes a part over from a record that it cannot read, or whose files are gone or
+// hold something else. It says so, acts for nothing and dispatches nothing, and gives the
+// register up, so that another one may try.
+func TestUnreadableRecordsAreGivenUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
+		p := d.submit(2)
+		d.accept("w1")
+		absent := message.FileDigest{9}
+		d.m.ticket++
+		file := d.m.files.Keep(d, encode(&message.SliceCancel{Slice: message.SliceID{Job: p.job}, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		for d.Pending() > 0 {
+			d.Complete(1, nil)
+		}
+		var record []byte
+		switch rapid.IntRange(0, 4).Draw(t, "kind") {
+		case 0:
+			record = rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes")
+			if _, err := decodePart(p.job, record, d.Now()); err == nil {
+				t.Skip("these bytes are a record")
+			}
+			if _, spill := spillOf(record); spill {
+				t.Skip("these bytes are the name of a file")
+			}
+		case 1:
+			record = spilled(absent)
+		case 2:
+			record = spilled(file)
+		case 3:
+			wrong := *p
+			wrong.file = file
+			record = wrong.record(d.Now())
+		case 4:
+			wrong := *p
+			wrong.file = absent
+			record = wrong.record(d.Now())
+		}
+		d.m.leases.Update(d, p.job, record, 1<<40)
+		d.m.leases.Flush(d)
+		for d.Pending() > 0 {
+			d.Complete(1, nil)
+		}
+		d.Crash()
+		failed := 0
+		d.WatchEvent = func(e node.Event) {
+			switch e := e.(type) {
+			case event.StoreFailed:
+				failed++
+			case event.Acted:
+				t.Fatalf("it acts on a record that it cannot read: %+v", e)
+			}
+		}
+		d.WatchSend = func(_ node.StreamID, m node.Message) {
+			switch m.(type) {
+			case *message.SliceDispatch, *message.JobAccepted, *message.PartResult:
+				t.Fatalf("it sends %+v", m)
+			}
+		}
+		d.Start()
+		d.gate = d.OpeningTo("g1:1")[0]
+		d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+		d.arrive("w1")
+		d.live(10, nil, "w1")
+		if failed == 0 {
+			t.Fatal("it says nothing of the record")
+		}
+		if now := d.m.parts[p.job]; now != nil && (now.missing == 0 || len(now.workflows) > 0 && now.dispatch != nil) {
+			t.Fatalf("it holds the part as whole: %+v", now)
+		}
+	})
+}
+
+// The figures of slices decide how a workflow ends: those that do not add up fail it, and
+// so does a target that refuses every connection; else it completes with their sum. What
+// does not add up while it runs is told as ignored.
+func TestFiguresDecideTheEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1", "w2")
+		ignored := 0
+		d.WatchEvent = func(e node.Event) {
+			if _, ok := e.(event.Ignored); ok {
+				ignored++
+			}
+		}
+		p := d.submit(6)
+		var all []*message.Stats
+		torn := false
+		var started, refused uint64
+		results := map[node.ID]message.Stats{}
+		for _, id := range []node.ID{"w1", "w2"} {
+			n := rapid.Uint64Range(0, 4).Draw(t, "started")
+			k := rapid.Uint64Range(0, n).Draw(t, "refused")
+			if rapid.Bool().Draw(t, "all") {
+				k = n
+			}
+			step := message.StepStats{Name: "get", Kind: message.StepRequest, Started: n, OK: n - k, Failed: k}
+			if k > 0 {
+				step.Errors = []message.ErrorCount{{Kind: kindRefused, Count: k}}
+			}
+			s := message.Stats{Steps: []message.StepStats{step, {Name: "page", Kind: message.StepCheck, Started: 7}}}
+			if rapid.IntRange(0, 4).Draw(t, "torn") == 0 {
+				s.Generator.Lag, torn = message.Histogram{Count: 1}, true
+			}
+			started, refused = started+n, refused+k
+			results[id] = s
+			all = append(all, &s)
+		}
+		for _, id := range []node.ID{"w1", "w2"} {
+			ref := d.accept(id)
+			d.Receive(d.up[id], &message.SliceProgress{Slice: ref.Slice, Fence: ref.Fence, Sequence: 1, Stats: results[id]})
+		}
+		d.live(2, nil)
+		if (ignored > 0) != torn {
+			t.Fatalf("figures that add up: %v; told as ignored %d times", !torn, ignored)
+		}
+		for _, id := range []node.ID{"w1", "w2"} {
+			s := d.attempt(id)
+			d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: message.WorkflowCompleted, Stats: results[id]})
+		}
+		want, why := message.WorkflowCompleted, ""
+		if torn {
+			want, why = message.WorkflowFailed, "add up"
+		} else if started > 0 && refused == started {
+			want, why = message.WorkflowFailed, "refused every connection"
+		}
+		f := p.workflows[0]
+		if f.state != want || !strings.Contains(f.failure, why) {
+			t.Fatalf("%d of %d requests are refused, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, torn, f.state, f.failure, want, why)
+		}
+		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.result.Part.Workflows[0].Stats, sum) {
+			t.Fatalf("the part's figures are %+v, want %+v", p.result.Part.Workflows[0].Stats, sum)
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// ledger is all that a manager tells of itself.
+func ledger(m *Machine) string {
+	var lines []string
+	tell := func(what string, n, bound int) { lines = append(lines, fmt.Sprintln(what, n, bound)) }
+	m.Sizes(tell)
+	m.Rests(tell)
+	slices.Sort(lines) // maps tell theirs in any order
+	return strings.Join(lines, "")
+}
+
+// A message that its sender's role may not send changes nothing, and is told once. A
+// stream of a role that a manager serves nothing is closed; a command is refused.
+func TestStrangeMessagesChangeNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, nil, "w1")
+		d.submit(2)
+		d.accept("w1")
+		var told []event.Ignored
+		d.WatchEvent = func(e node.Event) {
+			if i, ok := e.(event.Ignored); ok {
+				told = append(told, i)
+			}
+		}
+		client := d.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient, Addr: "c1:1"})
+		if slices.Contains(d.StreamsOf("c1"), client) {
+			t.Fatal("a client's stream stands")
+		}
+		unmet := d.Accept(node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
+		slice := message.SliceID{Job: message.JobID{1}}
+		fence := message.Fence{Job: 1, Manager: 9, Attempt: 9}
+		before, want := ledger(d.m), 0
+		for range rapid.IntRange(1, 6).Draw(t, "messages") {
+			switch rapid.IntRange(0, 4).Draw(t, "from") {
+			case 0:
+				d.Receive(d.gate, rapid.SampledFrom([]node.Message{&message.SliceAccepted{Slice: slice, Fence: fence}, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: 9, CoresTotal: 4}, &message.SliceResultAck{Slice: slice, Fence: fence}}).Draw(t, "of the gate"))
+			case 1:
+				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.SliceResultAck{Slice: slice, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.PartCancel{Job: slice.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
+			case 2:
+				d.Receive(unmet, &message.SliceAccepted{Slice: slice, Fence: fence})
+			case 4: // of a heartbeat that was never sent, or long ago
+				l := d.m.gates.All()[0]
+				p := d.m.parts[slice.Job]
+				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Parts: []message.PartRef{{Job: slice.Job, Fence: p.fence, State: p.state}}}
+				was, until := l.Sequence, p.deadline
+				if rapid.Bool().Draw(t, "old") {
+					l.Sequence += beatsKept
+					ack.Sequence = was
+				}
+				d.Receive(d.gate, ack)
+				if l.Sequence = was; p.deadline != until {
+					t.Fatalf("an answer to no heartbeat moves the gate's word from %v to %v", until, p.deadline)
+				}
+				continue
+			case 3:
+				d.Discard = false
+				d.Command(&message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: slice.Job})
+				if answer := d.Take(); !strings.Contains(answer, "ask a gate") {
+					t.Fatalf("a command is answered with %q", answer)
+				}
+				d.Discard = true
+				continue
+			}
+			want++
+		}
+		if after := ledger(d.m); after != before || len(told) != want {
+			t.Fatalf("%d messages are told as ignored, want %d; before\n%s\nafter\n%s", len(told), want, before, after)
+		}
+	})
+}
+
+// staff is a dumb model of who is registered.
+type staff struct {
+	incarnation uint64
+	addr        node.Addr
+	sequence    uint64
+	stream      node.StreamID
+}
+
+// A name belongs to the newest incarnation that registered it, at one address; a worker
+// of another datacenter and one beyond the bound are refused; a heartbeat that is not
+// newer than the last one tells nothing. Each other heartbeat is answered.
+func TestWorkersAreToldApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(1, 3).Draw(t, "workers_max")
+		d := newDesk(t, func(c *Config) { c.WorkersMax = most })
+		known := map[node.ID]*staff{}
+		type line struct {
+			stream node.StreamID
+			peer   node.Peer
+		}
+		var lines []line
+		acked, refused := 0, 0
+		d.WatchSend = func(_ node.StreamID, m node.Message) {
+			if _, ok := m.(*message.HeartbeatAck); ok {
+				acked++
+			}
+		}
+		d.WatchEvent = func(e node.Event) {
+			if _, ok := e.(event.PeerRefused); ok {
+				refused++
+			}
+		}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			if len(lines) == 0 || rapid.IntRange(0, 3).Draw(t, "opens") == 0 {
+				id := rapid.SampledFrom([]node.ID{"w1", "w2", "w3", "w4"}).Draw(t, "worker")
+				p := node.Peer{ID: id, Incarnation: rapid.Uint64Range(1, 3).Draw(t, "incarnation"), Role: node.RoleWorker, Addr: node.Addr(fmt.Sprint(id, ":", rapid.IntRange(1, 2).Draw(t, "port")))}
+				open := len(d.m.streams)
+				s := d.Accept(p)
+				if stands := slices.Contains(d.StreamsOf(id), s); stands != (open < 2*most) {
+					t.Fatalf("%d streams of %d workers at most are open, and one more stands: %v", open, most, stands)
+				} else if stands {
+					lines = append(lines, line{s, p})
+				}
+				continue
+			}
+			l := rapid.SampledFrom(lines).Draw(t, "line")
+			if !slices.Contains(d.StreamsOf(l.peer.ID), l.stream) {
+				continue // a newer one has closed it
+			}
+			hb := &message.WorkerHeartbeat{
+				Datacenter: rapid.SampledFrom([]string{"dc1", "dc1", "dc1", "dc2"}).Draw(t, "datacenter"), Sequence: rapid.Uint64Range(1, 4).Draw(t, "sequence"),
+				CoresTotal: 4, CoresFree: uint32(rapid.IntRange(0, 4).Draw(t, "free")),
+			}
+			w := known[l.peer.ID]
+			ok, news := hb.Datacenter == "dc1", false
+			switch {
+			case !ok:
+			case w != nil && w.stream == l.stream:
+				news = hb.Sequence > w.sequence
+			case w == nil:
+				ok = len(known) < most
+			default:
+				ok = l.peer.Incarnation > w.incarnation || l.peer.Incarnation == w.incarnation && l.peer.Addr == w.addr
+			}
+			if ok && (w == nil || w.stream != l.stream) {
+				w, news = &staff{incarnation: l.peer.Incarnation, addr: l.peer.Addr, stream: l.stream}, true
+				known[l.peer.ID] = w
+			}
+			was := (*worker)(nil)
+			free := uint32(0)
+			if was = d.m.workers[l.peer.ID]; was != nil {
+				free = was.reported
+			}
+			acked, refused = 0, 0
+			d.Receive(l.stream, hb)
+			wantAck, wantRefused := 0, 0
+			if ok {
+				wantAck = 1
+			} else if hb.Sequence == 1 {
+				wantRefused = 1
+			}
+			if news {
+				w.sequence, free = hb.Sequence, hb.CoresFree
+			}
+			got := d.m.workers[l.peer.ID]
+			switch {
+			case acked != wantAck || refused != wantRefused:
+				t.Fatalf("%+v of %+v: answered %d times, refused %d times, want %d and %d", hb, l.peer, acked, refused, wantAck, wantRefused)
+			case len(d.m.workers) != len(known) || (got == nil) != (w == nil):
+				t.Fatalf("%d workers are known, want %d", len(d.m.workers), len(known))
+			case got != nil && (got.stream != w.stream || got.sequence != w.sequence || got.reported != free || got.peer.Incarnation != w.incarnation || got.peer.Addr != w.addr):
+				t.Fatalf("%s is %+v, want %+v and %d free cores", l.peer.ID, got, w, free)
+			}
+		}
+	})
+}
+
+// A manager that the configured managers do not name, or whose datacenter names no group,
+// halts at its start with the reason, holds nothing, and does nothing more than halt.
+func TestRefusedAtTheStart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := small()
+		reason := ""
+		switch rapid.IntRange(0, 2).Draw(t, "wrong") {
+		case 1:
+			c.Managers, reason = []node.Addr{"m2:1", "m3:1"}, "does not have this manager's own address"
+		case 2:
+			c.Datacenter, reason = "a/b", "no slash"
+		}
+		var m *Machine
+		env := nodetest.New(nodetest.Config{
+			Self: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
+			New:  func() node.Machine { m = New(c); return m },
+		})
+		env.Start()
+		told := env.Take()
+		halted := strings.Contains(told, "halt") && strings.Contains(told, reason)
+		if halted != (reason != "") || env.Running() == halted {
+			t.Fatalf("wrong: %q; it halts: %v, it runs: %v", reason, halted, env.Running())
+		}
+		if !halted {
+			return
+		}
+		m.settle(env)
+		m.Sizes(func(what string, n, _ int) {
+			if n != 0 {
+				t.Fatalf("it was refused, and %s has %d", what, n)
+			}
+		})
+		m.Rests(func(what string, n, rest int) {
+			if n != rest {
+				t.Fatalf("it was refused, and %s has %d", what, n)
+			}
+		})
+		m.onStop(env)
+		if told := env.Take(); !strings.Contains(told, "halt") {
+			t.Fatalf("asked to stop it does not halt: %q", told)
+		}
+	})
+}
