@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// A gate takes a job over in any state, and its program, or the result of one of its parts,
+// is on no gate's disk. The job ends after goneMax rounds in which all gates said so and none
+// before, CANCELLED where that was asked and FAILED else; what counted stays counted.
+func TestJobsWithoutTheirFilesEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		env, m := owner()
+		state := rapid.SampledFrom([]message.JobState{message.JobQueued, message.JobRunning, message.JobCancelling}).Draw(t, "state")
+		j := &job{id: message.JobID{1}, takeover: true, loading: 1, state: state, shown: state, last: transition{To: state}}
+		for n := range rapid.IntRange(0, 2).Draw(t, "parts") {
+			p := &part{datacenter: string(rune('a' + n)), phase: partDone, counted: true, file: message.FileDigest{byte(n)}}
+			if rapid.Bool().Draw(t, "its result is here") {
+				p.result = &message.DatacenterResult{Name: p.datacenter, State: message.JobCompleted}
+			}
+			j.parts = append(j.parts, p)
+		}
+		m.jobs[j.id] = j
+		m.active = append(m.active, j)
+		f := fetch{job: j, file: message.FileDigest{1}}
+		if len(j.parts) > 0 && rapid.Bool().Draw(t, "it is a part's") {
+			f.part, j.spec = j.parts[0], &message.JobSubmit{}
+		}
+		for gone := 0; gone < goneMax; {
+			if j.state != state {
+				t.Fatalf("given up after %d rounds, want %d", gone, goneMax)
+			}
+			m.ticket++
+			m.fetches[m.ticket] = f
+			err := archive.ErrMissing
+			if rapid.IntRange(0, 3).Draw(t, "a gate is away") == 0 {
+				err = errors.New("a fellow is away")
+			} else {
+				gone++
+			}
+			m.onFetched(env, archive.Outcome{Kind: archive.Failed, Ticket: m.ticket, Err: err})
+			m.onFetched(env, archive.Outcome{Kind: archive.Failed, Ticket: m.ticket, Err: err}) // of none that waits
+			if len(m.unread) > 0 {
+				f, m.unread = m.unread[0], nil
+			}
+		}
+		want := message.JobFailed
+		if state == message.JobCancelling {
+			want = message.JobCancelled
+		}
+		if j.state != want {
+			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.state, goneMax, want)
+		}
+		for _, p := range j.parts {
+			if p.counted != (p.result != nil && p.result.State == message.JobCompleted) {
+				t.Fatalf("part %s with the result %+v counts: %v", p.datacenter, p.result, p.counted)
+			}
+		}
+	})
+}
+
+// Bytes that are no record are read as none, and a file that holds something else as no
+// program; whatever they are, a gate that is granted such a register gives it up.
+func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		env, m := owner()
+		id := message.JobOf("k")
+		bytes := rapid.OneOf(
+			rapid.SliceOfN(rapid.Byte(), 0, 30),
+			rapid.Map(rapid.SampledFrom([]string{`{}`, `{"key":"other"}`, `{"spec":"ab"}`, `{"parts":[{"counted":"xyz"}]}`, `[]`, `{"last":{"to":99}}`}), func(s string) []byte { return []byte(s) }),
+		).Draw(t, "bytes")
+		rec, err := readRecord(id, bytes)
+		if err == nil {
+			t.Fatalf("%q is read as %+v", bytes, rec)
+		}
+		if j := m.see(env, id, message.LeaseToken{Epoch: 1, Ordinal: 1}, true, bytes); j != nil {
+			t.Fatalf("%q is taken for the end of a job: %+v", bytes, j)
+		}
+		if _, err := decoded[*message.JobSubmit](bytes); err == nil {
+			t.Fatalf("%q is read as a program", bytes)
+		}
+		if _, err := decoded[*message.JobSubmit](encoded(&message.Drain{Node: "g1"})); err == nil || !strings.Contains(err.Error(), "Drain") {
+			t.Fatalf("a Drain is read as a program: %v", err)
+		}
+	})
+}
+
+// A sentence of somebody else keeps its beginning, within a bound, and stays text.
+func TestSentencesAreShortened(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "most")
+		got := shortened(text, most)
+		if len(got) > most || !strings.HasPrefix(text, got) || !utf8.ValidString(got) || len(text) <= most && got != text || len(text) > most && len(got) < most-utf8.UTFMax+1 {
+			t.Fatalf("%q within %d bytes is %q", text, most, got)
+		}
+	})
+}
+
+// A result that is fetched is shown to all who wait. One that no gate has is forgotten for
+// good; where a gate is away, all who wait hear to come back, and nobody waits on.
+func TestWatchersHearOfResults(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		env, m := owner()
+		j := &job{id: message.JobID{1}, ready: true, loading: 1, state: message.JobCompleted, shown: message.JobCompleted, resultFile: message.FileDigest{1}, resultBytes: 10}
+		m.jobs[j.id] = j
+		for n := range rapid.IntRange(0, 3).Draw(t, "watchers") {
+			id := node.ID(fmt.Sprint("c", n))
+			m.follow(env, j, &ask{what: askWatch, stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), request: message.RequestID{Incarnation: 1, Counter: 1}, from: id})
+		}
+		o := archive.Outcome{Kind: archive.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.id, State: message.JobCompleted}})}
+		here := true
+		switch rapid.IntRange(0, 3).Draw(t, "outcome") {
+		case 1:
+			o, here = archive.Outcome{Kind: archive.Failed, Err: archive.ErrMissing}, false
+		case 2:
+			o, here = archive.Outcome{Kind: archive.Failed, Err: archive.ErrUnreachable}, false
+		case 3:
+			o.Bytes, here = encoded(&message.Drain{Node: "g1"}), false
+		}
+		m.onResultHere(env, j, o)
+		away := errors.Is(o.Err, archive.ErrUnreachable)
+		if (j.result != nil) != here || j.loading != 0 {
+			t.Fatalf("%+v: the result is here: %v", o, j.result != nil)
+		}
+		if kept := j.resultFile != (message.FileDigest{}); kept != (here || away) {
+			t.Fatalf("%+v: the result's name is kept: %v", o, kept)
+		}
+		if away && len(j.watchers) > 0 {
+			t.Fatalf("%d wait on for a result that cannot be read", len(j.watchers))
+		}
+	})
+}
