@@ -319,6 +319,17 @@ func (a *asker) check(t *rapid.T) {
 			t.Fatalf("command %d has no answer after %v", id, a.env.Now().Sub(c.since))
 		}
 	}
+	m := a.env.Machine().(spy).inner.(*client.Machine)
+	m.Sizes(func(what string, n, most int) {
+		if n > most {
+			t.Fatalf("%s is %d, its bound %d", what, n, most)
+		}
+	})
+	m.Rests(func(what string, n, _ int) {
+		if what == "client/commands" && n != len(a.open) || what == "client/homes without a key" && n != 0 {
+			t.Fatalf("%s is %d; %d commands are open", what, n, len(a.open))
+		}
+	})
 }
 
 func TestCommandsAreAnsweredOnce(t *testing.T) {
@@ -332,6 +343,7 @@ func TestCommandsAreAnsweredOnce(t *testing.T) {
 		}
 		c := client.Default()
 		c.Gates = []node.Addr{"g1:1", "g2:1"}
+		c.GatesMax, c.HomesMax = rapid.IntRange(2, 3).Draw(rt, "gates_max"), rapid.IntRange(1, 4).Draw(rt, "homes_max")
 		a.env = nodetest.New(nodetest.Config{
 			Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1,
 			New: func() node.Machine { return spy{client.New(c), a} },

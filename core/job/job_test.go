@@ -81,6 +81,21 @@ func TestWorkflowLaw(t *testing.T) {
 	}
 }
 
+// Drawn pairs, too, against the written laws.
+func TestDrawnPairsAgainstTheLaws(t *testing.T) {
+	jobs, flows := pairs(jobLaw), pairs(workflowLaw)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)+2).Draw(t, "from")), message.JobState(rapid.IntRange(0, int(message.JobTimedOut)+2).Draw(t, "to"))
+		if got := job.LegalJob(a, b); got != jobs[a.String()+">"+b.String()] {
+			t.Fatalf("job %v > %v: got %v", a, b, got)
+		}
+		f, g := message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)+2).Draw(t, "workflow from")), message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)+2).Draw(t, "workflow to"))
+		if got := job.LegalWorkflow(f, g); got != flows[f.String()+">"+g.String()] {
+			t.Fatalf("workflow %v > %v: got %v", f, g, got)
+		}
+	})
+}
+
 // J1, along any walk: whatever is tried, the first terminal state stays.
 func TestFirstEndStays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

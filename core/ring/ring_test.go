@@ -42,6 +42,25 @@ func TestOrderNamesEachMemberOnceHoweverTheSetIsWritten(t *testing.T) {
 	})
 }
 
+// A set may be larger than what fits a few words: its order names each member once, too.
+func TestLargeSetsAreWalkedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var members []node.Addr
+		for i := range rapid.IntRange(60, 300).Draw(t, "members") {
+			members = append(members, node.Addr(fmt.Sprintf("m%d:1", i)))
+		}
+		r, job := New(members), drawJob(t)
+		order := r.Order(job)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(members)), slices.Sorted(slices.Values(order))); diff != "" {
+			t.Fatalf("members against the order (-want +got):\n%s", diff)
+		}
+		at := rapid.IntRange(0, len(order)-1).Draw(t, "at")
+		if got := r.Rank(job, order[at], nil); got != at {
+			t.Fatalf("rank of %s: got %d, want %d", order[at], got, at)
+		}
+	})
+}
+
 func TestWithoutOneMemberTheOthersKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members, job := drawSet(t), drawJob(t)
