@@ -158,6 +158,47 @@ func TestPartsFindRoom(t *testing.T) {
 	})
 }
 
+// The newest order to drain holds over restarts once the disk has it, and the manager
+// writes again at its next sweep what the disk refused.
+func TestOrdersHoldOverRestarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, func(c *Config) { c.SweepInterval, c.Silence = time.Second, 8*time.Minute })
+		ordered, stored := false, false
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				undo := rapid.Bool().Draw(t, "undo")
+				d.Receive(d.gate, &message.Drain{Node: "m1", Undo: undo})
+				if ordered == undo {
+					ordered = !undo
+					if d.Failure == nil {
+						stored = ordered
+					}
+				}
+			case 1:
+				d.Failure = nil
+				if rapid.Bool().Draw(t, "disk fails") {
+					d.Failure = errors.New("full")
+				}
+			case 2:
+				if d.Advance(2 * time.Second); d.Failure == nil {
+					stored = ordered
+				}
+			case 3:
+				d.Failure = nil
+				d.Crash()
+				d.Start()
+				d.gate = d.OpeningTo("g1:1")[0]
+				d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
+				ordered = stored
+			}
+			if d.m.draining != ordered {
+				t.Fatalf("it drains: %v, want %v", d.m.draining, ordered)
+			}
+		}
+	})
+}
+
 // Orders for a fellow go to it on its stream, and to it alone.
 func TestOrdersGoToAFellow(t *testing.T) {
 	dc := newDatacenter(t, 3)
