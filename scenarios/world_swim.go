@@ -22,6 +22,8 @@ func swimWorlds() []Scenario {
 			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: nobody falls."},
 		{Name: "each-in-turn", Virtual: 3 * time.Minute, build: buildEachInTurn,
 			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
+		{Name: "lone-accuser", Virtual: 6 * time.Minute, build: buildLoneAccuser,
+			Doc: "One of twenty-four members loses 94 percent of what it sends. It suspects others, and no other member hears of most of its suspicions, so that none confirms or refutes them. It keeps those verdicts to itself: no other member takes a healthy one for dead."},
 		{Name: "overslept", Virtual: 5 * time.Minute, build: buildOverslept,
 			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes anybody for dead: nobody falls."},
 		{Name: "returning-few", Virtual: 5 * time.Minute, build: buildReturningFew,
@@ -98,6 +100,13 @@ func buildEachInTurn(s *stage) {
 			}
 		}
 	})
+}
+
+func buildLoneAccuser(s *stage) {
+	c := s.warm(24, sim.Spec{}, nil)
+	accuser := c.some(1)
+	c.blame(accuser...)
+	s.fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: names(accuser), Value: 940_000})
 }
 
 func buildOverslept(s *stage) {

@@ -64,7 +64,8 @@ type Config struct {
 	// Distrust believes nothing that a member says while it is taken for dead: first
 	// it has to refute that. A node that hears nobody spreads no suspicion and no
 	// death; when it hears somebody again, or that it was taken for dead itself, it
-	// asks those it doubts. Not in the paper.
+	// asks those it doubts. A verdict that no other member confirmed stays at its node,
+	// and a node tells no death that only a list told it. Not in the paper.
 	Distrust bool
 	// Appeal puts a suspicion of its own that nobody confirms within three probe
 	// intervals to the suspect again, in each further one; any suspicion to a few others

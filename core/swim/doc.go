@@ -27,6 +27,8 @@
 //	S5 A seed that was never heard is unconfirmed, and never suspected.
 //	S6 All but lists is within 1,200 bytes of body.
 //	S7 A death that is learnt has the outcome of one that was seen.
+//	S8 A node tells others a verdict only if another member confirmed the suspicion:
+//	   confirmations that never come prove more about the node than about the suspect.
 //
 // A role calls Start at InputStart; Receive, Opened, Broken or Fire with each input,
 // which say whether it was the group's; and Take after each. A stream that somebody

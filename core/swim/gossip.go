@@ -135,6 +135,14 @@ func (b *buffer) echo(r *record, i uint32, s State) {
 	b.put(p)
 }
 
+// hush drops the news of a member that wait: the node tells none of it.
+func (g *Group) hush(i uint32) {
+	if r := &g.table.records[i]; r.queued {
+		g.buffer.take(g.buffer.find(i))
+		r.queued = false
+	}
+}
+
 // retell puts a suspicion to a few more when half of its least time is over: if it was
 // refuted, and only this node missed that, one of them says so.
 func (g *Group) retell(env node.Env, i uint32) {

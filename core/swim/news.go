@@ -117,7 +117,7 @@ func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 				Node: n.Node, Addr: n.Addr, Role: n.Role, Incarnation: n.Incarnation, State: uint8(Suspect), By: n.By,
 			}, how)
 		default:
-			g.becomeGone(env, i, state, n.Incarnation, ending{by, how.becauseOf(), env.Now().Add(-n.Age)})
+			g.becomeGone(env, i, state, n.Incarnation, ending{by: by, reason: how.becauseOf(), since: env.Now().Add(-n.Age)})
 		}
 		return
 	}
@@ -151,7 +151,10 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 	if state.Gone() {
 		i := g.insert(who, n.Incarnation, state)
 		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By), silent: true})
-		g.tell(env, i, classOf(state))
+		// A list holds deaths, too, that its owner does not tell as gossip.
+		if how != byList || state == Left || !g.config.Distrust {
+			g.tell(env, i, classOf(state))
+		}
 		return
 	}
 	i := g.insert(who, n.Incarnation, Alive)
@@ -207,6 +210,7 @@ type ending struct {
 	by     node.ID
 	reason string
 	since  node.Instant
+	untold bool // no other member confirmed the suspicion, and the node keeps the verdict to itself
 }
 
 // becomeGone ends a member that was alive or suspect, whoever saw it: seen here
@@ -221,7 +225,11 @@ func (g *Group) becomeGone(env node.Env, i uint32, to State, incarnation uint64,
 	}
 	g.set(i, incarnation, to)
 	g.bury(env, i, &end{since: e.since, by: e.by})
-	g.tell(env, i, classOf(to))
+	if e.untold {
+		g.hush(i)
+	} else {
+		g.tell(env, i, classOf(to))
+	}
 	g.changed(env, i, was, to, e.by, e.reason)
 	if to == Dead {
 		g.mourn(env, i)

@@ -157,7 +157,13 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 		s.late, s.again = false, true
 		return
 	}
-	g.becomeGone(env, i, Dead, g.table.records[i].incarnation, ending{s.by, "suspicion was not refuted", env.Now()})
+	// Whoever else probes a dead member confirms the suspicion, and no confirmation comes
+	// where this node loses what it sends.
+	untold := g.config.Distrust && g.config.HealthSuspicion && s.needed > 0 && len(s.confirmed) == 0
+	if untold {
+		env.Emit(event.Reached{What: "swim/untold-verdict"})
+	}
+	g.becomeGone(env, i, Dead, g.table.records[i].incarnation, ending{by: s.by, reason: "suspicion was not refuted", since: env.Now(), untold: untold})
 }
 
 // acquit ends a suspicion, whichever way.
