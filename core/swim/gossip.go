@@ -2,6 +2,7 @@ package swim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"hyperscale/core/message"
@@ -71,22 +72,31 @@ func (b *buffer) take(at int) piece {
 
 // settle restores the order after a letter tried the first pieces: sent and unsent are
 // both in order, and unsent comes before what the letter did not try. A letter holds few
-// pieces of many, so that a merge is cheaper than a sort.
+// pieces of many, so that it moves the others in whole runs.
 func (b *buffer) settle(tried int) {
-	at, next, sent, unsent := 0, tried, b.sent, b.unsent
-	for len(sent) > 0 {
-		switch {
-		case len(unsent) > 0 && compare(unsent[0], sent[0]) < 0:
-			b.pieces[at], unsent = unsent[0], unsent[1:]
-		case len(unsent) == 0 && next < len(b.pieces) && compare(b.pieces[next], sent[0]) < 0:
-			b.pieces[at] = b.pieces[next]
-			next++
-		default:
-			b.pieces[at], sent = sent[0], sent[1:]
+	at, unsent, rest := 0, b.unsent, b.pieces[tried:]
+	for _, p := range b.sent {
+		n := before(unsent, p)
+		at += copy(b.pieces[at:], unsent[:n])
+		if unsent = unsent[n:]; len(unsent) == 0 {
+			n = before(rest, p)
+			at += copy(b.pieces[at:], rest[:n])
+			rest = rest[n:]
 		}
+		b.pieces[at] = p
 		at++
 	}
 	copy(b.pieces[at:], unsent)
+}
+
+// before returns how many pieces, which are in order, come before another. Most often
+// none does.
+func before(pieces []piece, p piece) int {
+	if len(pieces) == 0 || compare(pieces[0], p) > 0 {
+		return 0
+	}
+	n, _ := slices.BinarySearchFunc(pieces, p, compare)
+	return n
 }
 
 // bodyMax leaves room in a datagram for its header.
@@ -157,8 +167,14 @@ func (g *Group) retell(env node.Env, i uint32) {
 
 // compare orders pieces: class, then fewest sends, then newest.
 func compare(a, b piece) int {
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.sends, b.sends), cmp.Compare(b.born, a.born))
+	if x, y := a.rank(), b.rank(); x != y {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(b.born, a.born)
 }
+
+// rank is the order of pieces but for their age.
+func (p *piece) rank() uint32 { return uint32(p.class)<<16 | uint32(p.sends) }
 
 // sized is a message that news are added to.
 type sized interface{ Size() int }
@@ -281,7 +297,14 @@ func (g *Group) onGossip(env node.Env) {
 // rest can wait for probes and answers.
 func (g *Group) urgent() bool {
 	limit := sendsMax(g.config.GossipFactor, g.live)
-	return slices.ContainsFunc(g.buffer.pieces, func(p piece) bool { return 4*int(p.sends) < limit })
+	for left := g.buffer.pieces; len(left) > 0; {
+		first := left[0] // of its class the one that was sent least
+		if 4*int(first.sends) < limit {
+			return true
+		}
+		left = left[before(left, piece{class: first.class + 1, born: math.MaxUint64}):]
+	}
+	return false
 }
 
 // forget drops what waits to be told of places that are no more.

@@ -38,15 +38,29 @@ func (g *Group) hearAll(env node.Env, from node.Peer, i uint32, news []message.S
 		return
 	}
 	behind := uint32(0)
-	for k := range news {
-		if at := g.refuted(&news[k]); at != 0 && how == byGossip {
-			behind = at
+	var found lookup
+	for at := range news {
+		if at%batch == 0 {
+			g.table.findAll(news[at:min(at+batch, len(news))], &found)
 		}
-		g.hear(env, from, &news[k], how)
+		place, known := found[at%batch]-1, true
+		if found[at%batch] == 0 { // the news before may have brought it
+			place, known = g.table.find(node.ID(news[at].Node))
+		}
+		if known && how == byGossip && g.refuted(&news[at], place) {
+			behind = place
+		}
+		g.hearOf(env, from, &news[at], subject{place, known}, how)
 	}
 	if behind != 0 {
 		g.correct(env, from.Addr, behind)
 	}
+}
+
+// subject is the member that news are about.
+type subject struct {
+	place uint32
+	known bool
 }
 
 // correct tells one node what it has missed of a member.
@@ -56,17 +70,14 @@ func (g *Group) correct(env node.Env, to node.Addr, i uint32) {
 	})
 }
 
-// refuted returns the place of a member of which these news tell a suspicion that is
-// long refuted: whoever tells it has missed that. Fresh refutations are on their way.
-func (g *Group) refuted(n *message.SwimNews) uint32 {
-	if !g.config.Appeal || n.State != uint8(Suspect) {
-		return 0 // most news
+// refuted says that these news tell a suspicion of a member that is long refuted: who
+// tells it has missed that. Fresh refutations are on their way.
+func (g *Group) refuted(n *message.SwimNews, i uint32) bool {
+	if !g.config.Appeal || n.State != uint8(Suspect) || i == 0 {
+		return false
 	}
-	i, known := g.table.find(node.ID(n.Node))
-	if r := &g.table.records[i]; !known || r.state != Alive || r.queued || n.Incarnation >= r.incarnation {
-		return 0
-	}
-	return i
+	r := &g.table.records[i]
+	return r.state == Alive && !r.queued && n.Incarnation < r.incarnation
 }
 
 // confront tells a member what is held against it, so that it can refute it.
@@ -77,6 +88,12 @@ func (g *Group) confront(env node.Env, i uint32) {
 // hear merges one piece of news: the higher incarnation counts, at an equal one
 // the worse state, so that the order in which news come does not matter.
 func (g *Group) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
+	i, known := g.table.find(node.ID(n.Node))
+	g.hearOf(env, from, n, subject{i, known}, how)
+}
+
+// hearOf is hear where the subject has been looked up.
+func (g *Group) hearOf(env node.Env, from node.Peer, n *message.SwimNews, about subject, how source) {
 	state := State(n.State)
 	switch {
 	case n.Node == "" || len(n.Node) > idMax || len(n.Addr) > addrMax || len(n.By) > idMax || state > Left || n.Incarnation == 0 || n.Age < 0:
@@ -84,9 +101,9 @@ func (g *Group) hear(env node.Env, from node.Peer, n *message.SwimNews, how sour
 	case state != Alive && n.Incarnation == math.MaxUint64:
 		return // nobody could ever refute it
 	}
-	i, known := g.table.find(node.ID(n.Node))
+	i := about.place
 	switch {
-	case !known:
+	case !about.known:
 		g.meet(env, n, how)
 	case i == 0:
 		g.accused(env, from, n)
@@ -147,7 +164,7 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 		env.Emit(event.Shed{What: "member " + n.Node, Why: "the group is as large as it may be: raise swim.members_max"})
 		return
 	}
-	who := &Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)}
+	who := g.table.keep(Identity{node.ID(n.Node), node.Addr(n.Addr), node.Role(n.Role)})
 	if state.Gone() {
 		i := g.insert(who, n.Incarnation, state)
 		g.bury(env, i, &end{since: env.Now().Add(-n.Age), by: node.ID(n.By), silent: true})
@@ -184,7 +201,7 @@ func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how sou
 	}
 	g.set(i, n.Incarnation, Alive)
 	if n.Addr != "" && (r.who.Addr != node.Addr(n.Addr) || r.who.Role != node.Role(n.Role)) {
-		r.who = &Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)}
+		r.who = g.table.keep(Identity{r.who.ID, node.Addr(n.Addr), node.Role(n.Role)})
 	}
 	g.settle(i)
 	switch {
