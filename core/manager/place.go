@@ -3,7 +3,7 @@ package manager
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 
 	"hyperscale/core/message"
@@ -108,8 +108,9 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		return
 	}
 	var free, all uint64
-	for _, w := range m.able(nil) {
-		free += uint64(w.free())
+	ranked := m.able(nil)
+	for _, w := range ranked {
+		free += uint64(w.cores)
 		all += uint64(w.total)
 	}
 	want := m.wanted(f, free/uint64(max(1, waiting)), all)
@@ -126,8 +127,10 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 	var first uint64
 	var chosen []node.ID
 	for want > 0 {
-		w := m.choose(env, m.able(chosen))
-		cores := min(want, uint64(w.free()))
+		at := choose(env, ranked)
+		w := ranked[at]
+		ranked = slices.Delete(ranked, at, at+1)
+		cores := min(want, uint64(w.cores))
 		want -= cores
 		s := &slice{
 			workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index, Ordinal: uint32(len(f.slices))},
@@ -175,13 +178,30 @@ func (m *Machine) wait(env node.Env, f *workflow, why string) {
 	}
 }
 
-// placeSlices dispatches again what was lost or refused.
+// need is how many cores a worker must have free: one where the plan names none.
+func (s *slice) need() uint32 {
+	if s.workflow.plan.Cores == 0 {
+		return 1
+	}
+	return s.cores
+}
+
+// placeSlices dispatches again what was lost or refused. It looks for workers with as
+// many free cores only until there was none: to dispatch frees no cores.
 func (m *Machine) placeSlices(env node.Env, f *workflow) {
+	tooMany := uint32(math.MaxUint32) // cores that no worker has free
 	for _, s := range f.slices {
 		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || s.open || s.losing || s.counting || env.Now() < s.notBefore {
 			continue
 		}
-		if w := m.another(env, s); w != nil {
+		var w *worker
+		if s.need() < tooMany {
+			w = m.another(env, s)
+		}
+		if w == nil && len(s.failed) == 0 {
+			tooMany = min(tooMany, s.need())
+		}
+		if w != nil {
 			if f.plan.Cores == 0 {
 				s.cores = min(s.cores, w.free())
 			}
@@ -214,21 +234,18 @@ func (m *Machine) pass(env node.Env, s *slice) {
 // or not; when it has waited for longer than a worker may be silent, any will do. A
 // slice whose cores were not asked for takes fewer.
 func (m *Machine) another(env node.Env, s *slice) *worker {
-	need := s.cores
-	if s.workflow.plan.Cores == 0 {
-		need = 1
-	}
-	var fit []*worker
+	need := s.need()
+	var fit []candidate
 	others := false
 	for _, w := range m.able(s.failed) {
 		others = true
-		if w.free() >= need {
+		if w.cores >= need {
 			fit = append(fit, w)
 		}
 	}
 	if len(fit) == 0 && (!others || env.Now().Sub(s.notBefore) >= m.config.Silence) {
 		for _, w := range m.able(nil) {
-			if w.free() >= need {
+			if w.cores >= need {
 				fit = append(fit, w)
 			}
 		}
@@ -236,34 +253,44 @@ func (m *Machine) another(env node.Env, s *slice) *worker {
 	if len(fit) == 0 {
 		return nil
 	}
-	return m.choose(env, fit)
+	return fit[choose(env, fit)].worker
 }
 
-// able lists the workers that can be given something, but for some.
-func (m *Machine) able(but []node.ID) []*worker {
-	var list []*worker
-	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-		w := m.workers[id]
+// candidate is a worker that can be given something, and its free cores.
+type candidate struct {
+	*worker
+	cores uint32
+}
+
+// able ranks the workers that can be given something, but for some: those with the most
+// free cores first.
+func (m *Machine) able(but []node.ID) []candidate {
+	list := make([]candidate, 0, len(m.workers))
+	//lint:orderfree the rank is total
+	for id, w := range m.workers {
 		if w.registered && w.stream != 0 && !w.draining && !w.suspect && !slices.Contains(but, id) {
-			list = append(list, w)
+			list = append(list, candidate{w, w.free()})
 		}
 	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		if a.cores != b.cores {
+			return cmp.Compare(b.cores, a.cores)
+		}
+		return cmp.Compare(a.peer.ID, b.peer.ID)
+	})
 	return list
 }
 
-// choose takes the better half by free cores, and of two random ones of it the
-// better one: near the best without every manager choosing the same.
-func (m *Machine) choose(env node.Env, list []*worker) *worker {
-	slices.SortFunc(list, func(a, b *worker) int {
-		return cmp.Or(cmp.Compare(b.free(), a.free()), cmp.Compare(a.peer.ID, b.peer.ID))
-	})
-	half := (len(list) + 1) / 2
-	for half > 1 && list[half-1].free() == 0 {
+// choose returns the index of a ranked worker. It takes the better half, and of two
+// random ones of it the better one: near the best without every manager choosing the same.
+func choose(env node.Env, ranked []candidate) int {
+	half := (len(ranked) + 1) / 2
+	for half > 1 && ranked[half-1].cores == 0 {
 		half--
 	}
 	if half == 1 {
-		return list[0]
+		return 0
 	}
 	r := env.Rand(node.PurposePlacement)
-	return list[min(r.Int(half), r.Int(half))]
+	return min(r.Int(half), r.Int(half))
 }
