@@ -39,7 +39,8 @@ type piece struct {
 	place uint32
 	class class
 	sends uint16
-	whole bool // with where it is: not all have been told that
+	whole bool   // with where it is: not all have been told that
+	least uint16 // bytes of what it says at least: that grows by its age alone until it is told anew
 	born  uint64
 }
 
@@ -121,6 +122,8 @@ func (g *Group) tell(env node.Env, i uint32, c class) {
 		}
 		g.table.records[b.take(at).place].queued = false
 	}
+	n := g.newsOf(env.Now(), i, fresh.whole)
+	fresh.least = uint16(n.Bytes())
 	b.put(fresh)
 	r.queued = true
 	if !b.armed {
@@ -229,6 +232,9 @@ tries:
 		switch {
 		case own && p.class < classSuspect && g.live <= 2: // there is nobody else to tell
 		case own || p.class >= classSuspect && g.alone():
+			b.unsent = append(b.unsent, p)
+			continue
+		case int(p.least) > room && room >= newsLeast: // most of a long buffer, so that nothing else is read
 			b.unsent = append(b.unsent, p)
 			continue
 		default:
