@@ -224,18 +224,16 @@ func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parc
 	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	b.sent, b.unsent = b.sent[:0], b.unsent[:0]
-	tried, spent := 0, false
+	taken, spent := 0, false // pieces before taken stand in sent or unsent
 tries:
-	for ; tried < len(b.pieces); tried++ {
-		p := b.pieces[tried]
+	for at := range b.pieces {
+		p := b.pieces[at]
 		own := p.place == out.to && p.place != 0
 		switch {
 		case own && p.class < classSuspect && g.live <= 2: // there is nobody else to tell
 		case own || p.class >= classSuspect && g.alone():
-			b.unsent = append(b.unsent, p)
 			continue
 		case int(p.least) > room && room >= newsLeast: // most of a long buffer, so that nothing else is read
-			b.unsent = append(b.unsent, p)
 			continue
 		default:
 			n := g.newsOf(env.Now(), p.place, p.whole)
@@ -244,17 +242,18 @@ tries:
 				break tries
 			}
 			if size > room {
-				b.unsent = append(b.unsent, p)
 				continue
 			}
 			news = append(news, n)
 			room -= size
 		}
+		b.unsent = append(b.unsent, b.pieces[taken:at]...)
+		taken = at + 1
 		p.sends += uint16(out.times)
 		spent = spent || int(p.sends) >= limit
 		b.sent = append(b.sent, p)
 	}
-	b.settle(tried)
+	b.settle(taken)
 	if spent {
 		b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool {
 			if int(p.sends) < limit {
