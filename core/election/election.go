@@ -52,7 +52,7 @@ type Election struct {
 
 	fitness int
 	changes []node.Instant // of own leadership, of late
-	calm    node.Instant   // does not stand before
+	calm    node.Instant   // does not stand before, unless no fellow leads or one hands over
 
 	epoch    uint64 // of the group, as its registers have it; 0: never recovered
 	member   uint64 // the epoch in which this node is a voter, on disk

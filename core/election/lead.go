@@ -3,7 +3,6 @@ package election
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -211,7 +210,3 @@ func (e *Election) flap(env node.Env) {
 		env.Emit(event.Reached{What: "election/flapping"})
 	}
 }
-
-// Calm returns for how long this node does not stand because it has led and lost
-// too often.
-func (e *Election) Calm(now node.Instant) time.Duration { return max(0, e.calm.Sub(now)) }

@@ -323,23 +323,6 @@ func TestTheUnfitLeadForWantOfOthers(t *testing.T) {
 	})
 }
 
-// A leader that is lost and found again and again stands back for a while.
-func TestFlappingCalmsDown(t *testing.T) {
-	c := config(1, 1)
-	e := nodetest.New(nodetest.Config{Self: peer(1), Seed: 1, New: func() node.Machine { return newToy(c) }})
-	e.Discard = true
-	e.Start()
-	e.Advance(time.Second)
-	x := e.Machine().(*toy)
-	for range 2 { // elected and deposed, twice
-		e.Advance(2 * time.Second)
-		x.stepDown(e, "a test", true)
-	}
-	if left := x.Calm(e.Now()); left != x.config.FlapPause {
-		t.Fatalf("after four changes it is calm for %v, want 30 s", left)
-	}
-}
-
 // Any message of any voter and none: never a panic, never a term that cannot be
 // counted on.
 func TestHostileMessages(t *testing.T) {
