@@ -25,22 +25,23 @@ func TestArchiveKeepsItsBounds(t *testing.T) {
 		var x *toy
 		e := world(1, 3, func(o *toy) {
 			x = o
-			x.config.FilesMax, x.config.BytesMax = rapid.IntRange(1, 4).Draw(t, "files max"), rapid.Int64Range(1, 20_000).Draw(t, "bytes max")
+			x.config.FilesMax, x.config.BytesMax = rapid.IntRange(1, 4).Draw(t, "files max"), rapid.OneOf(rapid.Int64Range(5000, 20_000), rapid.Int64Range(1, 20_000)).Draw(t, "bytes max")
 			x.outcome = func(o Outcome) { outcomes = append(outcomes, o) }
 		})
 		e.Discard = true
 		e.Start()
-		files := [][]byte{{}, make([]byte, FileMax+1)}
+		var files [][]byte
 		for i, n := range []int{1, 100, 1024, 5000, 8000, 15000} {
 			files = append(files, bytes.Repeat([]byte{byte(i + 1)}, n))
 		}
-		for ticket := range uint64(rapid.IntRange(1, 30).Draw(t, "steps")) {
+		files = append(files, []byte{}, make([]byte, FileMax+1))
+		for ticket := range uint64(rapid.IntRange(5, 30).Draw(t, "steps")) {
 			outcomes = outcomes[:0]
 			b := files[rapid.IntRange(0, len(files)-1).Draw(t, "file")]
 			d := message.FileDigest(sha256.Sum256(b))
 			known := x.files[d]
 			before, size := x.Used()
-			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			switch rapid.SampledFrom([]int{2, 3, 0, 1, 4, 5}).Draw(t, "step") {
 			case 0, 1:
 				x.Keep(e, b, ticket)
 				var want error
@@ -63,12 +64,20 @@ func TestArchiveKeepsItsBounds(t *testing.T) {
 					t.Fatalf("Fetch beside %d of %d files: %v", before, x.config.FilesMax, outcomes)
 				}
 			case 3:
+				if rapid.Bool().Draw(t, "of one that is asked for") {
+					for _, o := range files[:6] {
+						if k := x.files[message.FileDigest(sha256.Sum256(o))]; k != nil && k.fetch != nil && k.length == 0 {
+							b, d, known = o, k.digest, k
+						}
+					}
+				}
 				if n := uint64(len(b)); n > 0 && n <= FileMax {
+					fits := known != nil && known.fetch != nil && known.length == 0 && size+int64(n) <= x.config.BytesMax
 					for at := uint64(0); at < n; at += chunkMin {
 						e.ReceiveDatagram(peer(2), &message.FileChunk{Group: "gates", File: d, Length: n, Offset: at, Nonce: ticket, Data: b[at:min(at+chunkMin, n)]})
 					}
 					got, whole := x.Have(d)
-					if known != nil && known.fetch != nil && size+int64(n) <= x.config.BytesMax && known.length == 0 && !(whole && bytes.Equal(got, b)) {
+					if fits && !(whole && bytes.Equal(got, b)) {
 						t.Fatalf("a file that is asked for arrives beside %d of %d files and is not here: %v", before, x.config.FilesMax, outcomes)
 					}
 				}
