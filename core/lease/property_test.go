@@ -303,3 +303,77 @@ func TestNothingBreaksWithinTheDriftBound(t *testing.T) {
 	})
 	t.Log(reached)
 }
+
+// Holders update, and release or hand over in the same breath or a moment later, while
+// messages are lost, held back and doubled. Nothing breaks; and once everything is released
+// and calm, each member's ledgers are at their rest.
+func TestHasteBreaksNothingAndLeavesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newCruel(t, rapid.SampledFrom([]int{3, 3, 2, 5}).Draw(t, "members"))
+		all := w.actions()
+		burst := func(*rapid.T) {
+			h, job := w.speaking(), w.job()
+			if h == nil {
+				return
+			}
+			for range rapid.IntRange(1, 12).Draw(t, "calls") {
+				_, holds := h.r.Holds(h.Now(), job)
+				switch rapid.IntRange(0, 4).Draw(t, "call") {
+				case 0:
+					h.r.Acquire(h, job, w.record())
+				case 1, 2:
+					if holds {
+						h.r.Update(h, job, w.record(), 1)
+					}
+				case 3:
+					h.r.Release(h, job)
+				case 4:
+					h.r.Transfer(h, job, w.who().self.Addr)
+				}
+				if rapid.Bool().Draw(t, "a moment") {
+					h.drain()
+					w.g.advance(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Millisecond, 700 * time.Millisecond}).Draw(t, "passes"))
+				}
+			}
+			h.drain()
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"burst": burst, "burst2": burst, "burst3": burst, "tick": all["tick"], "lossy": all["lossy"], "crash": all["crash"], "cut": all["cut"], "heal": all["heal"],
+			"": func(t *rapid.T) {
+				all[""](t)
+				for _, h := range w.g.members {
+					held := 0
+					for _, p := range h.r.registers {
+						if p.own != nil {
+							held++
+						}
+					}
+					h.r.Rests(func(what string, n, _ int) {
+						if n < 0 || what == "lease/registers that are owned" && n != held {
+							t.Fatalf("%s of %s is %d, it owns %d", what, h.name, n, held)
+						}
+					})
+				}
+			},
+		})
+		w.finish(t)
+		for range 3 {
+			for n := 1; n <= 2; n++ {
+				for _, h := range w.g.members {
+					if _, ok := h.r.Holds(h.Now(), jobN(n)); ok {
+						h.r.Release(h, jobN(n))
+						h.drain()
+					}
+				}
+			}
+			w.g.advance(20 * time.Second)
+		}
+		for _, h := range w.g.members {
+			h.r.Rests(func(what string, n, rest int) {
+				if n > rest {
+					t.Fatalf("%s of %s is %d when all is calm, its rest is %d", what, h.name, n, rest)
+				}
+			})
+		}
+	})
+}

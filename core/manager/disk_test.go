@@ -230,3 +230,40 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 		}
 	})
 }
+
+// A record is a file, and the disk takes its time to write that. Beyond an eighth of the
+// age at which fellows sweep files, the manager keeps what the record names once more
+// before it names it; below it does not. The part completes either way.
+func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t, func(c *Config) {
+			c.SpillAt, c.Silence, c.SweepInterval = 1, 8*time.Minute, time.Second
+			c.PartLease, c.RenewalTimeout = 10*time.Second, 30*time.Second
+			c.FileAge = 5 * (c.PartLease + c.QuorumTimeout)
+		}, "w1")
+		again := 0
+		d.WatchEvent = func(e node.Event) {
+			if r, ok := e.(event.Reached); ok && r.What == "manager/kept-again" {
+				again++
+			}
+		}
+		job := d.submit(2).job
+		ref := d.accept("w1")
+		wait := time.Duration(rapid.IntRange(0, 9000).Draw(t, "ms")) * time.Millisecond
+		d.Held = true
+		d.Receive(d.up["w1"], &message.SliceResult{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCompleted})
+		d.Complete(1, nil) // the result; the record that names it follows
+		d.Advance(wait)
+		d.Held = false
+		for d.Pending() > 0 {
+			d.Complete(1, nil)
+		}
+		if late := wait >= d.m.config.FileAge/8; late != (again > 0) {
+			t.Fatalf("the record took %v, an eighth of the age is %v; its files are kept again %d times", wait, d.m.config.FileAge/8, again)
+		}
+		d.live(3, nil, "w1")
+		if p := d.m.parts[job]; p == nil || p.state != message.JobCompleted {
+			t.Fatalf("the part does not complete: %+v", p)
+		}
+	})
+}

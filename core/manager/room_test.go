@@ -164,7 +164,7 @@ func TestOrdersHoldOverRestarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.SweepInterval, c.Silence = time.Second, 8*time.Minute })
 		ordered, stored := false, false
-		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				undo := rapid.Bool().Draw(t, "undo")
