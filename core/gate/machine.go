@@ -93,9 +93,6 @@ func New(c Config) *Machine {
 	}
 }
 
-// Warnings tell an operator what the configuration puts at risk.
-func (m *Machine) Warnings() []string { return m.config.Warnings() }
-
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
 	switch in.Kind {

@@ -92,6 +92,9 @@ func TestEvenArrivalsFollowTheCurve(t *testing.T) {
 func TestPartsArePartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawOpen(t)
+		if rapid.Bool().Draw(t, "steady") {
+			p.Rate, p.RatePer, p.Stages, p.Duration = 50_000, time.Second, nil, 2*time.Second
+		}
 		whole := all(NewArrivals(p, 7, 0, p.VUs))
 		spread := NewSpread(p.VUs)
 		cuts := append(rapid.SliceOfN(rapid.Uint64Range(0, p.VUs), 0, 6).Draw(t, "cuts"), 0, p.VUs)

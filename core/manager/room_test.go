@@ -199,21 +199,20 @@ func TestOrdersHoldOverRestarts(t *testing.T) {
 	})
 }
 
-// Orders for a fellow go to it on its stream, and to it alone.
+// An order goes to the manager that it names, to it alone, and is on its disk.
 func TestOrdersGoToAFellow(t *testing.T) {
-	dc := newDatacenter(t, 3)
-	dc.run(3 * time.Second)
-	m := dc.managers[0].machine.(*Machine)
-	m.onDrainOrder(dc.managers[0], &message.Drain{Node: "m2"})
-	dc.run(time.Second)
-	for i, h := range dc.managers {
-		if got := h.machine.(*Machine).ordered; got != (i == 1) {
-			t.Errorf("%v is ordered to drain: %v", h, got)
+	rapid.Check(t, func(rt *rapid.T) {
+		dc := newDatacenter(t, 3)
+		dc.run(3 * time.Second)
+		by, to := rapid.IntRange(0, 2).Draw(rt, "by"), rapid.IntRange(0, 2).Draw(rt, "to")
+		dc.managers[by].machine.(*Machine).onDrainOrder(dc.managers[by], &message.Drain{Node: string(dc.managers[to].peer.ID)})
+		dc.run(time.Second)
+		for i, h := range dc.managers {
+			if got := h.machine.(*Machine).ordered; got != (i == to) || got != strings.Contains(string(h.disk[keyDraining]), "\x01") {
+				rt.Fatalf("%v is ordered to drain: %v, want %v; its disk has %q", h, got, i == to, h.disk[keyDraining])
+			}
 		}
-	}
-	if !strings.Contains(string(dc.managers[1].disk[keyDraining]), "\x01") {
-		t.Error("m2's disk does not have the order")
-	}
+	})
 }
 
 // A manager is stopped while it holds parts, and stopped again or left to its time. It takes

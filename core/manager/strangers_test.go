@@ -46,13 +46,15 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 		fence := message.Fence{Job: 1, Manager: 9, Attempt: 9}
 		before, want := ledger(d.m), 0
 		for range rapid.IntRange(1, 6).Draw(t, "messages") {
-			switch rapid.IntRange(0, 4).Draw(t, "from") {
+			switch rapid.IntRange(0, 5).Draw(t, "from") {
 			case 0:
 				d.Receive(d.gate, rapid.SampledFrom([]node.Message{&message.SliceAccepted{Slice: slice, Fence: fence}, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: 9, CoresTotal: 4}, &message.SliceResultAck{Slice: slice, Fence: fence}}).Draw(t, "of the gate"))
 			case 1:
 				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.SliceResultAck{Slice: slice, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.PartCancel{Job: slice.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
 			case 2:
 				d.Receive(unmet, &message.SliceAccepted{Slice: slice, Fence: fence})
+			case 5:
+				d.ReceiveDatagram(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, &message.SliceAccepted{Slice: slice, Fence: fence})
 			case 4: // of a heartbeat that was never sent, or long ago
 				l := d.m.gates.All()[0]
 				p := d.m.parts[slice.Job]
