@@ -63,11 +63,11 @@ func TestManagersAreToldApart(t *testing.T) {
 			}
 		}
 		r.s.world.Start()
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case len(r.order) == 0 || what < 3:
-				id := rapid.SampledFrom([]node.ID{"m1", "m2", "m3", "m4"}).Draw(t, "manager")
-				p := node.Peer{ID: id, Incarnation: rapid.Uint64Range(1, 3).Draw(t, "incarnation"), Role: node.RoleManager, Addr: node.Addr(fmt.Sprint(id, ":", rapid.IntRange(1, 2).Draw(t, "port")))}
+				id := rapid.SampledFrom([]node.ID{"m1", "m1", "m1", "m2", "m3", "m4"}).Draw(t, "manager")
+				p := node.Peer{ID: id, Incarnation: rapid.SampledFrom([]uint64{1, 1, 1, 2, 3}).Draw(t, "incarnation"), Role: node.RoleManager, Addr: node.Addr(fmt.Sprint(id, ":", rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "port")))}
 				s := r.s.world.Accept(p)
 				r.lines[s] = p
 				r.order = append(r.order, s)
@@ -91,7 +91,8 @@ func TestManagersAreToldApart(t *testing.T) {
 func (r *register) passes(d time.Duration) {
 	r.s.world.Advance(d)
 	r.now += d
-	for _, m := range r.known { //lint:orderfree each is looked at by itself
+	//lint:orderfree each is looked at by itself
+	for _, m := range r.known {
 		if r.now-m.silent >= r.s.config.ManagerSilence && m.live {
 			m.live, m.stream = false, 0
 		}

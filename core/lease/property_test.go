@@ -343,6 +343,7 @@ func TestHasteBreaksNothingAndLeavesNothing(t *testing.T) {
 				all[""](t)
 				for _, h := range w.g.members {
 					held := 0
+					//lint:orderfree a sum
 					for _, p := range h.r.registers {
 						if p.own != nil {
 							held++

@@ -188,7 +188,8 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 			if old := has[key]; old != nil && (old.First != l.First || old.Count != l.Count) {
 				t.Fatalf("%+v was answered with %d rows from %d, and now with %d from %d", key, old.Count, old.First, l.Count, l.First)
 			}
-			for other, o := range has { //lint:orderfree any one that is found fails the test
+			//lint:orderfree any one that is found fails the test
+			for other, o := range has {
 				if other != key && l.First < o.First+o.Count && o.First < l.First+l.Count {
 					t.Fatalf("%d rows from %d go to %+v, of which %+v has %d from %d", l.Count, l.First, key, other, o.Count, o.First)
 				}

@@ -145,7 +145,8 @@ func TestPartsFindRoom(t *testing.T) {
 			case 7:
 				restart()
 				ordered = stored
-				for n := range taken { //lint:orderfree a part whose record is on disk is held again
+				//lint:orderfree a part whose record is on disk is held again
+				for n := range taken {
 					if d.m.parts[message.JobID{n}] == nil {
 						t.Fatalf("job %d is not here after a restart", n)
 					}

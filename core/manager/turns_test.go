@@ -46,7 +46,8 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			}
 			f.started = true
 			f.runs[message.SliceRef{Slice: id, Fence: fence}] = true
-			for job, flows := range jobs { //lint:orderfree each is looked at by itself
+			//lint:orderfree each is looked at by itself
+			for job, flows := range jobs {
 				for i, other := range flows {
 					under := other != f && len(other.runs) > 0
 					if under && (other.plan.Priority == message.PriorityExclusive || f.plan.Priority == message.PriorityExclusive) {
@@ -145,7 +146,8 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			d.Advance(time.Second)
 			d.listed(over, ids...)
 		}
-		for job, p := range d.m.parts { //lint:orderfree each is looked at by itself
+		//lint:orderfree each is looked at by itself
+		for job, p := range d.m.parts {
 			if !p.recorded {
 				t.Fatalf("job %v does not end: %v", job, p.state)
 			}
