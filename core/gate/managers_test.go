@@ -46,7 +46,7 @@ func TestManagersAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
 		c.ManagersMax, c.DatacentersMax = rapid.IntRange(1, 3).Draw(t, "managers_max"), rapid.IntRange(1, 2).Draw(t, "datacenters_max")
-		c.ManagerSilence, c.ManagerAge, c.KeyAge, c.ResultAge, c.SweepInterval = 5*time.Second, 30*time.Second, 40*time.Second, 20*time.Second, 5*time.Second
+		c.ManagerSilence, c.ManagerAge, c.KeyAge, c.ResultAge, c.SweepInterval = 5*time.Second, 8*time.Minute, 9*time.Minute, 5*time.Minute, 5*time.Second // longer than all steps
 		r := &register{t: t, s: newStory(c), known: map[node.ID]*chief{}, places: map[string]time.Duration{}, lines: map[node.StreamID]node.Peer{}}
 		r.s.world.Discard = true
 		r.s.world.WatchSend = func(_ node.StreamID, m node.Message) {
