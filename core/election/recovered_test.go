@@ -2,6 +2,7 @@ package election
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,9 +121,25 @@ func TestOneLeaderATermThroughRecoveries(t *testing.T) {
 				r.settled()
 			}
 			r.advance(time.Duration(draw("ms", 4000))*time.Millisecond, nil)
+			for i, x := range r.toys { // others may have elected beyond the terms before
+				if epoch, _ := EpochOf(x.Term()); epoch < x.member {
+					t.Fatalf("g%d is a voter of epoch %d, and its term is of epoch %d", i+1, x.member, epoch)
+				}
+			}
 		}
 		r.settled()
 	})
+}
+
+// joined waits until each voter remembers: until then its disk counts as lost, and with
+// another one a majority may be.
+func (r *recoveries) joined(bound time.Duration) {
+	blank := func(x *toy) bool { return x.blank }
+	for began := r.now; slices.ContainsFunc(r.toys, blank); r.advance(50*time.Millisecond, nil) {
+		if r.now-began > bound {
+			r.t.Fatalf("%v after a leader was known: g%d is blank", bound, 1+slices.IndexFunc(r.toys, blank))
+		}
+	}
 }
 
 // settled heals, tells all registers, and waits for a leader that all know.
@@ -134,10 +151,12 @@ func (r *recoveries) settled() {
 	}
 	r.advance(time.Second, nil) // registers are asked when something happens
 	r.settle(20 * time.Second)
-	r.lost, r.delay = 0, delay
+	r.delay = delay
 	for i, x := range r.toys {
 		if epoch, _ := EpochOf(x.Term()); epoch != r.epoch {
 			r.t.Fatalf("g%d is in %s, and the group was recovered %d times", i+1, fmt.Sprintf("epoch %d", epoch), r.epoch)
 		}
 	}
+	r.joined(20 * time.Second)
+	r.lost = 0
 }
