@@ -120,7 +120,7 @@ determinism: ## compare trace hashes of every scenario across processes and opti
 mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, SHRINK, MUTANT, RECORD)
 	@$(call must_have,Mutants,./scenarios)
 	HYPERSCALE_TERMINAL=$$(tty <&2 || true) HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
-		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep -vE '^ *(=== |--- PASS)'
+		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep --line-buffered -vE '^ *(=== |--- PASS)'
 
 chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR)
 	go build -o bin/chaos ./cmd/chaos

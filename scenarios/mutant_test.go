@@ -1,16 +1,12 @@
 package scenarios_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -126,7 +122,7 @@ type block struct {
 	count uint64
 }
 
-// spans are where the bug is planted, once overlay has planted it. Of code that is
+// spans are where the bug is planted, once sources has planted it. Of code that is
 // gone there is nothing left to execute: there it is the beginning of its function.
 func (m *mutant) spans() (all []span) {
 	for _, c := range m.changes {
@@ -156,98 +152,41 @@ func functionAt(source string, line int) (int, error) {
 	return line, nil
 }
 
-// overlay plants the bug in a folder and returns the file that go reads with
-// -overlay; counting makes the planted files count what they execute.
-func (m *mutant) overlay(dir string, counting bool) (string, error) {
+// sources are the files that the bug changes, each with the bug in it, by absolute path.
+func (m *mutant) sources() (map[string]string, error) {
 	sources := map[string]string{}
 	for i := range m.changes {
 		c := &m.changes[i]
 		path, err := filepath.Abs(filepath.Join(root, c.file))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if sources[path] == "" {
 			source, err := os.ReadFile(path)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			sources[path] = string(source)
 		}
 		if n := strings.Count(sources[path], c.find); n != 1 {
-			return "", fmt.Errorf("the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too\n%s", n, c.file, c.find)
+			return nil, fmt.Errorf("the code to change occurs %d times in %s, want once: the code has moved on, move the mutant too\n%s", n, c.file, c.find)
 		}
 		before, _, _ := strings.Cut(sources[path], c.find)
 		c.first = 1 + strings.Count(before, "\n")
 		c.last = max(c.first, c.first+strings.Count(c.replace, "\n")-1)
 		sources[path] = strings.Replace(sources[path], c.find, c.replace, 1)
 		if c.function, err = functionAt(sources[path], c.first); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	replace := map[string]string{}
-	var counters []counter
-	for _, path := range slices.Sorted(maps.Keys(sources)) {
-		n := len(replace)
-		planted := filepath.Join(dir, fmt.Sprintf("planted%d.go", n))
-		if err := os.WriteFile(planted, []byte(sources[path]), 0o644); err != nil {
-			return "", err
-		}
-		if counting {
-			counted := filepath.Join(dir, fmt.Sprintf("counted%d.go", n))
-			c := counter{name: fmt.Sprintf("Planted%d", n), path: path}
-			out, err := exec.Command("go", "tool", "cover", "-mode=count", "-var="+c.name, "-o", counted, planted).CombinedOutput()
-			if err != nil {
-				return "", fmt.Errorf("count: %w\n%s", err, out)
-			}
-			planted = counted
-			counters = append(counters, c)
-		}
-		replace[path] = planted
-	}
-	if counting {
-		if err := readCounters(dir, counters, replace); err != nil {
-			return "", err
-		}
-	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "overlay.json")
-	return file, os.WriteFile(file, text, 0o644)
-}
-
-// counter is the variable of a package that counts what one of its files executes.
-type counter struct{ name, path string }
-
-// readCounters writes an executed that reads all counters, in place of the one in
-// executed_test.go. The go command itself counts nothing in files of an overlay.
-func readCounters(dir string, counters []counter, replace map[string]string) error {
-	above, err := filepath.Abs(root)
-	if err != nil {
-		return err
-	}
-	var imports, body strings.Builder
-	for i, c := range counters {
-		file, err := filepath.Rel(above, c.path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&imports, "\tp%d %q\n", i, "hyperscale/"+filepath.Dir(file))
-		fmt.Fprintf(&body, "\tfor i, n := range p%d.%s.Count {\n", i, c.name)
-		fmt.Fprintf(&body, "\t\tall = append(all, block{span{%q, int(p%d.%s.Pos[3*i]), int(p%d.%s.Pos[3*i+1])}, uint64(n)})\n\t}\n", file, i, c.name, i, c.name)
-	}
-	text := "package scenarios_test\n\nimport (\n" + imports.String() + ")\n\nfunc executed() (all []block) {\n" + body.String() + "\treturn all\n}\n"
-	reader := filepath.Join(dir, "executed.go")
-	replace[filepath.Join(above, "scenarios", "executed_test.go")] = reader
-	return os.WriteFile(reader, []byte(text), 0o644)
+	return sources, nil
 }
 
 // Each mutant still fits the code, in every `go test`.
 func TestPlantedBugsFitTheCode(t *testing.T) {
 	for _, m := range mutants(t) {
 		t.Run(m.name, func(t *testing.T) {
-			if _, err := m.overlay(t.TempDir(), false); err != nil {
+			if _, err := m.sources(); err != nil {
 				t.Error(err)
 			}
 			if m.about == "" || m.equivalent == "" && m.test == "" && (m.expect == "" || len(m.scenarios) == 0) {

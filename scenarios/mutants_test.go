@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +28,14 @@ type playing struct {
 	Virtual  time.Duration
 	Shrink   time.Duration // make a failure small, for so long; zero: do not
 	Planted  []span        // where the bug is
+	Bug      int           // which bug of the build; zero: none
 }
 
 // played is what it prints behind verdictMark.
 type played struct {
 	Outcome scenarios.Outcome
 	Detail  string
+	Hash    uint64
 	Others  []string // further violations
 	Reached uint64   // how often the planted code was executed
 	Faults  int      // that there were
@@ -67,7 +67,7 @@ func TestPlanted(t *testing.T) {
 			reached = max(reached, b.count) // the most: others may be declarations
 		}
 	}
-	result := played{Reached: reached, Outcome: r.Outcome, Detail: r.Detail, Faults: len(r.Faults), Left: -1}
+	result := played{Reached: reached, Outcome: r.Outcome, Detail: r.Detail, Hash: r.Hash, Faults: len(r.Faults), Left: -1}
 	for _, v := range r.Violations {
 		result.Others = append(result.Others, v.String())
 	}
@@ -97,7 +97,7 @@ func (p playing) play(bin string) (played, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), playMax+p.Shrink)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "-test.run=^TestPlanted$")
-	cmd.Env = append(os.Environ(), planted+"="+string(spec), "GOMAXPROCS=1", collectLess)
+	cmd.Env = append(os.Environ(), planted+"="+string(spec), chosen(p.Bug), "GOMAXPROCS=1", collectLess)
 	out, err := cmd.CombinedOutput()
 	_, verdict, ok := strings.Cut(string(out), verdictMark)
 	if !ok && ctx.Err() != nil {
@@ -126,62 +126,20 @@ func (m *mutant) virtualOf(name string) time.Duration {
 	return min(s.Virtual, virtualMax)
 }
 
-// Compiling takes longer than playing: nobody debugs these binaries, and the worlds,
-// the largest package of all, spend no time in their own code.
-const (
-	quick    = "-gcflags=hyperscale/...=-dwarf=false"
-	quickest = "-gcflags=hyperscale/scenarios=-dwarf=false -N -l"
-)
-
-// compile builds the test binary and tells what go has printed.
-func compile(bin string, flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-c", "-x", "-vet=off", "-ldflags=-s -w", quick, quickest, "-o", bin}, flags...)
-	out, err := exec.Command("go", append(args, "hyperscale/scenarios")...).CombinedOutput()
-	if err != nil {
-		return nil, fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return out, nil
-}
-
-// cached is a line of go's -x that tells which file of the build cache a package
-// was written to.
-var cached = regexp.MustCompile(`(?m)^cp \$WORK\S+ (\S+-d) # internal$`)
-
-// build builds the test binary with the bug in it. The build cache is shared: all
-// but the packages that it changes is there. Those are taken out again, as nobody
-// asks for them a second time and those of all bugs together fill a small disk.
-func (m *mutant) build(dir string) (string, error) {
-	overlay, err := m.overlay(dir, true)
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(dir, "planted")
-	out, err := compile(bin, "-overlay", overlay)
-	for _, file := range cached.FindAllSubmatch(out, -1) {
-		_ = os.Remove(string(file[1])) // go builds what it does not find
-	}
-	return bin, err
-}
-
 // hunt tries seeds until the bug is caught: the recorded one, then the first ones
 // of each scenario in turn.
-func (m *mutant) hunt(dir string, tries int, shrink time.Duration) (r row) {
+func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) (r row) {
 	if m.test != "" {
-		return m.unit(dir)
+		return m.unit(s, dir, shrink)
 	}
 	r = row{mutant: m.name, left: -1}
-	bin, err := m.build(dir)
-	if err != nil {
-		r.trouble = err.Error()
-		return r
-	}
-	clean, err := os.Executable()
+	bin, p, err := s.world(m, dir)
 	if err != nil {
 		r.trouble = err.Error()
 		return r
 	}
 	for r.tries < tries {
-		p := playing{Scenario: m.scenarios[0], Seed: m.seed, Planted: m.spans()}
+		p.Scenario, p.Seed = m.scenarios[0], m.seed
 		if n := r.tries - 1; n >= 0 {
 			p.Scenario, p.Seed = m.scenarios[n%len(m.scenarios)], uint64(1+n/len(m.scenarios))
 		}
@@ -200,7 +158,7 @@ func (m *mutant) hunt(dir string, tries int, shrink time.Duration) (r row) {
 			r.trouble = fmt.Sprintf("%s, seed %d, broke something else: %s", p.Scenario, p.Seed, got.Detail)
 			continue
 		}
-		if control, err := p.play(clean); err != nil || control.Outcome != scenarios.OK {
+		if control, err := p.control(); err != nil || control.Outcome != scenarios.OK {
 			r.trouble = fmt.Sprintf("%s, seed %d, fails without the bug: %v %s", p.Scenario, p.Seed, err, control.Detail)
 			continue
 		}
@@ -214,6 +172,22 @@ func (m *mutant) hunt(dir string, tries int, shrink time.Duration) (r row) {
 		return r
 	}
 	return r
+}
+
+// controls holds how each run ends without a bug: many bugs are caught by the same one.
+var controls sync.Map // of a playing's text, to func() (played, error)
+
+// control plays the run without the bug, in the product as it is.
+func (p playing) control() (played, error) {
+	p.Planted, p.Bug, p.Shrink = nil, 0, 0
+	once, _ := controls.LoadOrStore(fmt.Sprint(p), sync.OnceValues(func() (played, error) {
+		clean, err := os.Executable()
+		if err != nil {
+			return played{}, err
+		}
+		return p.play(clean)
+	}))
+	return once.(func() (played, error))()
 }
 
 // Each planted bug is caught by its recorded seed, or by another one of as many as
@@ -233,10 +207,9 @@ func TestMutantsAreCaught(t *testing.T) {
 	start := time.Now()
 	var mutex sync.Mutex
 	var rows []row
-	all := mutants(t)
-	if _, err := compile(os.DevNull); err != nil { // so that what no bug changes is in the cache
-		t.Fatal(err)
-	}
+	all, dir := mutants(t), t.TempDir()
+	var asked []*mutant // complete before any of them is hunted
+	build := sync.OnceValues(func() (*schemata, error) { return newSchemata(dir, asked) })
 	told := newTold(t)
 	t.Run("all", func(t *testing.T) {
 		for i := range all {
@@ -245,9 +218,14 @@ func TestMutantsAreCaught(t *testing.T) {
 				continue
 			}
 			t.Run(m.name, func(t *testing.T) {
-				told.whole++ // of those that are asked for; none is hunted before all have been here
+				asked = append(asked, m)
+				told.whole++
 				t.Parallel()
-				r := m.hunt(t.TempDir(), tries, shrink)
+				s, err := build()
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := m.hunt(s, t.TempDir(), tries, shrink)
 				mutex.Lock()
 				defer mutex.Unlock()
 				rows = append(rows, r)
@@ -257,5 +235,8 @@ func TestMutantsAreCaught(t *testing.T) {
 		}
 	})
 	told.end()
+	if s, err := build(); err == nil {
+		fmt.Printf("\n%d bugs in one build; each in a build of its own: %s\n", len(s.bugs), strings.Join(s.alone(), ", "))
+	}
 	fmt.Print(table(all, rows, time.Since(start)))
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // rapidTries is how rapid tells at which of its draws a property failed.
@@ -19,14 +20,17 @@ const unitTries = 1000
 
 // unit hunts a bug with a test of the package that has it: a property, or a test with an
 // assertion. The test passes without the bug and fails with it, in words that tell expect.
-func (m *mutant) unit(dir string) (r row) {
+func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 	r = row{mutant: m.name, left: -1}
-	overlay, err := m.overlay(dir, false)
-	if err != nil {
-		r.trouble = err.Error()
-		return r
+	bin, bug := s.bin(m.tested()), s.bugs[m.name]
+	if bug == 0 {
+		var err error
+		if bin, err = m.buildUnit(dir); err != nil {
+			r.trouble = err.Error()
+			return r
+		}
 	}
-	out, err := m.runUnit(dir, "planted", "-overlay", overlay)
+	out, err := m.runUnit(bin, bug, shrink)
 	r.tries = 1
 	if n := rapidTries.FindStringSubmatch(out); n != nil {
 		r.tries, _ = strconv.Atoi(n[1])
@@ -40,7 +44,7 @@ func (m *mutant) unit(dir string) (r row) {
 	case !strings.Contains(out, m.expect):
 		r.trouble = fmt.Sprintf("%s broke something else: %s", m.test, out)
 	default:
-		if trouble := m.clean(); trouble != "" {
+		if trouble := m.clean(s); trouble != "" {
 			r.trouble = trouble
 			return r
 		}
@@ -54,14 +58,9 @@ func (m *mutant) unit(dir string) (r row) {
 var cleanUnits sync.Map // of a test's name, to func() string
 
 // clean runs the test without the bug, once for all mutants, and returns what is wrong.
-func (m *mutant) clean() string {
+func (m *mutant) clean(s *schemata) string {
 	once, _ := cleanUnits.LoadOrStore(m.test, sync.OnceValue(func() string {
-		dir, err := os.MkdirTemp("", "clean")
-		if err != nil {
-			return err.Error()
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		if out, err := m.runUnit(dir, "clean"); err != nil {
+		if out, err := m.runUnit(s.bin(m.tested()), 0, 0); err != nil {
 			return fmt.Sprintf("%s fails without the bug: %v\n%s", m.test, err, out)
 		}
 		return ""
@@ -69,27 +68,28 @@ func (m *mutant) clean() string {
 	return once.(func() string)()
 }
 
-// runUnit builds the tests of the package and runs the one. A property leaves no file of
-// its failure.
-func (m *mutant) runUnit(dir, name string, flags ...string) (string, error) {
-	pkg, test, _ := strings.Cut(m.test, " ")
-	folder, err := filepath.Abs(filepath.Join(root, pkg))
+// buildUnit builds the tests of the package with the bug alone.
+func (m *mutant) buildUnit(dir string) (string, error) {
+	overlay, err := m.overlay(dir, false)
 	if err != nil {
 		return "", err
 	}
-	bin := filepath.Join(dir, name)
-	build := exec.Command("go", append(append([]string{"test", "-c", "-vet=off", quick, "-o", bin}, flags...), ".")...)
-	build.Dir = folder
-	if out, err := build.CombinedOutput(); err != nil {
-		return string(out), err
-	}
-	defer func() { _ = os.Remove(bin) }()
+	bin := filepath.Join(dir, "planted")
+	_, err = compile(bin, []string{m.tested()}, "-overlay", overlay)
+	return bin, err
+}
+
+// runUnit runs the one test, with a bug of the build. A property makes its failure small for
+// so long, and leaves no file of it.
+func (m *mutant) runUnit(bin string, bug int, shrink time.Duration) (string, error) {
+	pkg, test, _ := strings.Cut(m.test, " ")
 	args := []string{"-test.run=^" + test + "$", "-test.timeout=" + playMax.String()}
 	if inTests(pkg, `"pgregory.net/rapid"`) {
-		args = append(args, "-rapid.nofailfile", fmt.Sprintf("-rapid.checks=%d", unitTries))
+		args = append(args, "-rapid.nofailfile", fmt.Sprintf("-rapid.checks=%d", unitTries), "-rapid.shrinktime="+shrink.String())
 	}
 	run := exec.Command(bin, args...)
-	run.Dir = folder
+	run.Dir = filepath.Join(root, pkg)
+	run.Env = append(os.Environ(), chosen(bug))
 	out, err := run.CombinedOutput()
 	return string(out), err
 }

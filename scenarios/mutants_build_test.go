@@ -1,0 +1,64 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Compiling takes longer than playing: nobody debugs these binaries, and the worlds,
+// the largest package of all, spend no time in their own code.
+const (
+	quick    = "-gcflags=hyperscale/...=-dwarf=false"
+	quickest = "-gcflags=hyperscale/scenarios=-dwarf=false -N -l"
+)
+
+// worlds is the package whose test binary plays worlds.
+const worlds = "hyperscale/scenarios"
+
+// compile builds test binaries and tells what go has printed.
+func compile(bin string, packages []string, flags ...string) ([]byte, error) {
+	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", quick, quickest, "-o", bin}, flags...)
+	out, err := exec.Command("go", append(args, packages...)...).CombinedOutput()
+	if err != nil {
+		told := "\n" + string(out)
+		if _, complaints, ok := strings.Cut(told, "\n# hyperscale/"); ok {
+			told = complaints // without what -x tells before them
+		}
+		return out, fmt.Errorf("build: %w\n%s", err, told)
+	}
+	return out, nil
+}
+
+// warm builds what no bug changes, once before all builds of one bug.
+var warm = sync.OnceValue(func() error {
+	_, err := compile(os.DevNull, []string{worlds})
+	return err
+})
+
+// cached is a line of go's -x that tells which file of the build cache a package
+// was written to.
+var cached = regexp.MustCompile(`(?m)^cp \$WORK\S+ (\S+-d) # internal$`)
+
+// build builds the test binary with the bug in it. The build cache is shared: all
+// but the packages that it changes is there. Those are taken out again, as nobody
+// asks for them a second time and those of all bugs together fill a small disk.
+func (m *mutant) build(dir string) (string, error) {
+	if err := warm(); err != nil {
+		return "", err
+	}
+	overlay, err := m.overlay(dir, true)
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "planted")
+	out, err := compile(bin, []string{worlds}, "-x", "-overlay", overlay)
+	for _, file := range cached.FindAllSubmatch(out, -1) {
+		_ = os.Remove(string(file[1])) // go builds what it does not find
+	}
+	return bin, err
+}
