@@ -230,7 +230,11 @@ func (g *Group) insert(who *Identity, incarnation uint64, state State) uint32 {
 // member tells all that is known of a place.
 func (g *Group) member(i uint32) Member {
 	r := &g.table.records[i]
-	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state, App: g.apps[i].bytes}
+	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state}
+	// A restart forgets what the member said before.
+	if a := g.apps[i]; a.incarnation>>32 == r.incarnation>>32 {
+		m.App = a.bytes
+	}
 	if s := g.suspicions[i]; s != nil {
 		m.By = s.by
 	} else if e := g.ends[i]; e != nil {

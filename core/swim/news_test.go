@@ -121,6 +121,32 @@ func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
 	}
 }
 
+// A restart forgets what a member said of itself: its next life may say nothing.
+func TestStateEndsWithItsLife(t *testing.T) {
+	w, g := quiet(nil)
+	sequence := uint64(0)
+	say := func(life, version uint64, state string) {
+		sequence++
+		w.ReceiveDatagram(peer("b"), &message.SwimProbe{Group: "dc1", Sequence: sequence, Target: "a", Incarnation: firstOf(life), Version: version, State: []byte(state)})
+	}
+	said := func() string {
+		i, _ := g.table.find("b")
+		return string(g.member(i).App)
+	}
+	say(1, 2, "drained")
+	if got := said(); got != "drained" {
+		t.Fatalf("got %q want what the member says", got)
+	}
+	say(2, 0, "")
+	if got := said(); got != "" {
+		t.Errorf("got %q after a restart, want nothing: the next life has said nothing", got)
+	}
+	say(2, 1, "new")
+	if got := said(); got != "new" {
+		t.Errorf("got %q want what the next life says, though its version is lower", got)
+	}
+}
+
 // A verdict that comes late is put to the suspect once more: what it said meanwhile
 // may be lost.
 func TestLateVerdictAsksTheSuspect(t *testing.T) {
