@@ -121,6 +121,28 @@ func TestStateIsToldToThoseWhoDoNotHaveIt(t *testing.T) {
 	}
 }
 
+// A suspect that probes hears of the suspicion with the answer, and can refute it.
+func TestAnswersTellASuspect(t *testing.T) {
+	w, g := quiet(nil)
+	for _, name := range []string{"b", "c", "d"} {
+		w.ReceiveDatagram(gossip(name))
+	}
+	w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "c", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}))
+	if i, _ := g.table.find("c"); g.suspicions[i] == nil {
+		t.Fatal("c is not suspected")
+	}
+	told := false
+	w.WatchDatagram = func(_ node.Addr, m node.Message) {
+		if a, ok := m.(*message.SwimAck); ok {
+			told = len(a.News) > 0 && a.News[0].Node == "c" && State(a.News[0].State) == Suspect
+		}
+	}
+	w.ReceiveDatagram(peer("c"), &message.SwimProbe{Group: "dc1", Sequence: 9, Target: "a", Incarnation: firstOf(1)})
+	if !told {
+		t.Error("the answer to a suspect says nothing of the suspicion")
+	}
+}
+
 // A restart forgets what a member said of itself: its next life may say nothing.
 func TestStateEndsWithItsLife(t *testing.T) {
 	w, g := quiet(nil)

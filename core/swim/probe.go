@@ -166,8 +166,10 @@ func (g *Group) ackTo(env node.Env, sequence uint64, target string) *message.Swi
 	}
 }
 
+// ack answers, and tells a suspect that it is one: it may have woken a moment ago, and its
+// own probe can be the first word between the two.
 func (g *Group) ack(env node.Env, to node.Addr, i uint32, m *message.SwimAck) {
-	m.News = g.letter(env, i, false, m)
+	m.News = g.letter(env, i, g.config.Buddy && g.config.Appeal, m)
 	env.Datagram(to, m)
 }
 
