@@ -65,6 +65,7 @@ var untold = map[string]string{
 	"swim.app.bytes":            "what a member says of itself, in place of what it said before",
 	"swim.round.asked":          "of the newest round alone",
 	"swim.round.nacks":          "of the newest round alone",
+	"swim.table.block":          "memory of identities, which a block bounds",
 	"swim.table.index":          "the index of records",
 	"worker.execution.cores":    "of executions, which Machine.active holds: its rest is 0",
 	"worker.execution.runs":     "of executions, which Machine.active holds: its rest is 0",
