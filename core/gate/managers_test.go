@@ -215,9 +215,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 func TestRefusedAtTheStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
-		for _, a := range rapid.SliceOfNDistinct(rapid.SampledFrom([]node.Addr{"g1:1", "g2:1", "g3:1"}), 1, 3, rapid.ID).Draw(t, "gates") {
-			c.Gates = append(c.Gates, a)
-		}
+		c.Gates = rapid.SliceOfNDistinct(rapid.SampledFrom([]node.Addr{"g1:1", "g2:1", "g3:1"}), 1, 3, rapid.ID).Draw(t, "gates")
 		s := newStory(c)
 		s.world.Start()
 		told := s.world.Take()
