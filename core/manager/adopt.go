@@ -13,7 +13,7 @@ import (
 // be done with the part; without it nobody can.
 func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *claim, file message.FileDigest) {
 	token := o.Token
-	empty := &part{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, state: message.JobQueued}
+	empty := &part{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, orders: c, state: message.JobQueued}
 	m.install(env, empty)
 	outcome := *o
 	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {

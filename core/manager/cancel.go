@@ -19,6 +19,8 @@ func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCanc
 	if p := m.parts[c.Job]; p != nil {
 		switch {
 		case !m.holds(env, p):
+		case p.orders != nil:
+			p.orders.cancelled(l.Addr, c)
 		case c.Fence.Job < max(p.epoch, p.fence.Job):
 			m.refuseStale(env, l, c.Job, c.Fence, p, "cancel")
 		default:
@@ -28,9 +30,7 @@ func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCanc
 		return
 	}
 	if k := m.claims[c.Job]; k != nil {
-		if k.epoch() <= c.Fence.Job {
-			k.gate, k.cancel = l.Addr, c // it is obeyed once the register is here
-		}
+		k.cancelled(l.Addr, c)
 		return
 	}
 	if holder, ok := m.elsewhere(env, c.Job); ok {

@@ -67,6 +67,7 @@ type part struct {
 	digest     uint64             // of its plan
 	runTimeout time.Duration      // from accepted on
 	missing    int                // files of it that are being fetched
+	orders     *claim             // that came while its record is fetched: nothing may be recorded in its place
 	state      message.JobState
 	asked      message.JobState // what it is to end as, once it is to: CANCELLED, TIMED_OUT, or FAILED when cut off
 	stop       message.JobState // the same once a majority has it

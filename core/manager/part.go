@@ -40,6 +40,14 @@ func (c *claim) epoch() uint64 {
 	return n
 }
 
+// cancelled keeps a cancellation until the part is here, unless an order of a later epoch
+// came before.
+func (c *claim) cancelled(gate node.Addr, k *message.PartCancel) {
+	if c.epoch() <= k.Fence.Job {
+		c.gate, c.cancel = gate, k
+	}
+}
+
 func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDispatch) {
 	if p := m.parts[d.Job]; p != nil {
 		m.again(env, l, p, d)
@@ -102,6 +110,12 @@ func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
 func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDispatch) {
 	if !m.holds(env, p) {
 		return // the gate asks again, whoever holds it by then
+	}
+	if c := p.orders; c != nil {
+		if c.epoch() <= d.Fence.Job {
+			c.gate, c.dispatch = l.Addr, d
+		}
+		return
 	}
 	if d.Fence.Job < max(p.epoch, p.fence.Job) {
 		m.refuseStale(env, l, d.Job, d.Fence, p, "dispatch")

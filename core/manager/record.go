@@ -212,6 +212,9 @@ func (m *Machine) commit(env node.Env, p *part, then func(node.Env)) {
 	if then == nil {
 		then = func(node.Env) {}
 	}
+	if p.orders != nil {
+		node.Bug("manager: a record of job %v is written before the one in its register was read", p.job)
+	}
 	p.waits = append(p.waits, wait{then: then})
 	if !p.changed {
 		p.changed = true

@@ -1,0 +1,45 @@
+package manager
+
+import (
+	"testing"
+
+	"hyperscale/core/event"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Orders wait while a manager fetches the record of a part that it takes over: to obey one
+// now would write an empty record in place of that.
+func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
+	for _, later := range []uint64{0, 1} { // of the same epoch of the job, or of the next one
+		d := newDesk(t, nil, "w1")
+		p := d.submit(1)
+		fence := message.Fence{Job: p.fence.Job + later}
+		orders := &claim{asked: true}
+		d.m.lapse(d, p)
+		d.m.fetchSpill(d, &lease.Outcome{Job: p.job, Token: message.UnpackToken(p.fence.Manager)}, orders, message.FileDigest{9})
+		d.WatchEvent = func(e node.Event) {
+			if e, ok := e.(event.Acted); ok {
+				t.Errorf("it obeys %s under %v before it has read the record", e.What, e.Fence)
+			}
+		}
+		link := d.m.gates.To(p.gate)
+		d.m.onJobDispatch(d, link, &message.JobDispatch{Job: p.job, Fence: fence})
+		if orders.epoch() != fence.Job {
+			t.Errorf("a dispatch of epoch %d is lost: %d waits", fence.Job, orders.epoch())
+		}
+		cancel := &message.PartCancel{Job: p.job, Fence: fence, State: message.JobCancelled}
+		d.m.onPartCancel(d, link, cancel)
+		if orders.cancel != cancel {
+			t.Error("a cancellation is lost")
+		}
+		if len(d.m.changed) > 0 || len(d.m.parts[p.job].waits) > 0 {
+			t.Error("it writes a record before it has read the one that a majority has")
+		}
+		d.m.onPartCancel(d, link, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: fence.Job - 1}, State: message.JobTimedOut})
+		if orders.cancel != cancel && fence.Job > 1 {
+			t.Error("a cancellation of an earlier epoch replaces a later one")
+		}
+	}
+}
