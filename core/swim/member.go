@@ -71,10 +71,14 @@ type record struct {
 // table finds records by name. Place 0 is this node.
 type table struct {
 	records []record
-	index   []uint32 // open addressing: place + 1, 0 for none; a power of two, at most half full
+	index   []slot // open addressing; a power of two, at most half full
 	free    []uint32
 	block   []Identity // of which identities are cut: those of a group lie together
 }
+
+// slot is an entry of the index: a place + 1, 0 for none, and the upper half of the hash
+// of the name that has it, so that a lookup seldom reads a record of another name.
+type slot struct{ tag, place uint32 }
 
 // identities in a block.
 const blockSize = 64
@@ -103,7 +107,12 @@ func (t *table) findAll(news []message.SwimNews, found *lookup) {
 	var named [batch]*Identity
 	mask := uint64(len(t.index) - 1)
 	for k := range news {
-		found[k] = t.index[hashOf(node.ID(news[k].Node))&mask]
+		h := hashOf(node.ID(news[k].Node))
+		at := h & mask
+		for t.index[at].place != 0 && t.index[at].tag != uint32(h>>32) {
+			at = (at + 1) & mask
+		}
+		found[k] = t.index[at].place
 	}
 	for k := range news {
 		if i := found[k]; i != 0 {
@@ -123,13 +132,14 @@ func (t *table) findAll(news []message.SwimNews, found *lookup) {
 // find returns the place of a name.
 func (t *table) find(id node.ID) (uint32, bool) {
 	mask := uint64(len(t.index) - 1)
-	for at := hashOf(id); len(t.index) > 0; at++ {
-		i := t.index[at&mask]
-		if i == 0 {
+	h := hashOf(id)
+	for at := h; len(t.index) > 0; at++ {
+		s := t.index[at&mask]
+		if s.place == 0 {
 			break
 		}
-		if t.records[i-1].who.ID == id {
-			return i - 1, true
+		if s.tag == uint32(h>>32) && t.records[s.place-1].who.ID == id {
+			return s.place - 1, true
 		}
 	}
 	return 0, false
@@ -155,11 +165,12 @@ func (t *table) add(who *Identity) uint32 {
 
 func (t *table) place(i uint32) {
 	mask := uint64(len(t.index) - 1)
-	at := hashOf(t.records[i].who.ID)
-	for t.index[at&mask] != 0 {
+	h := hashOf(t.records[i].who.ID)
+	at := h
+	for t.index[at&mask].place != 0 {
 		at++
 	}
-	t.index[at&mask] = i + 1
+	t.index[at&mask] = slot{uint32(h >> 32), i + 1}
 }
 
 // remove forgets places; it costs as much as all members, and is rare.
@@ -182,7 +193,7 @@ func (t *table) rebuild(records int) {
 	for size < 2*records {
 		size *= 2
 	}
-	t.index = make([]uint32, size)
+	t.index = make([]slot, size)
 	for i := range t.records {
 		if t.records[i].who != nil {
 			t.place(uint32(i))
