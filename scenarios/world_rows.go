@@ -12,7 +12,7 @@ import (
 func rowWorlds() []Scenario {
 	return []Scenario{
 		{Name: "unique-rows", Virtual: 4 * time.Minute, build: buildUniqueRows,
-			Doc: "The passes of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
+			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
 		{Name: "rows-in-peace", Virtual: 170 * time.Second, build: buildRowsInPeace,
 			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
 		{Name: "bound-rows", Virtual: 5 * time.Minute, build: buildBoundRows,

@@ -76,7 +76,7 @@ func buildEachInTurn(s *stage) {
 	c.calm = true
 	type way struct{ from, to node.ID }
 	last := map[way]time.Duration{}
-	// Of a list of n, first in one pass and last in the next are 2n-1 rounds apart; one
+	// Of a list of n, first in one iteration and last in the next are 2n-1 rounds apart; one
 	// more, as a probe takes its time.
 	bound := time.Duration(2*(len(c.ids)-1)) * swim.Default().ProbeInterval
 	judge := func(w way) {

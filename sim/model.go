@@ -109,7 +109,7 @@ func (m *Plain) Course(s *message.ExecStart, r *node.Rand) Course {
 		GoneAfter: r.Duration(0, m.GoneMax), Salt: r.Uint64(),
 	}
 	c.Length = s.Duration
-	if c.Length <= 0 { // one pass of each virtual user
+	if c.Length <= 0 { // one iteration of each virtual user
 		c.Length = c.Response * time.Duration(max(1, len(m.steps(s))))
 	}
 	fail, crash, hang := r.Chance(uint64(m.Fail), million), r.Chance(uint64(m.Crash), million), r.Chance(uint64(m.Hang), million)

@@ -77,7 +77,7 @@ func TestOracleCatchesOmission(t *testing.T) {
 			t.Errorf("a p99 of 1 ms passes where %.1f s are true", e.Want)
 		}
 		if e.apart(untold) <= e.Tolerance {
-			t.Errorf("%s passes without having been told", e.Name)
+			t.Errorf("%s iterations without having been told", e.Name)
 		}
 	}
 }

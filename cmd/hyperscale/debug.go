@@ -16,7 +16,7 @@ import (
 )
 
 // debugRun runs one virtual user once through each workflow, in this process, and
-// shows what it sends and gets. There is nothing to judge in one pass.
+// shows what it sends and gets. There is nothing to judge in one iteration.
 func debugRun(cmd *cobra.Command, program message.Program, folder string) error {
 	loaded, err := workflow.Load(program)
 	if err != nil {
@@ -43,7 +43,7 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 
 func debugWorkflow(ctx context.Context, cmd *cobra.Command, w *workflow.Workflow, seed uint64, given []message.Provided, folder string) (*message.ExecResult, error) {
 	out := cmd.OutOrStdout()
-	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one pass\n", w.Plan.Name); err != nil {
+	if _, err := fmt.Fprintf(out, "workflow %s: one virtual user, one iteration\n", w.Plan.Name); err != nil {
 		return nil, err
 	}
 	config := engine.Config{Workflow: w, VUs: 1, Seed: seed, Given: given, Timeout: w.Plan.Timeout, Debug: out}

@@ -115,7 +115,7 @@ func (f settingFlag) Set(text string) error {
 	return setting.Set([]setting.Setting{f.s}, f.s.Key, text)
 }
 
-// rate is how many passes begin in a time.
+// rate is how many iterations begin in a time.
 type rate struct {
 	text        *string
 	thousandths *uint64
@@ -157,7 +157,7 @@ func (f *logFlags) logger(w io.Writer) *slog.Logger {
 type loadFlags struct {
 	vus      uint64
 	duration time.Duration
-	rate     uint64 // thousandths of a pass in ratePer
+	rate     uint64 // thousandths of an iteration in ratePer
 	ratePer  time.Duration
 	rateText string
 	params   []string
@@ -167,7 +167,7 @@ type loadFlags struct {
 func (f *loadFlags) add(flags *pflag.FlagSet) {
 	addCount(flags, &f.vus, "vus", 0, 1, 100_000_000, "virtual users, instead of what the file says")
 	addSpan(flags, &f.duration, "duration", 0, time.Millisecond, "how long to send load, instead of what the file says")
-	flags.Var(rate{&f.rateText, &f.rate, &f.ratePer}, "rate", "passes that begin in a second, minute (/m) or hour (/h), instead of what the file says")
+	flags.Var(rate{&f.rateText, &f.rate, &f.ratePer}, "rate", "iterations that begin in a second, minute (/m) or hour (/h), instead of what the file says")
 	flags.StringArrayVar(&f.params, "set", nil, "`name=value` of a param() of the file (repeatable)")
 	addCount(flags, &f.seed, "seed", 0, 1, math.MaxUint64, "of the virtual users' random numbers; drawn if not given")
 }

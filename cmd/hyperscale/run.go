@@ -82,7 +82,7 @@ executor a core) is started for it on loopback, and nothing of it is left behind
 	flags.Var(settingFlag{f.exec.Settings()[0]}, "executor-memory", "resident memory of one executor, which is ended above it")
 	f.out.add(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
-	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one pass, every request and response shown")
+	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one iteration, every request and response shown")
 	f.url.add(flags)
 	return cmd
 }

@@ -104,11 +104,11 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 func howLong(w *message.WorkflowPlan) string {
 	switch {
 	case w.Iterations > 0 && w.Duration > 0:
-		return fmt.Sprintf("%s passes, at most %s", ui.Count(w.Iterations), ui.Duration(w.Duration))
+		return fmt.Sprintf("%s iterations, at most %s", ui.Count(w.Iterations), ui.Duration(w.Duration))
 	case w.Iterations > 0:
-		return ui.Count(w.Iterations) + " passes"
+		return ui.Count(w.Iterations) + " iterations"
 	case w.Duration == 0:
-		return "one pass each"
+		return "one iteration each"
 	}
 	return "for " + ui.Duration(w.Duration)
 }
@@ -122,7 +122,7 @@ func describeLoad(b *strings.Builder, w *message.WorkflowPlan) {
 	case time.Hour:
 		unit = "h"
 	}
-	passes := func(thousandths uint64) string {
+	iterations := func(thousandths uint64) string {
 		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000), "0"), ".") + "/" + unit
 	}
 	open := workload.Open(w)
@@ -134,12 +134,12 @@ func describeLoad(b *strings.Builder, w *message.WorkflowPlan) {
 		if w.Queue {
 			full = "waits"
 		}
-		fmt.Fprintf(b, "  begins    %s, %s; what finds no VU free %s\n", passes(w.Rate), arrivals, full)
+		fmt.Fprintf(b, "  begins    %s, %s; what finds no VU free %s\n", iterations(w.Rate), arrivals, full)
 	}
 	for _, s := range w.Stages {
 		to := counted(int(s.VUs), "VU")
 		if open {
-			to = passes(s.Rate)
+			to = iterations(s.Rate)
 		}
 		if s.Duration == 0 {
 			fmt.Fprintf(b, "  stage     at once to %s\n", to)

@@ -253,7 +253,7 @@ func checkThreshold(what string, t *message.Threshold, steps []message.StepPlan)
 }
 
 // runTimeout is what was asked for, or the longest chain of workflows and a
-// minute. A workflow without a duration makes its passes: each layer of its
+// minute. A workflow without a duration makes its iterations: each layer of its
 // steps takes at most one timeout.
 func (m *Machine) runTimeout(s *message.JobSubmit) time.Duration {
 	if s.RunTimeout > 0 {

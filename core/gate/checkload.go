@@ -13,7 +13,7 @@ import (
 // Bounds of how much load a plan may declare.
 const (
 	iterationsMax  = 1 << 48
-	rateMax        = 100_000_000 // passes a second
+	rateMax        = 100_000_000 // iterations a second
 	stagesMax      = 128
 	connectionsMax = 1 << 24
 	weightMax      = 1 << 24
@@ -168,8 +168,8 @@ func checkAborts(w *message.WorkflowPlan) error {
 	return nil
 }
 
-// passTime bounds how long one pass takes, with the pause behind it.
-func passTime(w *message.WorkflowPlan) time.Duration {
+// iterationTime bounds how long one iteration takes, with the pause behind it.
+func iterationTime(w *message.WorkflowPlan) time.Duration {
 	const bound = 1 << 60 // far from overflow
 	var last time.Duration
 	for k := range w.Steps {
@@ -179,17 +179,17 @@ func passTime(w *message.WorkflowPlan) time.Duration {
 }
 
 // span bounds how long a workflow runs. One with a duration is given one timeout at
-// its end, or as long as its functions may go on; one without makes its passes.
+// its end, or as long as its functions may go on; one without makes its iterations.
 func span(w *message.WorkflowPlan) time.Duration {
 	const bound = 1 << 60
 	if w.Duration > 0 {
 		return min(bound, w.Duration+max(w.Timeout, w.GracefulStop))
 	}
-	passes := uint64(1)
+	iterations := uint64(1)
 	if w.Iterations > 0 { // a core that has few users shares few: they may be uneven by one
-		passes = w.Iterations/max(w.VUs, 1) + 2
+		iterations = w.Iterations/max(w.VUs, 1) + 2
 	}
-	hi, lo := bits.Mul64(passes, uint64(passTime(w)))
+	hi, lo := bits.Mul64(iterations, uint64(iterationTime(w)))
 	if hi > 0 || lo > bound {
 		return bound
 	}

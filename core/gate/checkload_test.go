@@ -76,7 +76,7 @@ func TestHostileLoads(t *testing.T) {
 	}
 }
 
-// The time that a run is given is enough for its passes, however many they are.
+// The time that a run is given is enough for its iterations, however many they are.
 func TestSpan(t *testing.T) {
 	steps := []message.StepPlan{{Name: "a"}, {Name: "b", Layer: 1}}
 	for _, test := range []struct {

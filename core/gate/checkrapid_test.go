@@ -217,7 +217,7 @@ func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 
 // TestRunsAreGivenTimeForTheirPasses: the time of a run covers each chain of workflows,
 // by a search over all chains, and stays within its bound.
-func TestRunsAreGivenTimeForTheirPasses(t *testing.T) {
+func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 	c := Default()
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(c)

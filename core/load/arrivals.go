@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Arrival is a pass of an open workflow.
+// Arrival is an iteration of an open workflow.
 type Arrival struct {
 	K    uint64        // its number in the workflow, from 0
 	Due  time.Duration // since the workflow began
@@ -19,7 +19,7 @@ type Arrivals struct {
 	rate     Curve
 	spread   Spread
 	first, n uint64 // the executor's users
-	one      uint64 // twice the area of one pass
+	one      uint64 // twice the area of one iteration
 	poisson  bool
 	seed     uint64
 	table    *logarithms // of Poisson arrivals

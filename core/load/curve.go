@@ -49,7 +49,7 @@ func newCurve(value uint64, all []stretch) Curve {
 	return c
 }
 
-// Open says that passes begin when they are due, not when a virtual user is free.
+// Open says that iterations begin when they are due, not when a virtual user is free.
 func Open(p *message.WorkflowPlan) bool {
 	open := p.Rate > 0
 	for i := range p.Stages {
@@ -71,7 +71,7 @@ func NewActive(p *message.WorkflowPlan) Curve {
 	return newCurve(0, all)
 }
 
-// NewRate returns the rate of an open workflow over time, in thousandths of a pass
+// NewRate returns the rate of an open workflow over time, in thousandths of an iteration
 // in its RatePer.
 func NewRate(p *message.WorkflowPlan) Curve {
 	if len(p.Stages) == 0 {

@@ -1,4 +1,4 @@
-// Package load says when which pass of a workflow begins, and which virtual user
+// Package load says when which iteration of a workflow begins, and which virtual user
 // begins it, so that executors that never talk to each other make one load.
 //
 // It is not an engine: it reads no clock and begins nothing. It does not check
@@ -32,7 +32,7 @@
 //
 //	a := load.NewArrivals(plan, seed, firstVU, vus)
 //	for arrival, ok := a.Next(); ok; arrival, ok = a.Next() {
-//		// at arrival.Due begin pass number arrival.K
+//		// at arrival.Due begin iteration number arrival.K
 //	}
 //
 // Read spread.go, curve.go, area.go, arrivals.go, turns.go, exponential.go,

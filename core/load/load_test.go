@@ -41,8 +41,8 @@ func all(a *Arrivals) (list []Arrival) {
 	return list
 }
 
-// passes is the exact area below a curve until t, in passes.
-func passes(c *Curve, per, t int64) *big.Rat {
+// iterations is the exact area below a curve until t, in iterations.
+func iterations(c *Curve, per, t int64) *big.Rat {
 	sum := new(big.Rat)
 	for _, s := range c.segments {
 		x := min(t-int64(s.start), int64(s.length))
@@ -72,13 +72,13 @@ func TestEvenArrivalsFollowTheCurve(t *testing.T) {
 		if got := Count(p); got != uint64(len(list)) {
 			t.Fatalf("Count is %d, there are %d", got, len(list))
 		}
-		total := passes(&c, per, int64(c.End()))
+		total := iterations(&c, per, int64(c.End()))
 		if low := new(big.Rat).SetInt64(int64(len(list))); low.Cmp(total) < 0 || low.Sub(low, big.NewRat(1, 1)).Cmp(total) >= 0 {
 			t.Fatalf("%d arrivals, the area is %v", len(list), total.FloatString(6))
 		}
 		for i, a := range list {
 			k := new(big.Rat).SetInt64(int64(a.K))
-			if int(a.K) != i || passes(&c, per, int64(a.Due)).Cmp(k) > 0 || passes(&c, per, int64(a.Due)+1).Cmp(k) <= 0 {
+			if int(a.K) != i || iterations(&c, per, int64(a.Due)).Cmp(k) > 0 || iterations(&c, per, int64(a.Due)+1).Cmp(k) <= 0 {
 				t.Fatalf("arrival %d is %+v", i, a)
 			}
 			if i > 0 && a.Due < list[i-1].Due || a.Due >= c.End() {
@@ -252,7 +252,7 @@ func TestLargeCurves(t *testing.T) {
 		a.k, a.sum = k, product(k, a.one)
 		got, ok := a.Next()
 		exact := new(big.Rat).SetUint64(k)
-		if !ok || passes(&c, int64(time.Hour), int64(got.Due)).Cmp(exact) > 0 || passes(&c, int64(time.Hour), int64(got.Due)+1).Cmp(exact) <= 0 {
+		if !ok || iterations(&c, int64(time.Hour), int64(got.Due)).Cmp(exact) > 0 || iterations(&c, int64(time.Hour), int64(got.Due)+1).Cmp(exact) <= 0 {
 			t.Errorf("arrival %d is due at %v, %v", k, got.Due, ok)
 		}
 	}

@@ -60,13 +60,13 @@ func inverse(a, m uint64) uint64 {
 // VUs is how many users there are.
 func (s Spread) VUs() uint64 { return s.vus }
 
-// User is s(k): whose pass number k is, counted from 0.
+// User is s(k): whose iteration number k is, counted from 0.
 func (s Spread) User(k uint64) uint64 { return k % s.vus * s.stride % s.vus }
 
 // Rank is the first k whose user is u.
 func (s Spread) Rank(u uint64) uint64 { return u % s.vus * s.inverse % s.vus }
 
-// Share counts those of the first total passes whose users are in [first,
+// Share counts those of the first total iterations whose users are in [first,
 // first+n): iterations of an executor, or its active users.
 func (s Spread) Share(total, first, n uint64) uint64 {
 	first = min(first, s.vus)

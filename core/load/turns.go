@@ -1,7 +1,7 @@
 package load
 
-// Turns are the numbers of passes that belong to the users of one executor, one after
-// the other: what it takes of something that is dealt as passes are.
+// Turns are the numbers of iterations that belong to the users of one executor, one after
+// the other: what it takes of something that is dealt as iterations are.
 type Turns struct {
 	spread       Spread
 	first, n     uint64

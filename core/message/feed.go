@@ -34,7 +34,7 @@ const (
 	RowsFail
 )
 
-// FeedPlan is the data of a workflow's passes.
+// FeedPlan is the data of a workflow's iterations.
 type FeedPlan struct {
 	Name   string   `msg:"name"`
 	Rows   uint64   `msg:"rows"` // zero: the workflow has no feed

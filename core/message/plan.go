@@ -53,7 +53,7 @@ type StepPlan struct {
 	Layer uint32   `msg:"layer"` // 0 for steps that wait for none, else 1 + the highest of After
 	Unit  string   `msg:"unit"`  // of a metric: counter, rate, distribution
 
-	Weight uint32 `msg:"weight"` // of those that have one, a pass takes one; zero: every pass takes it
+	Weight uint32 `msg:"weight"` // of those that have one, an iteration takes one; zero: every iteration takes it
 	Tags   []Tag  `msg:"tags"`   // sorted by name
 }
 

@@ -88,9 +88,9 @@ type Generator struct {
 	Lag       Histogram `msg:"lag"`       // ns by which starts were late
 	BusyMax   uint32    `msg:"busy_max"`  // busiest second of the loop, parts per million
 	Saturated bool      `msg:"saturated"` // the generator, not the target, was the bottleneck
-	Begun     uint64    `msg:"begun"`     // passes
+	Begun     uint64    `msg:"begun"`     // iterations
 	Waited    uint64    `msg:"waited"`    // of those, the ones that were due while no virtual user was free
-	Dropped   uint64    `msg:"dropped"`   // passes that were due and never began, for the same reason
+	Dropped   uint64    `msg:"dropped"`   // iterations that were due and never began, for the same reason
 }
 
 // Stats is everything measured of one workflow, by one executor or by many.
@@ -100,7 +100,7 @@ type Stats struct {
 	Steps     []StepStats   `msg:"steps"` // in the plan's order
 	Generator Generator     `msg:"generator"`
 	Logs      []string      `msg:"logs"` // the first lines that vu.log wrote, at most 20
-	Rows      uint64        `msg:"rows"` // of the feed that passes took
+	Rows      uint64        `msg:"rows"` // of the feed that iterations took
 }
 
 // LostAttempt tells of a slice's attempt whose worker fell silent. Its figures

@@ -33,25 +33,25 @@ const (
 	PriorityExclusive                   // all
 )
 
-// SessionMode says what a virtual user keeps from pass to pass.
+// SessionMode says what a virtual user keeps from iteration to iteration.
 type SessionMode uint8
 
 // The sessions.
 const (
 	SessionVU   SessionMode = iota // its cookies and connections
-	SessionNone                    // nothing: each pass begins as a stranger
+	SessionNone                    // nothing: each iteration begins as a stranger
 )
 
 // WorkflowPlan is one workflow as declared.
 //
 // It is closed, its virtual users go round, unless Rate or the Rate of a stage
-// is above zero: then it is open, passes begin when they are due, and VUs is how
-// many may be under way. core/load says when which pass begins.
+// is above zero: then it is open, iterations begin when they are due, and VUs is how
+// many may be under way. core/load says when which iteration begins.
 type WorkflowPlan struct {
 	Name       string        `msg:"name" require:"true"`
 	Test       bool          `msg:"test"`               // has a measured step
 	VUs        uint64        `msg:"vus" require:"true"` // at the same time, at most
-	Duration   time.Duration `msg:"duration"`           // all stages, if there are any; zero: until Iterations, or one pass of each virtual user
+	Duration   time.Duration `msg:"duration"`           // all stages, if there are any; zero: until Iterations, or one iteration of each virtual user
 	Timeout    time.Duration `msg:"timeout" require:"true"`
 	Think      time.Duration `msg:"think"`
 	Cores      uint32        `msg:"cores"`   // zero: min(VUs, free)
@@ -60,11 +60,11 @@ type WorkflowPlan struct {
 	Steps      []StepPlan    `msg:"steps"`
 	Thresholds []Threshold   `msg:"thresholds"`
 
-	Iterations uint64        `msg:"iterations"` // passes of all virtual users together; zero: until Duration
+	Iterations uint64        `msg:"iterations"` // iterations of all virtual users together; zero: until Duration
 	Rate       uint64        `msg:"rate"`       // thousandths of a pass in RatePer: of the whole run, or where the stages begin
 	RatePer    time.Duration `msg:"rate_per"`   // zero: a second
 	Poisson    bool          `msg:"poisson"`    // arrivals, else even
-	Queue      bool          `msg:"queue"`      // a pass that finds no virtual user free waits for one, else it is dropped
+	Queue      bool          `msg:"queue"`      // an iteration that finds no virtual user free waits for one, else it is dropped
 	Stages     []StagePlan   `msg:"stages"`
 
 	ThinkMax     time.Duration `msg:"think_max"`     // zero: Think exactly, else between both

@@ -103,7 +103,7 @@ type Workflow struct {
 	// the feed's row, the others are extracted by steps.
 	Vars    []string
 	Columns int
-	Feed    *Feed // nil: passes take no rows
+	Feed    *Feed // nil: iterations take no rows
 
 	// No function of the program reads the headers, or the body, of any Response: its client
 	// may leave them out.

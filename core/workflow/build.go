@@ -277,7 +277,7 @@ func (d *declaration) conditions() error {
 	return nil
 }
 
-// checkWeights refuses mixes of which some passes could not go on.
+// checkWeights refuses mixes of which some iterations could not go on.
 func (d *declaration) checkWeights(all []string) error {
 	weighted := 0
 	for i, s := range d.steps {
@@ -286,14 +286,14 @@ func (d *declaration) checkWeights(all []string) error {
 		}
 		for k, name := range s.after {
 			if d.steps[slices.Index(all, name)].weight > 0 {
-				f := faultf("workflow %q: %s %q comes after %q, which not every pass takes: it has a weight", d.plan.Name, s.opaque.kind, all[i], name)
+				f := faultf("workflow %q: %s %q comes after %q, which not every iteration takes: it has a weight", d.plan.Name, s.opaque.kind, all[i], name)
 				return f.in("after").at(k).of(s.site).do("let one function do both: step(%q, weight = ...)", name)
 			}
 		}
 	}
 	if weighted == 1 {
 		s := d.steps[slices.IndexFunc(d.steps, func(s *stepValue) bool { return s.weight > 0 })]
-		return faultf("workflow %q: step %q is the only one that has a weight, every pass would take it", d.plan.Name, s.name).in("weight").of(s.site).do("give others a weight too, or take it out")
+		return faultf("workflow %q: step %q is the only one that has a weight, every iteration would take it", d.plan.Name, s.name).in("weight").of(s.site).do("give others a weight too, or take it out")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@
 //	   (times the steps of a JSON path), whatever its bytes are.
 //
 // What is not metered: hashing and comparing tuples that contain themselves
-// many times over, and what vu.vars keeps from pass to pass. For these the
+// many times over, and what vu.vars keeps from iteration to iteration. For these the
 // executor's memory limit and the step's timeout are the last word.
 //
 // Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,

@@ -23,7 +23,7 @@ const (
 // ErrLarge is what a reader of files gives for one that is larger than it reads.
 var ErrLarge = errors.New("the file is too large to travel with its program")
 
-// Feed is the data of a workflow's passes.
+// Feed is the data of a workflow's iterations.
 type Feed struct {
 	Format  feed.Format
 	Columns []string
@@ -193,16 +193,16 @@ func (d *declaration) takes(in arguments) error {
 	return nil
 }
 
-// SetRow tells which row the pass takes: functions find it in vu.row.
+// SetRow tells which row the iteration takes: functions find it in vu.row.
 func (v *VU) SetRow(from *feed.Reader, row uint64) { v.from, v.at, v.row = from, row, nil }
 
-// rowValue is the row of the pass, as a dict that cannot be changed.
+// rowValue is the row of the iteration, as a dict that cannot be changed.
 func (v *VU) rowValue() (starlark.Value, error) {
 	switch {
 	case v.w.Feed == nil:
 		return nil, faultf("this workflow has no feed").do("write workflow(..., feed = feed.csv(\"people.csv\"))")
 	case v.from == nil:
-		return nil, faultf("vu.row is of a pass: there is none before the first").do("read it in a step's function")
+		return nil, faultf("vu.row is of an iteration: there is none before the first").do("read it in a step's function")
 	case v.row != nil:
 		return v.row, nil
 	}

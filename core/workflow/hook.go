@@ -12,7 +12,7 @@ import (
 // Hook is a moment at which a workflow may run a function beside its steps.
 type Hook uint8
 
-// The moments. Setup and Teardown run once in an executor, before its first pass
+// The moments. Setup and Teardown run once in an executor, before its first iteration
 // and behind its last; the others once for each virtual user.
 const (
 	HookSetup Hook = iota
@@ -23,7 +23,7 @@ const (
 )
 
 // HookProvide makes what the workflow provides to others: once in each datacenter, where
-// the first virtual user is, behind its last pass.
+// the first virtual user is, behind its last iteration.
 const HookProvide = hooks
 
 // String is the argument that gives the function.
@@ -157,7 +157,7 @@ func unshareable(v starlark.Value) starlark.Value {
 	return v
 }
 
-// When asks the condition of a step that is Conditional: whether this pass takes
+// When asks the condition of a step that is Conditional: whether this iteration takes
 // it. An Outcome that is not OK is a mistake in the condition: the step has failed.
 func (v *VU) When(step int) (bool, Outcome) {
 	c := v.w.Steps[step].when

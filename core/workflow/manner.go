@@ -112,7 +112,7 @@ func (d *declaration) connections(in arguments) error {
 		d.plan.Connections = uint32(n)
 	}
 	if d.plan.Session == message.SessionNone {
-		return faultf("workflow %q shares connections, and session = \"none\" closes them after each pass", d.plan.Name).in("connections").do("take one of them out")
+		return faultf("workflow %q shares connections, and session = \"none\" closes them after each iteration", d.plan.Name).in("connections").do("take one of them out")
 	}
 	return nil
 }

@@ -61,9 +61,9 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 	case w.Duration == 0:
 		return faultf("workflow %q has no duration, and a rate is set from outside", w.Name).do("set --duration too")
 	case w.Rate == 0 && w.Stages == nil && w.VUs == 1 && p.VUs == 0:
-		return faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).do("set --vus too: how many passes may be under way at the same time")
+		return faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).do("set --vus too: how many iterations may be under way at the same time")
 	}
-	// The rate replaces what said when passes begin.
+	// The rate replaces what said when iterations begin.
 	w.Think, w.ThinkMax, w.Pace = 0, 0, 0
 	most := max(w.Rate, highest(w, rateOf))
 	if len(w.Stages) == 0 {

@@ -13,15 +13,15 @@ import (
 // rateMax bounds rates, a second.
 const rateMax = 10_000_000
 
-// passRate is a rate as written: thousandths of a pass in per, which is a second,
+// iterationRate is a rate as written: thousandths of a pass in per, which is a second,
 // a minute or an hour.
-type passRate struct {
+type iterationRate struct {
 	thousandths uint64
 	per         time.Duration
 	text        string
 }
 
-// ParseRate reads a rate such as "500/s", "30/m" or "2.5/h": thousandths of a pass
+// ParseRate reads a rate such as "500/s", "30/m" or "2.5/h": thousandths of an iteration
 // in a second, a minute or an hour. It is above zero.
 func ParseRate(text string) (thousandths uint64, per time.Duration, err error) {
 	r, why := parseRate(text)
@@ -29,12 +29,12 @@ func ParseRate(text string) (thousandths uint64, per time.Duration, err error) {
 		why = "is no load at all"
 	}
 	if why != "" {
-		return 0, 0, fmt.Errorf("%q %s: write a number of passes in a time, such as 500/s, 30/m or 1000/h", clip(text, 40), why)
+		return 0, 0, fmt.Errorf("%q %s: write a number of iterations in a time, such as 500/s, 30/m or 1000/h", clip(text, 40), why)
 	}
 	return r.thousandths, r.per, nil
 }
 
-func parseRate(text string) (r passRate, why string) {
+func parseRate(text string) (r iterationRate, why string) {
 	number, unit, _ := strings.Cut(text, "/")
 	switch unit {
 	case "s":
@@ -58,25 +58,25 @@ func parseRate(text string) (r passRate, why string) {
 }
 
 // readRate reads an argument that is a rate.
-func readRate(fn string, v starlark.Value) (passRate, error) {
+func readRate(fn string, v starlark.Value) (iterationRate, error) {
 	s, ok := starlark.AsString(v)
 	if !ok {
 		f := wrongType(fn, "rate", "a text such as \"500/s\"", v)
 		if i, ok := v.(starlark.Int); ok {
-			f.do("write rate = \"%s/s\" for so many passes a second", clip(i.String(), 20))
+			f.do("write rate = \"%s/s\" for so many iterations a second", clip(i.String(), 20))
 		}
-		return passRate{}, f
+		return iterationRate{}, f
 	}
 	r, why := parseRate(s)
 	if why != "" {
-		return r, faultf("%s: rate = %q %s", fn, clip(s, 40), why).in("rate").do("write a number of passes and s, m or h: \"500/s\", \"30/m\", \"1000/h\"")
+		return r, faultf("%s: rate = %q %s", fn, clip(s, 40), why).in("rate").do("write a number of iterations and s, m or h: \"500/s\", \"30/m\", \"1000/h\"")
 	}
 	return r, nil
 }
 
 // common turns rates into thousandths in the shortest unit in which all of them
 // are whole: nothing is rounded.
-func common(rates []passRate) (thousandths []uint64, per time.Duration) {
+func common(rates []iterationRate) (thousandths []uint64, per time.Duration) {
 	per = time.Second
 	for _, r := range rates {
 		for r.thousandths*uint64(per/time.Second)%uint64(r.per/time.Second) != 0 {
@@ -93,7 +93,7 @@ func common(rates []passRate) (thousandths []uint64, per time.Duration) {
 type stageValue struct {
 	opaque
 	plan message.StagePlan // Rate is not set yet
-	rate *passRate         // nil: of virtual users
+	rate *iterationRate    // nil: of virtual users
 }
 
 // stagesMax bounds the stages of a workflow.

@@ -144,7 +144,7 @@ workflow(name = "w", steps = [step("a", http.get("http://h/"), extract = {"a": h
 	}
 }
 
-// Functions see what was extracted in this pass, in vu.vars, and what they keep themselves.
+// Functions see what was extracted in this iteration, in vu.vars, and what they keep themselves.
 func TestFunctionsSeeValues(t *testing.T) {
 	w := load(t, `
 def f(vu, a):

@@ -23,11 +23,11 @@ type VU struct {
 	client    Client
 
 	// All of these are made by the first Call that needs them.
-	results []*response // of this pass, by step
+	results []*response // of this iteration, by step
 	vars    *starlark.Dict
-	valued  bool // vars has values of this pass
+	valued  bool // vars has values of this iteration
 	from    *feed.Reader
-	at      uint64 // the row of this pass
+	at      uint64 // the row of this iteration
 	row     *starlark.Dict
 	shared  Shared
 	given   Given
@@ -52,7 +52,7 @@ func (w *Workflow) NewVU(id, seed uint64, c Client) *VU {
 	return &VU{w: w, id: id, seed: seed, client: c}
 }
 
-// Begin starts a new pass: the results of the one before are forgotten, and the values.
+// Begin starts a new iteration: the results of the one before are forgotten, and the values.
 func (v *VU) Begin() {
 	v.iteration++
 	clear(v.results)
@@ -64,7 +64,7 @@ func (v *VU) Begin() {
 	}
 }
 
-// SetVar tells a value of this pass, an index into Workflow.Vars: functions find it in
+// SetVar tells a value of this iteration, an index into Workflow.Vars: functions find it in
 // vu.vars.
 func (v *VU) SetVar(i int, value []byte) {
 	v.valued = true

@@ -17,7 +17,7 @@ const iterationsMax = 1_000_000_000_000
 type workload struct {
 	vus, iterations uint64 // zero: not said
 	duration        time.Duration
-	rate            *passRate
+	rate            *iterationRate
 	stages          []*stageValue
 	arrivals        string
 	whenFull        string
@@ -33,7 +33,7 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 		is   string
 	}{
 		{"vus", vusMax, &l.vus, "vus is how many virtual users run at the same time"},
-		{"iterations", iterationsMax, &l.iterations, "iterations is how many passes all virtual users make together"},
+		{"iterations", iterationsMax, &l.iterations, "iterations is how many iterations all virtual users make together"},
 	} {
 		if in.of(n.name) == nil {
 			continue
@@ -99,7 +99,7 @@ func (l *workload) readStages(v starlark.Value) error {
 	return nil
 }
 
-// open says that passes begin when they are due.
+// open says that iterations begin when they are due.
 func (l *workload) open() bool { return l.rate != nil || len(l.stages) > 0 && l.stages[0].rate != nil }
 
 // check refuses what contradicts itself.
@@ -112,7 +112,7 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 	}
 	switch {
 	case l.rate != nil && l.rate.thousandths == 0 && len(l.stages) == 0:
-		return wrong("rate", "has a rate of %s", l.rate.text).do("write how many passes begin, such as \"500/s\"")
+		return wrong("rate", "has a rate of %s", l.rate.text).do("write how many iterations begin, such as \"500/s\"")
 	case l.iterations > 0 && l.rate != nil:
 		return wrong("iterations", "has a rate and iterations").do("a rate goes on for a duration: take iterations out, or the rate, for virtual users that go round")
 	case l.iterations > 0 && len(l.stages) > 0:
@@ -120,13 +120,13 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 	case l.iterations > 0 && l.iterations < l.vus:
 		return wrong("iterations", "has %d iterations for %d virtual users", l.iterations, l.vus).do("they share them, some would get none: have at most %d vus", l.iterations)
 	case l.rate != nil && len(l.stages) == 0 && l.duration == 0 && p.Duration == 0:
-		return wrong("rate", "has a rate and no duration").do("say how long passes begin: duration = \"5m\"")
+		return wrong("rate", "has a rate and no duration").do("say how long iterations begin: duration = \"5m\"")
 	case l.open() && l.vus == 0 && p.VUs == 0:
 		at := "rate"
 		if l.rate == nil {
 			at = "stages"
 		}
-		return wrong(at, "has a rate and no vus").do("say how many passes may be under way at the same time: the rate times how long a pass may take, such as vus = %d for two seconds", l.enough())
+		return wrong(at, "has a rate and no vus").do("say how many iterations may be under way at the same time: the rate times how long an iteration may take, such as vus = %d for two seconds", l.enough())
 	case !l.open() && in.of("arrivals") != nil:
 		return wrong("arrivals", "has arrivals and no rate").do("write rate = \"500/s\", or take arrivals out: virtual users that go round do not arrive")
 	case !l.open() && in.of("when_full") != nil:
@@ -134,7 +134,7 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 	}
 	for _, pause := range []string{"think", "pace"} {
 		if l.open() && in.of(pause) != nil {
-			return wrong(pause, "has a rate and %s", pause).do("the rate says when passes begin: take %s out", pause)
+			return wrong(pause, "has a rate and %s", pause).do("the rate says when iterations begin: take %s out", pause)
 		}
 	}
 	return nil
@@ -150,8 +150,8 @@ func (l *workload) enough() uint64 {
 }
 
 // rates lists the own one and those of the stages.
-func (l *workload) rates() []passRate {
-	all := []passRate{{per: time.Second}}
+func (l *workload) rates() []iterationRate {
+	all := []iterationRate{{per: time.Second}}
 	if l.rate != nil {
 		all[0] = *l.rate
 	}

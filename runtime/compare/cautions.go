@@ -111,7 +111,7 @@ func apart(a, b, factor float64) bool { return max(a, b) > factor*min(a, b) }
 
 func length(ns int64) string { return time.Duration(ns).Round(100 * time.Millisecond).String() }
 
-// asked is how many passes were due in a second.
+// asked is how many iterations were due in a second.
 func asked(w *report.Workflow) float64 {
 	return (float64(w.Generator.Begun) + float64(w.Generator.Dropped)) / max(time.Duration(w.DurationNS).Seconds(), 1e-9)
 }
@@ -129,7 +129,7 @@ func pacingOf(a, b *report.Result) *pacing {
 	return &pacing{[2]*report.Result{a, b}, asksRate(a) || asksRate(b)}
 }
 
-// of tells whether passes of a workflow began at a rate that was asked for, as far as files
+// of tells whether iterations of a workflow began at a rate that was asked for, as far as files
 // tell: no start waits or is dropped for want of a virtual user else.
 func (p *pacing) of(workflow string) bool {
 	if p.asked {

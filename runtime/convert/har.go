@@ -129,7 +129,7 @@ func FromHAR(data []byte, o Options) (*File, error) {
 	return p.finish()
 }
 
-// tellPauses says how long a pass is at least: a first try is often shorter, and then its last
+// tellPauses says how long an iteration is at least: a first try is often shorter, and then its last
 // steps would be missing without a word.
 func (p *plan) tellPauses() {
 	var all time.Duration
@@ -139,7 +139,7 @@ func (p *plan) tellPauses() {
 		}
 	}
 	if all >= pauseMax/2 {
-		p.note("each pass pauses for %v in all, as recorded: a run that is shorter does not reach its last steps; shorten vu.sleep(...) to try it", all)
+		p.note("each iteration pauses for %v in all, as recorded: a run that is shorter does not reach its last steps; shorten vu.sleep(...) to try it", all)
 	}
 }
 

@@ -45,7 +45,7 @@ func FromOpenAPI(data []byte, o Options) (*File, error) {
 	if title := root.object("info").text("title"); title != "" {
 		p.head = append(p.head, title+" "+root.object("info").text("version"))
 	}
-	p.head = append(p.head, "Each pass takes one of the operations, by their weights.")
+	p.head = append(p.head, "Each iteration takes one of the operations, by their weights.")
 	a.server()
 	a.operations()
 	if len(a.missed) > 0 {

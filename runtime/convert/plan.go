@@ -47,7 +47,7 @@ type plan struct {
 	notes   []string
 	secrets []string
 
-	mix      bool     // each pass takes one of the steps
+	mix      bool     // each iteration takes one of the steps
 	browser  bool     // noise of browsers is dropped
 	added    []string // names of what of it is worth a word
 	compress bool

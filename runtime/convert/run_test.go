@@ -98,7 +98,7 @@ func here(t *testing.T, text, server string) *workflow.Program {
 	return loaded
 }
 
-// once makes each step of a workflow run in one pass, and gives the server the status that each expects.
+// once makes each step of a workflow run in one iteration, and gives the server the status that each expects.
 func (e *everything) once(t *testing.T, w *workflow.Workflow) {
 	t.Helper()
 	w.Plan.Think, w.Plan.ThinkMax = 0, 0
@@ -124,7 +124,7 @@ func (e *everything) once(t *testing.T, w *workflow.Workflow) {
 	}
 }
 
-// TestCorpusRuns: one pass of each file that was made of one from the wild sends each of its
+// TestCorpusRuns: one iteration of each file that was made of one from the wild sends each of its
 // requests once, to a server that answers them all, and all is good.
 func TestCorpusRuns(t *testing.T) {
 	//lint:orderfree each is a test of its own
@@ -144,14 +144,14 @@ func TestCorpusRuns(t *testing.T) {
 				for _, plan := range loaded.Plan().Workflows {
 					w := loaded.Workflow(plan.Name)
 					e.once(t, w)
-					pass(t, e, w, made.Text)
+					iteration(t, e, w, made.Text)
 				}
 			})
 		}
 	}
 }
 
-func pass(t *testing.T, e *everything, w *workflow.Workflow, text string) {
+func iteration(t *testing.T, e *everything, w *workflow.Workflow, text string) {
 	t.Helper()
 	result, err := engine.Run(t.Context(), engine.Config{Workflow: w, VUs: 1, Seed: 1, Timeout: 5 * time.Second})
 	if err != nil {

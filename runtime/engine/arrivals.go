@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// arrivals are the passes of an open workflow that this process begins. What waits for a
+// arrivals are the iterations of an open workflow that this process begins. What waits for a
 // virtual user waits in here, and takes no memory: the schedule stands still meanwhile.
 type arrivals struct {
 	schedule *load.Arrivals
@@ -66,9 +66,9 @@ func (a *arrivals) wake() int64 {
 	return int64(a.next.Due)
 }
 
-// arrive returns the next pass that is due and has a user. What was due before the end
+// arrive returns the next iteration that is due and has a user. What was due before the end
 // and missed by this process begins behind it too; what then finds nobody free is dropped.
-func (d *drive) arrive(now int64) (pass, bool) {
+func (d *drive) arrive(now int64) (iteration, bool) {
 	a := d.open
 	if due := int64(a.next.Due); a.have && due > a.looked && now-due > owedAfter {
 		a.owed = now
@@ -87,7 +87,7 @@ func (d *drive) arrive(now int64) (pass, bool) {
 			vu = a.free[len(a.free)-1]
 		case (a.queue || due <= a.owed) && now < d.over:
 			a.waiting, a.asleep = true, true
-			return pass{}, false
+			return iteration{}, false
 		default:
 			d.drop(vu, a.next.K)
 			a.step(d.plan)
@@ -104,15 +104,15 @@ func (d *drive) arrive(now int64) (pass, bool) {
 	if now >= d.over {
 		d.stop(now)
 	}
-	return pass{}, false
+	return iteration{}, false
 }
 
-// drop counts a pass that never begins, at the steps that it would have begun with.
+// drop counts an iteration that never begins, at the steps that it would have begun with.
 func (d *drive) drop(vu int32, k uint64) {
 	d.lost++
 	taken := int16(-1)
 	if !d.mix.Empty() {
-		taken = d.pick(vu, ^k) // it is none of the user's passes
+		taken = d.pick(vu, ^k) // it is none of the user's iterations
 	}
 	for i := range d.plan.Steps {
 		s := &d.plan.Steps[i]
@@ -123,7 +123,7 @@ func (d *drive) drop(vu int32, k uint64) {
 	}
 }
 
-// freed takes back the user of a pass, at once or when it has thought.
+// freed takes back the user of an iteration, at once or when it has thought.
 func (a *arrivals) freed(d *drive, vu int32, at, now int64) {
 	d.active--
 	switch {

@@ -230,7 +230,7 @@ func (tr *trial2) judge(s *hostile.Server, steps []message.StepStats, seen []*wo
 	}
 }
 
-// judgeAnswers compares the whole answers of the first pass with what was wanted.
+// judgeAnswers compares the whole answers of the first iteration with what was wanted.
 func (tr *trial2) judgeAnswers(seen []*workflow.Response) {
 	for _, w := range tr.entry.Want {
 		if w.Kind != http1.KindNone {

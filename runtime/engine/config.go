@@ -23,9 +23,9 @@ type Config struct {
 	Given  []message.Provided // by the workflows before this one
 	Feed   *feed.Table        // of the workflow's feed, if that is not in its program
 	Rows   message.RowShare   // which of several datacenters takes rows
-	Lessor Lessor             // of the rows of a unique feed; nil: passes take them as others do
+	Lessor Lessor             // of the rows of a unique feed; nil: iterations take them as others do
 
-	Duration time.Duration // after it nothing new starts; 0 is one pass of each virtual user
+	Duration time.Duration // after it nothing new starts; 0 is one iteration of each virtual user
 	Timeout  time.Duration // of a request that names none, from when it is put on its way
 
 	// Alone says that nothing else of this process is in a hurry: what else runs in it may
@@ -39,7 +39,7 @@ type Config struct {
 
 	Started  func()               // called once, when the clock starts; may be nil
 	Progress func(*message.Stats) // called about twice a second with cumulative figures; may be nil, may be slow
-	Debug    io.Writer            // if set: one virtual user, one pass, everything shown
+	Debug    io.Writer            // if set: one virtual user, one iteration, everything shown
 }
 
 // Limits that no option moves.
@@ -59,7 +59,7 @@ func (c Config) Validate() error {
 	}
 	add(c.Workflow == nil, "workflow is not set: load one with core/workflow")
 	add(c.VUs == 0 || c.VUs > VUsMax, "vus = %d is not within 1 and %d: spread more over several cores", c.VUs, VUsMax)
-	add(c.Duration < 0 || c.Duration > DurationMax, "duration = %v is not within 0s and %v: 0s is one pass of each virtual user", c.Duration, DurationMax)
+	add(c.Duration < 0 || c.Duration > DurationMax, "duration = %v is not within 0s and %v: 0s is one iteration of each virtual user", c.Duration, DurationMax)
 	add(c.Timeout <= 0 || c.Timeout > TimeoutMax, "timeout = %v is not within 1ns and %v: 5s is a good start", c.Timeout, TimeoutMax)
 	if c.Workflow != nil {
 		add(len(c.Workflow.Steps) == 0, "workflow %q has no step: add one", c.Workflow.Plan.Name)
@@ -111,7 +111,7 @@ const progressEvery = 500 * time.Millisecond
 // queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
 const startEvery = 100 * time.Microsecond
 
-// startSpacing spreads the first starts of a closed workflow over the pause between passes
+// startSpacing spreads the first starts of a closed workflow over the pause between iterations
 // where there is one, so that virtual users do not march in step, but never over more than
 // a tenth of the run. Stages say themselves when who starts.
 func startSpacing(cfg Config) time.Duration {
@@ -127,7 +127,7 @@ func startSpacing(cfg Config) time.Duration {
 	return spacing
 }
 
-// once is one pass of one virtual user.
+// once is one iteration of one virtual user.
 func (c Config) once() Config {
 	w, p := *c.Workflow, *c.Workflow.Plan
 	p.VUs, p.Iterations, p.Rate, p.Stages = 1, 0, 0, nil

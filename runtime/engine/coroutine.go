@@ -40,10 +40,10 @@ type task struct {
 	until  int64 // of a function beside the steps: it may run so long; 0: of a step
 	vu     int32
 	step   int16
-	taken  int16 // the weighted step of the pass that waits for a vu_setup
+	taken  int16 // the weighted step of the iteration that waits for a vu_setup
 	job    job
 	hook   workflow.Hook
-	begins bool // a pass waits for it
+	begins bool // an iteration waits for it
 }
 
 // turn is a coroutine that is ready, or a task that has none yet.
@@ -155,7 +155,7 @@ func (co *coroutine) block(w want) {
 }
 
 // work does the task of a coroutine, in it, and then what that has brought about: most
-// passes need no more than one coroutine, suspended once for each request.
+// iterations need no more than one coroutine, suspended once for each request.
 func (l *loop) work(co *coroutine) {
 	for {
 		out := l.perform(co)
@@ -190,7 +190,7 @@ func (l *loop) goesOn(co *coroutine) bool {
 		return false
 	}
 	if w.onward.len() == 0 && l.running {
-		if p, ok := l.nextPass(); ok {
+		if p, ok := l.nextIteration(); ok {
 			l.begin(p)
 		}
 	}

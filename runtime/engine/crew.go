@@ -112,7 +112,7 @@ func (d *drive) recruit(now int64) (int32, int64, bool) {
 	}
 }
 
-// discharge makes a user leave, behind its pass if it has begun one.
+// discharge makes a user leave, behind its iteration if it has begun one.
 func (d *drive) discharge(vu int32) {
 	switch u := &d.users[vu]; u.state {
 	case userBusy:

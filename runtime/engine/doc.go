@@ -11,7 +11,7 @@
 // A function that waits leaves what it waits for in its coroutine, and the loop does that on
 // its own stack. One that computes is suspended at the end of its slice, and no other
 // function of its user runs meanwhile. Only names are looked up beside the loop, which is
-// woken through the poller. When which pass begins is said by one drive, which reads no
+// woken through the poller. When which iteration begins is said by one drive, which reads no
 // clock, from the schedule of core/load. Source: DESIGN.md, "Execution".
 //
 // A lane is a place for one request at a time: what is known of it while it is under way. A
@@ -49,10 +49,10 @@
 //	G8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
 //	   Begun + Dropped is how many there were. What this process itself has missed it
 //	   owes: that begins as soon as somebody is free, and is not dropped for the delay.
-//	G9 No more passes are under way than there are virtual users. One that is to leave
-//	   leaves between two passes. Which weighted step a pass takes, and how long its user
-//	   thinks, follows from the seed, the user and the pass alone.
-//	G10 Each pass of a workflow with a feed has a row from its begin on; none begins
+//	G9 No more iterations are under way than there are virtual users. One that is to leave
+//	   leaves between two iterations. Which weighted step an iteration takes, and how long its user
+//	   thinks, follows from the seed, the user and the iteration alone.
+//	G10 Each iteration of a workflow with a feed has a row from its begin on; none begins
 //	   without. Two processes never take one row of the same round.
 //	G10 A stream whose time is over is reset, and its connection lives on, unless nothing was read
 //	   from it for that long and it does not answer PING, or takes no bytes. GOAWAY, an end or

@@ -8,23 +8,23 @@ import (
 	"hyperscale/core/node"
 )
 
-// drive says which virtual user begins which pass, and when. It reads no clock and sends
+// drive says which virtual user begins which iteration, and when. It reads no clock and sends
 // nothing: the loop asks it for what is to begin and tells it what has ended. Instants are
 // nanoseconds since the run's base. Virtual users are numbered from 0 in this process.
 type drive struct {
 	plan    *message.WorkflowPlan
 	first   uint64 // number of virtual user 0 in the whole workflow
 	over    int64  // nothing new starts from then on
-	once    bool   // one pass of each virtual user
+	once    bool   // one iteration of each virtual user
 	limited bool   // by iterations
 	left    uint64 // of them
 	stopped bool   // over has come, or the run was cancelled
 	pauses  bool   // users think, or keep a pace
 
 	users   []driven
-	active  uint64      // closed: users that have begun and not left; open: passes under way
-	busy    uint64      // passes under way
-	ready   fifo[start] // closed: users whose next pass starts at once
+	active  uint64      // closed: users that have begun and not left; open: iterations under way
+	busy    uint64      // iterations under way
+	ready   fifo[start] // closed: users whose next iteration starts at once
 	pausing schedule    // users who think or keep a pace
 
 	crew crew      // of a closed workflow
@@ -32,20 +32,20 @@ type drive struct {
 	draw uint64    // of random numbers: of the seed and the workflow
 	mix  load.Mix
 
-	begun   uint64         // passes
+	begun   uint64         // iterations
 	waited  uint64         // of those, the ones that were due while nobody was free
-	lost    uint64         // passes that were due and never began
+	lost    uint64         // iterations that were due and never began
 	dropped []uint64       // the same by step of their beginning
 	leave   func(vu int32) // a user has left; may be nil
 }
 
 // driven is what drive knows of one virtual user.
 type driven struct {
-	begun   int64  // when its last pass was due
-	next    int64  // waiting: when its next pass is due; free: since when
-	passes  uint64 // that it has begun
-	state   driveState
-	leaving bool // behind its pass
+	begun      int64  // when its last iteration was due
+	next       int64  // waiting: when its next iteration is due; free: since when
+	iterations uint64 // that it has begun
+	state      driveState
+	leaving    bool // behind its iteration
 }
 
 type driveState uint8
@@ -57,8 +57,8 @@ const (
 	userBusy
 )
 
-// pass is one that begins now.
-type pass struct {
+// iteration is one that begins now.
+type iteration struct {
 	vu     int32
 	step   int16  // the weighted step that it takes; -1: there are none
 	number uint64 // of its user, from 1
@@ -97,21 +97,21 @@ func newDrive(cfg Config, spacing time.Duration) *drive {
 	return d
 }
 
-// next returns a pass that begins now. False means that none does before another call of
+// next returns an iteration that begins now. False means that none does before another call of
 // ended, or the instant that wake tells.
-func (d *drive) next(now int64) (pass, bool) {
+func (d *drive) next(now int64) (iteration, bool) {
 	if d.limited && d.left == 0 {
 		d.stop(now)
 	}
 	if d.stopped {
-		return pass{}, false
+		return iteration{}, false
 	}
 	if d.open != nil {
 		return d.arrive(now)
 	}
 	if now >= d.over {
 		d.stop(now)
-		return pass{}, false
+		return iteration{}, false
 	}
 	if d.crew.up != d.crew.wanted || d.crew.change <= now {
 		if vu, due, ok := d.recruit(now); ok {
@@ -129,10 +129,10 @@ func (d *drive) next(now int64) (pass, bool) {
 			return d.begin(s.vu, s.due, s.due)
 		}
 	}
-	return pass{}, false
+	return iteration{}, false
 }
 
-// spent says that no pass begins any more, whatever the time is.
+// spent says that no iteration begins any more, whatever the time is.
 func (d *drive) spent() bool { return d.stopped || d.limited && d.left == 0 }
 
 // waits tells whether what a queue says of a user still holds.
@@ -142,18 +142,18 @@ func (d *drive) waits(s start) bool {
 }
 
 // begin puts a user to work.
-func (d *drive) begin(vu int32, due, could int64) (pass, bool) {
+func (d *drive) begin(vu int32, due, could int64) (iteration, bool) {
 	if d.limited {
 		d.left--
 	}
 	u := &d.users[vu]
 	u.state, u.begun = userBusy, due
-	u.passes++
+	u.iterations++
 	d.busy++
 	d.begun++
-	p := pass{vu: vu, step: -1, number: u.passes, due: due, could: could}
+	p := iteration{vu: vu, step: -1, number: u.iterations, due: due, could: could}
 	if !d.mix.Empty() {
-		p.step = d.pick(vu, u.passes)
+		p.step = d.pick(vu, u.iterations)
 	}
 	return p, true
 }
@@ -164,7 +164,7 @@ const (
 	drawThink
 )
 
-// random is a function of the seed, the user and its pass: it is the same in every process.
+// random is a function of the seed, the user and its iteration: it is the same in every process.
 func (d *drive) random(purpose uint64, vu int32, number uint64) uint64 {
 	return node.Mix(node.Mix(d.draw+purpose, d.first+uint64(vu)), number)
 }
@@ -173,17 +173,17 @@ func (d *drive) pick(vu int32, number uint64) int16 {
 	return int16(d.mix.Pick(d.random(drawMix, vu, number)))
 }
 
-// pause is when a user may begin again that has ended a pass now.
+// pause is when a user may begin again that has ended an iteration now.
 func (d *drive) pause(vu int32, now int64) int64 {
 	u := &d.users[vu]
 	think := int64(d.plan.Think)
 	if spread := int64(d.plan.ThinkMax) - think; spread > 0 {
-		think += int64(d.random(drawThink, vu, u.passes) % uint64(spread+1))
+		think += int64(d.random(drawThink, vu, u.iterations) % uint64(spread+1))
 	}
 	return max(now+think, u.begun+int64(d.plan.Pace))
 }
 
-// ended takes the end of a user's pass.
+// ended takes the end of a user's iteration.
 func (d *drive) ended(vu int32, now int64) {
 	u := &d.users[vu]
 	d.busy--
@@ -240,7 +240,7 @@ func (d *drive) abandon(now int64) {
 	d.active, d.busy = 0, 0
 }
 
-// done tells that no pass is under way and none will be.
+// done tells that no iteration is under way and none will be.
 func (d *drive) done() bool {
 	return d.busy == 0 && (d.spent() || d.once && d.crew.exhausted())
 }

@@ -203,7 +203,7 @@ func TestDroppedAndQueuedAreCounted(t *testing.T) {
 			all.maxBusy = 0
 			all.simulate(t, d, s, never, never)
 			if all.maxBusy > part[1] {
-				t.Fatalf("%d passes were under way, with %d users", all.maxBusy, part[1])
+				t.Fatalf("%d iterations were under way, with %d users", all.maxBusy, part[1])
 			}
 			if d.active != 0 || d.busy != 0 {
 				t.Fatalf("%d are active, %d busy", d.active, d.busy)
@@ -251,7 +251,7 @@ func TestStagesOfUsers(t *testing.T) {
 		for now := int64(0); now < int64(p.Duration); now += 3e6 {
 			active, leaving := uint64(0), uint64(0)
 			for _, d := range drives {
-				for vu := range d.users { // passes take less than a step of this clock
+				for vu := range d.users { // iterations take less than a step of this clock
 					if d.users[vu].state == userBusy && (vu+int(now/3e6))%3 > 0 {
 						d.ended(int32(vu), now)
 					}
@@ -294,7 +294,7 @@ func TestPausesAreKept(t *testing.T) {
 					low := max(time.Duration(took)+tt.think, tt.pace)
 					high := max(time.Duration(took)+max(tt.think, tt.most), tt.pace)
 					if gap < low || gap > high {
-						t.Fatalf("%+v: user %d began %v after its last pass", tt, x.vu, gap)
+						t.Fatalf("%+v: user %d began %v after its last iteration", tt, x.vu, gap)
 					}
 					sum, n = sum+int64(gap), n+1
 				}
@@ -308,7 +308,7 @@ func TestPausesAreKept(t *testing.T) {
 	}
 }
 
-// Which weighted step a pass takes depends on the seed, the user and its pass alone.
+// Which weighted step an iteration takes depends on the seed, the user and its iteration alone.
 func TestMixIsTheSameEverywhere(t *testing.T) {
 	p := message.WorkflowPlan{Name: "w", VUs: 8, Iterations: 4000, Weighted: true}
 	steps := []message.StepPlan{{Name: "a", Weight: 3}, {Name: "b"}, {Name: "c", Weight: 1}}

@@ -18,7 +18,7 @@ func (l *loop) beside(h workflow.Hook, vu int32) task {
 	return task{job: jobHook, hook: h, vu: vu, due: l.now, until: l.now + int64(hookMax)}
 }
 
-// hooked takes the end of one. That of a vu_setup before a pass begins that pass: what it
+// hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
 // has prepared is not measured.
 func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
 	co.answer = nil
@@ -43,7 +43,7 @@ func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
 	case !out.OK || l.cut || l.cancelled.Load():
 		l.drive.ended(co.vu, l.now)
 	default:
-		l.begin(pass{vu: co.vu, step: co.taken, due: l.now, could: l.now})
+		l.begin(iteration{vu: co.vu, step: co.taken, due: l.now, could: l.now})
 	}
 }
 
@@ -95,7 +95,7 @@ func (l *loop) setUp() error {
 	return l.each(workflow.HookVUSetup, users)
 }
 
-// cleanUp runs what comes behind the last pass, unless the run was cancelled: then
+// cleanUp runs what comes behind the last iteration, unless the run was cancelled: then
 // nothing more is sent.
 func (l *loop) cleanUp() error {
 	l.cut = false

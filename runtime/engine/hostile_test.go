@@ -244,7 +244,7 @@ func TestConnectingTimesOut(t *testing.T) {
 // Events that came together may speak of a connection that one of them had replaced:
 //
 //  1. lanes X (idle, closed by the server) and Y of one virtual user have events
-//  2. Y's event ends the pass, the next one writes on X, fails, and X dials anew
+//  2. Y's event ends the iteration, the next one writes on X, fails, and X dials anew
 //  3. X's event of step 1, heeded, would take the new connection for established
 func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

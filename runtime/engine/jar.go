@@ -37,7 +37,7 @@ func (l *loop) setCookies(n *lane) {
 	}
 }
 
-// forget takes from a user what it keeps from pass to pass.
+// forget takes from a user what it keeps from iteration to iteration.
 func (l *loop) forget(vu int32) {
 	l.hangUpAll(vu)
 	delete(l.jars, vu)

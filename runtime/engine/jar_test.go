@@ -95,7 +95,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// A session lasts from pass to pass, or one pass.
+// A session lasts from iteration to iteration, or one iteration.
 func TestSessions(t *testing.T) {
 	for _, session := range []message.SessionMode{message.SessionVU, message.SessionNone} {
 		s, url := cookies(t)

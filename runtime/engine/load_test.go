@@ -55,7 +55,7 @@ func TestEveryStartIsCounted(t *testing.T) {
 					}
 					home, free := r.Stats.Steps[0], r.Stats.Steps[1]
 					if home.Started != free.Started || home.Dropped != free.Dropped || r.Stats.Steps[2].Dropped != 0 {
-						t.Errorf("%s: a pass begins with both steps: started %d and %d, dropped %d and %d", name, home.Started, free.Started, home.Dropped, free.Dropped)
+						t.Errorf("%s: an iteration begins with both steps: started %d and %d, dropped %d and %d", name, home.Started, free.Started, home.Dropped, free.Dropped)
 					}
 					if want := due(*w.Plan, 3, vus, length); model != "closed" && (home.Started+home.Dropped > want || !killed && home.Started+home.Dropped < want) {
 						t.Errorf("%s: started %d, dropped %d, want %d together", name, home.Started, home.Dropped, want)
@@ -171,7 +171,7 @@ func TestGracefulStopCancels(t *testing.T) {
 	})
 }
 
-// Users come as the stages say, and leave between two passes.
+// Users come as the stages say, and leave between two iterations.
 func TestStagesOnBothPaths(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		s := serve(t, nil)
@@ -200,7 +200,7 @@ func TestSessionNoneForgetsConnections(t *testing.T) {
 	})
 }
 
-func TestWeightedPasses(t *testing.T) {
+func TestWeightedIterations(t *testing.T) {
 	var counts [2]map[string]tally
 	for i, p := range paths {
 		s := serve(t, nil)
@@ -304,7 +304,7 @@ workflow(name = "test", vus = 1, rate = "200/s", when_full = "queue", duration =
 `)
 	r := run(t, t.Context(), Config{Workflow: w, VUs: 1, Duration: 500 * time.Millisecond, Timeout: time.Minute})
 	first, second := r.Stats.Steps[0], r.Stats.Steps[1]
-	// A pass takes 60 ms and one is due each 5 ms: the n-th waits n * 55 ms.
+	// An iteration takes 60 ms and one is due each 5 ms: the n-th waits n * 55 ms.
 	if first.Started > 10 || first.Started+first.Dropped != 100 || first.Latency.Max < uint64(first.Started-1)*uint64(50*time.Millisecond) {
 		t.Errorf("started %d, dropped %d, the longest latency is %v", first.Started, first.Dropped, time.Duration(first.Latency.Max))
 	}

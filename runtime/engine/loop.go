@@ -85,8 +85,8 @@ type loop struct {
 
 	drive     *drive
 	rows      *rows // of the workflow's feed; nil: it has none
-	hungry    bool  // passes wait for rows
-	running   bool  // the clock runs: passes begin
+	hungry    bool  // iterations wait for rows
+	running   bool  // the clock runs: iterations begin
 	hooks     int   // functions beside the steps that have not begun
 	broken    []breakage
 	over      int64 // nothing new starts from then on
@@ -331,7 +331,7 @@ func (l *loop) timeout(until int64) time.Duration {
 	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.len() > 0 || len(l.more) > 0 || l.settled() {
 		return 0
 	}
-	if l.running { // what has just run may have ended passes
+	if l.running { // what has just run may have ended iterations
 		until = min(until, l.nextStart())
 	}
 	left := time.Duration(until - l.now)
@@ -350,10 +350,10 @@ func (l *loop) settled() bool {
 	return l.hooks == 0 && l.coroutines.alive == 0
 }
 
-// startDue begins the passes whose time has come.
+// startDue begins the iterations whose time has come.
 func (l *loop) startDue() {
 	for range batchMax {
-		p, ok := l.nextPass()
+		p, ok := l.nextIteration()
 		if !ok {
 			break
 		}
@@ -362,7 +362,7 @@ func (l *loop) startDue() {
 	}
 }
 
-// nextStart is when the next pass may begin.
+// nextStart is when the next iteration may begin.
 func (l *loop) nextStart() int64 {
 	if l.hungry {
 		return l.over // unless rows come, which wakes the loop
@@ -385,7 +385,7 @@ func (l *loop) drain() {
 		return
 	}
 	for range batchMax {
-		p, ok := l.nextPass()
+		p, ok := l.nextIteration()
 		if !ok {
 			break
 		}

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// TestFunctionsAllocateWhatTheyRead counts allocations of passes of a function step and a
+// TestFunctionsAllocateWhatTheyRead counts allocations of iterations of a function step and a
 // check: one, the response, where they look at no more than its status.
 func TestFunctionsAllocateWhatTheyRead(t *testing.T) {
 	s := serve(t, nil)
@@ -25,14 +25,14 @@ def get(vu):
 
 workflow(name = "test", vus = 4, duration = "1s", steps = [step(get), check("c", lambda vu, get: ` + c.check + `, after = ["get"])])
 `
-		mallocs := func(passes uint64) float64 {
+		mallocs := func(iterations uint64) float64 {
 			w := loadFile(t, s.URL(), text)
-			w.Plan.Iterations = passes
+			w.Plan.Iterations = iterations
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			r := run(t, t.Context(), Config{Workflow: w, VUs: 4, Seed: 1})
 			runtime.ReadMemStats(&after)
-			if r.State != message.WorkflowCompleted || r.Stats.Steps[1].OK != passes {
+			if r.State != message.WorkflowCompleted || r.Stats.Steps[1].OK != iterations {
 				t.Fatalf("%s: state %v, %+v", c.name, r.State, r.Stats.Steps)
 			}
 			return float64(after.Mallocs - before.Mallocs)
@@ -45,7 +45,7 @@ workflow(name = "test", vus = 4, duration = "1s", steps = [step(get), check("c",
 			}
 		}
 		if got > c.most+0.1 {
-			t.Errorf("%s: %.2f allocations a pass, at most %v wanted", c.name, got, c.most)
+			t.Errorf("%s: %.2f allocations an iteration, at most %v wanted", c.name, got, c.most)
 		}
 	}
 }

@@ -18,7 +18,7 @@ const (
 	lagRank  = 990_000 // the quantile that lagMost speaks of
 )
 
-// judgedLeast is the shortest time that can be busy as a whole: a pass of a millisecond
+// judgedLeast is the shortest time that can be busy as a whole: an iteration of a millisecond
 // does nothing but work, and saturates nothing.
 const judgedLeast = 100 * time.Millisecond
 
@@ -63,7 +63,7 @@ func (l *loop) snapshot(g *generator, elapsed time.Duration) message.Stats {
 	d := l.drive
 	out := message.Stats{
 		Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(l.accounts)),
-		Logs: slices.Clone(l.logs), Rows: l.rows.passes(),
+		Logs: slices.Clone(l.logs), Rows: l.rows.iterations(),
 	}
 	for i := range l.accounts {
 		out.Steps = append(out.Steps, l.accounts[i].stats(elapsed))

@@ -28,7 +28,7 @@ const (
 	askLeast = 16
 )
 
-// rows says which row of the workflow's feed a pass takes. Where it leases none, pass
+// rows says which row of the workflow's feed an iteration takes. Where it leases none, iteration
 // number k takes row k, of which this process has those that are its users'.
 type rows struct {
 	plan   *message.FeedPlan
@@ -81,7 +81,7 @@ func newRows(cfg Config) (*rows, error) {
 	return r, nil
 }
 
-// ready says that the next pass finds a row. If not, it waits, or there are no more.
+// ready says that the next iteration finds a row. If not, it waits, or there are no more.
 func (r *rows) ready(now int64) bool {
 	if r.ended {
 		return false
@@ -129,7 +129,7 @@ func (r *rows) want(now int64) uint64 {
 	return max(r.size/2, askLeast)
 }
 
-// take gives a user the row of its pass, which is ready.
+// take gives a user the row of its iteration, which is ready.
 func (r *rows) take(vu int32) {
 	position := r.first
 	if r.lessor == nil {
@@ -162,9 +162,9 @@ func (l *loop) lay(vu int32) {
 // nextPass is the drive's, with a row of the feed where there is one: what finds none yet
 // does not begin, and is owed. So is what would begin while handshakes wait for this
 // process: its time would run out in the same queue.
-func (l *loop) nextPass() (pass, bool) {
+func (l *loop) nextIteration() (iteration, bool) {
 	if l.shakes.len() > shakesAhead {
-		return pass{}, false
+		return iteration{}, false
 	}
 	r := l.rows
 	if r == nil || l.drive.spent() {
@@ -174,11 +174,11 @@ func (l *loop) nextPass() (pass, bool) {
 		if l.now >= l.over {
 			l.drive.stop(l.now)
 		}
-		return pass{}, false
+		return iteration{}, false
 	}
 	if r.ended && r.plan.AtEnd != message.RowsFail {
 		l.drive.stop(l.now)
-		return pass{}, false
+		return iteration{}, false
 	}
 	p, ok := l.drive.next(l.now)
 	switch {
@@ -186,7 +186,7 @@ func (l *loop) nextPass() (pass, bool) {
 		l.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
 		l.cancelled.Store(true)
 		l.drive.ended(p.vu, l.now)
-		return pass{}, false
+		return iteration{}, false
 	case ok:
 		r.take(p.vu)
 	}
@@ -215,8 +215,8 @@ func (r *rows) forget() {
 	}
 }
 
-// passes is how many took a row.
-func (r *rows) passes() uint64 {
+// iterations is how many took a row.
+func (r *rows) iterations() uint64 {
 	if r == nil {
 		return 0
 	}

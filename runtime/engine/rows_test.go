@@ -54,13 +54,13 @@ workflow(name = "w", feed = feed.csv("rows.csv", ` + feed + `), ` + more + `)`)}
 	return p.Workflow("w"), s
 }
 
-// Rows that are not leased are dealt to processes as passes are: all of them, once, when
+// Rows that are not leased are dealt to processes as iterations are: all of them, once, when
 // they end with the feed; again and again, when they begin anew.
 func TestRowsAreDealt(t *testing.T) {
 	const rows = 200
 	for _, test := range []struct {
 		name, feed, more string
-		passes           uint64 // of all processes; 0: as many as there are rows
+		iterations       uint64 // of all processes; 0: as many as there are rows
 		each             int    // times that a row is taken at least
 	}{
 		{"stop", `at_end = "stop"`, `vus = 7, duration = "1m"`, 0, 1},
@@ -84,7 +84,7 @@ func TestRowsAreDealt(t *testing.T) {
 					}
 					taken += r.Stats.Rows
 				}
-				want := test.passes
+				want := test.iterations
 				if want == 0 {
 					want = rows
 				}
@@ -92,7 +92,7 @@ func TestRowsAreDealt(t *testing.T) {
 					t.Errorf("took %d rows, %d different ones, want %d and %d", taken, len(seen.all()), want, rows)
 				}
 				for id, n := range seen.all() {
-					if n < test.each || n > test.each+1 || test.passes == 0 && n != 1 {
+					if n < test.each || n > test.each+1 || test.iterations == 0 && n != 1 {
 						t.Errorf("row %s was taken %d times", id, n)
 					}
 				}

@@ -1,6 +1,6 @@
 package engine
 
-// start is a pass to come.
+// start is an iteration to come.
 type start struct {
 	due int64
 	vu  int32

@@ -39,7 +39,7 @@ const noProtocol = 120
 const (
 	shakesTurn   = 4   // steps of handshakes between two waits: about half a millisecond each
 	shakesHost   = 256 // handshakes under way with one host: each has a stack
-	shakesAhead  = 64  // that wait for this process, beyond which no pass begins
+	shakesAhead  = 64  // that wait for this process, beyond which no iteration begins
 	secureRounds = 64  // records of one event
 	recordMax    = 16 << 10
 	pendingMax   = 64 << 10 // only a server that reads nothing makes more of it

@@ -73,7 +73,7 @@ func TestStallOwesItsOwnArrivalsOnly(t *testing.T) {
 			}
 			w.at(now, d.over)
 			if d.begun != w.begun || d.lost != w.lost {
-				t.Fatalf("at %v %d passes have begun and %d were dropped, want %d and %d", time.Duration(now), d.begun, d.lost, w.begun, w.lost)
+				t.Fatalf("at %v %d iterations have begun and %d were dropped, want %d and %d", time.Duration(now), d.begun, d.lost, w.begun, w.lost)
 			}
 			if now = min(d.wake(), ends.nextDue()); stalls > 0 && now > int64(100*time.Millisecond) && now < int64(p.Duration) {
 				stalls--

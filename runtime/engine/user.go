@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/workflow"
 )
 
-// user is a virtual user between and during its passes.
+// user is a virtual user between and during its iterations.
 type user struct {
 	holder   *coroutine // is suspended in the middle of its code
 	pools    *pool      // over HTTP/2, unless they are shared
@@ -25,7 +25,7 @@ const (
 	stepRunning
 	stepGood
 	stepBad     // failed, or skipped
-	stepUntaken // this pass goes without it
+	stepUntaken // this iteration goes without it
 )
 
 func stateOf(good bool) stepState {
@@ -35,8 +35,8 @@ func stateOf(good bool) stepState {
 	return stepBad
 }
 
-// begin starts a pass, behind the user's vu_setup if that has not run.
-func (l *loop) begin(p pass) {
+// begin starts an iteration, behind the user's vu_setup if that has not run.
+func (l *loop) begin(p iteration) {
 	u := &l.users[p.vu]
 	u.begun = true
 	if !u.prepared {
@@ -115,7 +115,7 @@ func (l *loop) behind(states []stepState, i int) stepState {
 }
 
 // mayStart lets checks and metrics look at the last answers when the time is over, and a
-// pass that has begun send its first requests: what began it knew the time.
+// iteration that has begun send its first requests: what began it knew the time.
 func (l *loop) mayStart(i int, first bool) bool {
 	switch l.g.steps[i].plan.Kind {
 	case message.StepCheck, message.StepMetric:
@@ -150,7 +150,7 @@ func (l *loop) finish(vu int32, step int16, state stepState) {
 	l.advance(vu, l.now, false)
 }
 
-// passed takes the end of a pass.
+// passed takes the end of an iteration.
 func (l *loop) passed(vu int32) {
 	if l.cfg.Workflow.Plan.Session == message.SessionNone {
 		l.forget(vu)

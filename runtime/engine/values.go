@@ -8,11 +8,11 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// values fill requests: those of each virtual user's pass, of the feed's row or taken from
+// values fill requests: those of each virtual user's iteration, of the feed's row or taken from
 // answers. A step only starts behind all that it waits for, so that what it needs is there.
 type values struct {
 	n    int      // of one user
-	all  [][]byte // of user 0, of user 1, ...: each keeps its memory for the next pass
+	all  [][]byte // of user 0, of user 1, ...: each keeps its memory for the next iteration
 	view workflow.View
 
 	filled []byte     // the request that was filled last,

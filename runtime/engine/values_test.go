@@ -267,8 +267,8 @@ workflow(name = "last", depends = ["shop"], use = [use("x", of = ["shop"])], ste
 	}
 }
 
-// What a pass goes without gives no value: those that need it are gone without too, or are
-// skipped behind a failure. A value of another pass or of another user is never taken.
+// What an iteration goes without gives no value: those that need it are gone without too, or are
+// skipped behind a failure. A value of another iteration or of another user is never taken.
 func TestValuesBelongToAPass(t *testing.T) {
 	var mu sync.Mutex
 	wrong := 0

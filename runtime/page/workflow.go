@@ -82,9 +82,9 @@ func arrivals(w *report.Workflow) string {
 		return ""
 	}
 	all := g.Begun + g.Dropped
-	s := fmt.Sprintf("%s passes a second were asked, %s began.", ui.Milli(report.Rate(all, clock)), ui.Milli(report.Rate(g.Begun, clock)))
+	s := fmt.Sprintf("%s iterations a second were asked, %s began.", ui.Milli(report.Rate(all, clock)), ui.Milli(report.Rate(g.Begun, clock)))
 	if g.Waited > 0 {
-		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", plural(g.Waited, "pass"))
+		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", plural(g.Waited, "iteration"))
 	}
 	if g.Dropped > 0 {
 		s += fmt.Sprintf(" %s of them never began, as no virtual user was free.", ui.Share(g.Dropped, all))
@@ -145,7 +145,7 @@ func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
 // generator says whether to trust the figures.
 func (d *drawer) generator(w *report.Workflow) table {
 	g := &w.Generator
-	t := table{Caption: "Generator", Head: heads("", "busiest second", "#late at 99%", "#latest", "#passes begun", "#waited", "#dropped")}
+	t := table{Caption: "Generator", Head: heads("", "busiest second", "#late at 99%", "#latest", "#iterations begun", "#waited", "#dropped")}
 	if g.Begun == 0 && g.LagNS.Count == 0 {
 		return t
 	}

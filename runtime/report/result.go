@@ -64,9 +64,9 @@ type Totals struct {
 type Generator struct {
 	LagNS      Distribution `json:"lag_ns"`       // by how much starts were late
 	BusyMaxPPM uint32       `json:"busy_max_ppm"` // busiest second of an executor, in parts per million
-	Begun      uint64       `json:"begun"`        // passes that began
+	Begun      uint64       `json:"begun"`        // iterations that began
 	Waited     uint64       `json:"waited"`       // of those, the ones that were due while no virtual user was free
-	Dropped    uint64       `json:"dropped"`      // passes that were due and never began, for the same reason
+	Dropped    uint64       `json:"dropped"`      // iterations that were due and never began, for the same reason
 	Saturated  bool         `json:"saturated"`    // the generator was the bottleneck: latencies include its own delays
 }
 
@@ -116,7 +116,7 @@ type Workflow struct {
 	Metrics    []Metric  `json:"metrics"`         // in the file's order
 	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
 	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
-	Rows       uint64    `json:"rows"`            // rows of its feed that passes took
+	Rows       uint64    `json:"rows"`            // rows of its feed that iterations took
 	RowsBurned uint64    `json:"rows_burned"`     // rows of a unique feed that nobody gets, as attempts held them that were lost
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared

@@ -139,7 +139,7 @@ func (s *Sheet) File() *os.File { return s.file }
 func (s *Sheet) Close() error { return s.file.Close() }
 
 // Map is a table in sealed memory, for as long as the process lives. All of it is
-// mapped at once: no pass waits for a page.
+// mapped at once: no iteration waits for a page.
 func Map(fd int, name *message.FeedFile) (*feed.Table, error) {
 	from, marks := aligned(name.Bytes), (name.Rows+feed.MarkEvery-1)/feed.MarkEvery
 	all := from + 8*marks

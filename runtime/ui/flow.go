@@ -31,9 +31,9 @@ type flow struct {
 
 	rate                   load.Curve // of an open workflow in one datacenter, in thousandths in per
 	per                    time.Duration
-	open                   bool   // passes begin when they are due
+	open                   bool   // iterations begin when they are due
 	parts                  uint64 // datacenters that run it
-	askedMilli, begunMilli uint64 // passes a second in the last sample
+	askedMilli, begunMilli uint64 // iterations a second in the last sample
 }
 
 // stepNow is what is shown of a step: sums since the start, rate and quantiles of

@@ -24,7 +24,7 @@ func Line(m *Model) string {
 		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(n), word, Count(failed), m.arrivals("  "))
 }
 
-// arrivals tells of passes that began when they were due, or should have: what was asked
+// arrivals tells of iterations that began when they were due, or should have: what was asked
 // in the last sample and what began, what waited, what was dropped.
 func (m *Model) arrivals(gap string) string {
 	var asked, begun, late, dropped uint64

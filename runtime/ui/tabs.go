@@ -172,7 +172,7 @@ func (b *body) generator() {
 		b.tell(warn, "saturated: the generator, not the target, was the bottleneck: latencies include its delays")
 		return
 	}
-	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: passes that never began, as no virtual user was free.")
+	b.tell(faint, "busy: its busiest second. late: by how much requests began after they were due; it counts in their latency. dropped: iterations that never began, as no virtual user was free.")
 }
 
 // places are the datacenters, each with its workers, and what was lost in it.

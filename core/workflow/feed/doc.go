@@ -1,5 +1,5 @@
 // Package feed is the data that virtual users take with them: rows of CSV or JSON, in
-// some order, each pass one.
+// some order, each iteration one.
 //
 // It opens no file, keeps no state of a run, and gives nobody a row: who holds a block
 // of rows is the business of core/manager, of mapping memory runtime/rows. It is no
@@ -17,7 +17,7 @@
 //	F3 Reading allocates nothing, once its buffers have grown.
 //	F4 A shuffled round is a permutation of all rows, computed, not stored; the same
 //	   for the same seed, everywhere.
-//	F5 Positions of a block, of a datacenter, of a pass without blocks are partitions
+//	F5 Positions of a block, of a datacenter, of an iteration without blocks are partitions
 //	   of all positions: no two of them overlap.
 //
 // Read table.go, csv.go, json.go, value.go, order.go, share.go.

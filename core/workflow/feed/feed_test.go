@@ -323,7 +323,7 @@ func TestSharesArePartitions(t *testing.T) {
 		a, b := rapid.Uint32Range(0, of-1).Draw(t, "a"), rapid.Uint32Range(0, of-1).Draw(t, "b")
 		k, l := rapid.Uint64Range(0, 1<<40).Draw(t, "k"), rapid.Uint64Range(0, 1<<40).Draw(t, "l")
 		if same := a == b && k == l; (Position(message.RowShare{Index: a, Of: of}, k) == Position(message.RowShare{Index: b, Of: of}, l)) != same {
-			t.Fatal("two passes have one position")
+			t.Fatal("two iterations have one position")
 		}
 		left := rapid.Uint64Range(0, 100_000).Draw(t, "left")
 		cores := rapid.Uint64Range(0, 20).Draw(t, "cores")

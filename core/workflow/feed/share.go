@@ -8,9 +8,9 @@ import (
 
 func of(s message.RowShare) uint64 { return max(1, uint64(s.Of)) }
 
-// Position is that of a pass by its number, where nobody leases rows: passes of several
+// Position is that of an iteration by its number, where nobody leases rows: iterations of several
 // datacenters take turns.
-func Position(s message.RowShare, pass uint64) uint64 { return pass*of(s) + uint64(s.Index) }
+func Position(s message.RowShare, iteration uint64) uint64 { return iteration*of(s) + uint64(s.Index) }
 
 // Cut is the part of all rows that a datacenter leases of: from first up to end.
 func Cut(s message.RowShare, rows uint64) (first, end uint64) {
