@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/sim"
 )
@@ -48,11 +49,11 @@ func (g *gullible) Step(env node.Env, in *node.Input) {
 	case node.InputStart, node.InputTimer:
 		if env.Self().ID == "sender" {
 			g.sent++
-			env.Datagram(g.to, &message.Ping{Counter: g.sent})
+			env.Datagram(g.to, &toy.Ping{Counter: g.sent})
 			env.SetTimer(node.Key(node.PartPing, 1), 500*time.Millisecond)
 		}
 	case node.InputMessage:
-		if p, ok := in.Message.(*message.Ping); ok {
+		if p, ok := in.Message.(*toy.Ping); ok {
 			env.Emit(event.Acted{Slice: message.SliceID{Job: message.JobID{1}}, Fence: message.Fence{Job: p.Counter, Manager: 1, Attempt: 1}})
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -81,7 +81,7 @@ type member struct {
 	incarnations []uint32 // of all members
 	probe        uint64   // counter of the last one
 	target       uint32
-	news         message.Gossip // the newest at told % len
+	news         toy.Gossip // the newest at told % len
 	told         int
 }
 
@@ -128,27 +128,27 @@ func (m *member) onTimer(env node.Env, kind uint8) {
 	}
 }
 
-func (m *member) ping() *message.Ping {
-	return &message.Ping{Counter: m.probe, Incarnation: uint64(m.incarnations[m.self]), From: m.self}
+func (m *member) ping() *toy.Ping {
+	return &toy.Ping{Counter: m.probe, Incarnation: uint64(m.incarnations[m.self]), From: m.self}
 }
 
 func (m *member) onMessage(env node.Env, in *node.Input) {
 	switch p := in.Message.(type) {
-	case *message.Ping:
-		env.Datagram(in.From.Addr, &message.Ack{Counter: p.Counter, Incarnation: uint64(m.incarnations[m.self]), From: m.self})
-	case *message.Ack:
+	case *toy.Ping:
+		env.Datagram(in.From.Addr, &toy.Ack{Counter: p.Counter, Incarnation: uint64(m.incarnations[m.self]), From: m.self})
+	case *toy.Ack:
 		if p.Counter == m.probe && int(p.From) < len(m.incarnations) {
 			env.CancelTimer(node.Key(node.PartGossip, gossipTimerTimeout))
 			m.incarnations[p.From] = uint32(p.Incarnation)
 		}
-	case *message.Gossip:
+	case *toy.Gossip:
 		m.onGossip(p)
 	}
 }
 
 // onGossip keeps what is news and passes it on; now and then it makes some, so
 // that there is always something to tell.
-func (m *member) onGossip(g *message.Gossip) {
+func (m *member) onGossip(g *toy.Gossip) {
 	for i := range g.Updates {
 		u := &g.Updates[i]
 		if int(u.Node) < len(m.incarnations) && u.Incarnation > m.incarnations[u.Node] {
@@ -158,11 +158,11 @@ func (m *member) onGossip(g *message.Gossip) {
 	}
 	if m.told%gossipNews == 0 {
 		m.incarnations[m.self]++
-		m.tell(message.GossipUpdate{Node: m.self, Incarnation: m.incarnations[m.self]})
+		m.tell(toy.GossipUpdate{Node: m.self, Incarnation: m.incarnations[m.self]})
 	}
 }
 
-func (m *member) tell(u message.GossipUpdate) {
+func (m *member) tell(u toy.GossipUpdate) {
 	m.news.Updates[m.told%len(m.news.Updates)] = u
 	m.told++
 }

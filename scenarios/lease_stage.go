@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/checker"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -106,7 +107,7 @@ func (p *leaseStage) lowFirst(i, j int) {
 // do has a member do something now, once it comes to it; never if it is down.
 func (p *leaseStage) do(i int, deed func(env node.Env, m *registrar)) {
 	p.deeds = append(p.deeds, deed)
-	p.world.Command(p.ids[i], &message.Order{Job: p.job, Value: uint64(len(p.deeds) - 1)}, func(node.Message) {})
+	p.world.Command(p.ids[i], &toy.Order{Job: p.job, Value: uint64(len(p.deeds) - 1)}, func(node.Message) {})
 }
 
 // step is do at a time.

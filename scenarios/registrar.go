@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 )
 
@@ -72,7 +73,7 @@ func (m *registrar) Step(env node.Env, in *node.Input) {
 			m.actLater(env)
 		}
 	case node.InputCommand:
-		m.script.deeds[in.Message.(*message.Order).Value](env, m)
+		m.script.deeds[in.Message.(*toy.Order).Value](env, m)
 	case node.InputStop:
 		env.Halt("")
 	}
@@ -136,7 +137,7 @@ func (m *registrar) record() []byte {
 func (m *registrar) order(env node.Env, job message.JobID, token message.LeaseToken) {
 	m.value++
 	for _, to := range m.obeyers {
-		env.Datagram(to, &message.Order{Job: job, Token: token, Value: m.value})
+		env.Datagram(to, &toy.Order{Job: job, Token: token, Value: m.value})
 	}
 }
 
@@ -174,7 +175,7 @@ func (m *registrar) heed(env node.Env) {
 // acts, and lower ones are refused.
 type obeyer struct {
 	highest map[message.JobID]message.LeaseToken // on disk or on its way there
-	waiting []message.Order                      // for their writes, in order
+	waiting []toy.Order                          // for their writes, in order
 	token   node.Token
 }
 
@@ -192,7 +193,7 @@ func (m *obeyer) Step(env node.Env, in *node.Input) {
 			}
 		}
 	case node.InputMessage:
-		if o, ok := in.Message.(*message.Order); ok {
+		if o, ok := in.Message.(*toy.Order); ok {
 			m.receive(env, o)
 		}
 	case node.InputStored:
@@ -206,7 +207,7 @@ func (m *obeyer) Step(env node.Env, in *node.Input) {
 	}
 }
 
-func (m *obeyer) receive(env node.Env, o *message.Order) {
+func (m *obeyer) receive(env node.Env, o *toy.Order) {
 	high := m.highest[o.Job]
 	if o.Token.Less(high) {
 		env.Emit(event.FenceRefused{Slice: message.SliceID{Job: o.Job}, Part: true, Got: fenceOf(o.Token), Current: fenceOf(high), What: "order"})
@@ -219,7 +220,7 @@ func (m *obeyer) receive(env node.Env, o *message.Order) {
 	env.Store().Put([]node.Record{{Key: "order/" + o.Job.String(), Value: binary.BigEndian.AppendUint64(nil, o.Token.Packed())}}, m.token)
 }
 
-func obey(env node.Env, o *message.Order) {
+func obey(env node.Env, o *toy.Order) {
 	env.Emit(event.Acted{Slice: message.SliceID{Job: o.Job}, Part: true, Fence: fenceOf(o.Token), What: "order"})
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -17,7 +17,7 @@ type chatter struct {
 	to      node.Addr
 	streams bool
 	stream  node.StreamID
-	ping    message.Ping
+	ping    toy.Ping
 }
 
 func (c *chatter) Step(env node.Env, in *node.Input) {

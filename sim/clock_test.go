@@ -19,7 +19,7 @@ func TestClockIsTheNodesOwn(t *testing.T) {
 		w.Add(sim.Spec{ID: "a", Role: node.RoleToy, Place: "dc", DriftPPM: rapid.Int64Range(-100_000, 100_000).Draw(rt, "drift"),
 			ClockOffset: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(rt, "offset")),
 			New: func() node.Machine {
-				return &toy{func(env node.Env, in *node.Input) { own = env.Now() }}
+				return &scripted{func(env node.Env, in *node.Input) { own = env.Now() }}
 			}})
 		if _, _, ok := w.Clock("a"); ok {
 			rt.Fatal("a node that was not started has a clock")

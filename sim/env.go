@@ -59,7 +59,7 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 		return
 	}
 	if size += headerBytes(p.peer); size > message.DatagramMax {
-		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.Name(m.Kind()), to),
+		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.NameOf(m), to),
 			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
 		return
 	}

@@ -68,7 +68,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 	}
 	start, ok := m.(*message.ExecStart)
 	if !ok {
-		node.Bug("sim: %v starts run %d with %s, want ExecStart", p.peer, id, message.Name(m.Kind()))
+		node.Bug("sim: %v starts run %d with %s, want ExecStart", p.peer, id, message.NameOf(m))
 	}
 	r := &run{id: id, core: core, start: start, course: p.spec.Model.Course(start, p.models)}
 	p.runs[id], p.cores[core] = r, r

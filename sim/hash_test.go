@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -42,7 +43,7 @@ func (b *busybody) Step(env node.Env, in *node.Input) {
 	case node.InputMessage:
 		b.count += in.Message.Digest()
 		if r.Chance(1, 2) && in.Stream != 0 {
-			env.Send(in.Stream, &message.Ack{Counter: b.count, From: 1})
+			env.Send(in.Stream, &toy.Ack{Counter: b.count, From: 1})
 		}
 	case node.InputStreamOpened:
 		b.streams = append(b.streams, in.Stream)
@@ -51,7 +52,7 @@ func (b *busybody) Step(env node.Env, in *node.Input) {
 			b.core = false
 		}
 	case node.InputCommand:
-		env.Answer(in.Command, &message.Ack{Counter: b.count})
+		env.Answer(in.Command, &toy.Ack{Counter: b.count})
 	case node.InputStop:
 		env.Halt("asked")
 	}
@@ -67,7 +68,7 @@ func (b *busybody) act(env node.Env, r *node.Rand) {
 		b.streams = append(b.streams, env.Open(to))
 	case 2, 3, 4:
 		if n := len(b.streams); n > 0 {
-			env.Send(b.streams[r.Int(n)], &message.Gossip{Updates: [8]message.GossipUpdate{{Node: uint32(b.count)}}})
+			env.Send(b.streams[r.Int(n)], &toy.Gossip{Updates: [8]toy.GossipUpdate{{Node: uint32(b.count)}}})
 		}
 	case 5:
 		if n := len(b.streams); n > 5 {
@@ -125,7 +126,7 @@ func chaos(t *testing.T, seed uint64, wire bool, o sim.Observer) *sim.World {
 	for i := range 5 {
 		id := node.ID(fmt.Sprintf("n%d", i))
 		w.Add(sim.Spec{ID: id, Role: node.RoleToy, Place: fmt.Sprintf("dc%d", i%2), Cores: 1, Model: model, DriftPPM: int64(i) * 100,
-			Costs: sim.Costs{Default: 100 * time.Microsecond, ByKind: map[node.Kind]time.Duration{message.KindGossip: time.Millisecond}},
+			Costs: sim.Costs{Default: 100 * time.Microsecond, ByKind: map[node.Kind]time.Duration{toy.KindGossip: time.Millisecond}},
 			New:   func() node.Machine { return &busybody{peers: peers} }})
 		peers = append(peers, w.Addr(id))
 		w.Start(id)

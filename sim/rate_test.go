@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -21,9 +21,9 @@ func (e *echo) Step(env node.Env, in *node.Input) {
 	answer := in.Kind == node.InputStart && e.to != "" || in.Kind == node.InputTimer || in.Kind == node.InputMessage && !e.paced
 	switch {
 	case answer && e.to != "":
-		env.Datagram(e.to, &message.Ping{})
+		env.Datagram(e.to, &toy.Ping{})
 	case answer:
-		env.Datagram(in.From.Addr, &message.Ping{})
+		env.Datagram(in.From.Addr, &toy.Ping{})
 	case in.Kind == node.InputMessage:
 		env.SetTimer(node.Key(node.PartNone, 1), 10*time.Millisecond)
 	}
@@ -33,7 +33,7 @@ func TestWhatIsAnsweredAtWireSpeedIsTold(t *testing.T) {
 	for _, paced := range []bool{false, true} {
 		var told []node.ID
 		w := sim.New(sim.Config{Seed: 1, Network: netsim.Default(), RateMax: 200, Flooded: func(id node.ID, k node.Kind) {
-			if k != (&message.Ping{}).Kind() {
+			if k != (&toy.Ping{}).Kind() {
 				t.Errorf("told of kind %d", k)
 			}
 			told = append(told, id)

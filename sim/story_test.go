@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 	"hyperscale/sim"
@@ -71,7 +72,7 @@ func (s *story) command(d *datadriven.TestData) {
 		s.node(d)
 	case "do":
 		s.todo = strings.Split(d.Input, "\n")
-		if !s.w.Command(node.ID(id), ping(0), func(m node.Message) { s.say("%s answered %d", id, m.(*message.Ack).Counter) }) {
+		if !s.w.Command(node.ID(id), ping(0), func(m node.Message) { s.say("%s answered %d", id, m.(*toy.Ack).Counter) }) {
 			s.say("%s is down", id)
 		}
 		s.w.RunUntil(s.w.Now())
@@ -119,7 +120,7 @@ func (s *story) node(d *datadriven.TestData) {
 	m.ResponseMin, m.ResponseMax, m.CancelMax, m.GoneMax = time.Millisecond, time.Millisecond, 0, 0
 	spec := sim.Spec{ID: node.ID(id), Role: node.RoleToy, Place: "dc", Model: m,
 		Disk: sim.Disk{Latency: 100 * time.Millisecond, LostPPM: 1_000_000},
-		New:  func() node.Machine { return &toy{func(env node.Env, in *node.Input) { s.step(id, env, in) }} }}
+		New:  func() node.Machine { return &scripted{func(env node.Env, in *node.Input) { s.step(id, env, in) }} }}
 	for _, a := range d.CmdArgs[1:] {
 		switch a.Key {
 		case "cost":
@@ -241,9 +242,9 @@ func (s *story) step(id string, env node.Env, in *node.Input) {
 
 func show(m node.Message) string {
 	switch m := m.(type) {
-	case *message.Ping:
+	case *toy.Ping:
 		return fmt.Sprint(m.Counter)
-	case *message.Gossip:
+	case *toy.Gossip:
 		return fmt.Sprintf("low %d", m.Updates[0].Node)
 	case *message.ExecCancel:
 		return "critical " + m.Reason
@@ -302,7 +303,7 @@ func (s *story) act(id string, env node.Env, f []string) {
 	case "halt":
 		env.Halt(strings.Join(f[1:], " "))
 	case "answer":
-		env.Answer(1, &message.Ack{Counter: uint64(s.number(f[1]))})
+		env.Answer(1, &toy.Ack{Counter: uint64(s.number(f[1]))})
 	default:
 		s.t.Fatalf("do: %q is not known", f[0])
 	}
@@ -312,7 +313,7 @@ func (s *story) send(id string, env node.Env, f []string) {
 	stream := s.streams[id+f[1]]
 	switch f[2] {
 	case "low":
-		g := &message.Gossip{}
+		g := &toy.Gossip{}
 		g.Updates[0].Node = uint32(s.number(f[3]))
 		env.Send(stream, g)
 	case "critical":

@@ -29,7 +29,7 @@ func (p *process) Send(s node.StreamID, m node.Message) {
 	w := p.w
 	digest, size := w.know(m)
 	if message.HeaderSize+size > message.FrameMax {
-		node.Bug("sim: %v sends %s of %d bytes, above the bound of %d", p.peer, message.Name(m.Kind()), size, message.FrameMax)
+		node.Bug("sim: %v sends %s of %d bytes, above the bound of %d", p.peer, message.NameOf(m), size, message.FrameMax)
 	}
 	w.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectSend), digest)
 	if w.watch&WantEffects != 0 {

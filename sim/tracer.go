@@ -79,7 +79,7 @@ func (t *Tracer) carry(l *traceLine, m node.Message) {
 	if m == nil {
 		return
 	}
-	l.Message, l.Digest = message.Name(m.Kind()), fmt.Sprintf("%016x", m.Digest())
+	l.Message, l.Digest = message.NameOf(m), fmt.Sprintf("%016x", m.Digest())
 	if t.Bodies {
 		l.Body = m
 	}

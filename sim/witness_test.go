@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -97,9 +97,9 @@ func (w *witness) onMessage(in *node.Input) {
 	}
 	lane, number := 0, uint64(0)
 	switch m := in.Message.(type) {
-	case *message.Ping:
+	case *toy.Ping:
 		number = m.Counter
-	case *message.Gossip:
+	case *toy.Gossip:
 		lane, number = 1, uint64(m.Updates[0].Node)
 	}
 	if number != s.received[lane] {
@@ -141,8 +141,8 @@ func (w *witness) Send(id node.StreamID, m node.Message) {
 		w.Env.Send(id, m) // dropped
 		return
 	}
-	if _, low := m.(*message.Gossip); low {
-		w.Env.Send(id, &message.Gossip{Updates: [8]message.GossipUpdate{{Node: uint32(s.sent[1])}}})
+	if _, low := m.(*toy.Gossip); low {
+		w.Env.Send(id, &toy.Gossip{Updates: [8]toy.GossipUpdate{{Node: uint32(s.sent[1])}}})
 		s.sent[1]++
 	} else {
 		w.Env.Send(id, ping(s.sent[0]))

@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
 )
 
-// toy does what a test tells it to.
-type toy struct{ step func(node.Env, *node.Input) }
+// scripted does what a test tells it to.
+type scripted struct{ step func(node.Env, *node.Input) }
 
-func (t *toy) Step(env node.Env, in *node.Input) { t.step(env, in) }
+func (t *scripted) Step(env node.Env, in *node.Input) { t.step(env, in) }
 
 // world is a world with a record of what its toys saw.
 type world struct {
@@ -45,7 +45,7 @@ func (w *world) add(spec sim.Spec, step func(node.Env, *node.Input)) {
 		spec.Role = node.RoleToy
 	}
 	spec.Place = "dc"
-	spec.New = func() node.Machine { return &toy{step} }
+	spec.New = func() node.Machine { return &scripted{step} }
 	w.Add(spec)
 	w.Start(spec.ID)
 }
@@ -70,12 +70,12 @@ func lines(all []string) (text string) {
 	return text
 }
 
-func ping(n uint64) *message.Ping { return &message.Ping{Counter: n} }
+func ping(n uint64) *toy.Ping { return &toy.Ping{Counter: n} }
 
 func TestADatagramTakesItsTime(t *testing.T) {
 	w := newWorld(t, sim.Config{})
 	w.add(sim.Spec{ID: "b"}, func(env node.Env, in *node.Input) {
-		if m, ok := in.Message.(*message.Ping); ok {
+		if m, ok := in.Message.(*toy.Ping); ok {
 			w.log("b got %d from %v", m.Counter, in.From)
 		}
 	})

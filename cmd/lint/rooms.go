@@ -27,6 +27,8 @@ var rooms = []room{
 		why: "everything stands on core/node, so it stands on nothing of ours"},
 	{name: "message", paths: []string{"core/message"}, may: []string{"node"},
 		why: "the catalogue of messages knows ids and addresses and nothing of who sends them"},
+	{name: "toy", paths: []string{toys}, may: []string{"node", "message"},
+		why: "toys are messages of test machines, which no frame carries: tests and scenarios alone import them"},
 	{name: "event", paths: []string{"core/event"}, may: []string{"node", "message"},
 		why: "events name what happened to messages and nodes; every part and role emits them, so they know none"},
 	{name: "role", paths: []string{"core/client/...", "core/gate/...", "core/manager/...", "core/worker/..."},
@@ -41,7 +43,7 @@ var rooms = []room{
 	{name: "checker", paths: []string{"checker/..."}, may: append([]string{"part", "role"}, kernel...),
 		why: "the checker judges a recorded history, whoever recorded it"},
 	{name: "scenarios", paths: []string{"scenarios/..."},
-		may: append([]string{"sim", "netsim", "checker", "part", "role", "progress"}, kernel...),
+		may: append([]string{"sim", "netsim", "checker", "part", "role", "progress", "toy"}, kernel...),
 		why: "a scenario runs in the simulated world only"},
 	{name: "progress", paths: []string{"runtime/progress/..."},
 		why: "what tells people how far something is knows nothing of it: the tests of scenarios and benchmarks use it, too"},
@@ -56,17 +58,21 @@ var rooms = []room{
 		why: "manuals are texts: who explains them gets them as a value"},
 }
 
+// toys is the package of messages that no frame carries.
+const toys = "core/message/toy"
+
 // treeIsWhole is the directory whose existence means that every exact path of
 // the table must exist: the product binary needs all of them.
 const treeIsWhole = "cmd/hyperscale"
 
 // optionalRooms may be absent for ever, or from the small trees of the tests.
-var optionalRooms = []string{"floor", "examples", "docs", "progress"}
+var optionalRooms = []string{"floor", "toy", "examples", "docs", "progress"}
 
 // mayNot explains the edges that people try. Empty from stands for any room.
 var mayNot = []struct{ from, to, why string }{
 	{"", "cmd", "nobody imports a command: move what you need below runtime/ or core/"},
 	{"", "floor", "core and runtime are floors, not rooms: import the package that you mean"},
+	{"", "toy", "production sends and decodes no toy: import it from _test.go files and scenarios only"},
 	{"part", "part", "a part knows nothing of its neighbours: let the role wire the two"},
 	{"part", "role", "a part never imports a role: give the part an input and let the role call it"},
 	{"role", "role", "roles talk in messages: put what both need in core/message or into a part"},

@@ -25,7 +25,7 @@ func TestStrangersDecideNothing(t *testing.T) {
 		}
 		e.Start()
 		x := e.Machine().(*toy)
-		if x.Receive(e, peer(2), &message.Ping{From: 1}) {
+		if x.Receive(e, peer(2), &message.Beat{Counter: 1}) {
 			t.Fatal("a ping is of an election")
 		}
 		e.Advance(time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms")) * time.Millisecond)

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
@@ -33,7 +34,7 @@ func (h *host) Step(env node.Env, in *node.Input) {
 			env.Now().Add(-time.Duration(m.Sequence) * time.Millisecond), env.Now(), time.Duration(m.Uptime) * time.Millisecond,
 		})
 	case node.InputCommand:
-		p := in.Message.(*message.Ping)
+		p := in.Message.(*toy.Ping)
 		if p.Counter > 0 {
 			h.monitor.due = h.monitor.due.Add(-time.Duration(p.Counter) * time.Millisecond)
 		} else {

@@ -33,7 +33,7 @@ func TestHostileMessagesBreakNothing(t *testing.T) {
 			a.drain()
 			g.advance(rapid.SampledFrom([]time.Duration{0, time.Millisecond, 12 * time.Second}).Draw(t, "advance"))
 		}
-		if a.r.Receive(a, g.members[1].self, &message.Ping{}) {
+		if a.r.Receive(a, g.members[1].self, &message.Beat{}) {
 			t.Fatal("a ping is of this part")
 		}
 	})

@@ -8,12 +8,8 @@ import "hyperscale/core/node"
 const (
 	KindHello            node.Kind = 1
 	KindHelloRefused     node.Kind = 2
-	KindPing             node.Kind = 3
-	KindAck              node.Kind = 4
-	KindGossip           node.Kind = 5
 	KindBeat             node.Kind = 6
 	KindBeatAck          node.Kind = 7
-	KindOrder            node.Kind = 8
 	KindJobSubmit        node.Kind = 16
 	KindJobAck           node.Kind = 17
 	KindRefused          node.Kind = 18
@@ -100,18 +96,10 @@ func New(k node.Kind) Body {
 		return &Hello{}
 	case KindHelloRefused:
 		return &HelloRefused{}
-	case KindPing:
-		return &Ping{}
-	case KindAck:
-		return &Ack{}
-	case KindGossip:
-		return &Gossip{}
 	case KindBeat:
 		return &Beat{}
 	case KindBeatAck:
 		return &BeatAck{}
-	case KindOrder:
-		return &Order{}
 	case KindJobSubmit:
 		return &JobSubmit{}
 	case KindJobAck:
@@ -275,12 +263,8 @@ func Kinds() []node.Kind {
 	return []node.Kind{
 		KindHello,
 		KindHelloRefused,
-		KindPing,
-		KindAck,
-		KindGossip,
 		KindBeat,
 		KindBeatAck,
-		KindOrder,
 		KindJobSubmit,
 		KindJobAck,
 		KindRefused,
@@ -368,18 +352,10 @@ func Name(k node.Kind) string {
 		return "Hello"
 	case KindHelloRefused:
 		return "HelloRefused"
-	case KindPing:
-		return "Ping"
-	case KindAck:
-		return "Ack"
-	case KindGossip:
-		return "Gossip"
 	case KindBeat:
 		return "Beat"
 	case KindBeatAck:
 		return "BeatAck"
-	case KindOrder:
-		return "Order"
 	case KindJobSubmit:
 		return "JobSubmit"
 	case KindJobAck:
@@ -788,25 +764,6 @@ func (z *Generator) check() error {
 	if err := z.Lag.check(); err != nil {
 		return within("lag", err)
 	}
-	return nil
-}
-
-func (z *GossipUpdate) size() int {
-	n := 7
-	n += sizeUint(uint64(z.Node))
-	n += sizeUint(uint64(z.Incarnation))
-	n += sizeUint(uint64(z.State))
-	return n
-}
-
-func (z *GossipUpdate) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(z.Node))
-	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(z.State))
-	return h
-}
-
-func (z *GossipUpdate) check() error {
 	return nil
 }
 
@@ -2523,115 +2480,6 @@ func (z *HelloRefused) check() error {
 }
 
 // Kind implements node.Message.
-func (z *Ping) Kind() node.Kind { return KindPing }
-
-// Class returns the class of Ping.
-func (z *Ping) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *Ping) Priority() node.Priority { return node.High }
-
-// Size implements node.Message.
-func (z *Ping) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *Ping) Digest() uint64 { return z.digest(3) }
-
-func (z *Ping) size() int {
-	n := 26
-	n += sizeUint(uint64(z.Counter))
-	n += sizeUint(uint64(z.Incarnation))
-	n += sizeUint(uint64(z.From))
-	return n
-}
-
-func (z *Ping) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(z.Counter))
-	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(z.From))
-	return h
-}
-
-func (z *Ping) check() error {
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *Ack) Kind() node.Kind { return KindAck }
-
-// Class returns the class of Ack.
-func (z *Ack) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *Ack) Priority() node.Priority { return node.High }
-
-// Size implements node.Message.
-func (z *Ack) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *Ack) Digest() uint64 { return z.digest(4) }
-
-func (z *Ack) size() int {
-	n := 26
-	n += sizeUint(uint64(z.Counter))
-	n += sizeUint(uint64(z.Incarnation))
-	n += sizeUint(uint64(z.From))
-	return n
-}
-
-func (z *Ack) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(z.Counter))
-	h = node.Mix(h, uint64(z.Incarnation))
-	h = node.Mix(h, uint64(z.From))
-	return h
-}
-
-func (z *Ack) check() error {
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *Gossip) Kind() node.Kind { return KindGossip }
-
-// Class returns the class of Gossip.
-func (z *Gossip) Class() node.Class { return node.ClassTelemetry }
-
-// Priority implements node.Message.
-func (z *Gossip) Priority() node.Priority { return node.Low }
-
-// Size implements node.Message.
-func (z *Gossip) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *Gossip) Digest() uint64 { return z.digest(5) }
-
-func (z *Gossip) size() int {
-	n := 9
-	n += sizeArray(len(z.Updates))
-	for i := range z.Updates {
-		n += z.Updates[i].size()
-	}
-	return n
-}
-
-func (z *Gossip) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(len(z.Updates)))
-	for i := range z.Updates {
-		h = z.Updates[i].digest(h)
-	}
-	return h
-}
-
-func (z *Gossip) check() error {
-	for i := range z.Updates {
-		if err := z.Updates[i].check(); err != nil {
-			return within("updates", err)
-		}
-	}
-	return nil
-}
-
-// Kind implements node.Message.
 func (z *Beat) Kind() node.Kind { return KindBeat }
 
 // Class returns the class of Beat.
@@ -2688,46 +2536,6 @@ func (z *BeatAck) digest(h uint64) uint64 {
 }
 
 func (z *BeatAck) check() error {
-	return nil
-}
-
-// Kind implements node.Message.
-func (z *Order) Kind() node.Kind { return KindOrder }
-
-// Class returns the class of Order.
-func (z *Order) Class() node.Class { return node.ClassControl }
-
-// Priority implements node.Message.
-func (z *Order) Priority() node.Priority { return node.High }
-
-// Size implements node.Message.
-func (z *Order) Size() int { return z.size() }
-
-// Digest implements node.Message.
-func (z *Order) Digest() uint64 { return z.digest(8) }
-
-func (z *Order) size() int {
-	n := 17
-	n += sizeBytes(len(z.Job))
-	n += z.Token.size()
-	n += sizeUint(uint64(z.Value))
-	return n
-}
-
-func (z *Order) digest(h uint64) uint64 {
-	h = node.MixBytes(h, z.Job[:])
-	h = z.Token.digest(h)
-	h = node.Mix(h, uint64(z.Value))
-	return h
-}
-
-func (z *Order) check() error {
-	if z.Job == (JobID{}) {
-		return &MissingError{Path: "job"}
-	}
-	if err := z.Token.check(); err != nil {
-		return within("token", err)
-	}
 	return nil
 }
 

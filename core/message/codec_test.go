@@ -262,15 +262,15 @@ func TestHostileFramesAreRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty":                       {},
 		"only half a header":          {0, 1},
-		"unknown flags":               {9, 0, 3, 0x80},
+		"unknown flags":               {9, 0, 6, 0x80},
 		"unknown kind":                {0, 0xff, 0xff, 0x80},
-		"body missing":                {0, 0, 3},
-		"array of four billion":       {0, 0, 5, 0x81, 0xa7, 'u', 'p', 'd', 'a', 't', 'e', 's', 0xdd, 0xff, 0xff, 0xff, 0xff},
-		"map of four billion":         {0, 0, 3, 0xdf, 0xff, 0xff, 0xff, 0xff},
+		"body missing":                {0, 0, 6},
+		"array of four billion":       {0, 0, 28, 0x81, 0xa4, 'j', 'o', 'b', 's', 0xdd, 0xff, 0xff, 0xff, 0xff},
+		"map of four billion":         {0, 0, 6, 0xdf, 0xff, 0xff, 0xff, 0xff},
 		"string of four billion":      {0, 0, 2, 0x81, 0xa5, 'f', 'i', 'e', 'l', 'd', 0xdb, 0xff, 0xff, 0xff, 0xff},
-		"deeply nested unknown field": append([]byte{0, 0, 3, 0x81, 0xa1, 'q'}, append(deep, 0)...),
-		"something behind the body":   {0, 0, 3, 0x80, 0x80},
-		"a field twice":               {0, 0, 3, 0x82, 0xa4, 'f', 'r', 'o', 'm', 1, 0xa4, 'f', 'r', 'o', 'm', 1},
+		"deeply nested unknown field": append([]byte{0, 0, 6, 0x81, 0xa1, 'q'}, append(deep, 0)...),
+		"something behind the body":   {0, 0, 6, 0x80, 0x80},
+		"a field twice":               {0, 0, 6, 0x82, 0xa7, 'c', 'o', 'u', 'n', 't', 'e', 'r', 1, 0xa7, 'c', 'o', 'u', 'n', 't', 'e', 'r', 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if m, err := message.Decode(b); !errors.Is(err, message.ErrFrame) {
@@ -331,7 +331,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkCodec(b *testing.B) {
-	for _, k := range []node.Kind{message.KindPing, message.KindGossip, message.KindSliceDispatch, message.KindSliceProgress} {
+	for _, k := range []node.Kind{message.KindBeat, message.KindManagerHeartbeat, message.KindSliceDispatch, message.KindSliceProgress} {
 		m := filled(k, counting())
 		b.Run("clone/"+message.Name(k), func(b *testing.B) {
 			b.ReportAllocs()

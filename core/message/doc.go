@@ -17,7 +17,8 @@
 //	   required one is an error that names it. A required field's zero value has
 //	   no meaning.
 //	M4 A kind's number is never used again for something else. The golden corpus
-//	   in testdata/golden holds one encoding of each.
+//	   in testdata/golden holds one encoding of each. 3, 4, 5 and 8 are reserved
+//	   for package toy, whose messages no frame carries.
 //	M5 A message, once sent, is never changed.
 //
 // To add a message: write the struct with a directive

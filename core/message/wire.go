@@ -28,38 +28,6 @@ type HelloRefused struct {
 	Remedy string `msg:"remedy"`
 }
 
-// Ping is what test machines say to each other.
-//
-//catalogue:message kind=3 class=control priority=high
-type Ping struct {
-	Counter     uint64 `msg:"counter"`
-	Incarnation uint64 `msg:"incarnation"`
-	From        uint32 `msg:"from"`
-}
-
-// Ack answers a Ping.
-//
-//catalogue:message kind=4 class=control priority=high
-type Ack struct {
-	Counter     uint64 `msg:"counter"`
-	Incarnation uint64 `msg:"incarnation"`
-	From        uint32 `msg:"from"`
-}
-
-// GossipUpdate is news of one toy member.
-type GossipUpdate struct {
-	Node        uint32 `msg:"n"`
-	Incarnation uint32 `msg:"i"`
-	State       uint8  `msg:"s"`
-}
-
-// Gossip carries news between toy members.
-//
-//catalogue:message kind=5 class=telemetry priority=low
-type Gossip struct {
-	Updates [8]GossipUpdate `msg:"updates"`
-}
-
 // Beat keeps a stream between two fellows known to be alive; BeatAck answers it.
 //
 //catalogue:message kind=6 class=control priority=high

@@ -27,7 +27,7 @@
 //		case node.InputStart:
 //			env.SetTimer(node.Key(node.PartPing, 1), time.Second)
 //		case node.InputTimer:
-//			env.Datagram(m.peer, &message.Ping{Counter: 1})
+//			env.Datagram(m.peer, &toy.Ping{Counter: 1})
 //		}
 //	}
 //

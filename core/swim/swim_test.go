@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"hyperscale/core/event"
-	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
@@ -30,7 +30,7 @@ func (h host) Step(env node.Env, in *node.Input) {
 	case node.InputTimer:
 		h.Fire(env, in.Timer)
 	case node.InputCommand:
-		p := in.Message.(*message.Ping)
+		p := in.Message.(*toy.Ping)
 		if p.Counter > 0 {
 			h.SetState([]byte(fmt.Sprint(p.Counter)))
 		} else {

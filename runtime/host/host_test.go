@@ -40,14 +40,14 @@ func (p *pinger) Step(env node.Env, in *node.Input) {
 	case node.InputStart:
 		if p.to != "" {
 			p.stream = env.Open(p.to)
-			env.Send(p.stream, &message.Ping{Counter: 1})
+			env.Send(p.stream, &message.Beat{Counter: 1})
 			env.SetTimer(node.Key(node.PartPing, 1), time.Millisecond)
 		}
 		env.Store().Put([]node.Record{{Key: "started", Value: []byte{1}}}, 7)
 	case node.InputStored:
 		p.say("stored %d %v", in.Token, in.Err)
 	case node.InputTimer:
-		env.Datagram(p.to, &message.Ping{Counter: 2})
+		env.Datagram(p.to, &message.Beat{Counter: 2})
 		env.SetTimer(node.Key(node.PartPing, 1), 100*time.Millisecond) // datagrams may be lost
 	case node.InputStreamOpened:
 		p.say("opened %s", in.From.ID)
@@ -56,8 +56,8 @@ func (p *pinger) Step(env node.Env, in *node.Input) {
 	case node.InputMessage:
 		p.onMessage(env, in)
 	case node.InputCommand:
-		env.Answer(in.Command, &message.Ack{Counter: 1})
-		env.Answer(in.Command, &message.Ack{Counter: 2})
+		env.Answer(in.Command, &message.BeatAck{Counter: 1})
+		env.Answer(in.Command, &message.BeatAck{Counter: 2})
 	case node.InputExec:
 		p.say("exec %d %s", in.Exec.ID, in.Exec.Reason)
 	case node.InputStop:
@@ -68,13 +68,13 @@ func (p *pinger) Step(env node.Env, in *node.Input) {
 
 func (p *pinger) onMessage(env node.Env, in *node.Input) {
 	switch m := in.Message.(type) {
-	case *message.Ping:
+	case *message.Beat:
 		if in.Stream != 0 {
-			env.Send(in.Stream, &message.Ack{Counter: m.Counter})
+			env.Send(in.Stream, &message.BeatAck{Counter: m.Counter})
 		} else {
-			env.Datagram(in.From.Addr, &message.Ack{Counter: m.Counter})
+			env.Datagram(in.From.Addr, &message.BeatAck{Counter: m.Counter})
 		}
-	case *message.Ack:
+	case *message.BeatAck:
 		if m.Counter == 2 {
 			env.CancelTimer(node.Key(node.PartPing, 1))
 		}
@@ -216,14 +216,14 @@ func TestTwoNodesOfOneName(t *testing.T) {
 
 func TestCommandIsAnsweredManyTimes(t *testing.T) {
 	n := start(t, options("a", newPinger("")))
-	s, err := n.Command(t.Context(), &message.Ping{})
+	s, err := n.Command(t.Context(), &message.Beat{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want := uint64(1); want <= 2; want++ {
 		select {
 		case m := <-s.Answers():
-			if got := m.(*message.Ack).Counter; got != want {
+			if got := m.(*message.BeatAck).Counter; got != want {
 				t.Errorf("answer %d, want %d", got, want)
 			}
 		case <-time.After(wait):
@@ -237,7 +237,7 @@ func TestCommandIsAnsweredManyTimes(t *testing.T) {
 	if s.Err() == nil {
 		t.Error("session of a dead node has no error")
 	}
-	if _, err := n.Command(t.Context(), &message.Ping{}); err == nil {
+	if _, err := n.Command(t.Context(), &message.Beat{}); err == nil {
 		t.Error("a dead node took a command")
 	}
 }
@@ -311,7 +311,7 @@ func TestAdminAndHistory(t *testing.T) {
 	o.History = &lines
 	o.Observer = func(e node.Event) { seen = append(seen, e.EventName()) }
 	n := start(t, o)
-	s, err := n.Command(t.Context(), &message.Ping{})
+	s, err := n.Command(t.Context(), &message.Beat{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,11 +347,11 @@ func (told) Step(env node.Env, in *node.Input) {
 		return
 	}
 	switch m := in.Message.(type) {
-	case *message.Ping:
+	case *message.Beat:
 		env.Emit(event.PeerRegistered{Peer: "manager-1", Role: node.RoleManager})
-	case *message.Ack:
+	case *message.BeatAck:
 		env.Emit(event.PeerLost{Peer: "manager-1", Role: node.RoleManager})
-	case *message.Gossip:
+	case *message.ClientPing:
 		env.Emit(event.PeerRegistered{Peer: "gate-1", Role: node.RoleGate})
 	default:
 		node.Bug("%T", m)
@@ -367,9 +367,9 @@ func TestReadyIsWhoCanGetWork(t *testing.T) {
 		tell node.Message
 		want string
 	}{
-		{&message.Gossip{}, "no manager has taken this node in"}, // a gate has no work for it
-		{&message.Ping{}, "ok\n"},
-		{&message.Ack{}, "no manager has taken this node in"},
+		{&message.ClientPing{}, "no manager has taken this node in"}, // a gate has no work for it
+		{&message.Beat{}, "ok\n"},
+		{&message.BeatAck{}, "no manager has taken this node in"},
 	} {
 		s, err := n.Command(t.Context(), c.tell)
 		if err != nil {

@@ -63,7 +63,7 @@ func (k *keeper) Step(env node.Env, in *node.Input) {
 		if in.Token.Part() == node.PartLease {
 			k.registers.Stored(env, in)
 		} else {
-			env.Answer(k.written, &message.Ack{})
+			env.Answer(k.written, &message.BeatAck{})
 		}
 	case node.InputCommand:
 		k.onCommand(env, in)
@@ -75,7 +75,7 @@ func (k *keeper) Step(env node.Env, in *node.Input) {
 }
 
 func (k *keeper) onCommand(env node.Env, in *node.Input) {
-	if o, ok := in.Message.(*message.Order); ok {
+	if o, ok := in.Message.(*message.JobCancel); ok {
 		k.asked[o.Job] = in.Command
 		k.registers.Acquire(env, o.Job, []byte("a record of a job, as long as one usually is at its beginning: sixty-odd bytes"))
 		return
@@ -99,7 +99,7 @@ func (k *keeper) heed(env node.Env) {
 			}
 			if id, ok := k.asked[o.Job]; ok {
 				delete(k.asked, o.Job)
-				env.Answer(id, &message.Ack{})
+				env.Answer(id, &message.BeatAck{})
 			}
 		case lease.Vacant:
 			k.registers.Acquire(env, o.Job, nil)
@@ -157,7 +157,9 @@ func (g *keepers) ask(t testing.TB, member int, m node.Message) time.Duration {
 	return time.Since(began)
 }
 
-func job(n int) *message.Order { return &message.Order{Job: message.JobOf(fmt.Sprint("job ", n))} }
+func job(n int) *message.JobCancel {
+	return &message.JobCancel{Job: message.JobOf(fmt.Sprint("job ", n))}
+}
 
 // BenchmarkAcquire tells how long a job takes to be owned: two rounds, so two commits
 // of a majority. Beside it stand a commit of one member alone and of all at once. The
@@ -172,7 +174,7 @@ func BenchmarkAcquire(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		acquires = append(acquires, g.ask(b, 0, job(n)))
-		commits = append(commits, g.ask(b, 0, &message.Ping{}))
+		commits = append(commits, g.ask(b, 0, &message.Beat{}))
 		rounds = append(rounds, g.round(b))
 	}
 	a, c, r := median(acquires), median(commits), median(rounds)
@@ -188,7 +190,7 @@ func BenchmarkAcquire(b *testing.B) {
 func (g *keepers) round(t testing.TB) time.Duration {
 	ended := make(chan time.Duration, len(g.nodes))
 	for i := range g.nodes {
-		go func() { ended <- g.ask(t, i, &message.Ping{}) }()
+		go func() { ended <- g.ask(t, i, &message.Beat{}) }()
 	}
 	var took []time.Duration
 	for range g.nodes {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 )
 
@@ -219,24 +220,24 @@ func TestTimersOnTheRealClock(t *testing.T) {
 func TestLanesAndBounds(t *testing.T) {
 	s, gate := paused(nil)
 	l, _ := run(t, Config{Machine: s, Mailbox: node.MailboxConfig{Lanes: [node.Priorities]int{2, 2, 2, 2}}})
-	low := &message.Gossip{}
+	low := &toy.Gossip{}
 	for i := range 4 {
 		if got, want := l.Message(node.Peer{}, 0, low), i < 2; got != want {
 			t.Errorf("low message %d was taken: %v, want %v", i, got, want)
 		}
 	}
-	if !l.Message(node.Peer{}, 0, &message.Ping{Counter: 1}) {
+	if !l.Message(node.Peer{}, 0, &toy.Ping{Counter: 1}) {
 		t.Error("a full low lane refused a high message")
 	}
 	if got := l.Stats(); got.Dropped[node.Low] != 2 || got.Waiting[node.Low] != 2 || got.Waiting[node.High] != 1 {
 		t.Errorf("dropped %v, waiting %v", got.Dropped, got.Waiting)
 	}
 	for range 2 {
-		if _, err := l.Command(t.Context(), &message.Ping{}); err != nil {
+		if _, err := l.Command(t.Context(), &toy.Ping{}); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := l.Command(t.Context(), &message.Ping{}); !errors.Is(err, ErrBusy) {
+	if _, err := l.Command(t.Context(), &toy.Ping{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("a command for a full lane: %v, want ErrBusy", err)
 	}
 	l.Stop()
@@ -261,15 +262,15 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 	})
 	l, _ := run(t, Config{Machine: s})
 	peer := node.Peer{ID: "b"}
-	critical := func(id node.StreamID, n uint64) { l.Message(peer, id, &ping{message.Ping{Counter: n}, node.Critical}) }
+	critical := func(id node.StreamID, n uint64) { l.Message(peer, id, &ping{toy.Ping{Counter: n}, node.Critical}) }
 	// A critical message overtakes the news of its stream in the mailbox.
 	l.StreamOpened(1, peer)
 	critical(1, 1)
 	// After the break nothing of the stream is told, though it came before.
 	l.StreamOpened(2, peer)
-	l.Message(peer, 2, &ping{message.Ping{Counter: 2}, node.High})
+	l.Message(peer, 2, &ping{toy.Ping{Counter: 2}, node.High})
 	l.StreamBroken(2, peer, "x")
-	l.Message(peer, 2, &ping{message.Ping{Counter: 3}, node.High})
+	l.Message(peer, 2, &ping{toy.Ping{Counter: 3}, node.High})
 	// A stream that the machine closes is silent from there on.
 	l.StreamOpened(3, peer)
 	critical(3, 4)
@@ -299,7 +300,7 @@ func TestStreamsAreToldInOrder(t *testing.T) {
 
 // ping is a Ping of any priority; its digest is its counter.
 type ping struct {
-	message.Ping
+	toy.Ping
 	priority node.Priority
 }
 
@@ -311,8 +312,8 @@ func TestSessions(t *testing.T) {
 	s := newScript(func(env node.Env, in *node.Input) {
 		if in.Kind == node.InputCommand {
 			for i := range answers {
-				env.Answer(in.Command, &message.Ack{Counter: uint64(i)})
-				env.Answer(in.Command, &message.Gossip{})
+				env.Answer(in.Command, &toy.Ack{Counter: uint64(i)})
+				env.Answer(in.Command, &toy.Gossip{})
 			}
 		}
 	})
@@ -320,7 +321,7 @@ func TestSessions(t *testing.T) {
 	s.next(t)
 
 	answers = 1
-	one, err := l.Command(t.Context(), &message.Ping{})
+	one, err := l.Command(t.Context(), &toy.Ping{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +334,7 @@ func TestSessions(t *testing.T) {
 	s.next(t)
 
 	answers = sessionAnswers
-	slow, err := l.Command(t.Context(), &message.Ping{})
+	slow, err := l.Command(t.Context(), &toy.Ping{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +349,7 @@ func TestSessions(t *testing.T) {
 
 	answers = 0
 	ctx, cancel := context.WithCancel(t.Context())
-	watched, err := l.Command(ctx, &message.Ping{})
+	watched, err := l.Command(ctx, &toy.Ping{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +357,7 @@ func TestSessions(t *testing.T) {
 	if _, ok := <-watched.Answers(); ok || !errors.Is(watched.Err(), context.Canceled) {
 		t.Errorf("session of a context that ended: %v", watched.Err())
 	}
-	if _, err := l.Command(ctx, &message.Ping{}); !errors.Is(err, context.Canceled) {
+	if _, err := l.Command(ctx, &toy.Ping{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("command under a context that ended: %v", err)
 	}
 	if got := l.Stats().Sessions; got != 0 {
@@ -379,7 +380,7 @@ func TestEndings(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	l.ExecEvent(node.ExecEvent{}) // nobody reads it, and nobody waits
-	if _, err := l.Command(t.Context(), &message.Ping{}); !errors.Is(err, ErrStopped) {
+	if _, err := l.Command(t.Context(), &toy.Ping{}); !errors.Is(err, ErrStopped) {
 		t.Errorf("command after the end: %v", err)
 	}
 
@@ -398,13 +399,13 @@ func TestAPanicEndsTheNodeAndTellsItsInputs(t *testing.T) {
 		}
 	})
 	l, end := run(t, Config{Machine: s, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	l.Message(node.Peer{ID: "b"}, 0, &message.Ping{Counter: 77})
+	l.Message(node.Peer{ID: "b"}, 0, &message.Beat{Counter: 77})
 	err := end()
 	var p *PanicError
 	if !errors.As(err, &p) || !IsBug(err) {
 		t.Fatalf("got %v", err)
 	}
-	if len(p.Inputs) != 2 || !strings.Contains(p.Inputs[1], "message Ping from b") {
+	if len(p.Inputs) != 2 || !strings.Contains(p.Inputs[1], "message Beat from b") {
 		t.Errorf("inputs %q", p.Inputs)
 	}
 	for _, want := range []string{"two and two are 5", "Counter:77", "loop_test.go"} {
@@ -441,7 +442,7 @@ func TestRandomNumbers(t *testing.T) {
 func TestANodeWithoutExecutors(t *testing.T) {
 	s := newScript(func(env node.Env, in *node.Input) {
 		if in.Kind == node.InputStart {
-			env.Exec().Start(7, 0, &message.Ping{})
+			env.Exec().Start(7, 0, &toy.Ping{})
 			env.Exec().Cancel(7)
 			env.Exec().Kill(7)
 		}
@@ -464,7 +465,7 @@ func BenchmarkStep(b *testing.B) {
 	})})
 	ended := make(chan error)
 	go func() { ended <- l.Run(World{Network: &wire{}}) }()
-	m := &message.Ping{}
+	m := &toy.Ping{}
 	b.ReportAllocs()
 	for b.Loop() {
 		room <- struct{}{}

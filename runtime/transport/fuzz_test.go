@@ -23,7 +23,8 @@ func FuzzFrameReader(f *testing.F) {
 	f.Add(two)
 	f.Add(two[:len(two)-3])
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0})
-	f.Add([]byte{0, 0x0f, 0xff, 0xff, 0, 0, 3})
+	f.Add([]byte{0, 0x0f, 0xff, 0xff, 0, 0, 6})
+	f.Add([]byte{0, 0, 0, 4, 0, 0, 3, 0x80}) // a toy: of no kind
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := &frameReader{in: bufio.NewReader(bytes.NewReader(b)), seal: plain{}, limit: message.FrameMax}
 		for {

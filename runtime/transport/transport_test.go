@@ -18,6 +18,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 )
 
@@ -44,7 +45,7 @@ func (e *ear) Message(from node.Peer, s node.StreamID, m node.Message) bool {
 		return false
 	}
 	switch m := m.(type) {
-	case *message.Ping:
+	case *message.Beat:
 		e.news <- fmt.Sprintf("ping %d from %v on %d", m.Counter, from.ID, s)
 	case *message.ExecResult:
 		e.news <- fmt.Sprintf("result of %d bytes", len(m.Error))
@@ -93,7 +94,7 @@ func serve(t testing.TB, id node.ID, change func(*Config)) host {
 
 func (h host) addr() node.Addr { return node.Addr(h.Addr()) }
 
-func pingOf(n uint64) *message.Ping { return &message.Ping{Counter: n} }
+func pingOf(n uint64) *message.Beat { return &message.Beat{Counter: n} }
 
 func TestAStreamBothWays(t *testing.T) {
 	a, b := serve(t, "a", nil), serve(t, "b", nil)
@@ -120,11 +121,11 @@ func TestAStreamBothWays(t *testing.T) {
 func TestACriticalMessageOvertakes(t *testing.T) {
 	a, b := serve(t, "a", nil), serve(t, "b", nil)
 	s := a.Open(b.addr())
-	a.Send(s, &message.Gossip{})
+	a.Send(s, &message.ClusterQuery{Request: message.RequestID{Counter: 1}})
 	a.Send(s, pingOf(1))
 	a.Send(s, &message.JobCancel{Request: message.RequestID{Counter: 1}, Job: message.JobID{1}})
 	a.Send(s, pingOf(2))
-	b.ear.want(t, "opened", "JobCancel", "ping 1", "ping 2", "Gossip")
+	b.ear.want(t, "opened", "JobCancel", "ping 1", "ping 2", "ClusterQuery")
 }
 
 func TestStopDeliversAndKillDoesNotWait(t *testing.T) {
@@ -149,7 +150,7 @@ func TestStopDeliversAndKillDoesNotWait(t *testing.T) {
 
 func TestAFullLaneBreaksTheStreamAndDropsDatagrams(t *testing.T) {
 	a, b := serve(t, "a", nil), serve(t, "b", nil)
-	b.ear.refuse(func(m node.Message) bool { return m.(*message.Ping).Counter == 2 })
+	b.ear.refuse(func(m node.Message) bool { return m.(*message.Beat).Counter == 2 })
 	s := a.Open(b.addr())
 	a.Send(s, pingOf(1))
 	a.Send(s, pingOf(2))
@@ -333,6 +334,21 @@ func TestWhoDoesNotFitIsToldWhy(t *testing.T) {
 	}
 	if got := h.Stats().Refused; got != 7 {
 		t.Errorf("%d were counted, want 7", got)
+	}
+}
+
+// A toy crosses no wire: its sender cannot encode it, and its kind breaks the stream of
+// a peer that sends one nevertheless.
+func TestToysAreUnknownKinds(t *testing.T) {
+	a := serve(t, "a", nil)
+	conn := dial(t, a)
+	ping := []byte{0, 0, 0, 4, 0, 0, byte(toy.KindPing), 0x80} // an empty map
+	if _, err := conn.Write(append(frame(t, hello("b")), ping...)); err != nil {
+		t.Fatal(err)
+	}
+	a.ear.want(t, "opened", "broken 1 decode: kind 3 is not in the catalogue")
+	if _, _, err := appendFrame(nil, nil, plain{}, &toy.Ping{}); err == nil {
+		t.Error("a toy was encoded")
 	}
 }
 

@@ -6,13 +6,14 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
 	"hyperscale/sim/journey"
 )
 
-func ping(n uint64) node.Message { return &message.Ping{Counter: n} }
+func ping(n uint64) node.Message { return &toy.Ping{Counter: n} }
 
 func datagram(to node.Addr, m node.Message) *sim.Effect {
 	return &sim.Effect{Kind: sim.EffectDatagram, To: to, Message: m}
@@ -90,7 +91,7 @@ func TestSubjects(t *testing.T) {
 		&message.SliceResult{Slice: s}, &message.SliceResultAck{Slice: s}, &message.SliceCancel{Slice: s}, &message.ExecStart{Slice: s},
 	} {
 		if journey.JobOf(m) != id {
-			t.Errorf("%s: its job is not found", message.Name(m.Kind()))
+			t.Errorf("%s: its job is not found", message.NameOf(m))
 		}
 	}
 	for _, e := range []node.Event{event.JobChanged{Job: id}, event.SliceLost{Slice: s}, event.PartCounted{Job: id}} {

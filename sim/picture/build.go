@@ -100,7 +100,7 @@ func (r *Recorder) build(a About) *page {
 		b.add(&entries[i])
 	}
 	for _, j := range lost {
-		b.arrow(j, message.Name(j.Message.Kind()), fields(j.Message))
+		b.arrow(j, message.NameOf(j.Message), fields(j.Message))
 	}
 	b.addBands(from, to, a.Healed)
 	b.addDown(from, to)

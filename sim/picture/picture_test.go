@@ -15,6 +15,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -55,7 +56,7 @@ func small(r *picture.Recorder) {
 	r.Fault(tick(), sim.Fault{Kind: sim.FaultLoss, Value: 10_000})
 	r.Event(tick(), "manager", 1, event.SliceLost{Slice: slice, Worker: "worker", Reason: "silent"})
 	r.Input(tick(), "worker", &node.Input{Kind: node.InputStart})
-	r.Input(tick(), "gate", &node.Input{Kind: node.InputMessage, From: manager, Message: &message.Ping{Counter: 1}}) // a copy
+	r.Input(tick(), "gate", &node.Input{Kind: node.InputMessage, From: manager, Message: &toy.Ping{Counter: 1}}) // a copy
 	r.Effect(tick(), "manager", &sim.Effect{Kind: sim.EffectHalt, Reason: "asked"})
 }
 

@@ -23,7 +23,7 @@ func wrong(e node.Event) bool {
 func text(e *entry) (name, more string) {
 	switch e.sort {
 	case sortSend, sortCopy:
-		return message.Name(e.message.Kind()), fields(e.message)
+		return message.NameOf(e.message), fields(e.message)
 	case sortTimer:
 		return "timer " + timerName(e.timer), ""
 	case sortEvent, sortBad:
@@ -39,14 +39,14 @@ func text(e *entry) (name, more string) {
 		return "is asked to end", ""
 	case sortUser:
 		if e.reason != "" {
-			return "tells its user " + message.Name(e.message.Kind()), fields(e.message)
+			return "tells its user " + message.NameOf(e.message), fields(e.message)
 		}
-		return "its user asks " + message.Name(e.message.Kind()), fields(e.message)
+		return "its user asks " + message.NameOf(e.message), fields(e.message)
 	case sortExec:
 		if e.message == nil {
 			return "an executor is gone", e.reason
 		}
-		return "executor " + message.Name(e.message.Kind()), fields(e.message)
+		return "executor " + message.NameOf(e.message), fields(e.message)
 	case sortBreak:
 		return "a stream breaks", e.reason
 	}

@@ -82,7 +82,7 @@ func noun(m node.Message) string {
 	case *message.JobResult:
 		return "the job's result"
 	}
-	return message.Name(m.Kind())
+	return message.NameOf(m)
 }
 
 // got tells the arrival of a message.
@@ -148,7 +148,7 @@ func wish(m node.Message) string {
 	case *message.JobCancel:
 		return "to cancel the job"
 	}
-	return "for " + message.Name(m.Kind())
+	return "for " + message.NameOf(m)
 }
 
 // news tells a client's answer.
@@ -164,5 +164,5 @@ func news(m node.Message) string {
 	case *message.JobCancelAck:
 		return fmt.Sprintf("the job is %v", m.State)
 	}
-	return message.Name(m.Kind())
+	return message.NameOf(m)
 }

@@ -115,7 +115,7 @@ func (e *Env) find(want func(*stream) bool) []node.StreamID {
 func (e *Env) Receive(id node.StreamID, m node.Message) {
 	s := e.streams[id]
 	if s == nil || s.peer.ID == "" {
-		node.Bug("nodetest: %s arrives on stream %d, which does not stand", message.Name(m.Kind()), id)
+		node.Bug("nodetest: %s arrives on stream %d, which does not stand", message.NameOf(m), id)
 	}
 	e.keep(m)
 	e.step(node.Input{Kind: node.InputMessage, Stream: id, From: s.peer, Message: m})

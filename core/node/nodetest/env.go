@@ -135,7 +135,7 @@ func (e *Env) Take() string {
 func (e *Env) verify() {
 	for _, v := range e.values {
 		if got := v.message.Digest(); got != v.digest {
-			node.Bug("nodetest: %s was changed after it was handed over: digest %x, was %x", message.Name(v.message.Kind()), got, v.digest)
+			node.Bug("nodetest: %s was changed after it was handed over: digest %x, was %x", message.NameOf(v.message), got, v.digest)
 		}
 	}
 	e.values = e.values[:0]
@@ -149,7 +149,7 @@ func (e *Env) keep(m node.Message) {
 		node.Bug("nodetest: a message that cannot cross a wire: %v", err)
 	}
 	if c.Digest() != m.Digest() {
-		node.Bug("nodetest: %s has another digest after the wire", message.Name(m.Kind()))
+		node.Bug("nodetest: %s has another digest after the wire", message.NameOf(m))
 	}
 	e.values = append(e.values, value{m, m.Digest()})
 }
@@ -199,7 +199,7 @@ func (e *Env) Datagram(to node.Addr, m node.Message) {
 	if e.WatchDatagram != nil {
 		e.WatchDatagram(to, m)
 	}
-	if e.show(message.Name(m.Kind())) {
+	if e.show(message.NameOf(m)) {
 		e.line("-> %s (datagram) %s", to, e.text.Message(m))
 	}
 }
@@ -221,7 +221,7 @@ func (e *Env) Open(to node.Addr) node.StreamID {
 func (e *Env) Send(id node.StreamID, m node.Message) {
 	s := e.streams[id]
 	if s == nil || s.broken {
-		if e.show(message.Name(m.Kind())) {
+		if e.show(message.NameOf(m)) {
 			e.line("dropped %s", e.text.Message(m))
 		}
 		return
@@ -230,7 +230,7 @@ func (e *Env) Send(id node.StreamID, m node.Message) {
 	if e.WatchSend != nil {
 		e.WatchSend(id, m)
 	}
-	if e.show(message.Name(m.Kind())) {
+	if e.show(message.NameOf(m)) {
 		e.line("-> %s %s", s.name(), e.text.Message(m))
 	}
 }

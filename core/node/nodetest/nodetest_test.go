@@ -11,13 +11,14 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 )
 
-// toy does one thing of each kind.
-type toy struct{ stream node.StreamID }
+// tried does one thing of each kind.
+type tried struct{ stream node.StreamID }
 
-func (m *toy) Step(env node.Env, in *node.Input) {
+func (m *tried) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
 		for _, r := range env.Store().Load("toy/") {
@@ -26,9 +27,9 @@ func (m *toy) Step(env node.Env, in *node.Input) {
 		m.stream = env.Open("b:1")
 		env.SetTimer(node.Key(node.PartPing, 1), time.Second)
 	case node.InputStreamOpened:
-		env.Send(in.Stream, &message.Ping{Counter: 1})
+		env.Send(in.Stream, &toy.Ping{Counter: 1})
 	case node.InputStreamBroken:
-		env.Send(in.Stream, &message.Ping{Counter: 2})
+		env.Send(in.Stream, &toy.Ping{Counter: 2})
 	case node.InputMessage:
 		env.Store().Put([]node.Record{{Key: "toy/" + message.JobID{1}.String(), Value: []byte("here")}}, 1)
 	case node.InputStored:
@@ -36,7 +37,7 @@ func (m *toy) Step(env node.Env, in *node.Input) {
 	case node.InputTimer:
 		env.Exec().Start(node.ExecID(env.Now()), 0, &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Slice: message.SliceID{Job: message.JobID{1}}})
 	case node.InputExec:
-		env.Datagram("b:1", &message.Ack{Counter: uint64(in.Exec.ID)})
+		env.Datagram("b:1", &toy.Ack{Counter: uint64(in.Exec.ID)})
 	case node.InputCommand:
 		env.Answer(in.Command, in.Message)
 		env.Close(m.stream)
@@ -54,7 +55,7 @@ func errorText(err error) string {
 
 func TestStories(t *testing.T) {
 	Stories(t, func(t *testing.T, path string) {
-		w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &toy{} }})
+		w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &tried{} }})
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
 	})
 }
@@ -96,7 +97,7 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 			env.Exec().Start(2, 0, m)
 		}, "which run 1 holds"},
 		{"a changed message", func(env node.Env) {
-			m := &message.Ping{Counter: 1}
+			m := &toy.Ping{Counter: 1}
 			env.Datagram("x", m)
 			m.Counter = 2
 		}, "was changed"},
@@ -105,7 +106,7 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &toy{} }})
+			w := New(Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy}, New: func() node.Machine { return &tried{} }})
 			w.Start()
 			defer func() {
 				if got, _ := recover().(string); !strings.Contains(got, test.want) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
 )
 
@@ -24,7 +25,7 @@ type Text struct {
 
 // Message writes m.
 func (t *Text) Message(m node.Message) string {
-	return message.Name(m.Kind()) + t.fields(m)
+	return message.NameOf(m) + t.fields(m)
 }
 
 func (t *Text) fields(v any) string {
@@ -134,23 +135,30 @@ func (t *Text) shorten(s string) string {
 
 // Parse reads a message: its name, then Field=value each.
 func (t *Text) Parse(name string, fields []string) (node.Message, error) {
-	for k := node.Kind(1); k < 256; k++ {
-		m := message.New(k)
-		if m == nil || message.Name(k) != name {
-			continue
-		}
-		for _, f := range fields {
-			path, text, ok := strings.Cut(f, "=")
-			if !ok {
-				return nil, fmt.Errorf("%s: %q is not Field=value", name, f)
-			}
-			if err := t.set(reflect.ValueOf(m).Elem(), strings.Split(path, "."), text); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, path, err)
-			}
-		}
-		return m, nil
+	m := empty(name)
+	if m == nil {
+		return nil, fmt.Errorf("no message of the catalogue is called %q", name)
 	}
-	return nil, fmt.Errorf("no message of the catalogue is called %q", name)
+	for _, f := range fields {
+		path, text, ok := strings.Cut(f, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s: %q is not Field=value", name, f)
+		}
+		if err := t.set(reflect.ValueOf(m).Elem(), strings.Split(path, "."), text); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, path, err)
+		}
+	}
+	return m, nil
+}
+
+// empty returns an empty message of the catalogue or a toy, nil when neither has the name.
+func empty(name string) node.Message {
+	for _, k := range message.Kinds() {
+		if message.Name(k) == name {
+			return message.New(k)
+		}
+	}
+	return toy.New(name)
 }
 
 func (t *Text) set(v reflect.Value, path []string, text string) error {

@@ -1,0 +1,3 @@
+package toy
+
+import _ "hyperscale/core/message"

@@ -1,0 +1,3 @@
+package loop
+
+import _ "hyperscale/core/message/toy"
