@@ -197,7 +197,6 @@ func (p *process) price(in *node.Input) time.Duration {
 
 // onHalt ends a node by its own wish. Streams are closed, executors die.
 func (w *World) onHalt(p *process) {
-	w.halted = append(w.halted, Halt{Node: p.peer.ID, Incarnation: p.peer.Incarnation, At: w.now, Reason: p.reason})
 	p.end(true)
 }
 

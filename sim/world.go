@@ -62,7 +62,6 @@ type World struct {
 	idle    []uint32 // free places of scripts
 	reasons []string // of streams that break, until they are told
 	unused  []uint32 // free places of reasons
-	halted  []Halt
 	watch   Interest
 	scratch []byte
 
@@ -103,17 +102,6 @@ func (w *World) Hash() uint64 { return w.hash }
 // Events is the number of inputs delivered so far.
 func (w *World) Events() uint64 { return w.events }
 
-// Halted returns the nodes that ended themselves, in order.
-func (w *World) Halted() []Halt { return w.halted }
-
-// Halt is the end of a node by its own wish.
-type Halt struct {
-	Node        node.ID
-	Incarnation uint64
-	At          time.Duration
-	Reason      string // empty: all went as asked
-}
-
 // Addr returns a node's address, whether it runs or not; empty for a client.
 func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 
@@ -128,16 +116,6 @@ func (w *World) Clock(id node.ID) (now node.Instant, incarnation uint64, running
 		return 0, 0, false
 	}
 	return p.Now(), p.peer.Incarnation, true
-}
-
-// Acting returns the node whose step runs, or ended in a panic; empty if none.
-func (w *World) Acting() node.ID {
-	for _, p := range w.nodes {
-		if p.stepping {
-			return p.peer.ID
-		}
-	}
-	return ""
 }
 
 // Place returns where a node is.

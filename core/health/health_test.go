@@ -127,21 +127,6 @@ func TestLevels(t *testing.T) {
 	if got := Of(7, 600*time.Millisecond); got != Critical {
 		t.Errorf("the worse of critical and elevated is %v", got)
 	}
-	r := node.NewRand(1, "a", node.PurposeProbe)
-	for l, want := range []int{0, 0, 1000, 2000, 4000} {
-		skipped := 0
-		for range 4000 {
-			if Level(l).Skips(r) {
-				skipped++
-			}
-		}
-		if skipped < want-150 || skipped > want+150 {
-			t.Errorf("level %v skips %d of 4000, want about %d", Level(l), skipped, want)
-		}
-	}
-	if got := Critical.Stretch(time.Second); got != 3*time.Second {
-		t.Errorf("critical stretches a second to %v", got)
-	}
 }
 
 // clock is a peer's, drawn: it starts somewhere and runs at a rate.

@@ -1,10 +1,6 @@
 package health
 
-import (
-	"time"
-
-	"hyperscale/core/node"
-)
+import "time"
 
 // Level is how degraded a node is.
 type Level uint8
@@ -54,16 +50,3 @@ func OfLag(d time.Duration) Level {
 
 // Of is the worse of both.
 func Of(multiplier int, lag time.Duration) Level { return max(OfMultiplier(multiplier), OfLag(lag)) }
-
-// Quarters is the factor of timeouts, in quarters: 1, 1.25, 1.5, 2, 3.
-func (l Level) Quarters() int { return [...]int{4, 5, 6, 8, 12}[min(l, Critical)] }
-
-// Stretch lengthens a timeout.
-func (l Level) Stretch(d time.Duration) time.Duration { return d * time.Duration(l.Quarters()) / 4 }
-
-// Skips draws whether one optional probe is left out: none, none, a quarter, half,
-// all.
-func (l Level) Skips(r *node.Rand) bool {
-	share := [...]uint64{0, 0, 1, 2, 4}[min(l, Critical)]
-	return share > 0 && r.Chance(share, 4)
-}

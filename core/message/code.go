@@ -95,12 +95,3 @@ func (c Code) Retryable() bool { return c.entry().retryable }
 
 // Remedy says what the receiver can do.
 func (c Code) Remedy() string { return c.entry().remedy }
-
-// Codes returns the whole catalogue, for tests and manuals.
-func Codes() []Code {
-	var all []Code
-	for c := CodeNone + 1; c < codeEnd; c++ {
-		all = append(all, c)
-	}
-	return all
-}

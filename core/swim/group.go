@@ -15,11 +15,9 @@ type ChangeKind uint8
 
 // The outcomes. Only the fields named at each are set.
 const (
-	ChangeMember  ChangeKind = iota // Member, From, To, By, Reason
-	ChangeRestart                   // Member: it was never missed, and is another run of its node
-	ChangeApp                       // Member: it says something new of itself
-	ChangeHold                      // Hold: more than half of the group fails at once, or does so no more
-	ChangeSample                    // Member, Sample: for comparing clocks
+	ChangeMember ChangeKind = iota // Member, From, To, By, Reason
+	ChangeHold                     // Hold: more than half of the group fails at once, or does so no more
+	ChangeSample                   // Member, Sample: for comparing clocks
 )
 
 // Change is an outcome for the role.

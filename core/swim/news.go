@@ -213,11 +213,8 @@ func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how sou
 	default:
 		g.tell(env, i, classAlive)
 	}
-	switch {
-	case was != Alive:
+	if was != Alive {
 		g.changed(env, i, from, Alive, "", how.becauseOf())
-	case restarted:
-		g.changes = append(g.changes, Change{Kind: ChangeRestart, Member: g.member(i)})
 	}
 	g.weigh(env)
 }

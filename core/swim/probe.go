@@ -253,7 +253,4 @@ func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 		return
 	}
 	g.apps[i] = app{incarnation, version, b}
-	if !slices.Equal(old.bytes, b) {
-		g.changes = append(g.changes, Change{Kind: ChangeApp, Member: g.member(i)})
-	}
 }

@@ -24,7 +24,7 @@ func quiet(change func(*Config)) (*nodetest.Env, *Group) {
 	var group *Group
 	w := nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleManager, Addr: "a:1"},
-		New:  func() node.Machine { group = New(c); return host{group} },
+		New:  func() node.Machine { group = New(c); return host{Group: group} },
 	})
 	w.Discard = true
 	w.Start()

@@ -1,6 +1,7 @@
 package swim
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -15,7 +16,10 @@ import (
 
 // host is a role that does nothing but have a group. A stop is a leave, a Ping
 // sets what it says of itself, or how late its loop is.
-type host struct{ *Group }
+type host struct {
+	*Group
+	seen map[node.ID]Member // after the last step; nil when the test does not show it
+}
 
 func (h host) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
@@ -41,13 +45,29 @@ func (h host) Step(env node.Env, in *node.Input) {
 		h.Leave(env)
 	}
 	for _, c := range h.Take() {
-		switch c.Kind {
-		case ChangeHold:
+		if c.Kind == ChangeHold {
 			env.Emit(event.Reached{What: fmt.Sprintf("hold-%v", c.Hold)})
-		case ChangeApp:
-			env.Emit(event.Reached{What: fmt.Sprintf("app-of-%s-%s", c.Member.ID, c.Member.App)})
-		case ChangeRestart:
-			env.Emit(event.Reached{What: fmt.Sprintf("restart-of-%s-%d", c.Member.ID, c.Member.Run())})
+		}
+	}
+	if h.seen != nil {
+		h.compare(env)
+	}
+}
+
+// compare shows what a step changed of a member that it left alive: what the member says
+// of itself, and another run of its node.
+func (h host) compare(env node.Env) {
+	for _, m := range h.Members() {
+		was, known := h.seen[m.ID]
+		h.seen[m.ID] = m
+		if m.ID == env.Self().ID || m.State != Alive {
+			continue
+		}
+		if !bytes.Equal(was.App, m.App) {
+			env.Emit(event.Reached{What: fmt.Sprintf("app-of-%s-%s", m.ID, m.App)})
+		}
+		if known && was.State == Alive && was.Run() != m.Run() {
+			env.Emit(event.Reached{What: fmt.Sprintf("restart-of-%s-%d", m.ID, m.Run())})
 		}
 	}
 }
@@ -61,7 +81,7 @@ func small() Config {
 func world(c Config) *nodetest.Env {
 	return nodetest.New(nodetest.Config{
 		Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleManager, Addr: "a:1"},
-		New:  func() node.Machine { return host{New(c)} },
+		New:  func() node.Machine { return host{New(c), map[node.ID]Member{}} },
 	})
 }
 

@@ -61,13 +61,3 @@ const (
 	RotateRobin  = "round_robin" // to each in turn
 	RotateRandom = "random"      // by chance
 )
-
-// Custom says that names need more than one look at the machine's own resolver.
-func (d *DNS) Custom() bool {
-	return d.TTL > 0 || d.Answer || len(d.Servers) > 0 || len(d.Hosts) > 0 || d.Rotate != "" && d.Rotate != RotateNone
-}
-
-// Configured says that some option of TLS is given.
-func (t *TLS) Configured() bool {
-	return t.MinVersion != "" || t.MaxVersion != "" || len(t.Ciphers) > 0 || len(t.Certificate) > 0 || len(t.CA) > 0 || t.ServerName != "" || t.Resume
-}

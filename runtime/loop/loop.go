@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -228,10 +227,4 @@ func (l *Loop) Stored(t node.Token, err error) {
 // ExecEvent brings news of an executor.
 func (l *Loop) ExecEvent(e node.ExecEvent) {
 	l.inbox.push(&node.Input{Kind: node.InputExec, Exec: e})
-}
-
-// IsBug says whether err, as Run returned it, stems from a panic.
-func IsBug(err error) bool {
-	var p *PanicError
-	return errors.As(err, &p)
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -144,13 +143,4 @@ func overTCP(c net.Conn, query []byte) ([]byte, error) {
 		return nil, errors.New("an empty answer")
 	}
 	return b, nil
-}
-
-// AddrPorts gives each address of an answer a port.
-func (a *Answer) AddrPorts(port uint16) []netip.AddrPort {
-	all := make([]netip.AddrPort, len(a.Records))
-	for i, r := range a.Records {
-		all[i] = netip.AddrPortFrom(r.Addr, port)
-	}
-	return all
 }

@@ -124,11 +124,8 @@ func (p *Parser) keepAliveField(value []byte) {
 		if !found || !ok {
 			continue
 		}
-		small := uint16(min(n, keepUnsaid-1))
-		if foldEqual(key, "timeout") {
-			p.keepSeconds = small
-		} else if foldEqual(key, "max") {
-			p.keepMax = small
+		if foldEqual(key, "max") {
+			p.keepMax = uint16(min(n, keepUnsaid-1))
 		}
 	}
 }

@@ -6,14 +6,13 @@ import "bytes"
 // is over a server mostly says the same, and bytes that are the same say the same: to
 // compare them costs a tenth of reading them.
 type memo struct {
-	head        []byte // empty: none yet
-	asked       flag   // of the request
-	left        int64
-	status      uint16
-	keepSeconds uint16
-	keepMax     uint16
-	flags       flag
-	state       state
+	head    []byte // empty: none yet
+	asked   flag   // of the request
+	left    int64
+	status  uint16
+	keepMax uint16
+	flags   flag
+	state   state
 }
 
 // memoMax is the longest head that is remembered, in bytes.
@@ -36,7 +35,7 @@ func (p *Parser) recall(b []byte) int {
 	if len(m.head) == 0 || m.asked != p.flags || !bytes.HasPrefix(b, m.head) {
 		return 0
 	}
-	p.status, p.keepSeconds, p.keepMax, p.flags, p.state = m.status, m.keepSeconds, m.keepMax, m.flags, m.state
+	p.status, p.keepMax, p.flags, p.state = m.status, m.keepMax, m.flags, m.state
 	p.chunks.left = m.left
 	return len(m.head)
 }
@@ -50,5 +49,5 @@ func (p *Parser) remember(b []byte, head int) {
 	m := p.common.memos.of(b)
 	m.head = append(m.head[:0], b[:head]...)
 	m.asked, m.left, m.status = p.flags&flagHead, p.chunks.left, p.status
-	m.keepSeconds, m.keepMax, m.flags, m.state = p.keepSeconds, p.keepMax, p.flags, p.state
+	m.keepMax, m.flags, m.state = p.keepMax, p.flags, p.state
 }

@@ -64,9 +64,7 @@ func conclude(p *Parser, c *Common, stream, method string, cuts []int, collects 
 	for _, to := range append(cuts, len(stream)) {
 		to = max(from, min(len(stream), to))
 		n, done, err := p.Feed([]byte(stream[from:to]))
-		seconds, told := p.KeepAliveSeconds()
-		most, bounded := p.KeepAliveMax()
-		out = append(out, fmt.Sprint(n, done, KindOf(err), p.Started(), p.Done(), p.Status(), p.BytesBody(), p.Reusable(), seconds, told, most, bounded, c.Len()))
+		out = append(out, fmt.Sprint(n, done, KindOf(err), p.Started(), p.Done(), p.Status(), p.BytesBody(), p.Reusable(), p.keepMax, c.Len()))
 		from = to
 		if done || err != nil {
 			return out

@@ -3,16 +3,15 @@ package http1
 // Parser reads one response at a time from bytes that come in any pieces. It is a small
 // value, so that ten thousand virtual users each own one. Call Reset before each response.
 type Parser struct {
-	chunks      Chunks
-	collector   *Collector
-	common      *Common // nil: nothing is shared
-	body        int64   // body bytes so far, framing excluded
-	status      uint16
-	keepSeconds uint16 // Keep-Alive: timeout; keepUnsaid if not said
-	keepMax     uint16 // Keep-Alive: max; keepUnsaid if not said
-	flags       flag
-	state       state
-	interim     uint8 // 1xx responses skipped
+	chunks    Chunks
+	collector *Collector
+	common    *Common // nil: nothing is shared
+	body      int64   // body bytes so far, framing excluded
+	status    uint16
+	keepMax   uint16 // Keep-Alive: max; keepUnsaid if not said
+	flags     flag
+	state     state
+	interim   uint8 // 1xx responses skipped
 }
 
 const keepUnsaid = 1<<16 - 1
@@ -60,7 +59,7 @@ var (
 // Reset prepares for the response to a request of this method and drops the collector.
 func (p *Parser) Reset(method string) {
 	p.chunks.Clear()
-	*p = Parser{chunks: p.chunks, common: p.common, keepSeconds: keepUnsaid, keepMax: keepUnsaid}
+	*p = Parser{chunks: p.chunks, common: p.common, keepMax: keepUnsaid}
 	if method == "HEAD" {
 		p.flags = flagHead
 	}
@@ -102,14 +101,6 @@ func (p *Parser) Reusable() bool {
 	}
 	return true
 }
-
-// KeepAliveSeconds is how long the server says it keeps an idle connection.
-func (p *Parser) KeepAliveSeconds() (int, bool) {
-	return int(p.keepSeconds), p.keepSeconds != keepUnsaid
-}
-
-// KeepAliveMax is how many more requests the server says it takes on the connection.
-func (p *Parser) KeepAliveMax() (int, bool) { return int(p.keepMax), p.keepMax != keepUnsaid }
 
 // Feed takes the next bytes of the stream. It returns how many belong to the response and
 // whether that is whole; bytes beyond it are surplus and make the connection unusable.
@@ -289,7 +280,7 @@ func (p *Parser) skipInterim() error {
 	}
 	p.status, p.chunks.left = 0, 0
 	p.flags &= flagHead
-	p.keepSeconds, p.keepMax = keepUnsaid, keepUnsaid
+	p.keepMax = keepUnsaid
 	p.state = stateStatus
 	return nil
 }
