@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"hyperscale/core/node"
 )
 
 // machine is one node of the cluster: a host and the process on it.
@@ -38,6 +40,7 @@ type cluster struct {
 	clients  []*machine // hosts without a process of their own
 	target   *machine
 	gates    string // addresses, by comma
+	deaths   deaths
 }
 
 const (
@@ -138,6 +141,7 @@ func (m *machine) start(c *cluster) error {
 	cmd, gone := m.cmd, m.gone
 	go func() {
 		_ = cmd.Wait() // how it ended stands in its log
+		c.deaths.add(node.ID(m.name))
 		_ = log.Close()
 		close(gone)
 	}()

@@ -60,8 +60,8 @@ func (r *report) String() string {
 }
 
 // judge reads all histories of a run, in the order in which things happened: all
-// processes read one clock.
-func (r *report) judge(dir string) error {
+// processes read one clock. No history holds the end of its process: deaths do.
+func (r *report) judge(dir string, died []death) error {
 	for _, name := range slices.Sorted(maps.Keys(r.before)) {
 		b, a := r.before[name], r.after[name]
 		if a.goroutines == 0 || a.goroutines > b.goroutines+goroutinesMore || a.heap > b.heap+heapMore {
@@ -88,9 +88,7 @@ func (r *report) judge(dir string) error {
 	}
 	c := checker.New()
 	c.Assume(checker.Assumptions{DriftPPM: driftPPM})
-	for _, record := range records {
-		c.Observe(record)
-	}
+	observe(c, records, died)
 	r.events = len(records)
 	if n := len(records); n > 0 {
 		if r.results, err = told(dir, c, checker.Record{At: records[n-1].At}); err != nil {

@@ -152,5 +152,5 @@ func once(ctx context.Context, o options, seed uint64, dir string) (*report, err
 	time.Sleep(3 * time.Second) // streams of clients that have gone are noticed
 	r.after = c.measure()
 	c.kill()
-	return r, r.judge(dir)
+	return r, r.judge(dir, c.deaths.inOrder())
 }
