@@ -159,7 +159,7 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 	case message.CodeDraining:
 		w.draining = true
 	case message.CodeStoreFull, message.CodeQueueFull:
-		s.failed = append(s.failed, w.peer.ID)
+		s.failedAt(w.peer.ID)
 	default:
 		m.endSlice(env, s, message.WorkflowFailed, why)
 		return

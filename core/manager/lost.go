@@ -23,9 +23,7 @@ func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 	s.lost = append(s.lost, message.LostAttempt{
 		Slice: s.id, Attempt: s.fence.Attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
 	})
-	if !slices.Contains(s.failed, s.worker) {
-		s.failed = append(s.failed, s.worker)
-	}
+	s.failedAt(s.worker)
 	s.reruns++
 	s.burn()
 	s.floor, s.losing = s.fence, true
@@ -41,6 +39,13 @@ func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 			m.lostFor(env, s, why, from)
 		}
 	})
+}
+
+// failedAt lists a worker, once, among those that lost or refused the slice.
+func (s *slice) failedAt(id node.ID) {
+	if !slices.Contains(s.failed, id) {
+		s.failed = append(s.failed, id)
+	}
 }
 
 // lostFor says what follows a loss that is recorded.

@@ -1,0 +1,26 @@
+package manager
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// A worker that refuses a slice twice, as no other has cores, is listed once as failed.
+func TestFailedWorkersAreListedOnce(t *testing.T) {
+	d := newDesk(t, nil, "w1")
+	s := d.submit(2)
+	for n := range 3 {
+		if d.attempt("w1") == nil {
+			t.Fatalf("after %d refusals the slice is not dispatched again", n)
+		}
+		d.refuse("w1", message.CodeQueueFull)
+		d.live(30, nil, "w1")
+	}
+	if diff := cmp.Diff([]node.ID{"w1"}, s.workflows[0].slices[0].failed); diff != "" {
+		t.Errorf("workers that failed the slice (-want +got):\n%s", diff)
+	}
+}
