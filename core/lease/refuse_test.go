@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -165,4 +166,39 @@ func TestJoinOutlastsAFailingDisk(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A join ends when the write of its generation fails, and begins anew: a member asks for
+// registers under a generation that is on its disk. The others drop what the former disk
+// answered once they know of it; a crash must not let the next disk use it again.
+func TestJoinAsksUnderAStoredGeneration(t *testing.T) {
+	g := three()
+	lost := g.members[2]
+	lost.crash(true)
+	asked := 0
+	g.held = func(from, to int, m node.Message) bool {
+		set, ok := m.(*message.LeaseJoinSet)
+		if !ok || from != 2 {
+			return false
+		}
+		asked++
+		var stored mark
+		if b := lost.records[lost.r.key("member")]; b == nil {
+			t.Errorf("it asks for registers under generation %d, and its disk has no mark", set.Generation)
+		} else if err := json.Unmarshal(b, &stored); err != nil || len(stored.Gens) != 3 || stored.Gens[2] != set.Generation {
+			t.Errorf("it asks for registers under generation %d, its disk has %v, %v", set.Generation, stored.Gens, err)
+		}
+		return false
+	}
+	lost.failing = true
+	lost.begin()
+	g.advance(time.Second)
+	if asked > 0 || lost.r.Speaks() {
+		t.Fatalf("with a disk that takes nothing it asks %d times for registers, and speaks: %v", asked, lost.r.Speaks())
+	}
+	lost.failing = false
+	g.advance(time.Second)
+	if asked == 0 || !lost.r.Speaks() {
+		t.Fatalf("with a whole disk it asks %d times for registers, and is %s", asked, lost.r.Standing())
+	}
 }
