@@ -159,10 +159,9 @@ func (m *Machine) onElection(env node.Env, o election.Outcome) {
 }
 
 // keepHouse acquires what has been vacant for so long that every gate must have
-// missed its turn.
+// missed its turn. A leader that hears no majority stops before another may lead.
 func (m *Machine) keepHouse(env node.Env) {
-	leader, _, known := m.election.Leader()
-	if !known || leader != env.Self().Addr || !m.leases.Speaks() || m.retiring() {
+	if !m.election.Leads(env.Now()) || !m.leases.Speaks() || m.retiring() {
 		m.vacant = nil // the next leader counts for itself, and this one anew
 		return
 	}

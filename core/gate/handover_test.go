@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate"
 	"hyperscale/core/message"
@@ -260,6 +261,52 @@ func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 		if w.holder[id] == "g1" {
 			t.Errorf("job %v is still nobody's, minutes after there was room", id)
 		}
+	}
+}
+
+// A leader that hears no majority sweeps no vacant register once another gate may lead,
+// though it learns of its deposition later: whenever it is cut off, no sweep follows
+// more than TimeoutMin after that.
+func TestDeposedLeadersSweepNothing(t *testing.T) {
+	const step = 100 * time.Millisecond
+	c := shortLease()
+	c.JobsMax, c.QueueMax, c.SweepInterval = 2, 2, step
+	w := newChoir(t, 3, c)
+	for i, m := range w.gates {
+		for k := range 2 {
+			w.submit(m, fmt.Sprintf("k%d-%d", i, k))
+			w.time(2*step, nil)
+		}
+	}
+	w.part(w.gates[0]) // nobody has room for its jobs: they stay vacant
+	w.gates[0].world.Crash()
+	var sweeper *member
+	for _, m := range w.gates {
+		seen := m.world.WatchEvent
+		m.world.WatchEvent = func(e node.Event) {
+			seen(e)
+			if r, ok := e.(event.Reached); ok && r.What == "gate/vacant-swept" {
+				sweeper = m
+			}
+		}
+	}
+	for round := range 3 {
+		sweeper = nil
+		for waited := time.Duration(0); sweeper == nil; waited += step {
+			if w.time(step, nil); waited > time.Minute {
+				t.Fatalf("round %d: no leader sweeps the vacant registers", round)
+			}
+		}
+		leader := sweeper
+		w.time(c.Lease+3*time.Second-time.Duration(10+round)*step, nil) // until shortly before the next sweep
+		leader.cut = true
+		w.part(leader)
+		w.time(election.Default().TimeoutMin, nil)
+		sweeper = nil
+		if w.time(time.Second, nil); sweeper != nil {
+			t.Errorf("round %d: %s sweeps, and another may lead since its cut", round, leader.name)
+		}
+		leader.cut = false
 	}
 }
 
