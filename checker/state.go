@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -69,7 +69,7 @@ func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 		c.violate("L", r, "job %v had ended %v and became %v", e.Job, j.state, e.To)
 		return
 	}
-	if !job.LegalJob(e.From, e.To) {
+	if !lifecycle.LegalJob(e.From, e.To) {
 		c.violate("L", r, "job %v went from %v to %v", e.Job, e.From, e.To)
 	}
 	j.state = e.To
@@ -91,7 +91,7 @@ func (c *Checker) onWorkflowChanged(r Record, e event.WorkflowChanged) {
 		c.violate("L", r, "workflow %d of job %v had ended %v and became %v", e.Workflow, e.Job, last, e.To)
 		return
 	}
-	if !job.LegalWorkflow(e.From, e.To) {
+	if !lifecycle.LegalWorkflow(e.From, e.To) {
 		c.violate("L", r, "workflow %d of job %v went from %v to %v", e.Workflow, e.Job, e.From, e.To)
 	}
 	c.flows[key] = e.To

@@ -3,7 +3,7 @@ package linear
 import (
 	"fmt"
 
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 )
 
@@ -60,7 +60,7 @@ func JobAPI() *Model[Job, JobOp] {
 }
 
 // states is, by state, the set of those that may be told after it: itself, and all
-// that core/job lets follow.
+// that core/lifecycle lets follow.
 type states [message.JobTimedOut + 1]uint32
 
 func laterStates() (later states) {
@@ -71,7 +71,7 @@ func laterStates() (later states) {
 		for s := range later {
 			for from := range later {
 				for to := range later {
-					if later[s]&(1<<from) != 0 && job.LegalJob(message.JobState(from), message.JobState(to)) {
+					if later[s]&(1<<from) != 0 && lifecycle.LegalJob(message.JobState(from), message.JobState(to)) {
 						later[s] |= 1 << to
 					}
 				}

@@ -3,7 +3,7 @@ package linear
 import (
 	"testing"
 
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -56,7 +56,7 @@ func (a *api) step() {
 
 func (a *api) advance() {
 	to := message.JobState(a.draw(int(message.JobTimedOut) + 1))
-	if !a.s.Known || to == message.JobCancelling || !job.LegalJob(a.s.State, to) {
+	if !a.s.Known || to == message.JobCancelling || !lifecycle.LegalJob(a.s.State, to) {
 		return
 	}
 	a.past = append(a.past, a.s)
@@ -78,7 +78,7 @@ func (a *api) effect(o *JobOp) {
 	case o.What == "submit":
 	case !s.Known || a.bug == "forgets" && a.draw(20) == 0:
 		o.Refused = message.CodeUnknownJob
-	case o.What == "cancel" && job.LegalJob(s.State, message.JobCancelling) && a.bug != "cancel is lost":
+	case o.What == "cancel" && lifecycle.LegalJob(s.State, message.JobCancelling) && a.bug != "cancel is lost":
 		a.s.State = message.JobCancelling
 		o.State = a.s.State
 	case o.What == "cancel" && a.bug == "cancel is lost" && !s.State.Terminal():
@@ -128,7 +128,7 @@ func TestWrongJobAPIIsRejected(t *testing.T) {
 	}
 }
 
-// What may be told after a state is the closure of core/job's law.
+// What may be told after a state is the closure of core/lifecycle's law.
 func TestLaterStates(t *testing.T) {
 	later := laterStates()
 	for _, tc := range []struct {

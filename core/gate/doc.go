@@ -8,7 +8,7 @@
 // does by core/health. A job belongs to the gate that holds its register; any gate
 // tells of a job that has ended.
 //
-// Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/job holds
+// Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.
 //
 // Invariants:

@@ -3,7 +3,7 @@ package gate
 import (
 	"strings"
 
-	law "hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -34,7 +34,7 @@ func (m *Machine) endParts(env node.Env, j *job) {
 	if len(reason) > errorMax {
 		reason = strings.ToValidUTF8(reason[:errorMax], "")
 	}
-	outcome := law.Outcome(states)
+	outcome := lifecycle.Outcome(states)
 	switch {
 	case j.state == message.JobCancelling:
 		m.end(env, j, message.JobCancelled, reason)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
-	law "hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/verdict"
@@ -132,7 +132,7 @@ func (j *job) part(datacenter string) *part {
 
 // become moves the job; the caller saves it.
 func (j *job) become(to message.JobState, reason string) {
-	if !law.LegalJob(j.state, to) {
+	if !lifecycle.LegalJob(j.state, to) {
 		node.Bug("gate: job %v goes from %v to %v", j.id, j.state, to)
 	}
 	j.untold = append(j.untold, transition{j.state, to, reason})

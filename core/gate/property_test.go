@@ -11,7 +11,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate"
-	law "hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -93,7 +93,7 @@ func (w *world) onJobChanged(e event.JobChanged) {
 	again := w.again[e.Job]
 	delete(w.again, e.Job)
 	switch {
-	case !law.LegalJob(e.From, e.To):
+	case !lifecycle.LegalJob(e.From, e.To):
 		w.rt.Fatalf("job %v goes from %v to %v", e.Job, e.From, e.To)
 	case known && at.Terminal() && !(again && at == e.To):
 		w.rt.Fatalf("job %v had ended %v and becomes %v", e.Job, at, e.To)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/event"
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -134,12 +134,12 @@ func (p *part) outcome() (message.JobState, string) {
 	var ends []message.JobState
 	why := p.why
 	for _, f := range p.workflows {
-		ends = append(ends, job.OfWorkflow(f.state))
+		ends = append(ends, lifecycle.OfWorkflow(f.state))
 		if why == "" && f.state != message.WorkflowCompleted {
 			why = fmt.Sprintf("workflow %q: %s", f.plan.Name, f.failure)
 		}
 	}
-	end := job.Outcome(ends)
+	end := lifecycle.Outcome(ends)
 	switch {
 	case p.state == message.JobCancelling:
 		return message.JobCancelled, why

@@ -2,14 +2,14 @@ package manager
 
 import (
 	"hyperscale/core/event"
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // becomePart moves a part on; nothing else writes its state.
 func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why string) {
-	if !job.LegalJob(p.state, to) {
+	if !lifecycle.LegalJob(p.state, to) {
 		node.Bug("part %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
 	}
 	env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
@@ -18,7 +18,7 @@ func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why str
 }
 
 func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowState, why string) {
-	if !job.LegalWorkflow(f.state, to) {
+	if !lifecycle.LegalWorkflow(f.state, to) {
 		node.Bug("workflow %v/%d: %v cannot follow %v", f.part.job, f.index, to, f.state)
 	}
 	env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
@@ -27,7 +27,7 @@ func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowS
 }
 
 func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) {
-	if !job.LegalWorkflow(s.state, to) {
+	if !lifecycle.LegalWorkflow(s.state, to) {
 		node.Bug("slice %v %v: %v cannot follow %v", s.id, s.fence, to, s.state)
 	}
 	s.state = to

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -251,7 +251,7 @@ func TestAnnouncedWaysAreLegal(t *testing.T) {
 		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "part"))
 		from := message.JobNone
 		for _, next := range pathOfPart(to) {
-			if !job.LegalJob(from, next) {
+			if !lifecycle.LegalJob(from, next) {
 				t.Fatalf("%v: %v cannot follow %v", to, next, from)
 			}
 			from = next
@@ -262,7 +262,7 @@ func TestAnnouncedWaysAreLegal(t *testing.T) {
 		flow := message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)).Draw(t, "workflow"))
 		was := message.WorkflowNone
 		for _, next := range pathOfWorkflow(flow) {
-			if !job.LegalWorkflow(was, next) {
+			if !lifecycle.LegalWorkflow(was, next) {
 				t.Fatalf("%v: %v cannot follow %v", flow, next, was)
 			}
 			was = next

@@ -5,7 +5,7 @@ package message
 
 import "fmt"
 
-// JobState is a job's state. core/job holds the legal transitions. Values are on
+// JobState is a job's state. core/lifecycle holds the legal transitions. Values are on
 // the wire: never renumber.
 type JobState uint8
 

@@ -1,4 +1,4 @@
-// Package job is the law of states: which state of a job and of a workflow may
+// Package lifecycle is the law of states: which state of a job and of a workflow may
 // follow which, and how ends of parts add up to the end of a whole.
 //
 // It holds no job and does nothing: core/gate and core/manager keep states and
@@ -12,5 +12,5 @@
 //	J1 A terminal state absorbs: nothing follows it.
 //	J2 A transition that Legal* refuses is a bug of the caller, not bad input.
 //
-// Read job.go.
-package job
+// Read lifecycle.go.
+package lifecycle

@@ -1,4 +1,4 @@
-package job_test
+package lifecycle_test
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hyperscale/core/job"
+	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 )
 
@@ -50,7 +50,7 @@ func TestJobLaw(t *testing.T) {
 	for from := range message.JobTimedOut + 20 {
 		for to := range message.JobTimedOut + 20 {
 			pair := from.String() + ">" + to.String()
-			if got := job.LegalJob(from, to); got != legal[pair] {
+			if got := lifecycle.LegalJob(from, to); got != legal[pair] {
 				t.Errorf("%s: got %v, want %v", pair, got, legal[pair])
 			}
 			if legal[pair] {
@@ -68,7 +68,7 @@ func TestWorkflowLaw(t *testing.T) {
 	for from := range message.WorkflowTimedOut + 20 {
 		for to := range message.WorkflowTimedOut + 20 {
 			pair := from.String() + ">" + to.String()
-			if got := job.LegalWorkflow(from, to); got != legal[pair] {
+			if got := lifecycle.LegalWorkflow(from, to); got != legal[pair] {
 				t.Errorf("%s: got %v, want %v", pair, got, legal[pair])
 			}
 			if legal[pair] {
@@ -86,11 +86,11 @@ func TestDrawnPairsAgainstTheLaws(t *testing.T) {
 	jobs, flows := pairs(jobLaw), pairs(workflowLaw)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)+2).Draw(t, "from")), message.JobState(rapid.IntRange(0, int(message.JobTimedOut)+2).Draw(t, "to"))
-		if got := job.LegalJob(a, b); got != jobs[a.String()+">"+b.String()] {
+		if got := lifecycle.LegalJob(a, b); got != jobs[a.String()+">"+b.String()] {
 			t.Fatalf("job %v > %v: got %v", a, b, got)
 		}
 		f, g := message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)+2).Draw(t, "workflow from")), message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)+2).Draw(t, "workflow to"))
-		if got := job.LegalWorkflow(f, g); got != flows[f.String()+">"+g.String()] {
+		if got := lifecycle.LegalWorkflow(f, g); got != flows[f.String()+">"+g.String()] {
 			t.Fatalf("workflow %v > %v: got %v", f, g, got)
 		}
 	})
@@ -101,7 +101,7 @@ func TestFirstEndStays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		at, end := message.JobNone, message.JobNone
 		for _, to := range rapid.SliceOfN(rapid.Uint8Range(0, 14), 0, 200).Draw(rt, "walk") {
-			if job.LegalJob(at, message.JobState(to)) {
+			if lifecycle.LegalJob(at, message.JobState(to)) {
 				at = message.JobState(to)
 			}
 			if end == message.JobNone && at.Terminal() {
@@ -139,7 +139,7 @@ func TestOutcome(t *testing.T) {
 		{"stopped beside a good one", []message.JobState{stopped, good}, some},
 		{"one that has not ended is not good", []message.JobState{going}, bad},
 	} {
-		if got := job.Outcome(tc.parts); got != tc.want {
+		if got := lifecycle.Outcome(tc.parts); got != tc.want {
 			t.Errorf("%s: %v: got %v, want %v", tc.why, tc.parts, got, tc.want)
 		}
 	}
@@ -151,11 +151,11 @@ func TestOutcomeIsAnEnd(t *testing.T) {
 	ends := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobPartial, message.JobFailed, message.JobCancelled, message.JobTimedOut})
 	rapid.Check(t, func(rt *rapid.T) {
 		parts := rapid.SliceOfN(ends, 1, 6).Draw(rt, "parts")
-		got := job.Outcome(parts)
+		got := lifecycle.Outcome(parts)
 		if !got.Terminal() {
 			rt.Fatalf("%v: %v is no end", parts, got)
 		}
-		if again := job.Outcome(rapid.Permutation(parts).Draw(rt, "other order")); again != got {
+		if again := lifecycle.Outcome(rapid.Permutation(parts).Draw(rt, "other order")); again != got {
 			rt.Fatalf("%v: %v, in another order %v", parts, got, again)
 		}
 		all := !slices.ContainsFunc(parts, func(s message.JobState) bool { return s != message.JobCompleted })
@@ -174,7 +174,7 @@ func TestWorkflowsStandForJobs(t *testing.T) {
 		{message.WorkflowCancelled, message.JobCancelled}, {message.WorkflowTimedOut, message.JobTimedOut},
 		{message.WorkflowRunning, message.JobFailed},
 	} {
-		if got := job.OfWorkflow(tc.end); got != tc.want {
+		if got := lifecycle.OfWorkflow(tc.end); got != tc.want {
 			t.Errorf("%v: got %v, want %v", tc.end, got, tc.want)
 		}
 	}

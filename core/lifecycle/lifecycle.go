@@ -1,4 +1,4 @@
-package job
+package lifecycle
 
 import "hyperscale/core/message"
 
