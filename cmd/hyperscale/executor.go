@@ -44,7 +44,7 @@ func runSlice(ctx context.Context, work *exec.Work) *message.ExecResult {
 	if err != nil {
 		return failed(err)
 	}
-	if got := workflow.Digest(program.Plan()); got != start.PlanDigest {
+	if got := program.Digest(); got != start.PlanDigest {
 		return failed(fmt.Errorf("the program makes another plan here (%x) than where it was submitted (%x): use the same version of hyperscale at both ends", got, start.PlanDigest))
 	}
 	w := program.Workflow(start.Workflow)

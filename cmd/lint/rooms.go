@@ -16,7 +16,7 @@ type room struct {
 	why   string   // printed for every edge that mayNot does not explain better
 }
 
-var kernel = []string{"node", "message", "event"}
+var kernel = []string{"node", "message", "event", "plan"}
 
 // rooms is the table, first match wins. An exact path that is gone while
 // treeIsWhole stands is a complaint, so that the table cannot outlive the tree.
@@ -29,6 +29,8 @@ var rooms = []room{
 		why: "the catalogue of messages knows ids and addresses and nothing of who sends them"},
 	{name: "toy", paths: []string{toys}, may: []string{"node", "message"},
 		why: "toys are messages of test machines, which no frame carries: tests and scenarios alone import them"},
+	{name: "plan", paths: []string{"core/plan", "core/plan/plantest"}, may: []string{"node", "message"},
+		why: "the bounds of a plan are a law for the language, gates, managers and executors, so they know none of these"},
 	{name: "event", paths: []string{"core/event"}, may: []string{"node", "message"},
 		why: "events name what happened to messages and nodes; every part and role emits them, so they know none"},
 	{name: "role", paths: []string{"core/client/...", "core/gate/...", "core/manager/...", "core/worker/..."},

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 	"hyperscale/core/setting"
 	"hyperscale/core/window"
 )
@@ -87,7 +88,7 @@ func Default() Config {
 		ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
 		DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
 		QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour,
-		RunTimeoutMax: 7 * 24 * time.Hour, RunTimeoutExtra: time.Minute, RunGrace: 10 * time.Second,
+		RunTimeoutMax: plan.DurationMax + plan.TimeoutMax, RunTimeoutExtra: time.Minute, RunGrace: 10 * time.Second,
 		CancelRetry: time.Second, CancelTimeout: 10 * time.Second, CancelAgeMax: time.Minute,
 		RetryAfter: 5 * time.Second, StoreRetry: time.Second,
 		PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
@@ -97,7 +98,7 @@ func Default() Config {
 }
 
 // programBytesMax is what a dispatch can carry: it must fit a frame.
-const programBytesMax = 512 << 10
+const programBytesMax = plan.FileBytesMax
 
 // Validate reports every fault.
 func (c Config) Validate() error {

@@ -354,3 +354,8 @@ func (m *Machine) requeue(env node.Env, j *job, reason string) {
 func (m *Machine) leaveActive(j *job) {
 	m.active = slices.DeleteFunc(m.active, func(other *job) bool { return other == j })
 }
+
+// hasUnique says that a plan has rows that must not be taken twice.
+func hasUnique(p *message.Plan) bool {
+	return slices.ContainsFunc(p.Workflows, func(w message.WorkflowPlan) bool { return w.Feed.Unique && w.Feed.Rows > 0 })
+}

@@ -35,7 +35,7 @@
 // manager goes on meanwhile: the new owner dispatches to whoever lists the part.
 //
 // Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
-// ask.go; submit.go, check.go, checkload.go, checkfeed.go,
+// ask.go; submit.go, check.go,
 // queue.go, dispatch.go, lost.go; result.go,
 // forward.go, finish.go, merge.go, fit.go; cancel.go, abort.go,
 // timeout.go, stop.go;

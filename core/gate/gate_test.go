@@ -87,6 +87,7 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 		m := s.submission(arg(d, "key", "k"), list(arg(d, "in", "")), number(t, arg(d, "vus", "4")))
 		m.Program.Files[0].Data = make([]byte, number(t, arg(d, "files", "8")))
 		m.RunTimeout = span(t, arg(d, "timeout", "0s"))
+		m.Plan.Workflows[0].Duration = span(t, arg(d, "duration", "10s"))
 		if arg(d, "layer", "") != "" {
 			m.Plan.Workflows[0].Layer = uint32(number(t, arg(d, "layer", "")))
 		}

@@ -28,7 +28,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.queue_interval", &c.QueueInterval, "time between looks at the age of what waits", "later expiry", "work"),
 		setting.Span("gate.queue_timeout", &c.QueueTimeout, "wait of a job whose datacenter is UNHEALTHY", "jobs survive longer outages", "they fail earlier"),
 		setting.Span("gate.queue_age_max", &c.QueueAgeMax, "wait of any job", "jobs survive longer queues", "they fail earlier"),
-		setting.Span("gate.run_timeout_max", &c.RunTimeoutMax, "longest run", "a month is 720h", "longer plans are rejected"),
+		setting.Span("gate.run_timeout_max", &c.RunTimeoutMax, "longest run", "a job that hangs holds its cores longer", "longer plans are rejected: the default takes all that a plan may declare, 744h and a timeout"),
 		setting.Span("gate.run_timeout_extra", &c.RunTimeoutExtra, "time beyond the longest chain of workflows, where a plan asks for none", "later end of runs that hang", "slow starts time out"),
 		setting.Span("gate.run_grace", &c.RunGrace, "time in which datacenters confirm the end of a run that timed out", "fuller results", "parts of the result are missing"),
 		setting.Span("gate.cancel_retry", &c.CancelRetry, "time between sends of a cancellation that is not confirmed", "later cancellation", "messages"),

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // TestVerdictsOfAcceptedPlansFitAFrame: whatever thresholds an accepted plan has, the
@@ -19,12 +20,12 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		s := legalSubmit(t)
 		first := s.Plan.Workflows[0]
 		s.Plan.Workflows = nil
-		name := strings.Repeat("w", rapid.SampledFrom([]int{nameMax - 3, 1, 100, nameMax - 3}).Draw(t, "name"))
-		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 100, tagMax}).Draw(t, "expr"))
-		workflows := rapid.SampledFrom([]int{16, 64, 256, 1}).Draw(t, "workflows")
-		thresholds := min(256, verdictsMax/workflows) // as many as the bound on their number lets pass
+		name := strings.Repeat("w", rapid.SampledFrom([]int{plan.NameMax - 3, 1, 20, plan.NameMax - 3}).Draw(t, "name"))
+		expr := strings.Repeat("e", rapid.SampledFrom([]int{1, 36, 150, plan.ExprMax}).Draw(t, "expr"))
+		workflows := rapid.SampledFrom([]int{16, 64, plan.WorkflowsMax, 1}).Draw(t, "workflows")
+		thresholds := min(plan.ThresholdsMax, plan.VerdictsMax/workflows) // as many as the bound on their number lets pass
 		if rapid.Bool().Draw(t, "other thresholds") {
-			thresholds = rapid.SampledFrom([]int{1, 16, 17, 255, 256}).Draw(t, "thresholds")
+			thresholds = rapid.SampledFrom([]int{1, 16, 17, 199, 200}).Draw(t, "thresholds")
 		}
 		for i := range workflows {
 			w := message.WorkflowPlan{Name: fmt.Sprintf("%s%d", name, i), VUs: 1, Timeout: 1, Steps: []message.StepPlan{{Name: "s", Kind: message.StepRequest}}}
@@ -42,10 +43,10 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		switch {
 		case code == message.CodeBadPlan:
 			rejected++
-			if !strings.Contains(why, fmt.Sprintf("plan: its %d thresholds", sum)) {
+			if !strings.Contains(why, "thresholds") {
 				t.Fatalf("%d thresholds are rejected for another reason: %s", sum, why)
 			}
-			if sum <= 256 && len(expr)+len(name) < 1024 {
+			if sum <= plan.ThresholdsMax {
 				t.Fatalf("%d small thresholds are rejected: %s", sum, why)
 			}
 			return

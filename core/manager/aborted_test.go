@@ -22,8 +22,8 @@ func TestAbortsNeedAuthority(t *testing.T) {
 		d.Receive(d.gate, &message.JobDispatch{
 			Job: message.JobID{1}, Fence: message.Fence{Job: 2}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 			Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
-				{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2},
-				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
+				{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home()},
+				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
 			}},
 		})
 		p := d.m.parts[message.JobID{1}]

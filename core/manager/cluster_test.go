@@ -52,12 +52,15 @@ func newDatacenter(t testing.TB, managers int) *datacenter {
 	return d
 }
 
+// home is the one step of the tests' workflows.
+func home() []message.StepPlan { return []message.StepPlan{{Name: "home", Kind: message.StepRequest}} }
+
 // submit gives the gate a job of some workflows, one after the other, each on all
 // cores that it is given.
 func (d *datacenter) submit(n byte, layers int, cores uint32) *modelJob {
 	p := message.Plan{Source: "f"}
 	for i := range layers {
-		f := message.WorkflowPlan{Name: fmt.Sprint("w", i), Test: true, VUs: 12, Duration: time.Second, Timeout: time.Second, Cores: cores, Layer: uint32(i)}
+		f := message.WorkflowPlan{Name: fmt.Sprint("w", i), Test: true, VUs: 12, Duration: time.Second, Timeout: time.Second, Cores: cores, Layer: uint32(i), Steps: home()}
 		if i > 0 {
 			f.Depends = []uint32{uint32(i - 1)}
 		}

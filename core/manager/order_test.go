@@ -69,7 +69,7 @@ func (d *desk) live(seconds int, running map[node.ID][]message.SliceRef, ids ...
 func (d *desk) submit(cores uint32) *part {
 	d.Receive(d.gate, &message.JobDispatch{
 		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
-		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores}}},
+		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores, Steps: home()}}},
 	})
 	p := d.m.parts[message.JobID{1}]
 	if p == nil {
@@ -139,7 +139,7 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	d.Receive(d.gate, &message.JobDispatch{
 		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{
-			Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Feed: message.FeedPlan{Rows: 1000, Unique: true},
+			Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home(), Feed: message.FeedPlan{Name: "rows.csv", Rows: 1000, Unique: true, AtEnd: message.RowsStop},
 		}}},
 	})
 	ref := d.accept("w1")

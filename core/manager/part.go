@@ -2,19 +2,13 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 	"hyperscale/core/uplink"
-	plan "hyperscale/core/workflow"
-)
-
-const (
-	workflowsMax = 1024
-	coresMax     = 1 << 16 // of one workflow
 )
 
 // claim is an order of a gate, or a vacancy, that waits for its register.
@@ -198,28 +192,17 @@ func (m *Machine) unfinished() int {
 	return n
 }
 
-// badPlan says what of a plan cannot be run, so that nothing below has to ask.
+// badPlan names all that is wrong with a dispatch. Nothing below has to ask again: the
+// gate may be of another version, or its bytes of another program.
 func badPlan(d *message.JobDispatch) string {
-	switch {
-	case d.Fence.Job == 0 || d.Fence.Attempt != 0:
-		return fmt.Sprintf("fence = %v is none of a part: the job's epoch begins at 1, its attempt is 0", d.Fence)
-	case len(d.Plan.Workflows) == 0 || len(d.Plan.Workflows) > workflowsMax:
-		return fmt.Sprintf("plan.workflows has %d workflows, must have 1 to %d", len(d.Plan.Workflows), workflowsMax)
-	case d.RunTimeout <= 0:
-		return fmt.Sprintf("run_timeout = %v must be above zero", d.RunTimeout)
+	var faults []plan.Fault
+	if d.Fence.Job == 0 || d.Fence.Attempt != 0 {
+		faults = append(faults, plan.Fault{Key: "fence", Value: d.Fence.String(), Bound: "have a job's epoch of at least 1 and no attempt", Remedy: "dispatch under the fence of the job's part"})
 	}
-	for i := range d.Plan.Workflows {
-		f := &d.Plan.Workflows[i]
-		if f.VUs == 0 || f.Duration < 0 || f.Timeout <= 0 || f.Cores > coresMax {
-			return fmt.Sprintf("workflow %q: vus = %d, duration = %v, timeout = %v, cores = %d are out of bounds", f.Name, f.VUs, f.Duration, f.Timeout, f.Cores)
-		}
-		for _, on := range slices.Concat(f.Depends, f.StartAfter) {
-			if int(on) >= len(d.Plan.Workflows) || d.Plan.Workflows[on].Layer >= f.Layer {
-				return fmt.Sprintf("workflow %q: it depends on number %d, which is in no layer before its own", f.Name, on)
-			}
-		}
+	if d.RunTimeout <= 0 {
+		faults = append(faults, plan.Fault{Key: "run_timeout", Value: d.RunTimeout.String(), Bound: "be above 0s", Remedy: "dispatch a job before its time is over"})
 	}
-	return ""
+	return plan.Text(append(faults, plan.Check(&d.Plan)...))
 }
 
 func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, code message.Code, why string) {

@@ -192,8 +192,8 @@ func (m *model) dispatch(t *rapid.T) {
 	m.receive("g1", &message.JobDispatch{
 		Job: id, Fence: fence, Program: message.Program{Main: "f"}, RunTimeout: 60 * time.Second,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
-			{Name: "a", Test: true, VUs: 7, Timeout: time.Second, Cores: rapid.Uint32Range(0, 6).Draw(t, "cores")},
-			{Name: "b", Test: true, VUs: 2, Timeout: time.Second, Depends: []uint32{0}, Layer: 1},
+			{Name: "a", Test: true, VUs: 7, Timeout: time.Second, Cores: rapid.Uint32Range(0, 6).Draw(t, "cores"), Steps: home()},
+			{Name: "b", Test: true, VUs: 2, Timeout: time.Second, Steps: home(), Depends: []uint32{0}, Layer: 1},
 		}},
 	})
 }

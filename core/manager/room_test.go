@@ -57,10 +57,10 @@ func TestPartsFindRoom(t *testing.T) {
 			job := message.JobID{n}
 			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0, 1, 2:
-				plan := message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 9}}}
+				plan := message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 9, Steps: home()}}}
 				bad, attempt := rapid.IntRange(0, 4).Draw(t, "bad plan") == 0, rapid.SampledFrom([]uint64{0, 0, 0, 0, 1}).Draw(t, "attempt")
 				if bad {
-					plan.Workflows[0].Cores = coresMax + 1
+					plan.Workflows[0].Cores = 1 << 30
 				}
 				d.Receive(d.gate, &message.JobDispatch{
 					Job: job, Fence: message.Fence{Job: 1, Attempt: attempt}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan,

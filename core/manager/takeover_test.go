@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // started runs a job until some of its slices do.
@@ -307,11 +308,14 @@ func (d *datacenter) down(h *host) {
 
 func TestLargeRecordsAreFiles(t *testing.T) {
 	d := newDatacenter(t, 3)
+	for _, h := range d.managers {
+		h.machine.(*Machine).config.SpillAt = 1 << 10
+	}
 	d.run(3 * time.Second)
 	d.slow(true)
-	j := d.submit(1, 400, 1)
+	j := d.submit(1, plan.WorkflowsMax, 1)
 	for i := range j.dispatch.Plan.Workflows {
-		j.dispatch.Plan.Workflows[i].Name = fmt.Sprint(strings.Repeat("long", 20), i)
+		j.dispatch.Plan.Workflows[i].Name = fmt.Sprint(strings.Repeat("long", 12), i)
 		j.dispatch.Plan.Workflows[i].Depends, j.dispatch.Plan.Workflows[i].Layer = nil, 0
 		j.dispatch.Plan.Workflows[i].VUs = 1
 	}

@@ -86,7 +86,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			plan := message.Plan{Source: "f"}
 			for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
 				f := message.WorkflowPlan{
-					Name: fmt.Sprint("f", i), Test: true, VUs: 8, Timeout: time.Second, Layer: uint32(i), Cores: rapid.SampledFrom([]uint32{0, 0, 1, 3, 8, 9}).Draw(t, "cores"),
+					Name: fmt.Sprint("f", i), Test: true, VUs: 8, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{0, 0, 1, 3, 8, 9}).Draw(t, "cores"),
 					Priority: rapid.SampledFrom([]message.Importance{message.PriorityAuto, message.PriorityLow, message.PriorityNormal, message.PriorityExclusive}).Draw(t, "priority"),
 				}
 				f.Cores = min(f.Cores, 8)
@@ -97,6 +97,9 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 						f.Depends = on
 					case 1:
 						f.StartAfter = on
+					}
+					if len(f.Depends)+len(f.StartAfter) > 0 {
+						f.Layer = plan.Workflows[on[0]].Layer + 1
 					}
 				}
 				plan.Workflows = append(plan.Workflows, f)

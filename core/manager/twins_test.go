@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan/plantest"
 	"hyperscale/core/stats"
 )
 
@@ -357,35 +358,37 @@ func TestReasonsAreJoined(t *testing.T) {
 	})
 }
 
-// A plan that is out of its bounds at one place is refused, and says where.
-func TestBadPlansAreNamed(t *testing.T) {
+// TestDispatchesWithinTheirBoundsAreAccepted: a manager accepts a dispatch whose every value
+// is within its bounds. It rejects the same dispatch with one bound broken, and names the
+// key: of a plan it rejects what plan.Check rejects, and nothing else.
+func TestDispatchesWithinTheirBoundsAreAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := &message.JobDispatch{Fence: message.Fence{Job: 1}, RunTimeout: time.Second}
-		for i := range rapid.IntRange(1, 4).Draw(t, "workflows") {
-			f := message.WorkflowPlan{Name: fmt.Sprint("w", i), VUs: 1, Timeout: 1, Layer: uint32(i), Cores: rapid.Uint32Range(0, coresMax).Draw(t, "cores")}
-			if i > 0 {
-				f.Depends = []uint32{rapid.Uint32Range(0, uint32(i-1)).Draw(t, "on")}
-			}
-			d.Plan.Workflows = append(d.Plan.Workflows, f)
+		legal := plantest.Legal(t)
+		dispatch := func(p *message.Plan) *message.JobDispatch {
+			return &message.JobDispatch{Fence: message.Fence{Job: 1}, RunTimeout: time.Second, Plan: *p}
 		}
-		if why := badPlan(d); why != "" {
+		if why := badPlan(dispatch(legal)); why != "" {
 			t.Fatalf("within its bounds, and yet: %s", why)
 		}
-		n := rapid.IntRange(0, len(d.Plan.Workflows)-1).Draw(t, "which")
-		f := &d.Plan.Workflows[n]
-		spoils := []struct {
-			want string
-			do   func()
-		}{
-			{"fence", func() { d.Fence.Job = 0 }}, {"fence", func() { d.Fence.Attempt = 1 }}, {"run_timeout", func() { d.RunTimeout = 0 }},
-			{"plan.workflows", func() { d.Plan.Workflows = nil }}, {"plan.workflows", func() { d.Plan.Workflows = make([]message.WorkflowPlan, workflowsMax+1) }},
-			{f.Name, func() { f.VUs = 0 }}, {f.Name, func() { f.Duration = -1 }}, {f.Name, func() { f.Timeout = 0 }}, {f.Name, func() { f.Cores = coresMax + 1 }},
-			{f.Name, func() { f.Depends = []uint32{uint32(n)} }}, {f.Name, func() { f.StartAfter = []uint32{99} }},
+		for _, b := range plantest.Breaches() {
+			p := plantest.Copy(t, legal)
+			key := b.Set(t, p, &p.Workflows[rapid.IntRange(0, len(p.Workflows)-1).Draw(t, "workflow")])
+			if why := badPlan(dispatch(p)); key != "" && !strings.Contains(why, key+" = ") && !strings.Contains(why, " more") {
+				t.Fatalf("%s: %q is out of its bounds: %q", b.Name, key, why)
+			}
 		}
-		spoil := spoils[rapid.IntRange(0, len(spoils)-1).Draw(t, "spoil")]
-		spoil.do()
-		if why := badPlan(d); !strings.Contains(why, spoil.want) {
-			t.Fatalf("%s is out of its bounds: %q", spoil.want, why)
+		for _, bad := range []struct {
+			want  string
+			spoil func(d *message.JobDispatch)
+		}{
+			{"fence = 0.0.0", func(d *message.JobDispatch) { d.Fence.Job = 0 }},
+			{"fence = 1.0.1", func(d *message.JobDispatch) { d.Fence.Attempt = 1 }},
+			{"run_timeout = 0s", func(d *message.JobDispatch) { d.RunTimeout = 0 }},
+		} {
+			d := dispatch(legal)
+			if bad.spoil(d); !strings.Contains(badPlan(d), bad.want) {
+				t.Fatalf("%s: %q", bad.want, badPlan(d))
+			}
 		}
 	})
 }

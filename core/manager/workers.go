@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 	"hyperscale/core/stats"
 )
 
@@ -137,7 +138,7 @@ func (t *tally) settle(w *worker) {
 		cores, out.VUs = max(cores, l.cores), max(out.VUs, l.vus)
 		out.Elapsed += l.elapsed
 	}
-	out.Cores = uint32(min(cores, coresMax))
+	out.Cores = uint32(min(cores, plan.CoresMax))
 }
 
 func (t *tally) state(w *worker) message.WorkerState {

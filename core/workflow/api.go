@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // Pair is a name with its value: a header, a parameter, a cookie.
@@ -133,6 +134,9 @@ type Program struct {
 
 // Plan returns what the program declares.
 func (p *Program) Plan() *message.Plan { return &p.plan }
+
+// Digest identifies the plan.
+func (p *Program) Digest() uint64 { return plan.Digest(&p.plan) }
 
 // Workflow returns the workflow of that name, nil if there is none.
 func (p *Program) Workflow(name string) *Workflow {

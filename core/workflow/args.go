@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"hyperscale/core/plan"
 )
 
 // bind sorts a call's arguments into out, in the order of names; what was not
@@ -71,9 +73,6 @@ func clip(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// DurationMax bounds what a file may ask for: a month.
-const durationMax = 31 * 24 * time.Hour
-
 // duration reads a positive duration.
 func duration(fn, argument string, v starlark.Value) (time.Duration, error) {
 	s, ok := starlark.AsString(v)
@@ -92,7 +91,7 @@ func duration(fn, argument string, v starlark.Value) (time.Duration, error) {
 		return 0, faultf("%s: %s = %q is negative", fn, argument, s).in(argument).do("write how long it lasts, such as \"10s\"")
 	case d == 0:
 		return 0, faultf("%s: %s = %q is no time at all", fn, argument, s).in(argument).do("leave %s out for the default", argument)
-	case d > durationMax:
+	case d > plan.DurationMax:
 		return 0, faultf("%s: %s = %q is more than a month", fn, argument, s).in(argument).do("at most \"744h\"")
 	}
 	return d, nil
@@ -141,17 +140,14 @@ func names(fn, argument, what string, v starlark.Value) ([]string, error) {
 	return out, nil
 }
 
-// NameMax bounds the names of workflows, steps and params.
-const nameMax = 64
-
 // checkName refuses names that could not be told apart in a table, a threshold
 // or a flag.
 func checkName(fn, argument, name string) error {
 	if name == "" {
 		return faultf("%s: the name is empty", fn).in(argument).do("give it a name of letters, digits, _ and -")
 	}
-	if len(name) > nameMax {
-		return faultf("%s: the name %q is longer than %d characters", fn, clip(name, 20), nameMax).in(argument)
+	if len(name) > plan.NameMax {
+		return faultf("%s: the name %q is longer than %d characters", fn, clip(name, 20), plan.NameMax).in(argument)
 	}
 	for _, r := range name {
 		if r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {

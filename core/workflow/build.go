@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // call is what a step that is not a request runs.
@@ -30,6 +31,9 @@ type namedRef struct {
 
 // build turns what was declared into the program.
 func (l *loader) build(limits Limits) (*Program, error) {
+	if err := l.refused(plan.CheckProgram(&l.program)); err != nil {
+		return nil, err
+	}
 	if len(l.declared) == 0 {
 		return nil, &Error{File: l.program.Main, Message: "the file declares no workflow",
 			Remedy: "write workflow(name = \"...\", steps = [...])"}
@@ -65,7 +69,25 @@ func (l *loader) build(limits Limits) (*Program, error) {
 		}
 		p.workflows = append(p.workflows, w)
 	}
-	return p, nil
+	return p, l.refused(plan.Check(&p.plan))
+}
+
+// refused reports what a gate would refuse of what was built, all at once, where the
+// first of it stands.
+func (l *loader) refused(faults []plan.Fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	first := faults[0]
+	message, remedy := first.What(), first.Remedy
+	if len(faults) > 1 {
+		message, remedy = first.String(), "also: "+plan.Text(faults[1:])
+	}
+	at := slices.IndexFunc(l.declared, func(d *declaration) bool { return d.plan.Name == first.Workflow })
+	if at < 0 {
+		return &Error{File: l.program.Main, Message: message, Remedy: remedy}
+	}
+	return faultf("%s", message).in(first.Key).of(l.declared[at].site).do("%s", remedy)
 }
 
 // orderWorkflows sorts by dependency, otherwise as declared, and fills in
@@ -131,12 +153,10 @@ func numbers(all []string, lists [][]string) [][]int {
 // above the highest of theirs.
 func edges(after, position []int, layer func(uint32) uint32) (at []uint32, above uint32) {
 	for _, from := range after {
-		to := uint32(position[from])
-		at = append(at, to)
-		above = max(above, layer(to)+1)
+		at = append(at, uint32(position[from]))
 	}
 	slices.Sort(at)
-	return slices.Compact(at), above
+	return slices.Compact(at), plan.Above(at, layer)
 }
 
 // arrange returns an order in which each comes behind all that it is after,

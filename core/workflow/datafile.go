@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // file is file(path): the bytes of a file beside the main one. Files finds it by
@@ -114,7 +115,7 @@ func Files(main string, read func(name string) ([]byte, error)) (files []message
 	for len(c.code) > 0 {
 		i := c.code[0]
 		c.code = c.code[1:]
-		if c.total > bytesMax {
+		if c.total > plan.FileBytesMax {
 			return nil, nil, tooLarge(c.total)
 		}
 		src := &sources{lines: map[string][]string{}}
@@ -129,7 +130,7 @@ func Files(main string, read func(name string) ([]byte, error)) (files []message
 			}
 		}
 	}
-	if c.total > bytesMax {
+	if c.total > plan.FileBytesMax {
 		return nil, nil, tooLarge(c.total)
 	}
 	return c.files, c.large, nil
@@ -170,8 +171,8 @@ func (c *collector) add(r reference) *fault {
 		} else if err := checkFileName(r.name); err != nil {
 			return err
 		}
-		if len(c.files) == filesMax {
-			return faultf("more than %d files", filesMax).do("put some of them together")
+		if len(c.files) == plan.FilesMax {
+			return faultf("more than %d files", plan.FilesMax).do("put some of them together")
 		}
 		data, err := c.read(r.name)
 		if r.optional && errors.Is(err, fs.ErrNotExist) {

@@ -11,15 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
-)
-
-// Bounds of what a program may declare.
-const (
-	workflowsMax  = 100
-	stepsMax      = 1000
-	thresholdsMax = 200
-	paramsMax     = 1000
-	vusMax        = 10_000_000
+	"hyperscale/core/plan"
 )
 
 // loader is one Load under way.
@@ -262,8 +254,8 @@ func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starl
 	if first, twice := l.paramAt[string(name)]; twice {
 		return nil, faultf("param %q is declared twice, first in line %d of %s", string(name), first.Line, first.Filename()).in("#1").do("keep one of them")
 	}
-	if len(l.plan.Params) >= paramsMax {
-		return nil, faultf("more than %d params", paramsMax)
+	if len(l.plan.Params) >= plan.ParamsMax {
+		return nil, faultf("more than %d params", plan.ParamsMax)
 	}
 	help := ""
 	if in[2] != nil {

@@ -11,13 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
-	"hyperscale/core/node"
-)
-
-// Bounds of a program's files.
-const (
-	filesMax = 64
-	bytesMax = 512 << 10
+	"hyperscale/core/plan"
 )
 
 // module is a file that is loaded, or on its way.
@@ -88,21 +82,21 @@ func (l *loader) run(limits Limits) error {
 }
 
 func checkFiles(files []message.File) error {
-	if len(files) > filesMax {
-		return &Error{Message: fmt.Sprintf("the program has %d files, the limit is %d", len(files), filesMax), Remedy: "put some of them together"}
+	if len(files) > plan.FilesMax {
+		return &Error{Message: fmt.Sprintf("the program has %d files, the limit is %d", len(files), plan.FilesMax), Remedy: "put some of them together"}
 	}
 	total := 0
 	for _, f := range files {
 		total += len(f.Data)
 	}
-	if total > bytesMax {
+	if total > plan.FileBytesMax {
 		return tooLarge(total)
 	}
 	return nil
 }
 
 func tooLarge(total int) error {
-	return &Error{Message: fmt.Sprintf("the program's files have %s, the limit is %s", size(uint64(total)), size(bytesMax)), Remedy: "keep data out of the files"}
+	return &Error{Message: fmt.Sprintf("the program's files have %s, the limit is %s", size(uint64(total)), size(plan.FileBytesMax)), Remedy: "keep data out of the files"}
 }
 
 // load is Starlark's load(): a file of the program, once.
@@ -129,8 +123,8 @@ func (l *loader) load(thread *starlark.Thread, name string) (starlark.StringDict
 		}
 		return nil, faultf("the program has no file %q", name).meant(name, known)
 	}
-	if len(thread.CallStack()) > filesMax {
-		return nil, faultf("files load files more than %d deep", filesMax)
+	if len(thread.CallStack()) > plan.FilesMax {
+		return nil, faultf("files load files more than %d deep", plan.FilesMax)
 	}
 	done := &module{}
 	l.modules[name] = done
@@ -184,14 +178,4 @@ func (l *loader) unknownParams() error {
 		return &Error{File: l.program.Main, Message: f.message, Remedy: f.remedy}
 	}
 	return nil
-}
-
-// Digest identifies a plan: equal plans have equal digests, everywhere.
-func Digest(p *message.Plan) uint64 {
-	// msgp writes fields in the order of the structs, and no plan holds a map.
-	encoded, err := p.MarshalMsg(nil)
-	if err != nil {
-		node.Bug("plan of %s: %v", p.Source, err)
-	}
-	return node.MixBytes(1, encoded)
 }

@@ -8,17 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
-)
-
-// Bounds of how a workflow is run.
-const (
-	coresMax       = 1 << 16
-	connectionsMax = 1_000_000
-	tagsMax        = 32
-	tagMax         = 256
-	reportsMax     = 16
-	placeMax       = 2000 // of a report
-	intervalMin    = 100 * time.Millisecond
+	"hyperscale/core/plan"
 )
 
 // pauses reads the pauses, and how long the end may take.
@@ -43,8 +33,8 @@ func (d *declaration) pauses(in arguments) (err error) {
 			return err
 		}
 	}
-	if d.plan.Interval != 0 && d.plan.Interval < intervalMin {
-		return faultf("workflow %q: interval = %v is below %v", d.plan.Name, d.plan.Interval, intervalMin).in("interval").do("write interval = \"1s\"")
+	if d.plan.Interval != 0 && d.plan.Interval < plan.IntervalMin {
+		return faultf("workflow %q: interval = %v is below %v", d.plan.Name, d.plan.Interval, plan.IntervalMin).in("interval").do("write interval = \"1s\"")
 	}
 	return nil
 }
@@ -57,7 +47,7 @@ func (d *declaration) manners(in arguments) error {
 	}
 	d.plan.Priority = message.Importance(max(slices.Index(priorities(), priority), 0))
 	if in.of("cores") != nil {
-		n, err := integer("workflow", "cores", in.of("cores"), 1, coresMax)
+		n, err := integer("workflow", "cores", in.of("cores"), 1, plan.CoresMax)
 		if err != nil {
 			return err
 		}
@@ -105,7 +95,7 @@ func (d *declaration) connections(in arguments) error {
 		}
 		return wrongType("workflow", "connections", "\"per_vu\" or a whole number", v).meant(string(v), []string{"per_vu"})
 	default:
-		n, err := integer("workflow", "connections", v, 1, connectionsMax)
+		n, err := integer("workflow", "connections", v, 1, plan.ConnectionsMax)
 		if err != nil {
 			return err
 		}
@@ -123,8 +113,8 @@ func readTags(fn string, v starlark.Value) ([]message.Tag, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > tagsMax {
-		return nil, faultf("%s: %d tags, the limit is %d", fn, len(all), tagsMax).in("tags")
+	if len(all) > plan.TagsMax {
+		return nil, faultf("%s: %d tags, the limit is %d", fn, len(all), plan.TagsMax).in("tags")
 	}
 	var tags []message.Tag
 	for i, p := range all {
@@ -134,8 +124,8 @@ func readTags(fn string, v starlark.Value) ([]message.Tag, error) {
 		if i > 0 && slices.ContainsFunc(all[:i], func(o Pair) bool { return o.Name == p.Name }) {
 			return nil, faultf("%s: the tag %q has two values", fn, p.Name).in("tags").do("give it one")
 		}
-		if len(p.Value) > tagMax {
-			return nil, faultf("%s: the tag %q is longer than %d bytes", fn, p.Name, tagMax).in("tags")
+		if len(p.Value) > plan.TagMax {
+			return nil, faultf("%s: the tag %q is longer than %d bytes", fn, p.Name, plan.TagMax).in("tags")
 		}
 		tags = append(tags, message.Tag{Name: p.Name, Value: p.Value})
 	}
@@ -151,8 +141,8 @@ func (d *declaration) reports(v starlark.Value) (err error) {
 	if d.plan.Report, err = names("workflow", "report", "outputs", v); err != nil {
 		return err
 	}
-	if len(d.plan.Report) > reportsMax {
-		return faultf("workflow %q has %d reports, the limit is %d", d.plan.Name, len(d.plan.Report), reportsMax).in("report")
+	if len(d.plan.Report) > plan.ReportsMax {
+		return faultf("workflow %q has %d reports, the limit is %d", d.plan.Name, len(d.plan.Report), plan.ReportsMax).in("report")
 	}
 	for i, r := range d.plan.Report {
 		kind, place, _ := strings.Cut(r, "=")
@@ -160,8 +150,8 @@ func (d *declaration) reports(v starlark.Value) (err error) {
 		switch {
 		case !slices.Contains(ReportKinds(), kind) || place == "":
 			return fault.do("write KIND=FILE, such as \"json=result.json\", with one of %s", strings.Join(ReportKinds(), ", "))
-		case len(r) > placeMax:
-			return fault.do("a place has at most %d bytes", placeMax)
+		case len(r) > plan.ReportMax:
+			return fault.do("a place has at most %d bytes", plan.ReportMax)
 		case strings.Contains(place, "://") && kind != "prometheus":
 			return fault.do("give the name of a file: prometheus alone takes an address")
 		case strings.Contains(place, "://") && !strings.HasPrefix(place, "http://") && !strings.HasPrefix(place, "https://"):

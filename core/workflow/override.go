@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // override puts --vus, --rate and --duration above what the file says. Stages keep
@@ -11,9 +12,9 @@ import (
 // as long.
 func override(w *message.WorkflowPlan, p message.Program) error {
 	switch {
-	case p.VUs > vusMax:
-		return faultf("%d virtual users are set from outside, the limit is %d", p.VUs, vusMax).do("set --vus to less")
-	case p.Duration < 0 || p.Duration > durationMax:
+	case p.VUs > plan.VUsMax:
+		return faultf("%d virtual users are set from outside, the limit is %d", p.VUs, plan.VUsMax).do("set --vus to less")
+	case p.Duration < 0 || p.Duration > plan.DurationMax:
 		return faultf("a duration of %v is set from outside", p.Duration).do("set --duration to more than nothing and at most \"744h\"")
 	}
 	if p.Duration > 0 {
@@ -52,8 +53,8 @@ func overrideRate(w *message.WorkflowPlan, p message.Program) error {
 		per = time.Second
 	}
 	switch {
-	case per != time.Second && per != time.Minute && per != time.Hour, p.Rate/uint64(per/time.Second) > rateMax*1000:
-		return faultf("a rate of %d thousandths in %v is set from outside", p.Rate, p.RatePer).do("set --rate to at most %d/s", rateMax)
+	case per != time.Second && per != time.Minute && per != time.Hour, p.Rate > plan.RateBound(per):
+		return faultf("a rate of %d thousandths in %v is set from outside", p.Rate, p.RatePer).do("set --rate to at most %d/s", plan.RateMax)
 	case w.Iterations > 0:
 		return faultf("workflow %q has iterations, and a rate is set from outside", w.Name).in("iterations").do("take iterations out, or leave --rate out")
 	case highest(w, vusOf) > 0:

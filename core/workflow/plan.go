@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // TimeoutDefault is a request's when neither it nor its workflow says one: long
@@ -65,8 +66,8 @@ func (l *loader) workflow(site syntax.Position, args starlark.Tuple, kwargs []st
 			return nil, faultf("workflow %q is declared twice, first in line %d of %s", string(name), other.site.Line, other.site.Filename()).in("name").do("give one of them another name")
 		}
 	}
-	if len(l.declared) == workflowsMax {
-		return nil, faultf("more than %d workflows", workflowsMax)
+	if len(l.declared) == plan.WorkflowsMax {
+		return nil, faultf("more than %d workflows", plan.WorkflowsMax)
 	}
 	d := &declaration{site: site, plan: message.WorkflowPlan{Name: string(name), VUs: 1, Timeout: timeoutDefault, GracefulStop: message.GracefulStopDefault}}
 	if err := d.load(l.program, in); err != nil {
@@ -99,8 +100,8 @@ func (d *declaration) lists(in arguments) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(values) == 0 || len(values) > stepsMax {
-		return faultf("workflow %q has %d steps", d.plan.Name, len(values)).in("steps").do("it needs at least one, and at most %d", stepsMax)
+	if len(values) == 0 || len(values) > plan.StepsMax {
+		return faultf("workflow %q has %d steps", d.plan.Name, len(values)).in("steps").do("it needs at least one, and at most %d", plan.StepsMax)
 	}
 	for i, v := range values {
 		s, ok := v.(*stepValue)
@@ -113,14 +114,14 @@ func (d *declaration) lists(in arguments) (err error) {
 	if d.thresholds, err = names("workflow", "thresholds", "conditions", in.of("thresholds")); err != nil {
 		return err
 	}
-	if len(d.thresholds) > thresholdsMax {
-		return faultf("workflow %q has %d thresholds, the limit is %d", d.plan.Name, len(d.thresholds), thresholdsMax).in("thresholds")
+	if len(d.thresholds) > plan.ThresholdsMax {
+		return faultf("workflow %q has %d thresholds, the limit is %d", d.plan.Name, len(d.thresholds), plan.ThresholdsMax).in("thresholds")
 	}
 	if d.aborts, err = names("workflow", "abort_when", "conditions", in.of("abort_when")); err != nil {
 		return err
 	}
-	if len(d.aborts) > thresholdsMax {
-		return faultf("workflow %q has %d conditions to abort, the limit is %d", d.plan.Name, len(d.aborts), thresholdsMax).in("abort_when")
+	if len(d.aborts) > plan.AbortsMax {
+		return faultf("workflow %q has %d conditions to abort, the limit is %d", d.plan.Name, len(d.aborts), plan.AbortsMax).in("abort_when")
 	}
 	for _, list := range []struct {
 		name string

@@ -8,12 +8,10 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
-// rateMax bounds rates, a second.
-const rateMax = 10_000_000
-
-// iterationRate is a rate as written: thousandths of a pass in per, which is a second,
+// iterationRate is a rate as written: thousandths of an iteration in per, which is a second,
 // a minute or an hour.
 type iterationRate struct {
 	thousandths uint64
@@ -51,8 +49,8 @@ func parseRate(text string) (r iterationRate, why string) {
 		return r, "is not a rate"
 	}
 	r.thousandths, r.text = uint64(n), text
-	if r.thousandths/uint64(r.per/time.Second) > rateMax*1000 {
-		return r, fmt.Sprintf("is more than %d a second", rateMax)
+	if r.thousandths > plan.RateBound(r.per) {
+		return r, fmt.Sprintf("is more than %d a second", plan.RateMax)
 	}
 	return r, ""
 }
@@ -96,8 +94,8 @@ type stageValue struct {
 	rate *iterationRate    // nil: of virtual users
 }
 
-// stagesMax bounds the stages of a workflow.
-const stagesMax = 100
+// stagesMax bounds the stages of a file: vus beside them adds one, where the first begins.
+const stagesMax = plan.StagesMax - 1
 
 func newStage(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
@@ -125,7 +123,7 @@ func newStage(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) 
 		s.rate = &r
 		return s, err
 	case in[1] != nil:
-		n, err := integer("stage", "vus", in[1], 0, vusMax)
+		n, err := integer("stage", "vus", in[1], 0, plan.VUsMax)
 		s.plan.VUs = uint64(n)
 		return s, err
 	}

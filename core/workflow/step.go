@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // nameAndFunction reads the two shapes (fn, ...) and (name, fn, ...).
@@ -72,16 +73,13 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 	return s, s.requestOnly()
 }
 
-// weightMax bounds the weight of a step.
-const weightMax = 1_000_000
-
 // options reads what only measured steps have.
 func (s *stepValue) options(weight, when, tags starlark.Value) (err error) {
 	if weight != nil {
 		if i, ok := weight.(starlark.Int); ok && i.Sign() == 0 {
 			return faultf("step %q has a weight of 0, it would never run", s.name).in("weight").do("take the step out, or give it a weight of 1 or more")
 		}
-		n, err := integer("step", "weight", weight, 1, weightMax)
+		n, err := integer("step", "weight", weight, 1, plan.WeightMax)
 		if err != nil {
 			return err
 		}

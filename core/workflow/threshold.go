@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 func thresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
@@ -19,8 +20,8 @@ func thresholdWords() []string { return []string{"latency", "service", "errors",
 //	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
 func parseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *fault) {
 	t := message.Threshold{Expr: expr}
-	if len(expr) > 200 {
-		return t, faultf("it is longer than 200 characters")
+	if len(expr) > plan.ExprMax {
+		return t, faultf("it is longer than %d characters", plan.ExprMax)
 	}
 	at := strings.IndexAny(expr, "<>")
 	if at < 0 {
@@ -52,7 +53,7 @@ func parseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *faul
 		return message.AbortPlan{}, faultf("it does not say for how long").do("as in \"errors > 20%% for 10s\"")
 	}
 	d, err := time.ParseDuration(strings.TrimSpace(long))
-	if err != nil || d <= 0 || d > durationMax {
+	if err != nil || d <= 0 || d > plan.DurationMax {
 		return message.AbortPlan{}, faultf("%q is not how long something lasts", clip(long, 40)).do("as in \"errors > 20%% for 10s\"")
 	}
 	t, f := parseThreshold(strings.TrimSpace(condition), steps)

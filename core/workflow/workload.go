@@ -8,10 +8,8 @@ import (
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
-
-// iterationsMax bounds iterations; it is far beyond what a month can do.
-const iterationsMax = 1_000_000_000_000
 
 // workload is what a workflow() says of its load, before it is checked.
 type workload struct {
@@ -32,8 +30,8 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 		to   *uint64
 		is   string
 	}{
-		{"vus", vusMax, &l.vus, "vus is how many virtual users run at the same time"},
-		{"iterations", iterationsMax, &l.iterations, "iterations is how many iterations all virtual users make together"},
+		{"vus", plan.VUsMax, &l.vus, "vus is how many virtual users run at the same time"},
+		{"iterations", plan.IterationsMax, &l.iterations, "iterations is how many iterations all virtual users make together"},
 	} {
 		if in.of(n.name) == nil {
 			continue
@@ -146,7 +144,7 @@ func (l *workload) enough() uint64 {
 	for _, r := range l.rates() {
 		most = max(most, r.thousandths/uint64(r.per/time.Second))
 	}
-	return min(vusMax, max(1, most/500))
+	return min(plan.VUsMax, max(1, most/500))
 }
 
 // rates lists the own one and those of the stages.
@@ -184,7 +182,7 @@ func (l *workload) checkStages(wrong func(argument, format string, args ...any) 
 		if most = max(most, s.plan.VUs); s.rate != nil {
 			most = max(most, s.rate.thousandths)
 		}
-		if long += s.plan.Duration; long > durationMax {
+		if long += s.plan.Duration; long > plan.DurationMax {
 			return wrong("stages", "has stages of more than a month").at(i).do("at most \"744h\" together")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/load"
 	"hyperscale/core/message"
+	"hyperscale/core/plan"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
 )
@@ -45,8 +46,8 @@ type Config struct {
 // Limits that no option moves.
 const (
 	VUsMax      = 1_000_000 // of one process
-	DurationMax = 30 * 24 * time.Hour
-	TimeoutMax  = 24 * time.Hour
+	DurationMax = plan.DurationMax
+	TimeoutMax  = plan.TimeoutMax
 )
 
 // Validate reports all faults, each with the value and a remedy.

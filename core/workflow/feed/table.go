@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"hyperscale/core/plan"
 )
 
 // Format says how rows are written.
@@ -17,8 +19,8 @@ const (
 
 // Bounds of a table.
 const (
-	ColumnsMax = 256
-	NameMax    = 128 // bytes of a column's name
+	ColumnsMax = plan.ColumnsMax
+	NameMax    = plan.ColumnMax // bytes of a column's name
 	RowMax     = 1 << 20
 	MarkEvery  = 4 // rows between two marks
 )

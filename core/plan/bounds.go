@@ -1,0 +1,66 @@
+package plan
+
+import "time"
+
+// How much a plan may hold.
+const (
+	WorkflowsMax  = 100
+	StepsMax      = 1000 // of a workflow
+	ThresholdsMax = 200  // of a workflow
+	AbortsMax     = 200  // of a workflow
+	VerdictsMax   = 4096 // thresholds of all workflows: a message's list holds no more
+	StagesMax     = 101  // a hundred, and the value where the first begins
+	ReportsMax    = 16
+	TagsMax       = 32 // of a workflow, or of a step
+	ParamsMax     = 1000
+)
+
+// How many bytes its texts may have.
+const (
+	NameMax   = 64
+	TagMax    = 256
+	ExprMax   = 200
+	ReportMax = 2000
+	PathMax   = 1024
+
+	// BytesMax and ProgramMax together leave room in a frame for the rest of a
+	// submission and of a dispatch. A plan of BytesMax has thresholds whose verdicts take
+	// 572 KiB of a result at most, so that they fit its frame.
+	BytesMax = 384 << 10
+)
+
+// How much load it may declare.
+const (
+	VUsMax         = 10_000_000
+	IterationsMax  = 1_000_000_000_000 // far beyond what a month can do
+	RateMax        = 10_000_000        // a second
+	CoresMax       = 1 << 16
+	ConnectionsMax = 1_000_000
+	WeightMax      = 1_000_000
+	RowsMax        = 1 << 48
+)
+
+// How long it may take.
+const (
+	// DurationMax bounds each span of a plan, and all layers of its workflows together.
+	// A month has 31 days.
+	DurationMax = 31 * 24 * time.Hour
+
+	// TimeoutMax bounds how long a workflow waits for one answer.
+	TimeoutMax = 24 * time.Hour
+
+	IntervalMin = 100 * time.Millisecond
+)
+
+// How much a program may hold.
+const (
+	FilesMax     = 64
+	FileBytesMax = 512 << 10 // of all its files
+	FeedsMax     = 64        // files of rows that do not travel
+	ColumnsMax   = 256
+	ColumnMax    = 128 // bytes of a name
+	FeedBytesMax = 1 << 40
+
+	// ProgramMax bounds the files, their names, the params and the feeds, encoded.
+	ProgramMax = FileBytesMax + 96<<10
+)

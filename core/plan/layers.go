@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+)
+
+// Above is the layer of what waits for a list: 0 for none, else one above the highest.
+func Above(list []uint32, layer func(uint32) uint32) uint32 {
+	var above uint32
+	for _, at := range list {
+		above = max(above, layer(at)+1)
+	}
+	return above
+}
+
+// Longest adds up the longest workflow of each layer, as of measures one. No chain of
+// workflows that wait for each other takes longer.
+func Longest(p *message.Plan, of func(*message.WorkflowPlan) time.Duration) time.Duration {
+	const bound = 1 << 60 // far from overflow
+	w := p.Workflows
+	byLayer := make([]time.Duration, len(w))
+	for i := range w {
+		at := min(int(w[i].Layer), len(w)-1)
+		byLayer[at] = max(byLayer[at], min(bound, of(&w[i])))
+	}
+	var total time.Duration
+	for _, d := range byLayer {
+		total = min(bound, total+d)
+	}
+	return total
+}

@@ -1,0 +1,15 @@
+// Package plantest draws plans within all bounds of core/plan, and breaks one bound at a
+// time.
+//
+// It is not linked by production. The tests of the language, the gate, the manager and
+// core/plan share it, so that all of them are held to the same plans.
+//
+// Source: core/plan's bounds.go.
+//
+// Invariants:
+//
+//	PLANTEST-1 Legal draws each bound itself often, and nothing beyond it.
+//	PLANTEST-2 Each breach spoils a legal plan and names the key of the fault.
+//
+// Read legal.go, breach.go, loads.go.
+package plantest

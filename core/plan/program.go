@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"hyperscale/core/message"
+)
+
+// CheckProgram reports what of a program's files and values no cluster could carry.
+func CheckProgram(p *message.Program) []Fault {
+	c := &check{}
+	c.most("program.files", uint64(len(p.Files)), FilesMax, "put some of them together")
+	bytes := 0
+	for i := range p.Files {
+		bytes += len(p.Files[i].Data)
+		c.text(fmt.Sprintf("program.files[%d].name", i), p.Files[i].Name, 1, PathMax, "give it a shorter name")
+	}
+	if bytes > FileBytesMax {
+		c.add("bytes of program.files", size(bytes), "be at most "+size(FileBytesMax), "keep data out of the files: feed.csv and feed.json read larger ones where they lie")
+	}
+	if !slices.ContainsFunc(p.Files, func(f message.File) bool { return f.Name == p.Main }) {
+		c.add("program.main", quoted(p.Main), "be one of its files", "add the file")
+	}
+	c.most("program.params", uint64(len(p.Params)), ParamsMax, "set fewer")
+	c.feeds(p.Feeds)
+	if bytes := (&message.JobSubmit{Program: *p}).Size(); bytes > ProgramMax {
+		c.add("program", size(bytes), "be at most "+size(ProgramMax), "shorten its params, its files' names and its feeds' columns")
+	}
+	return c.faults
+}
+
+// feeds checks the files that do not travel with a program.
+func (c *check) feeds(files []message.FeedFile) {
+	c.most("program.feeds", uint64(len(files)), FeedsMax, "put some of them together")
+	for i := range files[:min(len(files), FeedsMax)] {
+		f := &files[i]
+		key := func(name string) string { return fmt.Sprintf("program.feeds[%d].%s", i, name) }
+		c.text(key("name"), f.Name, 1, PathMax, "give it a shorter name")
+		for _, n := range []struct {
+			name     string
+			is, most uint64
+		}{{"bytes", f.Bytes, FeedBytesMax}, {"rows", f.Rows, RowsMax}, {"columns", uint64(len(f.Columns)), ColumnsMax}} {
+			if n.is == 0 || n.is > n.most {
+				c.add(key(n.name), fmt.Sprint(n.is), fmt.Sprintf("be 1 to %d", n.most), "split the file")
+			}
+		}
+		for k, name := range f.Columns[:min(len(f.Columns), ColumnsMax)] {
+			c.text(fmt.Sprintf("%s[%d]", key("columns"), k), name, 1, ColumnMax, "rename the column")
+		}
+	}
+}
