@@ -49,6 +49,7 @@ type buffer struct {
 	pieces []piece // in the order of compare, always
 	births uint64
 	armed  bool // the timer of mere news is set
+	least  int  // no piece has fewer bytes: the least of all since the buffer was empty
 
 	sent, unsent []piece // of the letter that is being filled; their memory serves the next
 }
@@ -124,6 +125,9 @@ func (g *Group) tell(env node.Env, i uint32, c class) {
 	}
 	n := g.newsOf(env.Now(), i, fresh.whole)
 	fresh.least = uint16(n.Bytes())
+	if len(b.pieces) == 0 || int(fresh.least) < b.least {
+		b.least = int(fresh.least)
+	}
 	b.put(fresh)
 	r.queued = true
 	if !b.armed {
@@ -220,13 +224,16 @@ func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parc
 		return news
 	}
 	if news == nil {
-		news = make([]message.SwimNews, 0, min(len(b.pieces), room/newsUsual+1))
+		news = make([]message.SwimNews, 0, b.fits(room))
 	}
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	b.sent, b.unsent = b.sent[:0], b.unsent[:0]
 	taken, spent := 0, false // pieces before taken stand in sent or unsent
 tries:
 	for at := range b.pieces {
+		if room < b.least {
+			break // of all that follow none fits
+		}
 		p := b.pieces[at]
 		own := p.place == out.to && p.place != 0
 		switch {
@@ -270,11 +277,17 @@ tries:
 }
 
 // newsLeast is about what the shortest news take: with less room none is tried.
-// newsUsual is about what news take.
-const (
-	newsLeast = 8
-	newsUsual = 24
-)
+const newsLeast = 8
+
+// fits returns about how many pieces a letter with that room takes.
+func (b *buffer) fits(room int) int {
+	for at := range b.pieces {
+		if room -= int(b.pieces[at].least); room < b.least {
+			return at + 1
+		}
+	}
+	return len(b.pieces)
+}
 
 // onGossip sends mere news to a few, until there are none.
 func (g *Group) onGossip(env node.Env) {

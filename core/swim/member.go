@@ -101,29 +101,38 @@ const batch = 64
 type lookup [batch]uint32
 
 // findAll returns the places of the members that up to a batch of news name. Each lookup
-// reads three places of memory that nothing else has read lately: it takes the first of
-// all, then the second of all, so that the processor waits once for many.
+// reads three places of memory that nothing else has read lately. A loop of its own reads
+// each of them for all names: it takes no decision by what it reads, so that the processor
+// waits once for many.
 func (t *table) findAll(news []message.SwimNews, found *lookup) {
+	var hashes [batch]uint64
+	var first [batch]slot
 	var named [batch]*Identity
 	mask := uint64(len(t.index) - 1)
 	for k := range news {
-		h := hashOf(node.ID(news[k].Node))
-		at := h & mask
-		for t.index[at].place != 0 && t.index[at].tag != uint32(h>>32) {
-			at = (at + 1) & mask
-		}
-		found[k] = t.index[at].place
+		hashes[k%batch] = hashOf(node.ID(news[k].Node))
 	}
 	for k := range news {
-		if i := found[k]; i != 0 {
-			named[k] = t.records[i-1].who
+		first[k%batch] = t.index[hashes[k%batch]&mask]
+	}
+	for k := range news {
+		h, s := hashes[k%batch], first[k%batch]
+		for at := h; s.place != 0 && s.tag != uint32(h>>32); {
+			at++
+			s = t.index[at&mask]
+		}
+		found[k%batch] = s.place
+	}
+	for k := range news {
+		if i := found[k%batch]; i != 0 {
+			named[k%batch] = t.records[i-1].who
 		}
 	}
 	for k := range news {
-		if named[k] != nil && string(named[k].ID) != news[k].Node {
+		if named[k%batch] != nil && string(named[k%batch].ID) != news[k].Node {
 			i, known := t.find(node.ID(news[k].Node))
-			if found[k] = 0; known {
-				found[k] = i + 1
+			if found[k%batch] = 0; known {
+				found[k%batch] = i + 1
 			}
 		}
 	}
@@ -246,10 +255,11 @@ func (g *Group) member(i uint32) Member {
 	if a := g.apps[i]; a.incarnation>>32 == r.incarnation>>32 {
 		m.App = a.bytes
 	}
-	if s := g.suspicions[i]; s != nil {
-		m.By = s.by
-	} else if e := g.ends[i]; e != nil {
-		m.By = e.by
+	switch {
+	case r.state == Suspect:
+		m.By = g.suspicions[i].by
+	case r.state.Gone():
+		m.By = g.ends[i].by
 	}
 	return m
 }
@@ -262,11 +272,13 @@ func (g *Group) newsOf(now node.Instant, i uint32, whole bool) message.SwimNews 
 	if whole || r.state.Gone() {
 		n.Addr, n.Role = string(r.who.Addr), uint8(r.who.Role)
 	}
-	if s := g.suspicions[i]; s != nil {
-		n.By = string(s.latest)
-	} else if e := g.ends[i]; e != nil {
+	switch {
+	case r.state == Suspect:
+		n.By = string(g.suspicions[i].latest)
+	case r.state.Gone():
+		e := g.ends[i]
 		n.By, n.Age = string(e.by), now.Sub(e.since).Truncate(time.Millisecond)
-	} else if i == 0 && g.leaving {
+	case i == 0 && g.leaving:
 		n.State = uint8(Left)
 	}
 	return n
