@@ -271,8 +271,12 @@ func (m *Machine) seeAll(env node.Env) {
 		}
 	}
 	if len(fresh) > 0 { // in the order of acceptance, as far as it is known
-		slices.SortStableFunc(m.ended, func(a, b *job) int {
-			return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.number, b.number), a.id.Compare(b.id))
-		})
+		slices.SortStableFunc(m.ended, byEnd)
+		slices.SortStableFunc(m.results, byEnd)
 	}
+}
+
+// byEnd orders jobs by their ends, then by their acceptance.
+func byEnd(a, b *job) int {
+	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.number, b.number), a.id.Compare(b.id))
 }

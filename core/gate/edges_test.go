@@ -76,8 +76,8 @@ func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 		t.Errorf("a result of %v is gone, %d bytes are left", m.config.ResultAge-m.config.SweepInterval, m.resultSum)
 	}
 	env.Advance(2 * m.config.SweepInterval)
-	if old.resultFile != (message.FileDigest{}) || m.resultSum != 0 || m.results != 0 {
-		t.Errorf("a result older than %v is there, %d of %d bytes", m.config.ResultAge, m.results, m.resultSum)
+	if old.resultFile != (message.FileDigest{}) || m.resultSum != 0 || len(m.results) != 0 {
+		t.Errorf("a result older than %v is there, %d of %d bytes", m.config.ResultAge, len(m.results), m.resultSum)
 	}
 	if _, here := m.files.Have(fileOf(b)); !here {
 		t.Error("the file of a record that is on its way was swept")

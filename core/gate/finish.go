@@ -103,7 +103,7 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 func (m *Machine) keepEnded(env node.Env, j *job) {
 	m.ended = append(m.ended, j)
 	if j.resultFile != (message.FileDigest{}) {
-		m.results++
+		m.results = append(m.results, j)
 		m.resultSum += j.resultBytes
 	}
 	m.boundResults(env)

@@ -218,8 +218,11 @@ func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.PartRef, j 
 // refusesSet refuses who is configured with other gates: two sets have two
 // majorities.
 func (m *Machine) refusesSet(env node.Env, in *node.Input, h *message.ManagerHeartbeat) bool {
-	theirs := slices.Sorted(slices.Values(h.Gates))
-	if len(theirs) == 0 || slices.Equal(theirs, texts(m.gates)) {
+	theirs := h.Gates
+	if !slices.IsSorted(theirs) {
+		theirs = slices.Sorted(slices.Values(theirs))
+	}
+	if len(theirs) == 0 || slices.EqualFunc(theirs, m.gates, func(a string, b node.Addr) bool { return a == string(b) }) {
 		return false
 	}
 	if h.Sequence == 1 { // told once a stream

@@ -46,7 +46,7 @@ type Machine struct {
 	number    uint64 // of the newest job
 	accepting int    // jobs whose first record is on no majority
 	specBytes int    // of jobs that have not ended
-	results   int    // whose file is kept
+	results   []*job // of ended, whose result is kept
 	resultSum int    // bytes of them
 	lookups   map[message.JobID]*lookup
 	forwarded []passed // results that were passed on, the oldest first

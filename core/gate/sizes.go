@@ -12,7 +12,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("gate/ended", len(m.ended), c.JobsMax)
 	tell("gate/accepting", m.accepting, c.QueueMax)
 	tell("gate/programs", m.specBytes, max(1, len(m.gates))*c.SpecBytesMax)
-	tell("gate/results", m.results, c.ResultsMax)
+	tell("gate/results", len(m.results), c.ResultsMax)
 	tell("gate/result bytes", m.resultSum, c.ResultBytesMax)
 	tell("gate/lookups", len(m.lookups), c.LookupsMax)
 	tell("gate/forwarded", len(m.forwarded), passedMax)

@@ -86,22 +86,22 @@ func (m *Machine) forgetResult(j *job) {
 	if j.resultFile == (message.FileDigest{}) {
 		return
 	}
-	m.results--
-	m.resultSum -= j.resultBytes
+	if at := slices.Index(m.results, j); at >= 0 { // most often the first
+		m.results = slices.Delete(m.results, at, at+1)
+		m.resultSum -= j.resultBytes
+	}
 	j.result, j.resultFile = nil, message.FileDigest{}
 }
 
 // boundResults drops the oldest results until the rest is within its bounds.
 func (m *Machine) boundResults(env node.Env) {
-	for _, j := range m.ended {
-		if m.results <= m.config.ResultsMax && m.resultSum <= m.config.ResultBytesMax {
+	for len(m.results) > 0 {
+		if len(m.results) <= m.config.ResultsMax && m.resultSum <= m.config.ResultBytesMax {
 			return
 		}
-		if j.resultFile != (message.FileDigest{}) {
-			reached(env, "gate/result-dropped")
-			m.files.Drop(env, j.resultFile)
-			m.forgetResult(j)
-		}
+		reached(env, "gate/result-dropped")
+		m.files.Drop(env, m.results[0].resultFile)
+		m.forgetResult(m.results[0])
 	}
 }
 
