@@ -23,7 +23,7 @@ type ledger struct {
 	n, rest int
 }
 
-func (l ledger) is(o ledger) bool { return l.node == o.node && l.what == o.what }
+func (l ledger) key() [2]string { return [2]string{string(l.node), l.what} }
 
 // rest judges T12 in its second form. The world goes on until every ledger has been at
 // its rest once since the last job's end: a heartbeat on its way is no leak, and a
@@ -35,8 +35,11 @@ func (s *stage) rest() {
 	left := s.ledgers()
 	for end := s.world.Now() + restBound; len(left) > 0 && s.world.Now() < end; {
 		s.world.RunUntil(s.world.Now() + restEvery)
-		now := s.ledgers()
-		left = slices.DeleteFunc(left, func(l ledger) bool { return !slices.ContainsFunc(now, l.is) })
+		now := map[[2]string]bool{}
+		for _, l := range s.ledgers() {
+			now[l.key()] = true
+		}
+		left = slices.DeleteFunc(left, func(l ledger) bool { return !now[l.key()] })
 	}
 	for _, l := range left {
 		s.checker.Rest(s.world.Now(), l.node, l.what, l.n, l.rest)

@@ -24,11 +24,17 @@ func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
 		own("mailbox", p.box.Len(), 0)
 		own("executors", len(p.runs), 0)
 		for to, q := range w.nodes {
+			if len(doubles) == 0 {
+				break
+			}
 			if n := doubles[[2]netsim.Host{netsim.Host(i), netsim.Host(to)}]; n > 0 {
 				own("further streams to "+string(q.peer.Addr), n, 0)
 			}
 		}
 		timers := p.timers.ending()
+		if len(timers) == 0 {
+			continue
+		}
 		for _, of := range slices.Sorted(maps.Keys(timers)) {
 			own("timers of "+of, timers[of], 0)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
 )
 
@@ -26,7 +25,7 @@ func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
 		}
 	}
 	m.sent[l.Stream] = &beats{}
-	m.beat(env, l)
+	m.beat(env, l, m.heartbeat(env))
 	for _, p := range m.order {
 		if p.gate == l.Addr && m.holds(env, p) {
 			m.tell(env, p)
@@ -123,21 +122,32 @@ func (m *Machine) onHeartbeat(env node.Env) {
 }
 
 func (m *Machine) beatAll(env node.Env) {
+	var hb *message.ManagerHeartbeat // all gates share its lists: what is sent never changes
 	for _, l := range m.gates.All() {
 		if l.Stands {
-			m.beat(env, l)
+			if hb == nil {
+				hb = m.heartbeat(env)
+			}
+			m.beat(env, l, hb)
 		}
 	}
 }
 
-// beat tells a gate what this datacenter has, and the parts that are owned here
-// and whose end is not acknowledged.
-func (m *Machine) beat(env node.Env, l *uplink.Link) {
+// beat sends a gate a heartbeat under the next sequence of its stream.
+func (m *Machine) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
 	l.Sequence++
 	if sent := m.sent[l.Stream]; sent != nil {
 		sent[l.Sequence%beatsKept] = env.Now()
 	}
-	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Sequence: l.Sequence, Draining: m.draining, LoadFor: m.config.terms().Load()}
+	own := *hb
+	own.Sequence = l.Sequence
+	env.Send(l.Stream, &own)
+}
+
+// heartbeat says what this datacenter has, and names the parts that are owned here
+// and whose end is not acknowledged.
+func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
+	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		w := m.workers[id]
 		if !w.registered {
@@ -147,6 +157,9 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 			hb.WorkerSum++
 			hb.CoresTotal += w.total
 			hb.CoresFree += w.free()
+		}
+		if hb.Workers == nil {
+			hb.Workers = make([]message.WorkerInfo, 0, min(workersListed, len(m.workers)))
 		}
 		if len(hb.Workers) < workersListed {
 			hb.Workers = append(hb.Workers, message.WorkerInfo{
@@ -167,7 +180,7 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 	hb.Doubts = m.doubts()
 	leader, term, _ := m.election.Leader()
 	hb.Leader, hb.Term = string(leader), term
-	env.Send(l.Stream, hb)
+	return hb
 }
 
 // doubtsListed bounds those in a heartbeat.
@@ -176,8 +189,8 @@ const doubtsListed = 64
 // doubts lists the members of the datacenter that are not alive, for people.
 func (m *Machine) doubts() []message.MemberInfo {
 	var all []message.MemberInfo
-	for _, o := range m.swim.Members() {
-		if o.State != swim.Alive && len(all) < doubtsListed {
+	for _, o := range m.swim.Doubted() {
+		if len(all) < doubtsListed {
 			all = append(all, message.MemberInfo{
 				Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
 			})

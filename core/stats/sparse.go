@@ -40,7 +40,8 @@ func (s *sparse) merge(in message.Histogram) error {
 		return nil
 	}
 	if s.only.Count != 0 {
-		s.buckets = s.join(nil, s.only.Buckets)
+		s.spare = make([]bucket, 0, len(s.only.Buckets)/2)
+		s.buckets, s.spare = s.join(nil, s.only.Buckets), nil
 		s.only = message.Histogram{}
 	}
 	s.spare = slices.Grow(s.spare[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))

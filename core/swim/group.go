@@ -328,9 +328,17 @@ func (g *Group) FindAddr(a node.Addr) (Member, bool) {
 
 // Members returns all that are known, tombstones and this node included, by name.
 func (g *Group) Members() []Member {
-	all := make([]Member, 0, g.table.size())
+	return pick(g, make([]Member, 0, g.table.size()), func(State) bool { return true })
+}
+
+// Doubted returns those that are not alive, by name.
+func (g *Group) Doubted() []Member {
+	return pick(g, nil, func(s State) bool { return s != Alive })
+}
+
+func pick(g *Group, all []Member, of func(State) bool) []Member {
 	for i := range g.table.records {
-		if g.table.records[i].who != nil {
+		if r := &g.table.records[i]; r.who != nil && of(r.state) {
 			all = append(all, g.member(uint32(i)))
 		}
 	}

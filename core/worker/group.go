@@ -18,18 +18,19 @@ func newGroup(c Config) *swim.Group {
 
 // announce tells the group what managers place by.
 func (m *Machine) announce() {
-	m.group.SetState(stateOf(m.draining || m.stopping, m.free()))
+	var b [1 + binary.MaxVarintLen64]byte // each Step: without an allocation
+	m.group.SetState(appendState(b[:0], m.draining || m.stopping, m.free()))
 	m.group.Take() // who comes and goes is for managers
 }
 
-// stateOf is what a worker says of itself: 1 if it takes nothing new, else 0,
+// appendState appends what a worker says of itself: 1 if it takes nothing new, else 0,
 // then its free cores.
-func stateOf(draining bool, free int) []byte {
-	b := []byte{0}
+func appendState(b []byte, draining bool, free int) []byte {
+	taken := byte(0)
 	if draining {
-		b[0] = 1
+		taken = 1
 	}
-	return binary.AppendUvarint(b, uint64(free))
+	return binary.AppendUvarint(append(b, taken), uint64(free))
 }
 
 // halt leaves the group first, so that nobody suspects who ended as asked.

@@ -242,6 +242,9 @@ func ignored(env node.Env, in *node.Input, why string) {
 
 // ordered returns the executions that hold or await cores, oldest first.
 func (m *Machine) ordered() []*execution {
+	if len(m.active) == 0 {
+		return nil
+	}
 	all := make([]*execution, 0, len(m.active))
 	for _, n := range slices.Sorted(maps.Keys(m.active)) {
 		all = append(all, m.active[n])
