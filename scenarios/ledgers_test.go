@@ -53,6 +53,7 @@ var untold = map[string]string{
 	"lease.Registers.registers": "released ones remain until TombstoneAge after Forget; Sizes bounds them, and Rests tells what each holds",
 	"lease.Registers.set":       "configured",
 	"lease.Registers.taken":     "the memory of outcomes, cleared by the next Take",
+	"lease.outbox.spare":        "memory of the last frames of a member to itself, always empty",
 	"manager.Machine.ended":     "remembered until Retention; Sizes bounds them by FinishedMax",
 	"manager.Machine.gone":      "remembered until Retention; Sizes bounds them by FinishedMax",
 	"manager.Machine.members":   "configured",

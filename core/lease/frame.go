@@ -18,7 +18,8 @@ const (
 // outbox is what waits for one member.
 type outbox struct {
 	frames []*message.LeaseFrame
-	bytes  int // of the last of them
+	bytes  int                   // of the last of them
+	spare  []*message.LeaseFrame // empty: its memory serves the next frames of this member to itself
 }
 
 // room returns the frame that takes one more entry of a list that has a given
@@ -91,11 +92,13 @@ func (r *Registers) sendConsent(env node.Env, to int, m message.LeaseConsent) {
 func (r *Registers) Flush(env node.Env) {
 	for len(r.out[r.self].frames) > 0 && r.standing.speaks() {
 		own := r.out[r.self].frames
-		r.out[r.self] = outbox{}
+		r.out[r.self] = outbox{frames: r.out[r.self].spare}
 		for _, f := range own {
 			f.Gens = r.gens
 			r.onFrame(env, r.self, f)
 		}
+		clear(own)
+		r.out[r.self].spare = own[:0]
 	}
 	r.write(env)
 	var gens []uint64 // one copy for all of them: what is sent is never changed

@@ -80,7 +80,9 @@ func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.Wo
 	w.total = hb.CoresTotal
 	w.reported = min(hb.CoresFree, hb.CoresTotal)
 	w.running = hb.Running
-	w.listed = make(map[message.SliceID]message.Fence, len(hb.Running))
+	if clear(w.listed); w.listed == nil {
+		w.listed = make(map[message.SliceID]message.Fence, len(hb.Running))
+	}
 	for _, ref := range hb.Running {
 		w.listed[ref.Slice] = ref.Fence
 	}

@@ -51,6 +51,7 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		if err := lag.merge(p.Generator.Lag); err != nil {
 			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
 		}
+		steps.all = slices.Grow(steps.all, max(0, len(p.Steps)-len(steps.all)))
 		for i := range p.Steps {
 			if err := steps.add(&p.Steps[i]); err != nil {
 				return message.Stats{}, fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
@@ -76,7 +77,7 @@ type phaseSum struct {
 }
 
 type stepSums struct {
-	all   []*stepSum
+	all   []stepSum
 	index map[string]int
 }
 
@@ -89,9 +90,9 @@ func (s *stepSums) add(part *message.StepStats) error {
 			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
 		}
 		s.index[part.Name] = at
-		s.all = append(s.all, &stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
+		s.all = append(s.all, stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
 	}
-	to := s.all[at]
+	to := &s.all[at]
 	if to.out.Kind != part.Kind {
 		return fmt.Errorf("kind is %d in one part and %d in another: %w", to.out.Kind, part.Kind, ErrParts)
 	}
@@ -99,8 +100,12 @@ func (s *stepSums) add(part *message.StepStats) error {
 }
 
 func (s *stepSums) result() []message.StepStats {
-	var out []message.StepStats
-	for _, step := range s.all {
+	if len(s.all) == 0 {
+		return nil
+	}
+	out := make([]message.StepStats, 0, len(s.all))
+	for k := range s.all {
+		step := &s.all[k]
 		step.out.Latency = step.latency.wire()
 		step.out.Service = step.service.wire()
 		step.out.Metric = step.metric.wire()

@@ -51,7 +51,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 		return
 	}
 	m.rhythms[l] = &rhythm{}
-	m.beat(env, l)
+	m.beat(env, l, m.listed())
 	for _, x := range m.outbox {
 		if x.manager == l.Peer.ID {
 			m.tell(env, x)
@@ -75,7 +75,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 
 // beat tells a manager what this worker has and runs. It is sent at once where
 // cores come free as well, so that what waits for them is not late by a second.
-func (m *Machine) beat(env node.Env, l *uplink.Link) {
+func (m *Machine) beat(env node.Env, l *uplink.Link, running []message.SliceRef) {
 	l.Sequence++
 	r, now := m.rhythms[l], env.Now()
 	r.sent = append(r.sent, beat{l.Sequence, now})
@@ -88,14 +88,15 @@ func (m *Machine) beat(env node.Env, l *uplink.Link) {
 		Draining:   m.draining || m.stopping,
 		CoresTotal: uint32(len(m.cores)),
 		CoresFree:  uint32(m.free()),
-		Running:    m.listed(),
+		Running:    running,
 	})
 }
 
 func (m *Machine) beatAll(env node.Env) {
+	running := m.listed() // all managers share it: what is sent never changes
 	for _, l := range m.links.All() {
 		if l.Stands {
-			m.beat(env, l)
+			m.beat(env, l, running)
 		}
 	}
 }
