@@ -57,7 +57,7 @@ func (w *World) onTimer(e *event) {
 
 // idle says that an input can be handled at once.
 func (p *process) idle() bool {
-	return p.busy <= p.w.now && !p.paused && p.started && p.held == nil && p.box.Len() == 0
+	return p.busy <= p.w.now && !p.paused && p.started && p.held == nil && !p.queued
 }
 
 // offer hands an input to an idle node, or to the mailbox of a busy one. The
@@ -72,7 +72,9 @@ func (w *World) offer(p *process, in *node.Input) {
 		}
 		return
 	}
-	if !p.box.Push(in) {
+	pushed := p.box.Push(in)
+	p.queued = p.box.Len() > 0
+	if !pushed {
 		if in.Kind == node.InputMessage && in.Stream != 0 {
 			w.breakEnd(in.Stream, "the peer's mailbox is full")
 		}
@@ -107,7 +109,7 @@ func (w *World) onWake(e *event) {
 	for p.alive && !p.paused && p.busy <= w.now && p.next(&w.queued) {
 		p.step(&w.queued)
 	}
-	if p.alive && (p.box.Len() > 0 || p.held != nil) {
+	if p.alive && (p.queued || p.held != nil) {
 		p.wake()
 	}
 }
@@ -121,6 +123,7 @@ func (p *process) next(in *node.Input) bool {
 		}
 	}
 	for p.box.Pop(in) {
+		p.queued = p.box.Len() > 0
 		if p.wants(in) {
 			return true
 		}

@@ -19,15 +19,19 @@ type process struct {
 	paused                      bool
 	waking                      bool // an eventWake is in the queue
 	starting, halting, stepping bool
+	queued                      bool // the mailbox is not empty
 
-	busy   time.Duration // until when the CPU is taken
-	costs  []time.Duration
-	cost   time.Duration
-	slow   int64 // factor on all costs
-	clock  clock
-	timers timerTable
-	box    *node.Mailbox
-	held   *node.Input // a message that waits for its StreamOpened to be seen
+	// Each event reads what stands up to here and the next fields: they lie together.
+	busy      time.Duration // until when the CPU is taken
+	suspended int           // faults that suspend its host
+	held      *node.Input   // a message that waits for its StreamOpened to be seen
+	shots     []*shot       // what waits for a timer or a write of this node
+	costs     []time.Duration
+	cost      time.Duration
+	slow      int64 // factor on all costs
+	clock     clock
+	timers    timerTable
+	box       *node.Mailbox
 
 	peer   node.Peer
 	rands  [node.Purposes]*node.Rand
@@ -36,16 +40,14 @@ type process struct {
 	runs   map[node.ExecID]*run
 	models *node.Rand
 
-	command   node.CommandID
-	commands  map[node.CommandID]func(node.Message)
-	spec      Spec
-	reason    string  // of Halt
-	refusing  int     // faults that make it refuse streams
-	suspended int     // faults that suspend its host
-	frozen    []event // of its executors, meanwhile
-	shots     []*shot // what waits for a timer or a write of this node
-	wanted    bool    // a script has started it and has not ended it
-	rates     rates
+	command  node.CommandID
+	commands map[node.CommandID]func(node.Message)
+	spec     Spec
+	reason   string  // of Halt
+	refusing int     // faults that make it refuse streams
+	frozen   []event // of its executors, while its host is suspended
+	wanted   bool    // a script has started it and has not ended it
+	rates    rates
 }
 
 func newProcess(w *World, s Spec, index uint32) *process {
@@ -227,6 +229,7 @@ func (p *process) end(clean bool) {
 	}
 	p.timers.clear()
 	p.box.Clear()
+	p.queued = false
 	p.held = nil
 	p.machine = nil
 	if !clean {
