@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -45,7 +46,38 @@ func main() {
 		fmt.Fprintln(os.Stderr, "lint:", err)
 		os.Exit(exitNotLoaded)
 	}
-	os.Exit(run(root, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command(root, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// command runs what the flags ask for, and lints without any.
+func command(root string, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("lint", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	lower := flags.Bool("lower", false, "lower the entries of "+exceptionsFile+" to what is measured, and delete those that are done")
+	because := flags.String("because", "", "with -lower: also raise and add entries, for this `reason`")
+	words := flags.String("words", "", "list the banned words of a `package` or page with their replacements; . for all")
+	show := flags.Bool("figures", false, "print every figure that is measured")
+	if err := flags.Parse(args); err != nil {
+		return exitNotLoaded
+	}
+	var err error
+	switch {
+	case *lower:
+		err = rewriteExceptions(root, *because)
+	case *because != "":
+		err = errors.New("-because goes with -lower")
+	case *words != "":
+		err = listWords(root, *words, stdout)
+	case *show:
+		err = listFigures(root, stdout)
+	default:
+		return run(root, flags.Args(), stdout, stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "lint:", err)
+		return exitNotLoaded
+	}
+	return exitClean
 }
 
 // run lints the module at root and returns the exit code. The rules on the tree
@@ -95,6 +127,7 @@ var fileRules = []func(*file) []complaint{
 	checkImports,
 	checkPureImports,
 	checkPureCode,
+	checkInstant,
 	checkOrder,
 	checkGlobals,
 	checkSize,
@@ -106,6 +139,7 @@ var treeRules = []func(*tree) ([]complaint, error){
 	checkDoors,
 	checkTopLevel,
 	checkNotes,
+	checkRatchet,
 }
 
 // moduleRoot finds the directory with go.mod at dir or above it.

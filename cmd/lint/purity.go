@@ -26,6 +26,7 @@ var impureImports = []struct{ path, remedy string }{
 	{"hash/maphash", "its seed differs in each process: use xxhash or hash/fnv"},
 	{"unsafe", "addresses differ from run to run: use plain values"},
 	{"log", "emit an event, the runtime logs it"},
+	{"runtime", "its answers differ from process to process: ask node.Env, or take the value as an argument"},
 }
 
 // pureImports are below a banned path and yet only compute on values.
@@ -33,6 +34,12 @@ var pureImports = []string{"net/netip", "net/url"}
 
 // randHome is the only package that may name math/rand/v2: node.Rand hides it.
 const randHome = "core/node"
+
+// messageHome holds what crosses a wire, kernelHome the clock's type.
+const (
+	messageHome = "core/message"
+	kernelHome  = "core/node"
+)
 
 // timeFuncs are the functions of package time that read or wait for the clock.
 var timeFuncs = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}
@@ -109,6 +116,27 @@ func timeFunc(info *types.Info, n ast.Node) (string, bool) {
 		return "", false
 	}
 	return function.Name(), slices.Contains(timeFuncs, function.Name())
+}
+
+// checkInstant keeps clocks off the wire: an Instant belongs to one incarnation of
+// one node, and no other node can read it.
+func checkInstant(f *file) []complaint {
+	if f.pkg != messageHome && !strings.HasPrefix(f.pkg, messageHome+"/") {
+		return nil
+	}
+	var found []complaint
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		name, ok := f.info.Uses[id].(*types.TypeName)
+		if ok && name.Name() == "Instant" && name.Pkg() != nil && name.Pkg().Path() == f.module+"/"+kernelHome {
+			found = append(found, f.at(id.Pos(), "node.Instant in "+f.pkg, "send a duration: the receiver's clock is another one"))
+		}
+		return true
+	})
+	return found
 }
 
 func channelUse(n ast.Node) string {

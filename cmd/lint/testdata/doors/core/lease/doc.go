@@ -1,4 +1,4 @@
-// Package lease is told in one line, and nothing
+// Package lease fits one line, and nothing
 //
 // else.
 package lease

@@ -11,6 +11,8 @@ import (
 	_ "net/url"
 	_ "os"
 	_ "os/exec"
+	_ "runtime"
+	_ "runtime/debug"
 	_ "sync"
 	_ "sync/atomic"
 	_ "unsafe"

@@ -1,0 +1,5 @@
+package node
+
+type Instant int64
+
+type Time struct{ At Instant }

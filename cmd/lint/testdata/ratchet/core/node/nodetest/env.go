@@ -1,0 +1,3 @@
+package nodetest
+
+type Env struct{ then, after func() }

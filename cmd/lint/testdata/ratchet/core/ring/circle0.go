@@ -1,0 +1,3 @@
+package ring
+
+func f0() { f1() }

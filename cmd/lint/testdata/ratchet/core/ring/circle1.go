@@ -1,0 +1,3 @@
+package ring
+
+func f1() { f2() }

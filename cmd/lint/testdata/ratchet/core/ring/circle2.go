@@ -1,0 +1,3 @@
+package ring
+
+func f2() { f3() }

@@ -1,0 +1,3 @@
+package ring
+
+func f3() { f4() }

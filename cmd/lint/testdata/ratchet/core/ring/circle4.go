@@ -1,0 +1,3 @@
+package ring
+
+func f4() { f5() }

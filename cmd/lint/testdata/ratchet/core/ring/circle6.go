@@ -1,0 +1,3 @@
+package ring
+
+func f6() { f7() }

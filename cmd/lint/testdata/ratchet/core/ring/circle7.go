@@ -1,0 +1,3 @@
+package ring
+
+func f7() { f8() }

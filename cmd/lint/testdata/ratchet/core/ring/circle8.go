@@ -1,0 +1,3 @@
+package ring
+
+func f8() { f0() }

@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f1() { g.f2() }

@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f2() { g.f3() }

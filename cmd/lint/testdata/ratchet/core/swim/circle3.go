@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f3() { g.f4() }

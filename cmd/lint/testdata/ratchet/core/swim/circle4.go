@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f4() { g.f5() }

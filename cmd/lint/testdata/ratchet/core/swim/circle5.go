@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f5() { g.f6() }

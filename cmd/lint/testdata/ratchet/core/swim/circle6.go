@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f6() { g.f7() }

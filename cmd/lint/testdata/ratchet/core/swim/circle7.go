@@ -1,0 +1,3 @@
+package swim
+
+func (g *wide) f7() { g.f0() }

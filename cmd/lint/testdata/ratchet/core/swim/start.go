@@ -1,0 +1,3 @@
+package swim
+
+func (t *two) start() { use(one{}) }

@@ -1,0 +1,7 @@
+// Package loop is planted for the linter's golden tests.
+//
+// It is not part of the product.
+// Source: the house rules.
+// Invariants: it breaks only the rules that its group is about.
+// Read the file beside this one.
+package loop

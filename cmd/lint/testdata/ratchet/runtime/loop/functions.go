@@ -1,0 +1,3 @@
+package loop
+
+type callback struct{ then func() }

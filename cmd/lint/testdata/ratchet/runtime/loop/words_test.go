@@ -1,0 +1,4 @@
+package loop
+
+// Somebody: a test counts, too.
+var anybody = "a name does not"
