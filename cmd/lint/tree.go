@@ -19,7 +19,7 @@ import (
 // whose dependencies must not become the product's.
 var topLevel = []string{
 	"core", "sim", "netsim", "runtime", "scenarios", "checker", "cmd", "testdata", "examples", "deploy", "docs", "editors", "bench",
-	"README.md", "LICENSE", "DESIGN.md", "Makefile", "go.mod", "go.sum",
+	"README.md", "LICENSE", "DESIGN.md", "CONTRIBUTING.md", "Makefile", "go.mod", "go.sum",
 }
 
 // built is what make and go test leave there; git ignores it.

@@ -44,6 +44,7 @@ func Navigation() []Section {
 			{"docs/scenarios.md", "Scenarios"},
 			{"docs/lifeguard.md", "Slow members"},
 			{"DESIGN.md", "The design"},
+			{"CONTRIBUTING.md", "Contributing"},
 		}},
 	}
 }
@@ -59,6 +60,8 @@ func outOf(source string, folder bool) string {
 	switch {
 	case source == "DESIGN.md":
 		return "design.html"
+	case source == "CONTRIBUTING.md":
+		return "contributing.html"
 	case source == "editors/README.md":
 		return "editors.html"
 	case path.Dir(source) == "docs" && isMarkdown(source):
