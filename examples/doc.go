@@ -6,7 +6,7 @@
 //
 // Invariants:
 //
-//	X1 Every file takes --set target=URL and runs against `hyperscale target`.
+//	EXAMPLE-1 Every file takes --set target=URL and runs against `hyperscale target`.
 //
 // Read quickstart.star first.
 package examples

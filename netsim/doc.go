@@ -10,12 +10,12 @@
 //
 // Invariants:
 //
-//	W1 All draws are integers from one stream of node.Rand; chances are parts per
-//	   million.
-//	W2 On one stream, messages of one side and priority arrive in the order sent,
-//	   none before StreamOpened, none twice, none left out but by a break.
-//	W3 A side is told of a break at most once, and never after it closed.
-//	W4 A node always reaches itself, whatever is cut.
+//	NET-1 All draws are integers from one stream of node.Rand; chances are parts per
+//	      million.
+//	NET-2 On one stream, messages of one side and priority arrive in the order sent,
+//	      none before StreamOpened, none twice, none left out but by a break.
+//	NET-3 A side is told of a break at most once, and never after it closed.
+//	NET-4 A node always reaches itself, whatever is cut.
 //
 // Example:
 //

@@ -9,12 +9,12 @@
 //
 // Invariants:
 //
-//	N1 Equal options give equal hashes, in any process.
-//	N2 Every fault of a run is data: the same faults can be played again, in part
-//	   or in whole.
-//	N3 Faults end before the run does, or a core quorum is healed and the rest stays
-//	   broken for ever; liveness is judged after that.
-//	N4 A run that is cut short is a beginning of the whole one.
+//	WORLD-1 Equal options give equal hashes, in any process.
+//	WORLD-2 Every fault of a run is data: the same faults can be played again, in part
+//	        or in whole.
+//	WORLD-3 Faults end before the run does, or a core quorum is healed and the rest stays
+//	        broken for ever; liveness is judged after that.
+//	WORLD-4 A run that is cut short is a beginning of the whole one.
 //
 // Example:
 //

@@ -63,7 +63,7 @@ func TestCoreQuorum(t *testing.T) {
 	}
 }
 
-// N4: what is cut off a run is its end.
+// WORLD-4: what is cut off a run is its end.
 func TestACutRunIsTheBeginning(t *testing.T) {
 	s := gulled()
 	trace := func(until time.Duration) []byte {

@@ -11,18 +11,18 @@
 //
 // Invariants:
 //
-//	S1 Events happen in the order of (time, sequence); equal seeds give equal
-//	   trace hashes, whatever observes and whether messages are encoded or not.
-//	S2 The hash covers every input delivered and every effect, never Emit.
-//	S3 A timer that was cancelled or replaced is never delivered (K2 of node).
-//	S4 A Put is on disk whole or not at all; what completed survives a crash.
-//	S5 An incarnation is never used twice, not even when the disk is lost.
-//	S6 A node's clock never jumps back; its timers are measured on it.
-//	S7 A core runs one executor; every run that started ends with ExecGone, unless
-//	   its node ended first.
-//	S8 A fault that is aimed befalls one node, at the first firing or write of its
-//	   kind after its time, not before and not twice; one that nothing meets ends
-//	   with the healing.
+//	SIM-1 Events happen in the order of (time, sequence); equal seeds give equal
+//	      trace hashes, whatever observes and whether messages are encoded or not.
+//	SIM-2 The hash covers every input delivered and every effect, never Emit.
+//	SIM-3 A timer that was cancelled or replaced is never delivered (NODE-2).
+//	SIM-4 A Put is on disk whole or not at all; what completed survives a crash.
+//	SIM-5 An incarnation is never used twice, not even when the disk is lost.
+//	SIM-6 A node's clock never jumps back; its timers are measured on it.
+//	SIM-7 A core runs one executor; every run that started ends with ExecGone, unless
+//	      its node ended first.
+//	SIM-8 A fault that is aimed befalls one node, at the first firing or write of its
+//	      kind after its time, not before and not twice; one that nothing meets ends
+//	      with the healing.
 //
 // Example:
 //

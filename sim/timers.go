@@ -3,7 +3,7 @@ package sim
 import "hyperscale/core/node"
 
 // timer is one that is set. It stays known while its firing waits in the
-// mailbox, so that a cancel still finds it there (K2 of core/node).
+// mailbox, so that a cancel still finds it there (NODE-2).
 type timer struct {
 	digest     uint64 // of the key; zero marks a free place
 	generation uint64

@@ -19,9 +19,9 @@
 //
 // Invariants:
 //
-//	N1 a window that is accepted has an order; one that is refused has none
-//	N2 what was not decided is a Failure with Undecided, never an acceptance
-//	N3 the verdict is a function of the history: no map's order, no time enters it
+//	LIN-1 a window that is accepted has an order; one that is refused has none
+//	LIN-2 what was not decided is a Failure with Undecided, never an acceptance
+//	LIN-3 the verdict is a function of the history: no map's order, no time enters it
 //
 // Read model.go, partition.go, sweep.go, then the models: register.go, jobs.go;
 // explain.go last.

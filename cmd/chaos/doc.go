@@ -15,11 +15,11 @@
 //
 // Invariants:
 //
-//	C1 What it starts ends with it: all processes live in one PID namespace.
-//	C2 The host's network is never touched.
-//	C3 A run is good only if the checker finds nothing, every acknowledged job
-//	   ended within a minute of healing, and memory and goroutines are back near
-//	   where they began.
+//	CHAOS-1 What it starts ends with it: all processes live in one PID namespace.
+//	CHAOS-2 The host's network is never touched.
+//	CHAOS-3 A run is good only if the checker finds nothing, every acknowledged job
+//	        ended within a minute of healing, and memory and goroutines are back near
+//	        where they began.
 //
 // Read main.go, switch.go, hosts.go, cluster.go, faults.go, clients.go, judge.go.
 package main

@@ -10,11 +10,11 @@
 //
 // Invariants:
 //
-//	C1 Results go to stdout, progress and logs to stderr.
-//	C2 Every refusal names the flag, file or address, its value, and a remedy.
-//	C3 The exit code is the highest in the order 130, 1, 99, and 2 for what
-//	   never began.
-//	C4 A command that ends leaves no process, file or port behind.
+//	CMD-1 Results go to stdout, progress and logs to stderr.
+//	CMD-2 Every refusal names the flag, file or address, its value, and a remedy.
+//	CMD-3 The exit code is the highest in the order 130, 1, 99, and 2 for what
+//	      never began.
+//	CMD-4 A command that ends leaves no process, file or port behind.
 //
 // Read main.go, root.go, exit.go, flags.go; then one file a command: run.go and
 // job.go (what run, demo, submit and watch share), compare.go and reportcmd.go (over

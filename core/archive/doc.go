@@ -13,18 +13,18 @@
 //
 // Invariants:
 //
-//	A1 Kept is told when a majority, each with a synced disk, has the whole file,
-//	   as each said after that Keep began.
-//	A2 Nobody has, tells, serves or writes bytes whose digest is not the name.
-//	A3 On disk a file is records "file/<group>/<digest>/<n>", the last written
-//	   together with "file/<group>/<digest>/whole". What lacks that, or does not add
-//	   up to its name, is deleted at the next start.
-//	A4 Bounded: the length of a file, files, bytes, files that arrive, bytes in
-//	   flight to a fellow.
-//	A5 What is lost on the way is sent again, from where the receiver says it is;
-//	   whatever arrives twice changes nothing.
-//	A6 A file is swept once a majority names it no more and had to keep it for no
-//	   SweepAge: sweep.go says why, and what a quarter of SweepAge is for.
+//	ARCHIVE-1 Kept is told when a majority, each with a synced disk, has the whole file,
+//	          as each said after that Keep began.
+//	ARCHIVE-2 Nobody has, tells, serves or writes bytes whose digest is not the name.
+//	ARCHIVE-3 On disk a file is records "file/<group>/<digest>/<n>", the last written
+//	          together with "file/<group>/<digest>/whole". What lacks that, or does not add
+//	          up to its name, is deleted at the next start.
+//	ARCHIVE-4 Bounded: the length of a file, files, bytes, files that arrive, bytes in
+//	          flight to a fellow.
+//	ARCHIVE-5 What is lost on the way is sent again, from where the receiver says it is;
+//	          whatever arrives twice changes nothing.
+//	ARCHIVE-6 A file is swept once a majority names it no more and had to keep it for no
+//	          SweepAge: sweep.go says why, and what a quarter of SweepAge is for.
 //
 // On the wire: FileOffer (is it there? how far?), FileChunk, FileKept (so far, or
 // whole); small files go without an offer. FileFetch asks for a window of chunks,

@@ -62,7 +62,7 @@ func (g *group) has(i int, d message.FileDigest) bool {
 	return false
 }
 
-// judge holds A1 and A2 at the moment they are told.
+// judge holds ARCHIVE-1 and ARCHIVE-2 at the moment they are told.
 func (g *group) judge(i int, o Outcome) {
 	if d, ok := g.open[i][o.Ticket]; !ok || d != o.File {
 		g.t.Fatalf("node %d is told %v of ticket %d, which is not open for %v", i, o.Kind, o.Ticket, o.File)
@@ -263,7 +263,7 @@ func TestHostileMessages(t *testing.T) {
 	})
 }
 
-// A fellow's word from before it lost its disk, delivered after: A1 forbids that a
+// A fellow's word from before it lost its disk, delivered after: ARCHIVE-1 forbids that a
 // later Keep counts it.
 func TestAnAnswerFromBeforeALostDiskCountsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -85,7 +85,7 @@ func TestConfigNamesEveryFault(t *testing.T) {
 	}
 }
 
-// asker drives a client at random and holds C1 to C4.
+// asker drives a client at random and holds CLIENT-1 to CLIENT-4.
 type asker struct {
 	env     *nodetest.Env
 	open    map[node.CommandID]*asked // not finally answered

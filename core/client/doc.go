@@ -15,19 +15,19 @@
 //
 // Invariants:
 //
-//	C1 Every command but a watch has exactly one answer, within AskTimeout. A
-//	   watch has statuses, then exactly one JobResult, or one Refused that no wait
-//	   would change, and nothing after it; it waits for gates as long as there are
-//	   none.
-//	C2 A try has a RequestID of its own; an answer to an older try is ignored.
-//	C3 What a watch is told never goes back: neither the state, nor the sequence of
-//	   one gate, nor the age of the job between two.
-//	C4 A submission travels under one key, whatever gates it is sent to: they
-//	   contend for one register. So it may be sent until somebody answers.
-//	C5 Commands, gates, redirects, and what is remembered of jobs, are bounded.
-//	C6 Each operation on a job is told of when it is first sent (ClientCalled) and
-//	   once when its answer is certain (ClientReturned): not when it was given up, nor
-//	   refused while an older try may have taken effect.
+//	CLIENT-1 Every command but a watch has exactly one answer, within AskTimeout. A
+//	         watch has statuses, then exactly one JobResult, or one Refused that no wait
+//	         would change, and nothing after it; it waits for gates as long as there are
+//	         none.
+//	CLIENT-2 A try has a RequestID of its own; an answer to an older try is ignored.
+//	CLIENT-3 What a watch is told never goes back: neither the state, nor the sequence of
+//	         one gate, nor the age of the job between two.
+//	CLIENT-4 A submission travels under one key, whatever gates it is sent to: they
+//	         contend for one register. So it may be sent until somebody answers.
+//	CLIENT-5 Commands, gates, redirects, and what is remembered of jobs, are bounded.
+//	CLIENT-6 Each operation on a job is told of when it is first sent (ClientCalled) and
+//	         once when its answer is certain (ClientReturned): not when it was given up, nor
+//	         refused while an older try may have taken effect.
 //
 // Read config.go, machine.go, command.go, route.go, connection.go, answer.go, call.go, sizes.go.
 package client

@@ -12,27 +12,27 @@
 //
 // Invariants:
 //
-//	E1 (T5) A voter votes once a term, also across restarts and torn writes: term
-//	   and vote are synced before the answer.
-//	E2 A pre-vote changes nothing durable, and is granted only by who has heard no
-//	   leader for TimeoutMin.
-//	E3 A majority is more than half of the configured voters, whoever lives.
-//	E4 No two nodes Lead at one instant, while clocks drift within 1 %: a leader
-//	   counts from when it sent the beats that a majority answered, a voter from when
-//	   it heard one, or voted, or started; the first is shorter.
-//	E5 Answers count within TimeoutMax of the question, by the asker's own clock.
-//	E6 A voter without a disk record is silent until no vote that it may have given
-//	   can count any more, then takes the highest term of enough others that every
-//	   majority it was in is among them, and votes only beyond that. It is a voter at
-//	   once if none of the others remembers a term either: a group is founded by all.
-//	   In a group that was recovered from one disk (core/lease), a word of that disk
-//	   will do, given once an epoch to each voter's disk; terms begin anew above all
-//	   of the epochs before, so that votes which nobody remembers hinder nobody, and
-//	   who is of an older epoch votes in none of them. Questions and answers count in
-//	   the epoch in which they were asked; a voter whose registers do not know theirs
-//	   answers no question and founds no group.
-//	E7 Who is unfit, leads or led too often of late, or drains, does not stand; but
-//	   after three timeouts without a leader anybody does that does not drain.
+//	ELECTION-1 (T5) A voter votes once a term, also across restarts and torn writes: term
+//	           and vote are synced before the answer.
+//	ELECTION-2 A pre-vote changes nothing durable, and is granted only by who has heard no
+//	           leader for TimeoutMin.
+//	ELECTION-3 A majority is more than half of the configured voters, whoever lives.
+//	ELECTION-4 No two nodes Lead at one instant, while clocks drift within 1 %: a leader
+//	           counts from when it sent the beats that a majority answered, a voter from when
+//	           it heard one, or voted, or started; the first is shorter.
+//	ELECTION-5 Answers count within TimeoutMax of the question, by the asker's own clock.
+//	ELECTION-6 A voter without a disk record is silent until no vote that it may have given
+//	           can count any more, then takes the highest term of enough others that every
+//	           majority it was in is among them, and votes only beyond that. It is a voter at
+//	           once if none of the others remembers a term either: a group is founded by all.
+//	           In a group that was recovered from one disk (core/lease), a word of that disk
+//	           will do, given once an epoch to each voter's disk; terms begin anew above all
+//	           of the epochs before, so that votes which nobody remembers hinder nobody, and
+//	           who is of an older epoch votes in none of them. Questions and answers count in
+//	           the epoch in which they were asked; a voter whose registers do not know theirs
+//	           answers no question and founds no group.
+//	ELECTION-7 Who is unfit, leads or led too often of late, or drains, does not stand; but
+//	           after three timeouts without a leader anybody does that does not drain.
 //
 // Read config.go, election.go (messages, timers), stand.go, vote.go, lead.go,
 // join.go, epoch.go, store.go, sizes.go.

@@ -15,7 +15,7 @@ type joined struct {
 
 // join begins the life of a voter that does not remember its votes: a new one, or
 // one whose disk was lost. Until the rounds are over in which an old vote may count
-// (E5), only a group without any memory is joined.
+// (ELECTION-5), only a group without any memory is joined.
 func (e *Election) join(env node.Env) {
 	e.round = round{
 		nonce: e.round.nonce + 1, joined: map[node.Addr]joined{},
@@ -70,7 +70,7 @@ func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined
 	}
 }
 
-// judgeJoin becomes a voter when it is safe (E6). Every majority that this node was
+// judgeJoin becomes a voter when it is safe (ELECTION-6). Every majority that this node was
 // in has majority - 1 others; so many answers that only majority - 2 others are
 // left meet each of them. In an epoch that was recovered from one disk, that disk
 // may say instead that this one was in none.

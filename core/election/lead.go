@@ -80,7 +80,7 @@ func (e *Election) watch(env node.Env) {
 	env.SetTimer(node.Key(node.PartElection, node.ElectionQuorum), max(0, left))
 }
 
-// Leads says whether this node may act as the leader now: nobody else may (E4). It
+// Leads says whether this node may act as the leader now: nobody else may (ELECTION-4). It
 // ends by the clock, before this node hears that it was deposed, or steps down.
 func (e *Election) Leads(now node.Instant) bool {
 	margin := e.config.TimeoutMin * 2 / 100 // two clocks, each off by a hundredth

@@ -61,7 +61,7 @@ func (g *group) post(from, to int, m node.Message) {
 	}
 }
 
-// judge holds E1: one leader a term, one vote a term.
+// judge holds ELECTION-1: one leader a term, one vote a term.
 func (g *group) judge(i int, v node.Event) {
 	switch v := v.(type) {
 	case event.Elected:
@@ -77,7 +77,7 @@ func (g *group) judge(i int, v node.Event) {
 	}
 }
 
-// one holds E4.
+// one holds ELECTION-4.
 func (g *group) one() {
 	leads := ""
 	for i, e := range g.envs {

@@ -9,11 +9,11 @@
 //
 // Invariants:
 //
-//	V1 An event is a plain struct of exported fields that encoding/json can
-//	   write and read back.
-//	V2 EventName is unique, lower-case, words joined by hyphens.
-//	V3 Those in job.go carry enough for the checker to judge T3, T6, T8, T9 and
-//	   T11 of a history without knowing any role.
+//	EVENT-1 An event is a plain struct of exported fields that encoding/json can
+//	        write and read back.
+//	EVENT-2 EventName is unique, lower-case, words joined by hyphens.
+//	EVENT-3 Those in job.go carry enough for the checker to judge T3, T6, T8, T9 and
+//	        T11 of a history without knowing any role.
 //
 // Read job.go (what the checker judges), then peer.go.
 package event

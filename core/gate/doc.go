@@ -13,22 +13,22 @@
 //
 // Invariants:
 //
-//	G1 A job is acknowledged, a state is told, a dispatch is sent only after the
-//	   files that the record names, and then the record that says so, are on a
-//	   majority of the configured gates; JobChanged is emitted at that moment.
-//	G2 Every act on a job is under the token of its register, inside the window of
-//	   the lease, and carries the token as the first part of its fence.
-//	G3 A datacenter's result counts once; what comes under an older fence is
-//	   refused by its fence. The gate gives out no manager epochs: it follows the
-//	   highest that the datacenter's managers tell under its own job epoch.
-//	G4 A terminal state stays: what comes later is answered and not counted.
-//	G5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
-//	   bounded; beyond the bounds requests are refused with RetryAfter.
-//	G6 A part goes to another datacenter only when core/window's Guard has passed
-//	   since a gate last named it there, and the record has closed it.
-//	G7 A workflow's own condition (abort_when) is judged here, over all datacenters;
-//	   that it ends is on a majority before any of them is told, and told until each
-//	   has ended it.
+//	GATE-1 A job is acknowledged, a state is told, a dispatch is sent only after the
+//	       files that the record names, and then the record that says so, are on a
+//	       majority of the configured gates; JobChanged is emitted at that moment.
+//	GATE-2 Every act on a job is under the token of its register, inside the window of
+//	       the lease, and carries the token as the first part of its fence.
+//	GATE-3 A datacenter's result counts once; what comes under an older fence is
+//	       refused by its fence. The gate gives out no manager epochs: it follows the
+//	       highest that the datacenter's managers tell under its own job epoch.
+//	GATE-4 A terminal state stays: what comes later is answered and not counted.
+//	GATE-5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
+//	       bounded; beyond the bounds requests are refused with RetryAfter.
+//	GATE-6 A part goes to another datacenter only when core/window's Guard has passed
+//	       since a gate last named it there, and the record has closed it.
+//	GATE-7 A workflow's own condition (abort_when) is judged here, over all datacenters;
+//	       that it ends is on a majority before any of them is told, and told until each
+//	       has ended it.
 //
 // Whoever takes a job over tells its last transition once more, as it cannot know
 // whether anybody heard of it; a job's time stands still while nobody owns it. A

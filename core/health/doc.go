@@ -18,11 +18,11 @@
 //
 // Invariants:
 //
-//	H1 Bounds are half-open: a value belongs to one level.
-//	H2 No clock that drifts within the bound, and does not jump, is suspected,
-//	   whatever the network does.
-//	H3 A clock that drifts by more is suspected as soon as the excess is larger than
-//	   the round trips.
+//	HEALTH-1 Bounds are half-open: a value belongs to one level.
+//	HEALTH-2 No clock that drifts within the bound, and does not jump, is suspected,
+//	         whatever the network does.
+//	HEALTH-3 A clock that drifts by more is suspected as soon as the excess is larger than
+//	         the round trips.
 //
 // Read level.go, monitor.go, clock.go.
 package health

@@ -153,7 +153,7 @@ func play(t *rapid.T, low, high int64) (found []Finding, elapsed time.Duration) 
 	return found, elapsed
 }
 
-// H2: whatever the network does, a clock within the bound is not suspected.
+// HEALTH-2: whatever the network does, a clock within the bound is not suspected.
 func TestClocksWithinTheBoundAreTrusted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if found, _ := play(t, -19_990, 19_990); len(found) > 0 {
@@ -162,7 +162,7 @@ func TestClocksWithinTheBoundAreTrusted(t *testing.T) {
 	})
 }
 
-// H3: a clock that drifts by a tenth is suspected within a minute and two round
+// HEALTH-3: a clock that drifts by a tenth is suspected within a minute and two round
 // trips' share of it.
 func TestClocksBeyondTheBoundAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,7 +178,7 @@ func TestClocksBeyondTheBoundAreFound(t *testing.T) {
 	})
 }
 
-// H2 at its edge: two clocks at the bound, one slow and one fast, whose uptimes are
+// HEALTH-2 at its edge: two clocks at the bound, one slow and one fast, whose uptimes are
 // told in whole milliseconds, on a network that takes no time.
 func TestClocksAtTheBoundAreTrusted(t *testing.T) {
 	for _, rates := range [][2]int64{{990_000, 1_010_000}, {1_010_000, 990_000}} {

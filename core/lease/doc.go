@@ -12,17 +12,17 @@
 // Every member is acceptor and proposer; it speaks to its own acceptor in memory,
 // and what that has not synced counts for nothing.
 //
-// Invariants, while clocks drift within DriftPPM (L1, L4, L5 beyond it too):
+// Invariants, while clocks drift within DriftPPM (LEASE-1, LEASE-4, LEASE-5 beyond it too):
 //
-//	L1 No two grants of a register have one token.
-//	L2 An attempt that begins after a grant gets a higher token.
-//	L3 Two nodes never hold a register at once: valid while now - sent < Hold,
-//	   held while now - received < Guard.
-//	L4 What a majority has accepted is in the record of every later grant and
-//	   read, through crashes and a minority of lost disks at a time.
-//	L5 An acceptor tells nothing that is not on its disk, but for renewals, which
-//	   change no record; nothing at all before it is a member.
-//	L6 A resend carries the Seq of the first send and moves no window.
+//	LEASE-1 No two grants of a register have one token.
+//	LEASE-2 An attempt that begins after a grant gets a higher token.
+//	LEASE-3 Two nodes never hold a register at once: valid while now - sent < Hold,
+//	        held while now - received < Guard.
+//	LEASE-4 What a majority has accepted is in the record of every later grant and
+//	        read, through crashes and a minority of lost disks at a time.
+//	LEASE-5 An acceptor tells nothing that is not on its disk, but for renewals, which
+//	        change no record; nothing at all before it is a member.
+//	LEASE-6 A resend carries the Seq of the first send and moves no window.
 //
 // For roles. Drain Take after every call. Outcome Granted may come again for a job
 // that is held (Again): somebody was promised more, so this node acquired above

@@ -9,8 +9,8 @@
 //
 // Invariants:
 //
-//	J1 A terminal state absorbs: nothing follows it.
-//	J2 A transition that Legal* refuses is a bug of the caller, not bad input.
+//	LIFECYCLE-1 A terminal state absorbs: nothing follows it.
+//	LIFECYCLE-2 A transition that Legal* refuses is a bug of the caller, not bad input.
 //
 // Read lifecycle.go.
 package lifecycle

@@ -96,7 +96,7 @@ func TestDrawnPairsAgainstTheLaws(t *testing.T) {
 	})
 }
 
-// J1, along any walk: whatever is tried, the first terminal state stays.
+// LIFECYCLE-1, along any walk: whatever is tried, the first terminal state stays.
 func TestFirstEndStays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		at, end := message.JobNone, message.JobNone

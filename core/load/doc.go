@@ -18,15 +18,15 @@
 //
 // Invariants:
 //
-//	O1 Integers only. All of it is a function of the plan and the seed: the same
-//	   in every executor, on every machine.
-//	O2 However the users are cut, each arrival is begun once: the arrivals of the
-//	   parts are a partition of all arrivals. So are iterations.
-//	O3 At any time the number of even arrivals that were due differs from the
-//	   area below the curve by less than one; T never falls.
-//	O4 An executor's share of any stretch of arrivals is off by a few, whatever
-//	   the stretch and the cut are.
-//	O5 Nothing is allocated but by the functions called New.
+//	LOAD-1 Integers only. All of it is a function of the plan and the seed: the same
+//	       in every executor, on every machine.
+//	LOAD-2 However the users are cut, each arrival is begun once: the arrivals of the
+//	       parts are a partition of all arrivals. So are iterations.
+//	LOAD-3 At any time the number of even arrivals that were due differs from the
+//	       area below the curve by less than one; T never falls.
+//	LOAD-4 An executor's share of any stretch of arrivals is off by a few, whatever
+//	       the stretch and the cut are.
+//	LOAD-5 Nothing is allocated but by the functions called New.
 //
 // Example:
 //

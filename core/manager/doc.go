@@ -12,32 +12,32 @@
 //
 // Invariants:
 //
-//	G1 Every act for a part is within the window of its register's lease. When
-//	   that is lost, all that is known of the part is dropped; nobody is told to
-//	   stop: who holds it next takes over what runs.
-//	G2 Files on a majority, then the record on a majority, then the act: a part
-//	   accepted, a later epoch of its job adopted, a workflow cut, an attempt given
-//	   up, a result counted, a workflow ended, a part stopped or ended.
-//	G3 No fence is used for two dispatches: attempts count from 1 under the token
-//	   of one grant, and tokens are never used again. A slice keeps the fence that
-//	   it was dispatched with, whoever holds its part.
-//	G4 A slice's result is counted once: that of the attempt that is current, or,
-//	   after a take-over, of one that was not given up. Those of given-up attempts
-//	   are refused as stale; their last progress is told as lost.
-//	G5 At most one attempt of a slice sends load (T13): one is dispatched again
-//	   only when its worker says that it has stopped, or core/window's Patience
-//	   after it was last told to go on, or after the grant of who took it over. A
-//	   slice is renewed, or dispatched, only while a gate's word for its part is
-//	   fresh: core/window's Hold since the heartbeat was sent that the gate answered
-//	   with the part's name. No dispatch and no record gives a word.
-//	G6 A workflow starts when a majority knows that all it depends on are COMPLETED.
-//	   What these have given it stands in their results, so that each attempt is
-//	   given the same, whoever dispatches it.
-//	G7 A part ends once. Its result is told, to whichever gate owns the job, until
-//	   acknowledged; then its register is released. Without a gate's word it ends by
-//	   itself after a Hold.
-//	G8 Rows of a unique feed are leased once: that they are is on a majority before
-//	   an executor hears of them. What a lost attempt was leased nobody gets.
+//	MGR-1 Every act for a part is within the window of its register's lease. When
+//	      that is lost, all that is known of the part is dropped; nobody is told to
+//	      stop: who holds it next takes over what runs.
+//	MGR-2 Files on a majority, then the record on a majority, then the act: a part
+//	      accepted, a later epoch of its job adopted, a workflow cut, an attempt given
+//	      up, a result counted, a workflow ended, a part stopped or ended.
+//	MGR-3 No fence is used for two dispatches: attempts count from 1 under the token
+//	      of one grant, and tokens are never used again. A slice keeps the fence that
+//	      it was dispatched with, whoever holds its part.
+//	MGR-4 A slice's result is counted once: that of the attempt that is current, or,
+//	      after a take-over, of one that was not given up. Those of given-up attempts
+//	      are refused as stale; their last progress is told as lost.
+//	MGR-5 At most one attempt of a slice sends load (T13): one is dispatched again
+//	      only when its worker says that it has stopped, or core/window's Patience
+//	      after it was last told to go on, or after the grant of who took it over. A
+//	      slice is renewed, or dispatched, only while a gate's word for its part is
+//	      fresh: core/window's Hold since the heartbeat was sent that the gate answered
+//	      with the part's name. No dispatch and no record gives a word.
+//	MGR-6 A workflow starts when a majority knows that all it depends on are COMPLETED.
+//	      What these have given it stands in their results, so that each attempt is
+//	      given the same, whoever dispatches it.
+//	MGR-7 A part ends once. Its result is told, to whichever gate owns the job, until
+//	      acknowledged; then its register is released. Without a gate's word it ends by
+//	      itself after a Hold.
+//	MGR-8 Rows of a unique feed are leased once: that they are is on a majority before
+//	      an executor hears of them. What a lost attempt was leased nobody gets.
 //
 // Read config.go, machine.go, group.go, part.go, hold.go, adopt.go, record.go,
 // codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,

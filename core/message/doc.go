@@ -10,16 +10,16 @@
 //
 // Invariants:
 //
-//	M1 Decode never panics and allocates at most a constant times its input.
-//	M2 decode(encode(m)) == m; Size(m) == len(encode(m)); Digest is equal on
-//	   both sides.
-//	M3 Unknown fields are skipped, missing optional ones are zero, a missing
-//	   required one is an error that names it. A required field's zero value has
-//	   no meaning.
-//	M4 A kind's number is never used again for something else. The golden corpus
-//	   in testdata/golden holds one encoding of each. 3, 4, 5 and 8 are reserved
-//	   for package toy, whose messages no frame carries.
-//	M5 A message, once sent, is never changed.
+//	MSG-1 Decode never panics and allocates at most a constant times its input.
+//	MSG-2 decode(encode(m)) == m; Size(m) == len(encode(m)); Digest is equal on
+//	      both sides.
+//	MSG-3 Unknown fields are skipped, missing optional ones are zero, a missing
+//	      required one is an error that names it. A required field's zero value has
+//	      no meaning.
+//	MSG-4 A kind's number is never used again for something else. The golden corpus
+//	      in testdata/golden holds one encoding of each. 3, 4, 5 and 8 are reserved
+//	      for package toy, whose messages no frame carries.
+//	MSG-5 A message, once sent, is never changed.
 //
 // To add a message: write the struct with a directive
 //

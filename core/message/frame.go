@@ -215,7 +215,7 @@ func NameOf(m node.Message) string {
 	return Name(m.Kind())
 }
 
-// Clone encodes and decodes m: what wire mode and a test of M2 do.
+// Clone encodes and decodes m: what wire mode and a test of MSG-2 do.
 func Clone(m node.Message, scratch []byte) (node.Message, []byte, error) {
 	if c, ok := m.(Copier); ok {
 		return c.Copy(), scratch, nil

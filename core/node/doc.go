@@ -8,17 +8,17 @@
 //
 // Invariants:
 //
-//	K1 A Machine given the same inputs in the same order has the same effects.
-//	K2 After SetTimer replaced or CancelTimer removed a key, the old firing is
-//	   never delivered, not even when it already waited in the mailbox.
-//	K3 On one stream, messages of one priority arrive in the order sent. What is
-//	   sent on a broken stream is dropped; StreamBroken always tells.
-//	K4 A full lane drops datagrams and breaks streams: nothing sent on a stream
-//	   is lost in silence.
-//	K5 Store completions arrive in the order of the Puts, after the records are
-//	   on disk.
-//	K6 An Instant belongs to one node's one incarnation and never crosses a wire.
-//	K7 A Message is a value: once sent it is never changed by anybody.
+//	NODE-1 A Machine given the same inputs in the same order has the same effects.
+//	NODE-2 After SetTimer replaced or CancelTimer removed a key, the old firing is
+//	       never delivered, not even when it already waited in the mailbox.
+//	NODE-3 On one stream, messages of one priority arrive in the order sent. What is
+//	       sent on a broken stream is dropped; StreamBroken always tells.
+//	NODE-4 A full lane drops datagrams and breaks streams: nothing sent on a stream
+//	       is lost in silence.
+//	NODE-5 Store completions arrive in the order of the Puts, after the records are
+//	       on disk.
+//	NODE-6 An Instant belongs to one node's one incarnation and never crosses a wire.
+//	NODE-7 A Message is a value: once sent it is never changed by anybody.
 //
 // Example:
 //

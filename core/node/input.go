@@ -82,7 +82,7 @@ type Input struct {
 	Exec    ExecEvent
 
 	// Generation is the host's: it tells a live timer or stream from one that was
-	// cancelled while its firing waited in the mailbox (K2).
+	// cancelled while its firing waited in the mailbox (NODE-2).
 	Generation uint64
 }
 

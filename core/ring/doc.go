@@ -11,11 +11,11 @@
 //
 // Invariants:
 //
-//	R1 The same set of addresses, in whatever order it is written, gives the same
-//	   order for a job in every process, for ever: it is SHA-256 of text.
-//	R2 Order names every member once.
-//	R3 Minimal movement: without one member, the order of the others is what it
-//	   was; a new member is inserted into the orders there were.
+//	RING-1 The same set of addresses, in whatever order it is written, gives the same
+//	       order for a job in every process, for ever: it is SHA-256 of text.
+//	RING-2 Order names every member once.
+//	RING-3 Minimal movement: without one member, the order of the others is what it
+//	       was; a new member is inserted into the orders there were.
 //
 // Shares of the jobs are random: with 150 points, their standard deviation is
 // sqrt((1 - 1/n)/150) of the mean, 7 to 8 % for 3 to 9 members. That is the spread

@@ -10,24 +10,24 @@
 //
 // Invariants:
 //
-//	S1 Count, Min, Max and Sum are exact (a Sum or a count beyond 64 bits stays
-//	   at the largest number). Min <= Quantile(any) <= Max.
-//	S2 Merging is associative and commutative; merging what two recorded is what
-//	   one would have recorded.
-//	S3 Record allocates nothing once the octave of its value is in use.
-//	S4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
-//	   amount and accepts only what some Histogram could have written.
-//	S5 Fit loses precision before it loses anything else, and says how much; what it
-//	   makes coarser errs upwards, and S1 holds for it.
-//	   Windows in time go first, then the precision of phases.
-//	S6 No message is changed: what Sum returns shares no memory that it writes to,
-//	   and Fit copies what it changes.
-//	S7 A series in time has at most WindowsMax windows and the memory of its first
-//	   minute, however long the run. Merging is exact, at the width of the coarser
-//	   series, associative and commutative; where a part's windows were left out, so
-//	   are the sum's.
-//	S8 What is kept grows with the number of series, which is bounded: beyond the
-//	   bounds of sum.go one series, KindOther or StatusOther, counts the rest.
+//	STATS-1 Count, Min, Max and Sum are exact (a Sum or a count beyond 64 bits stays
+//	        at the largest number). Min <= Quantile(any) <= Max.
+//	STATS-2 Merging is associative and commutative; merging what two recorded is what
+//	        one would have recorded.
+//	STATS-3 Record allocates nothing once the octave of its value is in use.
+//	STATS-4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
+//	        amount and accepts only what some Histogram could have written.
+//	STATS-5 Fit loses precision before it loses anything else, and says how much; what it
+//	        makes coarser errs upwards, and STATS-1 holds for it.
+//	        Windows in time go first, then the precision of phases.
+//	STATS-6 No message is changed: what Sum returns shares no memory that it writes to,
+//	        and Fit copies what it changes.
+//	STATS-7 A series in time has at most WindowsMax windows and the memory of its first
+//	        minute, however long the run. Merging is exact, at the width of the coarser
+//	        series, associative and commutative; where a part's windows were left out, so
+//	        are the sum's.
+//	STATS-8 What is kept grows with the number of series, which is bounded: beyond the
+//	        bounds of sum.go one series, KindOther or StatusOther, counts the rest.
 //
 // Example:
 //

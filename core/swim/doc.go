@@ -17,18 +17,18 @@
 //
 // Invariants:
 //
-//	S1 News are merged by (incarnation, state): in any order, any number of times,
-//	   they come to one view.
-//	S2 A suspicion's deadline never moves later.
-//	S3 A death is outlived by a higher incarnation only, and raised by its own node
-//	   alone; the node's incarnation is its upper half.
-//	S4 An answer counts if it names this round's sequence and target, and comes from
-//	   the target or from one who was asked.
-//	S5 A seed that was never heard is unconfirmed, and never suspected.
-//	S6 All but lists is within 1,200 bytes of body.
-//	S7 A death that is learnt has the outcome of one that was seen.
-//	S8 A node tells others a verdict only if another member confirmed the suspicion:
-//	   confirmations that never come prove more about the node than about the suspect.
+//	SWIM-1 News are merged by (incarnation, state): in any order, any number of times,
+//	       they come to one view.
+//	SWIM-2 A suspicion's deadline never moves later.
+//	SWIM-3 A death is outlived by a higher incarnation only, and raised by its own node
+//	       alone; the node's incarnation is its upper half.
+//	SWIM-4 An answer counts if it names this round's sequence and target, and comes from
+//	       the target or from one who was asked.
+//	SWIM-5 A seed that was never heard is unconfirmed, and never suspected.
+//	SWIM-6 All but lists is within 1,200 bytes of body.
+//	SWIM-7 A death that is learnt has the outcome of one that was seen.
+//	SWIM-8 A node tells others a verdict only if another member confirmed the suspicion:
+//	       confirmations that never come prove more about the node than about the suspect.
 //
 // A role calls Start at InputStart; Receive, Opened, Broken or Fire with each input,
 // which say whether it was the group's; and Take after each. A stream that somebody

@@ -39,7 +39,7 @@ func gossip(from string, news ...message.SwimNews) (node.Peer, *message.SwimGoss
 	return peer(from), &message.SwimGossip{Group: "dc1", Incarnation: firstOf(1), News: news}
 }
 
-// known is what S1 speaks of: by name, the incarnation and whether it is alive,
+// known is what SWIM-1 speaks of: by name, the incarnation and whether it is alive,
 // suspect or gone.
 func known(g *Group) map[node.ID]string {
 	all := map[node.ID]string{}
@@ -49,7 +49,7 @@ func known(g *Group) map[node.ID]string {
 	return all
 }
 
-// S1: in any order, any number of times, the same news come to the same view.
+// SWIM-1: in any order, any number of times, the same news come to the same view.
 func TestNewsConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		news := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.SwimNews {
@@ -73,7 +73,7 @@ func TestNewsConverge(t *testing.T) {
 	})
 }
 
-// S2: whatever is confirmed when, the deadline never moves later, and never
+// SWIM-2: whatever is confirmed when, the deadline never moves later, and never
 // before the least time of a suspicion; and the verdict comes with it.
 func TestDeadlineMovesEarlierOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +116,7 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 	})
 }
 
-// S6: whatever waits to be told, a datagram has room for its header; and no piece
+// SWIM-6: whatever waits to be told, a datagram has room for its header; and no piece
 // is sent more often than it may be, but for what its subject is told.
 func TestDatagramsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

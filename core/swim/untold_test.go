@@ -34,7 +34,7 @@ func deathsTold(m node.Message, to node.Addr, member string) int {
 	return told
 }
 
-// S8: a node tells its verdict only if another member confirmed the suspicion. Where no
+// SWIM-8: a node tells its verdict only if another member confirmed the suspicion. Where no
 // member can confirm, or none is waited for, it tells each verdict.
 func TestAVerdictThatNoMemberConfirmsIsNotTold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

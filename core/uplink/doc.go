@@ -11,13 +11,13 @@
 //
 // Invariants:
 //
-//	U1 To one address at most one stream is open or being opened. Nothing else
-//	   opens it again but the timer of a link that is closed.
-//	U2 An opening, like a standing stream, ends after Silence without a sign of
-//	   life: Heard, Acked, or an answered beat.
-//	U3 The wait before the next opening doubles from ReconnectMin to ReconnectMax,
-//	   each drawn from its upper half; a peer that was heard begins anew.
-//	U4 A link stands only with a peer of the configured role.
+//	LINK-1 To one address at most one stream is open or being opened. Nothing else
+//	       opens it again but the timer of a link that is closed.
+//	LINK-2 An opening, like a standing stream, ends after Silence without a sign of
+//	       life: Heard, Acked, or an answered beat.
+//	LINK-3 The wait before the next opening doubles from ReconnectMin to ReconnectMax,
+//	       each drawn from its upper half; a peer that was heard begins anew.
+//	LINK-4 A link stands only with a peer of the configured role.
 //
 // A role hands over what belongs to a link and goes on with what does not:
 //

@@ -8,12 +8,12 @@
 //
 // Invariants:
 //
-//	V1 The value depends on the threshold, the statistics and the elapsed time
-//	   alone; integers only.
-//	V2 A threshold on something that never happened has failed, with value 0: a
-//	   run that measured nothing proves nothing.
-//	V3 A condition that is watched has held when each judgement for its time found
-//	   it so, on what came to an end in the window before.
+//	VERDICT-1 The value depends on the threshold, the statistics and the elapsed time
+//	          alone; integers only.
+//	VERDICT-2 A threshold on something that never happened has failed, with value 0: a
+//	          run that measured nothing proves nothing.
+//	VERDICT-3 A condition that is watched has held when each judgement for its time found
+//	          it so, on what came to an end in the window before.
 //
 // Example:
 //

@@ -28,7 +28,7 @@ func Clock(w *message.WorkflowResult) time.Duration { return cmp.Or(w.Stats.Elap
 func Evaluate(t *message.Threshold, s *message.Stats, elapsed time.Duration, q Quantile) (value int64, ok bool, err error) {
 	f, err := compute(t, s, elapsed, q)
 	if err != nil || f.over == 0 {
-		return 0, false, err // nothing happened: V2
+		return 0, false, err // nothing happened: VERDICT-2
 	}
 	return f.value(), f.holds(t.Op, t.Bound), nil
 }

@@ -22,10 +22,10 @@
 //
 // Invariants:
 //
-//	W1 While clocks keep to r, a slice's load has stopped when Patience has passed since its manager last renewed or
-//	   dispatched it, and a part's load has when Guard has passed since a gate last named the part, whatever crashed,
-//	   restarted, or was late in between.
-//	W2 Neither is longer than the worst case by more than a reading and a rounding.
+//	WINDOW-1 While clocks keep to r, a slice's load has stopped when Patience has passed since its manager last renewed or
+//	         dispatched it, and a part's load has when Guard has passed since a gate last named the part, whatever crashed,
+//	         restarted, or was late in between.
+//	WINDOW-2 Neither is longer than the worst case by more than a reading and a rounding.
 //
 // Read window.go.
 package window

@@ -90,7 +90,7 @@ func drawChain(t *rapid.T) chain {
 	}
 }
 
-// W1 over drawn clocks, phases and delays.
+// WINDOW-1 over drawn clocks, phases and delays.
 func TestLoadStopsBeforeAnybodyGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChain(t)
@@ -119,7 +119,7 @@ func hostile(terms window.Terms) []chain {
 	return all
 }
 
-// W1 and W2 where it is tight: for lengths beside each other, so that no rounding hides a
+// WINDOW-1 and WINDOW-2 where it is tight: for lengths beside each other, so that no rounding hides a
 // summand, the worst clocks leave something, and never more than a few granules.
 func TestEachSummandIsNeeded(t *testing.T) {
 	const most = 5 * window.Granularity

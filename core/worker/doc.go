@@ -11,22 +11,22 @@
 //
 // Invariants:
 //
-//	W1 The fence of a slice is on disk before anything starts or stops under it,
-//	   and never falls, across restarts too, until it is reaped.
-//	W2 One slice and fence is started at most once, and never once it was refused. An equal dispatch is answered
-//	   again and starts nothing.
-//	W3 A core has one owner from the moment it is reserved until its execution's
-//	   last executor is gone.
-//	W4 A result is kept, on disk where the disk lets us, until its manager
-//	   acknowledges it, a higher fence supersedes it, or it is a day old.
-//	W5 Nothing is confirmed as stopped before its last executor is gone.
-//	W6 A slice runs until RenewalTimeout after this worker *sent* the last heartbeat
-//	   whose answer named it under its fence, whichever manager answered; at first,
-//	   after it sent the last that was answered before the dispatch came. Then its
-//	   executors are killed, as they end by themselves while this worker is
-//	   suspended. A deadline that has come is never moved (T13).
-//	W7 What was given up so is not told as a result: it is not listed any more once
-//	   it is gone, and its fence stays.
+//	WORKER-1 The fence of a slice is on disk before anything starts or stops under it,
+//	         and never falls, across restarts too, until it is reaped.
+//	WORKER-2 One slice and fence is started at most once, and never once it was refused. An equal dispatch is answered
+//	         again and starts nothing.
+//	WORKER-3 A core has one owner from the moment it is reserved until its execution's
+//	         last executor is gone.
+//	WORKER-4 A result is kept, on disk where the disk lets us, until its manager
+//	         acknowledges it, a higher fence supersedes it, or it is a day old.
+//	WORKER-5 Nothing is confirmed as stopped before its last executor is gone.
+//	WORKER-6 A slice runs until RenewalTimeout after this worker *sent* the last heartbeat
+//	         whose answer named it under its fence, whichever manager answered; at first,
+//	         after it sent the last that was answered before the dispatch came. Then its
+//	         executors are killed, as they end by themselves while this worker is
+//	         suspended. A deadline that has come is never moved (T13).
+//	WORKER-7 What was given up so is not told as a result: it is not listed any more once
+//	         it is gone, and its fence stays.
 //
 // What a manager may count on: it may dispatch a slice elsewhere once RenewalTimeout,
 // lengthened by the drift of both clocks, has passed since its last answer that named

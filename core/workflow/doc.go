@@ -10,26 +10,26 @@
 //
 // Invariants:
 //
-//	W1 Load is a function of message.Program: same bytes, same Plan, no clock,
-//	   no randomness, no file but those in the Program.
-//	W2 Load never panics and takes at most Limits.LoadSteps interpreted steps,
-//	   whatever the bytes are. Operators and methods make at most LoadBytes; a
-//	   step that is not one of them allocates about a hundred bytes at most. A
-//	   call of a function has CallSteps and CallBytes.
-//	W3 What a file declares is frozen and shared by all virtual users. Only
-//	   vu.vars belongs to one of them.
-//	W4 Every error of a file is an *Error: a place, the source line, a remedy.
-//	W5 Steps of a Plan stand in an order in which each comes after all that it
-//	   depends on; After, Depends and StartAfter point
-//	   backwards.
-//	W6 A request that values fill is cut at load: ${name} becomes a word of letters
-//	   and digits that stands nowhere else, and whose name is the workflow's or is
-//	   extracted by a step before. Nothing that the words become part of, URL,
-//	   JSON or form, is parsed again: runtime/protocol/http1 escapes a value by
-//	   the place where its word stands.
-//	W7 Extract and Expect are pure functions of a View: no interpreter, no
-//	   allocation where the value lies in the response, time linear in its length
-//	   (times the steps of a JSON path), whatever its bytes are.
+//	FLOW-1 Load is a function of message.Program: same bytes, same Plan, no clock,
+//	       no randomness, no file but those in the Program.
+//	FLOW-2 Load never panics and takes at most Limits.LoadSteps interpreted steps,
+//	       whatever the bytes are. Operators and methods make at most LoadBytes; a
+//	       step that is not one of them allocates about a hundred bytes at most. A
+//	       call of a function has CallSteps and CallBytes.
+//	FLOW-3 What a file declares is frozen and shared by all virtual users. Only
+//	       vu.vars belongs to one of them.
+//	FLOW-4 Every error of a file is an *Error: a place, the source line, a remedy.
+//	FLOW-5 Steps of a Plan stand in an order in which each comes after all that it
+//	       depends on; After, Depends and StartAfter point
+//	       backwards.
+//	FLOW-6 A request that values fill is cut at load: ${name} becomes a word of letters
+//	       and digits that stands nowhere else, and whose name is the workflow's or is
+//	       extracted by a step before. Nothing that the words become part of, URL,
+//	       JSON or form, is parsed again: runtime/protocol/http1 escapes a value by
+//	       the place where its word stands.
+//	FLOW-7 Extract and Expect are pure functions of a View: no interpreter, no
+//	       allocation where the value lies in the response, time linear in its length
+//	       (times the steps of a JSON path), whatever its bytes are.
 //
 // What is not metered: hashing and comparing tuples that contain themselves
 // many times over, and what vu.vars keeps from iteration to iteration. For these the

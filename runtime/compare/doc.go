@@ -11,14 +11,14 @@
 //
 // Invariants:
 //
-//	P1 A file compared with itself has no change and no regression.
-//	P2 When the files change places, better becomes worse and the other way round.
-//	P3 All intervals of a pair hold together with 1 - alpha: each has alpha / tests
-//	   (Bonferroni), whatever hangs together with what.
-//	P4 Nothing is worse or better that moved by less than the tolerance, nor by as much as
-//	   chance can do.
-//	P5 The same files give the same comparison: what is simulated has a fixed seed.
-//	P6 No result that report.Decode accepts makes it panic.
+//	COMPARE-1 A file compared with itself has no change and no regression.
+//	COMPARE-2 When the files change places, better becomes worse and the other way round.
+//	COMPARE-3 All intervals of a pair hold together with 1 - alpha: each has alpha / tests
+//	          (Bonferroni), whatever hangs together with what.
+//	COMPARE-4 Nothing is worse or better that moved by less than the tolerance, nor by as much as
+//	          chance can do.
+//	COMPARE-5 The same files give the same comparison: what is simulated has a fixed seed.
+//	COMPARE-6 No result that report.Decode accepts makes it panic.
 //
 // Read comparison.go (the shape), compare.go, cautions.go, curve.go, interval.go, design.go.
 package compare

@@ -13,13 +13,13 @@
 //
 // Invariants:
 //
-//	V1 Whatever is returned loads: core/workflow takes it, without a --set.
-//	V2 Nothing is left out in silence: what is not kept is in File.Notes, and beside the
-//	   step that it belongs to where there is one.
-//	V3 No secret is in the text: what looks like one is a param without its value.
-//	V4 Hostile bytes are refused or converted, in time and memory linear in their length;
-//	   never a panic.
-//	V5 The same source gives the same text.
+//	CONVERT-1 Whatever is returned loads: core/workflow takes it, without a --set.
+//	CONVERT-2 Nothing is left out in silence: what is not kept is in File.Notes, and beside the
+//	          step that it belongs to where there is one.
+//	CONVERT-3 No secret is in the text: what looks like one is a param without its value.
+//	CONVERT-4 Hostile bytes are refused or converted, in time and memory linear in their length;
+//	          never a panic.
+//	CONVERT-5 The same source gives the same text.
 //
 // Read plan.go and mark.go; then curl.go, curlflags.go, curlbody.go, curlform.go, curlurl.go, shell.go,
 // shellword.go, dialect.go; har.go, correlate.go; openapi.go,

@@ -26,37 +26,37 @@
 //
 // Invariants:
 //
-//	G1 Started == OK + Failed + TimedOut + Cancelled for each step when Run returns;
-//	   before that, the difference is in flight.
-//	G2 A request is started when it is about to be put on the wire, connecting
-//	   included, and put there at most once: no retry, no second thought.
-//	   Sent counts those whose last byte the kernel took, whatever became of them: started minus
-//	   sent found no connection, no stream or no room in time, or was cancelled first.
-//	G3 At Duration nothing new starts; what is in flight ends, times out, or is cancelled
-//	   when GracefulStop is over. Else only a cancelled context cancels.
-//	G4 Latency runs from the intended start to the last byte; a timeout counts with
-//	   what it took. Failures without an answer have no latency: they would flatter.
-//	   The phases of a request with a latency follow each other without a gap: they
-//	   add up to it. The windows in time add up to the counts.
-//	G5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
-//	   of it here: kinds of errors, examples, log lines.
-//	G6 A server may answer before it has the request: the answer counts, the rest is not
-//	   sent. Of a host's addresses, one that never answers leaves time for the others.
-//	   An end under TLS without close_notify ends no body that has no length.
-//	   A timeout runs from when a request is put on its way: one that waits in a pool has not
-//	   started. It waits as long as anything of its pool is under way.
-//	G7 When Run returns, its goroutines, coroutines and descriptors are gone.
-//	G8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
-//	   Begun + Dropped is how many there were. What this process itself has missed it
-//	   owes: that begins as soon as somebody is free, and is not dropped for the delay.
-//	G9 No more iterations are under way than there are virtual users. One that is to leave
-//	   leaves between two iterations. Which weighted step an iteration takes, and how long its user
-//	   thinks, follows from the seed, the user and the iteration alone.
-//	G10 Each iteration of a workflow with a feed has a row from its begin on; none begins
-//	   without. Two processes never take one row of the same round.
-//	G10 A stream whose time is over is reset, and its connection lives on, unless nothing was read
-//	   from it for that long and it does not answer PING, or takes no bytes. GOAWAY, an end or
-//	   a fault of a connection ends its streams, each with what it means for that one.
+//	ENG-1 Started == OK + Failed + TimedOut + Cancelled for each step when Run returns;
+//	      before that, the difference is in flight.
+//	ENG-2 A request is started when it is about to be put on the wire, connecting
+//	      included, and put there at most once: no retry, no second thought.
+//	      Sent counts those whose last byte the kernel took, whatever became of them: started minus
+//	      sent found no connection, no stream or no room in time, or was cancelled first.
+//	ENG-3 At Duration nothing new starts; what is in flight ends, times out, or is cancelled
+//	      when GracefulStop is over. Else only a cancelled context cancels.
+//	ENG-4 Latency runs from the intended start to the last byte; a timeout counts with
+//	      what it took. Failures without an answer have no latency: they would flatter.
+//	      The phases of a request with a latency follow each other without a gap: they
+//	      add up to it. The windows in time add up to the counts.
+//	ENG-5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
+//	      of it here: kinds of errors, examples, log lines.
+//	ENG-6 A server may answer before it has the request: the answer counts, the rest is not
+//	      sent. Of a host's addresses, one that never answers leaves time for the others.
+//	      An end under TLS without close_notify ends no body that has no length.
+//	      A timeout runs from when a request is put on its way: one that waits in a pool has not
+//	      started. It waits as long as anything of its pool is under way.
+//	ENG-7 When Run returns, its goroutines, coroutines and descriptors are gone.
+//	ENG-8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
+//	      Begun + Dropped is how many there were. What this process itself has missed it
+//	      owes: that begins as soon as somebody is free, and is not dropped for the delay.
+//	ENG-9 No more iterations are under way than there are virtual users. One that is to leave
+//	      leaves between two iterations. Which weighted step an iteration takes, and how long its user
+//	      thinks, follows from the seed, the user and the iteration alone.
+//	ENG-10 Each iteration of a workflow with a feed has a row from its begin on; none begins
+//	      without. Two processes never take one row of the same round.
+//	ENG-11 A stream whose time is over is reset, and its connection lives on, unless nothing was read
+//	      from it for that long and it does not answer PING, or takes no bytes. GOAWAY, an end or
+//	      a fault of a connection ends its streams, each with what it means for that one.
 //
 // Example:
 //

@@ -6,13 +6,13 @@
 //
 // Invariants:
 //
-//	E1 A call that can block goes through the Go scheduler, so that a loop never
-//	   starves the other goroutines of its process; one that cannot block does not.
-//	E2 A wait never returns before its timeout for want of precision: nanoseconds
-//	   where the kernel has epoll_pwait2, else milliseconds rounded up.
-//	E3 A timer of the wheel never fires before its deadline, and fires at most one
-//	   tick (1 ms) after it if the wheel is asked then.
-//	E4 Neither Wait nor the wheel allocates once its buffers have grown.
+//	EPOLL-1 A call that can block goes through the Go scheduler, so that a loop never
+//	        starves the other goroutines of its process; one that cannot block does not.
+//	EPOLL-2 A wait never returns before its timeout for want of precision: nanoseconds
+//	        where the kernel has epoll_pwait2, else milliseconds rounded up.
+//	EPOLL-3 A timer of the wheel never fires before its deadline, and fires at most one
+//	        tick (1 ms) after it if the wheel is asked then.
+//	EPOLL-4 Neither Wait nor the wheel allocates once its buffers have grown.
 //
 // Example:
 //

@@ -261,7 +261,7 @@ func doomedWorker() {
 	select {}
 }
 
-// X1: a worker killed by SIGKILL leaves no executor behind.
+// EXEC-1: a worker killed by SIGKILL leaves no executor behind.
 func TestExecutorDiesWithItsWorker(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

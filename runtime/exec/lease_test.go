@@ -74,7 +74,7 @@ func frozenWorker(target string) {
 	}
 }
 
-// X6: the executors of a worker that is stopped (SIGSTOP) end within the time that
+// EXEC-6: the executors of a worker that is stopped (SIGSTOP) end within the time that
 // they were last given, though their worker can do nothing.
 func TestExecutorStopsWhileItsWorkerIsFrozen(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,13 +11,13 @@
 //
 // Invariants:
 //
-//	X1 Counts are those of the result file, to the last request; columns have its
-//	   names, metrics base units (seconds, bytes, ratios).
-//	X2 Text from outside is bounded and cannot leave its cell, attribute or label: no
-//	   formula, no markup, no control character.
-//	X3 One result gives the same bytes every time.
-//	X4 A job never waits for who is told of it. A sample that did not arrive is told,
-//	   not hidden, and a secret in an address is never printed.
+//	EXPORT-1 Counts are those of the result file, to the last request; columns have its
+//	         names, metrics base units (seconds, bytes, ratios).
+//	EXPORT-2 Text from outside is bounded and cannot leave its cell, attribute or label: no
+//	         formula, no markup, no control character.
+//	EXPORT-3 One result gives the same bytes every time.
+//	EXPORT-4 A job never waits for who is told of it. A sample that did not arrive is told,
+//	         not hidden, and a secret in an address is never printed.
 //
 // Example: `hyperscale run test.star --out csv=steps.csv --out junit=result.xml`.
 //

@@ -8,14 +8,14 @@
 //
 // Invariants:
 //
-//	H1 Start returns a node that runs, or an error that says what to change and
-//	   leaves nothing behind.
-//	H2 The incarnation is on disk before the machine sees InputStart; without a
-//	   data directory it is drawn at random.
-//	H3 When Done is closed nothing of the node is left: no goroutine, socket,
-//	   file or executor.
-//	H4 Stop lets the machine finish and its last messages leave; Kill is to the
-//	   rest of the cluster what kill -9 is.
+//	HOST-1 Start returns a node that runs, or an error that says what to change and
+//	       leaves nothing behind.
+//	HOST-2 The incarnation is on disk before the machine sees InputStart; without a
+//	       data directory it is drawn at random.
+//	HOST-3 When Done is closed nothing of the node is left: no goroutine, socket,
+//	       file or executor.
+//	HOST-4 Stop lets the machine finish and its last messages leave; Kill is to the
+//	       rest of the cluster what kill -9 is.
 //
 // Example:
 //

@@ -10,13 +10,13 @@
 //
 // Invariants:
 //
-//	L1 Start returns a cluster that can take a job, or an error and nothing left
-//	   behind.
-//	L2 When Stop or Kill returns, no goroutine, port, file or executor of the
-//	   cluster is left. If this process dies first, its executors die with it.
-//	L3 Nothing is written to disk: a cluster that ends with its process needs no
-//	   memory beyond it.
-//	L4 By default one physical core is left to this process and to the target.
+//	LOCAL-1 Start returns a cluster that can take a job, or an error and nothing left
+//	        behind.
+//	LOCAL-2 When Stop or Kill returns, no goroutine, port, file or executor of the
+//	        cluster is left. If this process dies first, its executors die with it.
+//	LOCAL-3 Nothing is written to disk: a cluster that ends with its process needs no
+//	        memory beyond it.
+//	LOCAL-4 By default one physical core is left to this process and to the target.
 //
 // Read local.go, worker.go, cores.go.
 package local

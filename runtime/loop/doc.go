@@ -11,16 +11,16 @@
 //
 // Invariants:
 //
-//	L1 Step is called from one goroutine, with InputStart first and once.
-//	L2 A timer that was cancelled or replaced is not delivered, even if it waited
-//	   in the mailbox (K2).
-//	L3 Of one stream a machine sees StreamOpened before any message, nothing
-//	   after StreamBroken, and nothing at all after its own Close.
-//	L4 A message that finds its lane full is refused and counted; who offered it
-//	   breaks the stream (K4).
-//	L5 Run returns after the last Step, and every session has ended by then.
-//	L6 A panic of the machine ends its node, never its process, and is logged
-//	   with the inputs that led to it.
+//	LOOP-1 Step is called from one goroutine, with InputStart first and once.
+//	LOOP-2 A timer that was cancelled or replaced is not delivered, even if it waited
+//	       in the mailbox (NODE-2).
+//	LOOP-3 Of one stream a machine sees StreamOpened before any message, nothing
+//	       after StreamBroken, and nothing at all after its own Close.
+//	LOOP-4 A message that finds its lane full is refused and counted; who offered it
+//	       breaks the stream (NODE-4).
+//	LOOP-5 Run returns after the last Step, and every session has ended by then.
+//	LOOP-6 A panic of the machine ends its node, never its process, and is logged
+//	       with the inputs that led to it.
 //
 // Read loop.go, inbox.go, timers.go, env.go, session.go, trail.go, stats.go,
 // source.go.

@@ -10,9 +10,9 @@
 //
 // Invariants:
 //
-//	O1 Every metric stands in a table with its help text.
-//	O2 Labels come from closed sets: never a job, an address or an error.
-//	O3 Nothing here makes a node wait.
+//	METRICS-1 Every metric stands in a table with its help text.
+//	METRICS-2 Labels come from closed sets: never a job, an address or an error.
+//	METRICS-3 Nothing here makes a node wait.
 //
 // Read metrics.go, table.go, events.go, admin.go.
 package metrics

@@ -10,12 +10,12 @@
 //
 // Invariants:
 //
-//	P1 Text from outside is escaped where it stands: templates do it, and plot.go by hand.
-//	P2 The page asks nobody for anything: its policy forbids all but its own style and script.
-//	P3 It is at most sizeMax long whatever the result; what is left out is told at its place.
-//	P4 Without its script it says the same: that only shows values under the pointer,
-//	   changes the theme and opens what is folded before printing.
-//	P5 Quantiles over time are drawn as what they are known to be: an octave.
+//	PAGE-1 Text from outside is escaped where it stands: templates do it, and plot.go by hand.
+//	PAGE-2 The page asks nobody for anything: its policy forbids all but its own style and script.
+//	PAGE-3 It is at most sizeMax long whatever the result; what is left out is told at its place.
+//	PAGE-4 Without its script it says the same: that only shows values under the pointer,
+//	       changes the theme and opens what is folded before printing.
+//	PAGE-5 Quantiles over time are drawn as what they are known to be: an octave.
 //
 // Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, workers.go, again.go; then course.go, axis.go,
 // plot.go, overtime.go, curve.go, phases.go; page.html, parts.html, page.css and page.js are what they

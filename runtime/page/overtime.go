@@ -127,7 +127,7 @@ func octave(estimate uint64) (low, high uint64) {
 	return 1 << n, 1 << min(n+1, 63)
 }
 
-// latencies draws estimates as the octaves that they lie in (P5).
+// latencies draws estimates as the octaves that they lie in (PAGE-5).
 func latencies(c *course, sources int) figure {
 	p50, p99 := c.values(func(p *point) uint64 { return p.p50 }), c.values(func(p *point) uint64 { return p.p99 })
 	f := figure{Title: "Latency over time", Unit: "logarithmic", Legend: []key{{"p99", "99 of 100 requests took at most"}, {"p50", "half of them"}}}

@@ -71,7 +71,7 @@ func Render(r *report.Result) ([]byte, error) {
 	})
 }
 
-// fit fills a layout with what draw makes, with less and less until it is small enough (P3).
+// fit fills a layout with what draw makes, with less and less until it is small enough (PAGE-3).
 func fit(layout, large string, draw func(limits) (*frame, any)) ([]byte, error) {
 	t, err := template.New("page").Parse(parts + layout)
 	if err != nil {
@@ -106,7 +106,7 @@ func draw(d *drawer) *view {
 	return v
 }
 
-// policy forbids every request, and whatever script or style is not this page's own (P2).
+// policy forbids every request, and whatever script or style is not this page's own (PAGE-2).
 func policy() string {
 	own := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

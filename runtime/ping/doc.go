@@ -8,11 +8,11 @@
 //
 // Invariants:
 //
-//	I1 One request is sent. A second connection is made only to see whether TLS resumes,
-//	   after the answer, and carries none.
-//	I2 Phases follow each other without a gap: they add up to Total.
-//	I3 A failure has a kind of http1.Kinds, and all that was learnt before it is told.
-//	I4 A certificate that is refused is shown all the same.
+//	PING-1 One request is sent. A second connection is made only to see whether TLS resumes,
+//	       after the answer, and carries none.
+//	PING-2 Phases follow each other without a gap: they add up to Total.
+//	PING-3 A failure has a kind of http1.Kinds, and all that was learnt before it is told.
+//	PING-4 A certificate that is refused is shown all the same.
 //
 // Read ping.go, connect.go, secure.go, talk.go, lookup.go, picture.go.
 package ping

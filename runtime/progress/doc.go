@@ -6,9 +6,9 @@
 //
 // Invariants:
 //
-//	P1 What moves leaves nothing behind: Clear, and what Print prints, begin an empty line.
-//	P2 Of many calls few print: 5 a second on a terminal, one in 5 s elsewhere.
-//	P3 No end is promised before something is done.
+//	PROGRESS-1 What moves leaves nothing behind: Clear, and what Print prints, begin an empty line.
+//	PROGRESS-2 Of many calls few print: 5 a second on a terminal, one in 5 s elsewhere.
+//	PROGRESS-3 No end is promised before something is done.
 //
 // Read progress.go.
 package progress

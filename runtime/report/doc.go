@@ -9,13 +9,13 @@
 //
 // Invariants:
 //
-//	R1 started = ok + failed + timed_out + cancelled for every step, workflow,
-//	   datacenter and the whole.
-//	R2 The totals of a whole are the sums of its parts; a quantile comes from merged
-//	   histograms, never from other quantiles.
-//	R3 Times and values are integers: nanoseconds, thousandths, parts per million.
-//	   Only a course's quantiles are estimates, and are named so.
-//	R4 A file is there whole or not at all.
+//	REPORT-1 started = ok + failed + timed_out + cancelled for every step, workflow,
+//	         datacenter and the whole.
+//	REPORT-2 The totals of a whole are the sums of its parts; a quantile comes from merged
+//	         histograms, never from other quantiles.
+//	REPORT-3 Times and values are integers: nanoseconds, thousandths, parts per million.
+//	         Only a course's quantiles are estimates, and are named so.
+//	REPORT-4 A file is there whole or not at all.
 //
 // Read result.go (the file's shape), build.go, workers.go, buckets.go, series.go, write.go, read.go.
 package report

@@ -160,7 +160,7 @@ func TestHostileHistogramIsRefused(t *testing.T) {
 	}
 }
 
-// TestNumbersAddUp: whatever executors measured, R1 and R2 hold.
+// TestNumbersAddUp: whatever executors measured, REPORT-1 and REPORT-2 hold.
 func TestNumbersAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		count := rapid.Uint64Range(0, 1<<40)

@@ -10,14 +10,14 @@
 //
 // Invariants:
 //
-//	D1 Lookup does no I/O and reads no clock: it says what to send where, is given what
-//	   came and what time it is. Resolver is the driver with sockets.
-//	D2 An answer counts only with the id, the question and the server of a query under
-//	   way; addresses count only at the end of the chain that begins at the question.
-//	   Anything else is ignored, as if it had not come.
-//	D3 Bounded: chains (ChainMax), addresses (AddressesMax), records read of an answer,
-//	   names tried, queries of each, and the time of all.
-//	D4 Ids are drawn by who calls, from a source that nobody can guess.
+//	RESOLVE-1 Lookup does no I/O and reads no clock: it says what to send where, is given what
+//	          came and what time it is. Resolver is the driver with sockets.
+//	RESOLVE-2 An answer counts only with the id, the question and the server of a query under
+//	          way; addresses count only at the end of the chain that begins at the question.
+//	          Anything else is ignored, as if it had not come.
+//	RESOLVE-3 Bounded: chains (ChainMax), addresses (AddressesMax), records read of an answer,
+//	          names tried, queries of each, and the time of all.
+//	RESOLVE-4 Ids are drawn by who calls, from a source that nobody can guess.
 //
 // Read config.go, hosts.go, answer.go, lookup.go, parse.go, resolver.go.
 package resolve

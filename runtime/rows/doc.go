@@ -10,9 +10,9 @@
 //
 // Invariants:
 //
-//	R1 What is mapped is what its digest says, and stays so.
-//	R2 The memory is that of the rows and two bytes a row, once a machine, however many
-//	   processes map it; it goes with the last of them.
+//	ROWS-1 What is mapped is what its digest says, and stays so.
+//	ROWS-2 The memory is that of the rows and two bytes a row, once a machine, however many
+//	       processes map it; it goes with the last of them.
 //
 // Read sheet.go, then cache.go.
 package rows

@@ -9,15 +9,15 @@
 //
 // Invariants:
 //
-//	D1 A completion without error comes after its records are on disk. A kill at
-//	   any moment loses nothing that completed.
-//	D2 A Put is all there or not at all.
-//	D3 Completions come in the order of the Puts, each once; after Close and Kill
-//	   none.
-//	D4 The incarnation of each start is above that of all earlier ones, and on
-//	   disk before Open returns.
-//	D5 One directory serves one process and one node id.
-//	D6 Nothing outside the bounds of node.Record is written or given back.
+//	STORE-1 A completion without error comes after its records are on disk. A kill at
+//	        any moment loses nothing that completed.
+//	STORE-2 A Put is all there or not at all.
+//	STORE-3 Completions come in the order of the Puts, each once; after Close and Kill
+//	        none.
+//	STORE-4 The incarnation of each start is above that of all earlier ones, and on
+//	        disk before Open returns.
+//	STORE-5 One directory serves one process and one node id.
+//	STORE-6 Nothing outside the bounds of node.Record is written or given back.
 //
 // Read store.go, bolt.go, record.go, memory.go.
 package store

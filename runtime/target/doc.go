@@ -21,18 +21,18 @@
 //
 // Invariants:
 //
-//	G1 A request counts once, when its last byte was read and all of it is valid, whether or not
-//	   anybody waits for the answer by then; over HTTP/2 a second reader of the same bytes sees to
-//	   that, as the library drops streams that were reset before their turn. A response counts
-//	   when the kernel has taken its last byte, and its bytes with it. So requests
-//	   minus responses is what was closed, stalled, or is still on its way. Over HTTP/2 all
-//	   but the end of its stream must have been taken, and bytes are those of the connection,
-//	   frames and all; what is closed is the stream.
-//	G2 Every N-th means of all counted requests: close, stall and error may meet; a
-//	   stall beats a close, a close beats an error, an error may come after a stall.
-//	G3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
-//	   login; every state of a connection has a deadline.
-//	G4 Between requests a connection keeps no buffer but that of one short path.
+//	TARGET-1 A request counts once, when its last byte was read and all of it is valid, whether or not
+//	         anybody waits for the answer by then; over HTTP/2 a second reader of the same bytes sees to
+//	         that, as the library drops streams that were reset before their turn. A response counts
+//	         when the kernel has taken its last byte, and its bytes with it. So requests
+//	         minus responses is what was closed, stalled, or is still on its way. Over HTTP/2 all
+//	         but the end of its stream must have been taken, and bytes are those of the connection,
+//	         frames and all; what is closed is the stream.
+//	TARGET-2 Every N-th means of all counted requests: close, stall and error may meet; a
+//	         stall beats a close, a close beats an error, an error may come after a stall.
+//	TARGET-3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
+//	         login; every state of a connection has a deadline.
+//	TARGET-4 Between requests a connection keeps no buffer but that of one short path.
 //
 // Read config.go, request.go, session.go, respond.go, routes.go, stats.go, server.go,
 // loop.go, connection.go, secure.go, http2.go, intake.go.

@@ -11,17 +11,17 @@
 //
 // Invariants:
 //
-//	W1 No length is believed before it is held against its bound, and no memory
-//	   is taken for bytes that have not arrived.
-//	W2 Nothing of a peer is heard before its Hello fits ours: major version,
-//	   cluster, environment, role, node. Who does not fit is told the field, both
-//	   values and a remedy.
-//	W3 Of one stream, messages of one priority leave in the order sent; a higher
-//	   priority may overtake. A queue that is full breaks its stream.
-//	W4 Each stream ends with exactly one StreamBroken, or none after Close.
-//	W5 Whoever says nothing costs a connection for five seconds, and there are
-//	   at most 1,024 of those; the oldest makes room for the next.
-//	W6 Sink is never called from inside a call of node.Network.
+//	TRANSPORT-1 No length is believed before it is held against its bound, and no memory
+//	            is taken for bytes that have not arrived.
+//	TRANSPORT-2 Nothing of a peer is heard before its Hello fits ours: major version,
+//	            cluster, environment, role, node. Who does not fit is told the field, both
+//	            values and a remedy.
+//	TRANSPORT-3 Of one stream, messages of one priority leave in the order sent; a higher
+//	            priority may overtake. A queue that is full breaks its stream.
+//	TRANSPORT-4 Each stream ends with exactly one StreamBroken, or none after Close.
+//	TRANSPORT-5 Whoever says nothing costs a connection for five seconds, and there are
+//	            at most 1,024 of those; the oldest makes room for the next.
+//	TRANSPORT-6 Sink is never called from inside a call of node.Network.
 //
 // Read transport.go, stream.go, handshake.go, frame.go, datagram.go, header.go, seal.go,
 // resolve.go, quiet.go.

@@ -18,7 +18,7 @@ type Sink interface {
 	StreamOpened(s node.StreamID, p node.Peer)
 	StreamBroken(s node.StreamID, p node.Peer, reason string)
 	// Message says whether there was room; if there was none, the stream is
-	// broken (K4) or the datagram lost.
+	// broken (NODE-4) or the datagram lost.
 	Message(from node.Peer, s node.StreamID, m node.Message) bool
 }
 

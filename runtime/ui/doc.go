@@ -16,15 +16,15 @@
 //
 // Invariants:
 //
-//	U1 Screens, lines and the summary are pure functions of their arguments; the
-//	   summary is the same whatever showed the progress.
-//	U2 Nothing that a target or a user's program wrote reaches the terminal as a
-//	   control character.
-//	U3 The terminal is as it was when the screen closes or stops, and when the process
-//	   dies, however it dies.
-//	U4 Without colour nothing is lost but colour; without UTF-8 nothing but dots.
-//	U5 A screen has no more lines and columns than it was given, whatever the names.
-//	U6 Nobody waits for a terminal but the goroutine that writes to it.
+//	UI-1 Screens, lines and the summary are pure functions of their arguments; the
+//	     summary is the same whatever showed the progress.
+//	UI-2 Nothing that a target or a user's program wrote reaches the terminal as a
+//	     control character.
+//	UI-3 The terminal is as it was when the screen closes or stops, and when the process
+//	     dies, however it dies.
+//	UI-4 Without colour nothing is lost but colour; without UTF-8 nothing but dots.
+//	UI-5 A screen has no more lines and columns than it was given, whatever the names.
+//	UI-6 Nobody waits for a terminal but the goroutine that writes to it.
 //
 // Read format.go, width.go, paint.go, summary.go, summary_phases.go, comparison.go; model.go, flow.go,
 // totals.go, places.go, workers.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,

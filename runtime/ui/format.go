@@ -119,7 +119,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f %ciB", v, "KMGTPE"[unit])
 }
 
-// Clean makes text from outside safe to print on one line (U2).
+// Clean makes text from outside safe to print on one line (UI-2).
 func Clean(s string) string {
 	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
 		return s

@@ -9,10 +9,10 @@
 //
 // Invariants:
 //
-//	J1 A message that is handed over belongs to the oldest equal one that was
-//	   sent the same way and has not arrived.
-//	J2 What arrives without having been sent is a copy: its Sent is negative.
-//	J3 A tracker holds what is on its way or lost, and the names of nodes.
+//	JOURNEY-1 A message that is handed over belongs to the oldest equal one that was
+//	          sent the same way and has not arrived.
+//	JOURNEY-2 What arrives without having been sent is a copy: its Sent is negative.
+//	JOURNEY-3 A tracker holds what is on its way or lost, and the names of nodes.
 //
 // Read tracker.go, then subject.go.
 package journey

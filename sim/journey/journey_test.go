@@ -23,7 +23,7 @@ func arrival(from node.ID, s node.StreamID, m node.Message) *node.Input {
 	return &node.Input{Kind: node.InputMessage, From: node.Peer{ID: from, Addr: node.Addr(from + ":1")}, Stream: s, Message: m}
 }
 
-// J1: one datagram to many is told apart by who gets it.
+// JOURNEY-1: one datagram to many is told apart by who gets it.
 func TestDatagramsFindTheirReceivers(t *testing.T) {
 	tr := journey.NewTracker()
 	tr.Got(0, "a", arrival("b", 0, ping(9))) // who has which address
@@ -38,7 +38,7 @@ func TestDatagramsFindTheirReceivers(t *testing.T) {
 	}
 }
 
-// J2.
+// JOURNEY-2.
 func TestASecondArrivalIsACopy(t *testing.T) {
 	tr := journey.NewTracker()
 	tr.Sent(1, "a", datagram("b:1", ping(1)))
@@ -50,7 +50,7 @@ func TestASecondArrivalIsACopy(t *testing.T) {
 	}
 }
 
-// J1: equal messages on a stream arrive in order, and not on another stream.
+// JOURNEY-1: equal messages on a stream arrive in order, and not on another stream.
 func TestStreamsKeepTheirMessages(t *testing.T) {
 	tr := journey.NewTracker()
 	one, two := netsim.ConnID(1), netsim.ConnID(2)

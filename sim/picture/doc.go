@@ -12,10 +12,10 @@
 //
 // Invariants:
 //
-//	P1 The page makes no request: no address of another host occurs in it.
-//	P2 The page has at most BytesMax bytes, whatever the messages hold.
-//	P3 Equal runs give equal bytes.
-//	P4 Text of a run cannot end the data: it is JSON without < > and &.
+//	PICTURE-1 The page makes no request: no address of another host occurs in it.
+//	PICTURE-2 The page has at most BytesMax bytes, whatever the messages hold.
+//	PICTURE-3 Equal runs give equal bytes.
+//	PICTURE-4 Text of a run cannot end the data: it is JSON without < > and &.
 //
 // Example:
 //

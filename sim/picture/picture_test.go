@@ -110,7 +110,7 @@ func TestSmallPicture(t *testing.T) {
 	})
 }
 
-// P1, P4: the page is well formed whatever the run holds, and asks nobody.
+// PICTURE-1, PICTURE-4: the page is well formed whatever the run holds, and asks nobody.
 func TestPageStandsAlone(t *testing.T) {
 	r := picture.NewRecorder(picture.FromBeginning)
 	small(r)
@@ -153,7 +153,7 @@ func play(r *picture.Recorder, n int, text string) {
 	}
 }
 
-// P2, and the window's bound.
+// PICTURE-2, and the window's bound.
 func TestPageIsBounded(t *testing.T) {
 	r := picture.NewRecorder(picture.FromBeginning)
 	play(r, 20_000, strings.Repeat("é", 5_000))
@@ -194,7 +194,7 @@ func TestWindowIsAroundWhatBroke(t *testing.T) {
 	}
 }
 
-// P3.
+// PICTURE-3.
 func TestEqualRunsGiveEqualBytes(t *testing.T) {
 	var pages []string
 	for range 2 {

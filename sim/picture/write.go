@@ -85,7 +85,7 @@ func shorten(s string, bound int) string {
 	return clip(s, bound)
 }
 
-// render fills the template. json.Marshal writes < > & as escapes (P4).
+// render fills the template. json.Marshal writes < > & as escapes (PICTURE-4).
 func render(p *page) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {

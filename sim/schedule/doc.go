@@ -10,10 +10,10 @@
 //
 // Invariants:
 //
-//	C1 Read(Write(f)) == f for every f that Validate accepts.
-//	C2 Read takes a bounded number of bytes and never panics; a file with a
-//	   field that it does not know is refused, as playing it would be another run.
-//	C3 A refusal names the field, its value and what to change.
+//	SCHEDULE-1 Read(Write(f)) == f for every f that Validate accepts.
+//	SCHEDULE-2 Read takes a bounded number of bytes and never panics; a file with a
+//	           field that it does not know is refused, as playing it would be another run.
+//	SCHEDULE-3 A refusal names the field, its value and what to change.
 //
 // Example:
 //

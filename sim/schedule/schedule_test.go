@@ -80,7 +80,7 @@ func drawn(t *rapid.T) schedule.File {
 	return f
 }
 
-// C1.
+// SCHEDULE-1.
 func TestReadReturnsWhatWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawn(t)
@@ -101,7 +101,7 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 	})
 }
 
-// C2, C3: each refusal names what is wrong and what to change.
+// SCHEDULE-2, SCHEDULE-3: each refusal names what is wrong and what to change.
 func TestBadFilesAreRefused(t *testing.T) {
 	good, err := os.ReadFile("testdata/example.sched")
 	if err != nil {

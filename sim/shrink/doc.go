@@ -10,11 +10,11 @@
 //
 // Invariants:
 //
-//	H1 What Shrink returns has failed when it was played, or is what it was given.
-//	H2 Every step makes the run simpler: fewer faults, else fewer nodes, else a
-//	   shorter or rounder time or value. So it ends, if only by Stop.
-//	H3 Nothing is played twice.
-//	H4 When it was not stopped, no fault of the result can be left out alone.
+//	SHRINK-1 What Shrink returns has failed when it was played, or is what it was given.
+//	SHRINK-2 Every step makes the run simpler: fewer faults, else fewer nodes, else a
+//	         shorter or rounder time or value. So it ends, if only by Stop.
+//	SHRINK-3 Nothing is played twice.
+//	SHRINK-4 When it was not stopped, no fault of the result can be left out alone.
 //
 // Example:
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // simpler returns what a fault may become, the boldest first. Each is simpler by
-// H2, so that no two faults are made of each other.
+// SHRINK-2, so that no two faults are made of each other.
 func simpler(f *sim.Fault) []sim.Fault {
 	var all []sim.Fault
 	add := func(change func(*sim.Fault)) {

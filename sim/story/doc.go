@@ -10,10 +10,10 @@
 //
 // Invariants:
 //
-//	Y1 Lines are in the order in which things happened.
-//	Y2 Every event that names the job is a line; every message that does is one,
-//	   but for progress, which is counted at the end.
-//	Y3 What is kept is bounded; what is left out is said.
+//	STORY-1 Lines are in the order in which things happened.
+//	STORY-2 Every event that names the job is a line; every message that does is one,
+//	        but for progress, which is counted at the end.
+//	STORY-3 What is kept is bounded; what is left out is said.
 //
 // Example:
 //

@@ -169,7 +169,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// Y2: what core can emit of a job has words of its own.
+// STORY-2: what core can emit of a job has words of its own.
 func TestEveryJobEventHasWords(t *testing.T) {
 	s := &stage{Recorder: story.NewRecorder()}
 	submit(s)

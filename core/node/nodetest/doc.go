@@ -9,11 +9,11 @@
 //
 // Invariants:
 //
-//	N1 The same inputs give the same lines; their order is that of the effects.
-//	N2 What breaks a rule of node.Env stops the test: a message that cannot be
-//	   encoded or is changed after it was sent, Load outside InputStart, a core
-//	   started twice, an empty or long key.
-//	N3 A crash loses the Puts that have not completed, and nothing else.
+//	NODETEST-1 The same inputs give the same lines; their order is that of the effects.
+//	NODETEST-2 What breaks a rule of node.Env stops the test: a message that cannot be
+//	           encoded or is changed after it was sent, Load outside InputStart, a core
+//	           started twice, an empty or long key.
+//	NODETEST-3 A crash loses the Puts that have not completed, and nothing else.
 //
 // Example:
 //

@@ -11,14 +11,14 @@
 //
 // Invariants:
 //
-//	F1 A table that Scan accepted can be read: each row has every column.
-//	F2 Rows lie in the bytes they came in. Beside them a table keeps two bytes a row: the
-//	   place of each fourth one.
-//	F3 Reading allocates nothing, once its buffers have grown.
-//	F4 A shuffled round is a permutation of all rows, computed, not stored; the same
-//	   for the same seed, everywhere.
-//	F5 Positions of a block, of a datacenter, of an iteration without blocks are partitions
-//	   of all positions: no two of them overlap.
+//	FEED-1 A table that Scan accepted can be read: each row has every column.
+//	FEED-2 Rows lie in the bytes they came in. Beside them a table keeps two bytes a row: the
+//	       place of each fourth one.
+//	FEED-3 Reading allocates nothing, once its buffers have grown.
+//	FEED-4 A shuffled round is a permutation of all rows, computed, not stored; the same
+//	       for the same seed, everywhere.
+//	FEED-5 Positions of a block, of a datacenter, of an iteration without blocks are partitions
+//	       of all positions: no two of them overlap.
 //
 // Read table.go, csv.go, json.go, value.go, order.go, share.go.
 package feed

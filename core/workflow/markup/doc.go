@@ -8,9 +8,9 @@
 //
 // Invariants:
 //
-//	K1 Never a panic, whatever the bytes; a text, its elements, their depth, a
-//	   selector and the work that it may make are bounded.
-//	K2 What is found stands in the document's order, each element once.
+//	MARKUP-1 Never a panic, whatever the bytes; a text, its elements, their depth, a
+//	         selector and the work that it may make are bounded.
+//	MARKUP-2 What is found stands in the document's order, each element once.
 //
 // Read element.go, html.go, work.go, xml.go, path.go.
 package markup

@@ -10,10 +10,10 @@
 //
 // Invariants:
 //
-//	N1 Same arguments, same bytes.
-//	N2 Keys are bounded before they are parsed: a PEM text by PEMMax, an RSA
-//	   key by RSABitsMax.
-//	N3 An error says which argument is wrong and what to do about it.
+//	SIGN-1 Same arguments, same bytes.
+//	SIGN-2 Keys are bounded before they are parsed: a PEM text by PEMMax, an RSA
+//	       key by RSABitsMax.
+//	SIGN-3 An error says which argument is wrong and what to do about it.
 //
 // Read key.go, jwt.go, aws.go.
 package signing

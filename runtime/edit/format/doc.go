@@ -7,12 +7,12 @@
 //
 // Invariants:
 //
-//	FMT1 What it returns parses, and means the same: the syntax trees are equal but for
-//	     positions and brackets that change nothing. Every call proves that, whatever the
-//	     printer did; where it fails the file is refused, and stays as it is.
-//	FMT2 Comments are kept, each with its text.
-//	FMT3 Formatting what is formatted changes nothing.
-//	FMT4 Any bytes end in a text or in an error, within the bounds of core/workflow.
+//	FMT-1 What it returns parses, and means the same: the syntax trees are equal but for
+//	      positions and brackets that change nothing. Every call proves that, whatever the
+//	      printer did; where it fails the file is refused, and stays as it is.
+//	FMT-2 Comments are kept, each with its text.
+//	FMT-3 Formatting what is formatted changes nothing.
+//	FMT-4 Any bytes end in a text or in an error, within the bounds of core/workflow.
 //
 // buildifier's parser knows neither `while` nor literals of bytes. They are handed to it
 // as a `for` and as an operation, with a name that is nowhere in the file, and are turned

@@ -12,14 +12,14 @@
 //
 // Invariants:
 //
-//	LS1 A frame is at most FrameMax bytes, its head at most headMax, before anything is
-//	    allocated for it. What is no frame ends the session with an error; what is a frame
-//	    and no request of ours is answered with an error, or ignored if it is a notification.
-//	LS2 What an error says is what `validate` says, at the same place. Columns are counted in
-//	    UTF-16 units here, in characters there.
-//	LS3 A file is checked when nothing has been typed for a moment, not at each key, and only
-//	    its last text is.
-//	LS4 `exit` behind `shutdown` ends well; `exit` alone, or the end of the input, does not.
+//	LSP-1 A frame is at most FrameMax bytes, its head at most headMax, before anything is
+//	      allocated for it. What is no frame ends the session with an error; what is a frame
+//	      and no request of ours is answered with an error, or ignored if it is a notification.
+//	LSP-2 What an error says is what `validate` says, at the same place. Columns are counted in
+//	      UTF-16 units here, in characters there.
+//	LSP-3 A file is checked when nothing has been typed for a moment, not at each key, and only
+//	      its last text is.
+//	LSP-4 `exit` behind `shutdown` ends well; `exit` alone, or the end of the input, does not.
 //
 // Read frame.go, serve.go, documents.go, complete.go, place.go.
 package language

@@ -18,10 +18,10 @@
 //
 // Invariants:
 //
-//	M1 Every word of the language is explained, and every argument that needs a name is
-//	   told outside of the signature: a test demands it of the manual.
-//	M2 Every example is a whole file that loads.
-//	M3 Text prints no line longer than its width, but for code and addresses.
+//	MANUAL-1 Every word of the language is explained, and every argument that needs a name is
+//	         told outside of the signature: a test demands it of the manual.
+//	MANUAL-2 Every example is a whole file that loads.
+//	MANUAL-3 Text prints no line longer than its width, but for code and addresses.
 //
 // Read manual.go, parse.go, page.go, text.go.
 package manual

@@ -6,10 +6,10 @@
 //
 // Invariants:
 //
-//	B1 The browser reaches the test's own server and nothing else.
-//	B2 A page that makes the browser's console complain fails the test.
-//	B3 Where everything is tested (CI, HYPERSCALE_CI) a missing browser is a failure, else
-//	   the test is skipped: a page that nobody opened is not known to work.
+//	PAGETEST-1 The browser reaches the test's own server and nothing else.
+//	PAGETEST-2 A page that makes the browser's console complain fails the test.
+//	PAGETEST-3 Where everything is tested (CI, HYPERSCALE_CI) a missing browser is a failure, else
+//	           the test is skipped: a page that nobody opened is not known to work.
 //
 // Read browser.go.
 package pagetest

@@ -9,13 +9,13 @@
 //
 // Invariants:
 //
-//	O1 A jar holds at most CookiesMax cookies, DomainMax of a domain, each of at
-//	   most BytesMax bytes in name and value; what is over displaces the expired,
-//	   then what is not secure, then what was not used for the longest.
-//	O2 A cookie goes to hosts that its domain matches, and no domain is a public
-//	   suffix; __Secure- and __Host- names keep what they promise.
-//	O3 Nothing that a server sends makes a jar fail: what is wrong is ignored.
-//	O4 The zero Jar is empty and ready; a user without cookies has none at all.
+//	COOKIE-1 A jar holds at most CookiesMax cookies, DomainMax of a domain, each of at
+//	         most BytesMax bytes in name and value; what is over displaces the expired,
+//	         then what is not secure, then what was not used for the longest.
+//	COOKIE-2 A cookie goes to hosts that its domain matches, and no domain is a public
+//	         suffix; __Secure- and __Host- names keep what they promise.
+//	COOKIE-3 Nothing that a server sends makes a jar fail: what is wrong is ignored.
+//	COOKIE-4 The zero Jar is empty and ready; a user without cookies has none at all.
 //
 // Read jar.go, parse.go, match.go, date.go.
 package cookie

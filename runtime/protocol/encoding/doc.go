@@ -9,11 +9,11 @@
 //
 // Invariants:
 //
-//	E1 What comes out has at most the limit's bytes, and a decoder at most its window
-//	   beside them; what would have more is KindBomb.
-//	E2 Never a panic; what no decoder understands is KindEncoding, and so is a body
-//	   that ends too early.
-//	E3 Decoders are kept for the next body and hold nothing of the last.
+//	ENCODING-1 What comes out has at most the limit's bytes, and a decoder at most its window
+//	           beside them; what would have more is KindBomb.
+//	ENCODING-2 Never a panic; what no decoder understands is KindEncoding, and so is a body
+//	           that ends too early.
+//	ENCODING-3 Decoders are kept for the next body and hold nothing of the last.
 //
 // Read decode.go, decoders.go.
 package encoding

@@ -12,10 +12,10 @@
 //
 // Invariants:
 //
-//	C1 Nothing that a test concludes depends on how fast the machine is. A client
-//	   needs its deadline only for entries whose Want is Late.
-//	C2 A server never reads or writes beyond Close, and Close leaves nothing.
-//	C3 Every request that reached the server is counted, whatever became of it.
+//	HOSTILE-1 Nothing that a test concludes depends on how fast the machine is. A client
+//	          needs its deadline only for entries whose Want is Late.
+//	HOSTILE-2 A server never reads or writes beyond Close, and Close leaves nothing.
+//	HOSTILE-3 Every request that reached the server is counted, whatever became of it.
 //
 // Example:
 //

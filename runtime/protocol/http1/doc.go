@@ -7,16 +7,16 @@
 //
 // Invariants:
 //
-//	H1 However the bytes of a response are cut, the outcome is the same.
-//	H2 No input makes the parser panic, and what it keeps is bounded: a head of
-//	   MaxHeadBytes and MaxHeadLines, a chunk line of MaxChunkLine, a body of the
-//	   collector's limit. Without a collector no body is kept at all.
-//	H3 A response that came whole in one buffer allocates nothing.
-//	H4 A connection is reusable only if the response said so, its length was
-//	   told in one way, and no byte came after it.
-//	H5 Every error has a Kind of a closed set; the engine groups by it.
-//	H6 Whatever the values are that fill a request, it stays one request, and each is
-//	   read back from its own place: escaped, or refused where nothing can be escaped.
+//	HTTP1-1 However the bytes of a response are cut, the outcome is the same.
+//	HTTP1-2 No input makes the parser panic, and what it keeps is bounded: a head of
+//	        MaxHeadBytes and MaxHeadLines, a chunk line of MaxChunkLine, a body of the
+//	        collector's limit. Without a collector no body is kept at all.
+//	HTTP1-3 A response that came whole in one buffer allocates nothing.
+//	HTTP1-4 A connection is reusable only if the response said so, its length was
+//	        told in one way, and no byte came after it.
+//	HTTP1-5 Every error has a Kind of a closed set; the engine groups by it.
+//	HTTP1-6 Whatever the values are that fill a request, it stays one request, and each is
+//	        read back from its own place: escaped, or refused where nothing can be escaped.
 //
 // Example:
 //

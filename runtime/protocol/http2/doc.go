@@ -8,16 +8,16 @@
 //
 // Invariants:
 //
-//	P1 However the bytes of a connection are cut, the outcome is the same, as long as
-//	   Output is written in time.
-//	P2 No input makes the decoder panic, and what it keeps is bounded: a head of
-//	   http1.MaxHeadBytes, a dynamic table of 4,096 bytes, a body of the collector's limit,
-//	   Config.Output and what answers queue beyond it, idleMost frames that carry nothing.
-//	P3 A response that came whole, and the request that it answers, allocate nothing.
-//	P4 A stream ends once: in Done, in Failed, or in Cancel. A fault of the connection fails
-//	   every open stream; a fault of a stream fails that one.
-//	P5 Kinds refused_stream and goaway mean that the server never processed the request.
-//	P6 Every error has an http1.Kind; the engine groups by it.
+//	HTTP2-1 However the bytes of a connection are cut, the outcome is the same, as long as
+//	        Output is written in time.
+//	HTTP2-2 No input makes the decoder panic, and what it keeps is bounded: a head of
+//	        http1.MaxHeadBytes, a dynamic table of 4,096 bytes, a body of the collector's limit,
+//	        Config.Output and what answers queue beyond it, idleMost frames that carry nothing.
+//	HTTP2-3 A response that came whole, and the request that it answers, allocate nothing.
+//	HTTP2-4 A stream ends once: in Done, in Failed, or in Cancel. A fault of the connection fails
+//	        every open stream; a fault of a stream fails that one.
+//	HTTP2-5 Kinds refused_stream and goaway mean that the server never processed the request.
+//	HTTP2-6 Every error has an http1.Kind; the engine groups by it.
 //
 // A turn of the loop: Feed what was read, Open what is due (from the handler, too), then
 // write Output once and say how much with Sent.

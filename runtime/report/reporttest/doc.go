@@ -6,8 +6,8 @@
 //
 // Invariants:
 //
-//	G1 Without -rewrite no file is written.
-//	G2 After -rewrite the next run without it passes.
+//	REPORTTEST-1 Without -rewrite no file is written.
+//	REPORTTEST-2 After -rewrite the next run without it passes.
 //
 // Read golden.go.
 package reporttest
