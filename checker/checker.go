@@ -48,13 +48,13 @@ type Checker struct {
 	acting    map[actor]*acting         // T3, T4
 	started   map[execution]node.ID     // T6
 	slices    map[counted]told          // T8
-	parts     map[partOf]bool           // T8
+	subjobs   map[subjobOf]bool         // T8
 	jobs      map[message.JobID]*theJob // L, T11
 	flows     map[flow]message.WorkflowState
-	reported  map[partSum]uint64 // T8: starts counted, by manager and part
-	latest    map[sliceOf]latest // T8
-	inherited map[partOf]uint64  // T8: starts counted, by part
-	places    map[node.ID]string // T7: datacenters of managers
+	reported  map[subjobSum]uint64 // T8: starts counted, by manager and subjob
+	latest    map[sliceOf]latest   // T8
+	inherited map[subjobOf]uint64  // T8: starts counted, by subjob
+	places    map[node.ID]string   // T7: datacenters of managers
 	sums      map[message.JobID]jobSum
 
 	seen      uint64                  // events
@@ -97,12 +97,12 @@ type models struct {
 func New() *Checker {
 	return &Checker{
 		acting: map[actor]*acting{}, started: map[execution]node.ID{},
-		slices: map[counted]told{}, parts: map[partOf]bool{},
-		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[partSum]uint64{},
+		slices: map[counted]told{}, subjobs: map[subjobOf]bool{},
+		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[subjobSum]uint64{},
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
 		ran:   map[execution]message.Fence{},
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
-		latest: map[sliceOf]latest{}, inherited: map[partOf]uint64{}, places: map[node.ID]string{},
+		latest: map[sliceOf]latest{}, inherited: map[subjobOf]uint64{}, places: map[node.ID]string{},
 		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, begun: map[sliceOf]message.Fence{}, doubted: map[doubt]attempt{},
 		aborted: map[message.JobID]bool{}, rows: map[feedOf][]taken{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
@@ -156,20 +156,20 @@ func (c *Checker) Observe(r Record) {
 		c.onSliceEnded(r, e)
 	case event.SliceCounted:
 		c.onSliceCounted(r, e)
-	case event.PartCounted:
-		c.onPartCounted(r, e)
+	case event.SubjobCounted:
+		c.onSubjobCounted(r, e)
 	case event.JobChanged:
 		c.onJobChanged(r, e)
 	case event.WorkflowChanged:
 		c.onWorkflowChanged(r, e)
-	case event.PartChanged:
-		c.onPartChanged(r, e)
+	case event.SubjobChanged:
+		c.onSubjobChanged(r, e)
 	case event.SliceDispatched:
 		c.onSliceDispatched(r, e)
 	case event.SliceLost:
 		c.onSliceLost(r, e)
-	case event.PartDispatched:
-		c.onPartDispatched(r, e)
+	case event.SubjobDispatched:
+		c.onSubjobDispatched(r, e)
 	case event.LeaseGranted:
 		c.onLeaseGranted(r, e)
 	case event.LeaseExtended:
@@ -238,7 +238,7 @@ func (c *Checker) Forget(id node.ID) {
 	maps.DeleteFunc(c.acting, func(a actor, _ *acting) bool { return a.node == id })
 	maps.DeleteFunc(c.votes, func(v voter, _ event.Voted) bool { return v.node == id })
 	maps.DeleteFunc(c.slices, func(s counted, _ told) bool { return s.manager == id })
-	maps.DeleteFunc(c.reported, func(p partSum, _ uint64) bool { return p.manager == id })
+	maps.DeleteFunc(c.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })
 	maps.DeleteFunc(c.given, func(g given, _ message.Fence) bool { return g.giver == id })
 	maps.DeleteFunc(c.courses, func(f flow, _ *course) bool { return f.manager == id })
 	maps.DeleteFunc(c.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })

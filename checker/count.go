@@ -6,12 +6,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// counted is a slice in one part: a manager counts it once, also across its
+// counted is a slice in one subjob: a manager counts it once, also across its
 // restarts, whatever the attempt, and whichever gate owns the job meanwhile.
 type counted struct {
 	manager node.ID
 	slice   message.SliceID
-	held    uint64 // its epoch of the part
+	held    uint64 // its epoch of the subjob
 }
 
 // told is how a slice was counted first.
@@ -20,21 +20,21 @@ type told struct {
 	event       event.SliceCounted
 }
 
-// partOf is a datacenter's part of a job.
-type partOf struct {
+// partOf is a datacenter's subjob of a job.
+type subjobOf struct {
 	job        message.JobID
 	datacenter string
 }
 
-// partSum is what one manager counted of a part that it held under one epoch.
-type partSum struct {
+// partSum is what one manager counted of a subjob that it held under one epoch.
+type subjobSum struct {
 	manager node.ID
 	job     message.JobID
 	held    uint64
 }
 
 // latest is the last count of a slice, whichever manager of the datacenter held the
-// part then.
+// subjob then.
 type latest struct {
 	held    uint64
 	started uint64
@@ -42,55 +42,55 @@ type latest struct {
 }
 
 func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
-	key := counted{r.Node, e.Slice, e.Part.Manager}
+	key := counted{r.Node, e.Slice, e.Subjob.Manager}
 	if first, ok := c.slices[key]; ok {
-		first.event.Part.Job = e.Part.Job
+		first.event.Subjob.Job = e.Subjob.Job
 		if first.event == e && first.incarnation < r.Incarnation {
 			return // after a restart it cannot know whether anybody heard of it
 		}
-		c.violate("T8", r, "slice %v was counted twice in part %v, now under %v", e.Slice, e.Part, e.Fence)
+		c.violate("T8", r, "slice %v was counted twice in subjob %v, now under %v", e.Slice, e.Subjob, e.Fence)
 		return
 	}
 	c.slices[key] = told{r.Incarnation, e}
 	c.countsCurrent(r, e)
-	c.reported[partSum{r.Node, e.Slice.Job, e.Part.Manager}] += e.Started
+	c.reported[subjobSum{r.Node, e.Slice.Job, e.Subjob.Manager}] += e.Started
 	c.inherit(e)
 	if _, ok := c.started[execution{e.Datacenter, e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
 		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
 	}
 }
 
-// onPartCounted judges that a part counts once and holds exactly what its
+// onPartCounted judges that a subjob counts once and holds exactly what its
 // manager counted of its slices.
-func (c *Checker) onPartCounted(r Record, e event.PartCounted) {
-	key := partOf{e.Job, e.Datacenter}
-	if c.parts[key] {
-		c.violate("T8", r, "part %s of job %v was counted twice, now under %v", e.Datacenter, e.Job, e.Fence)
+func (c *Checker) onSubjobCounted(r Record, e event.SubjobCounted) {
+	key := subjobOf{e.Job, e.Datacenter}
+	if c.subjobs[key] {
+		c.violate("T8", r, "subjob %s of job %v was counted twice, now under %v", e.Datacenter, e.Job, e.Fence)
 		return
 	}
-	c.parts[key] = true
-	c.countsCurrentPart(r, e)
-	c.addPart(e)
-	own, all := c.reported[partSum{e.Manager, e.Job, e.Fence.Manager}], c.inherited[key]
+	c.subjobs[key] = true
+	c.countsCurrentSubjob(r, e)
+	c.addSubjob(e)
+	own, all := c.reported[subjobSum{e.Manager, e.Job, e.Fence.Manager}], c.inherited[key]
 	if own != e.Started && all != e.Started {
-		c.violate("T8", r, "part %s of job %v holds %d starts, its manager %s counted %d of its slices, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
+		c.violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its slices, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
 	}
 }
 
-// inherit adds up a part over all managers that held it: a successor adopts what its
+// inherit adds up a subjob over all managers that held it: a successor adopts what its
 // predecessor counted, or counts it anew.
 func (c *Checker) inherit(e event.SliceCounted) {
-	slice, part := sliceOf{e.Datacenter, e.Slice}, partOf{e.Slice.Job, e.Datacenter}
+	slice, subjob := sliceOf{e.Datacenter, e.Slice}, subjobOf{e.Slice.Job, e.Datacenter}
 	old := c.latest[slice]
-	if e.Part.Manager < old.held {
+	if e.Subjob.Manager < old.held {
 		return
 	}
-	c.latest[slice] = latest{e.Part.Manager, e.Started, e.Fence}
-	c.inherited[part] += e.Started - old.started
+	c.latest[slice] = latest{e.Subjob.Manager, e.Started, e.Fence}
+	c.inherited[subjob] += e.Started - old.started
 }
 
 // partFence is a fence without its attempt.
-func partFence(f message.Fence) message.Fence {
+func subjobFence(f message.Fence) message.Fence {
 	f.Attempt = 0
 	return f
 }

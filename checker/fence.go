@@ -14,8 +14,8 @@ import (
 type actor struct {
 	node       node.ID
 	slice      message.SliceID
-	part       bool
-	datacenter string // of a part, for a gate
+	subjob     bool
+	datacenter string // of a subjob, for a gate
 }
 
 // acting is what it has acted on.
@@ -35,7 +35,7 @@ type execution struct {
 // onActed judges T3. Equal fences pass, but for a dispatch: an equal dispatch is
 // answered again and starts nothing.
 func (c *Checker) onActed(r Record, e event.Acted) {
-	who := actor{r.Node, e.Slice, e.Part, e.Datacenter}
+	who := actor{r.Node, e.Slice, e.Subjob, e.Datacenter}
 	a := c.acting[who]
 	if a == nil {
 		a = &acting{}
@@ -61,7 +61,7 @@ func (c *Checker) onActed(r Record, e event.Acted) {
 // onFenceRefused is for receivers that have acted: one that has not may hold what
 // it learnt from a report.
 func (c *Checker) onFenceRefused(r Record, e event.FenceRefused) {
-	who := actor{r.Node, e.Slice, e.Part, e.Datacenter}
+	who := actor{r.Node, e.Slice, e.Subjob, e.Datacenter}
 	if a := c.acting[who]; a != nil {
 		c.answers(r, who, a, linear.FencedOp{What: e.What, Fence: e.Got, Refused: true, Current: e.Current})
 	}

@@ -6,11 +6,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// given is what somebody gives out: a manager a slice, a gate a part.
+// given is what somebody gives out: a manager a slice, a gate a subjob.
 type given struct {
 	giver      node.ID
 	slice      message.SliceID
-	datacenter string // of a part
+	datacenter string // of a subjob
 }
 
 // abandoned is an attempt that a manager gave up.
@@ -21,7 +21,7 @@ type abandoned struct {
 	fence       message.Fence
 }
 
-// course is how a workflow of a part went, in numbers of events.
+// course is how a workflow of a subjob went, in numbers of events.
 type course struct {
 	began   uint64 // when its first slice was dispatched
 	counted uint64 // when its last slice was
@@ -52,8 +52,8 @@ func (c *Checker) onSliceLost(r Record, e event.SliceLost) {
 	c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] = true
 }
 
-func (c *Checker) onPartDispatched(r Record, e event.PartDispatched) {
-	c.insideWindow(r, e.Job, e.Fence.Job, "a part")
+func (c *Checker) onSubjobDispatched(r Record, e event.SubjobDispatched) {
+	c.insideWindow(r, e.Job, e.Fence.Job, "a subjob")
 	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
 	c.given[who] = higher(c.given[who], e.Fence)
 }
@@ -62,10 +62,10 @@ func (c *Checker) onPartDispatched(r Record, e event.PartDispatched) {
 // nothing of the attempt before.
 func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
 	last := c.given[given{giver: r.Node, slice: e.Slice}]
-	// Somebody else held the part since then, adopted the attempt before and counted
+	// Somebody else held the subjob since then, adopted the attempt before and counted
 	// it: who takes that record over tells what stands in it.
 	former := c.latest[sliceOf{e.Datacenter, e.Slice}]
-	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Part.Manager
+	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Subjob.Manager
 	if e.Fence.Less(last) && !retold {
 		c.violate("T3", r, "slice %v was counted under %v after it had been dispatched under %v", e.Slice, e.Fence, last)
 	}
@@ -75,17 +75,17 @@ func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
 	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] && !retold {
 		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
 	}
-	x := c.course(flow{r.Node, e.Slice.Job, e.Part.Manager, e.Slice.Workflow})
+	x := c.course(flow{r.Node, e.Slice.Job, e.Subjob.Manager, e.Slice.Workflow})
 	c.places[r.Node] = e.Datacenter
 	x.counted = c.seen
 	x.failed = x.failed || e.State != message.WorkflowCompleted
 }
 
 // countsCurrentPart is the same for a gate.
-func (c *Checker) countsCurrentPart(r Record, e event.PartCounted) {
+func (c *Checker) countsCurrentSubjob(r Record, e event.SubjobCounted) {
 	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
-	if last := c.given[who]; partFence(e.Fence).Less(last) {
-		c.violate("T3", r, "part %s of job %v was counted under %v after it had been dispatched under %v", e.Datacenter, e.Job, e.Fence, last)
+	if last := c.given[who]; subjobFence(e.Fence).Less(last) {
+		c.violate("T3", r, "subjob %s of job %v was counted under %v after it had been dispatched under %v", e.Datacenter, e.Job, e.Fence, last)
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
 }
 
 // completed says that a workflow had, when one of f began, by what f's manager
-// counted or by what those counted that had held the part before it.
+// counted or by what those counted that had held the subjob before it.
 func (c *Checker) completed(f flow, began uint64, on uint32) bool {
 	done := false
 	//lint:orderfree all of them are looked at

@@ -45,10 +45,10 @@ func (c *Checker) cancelsSoon(r Record, j *theJob, e event.JobChanged) {
 }
 
 // Delivered judges what a client was told of a job's end: it is what the gate
-// decided, and holds what was counted of the job's parts, no more and no less. What
+// decided, and holds what was counted of the job's subjobs, no more and no less. What
 // a gate counted in the moment of its crash nobody heard of: only one that owned the
 // job from its beginning to its end can be asked for the sum.
-func (c *Checker) Delivered(r Record, job message.JobID, state message.JobState, parts int, started uint64) {
+func (c *Checker) Delivered(r Record, job message.JobID, state message.JobState, subjobs int, started uint64) {
 	j := c.jobs[job]
 	if j == nil || j.state != state {
 		c.violate("L", r, "%s was told that job %v is %v, its gate had not decided so", r.Node, job, state)
@@ -59,20 +59,20 @@ func (c *Checker) Delivered(r Record, job message.JobID, state message.JobState,
 	}
 	sum := c.sums[job]
 	if started != sum.started {
-		c.violate("T8", r, "the result of job %v holds %d starts, %d were counted of its parts", job, started, sum.started)
+		c.violate("T8", r, "the result of job %v holds %d starts, %d were counted of its subjobs", job, started, sum.started)
 	}
-	if state == message.JobCompleted && sum.completed != parts {
-		c.violate("L", r, "job %v is %v, though %d of its %d parts are", job, state, sum.completed, parts)
+	if state == message.JobCompleted && sum.completed != subjobs {
+		c.violate("L", r, "job %v is %v, though %d of its %d subjobs are", job, state, sum.completed, subjobs)
 	}
 }
 
-// jobSum is what was counted of a job's parts.
+// jobSum is what was counted of a job's subjobs.
 type jobSum struct {
 	started   uint64
 	completed int
 }
 
-func (c *Checker) addPart(e event.PartCounted) {
+func (c *Checker) addSubjob(e event.SubjobCounted) {
 	sum := c.sums[e.Job]
 	sum.started += e.Started
 	if e.State == message.JobCompleted {

@@ -48,7 +48,7 @@ func start(s message.SliceID, f message.Fence, core int) event.SliceStarted {
 }
 
 func count(s message.SliceID, f message.Fence, to message.WorkflowState) event.SliceCounted {
-	return event.SliceCounted{Slice: s, Fence: f, Datacenter: "dc", Part: fence(f.Manager, 0), State: to, Started: 7}
+	return event.SliceCounted{Slice: s, Fence: f, Datacenter: "dc", Subjob: fence(f.Manager, 0), State: to, Started: 7}
 }
 
 func TestOrdersAndPromises(t *testing.T) {
@@ -56,7 +56,7 @@ func TestOrdersAndPromises(t *testing.T) {
 	running := []message.JobState{message.JobSubmitted, message.JobQueued, message.JobDispatching, message.JobRunning}
 	completed := append(running[:4:4], message.JobCompleting, message.JobCompleted)
 	cancelled := append(running[:4:4], message.JobCancelling, message.JobCancelled)
-	part := event.PartCounted{Job: one, Fence: fence(1, 0), Datacenter: "dc", Manager: "m", State: message.JobCompleted, Started: 7}
+	subjob := event.SubjobCounted{Job: one, Fence: fence(1, 0), Datacenter: "dc", Manager: "m", State: message.JobCompleted, Started: 7}
 	dispatched := func(s message.SliceID, f message.Fence) event.SliceDispatched {
 		return event.SliceDispatched{Slice: s, Fence: f, Worker: "w"}
 	}
@@ -74,9 +74,9 @@ func TestOrdersAndPromises(t *testing.T) {
 		{"a result of an attempt that was given up", "T3", func() *story {
 			return ran().on("m", event.SliceLost{Slice: first, Fence: fence(1, 1)}).on("m", count(first, fence(1, 1), done))
 		}},
-		{"the result of a part that another has", "T3", func() *story {
+		{"the result of a subjob that another has", "T3", func() *story {
 			return ran().on("m", count(first, fence(1, 1), done)).
-				on("g", event.PartDispatched{Job: one, Fence: fence(2, 0), Datacenter: "dc"}).on("g", part)
+				on("g", event.SubjobDispatched{Job: one, Fence: fence(2, 0), Datacenter: "dc"}).on("g", subjob)
 		}},
 		{"two attempts at once on one worker", "T6", func() *story {
 			return tell().on("w", start(first, fence(1, 1), 0)).on("w", start(first, fence(1, 2), 1))
@@ -112,7 +112,7 @@ func TestOrdersAndPromises(t *testing.T) {
 			return s.job(cancelled...)
 		}},
 		{"a result as counted", "", func() *story {
-			s := ran().on("m", count(first, fence(1, 1), done)).job(running...).on("g", part)
+			s := ran().on("m", count(first, fence(1, 1), done)).job(running...).on("g", subjob)
 			s.on("g", event.JobChanged{Job: one, From: message.JobRunning, To: message.JobCompleting})
 			s.on("g", event.JobChanged{Job: one, From: message.JobCompleting, To: message.JobCompleted})
 			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 7)
@@ -123,7 +123,7 @@ func TestOrdersAndPromises(t *testing.T) {
 			s.Delivered(checker.Record{}, one, message.JobCancelled, 1, 7)
 			return s
 		}},
-		{"workers that did what their part did", "", func() *story { return toldOf(shares(4, 3), steps(7)) }},
+		{"workers that did what their subjob did", "", func() *story { return toldOf(shares(4, 3), steps(7)) }},
 		{"workers that did more", "T8", func() *story { return toldOf(shares(4, 4), steps(7)) }},
 		{"a worker that is not told of", "T8", func() *story { return toldOf(shares(4), steps(7)) }},
 		{"no room for workers", "", func() *story { return toldOf(nil, steps(7)) }},
@@ -133,7 +133,7 @@ func TestOrdersAndPromises(t *testing.T) {
 			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
 			return s
 		}},
-		{"completed without its parts", "L", func() *story {
+		{"completed without its subjobs", "L", func() *story {
 			s := tell().job(completed...)
 			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
 			return s

@@ -2,12 +2,12 @@ package checker
 
 import "hyperscale/core/message"
 
-// Told judges what a client was told of a job's parts, while it runs or of its end: what
-// the workers of a part did is what the part did (T8). Where there was no room for steps
+// Told judges what a client was told of a job's subjobs, while it runs or of its end: what
+// the workers of a subjob did is what the subjob did (T8). Where there was no room for steps
 // or for workers nothing is known.
-func (c *Checker) Told(r Record, job message.JobID, parts []message.DatacenterResult) {
-	for i := range parts {
-		d := &parts[i]
+func (c *Checker) Told(r Record, job message.JobID, subjobs []message.DatacenterResult) {
+	for i := range subjobs {
+		d := &subjobs[i]
 		var steps, shares work
 		known := false
 		for k := range d.Workflows {
@@ -23,7 +23,7 @@ func (c *Checker) Told(r Record, job message.JobID, parts []message.DatacenterRe
 			shares = shares.and(work{w.Started, w.OK, w.Failed + w.TimedOut + w.Cancelled})
 		}
 		if known && len(d.Workers) > 0 && shares != steps {
-			c.violate("T8", r, "of part %s of job %v, %v, its workers tell %+v, its steps %+v", d.Name, job, d.State, shares, steps)
+			c.violate("T8", r, "of subjob %s of job %v, %v, its workers tell %+v, its steps %+v", d.Name, job, d.State, shares, steps)
 		}
 	}
 }

@@ -25,11 +25,11 @@ type theJob struct {
 	calls       *jobCalls
 }
 
-// flow is a workflow of a part.
+// flow is a workflow of a subjob.
 type flow struct {
 	manager  node.ID
 	job      message.JobID
-	held     uint64 // the manager's epoch of the part
+	held     uint64 // the manager's epoch of the subjob
 	workflow uint32
 }
 
@@ -79,9 +79,9 @@ func (c *Checker) onJobChanged(r Record, e event.JobChanged) {
 	}
 }
 
-func (c *Checker) onPartChanged(r Record, e event.PartChanged) {
+func (c *Checker) onSubjobChanged(r Record, e event.SubjobChanged) {
 	if e.From.Terminal() {
-		c.violate("L", r, "part of job %v under %v had ended %v and became %v", e.Job, e.Fence, e.From, e.To)
+		c.violate("L", r, "subjob of job %v under %v had ended %v and became %v", e.Job, e.Fence, e.From, e.To)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A part goes from m to n, and its job from g to h, in the middle of it.
+// A subjob goes from m to n, and its job from g to h, in the middle of it.
 func TestTakeOver(t *testing.T) {
 	const done = message.WorkflowCompleted
 	second := message.SliceID{Job: one, Ordinal: 1}
@@ -23,15 +23,15 @@ func TestTakeOver(t *testing.T) {
 		s := ran("w", second, fence(1, 1), 1)(ran("w", first, fence(1, 1), 0)(tell()))
 		return s.on("m", count(first, fence(1, 1), done))
 	}
-	counted := func(started uint64) event.PartCounted {
-		return event.PartCounted{Job: one, Fence: fence(2, 0), Datacenter: "dc", Manager: "n", State: message.JobCompleted, Started: started}
+	counted := func(started uint64) event.SubjobCounted {
+		return event.SubjobCounted{Job: one, Fence: fence(2, 0), Datacenter: "dc", Manager: "n", State: message.JobCompleted, Started: started}
 	}
 	adopted := count(second, fence(1, 1), done)
-	adopted.Part = fence(2, 0)
+	adopted.Subjob = fence(2, 0)
 	again := count(first, fence(1, 1), done)
-	again.Part = fence(2, 0)
+	again.Subjob = fence(2, 0)
 	retold := count(first, fence(1, 1), done)
-	retold.Part.Job = 2
+	retold.Subjob.Job = 2
 	for _, tc := range []struct {
 		name, want string
 		got        func() *story

@@ -52,7 +52,7 @@ func costs() sim.Costs {
 			message.KindSliceProgress: 40 * time.Microsecond,
 			message.KindJobProgress:   60 * time.Microsecond,
 			message.KindSliceResult:   100 * time.Microsecond,
-			message.KindPartResult:    150 * time.Microsecond,
+			message.KindSubjobResult:  150 * time.Microsecond,
 		},
 	}
 }

@@ -108,7 +108,7 @@ func (s *stage) drawFault(k stormKind) sim.Fault {
 }
 
 // timeBounds are the spans after which somebody acts by its own clock: the lease
-// of a part, a silence, leases of gates and of datacenters. A world with other ones
+// of a subjob, a silence, leases of gates and of datacenters. A world with other ones
 // sets its bounds.
 func timeBounds() []time.Duration {
 	return []time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second, 60 * time.Second}
@@ -182,12 +182,12 @@ func (s *stage) drawAim(k stormKind) string {
 		node.Key(node.PartLease, node.LeaseFlush), node.Key(node.PartLease, node.LeaseExpire), node.Key(node.PartLease, node.LeaseRenew),
 		node.Key(node.PartLease, node.LeaseRead), node.Key(node.PartSwim, node.SwimSuspect), node.Key(node.PartElection, node.ElectionTimeout),
 	}
-	parts := []node.Part{node.PartGate, node.PartManager, node.PartWorker, node.PartUplink, node.PartElection}
+	subjobs := []node.Part{node.PartGate, node.PartManager, node.PartWorker, node.PartUplink, node.PartElection}
 	target := ""
-	if i := s.rand.Int(len(timers) + len(parts)); i < len(timers) {
+	if i := s.rand.Int(len(timers) + len(subjobs)); i < len(timers) {
 		target = timerAim(timers[i].Part, timers[i].Kind)
 	} else {
-		target = fmt.Sprintf("timer:%d.*", parts[i-len(timers)])
+		target = fmt.Sprintf("timer:%d.*", subjobs[i-len(timers)])
 	}
 	offsets := []string{"", "-1ms", "-1ns", "+1ns", "+1ms"}
 	return target + offsets[s.rand.Int(len(offsets))]
@@ -259,5 +259,5 @@ func (s *stage) someOthers(not []string) []string {
 	return slices.DeleteFunc(s.someNodes(""), func(id string) bool { return slices.Contains(not, id) })
 }
 
-// timerAim aims at a timer of a part, whoever's it is.
+// timerAim aims at a timer of a subjob, whoever's it is.
 func timerAim(p node.Part, kind uint8) string { return fmt.Sprintf("timer:%d.%d", p, kind) }

@@ -16,14 +16,14 @@ type late struct {
 	to      map[node.Message]node.ID // who gets it again
 	cancels bool                     // the past also cancels what it orders again
 	// again hands an order to the past, which sends it.
-	again func(order node.Message, part bool)
+	again func(order node.Message, subjob bool)
 }
 
 // heldKey is a receiver and what the orders are about.
 type heldKey struct {
-	node  node.ID
-	slice message.SliceID
-	part  bool
+	node   node.ID
+	slice  message.SliceID
+	subjob bool
 }
 
 // overhear is a machine, and what it was ordered to do.
@@ -56,14 +56,14 @@ func (o overhear) Rests(tell node.Tell) {
 }
 
 func (l *late) hear(id node.ID, order node.Message) {
-	if slice, _, part, ok := orderOf(order); ok {
-		key := heldKey{id, slice, part}
+	if slice, _, subjob, ok := orderOf(order); ok {
+		key := heldKey{id, slice, subjob}
 		l.held[key] = append(l.held[key], order)
 		l.to[order] = id
 	}
 }
 
-func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, part, ok bool) {
+func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, subjob, ok bool) {
 	switch m := m.(type) {
 	case *message.SliceDispatch:
 		return m.Slice, m.Fence, false, true
@@ -71,7 +71,7 @@ func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, part, 
 		return m.Slice, m.Fence, false, true
 	case *message.JobDispatch:
 		return message.SliceID{Job: m.Job}, m.Fence, true, true
-	case *message.PartCancel:
+	case *message.SubjobCancel:
 		return message.SliceID{Job: m.Job}, m.Fence, true, true
 	}
 	return slice, fence, false, false
@@ -81,7 +81,7 @@ func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, part, 
 func cancelOf(order node.Message, f message.Fence) node.Message {
 	switch m := order.(type) {
 	case *message.JobDispatch:
-		return &message.PartCancel{Job: m.Job, Fence: f, State: message.JobCancelled, Reason: "it was given up long ago"}
+		return &message.SubjobCancel{Job: m.Job, Fence: f, State: message.JobCancelled, Reason: "it was given up long ago"}
 	case *message.SliceDispatch:
 		return &message.SliceCancel{Slice: m.Slice, Fence: f, State: message.WorkflowCancelled, Reason: "it was given up long ago"}
 	}
@@ -90,15 +90,15 @@ func cancelOf(order node.Message, f message.Fence) node.Message {
 
 // acted: what is below a fence that was obeyed comes again.
 func (l *late) acted(id node.ID, e event.Acted) {
-	key := heldKey{id, e.Slice, e.Part}
+	key := heldKey{id, e.Slice, e.Subjob}
 	var keep []node.Message
 	for _, order := range l.held[key] {
-		if _, fence, part, _ := orderOf(order); fence.Less(e.Fence) {
-			l.again(order, part)
-			if l.cancels && (!part || fence.Job < e.Fence.Job) { // a gate's order names no manager
+		if _, fence, subjob, _ := orderOf(order); fence.Less(e.Fence) {
+			l.again(order, subjob)
+			if l.cancels && (!subjob || fence.Job < e.Fence.Job) { // a gate's order names no manager
 				end := cancelOf(order, fence)
 				l.to[end] = id
-				l.again(end, part)
+				l.again(end, subjob)
 			}
 		} else {
 			keep = append(keep, order)
@@ -136,9 +136,9 @@ func (p *past) Step(env node.Env, in *node.Input) {
 // fromThePast makes the orders that nodes are given come again, up to 20 s late.
 func (s *stage) fromThePast(gate, manager node.ID) {
 	s.late.held, s.late.to = map[heldKey][]node.Message{}, map[node.Message]node.ID{}
-	s.late.again = func(order node.Message, part bool) {
+	s.late.again = func(order node.Message, subjob bool) {
 		sender := manager
-		if part {
+		if subjob {
 			sender = gate
 		}
 		s.world.At(s.world.Now()+s.rand.Duration(0, 20*time.Second), func() {

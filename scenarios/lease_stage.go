@@ -221,9 +221,9 @@ func (p *leaseStage) courier(l sim.Letter) bool {
 		if w.over || w.from != anybody && w.from != from || w.to != anybody && w.to != to || what&w.carries == 0 {
 			continue
 		}
-		part, rest := split(l.Message, w.carries)
+		subjob, rest := split(l.Message, w.carries)
 		w.kept = append(w.kept, sim.Letter(l))
-		w.kept[len(w.kept)-1].Message = part
+		w.kept[len(w.kept)-1].Message = subjob
 		if w.copies {
 			continue
 		}
@@ -253,7 +253,7 @@ func carriedBy(m node.Message) (what carried) {
 }
 
 // split takes some kinds out of a frame; the rest is nil if nothing is left.
-func split(m node.Message, what carried) (part, rest node.Message) {
+func split(m node.Message, what carried) (subjob, rest node.Message) {
 	f, ok := m.(*message.LeaseFrame)
 	if !ok || carriedBy(m)&^what == 0 {
 		return m, nil

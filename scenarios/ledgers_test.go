@@ -26,7 +26,7 @@ var remain = map[string]bool{
 	"gate.Machine.places":   true, // one that is known is in Machine.datacenters too
 }
 
-// untold are the maps and slices of machines and parts that no Rests tells, each with
+// untold are the maps and slices of machines and subjobs that no Rests tells, each with
 // the reason for which it cannot leak.
 var untold = map[string]string{
 	"archive.Archive.files":     "whole files remain until Sweep or Drop; Sizes bounds them, and Rests tells what each holds",
@@ -41,8 +41,8 @@ var untold = map[string]string{
 	"gate.job.aborts":           "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"gate.job.closed":           "part of the record of a job, remembered until KeyAge; one of each datacenter",
 	"gate.job.named":            "part of the record of a job, remembered until KeyAge",
-	"gate.job.parts":            "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
-	"gate.part.asked":           "managers of one datacenter, remembered with the job until KeyAge",
+	"gate.job.subjobs":          "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
+	"gate.subjob.asked":         "managers of one datacenter, remembered with the job until KeyAge",
 	"gate.manager.doubts":       "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"gate.manager.workers":      "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"lease.Outcome.Record":      "of Registers.taken",
@@ -73,7 +73,7 @@ var untold = map[string]string{
 	"worker.Machine.closed":     "fences remain until FenceAge; Sizes bounds them by FencesMax",
 }
 
-// Each map and slice of a machine and its parts changes what Rests tells, or stands in
+// Each map and slice of a machine and its subjobs changes what Rests tells, or stands in
 // untold: a new field cannot be forgotten.
 func TestEveryLedgerIsTold(t *testing.T) {
 	told, all := map[string]bool{}, map[string]bool{}

@@ -35,7 +35,7 @@ func Bars() []Bar {
 		{"gate-dies", "a dead gate's job owned again", 99, lease + lease/100 + 2*time.Second},
 		{"gate-drains", "a drained gate's job owned again", 99, 3 * time.Second},
 		{"dead-worker", "a dead worker's slice running again", 99, 12 * time.Second},
-		{"manager-adopts", "a dead manager's part held again", 99, 5 * time.Second},
+		{"manager-adopts", "a dead manager's subjob held again", 99, 5 * time.Second},
 		{"leader-lost", "a lost leader's successor elected", 99, electionNext},
 	}
 }

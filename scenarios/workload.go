@@ -118,7 +118,7 @@ func (s *stage) watch(o *order) {
 			}
 			o.elapsed = m.Elapsed
 			s.onStatus(o, m.State)
-			s.onParts(o, m.Datacenters)
+			s.onSubjobs(o, m.Datacenters)
 		case *message.JobResult:
 			s.onStatus(o, m.Result.State)
 			s.onResult(o, &m.Result)
@@ -136,15 +136,15 @@ func (s *stage) onStatus(o *order, to message.JobState) {
 	o.shown = to
 }
 
-// onParts is what a person sees of each datacenter: a part that has begun something
+// onParts is what a person sees of each datacenter: a subjob that has begun something
 // names who did it, as a frame has room for all that these worlds run.
-func (s *stage) onParts(o *order, parts []message.DatacenterResult) {
-	s.checker.Told(s.record(o.client), o.job, parts)
-	for i := range parts {
-		d := &parts[i]
+func (s *stage) onSubjobs(o *order, subjobs []message.DatacenterResult) {
+	s.checker.Told(s.record(o.client), o.job, subjobs)
+	for i := range subjobs {
+		d := &subjobs[i]
 		for k := range d.Workflows {
 			if len(d.Workflows[k].Stats.Steps) > 0 && len(d.Workers) == 0 {
-				s.checker.Violate("T8", s.record(o.client), "job %v was shown what part %s does, %v, and none of its workers", o.job, d.Name, d.State)
+				s.checker.Violate("T8", s.record(o.client), "job %v was shown what subjob %s does, %v, and none of its workers", o.job, d.Name, d.State)
 				return
 			}
 		}
@@ -194,7 +194,7 @@ func (s *stage) onResult(o *order, r *message.Result) {
 			}
 		}
 	}
-	s.onParts(o, r.Datacenters)
+	s.onSubjobs(o, r.Datacenters)
 	s.checker.Delivered(at, o.job, r.State, len(r.Datacenters), started)
 }
 

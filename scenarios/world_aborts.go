@@ -14,7 +14,7 @@ import (
 func abortWorlds() []Scenario {
 	return []Scenario{
 		{Name: "abort-when", Virtual: 5 * time.Minute, build: buildAbortWhen,
-			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what comes to an end is the bad datacenter's alone for five seconds, as the other one's part is over or has not begun. Gates and managers are killed meanwhile."},
+			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what comes to an end is the bad datacenter's alone for five seconds, as the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
 	}
 }
 
@@ -30,7 +30,7 @@ func buildAbortWhen(s *stage) {
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.vus, l.datacenters, l.layers = 8*time.Second, time.Minute, 1, 8, 2, false
 	})
-	aborted := s.partsAborted(datacenter(0))
+	aborted := s.subjobsAborted(datacenter(0))
 	for i, o := range s.orders {
 		bound, text := int64(200_000), "home.errors > 20%"
 		if i%2 == 1 {
@@ -63,7 +63,7 @@ func buildAbortWhen(s *stage) {
 // partsAborted tells for how long a datacenter had run nothing of each job when that
 // job's workflow was aborted: what came to an end in that time was the others'. The gate
 // hears of an end after it has happened, so that this is at least what it judged.
-func (s *stage) partsAborted(of string) map[message.JobID]time.Duration {
+func (s *stage) subjobsAborted(of string) map[message.JobID]time.Duration {
 	runs, idle, out := map[message.JobID]int{}, map[message.JobID]time.Duration{}, map[message.JobID]time.Duration{}
 	workers := map[node.ID]bool{}
 	s.witness = append(s.witness, func(r checker.Record) {

@@ -28,7 +28,7 @@ func gateWorlds() []Scenario {
 			Doc: "Gates die one by one until few are left, or an even set splits in halves. A majority is one of the configured set, never of the living: who is left grants and renews nothing, and jobs go on when enough are back."},
 		{Name: "gate-dies", Virtual: 5 * time.Minute, build: buildGateDies,
 			Doc: "Each gate in turn is killed in the middle of its jobs and stays away for two leases. Another gate owns each of its jobs soon after the lease has run out; nothing runs again, and each client has one result."},
-		{Name: "counted-parts", Virtual: 4 * time.Minute, build: buildCountedParts,
+		{Name: "counted-subjobs", Virtual: 4 * time.Minute, build: buildCountedSubjobs,
 			Doc: "Jobs run in two datacenters, one of which starts slowly, and gates are killed again and again between the results of the two. What a gate has counted and acknowledged counts at whoever takes the job over, once."},
 		{Name: "gate-drains", Virtual: 5 * time.Minute, build: buildGateDrains,
 			Doc: "Each gate in turn is asked to stop while it owns jobs. It stops acting for them and hands them over: another gate owns each within three seconds, and nothing runs again."},
@@ -242,7 +242,7 @@ func buildLostDisk(s *stage) {
 	})
 }
 
-func buildCountedParts(s *stage) {
+func buildCountedSubjobs(s *stage) {
 	t := groupTopology()
 	t.datacenters, t.workers = 2, 3
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 2*time.Second, 2*time.Second, 2, 2 })

@@ -22,7 +22,7 @@ func majorityWorlds() []Scenario {
 		{Name: "loss-forgotten", Virtual: 4 * time.Minute, build: buildLossForgotten,
 			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their slices are lost. Either another worker was given a slice, and what the first one tells counts no more; or it counts, and nobody was."},
 		{Name: "late-refusal", Virtual: 5 * time.Minute, build: buildLateRefusal,
-			Doc: "Managers refuse parts as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the part to no other manager: its job is somebody else's by then."},
+			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is somebody else's by then."},
 	}
 }
 

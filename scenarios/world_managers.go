@@ -12,17 +12,17 @@ import (
 func managerWorlds() []Scenario {
 	return []Scenario{
 		{Name: "manager-dies-mid-dispatch", Virtual: 4 * time.Minute, build: buildManagerDiesMidDispatch,
-			Doc: "Managers are killed at every step of a dispatch: before and after their register, the part's file, the cut and the acknowledgement are on disk. There is one execution a fence, and every job completes."},
+			Doc: "Managers are killed at every step of a dispatch: before and after their register, the subjob's file, the cut and the acknowledgement are on disk. There is one execution a fence, and every job completes."},
 		{Name: "manager-adopts", Virtual: 4 * time.Minute, build: buildManagerAdopts,
-			Doc: "Each manager in turn is killed while its slices run. Another one takes its parts over before the workers stop them by themselves: the slices go on where they are, and none is run twice."},
+			Doc: "Each manager in turn is killed while its slices run. Another one takes its subjobs over before the workers stop them by themselves: the slices go on where they are, and none is run twice."},
 		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: buildLateDispatchAck,
-			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a part; its higher attempt wins."},
+			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a subjob; its higher attempt wins."},
 		{Name: "context-takeover", Virtual: 4 * time.Minute, build: buildContextTakeover,
 			Doc: "Jobs have two layers, and the first gives the second a value. Workers die in the second one, and managers between the layers. Whoever takes over knows of the first layer what a majority knows: the second never begins before, and never twice under one fence, and each attempt of it is given the same value."},
 		{Name: "stale-timeout", Virtual: 5 * time.Minute, build: buildStaleTimeout,
 			Doc: "Jobs run into their run timeout while the manager that would tell it is stopped, and another has taken over. When the old one wakes up, its report is refused by its fence; every job ends once."},
 		{Name: "transfer-before-dispatch", Virtual: 4 * time.Minute, build: buildTransferBeforeDispatch,
-			Doc: "Managers and gates hand over what they own while orders about it are under way on slow links, so that news of who leads overtakes them. They are obeyed once, by whoever owns the part, and nothing of them stays behind."},
+			Doc: "Managers and gates hand over what they own while orders about it are under way on slow links, so that news of who leads overtakes them. They are obeyed once, by whoever owns the subjob, and nothing of them stays behind."},
 		{Name: "cancel-leaderless", Virtual: 5 * time.Minute, build: buildCancelLeaderless,
 			Doc: "Every job is cancelled, and its manager, then the next one, then its gate are killed in the midst of it. Whoever owns the job finishes the cancellation; workers that cannot be reached stop by themselves."},
 		{Name: "silent-dc", Virtual: 6 * time.Minute, build: buildSilentDC,
@@ -32,7 +32,7 @@ func managerWorlds() []Scenario {
 		{Name: "cut-at-the-guard", Virtual: 5 * time.Minute, build: buildCutAtTheGuard,
 			Doc: "Two of three datacenters are cut off from the gates, with clocks as slow as they may be, the gates' as fast. When their time is almost over the managers are stopped in their tracks, so that none can cancel what it has just renewed, then the workers: their executors end as late as they may. Only then does the third datacenter begin their jobs. What the gates say before the cut comes seconds late in half of the runs."},
 		{Name: "named-before-the-crash", Virtual: 6 * time.Minute, build: buildNamedBeforeTheCrash,
-			Doc: "Gates name parts to their managers while no majority of the gates can record that managers accepted them, and one gate crashes. Two managers of a datacenter are then cut off from the gates and from the third one. The gate that takes a job over knows only that its part was dispatched, and the third manager rejects the part. The gate counts the part as in use for a guard, and begins the job in the other datacenter only then: nothing of a job runs in two datacenters."},
+			Doc: "Gates name subjobs to their managers while no majority of the gates can record that managers accepted them, and one gate crashes. Two managers of a datacenter are then cut off from the gates and from the third one. The gate that takes a job over knows only that its subjob was dispatched, and the third manager rejects the subjob. The gate counts the subjob as in use for a guard, and begins the job in the other datacenter only then: nothing of a job runs in two datacenters."},
 		{Name: "regions-cut", Virtual: 5 * time.Minute, build: buildRegionCut,
 			Doc: "Three datacenters are cut off from the gates at once, then one by one, each for less than its lease. What runs there goes on: nothing is given to anybody else, and every job completes."},
 		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: buildDeafDC,
@@ -193,7 +193,7 @@ func buildDatacenterCutOff(s *stage) {
 	}
 	s.complete = true
 	s.oneDatacenter()
-	if s.rand.Chance(1, 2) { // who takes a part over keeps to what is left of its lease
+	if s.rand.Chance(1, 2) { // who takes a subjob over keeps to what is left of its lease
 		s.often(s.managers, 20*time.Second, sim.FaultCrash, 4*time.Second, 0)
 	}
 	cut := s.rand.Int(t.datacenters)
@@ -232,7 +232,7 @@ func buildCutAtTheGuard(s *stage) {
 	s.fault(sim.Fault{At: word + 2*time.Second, For: 8 * time.Second, Kind: sim.FaultPause, Nodes: workers})
 }
 
-// buildNamedBeforeTheCrash lets a job's record say DISPATCHING while a manager runs its part:
+// buildNamedBeforeTheCrash lets a job's record say DISPATCHING while a manager runs its subjob:
 // what managers answer takes so long that the gates are apart when they learn of it.
 func buildNamedBeforeTheCrash(s *stage) {
 	t := topology{gates: 3, datacenters: 2, managers: 3, workers: 4, cores: 8, clients: 2}
@@ -246,7 +246,7 @@ func buildNamedBeforeTheCrash(s *stage) {
 	s.oneDatacenter()
 	late := s.rand.Duration(2500*time.Millisecond, 3*time.Second).Truncate(tick)
 	s.fault(sim.Fault{At: apart - 4*time.Second, For: 9 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: names(s.gates), Value: late.Milliseconds()})
-	crash := apart + late + 1500*time.Millisecond // a heartbeat that lists the part was answered with its name
+	crash := apart + late + 1500*time.Millisecond // a heartbeat that lists the subjob was answered with its name
 	for i, g := range s.gates {
 		s.fault(sim.Fault{At: apart, For: crash - apart, Kind: sim.FaultPartition, Nodes: []string{string(g)}, Peers: names(slices.Delete(slices.Clone(s.gates), i, i+1))})
 	}

@@ -36,7 +36,7 @@ func tightGate(c *gate.Config) {
 }
 
 func tightManager(c *manager.Config) {
-	c.PartsMax, c.FinishedMax, c.WorkersMax = 20, 6, 4
+	c.SubjobsMax, c.FinishedMax, c.WorkersMax = 20, 6, 4
 	c.Retention, c.SweepInterval = 30*time.Second, 5*time.Second
 }
 

@@ -84,9 +84,9 @@ func (s *stage) givesWork(d *drained, r checker.Record) {
 		if r.Node == d.id && e.Group == checker.GroupGates {
 			s.checker.Violate("P", r, "%s was granted job %v, and is drained since %v", d.id, e.Job, d.from)
 		}
-	case event.PartDispatched:
+	case event.SubjobDispatched:
 		if e.Manager == d.id {
-			s.checker.Violate("P", r, "%s was sent a part of job %v, and is drained since %v", d.id, e.Job, d.from)
+			s.checker.Violate("P", r, "%s was sent a subjob of job %v, and is drained since %v", d.id, e.Job, d.from)
 		}
 	case event.SliceDispatched:
 		if r.Node == d.id {

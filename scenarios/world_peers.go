@@ -73,7 +73,7 @@ func (p *peers) see(r checker.Record) {
 		p.losses[e.Slice] = append(p.losses[e.Slice], r.At)
 	case event.SliceDispatched:
 		p.plans(r, e.Worker)
-	case event.PartDispatched:
+	case event.SubjobDispatched:
 		p.plans(r, e.Manager)
 	}
 }

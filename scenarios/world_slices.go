@@ -34,11 +34,11 @@ func sliceWorlds() []Scenario {
 		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
 			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
 		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
-			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its parts over hears nothing of what they run, and waits until they have stopped."},
+			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its subjobs over hears nothing of what they run, and waits until they have stopped."},
 		{Name: "third-holder", Virtual: virtual, build: buildThirdHolder,
 			Doc: "Whoever is to hear of a slice's end is killed, and its worker is cut off until the next holder has dispatched the slice again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
 		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
-			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A part belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
+			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A subjob belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
 }
 
@@ -267,7 +267,7 @@ func buildTakeoverBesideACut(s *stage) {
 }
 
 // buildUnacknowledgedEnd cuts managers off from gates one way about the ends of their
-// parts, which are then lost with their streams.
+// subjobs, which are then lost with their streams.
 func buildThirdHolder(s *stage) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 8*time.Second, 6*time.Second, 2, false })
 	kill := func(id node.ID) {

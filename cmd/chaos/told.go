@@ -30,28 +30,28 @@ func told(dir string, c *checker.Checker, at checker.Record) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		c.Told(at, job, parts(r))
+		c.Told(at, job, subjobs(r))
 	}
 	return len(files), nil
 }
 
-// parts are what a result says of datacenters and their workers, as the checker reads it:
+// subjobs are what a result says of datacenters and their workers, as the checker reads it:
 // the sums of all steps stand for the steps.
-func parts(r *file.Result) (all []message.DatacenterResult) {
+func subjobs(r *file.Result) (all []message.DatacenterResult) {
 	for _, name := range slices.Sorted(maps.Keys(r.Datacenters)) {
 		d := r.Datacenters[name]
-		part := message.DatacenterResult{Name: name}
+		subjob := message.DatacenterResult{Name: name}
 		for i := range d.Workflows {
 			w := message.WorkflowResult{Name: d.Workflows[i].Name}
 			if t := &d.Workflows[i].Totals; len(d.Workflows[i].Steps) > 0 {
 				w.Stats.Steps = []message.StepStats{{Kind: message.StepRequest, Started: t.Started, OK: t.OK, Failed: t.Failed, TimedOut: t.TimedOut, Cancelled: t.Cancelled}}
 			}
-			part.Workflows = append(part.Workflows, w)
+			subjob.Workflows = append(subjob.Workflows, w)
 		}
 		for _, w := range d.Workers {
-			part.Workers = append(part.Workers, message.WorkerShare{Node: w.Name, Started: w.Started, OK: w.OK, Failed: w.Failed, TimedOut: w.TimedOut, Cancelled: w.Cancelled})
+			subjob.Workers = append(subjob.Workers, message.WorkerShare{Node: w.Name, Started: w.Started, OK: w.OK, Failed: w.Failed, TimedOut: w.TimedOut, Cancelled: w.Cancelled})
 		}
-		all = append(all, part)
+		all = append(all, subjob)
 	}
 	return all
 }

@@ -54,8 +54,8 @@ type nodeJSON struct {
 	SilentNS    int64  `json:"silent_ns"` // since it was last heard
 	CoresTotal  uint32 `json:"cores_total"`
 	CoresFree   uint32 `json:"cores_free"`
-	Parts       uint32 `json:"parts"`  // of jobs, that a manager owns
-	Leader      bool   `json:"leader"` // of its datacenter's managers
+	Subjobs     uint32 `json:"subjobs"` // of jobs, that a manager owns
+	Leader      bool   `json:"leader"`  // of its datacenter's managers
 }
 
 type jobLineJSON struct {
@@ -124,7 +124,7 @@ func (s standing) view() clusterJSON {
 	}
 	for _, n := range s.nodes.Nodes {
 		out.Nodes = append(out.Nodes, nodeJSON{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Parts, n.Leader,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Subjobs, n.Leader,
 		})
 	}
 	for _, j := range s.nodes.Jobs {
@@ -240,9 +240,9 @@ func (s standing) printNodes(w io.Writer) error {
 	if len(s.nodes.Nodes) == 0 {
 		return nil
 	}
-	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "INCARNATION", "STATE", "HEARD", "CORES", "FREE", "PARTS"}}
+	rows := [][]string{{"NODE", "ROLE", "DATACENTER", "INCARNATION", "STATE", "HEARD", "CORES", "FREE", "SUBJOBS"}}
 	for _, n := range s.nodes.Nodes {
-		state, parts := shownState(n.State, n.Draining), "-"
+		state, subjobs := shownState(n.State, n.Draining), "-"
 		if n.By != "" && n.State != "alive" {
 			state += " by " + n.By
 		}
@@ -250,10 +250,10 @@ func (s standing) printNodes(w io.Writer) error {
 			state += ", leads"
 		}
 		if node.Role(n.Role) == node.RoleManager {
-			parts = number(n.Parts)
+			subjobs = number(n.Subjobs)
 		}
 		rows = append(rows, []string{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, number(n.Incarnation), state, ui.Duration(n.Silent) + " ago", number(n.CoresTotal), number(n.CoresFree), parts,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, number(n.Incarnation), state, ui.Duration(n.Silent) + " ago", number(n.CoresTotal), number(n.CoresFree), subjobs,
 		})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {

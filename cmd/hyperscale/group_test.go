@@ -221,10 +221,10 @@ func (g *group) drains(file, url string) {
 	wait, job, out := g.submit(file, url, 4*time.Second, "client-2")
 	owner := g.owner(job, "")
 	part := ""
-	eventually(t, "a manager owns the part", patience, func() bool {
+	eventually(t, "a manager owns the subjob", patience, func() bool {
 		c, _ := g.status()
 		for _, n := range c.Nodes {
-			if n.Parts > 0 {
+			if n.Subjobs > 0 {
 				part = n.Node
 			}
 		}

@@ -40,7 +40,7 @@ var nodeFlags = []struct {
 	{"gates", "`a,b,c`: the configured gates, equal on all gates and managers; alone if not given", []node.Role{node.RoleGate, node.RoleManager}},
 	{"managers", "`a,b,c`: the configured managers of the datacenter, equal on all its managers and workers; alone if not given", []node.Role{node.RoleManager, node.RoleWorker}},
 	{"lease", "`duration` for which a gate may own a job without hearing from a majority, equal on all gates and managers", []node.Role{node.RoleGate, node.RoleManager}},
-	{"part-lease", "`duration`: the same for a manager and a datacenter's part of a job", []node.Role{node.RoleManager}},
+	{"subjob-lease", "`duration`: the same for a manager and a datacenter's subjob of a job", []node.Role{node.RoleManager}},
 	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
 	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
@@ -87,7 +87,7 @@ func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
 	d := config.Default(roles[0])
 	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
 	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
-	for name, value := range map[string]time.Duration{"lease": d.Lease, "part-lease": d.PartLease, "quorum-timeout": d.QuorumTimeout, "stop-timeout": d.StopTimeout} {
+	for name, value := range map[string]time.Duration{"lease": d.Lease, "subjob-lease": d.SubjobLease, "quorum-timeout": d.QuorumTimeout, "stop-timeout": d.StopTimeout} {
 		if value > 0 {
 			defaults[name] = value.String()
 		}
@@ -264,7 +264,7 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	case node.RoleManager:
 		m := manager.Default()
 		m.Datacenter, m.Gates, m.Seeds, m.Managers = c.Datacenter, addresses(c.Gates), addresses(c.Seeds), c.Set()
-		m.PartLease, m.DatacenterLease, m.QuorumTimeout = c.PartLease, 2*c.Lease, c.QuorumTimeout
+		m.SubjobLease, m.DatacenterLease, m.QuorumTimeout = c.SubjobLease, 2*c.Lease, c.QuorumTimeout
 		m.Recover = extra.recover
 		var err error
 		if m.DrainTimeout, err = drainTimeout(&c, 0); err != nil {

@@ -75,7 +75,7 @@ func wouldRecover(c *config.Node) error {
 
 func recoverLease(c *config.Node) time.Duration {
 	if c.Role == node.RoleManager {
-		return c.PartLease
+		return c.SubjobLease
 	}
 	return c.Lease
 }

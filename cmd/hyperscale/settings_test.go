@@ -71,7 +71,7 @@ var notSettable = map[string]string{
 	"manager.gates":            "--gates",
 	"manager.seeds":            "--seed",
 	"manager.managers":         "--managers",
-	"manager.part_lease":       "--part-lease",
+	"manager.subjob_lease":     "--subjob-lease",
 	"manager.datacenter_lease": "two --lease",
 	"manager.quorum_timeout":   "--quorum-timeout",
 	"manager.renewal_timeout":  "equal on all nodes: what gates and managers count on",

@@ -14,8 +14,8 @@ type JobChanged struct {
 	Reason string
 }
 
-// PartChanged: a manager moved its part of a job.
-type PartChanged struct {
+// SubjobChanged: a manager moved its subjob of a job.
+type SubjobChanged struct {
 	Job    message.JobID
 	Fence  message.Fence
 	From   message.JobState
@@ -23,7 +23,7 @@ type PartChanged struct {
 	Reason string
 }
 
-// WorkflowChanged: a manager moved a workflow of its part.
+// WorkflowChanged: a manager moved a workflow of its subjob.
 type WorkflowChanged struct {
 	Job      message.JobID
 	Fence    message.Fence
@@ -43,11 +43,11 @@ type WorkflowAborted struct {
 }
 
 // Acted: a receiver obeyed an order that carries a fence (T3). For a manager
-// Slice.Ordinal and Slice.Workflow are zero and Part is true.
+// Slice.Ordinal and Slice.Workflow are zero and Subjob is true.
 type Acted struct {
 	Slice      message.SliceID
-	Part       bool
-	Datacenter string // of a part, where the receiver is a gate; else empty
+	Subjob     bool
+	Datacenter string // of a subjob, where the receiver is a gate; else empty
 	Fence      message.Fence
 	What       string // "dispatch", "cancel", "abort"
 }
@@ -55,7 +55,7 @@ type Acted struct {
 // FenceRefused: a receiver refused an order or a report for its stale fence.
 type FenceRefused struct {
 	Slice      message.SliceID
-	Part       bool
+	Subjob     bool
 	Datacenter string // as of Acted
 	Got        message.Fence
 	Current    message.Fence
@@ -93,14 +93,14 @@ type SliceCounted struct {
 	Slice      message.SliceID
 	Fence      message.Fence
 	Datacenter string
-	Part       message.Fence // of the part that counts it
+	Subjob     message.Fence // of the subjob that counts it
 	State      message.WorkflowState
 	// Started is the sum of its steps' starts: what is counted with it.
 	Started uint64
 }
 
-// PartCounted: a gate counted a datacenter's result (T8).
-type PartCounted struct {
+// SubjobCounted: a gate counted a datacenter's result (T8).
+type SubjobCounted struct {
 	Job        message.JobID
 	Fence      message.Fence
 	Datacenter string
@@ -138,8 +138,8 @@ type SliceLost struct {
 	Reason string
 }
 
-// PartDispatched: a gate sent a part to a manager.
-type PartDispatched struct {
+// SubjobDispatched: a gate sent a subjob to a manager.
+type SubjobDispatched struct {
 	Job        message.JobID
 	Fence      message.Fence
 	Datacenter string
@@ -159,7 +159,7 @@ type ExecutorGone struct {
 func (JobChanged) EventName() string { return "job-changed" }
 
 // EventName implements node.Event.
-func (PartChanged) EventName() string { return "part-changed" }
+func (SubjobChanged) EventName() string { return "subjob-changed" }
 
 // EventName implements node.Event.
 func (WorkflowChanged) EventName() string { return "workflow-changed" }
@@ -186,7 +186,7 @@ func (SliceEnded) EventName() string { return "slice-ended" }
 func (SliceCounted) EventName() string { return "slice-counted" }
 
 // EventName implements node.Event.
-func (PartCounted) EventName() string { return "part-counted" }
+func (SubjobCounted) EventName() string { return "subjob-counted" }
 
 // EventName implements node.Event.
 func (RowsTaken) EventName() string { return "rows-taken" }
@@ -198,7 +198,7 @@ func (SliceDispatched) EventName() string { return "slice-dispatched" }
 func (SliceLost) EventName() string { return "slice-lost" }
 
 // EventName implements node.Event.
-func (PartDispatched) EventName() string { return "part-dispatched" }
+func (SubjobDispatched) EventName() string { return "subjob-dispatched" }
 
 // EventName implements node.Event.
 func (ExecutorGone) EventName() string { return "executor-gone" }

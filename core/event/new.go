@@ -17,8 +17,8 @@ func New(name string) node.Event {
 // catalogue.
 func All() []node.Event {
 	return []node.Event{
-		&JobChanged{}, &PartChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
-		&SliceCounted{}, &PartCounted{}, &RowsTaken{}, &SliceDispatched{}, &SliceLost{}, &PartDispatched{}, &ExecutorGone{},
+		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
+		&SliceCounted{}, &SubjobCounted{}, &RowsTaken{}, &SliceDispatched{}, &SliceLost{}, &SubjobDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},

@@ -36,7 +36,7 @@ func (j *job) aborted(workflow int) bool {
 	return slices.ContainsFunc(j.aborts, func(a *abort) bool { return a.Workflow == uint32(workflow) })
 }
 
-// judgeAborts looks whether a workflow is to be ended, once a part has told how it
+// judgeAborts looks whether a workflow is to be ended, once a subjob has told how it
 // stands. Whoever took the job over begins its windows anew.
 func (m *Machine) judgeAborts(env node.Env, j *job) {
 	if j.spec == nil || j.stopping() || j.state.Terminal() {
@@ -78,8 +78,8 @@ func (j *job) watch(workflow, condition int, c message.AbortPlan) *verdict.Watch
 	return j.watches[workflow][condition]
 }
 
-// told is what a part has said of a workflow last, or nil.
-func (p *part) told(workflow int) *message.WorkflowResult {
+// told is what a subjob has said of a workflow last, or nil.
+func (p *subjob) told(workflow int) *message.WorkflowResult {
 	from := p.result
 	if from == nil {
 		from = p.progress
@@ -90,18 +90,18 @@ func (p *part) told(workflow int) *message.WorkflowResult {
 	return &from.Workflows[workflow]
 }
 
-// figures are what the parts tell of a workflow that send load, with time to go: what
+// figures are what the subjobs tell of a workflow that send load, with time to go: what
 // is in flight at the end is no measure of it.
 func (j *job) figures(workflow int) []verdict.Part {
-	var parts []verdict.Part
+	var subjobs []verdict.Part
 	until := j.spec.Plan.Workflows[workflow].Duration
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		w := p.told(workflow)
 		if w != nil && w.State == message.WorkflowRunning && len(w.Stats.Steps) > 0 && (until == 0 || w.Stats.Elapsed < until) {
-			parts = append(parts, verdict.Part{Name: p.datacenter, Teller: p.fence.Manager, Sequence: p.sequence, Stats: w.Stats})
+			subjobs = append(subjobs, verdict.Part{Name: p.datacenter, Teller: p.fence.Manager, Sequence: p.sequence, Stats: w.Stats})
 		}
 	}
-	return parts
+	return subjobs
 }
 
 // abort has a workflow end everywhere, once a majority knows: who takes the job over
@@ -120,32 +120,32 @@ func (m *Machine) tellAbort(env node.Env, j *job, a *abort) {
 	env.Emit(event.WorkflowAborted{Job: j.id, Epoch: j.epoch, Workflow: a.Workflow, Reason: a.reason(&j.spec.Plan)})
 }
 
-// aborting says that a part may still run what a majority knows to be aborted.
-func (p *part) aborting(a *abort) bool {
+// aborting says that a subjob may still run what a majority knows to be aborted.
+func (p *subjob) aborting(a *abort) bool {
 	w := p.told(int(a.Workflow))
-	return a.known && p.phase != partDone && (w == nil || !w.State.Terminal())
+	return a.known && p.phase != subjobDone && (w == nil || !w.State.Terminal())
 }
 
 func (j *job) aborting() bool {
 	return slices.ContainsFunc(j.aborts, func(a *abort) bool {
-		return slices.ContainsFunc(j.parts, func(p *part) bool { return p.aborting(a) })
+		return slices.ContainsFunc(j.subjobs, func(p *subjob) bool { return p.aborting(a) })
 	})
 }
 
-// sendAborts tells each part that runs of what is to end, until it has.
+// sendAborts tells each subjob that runs of what is to end, until it has.
 func (m *Machine) sendAborts(env node.Env, j *job) {
 	if j.stopping() || !m.holds(env, j) {
 		return
 	}
 	j.resend = env.Now()
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		mgr := m.managers[p.manager]
-		if p.phase != partRunning || mgr == nil || mgr.stream == 0 {
+		if p.phase != subjobRunning || mgr == nil || mgr.stream == 0 {
 			continue
 		}
 		for _, a := range j.aborts {
 			if p.aborting(a) {
-				env.Send(mgr.stream, &message.PartAbort{Job: j.id, Fence: p.fence, Workflow: a.Workflow, Reason: a.reason(&j.spec.Plan)})
+				env.Send(mgr.stream, &message.SubjobAbort{Job: j.id, Fence: p.fence, Workflow: a.Workflow, Reason: a.reason(&j.spec.Plan)})
 			}
 		}
 	}

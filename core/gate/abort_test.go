@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// A gate sends an abort again each CancelRetry until the part reports that the workflow has
+// A gate sends an abort again each CancelRetry until the subjob reports that the workflow has
 // ended, and never after.
 func TestAbortsAreSentUntilTheWorkflowEnds(t *testing.T) {
 	c := gate.Default()
@@ -28,26 +28,26 @@ func TestAbortsAreSentUntilTheWorkflowEnds(t *testing.T) {
 	e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
 	tells := func(second int, state message.WorkflowState) {
 		n := uint64(100 * (second + 1))
-		e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: fence, Sequence: uint64(second + 1), Part: message.DatacenterResult{
+		e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: fence, Sequence: uint64(second + 1), Subjob: message.DatacenterResult{
 			Name: "a", State: message.JobRunning, Workflows: []message.WorkflowResult{{Name: "load", State: state, VUs: 2, Stats: message.Stats{
 				Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, Failed: n}},
 			}}},
 		}})
-		e.says("m1", message.PartRef{Job: d.Job, Fence: fence, State: message.JobRunning})
+		e.says("m1", message.SubjobRef{Job: d.Job, Fence: fence, State: message.JobRunning})
 		e.world.Advance(time.Second)
 	}
 	const failing, ended = 30, 10
 	for second := range failing {
 		tells(second, message.WorkflowRunning)
 	}
-	_, sent := last[*message.PartAbort](e, "m1")
+	_, sent := last[*message.SubjobAbort](e, "m1")
 	if least := failing - 10; sent < least {
 		t.Errorf("its workflow fails for %d s and the abort is sent %d times, want at least %d", failing, sent, least)
 	}
 	for second := range ended {
 		tells(failing+second, message.WorkflowFailed)
 	}
-	if _, n := last[*message.PartAbort](e, "m1"); n > sent+1 {
+	if _, n := last[*message.SubjobAbort](e, "m1"); n > sent+1 {
 		t.Errorf("the workflow has ended, and the abort is sent %d times more", n-sent)
 	}
 }

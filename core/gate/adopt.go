@@ -27,10 +27,10 @@ func (m *Machine) start(env node.Env) {
 // fetch is a file that a job cannot go on without, or a result that clients wait
 // for.
 type fetch struct {
-	job  *job
-	part *part // whose counted result it is; nil for the program or the job's result
-	file message.FileDigest
-	gone int // rounds in which every gate has said that it does not have it
+	job    *job
+	subjob *subjob // whose counted result it is; nil for the program or the job's result
+	file   message.FileDigest
+	gone   int // rounds in which every gate has said that it does not have it
 }
 
 // goneMax is after how many such rounds a file is given up: a majority of the disks
@@ -59,17 +59,17 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*ask) {
 		m.resume(env, j)
 		return
 	}
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		if !p.counted {
 			p.fence.Job = j.epoch
 		}
 	}
 	j.loading = 1
 	m.fetch(env, fetch{job: j, file: j.specFile})
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		if p.counted {
 			j.loading++
-			m.fetch(env, fetch{job: j, part: p, file: p.file})
+			m.fetch(env, fetch{job: j, subjob: p, file: p.file})
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (m *Machine) onFetched(env node.Env, o archive.Outcome) {
 // load keeps what a file holds.
 func (m *Machine) load(f fetch, b []byte) error {
 	j := f.job
-	if f.part == nil {
+	if f.subjob == nil {
 		spec, err := decoded[*message.JobSubmit](b)
 		if err == nil && j.spec == nil {
 			j.spec, j.specSize = spec, spec.Size()
@@ -136,9 +136,9 @@ func (m *Machine) load(f fetch, b []byte) error {
 		}
 		return err
 	}
-	result, err := decoded[*message.PartResult](b)
+	result, err := decoded[*message.SubjobResult](b)
 	if err == nil {
-		f.part.result = &result.Part
+		f.subjob.result = &result.Subjob
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func (m *Machine) giveUp(env node.Env, j *job) {
 	}
 	j.loading, j.ready, j.takeover = 0, true, false
 	emitLast(env, j)
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		if p.result == nil {
 			p.counted = false
 			m.markEnded(env, j, p, message.JobFailed, why)
@@ -184,32 +184,32 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 		// Above what the incarnation before this one can have told.
 		sequence: env.Self().Incarnation << 32,
 	}
-	for i := range rec.Parts {
-		p := loadedPart(&rec.Parts[i], now)
+	for i := range rec.Subjobs {
+		p := loadedSubjob(&rec.Subjobs[i], now)
 		p.renewed, p.named = now, now // the gate before may have named it, within its own window, which is over
-		if j.state.Terminal() && p.phase != partDone {
-			p.phase, p.counted = partDone, p.accepted // its result is in the job's
+		if j.state.Terminal() && p.phase != subjobDone {
+			p.phase, p.counted = subjobDone, p.accepted // its result is in the job's
 		}
-		j.parts = append(j.parts, p)
+		j.subjobs = append(j.subjobs, p)
 	}
 	m.number = max(m.number, j.number)
 	return j
 }
 
 // loadedPart waits for its manager to tell of it, if any can know of it.
-func loadedPart(r *partRecord, now node.Instant) *part {
-	p := &part{
+func loadedSubjob(r *subjobRecord, now node.Instant) *subjob {
+	p := &subjob{
 		datacenter: r.Datacenter, manager: r.Manager, fence: r.Fence, file: message.FileDigest(r.Counted),
 		ever: true, accepted: r.Accepted, losses: r.Losses, since: now, sent: now,
 	}
 	switch {
 	case r.Counted != (fileName{}):
-		p.phase, p.counted = partDone, true
+		p.phase, p.counted = subjobDone, true
 	case r.State.Terminal():
-		p.phase, p.unheard = partDone, true
+		p.phase, p.unheard = subjobDone, true
 		p.result = &message.DatacenterResult{Name: r.Datacenter, State: r.State, Error: r.Error}
 	default:
-		p.phase = partAdopting // what a majority knows may have been sent
+		p.phase = subjobAdopting // what a majority knows may have been sent
 	}
 	return p
 }
@@ -229,7 +229,7 @@ func (m *Machine) resume(env node.Env, j *job) {
 		m.resumeAborts(env, j)
 		m.active = append(m.active, j)
 		if j.state == message.JobCancelling {
-			m.stopParts(env, j)
+			m.stopSubjobs(env, j)
 		}
 		m.endIfDone(env, j)
 		m.arm(env, j)

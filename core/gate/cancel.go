@@ -23,9 +23,9 @@ func (m *Machine) cancel(env node.Env, j *job, a *ask) {
 	}
 	m.leaveQueue(env, j)
 	j.become(message.JobCancelling, "cancelled by "+shortened(string(a.from), detailMax))
-	if m.stopParts(env, j); !j.state.Terminal() {
+	if m.stopSubjobs(env, j); !j.state.Terminal() {
 		m.save(env, &put{what: "cancel a job", job: j, then: func(env node.Env) {
-			for _, p := range j.parts {
+			for _, p := range j.subjobs {
 				m.sendCancel(env, j, p)
 			}
 		}})
@@ -43,7 +43,7 @@ func (m *Machine) answerCancels(env node.Env, j *job) {
 	j.cancels = nil
 }
 
-// stoppedState is what a part becomes that is stopped.
+// stoppedState is what a subjob becomes that is stopped.
 func stoppedState(j *job) message.JobState {
 	if j.state == message.JobCancelling {
 		return message.JobCancelled
@@ -51,18 +51,18 @@ func stoppedState(j *job) message.JobState {
 	return message.JobTimedOut
 }
 
-// stopParts asks for the end of all parts. Those that no manager can have end at
+// stopParts asks for the end of all subjobs. Those that no manager can have end at
 // once.
-func (m *Machine) stopParts(env node.Env, j *job) {
+func (m *Machine) stopSubjobs(env node.Env, j *job) {
 	j.cancelled, j.resend = env.Now(), env.Now()
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		switch {
-		case p.phase == partDone:
+		case p.phase == subjobDone:
 			continue
-		case p.phase == partSaving:
+		case p.phase == subjobSaving:
 			m.release(p)
 			p.manager = ""
-			p.become(env.Now(), partWaiting)
+			p.become(env.Now(), subjobWaiting)
 		}
 		if !p.ever {
 			m.markEnded(env, j, p, stoppedState(j), "")
@@ -73,15 +73,15 @@ func (m *Machine) stopParts(env node.Env, j *job) {
 	m.endIfDone(env, j)
 }
 
-// sendCancel tells who has the part, or all who were asked to take it, while
+// sendCancel tells who has the subjob, or all who were asked to take it, while
 // nobody has said that it did. Nobody is told before a majority knows that the
 // job is being cancelled.
-func (m *Machine) sendCancel(env node.Env, j *job, p *part) {
-	if !j.stopping() || p.phase == partDone || j.state != j.shown && j.state == message.JobCancelling || !m.holds(env, j) {
+func (m *Machine) sendCancel(env node.Env, j *job, p *subjob) {
+	if !j.stopping() || p.phase == subjobDone || j.state != j.shown && j.state == message.JobCancelling || !m.holds(env, j) {
 		return
 	}
 	to := p.asked
-	if p.phase == partRunning || len(to) == 0 {
+	if p.phase == subjobRunning || len(to) == 0 {
 		to = []node.ID{p.manager}
 	}
 	reason := j.reason
@@ -90,25 +90,25 @@ func (m *Machine) sendCancel(env node.Env, j *job, p *part) {
 	}
 	for _, id := range to {
 		if mgr := m.managers[id]; mgr != nil && mgr.stream != 0 {
-			env.Send(mgr.stream, &message.PartCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
+			env.Send(mgr.stream, &message.SubjobCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
 		}
 	}
 }
 
 func (m *Machine) resendCancels(env node.Env, j *job) {
 	j.resend = env.Now()
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		m.sendCancel(env, j, p)
 	}
 	m.endStopped(env, j)
 }
 
-// endStopped gives up the parts whose managers did not confirm within their
+// endStopped gives up the subjobs whose managers did not confirm within their
 // bound, and names them.
 func (m *Machine) endStopped(env node.Env, j *job) {
 	waited := env.Now().Sub(j.cancelled)
-	for _, p := range j.parts {
-		if p.phase == partDone {
+	for _, p := range j.subjobs {
+		if p.phase == subjobDone {
 			continue
 		}
 		mgr := m.managers[p.manager]

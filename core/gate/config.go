@@ -45,19 +45,19 @@ type Config struct {
 	ManagerAge     time.Duration // a lost one counts in its datacenter's majority for so long
 	DispatchRetry  time.Duration // between sendings of what is not answered, and between choices of a manager
 	AnswerTimeout  time.Duration // a dispatch not answered for so long goes to another manager
-	RedispatchMax  int           // of one part, after losses
-	MissedMax      int           // heartbeats that may leave out an accepted part before it counts as lost
+	RedispatchMax  int           // of one subjob, after losses
+	MissedMax      int           // heartbeats that may leave out an accepted subjob before it counts as lost
 
 	QueueInterval   time.Duration // between looks at the age of what is queued
 	QueueTimeout    time.Duration // a job whose datacenter stays UNHEALTHY fails after it
 	QueueAgeMax     time.Duration // any other wait in the queue ends after it
 	RunTimeoutMax   time.Duration
 	RunTimeoutExtra time.Duration // beyond the longest chain of workflows, where none was asked for
-	RunGrace        time.Duration // for parts to confirm after RunTimeout
+	RunGrace        time.Duration // for subjobs to confirm after RunTimeout
 
 	CancelRetry   time.Duration // between sendings of an unconfirmed cancellation
 	CancelTimeout time.Duration // a part of a lost manager is given up after it
-	CancelAgeMax  time.Duration // any other part
+	CancelAgeMax  time.Duration // any other subjob
 
 	RetryAfter    time.Duration // told to those who are refused for want of room, doubled at random
 	StoreRetry    time.Duration // between tries of a write that the disk refused
@@ -135,14 +135,14 @@ func (c Config) hold() time.Duration {
 	return window.Hold(c.Lease, c.DriftPPM)
 }
 
-// terms are what managers and workers count with as well. A manager goes on with a part
+// terms are what managers and workers count with as well. A manager goes on with a subjob
 // whose gate is silent for longer than it takes another gate to own the job.
 func (c Config) terms() window.Terms {
 	return window.Terms{Word: 2 * c.Lease, Renewal: c.RenewalTimeout, DriftPPM: c.DriftPPM}
 }
 
-// datacenterGuard is how long a gate waits, after it last named a part, before it
-// believes that the part's datacenter has stopped it.
+// datacenterGuard is how long a gate waits, after it last named a subjob, before it
+// believes that the subjob's datacenter has stopped it.
 func (c Config) datacenterGuard() time.Duration { return c.terms().Guard() }
 
 // checkGroup checks what holds a majority together.

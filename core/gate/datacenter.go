@@ -113,7 +113,7 @@ func (m *Machine) nodes(now node.Instant) []message.NodeInfo {
 			list = append(list, message.NodeInfo{
 				Node: string(mgr.id), Role: uint8(node.RoleManager), Datacenter: d.name,
 				Silent: now.Sub(mgr.heard), CoresTotal: mgr.total, CoresFree: mgr.free,
-				Incarnation: mgr.incarnation, State: stateOf(mgr), Draining: mgr.draining, Parts: uint32(mgr.parts),
+				Incarnation: mgr.incarnation, State: stateOf(mgr), Draining: mgr.draining, Subjobs: uint32(mgr.subjobs),
 				Leader: mgr.live && leader != "" && mgr.addr == leader,
 			})
 			if mgr.live && (most == nil || mgr.workerSum > most.workerSum) {

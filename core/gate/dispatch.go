@@ -14,31 +14,31 @@ import (
 // dispatch sends the whole plan to each of the targets, once a majority knows.
 func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
 	now := env.Now()
-	j.parts, j.waits = nil, ""
+	j.subjobs, j.waits = nil, ""
 	if len(j.named) == 0 && hasUnique(&j.spec.Plan) {
 		j.named = []string{targets[0].name} // what rows were taken there nobody knows elsewhere
 	}
 	for _, d := range targets {
-		j.parts = append(j.parts, &part{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: partSaving})
+		j.subjobs = append(j.subjobs, &subjob{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving})
 	}
 	if !j.ran {
 		j.ran, j.started = true, now
 	}
 	m.active = append(m.active, j)
 	j.become(message.JobDispatching, "")
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		m.reserve(j, p)
 	}
-	saved := j.parts
+	saved := j.subjobs
 	m.save(env, &put{what: "dispatch a job", job: j, then: func(env node.Env) { m.sendSaved(env, j, saved) }})
 	m.arm(env, j)
 }
 
-// sendSaved sends the parts that a majority knows of, unless something has
+// sendSaved sends the subjobs that a majority knows of, unless something has
 // overtaken them meanwhile.
-func (m *Machine) sendSaved(env node.Env, j *job, saved []*part) {
+func (m *Machine) sendSaved(env node.Env, j *job, saved []*subjob) {
 	for _, p := range saved {
-		if p.phase == partSaving && !j.stopping() && !j.state.Terminal() {
+		if p.phase == subjobSaving && !j.stopping() && !j.state.Terminal() {
 			m.assign(env, j, p)
 		}
 	}
@@ -50,7 +50,7 @@ func (m *Machine) sendSaved(env node.Env, j *job, saved []*part) {
 }
 
 // reserve keeps cores for a dispatch until heartbeats tell of it.
-func (m *Machine) reserve(j *job, p *part) {
+func (m *Machine) reserve(j *job, p *subjob) {
 	m.release(p)
 	if d := m.datacenters[p.datacenter]; d != nil {
 		p.reserved, p.beats = m.wants(j, d), 2
@@ -58,12 +58,12 @@ func (m *Machine) reserve(j *job, p *part) {
 	}
 }
 
-// assign sends a part to a manager of its datacenter, or has it wait for one. The
+// assign sends a subjob to a manager of its datacenter, or has it wait for one. The
 // register in the datacenter decides which of those that were asked has it.
-func (m *Machine) assign(env node.Env, j *job, p *part) bool {
+func (m *Machine) assign(env node.Env, j *job, p *subjob) bool {
 	mgr := m.choose(env, p)
 	if mgr == nil {
-		p.become(env.Now(), partWaiting)
+		p.become(env.Now(), subjobWaiting)
 		p.sent = env.Now()
 		return false
 	}
@@ -71,16 +71,16 @@ func (m *Machine) assign(env node.Env, j *job, p *part) bool {
 	return true
 }
 
-// sendTo dispatches a part to one manager.
-func (m *Machine) sendTo(env node.Env, j *job, p *part, mgr *manager) {
+// sendTo dispatches a subjob to one manager.
+func (m *Machine) sendTo(env node.Env, j *job, p *subjob, mgr *manager) {
 	p.manager, p.missed = mgr.id, 0
-	p.become(env.Now(), partSent)
+	p.become(env.Now(), subjobSent)
 	m.reserve(j, p)
 	m.send(env, j, p)
 }
 
 // release gives back the cores that were kept for a dispatch.
-func (m *Machine) release(p *part) {
+func (m *Machine) release(p *subjob) {
 	if d := m.datacenters[p.datacenter]; d != nil {
 		d.reserved -= min(d.reserved, p.reserved)
 	}
@@ -88,8 +88,8 @@ func (m *Machine) release(p *part) {
 }
 
 // choose takes the less laden of two managers drawn from those that can take the
-// part: power of two choices.
-func (m *Machine) choose(env node.Env, p *part) *manager {
+// subjob: power of two choices.
+func (m *Machine) choose(env node.Env, p *subjob) *manager {
 	d := m.datacenters[p.datacenter]
 	if d == nil {
 		return nil
@@ -128,7 +128,7 @@ func (m *Machine) choose(env node.Env, p *part) *manager {
 func (m *Machine) laden(mgr *manager) int {
 	n := 0
 	for _, j := range m.active {
-		if p := j.part(mgr.place.name); p != nil && p.manager == mgr.id && p.phase != partDone {
+		if p := j.subjob(mgr.place.name); p != nil && p.manager == mgr.id && p.phase != subjobDone {
 			n++
 		}
 	}
@@ -136,8 +136,8 @@ func (m *Machine) laden(mgr *manager) int {
 }
 
 // send tells the manager, for the first time or again. Its fence names no manager
-// epoch: who takes the part up does.
-func (m *Machine) send(env node.Env, j *job, p *part) {
+// epoch: who takes the subjob up does.
+func (m *Machine) send(env node.Env, j *job, p *subjob) {
 	p.sent = env.Now()
 	mgr := m.managers[p.manager]
 	if mgr == nil || mgr.stream == 0 || !m.holds(env, j) {
@@ -147,7 +147,7 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 	p.renewed = max(p.renewed, env.Now()) // nothing of it starts before a heartbeat is answered with its name
 	if !slices.Contains(p.asked, p.manager) {
 		p.asked = append(p.asked, p.manager)
-		env.Emit(event.PartDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
+		env.Emit(event.SubjobDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
 	}
 	env.Send(mgr.stream, &message.JobDispatch{
 		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.program(p), Plan: j.spec.Plan,
@@ -155,19 +155,19 @@ func (m *Machine) send(env node.Env, j *job, p *part) {
 	})
 }
 
-// program is a part's. What is drawn by chance, arrivals and what users draw, is drawn
+// program is a subjob's. What is drawn by chance, arrivals and what users draw, is drawn
 // by each of several datacenters for itself: together they would march in step.
-func (j *job) program(p *part) message.Program {
+func (j *job) program(p *subjob) message.Program {
 	program := j.spec.Program
-	if len(j.parts) > 1 {
+	if len(j.subjobs) > 1 {
 		program.Seed = node.MixString(program.Seed, p.datacenter)
 	}
 	return program
 }
 
-// share is a part's share of the rows of feeds: those that name several datacenters
+// share is a subjob's share of the rows of feeds: those that name several datacenters
 // keep theirs, whoever runs.
-func (j *job) share(p *part) message.RowShare {
+func (j *job) share(p *subjob) message.RowShare {
 	at := slices.Index(j.named, p.datacenter)
 	if at < 0 || len(j.named) < 2 {
 		return message.RowShare{}
@@ -175,13 +175,13 @@ func (j *job) share(p *part) message.RowShare {
 	return message.RowShare{Index: uint32(at), Of: uint32(len(j.named))}
 }
 
-// partOf finds the part that an answer is about: that of its sender's
+// partOf finds the subjob that an answer is about: that of its sender's
 // datacenter, or, before it registers, the one that was its own.
-func (m *Machine) partOf(j *job, from node.ID) *part {
+func (m *Machine) subjobOf(j *job, from node.ID) *subjob {
 	if mgr := m.managers[from]; mgr != nil {
-		return j.part(mgr.place.name)
+		return j.subjob(mgr.place.name)
 	}
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		if p.manager == from {
 			return p
 		}
@@ -189,29 +189,29 @@ func (m *Machine) partOf(j *job, from node.ID) *part {
 	return nil
 }
 
-// owned finds a job that this gate acts for, and its part that a message of a
+// owned finds a job that this gate acts for, and its subjob that a message of a
 // manager is about.
-func (m *Machine) owned(env node.Env, in *node.Input, id message.JobID) (*job, *part) {
+func (m *Machine) owned(env node.Env, in *node.Input, id message.JobID) (*job, *subjob) {
 	j := m.jobs[id]
 	if j == nil || !j.ready || j.state.Terminal() || !m.holds(env, j) {
 		m.ignore(env, in, "no such job runs here")
 		return nil, nil
 	}
-	p := m.partOf(j, in.From.ID)
+	p := m.subjobOf(j, in.From.ID)
 	if p == nil {
-		m.ignore(env, in, "the job has no part there")
+		m.ignore(env, in, "the job has no subjob there")
 		return nil, nil
 	}
 	return j, p
 }
 
-func (m *Machine) stale(env node.Env, j *job, p *part, got message.Fence, what string) {
-	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Part: true, Got: got, Current: p.fence, What: what})
+func (m *Machine) stale(env node.Env, j *job, p *subjob, got message.Fence, what string) {
+	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Subjob: true, Got: got, Current: p.fence, What: what})
 }
 
-// follows says whether a fence is the newest that a part was heard under, and
+// follows says whether a fence is the newest that a subjob was heard under, and
 // follows it when it is newer: among themselves, managers have chosen.
-func (m *Machine) follows(env node.Env, in *node.Input, j *job, p *part, f message.Fence) bool {
+func (m *Machine) follows(env node.Env, in *node.Input, j *job, p *subjob, f message.Fence) bool {
 	switch {
 	case f.Less(p.fence):
 		m.stale(env, j, p, f, message.Name(in.Message.Kind()))
@@ -231,7 +231,7 @@ func (m *Machine) follows(env node.Env, in *node.Input, j *job, p *part, f messa
 
 func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted) {
 	j, p := m.owned(env, in, a.Job)
-	if j == nil || p.phase == partDone || p.phase == partSaving || !m.follows(env, in, j, p, a.Fence) {
+	if j == nil || p.phase == subjobDone || p.phase == subjobSaving || !m.follows(env, in, j, p, a.Fence) {
 		return
 	}
 	p.renewed = max(p.renewed, env.Now())
@@ -240,23 +240,23 @@ func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepte
 }
 
 // takenUp: a manager has it, and a majority of its fellows knows.
-func (m *Machine) takenUp(env node.Env, j *job, p *part) {
-	if p.phase == partRunning || p.phase == partDone {
+func (m *Machine) takenUp(env node.Env, j *job, p *subjob) {
+	if p.phase == subjobRunning || p.phase == subjobDone {
 		return
 	}
-	p.become(env.Now(), partRunning)
+	p.become(env.Now(), subjobRunning)
 	p.accepted, p.missed = true, 0
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
 
-// runIfAccepted moves the job to RUNNING once every part has been taken up.
+// runIfAccepted moves the job to RUNNING once every subjob has been taken up.
 func (m *Machine) runIfAccepted(env node.Env, j *job) {
 	if j.state != message.JobDispatching {
 		return
 	}
-	for _, p := range j.parts {
-		if p.phase != partRunning && p.phase != partDone {
+	for _, p := range j.subjobs {
+		if p.phase != subjobRunning && p.phase != subjobDone {
 			return
 		}
 	}
@@ -264,11 +264,11 @@ func (m *Machine) runIfAccepted(env node.Env, j *job) {
 	m.save(env, &put{what: "run a job", job: j})
 }
 
-// onRefused goes to who owns the part, or to another manager.
+// onRefused goes to who owns the subjob, or to another manager.
 func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused) {
 	j, p := m.owned(env, in, r.Job)
 	switch {
-	case j == nil || p.phase != partSent && p.phase != partAdopting:
+	case j == nil || p.phase != subjobSent && p.phase != subjobAdopting:
 		return
 	case r.Fence.Job < j.epoch:
 		m.stale(env, j, p, r.Fence, "JobRefused")
@@ -285,10 +285,10 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 	switch {
 	case j.stopping():
 		if len(p.asked) == 0 {
-			m.endPart(env, j, p, stoppedState(j), "")
+			m.endSubjob(env, j, p, stoppedState(j), "")
 		}
 	case !r.Code.Retryable():
-		m.endPart(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
+		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
 		if mgr := m.managers[in.From.ID]; mgr != nil && r.Code == message.CodeNoCores {
 			mgr.free = 0 // until it tells otherwise
@@ -300,7 +300,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 
 // redirected asks the manager that another one named. Two that name each other
 // are asked again no faster than any manager is.
-func (m *Machine) redirected(env node.Env, j *job, p *part, holder node.Addr) {
+func (m *Machine) redirected(env node.Env, j *job, p *subjob, holder node.Addr) {
 	d := m.datacenters[p.datacenter]
 	if d == nil || j.stopping() {
 		return
@@ -317,7 +317,7 @@ func (m *Machine) redirected(env node.Env, j *job, p *part, holder node.Addr) {
 
 // dispatchAgain tries another manager now, else later: the job goes back to the
 // queue if no manager can have any part of it.
-func (m *Machine) dispatchAgain(env node.Env, j *job, p *part) {
+func (m *Machine) dispatchAgain(env node.Env, j *job, p *subjob) {
 	if m.assign(env, j, p) {
 		m.arm(env, j)
 		return
@@ -330,20 +330,20 @@ func (m *Machine) dispatchAgain(env node.Env, j *job, p *part) {
 	m.arm(env, j)
 }
 
-// inUse says that some manager may have a part of the job. Then the job does not go back
+// inUse says that some manager may have a subjob of the job. Then the job does not go back
 // to the queue, from where another datacenter could be chosen.
 func (m *Machine) inUse(env node.Env, j *job) bool {
-	return slices.ContainsFunc(j.parts, func(p *part) bool {
-		return p.phase != partWaiting || p.accepted || len(p.asked) > 0 || m.mayRun(env, p)
+	return slices.ContainsFunc(j.subjobs, func(p *subjob) bool {
+		return p.phase != subjobWaiting || p.accepted || len(p.asked) > 0 || m.mayRun(env, p)
 	})
 }
 
 func (m *Machine) requeue(env node.Env, j *job, reason string) {
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		m.release(p)
 	}
 	m.leaveActive(j)
-	j.parts, j.ran = nil, false
+	j.subjobs, j.ran = nil, false
 	reached(env, "gate/queued-again")
 	j.become(message.JobQueued, reason)
 	m.save(env, &put{what: "queue a job again", job: j})

@@ -24,7 +24,7 @@
 //	GATE-4 A terminal state stays: what comes later is answered and not counted.
 //	GATE-5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
 //	       bounded; beyond the bounds requests are refused with RetryAfter.
-//	GATE-6 A part goes to another datacenter only when core/window's Guard has passed
+//	GATE-6 A subjob goes to another datacenter only when core/window's Guard has passed
 //	       since a gate last named it there, and the record has closed it.
 //	GATE-7 A workflow's own condition (abort_when) is judged here, over all datacenters;
 //	       that it ends is on a majority before any of them is told, and told until each
@@ -32,7 +32,7 @@
 //
 // Whoever takes a job over tells its last transition once more, as it cannot know
 // whether anybody heard of it; a job's time stands still while nobody owns it. A
-// manager goes on meanwhile: the new owner dispatches to whoever lists the part.
+// manager goes on meanwhile: the new owner dispatches to whoever lists the subjob.
 //
 // Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
 // ask.go; submit.go, check.go,

@@ -7,15 +7,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// Whoever told a result last is answered, and the cores of a part are given back once.
-func TestPartsAreKeptInOrder(t *testing.T) {
+// Whoever told a result last is answered, and the cores of a subjob are given back once.
+func TestSubjobsAreKeptInOrder(t *testing.T) {
 	env, m := owner()
-	p := &part{datacenter: "a", fence: message.Fence{Job: 1, Manager: 1}, sequence: 9, ackBy: "g2:1"}
+	p := &subjob{datacenter: "a", fence: message.Fence{Job: 1, Manager: 1}, sequence: 9, ackBy: "g2:1"}
 	in := &node.Input{From: node.Peer{ID: "m1", Role: node.RoleManager}, Stream: 7, Message: &message.JobProgress{}}
 	if m.ackTo(p, in); p.ackBy != "" || p.ackTo != 7 {
 		t.Errorf("the manager told it itself, and %q is answered", p.ackBy)
 	}
-	j := &job{id: message.JobID{1}, epoch: 1, parts: []*part{p}}
+	j := &job{id: message.JobID{1}, epoch: 1, subjobs: []*subjob{p}}
 	if m.follows(env, in, j, p, message.Fence{Job: 1, Manager: 2}); p.sequence != 0 {
 		t.Errorf("a manager that took over is heard from number %d on", p.sequence)
 	}
@@ -26,11 +26,11 @@ func TestPartsAreKeptInOrder(t *testing.T) {
 		t.Errorf("%d cores stay reserved, want 2", d.reserved)
 	}
 	a := &abort{known: true}
-	if p.phase = partDone; p.aborting(a) {
-		t.Error("a part that is done is told to abort")
+	if p.phase = subjobDone; p.aborting(a) {
+		t.Error("a subjob that is done is told to abort")
 	}
-	if p.phase = partRunning; !p.aborting(a) {
-		t.Error("a part that runs is not")
+	if p.phase = subjobRunning; !p.aborting(a) {
+		t.Error("a subjob that runs is not")
 	}
 }
 

@@ -13,17 +13,17 @@ const errorMax = 2048
 
 func (m *Machine) endIfDone(env node.Env, j *job) {
 	if !j.state.Terminal() && j.done() {
-		m.endParts(env, j)
+		m.endSubjobs(env, j)
 	}
 }
 
-// endParts ends a job whose parts have all ended. COMPLETING lasts as long as
+// endParts ends a job whose subjobs have all ended. COMPLETING lasts as long as
 // the write of the result: both transitions are in it.
-func (m *Machine) endParts(env node.Env, j *job) {
+func (m *Machine) endSubjobs(env node.Env, j *job) {
 	var states []message.JobState
 	var errors []string
 	taken := false
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		states = append(states, p.result.State)
 		taken = taken || p.accepted
 		if p.result.Error != "" {
@@ -67,15 +67,15 @@ func timeoutReason(j *job, reason string) string {
 // last state; then the register needs no owner any more.
 func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) {
 	j.elapsed, j.ended = env.Now().Sub(j.born), env.Now()
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		j.elapsed = max(j.elapsed, p.result.Duration) // its gate may have been away
 	}
 	j.become(to, reason)
 	result := m.merge(j)
 	file := encoded(result)
 	j.resultFile, j.resultBytes = fileOf(file), len(file)
-	var counted []*part
-	for _, p := range j.parts {
+	var counted []*subjob
+	for _, p := range j.subjobs {
 		m.release(p)
 		p.progress = nil
 		p.file = message.FileDigest{} // its result is in the job's
@@ -91,7 +91,7 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 	m.save(env, &put{what: "end a job", job: j, files: [][]byte{file}, counted: counted, final: true, then: func(env node.Env) {
 		j.result = result
 		m.keepEnded(env, j)
-		for _, p := range j.parts {
+		for _, p := range j.subjobs {
 			p.result = nil // it is in the job's
 		}
 		m.leases.Release(env, j.id)

@@ -150,15 +150,15 @@ func TestLargeResultsFit(t *testing.T) {
 	}
 	s.deliver("c1", s.submission("k", places, 2))
 	for _, in := range places {
-		r := partResult(job, message.Fence{Job: 257, Manager: 257}, in, message.JobCompleted, 10, "")
-		steps := &r.Part.Workflows[0].Stats.Steps
+		r := subjobResult(job, message.Fence{Job: 257, Manager: 257}, in, message.JobCompleted, 10, "")
+		steps := &r.Subjob.Workflows[0].Stats.Steps
 		for i := range 500 {
 			step := (*steps)[0]
 			step.Name = fmt.Sprintf("%0100d", i)
 			step.Errors = []message.ErrorCount{{Kind: "status 500", Count: 1, Example: fmt.Sprintf("%0900d", i)}}
 			*steps = append(*steps, step)
 		}
-		r.Part.Workers = shares(900)
+		r.Subjob.Workers = shares(900)
 		s.deliver("m"+in, r)
 	}
 	s.deliver("c1", &message.JobWatch{Request: message.RequestID{Counter: 9}, Job: job})
@@ -208,7 +208,7 @@ func TestLargeStatusesFit(t *testing.T) {
 	s.deliver("c1", s.submission("k", places, 2))
 	for i, workers := range []int{64, 2000} {
 		for _, in := range places {
-			s.deliver("m"+in, &message.JobProgress{Job: job, Fence: message.Fence{Job: 257, Manager: 257}, Sequence: uint64(i + 1), Part: message.DatacenterResult{
+			s.deliver("m"+in, &message.JobProgress{Job: job, Fence: message.Fence{Job: 257, Manager: 257}, Sequence: uint64(i + 1), Subjob: message.DatacenterResult{
 				Name: in, Workflows: []message.WorkflowResult{{Name: "load", VUs: 4}}, Workers: shares(workers),
 			}})
 		}

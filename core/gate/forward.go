@@ -20,7 +20,7 @@ type passed struct {
 
 // passOn takes a result to the gate that owns its job, once: what another gate has
 // passed on already goes no further. Nothing is acknowledged here.
-func (m *Machine) passOn(env node.Env, in *node.Input, r *message.PartResult) {
+func (m *Machine) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 	seen, ok := m.leases.Seen(env.Now(), r.Job)
 	if ok {
 		if j := m.see(env, r.Job, seen.Token, seen.Released, seen.Record); j != nil {
@@ -38,7 +38,7 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.PartResult) {
 		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
 	default:
 		reached(env, "gate/sent-on")
-		env.Send(in.Stream, &message.PartResultAck{
+		env.Send(in.Stream, &message.SubjobResultAck{
 			Job: r.Job, Fence: r.Fence, Current: message.Fence{Job: seen.Token.Packed()}, Holder: string(seen.Holder),
 		})
 	}
@@ -53,7 +53,7 @@ func (m *Machine) remembers(p passed) {
 }
 
 // onPassedAck hands an owner's acknowledgement back to the manager.
-func (m *Machine) onPassedAck(env node.Env, in *node.Input, a *message.PartResultAck) {
+func (m *Machine) onPassedAck(env node.Env, in *node.Input, a *message.SubjobResultAck) {
 	at := slices.IndexFunc(m.forwarded, func(p passed) bool { return p.job == a.Job && p.fence == a.Fence })
 	if at < 0 {
 		m.ignore(env, in, "nobody waits for it")

@@ -43,7 +43,7 @@ func TestStories(t *testing.T) {
 		})
 	}
 	for _, name := range []string{
-		"job-changed", "part-dispatched", "part-counted", "workflow-aborted", "fence-refused", "peer-registered", "peer-lost", "shed", "store-failed", "ignored",
+		"job-changed", "subjob-dispatched", "subjob-counted", "workflow-aborted", "fence-refused", "peer-registered", "peer-lost", "shed", "store-failed", "ignored",
 	} {
 		if !seen[name] {
 			t.Errorf("no story produces the event %s", name)
@@ -168,9 +168,9 @@ func (s *story) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHeart
 	for i := range min(h.WorkerSum, 4) {
 		h.Workers = append(h.Workers, message.WorkerInfo{Node: fmt.Sprintf("%s-w%d", h.Datacenter, i+1), CoresTotal: 4, CoresFree: 4})
 	}
-	for _, p := range list(arg(d, "parts", "")) {
+	for _, p := range list(arg(d, "subjobs", "")) {
 		id, fence, _ := strings.Cut(p, ":")
-		h.Parts = append(h.Parts, message.PartRef{Job: s.job(t, id), Fence: fenceOf(t, fence), State: message.JobRunning})
+		h.Subjobs = append(h.Subjobs, message.SubjobRef{Job: s.job(t, id), Fence: fenceOf(t, fence), State: message.JobRunning})
 	}
 	return h
 }
@@ -185,20 +185,20 @@ func (s *story) progress(t *testing.T, d *datadriven.TestData) *message.JobProgr
 	}
 	return &message.JobProgress{
 		Job: s.job(t, d.CmdArgs[1].Key), Fence: fenceOf(t, arg(d, "fence", "257.257.0")), Sequence: number(t, arg(d, "seq", "0")),
-		Part: message.DatacenterResult{Name: arg(d, "in", ""), State: message.JobRunning, Workflows: []message.WorkflowResult{w}},
+		Subjob: message.DatacenterResult{Name: arg(d, "in", ""), State: message.JobRunning, Workflows: []message.WorkflowResult{w}},
 	}
 }
 
-func (s *story) result(t *testing.T, d *datadriven.TestData) *message.PartResult {
+func (s *story) result(t *testing.T, d *datadriven.TestData) *message.SubjobResult {
 	state := map[string]message.JobState{
 		"COMPLETED": message.JobCompleted, "FAILED": message.JobFailed, "PARTIAL": message.JobPartial,
 		"CANCELLED": message.JobCancelled, "TIMED_OUT": message.JobTimedOut, "RUNNING": message.JobRunning,
 	}[arg(d, "state", "COMPLETED")]
-	return partResult(s.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "257.257.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
+	return subjobResult(s.job(t, d.CmdArgs[1].Key), fenceOf(t, arg(d, "fence", "257.257.0")), arg(d, "in", ""), state, number(t, arg(d, "n", "10")), arg(d, "error", ""))
 }
 
 // partResult says that n requests were made, each taking 1 ms, all answered.
-func partResult(id message.JobID, fence message.Fence, in string, state message.JobState, n uint64, text string) *message.PartResult {
+func subjobResult(id message.JobID, fence message.Fence, in string, state message.JobState, n uint64, text string) *message.SubjobResult {
 	var h stats.Histogram
 	h.RecordN(1_000_000, n)
 	workflow := map[message.JobState]message.WorkflowState{
@@ -207,7 +207,7 @@ func partResult(id message.JobID, fence message.Fence, in string, state message.
 	if workflow == message.WorkflowNone {
 		workflow = message.WorkflowFailed
 	}
-	return &message.PartResult{Job: id, Fence: fence, Part: message.DatacenterResult{
+	return &message.SubjobResult{Job: id, Fence: fence, Subjob: message.DatacenterResult{
 		Name: in, State: state, Error: text, Duration: 10 * time.Second,
 		Workflows: []message.WorkflowResult{{Name: "load", State: workflow, VUs: 4, Cores: 2, Duration: 10 * time.Second, Stats: message.Stats{
 			Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: n, OK: n, Latency: h.Wire()}},

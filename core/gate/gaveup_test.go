@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A gate takes a job over in any state, and its program, or the result of one of its parts,
+// A gate takes a job over in any state, and its program, or the result of one of its subjobs,
 // is on no gate's disk. The job ends after goneMax rounds in which all gates said so and none
 // before, CANCELLED where that was asked and FAILED else; what counted stays counted.
 func TestJobsWithoutTheirFilesEnd(t *testing.T) {
@@ -22,18 +22,18 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 		env, m := owner()
 		state := rapid.SampledFrom([]message.JobState{message.JobQueued, message.JobRunning, message.JobCancelling}).Draw(t, "state")
 		j := &job{id: message.JobID{1}, takeover: true, loading: 1, state: state, shown: state, last: transition{To: state}}
-		for n := range rapid.IntRange(0, 2).Draw(t, "parts") {
-			p := &part{datacenter: string(rune('a' + n)), phase: partDone, counted: true, file: message.FileDigest{byte(n)}}
+		for n := range rapid.IntRange(0, 2).Draw(t, "subjobs") {
+			p := &subjob{datacenter: string(rune('a' + n)), phase: subjobDone, counted: true, file: message.FileDigest{byte(n)}}
 			if rapid.Bool().Draw(t, "its result is here") {
 				p.result = &message.DatacenterResult{Name: p.datacenter, State: message.JobCompleted}
 			}
-			j.parts = append(j.parts, p)
+			j.subjobs = append(j.subjobs, p)
 		}
 		m.jobs[j.id] = j
 		m.active = append(m.active, j)
 		f := fetch{job: j, file: message.FileDigest{1}}
-		if len(j.parts) > 0 && rapid.Bool().Draw(t, "it is a part's") {
-			f.part, j.spec = j.parts[0], &message.JobSubmit{}
+		if len(j.subjobs) > 0 && rapid.Bool().Draw(t, "it is a subjob's") {
+			f.subjob, j.spec = j.subjobs[0], &message.JobSubmit{}
 		}
 		for gone := 0; gone < goneMax; {
 			if j.state != state {
@@ -60,9 +60,9 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 		if j.state != want {
 			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.state, goneMax, want)
 		}
-		for _, p := range j.parts {
+		for _, p := range j.subjobs {
 			if p.counted != (p.result != nil && p.result.State == message.JobCompleted) {
-				t.Fatalf("part %s with the result %+v counts: %v", p.datacenter, p.result, p.counted)
+				t.Fatalf("subjob %s with the result %+v counts: %v", p.datacenter, p.result, p.counted)
 			}
 		}
 	})
@@ -76,7 +76,7 @@ func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
 		id := message.JobOf("k")
 		bytes := rapid.OneOf(
 			rapid.SliceOfN(rapid.Byte(), 0, 30),
-			rapid.Map(rapid.SampledFrom([]string{`{}`, `{"key":"other"}`, `{"spec":"ab"}`, `{"parts":[{"counted":"xyz"}]}`, `[]`, `{"last":{"to":99}}`}), func(s string) []byte { return []byte(s) }),
+			rapid.Map(rapid.SampledFrom([]string{`{}`, `{"key":"other"}`, `{"spec":"ab"}`, `{"subjobs":[{"counted":"xyz"}]}`, `[]`, `{"last":{"to":99}}`}), func(s string) []byte { return []byte(s) }),
 		).Draw(t, "bytes")
 		rec, err := readRecord(id, bytes)
 		if err == nil {

@@ -70,10 +70,10 @@ func (w *three) onEvent(m *member, e node.Event) {
 		if w.holders[e.Job] == node.ID(m.name) {
 			delete(w.holders, e.Job)
 		}
-	case event.PartCounted:
+	case event.SubjobCounted:
 		key := fmt.Sprintf("%v/%s", e.Job, e.Datacenter)
 		if w.counted[key] {
-			w.rt.Fatalf("part %s is counted twice, now under %v by %s", key, e.Fence, m.name)
+			w.rt.Fatalf("subjob %s is counted twice, now under %v by %s", key, e.Fence, m.name)
 		}
 		w.counted[key] = true
 	}
@@ -140,7 +140,7 @@ func (w *three) beat() {
 			for _, o := range w.orders {
 				if o.place == place && !slices.Contains(jobs, o.dispatch.Job) {
 					jobs = append(jobs, o.dispatch.Job)
-					h.Parts = append(h.Parts, message.PartRef{Job: o.dispatch.Job, Fence: w.owned[fmt.Sprintf("%v/%s", o.dispatch.Job, place)], State: message.JobRunning})
+					h.Subjobs = append(h.Subjobs, message.SubjobRef{Job: o.dispatch.Job, Fence: w.owned[fmt.Sprintf("%v/%s", o.dispatch.Job, place)], State: message.JobRunning})
 				}
 			}
 			m.world.Receive(w.stream(m, node.ID("m"+place), node.RoleManager), h)
@@ -203,7 +203,7 @@ func (w *three) asks(t *rapid.T) {
 	})
 }
 
-// answers has a manager say that it took a part up, or send its end, to any gate.
+// answers has a manager say that it took a subjob up, or send its end, to any gate.
 func (w *three) answers(t *rapid.T) {
 	if len(w.orders) == 0 || len(w.running()) == 0 {
 		return
@@ -213,7 +213,7 @@ func (w *three) answers(t *rapid.T) {
 	fence.Manager = 257
 	var m node.Message = &message.JobAccepted{Job: o.dispatch.Job, Fence: fence}
 	if rapid.Bool().Draw(t, "ends") {
-		m = partResult(o.dispatch.Job, fence, o.place, rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed}).Draw(t, "state"), 10, "")
+		m = subjobResult(o.dispatch.Job, fence, o.place, rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed}).Draw(t, "state"), 10, "")
 	}
 	g := rapid.SampledFrom(w.running()).Draw(t, "gate")
 	g.world.Receive(w.stream(g, node.ID("m"+o.place), node.RoleManager), m)
@@ -226,7 +226,7 @@ func (w *three) fault(t *rapid.T) {
 	switch rapid.IntRange(0, 6).Draw(t, "fault") {
 	case 0:
 		if m.world.Running() {
-			w.part(m)
+			w.subjob(m)
 			m.world.Crash()
 			w.drop(m)
 		}
@@ -236,7 +236,7 @@ func (w *three) fault(t *rapid.T) {
 		}
 	case 2:
 		m.cut = true
-		w.part(m)
+		w.subjob(m)
 	case 3:
 		w.loseDisk(m)
 	default:
@@ -252,7 +252,7 @@ func (w *three) loseDisk(m *member) {
 		return
 	}
 	w.lost = true
-	w.part(m)
+	w.subjob(m)
 	m.world.Crash()
 	w.drop(m)
 	m.world.LoseDisk()
@@ -273,7 +273,7 @@ func (w *three) mend() {
 	for _, m := range w.gates {
 		m.cut = false
 		if !m.world.Running() {
-			w.part(m)
+			w.subjob(m)
 			w.drop(m)
 			m.world.Crash()
 			m.world.Start()
@@ -282,7 +282,7 @@ func (w *three) mend() {
 }
 
 // TestGroupsOwnJobsOnce: whatever happens to gates and the network between them, no
-// two act for a job at once, tokens grow, parts count once, no two ends are told,
+// two act for a job at once, tokens grow, subjobs count once, no two ends are told,
 // and when all is well again every acknowledged job ends.
 func TestGroupsOwnJobsOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -308,7 +308,7 @@ func (w *three) settle() {
 			fence := o.dispatch.Fence
 			fence.Manager = 257
 			for _, m := range w.running() {
-				m.world.Receive(w.stream(m, node.ID("m"+o.place), node.RoleManager), partResult(o.dispatch.Job, fence, o.place, message.JobCompleted, 10, ""))
+				m.world.Receive(w.stream(m, node.ID("m"+o.place), node.RoleManager), subjobResult(o.dispatch.Job, fence, o.place, message.JobCompleted, 10, ""))
 				w.pump()
 			}
 		}

@@ -51,7 +51,7 @@ func newChoir(t *testing.T, n int, c gate.Config) *choir {
 
 // time passes, with a heartbeat of a datacenter's manager to each gate each second: it
 // lists all that it has.
-func (w *choir) time(d time.Duration, parts []message.PartRef) {
+func (w *choir) time(d time.Duration, subjobs []message.SubjobRef) {
 	const step = 100 * time.Millisecond
 	for ; d > 0; d -= step {
 		for _, m := range w.gates {
@@ -70,7 +70,7 @@ func (w *choir) time(d time.Duration, parts []message.PartRef) {
 				m.world.Accept(managerPeer("m1"))
 			}
 			m.beats++
-			m.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: m.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Parts: parts})
+			m.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: m.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Subjobs: subjobs})
 			w.pump()
 		}
 	}
@@ -104,7 +104,7 @@ func TestDrainingGatesTakeNothingOver(t *testing.T) {
 	}
 	w.time(time.Second, nil)
 	w.drain(w.gates[1], false)
-	w.part(w.gates[0])
+	w.subjob(w.gates[0])
 	w.gates[0].world.Crash()
 	w.time(30*time.Second, nil)
 	if len(w.holder) != 6 || w.grants["g2"] > 0 {
@@ -116,7 +116,7 @@ func TestDrainingGatesTakeNothingOver(t *testing.T) {
 		}
 	}
 	w.drain(w.gates[1], true)
-	w.part(w.gates[2])
+	w.subjob(w.gates[2])
 	w.gates[2].world.Crash()
 	w.gates[0].world.Start()
 	w.time(30*time.Second, nil)
@@ -241,7 +241,7 @@ func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 			w.time(200*time.Millisecond, nil)
 		}
 	}
-	w.part(w.gates[0])
+	w.subjob(w.gates[0])
 	w.gates[0].world.Crash()
 	w.time(30*time.Second, nil)
 	for _, id := range lost {
@@ -278,7 +278,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 			w.time(2*step, nil)
 		}
 	}
-	w.part(w.gates[0]) // nobody has room for its jobs: they stay vacant
+	w.subjob(w.gates[0]) // nobody has room for its jobs: they stay vacant
 	w.gates[0].world.Crash()
 	var sweeper *member
 	for _, m := range w.gates {
@@ -300,7 +300,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 		leader := sweeper
 		w.time(c.Lease+3*time.Second-time.Duration(10+round)*step, nil) // until shortly before the next sweep
 		leader.cut = true
-		w.part(leader)
+		w.subjob(leader)
 		w.time(election.Default().TimeoutMin, nil)
 		sweeper = nil
 		if w.time(time.Second, nil); sweeper != nil {
@@ -318,7 +318,7 @@ func TestLookupsAreBounded(t *testing.T) {
 	w := newChoir(t, 3, c)
 	g := w.gates[0]
 	g.cut = true // no majority answers
-	w.part(g)
+	w.subjob(g)
 	refused := 0
 	for k := range 5 {
 		g.request++

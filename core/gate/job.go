@@ -45,11 +45,11 @@ type job struct {
 	ran       bool         // started is set
 	cancelled node.Instant // when a cancellation or the end of RunTimeout was decided
 	expired   bool         // RunTimeout is over
-	resend    node.Instant // when PartCancel, or PartAbort, was last sent
+	resend    node.Instant // when SubjobCancel, or SubjobAbort, was last sent
 	ended     node.Instant
 
-	parts  []*part  // by datacenter
-	closed []string // datacenters that fell silent with it: what they tell counts no more
+	subjobs []*subjob // by datacenter
+	closed  []string  // datacenters that fell silent with it: what they tell counts no more
 
 	aborts  []*abort
 	watches [][]*verdict.Watch // by workflow and condition
@@ -72,21 +72,21 @@ type transition struct {
 	Reason string           `json:"reason,omitempty"`
 }
 
-// phase says where a part stands.
+// phase says where a subjob stands.
 type phase uint8
 
 const (
-	partWaiting  phase = iota // for a manager
-	partSaving                // the record that it is to be sent is on its way to a majority
-	partSent                  // dispatched, not taken up
-	partAdopting              // after a take-over: its manager may tell of it
-	partRunning               // taken up
-	partDone
+	subjobWaiting  phase = iota // for a manager
+	subjobSaving                // the record that it is to be sent is on its way to a majority
+	subjobSent                  // dispatched, not taken up
+	subjobAdopting              // after a take-over: its manager may tell of it
+	subjobRunning               // taken up
+	subjobDone
 )
 
-// part is what one datacenter does of a job. Its managers decide among themselves
+// subjob is what one datacenter does of a job. Its managers decide among themselves
 // which of them has it: the gate follows the highest manager epoch it hears.
-type part struct {
+type subjob struct {
 	datacenter string
 	fence      message.Fence
 	manager    node.ID // who has it, or was asked last
@@ -114,15 +114,15 @@ type part struct {
 	unheard    bool      // ended without a word of its manager
 }
 
-func (p *part) become(now node.Instant, to phase) {
+func (p *subjob) become(now node.Instant, to phase) {
 	p.phase, p.since = to, now
-	if to != partSaving && to != partSent {
+	if to != subjobSaving && to != subjobSent {
 		p.refusedBy = nil
 	}
 }
 
-func (j *job) part(datacenter string) *part {
-	for _, p := range j.parts {
+func (j *job) subjob(datacenter string) *subjob {
+	for _, p := range j.subjobs {
 		if p.datacenter == datacenter {
 			return p
 		}
@@ -162,8 +162,8 @@ func emitLast(env node.Env, j *job) {
 }
 
 func (j *job) done() bool {
-	for _, p := range j.parts {
-		if p.phase != partDone {
+	for _, p := range j.subjobs {
+		if p.phase != subjobDone {
 			return false
 		}
 	}
@@ -185,5 +185,5 @@ func (j *job) left(now node.Instant) time.Duration {
 	return max(time.Millisecond, j.runTimeout-now.Sub(j.started))
 }
 
-// fence is that of a part which no manager has taken up.
+// fence is that of a subjob which no manager has taken up.
 func (j *job) fence() message.Fence { return message.Fence{Job: j.epoch} }

@@ -53,7 +53,7 @@ func TestWhatGoesLeavesTheQueue(t *testing.T) {
 // An acknowledgement goes back the way its result came, once.
 func TestAcknowledgementsGoBackOnce(t *testing.T) {
 	env, m := owner()
-	a := &message.PartResultAck{Job: message.JobID{1}, Fence: message.Fence{Job: 1}}
+	a := &message.SubjobResultAck{Job: message.JobID{1}, Fence: message.Fence{Job: 1}}
 	in := &node.Input{From: node.Peer{ID: "g2", Role: node.RoleGate}, Message: a}
 	for n := range 2 { // the second result of the same fence takes the place of the first
 		m.remembers(passed{a.Job, a.Fence, node.StreamID(7 + n), env.Now()})
@@ -83,25 +83,25 @@ func TestWatchersFollowOnce(t *testing.T) {
 	}
 }
 
-// A part whose datacenter is silent waits for another one that is not well yet, and may go
+// A subjob whose datacenter is silent waits for another one that is not well yet, and may go
 // back to none that it has left.
 func TestSilentDatacentersStayOpenUntilOneIsChosen(t *testing.T) {
 	env, m := owner()
 	m.addDatacenter("a", env.Now())
 	m.addDatacenter("b", env.Now()) // it has no managers: not well
-	p := &part{datacenter: "a", phase: partRunning, ever: true}
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, parts: []*part{p}}
+	p := &subjob{datacenter: "a", phase: subjobRunning, ever: true}
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, subjobs: []*subjob{p}}
 	m.jobs[j.id] = j
-	if m.onExpired(env, j, p); len(j.closed) != 0 || j.parts[0] != p {
-		t.Errorf("closed are %v, the part is in %s", j.closed, j.parts[0].datacenter)
+	if m.onExpired(env, j, p); len(j.closed) != 0 || j.subjobs[0] != p {
+		t.Errorf("closed are %v, the subjob is in %s", j.closed, j.subjobs[0].datacenter)
 	}
 }
 
 // What a manager left out is counted anew once that had its consequence.
 func TestDenialsAreCountedAnew(t *testing.T) {
 	env, m := owner()
-	p := &part{datacenter: "a", phase: partRunning, missed: 9}
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobCancelling, shown: message.JobCancelling, parts: []*part{p}}
+	p := &subjob{datacenter: "a", phase: subjobRunning, missed: 9}
+	j := &job{id: message.JobID{1}, ready: true, state: message.JobCancelling, shown: message.JobCancelling, subjobs: []*subjob{p}}
 	if m.denied(env, j, p); p.missed != 0 {
 		t.Errorf("it was left out %d times since", p.missed)
 	}

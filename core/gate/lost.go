@@ -9,30 +9,30 @@ import (
 	"hyperscale/core/node"
 )
 
-// onManagerLost goes on with another manager where nobody has taken the part up.
+// onManagerLost goes on with another manager where nobody has taken the subjob up.
 // What was taken up is its managers' own to hand on: the gate hears who has it.
-func (m *Machine) onManagerLost(env node.Env, j *job, p *part) {
+func (m *Machine) onManagerLost(env node.Env, j *job, p *subjob) {
 	if j.stopping() {
 		m.endStopped(env, j)
 		m.arm(env, j)
 		return
 	}
-	if p.phase != partSent {
+	if p.phase != subjobSent {
 		return
 	}
 	p.refusedBy = append(p.refusedBy, p.manager)
 	m.dispatchAgain(env, j, p)
 }
 
-// denied: the manager that had the part has left it out too often, and no other
+// denied: the manager that had the subjob has left it out too often, and no other
 // one has listed it.
-func (m *Machine) denied(env node.Env, j *job, p *part) {
+func (m *Machine) denied(env node.Env, j *job, p *subjob) {
 	p.missed = 0
 	if j.stopping() {
 		return // waited for within its bound
 	}
 	if p.losses++; p.losses > m.config.RedispatchMax {
-		m.endPart(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.losses, p.manager))
+		m.endSubjob(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.losses, p.manager))
 		return
 	}
 	p.asked = nil
@@ -40,44 +40,44 @@ func (m *Machine) denied(env node.Env, j *job, p *part) {
 	m.arm(env, j)
 }
 
-// expired says that a datacenter which was asked to run a part must have stopped
-// it by now: no gate has named the part there for so long.
-func (m *Machine) expired(env node.Env, p *part) bool {
-	return p.ever && p.phase != partDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
+// expired says that a datacenter which was asked to run a subjob must have stopped
+// it by now: no gate has named the subjob there for so long.
+func (m *Machine) expired(env node.Env, p *subjob) bool {
+	return p.ever && p.phase != subjobDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
 }
 
-// mayRun says that a gate may have named the part, and that the guard has not passed
+// mayRun says that a gate may have named the subjob, and that the guard has not passed
 // since. A refusal proves nothing: a fellow of the holder refuses what it does not know.
-func (m *Machine) mayRun(env node.Env, p *part) bool {
+func (m *Machine) mayRun(env node.Env, p *subjob) bool {
 	return p.named > 0 && env.Now().Sub(p.named) < m.config.datacenterGuard()
 }
 
-// onExpired ends a part whose datacenter is silent, or begins it anew in another
+// onExpired ends a subjob whose datacenter is silent, or begins it anew in another
 // one. What the silent one still tells counts no more: the record says so before
 // anything begins.
-func (m *Machine) onExpired(env node.Env, j *job, p *part) {
+func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
 	why := fmt.Sprintf("datacenter %s was silent for %v", p.datacenter, m.config.datacenterGuard())
 	m.release(p)
 	if j.stopping() {
-		m.endPart(env, j, p, stoppedState(j), why)
+		m.endSubjob(env, j, p, stoppedState(j), why)
 		return
 	}
 	j.closed = append(j.closed, p.datacenter)
 	d, others := m.fallback(j)
 	switch {
 	case len(j.named) > 0 || !others:
-		m.endPart(env, j, p, message.JobFailed, why)
+		m.endSubjob(env, j, p, message.JobFailed, why)
 		return
 	case d == nil: // until one is well, or the run timeout
 		j.closed = j.closed[:len(j.closed)-1]
 		return
 	}
 	now := env.Now()
-	next := &part{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: partSaving}
-	j.parts[slices.Index(j.parts, p)] = next
+	next := &subjob{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving}
+	j.subjobs[slices.Index(j.subjobs, p)] = next
 	j.started = now
 	m.reserve(j, next)
-	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*part{next}) }})
+	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*subjob{next}) }})
 	m.arm(env, j)
 }
 
@@ -85,7 +85,7 @@ func (m *Machine) onExpired(env node.Env, j *job, p *part) {
 // and says whether there is any, well or not.
 func (m *Machine) fallback(j *job) (best *datacenter, others bool) {
 	for _, d := range m.places {
-		if slices.Contains(j.closed, d.name) || j.part(d.name) != nil {
+		if slices.Contains(j.closed, d.name) || j.subjob(d.name) != nil {
 			continue
 		}
 		others = true
@@ -99,17 +99,17 @@ func (m *Machine) fallback(j *job) (best *datacenter, others bool) {
 }
 
 // compare looks at what a manager says it has against what it should have, and
-// returns the parts that it may go on with.
-func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) []message.PartRef {
-	var renewed []message.PartRef
+// returns the subjobs that it may go on with.
+func (m *Machine) compare(env node.Env, mgr *manager, listed []message.SubjobRef) []message.SubjobRef {
+	var renewed []message.SubjobRef
 	for _, ref := range listed {
 		if m.onListed(env, mgr, ref) {
 			renewed = append(renewed, ref)
 		}
 	}
 	for _, j := range slices.Clone(m.active) {
-		p := j.part(mgr.place.name)
-		if p == nil || p.manager != mgr.id || p.phase == partDone {
+		p := j.subjob(mgr.place.name)
+		if p == nil || p.manager != mgr.id || p.phase == subjobDone {
 			continue
 		}
 		if p.beats > 0 {
@@ -117,7 +117,7 @@ func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) 
 				m.release(p)
 			}
 		}
-		if p.phase != partRunning || slices.ContainsFunc(listed, func(r message.PartRef) bool { return r.Job == j.id }) {
+		if p.phase != subjobRunning || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.id }) {
 			continue
 		}
 		if p.missed++; p.missed > m.config.MissedMax && m.holds(env, j) {
@@ -127,9 +127,9 @@ func (m *Machine) compare(env node.Env, mgr *manager, listed []message.PartRef) 
 	return renewed
 }
 
-// onListed adopts a part that a manager has, and stops what nobody waits for any
+// onListed adopts a subjob that a manager has, and stops what nobody waits for any
 // more. It says whether the manager may go on with it.
-func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool {
+func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bool {
 	j := m.jobs[ref.Job]
 	switch {
 	case j == nil:
@@ -144,21 +144,21 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool
 	case !j.ready || j.state.Terminal() || !m.holds(env, j):
 		return false // who owns it answers
 	}
-	p := j.part(mgr.place.name)
+	p := j.subjob(mgr.place.name)
 	switch {
 	case p == nil && m.takeBack(env, j, mgr.place):
 		return false
 	case p == nil:
 		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
 		return false
-	case ref.Fence.Job > j.epoch || p.phase == partSaving:
+	case ref.Fence.Job > j.epoch || p.phase == subjobSaving:
 		return false
 	case ref.Fence.Manager < p.fence.Manager:
 		m.stale(env, j, p, ref.Fence, "heartbeat")
 		return false // its fellow that took over has told it, or will
 	}
 	p.missed, p.renewed, p.named = 0, max(p.renewed, env.Now()), env.Now()
-	if p.phase == partDone {
+	if p.phase == subjobDone {
 		return true // it sends its result until that is acknowledged
 	}
 	p.fence.Manager = ref.Fence.Manager
@@ -167,7 +167,7 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool
 		m.reclaim(env, j, p, mgr)
 		return true
 	}
-	if p.phase != partRunning || p.manager != mgr.id {
+	if p.phase != subjobRunning || p.manager != mgr.id {
 		p.manager = mgr.id
 		m.takenUp(env, j, p)
 		m.sendCancel(env, j, p)
@@ -175,7 +175,7 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.PartRef) bool
 	return true
 }
 
-// takeBack dispatches a queued job again where a manager has taken a part up after
+// takeBack dispatches a queued job again where a manager has taken a subjob up after
 // all: it refused one copy of a dispatch and obeyed another.
 func (m *Machine) takeBack(env node.Env, j *job, d *datacenter) bool {
 	if j.state != message.JobQueued || slices.Contains(j.closed, d.name) {
@@ -200,8 +200,8 @@ func (m *Machine) takeBack(env node.Env, j *job, d *datacenter) bool {
 
 // reclaim tells a manager that goes on under the epoch of a gate that is gone who
 // owns the job now.
-func (m *Machine) reclaim(env node.Env, j *job, p *part, mgr *manager) {
-	if p.manager == mgr.id && p.phase == partSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
+func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *manager) {
+	if p.manager == mgr.id && p.phase == subjobSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
 		return
 	}
 	m.sendTo(env, j, p, mgr)
@@ -209,10 +209,10 @@ func (m *Machine) reclaim(env node.Env, j *job, p *part, mgr *manager) {
 	m.arm(env, j)
 }
 
-func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.PartRef, j *job, reason string) {
+func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.SubjobRef, j *job, reason string) {
 	fence := ref.Fence
 	fence.Job = max(fence.Job, j.epoch)
-	env.Send(mgr.stream, &message.PartCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
+	env.Send(mgr.stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
 }
 
 // refusesSet refuses who is configured with other gates: two sets have two

@@ -184,8 +184,8 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 		m.onRefused(env, in, body)
 	case *message.JobProgress:
 		m.onProgress(env, in, body)
-	case *message.PartResult:
-		m.onPartResult(env, in, body)
+	case *message.SubjobResult:
+		m.onSubjobResult(env, in, body)
 	default:
 		m.ignore(env, in, "no gate expects it")
 	}
@@ -204,9 +204,9 @@ func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 		return
 	}
 	switch body := in.Message.(type) {
-	case *message.PartResult:
-		m.onPartResult(env, in, body)
-	case *message.PartResultAck:
+	case *message.SubjobResult:
+		m.onSubjobResult(env, in, body)
+	case *message.SubjobResultAck:
 		m.onPassedAck(env, in, body)
 	case *message.Drain:
 		m.onDrain(env, body)

@@ -27,7 +27,7 @@ type manager struct {
 	workerSum   uint32
 	workers     []message.WorkerInfo
 	doubts      []message.MemberInfo
-	parts       int       // that it owns
+	subjobs     int       // that it owns
 	leader      node.Addr // of its datacenter, as it knows; empty for none
 	term        uint64
 }
@@ -64,13 +64,13 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	mgr.stream, mgr.heard, mgr.sequence = in.Stream, env.Now(), h.Sequence
 	mgr.draining, mgr.total, mgr.free = h.Draining, h.CoresTotal, h.CoresFree
 	mgr.workerSum, mgr.workers = h.WorkerSum, h.Workers
-	mgr.doubts, mgr.parts = h.Doubts, len(h.Parts)
+	mgr.doubts, mgr.subjobs = h.Doubts, len(h.Subjobs)
 	mgr.leader, mgr.term = node.Addr(h.Leader), h.Term
 	if h.WorkerSum >= mgr.place.workers {
 		mgr.place.workers, mgr.place.whole = h.WorkerSum, env.Now()
 	}
 	mgr.place.cores = max(mgr.place.cores, h.CoresTotal)
-	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Parts: m.compare(env, mgr, h.Parts)})
+	env.Send(in.Stream, &message.HeartbeatAck{Sequence: h.Sequence, Subjobs: m.compare(env, mgr, h.Subjobs)})
 	m.schedule(env)
 }
 
@@ -160,7 +160,7 @@ func (m *Machine) lose(env node.Env, mgr *manager, reason string) {
 	mgr.place.silent = env.Now()
 	env.Emit(event.PeerLost{Peer: mgr.id, Role: node.RoleManager, Reason: reason})
 	for _, j := range slices.Clone(m.active) {
-		if p := j.part(mgr.place.name); p != nil && p.manager == mgr.id {
+		if p := j.subjob(mgr.place.name); p != nil && p.manager == mgr.id {
 			m.onManagerLost(env, j, p)
 		}
 	}

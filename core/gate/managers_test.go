@@ -197,11 +197,11 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			case 3:
 				e.world.ReceiveDatagram(client("c1"), &message.JobCancel{Request: e.ask(), Job: d.Job})
 			case 4:
-				e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job + 256, Manager: 257}, Sequence: 1, Part: message.DatacenterResult{Name: "a"}})
+				e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job + 256, Manager: 257}, Sequence: 1, Subjob: message.DatacenterResult{Name: "a"}})
 			case 5:
-				e.deliver("m1", partResult(d.Job, message.Fence{Job: d.Fence.Job + 256, Manager: 257}, "a", message.JobCompleted, 10, ""))
+				e.deliver("m1", subjobResult(d.Job, message.Fence{Job: d.Fence.Job + 256, Manager: 257}, "a", message.JobCompleted, 10, ""))
 			case 6:
-				e.deliver("m1", partResult(d.Job, fence, "a", message.JobRunning, 10, ""))
+				e.deliver("m1", subjobResult(d.Job, fence, "a", message.JobRunning, 10, ""))
 			}
 		}
 		if after := ledger(); !slices.Equal(after, before) || told != want || e.world.Machine().(*gate.Machine) == nil {

@@ -8,14 +8,14 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// merge makes one result of the parts: workflows are joined by name, counts and
+// merge makes one result of the subjobs: workflows are joined by name, counts and
 // histograms added, thresholds judged once, on the sum.
 func (m *Machine) merge(j *job) *message.JobResult {
 	// The request is filled in for each watcher; a record needs some.
 	r := &message.JobResult{Request: message.RequestID{Counter: 1}, Result: message.Result{
 		Job: j.id, Name: j.name, State: j.state, Error: j.reason, Duration: j.elapsed,
 	}}
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		r.Result.Datacenters = append(r.Result.Datacenters, *p.result)
 	}
 	for i := range j.spec.Plan.Workflows {

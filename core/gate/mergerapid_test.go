@@ -15,7 +15,7 @@ import (
 
 // TestResultsAddUpTheirParts: a job's result adds its datacenters' figures up, workflow by
 // workflow; states, errors and verdicts are those of a twin that goes over all values.
-func TestResultsAddUpTheirParts(t *testing.T) {
+func TestResultsAddUpTheirSubjobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(Default())
 		end := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed, message.JobCancelled, message.JobTimedOut}).Draw(t, "end")
@@ -71,10 +71,10 @@ func TestResultsAddUpTheirParts(t *testing.T) {
 				u.vus, u.ok, u.failed, u.burned = u.vus+w.VUs, u.ok+s.OK, u.failed+s.Failed, u.burned+w.Burned
 				u.state, u.long, u.seen = min(u.state, at), max(u.long, w.Duration), true
 			}
-			j.parts = append(j.parts, &part{datacenter: d.Name, result: d})
+			j.subjobs = append(j.subjobs, &subjob{datacenter: d.Name, result: d})
 		}
 		r := m.merge(j).Result
-		if len(r.Datacenters) != len(j.parts) || len(r.Workflows) != len(want) || len(r.Thresholds) != 3*len(want) || r.State != end {
+		if len(r.Datacenters) != len(j.subjobs) || len(r.Workflows) != len(want) || len(r.Thresholds) != 3*len(want) || r.State != end {
 			t.Fatalf("%d datacenters, %d workflows, %d verdicts, %v", len(r.Datacenters), len(r.Workflows), len(r.Thresholds), r.State)
 		}
 		for i := range r.Workflows {

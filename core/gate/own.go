@@ -21,7 +21,7 @@ func (m *Machine) holds(env node.Env, j *job) bool {
 // majority has already.
 func (m *Machine) acquire(env node.Env, j *job, seed []byte) { m.leases.Acquire(env, j.id, seed) }
 
-// settle takes what the parts came to, in order, until none has anything more to
+// settle takes what the subjobs came to, in order, until none has anything more to
 // tell.
 func (m *Machine) settle(env node.Env) {
 	if m.leases == nil {
@@ -196,7 +196,7 @@ func (m *Machine) disown(env node.Env, j *job, holder node.Addr) {
 func (m *Machine) unload(env node.Env, j *job) []*ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		m.release(p)
 	}
 	m.unfollow(j)

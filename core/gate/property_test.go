@@ -69,16 +69,16 @@ func (w *world) onEvent(e node.Event) {
 		w.again[e.Job] = w.state[e.Job] != message.JobNone
 	case event.JobChanged:
 		w.onJobChanged(e)
-	case event.PartCounted:
+	case event.SubjobCounted:
 		key := fmt.Sprintf("%v/%s", e.Job, e.Datacenter)
 		if w.counted[key] {
-			w.rt.Fatalf("part %s is counted twice, now under %v", key, e.Fence)
+			w.rt.Fatalf("subjob %s is counted twice, now under %v", key, e.Fence)
 		}
 		w.counted[key] = true
 		if e.Started != 10 {
-			w.rt.Fatalf("part %s is counted with %d starts, it has 10", key, e.Started)
+			w.rt.Fatalf("subjob %s is counted with %d starts, it has 10", key, e.Started)
 		}
-	case event.PartDispatched:
+	case event.SubjobDispatched:
 		if e.Fence.Manager != 0 || e.Fence.Job < w.epoch[e.Job] {
 			w.rt.Fatalf("job %v is dispatched under %v after epoch %d", e.Job, e.Fence, w.epoch[e.Job])
 		}
@@ -143,7 +143,7 @@ func (w *world) beats(t *rapid.T) {
 	}
 	for at, o := range w.sent {
 		if o.manager == id && rapid.Bool().Draw(t, "lists") {
-			h.Parts = append(h.Parts, message.PartRef{Job: o.dispatch.Job, Fence: taken(o, at), State: message.JobRunning})
+			h.Subjobs = append(h.Subjobs, message.SubjobRef{Job: o.dispatch.Job, Fence: taken(o, at), State: message.JobRunning})
 		}
 	}
 	w.deliver(string(id), h)
@@ -188,10 +188,10 @@ func (w *world) answers(t *rapid.T) {
 		code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeDraining, message.CodeStaleFence, message.CodeBadPlan}).Draw(t, "code")
 		m = &message.JobRefused{Job: job, Fence: fence, Code: code, Current: message.Fence{Job: fence.Job + 256}}
 	case 3:
-		m = &message.JobProgress{Job: job, Fence: fence, Sequence: rapid.Uint64Range(1, 5).Draw(t, "sequence"), Part: message.DatacenterResult{Name: place(o.manager)}}
+		m = &message.JobProgress{Job: job, Fence: fence, Sequence: rapid.Uint64Range(1, 5).Draw(t, "sequence"), Subjob: message.DatacenterResult{Name: place(o.manager)}}
 	default:
 		state := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed, message.JobCancelled, message.JobTimedOut}).Draw(t, "state")
-		m = partResult(job, fence, place(o.manager), state, 10, "")
+		m = subjobResult(job, fence, place(o.manager), state, 10, "")
 	}
 	w.deliver(string(o.manager), m)
 }
@@ -236,7 +236,7 @@ func (w *world) crash(t *rapid.T) {
 }
 
 // TestJobsEndOnce: whatever managers, clients and the disk do, transitions are
-// legal, parts count once, epochs only grow, and the first end stays.
+// legal, subjobs count once, epochs only grow, and the first end stays.
 func TestJobsEndOnce(t *testing.T) {
 	if err := flag.Set("rapid.steps", "150"); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func (w *world) settle() {
 			w.deliver(string(id), &message.ManagerHeartbeat{Datacenter: place(id), Sequence: w.sequence, CoresTotal: 8, CoresFree: 8, WorkerSum: 2})
 		}
 		for at, o := range w.sent {
-			w.deliver(string(o.manager), partResult(o.dispatch.Job, taken(o, at), place(o.manager), message.JobCompleted, 10, ""))
+			w.deliver(string(o.manager), subjobResult(o.dispatch.Job, taken(o, at), place(o.manager), message.JobCompleted, 10, ""))
 		}
 		w.world.Advance(time.Second)
 	}

@@ -31,15 +31,15 @@ func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 		}
 		return s
 	}
-	for _, p := range j.parts {
+	for _, p := range j.subjobs {
 		s.Datacenters = append(s.Datacenters, p.shown())
 	}
 	fitStatus(s)
 	return s
 }
 
-// shown is a part as people see it.
-func (p *part) shown() message.DatacenterResult {
+// shown is a subjob as people see it.
+func (p *subjob) shown() message.DatacenterResult {
 	d := message.DatacenterResult{Name: p.datacenter}
 	switch {
 	case p.result != nil && (p.counted || p.unheard):
@@ -49,15 +49,15 @@ func (p *part) shown() message.DatacenterResult {
 	}
 	d.Name = p.datacenter
 	switch p.phase {
-	case partRunning, partDone:
+	case subjobRunning, subjobDone:
 		d.State = message.JobRunning
-	case partSent:
+	case subjobSent:
 		if d.State = message.JobDispatching; p.accepted { // by who goes on with it
 			d.State = message.JobRunning
 		}
-	case partWaiting:
+	case subjobWaiting:
 		d.State, d.Error = message.JobQueued, "waits for a manager"
-	case partAdopting:
+	case subjobAdopting:
 		d.State, d.Error = message.JobRunning, "waits to hear of it after a take-over"
 	default:
 		d.State = message.JobDispatching

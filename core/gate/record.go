@@ -27,25 +27,25 @@ const detailMax = 256
 // jobRecord is a job in its register. Durations instead of instants: the clock of
 // who reads it is another one. Files are named by their digests.
 type jobRecord struct {
-	Number      uint64        `json:"number"`
-	Key         string        `json:"key"`
-	Digest      uint64        `json:"digest"`
-	Name        string        `json:"name"`
-	Named       []string      `json:"named,omitempty"`
-	RunTimeout  time.Duration `json:"run_timeout"`
-	Last        transition    `json:"last"`
-	Elapsed     time.Duration `json:"elapsed"`
-	Ran         bool          `json:"ran,omitempty"`
-	RunFor      time.Duration `json:"run_for,omitempty"`
-	Closed      []string      `json:"closed,omitempty"`
-	Parts       []partRecord  `json:"parts,omitempty"`
-	Aborts      []*abort      `json:"aborts,omitempty"`
-	Spec        fileName      `json:"spec,omitzero"`
-	Result      fileName      `json:"result,omitzero"`
-	ResultBytes int           `json:"result_bytes,omitempty"`
+	Number      uint64         `json:"number"`
+	Key         string         `json:"key"`
+	Digest      uint64         `json:"digest"`
+	Name        string         `json:"name"`
+	Named       []string       `json:"named,omitempty"`
+	RunTimeout  time.Duration  `json:"run_timeout"`
+	Last        transition     `json:"last"`
+	Elapsed     time.Duration  `json:"elapsed"`
+	Ran         bool           `json:"ran,omitempty"`
+	RunFor      time.Duration  `json:"run_for,omitempty"`
+	Closed      []string       `json:"closed,omitempty"`
+	Subjobs     []subjobRecord `json:"parts,omitempty"`
+	Aborts      []*abort       `json:"aborts,omitempty"`
+	Spec        fileName       `json:"spec,omitzero"`
+	Result      fileName       `json:"result,omitzero"`
+	ResultBytes int            `json:"result_bytes,omitempty"`
 }
 
-type partRecord struct {
+type subjobRecord struct {
 	Datacenter string           `json:"datacenter"`
 	Manager    node.ID          `json:"manager,omitempty"`
 	Fence      message.Fence    `json:"fence"`
@@ -84,15 +84,15 @@ func (j *job) record(now node.Instant) []byte {
 	if j.ran {
 		r.RunFor = now.Sub(j.started)
 	}
-	for _, p := range j.parts {
-		pr := partRecord{
+	for _, p := range j.subjobs {
+		pr := subjobRecord{
 			Datacenter: p.datacenter, Manager: p.manager, Fence: p.fence, Losses: p.losses, Accepted: p.accepted,
 			Counted: fileName(p.file),
 		}
 		if p.unheard && p.result != nil {
 			pr.State, pr.Error = p.result.State, p.result.Error
 		}
-		r.Parts = append(r.Parts, pr)
+		r.Subjobs = append(r.Subjobs, pr)
 	}
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -116,7 +116,7 @@ func readRecord(id message.JobID, b []byte) (jobRecord, error) {
 // files are those that the record keeps alive.
 func (r *jobRecord) files() []message.FileDigest {
 	list := []message.FileDigest{message.FileDigest(r.Spec), message.FileDigest(r.Result)}
-	for _, p := range r.Parts {
+	for _, p := range r.Subjobs {
 		list = append(list, message.FileDigest(p.Counted))
 	}
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })

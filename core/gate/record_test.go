@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// owner is a gate whose parts are called by themselves.
+// owner is a gate whose subjobs are called by themselves.
 func owner() (*nodetest.Env, *Machine) {
 	var m *Machine
 	env := nodetest.New(nodetest.Config{
@@ -51,10 +51,10 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			aborts: []*abort{{Workflow: 1, Condition: 2, Value: 3}},
 		}
 		j.id = message.JobOf(j.key)
-		j.parts = []*part{{
+		j.subjobs = []*subjob{{
 			datacenter: "a", manager: "m1", fence: message.Fence{Job: 5, Manager: rapid.Uint64().Draw(t, "manager")},
 			accepted: rapid.Bool().Draw(t, "accepted"), losses: rapid.IntRange(0, 9).Draw(t, "losses"),
-		}, {datacenter: "b", phase: partDone, counted: true, file: message.FileDigest{1, 2}}}
+		}, {datacenter: "b", phase: subjobDone, counted: true, file: message.FileDigest{1, 2}}}
 		rec, err := readRecord(j.id, j.record(now))
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		got := m.fromRecord(env, j.id, &rec)
 		pick := func(j *job) []any {
 			all := []any{j.number, j.key, j.digest, j.name, len(j.named), len(j.closed), j.runTimeout, j.state, j.born, j.ran, j.started, j.specFile, j.aborts[0].Value}
-			for _, p := range j.parts {
+			for _, p := range j.subjobs {
 				all = append(all, p.datacenter, p.manager, p.fence, p.accepted, p.losses, p.counted, p.file)
 			}
 			return all
@@ -76,7 +76,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		if got.sequence < env.Self().Incarnation<<32 || m.number < j.number {
 			t.Fatalf("what is told next is numbered %d, the next job %d", got.sequence, m.number)
 		}
-		if p := got.parts[0]; p.phase != partAdopting || p.renewed < now || !p.ever {
+		if p := got.subjobs[0]; p.phase != subjobAdopting || p.renewed < now || !p.ever {
 			t.Fatalf("a dispatch of the gate before, still on its way, is not waited for: %+v", p)
 		}
 		if _, err := readRecord(message.JobOf(j.key+"x"), j.record(now)); err == nil {
@@ -148,8 +148,8 @@ func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	}
 }
 
-// What a part counts for are the starts of all steps of all its workflows.
-func TestStartsOfAPart(t *testing.T) {
+// What a subjob counts for are the starts of all steps of all its workflows.
+func TestStartsOfASubjob(t *testing.T) {
 	steps := func(n ...uint64) (s message.Stats) {
 		for _, started := range n {
 			s.Steps = append(s.Steps, message.StepStats{Started: started})

@@ -53,7 +53,7 @@ func (m *Machine) restJobs(tell node.Tell) {
 		if j.resultFile != (job{}).resultFile {
 			results, bytes = results+1, bytes+j.resultBytes
 		}
-		for _, p := range j.parts {
+		for _, p := range j.subjobs {
 			reserved += int(p.reserved)
 			figures += len(p.refusedBy)
 			if p.progress != nil {
@@ -68,8 +68,8 @@ func (m *Machine) restJobs(tell node.Tell) {
 	tell("gate/jobs that load files", loading, 0)
 	tell("gate/programs of jobs", specs, 0)
 	tell("gate/watched conditions", watches, 0)
-	tell("gate/figures of parts", figures, 0)
-	tell("gate/cores that parts reserve", reserved, 0)
+	tell("gate/figures of subjobs", figures, 0)
+	tell("gate/cores that subjobs reserve", reserved, 0)
 	tell("gate/results that no job names", node.Leak(len(m.results), results), 0)
 	tell("gate/result bytes that no job names", node.Leak(m.resultSum, bytes), 0)
 }

@@ -16,11 +16,11 @@ type put struct {
 	job     *job
 	upTo    int // transitions that the record holds
 	record  []byte
-	files   [][]byte // that the record newly names
-	missing int      // of them that no majority has
-	ticket  uint64   // of the update, 0 until it is sent
-	final   bool     // the job's end
-	counted []*part  // results that the write makes durable
+	files   [][]byte  // that the record newly names
+	missing int       // of them that no majority has
+	ticket  uint64    // of the update, 0 until it is sent
+	final   bool      // the job's end
+	counted []*subjob // results that the write makes durable
 	then    func(env node.Env)
 }
 
@@ -162,7 +162,7 @@ func (m *Machine) onStored(env node.Env, in *node.Input) {
 		m.storeFailed = false
 		return
 	}
-	if in.Token.Part() == node.PartNone { // parts tell of their own
+	if in.Token.Part() == node.PartNone { // subjobs tell of their own
 		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
 	m.storeFailed = true

@@ -23,14 +23,14 @@ func (m *Machine) arm(env node.Env, j *job) {
 		if j.aborting() {
 			next = min(next, max(env.Now(), j.resend.Add(m.config.CancelRetry)))
 		}
-		for _, p := range j.parts {
-			if p.ever && p.phase != partDone {
+		for _, p := range j.subjobs {
+			if p.ever && p.phase != subjobDone {
 				next = min(next, max(p.renewed.Add(m.config.datacenterGuard()), env.Now().Add(m.config.DispatchRetry)))
 			}
 			switch p.phase {
-			case partSent, partWaiting:
+			case subjobSent, subjobWaiting:
 				next = min(next, p.sent.Add(m.config.DispatchRetry))
-			case partAdopting:
+			case subjobAdopting:
 				next = min(next, p.since.Add(m.config.ManagerSilence))
 			}
 		}
@@ -60,22 +60,22 @@ func (m *Machine) onJobTimer(env node.Env, id message.JobID) {
 		if j.aborting() && env.Now().Sub(j.resend) >= m.config.CancelRetry {
 			m.sendAborts(env, j)
 		}
-		for _, p := range slices.Clone(j.parts) {
+		for _, p := range slices.Clone(j.subjobs) {
 			m.nudge(env, j, p)
 		}
 	}
 	m.arm(env, j)
 }
 
-// nudge does again what a part waits for.
-func (m *Machine) nudge(env node.Env, j *job, p *part) {
+// nudge does again what a subjob waits for.
+func (m *Machine) nudge(env node.Env, j *job, p *subjob) {
 	if m.expired(env, p) {
 		m.onExpired(env, j, p)
 		return
 	}
 	now := env.Now()
 	switch p.phase {
-	case partSent:
+	case subjobSent:
 		if now.Sub(p.since) >= m.config.AnswerTimeout {
 			reached(env, "gate/answer-timeout")
 			p.refusedBy = append(p.refusedBy, p.manager)
@@ -83,20 +83,20 @@ func (m *Machine) nudge(env node.Env, j *job, p *part) {
 		} else if now.Sub(p.sent) >= m.config.DispatchRetry {
 			m.send(env, j, p)
 		}
-	case partWaiting:
+	case subjobWaiting:
 		if now.Sub(p.sent) >= m.config.DispatchRetry {
 			m.assign(env, j, p)
 		}
-	case partAdopting:
+	case subjobAdopting:
 		if now.Sub(p.since) >= m.config.ManagerSilence {
 			m.assign(env, j, p)
 		}
 	}
 }
 
-// expire ends a job that took longer than its RunTimeout: parts are told, and
+// expire ends a job that took longer than its RunTimeout: subjobs are told, and
 // waited for within RunGrace.
 func (m *Machine) expire(env node.Env, j *job) {
 	j.expired = true
-	m.stopParts(env, j)
+	m.stopSubjobs(env, j)
 }

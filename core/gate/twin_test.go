@@ -44,10 +44,10 @@ func managerPeer(id node.ID) node.Peer {
 	return node.Peer{ID: id, Incarnation: 1, Role: node.RoleManager, Addr: node.Addr(id + ":1")}
 }
 
-// says has a manager of datacenter a beat with the parts that it lists.
-func (e *ear) says(id node.ID, parts ...message.PartRef) {
+// says has a manager of datacenter a beat with the subjobs that it lists.
+func (e *ear) says(id node.ID, subjobs ...message.SubjobRef) {
 	e.beats++
-	e.deliver(string(id), &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Parts: parts})
+	e.deliver(string(id), &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Subjobs: subjobs})
 }
 
 // last returns the newest message of a type that a peer was sent, and how many there were.
@@ -77,9 +77,9 @@ func (e *ear) ask() message.RequestID {
 	return message.RequestID{Incarnation: 1, Counter: e.request}
 }
 
-// A part is dispatched again once more than MissedMax heartbeats *in a row* have left it
+// A subjob is dispatched again once more than MissedMax heartbeats *in a row* have left it
 // out: a heartbeat that names it begins the count anew.
-func TestPartsLeftOutInARowAreDispatchedAgain(t *testing.T) {
+func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
@@ -90,7 +90,7 @@ func TestPartsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 		row, want := 0, 1
 		for range rapid.IntRange(1, 14).Draw(rt, "heartbeats") {
 			if rapid.IntRange(0, 3).Draw(rt, "lists") == 0 {
-				e.says("m1", message.PartRef{Job: d.Job, Fence: fence, State: message.JobRunning})
+				e.says("m1", message.SubjobRef{Job: d.Job, Fence: fence, State: message.JobRunning})
 				row = 0
 			} else {
 				e.says("m1")
@@ -101,7 +101,7 @@ func TestPartsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 				row, want = 0, want+1
 			}
 			if _, n := last[*message.JobDispatch](e, "m1"); n != want {
-				rt.Fatalf("%d dispatches, want %d, after %d heartbeats in a row without the part", n, want, row)
+				rt.Fatalf("%d dispatches, want %d, after %d heartbeats in a row without the subjob", n, want, row)
 			}
 			if again {
 				accept()
@@ -110,7 +110,7 @@ func TestPartsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 	})
 }
 
-// A manager that lists a part under a lower fence than one that was heard is not told that
+// A manager that lists a subjob under a lower fence than one that was heard is not told that
 // it may go on, and the gate goes on under the highest.
 func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -123,18 +123,18 @@ func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(rt, "heartbeats") {
 			id := rapid.SampledFrom([]node.ID{"m1", "m2"}).Draw(rt, "manager")
 			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 4).Draw(rt, "epoch")}
-			e.says(id, message.PartRef{Job: d.Job, Fence: f, State: message.JobRunning})
+			e.says(id, message.SubjobRef{Job: d.Job, Fence: f, State: message.JobRunning})
 			ack, _ := last[*message.HeartbeatAck](e, id)
-			if renewed := len(ack.Parts) == 1; renewed != (f.Manager >= highest) {
-				rt.Fatalf("%v was heard, %s lists the part under %v: renewed is %v", highest, id, f, renewed)
+			if renewed := len(ack.Subjobs) == 1; renewed != (f.Manager >= highest) {
+				rt.Fatalf("%v was heard, %s lists the subjob under %v: renewed is %v", highest, id, f, renewed)
 			}
 			if f.Manager >= highest {
 				highest, who = f.Manager, id
 			}
 		}
 		e.deliver("c1", &message.JobCancel{Request: e.ask(), Job: d.Job})
-		if c, n := last[*message.PartCancel](e, who); n == 0 || c.Fence.Manager != highest {
-			rt.Fatalf("%s holds the part under %d and was sent the cancel %+v", who, highest, c)
+		if c, n := last[*message.SubjobCancel](e, who); n == 0 || c.Fence.Manager != highest {
+			rt.Fatalf("%s holds the subjob under %d and was sent the cancel %+v", who, highest, c)
 		}
 	})
 }
@@ -152,7 +152,7 @@ func TestProgressIsTakenOncePerNumber(t *testing.T) {
 			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 3).Draw(rt, "epoch")}
 			n := rapid.Uint64Range(1, 4).Draw(rt, "number")
 			started := uint64(i + 1)
-			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: f, Sequence: n, Part: message.DatacenterResult{
+			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: f, Sequence: n, Subjob: message.DatacenterResult{
 				Name: "a", State: message.JobRunning, Workflows: []message.WorkflowResult{{Name: "load", State: message.WorkflowRunning, Stats: message.Stats{
 					Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: started, OK: started}},
 				}}},
@@ -186,7 +186,7 @@ func TestWatchersAreToldEachProgress(t *testing.T) {
 		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
 		e.deliver("c1", &message.JobWatch{Request: e.ask(), Job: d.Job})
 		for n := range rapid.Uint64Range(2, 5).Draw(rt, "messages") {
-			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: fence, Sequence: n + 1, Part: message.DatacenterResult{
+			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: fence, Sequence: n + 1, Subjob: message.DatacenterResult{
 				Name: "a", Workflows: []message.WorkflowResult{{Name: "load", State: message.WorkflowRunning, VUs: n + 1}},
 			}})
 			if rapid.Bool().Draw(rt, "more") {
@@ -231,10 +231,10 @@ func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
 	}
 }
 
-// A gate that takes a part over counts it as in use for a guard, whatever refuses it and
+// A gate that takes a subjob over counts it as in use for a guard, whatever refuses it and
 // whenever: the gate before may have named it. It is in use for a guard, too, after each time
 // that this gate names it, and no longer.
-func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
+func TestSubjobsOfAFormerGateStayForAGuard(t *testing.T) {
 	guard := window.Terms{Word: 2 * gate.Default().Lease, Renewal: gate.Default().RenewalTimeout, DriftPPM: gate.Default().DriftPPM}.Guard()
 	rapid.Check(t, func(rt *rapid.T) {
 		peers := []node.Peer{client("c1"), managerPeer("m1"), managerPeer("m2"), managerPeer("b1")}
@@ -247,7 +247,7 @@ func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
 		if n == 0 {
 			rt.Fatal("the job was not dispatched")
 		}
-		old := message.PartRef{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: 257}, State: message.JobRunning}
+		old := message.SubjobRef{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: 257}, State: message.JobRunning}
 		e.world.Crash()
 		e.world.Start()
 		for _, p := range peers {
@@ -268,7 +268,7 @@ func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
 			elsewhereSays()
 			if rapid.IntRange(0, 40).Draw(rt, "m1 lists") == 0 {
 				e.says("m1", old)
-				if ack, _ := last[*message.HeartbeatAck](e, "m1"); ack != nil && len(ack.Parts) > 0 {
+				if ack, _ := last[*message.HeartbeatAck](e, "m1"); ack != nil && len(ack.Subjobs) > 0 {
 					named = e.world.Now()
 				}
 			}
@@ -280,7 +280,7 @@ func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
 			e.world.Advance(time.Duration(rapid.IntRange(500, 4500).Draw(rt, "ms")) * time.Millisecond)
 			_, n := last[*message.JobDispatch](e, "b1")
 			if elsewhere = n > 0; elsewhere && e.world.Now().Sub(named) < guard {
-				rt.Fatalf("datacenter b has the part %v after a gate may have named it in a, the guard is %v", e.world.Now().Sub(named), guard)
+				rt.Fatalf("datacenter b has the subjob %v after a gate may have named it in a, the guard is %v", e.world.Now().Sub(named), guard)
 			}
 		}
 		for range 40 {
@@ -294,6 +294,6 @@ func TestPartsOfAFormerGateStayForAGuard(t *testing.T) {
 			refuse("m2")
 			e.world.Advance(2 * time.Second)
 		}
-		rt.Fatalf("%v after a gate named it, the part is still in use", e.world.Now().Sub(named))
+		rt.Fatalf("%v after a gate named it, the subjob is still in use", e.world.Now().Sub(named))
 	})
 }

@@ -53,8 +53,8 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		case code == message.CodeTooLarge:
 			return
 		}
-		p := &part{datacenter: "a", result: &message.DatacenterResult{Name: "a", State: message.JobCompleted}}
-		r := m.merge(&job{id: message.JobID{1}, spec: s, state: message.JobCompleted, reason: strings.Repeat("r", errorMax), name: s.Name, parts: []*part{p}})
+		p := &subjob{datacenter: "a", result: &message.DatacenterResult{Name: "a", State: message.JobCompleted}}
+		r := m.merge(&job{id: message.JobID{1}, spec: s, state: message.JobCompleted, reason: strings.Repeat("r", errorMax), name: s.Name, subjobs: []*subjob{p}})
 		if len(r.Result.Thresholds) != sum {
 			t.Fatalf("%d verdicts on %d thresholds", len(r.Result.Thresholds), sum)
 		}

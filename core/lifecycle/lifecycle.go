@@ -55,9 +55,9 @@ func LegalWorkflow(from, to message.WorkflowState) bool {
 // none good is FAILED, some is PARTIAL. A cancelled or timed out part that is
 // not outvoted by its own kind counts as not good; if no part is good and one
 // timed out, the whole timed out.
-func Outcome(parts []message.JobState) message.JobState {
+func Outcome(subjobs []message.JobState) message.JobState {
 	var good, some, late, cancelled int
-	for _, s := range parts {
+	for _, s := range subjobs {
 		switch s {
 		case message.JobCompleted:
 			good++
@@ -70,13 +70,13 @@ func Outcome(parts []message.JobState) message.JobState {
 		}
 	}
 	switch {
-	case good == len(parts):
+	case good == len(subjobs):
 		return message.JobCompleted
 	case good+some > 0:
 		return message.JobPartial
 	case late > 0:
 		return message.JobTimedOut
-	case cancelled == len(parts):
+	case cancelled == len(subjobs):
 		return message.JobCancelled
 	}
 	return message.JobFailed

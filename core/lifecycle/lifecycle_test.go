@@ -120,9 +120,9 @@ func TestOutcome(t *testing.T) {
 		late, stopped, going = message.JobTimedOut, message.JobCancelled, message.JobRunning
 	)
 	for _, tc := range []struct {
-		why   string
-		parts []message.JobState
-		want  message.JobState
+		why     string
+		subjobs []message.JobState
+		want    message.JobState
 	}{
 		{"one good part", []message.JobState{good}, good},
 		{"all good", []message.JobState{good, good}, good},
@@ -139,8 +139,8 @@ func TestOutcome(t *testing.T) {
 		{"stopped beside a good one", []message.JobState{stopped, good}, some},
 		{"one that has not ended is not good", []message.JobState{going}, bad},
 	} {
-		if got := lifecycle.Outcome(tc.parts); got != tc.want {
-			t.Errorf("%s: %v: got %v, want %v", tc.why, tc.parts, got, tc.want)
+		if got := lifecycle.Outcome(tc.subjobs); got != tc.want {
+			t.Errorf("%s: %v: got %v, want %v", tc.why, tc.subjobs, got, tc.want)
 		}
 	}
 }
@@ -150,17 +150,17 @@ func TestOutcome(t *testing.T) {
 func TestOutcomeIsAnEnd(t *testing.T) {
 	ends := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobPartial, message.JobFailed, message.JobCancelled, message.JobTimedOut})
 	rapid.Check(t, func(rt *rapid.T) {
-		parts := rapid.SliceOfN(ends, 1, 6).Draw(rt, "parts")
-		got := lifecycle.Outcome(parts)
+		subjobs := rapid.SliceOfN(ends, 1, 6).Draw(rt, "parts")
+		got := lifecycle.Outcome(subjobs)
 		if !got.Terminal() {
-			rt.Fatalf("%v: %v is no end", parts, got)
+			rt.Fatalf("%v: %v is no end", subjobs, got)
 		}
-		if again := lifecycle.Outcome(rapid.Permutation(parts).Draw(rt, "other order")); again != got {
-			rt.Fatalf("%v: %v, in another order %v", parts, got, again)
+		if again := lifecycle.Outcome(rapid.Permutation(subjobs).Draw(rt, "other order")); again != got {
+			rt.Fatalf("%v: %v, in another order %v", subjobs, got, again)
 		}
-		all := !slices.ContainsFunc(parts, func(s message.JobState) bool { return s != message.JobCompleted })
+		all := !slices.ContainsFunc(subjobs, func(s message.JobState) bool { return s != message.JobCompleted })
 		if (got == message.JobCompleted) != all {
-			rt.Fatalf("%v: got %v", parts, got)
+			rt.Fatalf("%v: got %v", subjobs, got)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onPartAbort ends one workflow of a part, FAILED, once a majority knows. What gates
-// do not hear an end of they send again, to whoever holds the part by then.
-func (m *Machine) onPartAbort(env node.Env, l *uplink.Link, a *message.PartAbort) {
-	p := m.parts[a.Job]
+// onPartAbort ends one workflow of a subjob, FAILED, once a majority knows. What gates
+// do not hear an end of they send again, to whoever holds the subjob by then.
+func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobAbort) {
+	p := m.subjobs[a.Job]
 	if p == nil {
 		if holder, ok := m.elsewhere(env, a.Job); ok {
 			m.refuseHolder(env, l, a.Job, a.Fence, holder)
@@ -27,7 +27,7 @@ func (m *Machine) onPartAbort(env node.Env, l *uplink.Link, a *message.PartAbort
 		m.refuseStale(env, l, a.Job, a.Fence, p, "abort")
 		return
 	case a.Fence.Attempt != 0 || int(a.Workflow) >= len(p.workflows):
-		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "PartAbort", Why: fmt.Sprintf("it has no part's fence, or the part no workflow %d", a.Workflow)})
+		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobAbort", Why: fmt.Sprintf("it has no subjob's fence, or the subjob no workflow %d", a.Workflow)})
 		return
 	}
 	p.gate = l.Addr
@@ -40,7 +40,7 @@ func (m *Machine) onPartAbort(env node.Env, l *uplink.Link, a *message.PartAbort
 		return
 	}
 	f.abort = a.Reason
-	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "abort"})
+	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "abort"})
 	m.commit(env, p, func(env node.Env) {
 		if f.end != message.WorkflowNone {
 			return // it was about to

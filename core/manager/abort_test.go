@@ -24,7 +24,7 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 				d.accept("w1")
 			}
 			d.forget()
-			d.Receive(d.gate, &message.PartAbort{Job: p.job, Fence: message.Fence{Job: 1}, Reason: "errors"})
+			d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{Job: 1}, Reason: "errors"})
 			if !test.idle {
 				cancels := took[*message.SliceCancel](d, d.up["w1"])
 				if len(cancels) != 1 {
@@ -36,8 +36,8 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 			if f.state != message.WorkflowFailed || !strings.Contains(f.failure, "errors") {
 				t.Errorf("the workflow is %v, its failure %q", f.state, f.failure)
 			}
-			if p.result == nil || p.result.Part.State != message.JobFailed || !strings.Contains(p.result.Part.Error, "errors") {
-				t.Errorf("the part's result is %+v", p.result)
+			if p.result == nil || p.result.Subjob.State != message.JobFailed || !strings.Contains(p.result.Subjob.Error, "errors") {
+				t.Errorf("the subjob's result is %+v", p.result)
 			}
 		})
 	}

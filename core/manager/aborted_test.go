@@ -14,7 +14,7 @@ import (
 
 // Gates abort workflows under any fence, whole or out of bounds, beside cancellations and
 // results, while the disk is slow. An order below the highest epoch is refused with it, one
-// that fits no workflow is ignored, and one of a part that is not here changes nothing. What
+// that fits no workflow is ignored, and one of a subjob that is not here changes nothing. What
 // is aborted ends FAILED with the reason that came first, unless all of its slices completed.
 func TestAbortsNeedAuthority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -26,7 +26,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
 			}},
 		})
-		p := d.m.parts[message.JobID{1}]
+		p := d.m.subjobs[message.JobID{1}]
 		epoch := uint64(2)
 		var why [2]string // that a majority knows, or will
 		cancelled := false
@@ -42,7 +42,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 		for i := range rapid.IntRange(1, 14).Draw(t, "steps") {
 			switch rapid.IntRange(0, 10).Draw(t, "what") {
 			default:
-				a := &message.PartAbort{
+				a := &message.SubjobAbort{
 					Job: message.JobID{1}, Fence: message.Fence{Job: rapid.Uint64Range(1, 4).Draw(t, "epoch"), Attempt: rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(t, "attempt")},
 					Workflow: rapid.Uint32Range(0, 2).Draw(t, "workflow"), Reason: strings.Repeat("r", i+1),
 				}
@@ -75,7 +75,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			case 6:
 				if !cancelled && p.result == nil {
 					cancelled = true
-					d.Receive(d.gate, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: epoch}, State: message.JobCancelled})
+					d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: epoch}, State: message.JobCancelled})
 				}
 			case 10:
 				if id := rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "refuses"); d.attempt(id) != nil {
@@ -100,7 +100,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			d.finishes("w2", message.WorkflowCancelled)
 		}
 		if p.fence.Job != epoch {
-			t.Fatalf("the part goes on under epoch %d, the highest was %d", p.fence.Job, epoch)
+			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.fence.Job, epoch)
 		}
 		for i, f := range p.workflows {
 			whole := len(f.slices) > 0

@@ -10,14 +10,14 @@ import (
 )
 
 // fetchSpill brings a record that is kept as a file. Until it is here nothing can
-// be done with the part; without it nobody can.
+// be done with the subjob; without it nobody can.
 func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *claim, file message.FileDigest) {
 	token := o.Token
-	empty := &part{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, orders: c, state: message.JobQueued}
+	empty := &subjob{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, orders: c, state: message.JobQueued}
 	m.install(env, empty)
 	outcome := *o
 	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
-		if m.parts[outcome.Job] != empty || !m.holds(env, empty) {
+		if m.subjobs[outcome.Job] != empty || !m.holds(env, empty) {
 			return
 		}
 		if err != nil {
@@ -31,16 +31,16 @@ func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *claim, file mess
 
 // handBack gives up a register whose files this manager cannot get: another one
 // may. Nothing ran here.
-func (m *Machine) handBack(env node.Env, p *part, err error) {
+func (m *Machine) handBack(env node.Env, p *subjob, err error) {
 	env.Emit(event.StoreFailed{What: "fetch what job " + p.job.String() + " stands on", Err: err.Error()})
 	m.lapse(env, p)
 	m.leases.Abandon(env, p.job)
 }
 
-// takeOver goes on with a part that somebody held before, this manager's former
+// takeOver goes on with a subjob that somebody held before, this manager's former
 // incarnation or another one, from its record.
 func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []byte) {
-	p, err := decodePart(o.Job, record, env.Now())
+	p, err := decodeSubjob(o.Job, record, env.Now())
 	if err != nil {
 		env.Emit(event.StoreFailed{What: "take over job " + o.Job.String(), Err: err.Error()})
 		m.leases.Abandon(env, o.Job)
@@ -50,7 +50,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 	m.install(env, p)
 	m.reopen(env, p)
 	m.gather(env, p, c)
-	if m.parts[p.job] == p {
+	if m.subjobs[p.job] == p {
 		m.beatAll(env)
 		if p.missing > 0 { // else gathered has done so
 			m.meetAll(env)
@@ -61,7 +61,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 // reopen sets how the slices stand that may run under a former holder: whoever
 // reports one goes on with it; nobody is given it before its worker has stopped
 // by itself.
-func (m *Machine) reopen(env node.Env, p *part) {
+func (m *Machine) reopen(env node.Env, p *subjob) {
 	until := p.granted.Add(m.config.patience())
 	for _, f := range p.workflows {
 		f.state = message.WorkflowPending
@@ -84,13 +84,13 @@ func (m *Machine) reopen(env node.Env, p *part) {
 	m.wake(env, until)
 }
 
-// gather brings the files that a part's record names; with the last of them it is
+// gather brings the files that a subjob's record names; with the last of them it is
 // whole.
-func (m *Machine) gather(env node.Env, p *part, c *claim) {
+func (m *Machine) gather(env node.Env, p *subjob, c *claim) {
 	p.missing = 1
 	if p.kept != (message.FileDigest{}) {
 		m.bring(env, p, c, p.kept, func(b message.Body) bool {
-			r, ok := b.(*message.PartResult)
+			r, ok := b.(*message.SubjobResult)
 			p.result = r
 			return ok
 		})
@@ -118,7 +118,7 @@ func (m *Machine) gather(env node.Env, p *part, c *claim) {
 	m.gathered(env, p, c)
 }
 
-func (m *Machine) bring(env node.Env, p *part, c *claim, file message.FileDigest, take func(message.Body) bool) {
+func (m *Machine) bring(env node.Env, p *subjob, c *claim, file message.FileDigest, take func(message.Body) bool) {
 	use := func(bytes []byte) error {
 		body, err := message.Decode(bytes)
 		if err == nil && !take(body) {
@@ -131,7 +131,7 @@ func (m *Machine) bring(env node.Env, p *part, c *claim, file message.FileDigest
 	}
 	p.missing++
 	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
-		if m.parts[p.job] != p || !m.holds(env, p) {
+		if m.subjobs[p.job] != p || !m.holds(env, p) {
 			return
 		}
 		if err == nil {
@@ -145,8 +145,8 @@ func (m *Machine) bring(env node.Env, p *part, c *claim, file message.FileDigest
 	})
 }
 
-// gathered makes a part that is whole go on.
-func (m *Machine) gathered(env node.Env, p *part, c *claim) {
+// gathered makes a subjob that is whole go on.
+func (m *Machine) gathered(env node.Env, p *subjob, c *claim) {
 	if p.missing--; p.missing > 0 {
 		return
 	}
@@ -185,7 +185,7 @@ func (m *Machine) gathered(env node.Env, p *part, c *claim) {
 }
 
 // derive sets the states that follow from what a record says.
-func (m *Machine) derive(env node.Env, p *part) {
+func (m *Machine) derive(env node.Env, p *subjob) {
 	p.state = message.JobQueued
 	for _, f := range p.workflows {
 		for _, s := range f.slices {
@@ -211,7 +211,7 @@ func (m *Machine) derive(env node.Env, p *part) {
 		p.state = message.JobCancelling
 	}
 	if p.result != nil {
-		p.recorded, p.finished, p.state = true, env.Now(), p.result.Part.State
+		p.recorded, p.finished, p.state = true, env.Now(), p.result.Subjob.State
 		m.restamp(p)
 	}
 }
@@ -224,7 +224,7 @@ func cmpReason(why string) string {
 }
 
 // resume goes on where the record stops.
-func (m *Machine) resume(env node.Env, p *part) {
+func (m *Machine) resume(env node.Env, p *subjob) {
 	if p.dispatch == nil { // its cancellation came first
 		m.finish(env, p)
 		return

@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// adopting is a part that a manager takes over from its former incarnation, and workers
+// adopting is a subjob that a manager takes over from its former incarnation, and workers
 // that list anything of it.
 type adopting struct {
 	*desk
@@ -23,7 +23,7 @@ type adopting struct {
 	lost  map[message.SliceID]bool    // in the last step
 }
 
-// A manager takes a part over, and workers list attempts of it in any order and however
+// A manager takes a subjob over, and workers list attempts of it in any order and however
 // often. Each slice has one live attempt at most, at the worker that has it; each listed
 // attempt is adopted or cancelled; and no slice is dispatched while the worker that was
 // told so may go on with it.
@@ -113,7 +113,7 @@ func (a *adopting) list(id node.ID, list []message.SliceRef) {
 	}
 	clear(a.lost)
 	a.lists(id, list...)
-	p := a.m.parts[message.JobID{1}]
+	p := a.m.subjobs[message.JobID{1}]
 	named := map[message.SliceRef]bool{}
 	for _, ack := range took[*message.HeartbeatAck](a.desk, a.up[id]) {
 		for _, r := range ack.Slices {

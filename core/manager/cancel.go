@@ -9,14 +9,14 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onPartCancel ends a part. It may come before the dispatch that it cancels:
+// onPartCancel ends a subjob. It may come before the dispatch that it cancels:
 // cancellations are in a faster lane.
-func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCancel) {
+func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
 	if c.State != message.JobCancelled && c.State != message.JobTimedOut || c.Fence.Job == 0 || c.Fence.Attempt != 0 {
-		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "PartCancel", Why: "it has no part's fence, or says neither CANCELLED nor TIMED_OUT"})
+		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobCancel", Why: "it has no subjob's fence, or says neither CANCELLED nor TIMED_OUT"})
 		return
 	}
-	if p := m.parts[c.Job]; p != nil {
+	if p := m.subjobs[c.Job]; p != nil {
 		switch {
 		case !m.holds(env, p):
 		case p.orders != nil:
@@ -44,22 +44,22 @@ func (m *Machine) onPartCancel(env node.Env, l *uplink.Link, c *message.PartCanc
 	m.cancelUnseen(env, l, c)
 }
 
-// cancelUnseen puts an ended part where the dispatch, still under way, will find
+// cancelUnseen puts an ended subjob where the dispatch, still under way, will find
 // it.
-func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.PartCancel) {
+func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
 	if code, why := m.room(); code != message.CodeNone {
 		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: why})
 		return // it will be sent again
 	}
 	k := &claim{gate: l.Addr, cancel: c, began: env.Now()}
 	m.claims[c.Job] = k
-	seed := &part{job: c.Job, epoch: c.Fence.Job, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
+	seed := &subjob{job: c.Job, epoch: c.Fence.Job, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
 	m.acquire(env, c.Job, k, seed.record(env.Now()))
 }
 
-// cancel ends a part that is held here, under the present or a later epoch of its
+// cancel ends a subjob that is held here, under the present or a later epoch of its
 // job.
-func (m *Machine) cancel(env node.Env, p *part, c *message.PartCancel) {
+func (m *Machine) cancel(env node.Env, p *subjob, c *message.SubjobCancel) {
 	if c.Fence.Job > max(p.epoch, p.fence.Job) {
 		m.adoptEpoch(env, p, c.Fence.Job, "cancel")
 	}
@@ -68,20 +68,20 @@ func (m *Machine) cancel(env node.Env, p *part, c *message.PartCancel) {
 		return
 	}
 	p.asked, p.why = c.State, c.Reason
-	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "cancel"})
-	m.stopPart(env, p)
+	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "cancel"})
+	m.stopSubjob(env, p)
 }
 
 func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
 	if p := m.owned(env, id); p != nil && p.result == nil && p.asked == message.JobNone {
 		p.asked, p.why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.runTimeout)
-		m.stopPart(env, p)
+		m.stopSubjob(env, p)
 	}
 }
 
-// stopPart makes a part end as it was asked to, once a majority knows: whoever
+// stopPart makes a subjob end as it was asked to, once a majority knows: whoever
 // takes it over must not go on with what was told to have ended.
-func (m *Machine) stopPart(env node.Env, p *part) {
+func (m *Machine) stopSubjob(env node.Env, p *subjob) {
 	if p.stopping || p.missing > 0 {
 		return // gathered goes on
 	}
@@ -96,9 +96,9 @@ func (m *Machine) stopPart(env node.Env, p *part) {
 }
 
 // halt ends what has not started and asks workers to end the rest.
-func (m *Machine) halt(env node.Env, p *part) {
+func (m *Machine) halt(env node.Env, p *subjob) {
 	if p.stop == message.JobCancelled && p.state < message.JobCompleting {
-		m.becomePart(env, p, message.JobCancelling, p.why)
+		m.becomeSubjob(env, p, message.JobCancelling, p.why)
 	}
 	for _, f := range p.workflows {
 		if f.end == message.WorkflowNone {
@@ -111,16 +111,16 @@ func (m *Machine) halt(env node.Env, p *part) {
 func (m *Machine) stopWorkflow(env node.Env, f *workflow) {
 	switch {
 	case len(f.slices) > 0:
-		m.stopSlices(env, f, endOf(f.part.stop))
-	case f.failure != "" && f.part.asked == message.JobNone:
+		m.stopSlices(env, f, endOf(f.subjob.stop))
+	case f.failure != "" && f.subjob.asked == message.JobNone:
 		m.endWorkflow(env, f, message.WorkflowFailed, f.failure)
 	default:
-		m.endWorkflow(env, f, endOf(f.part.stop), f.part.why)
+		m.endWorkflow(env, f, endOf(f.subjob.stop), f.subjob.why)
 	}
 }
 
 func (f *workflow) stopping() bool {
-	return f.part.asked != message.JobNone || f.failure != "" || f.abort != ""
+	return f.subjob.asked != message.JobNone || f.failure != "" || f.abort != ""
 }
 
 // stopSlices: what no worker can have ended is over at once; what one has is
@@ -133,7 +133,7 @@ func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState
 		case s.live() && s.written:
 			m.sendCancel(env, s)
 		default:
-			m.endSlice(env, s, to, f.part.why)
+			m.endSlice(env, s, to, f.subjob.why)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState
 // another holder must not go on with what this one has stopped.
 func (m *Machine) sendCancel(env node.Env, s *slice) {
 	w := m.workers[s.worker]
-	p := s.workflow.part
+	p := s.workflow.subjob
 	if w == nil || w.stream == 0 || p.stop == message.JobNone && s.workflow.failure == "" {
 		return
 	}

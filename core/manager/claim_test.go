@@ -6,7 +6,7 @@ import (
 )
 
 // A manager that reaches no fellow rejects a dispatch within three quorum timeouts, also
-// while it acquires the register of a part that it believes vacant: that has no bound.
+// while it acquires the register of a subjob that it believes vacant: that has no bound.
 func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 	d, j, old := started(t)
 	third := d.managers[0]
@@ -15,12 +15,12 @@ func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 	}
 	for _, m := range d.managers {
 		if m != third {
-			d.part(third, m, true)
+			d.subjob(third, m, true)
 		}
 	}
 	d.run(10 * time.Second)
 	if c := third.machine.(*Machine).claims[j.dispatch.Job]; c == nil || !c.asked {
-		t.Fatal("it does not take the part for vacant")
+		t.Fatal("it does not take the subjob for vacant")
 	}
 	for epoch := range uint64(3) { // gates that take the job over
 		later := *j.dispatch

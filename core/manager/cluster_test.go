@@ -20,7 +20,7 @@ type datacenter struct {
 	managers []*host
 	workers  []*host
 	runs     []*modelRun
-	counted  map[string]int // by slice and fence of the part that counts it
+	counted  map[string]int // by slice and fence of the subjob that counts it
 }
 
 func newDatacenter(t testing.TB, managers int) *datacenter {
@@ -42,7 +42,7 @@ func newDatacenter(t testing.TB, managers int) *datacenter {
 	}
 	d.watch = func(h *host, e node.Event) {
 		if c, ok := e.(event.SliceCounted); ok {
-			d.counted[fmt.Sprint(h.peer, c.Slice, c.Part)]++
+			d.counted[fmt.Sprint(h.peer, c.Slice, c.Subjob)]++
 		}
 	}
 	d.gate.start()
@@ -125,12 +125,12 @@ func (d *datacenter) judge() {
 }
 
 // ended waits for a job's end and holds that it adds up.
-func (d *datacenter) ended(j *modelJob, most time.Duration) *message.PartResult {
+func (d *datacenter) ended(j *modelJob, most time.Duration) *message.SubjobResult {
 	d.t.Helper()
 	d.until(fmt.Sprintf("the end of job %v, fence %v, refused %d", j.dispatch.Job, j.fence, len(j.refused)), most, func() bool { return len(j.results) > 0 })
 	r := j.results[0]
-	if r.Part.State == message.JobCompleted {
-		for _, f := range r.Part.Workflows {
+	if r.Subjob.State == message.JobCompleted {
+		for _, f := range r.Subjob.Workflows {
 			if len(f.Stats.Steps) != 1 || f.Stats.Steps[0].Started != f.VUs {
 				d.t.Errorf("workflow %s: %+v of %d virtual users", f.Name, f.Stats.Steps, f.VUs)
 			}
@@ -140,10 +140,10 @@ func (d *datacenter) ended(j *modelJob, most time.Duration) *message.PartResult 
 	return r
 }
 
-func want(t testing.TB, r *message.PartResult, state message.JobState) {
+func want(t testing.TB, r *message.SubjobResult, state message.JobState) {
 	t.Helper()
-	if r.Part.State != state {
-		t.Fatalf("it ended %v: %s, want %v", r.Part.State, r.Part.Error, state)
+	if r.Subjob.State != state {
+		t.Fatalf("it ended %v: %s, want %v", r.Subjob.State, r.Subjob.Error, state)
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// committing is a part whose record is written again and again, small or as a file.
+// committing is a subjob whose record is written again and again, small or as a file.
 type committing struct {
 	*nodetest.Env
 	t      interface{ Fatalf(string, ...any) }
 	m      *Machine
-	p      *part
+	p      *subjob
 	begun  int
 	called int
 }
@@ -35,13 +35,13 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 1, Timeout: time.Second, Cores: 1, Steps: home()}}},
 	})
 	c.m = c.Machine().(*answered).Machine
-	if c.p = c.m.parts[message.JobID{1}]; c.p == nil {
-		t.Fatalf("the part is not here")
+	if c.p = c.m.subjobs[message.JobID{1}]; c.p == nil {
+		t.Fatalf("the subjob is not here")
 	}
 	return c
 }
 
-// commit changes the part and asks to be told when a majority has that.
+// commit changes the subjob and asks to be told when a majority has that.
 func (c *committing) commit(bytes int) {
 	c.begun++
 	n := c.begun
@@ -69,7 +69,7 @@ func (c *committing) written() int {
 	if file, spill := spillOf(record); spill {
 		record, ok = c.m.files.Have(file)
 	}
-	p, err := decodePart(c.p.job, record, c.Now())
+	p, err := decodeSubjob(c.p.job, record, c.Now())
 	if !ok || err != nil {
 		c.t.Fatalf("the register's record cannot be read: %v", err)
 	}

@@ -23,8 +23,8 @@ type Config struct {
 	// Recover founds a new epoch of the managers upon this one's disk: lease.Config.Recover.
 	Recover bool
 
-	PartLease       time.Duration // of the register of a part, among the managers
-	DatacenterLease time.Duration // a part stops that long after its gate last owned it
+	SubjobLease     time.Duration // of the register of a subjob, among the managers
+	DatacenterLease time.Duration // a subjob stops that long after its gate last owned it
 	RenewalTimeout  time.Duration // workers stop a slice that long after they sent what was last answered
 	QuorumTimeout   time.Duration // how long a majority may take to answer
 	DriftPPM        int64         // how far a clock's rate may lie from real time, in millionths
@@ -33,20 +33,20 @@ type Config struct {
 	Silence          time.Duration // of a gate before its stream is opened anew, of a worker before it is lost
 	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
 	ReconnectMax     time.Duration // the wait doubles up to here
-	ProgressInterval time.Duration // between two JobProgress of a part that moves
+	ProgressInterval time.Duration // between two JobProgress of a subjob that moves
 	Retry            time.Duration // between two sends of what is not answered: dispatches, cancellations, results
 	DenialAge        time.Duration // how old an acceptance must be before heartbeats can deny it
 	DispatchTimeout  time.Duration // how long a slice waits for cores
-	DrainTimeout     time.Duration // how long a stop waits for parts to end
-	Retention        time.Duration // of a finished part after its acknowledgement
-	ResultAge        time.Duration // of a finished part whose gate never acknowledges it
+	DrainTimeout     time.Duration // how long a stop waits for subjobs to end
+	Retention        time.Duration // of a finished subjob after its acknowledgement
+	ResultAge        time.Duration // of a finished subjob whose gate never acknowledges it
 	FileAge          time.Duration // a file that no record names is swept after it
 	SweepInterval    time.Duration
 	SpillAt          int // bytes from which on a record is kept as a file
 	RerunMax         int // dispatches of one slice after the loss of a worker
 	DispatchMax      int // dispatches of one slice in all
-	PartsMax         int // parts whose result is not acknowledged
-	FinishedMax      int // finished parts that are remembered
+	SubjobsMax       int // subjobs whose result is not acknowledged
+	FinishedMax      int // finished subjobs that are remembered
 	WorkersMax       int // that are registered
 }
 
@@ -56,7 +56,7 @@ const spillMax = 32 << 10
 // Default returns a manager that lacks only its datacenter and gates.
 func Default() Config {
 	return Config{
-		PartLease:        2 * time.Second,
+		SubjobLease:      2 * time.Second,
 		DatacenterLease:  time.Minute,
 		RenewalTimeout:   5 * time.Second,
 		QuorumTimeout:    time.Second,
@@ -77,7 +77,7 @@ func Default() Config {
 		SpillAt:          16 << 10,
 		RerunMax:         3,
 		DispatchMax:      5,
-		PartsMax:         1000,
+		SubjobsMax:       1000,
 		FinishedMax:      256,
 		WorkersMax:       10_000,
 	}
@@ -97,7 +97,7 @@ func (c Config) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"part_lease", c.PartLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout},
+		{"subjob_lease", c.SubjobLease}, {"datacenter_lease", c.DatacenterLease}, {"renewal_timeout", c.RenewalTimeout},
 		{"quorum_timeout", c.QuorumTimeout}, {"drain_timeout", c.DrainTimeout},
 	} {
 		if d.value < time.Millisecond {
@@ -129,17 +129,17 @@ func (c Config) groupFaults() []error {
 		fault("manager.drift_ppm = %d must be 1 to 100000: 10000 is one part in a hundred", c.DriftPPM)
 		return faults
 	}
-	if h := c.hold(c.PartLease); h <= c.QuorumTimeout {
-		fault("manager.part_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.quorum_timeout = %v: lengthen the lease", c.PartLease, h, c.QuorumTimeout)
+	if h := c.hold(c.SubjobLease); h <= c.QuorumTimeout {
+		fault("manager.subjob_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.quorum_timeout = %v: lengthen the lease", c.SubjobLease, h, c.QuorumTimeout)
 	}
 	files := archive.Config{SweepAge: c.FileAge}
-	if spare := files.Spare(c.DriftPPM); spare < c.PartLease+c.QuorumTimeout || spare < 2*c.SweepInterval {
+	if spare := files.Spare(c.DriftPPM); spare < c.SubjobLease+c.QuorumTimeout || spare < 2*c.SweepInterval {
 		fault("manager.file_age = %v leaves a record %v to reach a majority, a quarter less the drift of two clocks; "+
-			"that must be at least part_lease + quorum_timeout = %v and 2 sweep_interval = %v: lengthen it",
-			c.FileAge, spare, c.PartLease+c.QuorumTimeout, 2*c.SweepInterval)
+			"that must be at least subjob_lease + quorum_timeout = %v and 2 sweep_interval = %v: lengthen it",
+			c.FileAge, spare, c.SubjobLease+c.QuorumTimeout, 2*c.SweepInterval)
 	}
-	if g := c.guard(c.PartLease) + c.Heartbeat; c.RenewalTimeout <= g {
-		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their part over", c.RenewalTimeout, g)
+	if g := c.guard(c.SubjobLease) + c.Heartbeat; c.RenewalTimeout <= g {
+		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their subjob over", c.RenewalTimeout, g)
 	}
 	if h := c.terms().Hold(); h <= c.Silence {
 		fault("manager.datacenter_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.silence = %v: one lost stream is no cut", c.DatacenterLease, h, c.Silence)

@@ -36,14 +36,14 @@ func (d *desk) listed(over map[message.SliceRef]bool, ids ...node.ID) {
 
 // Whatever a disk refuses or delays, and however long a record takes to become a file: a
 // result that the manager has acknowledged is never run again, each slice counts once, and
-// once the disk writes the part completes with the sum of all results.
+// once the disk writes the subjob completes with the sum of all results.
 func TestFailingDisksLoseNoResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := []node.ID{"w1", "w2"}
 		d := newDesk(t, func(c *Config) {
 			c.DispatchMax, c.RerunMax, c.DispatchTimeout = 100, 100, time.Hour
 			c.SweepInterval, c.Silence = time.Second, 5*time.Second
-			c.FileAge = 5*(c.PartLease+c.QuorumTimeout) + time.Second
+			c.FileAge = 5*(c.SubjobLease+c.QuorumTimeout) + time.Second
 			if rapid.Bool().Draw(t, "records are files") {
 				c.SpillAt = 1
 			}
@@ -63,10 +63,10 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 		}
 		d.WatchEvent = func(e node.Event) {
 			if c, ok := e.(event.SliceCounted); ok {
-				if counted[c.Slice] == c.Part {
-					t.Fatalf("%v counts twice under %v", c.Slice, c.Part)
+				if counted[c.Slice] == c.Subjob {
+					t.Fatalf("%v counts twice under %v", c.Slice, c.Subjob)
 				}
-				counted[c.Slice] = c.Part // whoever takes the part over tells it again
+				counted[c.Slice] = c.Subjob // whoever takes the subjob over tells it again
 			}
 		}
 		job := d.submit(6).job
@@ -128,7 +128,7 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 					d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
 				}
 			}
-			if p := d.m.parts[job]; p != nil && p.recorded && len(took[*message.PartResult](d, d.gate)) > 0 {
+			if p := d.m.subjobs[job]; p != nil && p.recorded && len(took[*message.SubjobResult](d, d.gate)) > 0 {
 				break
 			}
 			for _, id := range ids {
@@ -137,13 +137,13 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 			d.Advance(time.Second)
 			d.listed(over, ids...)
 		}
-		told := took[*message.PartResult](d, d.gate)
+		told := took[*message.SubjobResult](d, d.gate)
 		if len(told) == 0 {
-			t.Fatalf("the part does not end: %+v", d.m.parts[job])
+			t.Fatalf("the subjob does not end: %+v", d.m.subjobs[job])
 		}
-		r := told[len(told)-1].Part
+		r := told[len(told)-1].Subjob
 		if r.State != message.JobCompleted || len(r.Workflows) != 1 || len(r.Workflows[0].Stats.Steps) != 1 || r.Workflows[0].Stats.Steps[0].Started != uint64(10*len(counted)) {
-			t.Fatalf("%d results count, and the part is told as %+v", len(counted), r)
+			t.Fatalf("%d results count, and the subjob is told as %+v", len(counted), r)
 		}
 	})
 }
@@ -234,13 +234,13 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 
 // A record is a file, and the disk takes its time to write that. Beyond an eighth of the
 // age at which fellows sweep files, the manager keeps what the record names once more
-// before it names it; below it does not. The part completes either way.
+// before it names it; below it does not. The subjob completes either way.
 func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) {
 			c.SpillAt, c.Silence, c.SweepInterval = 1, 8*time.Minute, time.Second
-			c.PartLease, c.RenewalTimeout = 10*time.Second, 30*time.Second
-			c.FileAge = 5 * (c.PartLease + c.QuorumTimeout)
+			c.SubjobLease, c.RenewalTimeout = 10*time.Second, 30*time.Second
+			c.FileAge = 5 * (c.SubjobLease + c.QuorumTimeout)
 		}, "w1")
 		again := 0
 		d.WatchEvent = func(e node.Event) {
@@ -263,8 +263,8 @@ func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 			t.Fatalf("the record took %v, an eighth of the age is %v; its files are kept again %d times", wait, d.m.config.FileAge/8, again)
 		}
 		d.live(3, nil, "w1")
-		if p := d.m.parts[job]; p == nil || p.state != message.JobCompleted {
-			t.Fatalf("the part does not complete: %+v", p)
+		if p := d.m.subjobs[job]; p == nil || p.state != message.JobCompleted {
+			t.Fatalf("the subjob does not complete: %+v", p)
 		}
 	})
 }

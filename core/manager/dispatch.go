@@ -20,7 +20,7 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 	s.burn() // of one that a former holder dispatched, and nobody reported
 	s.attempt++
 	s.dispatches++
-	s.fence = s.workflow.part.fence
+	s.fence = s.workflow.subjob.fence
 	s.fence.Attempt = s.attempt
 	s.worker, s.written, s.progress, s.denials = w.peer.ID, false, nil, 0
 	s.renewed = env.Now()
@@ -30,8 +30,8 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 	if f.started == 0 {
 		f.started = env.Now()
 	}
-	if f.part.state == message.JobQueued {
-		m.becomePart(env, f.part, message.JobDispatching, "")
+	if f.subjob.state == message.JobQueued {
+		m.becomeSubjob(env, f.subjob, message.JobDispatching, "")
 	}
 }
 
@@ -43,7 +43,7 @@ func (m *Machine) onCut(env node.Env, s *slice) {
 	}
 	if s.workflow.stopping() {
 		m.detach(s)
-		m.endSlice(env, s, endOf(s.workflow.part.stop), s.workflow.part.why)
+		m.endSlice(env, s, endOf(s.workflow.subjob.stop), s.workflow.subjob.why)
 		return
 	}
 	s.written = true
@@ -53,11 +53,11 @@ func (m *Machine) onCut(env node.Env, s *slice) {
 
 func (m *Machine) sendDispatch(env node.Env, s *slice) {
 	w := m.workers[s.worker]
-	if w == nil || w.stream == 0 || !fresh(env, s.workflow.part) {
+	if w == nil || w.stream == 0 || !fresh(env, s.workflow.subjob) {
 		return // onRetry sends it when the worker, or the gate's word, is back
 	}
 	s.sent, s.renewed = env.Now(), env.Now()
-	p, plan := s.workflow.part, s.workflow.plan
+	p, plan := s.workflow.subjob, s.workflow.plan
 	left := p.runTimeout - env.Now().Sub(p.accepted)
 	env.Send(w.stream, &message.SliceDispatch{
 		Slice: s.id, Fence: s.fence, Workflow: plan.Name,
@@ -70,7 +70,7 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 
 // given is what the workflows before one have provided to it. Their results count, so
 // that a majority has it: it is the same for each attempt, whoever dispatches.
-func (p *part) given(to uint32) []message.Provided {
+func (p *subjob) given(to uint32) []message.Provided {
 	var all []message.Provided
 	for _, f := range p.workflows {
 		for _, s := range f.slices {
@@ -145,8 +145,8 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 	}
 	m.detach(s)
 	why := fmt.Sprintf("%s refused it: %v: %s", w.peer.ID, r.Code, r.Detail)
-	if f := s.workflow; f.part.stop != message.JobNone || f.failure != "" { // its workflow ends, and dispatches nothing again
-		m.endSlice(env, s, endOf(f.part.stop), "")
+	if f := s.workflow; f.subjob.stop != message.JobNone || f.failure != "" { // its workflow ends, and dispatches nothing again
+		m.endSlice(env, s, endOf(f.subjob.stop), "")
 		return
 	}
 	switch r.Code {
@@ -172,7 +172,7 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 	m.place(env)
 }
 
-// endOf maps how a part is made to end to how its workflows end then.
+// endOf maps how a subjob is made to end to how its workflows end then.
 func endOf(s message.JobState) message.WorkflowState {
 	if s == message.JobTimedOut {
 		return message.WorkflowTimedOut

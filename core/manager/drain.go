@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// onStop: no new part is taken; those that are held go to fellows, where what runs
+// onStop: no new subjob is taken; those that are held go to fellows, where what runs
 // goes on, or end here while there is none, for a while. Then this manager leaves
 // its group. A second stop does not wait.
 func (m *Machine) onStop(env node.Env) {
@@ -82,7 +82,7 @@ func (m *Machine) drain(env node.Env) {
 	m.beatAll(env)
 }
 
-// handOver gives each part to a fellow that stands. Acting for it stops here first.
+// handOver gives each subjob to a fellow that stands. Acting for it stops here first.
 func (m *Machine) handOver(env node.Env) {
 	able := m.successors()
 	if len(able) == 0 {
@@ -96,7 +96,7 @@ func (m *Machine) handOver(env node.Env) {
 	}
 }
 
-// successors are the fellows that can be given a part.
+// successors are the fellows that can be given a subjob.
 func (m *Machine) successors() []node.Addr {
 	var able []node.Addr
 	for _, l := range m.fellows.All() {
@@ -109,7 +109,7 @@ func (m *Machine) successors() []node.Addr {
 
 // drained leaves once nothing is held here any more.
 func (m *Machine) drained(env node.Env) {
-	if m.stopping && len(m.parts) == 0 && len(m.claims) == 0 && len(m.leases.Held()) == 0 {
+	if m.stopping && len(m.subjobs) == 0 && len(m.claims) == 0 && len(m.leases.Held()) == 0 {
 		m.depart(env)
 	}
 }
@@ -183,7 +183,7 @@ func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job messag
 	return true
 }
 
-// giveUpResults releases parts whose end no gate ever acknowledged.
+// giveUpResults releases subjobs whose end no gate ever acknowledged.
 func (m *Machine) giveUpResults(env node.Env) {
 	for _, p := range slices.Clone(m.order) {
 		if p.recorded && env.Now().Sub(p.finished) >= m.config.ResultAge && m.holds(env, p) {

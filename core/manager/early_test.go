@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// A worker's heartbeat comes while the files of a part that is taken over are
-// still on their way: what it lists goes on, and the part ends.
+// A worker's heartbeat comes while the files of a subjob that is taken over are
+// still on their way: what it lists goes on, and the subjob ends.
 func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 	d, j, old := startedLayers(t, 1)
 	// Nobody else has the dispatch but by asking.
@@ -26,9 +26,9 @@ func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 	d.run(4 * time.Second)
 	taken := 0
 	for _, h := range d.managers {
-		if m, ok := h.machine.(*Machine); ok && m.parts[j.dispatch.Job] != nil && m.parts[j.dispatch.Job].missing > 0 {
+		if m, ok := h.machine.(*Machine); ok && m.subjobs[j.dispatch.Job] != nil && m.subjobs[j.dispatch.Job].missing > 0 {
 			taken++
-			for _, f := range m.parts[j.dispatch.Job].workflows {
+			for _, f := range m.subjobs[j.dispatch.Job].workflows {
 				for _, s := range f.slices {
 					if s.open && s.state != message.WorkflowRunning {
 						t.Errorf("%v waits, its worker has listed it", s.id)

@@ -26,8 +26,8 @@ func TestFreeCountsWhatIsNotListed(t *testing.T) {
 func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	first := &workflow{state: message.WorkflowRunning, plan: &message.WorkflowPlan{}}
 	next := &workflow{index: 1, plan: &message.WorkflowPlan{StartAfter: []uint32{0}}}
-	p := &part{workflows: []*workflow{first, next}, epoch: 5, fence: message.Fence{Job: 5}}
-	first.part, next.part = p, p
+	p := &subjob{workflows: []*workflow{first, next}, epoch: 5, fence: message.Fence{Job: 5}}
+	first.subjob, next.subjob = p, p
 	h := newNet(t).add("m1", node.RoleManager, nil)
 	m := &Machine{}
 	h.timers = map[node.TimerKey]uint64{}
@@ -49,7 +49,7 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	p.accepted, p.runTimeout = h.net.now.Add(-time.Minute), 3*time.Minute
 	m.setRunTimeout(h, p)
 	if got := h.net.queue[0].at.Sub(h.net.now); got != 2*time.Minute {
-		t.Errorf("a part that has run for a minute of three has %v left", got)
+		t.Errorf("a subjob that has run for a minute of three has %v left", got)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 func TestExtendNeverTakesBack(t *testing.T) {
 	m := &Machine{config: Default()}
 	asked := node.Instant(time.Hour)
-	p := &part{}
+	p := &subjob{}
 	for _, sent := range []node.Instant{asked, asked.Add(-time.Second)} {
 		m.extend(p, sent)
 		if want := asked.Add(59*time.Second + 399*time.Millisecond); p.deadline != want {

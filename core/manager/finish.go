@@ -15,7 +15,7 @@ import (
 const kindRefused = "refused"
 
 // endWorkflow ends a workflow once a majority knows: what depends on it starts, or
-// fails, only then; and its part ends with the last.
+// fails, only then; and its subjob ends with the last.
 func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowState, why string) {
 	if f.end != message.WorkflowNone {
 		return
@@ -29,9 +29,9 @@ func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowStat
 		why = "the target refused every connection: check that it runs, and the host and port of the requests"
 	}
 	f.end, f.ended, f.stats, f.failure = to, env.Now(), sum, why
-	m.commit(env, f.part, func(env node.Env) {
+	m.commit(env, f.subjob, func(env node.Env) {
 		m.becomeWorkflow(env, f, f.end, f.failure)
-		p := f.part
+		p := f.subjob
 		if p.asked == message.JobNone {
 			for _, other := range p.workflows {
 				m.isReady(env, other)
@@ -44,13 +44,13 @@ func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowStat
 
 // total adds up what the slices of a workflow counted.
 func (f *workflow) total() (message.Stats, error) {
-	var parts []*message.Stats
+	var subjobs []*message.Stats
 	for _, s := range f.slices {
 		if s.result != nil {
-			parts = append(parts, &s.result.Stats)
+			subjobs = append(subjobs, &s.result.Stats)
 		}
 	}
-	return stats.Sum(parts)
+	return stats.Sum(subjobs)
 }
 
 func allRefused(s *message.Stats) bool {
@@ -70,8 +70,8 @@ func allRefused(s *message.Stats) bool {
 	return started > 0 && refused >= started
 }
 
-// finishWhenEnded ends a part whose last workflow has ended.
-func (m *Machine) finishWhenEnded(env node.Env, p *part) {
+// finishWhenEnded ends a subjob whose last workflow has ended.
+func (m *Machine) finishWhenEnded(env node.Env, p *subjob) {
 	if p.missing > 0 || p.stopping || p.asked != p.stop {
 		return
 	}
@@ -83,33 +83,33 @@ func (m *Machine) finishWhenEnded(env node.Env, p *part) {
 	m.finish(env, p)
 }
 
-// finish makes the result of a part whose workflows have ended. The part has
+// finish makes the result of a subjob whose workflows have ended. The subjob has
 // ended once a majority has that.
-func (m *Machine) finish(env node.Env, p *part) {
+func (m *Machine) finish(env node.Env, p *subjob) {
 	if p.result != nil || p.state.Terminal() {
 		return
 	}
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job))
 	if p.state == message.JobRunning {
-		m.becomePart(env, p, message.JobCompleting, "")
+		m.becomeSubjob(env, p, message.JobCompleting, "")
 	}
-	r := &message.PartResult{Job: p.job, Fence: p.fence, Part: m.snapshot(env, p)}
-	r.Part.State, r.Part.Error = p.outcome()
-	fit(&r.Part, r.Size)
+	r := &message.SubjobResult{Job: p.job, Fence: p.fence, Subjob: m.snapshot(env, p)}
+	r.Subjob.State, r.Subjob.Error = p.outcome()
+	fit(&r.Subjob, r.Size)
 	if size := message.HeaderSize + r.Size(); size > message.FrameMax {
-		slim(&r.Part, r.Size)
-		r.Part.Error = joinReason(r.Part.Error, fmt.Sprintf("the figures take %d bytes, %d is the bound: latencies are left out; use fewer steps", size, message.FrameMax))
+		slim(&r.Subjob, r.Size)
+		r.Subjob.Error = joinReason(r.Subjob.Error, fmt.Sprintf("the figures take %d bytes, %d is the bound: latencies are left out; use fewer steps", size, message.FrameMax))
 	}
 	p.result = r
 	m.keepResult(env, p)
 }
 
-// keepResult keeps a part's result, then its digest in the record.
-func (m *Machine) keepResult(env node.Env, p *part) {
+// keepResult keeps a subjob's result, then its digest in the record.
+func (m *Machine) keepResult(env node.Env, p *subjob) {
 	p.writing = true
 	var file message.FileDigest
 	file = m.keep(env, encode(p.result), func(env node.Env, err error) {
-		if m.parts[p.job] != p {
+		if m.subjobs[p.job] != p {
 			return
 		}
 		if err != nil {
@@ -122,15 +122,15 @@ func (m *Machine) keepResult(env node.Env, p *part) {
 	})
 }
 
-// restamp puts a part's result under its present fence: the figures are the same
+// restamp puts a subjob's result under its present fence: the figures are the same
 // for ever.
-func (m *Machine) restamp(p *part) {
+func (m *Machine) restamp(p *subjob) {
 	r := *p.result
 	r.Fence = p.fence
 	p.result = &r
 }
 
-func (p *part) outcome() (message.JobState, string) {
+func (p *subjob) outcome() (message.JobState, string) {
 	var ends []message.JobState
 	why := p.why
 	for _, f := range p.workflows {
@@ -155,7 +155,7 @@ func (p *part) outcome() (message.JobState, string) {
 	return end, why
 }
 
-// fit makes the distributions of a part too large for a frame coarser, in equal
+// fit makes the distributions of a subjob too large for a frame coarser, in equal
 // shares of it; slim is for what even that does not help.
 func fit(d *message.DatacenterResult, size func() int) {
 	for i := range d.Workflows {
@@ -183,19 +183,19 @@ func slim(d *message.DatacenterResult, size func() int) {
 	}
 }
 
-// onResultKept: the part has ended for good.
-func (m *Machine) onResultKept(env node.Env, p *part) {
+// onResultKept: the subjob has ended for good.
+func (m *Machine) onResultKept(env node.Env, p *subjob) {
 	p.writing, p.recorded = false, true
 	p.finished = env.Now()
 	m.restamp(p)
-	m.becomePart(env, p, p.result.Part.State, p.result.Part.Error)
+	m.becomeSubjob(env, p, p.result.Subjob.State, p.result.Subjob.Error)
 	m.tell(env, p)
 	m.beatAll(env) // jobs that wait for its cores are at the gates
 }
 
-// tell sends a part's end to its gate; while that is away, to another one, which
+// tell sends a subjob's end to its gate; while that is away, to another one, which
 // says whom to tell.
-func (m *Machine) tell(env node.Env, p *part) {
+func (m *Machine) tell(env node.Env, p *subjob) {
 	if p.result == nil || !p.recorded || p.acked || !m.holds(env, p) {
 		return
 	}
@@ -213,7 +213,7 @@ func (m *Machine) tell(env node.Env, p *part) {
 	}
 }
 
-func (m *Machine) onPartResultAck(env node.Env, l *uplink.Link, a *message.PartResultAck) {
+func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.SubjobResultAck) {
 	p := m.owned(env, a.Job)
 	if p == nil || !p.recorded || p.acked {
 		return
@@ -235,8 +235,8 @@ func (m *Machine) onPartResultAck(env node.Env, l *uplink.Link, a *message.PartR
 	}
 }
 
-// dismiss releases a part whose end its gate has.
-func (m *Machine) dismiss(env node.Env, p *part) {
+// dismiss releases a subjob whose end its gate has.
+func (m *Machine) dismiss(env node.Env, p *subjob) {
 	p.acked = true
 	m.lapse(env, p)
 	m.leases.Release(env, p.job)

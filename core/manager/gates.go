@@ -33,7 +33,7 @@ func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
 	}
 }
 
-// onHeartbeatAck registers this manager, and takes the gate's word for the parts
+// onHeartbeatAck registers this manager, and takes the gate's word for the subjobs
 // that it names.
 func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
 	if !m.gates.Acked(env, l, ack.Sequence) {
@@ -44,9 +44,9 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 		return
 	}
 	at := sent[ack.Sequence%beatsKept]
-	var resumed []*part
-	for _, ref := range ack.Parts {
-		p := m.parts[ref.Job]
+	var resumed []*subjob
+	for _, ref := range ack.Subjobs {
+		p := m.subjobs[ref.Job]
 		if p == nil || ref.Fence.Job < p.fence.Job || !m.holds(env, p) {
 			continue
 		}
@@ -60,14 +60,14 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 	m.resumed(env, resumed)
 }
 
-// resumed goes on with parts that have the gate's word again, or for the first time. What
+// resumed goes on with subjobs that have the gate's word again, or for the first time. What
 // runs of them is renewed at once: its time has run since their former manager fell silent.
-func (m *Machine) resumed(env node.Env, parts []*part) {
-	if len(parts) == 0 {
+func (m *Machine) resumed(env node.Env, subjobs []*subjob) {
+	if len(subjobs) == 0 {
 		return
 	}
 	run := map[node.ID]bool{}
-	for _, p := range parts {
+	for _, p := range subjobs {
 		for _, f := range p.workflows {
 			for _, s := range f.slices {
 				if s.live() && s.written {
@@ -84,18 +84,18 @@ func (m *Machine) resumed(env node.Env, parts []*part) {
 	m.place(env)
 }
 
-// extend moves the end of the gate's word for a part, never back. It counts from the
+// extend moves the end of the gate's word for a subjob, never back. It counts from the
 // sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
 // be late, and a record says nothing of its age.
-func (m *Machine) extend(p *part, sent node.Instant) {
+func (m *Machine) extend(p *subjob, sent node.Instant) {
 	p.deadline = max(p.deadline, sent.Add(m.config.terms().Hold()))
 }
 
-// fresh says that the gate's word for a part still counts. Each renewal and each dispatch
+// fresh says that the gate's word for a subjob still counts. Each renewal and each dispatch
 // of a slice asks it: from the deadline on workers stop by themselves.
-func fresh(env node.Env, p *part) bool { return env.Now() < p.deadline }
+func fresh(env node.Env, p *subjob) bool { return env.Now() < p.deadline }
 
-// cutOff ends the parts whose gate has not been heard for a lease, nor since this
+// cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
 // manager took them over. It is a report: their slices have lost their renewal before.
 func (m *Machine) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
@@ -104,7 +104,7 @@ func (m *Machine) cutOff(env node.Env) {
 			continue
 		}
 		p.asked, p.why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
-		m.stopPart(env, p)
+		m.stopSubjob(env, p)
 	}
 }
 
@@ -144,7 +144,7 @@ func (m *Machine) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbea
 	env.Send(l.Stream, &own)
 }
 
-// heartbeat says what this datacenter has, and names the parts that are owned here
+// heartbeat says what this datacenter has, and names the subjobs that are owned here
 // and whose end is not acknowledged.
 func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
@@ -169,10 +169,10 @@ func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	}
 	for _, p := range m.order {
 		if !p.acked && m.holds(env, p) {
-			hb.Parts = append(hb.Parts, message.PartRef{Job: p.job, Fence: p.fence, State: p.state})
+			hb.Subjobs = append(hb.Subjobs, message.SubjobRef{Job: p.job, Fence: p.fence, State: p.state})
 		}
 	}
-	slices.SortFunc(hb.Parts, func(a, b message.PartRef) int { return a.Job.Compare(b.Job) })
+	slices.SortFunc(hb.Subjobs, func(a, b message.SubjobRef) int { return a.Job.Compare(b.Job) })
 	for _, g := range m.config.Gates {
 		hb.Gates = append(hb.Gates, string(g))
 	}

@@ -85,11 +85,11 @@ func (m *Machine) connect() {
 func (m *Machine) leaseConfig(self node.Addr) lease.Config {
 	c := lease.Default()
 	c.Group, c.Self, c.Members = m.config.Datacenter, self, m.members
-	c.Lease, c.AttemptTimeout = m.config.PartLease, m.config.QuorumTimeout
+	c.Lease, c.AttemptTimeout = m.config.SubjobLease, m.config.QuorumTimeout
 	c.DriftPPM, c.Granularity, c.Recover = m.config.DriftPPM, window.Granularity, m.config.Recover
 	c.RetryMax = min(c.RetryMax, c.Lease/4)
 	c.RetryMin = min(c.RetryMin, c.RetryMax/2)
-	// An expired part has RenewalTimeout less this lease before its slices stop.
+	// An expired subjob has RenewalTimeout less this lease before its slices stop.
 	c.RankWait = min(c.RankWait, c.Lease/4)
 	order := ring.New(m.members)
 	c.Rank = func(job message.JobID) int { return order.Rank(job, self, m.alive) }
@@ -181,7 +181,7 @@ func (m *Machine) onStored(env node.Env, in *node.Input) {
 	}
 }
 
-// settle goes on with what the parts came to, and sends the records that have
+// settle goes on with what the subjobs came to, and sends the records that have
 // changed, until nothing follows any more.
 func (m *Machine) settle(env node.Env) {
 	if m.leases == nil {
@@ -224,11 +224,11 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 	case lease.Updated:
 		m.onUpdated(env, o.Job, o.Ticket)
 	case lease.Rejected:
-		if p := m.parts[o.Job]; p != nil {
+		if p := m.subjobs[o.Job]; p != nil {
 			p.unsend(o.Ticket) // onRetry writes it again, if this manager still holds it then
 		}
 	case lease.Lost:
-		if p := m.parts[o.Job]; p != nil {
+		if p := m.subjobs[o.Job]; p != nil {
 			m.lapse(env, p)
 		}
 	case lease.Released:
@@ -263,7 +263,7 @@ func (m *Machine) onWaiting(env node.Env, o *lease.Outcome) {
 	case errors.Is(o.Err, lease.ErrNotMember):
 		code = message.CodeNotMember
 	}
-	m.dropClaim(env, o.Job, code, "acquire the part: "+o.Err.Error())
+	m.dropClaim(env, o.Job, code, "acquire the subjob: "+o.Err.Error())
 }
 
 func (m *Machine) onFile(env node.Env, o *archive.Outcome) {

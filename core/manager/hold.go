@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// onGranted begins to act for a part: a fresh one as its gate asked for it, or
+// onGranted begins to act for a subjob: a fresh one as its gate asked for it, or
 // one that somebody held before, from its record.
 func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
@@ -19,7 +19,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	if c == nil {
 		c = &claim{} // acquired again by itself, after a promise against it
 	}
-	if old := m.parts[o.Job]; old != nil {
+	if old := m.subjobs[o.Job]; old != nil {
 		m.lapse(env, old)
 	}
 	delete(m.gone, o.Job)
@@ -41,20 +41,20 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	m.takeOver(env, o, c, o.Record)
 }
 
-// begin starts a part that nobody had before.
+// begin starts a subjob that nobody had before.
 func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
-	seed, err := decodePart(o.Job, o.Record, env.Now())
+	seed, err := decodeSubjob(o.Job, o.Record, env.Now())
 	if err != nil {
 		node.Bug("manager: the seed of job %v: %v", o.Job, err)
 	}
-	p := &part{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
+	p := &subjob{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
 	p.fence = message.Fence{Job: p.epoch, Manager: o.Token.Packed()}
 	m.install(env, p)
 	p.dispatch = c.dispatch
 	if c.dispatch != nil {
 		p.runTimeout = c.dispatch.RunTimeout
 		m.unfold(p)
-		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: "dispatch"})
+		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "dispatch"})
 		m.setRunTimeout(env, p)
 	}
 	p.state = message.JobQueued
@@ -73,22 +73,22 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 	m.place(env)
 }
 
-func (m *Machine) setRunTimeout(env node.Env, p *part) {
+func (m *Machine) setRunTimeout(env node.Env, p *subjob) {
 	left := p.runTimeout - env.Now().Sub(p.accepted)
 	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job), max(0, left))
 }
 
-// install puts a part among those that are held.
-func (m *Machine) install(env node.Env, p *part) {
+// install puts a subjob among those that are held.
+func (m *Machine) install(env node.Env, p *subjob) {
 	p.granted = env.Now()
-	m.parts[p.job] = p
+	m.subjobs[p.job] = p
 	m.order = append(m.order, p)
 }
 
-// lapse stops acting for a part that this manager holds no more. What runs goes on
+// lapse stops acting for a subjob that this manager holds no more. What runs goes on
 // under whoever holds it next.
-func (m *Machine) lapse(env node.Env, p *part) {
-	if m.parts[p.job] != p {
+func (m *Machine) lapse(env node.Env, p *subjob) {
+	if m.subjobs[p.job] != p {
 		return
 	}
 	for _, f := range p.workflows {
@@ -96,20 +96,20 @@ func (m *Machine) lapse(env node.Env, p *part) {
 			m.detach(s)
 		}
 	}
-	delete(m.parts, p.job)
-	m.order = slices.DeleteFunc(m.order, func(o *part) bool { return o == p })
+	delete(m.subjobs, p.job)
+	m.order = slices.DeleteFunc(m.order, func(o *subjob) bool { return o == p })
 	p.waits = nil
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job))
 }
 
-// onVacant: a part's holder is silent for longer than its lease, or was this
+// onVacant: a subjob's holder is silent for longer than its lease, or was this
 // manager before it restarted, or hands it over.
 func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
-	if m.parts[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
+	if m.subjobs[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
 		return
 	}
-	if len(m.parts)+len(m.claims) >= m.heldMax() {
-		env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d parts are held here, which is the bound", len(m.parts))})
+	if len(m.subjobs)+len(m.claims) >= m.heldMax() {
+		env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d subjobs are held here, which is the bound", len(m.subjobs))})
 		return
 	}
 	m.claims[o.Job] = &claim{asked: true, began: env.Now()}

@@ -11,7 +11,7 @@ import (
 )
 
 // lose gives up the current attempt of a slice, once a majority knows: from then
-// on its result is stale here and at whoever takes the part over. What it last
+// on its result is stale here and at whoever takes the subjob over. What it last
 // told is reported as lost and counted nowhere else. It is dispatched again when
 // its worker has stopped it: at once if the worker itself says so, else when the
 // last renewal has run out on any clock.
@@ -32,8 +32,8 @@ func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 	if !stopped && s.written {
 		from = max(from, s.renewed.Add(m.config.patience()))
 	}
-	m.touch(env, s.workflow.part)
-	m.commit(env, s.workflow.part, func(env node.Env) {
+	m.touch(env, s.workflow.subjob)
+	m.commit(env, s.workflow.subjob, func(env node.Env) {
 		s.losing = false
 		if m.stands(s) && s.live() {
 			m.lostFor(env, s, why, from)
@@ -53,8 +53,8 @@ func (m *Machine) lostFor(env node.Env, s *slice, why string, from node.Instant)
 	env.Emit(event.SliceLost{Slice: s.id, Fence: s.fence, Worker: s.worker, Reason: why})
 	f := s.workflow
 	switch {
-	case f.part.asked != message.JobNone:
-		m.endSlice(env, s, endOf(f.part.asked), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
+	case f.subjob.asked != message.JobNone:
+		m.endSlice(env, s, endOf(f.subjob.asked), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
 	case f.failure != "":
 		m.endSlice(env, s, message.WorkflowCancelled, why)
 	case s.reruns > m.config.RerunMax || s.dispatches >= m.config.DispatchMax:
@@ -96,7 +96,7 @@ func (m *Machine) onRetry(env node.Env) {
 			continue
 		}
 		if p.asked != p.stop && !p.stopping {
-			m.stopPart(env, p)
+			m.stopSubjob(env, p)
 		}
 		m.finishWhenEnded(env, p)
 		for _, f := range p.workflows {
@@ -116,14 +116,14 @@ func (m *Machine) retryClaims(env node.Env) {
 			continue
 		}
 		if _, here := m.files.Have(c.file); here {
-			m.dropClaim(env, job, message.CodeQuorumUnavailable, "no majority of the managers keeps the part's file")
+			m.dropClaim(env, job, message.CodeQuorumUnavailable, "no majority of the managers keeps the subjob's file")
 		} else {
-			m.dropClaim(env, job, message.CodeStoreFull, "this manager's disk does not take the part's file")
+			m.dropClaim(env, job, message.CodeStoreFull, "this manager's disk does not take the subjob's file")
 		}
 	}
 }
 
-func (m *Machine) retryResult(env node.Env, p *part) {
+func (m *Machine) retryResult(env node.Env, p *subjob) {
 	switch {
 	case !p.recorded && !p.writing:
 		m.keepResult(env, p)

@@ -32,20 +32,20 @@ type Machine struct {
 	workers   map[node.ID]*worker
 	streams   map[node.StreamID]*worker      // nil until its first heartbeat
 	unmet     map[node.StreamID]node.Instant // streams without a worker: when each was last heard
-	parts     map[message.JobID]*part        // whose register this manager holds
-	order     []*part                        // of parts, oldest first
+	subjobs   map[message.JobID]*subjob      // whose register this manager holds
+	order     []*subjob                      // of subjobs, oldest first
 	claims    map[message.JobID]*claim       // orders of a gate that wait for the register
 	ended     map[message.JobID]node.Instant
 	gone      map[message.JobID]node.Instant // that a majority knows nothing of any more
 	reads     map[uint64]func(node.Env, *lease.Outcome)
 	fetches   map[uint64]func(node.Env, *archive.Outcome)
 	keeps     map[uint64]func(node.Env, error)
-	changed   []*part // whose record is to be written
-	draining  bool    // no new part is taken
-	ordered   bool    // by an operator
-	unordered bool    // and the disk did not take that
-	stopping  bool    // and this node ends when it holds none
-	pushing   bool    // the timer of progress is set
+	changed   []*subjob // whose record is to be written
+	draining  bool      // no new subjob is taken
+	ordered   bool      // by an operator
+	unordered bool      // and the disk did not take that
+	stopping  bool      // and this node ends when it holds none
+	pushing   bool      // the timer of progress is set
 	nextTry   node.Instant
 
 	token  node.Token // of the last write of its own
@@ -53,8 +53,8 @@ type Machine struct {
 	ticket uint64
 }
 
-// part is one job's share of this datacenter, while this manager holds it.
-type part struct {
+// subjob is one job's share of this datacenter, while this manager holds it.
+type subjob struct {
 	job      message.JobID
 	fence    message.Fence // attempt 0
 	epoch    uint64        // of the job: the highest heard, on its way to a majority if above the fence's
@@ -78,7 +78,7 @@ type part struct {
 	sequence   uint64
 	dirty      bool
 
-	result   *message.PartResult
+	result   *message.SubjobResult
 	kept     message.FileDigest // of the result
 	writing  bool               // the result is on its way to a majority
 	recorded bool               // it is there
@@ -100,9 +100,9 @@ type wait struct {
 	then   func(node.Env)
 }
 
-// workflow is one workflow of a part.
+// workflow is one workflow of a subjob.
 type workflow struct {
-	part    *part
+	subjob  *subjob
 	index   uint32
 	plan    *message.WorkflowPlan
 	state   message.WorkflowState
@@ -129,7 +129,7 @@ type slice struct {
 	vus, first uint64
 	cores      uint32
 	state      message.WorkflowState
-	attempt    uint64 // under the part's present manager epoch
+	attempt    uint64 // under the subjob's present manager epoch
 	worker     node.ID
 	written    bool // the dispatch may be sent
 	open       bool // a former holder may have dispatched it: who reports it is adopted, until notBefore
@@ -178,7 +178,7 @@ func New(c Config) *Machine {
 		workers: map[node.ID]*worker{},
 		streams: map[node.StreamID]*worker{},
 		unmet:   map[node.StreamID]node.Instant{},
-		parts:   map[message.JobID]*part{},
+		subjobs: map[message.JobID]*subjob{},
 		claims:  map[message.JobID]*claim{},
 		ended:   map[message.JobID]node.Instant{},
 		gone:    map[message.JobID]node.Instant{},
@@ -232,12 +232,12 @@ func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 		m.onHeartbeatAck(env, l, msg)
 	case *message.JobDispatch:
 		m.onJobDispatch(env, l, msg)
-	case *message.PartCancel:
-		m.onPartCancel(env, l, msg)
-	case *message.PartAbort:
-		m.onPartAbort(env, l, msg)
-	case *message.PartResultAck:
-		m.onPartResultAck(env, l, msg)
+	case *message.SubjobCancel:
+		m.onSubjobCancel(env, l, msg)
+	case *message.SubjobAbort:
+		m.onSubjobAbort(env, l, msg)
+	case *message.SubjobResultAck:
+		m.onSubjobResultAck(env, l, msg)
 	default:
 		ignored(env, in, "a manager has no use for it from a gate")
 	}
@@ -302,22 +302,22 @@ func ignored(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-// owned returns the part of a job while this manager may act for it: it holds the
+// owned returns the subjob of a job while this manager may act for it: it holds the
 // register, and what it took over is whole.
-func (m *Machine) owned(env node.Env, id message.JobID) *part {
-	if p := m.parts[id]; p != nil && m.holds(env, p) {
+func (m *Machine) owned(env node.Env, id message.JobID) *subjob {
+	if p := m.subjobs[id]; p != nil && m.holds(env, p) {
 		return p
 	}
 	return nil
 }
 
-// holds says that the window of a part's lease is open now.
-func (m *Machine) holds(env node.Env, p *part) bool {
+// holds says that the window of a subjob's lease is open now.
+func (m *Machine) holds(env node.Env, p *subjob) bool {
 	token, ok := m.leases.Holds(env.Now(), p.job)
 	return ok && token.Packed() == p.fence.Manager
 }
 
-// sliceOf finds a slice of a part that this manager may act for, or nil.
+// sliceOf finds a slice of a subjob that this manager may act for, or nil.
 func (m *Machine) sliceOf(env node.Env, id message.SliceID) *slice {
 	p := m.owned(env, id.Job)
 	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].slices) {
@@ -329,6 +329,6 @@ func (m *Machine) sliceOf(env node.Env, id message.SliceID) *slice {
 // stands says that a slice is still one of what this manager holds; for what
 // comes back late.
 func (m *Machine) stands(s *slice) bool {
-	p := s.workflow.part
-	return m.parts[p.job] == p && p.result == nil
+	p := s.workflow.subjob
+	return m.subjobs[p.job] == p && p.result == nil
 }

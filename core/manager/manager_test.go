@@ -17,13 +17,13 @@ func small() Config {
 	c := Default()
 	c.Datacenter = "dc1"
 	c.Gates = []node.Addr{"g1:1"}
-	c.PartsMax = 4
+	c.SubjobsMax = 4
 	c.FinishedMax = 2
 	c.DatacenterLease = 20 * time.Minute // a gate gives its word once a story
 	return c
 }
 
-// world is one manager alone in its datacenter: a majority of one. What its parts
+// world is one manager alone in its datacenter: a majority of one. What its subjobs
 // tell of themselves is in their own stories.
 func world(c Config) *nodetest.Env {
 	w := nodetest.New(nodetest.Config{
@@ -39,13 +39,13 @@ func world(c Config) *nodetest.Env {
 	return w
 }
 
-// answered is a manager whose gate has named each part by the end of the step in which
+// answered is a manager whose gate has named each subjob by the end of the step in which
 // the manager begins to hold it. What comes before is testdata/word's.
 type answered struct{ *Machine }
 
 func (a *answered) Step(env node.Env, in *node.Input) {
 	a.Machine.Step(env, in)
-	var named []*part
+	var named []*subjob
 	for _, p := range a.order {
 		if p.deadline == 0 && p.missing == 0 && a.holds(env, p) {
 			a.extend(p, env.Now())
@@ -77,7 +77,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 		all.Write(b)
 	}
 	for _, name := range []string{
-		"acted", "fence-refused", "part-changed", "workflow-changed", "slice-dispatched", "slice-lost", "slice-counted",
+		"acted", "fence-refused", "subjob-changed", "workflow-changed", "slice-dispatched", "slice-lost", "slice-counted",
 		"peer-registered", "peer-lost", "peer-refused", "ignored", "store-failed", "shed",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
@@ -91,7 +91,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Config{Silence: time.Second, Heartbeat: time.Second, Managers: []node.Addr{"a", "a"}}.Validate()
-	for _, key := range []string{"datacenter", "gates", "managers", "retry", "silence", "rerun_max", "parts_max", "part_lease", "drift_ppm"} {
+	for _, key := range []string{"datacenter", "gates", "managers", "retry", "silence", "rerun_max", "subjobs_max", "subjob_lease", "drift_ppm"} {
 		if err == nil || !strings.Contains(err.Error(), "manager."+key) {
 			t.Errorf("no fault of manager.%s in %v", key, err)
 		}
@@ -100,8 +100,8 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		key    string
 		change func(*Config)
 	}{
-		{"part_lease", func(c *Config) { c.PartLease = c.QuorumTimeout }},
-		{"renewal_timeout", func(c *Config) { c.PartLease = 4 * time.Second }},
+		{"subjob_lease", func(c *Config) { c.SubjobLease = c.QuorumTimeout }},
+		{"renewal_timeout", func(c *Config) { c.SubjobLease = 4 * time.Second }},
 		{"datacenter_lease", func(c *Config) { c.DatacenterLease = c.Silence }},
 	} {
 		c := small()

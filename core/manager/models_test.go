@@ -197,7 +197,7 @@ func (w *modelWorker) finish(env node.Env, r *modelRun, state message.WorkflowSt
 	}
 }
 
-// modelGate owns jobs: it gives each part to a manager, follows refusals, renews
+// modelGate owns jobs: it gives each subjob to a manager, follows refusals, renews
 // what it owns, and takes one end of each.
 type modelGate struct {
 	managers map[node.ID]node.StreamID
@@ -209,11 +209,11 @@ type modelGate struct {
 type modelJob struct {
 	dispatch *message.JobDispatch
 	at       node.ID // the manager asked
-	holder   node.ID // who lists the part
+	holder   node.ID // who lists the subjob
 	fence    message.Fence
 	accepted bool
 	cancel   bool
-	results  []*message.PartResult
+	results  []*message.SubjobResult
 	refused  []*message.JobRefused
 	progress *message.JobProgress
 }
@@ -255,7 +255,7 @@ func (g *modelGate) ask(env node.Env) {
 			env.Send(g.managers[j.at], j.dispatch)
 		} else if j.cancel {
 			for _, m := range ids {
-				env.Send(g.managers[m], &message.PartCancel{Job: id, Fence: j.dispatch.Fence, State: message.JobCancelled, Reason: "asked"})
+				env.Send(g.managers[m], &message.SubjobCancel{Job: id, Fence: j.dispatch.Fence, State: message.JobCancelled, Reason: "asked"})
 			}
 		}
 	}
@@ -265,10 +265,10 @@ func (g *modelGate) receive(env node.Env, in *node.Input) {
 	switch m := in.Message.(type) {
 	case *message.ManagerHeartbeat:
 		ack := &message.HeartbeatAck{Sequence: m.Sequence}
-		for _, ref := range m.Parts {
+		for _, ref := range m.Subjobs {
 			if j := g.jobs[ref.Job]; j != nil && !g.mute {
 				j.holder, j.fence = in.From.ID, ref.Fence
-				ack.Parts = append(ack.Parts, ref)
+				ack.Subjobs = append(ack.Subjobs, ref)
 			}
 		}
 		env.Send(in.Stream, ack)
@@ -292,10 +292,10 @@ func (g *modelGate) receive(env node.Env, in *node.Input) {
 		if j := g.jobs[m.Job]; j != nil {
 			j.progress = m
 		}
-	case *message.PartResult:
+	case *message.SubjobResult:
 		if j := g.jobs[m.Job]; j != nil {
 			j.results = append(j.results, m)
 		}
-		env.Send(in.Stream, &message.PartResultAck{Job: m.Job, Fence: m.Fence})
+		env.Send(in.Stream, &message.SubjobResultAck{Job: m.Job, Fence: m.Fence})
 	}
 }

@@ -66,14 +66,14 @@ func (d *desk) live(seconds int, running map[node.ID][]message.SliceRef, ids ...
 }
 
 // submit gives the manager a part of one workflow.
-func (d *desk) submit(cores uint32) *part {
+func (d *desk) submit(cores uint32) *subjob {
 	d.Receive(d.gate, &message.JobDispatch{
 		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores, Steps: home()}}},
 	})
-	p := d.m.parts[message.JobID{1}]
+	p := d.m.subjobs[message.JobID{1}]
 	if p == nil {
-		d.t.Fatal("the part is not here")
+		d.t.Fatal("the subjob is not here")
 	}
 	return p
 }
@@ -99,7 +99,7 @@ func TestCancelFollowsALostDispatch(t *testing.T) {
 		t.Fatalf("%d dispatches, want 1", len(got))
 	}
 	d.forget()
-	d.Receive(d.gate, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: 1}, State: message.JobCancelled})
+	d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: 1}, State: message.JobCancelled})
 	d.live(4, nil, "w1")
 	if n := len(took[*message.SliceDispatch](d, d.up["w1"])); n > 0 {
 		t.Errorf("it is dispatched again %d times after its cancellation", n)
@@ -158,7 +158,7 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	if _, known := d.m.workers["w1"]; known || len(d.m.streams) != 1 || len(d.m.workers) != 1 {
 		t.Errorf("%d workers and %d streams are left, want w2 alone", len(d.m.workers), len(d.m.streams))
 	}
-	s := d.m.parts[ref.Slice.Job].workflows[0].slices[0]
+	s := d.m.subjobs[ref.Slice.Job].workflows[0].slices[0]
 	if early := s.sent.Sub(last); early < d.m.config.patience() {
 		t.Errorf("it ran elsewhere after %v, its worker had %v", early, d.m.config.patience())
 	}
@@ -201,7 +201,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 			}
 		}
 		if tt.fails && (n != 3 || !p.state.Terminal()) || !tt.fails && n != 12 {
-			t.Errorf("%v: %d dispatches, then the part is %v", tt.code, n, p.state)
+			t.Errorf("%v: %d dispatches, then the subjob is %v", tt.code, n, p.state)
 		}
 	}
 }
@@ -244,22 +244,22 @@ func left(d *desk) (ids []node.ID) {
 // that is kept of it go, and the manager has room again.
 func TestResultsGrowTooOld(t *testing.T) {
 	d := newDesk(t, func(c *Config) {
-		c.ResultAge, c.SweepInterval, c.PartsMax, c.Silence = 10*time.Second, time.Second, 1, time.Minute
+		c.ResultAge, c.SweepInterval, c.SubjobsMax, c.Silence = 10*time.Second, time.Second, 1, time.Minute
 	}, "w1")
 	p := d.submit(2)
 	ref := d.accept("w1")
 	d.Receive(d.up["w1"], &message.SliceResult{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCompleted})
 	if !p.recorded {
-		t.Fatal("the part has not ended")
+		t.Fatal("the subjob has not ended")
 	}
 	d.forget()
 	d.live(9, nil, "w1")
-	if n := len(took[*message.PartResult](d, d.gate)); n < 8 || d.m.parts[p.job] != p {
+	if n := len(took[*message.SubjobResult](d, d.gate)); n < 8 || d.m.subjobs[p.job] != p {
 		t.Errorf("in nine seconds its end is told %d times", n)
 	}
 	d.live(3, nil, "w1")
-	if len(d.m.parts) != 0 || d.m.unfinished() != 0 || len(d.m.leases.Held()) != 0 {
-		t.Errorf("%d parts and %d registers are held for a gate that never comes", len(d.m.parts), len(d.m.leases.Held()))
+	if len(d.m.subjobs) != 0 || d.m.unfinished() != 0 || len(d.m.leases.Held()) != 0 {
+		t.Errorf("%d subjobs and %d registers are held for a gate that never comes", len(d.m.subjobs), len(d.m.leases.Held()))
 	}
 }
 
@@ -282,7 +282,7 @@ func TestWorkersAreBounded(t *testing.T) {
 	}
 }
 
-// An operator's order holds at a manager over a restart, until it is undone: no part is
+// An operator's order holds at a manager over a restart, until it is undone: no subjob is
 // taken meanwhile; at a worker it is passed on, and nothing new is placed there.
 func TestDrainOrders(t *testing.T) {
 	d := newDesk(t, nil, "w1")

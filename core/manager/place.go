@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// place gives cores to whatever waits for them, oldest part first. It is called
+// place gives cores to whatever waits for them, oldest subjob first. It is called
 // whenever cores may have come free.
 func (m *Machine) place(env node.Env) {
 	alone := m.runsAlone()
@@ -20,14 +20,14 @@ func (m *Machine) place(env node.Env) {
 		}
 		m.close(env, p)
 		if p.asked == message.JobNone && fresh(env, p) {
-			alone = m.placePart(env, p, alone)
+			alone = m.placeSubjob(env, p, alone)
 		}
 	}
 }
 
 // close ends the time in which slices that a former holder dispatched are waited
 // for: by now their workers have stopped them by themselves.
-func (m *Machine) close(env node.Env, p *part) {
+func (m *Machine) close(env node.Env, p *subjob) {
 	for _, f := range p.workflows {
 		for _, s := range f.slices {
 			if !s.open || s.counting || s.state != message.WorkflowPending || env.Now() < s.notBefore {
@@ -43,7 +43,7 @@ func (m *Machine) close(env node.Env, p *part) {
 
 // placePart returns the workflow that runs alone or will: who is asked behind it
 // waits.
-func (m *Machine) placePart(env node.Env, p *part, alone *workflow) *workflow {
+func (m *Machine) placeSubjob(env node.Env, p *subjob, alone *workflow) *workflow {
 	waiting := 0
 	for _, f := range p.workflows {
 		if m.isReady(env, f) && len(f.slices) == 0 {
@@ -82,7 +82,7 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 		return true
 	}
 	for _, on := range f.plan.Depends {
-		other := f.part.workflows[on]
+		other := f.subjob.workflows[on]
 		if other.state.Terminal() && other.state != message.WorkflowCompleted {
 			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q failed", other.plan.Name))
 			return false
@@ -92,7 +92,7 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 		}
 	}
 	for _, on := range f.plan.StartAfter {
-		if !f.part.workflows[on].state.Terminal() {
+		if !f.subjob.workflows[on].state.Terminal() {
 			return false
 		}
 	}
@@ -103,7 +103,7 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 // cut makes the slices of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
 func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
-	if why := tooMuch(f.part.dispatch.Program, f.part.given(f.index)); why != "" {
+	if why := tooMuch(f.subjob.dispatch.Program, f.subjob.given(f.index)); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
@@ -133,7 +133,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		cores := min(want, uint64(w.cores))
 		want -= cores
 		s := &slice{
-			workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index, Ordinal: uint32(len(f.slices))},
+			workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(len(f.slices))},
 			vus: share*cores + rest*cores/total, first: first, cores: uint32(cores), state: message.WorkflowPending,
 		}
 		if want == 0 {
@@ -147,7 +147,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		m.assign(env, s, m.workers[chosen[i]])
 	}
 	list := slices.Clone(f.slices)
-	m.commit(env, f.part, func(env node.Env) {
+	m.commit(env, f.subjob, func(env node.Env) {
 		f.cut = true
 		for _, s := range list {
 			m.onCut(env, s)
@@ -165,7 +165,7 @@ func (m *Machine) lacks(env node.Env, f *workflow, what, remedy string) {
 
 // giveUp ends a workflow that was never cut: as one slice, whose end is kept.
 func (m *Machine) giveUp(env node.Env, f *workflow, why string) {
-	s := &slice{workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
+	s := &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
 	f.slices = []*slice{s}
 	m.endSlice(env, s, message.WorkflowFailed, why)
 }
@@ -174,7 +174,7 @@ func (m *Machine) giveUp(env node.Env, f *workflow, why string) {
 func (m *Machine) wait(env node.Env, f *workflow, why string) {
 	if f.waits != why {
 		f.waits = why
-		m.touch(env, f.part)
+		m.touch(env, f.subjob)
 	}
 }
 
@@ -218,7 +218,7 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 }
 
 // pass sends an attempt once a majority knows that what a former holder may have
-// dispatched is given up: its worker has stopped it, and whoever takes the part
+// dispatched is given up: its worker has stopped it, and whoever takes the subjob
 // over must not count it beside this one.
 func (m *Machine) pass(env node.Env, s *slice) {
 	if s.floor.Job == s.fence.Job && s.floor.Manager == s.fence.Manager {
@@ -227,7 +227,7 @@ func (m *Machine) pass(env node.Env, s *slice) {
 	}
 	s.floor = s.fence
 	s.floor.Attempt--
-	m.commit(env, s.workflow.part, func(env node.Env) { m.onCut(env, s) })
+	m.commit(env, s.workflow.subjob, func(env node.Env) { m.onCut(env, s) })
 }
 
 // another chooses a worker that has not failed this slice while there is one, busy

@@ -23,7 +23,7 @@ func manyPlacing(workers int, cores uint32) *placing {
 		w := p.m.known(node.ID(fmt.Sprintf("worker-%04d", i)))
 		w.registered, w.stream, w.total, w.reported = true, node.StreamID(1000+i), cores, cores
 	}
-	p.slice = &slice{workflow: &workflow{part: &part{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
+	p.slice = &slice{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
 	return p
 }
 
@@ -35,7 +35,7 @@ func TestALargeSliceHidesNoSmallOne(t *testing.T) {
 		f := p.slice.workflow
 		f.plan, f.started, f.state = &message.WorkflowPlan{Name: "a", Cores: 4}, p.Now(), message.WorkflowPending
 		for i, n := range cores {
-			f.slices = append(f.slices, &slice{workflow: f, id: message.SliceID{Job: f.part.job, Ordinal: uint32(i)}, cores: n, state: message.WorkflowPending, notBefore: p.Now()})
+			f.slices = append(f.slices, &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: n, state: message.WorkflowPending, notBefore: p.Now()})
 		}
 		free := uint32(4)
 		p.m.placeSlices(p, f)
@@ -58,7 +58,7 @@ func BenchmarkCut(b *testing.B) {
 				p := manyPlacing(workers, 1)
 				f := p.slice.workflow
 				f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(workers), Cores: uint32(workers)}
-				f.ready, f.state, f.part.state = p.Now(), message.WorkflowPending, message.JobQueued
+				f.ready, f.state, f.subjob.state = p.Now(), message.WorkflowPending, message.JobQueued
 				b.StartTimer()
 				p.m.cut(p, f, 1)
 			}

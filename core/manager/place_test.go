@@ -29,7 +29,7 @@ func drawPlacing(t *rapid.T) *placing {
 	p.Discard = true
 	p.Start()
 	p.slice = &slice{
-		workflow: &workflow{plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, part: &part{job: message.JobID{1}}},
+		workflow: &workflow{plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, subjob: &subjob{job: message.JobID{1}}},
 		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
 		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
 	}
@@ -110,7 +110,7 @@ func TestCutIsAPartition(t *testing.T) {
 		p := drawPlacing(t)
 		f := p.slice.workflow
 		f.plan = &message.WorkflowPlan{Name: "a", Test: true}
-		f.part.dispatch, f.ready, f.state, f.part.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
+		f.subjob.dispatch, f.ready, f.state, f.subjob.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
 		var free uint64
 		//lint:orderfree a sum
 		for _, w := range p.m.workers {

@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// onPush tells gates of the parts that moved since the last time.
+// onPush tells gates of the subjobs that moved since the last time.
 func (m *Machine) onPush(env node.Env) {
 	m.pushing = false
 	for _, p := range m.order {
@@ -24,13 +24,13 @@ func (m *Machine) onPush(env node.Env) {
 		p.dirty = false
 		p.sequence++
 		out := &message.JobProgress{
-			Job: p.job, Fence: p.fence, Part: m.snapshot(env, p),
+			Job: p.job, Fence: p.fence, Subjob: m.snapshot(env, p),
 			// Whoever takes over goes on above what was told before.
 			Sequence: p.fence.Manager<<24 + p.sequence,
 		}
-		fit(&out.Part, out.Size)
+		fit(&out.Subjob, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
-			slim(&out.Part, out.Size)
+			slim(&out.Subjob, out.Size)
 		}
 		env.Send(l.Stream, out)
 	}
@@ -42,9 +42,9 @@ func (m *Machine) onPush(env node.Env) {
 	}
 }
 
-// snapshot tells where a part stands: results where there are some, else the
+// snapshot tells where a subjob stands: results where there are some, else the
 // last progress of the current attempt.
-func (m *Machine) snapshot(env node.Env, p *part) message.DatacenterResult {
+func (m *Machine) snapshot(env node.Env, p *subjob) message.DatacenterResult {
 	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.state, Error: p.why, Duration: env.Now().Sub(p.accepted)}
 	for _, f := range p.workflows {
 		w := message.WorkflowResult{Name: f.plan.Name, State: f.state, Error: f.failure, VUs: f.plan.VUs, Duration: f.duration(env.Now()), Burned: f.burned}
@@ -75,11 +75,11 @@ func (f *workflow) duration(now node.Instant) time.Duration {
 }
 
 func (m *Machine) sum(env node.Env, f *workflow) message.Stats {
-	var parts []*message.Stats
+	var subjobs []*message.Stats
 	for _, s := range f.slices {
-		parts = append(parts, s.figures()) // of nil nothing is counted
+		subjobs = append(subjobs, s.figures()) // of nil nothing is counted
 	}
-	sum, err := stats.Sum(parts)
+	sum, err := stats.Sum(subjobs)
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "SliceProgress", Why: err.Error()})
 		return message.Stats{}

@@ -28,7 +28,7 @@ type model struct {
 	acted   map[message.JobID]message.Fence
 	ended   map[string]message.JobState
 	done    map[string]bool                  // workflows that are COMPLETED
-	over    map[string]message.WorkflowState // of each workflow of each part
+	over    map[string]message.WorkflowState // of each workflow of each subjob
 	results map[string]uint64
 	unacked map[message.JobID]message.Fence
 	beats   uint64
@@ -77,13 +77,13 @@ func (m *model) onEvent(e node.Event) {
 			m.t.Fatalf("%v is dispatched under %v after %v", e.Slice, e.Fence, m.high[e.Slice])
 		}
 		m.high[e.Slice] = e.Fence
-		part := e.Fence
-		part.Attempt = 0
-		if e.Slice.Workflow == 1 && !m.done[fmt.Sprint(e.Slice.Job, part, 0)] {
+		subjob := e.Fence
+		subjob.Attempt = 0
+		if e.Slice.Workflow == 1 && !m.done[fmt.Sprint(e.Slice.Job, subjob, 0)] {
 			m.t.Fatalf("%v is dispatched before what it depends on is COMPLETED", e.Slice)
 		}
 	case event.SliceCounted:
-		once := fmt.Sprint(e.Slice, e.Part)
+		once := fmt.Sprint(e.Slice, e.Subjob)
 		first, ok := m.counted[once]
 		if ok && (first.event != e || first.incarnation == m.world.Self().Incarnation) {
 			m.t.Fatalf("%s is counted twice", once)
@@ -103,7 +103,7 @@ func (m *model) onEvent(e node.Event) {
 			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice.Job, m.acted[e.Slice.Job])
 		}
 		m.acted[e.Slice.Job] = e.Fence
-	case event.PartChanged:
+	case event.SubjobChanged:
 		run := fmt.Sprint(e.Job, e.Fence)
 		if old, over := m.ended[run]; over {
 			m.t.Fatalf("%s ended %v, and now is %v", run, old, e.To)
@@ -139,21 +139,21 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 			}
 		}
 	case *message.JobProgress:
-		m.addsUp(sent.Job, &sent.Part)
-	case *message.PartResult:
+		m.addsUp(sent.Job, &sent.Subjob)
+	case *message.SubjobResult:
 		run := fmt.Sprint(sent.Job, sent.Fence)
 		if old, told := m.results[run]; told && old != sent.Digest() {
 			m.t.Fatalf("%s is told with two different results", run)
 		}
 		m.results[run] = sent.Digest()
-		m.addsUp(sent.Job, &sent.Part)
+		m.addsUp(sent.Job, &sent.Subjob)
 		m.unacked[sent.Job] = sent.Fence
 	}
 }
 
 func (m *model) addsUp(job message.JobID, d *message.DatacenterResult) {
 	if diff := unequal(d); diff != "" {
-		m.t.Fatalf("part %v, %v: its figures, and what its workers tell (-part +workers):\n%s", job, d.State, diff)
+		m.t.Fatalf("subjob %v, %v: its figures, and what its workers tell (-part +workers):\n%s", job, d.State, diff)
 	}
 }
 
@@ -212,7 +212,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"dispatch": m.dispatch,
 		"cancel": func(t *rapid.T) {
 			id, fence := m.job(t)
-			m.receive("g1", &message.PartCancel{Job: id, Fence: fence, State: rapid.SampledFrom([]message.JobState{message.JobCancelled, message.JobTimedOut}).Draw(t, "state")})
+			m.receive("g1", &message.SubjobCancel{Job: id, Fence: fence, State: rapid.SampledFrom([]message.JobState{message.JobCancelled, message.JobTimedOut}).Draw(t, "state")})
 		},
 		"idle": func(t *rapid.T) { m.beat(worker.Draw(t, "worker"), nil) },
 		"busy": func(t *rapid.T) {
@@ -281,7 +281,7 @@ func (m *model) acknowledge() {
 	for _, job := range []message.JobID{{1}, {2}} {
 		if fence, ok := m.unacked[job]; ok {
 			delete(m.unacked, job)
-			m.receive("g1", &message.PartResultAck{Job: job, Fence: fence})
+			m.receive("g1", &message.SubjobResultAck{Job: job, Fence: fence})
 		}
 	}
 }
@@ -301,7 +301,7 @@ func TestAttemptsRiseAndResultsCountOnce(t *testing.T) {
 	})
 }
 
-// ends: once the disk writes and workers do what they are sent, every part ends
+// ends: once the disk writes and workers do what they are sent, every subjob ends
 // and is told.
 func (m *model) ends() {
 	m.release()
@@ -328,7 +328,7 @@ func (m *model) ends() {
 	}
 	w := m.world.Machine().(*answered)
 	for _, p := range w.order {
-		m.t.Errorf("part %v %v is %v, stop %v, acked %v", p.job, p.fence, p.state, p.stop, p.acked)
+		m.t.Errorf("subjob %v %v is %v, stop %v, acked %v", p.job, p.fence, p.state, p.stop, p.acked)
 	}
-	m.t.Fatalf("%d parts never ended", w.unfinished())
+	m.t.Fatalf("%d subjobs never ended", w.unfinished())
 }

@@ -11,12 +11,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// A register's record says what the next holder needs to go on with a part: who
+// A register's record says what the next holder needs to go on with a subjob: who
 // is told, the files it stands on, how it is to end, how its workflows are cut,
 // and what of them has ended. What runs is not in it: workers tell.
 const (
-	recordPart  = 1 // the part itself
-	recordSpill = 2 // the digest of a file that holds the part: it is large
+	recordSubjob = 1 // the subjob itself
+	recordSpill  = 2 // the digest of a file that holds the subjob: it is large
 )
 
 var errRecord = errors.New("a record of another version, or damaged")
@@ -45,9 +45,9 @@ func spillOf(record []byte) (message.FileDigest, bool) {
 	return f, !d.bad
 }
 
-// record is a part as it is to be, were it taken over after this write.
-func (p *part) record(now node.Instant) []byte {
-	e := encoder{bytes: []byte{recordPart}}
+// record is a subjob as it is to be, were it taken over after this write.
+func (p *subjob) record(now node.Instant) []byte {
+	e := encoder{bytes: []byte{recordSubjob}}
 	e.number(max(p.epoch, p.fence.Job))
 	e.text(string(p.gate))
 	e.file(p.file)
@@ -77,7 +77,7 @@ func (f *workflow) encode(e *encoder, since node.Instant) {
 	}
 }
 
-// offset is an instant of the part's own time, plus one; zero for never.
+// offset is an instant of the subjob's own time, plus one; zero for never.
 func offset(i, since node.Instant) uint64 {
 	if i == 0 {
 		return 0
@@ -116,13 +116,13 @@ func (s *slice) encode(e *encoder) {
 	e.text(s.kept.why)
 }
 
-// decodePart reads a record. The part has neither its plan nor its results yet.
-func decodePart(job message.JobID, record []byte, now node.Instant) (*part, error) {
-	if len(record) == 0 || record[0] != recordPart {
+// decodePart reads a record. The subjob has neither its plan nor its results yet.
+func decodeSubjob(job message.JobID, record []byte, now node.Instant) (*subjob, error) {
+	if len(record) == 0 || record[0] != recordSubjob {
 		return nil, errRecord
 	}
 	d := decoder{bytes: record[1:]}
-	p := &part{job: job}
+	p := &subjob{job: job}
 	p.epoch = d.number()
 	p.fence.Job = p.epoch
 	p.gate = node.Addr(d.text())
@@ -135,7 +135,7 @@ func decodePart(job message.JobID, record []byte, now node.Instant) (*part, erro
 	p.why = d.text()
 	p.kept = d.file()
 	for i := range d.count() {
-		f := &workflow{part: p, index: uint32(i)}
+		f := &workflow{subjob: p, index: uint32(i)}
 		f.decode(&d, p.accepted)
 		p.workflows = append(p.workflows, f)
 	}
@@ -150,7 +150,7 @@ func (f *workflow) decode(d *decoder, since node.Instant) {
 	f.started, f.ended = instant(d.number(), since), instant(d.number(), since)
 	f.leased, f.burned = d.number(), d.number()
 	for i := range d.count() {
-		s := &slice{workflow: f, id: message.SliceID{Job: f.part.job, Workflow: f.index, Ordinal: uint32(i)}}
+		s := &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)}}
 		s.decode(d)
 		f.slices = append(f.slices, s)
 	}
@@ -187,14 +187,14 @@ func filesOf(job message.JobID, record []byte) []message.FileDigest {
 	if f, ok := spillOf(record); ok {
 		return []message.FileDigest{f}
 	}
-	p, err := decodePart(job, record, 0)
+	p, err := decodeSubjob(job, record, 0)
 	if err != nil {
 		return nil
 	}
 	return p.files()
 }
 
-func (p *part) files() []message.FileDigest {
+func (p *subjob) files() []message.FileDigest {
 	list := []message.FileDigest{p.file, p.kept}
 	for _, f := range p.workflows {
 		for _, s := range f.slices {
@@ -206,9 +206,9 @@ func (p *part) files() []message.FileDigest {
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
 
-// commit writes the part's record as it stands at the end of this step; then
+// commit writes the subjob's record as it stands at the end of this step; then
 // follows once a majority has it, and never if the register is lost before.
-func (m *Machine) commit(env node.Env, p *part, then func(node.Env)) {
+func (m *Machine) commit(env node.Env, p *subjob, then func(node.Env)) {
 	if then == nil {
 		then = func(node.Env) {}
 	}
@@ -229,14 +229,14 @@ func (m *Machine) flush(env node.Env) bool {
 	m.changed = nil
 	for _, p := range list {
 		p.changed = false
-		if m.parts[p.job] == p && !p.spill {
+		if m.subjobs[p.job] == p && !p.spill {
 			m.write(env, p)
 		}
 	}
 	return len(list) > 0
 }
 
-func (m *Machine) write(env node.Env, p *part) {
+func (m *Machine) write(env node.Env, p *subjob) {
 	m.ticket++
 	ticket := m.ticket
 	for i := range p.waits {
@@ -254,12 +254,12 @@ func (m *Machine) write(env node.Env, p *part) {
 	began := env.Now()
 	var file message.FileDigest
 	file = m.keep(env, record, func(env node.Env, err error) {
-		if m.parts[p.job] == p && env.Now().Sub(began) >= m.config.FileAge/8 {
+		if m.subjobs[p.job] == p && env.Now().Sub(began) >= m.config.FileAge/8 {
 			m.keepAgain(env, p, ticket)
 			return
 		}
 		p.spill = false
-		if m.parts[p.job] != p {
+		if m.subjobs[p.job] != p {
 			return
 		}
 		if err != nil {
@@ -275,11 +275,11 @@ func (m *Machine) write(env node.Env, p *part) {
 
 // keepAgain keeps the files of a record that took long to become a file itself: the
 // fellows that have them may be about to sweep them. Then it writes the record anew.
-func (m *Machine) keepAgain(env node.Env, p *part, ticket uint64) {
+func (m *Machine) keepAgain(env node.Env, p *subjob, ticket uint64) {
 	env.Emit(event.Reached{What: "manager/kept-again"})
 	missing := 1
 	done := func(env node.Env, _ error) {
-		if missing--; missing > 0 || m.parts[p.job] != p {
+		if missing--; missing > 0 || m.subjobs[p.job] != p {
 			return
 		}
 		p.spill = false
@@ -296,7 +296,7 @@ func (m *Machine) keepAgain(env node.Env, p *part, ticket uint64) {
 }
 
 // unsend takes back the ticket of what was not sent.
-func (p *part) unsend(ticket uint64) {
+func (p *subjob) unsend(ticket uint64) {
 	for i := range p.waits {
 		if p.waits[i].ticket == ticket {
 			p.waits[i].ticket = 0
@@ -304,17 +304,17 @@ func (p *part) unsend(ticket uint64) {
 	}
 }
 
-func (p *part) unsent() bool {
+func (p *subjob) unsent() bool {
 	return slices.ContainsFunc(p.waits, func(w wait) bool { return w.ticket == 0 })
 }
 
 // onUpdated goes on with what waited for a record that a majority has now.
 func (m *Machine) onUpdated(env node.Env, job message.JobID, ticket uint64) {
-	p := m.parts[job]
+	p := m.subjobs[job]
 	if p == nil {
 		return
 	}
-	for len(p.waits) > 0 && p.waits[0].ticket != 0 && p.waits[0].ticket <= ticket && m.parts[job] == p {
+	for len(p.waits) > 0 && p.waits[0].ticket != 0 && p.waits[0].ticket <= ticket && m.subjobs[job] == p {
 		then := p.waits[0].then
 		p.waits = p.waits[1:]
 		then(env)

@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/node"
 )
 
-func drawPart(t *rapid.T) *part {
+func drawSubjob(t *rapid.T) *subjob {
 	text := rapid.StringN(0, 20, 40)
 	number := rapid.Uint64Max(1 << 40)
 	file := func() (f message.FileDigest) {
@@ -19,14 +19,14 @@ func drawPart(t *rapid.T) *part {
 		return f
 	}
 	now := node.Instant(time.Hour)
-	p := &part{
+	p := &subjob{
 		job: message.JobID{1}, epoch: number.Draw(t, "epoch"), gate: node.Addr(text.Draw(t, "gate")), file: file(), kept: file(),
 		accepted: now.Add(-time.Minute), runTimeout: time.Hour, deadline: now.Add(time.Minute),
 		asked: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), why: text.Draw(t, "why"),
 	}
 	p.fence.Job = p.epoch
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
-		f := &workflow{part: p, index: uint32(i), end: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), failure: text.Draw(t, "failure"), started: now, leased: number.Draw(t, "leased"), burned: number.Draw(t, "burned")}
+		f := &workflow{subjob: p, index: uint32(i), end: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), failure: text.Draw(t, "failure"), started: now, leased: number.Draw(t, "leased"), burned: number.Draw(t, "burned")}
 		for k := range rapid.IntRange(0, 4).Draw(t, "slices") {
 			s := &slice{
 				workflow: f, id: message.SliceID{Job: p.job, Workflow: f.index, Ordinal: uint32(k)}, vus: number.Draw(t, "vus"), cores: 3,
@@ -54,9 +54,9 @@ func drawPart(t *rapid.T) *part {
 func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := node.Instant(time.Hour)
-		p := drawPart(t)
+		p := drawSubjob(t)
 		b := p.record(now)
-		got, err := decodePart(p.job, b, now)
+		got, err := decodeSubjob(p.job, b, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 // Whatever bytes a register has, reading them ends, within their own size.
 func TestHostileRecordsAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := drawPart(t).record(node.Instant(time.Hour))
+		b := drawSubjob(t).record(node.Instant(time.Hour))
 		for range rapid.IntRange(1, 8).Draw(t, "changes") {
 			switch i := rapid.IntRange(0, len(b)-1).Draw(t, "at"); rapid.IntRange(0, 2).Draw(t, "how") {
 			case 0:
@@ -90,7 +90,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 				b = append(b[:i:i], append([]byte{255, 255, 255, 255, 255, 255, 255, 127}, b[i:]...)...)
 			}
 		}
-		if p, err := decodePart(message.JobID{1}, b, 0); err == nil {
+		if p, err := decodeSubjob(message.JobID{1}, b, 0); err == nil {
 			slices := 0
 			for _, f := range p.workflows {
 				slices += len(f.slices)
@@ -103,11 +103,11 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	})
 }
 
-// What a manager keeps for a part is all that who takes it over fetches: the dispatch,
+// What a manager keeps for a subjob is all that who takes it over fetches: the dispatch,
 // the result, and each slice's.
-func TestNoFileOfAPartIsLeftOut(t *testing.T) {
+func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPart(t)
+		p := drawSubjob(t)
 		n := byte(0)
 		file := func() (f message.FileDigest) {
 			n++

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// A manager takes a part over from a record that it cannot read, or whose files are gone or
+// A manager takes a subjob over from a record that it cannot read, or whose files are gone or
 // hold something else. It says so, acts for nothing and dispatches nothing, and gives the
 // register up, so that another one may try.
 func TestUnreadableRecordsAreGivenUp(t *testing.T) {
@@ -32,7 +32,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
 			record = rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes")
-			if _, err := decodePart(p.job, record, d.Now()); err == nil {
+			if _, err := decodeSubjob(p.job, record, d.Now()); err == nil {
 				t.Skip("these bytes are a record")
 			}
 			if _, spill := spillOf(record); spill {
@@ -68,7 +68,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		}
 		d.WatchSend = func(_ node.StreamID, m node.Message) {
 			switch m.(type) {
-			case *message.SliceDispatch, *message.JobAccepted, *message.PartResult:
+			case *message.SliceDispatch, *message.JobAccepted, *message.SubjobResult:
 				t.Fatalf("it sends %+v", m)
 			}
 		}
@@ -80,8 +80,8 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		if failed == 0 {
 			t.Fatal("it says nothing of the record")
 		}
-		if now := d.m.parts[p.job]; now != nil && (now.missing == 0 || len(now.workflows) > 0 && now.dispatch != nil) {
-			t.Fatalf("it holds the part as whole: %+v", now)
+		if now := d.m.subjobs[p.job]; now != nil && (now.missing == 0 || len(now.workflows) > 0 && now.dispatch != nil) {
+			t.Fatalf("it holds the subjob as whole: %+v", now)
 		}
 	})
 }
@@ -143,8 +143,8 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 		if f.state != want || !strings.Contains(f.failure, why) {
 			t.Fatalf("%d of %d requests are refused, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, torn, f.state, f.failure, want, why)
 		}
-		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.result.Part.Workflows[0].Stats, sum) {
-			t.Fatalf("the part's figures are %+v, want %+v", p.result.Part.Workflows[0].Stats, sum)
+		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.result.Subjob.Workflows[0].Stats, sum) {
+			t.Fatalf("the subjob's figures are %+v, want %+v", p.result.Subjob.Workflows[0].Stats, sum)
 		}
 	})
 }

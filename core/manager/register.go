@@ -146,7 +146,7 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 // says: what it lists runs, what it denies twice is lost.
 func (m *Machine) reconcile(env node.Env, w *worker) {
 	for _, s := range w.assigned() {
-		if !m.holds(env, s.workflow.part) {
+		if !m.holds(env, s.workflow.subjob) {
 			continue
 		}
 		if w.listed[s.id] == s.fence {
@@ -178,7 +178,7 @@ func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 	}
 	w.stream = 0
 	for _, s := range w.assigned() {
-		m.touch(env, s.workflow.part) // whoever watches it is told
+		m.touch(env, s.workflow.subjob) // whoever watches it is told
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // renew answers a worker's last heartbeat. What it names may run on for
 // RenewalTimeout from when that was sent; for the rest, another manager speaks or
-// nobody. A part without a gate's word renews nothing.
+// nobody. A subjob without a gate's word renews nothing.
 func (m *Machine) renew(env node.Env, w *worker) {
 	if w.stream == 0 || w.sequence == 0 {
 		return
@@ -19,7 +19,7 @@ func (m *Machine) renew(env node.Env, w *worker) {
 	ack := &message.HeartbeatAck{Sequence: w.sequence}
 	for _, ref := range w.running {
 		s := m.sliceOf(env, ref.Slice)
-		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.part) {
+		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.subjob) {
 			continue
 		}
 		s.renewed = env.Now()
@@ -79,7 +79,7 @@ func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
 		m.take(env, w, s, f)
 	}
 	s.accepted, s.denials, s.progress, s.told = env.Now(), 0, nil, 0
-	if s.workflow.stopping() && s.workflow.part.missing == 0 {
+	if s.workflow.stopping() && s.workflow.subjob.missing == 0 {
 		m.sendCancel(env, s)
 	}
 }
@@ -88,9 +88,9 @@ func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
 func (m *Machine) take(env node.Env, w *worker, s *slice, f message.Fence) {
 	s.worker, s.fence, s.written = w.peer.ID, f, true
 	s.dispatches = max(s.dispatches, 1)
-	s.renewed = max(s.renewed, s.workflow.part.granted)
+	s.renewed = max(s.renewed, s.workflow.subjob.granted)
 	w.slices[s.id] = s
-	if s.workflow.part.missing > 0 {
+	if s.workflow.subjob.missing > 0 {
 		s.state = message.WorkflowRunning // announce tells it
 		return
 	}
@@ -123,12 +123,12 @@ func (m *Machine) meetAll(env node.Env) {
 // meetStray is about a slice of a job that is not held here: one that has ended,
 // or that a majority knows nothing of, is cancelled.
 func (m *Machine) meetStray(env node.Env, w *worker, ref message.SliceRef) {
-	if m.parts[ref.Slice.Job] == nil && m.over(env, ref.Slice.Job) {
+	if m.subjobs[ref.Slice.Job] == nil && m.over(env, ref.Slice.Job) {
 		m.cancelStray(env, w, ref)
 	}
 }
 
-// over says that a job's part has ended for good: its register is released, or a
+// over says that a job's subjob has ended for good: its register is released, or a
 // majority has none.
 func (m *Machine) over(env node.Env, job message.JobID) bool {
 	if _, gone := m.gone[job]; gone {
@@ -149,7 +149,7 @@ func (m *Machine) sweepStrays(env node.Env) {
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		for _, ref := range m.workers[id].running {
 			job := ref.Slice.Job
-			if _, gone := m.gone[job]; asked[job] || gone || m.parts[job] != nil || m.claims[job] != nil {
+			if _, gone := m.gone[job]; asked[job] || gone || m.subjobs[job] != nil || m.claims[job] != nil {
 				continue
 			}
 			if _, held := m.elsewhere(env, job); held {
@@ -168,7 +168,7 @@ func (m *Machine) sweepStrays(env node.Env) {
 // or as ended.
 func (m *Machine) readStray(env node.Env, job message.JobID) {
 	m.read(env, job, func(env node.Env, found, released bool) {
-		if found && !released || m.parts[job] != nil || m.claims[job] != nil {
+		if found && !released || m.subjobs[job] != nil || m.claims[job] != nil {
 			return
 		}
 		m.bury(env, job)

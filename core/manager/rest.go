@@ -2,17 +2,17 @@ package manager
 
 import "hyperscale/core/node"
 
-// Rests tells this manager's ledgers against their rest. That a part has ended is
+// Rests tells this manager's ledgers against their rest. That a subjob has ended is
 // remembered until Retention; workers remain while they are registered.
 func (m *Machine) Rests(tell node.Tell) {
-	tell("manager/parts", len(m.parts), 0)
-	tell("manager/order of parts", len(m.order), 0)
+	tell("manager/parts", len(m.subjobs), 0)
+	tell("manager/order of subjobs", len(m.order), 0)
 	tell("manager/claims", len(m.claims), 0)
 	tell("manager/reads", len(m.reads), 0)
 	tell("manager/files on their way", len(m.keeps), 0)
 	tell("manager/files that are missed", len(m.fetches), 0)
 	tell("manager/records to write", len(m.changed), 0)
-	m.restParts(tell)
+	m.restSubjobs(tell)
 	m.restWorkers(tell)
 	if m.leases == nil {
 		return // it was refused at its start
@@ -25,11 +25,11 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.clocks.Rests(tell, m.swim.Size())
 }
 
-// restParts tells what parts hold: there are none.
-func (m *Machine) restParts(tell node.Tell) {
+// restParts tells what subjobs hold: there are none.
+func (m *Machine) restSubjobs(tell node.Tell) {
 	waits, slices, attempts, rows := 0, 0, 0, 0
 	//lint:orderfree sums
-	for _, p := range m.parts {
+	for _, p := range m.subjobs {
 		waits += len(p.waits)
 		for _, f := range p.workflows {
 			slices += len(f.slices)

@@ -14,7 +14,7 @@ func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgr
 	m.becomeAccepted(env, s)
 	if s.progress == nil || r.Sequence > s.progress.Sequence {
 		s.progress = r
-		m.touch(env, s.workflow.part)
+		m.touch(env, s.workflow.subjob)
 	}
 }
 
@@ -23,8 +23,8 @@ func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgr
 func (m *Machine) onSliceResult(env node.Env, w *worker, r *message.SliceResult) {
 	p := m.owned(env, r.Slice.Job)
 	switch {
-	case p == nil && m.parts[r.Slice.Job] == nil && m.over(env, r.Slice.Job):
-		m.acknowledge(env, w, r, true) // its part has ended, or was on disks that are lost
+	case p == nil && m.subjobs[r.Slice.Job] == nil && m.over(env, r.Slice.Job):
+		m.acknowledge(env, w, r, true) // its subjob has ended, or was on disks that are lost
 		return
 	case p == nil || p.missing > 0 || p.fence.Manager < r.Fence.Manager:
 		return // it is not ours to take or refuse, or not yet
@@ -43,7 +43,7 @@ func (m *Machine) onSliceResult(env node.Env, w *worker, r *message.SliceResult)
 }
 
 func (m *Machine) refuseResult(env node.Env, w *worker, s *slice, r *message.SliceResult) {
-	current := m.parts[r.Slice.Job].fence
+	current := m.subjobs[r.Slice.Job].fence
 	if s != nil {
 		current = s.fence
 		if !s.live() && s.result == nil {
@@ -65,7 +65,7 @@ func (m *Machine) counts(env node.Env, w *worker, s *slice, f message.Fence) boo
 	return s.live() && s.fence == f && s.worker == w.peer.ID
 }
 
-// count keeps a result on a majority, then its digest in the part's record, and
+// count keeps a result on a majority, then its digest in the subjob's record, and
 // only then tells that it counts.
 func (m *Machine) count(env node.Env, s *slice, r *message.SliceResult) {
 	s.counting = true
@@ -79,7 +79,7 @@ func (m *Machine) count(env node.Env, s *slice, r *message.SliceResult) {
 			return
 		}
 		s.kept = k
-		m.commit(env, s.workflow.part, func(env node.Env) { m.onCounted(env, s, r) })
+		m.commit(env, s.workflow.subjob, func(env node.Env) { m.onCounted(env, s, r) })
 	})
 }
 
@@ -113,14 +113,14 @@ func (m *Machine) onCounted(env node.Env, s *slice, r *message.SliceResult) {
 	s.why = r.Error
 	m.becomeSlice(env, s, r.State)
 	m.onSliceEnded(env, s)
-	m.touch(env, s.workflow.part)
+	m.touch(env, s.workflow.subjob)
 	m.place(env)
 }
 
 // tellCounted tells of a slice's result that a majority has.
 func (m *Machine) tellCounted(env node.Env, s *slice) {
 	env.Emit(event.SliceCounted{
-		Slice: s.id, Fence: s.fence, Datacenter: m.config.Datacenter, Part: s.workflow.part.fence,
+		Slice: s.id, Fence: s.fence, Datacenter: m.config.Datacenter, Subjob: s.workflow.subjob.fence,
 		State: s.kept.state, Started: s.kept.started,
 	})
 }
@@ -140,7 +140,7 @@ func (m *Machine) endSlice(env node.Env, s *slice, to message.WorkflowState, why
 	m.detach(s)
 	s.burn()
 	s.end, s.why = to, why
-	m.commit(env, s.workflow.part, func(env node.Env) {
+	m.commit(env, s.workflow.subjob, func(env node.Env) {
 		if !s.state.Terminal() {
 			m.becomeSlice(env, s, s.end)
 			m.onSliceEnded(env, s)
@@ -157,7 +157,7 @@ func (m *Machine) onSliceEnded(env node.Env, s *slice) {
 	}
 	if s.state == message.WorkflowFailed && f.failure == "" {
 		f.failure = cmpReason(s.why)
-		if f.part.asked == message.JobNone {
+		if f.subjob.asked == message.JobNone {
 			m.stopSlices(env, f, message.WorkflowCancelled)
 		}
 	}

@@ -29,15 +29,15 @@ func (d *desk) answerTo(job message.JobID) (accepted bool, code message.Code, de
 	return accepted, code, detail
 }
 
-// A manager takes a part while it has room and is not drained, and a plan within its
+// A manager takes a subjob while it has room and is not drained, and a plan within its
 // bounds; else it refuses with the reason. A cancellation that comes before its dispatch
 // takes room, too, and is shed where there is none. An order of an operator holds over
 // restarts and failing disks until it is undone; one for a worker or a fellow goes there.
-func TestPartsFindRoom(t *testing.T) {
+func TestSubjobsFindRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		most := rapid.IntRange(1, 3).Draw(t, "parts_max")
+		most := rapid.IntRange(1, 3).Draw(t, "subjobs_max")
 		d := newDesk(t, func(c *Config) {
-			c.PartsMax, c.SweepInterval, c.Silence = most, time.Second, 8*time.Minute
+			c.SubjobsMax, c.SweepInterval, c.Silence = most, time.Second, 8*time.Minute
 		}, "w1")
 		ordered, stored := false, false
 		taken := map[byte]bool{} // jobs that have room here
@@ -102,19 +102,19 @@ func TestPartsFindRoom(t *testing.T) {
 					continue
 				}
 				wrong := rapid.Bool().Draw(t, "says no end")
-				c := &message.PartCancel{Job: job, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
+				c := &message.SubjobCancel{Job: job, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
 				if wrong {
 					c.State = message.JobCompleted
 				}
 				d.Receive(d.gate, c)
-				if room := !wrong && !ordered && len(taken) < most; room != (len(took[*message.PartResult](d, d.gate)) > 0) {
+				if room := !wrong && !ordered && len(taken) < most; room != (len(took[*message.SubjobResult](d, d.gate)) > 0) {
 					t.Fatalf("the cancellation of job %d, %d of %d are taken, drained: %v: it is told as ended: %v", n, len(taken), most, ordered, !room)
 				} else if room {
 					taken[n] = true
 					before := ledger(d.m) // it has no workflow to abort
-					d.Receive(d.gate, &message.PartAbort{Job: job, Fence: message.Fence{Job: 1}, Reason: "errors"})
+					d.Receive(d.gate, &message.SubjobAbort{Job: job, Fence: message.Fence{Job: 1}, Reason: "errors"})
 					if ledger(d.m) != before {
-						t.Fatal("an abort changes a part that ended before its dispatch")
+						t.Fatal("an abort changes a subjob that ended before its dispatch")
 					}
 				}
 			case 4:
@@ -147,7 +147,7 @@ func TestPartsFindRoom(t *testing.T) {
 				ordered = stored
 				//lint:orderfree a part whose record is on disk is held again
 				for n := range taken {
-					if d.m.parts[message.JobID{n}] == nil {
+					if d.m.subjobs[message.JobID{n}] == nil {
 						t.Fatalf("job %d is not here after a restart", n)
 					}
 				}
@@ -216,23 +216,23 @@ func TestOrdersGoToAFellow(t *testing.T) {
 	})
 }
 
-// A manager is stopped while it holds parts, and stopped again or left to its time. It takes
+// A manager is stopped while it holds subjobs, and stopped again or left to its time. It takes
 // nothing more, and halts: at once with nothing to do or at the second stop, else when its
-// parts have ended or its time is over.
+// subjobs have ended or its time is over.
 func TestStopsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
-		busy := rapid.Bool().Draw(t, "it has a part")
+		busy := rapid.Bool().Draw(t, "it has a subjob")
 		if busy {
 			d.submit(2)
 			d.accept("w1")
 		}
 		over := map[message.SliceRef]bool{}
-		ends := rapid.IntRange(0, 40).Draw(t, "the part ends after")
+		ends := rapid.IntRange(0, 40).Draw(t, "the subjob ends after")
 		second := rapid.IntRange(1, 40).Draw(t, "the second stop comes after")
 		d.Stop()
 		if d.Running() != busy {
-			t.Fatalf("it has a part: %v, and it runs on: %v", busy, d.Running())
+			t.Fatalf("it has a subjob: %v, and it runs on: %v", busy, d.Running())
 		}
 		left := min(ends, second, int(d.m.config.DrainTimeout/time.Second))
 		for s := range 60 {
@@ -252,27 +252,27 @@ func TestStopsEnd(t *testing.T) {
 					d.listed(over, "w1")
 				}
 			}
-			if r := took[*message.PartResult](d, d.gate); len(r) > 0 && d.Running() {
-				d.Receive(d.gate, &message.PartResultAck{Job: r[0].Job, Fence: r[0].Fence})
+			if r := took[*message.SubjobResult](d, d.gate); len(r) > 0 && d.Running() {
+				d.Receive(d.gate, &message.SubjobResultAck{Job: r[0].Job, Fence: r[0].Fence})
 			}
 			if d.Running() && s > left+3 {
-				t.Fatalf("it runs %d s after the stop; the part ends after %d s, the second stop comes after %d s", s, ends, second)
+				t.Fatalf("it runs %d s after the stop; the subjob ends after %d s, the second stop comes after %d s", s, ends, second)
 			}
 		}
 	})
 }
 
 // A cancellation that comes before its dispatch is kept on a slow disk, and its manager
-// restarts at any moment of that. Sent again, it ends the part, and one end is told.
+// restarts at any moment of that. Sent again, it ends the subjob, and one end is told.
 func TestCancelledBeforeItsDispatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute })
-		c := &message.PartCancel{Job: message.JobID{1}, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
+		c := &message.SubjobCancel{Job: message.JobID{1}, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
 		ends := map[message.JobState]bool{}
 		note := func(s node.StreamID, m node.Message) {
 			d.sent[s] = append(d.sent[s], m)
-			if r, ok := m.(*message.PartResult); ok {
-				ends[r.Part.State] = true
+			if r, ok := m.(*message.SubjobResult); ok {
+				ends[r.Subjob.State] = true
 			}
 		}
 		d.WatchSend = note
@@ -303,14 +303,14 @@ func TestCancelledBeforeItsDispatch(t *testing.T) {
 	})
 }
 
-// A cancellation reaches a manager that restarts while it takes its part over. The record
-// decides: one of a gate that was passed is refused, any other ends the part.
+// A cancellation reaches a manager that restarts while it takes its subjob over. The record
+// decides: one of a gate that was passed is refused, any other ends the subjob.
 func TestCancelsMeetTheRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
 		p := d.submit(2)
 		epoch := rapid.Uint64Range(1, 4).Draw(t, "epoch")
-		d.Receive(d.gate, &message.PartAbort{Job: p.job, Fence: message.Fence{Job: epoch}, Workflow: 9, Reason: "none"})
+		d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{Job: epoch}, Workflow: 9, Reason: "none"})
 		dispatch := *p.dispatch
 		dispatch.Fence.Job = epoch
 		d.Receive(d.gate, &dispatch)
@@ -325,7 +325,7 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 		}
 		by := rapid.Uint64Range(1, 4).Draw(t, "cancelled by")
 		claimed := d.m.claims[p.job] != nil
-		d.Receive(d.gate, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: by}, State: message.JobCancelled, Reason: "asked"})
+		d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: by}, State: message.JobCancelled, Reason: "asked"})
 		d.Held = false
 		for range 4 {
 			for d.Pending() > 0 {
@@ -333,9 +333,9 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 			}
 			d.Advance(time.Second)
 		}
-		now := d.m.parts[p.job]
+		now := d.m.subjobs[p.job]
 		if now == nil {
-			t.Fatal("the part is not here")
+			t.Fatal("the subjob is not here")
 		}
 		if cancelled := now.asked != message.JobNone; claimed && cancelled != (by >= epoch) {
 			t.Fatalf("the record has epoch %d, the cancellation %d; it is cancelled: %v", epoch, by, cancelled)

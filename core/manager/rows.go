@@ -20,13 +20,13 @@ type leased struct {
 	known        bool // a majority has it
 }
 
-// onSliceRows leases rows of a unique feed to an executor, in its datacenter's part of
-// all of them. Whoever takes the part over goes on behind what the record says, so that
+// onSliceRows leases rows of a unique feed to an executor, in its datacenter's subjob of
+// all of them. Whoever takes the subjob over goes on behind what the record says, so that
 // no row is leased twice; what an attempt held that was lost is burned.
 func (m *Machine) onSliceRows(env node.Env, w *worker, r *message.SliceRows) {
 	s := m.sliceOf(env, r.Slice)
-	if s == nil || s.fence != r.Fence || !s.live() || s.counting || s.worker != w.peer.ID || s.workflow.part.missing > 0 || s.workflow.stopping() {
-		return // the worker asks again, whoever holds the part then
+	if s == nil || s.fence != r.Fence || !s.live() || s.counting || s.worker != w.peer.ID || s.workflow.subjob.missing > 0 || s.workflow.stopping() {
+		return // the worker asks again, whoever holds the subjob then
 	}
 	f := s.workflow
 	if !f.plan.Feed.Unique || f.plan.Feed.Rows == 0 || r.Core >= asksMax {
@@ -43,7 +43,7 @@ func (m *Machine) onSliceRows(env node.Env, w *worker, r *message.SliceRows) {
 		return
 	}
 	l := &leased{ask: r.Ask}
-	first, end := feed.Cut(f.part.dispatch.Rows, f.plan.Feed.Rows)
+	first, end := feed.Cut(f.subjob.dispatch.Rows, f.plan.Feed.Rows)
 	l.first = first + f.leased
 	if left := end - min(end, l.first); left > 0 {
 		l.count = feed.Block(left, r.Want, f.cores())
@@ -55,7 +55,7 @@ func (m *Machine) onSliceRows(env node.Env, w *worker, r *message.SliceRows) {
 	}
 	s.rows[r.Core] = l
 	fence := s.fence
-	m.commit(env, f.part, func(env node.Env) {
+	m.commit(env, f.subjob, func(env node.Env) {
 		l.known = true
 		if m.stands(s) && s.live() && s.fence == fence && s.rows[r.Core] == l {
 			m.tellRows(env, s, r.Core, l)

@@ -6,7 +6,7 @@ import "hyperscale/core/setting"
 func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
 		setting.Count("manager.workers_max", &c.WorkersMax, 100_000, "workers that are registered", "memory: about 4 KiB a worker", "further workers are rejected"),
-		setting.Count("manager.parts_max", &c.PartsMax, 4000, "shares of jobs whose result is not acknowledged", "memory", "further dispatches are rejected"),
+		setting.Count("manager.subjobs_max", &c.SubjobsMax, 4000, "shares of jobs whose result is not acknowledged", "memory", "further dispatches are rejected"),
 		setting.Count("manager.finished_max", &c.FinishedMax, 100_000, "ended shares that are remembered", "memory", "a late question about one finds nothing"),
 		setting.Count("manager.rerun_max", &c.RerunMax, 100, "dispatches of one slice after losses of its worker", "patience with workers that fail", "a job fails earlier"),
 		setting.Count("manager.dispatch_max", &c.DispatchMax, 100, "dispatches of one slice in all", "patience with workers that refuse", "a job fails earlier"),

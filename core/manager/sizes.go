@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// heldMax bounds the parts that are held or claimed: those of all managers, when the
+// heldMax bounds the subjobs that are held or claimed: those of all managers, when the
 // others are gone.
-func (m *Machine) heldMax() int { return max(1, len(m.members)) * m.config.PartsMax }
+func (m *Machine) heldMax() int { return max(1, len(m.members)) * m.config.SubjobsMax }
 
 // filesMax bounds files that are on their way, as those that are kept.
 func filesMax() int { return archive.Default().FilesMax }
@@ -18,7 +18,7 @@ func filesMax() int { return archive.Default().FilesMax }
 // Sizes tells what this manager keeps, against its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
-	tell("manager/parts", len(m.parts)+len(m.claims), m.heldMax())
+	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
 	tell("manager/workers", len(m.workers), c.WorkersMax)
 	tell("manager/streams", len(m.streams), 2*c.WorkersMax)
 	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
@@ -37,7 +37,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	m.clocks.Sizes(tell)
 }
 
-// remember notes that a part has ended. Where too many have since the last sweep, the
+// remember notes that a subjob has ended. Where too many have since the last sweep, the
 // oldest goes.
 func (m *Machine) remember(env node.Env, job message.JobID) {
 	if _, known := m.ended[job]; !known && len(m.ended) >= 2*m.config.FinishedMax {
@@ -46,7 +46,7 @@ func (m *Machine) remember(env node.Env, job message.JobID) {
 	m.ended[job] = env.Now()
 }
 
-// forgetOldest leaves a tombstone of the part that ended first.
+// forgetOldest leaves a tombstone of the subjob that ended first.
 func (m *Machine) forgetOldest(env node.Env) {
 	job := oldest(m.ended)
 	m.leases.Forget(env, job)

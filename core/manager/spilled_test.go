@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Orders wait while a manager fetches the record of a part that it takes over: to obey one
+// Orders wait while a manager fetches the record of a subjob that it takes over: to obey one
 // now would write an empty record in place of that.
 func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 	for _, later := range []uint64{0, 1} { // of the same epoch of the job, or of the next one
@@ -29,15 +29,15 @@ func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 		if orders.epoch() != fence.Job {
 			t.Errorf("a dispatch of epoch %d is lost: %d waits", fence.Job, orders.epoch())
 		}
-		cancel := &message.PartCancel{Job: p.job, Fence: fence, State: message.JobCancelled}
-		d.m.onPartCancel(d, link, cancel)
+		cancel := &message.SubjobCancel{Job: p.job, Fence: fence, State: message.JobCancelled}
+		d.m.onSubjobCancel(d, link, cancel)
 		if orders.cancel != cancel {
 			t.Error("a cancellation is lost")
 		}
-		if len(d.m.changed) > 0 || len(d.m.parts[p.job].waits) > 0 {
+		if len(d.m.changed) > 0 || len(d.m.subjobs[p.job].waits) > 0 {
 			t.Error("it writes a record before it has read the one that a majority has")
 		}
-		d.m.onPartCancel(d, link, &message.PartCancel{Job: p.job, Fence: message.Fence{Job: fence.Job - 1}, State: message.JobTimedOut})
+		d.m.onSubjobCancel(d, link, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: fence.Job - 1}, State: message.JobTimedOut})
 		if orders.cancel != cancel && fence.Job > 1 {
 			t.Error("a cancellation of an earlier epoch replaces a later one")
 		}

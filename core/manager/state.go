@@ -7,23 +7,23 @@ import (
 	"hyperscale/core/node"
 )
 
-// becomePart moves a part on; nothing else writes its state.
-func (m *Machine) becomePart(env node.Env, p *part, to message.JobState, why string) {
+// becomePart moves a subjob on; nothing else writes its state.
+func (m *Machine) becomeSubjob(env node.Env, p *subjob, to message.JobState, why string) {
 	if !lifecycle.LegalJob(p.state, to) {
-		node.Bug("part %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
+		node.Bug("subjob %v %v: %v cannot follow %v", p.job, p.fence, to, p.state)
 	}
-	env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
+	env.Emit(event.SubjobChanged{Job: p.job, Fence: p.fence, From: p.state, To: to, Reason: why})
 	p.state = to
 	m.touch(env, p)
 }
 
 func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowState, why string) {
 	if !lifecycle.LegalWorkflow(f.state, to) {
-		node.Bug("workflow %v/%d: %v cannot follow %v", f.part.job, f.index, to, f.state)
+		node.Bug("workflow %v/%d: %v cannot follow %v", f.subjob.job, f.index, to, f.state)
 	}
-	env.Emit(event.WorkflowChanged{Job: f.part.job, Fence: f.part.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
+	env.Emit(event.WorkflowChanged{Job: f.subjob.job, Fence: f.subjob.fence, Workflow: f.index, From: f.state, To: to, Reason: why})
 	f.state = to
-	m.touch(env, f.part)
+	m.touch(env, f.subjob)
 }
 
 func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) {
@@ -43,21 +43,21 @@ func (m *Machine) becomeAccepted(env node.Env, s *slice) {
 	}
 	s.accepted, s.denials = env.Now(), 0
 	m.becomeSlice(env, s, message.WorkflowRunning)
-	p := s.workflow.part
+	p := s.workflow.subjob
 	if p.state == message.JobQueued { // taken over
-		m.becomePart(env, p, message.JobDispatching, "")
+		m.becomeSubjob(env, p, message.JobDispatching, "")
 	}
 	if p.state == message.JobDispatching {
-		m.becomePart(env, p, message.JobRunning, "")
+		m.becomeSubjob(env, p, message.JobRunning, "")
 	}
 }
 
-// announce tells observers how a part stands under its present fence, from the
+// announce tells observers how a subjob stands under its present fence, from the
 // beginning: nobody can know what was told of it elsewhere.
-func (m *Machine) announce(env node.Env, p *part) {
+func (m *Machine) announce(env node.Env, p *subjob) {
 	from := message.JobNone
-	for _, to := range pathOfPart(p.state) {
-		env.Emit(event.PartChanged{Job: p.job, Fence: p.fence, From: from, To: to})
+	for _, to := range pathOfSubjob(p.state) {
+		env.Emit(event.SubjobChanged{Job: p.job, Fence: p.fence, From: from, To: to})
 		from = to
 	}
 	for _, f := range p.workflows {
@@ -85,7 +85,7 @@ func (m *Machine) announceCounted(env node.Env, f *workflow) {
 }
 
 // pathOfPart is a legal way to a state.
-func pathOfPart(to message.JobState) []message.JobState {
+func pathOfSubjob(to message.JobState) []message.JobState {
 	path := []message.JobState{message.JobSubmitted}
 	switch to {
 	case message.JobNone:
@@ -133,8 +133,8 @@ func pathOfWorkflow(to message.WorkflowState) []message.WorkflowState {
 	return append(path, to)
 }
 
-// touch makes the part's progress go out with the next push.
-func (m *Machine) touch(env node.Env, p *part) {
+// touch makes the subjob's progress go out with the next push.
+func (m *Machine) touch(env node.Env, p *subjob) {
 	p.dirty = true
 	if !m.pushing {
 		m.pushing = true

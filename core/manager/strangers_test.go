@@ -50,15 +50,15 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			case 0:
 				d.Receive(d.gate, rapid.SampledFrom([]node.Message{&message.SliceAccepted{Slice: slice, Fence: fence}, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: 9, CoresTotal: 4}, &message.SliceResultAck{Slice: slice, Fence: fence}}).Draw(t, "of the gate"))
 			case 1:
-				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.SliceResultAck{Slice: slice, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.PartCancel{Job: slice.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
+				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.SliceResultAck{Slice: slice, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.SubjobCancel{Job: slice.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
 			case 2:
 				d.Receive(unmet, &message.SliceAccepted{Slice: slice, Fence: fence})
 			case 5:
 				d.ReceiveDatagram(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, &message.SliceAccepted{Slice: slice, Fence: fence})
 			case 4: // of a heartbeat that was never sent, or long ago
 				l := d.m.gates.All()[0]
-				p := d.m.parts[slice.Job]
-				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Parts: []message.PartRef{{Job: slice.Job, Fence: p.fence, State: p.state}}}
+				p := d.m.subjobs[slice.Job]
+				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Subjobs: []message.SubjobRef{{Job: slice.Job, Fence: p.fence, State: p.state}}}
 				was, until := l.Sequence, p.deadline
 				if rapid.Bool().Draw(t, "old") {
 					l.Sequence += beatsKept

@@ -20,7 +20,7 @@ func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
 	c.release()
 	c.Advance(c.m.config.FileAge / 2)
 	if !c.m.files.Stale(c, c.p.file) || c.called > 0 {
-		t.Fatalf("the part's file may still be named, or %d changes are told: this test looks away", c.called)
+		t.Fatalf("the subjob's file may still be named, or %d changes are told: this test looks away", c.called)
 	}
 	late(c, nil)
 	c.m.settle(c)
@@ -43,9 +43,9 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	seen, _ := c.m.leases.Seen(c.Now(), c.p.job)
 	spill, ok := spillOf(seen.Record)
 	if !ok || c.p.file == (message.FileDigest{}) {
-		t.Fatalf("the record is no file, or the part has none: %x", seen.Record)
+		t.Fatalf("the record is no file, or the subjob has none: %x", seen.Record)
 	}
-	c.m.order = nil // as if a fellow held the part
+	c.m.order = nil // as if a fellow held the subjob
 	c.m.files.Drop(c, spill)
 	for range 3 {
 		c.m.onSweep(c)

@@ -64,7 +64,7 @@ func TestNobodyReportsASlice(t *testing.T) {
 func TestResultsCountOnceAcrossHolders(t *testing.T) {
 	d, j, old := started(t)
 	// One worker's slice ends and is counted, the other's ends while nobody holds
-	// the part.
+	// the subjob.
 	first := d.runs[0]
 	w := d.workers[int(first.worker[1]-'1')]
 	w.machine.(*modelWorker).finish(w, first, message.WorkflowCompleted)
@@ -80,7 +80,7 @@ func TestResultsCountOnceAcrossHolders(t *testing.T) {
 	want(t, d.ended(j, 30*time.Second), message.JobCompleted)
 	for _, r := range []*modelRun{first, second} {
 		if n := d.counted[fmt.Sprint(h.peer, r.id, j.results[0].Fence)]; n != 1 {
-			t.Errorf("%v was counted %d times by who ended the part", r.id, n)
+			t.Errorf("%v was counted %d times by who ended the subjob", r.id, n)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestCutOffHolderStopsActing(t *testing.T) {
 	d, j, old := started(t)
 	for _, m := range d.managers {
 		if m != old {
-			d.part(old, m, true)
+			d.subjob(old, m, true)
 		}
 	}
 	lost := d.now
@@ -100,7 +100,7 @@ func TestCutOffHolderStopsActing(t *testing.T) {
 	d.another(j, old)
 	d.run(8 * time.Second)
 	for _, m := range d.managers {
-		d.part(old, m, false)
+		d.subjob(old, m, false)
 	}
 	if n := d.running(j.dispatch.Job); n != 2 || len(d.runs) != 2 {
 		t.Errorf("%d attempts run, %d began", n, len(d.runs))
@@ -151,7 +151,7 @@ func TestOthersNameTheHolder(t *testing.T) {
 	}
 }
 
-func TestDrainHandsPartsOver(t *testing.T) {
+func TestDrainHandsSubjobsOver(t *testing.T) {
 	d, j, old := started(t)
 	old.step(&node.Input{Kind: node.InputStop})
 	began := d.now
@@ -174,7 +174,7 @@ func TestLostWorkerIsWaitedFor(t *testing.T) {
 	lost := d.runs[0]
 	w := d.workers[int(lost.worker[1]-'1')]
 	for _, m := range d.managers {
-		d.part(w, m, true)
+		d.subjob(w, m, true)
 	}
 	cut := d.now
 	d.until("it runs elsewhere", 12*time.Second, func() bool { return len(d.runs) > began })
@@ -182,7 +182,7 @@ func TestLostWorkerIsWaitedFor(t *testing.T) {
 		t.Errorf("dispatched again after %v", wait)
 	}
 	for _, m := range d.managers {
-		d.part(w, m, false)
+		d.subjob(w, m, false)
 	}
 	d.slow(false)
 	want(t, d.ended(j, 40*time.Second), message.JobCompleted)
@@ -194,8 +194,8 @@ func TestDatacenterStopsWhenItsGatesAreGone(t *testing.T) {
 	muted := d.now
 	r := d.ended(j, 70*time.Second)
 	want(t, r, message.JobFailed)
-	if !strings.Contains(r.Part.Error, "cut off from the gates") || d.now.Sub(muted) < 55*time.Second {
-		t.Errorf("after %v: %s", d.now.Sub(muted), r.Part.Error)
+	if !strings.Contains(r.Subjob.Error, "cut off from the gates") || d.now.Sub(muted) < 55*time.Second {
+		t.Errorf("after %v: %s", d.now.Sub(muted), r.Subjob.Error)
 	}
 	if d.running(j.dispatch.Job) != 0 {
 		t.Error("it still runs")
@@ -222,7 +222,7 @@ func TestCancelBeforeDispatch(t *testing.T) {
 	d.run(3 * time.Second)
 	j := d.submit(1, 1, 2)
 	j.at = "m1"
-	d.gate.Send(d.model.managers["m1"], &message.PartCancel{Job: j.dispatch.Job, Fence: j.dispatch.Fence, State: message.JobCancelled, Reason: "asked"})
+	d.gate.Send(d.model.managers["m1"], &message.SubjobCancel{Job: j.dispatch.Job, Fence: j.dispatch.Fence, State: message.JobCancelled, Reason: "asked"})
 	want(t, d.ended(j, 10*time.Second), message.JobCancelled)
 	if len(d.runs) != 0 {
 		t.Error("it began all the same")
@@ -260,9 +260,9 @@ func faults(t *testing.T, seed uint64) {
 				a.start()
 			}
 		case 2:
-			d.part(a, b, a != b)
+			d.subjob(a, b, a != b)
 		case 3:
-			d.part(a, b, false)
+			d.subjob(a, b, false)
 		case 4:
 			j := jobs[r.IntN(len(jobs))]
 			j.cancel = j.cancel || r.IntN(4) == 0

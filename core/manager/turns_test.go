@@ -150,7 +150,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			d.listed(over, ids...)
 		}
 		//lint:orderfree each is looked at by itself
-		for job, p := range d.m.parts {
+		for job, p := range d.m.subjobs {
 			if !p.recorded {
 				t.Fatalf("job %v does not end: %v", job, p.state)
 			}

@@ -38,11 +38,11 @@ func drawConfig(t *rapid.T) Config {
 	c.Heartbeat = ms("heartbeat", time.Millisecond, 2*time.Second)
 	c.Silence = ms("silence", 2*c.Heartbeat, 2*c.Heartbeat+time.Minute)
 	c.QuorumTimeout = ms("quorum", time.Millisecond, 2*time.Second)
-	c.PartLease = ms("part lease", c.QuorumTimeout*10/8+10*time.Millisecond, c.QuorumTimeout*10/8+10*time.Second)
-	c.RenewalTimeout = ms("renewal", c.PartLease*2+c.Heartbeat, c.PartLease*2+c.Heartbeat+time.Minute)
+	c.SubjobLease = ms("subjob lease", c.QuorumTimeout*10/8+10*time.Millisecond, c.QuorumTimeout*10/8+10*time.Second)
+	c.RenewalTimeout = ms("renewal", c.SubjobLease*2+c.Heartbeat, c.SubjobLease*2+c.Heartbeat+time.Minute)
 	c.DatacenterLease = ms("datacenter lease", c.Silence*2, c.Silence*2+time.Hour)
 	c.SweepInterval = ms("sweep", time.Millisecond, time.Minute)
-	c.FileAge = 40*(c.PartLease+c.QuorumTimeout+c.SweepInterval) + ms("file age", 0, time.Hour)
+	c.FileAge = 40*(c.SubjobLease+c.QuorumTimeout+c.SweepInterval) + ms("file age", 0, time.Hour)
 	c.ReconnectMin = ms("reconnect", time.Millisecond, time.Second)
 	c.ReconnectMax = ms("reconnect max", c.ReconnectMin, time.Minute)
 	for _, d := range []*time.Duration{&c.ProgressInterval, &c.Retry, &c.DenialAge, &c.DispatchTimeout, &c.DrainTimeout, &c.Retention, &c.ResultAge} {
@@ -51,7 +51,7 @@ func drawConfig(t *rapid.T) Config {
 	for _, n := range []struct {
 		value *int
 		most  int
-	}{{&c.SpillAt, spillMax}, {&c.RerunMax, 100}, {&c.DispatchMax, 100}, {&c.PartsMax, 4000}, {&c.FinishedMax, 100_000}, {&c.WorkersMax, 100_000}} {
+	}{{&c.SpillAt, spillMax}, {&c.RerunMax, 100}, {&c.DispatchMax, 100}, {&c.SubjobsMax, 4000}, {&c.FinishedMax, 100_000}, {&c.WorkersMax, 100_000}} {
 		*n.value = rapid.OneOf(rapid.Just(1), rapid.Just(n.most), rapid.IntRange(1, n.most)).Draw(t, "number")
 	}
 	return c
@@ -89,9 +89,9 @@ func drawPushedOut(t *rapid.T) pushedOut {
 		{"managers", "list each manager", func(c *Config) { c.Managers = []node.Addr{"b", "a", "b"} }},
 		{"drift_ppm", "one part in a hundred", func(c *Config) { c.DriftPPM = 0 }},
 		{"drift_ppm", "one part in a hundred", func(c *Config) { c.DriftPPM = 100_001 }},
-		{"part_lease", "lengthen the lease", func(c *Config) { c.PartLease = max(c.QuorumTimeout, time.Millisecond) }},
-		{"file_age", "lengthen it", func(c *Config) { c.FileAge = 4*(c.PartLease+c.QuorumTimeout) - time.Millisecond }},
-		{"renewal_timeout", "before another manager", func(c *Config) { c.RenewalTimeout = c.PartLease + c.Heartbeat }},
+		{"subjob_lease", "lengthen the lease", func(c *Config) { c.SubjobLease = max(c.QuorumTimeout, time.Millisecond) }},
+		{"file_age", "lengthen it", func(c *Config) { c.FileAge = 4*(c.SubjobLease+c.QuorumTimeout) - time.Millisecond }},
+		{"renewal_timeout", "before another manager", func(c *Config) { c.RenewalTimeout = c.SubjobLease + c.Heartbeat }},
 		{"datacenter_lease", "no cut", func(c *Config) { c.DatacenterLease = c.Silence }},
 	}
 	for _, n := range []struct {
@@ -100,7 +100,7 @@ func drawPushedOut(t *rapid.T) pushedOut {
 		of   func(c *Config) *int
 	}{
 		{"spill_at", spillMax, func(c *Config) *int { return &c.SpillAt }}, {"rerun_max", 100, func(c *Config) *int { return &c.RerunMax }},
-		{"dispatch_max", 100, func(c *Config) *int { return &c.DispatchMax }}, {"parts_max", 4000, func(c *Config) *int { return &c.PartsMax }},
+		{"dispatch_max", 100, func(c *Config) *int { return &c.DispatchMax }}, {"subjobs_max", 4000, func(c *Config) *int { return &c.SubjobsMax }},
 		{"finished_max", 100_000, func(c *Config) *int { return &c.FinishedMax }}, {"workers_max", 100_000, func(c *Config) *int { return &c.WorkersMax }},
 	} {
 		all = append(all,
@@ -147,7 +147,7 @@ func TestSharesByPriority(t *testing.T) {
 			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
 			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
 		}
-		part := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
+		subjob := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
 			n := uint64(0)
 			for n*100 < all*percent {
 				n++
@@ -157,11 +157,11 @@ func TestSharesByPriority(t *testing.T) {
 		least, most := uint64(0), all
 		switch plan.Priority {
 		case message.PriorityLow:
-			most = part(25)
+			most = subjob(25)
 		case message.PriorityNormal:
-			least, most = part(25), part(75)
+			least, most = subjob(25), subjob(75)
 		case message.PriorityHigh:
-			least = part(75)
+			least = subjob(75)
 		case message.PriorityExclusive:
 			least = all
 		}
@@ -245,13 +245,13 @@ func sumShare(to, w *message.WorkerShare) {
 	to.BusyMax, to.Elapsed, to.Saturated = max(to.BusyMax, w.BusyMax), max(to.Elapsed, w.Elapsed), to.Saturated || w.Saturated
 }
 
-// What observers are told of a part or workflow that is taken over is a legal way from
+// What observers are told of a subjob or workflow that is taken over is a legal way from
 // nothing to where it stands.
 func TestAnnouncedWaysAreLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "part"))
+		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "subjob"))
 		from := message.JobNone
-		for _, next := range pathOfPart(to) {
+		for _, next := range pathOfSubjob(to) {
 			if !lifecycle.LegalJob(from, next) {
 				t.Fatalf("%v: %v cannot follow %v", to, next, from)
 			}
@@ -274,7 +274,7 @@ func TestAnnouncedWaysAreLegal(t *testing.T) {
 	})
 }
 
-// counts is what fit and slim must not change of a part's figures.
+// counts is what fit and slim must not change of a subjob's figures.
 func counts(d *message.DatacenterResult) (sum []message.StepStats) {
 	for i := range d.Workflows {
 		for _, s := range d.Workflows[i].Stats.Steps {
@@ -287,7 +287,7 @@ func counts(d *message.DatacenterResult) (sum []message.StepStats) {
 	return sum
 }
 
-// However large a part's figures are, fit and then slim make them fit a frame; every
+// However large a subjob's figures are, fit and then slim make them fit a frame; every
 // count stays, what shares them does not change, and what fits stays as it is.
 func TestFiguresFitAFrame(t *testing.T) {
 	var wide stats.Histogram
@@ -312,25 +312,25 @@ func TestFiguresFitAFrame(t *testing.T) {
 		for range rapid.SampledFrom([]int{64, 0}).Draw(t, "workers") {
 			d.Workers = append(d.Workers, message.WorkerShare{Node: name, Started: 1})
 		}
-		r := &message.PartResult{Part: *d}
+		r := &message.SubjobResult{Subjob: *d}
 		shared := append([]message.StepStats(nil), d.Workflows[0].Stats.Steps...)
 		original := d.Workflows[0].Stats.Steps
 		before, size := counts(d), message.HeaderSize+r.Size()
-		fit(&r.Part, r.Size)
+		fit(&r.Subjob, r.Size)
 		if size <= message.FrameMax && message.HeaderSize+r.Size() != size {
 			t.Fatal("what fits was changed")
 		}
 		largest := message.HeaderSize + r.Size()
 		if largest > message.FrameMax {
-			slim(&r.Part, r.Size)
+			slim(&r.Subjob, r.Size)
 		}
 		switch now := message.HeaderSize + r.Size(); {
 		case now > message.FrameMax:
 			t.Fatalf("%d bytes are left of %d, a frame has %d", now, size, message.FrameMax)
-		case r.Part.Workers == nil && d.Workers != nil && len(name) < 40_000:
+		case r.Subjob.Workers == nil && d.Workers != nil && len(name) < 40_000:
 			t.Fatal("workers are left out, and their names are short")
 		}
-		if !reflect.DeepEqual(before, counts(&r.Part)) {
+		if !reflect.DeepEqual(before, counts(&r.Subjob)) {
 			t.Fatal("counts changed")
 		}
 		if !reflect.DeepEqual(shared, original) {

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/window"
 )
 
-// A part runs nothing before a gate has answered a heartbeat with its name, and nothing
+// A subjob runs nothing before a gate has answered a heartbeat with its name, and nothing
 // long after the last such answer.
 func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	d := newDatacenter(t, 3)
@@ -36,7 +36,7 @@ func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	}
 }
 
-// A manager that takes a part over goes on with it once a gate names it, and only then: the
+// A manager that takes a subjob over goes on with it once a gate names it, and only then: the
 // record says nothing of its own age.
 func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 	for _, mute := range []bool{false, true} {
@@ -46,7 +46,7 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 		old.crash()
 		h := d.another(j, old)
 		d.run(8 * time.Second)
-		p := h.machine.(*Machine).parts[j.dispatch.Job]
+		p := h.machine.(*Machine).subjobs[j.dispatch.Job]
 		switch running := d.running(j.dispatch.Job); {
 		case !mute && (running != 2 || len(d.runs) != began):
 			t.Errorf("with a gate's word %d of 2 slices go on, %d began anew", running, len(d.runs)-began)
@@ -64,12 +64,12 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 func TestWordCountsFromTheQuestion(t *testing.T) {
 	d, j, h := startedLayers(t, 1)
 	m := h.machine.(*Machine)
-	p, l := m.parts[j.dispatch.Job], m.gates.All()[0]
+	p, l := m.subjobs[j.dispatch.Job], m.gates.All()[0]
 	asked := m.sent[l.Stream][l.Sequence%beatsKept]
 	d.model.mute = true
 	d.run(5 * time.Second) // those that are under way are answered without a name
 	p.deadline = 0
-	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Parts: []message.PartRef{{Job: p.job, Fence: p.fence}}})
+	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Subjobs: []message.SubjobRef{{Job: p.job, Fence: p.fence}}})
 	if want := asked.Add(m.config.terms().Hold()); p.deadline < want-node.Instant(time.Second) || p.deadline > want {
 		t.Errorf("the word ends at %v, %v after the question, want %v", p.deadline, p.deadline.Sub(asked), m.config.terms().Hold())
 	}

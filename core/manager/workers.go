@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// workersTold bounds the workers that a part tells of one by one, at some 250 bytes
+// workersTold bounds the workers that a subjob tells of one by one, at some 250 bytes
 // each: people read no more, and every gate and watcher is told twice a second.
 const workersTold = 64
 
@@ -34,9 +34,9 @@ type tally struct {
 	lags    []message.Histogram
 }
 
-// workerShares says what each worker does of a part, whose workflows are told as
+// workerShares says what each worker does of a subjob, whose workflows are told as
 // given: the shares' counts add up to theirs.
-func (m *Machine) workerShares(p *part, flows []message.WorkflowResult) []message.WorkerShare {
+func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []message.WorkerShare {
 	all := map[node.ID]*tally{}
 	of := func(id node.ID) *tally {
 		if all[id] == nil {

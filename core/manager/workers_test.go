@@ -14,19 +14,19 @@ import (
 	"hyperscale/core/stats"
 )
 
-// unequal says where the shares of a part's workers do not add up to its steps.
+// unequal says where the shares of a subjob's workers do not add up to its steps.
 func unequal(d *message.DatacenterResult) string {
-	var part, shares message.WorkerShare
+	var subjob, shares message.WorkerShare
 	for i := range d.Workflows {
 		stats := d.Workflows[i].Stats
-		measure(&part, &stats)
+		measure(&subjob, &stats)
 	}
 	for i := range d.Workers {
 		join(&shares, &d.Workers[i])
 		shares.Active += d.Workers[i].Active
 	}
-	part.BusyMax, part.Saturated = 0, false
-	return cmp.Diff(part, shares)
+	subjob.BusyMax, subjob.Saturated = 0, false
+	return cmp.Diff(subjob, shares)
 }
 
 func drawStats(t *rapid.T) message.Stats {
@@ -48,13 +48,13 @@ func drawStats(t *rapid.T) message.Stats {
 	}
 }
 
-// drawRunning is a part whose slices stand anyhow, on up to so many workers.
-func drawRunning(t *rapid.T, workers int) (*Machine, *part) {
+// drawRunning is a subjob whose slices stand anyhow, on up to so many workers.
+func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
 	m := New(small())
-	p := &part{job: message.JobID{1}, fence: message.Fence{Job: 1, Manager: 257}}
+	p := &subjob{job: message.JobID{1}, fence: message.Fence{Job: 1, Manager: 257}}
 	name := func() node.ID { return node.ID(fmt.Sprintf("w%03d", rapid.IntRange(1, workers).Draw(t, "worker"))) }
 	for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
-		f := &workflow{part: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
+		f := &workflow{subjob: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
 		p.workflows = append(p.workflows, f)
 		for range rapid.IntRange(0, workers).Draw(t, "slices") {
 			s := &slice{workflow: f, worker: name(), cores: 2, vus: 3, state: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
@@ -78,12 +78,12 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *part) {
 	return m, p
 }
 
-func TestSharesOfWorkersAddUpToThePart(t *testing.T) {
+func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, p := drawRunning(t, rapid.SampledFrom([]int{3, 3, 80}).Draw(t, "workers"))
 		d := m.snapshot(world(small()), p)
 		if diff := unequal(&d); diff != "" {
-			t.Fatalf("the part's figures, and what its workers tell (-part +workers):\n%s", diff)
+			t.Fatalf("the subjob's figures, and what its workers tell (-part +workers):\n%s", diff)
 		}
 		all := map[string]bool{}
 		for _, f := range p.workflows {
@@ -141,8 +141,8 @@ func TestWorkersInTroubleAreToldFirst(t *testing.T) {
 
 // A part of 1,000 workers is told in some kilobytes.
 func TestSharesAreBounded(t *testing.T) {
-	m, p := New(small()), &part{}
-	f := &workflow{part: p, plan: &message.WorkflowPlan{}}
+	m, p := New(small()), &subjob{}
+	f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
 	p.workflows = []*workflow{f}
 	for i := range 1000 {
 		s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}
@@ -151,7 +151,7 @@ func TestSharesAreBounded(t *testing.T) {
 	}
 	out := &message.JobProgress{}
 	before := out.Size()
-	out.Part.Workers = m.workerShares(p, []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}})
+	out.Subjob.Workers = m.workerShares(p, []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}})
 	if got := out.Size() - before; got > 24<<10 {
 		t.Errorf("its workers take %d bytes", got)
 	}
@@ -164,8 +164,8 @@ func BenchmarkWorkerShares(b *testing.B) {
 	}
 	for _, n := range []int{4, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, p := New(small()), &part{}
-			f := &workflow{part: p, plan: &message.WorkflowPlan{}}
+			m, p := New(small()), &subjob{}
+			f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
 			p.workflows = []*workflow{f}
 			for i := range n {
 				s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("w%d", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}

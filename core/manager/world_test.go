@@ -107,7 +107,7 @@ func (n *net) until(what string, most time.Duration, ok func() bool) {
 func (n *net) blocked(a, b node.Addr) bool { return n.cut[[2]node.Addr{a, b}] }
 
 // part cuts or mends the ways between two nodes.
-func (n *net) part(a, b *host, cut bool) {
+func (n *net) subjob(a, b *host, cut bool) {
 	n.cut[[2]node.Addr{a.peer.Addr, b.peer.Addr}] = cut
 	n.cut[[2]node.Addr{b.peer.Addr, a.peer.Addr}] = cut
 }

@@ -32,10 +32,10 @@ const (
 	KindJobAccepted      node.Kind = 51
 	KindJobRefused       node.Kind = 52
 	KindJobProgress      node.Kind = 53
-	KindPartResult       node.Kind = 54
-	KindPartResultAck    node.Kind = 55
-	KindPartCancel       node.Kind = 56
-	KindPartAbort        node.Kind = 57
+	KindSubjobResult     node.Kind = 54
+	KindSubjobResultAck  node.Kind = 55
+	KindSubjobCancel     node.Kind = 56
+	KindSubjobAbort      node.Kind = 57
 	KindWorkerHeartbeat  node.Kind = 64
 	KindSliceDispatch    node.Kind = 65
 	KindSliceAccepted    node.Kind = 66
@@ -144,14 +144,14 @@ func New(k node.Kind) Body {
 		return &JobRefused{}
 	case KindJobProgress:
 		return &JobProgress{}
-	case KindPartResult:
-		return &PartResult{}
-	case KindPartResultAck:
-		return &PartResultAck{}
-	case KindPartCancel:
-		return &PartCancel{}
-	case KindPartAbort:
-		return &PartAbort{}
+	case KindSubjobResult:
+		return &SubjobResult{}
+	case KindSubjobResultAck:
+		return &SubjobResultAck{}
+	case KindSubjobCancel:
+		return &SubjobCancel{}
+	case KindSubjobAbort:
+		return &SubjobAbort{}
 	case KindWorkerHeartbeat:
 		return &WorkerHeartbeat{}
 	case KindSliceDispatch:
@@ -287,10 +287,10 @@ func Kinds() []node.Kind {
 		KindJobAccepted,
 		KindJobRefused,
 		KindJobProgress,
-		KindPartResult,
-		KindPartResultAck,
-		KindPartCancel,
-		KindPartAbort,
+		KindSubjobResult,
+		KindSubjobResultAck,
+		KindSubjobCancel,
+		KindSubjobAbort,
 		KindWorkerHeartbeat,
 		KindSliceDispatch,
 		KindSliceAccepted,
@@ -400,14 +400,14 @@ func Name(k node.Kind) string {
 		return "JobRefused"
 	case KindJobProgress:
 		return "JobProgress"
-	case KindPartResult:
-		return "PartResult"
-	case KindPartResultAck:
-		return "PartResultAck"
-	case KindPartCancel:
-		return "PartCancel"
-	case KindPartAbort:
-		return "PartAbort"
+	case KindSubjobResult:
+		return "SubjobResult"
+	case KindSubjobResultAck:
+		return "SubjobResultAck"
+	case KindSubjobCancel:
+		return "SubjobCancel"
+	case KindSubjobAbort:
+		return "SubjobAbort"
 	case KindWorkerHeartbeat:
 		return "WorkerHeartbeat"
 	case KindSliceDispatch:
@@ -1281,7 +1281,7 @@ func (z *NodeInfo) size() int {
 	n += sizeString(len(z.State))
 	n += sizeString(len(z.By))
 	n++
-	n += sizeUint(uint64(z.Parts))
+	n += sizeUint(uint64(z.Subjobs))
 	n++
 	return n
 }
@@ -1297,7 +1297,7 @@ func (z *NodeInfo) digest(h uint64) uint64 {
 	h = node.MixString(h, string(z.State))
 	h = node.MixString(h, string(z.By))
 	h = node.Mix(h, bit(z.Draining))
-	h = node.Mix(h, uint64(z.Parts))
+	h = node.Mix(h, uint64(z.Subjobs))
 	h = node.Mix(h, bit(z.Leader))
 	return h
 }
@@ -1349,31 +1349,6 @@ func (z *ParamPlan) digest(h uint64) uint64 {
 func (z *ParamPlan) check() error {
 	if z.Name == "" {
 		return &MissingError{Path: "name"}
-	}
-	return nil
-}
-
-func (z *PartRef) size() int {
-	n := 17
-	n += sizeBytes(len(z.Job))
-	n += z.Fence.size()
-	n += sizeUint(uint64(z.State))
-	return n
-}
-
-func (z *PartRef) digest(h uint64) uint64 {
-	h = node.MixBytes(h, z.Job[:])
-	h = z.Fence.digest(h)
-	h = node.Mix(h, uint64(z.State))
-	return h
-}
-
-func (z *PartRef) check() error {
-	if z.Job == (JobID{}) {
-		return &MissingError{Path: "job"}
-	}
-	if err := z.Fence.check(); err != nil {
-		return within("fence", err)
 	}
 	return nil
 }
@@ -1953,6 +1928,31 @@ func (z *StepTags) check() error {
 		if err := z.Tags[i].check(); err != nil {
 			return within("tags", err)
 		}
+	}
+	return nil
+}
+
+func (z *SubjobRef) size() int {
+	n := 17
+	n += sizeBytes(len(z.Job))
+	n += z.Fence.size()
+	n += sizeUint(uint64(z.State))
+	return n
+}
+
+func (z *SubjobRef) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = z.Fence.digest(h)
+	h = node.Mix(h, uint64(z.State))
+	return h
+}
+
+func (z *SubjobRef) check() error {
+	if z.Job == (JobID{}) {
+		return &MissingError{Path: "job"}
+	}
+	if err := z.Fence.check(); err != nil {
+		return within("fence", err)
 	}
 	return nil
 }
@@ -3256,9 +3256,9 @@ func (z *ManagerHeartbeat) size() int {
 		n += z.Workers[i].size()
 	}
 	n += sizeUint(uint64(z.WorkerSum))
-	n += sizeArray(len(z.Parts))
-	for i := range z.Parts {
-		n += z.Parts[i].size()
+	n += sizeArray(len(z.Subjobs))
+	for i := range z.Subjobs {
+		n += z.Subjobs[i].size()
 	}
 	n += sizeArray(len(z.Gates))
 	for i := range z.Gates {
@@ -3285,9 +3285,9 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 		h = z.Workers[i].digest(h)
 	}
 	h = node.Mix(h, uint64(z.WorkerSum))
-	h = node.Mix(h, uint64(len(z.Parts)))
-	for i := range z.Parts {
-		h = z.Parts[i].digest(h)
+	h = node.Mix(h, uint64(len(z.Subjobs)))
+	for i := range z.Subjobs {
+		h = z.Subjobs[i].digest(h)
 	}
 	h = node.Mix(h, uint64(len(z.Gates)))
 	for i := range z.Gates {
@@ -3315,8 +3315,8 @@ func (z *ManagerHeartbeat) check() error {
 			return within("workers", err)
 		}
 	}
-	for i := range z.Parts {
-		if err := z.Parts[i].check(); err != nil {
+	for i := range z.Subjobs {
+		if err := z.Subjobs[i].check(); err != nil {
 			return within("parts", err)
 		}
 	}
@@ -3350,9 +3350,9 @@ func (z *HeartbeatAck) size() int {
 	for i := range z.Slices {
 		n += z.Slices[i].size()
 	}
-	n += sizeArray(len(z.Parts))
-	for i := range z.Parts {
-		n += z.Parts[i].size()
+	n += sizeArray(len(z.Subjobs))
+	for i := range z.Subjobs {
+		n += z.Subjobs[i].size()
 	}
 	return n
 }
@@ -3363,9 +3363,9 @@ func (z *HeartbeatAck) digest(h uint64) uint64 {
 	for i := range z.Slices {
 		h = z.Slices[i].digest(h)
 	}
-	h = node.Mix(h, uint64(len(z.Parts)))
-	for i := range z.Parts {
-		h = z.Parts[i].digest(h)
+	h = node.Mix(h, uint64(len(z.Subjobs)))
+	for i := range z.Subjobs {
+		h = z.Subjobs[i].digest(h)
 	}
 	return h
 }
@@ -3379,8 +3379,8 @@ func (z *HeartbeatAck) check() error {
 			return within("slices", err)
 		}
 	}
-	for i := range z.Parts {
-		if err := z.Parts[i].check(); err != nil {
+	for i := range z.Subjobs {
+		if err := z.Subjobs[i].check(); err != nil {
 			return within("parts", err)
 		}
 	}
@@ -3557,7 +3557,7 @@ func (z *JobProgress) size() int {
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Sequence))
-	n += z.Part.size()
+	n += z.Subjob.size()
 	return n
 }
 
@@ -3565,7 +3565,7 @@ func (z *JobProgress) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Sequence))
-	h = z.Part.digest(h)
+	h = z.Subjob.digest(h)
 	return h
 }
 
@@ -3579,71 +3579,71 @@ func (z *JobProgress) check() error {
 	if z.Sequence == 0 {
 		return &MissingError{Path: "sequence"}
 	}
-	if err := z.Part.check(); err != nil {
+	if err := z.Subjob.check(); err != nil {
 		return within("part", err)
 	}
 	return nil
 }
 
 // Kind implements node.Message.
-func (z *PartResult) Kind() node.Kind { return KindPartResult }
+func (z *SubjobResult) Kind() node.Kind { return KindSubjobResult }
 
-// Class returns the class of PartResult.
-func (z *PartResult) Class() node.Class { return node.ClassData }
+// Class returns the class of SubjobResult.
+func (z *SubjobResult) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
-func (z *PartResult) Priority() node.Priority { return node.Critical }
+func (z *SubjobResult) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *PartResult) Size() int { return z.size() }
+func (z *SubjobResult) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *PartResult) Digest() uint64 { return z.digest(54) }
+func (z *SubjobResult) Digest() uint64 { return z.digest(54) }
 
-func (z *PartResult) size() int {
+func (z *SubjobResult) size() int {
 	n := 16
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
-	n += z.Part.size()
+	n += z.Subjob.size()
 	return n
 }
 
-func (z *PartResult) digest(h uint64) uint64 {
+func (z *SubjobResult) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
-	h = z.Part.digest(h)
+	h = z.Subjob.digest(h)
 	return h
 }
 
-func (z *PartResult) check() error {
+func (z *SubjobResult) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}
 	if err := z.Fence.check(); err != nil {
 		return within("fence", err)
 	}
-	if err := z.Part.check(); err != nil {
+	if err := z.Subjob.check(); err != nil {
 		return within("part", err)
 	}
 	return nil
 }
 
 // Kind implements node.Message.
-func (z *PartResultAck) Kind() node.Kind { return KindPartResultAck }
+func (z *SubjobResultAck) Kind() node.Kind { return KindSubjobResultAck }
 
-// Class returns the class of PartResultAck.
-func (z *PartResultAck) Class() node.Class { return node.ClassData }
+// Class returns the class of SubjobResultAck.
+func (z *SubjobResultAck) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
-func (z *PartResultAck) Priority() node.Priority { return node.Critical }
+func (z *SubjobResultAck) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *PartResultAck) Size() int { return z.size() }
+func (z *SubjobResultAck) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *PartResultAck) Digest() uint64 { return z.digest(55) }
+func (z *SubjobResultAck) Digest() uint64 { return z.digest(55) }
 
-func (z *PartResultAck) size() int {
+func (z *SubjobResultAck) size() int {
 	n := 32
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
@@ -3653,7 +3653,7 @@ func (z *PartResultAck) size() int {
 	return n
 }
 
-func (z *PartResultAck) digest(h uint64) uint64 {
+func (z *SubjobResultAck) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
 	h = node.Mix(h, bit(z.Stale))
@@ -3662,7 +3662,7 @@ func (z *PartResultAck) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *PartResultAck) check() error {
+func (z *SubjobResultAck) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}
@@ -3676,21 +3676,21 @@ func (z *PartResultAck) check() error {
 }
 
 // Kind implements node.Message.
-func (z *PartCancel) Kind() node.Kind { return KindPartCancel }
+func (z *SubjobCancel) Kind() node.Kind { return KindSubjobCancel }
 
-// Class returns the class of PartCancel.
-func (z *PartCancel) Class() node.Class { return node.ClassControl }
+// Class returns the class of SubjobCancel.
+func (z *SubjobCancel) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *PartCancel) Priority() node.Priority { return node.Critical }
+func (z *SubjobCancel) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *PartCancel) Size() int { return z.size() }
+func (z *SubjobCancel) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *PartCancel) Digest() uint64 { return z.digest(56) }
+func (z *SubjobCancel) Digest() uint64 { return z.digest(56) }
 
-func (z *PartCancel) size() int {
+func (z *SubjobCancel) size() int {
 	n := 24
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
@@ -3699,7 +3699,7 @@ func (z *PartCancel) size() int {
 	return n
 }
 
-func (z *PartCancel) digest(h uint64) uint64 {
+func (z *SubjobCancel) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.State))
@@ -3707,7 +3707,7 @@ func (z *PartCancel) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *PartCancel) check() error {
+func (z *SubjobCancel) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}
@@ -3721,21 +3721,21 @@ func (z *PartCancel) check() error {
 }
 
 // Kind implements node.Message.
-func (z *PartAbort) Kind() node.Kind { return KindPartAbort }
+func (z *SubjobAbort) Kind() node.Kind { return KindSubjobAbort }
 
-// Class returns the class of PartAbort.
-func (z *PartAbort) Class() node.Class { return node.ClassControl }
+// Class returns the class of SubjobAbort.
+func (z *SubjobAbort) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *PartAbort) Priority() node.Priority { return node.Critical }
+func (z *SubjobAbort) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *PartAbort) Size() int { return z.size() }
+func (z *SubjobAbort) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *PartAbort) Digest() uint64 { return z.digest(57) }
+func (z *SubjobAbort) Digest() uint64 { return z.digest(57) }
 
-func (z *PartAbort) size() int {
+func (z *SubjobAbort) size() int {
 	n := 27
 	n += sizeBytes(len(z.Job))
 	n += z.Fence.size()
@@ -3744,7 +3744,7 @@ func (z *PartAbort) size() int {
 	return n
 }
 
-func (z *PartAbort) digest(h uint64) uint64 {
+func (z *SubjobAbort) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Workflow))
@@ -3752,7 +3752,7 @@ func (z *PartAbort) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *PartAbort) check() error {
+func (z *SubjobAbort) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}

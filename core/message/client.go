@@ -143,7 +143,7 @@ type NodeInfo struct {
 	State       string `msg:"state"` // "alive", "suspect", "dead", "left"; "lost": the gate hears it no more
 	By          string `msg:"by"`    // who raised it
 	Draining    bool   `msg:"draining"`
-	Parts       uint32 `msg:"parts"`  // of jobs, that a manager owns
+	Subjobs     uint32 `msg:"parts"`  // of jobs, that a manager owns
 	Leader      bool   `msg:"leader"` // of its datacenter's managers
 }
 

@@ -1665,7 +1665,7 @@ func (z *NodeInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendBool(o, z.Draining)
 	// string "parts"
 	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
-	o = msgp.AppendUint32(o, z.Parts)
+	o = msgp.AppendUint32(o, z.Subjobs)
 	// string "leader"
 	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
 	o = msgp.AppendBool(o, z.Leader)
@@ -1807,13 +1807,13 @@ func (z *NodeInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "parts":
 			if zb0001Dup[1]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs")
 				return
 			}
 			zb0001Dup[1] |= 1 << 2
-			z.Parts, bts, err = msgp.ReadUint32Bytes(bts)
+			z.Subjobs, bts, err = msgp.ReadUint32Bytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Parts")
+				err = msgp.WrapError(err, "Subjobs")
 				return
 			}
 		case "leader":

@@ -281,7 +281,7 @@ func TestHostileFramesAreRefused(t *testing.T) {
 }
 
 func TestTooLargeAMessageIsNotEncoded(t *testing.T) {
-	m := &message.JobProgress{Part: message.DatacenterResult{Error: strings.Repeat("x", message.FrameMax)}}
+	m := &message.JobProgress{Subjob: message.DatacenterResult{Error: strings.Repeat("x", message.FrameMax)}}
 	if _, err := message.Append(nil, m); err == nil {
 		t.Fatal("a frame above FrameMax was encoded")
 	}

@@ -5,8 +5,8 @@ package message
 
 import "time"
 
-// PartRef names a datacenter's part of a job, in a manager's heartbeat.
-type PartRef struct {
+// SubjobRef names a datacenter's subjob of a job, in a manager's heartbeat.
+type SubjobRef struct {
 	Job   JobID    `msg:"job" require:"true"`
 	Fence Fence    `msg:"fence"`
 	State JobState `msg:"state"`
@@ -33,13 +33,13 @@ type ManagerHeartbeat struct {
 	CoresFree  uint32       `msg:"cores_free"`
 	Workers    []WorkerInfo `msg:"workers"` // by name, the first 256
 	WorkerSum  uint32       `msg:"worker_sum"`
-	Parts      []PartRef    `msg:"parts"`  // parts that this manager owns and whose end is not acknowledged, by job
+	Subjobs    []SubjobRef  `msg:"parts"`  // subjobs that this manager owns and whose end is not acknowledged, by job
 	Gates      []string     `msg:"gates"`  // the configured set: one that differs is refused
 	Doubts     []MemberInfo `msg:"doubts"` // members of the datacenter that are not alive, as this manager's membership has them, the first 64
 	Leader     string       `msg:"leader"` // address of the manager that leads the datacenter; empty when none is known
 	Term       uint64       `msg:"term"`   // in which it does
 
-	// LoadFor is how long load goes on here, in real time, after an answer to a heartbeat has named its part: the gate
+	// LoadFor is how long load goes on here, in real time, after an answer to a heartbeat has named its subjob: the gate
 	// refuses what its own guard does not outlast. Zero: not told.
 	LoadFor time.Duration `msg:"load_for"`
 }
@@ -50,12 +50,12 @@ type ManagerHeartbeat struct {
 //
 //catalogue:message kind=49 class=control priority=high
 type HeartbeatAck struct {
-	Sequence uint64     `msg:"sequence" require:"true"`
-	Slices   []SliceRef `msg:"slices"` // of those listed, which this manager owns and wants
-	Parts    []PartRef  `msg:"parts"`  // of those listed, whose job this gate owns
+	Sequence uint64      `msg:"sequence" require:"true"`
+	Slices   []SliceRef  `msg:"slices"` // of those listed, which this manager owns and wants
+	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, whose job this gate owns
 }
 
-// JobDispatch gives a datacenter its part of a job. The fence's attempt is 0.
+// JobDispatch gives a datacenter its subjob of a job. The fence's attempt is 0.
 //
 //catalogue:message kind=50 class=dispatch priority=high
 type JobDispatch struct {
@@ -68,7 +68,7 @@ type JobDispatch struct {
 	Rows       RowShare      `msg:"rows"`                       // of all feeds
 }
 
-// JobAccepted says that the part is on the manager's disk.
+// JobAccepted says that the subjob is on the manager's disk.
 //
 //catalogue:message kind=51 class=dispatch priority=critical
 type JobAccepted struct {
@@ -76,7 +76,7 @@ type JobAccepted struct {
 	Fence Fence `msg:"fence"`
 }
 
-// JobRefused says that the part was not taken.
+// JobRefused says that the subjob was not taken.
 //
 //catalogue:message kind=52 class=dispatch priority=critical
 type JobRefused struct {
@@ -85,10 +85,10 @@ type JobRefused struct {
 	Code    Code   `msg:"code" require:"true"`
 	Detail  string `msg:"detail"`
 	Current Fence  `msg:"current"`
-	Holder  string `msg:"holder"` // with CodeNotOwner: address of the manager that owns the part
+	Holder  string `msg:"holder"` // with CodeNotOwner: address of the manager that owns the subjob
 }
 
-// JobProgress tells where a part stands: cumulative, the highest Sequence under
+// JobProgress tells where a subjob stands: cumulative, the highest Sequence under
 // one fence is the newest.
 //
 //catalogue:message kind=53 class=telemetry priority=normal
@@ -96,23 +96,23 @@ type JobProgress struct {
 	Job      JobID            `msg:"job" require:"true"`
 	Fence    Fence            `msg:"fence"`
 	Sequence uint64           `msg:"sequence" require:"true"`
-	Part     DatacenterResult `msg:"part"`
+	Subjob   DatacenterResult `msg:"part"`
 }
 
-// PartResult is the end of a part. It stays in the manager's outbox, on disk,
+// SubjobResult is the end of a subjob. It stays in the manager's outbox, on disk,
 // until acknowledged.
 //
 //catalogue:message kind=54 class=data priority=critical
-type PartResult struct {
-	Job   JobID            `msg:"job" require:"true"`
-	Fence Fence            `msg:"fence"`
-	Part  DatacenterResult `msg:"part"`
+type SubjobResult struct {
+	Job    JobID            `msg:"job" require:"true"`
+	Fence  Fence            `msg:"fence"`
+	Subjob DatacenterResult `msg:"part"`
 }
 
-// PartResultAck says that the gate has it on disk, or refuses it by its fence.
+// SubjobResultAck says that the gate has it on disk, or refuses it by its fence.
 //
 //catalogue:message kind=55 class=data priority=critical
-type PartResultAck struct {
+type SubjobResultAck struct {
 	Job     JobID `msg:"job" require:"true"`
 	Fence   Fence `msg:"fence"`
 	Stale   bool  `msg:"stale"`
@@ -122,21 +122,21 @@ type PartResultAck struct {
 	Holder string `msg:"holder"`
 }
 
-// PartAbort asks a manager to end one workflow of a part, FAILED, as a condition of
+// SubjobAbort asks a manager to end one workflow of a subjob, FAILED, as a condition of
 // its own has held for its time.
 //
 //catalogue:message kind=57 class=control priority=critical
-type PartAbort struct {
+type SubjobAbort struct {
 	Job      JobID  `msg:"job" require:"true"`
 	Fence    Fence  `msg:"fence"`
 	Workflow uint32 `msg:"workflow"`
 	Reason   string `msg:"reason" require:"true"`
 }
 
-// PartCancel asks a manager to stop a part; PartResult follows.
+// SubjobCancel asks a manager to stop a subjob; SubjobResult follows.
 //
 //catalogue:message kind=56 class=control priority=critical
-type PartCancel struct {
+type SubjobCancel struct {
 	Job    JobID    `msg:"job" require:"true"`
 	Fence  Fence    `msg:"fence"`
 	State  JobState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT: what it is to become

@@ -31,28 +31,28 @@ func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	// string "parts"
 	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Parts)))
-	for za0002 := range z.Parts {
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Subjobs)))
+	for za0002 := range z.Subjobs {
 		// map header, size 3
 		// string "job"
 		o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
-		o, err = z.Parts[za0002].Job.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].Job.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "Job")
+			err = msgp.WrapError(err, "Subjobs", za0002, "Job")
 			return
 		}
 		// string "fence"
 		o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
-		o, err = z.Parts[za0002].Fence.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].Fence.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "Fence")
+			err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
 			return
 		}
 		// string "state"
 		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-		o, err = z.Parts[za0002].State.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].State.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "State")
+			err = msgp.WrapError(err, "Subjobs", za0002, "State")
 			return
 		}
 	}
@@ -123,30 +123,30 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "parts":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Parts")
+				err = msgp.WrapError(err, "Subjobs")
 				return
 			}
 			if zb0003 > z4ab51f5alimitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Parts) >= int(zb0003) {
-				z.Parts = (z.Parts)[:zb0003]
+			if cap(z.Subjobs) >= int(zb0003) {
+				z.Subjobs = (z.Subjobs)[:zb0003]
 			} else {
-				z.Parts = make([]PartRef, zb0003)
+				z.Subjobs = make([]SubjobRef, zb0003)
 			}
-			for za0002 := range z.Parts {
+			for za0002 := range z.Subjobs {
 				var zb0004 uint32
 				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Parts", za0002)
+					err = msgp.WrapError(err, "Subjobs", za0002)
 					return
 				}
 				if zb0004 > z4ab51f5alimitMaps {
@@ -158,47 +158,47 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					zb0004--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
-						err = msgp.WrapError(err, "Parts", za0002)
+						err = msgp.WrapError(err, "Subjobs", za0002)
 						return
 					}
 					switch msgp.UnsafeString(field) {
 					case "job":
 						if zb0004Dup[0]&(1<<0) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Job")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "Job")
 							return
 						}
 						zb0004Dup[0] |= 1 << 0
-						bts, err = z.Parts[za0002].Job.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].Job.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "Job")
+							err = msgp.WrapError(err, "Subjobs", za0002, "Job")
 							return
 						}
 					case "fence":
 						if zb0004Dup[0]&(1<<1) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Fence")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "Fence")
 							return
 						}
 						zb0004Dup[0] |= 1 << 1
-						bts, err = z.Parts[za0002].Fence.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].Fence.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "Fence")
+							err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
 							return
 						}
 					case "state":
 						if zb0004Dup[0]&(1<<2) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "State")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "State")
 							return
 						}
 						zb0004Dup[0] |= 1 << 2
-						bts, err = z.Parts[za0002].State.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].State.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "State")
+							err = msgp.WrapError(err, "Subjobs", za0002, "State")
 							return
 						}
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002)
+							err = msgp.WrapError(err, "Subjobs", za0002)
 							return
 						}
 					}
@@ -223,8 +223,8 @@ func (z *HeartbeatAck) Msgsize() (s int) {
 		s += z.Slices[za0001].Msgsize()
 	}
 	s += 6 + msgp.ArrayHeaderSize
-	for za0002 := range z.Parts {
-		s += 1 + 4 + z.Parts[za0002].Job.Msgsize() + 6 + z.Parts[za0002].Fence.Msgsize() + 6 + z.Parts[za0002].State.Msgsize()
+	for za0002 := range z.Subjobs {
+		s += 1 + 4 + z.Subjobs[za0002].Job.Msgsize() + 6 + z.Subjobs[za0002].Fence.Msgsize() + 6 + z.Subjobs[za0002].State.Msgsize()
 	}
 	return
 }
@@ -502,9 +502,9 @@ func (z *JobProgress) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendUint64(o, z.Sequence)
 	// string "part"
 	o = append(o, 0xa4, 0x70, 0x61, 0x72, 0x74)
-	o, err = z.Part.MarshalMsg(o)
+	o, err = z.Subjob.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Part")
+		err = msgp.WrapError(err, "Subjob")
 		return
 	}
 	return
@@ -568,13 +568,13 @@ func (z *JobProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "part":
 			if zb0001Dup[0]&(1<<3) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Part")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjob")
 				return
 			}
 			zb0001Dup[0] |= 1 << 3
-			bts, err = z.Part.UnmarshalMsg(bts)
+			bts, err = z.Subjob.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Part")
+				err = msgp.WrapError(err, "Subjob")
 				return
 			}
 		default:
@@ -591,7 +591,7 @@ func (z *JobProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobProgress) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint64Size + 5 + z.Part.Msgsize()
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint64Size + 5 + z.Subjob.Msgsize()
 	return
 }
 
@@ -777,28 +777,28 @@ func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendUint32(o, z.WorkerSum)
 	// string "parts"
 	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Parts)))
-	for za0002 := range z.Parts {
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Subjobs)))
+	for za0002 := range z.Subjobs {
 		// map header, size 3
 		// string "job"
 		o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
-		o, err = z.Parts[za0002].Job.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].Job.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "Job")
+			err = msgp.WrapError(err, "Subjobs", za0002, "Job")
 			return
 		}
 		// string "fence"
 		o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
-		o, err = z.Parts[za0002].Fence.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].Fence.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "Fence")
+			err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
 			return
 		}
 		// string "state"
 		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-		o, err = z.Parts[za0002].State.MarshalMsg(o)
+		o, err = z.Subjobs[za0002].State.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Parts", za0002, "State")
+			err = msgp.WrapError(err, "Subjobs", za0002, "State")
 			return
 		}
 	}
@@ -949,30 +949,30 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "parts":
 			if zb0001Dup[0]&(1<<7) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs")
 				return
 			}
 			zb0001Dup[0] |= 1 << 7
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Parts")
+				err = msgp.WrapError(err, "Subjobs")
 				return
 			}
 			if zb0003 > z4ab51f5alimitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Parts) >= int(zb0003) {
-				z.Parts = (z.Parts)[:zb0003]
+			if cap(z.Subjobs) >= int(zb0003) {
+				z.Subjobs = (z.Subjobs)[:zb0003]
 			} else {
-				z.Parts = make([]PartRef, zb0003)
+				z.Subjobs = make([]SubjobRef, zb0003)
 			}
-			for za0002 := range z.Parts {
+			for za0002 := range z.Subjobs {
 				var zb0004 uint32
 				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Parts", za0002)
+					err = msgp.WrapError(err, "Subjobs", za0002)
 					return
 				}
 				if zb0004 > z4ab51f5alimitMaps {
@@ -984,47 +984,47 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					zb0004--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
-						err = msgp.WrapError(err, "Parts", za0002)
+						err = msgp.WrapError(err, "Subjobs", za0002)
 						return
 					}
 					switch msgp.UnsafeString(field) {
 					case "job":
 						if zb0004Dup[0]&(1<<0) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Job")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "Job")
 							return
 						}
 						zb0004Dup[0] |= 1 << 0
-						bts, err = z.Parts[za0002].Job.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].Job.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "Job")
+							err = msgp.WrapError(err, "Subjobs", za0002, "Job")
 							return
 						}
 					case "fence":
 						if zb0004Dup[0]&(1<<1) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "Fence")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "Fence")
 							return
 						}
 						zb0004Dup[0] |= 1 << 1
-						bts, err = z.Parts[za0002].Fence.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].Fence.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "Fence")
+							err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
 							return
 						}
 					case "state":
 						if zb0004Dup[0]&(1<<2) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts", za0002, "State")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjobs", za0002, "State")
 							return
 						}
 						zb0004Dup[0] |= 1 << 2
-						bts, err = z.Parts[za0002].State.UnmarshalMsg(bts)
+						bts, err = z.Subjobs[za0002].State.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002, "State")
+							err = msgp.WrapError(err, "Subjobs", za0002, "State")
 							return
 						}
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Parts", za0002)
+							err = msgp.WrapError(err, "Subjobs", za0002)
 							return
 						}
 					}
@@ -1138,8 +1138,8 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 		s += z.Workers[za0001].Msgsize()
 	}
 	s += 11 + msgp.Uint32Size + 6 + msgp.ArrayHeaderSize
-	for za0002 := range z.Parts {
-		s += 1 + 4 + z.Parts[za0002].Job.Msgsize() + 6 + z.Parts[za0002].Fence.Msgsize() + 6 + z.Parts[za0002].State.Msgsize()
+	for za0002 := range z.Subjobs {
+		s += 1 + 4 + z.Subjobs[za0002].Job.Msgsize() + 6 + z.Subjobs[za0002].Fence.Msgsize() + 6 + z.Subjobs[za0002].State.Msgsize()
 	}
 	s += 6 + msgp.ArrayHeaderSize
 	for za0003 := range z.Gates {
@@ -1154,7 +1154,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PartAbort) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *SubjobAbort) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
 	// string "job"
@@ -1181,7 +1181,7 @@ func (z *PartAbort) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *PartAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *SubjobAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1260,13 +1260,13 @@ func (z *PartAbort) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PartAbort) Msgsize() (s int) {
+func (z *SubjobAbort) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint32Size + 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PartCancel) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *SubjobCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
 	// string "job"
@@ -1297,7 +1297,7 @@ func (z *PartCancel) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *PartCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *SubjobCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1376,13 +1376,13 @@ func (z *PartCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PartCancel) Msgsize() (s int) {
+func (z *SubjobCancel) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PartRef) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *SubjobRef) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
 	// string "job"
@@ -1410,7 +1410,7 @@ func (z *PartRef) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *PartRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *SubjobRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1478,13 +1478,13 @@ func (z *PartRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PartRef) Msgsize() (s int) {
+func (z *SubjobRef) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PartResult) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *SubjobResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
 	// string "job"
@@ -1503,16 +1503,16 @@ func (z *PartResult) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	// string "part"
 	o = append(o, 0xa4, 0x70, 0x61, 0x72, 0x74)
-	o, err = z.Part.MarshalMsg(o)
+	o, err = z.Subjob.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Part")
+		err = msgp.WrapError(err, "Subjob")
 		return
 	}
 	return
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *PartResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *SubjobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1558,13 +1558,13 @@ func (z *PartResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "part":
 			if zb0001Dup[0]&(1<<2) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Part")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Subjob")
 				return
 			}
 			zb0001Dup[0] |= 1 << 2
-			bts, err = z.Part.UnmarshalMsg(bts)
+			bts, err = z.Subjob.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Part")
+				err = msgp.WrapError(err, "Subjob")
 				return
 			}
 		default:
@@ -1580,13 +1580,13 @@ func (z *PartResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PartResult) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Part.Msgsize()
+func (z *SubjobResult) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Subjob.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *PartResultAck) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *SubjobResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
 	// string "job"
@@ -1620,7 +1620,7 @@ func (z *PartResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *PartResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *SubjobResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1710,7 +1710,7 @@ func (z *PartResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *PartResultAck) Msgsize() (s int) {
+func (z *SubjobResultAck) Msgsize() (s int) {
 	s = 1 + 4 + z.Job.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder)
 	return
 }

@@ -59,7 +59,7 @@ type RequestID struct {
 // and refuses lower ones.
 type Fence struct {
 	Job     uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
-	Manager uint64 `msg:"manager"` // of the part's ownership among a datacenter's managers: another
+	Manager uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another
 	Attempt uint64 `msg:"attempt"` // dispatch of one slice, from 1; 0 where no slice is meant
 }
 

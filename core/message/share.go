@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// WorkerState says how a worker stands in one part. Values are on the wire: never
+// WorkerState says how a worker stands in one subjob. Values are on the wire: never
 // renumber.
 type WorkerState uint8
 
-// The states of a worker in a part.
+// The states of a worker in a subjob.
 const (
 	WorkerNone     WorkerState = iota
 	WorkerAssigned             // it was given a slice, and has not said that it runs
@@ -32,15 +32,15 @@ func (s WorkerState) String() string {
 	return fmt.Sprintf("WORKER_STATE_%d", uint8(s))
 }
 
-// WorkerShare is what one worker does, or did, of a part: for people's eyes, nothing
+// WorkerShare is what one worker does, or did, of a subjob: for people's eyes, nothing
 // is decided by it. Its counts are of measured steps; those of all shares add up to
-// the part's. What runs at the same time is told at its most: layers follow each other.
+// the subjob's. What runs at the same time is told at its most: layers follow each other.
 type WorkerShare struct {
 	Node       string        `msg:"node"`   // empty: all those that there was no room for
 	Others     uint32        `msg:"others"` // how many they are
 	State      WorkerState   `msg:"state" require:"true"`
 	CoresTotal uint32        `msg:"cores_total"` // that it has; zero when this manager never met it
-	Cores      uint32        `msg:"cores"`       // of those, for this part
+	Cores      uint32        `msg:"cores"`       // of those, for this subjob
 	VUs        uint64        `msg:"vus"`         // given to it
 	Active     uint64        `msg:"active"`      // virtual users now
 	Elapsed    time.Duration `msg:"elapsed"`     // in which it sent load

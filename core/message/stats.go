@@ -136,7 +136,7 @@ type StepTags struct {
 	Tags []Tag  `msg:"tags"`
 }
 
-// DatacenterResult is the end, or the present state, of one datacenter's part.
+// DatacenterResult is the end, or the present state, of one datacenter's subjob.
 type DatacenterResult struct {
 	Name      string           `msg:"name" require:"true"`
 	State     JobState         `msg:"state"`

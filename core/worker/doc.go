@@ -33,7 +33,7 @@
 // the slice, or its dispatch; at once when the worker does not list it any more.
 //
 // Results go to the manager that renewed last, and to all in turn when that one does
-// not acknowledge: another may have taken the part over.
+// not acknowledge: another may have taken the subjob over.
 //
 // Read config.go, machine.go, link.go, renew.go, dispatch.go, allocate.go, execute.go,
 // cancel.go, result.go, store.go, drain.go, group.go, sizes.go, rest.go.

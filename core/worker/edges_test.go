@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// desk is a worker with two managers whose parts are looked at.
+// desk is a worker with two managers whose subjobs are looked at.
 type desk struct {
 	*nodetest.Env
 	t  rapid.TB

@@ -25,7 +25,7 @@ type beat struct {
 }
 
 // answer finds out when the heartbeat of a sequence was sent; false when that is not
-// known any more. One may be answered again: by a manager that has taken over a part
+// known any more. One may be answered again: by a manager that has taken over a subjob
 // since, and whose word is as good for it.
 func (r *rhythm) answer(sequence uint64) (at node.Instant, ok bool) {
 	for i, b := range r.sent {

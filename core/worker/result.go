@@ -150,7 +150,7 @@ func (m *Machine) onRetry(env node.Env) {
 }
 
 // tellAgain asks the manager that is to know twice, then all in turn: another one
-// may have taken the part over. Who does not own it does not answer.
+// may have taken the subjob over. Who does not own it does not answer.
 func (m *Machine) tellAgain(env node.Env, x *execution) {
 	x.tries++
 	if x.tries <= 2 && m.links.Peer(x.manager) != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // rowsRetry is how long an executor's question for rows may be unanswered until it is
-// asked again: streams break, and parts go from one manager to another.
+// asked again: streams break, and subjobs go from one manager to another.
 const rowsRetry = time.Second
 
-// askRows passes on what an executor asks, to whoever has its slice's part.
+// askRows passes on what an executor asks, to whoever has its slice's subjob.
 func (m *Machine) askRows(env node.Env, r *run) {
 	x := r.execution
 	r.asked = env.Now()

@@ -38,9 +38,9 @@ type Node struct {
 	// Lease is how long a gate may act for a job without hearing from a majority of
 	// the gates: equal on all gates and managers.
 	Lease time.Duration `yaml:"lease" env:"LEASE"`
-	// PartLease is the same for a manager and a datacenter's part of a job, equal on
+	// SubjobLease is the same for a manager and a datacenter's subjob of a job, equal on
 	// the managers of a datacenter.
-	PartLease time.Duration `yaml:"part_lease" env:"PART_LEASE"`
+	SubjobLease time.Duration `yaml:"subjob_lease" env:"SUBJOB_LEASE"`
 	// QuorumTimeout is how long a majority may take to answer.
 	QuorumTimeout time.Duration `yaml:"quorum_timeout" env:"QUORUM_TIMEOUT"`
 	// Cores is how many a worker offers; 0: all but one, at least one.
@@ -87,7 +87,7 @@ func Default(role node.Role) Node {
 		n.Lease, n.QuorumTimeout = 30*time.Second, 5*time.Second
 	case node.RoleManager:
 		n.Listen = "127.0.0.1:" + PortManager
-		n.Lease, n.PartLease, n.QuorumTimeout = 30*time.Second, 2*time.Second, time.Second
+		n.Lease, n.SubjobLease, n.QuorumTimeout = 30*time.Second, 2*time.Second, time.Second
 	case node.RoleWorker:
 		n.Listen = "127.0.0.1:" + PortWorker
 	default:

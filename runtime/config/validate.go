@@ -104,7 +104,7 @@ func (n *Node) validateRole(f *Faults) {
 	foreign("gates", worker && len(n.Gates) > 0, strings.Join(n.Gates, ","))
 	foreign("managers", gate && len(n.Managers) > 0, strings.Join(n.Managers, ","))
 	foreign("lease", worker && n.Lease != 0, n.Lease.String())
-	foreign("part_lease", !manager && n.PartLease != 0, n.PartLease.String())
+	foreign("subjob_lease", !manager && n.SubjobLease != 0, n.SubjobLease.String())
 	foreign("quorum_timeout", worker && n.QuorumTimeout != 0, n.QuorumTimeout.String())
 	n.validateSet(f)
 	foreign("cores", !worker && n.Cores != 0, strconv.Itoa(n.Cores))

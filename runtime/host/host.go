@@ -112,7 +112,7 @@ func (n *Node) giveBack() {
 	}
 }
 
-// build wires the parts; nothing runs yet.
+// build wires the subjobs; nothing runs yet.
 func (n *Node) build() {
 	o := &n.options
 	n.logger = o.Logger.With(ownKeys[0], string(n.self.ID), ownKeys[1], n.self.Incarnation)

@@ -10,7 +10,7 @@ import (
 )
 
 // work is what a node needs to get any, as its events tell: somebody who has some
-// (a worker's managers, a manager's gates), and, for who owns jobs or parts, to be
+// (a worker's managers, a manager's gates), and, for who owns jobs or subjobs, to be
 // a member of its group.
 type work struct {
 	from  node.Role // none: it gets work from whoever calls

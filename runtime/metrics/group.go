@@ -46,7 +46,7 @@ func newGroup() group {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	return group{
-		grants:     counter("hyperscale_lease_grants_total", "Leases that a majority granted to this node: of jobs at a gate, of parts at a manager."),
+		grants:     counter("hyperscale_lease_grants_total", "Leases that a majority granted to this node: of jobs at a gate, of subjobs at a manager."),
 		extensions: counter("hyperscale_lease_extensions_total", "Renewals and updates of leases that a majority accepted."),
 		ends:       vector("hyperscale_lease_ends_total", "Leases that this node gave up or lost: released, transferred, expired, superseded.", "reason"),
 		held:       gauge("hyperscale_lease_held", "Leases that this node holds."),

@@ -36,13 +36,13 @@ func New(s Sources) *Metrics {
 	return m
 }
 
-// Registry is where a part that this package does not know registers its own.
+// Registry is where a subjob that this package does not know registers its own.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
 // Observe counts an event.
 func (m *Metrics) Observe(e node.Event) { m.events.observe(e) }
 
-// collector reads the parts at each scrape.
+// collector reads the subjobs at each scrape.
 type collector struct {
 	sources Sources
 	rows    []row

@@ -53,8 +53,8 @@ func observed() []node.Event {
 
 // onlyNamed are events that nobody would draw: they are counted by name alone.
 var onlyNamed = []node.Event{
-	event.PartChanged{}, event.Acted{}, event.FenceStored{}, event.SliceCounted{}, event.PartCounted{}, event.SliceDispatched{},
-	event.PartDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.SliceRenewed{},
+	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.SliceCounted{}, event.SubjobCounted{}, event.SliceDispatched{},
+	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.SliceRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{},
 }
 
@@ -122,7 +122,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 	}
 }
 
-func TestCountsOfTheParts(t *testing.T) {
+func TestCountsOfTheSubjobs(t *testing.T) {
 	want := `
 # HELP hyperscale_loop_dropped_inputs_total Messages and commands refused because their lane was full.
 # TYPE hyperscale_loop_dropped_inputs_total counter

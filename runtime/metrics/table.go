@@ -9,7 +9,7 @@ import (
 	"hyperscale/runtime/transport"
 )
 
-// row is one metric of the table that is read from the counts of a part.
+// row is one metric of the table that is read from the counts of a subjob.
 type row struct {
 	name, help string
 	gauge      bool

@@ -11,7 +11,7 @@
 //
 //	REPORT-1 started = ok + failed + timed_out + cancelled for every step, workflow,
 //	         datacenter and the whole.
-//	REPORT-2 The totals of a whole are the sums of its parts; a quantile comes from merged
+//	REPORT-2 The totals of a whole are the sums of its subjobs; a quantile comes from merged
 //	         histograms, never from other quantiles.
 //	REPORT-3 Times and values are integers: nanoseconds, thousandths, parts per million.
 //	         Only a course's quantiles are estimates, and are named so.

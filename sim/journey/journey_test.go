@@ -86,7 +86,7 @@ func TestSubjects(t *testing.T) {
 		&message.JobAck{Job: id}, &message.JobWatch{Job: id}, &message.JobQuery{Job: id}, &message.JobStatus{Job: id},
 		&message.JobResult{Result: message.Result{Job: id}}, &message.JobCancel{Job: id}, &message.JobCancelAck{Job: id},
 		&message.JobDispatch{Job: id}, &message.JobAccepted{Job: id}, &message.JobRefused{Job: id}, &message.JobProgress{Job: id},
-		&message.PartResult{Job: id}, &message.PartResultAck{Job: id}, &message.PartCancel{Job: id},
+		&message.SubjobResult{Job: id}, &message.SubjobResultAck{Job: id}, &message.SubjobCancel{Job: id},
 		&message.SliceDispatch{Slice: s}, &message.SliceAccepted{Slice: s}, &message.SliceRefused{Slice: s}, &message.SliceProgress{Slice: s},
 		&message.SliceResult{Slice: s}, &message.SliceResultAck{Slice: s}, &message.SliceCancel{Slice: s}, &message.ExecStart{Slice: s},
 	} {
@@ -94,7 +94,7 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%s: its job is not found", message.NameOf(m))
 		}
 	}
-	for _, e := range []node.Event{event.JobChanged{Job: id}, event.SliceLost{Slice: s}, event.PartCounted{Job: id}} {
+	for _, e := range []node.Event{event.JobChanged{Job: id}, event.SliceLost{Slice: s}, event.SubjobCounted{Job: id}} {
 		if journey.JobOfEvent(e) != id {
 			t.Errorf("%s: its job is not found", e.EventName())
 		}

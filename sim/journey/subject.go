@@ -31,11 +31,11 @@ func JobOf(m node.Message) message.JobID {
 		return m.Job
 	case *message.JobProgress:
 		return m.Job
-	case *message.PartResult:
+	case *message.SubjobResult:
 		return m.Job
-	case *message.PartResultAck:
+	case *message.SubjobResultAck:
 		return m.Job
-	case *message.PartCancel:
+	case *message.SubjobCancel:
 		return m.Job
 	}
 	return sliceOf(m).Job
@@ -83,13 +83,13 @@ func JobOfEvent(e node.Event) message.JobID {
 	switch e := e.(type) {
 	case event.JobChanged:
 		return e.Job
-	case event.PartChanged:
+	case event.SubjobChanged:
 		return e.Job
 	case event.WorkflowChanged:
 		return e.Job
-	case event.PartCounted:
+	case event.SubjobCounted:
 		return e.Job
-	case event.PartDispatched:
+	case event.SubjobDispatched:
 		return e.Job
 	case event.Acted:
 		return e.Slice.Job

@@ -231,9 +231,9 @@ func colour(m node.Message) string {
 	switch m.(type) {
 	case *message.JobSubmit, *message.JobDispatch, *message.SliceDispatch:
 		return "order"
-	case *message.PartResult, *message.SliceResult, *message.JobResult:
+	case *message.SubjobResult, *message.SliceResult, *message.JobResult:
 		return "result"
-	case *message.JobRefused, *message.SliceRefused, *message.Refused, *message.JobCancel, *message.PartCancel, *message.SliceCancel:
+	case *message.JobRefused, *message.SliceRefused, *message.Refused, *message.JobCancel, *message.SubjobCancel, *message.SliceCancel:
 		return "refusal"
 	}
 	if journey.Progress(m) || journey.Routine(m) {

@@ -82,18 +82,18 @@ func submit(s *stage) {
 	s.emit("gate", event.JobChanged{Job: jobA, To: message.JobSubmitted})
 	s.pass(1, 1, "gate", "client", &message.JobAck{Job: jobA, Request: request})
 	s.answer("client", &message.JobAck{Job: jobA, Request: request})
-	s.emit("gate", event.PartDispatched{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager"})
+	s.emit("gate", event.SubjobDispatched{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager"})
 	s.pass(2, 1, "gate", "manager", &message.JobDispatch{Job: jobA, Fence: part})
-	s.emit("manager", event.Acted{Slice: message.SliceID{Job: jobA}, Part: true, Fence: part, What: "dispatch"})
-	s.emit("manager", event.PartChanged{Job: jobA, Fence: part, To: message.JobQueued, Reason: "no free cores"})
+	s.emit("manager", event.Acted{Slice: message.SliceID{Job: jobA}, Subjob: true, Fence: part, What: "dispatch"})
+	s.emit("manager", event.SubjobChanged{Job: jobA, Fence: part, To: message.JobQueued, Reason: "no free cores"})
 	s.emit("manager", event.WorkflowChanged{Job: jobA, Fence: part, To: message.WorkflowAssigned, From: message.WorkflowPending})
 	s.emit("manager", event.SliceDispatched{Slice: whole, Fence: first, Worker: "w1", Cores: 3, VUs: 64})
 }
 
 // finish plays what follows a slice's result.
 func finish(s *stage) {
-	s.emit("manager", event.SliceCounted{Slice: whole, Fence: next, Part: part, State: message.WorkflowCompleted, Started: 500})
-	s.emit("gate", event.PartCounted{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager", State: message.JobCompleted, Started: 500})
+	s.emit("manager", event.SliceCounted{Slice: whole, Fence: next, Subjob: part, State: message.WorkflowCompleted, Started: 500})
+	s.emit("gate", event.SubjobCounted{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager", State: message.JobCompleted, Started: 500})
 	s.emit("gate", event.JobChanged{Job: jobA, From: message.JobCompleting, To: message.JobCompleted})
 	done := &message.JobResult{Result: message.Result{Job: jobA, State: message.JobCompleted}}
 	s.pass(1, 1, "gate", "client", done)
@@ -174,8 +174,8 @@ func TestEveryJobEventHasWords(t *testing.T) {
 	s := &stage{Recorder: story.NewRecorder()}
 	submit(s)
 	for _, e := range []node.Event{
-		event.JobChanged{Job: jobA}, event.PartChanged{Job: jobA}, event.WorkflowChanged{Job: jobA}, event.PartCounted{Job: jobA},
-		event.PartDispatched{Job: jobA}, event.Acted{Slice: whole}, event.FenceRefused{Slice: whole}, event.SliceStarted{Slice: whole},
+		event.JobChanged{Job: jobA}, event.SubjobChanged{Job: jobA}, event.WorkflowChanged{Job: jobA}, event.SubjobCounted{Job: jobA},
+		event.SubjobDispatched{Job: jobA}, event.Acted{Slice: whole}, event.FenceRefused{Slice: whole}, event.SliceStarted{Slice: whole},
 		event.SliceEnded{Slice: whole}, event.SliceCounted{Slice: whole}, event.SliceDispatched{Slice: whole}, event.SliceLost{Slice: whole},
 		event.ExecutorGone{Slice: whole},
 	} {

@@ -67,9 +67,9 @@ func noun(m node.Message) string {
 		return fmt.Sprintf("a part of the job under fence %v", m.Fence)
 	case *message.JobRefused:
 		return fmt.Sprintf("a refusal of the part under fence %v", m.Fence)
-	case *message.PartResult:
-		return fmt.Sprintf("the part's result (%v, fence %v)", m.Part.State, m.Fence)
-	case *message.PartCancel:
+	case *message.SubjobResult:
+		return fmt.Sprintf("the part's result (%v, fence %v)", m.Subjob.State, m.Fence)
+	case *message.SubjobCancel:
 		return fmt.Sprintf("the order to end the part (%v, fence %v)", m.State, m.Fence)
 	case *message.SliceDispatch:
 		return fmt.Sprintf("%s under fence %v", slice(m.Slice), m.Fence)
@@ -110,7 +110,7 @@ func got(m node.Message, from string) string {
 		return fmt.Sprintf("hears that %s has accepted the part under fence %v", from, m.Fence)
 	case *message.JobRefused:
 		return fmt.Sprintf("hears that %s refuses the part under fence %v: %v%s", from, m.Fence, m.Code, detail(m.Detail))
-	case *message.PartResultAck:
+	case *message.SubjobResultAck:
 		return fmt.Sprintf("hears that %s %s", from, kept(m.Stale, "the part's result", m.Fence))
 	case *message.SliceAccepted:
 		return fmt.Sprintf("hears that %s has accepted %s under fence %v", from, slice(m.Slice), m.Fence)

@@ -13,9 +13,9 @@ import (
 
 // claim is an order of a gate, or a vacancy, that waits for its register.
 type claim struct {
-	gate     node.Addr            // empty for a vacancy
-	dispatch *message.JobDispatch // the newest, nil for a cancellation or a vacancy
-	cancel   *message.PartCancel  // the newest
+	gate     node.Addr             // empty for a vacancy
+	dispatch *message.JobDispatch  // the newest, nil for a cancellation or a vacancy
+	cancel   *message.SubjobCancel // the newest
 	file     message.FileDigest
 	asked    bool // the register is being acquired
 	keeping  bool // no majority has the dispatch's file yet
@@ -34,16 +34,16 @@ func (c *claim) epoch() uint64 {
 	return n
 }
 
-// cancelled keeps a cancellation until the part is here, unless an order of a later epoch
+// cancelled keeps a cancellation until the subjob is here, unless an order of a later epoch
 // came before.
-func (c *claim) cancelled(gate node.Addr, k *message.PartCancel) {
+func (c *claim) cancelled(gate node.Addr, k *message.SubjobCancel) {
 	if c.epoch() <= k.Fence.Job {
 		c.gate, c.cancel = gate, k
 	}
 }
 
 func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDispatch) {
-	if p := m.parts[d.Job]; p != nil {
+	if p := m.subjobs[d.Job]; p != nil {
 		m.again(env, l, p, d)
 		return
 	}
@@ -75,10 +75,10 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		}
 		c.keeping = false
 		if err != nil {
-			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the part's file: "+err.Error())
+			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the subjob's file: "+err.Error())
 			return
 		}
-		m.acquire(env, d.Job, c, (&part{
+		m.acquire(env, d.Job, c, (&subjob{
 			job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
 		}).record(env.Now()))
 	})
@@ -89,7 +89,7 @@ func (m *Machine) acquire(env node.Env, job message.JobID, c *claim, seed []byte
 	m.leases.Acquire(env, job, seed)
 }
 
-// elsewhere says who holds a part's register, as far as this manager's own
+// elsewhere says who holds a subjob's register, as far as this manager's own
 // acceptor knows.
 func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
 	sight, ok := m.leases.Seen(env.Now(), job)
@@ -99,9 +99,9 @@ func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
 	return sight.Holder, true
 }
 
-// again answers an order for a part that is held here: one of a later epoch of the
+// again answers an order for a subjob that is held here: one of a later epoch of the
 // job is adopted once that is recorded.
-func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDispatch) {
+func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobDispatch) {
 	if !m.holds(env, p) {
 		return // the gate asks again, whoever holds it by then
 	}
@@ -116,7 +116,7 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDis
 		return
 	}
 	if d.Fence.Attempt != 0 {
-		m.refuse(env, l, d, message.CodeBadPlan, fmt.Sprintf("fence = %v is none of a part: its attempt is 0", d.Fence))
+		m.refuse(env, l, d, message.CodeBadPlan, fmt.Sprintf("fence = %v is none of a subjob: its attempt is 0", d.Fence))
 		return
 	}
 	p.gate = l.Addr
@@ -127,8 +127,8 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *part, d *message.JobDis
 	m.adoptEpoch(env, p, d.Fence.Job, "dispatch")
 }
 
-// answer tells a part's gate that it is here, and its end if it has ended.
-func (m *Machine) answer(env node.Env, p *part) {
+// answer tells a subjob's gate that it is here, and its end if it has ended.
+func (m *Machine) answer(env node.Env, p *subjob) {
 	if l := m.gates.To(p.gate); l != nil && l.Stands {
 		env.Send(l.Stream, &message.JobAccepted{Job: p.job, Fence: p.fence})
 	}
@@ -137,7 +137,7 @@ func (m *Machine) answer(env node.Env, p *part) {
 
 // adoptEpoch goes on under a later epoch of the job, once a majority has it. What
 // runs goes on under the fence that it was dispatched with.
-func (m *Machine) adoptEpoch(env node.Env, p *part, epoch uint64, what string) {
+func (m *Machine) adoptEpoch(env node.Env, p *subjob, epoch uint64, what string) {
 	if epoch <= p.epoch && p.epoch > p.fence.Job {
 		return // it is on its way
 	}
@@ -147,7 +147,7 @@ func (m *Machine) adoptEpoch(env node.Env, p *part, epoch uint64, what string) {
 			return
 		}
 		p.fence.Job = epoch
-		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Part: true, Fence: p.fence, What: what})
+		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: what})
 		if p.result != nil {
 			m.restamp(p)
 		}
@@ -169,13 +169,13 @@ func (m *Machine) unfit(d *message.JobDispatch) (message.Code, string) {
 	return message.CodeNone, ""
 }
 
-// room says why no part can be taken, whatever it is.
+// room says why no subjob can be taken, whatever it is.
 func (m *Machine) room() (message.Code, string) {
 	switch {
 	case m.draining:
 		return message.CodeDraining, "this manager is being stopped"
-	case m.unfinished() >= m.config.PartsMax:
-		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.PartsMax)
+	case m.unfinished() >= m.config.SubjobsMax:
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.SubjobsMax)
 	case len(m.keeps) >= filesMax():
 		return message.CodeStoreFull, fmt.Sprintf("%d files wait for a majority of the managers", len(m.keeps))
 	}
@@ -197,7 +197,7 @@ func (m *Machine) unfinished() int {
 func badPlan(d *message.JobDispatch) string {
 	var faults []plan.Fault
 	if d.Fence.Job == 0 || d.Fence.Attempt != 0 {
-		faults = append(faults, plan.Fault{Key: "fence", Value: d.Fence.String(), Bound: "have a job's epoch of at least 1 and no attempt", Remedy: "dispatch under the fence of the job's part"})
+		faults = append(faults, plan.Fault{Key: "fence", Value: d.Fence.String(), Bound: "have a job's epoch of at least 1 and no attempt", Remedy: "dispatch under the fence of the job's subjob"})
 	}
 	if d.RunTimeout <= 0 {
 		faults = append(faults, plan.Fault{Key: "run_timeout", Value: d.RunTimeout.String(), Bound: "be above 0s", Remedy: "dispatch a job before its time is over"})
@@ -210,15 +210,15 @@ func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, c
 	env.Send(l.Stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
 }
 
-func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *part, what string) {
+func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob, what string) {
 	current := p.fence
 	current.Job = max(current.Job, p.epoch)
-	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: id}, Part: true, Got: got, Current: current, What: what})
+	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
 	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
 }
 
 func (m *Machine) refuseHolder(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, holder node.Addr) {
-	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeNotOwner, Detail: "the manager at " + string(holder) + " owns this part", Holder: string(holder)})
+	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeNotOwner, Detail: "the manager at " + string(holder) + " owns this subjob", Holder: string(holder)})
 }
 
 // dropClaim gives a claim up and tells its gate why.
@@ -233,7 +233,7 @@ func (m *Machine) dropClaim(env node.Env, job message.JobID, code message.Code, 
 	}
 }
 
-// onDenied: another manager holds the part. A vacancy is simply over.
+// onDenied: another manager holds the subjob. A vacancy is simply over.
 func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	if c == nil {
@@ -251,16 +251,16 @@ func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
 	}
 }
 
-// unfold makes the workflows of a fresh part's plan.
-func (m *Machine) unfold(p *part) {
+// unfold makes the workflows of a fresh subjob's plan.
+func (m *Machine) unfold(p *subjob) {
 	for i := range p.dispatch.Plan.Workflows {
-		p.workflows = append(p.workflows, &workflow{part: p, index: uint32(i)})
+		p.workflows = append(p.workflows, &workflow{subjob: p, index: uint32(i)})
 	}
 	m.bind(p)
 }
 
-// bind ties a part's workflows to its plan.
-func (m *Machine) bind(p *part) {
+// bind ties a subjob's workflows to its plan.
+func (m *Machine) bind(p *subjob) {
 	p.digest = plan.Digest(&p.dispatch.Plan)
 	for i, f := range p.workflows {
 		f.plan = &p.dispatch.Plan.Workflows[i]
