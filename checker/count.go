@@ -20,7 +20,7 @@ type told struct {
 	event       event.SliceCounted
 }
 
-// partOf is a datacenter's subjob of a job.
+// partOf is a datacenter's subjob.
 type subjobOf struct {
 	job        message.JobID
 	datacenter string

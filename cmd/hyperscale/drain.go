@@ -34,7 +34,7 @@ func newDrainCommand() *cobra.Command {
 		Short: "have a node take no new work, and wait until it has handed over",
 		Long: `Have a node take no new work, and wait until it has handed over what it owns.
 
-A gate hands its jobs to the other gates, a manager its subjobs of jobs to the other
+A gate hands its jobs to the other gates, a manager its subjobs to the other
 managers of its datacenter; what runs goes on. A worker ends what it runs. The node
 goes on running and keeps the order over a restart, until --undo. SIGTERM drains a
 node as well, then ends it.`,
@@ -169,7 +169,7 @@ func (d *drain) look(s standing) load {
 			l.left, l.what = int(n.CoresTotal-min(n.CoresFree, n.CoresTotal)), [2]string{"busy core", "busy cores"}
 			return l
 		}
-		l.left, l.what = int(n.Subjobs), [2]string{"subjob of a job", "subjobs of jobs"}
+		l.left, l.what = int(n.Subjobs), [2]string{"subjob", "subjobs"}
 		if s.managers(n.Datacenter) == 1 {
 			l.stuck = "no other manager of " + n.Datacenter + " is alive that could own them; they end here"
 		}

@@ -40,7 +40,7 @@ var nodeFlags = []struct {
 	{"gates", "`a,b,c`: the configured gates, equal on all gates and managers; alone if not given", []node.Role{node.RoleGate, node.RoleManager}},
 	{"managers", "`a,b,c`: the configured managers of the datacenter, equal on all its managers and workers; alone if not given", []node.Role{node.RoleManager, node.RoleWorker}},
 	{"lease", "`duration` for which a gate may own a job without hearing from a majority, equal on all gates and managers", []node.Role{node.RoleGate, node.RoleManager}},
-	{"subjob-lease", "`duration`: the same for a manager and a datacenter's subjob of a job", []node.Role{node.RoleManager}},
+	{"subjob-lease", "`duration`: the same for a manager and a datacenter's subjob", []node.Role{node.RoleManager}},
 	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
 	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
 	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},

@@ -14,7 +14,7 @@ type JobChanged struct {
 	Reason string
 }
 
-// SubjobChanged: a manager moved its subjob of a job.
+// SubjobChanged: a manager moved its subjob.
 type SubjobChanged struct {
 	Job    message.JobID
 	Fence  message.Fence

@@ -330,7 +330,7 @@ func (m *Machine) dispatchAgain(env node.Env, j *job, p *subjob) {
 	m.arm(env, j)
 }
 
-// inUse says that some manager may have a subjob of the job. Then the job does not go back
+// inUse says that some manager may have its subjob. Then the job does not go back
 // to the queue, from where another datacenter could be chosen.
 func (m *Machine) inUse(env node.Env, j *job) bool {
 	return slices.ContainsFunc(j.subjobs, func(p *subjob) bool {

@@ -1,4 +1,4 @@
-// Package manager runs one datacenter's subjobs of jobs: it keeps its workers
+// Package manager runs one datacenter's subjobs: it keeps its workers
 // known, cuts workflows into slices, dispatches them under fences, and adds up
 // what came back. The managers of a datacenter are one group: each subjob has a
 // register among them (core/lease), whose holder acts for it; what the register's

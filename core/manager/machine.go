@@ -302,7 +302,7 @@ func ignored(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-// owned returns the subjob of a job while this manager may act for it: it holds the
+// owned returns the subjob while this manager may act for it: it holds the
 // register, and what it took over is whole.
 func (m *Machine) owned(env node.Env, id message.JobID) *subjob {
 	if p := m.subjobs[id]; p != nil && m.holds(env, p) {

@@ -5,7 +5,7 @@ package message
 
 import "time"
 
-// SubjobRef names a datacenter's subjob of a job, in a manager's heartbeat.
+// SubjobRef names a datacenter's subjob, in a manager's heartbeat.
 type SubjobRef struct {
 	Job   JobID    `msg:"job" require:"true"`
 	Fence Fence    `msg:"fence"`
@@ -55,7 +55,7 @@ type HeartbeatAck struct {
 	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, whose job this gate owns
 }
 
-// JobDispatch gives a datacenter its subjob of a job. The fence's attempt is 0.
+// JobDispatch gives a datacenter its subjob. The fence's attempt is 0.
 //
 //catalogue:message kind=50 class=dispatch priority=high
 type JobDispatch struct {

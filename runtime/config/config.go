@@ -38,7 +38,7 @@ type Node struct {
 	// Lease is how long a gate may act for a job without hearing from a majority of
 	// the gates: equal on all gates and managers.
 	Lease time.Duration `yaml:"lease" env:"LEASE"`
-	// SubjobLease is the same for a manager and a datacenter's subjob of a job, equal on
+	// SubjobLease is the same for a manager and a datacenter's subjob, equal on
 	// the managers of a datacenter.
 	SubjobLease time.Duration `yaml:"subjob_lease" env:"SUBJOB_LEASE"`
 	// QuorumTimeout is how long a majority may take to answer.

@@ -21,7 +21,7 @@ func decision(e node.Event) (mark byte, text string) {
 	case event.JobChanged:
 		return job(e)
 	case event.SubjobChanged:
-		return good, fmt.Sprintf("its part of the job is %s%s, fence %v", step(e.From, e.To), because(e.Reason), e.Fence)
+		return good, fmt.Sprintf("its subjob is %s%s, fence %v", step(e.From, e.To), because(e.Reason), e.Fence)
 	case event.WorkflowChanged:
 		return good, fmt.Sprintf("workflow %d is %s%s", e.Workflow, stepOfWorkflow(e.From, e.To), because(e.Reason))
 	case event.Acted:

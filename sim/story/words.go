@@ -64,7 +64,7 @@ func noun(m node.Message) string {
 	case *message.JobSubmit:
 		return "the submission"
 	case *message.JobDispatch:
-		return fmt.Sprintf("a part of the job under fence %v", m.Fence)
+		return fmt.Sprintf("a subjob under fence %v", m.Fence)
 	case *message.JobRefused:
 		return fmt.Sprintf("a refusal of the part under fence %v", m.Fence)
 	case *message.SubjobResult:
@@ -105,7 +105,7 @@ func got(m node.Message, from string) string {
 	case *message.JobCancelAck:
 		return fmt.Sprintf("hears from %s that %s", from, news(m))
 	case *message.JobDispatch:
-		return fmt.Sprintf("gets its part of the job from %s under fence %v", from, m.Fence)
+		return fmt.Sprintf("gets its subjob from %s under fence %v", from, m.Fence)
 	case *message.JobAccepted:
 		return fmt.Sprintf("hears that %s has accepted the part under fence %v", from, m.Fence)
 	case *message.JobRefused:
