@@ -8,13 +8,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// sliceOf is a slice in a datacenter: slices are named anew in each.
-type sliceOf struct {
+// sliceOf is a shard in a datacenter: shards are named anew in each.
+type shardOf struct {
 	datacenter string
-	slice      message.SliceID
+	shard      message.ShardID
 }
 
-// attempt is the last one of a slice that was started and has not ended.
+// attempt is the last one of a shard that was started and has not ended.
 type attempt struct {
 	node        node.ID
 	incarnation uint64
@@ -26,21 +26,21 @@ type attempt struct {
 	rivalAt     time.Duration
 }
 
-// startsAlone judges T13 when a slice is started: no other worker runs it. Where
+// startsAlone judges T13 when a shard is started: no other worker runs it. Where
 // nobody can tell whether the other one lives, its end tells: who is dead ends
 // nothing.
-func (c *Checker) startsAlone(r Record, e event.SliceStarted) {
-	key := sliceOf{e.Datacenter, e.Slice}
+func (c *Checker) startsAlone(r Record, e event.ShardStarted) {
+	key := shardOf{e.Datacenter, e.Shard}
 	c.begun[key] = higher(c.begun[key], e.Fence)
 	old := c.attempts[key]
 	next := attempt{node: r.Node, incarnation: r.Incarnation, fence: e.Fence}
 	if old.node != "" && old.node != r.Node && !c.assume.Beyond {
-		switch sends, known := c.sends(&old, e.Slice, r.At); {
+		switch sends, known := c.sends(&old, e.Shard, r.At); {
 		case sends:
-			c.violate("T13", r, "slice %v was started under %v on %s while it ran under %v on %s", e.Slice, e.Fence, r.Node, old.fence, old.node)
+			c.violate("T13", r, "shard %v was started under %v on %s while it ran under %v on %s", e.Shard, e.Fence, r.Node, old.fence, old.node)
 		case !known:
 			old.rival, old.rivalAt = r.Node, r.At
-			c.doubted[doubt{old.node, old.incarnation, e.Slice, old.fence}] = old
+			c.doubted[doubt{old.node, old.incarnation, e.Shard, old.fence}] = old
 		}
 	}
 	c.attempts[key] = next
@@ -50,12 +50,12 @@ func (c *Checker) startsAlone(r Record, e event.SliceStarted) {
 type doubt struct {
 	node        node.ID
 	incarnation uint64
-	slice       message.SliceID
+	shard       message.ShardID
 	fence       message.Fence
 }
 
 // sends says whether an attempt's executors run now.
-func (c *Checker) sends(a *attempt, s message.SliceID, at time.Duration) (yes, known bool) {
+func (c *Checker) sends(a *attempt, s message.ShardID, at time.Duration) (yes, known bool) {
 	now, running, known := c.clock(a.node, a.incarnation)
 	switch {
 	case known && !running:
@@ -70,12 +70,12 @@ func (c *Checker) sends(a *attempt, s message.SliceID, at time.Duration) (yes, k
 	return false, false
 }
 
-func (c *Checker) onSliceRenewed(r Record, e event.SliceRenewed) {
+func (c *Checker) onShardRenewed(r Record, e event.ShardRenewed) {
 	w := c.nodes[r.Node].worker
 	if w == nil || w.incarnation != r.Incarnation {
 		return
 	}
-	key := sliceOf{w.datacenter, e.Slice}
+	key := shardOf{w.datacenter, e.Shard}
 	if a := c.attempts[key]; a.node == r.Node && a.incarnation == r.Incarnation && a.fence == e.Fence {
 		a.until, a.at, a.local = e.Until, r.At, r.Local
 		c.attempts[key] = a
@@ -85,17 +85,17 @@ func (c *Checker) onSliceRenewed(r Record, e event.SliceRenewed) {
 // endsAttempt closes it. If another one was started meanwhile, and could not be
 // judged then, this worker has lived all the time: unless its executors had stopped
 // by themselves, both ran.
-func (c *Checker) endsAttempt(r Record, w *worker, e event.SliceEnded) {
-	key := sliceOf{w.datacenter, e.Slice}
+func (c *Checker) endsAttempt(r Record, w *worker, e event.ShardEnded) {
+	key := shardOf{w.datacenter, e.Shard}
 	if a := c.attempts[key]; a.node == r.Node && a.fence == e.Fence {
 		delete(c.attempts, key)
 	}
 	if len(c.doubted) == 0 {
 		return
 	}
-	name := doubt{r.Node, r.Incarnation, e.Slice, e.Fence}
+	name := doubt{r.Node, r.Incarnation, e.Shard, e.Fence}
 	if a, ok := c.doubted[name]; ok {
 		delete(c.doubted, name)
-		c.violate("T13", r, "slice %v ran under %v on %s until now, though it was started on %s at %v", e.Slice, e.Fence, r.Node, a.rival, a.rivalAt)
+		c.violate("T13", r, "shard %v ran under %v on %s until now, though it was started on %s at %v", e.Shard, e.Fence, r.Node, a.rival, a.rivalAt)
 	}
 }

@@ -221,7 +221,7 @@ func tells(what string, code message.Code) bool {
 // refused.
 func (c *Checker) answers(r Record, who actor, a *acting, op linear.FencedOp) {
 	if a.calls == nil {
-		a.calls = linear.NewPartition(c.models.fenced, fmt.Sprintf("%s/%v", who.node, who.slice))
+		a.calls = linear.NewPartition(c.models.fenced, fmt.Sprintf("%s/%v", who.node, who.shard))
 		c.fencedCalls = append(c.fencedCalls, a.calls)
 	}
 	c.fails(a.calls.Point(c.seen, where(r), op))

@@ -47,12 +47,12 @@ type Checker struct {
 
 	acting    map[actor]*acting         // T3, T4
 	started   map[execution]node.ID     // T6
-	slices    map[counted]told          // T8
+	shards    map[counted]told          // T8
 	subjobs   map[subjobOf]bool         // T8
 	jobs      map[message.JobID]*theJob // L, T11
 	flows     map[flow]message.WorkflowState
 	reported  map[subjobSum]uint64 // T8: starts counted, by manager and subjob
-	latest    map[sliceOf]latest   // T8
+	latest    map[shardOf]latest   // T8
 	inherited map[subjobOf]uint64  // T8: starts counted, by subjob
 	places    map[node.ID]string   // T7: datacenters of managers
 	sums      map[message.JobID]jobSum
@@ -74,8 +74,8 @@ type Checker struct {
 	oversized map[sizeOf]bool           // T12: reported
 	aborted   map[message.JobID]bool    // A
 	rows      map[feedOf][]taken        // F: of each feed, ascending
-	attempts  map[sliceOf]attempt       // T13
-	begun     map[sliceOf]message.Fence // T3: the highest that a worker has started
+	attempts  map[shardOf]attempt       // T13
+	begun     map[shardOf]message.Fence // T3: the highest that a worker has started
 	doubted   map[doubt]attempt         // T13
 	reached   map[string]int
 
@@ -97,13 +97,13 @@ type models struct {
 func New() *Checker {
 	return &Checker{
 		acting: map[actor]*acting{}, started: map[execution]node.ID{},
-		slices: map[counted]told{}, subjobs: map[subjobOf]bool{},
+		shards: map[counted]told{}, subjobs: map[subjobOf]bool{},
 		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[subjobSum]uint64{},
 		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
 		ran:   map[execution]message.Fence{},
 		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
-		latest: map[sliceOf]latest{}, inherited: map[subjobOf]uint64{}, places: map[node.ID]string{},
-		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[sliceOf]attempt{}, begun: map[sliceOf]message.Fence{}, doubted: map[doubt]attempt{},
+		latest: map[shardOf]latest{}, inherited: map[subjobOf]uint64{}, places: map[node.ID]string{},
+		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[shardOf]attempt{}, begun: map[shardOf]message.Fence{}, doubted: map[doubt]attempt{},
 		aborted: map[message.JobID]bool{}, rows: map[feedOf][]taken{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
 	}
 }
@@ -121,8 +121,8 @@ type Assumptions struct {
 	// is judged, from Record.Local.
 	Clock func(id node.ID, incarnation uint64) (node.Instant, bool)
 	// Sends says whether a worker's executors run an attempt now; without it they do
-	// from SliceStarted to SliceEnded, or until their time is over.
-	Sends func(worker node.ID, s message.SliceID, f message.Fence) bool
+	// from ShardStarted to ShardEnded, or until their time is over.
+	Sends func(worker node.ID, s message.ShardID, f message.Fence) bool
 	// Still says that a node stands still now, though it is not down; without it none does.
 	Still func(id node.ID) bool
 	// Lame says that a node is never healed: a lease is no good to it, and it may lose
@@ -148,14 +148,14 @@ func (c *Checker) Observe(r Record) {
 		c.onFenceRefused(r, e)
 	case event.FenceStored:
 		c.onFenceStored(r, e)
-	case event.SliceStarted:
-		c.onSliceStarted(r, e)
-	case event.SliceRenewed:
-		c.onSliceRenewed(r, e)
-	case event.SliceEnded:
-		c.onSliceEnded(r, e)
-	case event.SliceCounted:
-		c.onSliceCounted(r, e)
+	case event.ShardStarted:
+		c.onShardStarted(r, e)
+	case event.ShardRenewed:
+		c.onShardRenewed(r, e)
+	case event.ShardEnded:
+		c.onShardEnded(r, e)
+	case event.ShardCounted:
+		c.onShardCounted(r, e)
 	case event.SubjobCounted:
 		c.onSubjobCounted(r, e)
 	case event.JobChanged:
@@ -164,10 +164,10 @@ func (c *Checker) Observe(r Record) {
 		c.onWorkflowChanged(r, e)
 	case event.SubjobChanged:
 		c.onSubjobChanged(r, e)
-	case event.SliceDispatched:
-		c.onSliceDispatched(r, e)
-	case event.SliceLost:
-		c.onSliceLost(r, e)
+	case event.ShardDispatched:
+		c.onShardDispatched(r, e)
+	case event.ShardLost:
+		c.onShardLost(r, e)
 	case event.SubjobDispatched:
 		c.onSubjobDispatched(r, e)
 	case event.LeaseGranted:
@@ -237,7 +237,7 @@ func (c *Checker) Violate(invariant string, r Record, format string, args ...any
 func (c *Checker) Forget(id node.ID) {
 	maps.DeleteFunc(c.acting, func(a actor, _ *acting) bool { return a.node == id })
 	maps.DeleteFunc(c.votes, func(v voter, _ event.Voted) bool { return v.node == id })
-	maps.DeleteFunc(c.slices, func(s counted, _ told) bool { return s.manager == id })
+	maps.DeleteFunc(c.shards, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(c.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })
 	maps.DeleteFunc(c.given, func(g given, _ message.Fence) bool { return g.giver == id })
 	maps.DeleteFunc(c.courses, func(f flow, _ *course) bool { return f.manager == id })

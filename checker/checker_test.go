@@ -91,7 +91,7 @@ func open(t testing.TB, file string) *os.File {
 
 func TestHistoryReadsWhatItWrote(t *testing.T) {
 	want := []checker.Record{
-		{At: time.Second, Node: "w1", Incarnation: 3, Local: 5, Event: event.SliceStarted{Cores: []int{0, 2}, Total: 4}},
+		{At: time.Second, Node: "w1", Incarnation: 3, Local: 5, Event: event.ShardStarted{Cores: []int{0, 2}, Total: 4}},
 		{At: 2 * time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}},
 	}
 	var b []byte
@@ -202,8 +202,8 @@ func BenchmarkObserve(b *testing.B) {
 		events []node.Event
 	}{
 		{"nothing-to-judge", 6, []node.Event{event.PeerRegistered{}, event.AcceptorWrote{}, event.MemberChanged{}, event.Ignored{}}},
-		{"slice", 1, []node.Event{
-			event.SliceStarted{Datacenter: "dc", Cores: []int{0}, Total: 1}, event.SliceRenewed{}, event.SliceEnded{Cores: []int{0}},
+		{"shard", 1, []node.Event{
+			event.ShardStarted{Datacenter: "dc", Cores: []int{0}, Total: 1}, event.ShardRenewed{}, event.ShardEnded{Cores: []int{0}},
 		}},
 		{"acted", 1, []node.Event{event.Acted{What: "cancel"}}},
 		{"lease-extended", 1, []node.Event{event.LeaseGranted{Group: "gates", Token: token, Until: 1}, event.LeaseExtended{Group: "gates", Token: token, Until: 2}}},

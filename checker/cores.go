@@ -13,7 +13,7 @@ type worker struct {
 	incarnation uint64
 	holder      map[int]execution
 	heard       time.Duration // when it last told anything
-	datacenter  string        // where its slices are
+	datacenter  string        // where its shards are
 }
 
 // of returns the worker's cores. A new incarnation holds none: its executors
@@ -43,45 +43,45 @@ func (c *Checker) leaks(now, bound time.Duration) {
 		}
 		for _, core := range slices.Sorted(maps.Keys(w.holder)) {
 			run := w.holder[core]
-			if j := c.jobs[run.slice.Job]; j != nil && j.state.Terminal() && j.ended <= now-bound && j.ended < w.heard {
-				c.violate("T9", Record{At: now, Node: id}, "core %d is held by slice %v under %v, whose job ended at %v", core, run.slice, run.fence, j.ended)
+			if j := c.jobs[run.shard.Job]; j != nil && j.state.Terminal() && j.ended <= now-bound && j.ended < w.heard {
+				c.violate("T9", Record{At: now, Node: id}, "core %d is held by shard %v under %v, whose job ended at %v", core, run.shard, run.fence, j.ended)
 			}
 		}
 	}
 }
 
-func (c *Checker) takeCores(r Record, e event.SliceStarted) {
+func (c *Checker) takeCores(r Record, e event.ShardStarted) {
 	w := c.of(r)
 	w.datacenter = e.Datacenter
 	if len(e.Cores) == 0 {
-		c.violate("T9", r, "slice %v under %v started on no core", e.Slice, e.Fence)
+		c.violate("T9", r, "shard %v under %v started on no core", e.Shard, e.Fence)
 	}
 	for _, core := range e.Cores {
 		if core < 0 || core >= e.Total {
-			c.violate("T9", r, "slice %v was given core %d of %d", e.Slice, core, e.Total)
+			c.violate("T9", r, "shard %v was given core %d of %d", e.Shard, core, e.Total)
 		}
 		if other, ok := w.holder[core]; ok {
-			c.violate("T9", r, "core %d was given to slice %v under %v while %v under %v holds it", core, e.Slice, e.Fence, other.slice, other.fence)
+			c.violate("T9", r, "core %d was given to shard %v under %v while %v under %v holds it", core, e.Shard, e.Fence, other.shard, other.fence)
 		}
-		w.holder[core] = execution{slice: e.Slice, fence: e.Fence}
+		w.holder[core] = execution{shard: e.Shard, fence: e.Fence}
 	}
 	c.runsAlone(r, w, e)
 }
 
-// runsAlone judges T6 within one worker: a higher attempt of a slice starts when
+// runsAlone judges T6 within one worker: a higher attempt of a shard starts when
 // the executors of the lower one are gone.
-func (c *Checker) runsAlone(r Record, w *worker, e event.SliceStarted) {
+func (c *Checker) runsAlone(r Record, w *worker, e event.ShardStarted) {
 	for core := range e.Total {
-		if other, ok := w.holder[core]; ok && other.slice == e.Slice && other.fence != e.Fence {
-			c.violate("T6", r, "slice %v was started under %v while it still ran there under %v", e.Slice, e.Fence, other.fence)
+		if other, ok := w.holder[core]; ok && other.shard == e.Shard && other.fence != e.Fence {
+			c.violate("T6", r, "shard %v was started under %v while it still ran there under %v", e.Shard, e.Fence, other.fence)
 			return
 		}
 	}
 }
 
-func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {
+func (c *Checker) onShardEnded(r Record, e event.ShardEnded) {
 	w := c.of(r)
-	run := execution{slice: e.Slice, fence: e.Fence}
+	run := execution{shard: e.Shard, fence: e.Fence}
 	var held []int
 	//lint:orderfree the cores are sorted below
 	for core, holder := range w.holder {
@@ -92,7 +92,7 @@ func (c *Checker) onSliceEnded(r Record, e event.SliceEnded) {
 	slices.Sort(held)
 	freed := slices.Sorted(slices.Values(e.Cores))
 	if !slices.Equal(held, freed) {
-		c.violate("T9", r, "slice %v under %v freed cores %v but held %v", e.Slice, e.Fence, freed, held)
+		c.violate("T9", r, "shard %v under %v freed cores %v but held %v", e.Shard, e.Fence, freed, held)
 	}
 	for _, core := range held {
 		delete(w.holder, core)

@@ -6,18 +6,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// counted is a slice in one subjob: a manager counts it once, also across its
+// counted is a shard in one subjob: a manager counts it once, also across its
 // restarts, whatever the attempt, and whichever gate owns the job meanwhile.
 type counted struct {
 	manager node.ID
-	slice   message.SliceID
+	shard   message.ShardID
 	held    uint64 // its epoch of the subjob
 }
 
-// told is how a slice was counted first.
+// told is how a shard was counted first.
 type told struct {
 	incarnation uint64
-	event       event.SliceCounted
+	event       event.ShardCounted
 }
 
 // partOf is a datacenter's subjob.
@@ -33,7 +33,7 @@ type subjobSum struct {
 	held    uint64
 }
 
-// latest is the last count of a slice, whichever manager of the datacenter held the
+// latest is the last count of a shard, whichever manager of the datacenter held the
 // subjob then.
 type latest struct {
 	held    uint64
@@ -41,27 +41,27 @@ type latest struct {
 	fence   message.Fence
 }
 
-func (c *Checker) onSliceCounted(r Record, e event.SliceCounted) {
-	key := counted{r.Node, e.Slice, e.Subjob.Manager}
-	if first, ok := c.slices[key]; ok {
+func (c *Checker) onShardCounted(r Record, e event.ShardCounted) {
+	key := counted{r.Node, e.Shard, e.Subjob.Manager}
+	if first, ok := c.shards[key]; ok {
 		first.event.Subjob.Job = e.Subjob.Job
 		if first.event == e && first.incarnation < r.Incarnation {
 			return // after a restart it cannot know whether anybody heard of it
 		}
-		c.violate("T8", r, "slice %v was counted twice in subjob %v, now under %v", e.Slice, e.Subjob, e.Fence)
+		c.violate("T8", r, "shard %v was counted twice in subjob %v, now under %v", e.Shard, e.Subjob, e.Fence)
 		return
 	}
-	c.slices[key] = told{r.Incarnation, e}
+	c.shards[key] = told{r.Incarnation, e}
 	c.countsCurrent(r, e)
-	c.reported[subjobSum{r.Node, e.Slice.Job, e.Subjob.Manager}] += e.Started
+	c.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.Manager}] += e.Started
 	c.inherit(e)
-	if _, ok := c.started[execution{e.Datacenter, e.Slice, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
-		c.violate("T8", r, "slice %v was counted as completed under %v, which no worker ever started", e.Slice, e.Fence)
+	if _, ok := c.started[execution{e.Datacenter, e.Shard, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
+		c.violate("T8", r, "shard %v was counted as completed under %v, which no worker ever started", e.Shard, e.Fence)
 	}
 }
 
 // onPartCounted judges that a subjob counts once and holds exactly what its
-// manager counted of its slices.
+// manager counted of its shards.
 func (c *Checker) onSubjobCounted(r Record, e event.SubjobCounted) {
 	key := subjobOf{e.Job, e.Datacenter}
 	if c.subjobs[key] {
@@ -73,19 +73,19 @@ func (c *Checker) onSubjobCounted(r Record, e event.SubjobCounted) {
 	c.addSubjob(e)
 	own, all := c.reported[subjobSum{e.Manager, e.Job, e.Fence.Manager}], c.inherited[key]
 	if own != e.Started && all != e.Started {
-		c.violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its slices, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
+		c.violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its shards, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
 	}
 }
 
 // inherit adds up a subjob over all managers that held it: a successor adopts what its
 // predecessor counted, or counts it anew.
-func (c *Checker) inherit(e event.SliceCounted) {
-	slice, subjob := sliceOf{e.Datacenter, e.Slice}, subjobOf{e.Slice.Job, e.Datacenter}
-	old := c.latest[slice]
+func (c *Checker) inherit(e event.ShardCounted) {
+	shard, subjob := shardOf{e.Datacenter, e.Shard}, subjobOf{e.Shard.Job, e.Datacenter}
+	old := c.latest[shard]
 	if e.Subjob.Manager < old.held {
 		return
 	}
-	c.latest[slice] = latest{e.Subjob.Manager, e.Started, e.Fence}
+	c.latest[shard] = latest{e.Subjob.Manager, e.Started, e.Fence}
 	c.inherited[subjob] += e.Started - old.started
 }
 

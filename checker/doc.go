@@ -18,23 +18,23 @@
 //	T4  registers, receivers behind them, and jobs as clients see them are
 //	    linearizable (package linear); "undecided" if that exceeds a bound
 //	T5  one leader a term, and one vote a term of a voter, across its restarts
-//	T6  one accepted execution per slice and fence; one of a slice on a worker
+//	T6  one accepted execution per shard and fence; one of a shard on a worker
 //	T7  a workflow begins after what it depends on has completed
-//	T8  a slice counts once in a subjob, a part once in a job, and sums add up, over
+//	T8  a shard counts once in a subjob, a part once in a job, and sums add up, over
 //	    all managers that held the subjob, and over all workers that a subjob is told of
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
 //	T12 what a node keeps of anything is within its configuration's bound, and at its
 //	    rest once everything has ended
-//	T13 at most one attempt of a slice runs at a time, anywhere (within the bound)
+//	T13 at most one attempt of a shard runs at a time, anywhere (within the bound)
 //	F   a row of a unique feed is handed out once, over all attempts and datacenters
 //	A   a workflow is ended by its own condition when a majority of the gates knows
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it
 //
 // Safety is judged online, event by event, in memory that does not grow with the
-// events of a register, a job or a slice; T4 a hundred operations at a time. Liveness
+// events of a register, a job or a shard; T4 a hundred operations at a time. Liveness
 // is judged by Finish.
 //
 // Read checker.go, lease.go, churn.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,

@@ -59,7 +59,7 @@ func (w *world) grant(second int, id node.ID, epoch uint64, ordinal uint32, bega
 
 func TestClocksAndAssumptions(t *testing.T) {
 	within, beyond := checker.Assumptions{}, checker.Assumptions{Beyond: true}
-	started := func(n uint64) event.SliceStarted { return start(first, fence(1, n), 0) }
+	started := func(n uint64) event.ShardStarted { return start(first, fence(1, n), 0) }
 	for _, tc := range []struct {
 		name, want string
 		got        func() *world
@@ -111,34 +111,34 @@ func TestClocksAndAssumptions(t *testing.T) {
 		{"an equal token beyond the bound", "T1", func() *world {
 			return watch(beyond).grant(1, "g1", 1, 1, 0).grant(5, "g1", 1, 1, 0)
 		}},
-		{"a slice beside another one", "T13", func() *world {
+		{"a shard beside another one", "T13", func() *world {
 			return watch(within).sees(1, "w1", started(1)).sees(2, "w2", started(2))
 		}},
-		{"a slice beside another one beyond the bound", "", func() *world {
+		{"a shard beside another one beyond the bound", "", func() *world {
 			return watch(beyond).sees(1, "w1", started(1)).sees(2, "w2", started(2))
 		}},
-		{"a slice whose worker died", "", func() *world {
+		{"a shard whose worker died", "", func() *world {
 			w := watch(within).sees(1, "w1", started(1))
 			w.down["w1"] = true
 			return w.sees(2, "w2", started(2))
 		}},
-		{"a slice whose time is not over on its worker's clock", "T13", func() *world {
+		{"a shard whose time is not over on its worker's clock", "T13", func() *world {
 			w := watch(within)
 			w.rate["w1"] = 90
-			w.sees(1, "w1", started(1)).sees(2, "w1", event.SliceRenewed{Slice: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
+			w.sees(1, "w1", started(1)).sees(2, "w1", event.ShardRenewed{Shard: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
 			return w.sees(7, "w2", started(2))
 		}},
-		{"a slice whose time is over", "", func() *world {
+		{"a shard whose time is over", "", func() *world {
 			w := watch(within)
 			w.rate["w1"] = 110
-			w.sees(1, "w1", started(1)).sees(2, "w1", event.SliceRenewed{Slice: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
+			w.sees(1, "w1", started(1)).sees(2, "w1", event.ShardRenewed{Shard: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
 			return w.sees(7, "w2", started(2))
 		}},
-		{"a slice whose executors are seen to go on", "T13", func() *world {
-			w := watch(checker.Assumptions{Sends: func(id node.ID, s message.SliceID, f message.Fence) bool {
+		{"a shard whose executors are seen to go on", "T13", func() *world {
+			w := watch(checker.Assumptions{Sends: func(id node.ID, s message.ShardID, f message.Fence) bool {
 				return id == "w1" && s == first && f == fence(1, 1)
 			}})
-			w.sees(1, "w1", started(1)).sees(2, "w1", event.SliceRenewed{Slice: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
+			w.sees(1, "w1", started(1)).sees(2, "w1", event.ShardRenewed{Shard: first, Fence: fence(1, 1), Until: node.Instant(7 * time.Second)})
 			return w.sees(9, "w2", started(2))
 		}},
 		{"memory beyond its bound", "T12", func() *world {

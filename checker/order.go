@@ -6,10 +6,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// given is what somebody gives out: a manager a slice, a gate a subjob.
+// given is what somebody gives out: a manager a shard, a gate a subjob.
 type given struct {
 	giver      node.ID
-	slice      message.SliceID
+	shard      message.ShardID
 	datacenter string // of a subjob
 }
 
@@ -17,14 +17,14 @@ type given struct {
 type abandoned struct {
 	manager     node.ID
 	incarnation uint64
-	slice       message.SliceID
+	shard       message.ShardID
 	fence       message.Fence
 }
 
 // course is how a workflow of a subjob went, in numbers of events.
 type course struct {
-	began   uint64 // when its first slice was dispatched
-	counted uint64 // when its last slice was
+	began   uint64 // when its first shard was dispatched
+	counted uint64 // when its last shard was
 	failed  bool   // one of them had not completed
 }
 
@@ -37,45 +37,45 @@ func (c *Checker) course(f flow) *course {
 	return x
 }
 
-func (c *Checker) onSliceDispatched(r Record, e event.SliceDispatched) {
-	c.insideWindow(r, e.Slice.Job, e.Fence.Manager, "a slice")
-	who := given{giver: r.Node, slice: e.Slice}
+func (c *Checker) onShardDispatched(r Record, e event.ShardDispatched) {
+	c.insideWindow(r, e.Shard.Job, e.Fence.Manager, "a shard")
+	who := given{giver: r.Node, shard: e.Shard}
 	c.given[who] = higher(c.given[who], e.Fence)
-	if x := c.course(flow{r.Node, e.Slice.Job, e.Fence.Manager, e.Slice.Workflow}); x.began == 0 {
+	if x := c.course(flow{r.Node, e.Shard.Job, e.Fence.Manager, e.Shard.Workflow}); x.began == 0 {
 		x.began = c.seen
 	}
 }
 
 // onSliceLost: what was given up may be taken for running by a later incarnation,
 // whose disk does not know it yet; never by this one.
-func (c *Checker) onSliceLost(r Record, e event.SliceLost) {
-	c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] = true
+func (c *Checker) onShardLost(r Record, e event.ShardLost) {
+	c.abandoned[abandoned{r.Node, r.Incarnation, e.Shard, e.Fence}] = true
 }
 
 func (c *Checker) onSubjobDispatched(r Record, e event.SubjobDispatched) {
 	c.insideWindow(r, e.Job, e.Fence.Job, "a subjob")
-	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
+	who := given{giver: r.Node, shard: message.ShardID{Job: e.Job}, datacenter: e.Datacenter}
 	c.given[who] = higher(c.given[who], e.Fence)
 }
 
-// countsCurrent judges T3 of a result: who has given a slice out again acts on
+// countsCurrent judges T3 of a result: who has given a shard out again acts on
 // nothing of the attempt before.
-func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
-	last := c.given[given{giver: r.Node, slice: e.Slice}]
+func (c *Checker) countsCurrent(r Record, e event.ShardCounted) {
+	last := c.given[given{giver: r.Node, shard: e.Shard}]
 	// Somebody else held the subjob since then, adopted the attempt before and counted
 	// it: who takes that record over tells what stands in it.
-	former := c.latest[sliceOf{e.Datacenter, e.Slice}]
+	former := c.latest[shardOf{e.Datacenter, e.Shard}]
 	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Subjob.Manager
 	if e.Fence.Less(last) && !retold {
-		c.violate("T3", r, "slice %v was counted under %v after it had been dispatched under %v", e.Slice, e.Fence, last)
+		c.violate("T3", r, "shard %v was counted under %v after it had been dispatched under %v", e.Shard, e.Fence, last)
 	}
-	if began := c.begun[sliceOf{e.Datacenter, e.Slice}]; e.Fence.Less(began) && former.fence != e.Fence {
-		c.violate("T3", r, "slice %v was counted under %v after it had been started under %v", e.Slice, e.Fence, began)
+	if began := c.begun[shardOf{e.Datacenter, e.Shard}]; e.Fence.Less(began) && former.fence != e.Fence {
+		c.violate("T3", r, "shard %v was counted under %v after it had been started under %v", e.Shard, e.Fence, began)
 	}
-	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Slice, e.Fence}] && !retold {
-		c.violate("T3", r, "slice %v was counted under %v, which had been given up", e.Slice, e.Fence)
+	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Shard, e.Fence}] && !retold {
+		c.violate("T3", r, "shard %v was counted under %v, which had been given up", e.Shard, e.Fence)
 	}
-	x := c.course(flow{r.Node, e.Slice.Job, e.Subjob.Manager, e.Slice.Workflow})
+	x := c.course(flow{r.Node, e.Shard.Job, e.Subjob.Manager, e.Shard.Workflow})
 	c.places[r.Node] = e.Datacenter
 	x.counted = c.seen
 	x.failed = x.failed || e.State != message.WorkflowCompleted
@@ -83,7 +83,7 @@ func (c *Checker) countsCurrent(r Record, e event.SliceCounted) {
 
 // countsCurrentPart is the same for a gate.
 func (c *Checker) countsCurrentSubjob(r Record, e event.SubjobCounted) {
-	who := given{giver: r.Node, slice: message.SliceID{Job: e.Job}, datacenter: e.Datacenter}
+	who := given{giver: r.Node, shard: message.ShardID{Job: e.Job}, datacenter: e.Datacenter}
 	if last := c.given[who]; subjobFence(e.Fence).Less(last) {
 		c.violate("T3", r, "subjob %s of job %v was counted under %v after it had been dispatched under %v", e.Datacenter, e.Job, e.Fence, last)
 	}

@@ -22,13 +22,13 @@ type Promises struct {
 // Promise sets what this history must keep.
 func (c *Checker) Promise(p Promises) { c.promises = p }
 
-func (c *Checker) startsOnce(r Record, e event.SliceStarted) {
+func (c *Checker) startsOnce(r Record, e event.ShardStarted) {
 	if !c.promises.Once {
 		return
 	}
-	run := execution{e.Datacenter, e.Slice, message.Fence{}}
+	run := execution{e.Datacenter, e.Shard, message.Fence{}}
 	if first, ok := c.ran[run]; ok && first != e.Fence {
-		c.violate("P", r, "slice %v was run again under %v after %v, though nobody was lost", e.Slice, e.Fence, first)
+		c.violate("P", r, "shard %v was run again under %v after %v, though nobody was lost", e.Shard, e.Fence, first)
 	}
 	c.ran[run] = e.Fence
 }

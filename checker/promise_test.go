@@ -35,20 +35,20 @@ func (s *story) job(states ...message.JobState) *story {
 
 var (
 	one   = message.JobID{1}
-	first = message.SliceID{Job: one}
-	later = message.SliceID{Job: one, Workflow: 1}
+	first = message.ShardID{Job: one}
+	later = message.ShardID{Job: one, Workflow: 1}
 )
 
 func fence(manager, attempt uint64) message.Fence {
 	return message.Fence{Job: 1, Manager: manager, Attempt: attempt}
 }
 
-func start(s message.SliceID, f message.Fence, core int) event.SliceStarted {
-	return event.SliceStarted{Slice: s, Fence: f, Datacenter: "dc", Cores: []int{core}, Total: 4}
+func start(s message.ShardID, f message.Fence, core int) event.ShardStarted {
+	return event.ShardStarted{Shard: s, Fence: f, Datacenter: "dc", Cores: []int{core}, Total: 4}
 }
 
-func count(s message.SliceID, f message.Fence, to message.WorkflowState) event.SliceCounted {
-	return event.SliceCounted{Slice: s, Fence: f, Datacenter: "dc", Subjob: fence(f.Manager, 0), State: to, Started: 7}
+func count(s message.ShardID, f message.Fence, to message.WorkflowState) event.ShardCounted {
+	return event.ShardCounted{Shard: s, Fence: f, Datacenter: "dc", Subjob: fence(f.Manager, 0), State: to, Started: 7}
 }
 
 func TestOrdersAndPromises(t *testing.T) {
@@ -57,12 +57,12 @@ func TestOrdersAndPromises(t *testing.T) {
 	completed := append(running[:4:4], message.JobCompleting, message.JobCompleted)
 	cancelled := append(running[:4:4], message.JobCancelling, message.JobCancelled)
 	subjob := event.SubjobCounted{Job: one, Fence: fence(1, 0), Datacenter: "dc", Manager: "m", State: message.JobCompleted, Started: 7}
-	dispatched := func(s message.SliceID, f message.Fence) event.SliceDispatched {
-		return event.SliceDispatched{Slice: s, Fence: f, Worker: "w"}
+	dispatched := func(s message.ShardID, f message.Fence) event.ShardDispatched {
+		return event.ShardDispatched{Shard: s, Fence: f, Worker: "w"}
 	}
 	ran := func() *story {
 		return tell().on("m", dispatched(first, fence(1, 1))).on("w", start(first, fence(1, 1), 0)).
-			on("w", event.SliceEnded{Slice: first, Fence: fence(1, 1), Cores: []int{0}})
+			on("w", event.ShardEnded{Shard: first, Fence: fence(1, 1), Cores: []int{0}})
 	}
 	for _, tc := range []struct {
 		name, want string
@@ -72,7 +72,7 @@ func TestOrdersAndPromises(t *testing.T) {
 			return ran().on("m", dispatched(first, fence(1, 2))).on("m", count(first, fence(1, 1), done))
 		}},
 		{"a result of an attempt that was given up", "T3", func() *story {
-			return ran().on("m", event.SliceLost{Slice: first, Fence: fence(1, 1)}).on("m", count(first, fence(1, 1), done))
+			return ran().on("m", event.ShardLost{Shard: first, Fence: fence(1, 1)}).on("m", count(first, fence(1, 1), done))
 		}},
 		{"the result of a subjob that another has", "T3", func() *story {
 			return ran().on("m", count(first, fence(1, 1), done)).

@@ -22,13 +22,13 @@ type taken struct {
 
 // onRowsTaken judges F: no row is handed to executors twice, wherever they are.
 func (c *Checker) onRowsTaken(r Record, e event.RowsTaken) {
-	key := feedOf{e.Slice.Job, e.Slice.Workflow}
+	key := feedOf{e.Shard.Job, e.Shard.Workflow}
 	all, end := c.rows[key], e.First+e.Count
 	at, _ := slices.BinarySearchFunc(all, e.First, func(t taken, first uint64) int { return cmp.Compare(t.first, first) })
 	for _, i := range []int{at - 1, at} {
 		if i >= 0 && i < len(all) && all[i].first < end && e.First < all[i].end {
-			c.violate("F", r, "rows %d to %d of workflow %d of job %v went to slice %v under %v in %s, of which slice %v under %v in %s has %d to %d",
-				e.First, end-1, e.Slice.Workflow, e.Slice.Job, e.Slice, e.Fence, e.Datacenter, all[i].by.Slice, all[i].by.Fence, all[i].by.Datacenter, all[i].first, all[i].end-1)
+			c.violate("F", r, "rows %d to %d of workflow %d of job %v went to shard %v under %v in %s, of which shard %v under %v in %s has %d to %d",
+				e.First, end-1, e.Shard.Workflow, e.Shard.Job, e.Shard, e.Fence, e.Datacenter, all[i].by.Shard, all[i].by.Fence, all[i].by.Datacenter, all[i].first, all[i].end-1)
 			return
 		}
 	}

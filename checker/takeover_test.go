@@ -12,13 +12,13 @@ import (
 // A subjob goes from m to n, and its job from g to h, in the middle of it.
 func TestTakeOver(t *testing.T) {
 	const done = message.WorkflowCompleted
-	second := message.SliceID{Job: one, Ordinal: 1}
-	ran := func(w node.ID, s message.SliceID, f message.Fence, core int) func(*story) *story {
+	second := message.ShardID{Job: one, Ordinal: 1}
+	ran := func(w node.ID, s message.ShardID, f message.Fence, core int) func(*story) *story {
 		return func(x *story) *story {
-			return x.on(w, start(s, f, core)).on(w, event.SliceEnded{Slice: s, Fence: f, Cores: []int{core}})
+			return x.on(w, start(s, f, core)).on(w, event.ShardEnded{Shard: s, Fence: f, Cores: []int{core}})
 		}
 	}
-	// both of its slices ran; m has counted the first
+	// both of its shards ran; m has counted the first
 	begun := func() *story {
 		s := ran("w", second, fence(1, 1), 1)(ran("w", first, fence(1, 1), 0)(tell()))
 		return s.on("m", count(first, fence(1, 1), done))
@@ -36,27 +36,27 @@ func TestTakeOver(t *testing.T) {
 		name, want string
 		got        func() *story
 	}{
-		{"both managers' slices add up", "", func() *story { return begun().on("n", adopted).on("g", counted(14)) }},
+		{"both managers' shards add up", "", func() *story { return begun().on("n", adopted).on("g", counted(14)) }},
 		{"the successor counts all anew", "", func() *story { return begun().on("n", adopted).on("n", again).on("g", counted(14)) }},
-		{"the predecessor's slices count twice", "T8", func() *story {
+		{"the predecessor's shards count twice", "T8", func() *story {
 			return begun().on("n", adopted).on("n", again).on("g", counted(21))
 		}},
-		{"the successor's own slices alone, as it began anew", "", func() *story { return begun().on("n", adopted).on("g", counted(7)) }},
-		{"a slice is told again after a restart, under the job's next epoch", "", func() *story {
+		{"the successor's own shards alone, as it began anew", "", func() *story { return begun().on("n", adopted).on("g", counted(7)) }},
+		{"a shard is told again after a restart, under the job's next epoch", "", func() *story {
 			s := begun()
 			s.Observe(checker.Record{Node: "m", Incarnation: 2, Event: retold})
 			return s
 		}},
-		{"a slice is counted again under the job's next epoch", "T8", func() *story { return begun().on("m", retold) }},
+		{"a shard is counted again under the job's next epoch", "T8", func() *story { return begun().on("m", retold) }},
 		{"a dependent of what the predecessor counted", "", func() *story {
 			s := begun().on("n", event.LeaseGranted{Group: "dc", Job: one, Token: message.LeaseToken{Epoch: 1}})
-			s.on("n", event.SliceDispatched{Slice: later, Fence: fence(2, 1)})
+			s.on("n", event.ShardDispatched{Shard: later, Fence: fence(2, 1)})
 			s.Depends(checker.Record{}, one, 1, 0)
 			return s
 		}},
 		{"a dependent of nothing that anybody counted in its datacenter", "T7", func() *story {
 			s := begun().on("n", event.LeaseGranted{Group: "far", Job: one, Token: message.LeaseToken{Epoch: 1}})
-			s.on("n", event.SliceDispatched{Slice: later, Fence: fence(2, 1)})
+			s.on("n", event.ShardDispatched{Shard: later, Fence: fence(2, 1)})
 			s.Depends(checker.Record{}, one, 1, 0)
 			return s
 		}},

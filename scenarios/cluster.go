@@ -48,10 +48,10 @@ func costs() sim.Costs {
 		ByKind: map[node.Kind]time.Duration{
 			message.KindJobSubmit:     200 * time.Microsecond,
 			message.KindJobDispatch:   200 * time.Microsecond,
-			message.KindSliceDispatch: 200 * time.Microsecond,
-			message.KindSliceProgress: 40 * time.Microsecond,
+			message.KindShardDispatch: 200 * time.Microsecond,
+			message.KindShardProgress: 40 * time.Microsecond,
 			message.KindJobProgress:   60 * time.Microsecond,
-			message.KindSliceResult:   100 * time.Microsecond,
+			message.KindShardResult:   100 * time.Microsecond,
 			message.KindSubjobResult:  150 * time.Microsecond,
 		},
 	}

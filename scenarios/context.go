@@ -14,21 +14,21 @@ import (
 func (s *stage) context() {
 	given := map[message.JobID][]byte{}
 	s.model.Provide = func(r *message.ExecStart, c *sim.Course) []message.Provided {
-		if r.Slice.Workflow != 0 || r.FirstVU != 0 {
+		if r.Shard.Workflow != 0 || r.FirstVU != 0 {
 			return nil
 		}
 		return []message.Provided{{Name: "token", To: []uint32{1}, Value: strconv.AppendUint(nil, c.Salt, 10)}}
 	}
 	s.model.Heed = func(r *message.ExecStart) {
-		job := r.Slice.Job
+		job := r.Shard.Job
 		switch {
-		case r.Slice.Workflow == 0 && len(r.Given) == 0:
-		case r.Slice.Workflow == 0 || len(r.Given) != 1:
-			s.checker.Violate("T7", s.record(s.clients[0]), "slice %v was given %d values", r.Slice, len(r.Given))
+		case r.Shard.Workflow == 0 && len(r.Given) == 0:
+		case r.Shard.Workflow == 0 || len(r.Given) != 1:
+			s.checker.Violate("T7", s.record(s.clients[0]), "shard %v was given %d values", r.Shard, len(r.Given))
 		case given[job] == nil:
 			given[job] = bytes.Clone(r.Given[0].Value)
 		case !bytes.Equal(given[job], r.Given[0].Value):
-			s.checker.Violate("T7", s.record(s.clients[0]), "slice %v was given %s, another one %s", r.Slice, r.Given[0].Value, given[job])
+			s.checker.Violate("T7", s.record(s.clients[0]), "shard %v was given %s, another one %s", r.Shard, r.Given[0].Value, given[job])
 		}
 	}
 }

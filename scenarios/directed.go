@@ -12,9 +12,9 @@ import (
 func directed() []Scenario {
 	return []Scenario{
 		{Name: "worker-lost", Virtual: 4 * time.Minute, build: buildWorkerLost,
-			Doc: "Workers are killed one by one in the middle of their slices and return a minute later. Each slice runs again elsewhere under a higher attempt, and what the lost attempt had told counts nowhere."},
+			Doc: "Workers are killed one by one in the middle of their shards and return a minute later. Each shard runs again elsewhere under a higher attempt, and what the lost attempt had told counts nowhere."},
 		{Name: "manager-lost", Virtual: 4 * time.Minute, build: buildManagerLost,
-			Doc: "Managers are killed, one in each datacenter, while they run subjobs. The gate raises the manager epoch and gives the subjob to another; the old epoch's slices are superseded, not run twice under one fence."},
+			Doc: "Managers are killed, one in each datacenter, while they run subjobs. The gate raises the manager epoch and gives the subjob to another; the old epoch's shards are superseded, not run twice under one fence."},
 		{Name: "gate-restart", Virtual: 4 * time.Minute, build: buildGateRestart,
 			Doc: "Every gate is killed in turn and returns with its disk. Its jobs are there again; subjobs that went on meanwhile are adopted, results that waited in outboxes arrive and count once."},
 		{Name: "paused-worker", Virtual: 4 * time.Minute, build: buildPausedWorker,
@@ -152,7 +152,7 @@ func buildBrokenStreams(s *stage) {
 	s.often(s.nodes, 2*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-// buildLateOrders has few workers, so that the same one gets the same slice under
+// buildLateOrders has few workers, so that the same one gets the same shard under
 // several fences.
 func buildLateOrders(s *stage) {
 	t := smallTopology()

@@ -22,7 +22,7 @@ type late struct {
 // heldKey is a receiver and what the orders are about.
 type heldKey struct {
 	node   node.ID
-	slice  message.SliceID
+	shard  message.ShardID
 	subjob bool
 }
 
@@ -56,25 +56,25 @@ func (o overhear) Rests(tell node.Tell) {
 }
 
 func (l *late) hear(id node.ID, order node.Message) {
-	if slice, _, subjob, ok := orderOf(order); ok {
-		key := heldKey{id, slice, subjob}
+	if shard, _, subjob, ok := orderOf(order); ok {
+		key := heldKey{id, shard, subjob}
 		l.held[key] = append(l.held[key], order)
 		l.to[order] = id
 	}
 }
 
-func orderOf(m node.Message) (slice message.SliceID, fence message.Fence, subjob, ok bool) {
+func orderOf(m node.Message) (shard message.ShardID, fence message.Fence, subjob, ok bool) {
 	switch m := m.(type) {
-	case *message.SliceDispatch:
-		return m.Slice, m.Fence, false, true
-	case *message.SliceCancel:
-		return m.Slice, m.Fence, false, true
+	case *message.ShardDispatch:
+		return m.Shard, m.Fence, false, true
+	case *message.ShardCancel:
+		return m.Shard, m.Fence, false, true
 	case *message.JobDispatch:
-		return message.SliceID{Job: m.Job}, m.Fence, true, true
+		return message.ShardID{Job: m.Job}, m.Fence, true, true
 	case *message.SubjobCancel:
-		return message.SliceID{Job: m.Job}, m.Fence, true, true
+		return message.ShardID{Job: m.Job}, m.Fence, true, true
 	}
-	return slice, fence, false, false
+	return shard, fence, false, false
 }
 
 // cancelOf is how an order is taken back by who gave it.
@@ -82,15 +82,15 @@ func cancelOf(order node.Message, f message.Fence) node.Message {
 	switch m := order.(type) {
 	case *message.JobDispatch:
 		return &message.SubjobCancel{Job: m.Job, Fence: f, State: message.JobCancelled, Reason: "it was given up long ago"}
-	case *message.SliceDispatch:
-		return &message.SliceCancel{Slice: m.Slice, Fence: f, State: message.WorkflowCancelled, Reason: "it was given up long ago"}
+	case *message.ShardDispatch:
+		return &message.ShardCancel{Shard: m.Shard, Fence: f, State: message.WorkflowCancelled, Reason: "it was given up long ago"}
 	}
 	return order
 }
 
 // acted: what is below a fence that was obeyed comes again.
 func (l *late) acted(id node.ID, e event.Acted) {
-	key := heldKey{id, e.Slice, e.Subjob}
+	key := heldKey{id, e.Shard, e.Subjob}
 	var keep []node.Message
 	for _, order := range l.held[key] {
 		if _, fence, subjob, _ := orderOf(order); fence.Less(e.Fence) {

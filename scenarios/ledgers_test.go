@@ -205,7 +205,7 @@ func (w *walk) visit(f reflect.Value, name string, path []reflect.Type) {
 }
 
 // inside goes on into a struct, the one that a pointer has, or the only one of a map
-// or slice.
+// or shard.
 func (w *walk) inside(f reflect.Value, path []reflect.Type) {
 	switch f.Kind() {
 	case reflect.Map:

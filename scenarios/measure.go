@@ -34,7 +34,7 @@ func Bars() []Bar {
 	return []Bar{
 		{"gate-dies", "a dead gate's job owned again", 99, lease + lease/100 + 2*time.Second},
 		{"gate-drains", "a drained gate's job owned again", 99, 3 * time.Second},
-		{"dead-worker", "a dead worker's slice running again", 99, 12 * time.Second},
+		{"dead-worker", "a dead worker's shard running again", 99, 12 * time.Second},
 		{"manager-adopts", "a dead manager's subjob held again", 99, 5 * time.Second},
 		{"leader-lost", "a lost leader's successor elected", 99, electionNext},
 	}
@@ -47,7 +47,7 @@ func Measure(bar string, seed uint64) ([]Took, Report, error) {
 	if err != nil {
 		return nil, Report{}, err
 	}
-	g := gauge{grants: map[registerName][]grantAt{}, ended: map[message.JobID]time.Duration{}, runs: map[sliceName][]runAt{}}
+	g := gauge{grants: map[registerName][]grantAt{}, ended: map[message.JobID]time.Duration{}, runs: map[shardName][]runAt{}}
 	r := s.Run(Options{Seed: seed, History: g.look})
 	if r.Outcome != OK {
 		return nil, r, nil
@@ -74,10 +74,10 @@ type registerName struct {
 	job   message.JobID
 }
 
-// sliceName is a slice in one datacenter.
-type sliceName struct {
+// sliceName is a shard in one datacenter.
+type shardName struct {
 	datacenter string
-	slice      message.SliceID
+	shard      message.ShardID
 }
 
 type grantAt struct {
@@ -96,8 +96,8 @@ type gauge struct {
 	order  []registerName
 	grants map[registerName][]grantAt
 	ended  map[message.JobID]time.Duration // jobs
-	slices []sliceName
-	runs   map[sliceName][]runAt
+	shards []shardName
+	runs   map[shardName][]runAt
 	led    []grantAt // who was elected, and when
 }
 
@@ -115,15 +115,15 @@ func (g *gauge) look(r checker.Record) {
 		if _, known := g.ended[e.Job]; e.To.Terminal() && !known {
 			g.ended[e.Job] = r.At
 		}
-	case event.SliceStarted:
-		name := sliceName{e.Datacenter, e.Slice}
+	case event.ShardStarted:
+		name := shardName{e.Datacenter, e.Shard}
 		if g.runs[name] == nil {
-			g.slices = append(g.slices, name)
+			g.shards = append(g.shards, name)
 		}
 		g.runs[name] = append(g.runs[name], runAt{node: r.Node, fence: e.Fence, began: r.At})
-	case event.SliceEnded:
-		for _, name := range g.slices {
-			if name.slice != e.Slice {
+	case event.ShardEnded:
+		for _, name := range g.shards {
+			if name.shard != e.Shard {
 				continue
 			}
 			for i := range g.runs[name] {
@@ -170,9 +170,9 @@ func (g *gauge) leaderLost(bar string, aimed time.Duration) Took {
 	return Took{Bar: bar, Time: g.led[next].at - aimed}
 }
 
-// workerLost measures until each slice that a dead worker ran has begun elsewhere.
+// workerLost measures until each shard that a dead worker ran has begun elsewhere.
 func (g *gauge) workerLost(bar string, id node.ID, died time.Duration) (all []Took) {
-	for _, name := range g.slices {
+	for _, name := range g.shards {
 		list := g.runs[name]
 		if !slices.ContainsFunc(list, func(x runAt) bool {
 			return x.node == id && x.began < died && (x.ended == 0 || x.ended > died)
@@ -180,7 +180,7 @@ func (g *gauge) workerLost(bar string, id node.ID, died time.Duration) (all []To
 			continue
 		}
 		at := slices.IndexFunc(list, func(x runAt) bool { return x.began > died })
-		end, over := g.ended[name.slice.Job]
+		end, over := g.ended[name.shard.Job]
 		switch {
 		case at >= 0:
 			all = append(all, Took{Bar: bar, Time: list[at].began - died})

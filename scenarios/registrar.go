@@ -210,7 +210,7 @@ func (m *obeyer) Step(env node.Env, in *node.Input) {
 func (m *obeyer) receive(env node.Env, o *toy.Order) {
 	high := m.highest[o.Job]
 	if o.Token.Less(high) {
-		env.Emit(event.FenceRefused{Slice: message.SliceID{Job: o.Job}, Subjob: true, Got: fenceOf(o.Token), Current: fenceOf(high), What: "order"})
+		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: o.Job}, Subjob: true, Got: fenceOf(o.Token), Current: fenceOf(high), What: "order"})
 		return
 	}
 	// An equal token may wait for the write of the first order under it.
@@ -221,7 +221,7 @@ func (m *obeyer) receive(env node.Env, o *toy.Order) {
 }
 
 func obey(env node.Env, o *toy.Order) {
-	env.Emit(event.Acted{Slice: message.SliceID{Job: o.Job}, Subjob: true, Fence: fenceOf(o.Token), What: "order"})
+	env.Emit(event.Acted{Shard: message.ShardID{Job: o.Job}, Subjob: true, Fence: fenceOf(o.Token), What: "order"})
 }
 
 func fenceOf(t message.LeaseToken) message.Fence { return message.Fence{Job: t.Packed()} }

@@ -45,7 +45,7 @@ type Scenario struct {
 
 // All returns every scenario, by name.
 func All() []Scenario {
-	all := slices.Concat(reference(), directed(), worlds(), memoryWorlds(), sliceWorlds(), recoverWorlds(), abortWorlds(), rowWorlds(), gossips(), memberships(), swimWorlds(), memberWorlds(), peerWorlds(), registers(), elections(), fileWorlds(), boundWorlds(), operatedWorlds(), canaries())
+	all := slices.Concat(reference(), directed(), worlds(), memoryWorlds(), shardWorlds(), recoverWorlds(), abortWorlds(), rowWorlds(), gossips(), memberships(), swimWorlds(), memberWorlds(), peerWorlds(), registers(), elections(), fileWorlds(), boundWorlds(), operatedWorlds(), canaries())
 	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

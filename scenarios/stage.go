@@ -66,7 +66,7 @@ func newStage(s Scenario, o Options) *stage {
 	})
 	c.Assume(checker.Assumptions{
 		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
-		Sends: func(worker node.ID, s message.SliceID, _ message.Fence) bool { return st.world.Executes(worker, s) },
+		Sends: func(worker node.ID, s message.ShardID, _ message.Fence) bool { return st.world.Executes(worker, s) },
 		Still: st.world.Paused,
 		Lame:  st.lame,
 	})

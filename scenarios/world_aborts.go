@@ -68,15 +68,15 @@ func (s *stage) subjobsAborted(of string) map[message.JobID]time.Duration {
 	workers := map[node.ID]bool{}
 	s.witness = append(s.witness, func(r checker.Record) {
 		switch e := r.Event.(type) {
-		case event.SliceStarted:
+		case event.ShardStarted:
 			if e.Datacenter == of {
 				workers[r.Node] = true
-				runs[e.Slice.Job]++
+				runs[e.Shard.Job]++
 			}
-		case event.SliceEnded:
+		case event.ShardEnded:
 			if workers[r.Node] {
-				runs[e.Slice.Job]--
-				idle[e.Slice.Job] = r.At
+				runs[e.Shard.Job]--
+				idle[e.Shard.Job] = r.At
 			}
 		case event.WorkflowAborted:
 			if _, again := out[e.Job]; again {

@@ -17,9 +17,9 @@ import (
 func boundWorlds() []Scenario {
 	return []Scenario{
 		{Name: "workers-halt", Virtual: 4 * time.Minute, build: buildWorkersHalt,
-			Doc: "Workers halt for ever in the midst of their slices: two machines stop, and a third one's disk takes nothing any more. What they ran runs elsewhere, every job completes, managers forget who is gone, and no core stays reserved."},
+			Doc: "Workers halt for ever in the midst of their shards: two machines stop, and a third one's disk takes nothing any more. What they ran runs elsewhere, every job completes, managers forget who is gone, and no core stays reserved."},
 		{Name: "few-tries", Virtual: 4 * time.Minute, build: buildFewTries,
-			Doc: "A slice may be dispatched three times and lose one worker, a manager knows three workers, and an end that no gate acknowledges is kept for eight seconds. Workers die, disks are full and gates fall silent: every job ends, and no slice runs more often than its bounds allow."},
+			Doc: "A shard may be dispatched three times and lose one worker, a manager knows three workers, and an end that no gate acknowledges is kept for eight seconds. Workers die, disks are full and gates fall silent: every job ends, and no shard runs more often than its bounds allow."},
 		{Name: "half-falls-silent", Virtual: 4 * time.Minute, build: buildHalfFallsSilent,
 			Doc: "All workers of a datacenter are cut off from their managers at once, for longer than a silence. More than half of the group fails together, so that it may be the network: no manager gives a worker up by its silence while its membership holds evictions, and every job ends. A death that the group finds counts all the same."},
 	}
@@ -76,11 +76,11 @@ func buildFewTries(s *stage) {
 	s.slots(30*time.Second, func(i int, at time.Duration) { // ends come while no gate acknowledges
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(9*time.Second, 14*time.Second).Truncate(tick), Kind: sim.FaultOneWay, Nodes: names(s.managers), Peers: names(s.gates)})
 	})
-	lost := map[message.SliceID]int{}
+	lost := map[message.ShardID]int{}
 	s.witness = append(s.witness, func(r checker.Record) {
-		if e, ok := r.Event.(event.SliceLost); ok {
-			if lost[e.Slice]++; lost[e.Slice] > fewReruns+1 {
-				s.checker.Violate("P", r, "slice %v was lost %d times, %d were allowed", e.Slice, lost[e.Slice], fewReruns+1)
+		if e, ok := r.Event.(event.ShardLost); ok {
+			if lost[e.Shard]++; lost[e.Shard] > fewReruns+1 {
+				s.checker.Violate("P", r, "shard %v was lost %d times, %d were allowed", e.Shard, lost[e.Shard], fewReruns+1)
 			}
 		}
 	})

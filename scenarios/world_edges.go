@@ -10,7 +10,7 @@ import (
 func edgeWorlds() []Scenario {
 	return []Scenario{
 		{Name: "drift-at-bound", Virtual: 6 * time.Minute, build: buildDriftAtBound,
-			Doc: "All clocks run one percent fast or slow, the bound, while owners are stopped for about their lease and cut off. No two own a job at a time, no slice runs in two places."},
+			Doc: "All clocks run one percent fast or slow, the bound, while owners are stopped for about their lease and cut off. No two own a job at a time, no shard runs in two places."},
 		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, build: buildDriftBeyond,
 			Doc: "The same with clocks that run ten times as far off as the bound. Two may own a job for a while; tokens are unique, no receiver obeys a lower fence, and results count once."},
 		{Name: "blackout", Virtual: 4 * time.Minute, build: buildBlackout,

@@ -10,11 +10,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// attemptAt is an attempt of a slice on a worker.
+// attemptAt is an attempt of a shard on a worker.
 type attemptAt struct {
 	worker     node.ID
 	datacenter string
-	slice      message.SliceID
+	shard      message.ShardID
 }
 
 // oneDatacenter judges that executors of a job that names no datacenter never run
@@ -22,18 +22,18 @@ type attemptAt struct {
 func (s *stage) oneDatacenter() {
 	running := map[message.JobID][]attemptAt{}
 	s.witness = append(s.witness, func(r checker.Record) {
-		e, ok := r.Event.(event.SliceStarted)
+		e, ok := r.Event.(event.ShardStarted)
 		if !ok {
 			return
 		}
-		job := e.Slice.Job
-		running[job] = slices.DeleteFunc(running[job], func(a attemptAt) bool { return !s.world.Executes(a.worker, a.slice) })
+		job := e.Shard.Job
+		running[job] = slices.DeleteFunc(running[job], func(a attemptAt) bool { return !s.world.Executes(a.worker, a.shard) })
 		for _, a := range running[job] {
 			if a.datacenter != e.Datacenter {
-				s.checker.Violate("T13", r, "slice %v was started in %s while slice %v of its job still ran in %s on %s", e.Slice, e.Datacenter, a.slice, a.datacenter, a.worker)
+				s.checker.Violate("T13", r, "shard %v was started in %s while shard %v of its job still ran in %s on %s", e.Shard, e.Datacenter, a.shard, a.datacenter, a.worker)
 			}
 		}
-		running[job] = append(running[job], attemptAt{r.Node, e.Datacenter, e.Slice})
+		running[job] = append(running[job], attemptAt{r.Node, e.Datacenter, e.Shard})
 	})
 }
 

@@ -20,7 +20,7 @@ func majorityWorlds() []Scenario {
 		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, build: buildEpochForgotten,
 			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch; then one of old sends what had been ordered meanwhile. An order is obeyed when its epoch is on disk, so that none that was obeyed is followed by a lower one."},
 		{Name: "loss-forgotten", Virtual: 4 * time.Minute, build: buildLossForgotten,
-			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their slices are lost. Either another worker was given a slice, and what the first one tells counts no more; or it counts, and nobody was."},
+			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their shards are lost. Either another worker was given a shard, and what the first one tells counts no more; or it counts, and nobody was."},
 		{Name: "late-refusal", Virtual: 5 * time.Minute, build: buildLateRefusal,
 			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is somebody else's by then."},
 	}
@@ -86,8 +86,8 @@ func buildEpochForgotten(s *stage) {
 	}
 }
 
-// buildLossForgotten gives each worker a slice of each job, and cuts one of them off
-// until its slice is lost. It has the result by then, and tells it when it is back: before
+// buildLossForgotten gives each worker a shard of each job, and cuts one of them off
+// until its shard is lost. It has the result by then, and tells it when it is back: before
 // the others do, which are cut off then. The manager's disk is slow: writing the loss
 // takes longer than waiting for the worker to have stopped.
 func buildLossForgotten(s *stage) {

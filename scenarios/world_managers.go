@@ -14,7 +14,7 @@ func managerWorlds() []Scenario {
 		{Name: "manager-dies-mid-dispatch", Virtual: 4 * time.Minute, build: buildManagerDiesMidDispatch,
 			Doc: "Managers are killed at every step of a dispatch: before and after their register, the subjob's file, the cut and the acknowledgement are on disk. There is one execution a fence, and every job completes."},
 		{Name: "manager-adopts", Virtual: 4 * time.Minute, build: buildManagerAdopts,
-			Doc: "Each manager in turn is killed while its slices run. Another one takes its subjobs over before the workers stop them by themselves: the slices go on where they are, and none is run twice."},
+			Doc: "Each manager in turn is killed while its shards run. Another one takes its subjobs over before the workers stop them by themselves: the shards go on where they are, and none is run twice."},
 		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: buildLateDispatchAck,
 			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a subjob; its higher attempt wins."},
 		{Name: "context-takeover", Virtual: 4 * time.Minute, build: buildContextTakeover,

@@ -19,7 +19,7 @@ import (
 func operatedWorlds() []Scenario {
 	return []Scenario{
 		{Name: "drain-orders", Virtual: 5 * time.Minute, build: buildDrainOrders,
-			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing and dispatches nothing, a drained worker starts nothing; each gate says who is drained. Every job completes, and no slice runs twice."},
+			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing and dispatches nothing, a drained worker starts nothing; each gate says who is drained. Every job completes, and no shard runs twice."},
 		{Name: "merged-thresholds", Virtual: 4 * time.Minute, build: buildMergedThresholds,
 			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not: gates judge thresholds on the sum, whichever gate owns the job at its end, and never on one datacenter."},
 		{Name: "crowded-gates", Virtual: 4 * time.Minute, build: buildCrowdedGates,
@@ -61,7 +61,7 @@ func buildDrainOrders(s *stage) {
 		switch restarts := s.rand.Chance(1, 2); { // the order outlives a restart
 		case restarts && gate:
 			s.fault(sim.Fault{At: at + 5*time.Second, For: time.Second, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
-		case restarts: // when its slices have ended
+		case restarts: // when its shards have ended
 			s.fault(sim.Fault{At: at + s.rand.Duration(7*time.Second, 9*time.Second).Truncate(tick), For: time.Second, Kind: sim.FaultStop, Nodes: []string{string(id)}})
 		case gate:
 			s.ownedBy(id, at, at+5*time.Second)
@@ -88,13 +88,13 @@ func (s *stage) givesWork(d *drained, r checker.Record) {
 		if e.Manager == d.id {
 			s.checker.Violate("P", r, "%s was sent a subjob of job %v, and is drained since %v", d.id, e.Job, d.from)
 		}
-	case event.SliceDispatched:
+	case event.ShardDispatched:
 		if r.Node == d.id {
-			s.checker.Violate("P", r, "%s dispatched slice %v, and is drained since %v", d.id, e.Slice, d.from)
+			s.checker.Violate("P", r, "%s dispatched shard %v, and is drained since %v", d.id, e.Shard, d.from)
 		}
-	case event.SliceStarted:
+	case event.ShardStarted:
 		if r.Node == d.id {
-			s.checker.Violate("P", r, "%s started slice %v, and is drained since %v", d.id, e.Slice, d.from)
+			s.checker.Violate("P", r, "%s started shard %v, and is drained since %v", d.id, e.Shard, d.from)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 func peerWorlds() []Scenario {
 	return []Scenario{
 		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, build: buildDeadByHearsay,
-			Doc: "A member of the managers' group tells one of them that a worker is dead, while the worker runs and its streams stand; the others learn it by gossip. Each manager that takes it for dead drops worker, stream and slices at once, dispatches nothing to it, and registers it again as soon as it refutes. Every job completes, except where rumours cost one slice more workers than rerun_max: it fails with the fourth, each lost to another rumour. Gates and workers go by 5 s of silence: no manager is in the gates' group, and a worker's slices live by acknowledged heartbeats, which no rumour of a manager ends."},
+			Doc: "A member of the managers' group tells one of them that a worker is dead, while the worker runs and its streams stand; the others learn it by gossip. Each manager that takes it for dead drops worker, stream and shards at once, dispatches nothing to it, and registers it again as soon as it refutes. Every job completes, except where rumours cost one shard more workers than rerun_max: it fails with the fourth, each lost to another rumour. Gates and workers go by 5 s of silence: no manager is in the gates' group, and a worker's shards live by acknowledged heartbeats, which no rumour of a manager ends."},
 		{Name: "peers-cut", Virtual: 6 * time.Minute, build: buildPeersCut,
 			Doc: "Gates, managers and workers crash, are cut off both ways or one way, alone, or as a whole datacenter. Each role on each other node drops the peer and its stream within ten seconds and plans nothing with it; twenty seconds after the cut it has every peer again."},
 	}
@@ -30,12 +30,12 @@ type peers struct {
 	registered map[[2]node.ID]bool
 	dead       map[[2]node.ID]time.Duration // in the group, since when
 	deaths     int                          // of registered workers, at their managers
-	losses     map[message.SliceID][]time.Duration
+	losses     map[message.ShardID][]time.Duration
 	lives      map[node.ID]uint64
 }
 
 func (s *stage) peers() *peers {
-	p := &peers{stage: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}, losses: map[message.SliceID][]time.Duration{}}
+	p := &peers{stage: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}, losses: map[message.ShardID][]time.Duration{}}
 	s.witness = append(s.witness, p.see)
 	return p
 }
@@ -69,27 +69,27 @@ func (p *peers) see(r checker.Record) {
 				}
 			})
 		}
-	case event.SliceLost:
-		p.losses[e.Slice] = append(p.losses[e.Slice], r.At)
-	case event.SliceDispatched:
+	case event.ShardLost:
+		p.losses[e.Shard] = append(p.losses[e.Shard], r.At)
+	case event.ShardDispatched:
 		p.plans(r, e.Worker)
 	case event.SubjobDispatched:
 		p.plans(r, e.Manager)
 	}
 }
 
-// spent says that a slice of the job lost more workers than rerun_max, each to another
+// spent says that a shard of the job lost more workers than rerun_max, each to another
 // rumour: half an interval apart at least.
 func (p *peers) spent(job message.JobID) bool {
 	//lint:orderfree any one will do
-	for slice, at := range p.losses {
+	for shard, at := range p.losses {
 		apart := 1
 		for i := 1; i < len(at); i++ {
 			if at[i]-at[i-1] >= rumourEvery/2 {
 				apart++
 			}
 		}
-		if slice.Job == job && apart > manager.Default().RerunMax {
+		if shard.Job == job && apart > manager.Default().RerunMax {
 			return true
 		}
 	}
@@ -119,7 +119,7 @@ type rumour struct {
 	victim func() (dead node.ID, to node.Addr)
 }
 
-// rumourEvery leaves a worker the time to refute, and to take slices again.
+// rumourEvery leaves a worker the time to refute, and to take shards again.
 const rumourEvery = 8 * time.Second
 
 // Step implements node.Machine.

@@ -205,15 +205,15 @@ func (w *World) onExec(e *event) {
 	}
 }
 
-// Executes says whether a node's executors run a slice now: one that has told its
+// Executes says whether a node's executors run a shard now: one that has told its
 // result, or is being killed, does not, nor one whose host is suspended.
-func (w *World) Executes(id node.ID, s message.SliceID) bool {
+func (w *World) Executes(id node.ID, s message.ShardID) bool {
 	p := w.byID[id]
 	if p == nil || p.suspended > 0 {
 		return false
 	}
 	for _, r := range p.cores {
-		if r != nil && !r.over && r.start.Slice == s {
+		if r != nil && !r.over && r.start.Shard == s {
 			return true
 		}
 	}

@@ -86,7 +86,7 @@ func (b *busybody) act(env node.Env, r *node.Rand) {
 		if !b.core {
 			b.core = true
 			b.exec++
-			env.Exec().Start(b.exec, 0, &message.ExecStart{Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "w",
+			env.Exec().Start(b.exec, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "w",
 				Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 3, Duration: time.Second})
 		} else if r.Chance(1, 2) {
 			env.Exec().Cancel(b.exec)

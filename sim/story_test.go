@@ -291,7 +291,7 @@ func (s *story) act(id string, env node.Env, f []string) {
 		env.Store().Put(records, node.Token(s.number(f[1])))
 	case "exec":
 		env.Exec().Start(node.ExecID(s.number(f[1])), s.number(f[2]), &message.ExecStart{
-			Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 2, Duration: 3 * time.Second})
+			Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 2, Duration: 3 * time.Second})
 	case "cancel-exec":
 		env.Exec().Cancel(node.ExecID(s.number(f[1])))
 	case "extend-exec":

@@ -117,7 +117,7 @@ type FencedOp struct {
 	Current message.Fence // of a refusal: what it told to hold
 }
 
-// FencedRegister is the model of one receiver of orders for one slice or subjob: it
+// FencedRegister is the model of one receiver of orders for one shard or subjob: it
 // obeys no fence lower than one it has obeyed, and when it refuses an order, it says
 // that it holds at least what it has obeyed, and no less than what it refuses.
 func FencedRegister() *Model[Fenced, FencedOp] {

@@ -76,7 +76,7 @@ func TestFullDisk(t *testing.T) {
 	disks["gate-1"].free()
 	eventually(t, "the gate takes jobs again", patience, func() bool { return start(t, wait...).code() == exitGood })
 
-	// Of a job, a manager keeps its program and a worker a fence a slice.
+	// Of a job, a manager keeps its program and a worker a fence a shard.
 	head := loadFile[:strings.Index(loadFile, "workflow(")]
 	var flows strings.Builder
 	for i := range 60 {

@@ -269,8 +269,8 @@ func TestKilledRunLeavesNothing(t *testing.T) {
 	})
 }
 
-// SIGTERM under a slice that is longer than stop_timeout: executors end it, nothing is killed.
-func TestStoppedWorkerEndsItsSlices(t *testing.T) {
+// SIGTERM under a shard that is longer than stop_timeout: executors end it, nothing is killed.
+func TestStoppedWorkerEndsItsShards(t *testing.T) {
 	t.Parallel()
 	url := serveTarget(t, "--latency", "5ms")
 	file := write(t, "load.star", loadFile)

@@ -25,7 +25,7 @@ func newExecutorCommand() *cobra.Command {
 		Hidden: true,
 		Args:   exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			if code := exec.Main(runSlice); code != exitGood {
+			if code := exec.Main(runShard); code != exitGood {
 				return exitWith(code, nil)
 			}
 			return nil
@@ -35,7 +35,7 @@ func newExecutorCommand() *cobra.Command {
 
 // runSlice loads the program again, since only bytes cross the wire, and runs the
 // executor's share of one workflow.
-func runSlice(ctx context.Context, work *exec.Work) *message.ExecResult {
+func runShard(ctx context.Context, work *exec.Work) *message.ExecResult {
 	start := work.Start
 	failed := func(err error) *message.ExecResult {
 		return &message.ExecResult{State: message.WorkflowFailed, Error: err.Error()}

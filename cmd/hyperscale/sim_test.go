@@ -45,13 +45,13 @@ func TestCausesAreGroupedWithoutNamesAndNumbers(t *testing.T) {
 		return simResult{simLine: simLine{Scenario: "storm", Seed: seed, Verdict: verdict, Detail: detail}}
 	}
 	causes := groupCauses([]simResult{
-		result(9, scenarios.Violation, "T8 broken at 1m0.5s on manager-dc-a-1: slice 60pwrxxb7jq1ypnkwmcrvacygg/1/0 was counted twice in subjob 1.1.0, now under 1.1.2"),
+		result(9, scenarios.Violation, "T8 broken at 1m0.5s on manager-dc-a-1: shard 60pwrxxb7jq1ypnkwmcrvacygg/1/0 was counted twice in subjob 1.1.0, now under 1.1.2"),
 		result(3, scenarios.Panicked, "bug: 3 cores\ngoroutine 7"),
-		result(2, scenarios.Violation, "T8 broken at 26.5s on manager-dc-c-3: slice qrv2v1wrb6jbmnb1b7pserbhbr/0/12 was counted twice in subjob 1.2.0, now under 1.2.7"),
+		result(2, scenarios.Violation, "T8 broken at 26.5s on manager-dc-c-3: shard qrv2v1wrb6jbmnb1b7pserbhbr/0/12 was counted twice in subjob 1.2.0, now under 1.2.7"),
 		result(4, scenarios.Panicked, "bug: 7 cores\ngoroutine 9"),
 		result(5, scenarios.Violation, "T9 broken at 26.5s on worker-dc-c-3: core 1 was given twice"),
 		result(6, scenarios.Panicked, "bug: 1 workers"),
-		result(1, scenarios.Violation, "T8 broken at 3s on manager-dc-c-3: slice qrv2v1wrb6jbmnb1b7pserbhbr/0/1 was counted twice in subjob 1.2.0, now under 1.2.7"),
+		result(1, scenarios.Violation, "T8 broken at 3s on manager-dc-c-3: shard qrv2v1wrb6jbmnb1b7pserbhbr/0/1 was counted twice in subjob 1.2.0, now under 1.2.7"),
 	})
 	var got [][]uint64
 	for _, c := range causes {

@@ -38,7 +38,7 @@ func newSimTimesCommand() *cobra.Command {
 		Short: "measure how long it takes until somebody owns or runs again what was lost",
 		Long: `Play the worlds in which gates, managers and workers die or are drained, once for
 each seed, and print in virtual time how long it took until another gate owned a
-job, another manager held a subjob, another worker ran a slice, another leader was
+job, another manager held a subjob, another worker ran a shard, another leader was
 elected: the median, the 99th percentile, the longest, and the bar for the 99th.
 
 In each of these runs every client must have exactly one final result, and all

@@ -27,10 +27,10 @@ type ClientReturned struct {
 	Result uint64           // digest of a result
 }
 
-// SliceRenewed: a worker may go on with a slice until its clock reads Until
+// ShardRenewed: a worker may go on with a shard until its clock reads Until
 // (T13).
-type SliceRenewed struct {
-	Slice message.SliceID
+type ShardRenewed struct {
+	Shard message.ShardID
 	Fence message.Fence
 	Until node.Instant // on the worker's clock
 }
@@ -42,4 +42,4 @@ func (ClientCalled) EventName() string { return "client-called" }
 func (ClientReturned) EventName() string { return "client-returned" }
 
 // EventName implements node.Event.
-func (SliceRenewed) EventName() string { return "slice-renewed" }
+func (ShardRenewed) EventName() string { return "shard-renewed" }

@@ -45,7 +45,7 @@ type WorkflowAborted struct {
 // Acted: a receiver obeyed an order that carries a fence (T3). For a manager
 // Slice.Ordinal and Slice.Workflow are zero and Subjob is true.
 type Acted struct {
-	Slice      message.SliceID
+	Shard      message.ShardID
 	Subjob     bool
 	Datacenter string // of a subjob, where the receiver is a gate; else empty
 	Fence      message.Fence
@@ -54,7 +54,7 @@ type Acted struct {
 
 // FenceRefused: a receiver refused an order or a report for its stale fence.
 type FenceRefused struct {
-	Slice      message.SliceID
+	Shard      message.ShardID
 	Subjob     bool
 	Datacenter string // as of Acted
 	Got        message.Fence
@@ -62,35 +62,35 @@ type FenceRefused struct {
 	What       string
 }
 
-// FenceStored: the fence of a slice is on this worker's disk. What starts or stops
+// FenceStored: the fence of a shard is on this worker's disk. What starts or stops
 // under it does so after that, whatever both sides lose in a crash (T3).
 type FenceStored struct {
-	Slice message.SliceID
+	Shard message.ShardID
 	Fence message.Fence
 }
 
-// SliceStarted: a worker accepted an execution and gave it cores (T6, T9). Slices
+// ShardStarted: a worker accepted an execution and gave it cores (T6, T9). Shards
 // and fences are named anew in each datacenter.
-type SliceStarted struct {
-	Slice      message.SliceID
+type ShardStarted struct {
+	Shard      message.ShardID
 	Fence      message.Fence
 	Datacenter string
 	Cores      []int // indices of the cores it holds from now on
 	Total      int   // cores of this worker
 }
 
-// SliceEnded: all executors of that execution are gone, its cores are free.
-type SliceEnded struct {
-	Slice  message.SliceID
+// ShardEnded: all executors of that execution are gone, its cores are free.
+type ShardEnded struct {
+	Shard  message.ShardID
 	Fence  message.Fence
 	Cores  []int
 	State  message.WorkflowState
 	Reason string
 }
 
-// SliceCounted: a manager counted a slice's result (T8).
-type SliceCounted struct {
-	Slice      message.SliceID
+// ShardCounted: a manager counted a shard's result (T8).
+type ShardCounted struct {
+	Shard      message.ShardID
 	Fence      message.Fence
 	Datacenter string
 	Subjob     message.Fence // of the subjob that counts it
@@ -112,7 +112,7 @@ type SubjobCounted struct {
 // RowsTaken: a worker handed rows of a unique feed to an executor (F). They are rows
 // First up to First+Count in the feed's order.
 type RowsTaken struct {
-	Slice      message.SliceID
+	Shard      message.ShardID
 	Fence      message.Fence
 	Datacenter string
 	Core       uint32
@@ -120,19 +120,19 @@ type RowsTaken struct {
 	Count      uint64
 }
 
-// SliceDispatched: a manager sent a slice to a worker.
-type SliceDispatched struct {
-	Slice  message.SliceID
+// ShardDispatched: a manager sent a shard to a worker.
+type ShardDispatched struct {
+	Shard  message.ShardID
 	Fence  message.Fence
 	Worker node.ID
 	Cores  uint32
 	VUs    uint64
 }
 
-// SliceLost: a manager gave up an attempt because its worker fell silent, broke
+// ShardLost: a manager gave up an attempt because its worker fell silent, broke
 // away, or denied it.
-type SliceLost struct {
-	Slice  message.SliceID
+type ShardLost struct {
+	Shard  message.ShardID
 	Fence  message.Fence
 	Worker node.ID
 	Reason string
@@ -148,7 +148,7 @@ type SubjobDispatched struct {
 
 // ExecutorGone: an executor process ended, and not as asked.
 type ExecutorGone struct {
-	Slice  message.SliceID
+	Shard  message.ShardID
 	Fence  message.Fence
 	Core   int
 	Reason string
@@ -177,13 +177,13 @@ func (FenceRefused) EventName() string { return "fence-refused" }
 func (FenceStored) EventName() string { return "fence-stored" }
 
 // EventName implements node.Event.
-func (SliceStarted) EventName() string { return "slice-started" }
+func (ShardStarted) EventName() string { return "shard-started" }
 
 // EventName implements node.Event.
-func (SliceEnded) EventName() string { return "slice-ended" }
+func (ShardEnded) EventName() string { return "shard-ended" }
 
 // EventName implements node.Event.
-func (SliceCounted) EventName() string { return "slice-counted" }
+func (ShardCounted) EventName() string { return "shard-counted" }
 
 // EventName implements node.Event.
 func (SubjobCounted) EventName() string { return "subjob-counted" }
@@ -192,10 +192,10 @@ func (SubjobCounted) EventName() string { return "subjob-counted" }
 func (RowsTaken) EventName() string { return "rows-taken" }
 
 // EventName implements node.Event.
-func (SliceDispatched) EventName() string { return "slice-dispatched" }
+func (ShardDispatched) EventName() string { return "shard-dispatched" }
 
 // EventName implements node.Event.
-func (SliceLost) EventName() string { return "slice-lost" }
+func (ShardLost) EventName() string { return "shard-lost" }
 
 // EventName implements node.Event.
 func (SubjobDispatched) EventName() string { return "subjob-dispatched" }

@@ -17,12 +17,12 @@ func New(name string) node.Event {
 // catalogue.
 func All() []node.Event {
 	return []node.Event{
-		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &SliceStarted{}, &SliceEnded{},
-		&SliceCounted{}, &SubjobCounted{}, &RowsTaken{}, &SliceDispatched{}, &SliceLost{}, &SubjobDispatched{}, &ExecutorGone{},
+		&JobChanged{}, &SubjobChanged{}, &WorkflowChanged{}, &WorkflowAborted{}, &Acted{}, &FenceRefused{}, &FenceStored{}, &ShardStarted{}, &ShardEnded{},
+		&ShardCounted{}, &SubjobCounted{}, &RowsTaken{}, &ShardDispatched{}, &ShardLost{}, &SubjobDispatched{}, &ExecutorGone{},
 		&PeerRegistered{}, &PeerLost{}, &PeerRefused{}, &Ignored{}, &StoreFailed{}, &Shed{},
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupRefused{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},
 		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},
-		&ClientCalled{}, &ClientReturned{}, &SliceRenewed{},
+		&ClientCalled{}, &ClientReturned{}, &ShardRenewed{},
 	}
 }

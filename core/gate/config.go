@@ -27,7 +27,7 @@ type Config struct {
 
 	Lease          time.Duration // a gate acts for a job so long without word of a majority
 	QuorumTimeout  time.Duration // a majority that has not answered for so long is told to who waits for it
-	RenewalTimeout time.Duration // of the workers: a slice runs no longer after they asked for its last renewal
+	RenewalTimeout time.Duration // of the workers: a shard runs no longer after they asked for its last renewal
 	DriftPPM       int64         // clocks run at most so much too fast or too slow
 	StopTimeout    time.Duration // for handing jobs over at a graceful stop
 

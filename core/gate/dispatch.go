@@ -206,7 +206,7 @@ func (m *Machine) owned(env node.Env, in *node.Input, id message.JobID) (*job, *
 }
 
 func (m *Machine) stale(env node.Env, j *job, p *subjob, got message.Fence, what string) {
-	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Subjob: true, Got: got, Current: p.fence, What: what})
+	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.id}, Subjob: true, Got: got, Current: p.fence, What: what})
 }
 
 // follows says whether a fence is the newest that a subjob was heard under, and

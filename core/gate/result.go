@@ -49,7 +49,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.S
 	switch {
 	case p == nil:
 		ack.Stale, ack.Current = true, j.fence()
-		env.Emit(event.FenceRefused{Slice: message.SliceID{Job: j.id}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
+		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.id}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
 		m.answer(env, in, ack)
 	case p.counted && r.Fence.Manager == p.fence.Manager, p.phase == subjobDone && p.unheard:
 		m.answer(env, in, ack)

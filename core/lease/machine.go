@@ -189,7 +189,7 @@ func (r *Registers) Fire(env node.Env, k node.TimerKey) {
 	}
 }
 
-// Take returns what happened since the last Take, in order. The slice is valid
+// Take returns what happened since the last Take, in order. The shard is valid
 // until the Take after it.
 func (r *Registers) Take() []Outcome {
 	clear(r.taken)

@@ -56,7 +56,7 @@ func (k OutcomeKind) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(k))
 }
 
-// Outcome is one thing that a role is told. Its slices are values: nobody changes
+// Outcome is one thing that a role is told. Its shards are values: nobody changes
 // them.
 type Outcome struct {
 	Kind      OutcomeKind

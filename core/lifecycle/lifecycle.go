@@ -30,7 +30,7 @@ func LegalJob(from, to message.JobState) bool {
 	return int(from) < len(next) && to <= message.JobTimedOut && next[from]&(1<<to) != 0
 }
 
-// LegalWorkflow says whether a workflow, or a slice of it, may go from one state
+// LegalWorkflow says whether a workflow, or a shard of it, may go from one state
 // to another.
 func LegalWorkflow(from, to message.WorkflowState) bool {
 	if from == to || from.Terminal() {

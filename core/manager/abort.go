@@ -40,7 +40,7 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		return
 	}
 	f.abort = a.Reason
-	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "abort"})
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "abort"})
 	m.commit(env, p, func(env node.Env) {
 		if f.end != message.WorkflowNone {
 			return // it was about to

@@ -26,11 +26,11 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 			d.forget()
 			d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{Job: 1}, Reason: "errors"})
 			if !test.idle {
-				cancels := took[*message.SliceCancel](d, d.up["w1"])
+				cancels := took[*message.ShardCancel](d, d.up["w1"])
 				if len(cancels) != 1 {
 					t.Fatalf("the manager sends %d cancels, want 1", len(cancels))
 				}
-				d.Receive(d.up["w1"], &message.SliceResult{Slice: cancels[0].Slice, Fence: cancels[0].Fence, State: message.WorkflowCancelled})
+				d.Receive(d.up["w1"], &message.ShardResult{Shard: cancels[0].Shard, Fence: cancels[0].Fence, State: message.WorkflowCancelled})
 			}
 			f := p.workflows[0]
 			if f.state != message.WorkflowFailed || !strings.Contains(f.failure, "errors") {

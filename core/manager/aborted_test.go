@@ -15,7 +15,7 @@ import (
 // Gates abort workflows under any fence, whole or out of bounds, beside cancellations and
 // results, while the disk is slow. An order below the highest epoch is refused with it, one
 // that fits no workflow is ignored, and one of a subjob that is not here changes nothing. What
-// is aborted ends FAILED with the reason that came first, unless all of its slices completed.
+// is aborted ends FAILED with the reason that came first, unless all of its shards completed.
 func TestAbortsNeedAuthority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, nil, "w1", "w2")
@@ -80,7 +80,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			case 10:
 				if id := rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "refuses"); d.attempt(id) != nil {
 					s := d.attempt(id)
-					d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: message.CodeNoCores, CoresFree: 4})
+					d.Receive(d.up[id], &message.ShardRefused{Shard: s.Shard, Fence: s.Fence, Code: message.CodeNoCores, CoresFree: 4})
 				}
 			case 7:
 				d.Held = !d.Held
@@ -103,12 +103,12 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.fence.Job, epoch)
 		}
 		for i, f := range p.workflows {
-			whole := len(f.slices) > 0
-			for _, s := range f.slices {
+			whole := len(f.shards) > 0
+			for _, s := range f.shards {
 				whole = whole && s.state == message.WorkflowCompleted
 			}
 			if whole && f.state != message.WorkflowCompleted {
-				t.Fatalf("all slices of workflow %d completed, and it is %v", i, f.state)
+				t.Fatalf("all shards of workflow %d completed, and it is %v", i, f.state)
 			}
 			if why[i] != "" && !whole && !cancelled && (f.state != message.WorkflowFailed || f.failure != why[i]) {
 				t.Fatalf("workflow %d was aborted with %q and is %v, %q", i, why[i], f.state, f.failure)
@@ -122,7 +122,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 
 // finishes has a worker end all that it was dispatched.
 func (d *desk) finishes(id node.ID, state message.WorkflowState) {
-	for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
-		d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: state})
+	for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
+		d.Receive(d.up[id], &message.ShardResult{Shard: s.Shard, Fence: s.Fence, State: state})
 	}
 }

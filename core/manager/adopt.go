@@ -58,7 +58,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 	}
 }
 
-// reopen sets how the slices stand that may run under a former holder: whoever
+// reopen sets how the shards stand that may run under a former holder: whoever
 // reports one goes on with it; nobody is given it before its worker has stopped
 // by itself.
 func (m *Machine) reopen(env node.Env, p *subjob) {
@@ -68,7 +68,7 @@ func (m *Machine) reopen(env node.Env, p *subjob) {
 		if f.end == message.WorkflowNone && f.cut {
 			f.ready = env.Now()
 		}
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			s.state = message.WorkflowPending
 			s.notBefore, s.renewed = until, p.granted
 			switch {
@@ -103,12 +103,12 @@ func (m *Machine) gather(env node.Env, p *subjob, c *claim) {
 			})
 		}
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
+			for _, s := range f.shards {
 				if s.kept == nil {
 					continue
 				}
 				m.bring(env, p, c, s.kept.file, func(b message.Body) bool {
-					r, ok := b.(*message.SliceResult)
+					r, ok := b.(*message.ShardResult)
 					s.result = r
 					return ok
 				})
@@ -188,7 +188,7 @@ func (m *Machine) gathered(env node.Env, p *subjob, c *claim) {
 func (m *Machine) derive(env node.Env, p *subjob) {
 	p.state = message.JobQueued
 	for _, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			if s.result != nil && s.kept.why == "" {
 				s.why = s.result.Error
 			}
@@ -233,7 +233,7 @@ func (m *Machine) resume(env node.Env, p *subjob) {
 		if f.end != message.WorkflowNone {
 			continue
 		}
-		if len(f.slices) > 0 {
+		if len(f.shards) > 0 {
 			m.endWhenAllEnded(env, f)
 		}
 		if f.end == message.WorkflowNone && f.stopping() {

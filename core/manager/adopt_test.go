@@ -17,30 +17,30 @@ type adopting struct {
 	*desk
 	t     *rapid.T
 	ids   []node.ID
-	refs  []message.SliceRef // attempts that may be listed
-	right map[message.SliceID]node.Instant
-	where map[message.SliceID]node.ID // who lists it, in an honest history
-	lost  map[message.SliceID]bool    // in the last step
+	refs  []message.ShardRef // attempts that may be listed
+	right map[message.ShardID]node.Instant
+	where map[message.ShardID]node.ID // who lists it, in an honest history
+	lost  map[message.ShardID]bool    // in the last step
 }
 
 // A manager takes a subjob over, and workers list attempts of it in any order and however
-// often. Each slice has one live attempt at most, at the worker that has it; each listed
-// attempt is adopted or cancelled; and no slice is dispatched while the worker that was
+// often. Each shard has one live attempt at most, at the worker that has it; each listed
+// attempt is adopted or cancelled; and no shard is dispatched while the worker that was
 // told so may go on with it.
 func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.SliceID]node.Instant{}, where: map[message.SliceID]node.ID{}, lost: map[message.SliceID]bool{}}
+		a := &adopting{t: rt, ids: []node.ID{"w1", "w2", "w3"}, right: map[message.ShardID]node.Instant{}, where: map[message.ShardID]node.ID{}, lost: map[message.ShardID]bool{}}
 		a.desk = newDesk(t, func(c *Config) {
 			if rapid.Bool().Draw(rt, "records are files") {
 				c.SpillAt = 1
 			}
 		}, a.ids...)
 		a.submit(rapid.Uint32Range(1, 8).Draw(rt, "cores"))
-		home := map[message.SliceID]node.ID{}
+		home := map[message.ShardID]node.ID{}
 		for _, id := range a.ids {
-			for _, d := range took[*message.SliceDispatch](a.desk, a.up[id]) {
-				a.refs = append(a.refs, message.SliceRef{Slice: d.Slice, Fence: d.Fence})
-				home[d.Slice] = id
+			for _, d := range took[*message.ShardDispatch](a.desk, a.up[id]) {
+				a.refs = append(a.refs, message.ShardRef{Shard: d.Shard, Fence: d.Fence})
+				home[d.Shard] = id
 			}
 			if rapid.Bool().Draw(rt, "accepted") && a.attempt(id) != nil {
 				a.accept(id)
@@ -60,8 +60,8 @@ func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 		a.Crash()
 		a.forget()
 		a.WatchEvent = func(e node.Event) {
-			if l, ok := e.(event.SliceLost); ok {
-				a.lost[l.Slice] = true
+			if l, ok := e.(event.ShardLost); ok {
+				a.lost[l.Shard] = true
 			}
 			if honest {
 				a.onEvent(e)
@@ -84,13 +84,13 @@ func TestListedAttemptsAreAdoptedOrCancelled(t *testing.T) {
 
 // draw is what a worker lists: in an honest history all that it was given, or none of it
 // when it is over.
-func (a *adopting) draw(id node.ID, honest bool) (list []message.SliceRef) {
+func (a *adopting) draw(id node.ID, honest bool) (list []message.ShardRef) {
 	if !honest {
 		for range rapid.IntRange(0, 3).Draw(a.t, "listed") {
 			r := rapid.SampledFrom(a.refs).Draw(a.t, "ref")
 			for _, other := range list {
-				if other.Slice == r.Slice {
-					return list // a worker lists a slice once
+				if other.Shard == r.Shard {
+					return list // a worker lists a shard once
 				}
 			}
 			list = append(list, r)
@@ -98,7 +98,7 @@ func (a *adopting) draw(id node.ID, honest bool) (list []message.SliceRef) {
 		return list
 	}
 	for _, r := range a.refs {
-		if a.where[r.Slice] == id {
+		if a.where[r.Shard] == id {
 			list = append(list, r)
 		}
 	}
@@ -106,7 +106,7 @@ func (a *adopting) draw(id node.ID, honest bool) (list []message.SliceRef) {
 }
 
 // list hands a heartbeat over and holds that each attempt in it is adopted or cancelled.
-func (a *adopting) list(id node.ID, list []message.SliceRef) {
+func (a *adopting) list(id node.ID, list []message.ShardRef) {
 	a.forget()
 	if len(a.StreamsOf(id)) == 0 { // the manager closed it: it was silent
 		a.up[id] = a.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleWorker, Addr: node.Addr(id + ":1")})
@@ -114,37 +114,37 @@ func (a *adopting) list(id node.ID, list []message.SliceRef) {
 	clear(a.lost)
 	a.lists(id, list...)
 	p := a.m.subjobs[message.JobID{1}]
-	named := map[message.SliceRef]bool{}
+	named := map[message.ShardRef]bool{}
 	for _, ack := range took[*message.HeartbeatAck](a.desk, a.up[id]) {
-		for _, r := range ack.Slices {
+		for _, r := range ack.Shards {
 			named[r] = true
-			a.right[r.Slice] = a.Now().Add(a.m.config.RenewalTimeout)
+			a.right[r.Shard] = a.Now().Add(a.m.config.RenewalTimeout)
 		}
 	}
 	if p == nil || p.missing > 0 || !a.m.holds(a, p) {
 		return
 	}
 	for _, r := range list {
-		s := a.m.sliceOf(a, r.Slice)
+		s := a.m.shardOf(a, r.Shard)
 		mine := s != nil && s.fence == r.Fence && s.worker == id && s.live()
 		cancelled := false
-		for _, c := range took[*message.SliceCancel](a.desk, a.up[id]) {
-			cancelled = cancelled || c.Slice == r.Slice && c.Fence == r.Fence
+		for _, c := range took[*message.ShardCancel](a.desk, a.up[id]) {
+			cancelled = cancelled || c.Shard == r.Shard && c.Fence == r.Fence
 		}
-		settled := s != nil && (s.losing || a.lost[r.Slice] || s.fence == r.Fence && (s.result != nil || s.counting)) // the next heartbeat decides
+		settled := s != nil && (s.losing || a.lost[r.Shard] || s.fence == r.Fence && (s.result != nil || s.counting)) // the next heartbeat decides
 		if mine == cancelled && !settled || named[r] && !mine {
 			a.t.Fatalf("%s lists %v: adopted %v, cancelled %v, renewed %v", id, r, mine, cancelled, named[r])
 		}
 	}
 }
 
-// judge holds that a slice is live at one worker at most: the one that it names.
+// judge holds that a shard is live at one worker at most: the one that it names.
 func (a *adopting) judge() {
-	holders := map[message.SliceID]int{}
+	holders := map[message.ShardID]int{}
 	//lint:orderfree counts
 	for id, w := range a.m.workers {
 		//lint:orderfree counts
-		for of, s := range w.slices {
+		for of, s := range w.shards {
 			if holders[of]++; s.worker != id || !s.live() {
 				a.t.Fatalf("%s has %v, which is %s's under %v, live: %v", id, of, s.worker, s.fence, s.live())
 			}
@@ -160,11 +160,11 @@ func (a *adopting) judge() {
 
 // onEvent holds that a new attempt begins only when the one before has lost its right.
 func (a *adopting) onEvent(e node.Event) {
-	if d, ok := e.(event.SliceDispatched); ok {
-		if until := a.right[d.Slice]; a.Now() < until {
-			a.t.Fatalf("%v is dispatched to %s at %v, and %s may go on until %v", d.Slice, d.Worker, a.Now(), a.where[d.Slice], until)
+	if d, ok := e.(event.ShardDispatched); ok {
+		if until := a.right[d.Shard]; a.Now() < until {
+			a.t.Fatalf("%v is dispatched to %s at %v, and %s may go on until %v", d.Shard, d.Worker, a.Now(), a.where[d.Shard], until)
 		}
-		delete(a.where, d.Slice) // what was passed is not listed any more
+		delete(a.where, d.Shard) // what was passed is not listed any more
 	}
 }
 
@@ -186,7 +186,7 @@ func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 		d.Advance(time.Second)
 		d.lists("w1", first)
 	}
-	s := d.m.sliceOf(d, first.Slice)
+	s := d.m.shardOf(d, first.Shard)
 	if s == nil || s.fence != first.Fence || !s.live() {
 		t.Fatalf("the first attempt is not adopted: %+v", s)
 	}
@@ -201,7 +201,7 @@ func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 		d.Complete(1, nil)
 	}
 	d.lists("w1", later)
-	if s.fence != later.Fence || !s.live() || len(took[*message.SliceCancel](d, d.up["w1"])) > 0 {
-		t.Errorf("the slice has %v, live %v; cancelled: %+v", s.fence, s.live(), took[*message.SliceCancel](d, d.up["w1"]))
+	if s.fence != later.Fence || !s.live() || len(took[*message.ShardCancel](d, d.up["w1"])) > 0 {
+		t.Errorf("the shard has %v, live %v; cancelled: %+v", s.fence, s.live(), took[*message.ShardCancel](d, d.up["w1"]))
 	}
 }

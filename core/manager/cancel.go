@@ -68,7 +68,7 @@ func (m *Machine) cancel(env node.Env, p *subjob, c *message.SubjobCancel) {
 		return
 	}
 	p.asked, p.why = c.State, c.Reason
-	env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "cancel"})
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "cancel"})
 	m.stopSubjob(env, p)
 }
 
@@ -110,8 +110,8 @@ func (m *Machine) halt(env node.Env, p *subjob) {
 
 func (m *Machine) stopWorkflow(env node.Env, f *workflow) {
 	switch {
-	case len(f.slices) > 0:
-		m.stopSlices(env, f, endOf(f.subjob.stop))
+	case len(f.shards) > 0:
+		m.stopShards(env, f, endOf(f.subjob.stop))
 	case f.failure != "" && f.subjob.asked == message.JobNone:
 		m.endWorkflow(env, f, message.WorkflowFailed, f.failure)
 	default:
@@ -126,21 +126,21 @@ func (f *workflow) stopping() bool {
 // stopSlices: what no worker can have ended is over at once; what one has is
 // over when the worker says so, or is lost; what one may have is, when its time
 // is over.
-func (m *Machine) stopSlices(env node.Env, f *workflow, to message.WorkflowState) {
-	for _, s := range f.slices {
+func (m *Machine) stopShards(env node.Env, f *workflow, to message.WorkflowState) {
+	for _, s := range f.shards {
 		switch {
 		case f.end != message.WorkflowNone || s.state.Terminal() || s.end != message.WorkflowNone || s.counting || s.losing || s.open:
 		case s.live() && s.written:
 			m.sendCancel(env, s)
 		default:
-			m.endSlice(env, s, to, f.subjob.why)
+			m.endShard(env, s, to, f.subjob.why)
 		}
 	}
 }
 
-// sendCancel asks a worker to end a slice, once a majority has the stop or the failure:
+// sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
 // another holder must not go on with what this one has stopped.
-func (m *Machine) sendCancel(env node.Env, s *slice) {
+func (m *Machine) sendCancel(env node.Env, s *shard) {
 	w := m.workers[s.worker]
 	p := s.workflow.subjob
 	if w == nil || w.stream == 0 || p.stop == message.JobNone && s.workflow.failure == "" {
@@ -150,5 +150,5 @@ func (m *Machine) sendCancel(env node.Env, s *slice) {
 	if p.stop == message.JobNone {
 		why = "the workflow failed: " + s.workflow.failure
 	}
-	env.Send(w.stream, &message.SliceCancel{Slice: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
+	env.Send(w.stream, &message.ShardCancel{Shard: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
 }

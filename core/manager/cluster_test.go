@@ -20,7 +20,7 @@ type datacenter struct {
 	managers []*host
 	workers  []*host
 	runs     []*modelRun
-	counted  map[string]int // by slice and fence of the subjob that counts it
+	counted  map[string]int // by shard and fence of the subjob that counts it
 }
 
 func newDatacenter(t testing.TB, managers int) *datacenter {
@@ -41,8 +41,8 @@ func newDatacenter(t testing.TB, managers int) *datacenter {
 		}))
 	}
 	d.watch = func(h *host, e node.Event) {
-		if c, ok := e.(event.SliceCounted); ok {
-			d.counted[fmt.Sprint(h.peer, c.Slice, c.Subjob)]++
+		if c, ok := e.(event.ShardCounted); ok {
+			d.counted[fmt.Sprint(h.peer, c.Shard, c.Subjob)]++
 		}
 	}
 	d.gate.start()
@@ -73,7 +73,7 @@ func (d *datacenter) submit(n byte, layers int, cores uint32) *modelJob {
 	return j
 }
 
-// slow makes slices last until they are told to end, or stop being renewed.
+// slow makes shards last until they are told to end, or stop being renewed.
 func (d *datacenter) slow(on bool) {
 	for _, w := range d.workers {
 		if m, ok := w.machine.(*modelWorker); ok {
@@ -103,7 +103,7 @@ func (d *datacenter) running(job message.JobID) int {
 	return n
 }
 
-// judge holds what must hold of any run: of one slice at most one attempt sends
+// judge holds what must hold of any run: of one shard at most one attempt sends
 // load at a time, and a result is counted once.
 func (d *datacenter) judge() {
 	d.t.Helper()
@@ -160,7 +160,7 @@ func TestJobOnThreeManagers(t *testing.T) {
 	}
 }
 
-func TestRunningSlicesAreAdopted(t *testing.T) {
+func TestRunningShardsAreAdopted(t *testing.T) {
 	d := newDatacenter(t, 3)
 	d.run(3 * time.Second)
 	d.slow(true)

@@ -25,7 +25,7 @@ type Config struct {
 
 	SubjobLease     time.Duration // of the register of a subjob, among the managers
 	DatacenterLease time.Duration // a subjob stops that long after its gate last owned it
-	RenewalTimeout  time.Duration // workers stop a slice that long after they sent what was last answered
+	RenewalTimeout  time.Duration // workers stop a shard that long after they sent what was last answered
 	QuorumTimeout   time.Duration // how long a majority may take to answer
 	DriftPPM        int64         // how far a clock's rate may lie from real time, in millionths
 
@@ -36,15 +36,15 @@ type Config struct {
 	ProgressInterval time.Duration // between two JobProgress of a subjob that moves
 	Retry            time.Duration // between two sends of what is not answered: dispatches, cancellations, results
 	DenialAge        time.Duration // how old an acceptance must be before heartbeats can deny it
-	DispatchTimeout  time.Duration // how long a slice waits for cores
+	DispatchTimeout  time.Duration // how long a shard waits for cores
 	DrainTimeout     time.Duration // how long a stop waits for subjobs to end
 	Retention        time.Duration // of a finished subjob after its acknowledgement
 	ResultAge        time.Duration // of a finished subjob whose gate never acknowledges it
 	FileAge          time.Duration // a file that no record names is swept after it
 	SweepInterval    time.Duration
 	SpillAt          int // bytes from which on a record is kept as a file
-	RerunMax         int // dispatches of one slice after the loss of a worker
-	DispatchMax      int // dispatches of one slice in all
+	RerunMax         int // dispatches of one shard after the loss of a worker
+	DispatchMax      int // dispatches of one shard in all
 	SubjobsMax       int // subjobs whose result is not acknowledged
 	FinishedMax      int // finished subjobs that are remembered
 	WorkersMax       int // that are registered
@@ -139,7 +139,7 @@ func (c Config) groupFaults() []error {
 			c.FileAge, spare, c.SubjobLease+c.QuorumTimeout, 2*c.SweepInterval)
 	}
 	if g := c.guard(c.SubjobLease) + c.Heartbeat; c.RenewalTimeout <= g {
-		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else slices stop before another manager can take their subjob over", c.RenewalTimeout, g)
+		fault("manager.renewal_timeout = %v must be above lease (1 + drift) + 1ms + heartbeat = %v: else shards stop before another manager can take their subjob over", c.RenewalTimeout, g)
 	}
 	if h := c.terms().Hold(); h <= c.Silence {
 		fault("manager.datacenter_lease = %v leaves a window of lease (1 - drift) - 1ms = %v, which must be above manager.silence = %v: one lost stream is no cut", c.DatacenterLease, h, c.Silence)
@@ -158,6 +158,6 @@ func (c Config) hold(lease time.Duration) time.Duration { return window.Hold(lea
 // guard is how long others keep it free.
 func (c Config) guard(lease time.Duration) time.Duration { return window.Guard(lease, c.DriftPPM) }
 
-// patience is how long after the last renewal of a slice, by this clock, its worker has
+// patience is how long after the last renewal of a shard, by this clock, its worker has
 // stopped it by its own.
 func (c Config) patience() time.Duration { return c.terms().Patience() }

@@ -17,15 +17,15 @@ import (
 
 // listed has each worker that stands list the attempts that it was dispatched and that
 // have not ended.
-func (d *desk) listed(over map[message.SliceRef]bool, ids ...node.ID) {
+func (d *desk) listed(over map[message.ShardRef]bool, ids ...node.ID) {
 	for _, id := range ids {
 		if d.up[id] == 0 {
 			continue
 		}
 		d.beat++
 		hb := &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: d.beat, CoresTotal: 4, CoresFree: 4}
-		for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
-			if ref := (message.SliceRef{Slice: s.Slice, Fence: s.Fence}); !over[ref] && !slices.Contains(hb.Running, ref) {
+		for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
+			if ref := (message.ShardRef{Shard: s.Shard, Fence: s.Fence}); !over[ref] && !slices.Contains(hb.Running, ref) {
 				hb.Running = append(hb.Running, ref)
 				hb.CoresFree -= s.Cores
 			}
@@ -35,7 +35,7 @@ func (d *desk) listed(over map[message.SliceRef]bool, ids ...node.ID) {
 }
 
 // Whatever a disk refuses or delays, and however long a record takes to become a file: a
-// result that the manager has acknowledged is never run again, each slice counts once, and
+// result that the manager has acknowledged is never run again, each shard counts once, and
 // once the disk writes the subjob completes with the sum of all results.
 func TestFailingDisksLoseNoResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,32 +48,32 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 				c.SpillAt = 1
 			}
 		}, ids...)
-		acked, counted, over := map[message.SliceID]bool{}, map[message.SliceID]message.Fence{}, map[message.SliceRef]bool{}
+		acked, counted, over := map[message.ShardID]bool{}, map[message.ShardID]message.Fence{}, map[message.ShardRef]bool{}
 		note := d.WatchSend
 		d.WatchSend = func(s node.StreamID, m node.Message) {
 			note(s, m)
 			switch m := m.(type) {
-			case *message.SliceResultAck:
-				acked[m.Slice] = acked[m.Slice] || !m.Stale
-			case *message.SliceDispatch:
-				if acked[m.Slice] {
-					t.Fatalf("%v is dispatched again, and its result was acknowledged", m.Slice)
+			case *message.ShardResultAck:
+				acked[m.Shard] = acked[m.Shard] || !m.Stale
+			case *message.ShardDispatch:
+				if acked[m.Shard] {
+					t.Fatalf("%v is dispatched again, and its result was acknowledged", m.Shard)
 				}
 			}
 		}
 		d.WatchEvent = func(e node.Event) {
-			if c, ok := e.(event.SliceCounted); ok {
-				if counted[c.Slice] == c.Subjob {
-					t.Fatalf("%v counts twice under %v", c.Slice, c.Subjob)
+			if c, ok := e.(event.ShardCounted); ok {
+				if counted[c.Shard] == c.Subjob {
+					t.Fatalf("%v counts twice under %v", c.Shard, c.Subjob)
 				}
-				counted[c.Slice] = c.Subjob // whoever takes the subjob over tells it again
+				counted[c.Shard] = c.Subjob // whoever takes the subjob over tells it again
 			}
 		}
 		job := d.submit(6).job
 		end := func(id node.ID) {
-			for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
-				over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] = true
-				d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: message.WorkflowCompleted, Stats: requests(10)})
+			for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
+				over[message.ShardRef{Shard: s.Shard, Fence: s.Fence}] = true
+				d.Receive(d.up[id], &message.ShardResult{Shard: s.Shard, Fence: s.Fence, State: message.WorkflowCompleted, Stats: requests(10)})
 			}
 		}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -101,9 +101,9 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 			case 9:
 				id := rapid.SampledFrom(ids).Draw(t, "refuses")
 				code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeDraining, message.CodeStoreFull}).Draw(t, "code")
-				if s := d.attempt(id); d.up[id] != 0 && s != nil && !over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] {
-					over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] = true
-					d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: code, CoresFree: 4})
+				if s := d.attempt(id); d.up[id] != 0 && s != nil && !over[message.ShardRef{Shard: s.Shard, Fence: s.Fence}] {
+					over[message.ShardRef{Shard: s.Shard, Fence: s.Fence}] = true
+					d.Receive(d.up[id], &message.ShardRefused{Shard: s.Shard, Fence: s.Fence, Code: code, CoresFree: 4})
 				}
 			case 7:
 				d.Failure = nil
@@ -177,10 +177,10 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 			core uint32
 			ask  uint64
 		}
-		has := map[ask]*message.SliceRowsLeased{}
+		has := map[ask]*message.ShardRowsLeased{}
 		last := map[uint32]uint64{}
 		note := func(_ node.StreamID, m node.Message) {
-			l, ok := m.(*message.SliceRowsLeased)
+			l, ok := m.(*message.ShardRowsLeased)
 			if !ok {
 				return
 			}
@@ -206,7 +206,7 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 				core := rapid.SampledFrom([]uint32{0, 1, asksMax}).Draw(t, "core")
 				n := max(1, last[core]+rapid.Uint64Range(0, 2).Draw(t, "ask")-1)
 				last[core] = max(last[core], n)
-				d.Receive(d.up["w1"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: core, Ask: n, Want: rapid.Uint64Range(1, 50).Draw(t, "want")})
+				d.Receive(d.up["w1"], &message.ShardRows{Shard: ref.Shard, Fence: ref.Fence, Core: core, Ask: n, Want: rapid.Uint64Range(1, 50).Draw(t, "want")})
 			case 3:
 				d.Held = true
 			case 4:
@@ -226,7 +226,7 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 				d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
 				d.up["w1"] = d.Accept(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"})
 				d.lists("w1", ref)
-				d.live(1, map[node.ID][]message.SliceRef{"w1": {ref}}, "w1")
+				d.live(1, map[node.ID][]message.ShardRef{"w1": {ref}}, "w1")
 			}
 		}
 	})
@@ -252,7 +252,7 @@ func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 		ref := d.accept("w1")
 		wait := time.Duration(rapid.IntRange(0, 9000).Draw(t, "ms")) * time.Millisecond
 		d.Held = true
-		d.Receive(d.up["w1"], &message.SliceResult{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCompleted})
+		d.Receive(d.up["w1"], &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted})
 		d.Complete(1, nil) // the result; the record that names it follows
 		d.Advance(wait)
 		d.Held = false

@@ -10,13 +10,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// refusedWait is what a slice waits after its first refusal; each dispatch doubles
+// refusedWait is what a shard waits after its first refusal; each dispatch doubles
 // it, so that a disk that is full for a moment does not spend them all.
 const refusedWait = 150 * time.Millisecond
 
 // assign begins an attempt. It is sent once a majority knows how its workflow is
 // cut.
-func (m *Machine) assign(env node.Env, s *slice, w *worker) {
+func (m *Machine) assign(env node.Env, s *shard, w *worker) {
 	s.burn() // of one that a former holder dispatched, and nobody reported
 	s.attempt++
 	s.dispatches++
@@ -24,8 +24,8 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 	s.fence.Attempt = s.attempt
 	s.worker, s.written, s.progress, s.denials = w.peer.ID, false, nil, 0
 	s.renewed = env.Now()
-	w.slices[s.id] = s
-	m.becomeSlice(env, s, message.WorkflowAssigned)
+	w.shards[s.id] = s
+	m.becomeShard(env, s, message.WorkflowAssigned)
 	f := s.workflow
 	if f.started == 0 {
 		f.started = env.Now()
@@ -37,21 +37,21 @@ func (m *Machine) assign(env node.Env, s *slice, w *worker) {
 
 // onCut sends an attempt that still stands, now that the cut does not change any
 // more.
-func (m *Machine) onCut(env node.Env, s *slice) {
+func (m *Machine) onCut(env node.Env, s *shard) {
 	if !s.live() || s.written || !m.stands(s) {
 		return
 	}
 	if s.workflow.stopping() {
 		m.detach(s)
-		m.endSlice(env, s, endOf(s.workflow.subjob.stop), s.workflow.subjob.why)
+		m.endShard(env, s, endOf(s.workflow.subjob.stop), s.workflow.subjob.why)
 		return
 	}
 	s.written = true
-	env.Emit(event.SliceDispatched{Slice: s.id, Fence: s.fence, Worker: s.worker, Cores: s.cores, VUs: s.vus})
+	env.Emit(event.ShardDispatched{Shard: s.id, Fence: s.fence, Worker: s.worker, Cores: s.cores, VUs: s.vus})
 	m.sendDispatch(env, s)
 }
 
-func (m *Machine) sendDispatch(env node.Env, s *slice) {
+func (m *Machine) sendDispatch(env node.Env, s *shard) {
 	w := m.workers[s.worker]
 	if w == nil || w.stream == 0 || !fresh(env, s.workflow.subjob) {
 		return // onRetry sends it when the worker, or the gate's word, is back
@@ -59,8 +59,8 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 	s.sent, s.renewed = env.Now(), env.Now()
 	p, plan := s.workflow.subjob, s.workflow.plan
 	left := p.runTimeout - env.Now().Sub(p.accepted)
-	env.Send(w.stream, &message.SliceDispatch{
-		Slice: s.id, Fence: s.fence, Workflow: plan.Name,
+	env.Send(w.stream, &message.ShardDispatch{
+		Shard: s.id, Fence: s.fence, Workflow: plan.Name,
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
@@ -73,7 +73,7 @@ func (m *Machine) sendDispatch(env node.Env, s *slice) {
 func (p *subjob) given(to uint32) []message.Provided {
 	var all []message.Provided
 	for _, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			if s.result == nil || f.end != message.WorkflowCompleted {
 				continue
 			}
@@ -93,17 +93,17 @@ const dispatchMax = message.FrameMax - 4096
 // tooMuch says why a program and what other workflows have given do not go into one
 // dispatch; empty: they do. A program of the language's own bounds always does.
 func tooMuch(p message.Program, given []message.Provided) string {
-	d := message.SliceDispatch{Program: p, Given: given}
+	d := message.ShardDispatch{Program: p, Given: given}
 	if n := d.Size(); len(given) > 0 && n > dispatchMax {
 		return fmt.Sprintf("the program and what other workflows provide have %d bytes together, the bound is %d: provide less, or pass less with --set", n, dispatchMax)
 	}
 	return ""
 }
 
-// back returns a slice to those that wait for cores.
-func (m *Machine) back(env node.Env, s *slice, from node.Instant) {
+// back returns a shard to those that wait for cores.
+func (m *Machine) back(env node.Env, s *shard, from node.Instant) {
 	s.notBefore = max(from, env.Now())
-	m.becomeSlice(env, s, message.WorkflowPending)
+	m.becomeShard(env, s, message.WorkflowPending)
 	m.wake(env, s.notBefore)
 }
 
@@ -123,7 +123,7 @@ func (m *Machine) onDispatchTimer(env node.Env) {
 	var next node.Instant
 	for _, p := range m.order {
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
+			for _, s := range f.shards {
 				if s.state == message.WorkflowPending && s.notBefore > env.Now() && (next == 0 || s.notBefore < next) {
 					next = s.notBefore
 				}
@@ -133,20 +133,20 @@ func (m *Machine) onDispatchTimer(env node.Env) {
 	m.wake(env, next)
 }
 
-func (m *Machine) onSliceAccepted(env node.Env, w *worker, a *message.SliceAccepted) {
-	m.meet(env, w, []message.SliceRef{{Slice: a.Slice, Fence: a.Fence}})
+func (m *Machine) onShardAccepted(env node.Env, w *worker, a *message.ShardAccepted) {
+	m.meet(env, w, []message.ShardRef{{Shard: a.Shard, Fence: a.Fence}})
 }
 
-func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefused) {
+func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefused) {
 	w.reported = min(r.CoresFree, w.total)
-	s := m.sliceOf(env, r.Slice)
+	s := m.shardOf(env, r.Shard)
 	if s == nil || s.fence != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)
 	why := fmt.Sprintf("%s refused it: %v: %s", w.peer.ID, r.Code, r.Detail)
 	if f := s.workflow; f.subjob.stop != message.JobNone || f.failure != "" { // its workflow ends, and dispatches nothing again
-		m.endSlice(env, s, endOf(f.subjob.stop), "")
+		m.endShard(env, s, endOf(f.subjob.stop), "")
 		return
 	}
 	switch r.Code {
@@ -155,17 +155,17 @@ func (m *Machine) onSliceRefused(env node.Env, w *worker, r *message.SliceRefuse
 			s.attempt = max(s.attempt, c.Attempt)
 		}
 	case message.CodeNoCores, message.CodeNotRenewed:
-		s.dispatches-- // another manager was faster, or an answer is under way: that says nothing of the slice
+		s.dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
 	case message.CodeDraining:
 		w.draining = true
 	case message.CodeStoreFull, message.CodeQueueFull:
 		s.failedAt(w.peer.ID)
 	default:
-		m.endSlice(env, s, message.WorkflowFailed, why)
+		m.endShard(env, s, message.WorkflowFailed, why)
 		return
 	}
 	if s.dispatches >= m.config.DispatchMax {
-		m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.dispatches, why))
+		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.dispatches, why))
 		return
 	}
 	m.back(env, s, env.Now().Add(refusedWait<<min(s.dispatches, 6)))

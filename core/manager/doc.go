@@ -1,5 +1,5 @@
 // Package manager runs one datacenter's subjobs: it keeps its workers
-// known, cuts workflows into slices, dispatches them under fences, and adds up
+// known, cuts workflows into shards, dispatches them under fences, and adds up
 // what came back. The managers of a datacenter are one group: each subjob has a
 // register among them (core/lease), whose holder acts for it; what the register's
 // record names is kept on a majority (core/archive).
@@ -19,15 +19,15 @@
 //	      accepted, a later epoch of its job adopted, a workflow cut, an attempt given
 //	      up, a result counted, a workflow ended, a part stopped or ended.
 //	MGR-3 No fence is used for two dispatches: attempts count from 1 under the token
-//	      of one grant, and tokens are never used again. A slice keeps the fence that
+//	      of one grant, and tokens are never used again. A shard keeps the fence that
 //	      it was dispatched with, whoever holds its subjob.
-//	MGR-4 A slice's result is counted once: that of the attempt that is current, or,
+//	MGR-4 A shard's result is counted once: that of the attempt that is current, or,
 //	      after a take-over, of one that was not given up. Those of given-up attempts
 //	      are refused as stale; their last progress is told as lost.
-//	MGR-5 At most one attempt of a slice sends load (T13): one is dispatched again
+//	MGR-5 At most one attempt of a shard sends load (T13): one is dispatched again
 //	      only when its worker says that it has stopped, or core/window's Patience
 //	      after it was last told to go on, or after the grant of who took it over. A
-//	      slice is renewed, or dispatched, only while a gate's word for its part is
+//	      shard is renewed, or dispatched, only while a gate's word for its part is
 //	      fresh: core/window's Hold since the heartbeat was sent that the gate answered
 //	      with the subjob's name. No dispatch and no record gives a word.
 //	MGR-6 A workflow starts when a majority knows that all it depends on are COMPLETED.

@@ -29,7 +29,7 @@ func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 		if m, ok := h.machine.(*Machine); ok && m.subjobs[j.dispatch.Job] != nil && m.subjobs[j.dispatch.Job].missing > 0 {
 			taken++
 			for _, f := range m.subjobs[j.dispatch.Job].workflows {
-				for _, s := range f.slices {
+				for _, s := range f.shards {
 					if s.open && s.state != message.WorkflowRunning {
 						t.Errorf("%v waits, its worker has listed it", s.id)
 					}

@@ -11,10 +11,10 @@ import (
 // A worker's free cores are what it told, less what it was given and has not listed yet.
 func TestFreeCountsWhatIsNotListed(t *testing.T) {
 	f, g := message.Fence{Job: 1, Manager: 1, Attempt: 1}, message.Fence{Job: 1, Manager: 1, Attempt: 2}
-	a, b, c := message.SliceID{Ordinal: 1}, message.SliceID{Ordinal: 2}, message.SliceID{Ordinal: 3}
+	a, b, c := message.ShardID{Ordinal: 1}, message.ShardID{Ordinal: 2}, message.ShardID{Ordinal: 3}
 	w := &worker{
-		reported: 20, listed: map[message.SliceID]message.Fence{a: f, b: f},
-		slices: map[message.SliceID]*slice{a: {id: a, fence: f, cores: 1}, b: {id: b, fence: g, cores: 4}, c: {id: c, fence: f, cores: 8}},
+		reported: 20, listed: map[message.ShardID]message.Fence{a: f, b: f},
+		shards: map[message.ShardID]*shard{a: {id: a, fence: f, cores: 1}, b: {id: b, fence: g, cores: 4}, c: {id: c, fence: f, cores: 8}},
 	}
 	if got := w.free(); got != 8 {
 		t.Errorf("of 20 cores 12 were given since: %d are free", got)
@@ -34,7 +34,7 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	if m.isReady(h, next) {
 		t.Error("it starts beside what it starts after")
 	}
-	first.slices = []*slice{{result: &message.SliceResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}
+	first.shards = []*shard{{result: &message.ShardResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}
 	first.end, first.state = message.WorkflowFailed, message.WorkflowFailed
 	if !m.isReady(h, next) || len(p.given(1)) != 0 {
 		t.Errorf("behind a failure: ready at %v, given %v", next.ready, p.given(1))
@@ -58,7 +58,7 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 	h := newNet(t).add("m1", node.RoleManager, nil)
 	floor := message.Fence{Job: 2, Manager: 3, Attempt: 4}
 	for _, f := range []message.Fence{floor, {Job: 2, Manager: 3, Attempt: 3}, {Job: 2, Manager: 2, Attempt: 9}, {Job: 1, Manager: 9, Attempt: 9}} {
-		s := &slice{open: true, state: message.WorkflowPending, floor: floor}
+		s := &shard{open: true, state: message.WorkflowPending, floor: floor}
 		if new(Machine).counts(h, &worker{peer: node.Peer{ID: "w"}}, s, f) || s.fence == f {
 			t.Errorf("%v counts, and %v was given up", f, floor)
 		}

@@ -9,18 +9,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// A worker that refuses a slice twice, as no other has cores, is listed once as failed.
+// A worker that refuses a shard twice, as no other has cores, is listed once as failed.
 func TestFailedWorkersAreListedOnce(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	s := d.submit(2)
 	for n := range 3 {
 		if d.attempt("w1") == nil {
-			t.Fatalf("after %d refusals the slice is not dispatched again", n)
+			t.Fatalf("after %d refusals the shard is not dispatched again", n)
 		}
 		d.refuse("w1", message.CodeQueueFull)
 		d.live(30, nil, "w1")
 	}
-	if diff := cmp.Diff([]node.ID{"w1"}, s.workflows[0].slices[0].failed); diff != "" {
-		t.Errorf("workers that failed the slice (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]node.ID{"w1"}, s.workflows[0].shards[0].failed); diff != "" {
+		t.Errorf("workers that failed the shard (-want +got):\n%s", diff)
 	}
 }

@@ -23,7 +23,7 @@ func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowStat
 	sum, err := f.total()
 	switch {
 	case err != nil:
-		to, why = message.WorkflowFailed, fmt.Sprintf("add up the slices' figures: %v", err)
+		to, why = message.WorkflowFailed, fmt.Sprintf("add up the shards' figures: %v", err)
 	case to == message.WorkflowCompleted && f.plan.Test && allRefused(&sum):
 		to = message.WorkflowFailed
 		why = "the target refused every connection: check that it runs, and the host and port of the requests"
@@ -42,10 +42,10 @@ func (m *Machine) endWorkflow(env node.Env, f *workflow, to message.WorkflowStat
 	})
 }
 
-// total adds up what the slices of a workflow counted.
+// total adds up what the shards of a workflow counted.
 func (f *workflow) total() (message.Stats, error) {
 	var subjobs []*message.Stats
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		if s.result != nil {
 			subjobs = append(subjobs, &s.result.Stats)
 		}

@@ -69,7 +69,7 @@ func (m *Machine) resumed(env node.Env, subjobs []*subjob) {
 	run := map[node.ID]bool{}
 	for _, p := range subjobs {
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
+			for _, s := range f.shards {
 				if s.live() && s.written {
 					run[s.worker] = true
 				}
@@ -92,11 +92,11 @@ func (m *Machine) extend(p *subjob, sent node.Instant) {
 }
 
 // fresh says that the gate's word for a subjob still counts. Each renewal and each dispatch
-// of a slice asks it: from the deadline on workers stop by themselves.
+// of a shard asks it: from the deadline on workers stop by themselves.
 func fresh(env node.Env, p *subjob) bool { return env.Now() < p.deadline }
 
 // cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
-// manager took them over. It is a report: their slices have lost their renewal before.
+// manager took them over. It is a report: their shards have lost their renewal before.
 func (m *Machine) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
 	for _, p := range slices.Clone(m.order) {
@@ -108,7 +108,7 @@ func (m *Machine) cutOff(env node.Env) {
 	}
 }
 
-// onHeartbeat is also the tick of what waits: slices without cores, and the
+// onHeartbeat is also the tick of what waits: shards without cores, and the
 // datacenter's own end.
 func (m *Machine) onHeartbeat(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)

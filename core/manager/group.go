@@ -89,7 +89,7 @@ func (m *Machine) leaseConfig(self node.Addr) lease.Config {
 	c.DriftPPM, c.Granularity, c.Recover = m.config.DriftPPM, window.Granularity, m.config.Recover
 	c.RetryMax = min(c.RetryMax, c.Lease/4)
 	c.RetryMin = min(c.RetryMin, c.RetryMax/2)
-	// An expired subjob has RenewalTimeout less this lease before its slices stop.
+	// An expired subjob has RenewalTimeout less this lease before its shards stop.
 	c.RankWait = min(c.RankWait, c.Lease/4)
 	order := ring.New(m.members)
 	c.Rank = func(job message.JobID) int { return order.Rank(job, self, m.alive) }

@@ -54,7 +54,7 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 	if c.dispatch != nil {
 		p.runTimeout = c.dispatch.RunTimeout
 		m.unfold(p)
-		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: "dispatch"})
+		env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "dispatch"})
 		m.setRunTimeout(env, p)
 	}
 	p.state = message.JobQueued
@@ -92,7 +92,7 @@ func (m *Machine) lapse(env node.Env, p *subjob) {
 		return
 	}
 	for _, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			m.detach(s)
 		}
 	}

@@ -10,18 +10,18 @@ import (
 	"hyperscale/core/node"
 )
 
-// lose gives up the current attempt of a slice, once a majority knows: from then
+// lose gives up the current attempt of a shard, once a majority knows: from then
 // on its result is stale here and at whoever takes the subjob over. What it last
 // told is reported as lost and counted nowhere else. It is dispatched again when
 // its worker has stopped it: at once if the worker itself says so, else when the
 // last renewal has run out on any clock.
-func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
+func (m *Machine) lose(env node.Env, s *shard, why string, stopped bool) {
 	if s.counting || !s.live() {
-		return // its result is here and decides; or it ended with a slice that was lost before it
+		return // its result is here and decides; or it ended with a shard that was lost before it
 	}
 	started, ok := measured(s.progress)
 	s.lost = append(s.lost, message.LostAttempt{
-		Slice: s.id, Attempt: s.fence.Attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
+		Shard: s.id, Attempt: s.fence.Attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
 	})
 	s.failedAt(s.worker)
 	s.reruns++
@@ -41,24 +41,24 @@ func (m *Machine) lose(env node.Env, s *slice, why string, stopped bool) {
 	})
 }
 
-// failedAt lists a worker, once, among those that lost or refused the slice.
-func (s *slice) failedAt(id node.ID) {
+// failedAt lists a worker, once, among those that lost or refused the shard.
+func (s *shard) failedAt(id node.ID) {
 	if !slices.Contains(s.failed, id) {
 		s.failed = append(s.failed, id)
 	}
 }
 
 // lostFor says what follows a loss that is recorded.
-func (m *Machine) lostFor(env node.Env, s *slice, why string, from node.Instant) {
-	env.Emit(event.SliceLost{Slice: s.id, Fence: s.fence, Worker: s.worker, Reason: why})
+func (m *Machine) lostFor(env node.Env, s *shard, why string, from node.Instant) {
+	env.Emit(event.ShardLost{Shard: s.id, Fence: s.fence, Worker: s.worker, Reason: why})
 	f := s.workflow
 	switch {
 	case f.subjob.asked != message.JobNone:
-		m.endSlice(env, s, endOf(f.subjob.asked), fmt.Sprintf("%s did not confirm that slice %d stopped: %s", s.worker, s.id.Ordinal, why))
+		m.endShard(env, s, endOf(f.subjob.asked), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.worker, s.id.Ordinal, why))
 	case f.failure != "":
-		m.endSlice(env, s, message.WorkflowCancelled, why)
+		m.endShard(env, s, message.WorkflowCancelled, why)
 	case s.reruns > m.config.RerunMax || s.dispatches >= m.config.DispatchMax:
-		m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("slice %d was lost %d times, dispatched %d times; at last on %s: %s", s.id.Ordinal, s.reruns, s.dispatches, s.worker, why))
+		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.id.Ordinal, s.reruns, s.dispatches, s.worker, why))
 	default:
 		m.back(env, s, from)
 		m.place(env)
@@ -66,7 +66,7 @@ func (m *Machine) lostFor(env node.Env, s *slice, why string, from node.Instant)
 }
 
 // measured adds up what a progress tells of requests.
-func measured(p *message.SliceProgress) (started, ok uint64) {
+func measured(p *message.ShardProgress) (started, ok uint64) {
 	if p == nil {
 		return 0, 0
 	}
@@ -100,8 +100,8 @@ func (m *Machine) onRetry(env node.Env) {
 		}
 		m.finishWhenEnded(env, p)
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
-				m.retrySlice(env, s)
+			for _, s := range f.shards {
+				m.retryShard(env, s)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (m *Machine) retryResult(env node.Env, p *subjob) {
 	}
 }
 
-func (m *Machine) retrySlice(env node.Env, s *slice) {
+func (m *Machine) retryShard(env node.Env, s *shard) {
 	switch {
 	case !s.live() || !s.written || s.counting:
 	case s.workflow.stopping():

@@ -110,7 +110,7 @@ type workflow struct {
 	failure string
 	abort   string // by a condition of its own, before a majority has that as its failure
 	waits   string // what for, while it has no cores
-	slices  []*slice
+	shards  []*shard
 	cut     bool         // how it is cut is on a majority
 	ready   node.Instant // when all it depends on had ended; zero before
 	started node.Instant
@@ -120,10 +120,10 @@ type workflow struct {
 	burned  uint64        // of those, what attempts held that were lost
 }
 
-// slice is the unit of dispatch.
-type slice struct {
+// shard is the unit of dispatch.
+type shard struct {
 	workflow   *workflow
-	id         message.SliceID
+	id         message.ShardID
 	fence      message.Fence // under which it was dispatched last, here or by a former holder
 	floor      message.Fence // given up: what is not above is stale
 	vus, first uint64
@@ -142,10 +142,10 @@ type slice struct {
 	sent       node.Instant
 	accepted   node.Instant
 	denials    int
-	progress   *message.SliceProgress
+	progress   *message.ShardProgress
 	counting   bool // its result is on its way to a majority
 	kept       *kept
-	result     *message.SliceResult
+	result     *message.ShardResult
 	why        string                // of an end without a result
 	end        message.WorkflowState // how it is to end without one; none while it goes on
 	losing     bool                  // its attempt is being given up
@@ -154,7 +154,7 @@ type slice struct {
 	rows       map[uint32]*leased // the newest of them, by core
 }
 
-// kept is what a record holds of a slice's result.
+// kept is what a record holds of a shard's result.
 type kept struct {
 	file    message.FileDigest
 	state   message.WorkflowState
@@ -163,7 +163,7 @@ type kept struct {
 }
 
 // live says that a worker has, or may have, the current attempt.
-func (s *slice) live() bool {
+func (s *shard) live() bool {
 	return s.end == message.WorkflowNone && !s.losing && (s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning)
 }
 
@@ -258,16 +258,16 @@ func (m *Machine) onWorkerMessage(env node.Env, in *node.Input) {
 	}
 	m.heard(env, w)
 	switch msg := in.Message.(type) {
-	case *message.SliceAccepted:
-		m.onSliceAccepted(env, w, msg)
-	case *message.SliceRefused:
-		m.onSliceRefused(env, w, msg)
-	case *message.SliceRows:
-		m.onSliceRows(env, w, msg)
-	case *message.SliceProgress:
-		m.onSliceProgress(env, w, msg)
-	case *message.SliceResult:
-		m.onSliceResult(env, w, msg)
+	case *message.ShardAccepted:
+		m.onShardAccepted(env, w, msg)
+	case *message.ShardRefused:
+		m.onShardRefused(env, w, msg)
+	case *message.ShardRows:
+		m.onShardRows(env, w, msg)
+	case *message.ShardProgress:
+		m.onShardProgress(env, w, msg)
+	case *message.ShardResult:
+		m.onShardResult(env, w, msg)
 	default:
 		ignored(env, in, "a manager has no use for it from a worker")
 	}
@@ -317,18 +317,18 @@ func (m *Machine) holds(env node.Env, p *subjob) bool {
 	return ok && token.Packed() == p.fence.Manager
 }
 
-// sliceOf finds a slice of a subjob that this manager may act for, or nil.
-func (m *Machine) sliceOf(env node.Env, id message.SliceID) *slice {
+// sliceOf finds a shard of a subjob that this manager may act for, or nil.
+func (m *Machine) shardOf(env node.Env, id message.ShardID) *shard {
 	p := m.owned(env, id.Job)
-	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].slices) {
+	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].shards) {
 		return nil
 	}
-	return p.workflows[id.Workflow].slices[id.Ordinal]
+	return p.workflows[id.Workflow].shards[id.Ordinal]
 }
 
-// stands says that a slice is still one of what this manager holds; for what
+// stands says that a shard is still one of what this manager holds; for what
 // comes back late.
-func (m *Machine) stands(s *slice) bool {
+func (m *Machine) stands(s *shard) bool {
 	p := s.workflow.subjob
 	return m.subjobs[p.job] == p && p.result == nil
 }

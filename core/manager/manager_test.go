@@ -77,7 +77,7 @@ func TestEveryEventHasAStory(t *testing.T) {
 		all.Write(b)
 	}
 	for _, name := range []string{
-		"acted", "fence-refused", "subjob-changed", "workflow-changed", "slice-dispatched", "slice-lost", "slice-counted",
+		"acted", "fence-refused", "subjob-changed", "workflow-changed", "shard-dispatched", "shard-lost", "shard-counted",
 		"peer-registered", "peer-lost", "peer-refused", "ignored", "store-failed", "shed",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {

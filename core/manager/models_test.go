@@ -22,17 +22,17 @@ func loadSorted(disk map[string][]byte, prefix string) []node.Record {
 
 const beat = 1 // the models' only timer
 
-// modelWorker runs slices until they are told to end: it lists what it has, stops
+// modelWorker runs shards until they are told to end: it lists what it has, stops
 // by its own clock, keeps fences, and tells results to all managers.
 type modelWorker struct {
 	managers []node.Addr
-	length   time.Duration // of a slice
+	length   time.Duration // of a shard
 	streams  map[node.StreamID]*modelLink
-	runs     map[message.SliceID]*modelRun
-	high     map[message.SliceID]message.Fence
-	results  []*message.SliceResult
+	runs     map[message.ShardID]*modelRun
+	high     map[message.ShardID]message.Fence
+	results  []*message.ShardResult
 	log      *[]*modelRun // of all workers
-	slow     bool         // slices last until told
+	slow     bool         // shards last until told
 }
 
 type modelLink struct {
@@ -46,7 +46,7 @@ type modelLink struct {
 // modelRun is one attempt that sends load.
 type modelRun struct {
 	worker     node.ID
-	id         message.SliceID
+	id         message.ShardID
 	fence      message.Fence
 	vus        uint64
 	began, end node.Instant // end is zero while it runs
@@ -56,8 +56,8 @@ type modelRun struct {
 func (w *modelWorker) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
-		w.streams, w.runs = map[node.StreamID]*modelLink{}, map[message.SliceID]*modelRun{}
-		w.high, w.results = map[message.SliceID]message.Fence{}, nil
+		w.streams, w.runs = map[node.StreamID]*modelLink{}, map[message.ShardID]*modelRun{}
+		w.high, w.results = map[message.ShardID]message.Fence{}, nil
 		for _, a := range w.managers {
 			w.open(env, a)
 		}
@@ -85,7 +85,7 @@ func (w *modelWorker) open(env node.Env, a node.Addr) {
 
 func (w *modelWorker) tick(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, beat), 250*time.Millisecond)
-	for _, id := range slices.SortedFunc(maps.Keys(w.runs), func(a, b message.SliceID) int { return a.Compare(b) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(w.runs), func(a, b message.ShardID) int { return a.Compare(b) }) {
 		r := w.runs[id]
 		switch {
 		case env.Now() >= r.until:
@@ -115,11 +115,11 @@ func (w *modelWorker) beat(env node.Env, id node.StreamID, l *modelLink) {
 	l.sequence++
 	l.sent[l.sequence] = env.Now()
 	hb := &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: l.sequence, CoresTotal: 4, CoresFree: uint32(4 - len(w.runs))}
-	for _, s := range slices.SortedFunc(maps.Keys(w.runs), func(a, b message.SliceID) int { return a.Compare(b) }) {
-		hb.Running = append(hb.Running, message.SliceRef{Slice: s, Fence: w.runs[s].fence})
+	for _, s := range slices.SortedFunc(maps.Keys(w.runs), func(a, b message.ShardID) int { return a.Compare(b) }) {
+		hb.Running = append(hb.Running, message.ShardRef{Shard: s, Fence: w.runs[s].fence})
 	}
 	for _, r := range w.results {
-		hb.Running = append(hb.Running, message.SliceRef{Slice: r.Slice, Fence: r.Fence})
+		hb.Running = append(hb.Running, message.ShardRef{Shard: r.Shard, Fence: r.Fence})
 	}
 	env.Send(id, hb)
 }
@@ -132,22 +132,22 @@ func (w *modelWorker) receive(env node.Env, in *node.Input) {
 	l.heard = env.Now()
 	switch m := in.Message.(type) {
 	case *message.HeartbeatAck:
-		for _, ref := range m.Slices {
-			if r := w.runs[ref.Slice]; r != nil && r.fence == ref.Fence {
+		for _, ref := range m.Shards {
+			if r := w.runs[ref.Shard]; r != nil && r.fence == ref.Fence {
 				r.until = max(r.until, l.sent[m.Sequence].Add(5*time.Second))
 			}
 		}
-	case *message.SliceDispatch:
+	case *message.ShardDispatch:
 		w.dispatched(env, in.Stream, m)
-	case *message.SliceCancel:
-		if r := w.runs[m.Slice]; r != nil && !m.Fence.Less(r.fence) {
+	case *message.ShardCancel:
+		if r := w.runs[m.Shard]; r != nil && !m.Fence.Less(r.fence) {
 			w.finish(env, r, m.State)
 			return
 		}
-		w.high[m.Slice] = higherOf(w.high[m.Slice], m.Fence)
-		env.Send(in.Stream, &message.SliceResult{Slice: m.Slice, Fence: m.Fence, State: m.State})
-	case *message.SliceResultAck:
-		w.results = slices.DeleteFunc(w.results, func(r *message.SliceResult) bool { return r.Slice == m.Slice && r.Fence == m.Fence })
+		w.high[m.Shard] = higherOf(w.high[m.Shard], m.Fence)
+		env.Send(in.Stream, &message.ShardResult{Shard: m.Shard, Fence: m.Fence, State: m.State})
+	case *message.ShardResultAck:
+		w.results = slices.DeleteFunc(w.results, func(r *message.ShardResult) bool { return r.Shard == m.Shard && r.Fence == m.Fence })
 	}
 }
 
@@ -158,24 +158,24 @@ func higherOf(a, b message.Fence) message.Fence {
 	return a
 }
 
-func (w *modelWorker) dispatched(env node.Env, s node.StreamID, d *message.SliceDispatch) {
-	r := w.runs[d.Slice]
+func (w *modelWorker) dispatched(env node.Env, s node.StreamID, d *message.ShardDispatch) {
+	r := w.runs[d.Shard]
 	switch {
-	case d.Fence.Less(w.high[d.Slice]) || d.Fence == w.high[d.Slice] && r == nil:
-		env.Send(s, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: message.CodeStaleFence, Current: w.high[d.Slice], CoresFree: 4})
+	case d.Fence.Less(w.high[d.Shard]) || d.Fence == w.high[d.Shard] && r == nil:
+		env.Send(s, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: message.CodeStaleFence, Current: w.high[d.Shard], CoresFree: 4})
 	case r != nil && r.fence == d.Fence:
-		env.Send(s, &message.SliceAccepted{Slice: d.Slice, Fence: d.Fence})
+		env.Send(s, &message.ShardAccepted{Shard: d.Shard, Fence: d.Fence})
 	case len(w.runs) >= 4:
-		env.Send(s, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: message.CodeNoCores})
+		env.Send(s, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: message.CodeNoCores})
 	default:
 		if r != nil {
 			w.stop(env, r)
 		}
-		w.high[d.Slice] = d.Fence
-		r = &modelRun{worker: env.Self().ID, id: d.Slice, fence: d.Fence, vus: d.VUs, began: env.Now(), until: env.Now().Add(4 * time.Second)}
-		w.runs[d.Slice] = r
+		w.high[d.Shard] = d.Fence
+		r = &modelRun{worker: env.Self().ID, id: d.Shard, fence: d.Fence, vus: d.VUs, began: env.Now(), until: env.Now().Add(4 * time.Second)}
+		w.runs[d.Shard] = r
 		*w.log = append(*w.log, r)
-		env.Send(s, &message.SliceAccepted{Slice: d.Slice, Fence: d.Fence})
+		env.Send(s, &message.ShardAccepted{Shard: d.Shard, Fence: d.Fence})
 	}
 }
 
@@ -186,7 +186,7 @@ func (w *modelWorker) stop(env node.Env, r *modelRun) {
 
 func (w *modelWorker) finish(env node.Env, r *modelRun, state message.WorkflowState) {
 	w.stop(env, r)
-	res := &message.SliceResult{Slice: r.id, Fence: r.fence, State: state, Stats: message.Stats{
+	res := &message.ShardResult{Shard: r.id, Fence: r.fence, State: state, Stats: message.Stats{
 		Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: r.vus, OK: r.vus}},
 	}}
 	w.results = append(w.results, res)

@@ -49,14 +49,14 @@ func (d *desk) arrive(id node.ID) {
 	d.lists(id)
 }
 
-// lists is a heartbeat of a worker with four cores, of which it lists so many slices.
-func (d *desk) lists(id node.ID, running ...message.SliceRef) {
+// lists is a heartbeat of a worker with four cores, of which it lists so many shards.
+func (d *desk) lists(id node.ID, running ...message.ShardRef) {
 	d.beat++
 	d.Receive(d.up[id], &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: d.beat, CoresTotal: 4, CoresFree: 4, Running: running})
 }
 
 // live lets a second go by, in which the workers list what they have.
-func (d *desk) live(seconds int, running map[node.ID][]message.SliceRef, ids ...node.ID) {
+func (d *desk) live(seconds int, running map[node.ID][]message.ShardRef, ids ...node.ID) {
 	for range seconds {
 		d.Advance(time.Second)
 		for _, id := range ids {
@@ -90,49 +90,49 @@ func took[T node.Message](d *desk, s node.StreamID) (all []T) {
 
 func (d *desk) forget() { clear(d.sent) }
 
-// A slice whose dispatch was never answered is cancelled again and again, and never
+// A shard whose dispatch was never answered is cancelled again and again, and never
 // dispatched again.
 func TestCancelFollowsALostDispatch(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	p := d.submit(2)
-	if got := took[*message.SliceDispatch](d, d.up["w1"]); len(got) != 1 {
+	if got := took[*message.ShardDispatch](d, d.up["w1"]); len(got) != 1 {
 		t.Fatalf("%d dispatches, want 1", len(got))
 	}
 	d.forget()
 	d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: 1}, State: message.JobCancelled})
 	d.live(4, nil, "w1")
-	if n := len(took[*message.SliceDispatch](d, d.up["w1"])); n > 0 {
+	if n := len(took[*message.ShardDispatch](d, d.up["w1"])); n > 0 {
 		t.Errorf("it is dispatched again %d times after its cancellation", n)
 	}
-	if n := len(took[*message.SliceCancel](d, d.up["w1"])); n < 3 {
+	if n := len(took[*message.ShardCancel](d, d.up["w1"])); n < 3 {
 		t.Errorf("in four seconds it is cancelled %d times, and nobody has answered", n)
 	}
 }
 
 // attempt returns the newest dispatch that a worker was sent, if any.
-func (d *desk) attempt(id node.ID) (last *message.SliceDispatch) {
-	for _, m := range took[*message.SliceDispatch](d, d.up[id]) {
+func (d *desk) attempt(id node.ID) (last *message.ShardDispatch) {
+	for _, m := range took[*message.ShardDispatch](d, d.up[id]) {
 		last = m
 	}
 	return last
 }
 
-func (d *desk) accept(id node.ID) message.SliceRef {
+func (d *desk) accept(id node.ID) message.ShardRef {
 	s := d.attempt(id)
 	if s == nil {
 		d.t.Fatalf("%s was sent nothing", id)
 	}
-	d.Receive(d.up[id], &message.SliceAccepted{Slice: s.Slice, Fence: s.Fence})
-	return message.SliceRef{Slice: s.Slice, Fence: s.Fence}
+	d.Receive(d.up[id], &message.ShardAccepted{Shard: s.Shard, Fence: s.Fence})
+	return message.ShardRef{Shard: s.Shard, Fence: s.Fence}
 }
 
 func (d *desk) refuse(id node.ID, code message.Code) {
 	s := d.attempt(id)
 	d.forget()
-	d.Receive(d.up[id], &message.SliceRefused{Slice: s.Slice, Fence: s.Fence, Code: code, CoresFree: 4})
+	d.Receive(d.up[id], &message.ShardRefused{Shard: s.Shard, Fence: s.Fence, Code: code, CoresFree: 4})
 }
 
-// A worker that halts for ever is forgotten: nothing of it is reserved, its slice runs
+// A worker that halts for ever is forgotten: nothing of it is reserved, its shard runs
 // elsewhere once its time is over, and the rows that it had are burned and given to nobody.
 func TestWorkerHaltsForEver(t *testing.T) {
 	d := newDesk(t, nil, "w1")
@@ -143,8 +143,8 @@ func TestWorkerHaltsForEver(t *testing.T) {
 		}}},
 	})
 	ref := d.accept("w1")
-	d.Receive(d.up["w1"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
-	had := took[*message.SliceRowsLeased](d, d.up["w1"])
+	d.Receive(d.up["w1"], &message.ShardRows{Shard: ref.Shard, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
+	had := took[*message.ShardRowsLeased](d, d.up["w1"])
 	if len(had) != 1 || had[0].Count == 0 {
 		t.Fatalf("leased %+v", had)
 	}
@@ -158,13 +158,13 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	if _, known := d.m.workers["w1"]; known || len(d.m.streams) != 1 || len(d.m.workers) != 1 {
 		t.Errorf("%d workers and %d streams are left, want w2 alone", len(d.m.workers), len(d.m.streams))
 	}
-	s := d.m.subjobs[ref.Slice.Job].workflows[0].slices[0]
+	s := d.m.subjobs[ref.Shard.Job].workflows[0].shards[0]
 	if early := s.sent.Sub(last); early < d.m.config.patience() {
 		t.Errorf("it ran elsewhere after %v, its worker had %v", early, d.m.config.patience())
 	}
 	ref = d.accept("w2")
-	d.Receive(d.up["w2"], &message.SliceRows{Slice: ref.Slice, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
-	has := took[*message.SliceRowsLeased](d, d.up["w2"])
+	d.Receive(d.up["w2"], &message.ShardRows{Shard: ref.Shard, Fence: ref.Fence, Core: 0, Ask: 1, Want: 10})
+	has := took[*message.ShardRowsLeased](d, d.up["w2"])
 	if len(has) != 1 || has[0].First < had[0].First+had[0].Count {
 		t.Errorf("the second attempt is leased %+v, the first had %+v", has, had)
 	}
@@ -173,9 +173,9 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	}
 }
 
-// Refusals end: a slice waits longer after each, goes to another worker where there is
+// Refusals end: a shard waits longer after each, goes to another worker where there is
 // one, and fails after dispatch_max dispatches. A want of cores, or of a renewal, is
-// nothing of the slice's own and counts for nothing.
+// nothing of the shard's own and counts for nothing.
 func TestRefusalsAreCounted(t *testing.T) {
 	for _, tt := range []struct {
 		code  message.Code
@@ -206,7 +206,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	}
 }
 
-// A slice that loses its worker rerun_max times runs once more; one loss more fails it.
+// A shard that loses its worker rerun_max times runs once more; one loss more fails it.
 func TestRerunsAreCounted(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.RerunMax, c.DispatchMax = 2, 9 }, "w1", "w2", "w3", "w4")
 	p := d.submit(2)
@@ -248,7 +248,7 @@ func TestResultsGrowTooOld(t *testing.T) {
 	}, "w1")
 	p := d.submit(2)
 	ref := d.accept("w1")
-	d.Receive(d.up["w1"], &message.SliceResult{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCompleted})
+	d.Receive(d.up["w1"], &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted})
 	if !p.recorded {
 		t.Fatal("the subjob has not ended")
 	}

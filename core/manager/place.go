@@ -25,17 +25,17 @@ func (m *Machine) place(env node.Env) {
 	}
 }
 
-// close ends the time in which slices that a former holder dispatched are waited
+// close ends the time in which shards that a former holder dispatched are waited
 // for: by now their workers have stopped them by themselves.
 func (m *Machine) close(env node.Env, p *subjob) {
 	for _, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			if !s.open || s.counting || s.state != message.WorkflowPending || env.Now() < s.notBefore {
 				continue
 			}
 			s.open = false
 			if f.stopping() {
-				m.endSlice(env, s, endOf(p.stop), "nobody reports that it runs")
+				m.endShard(env, s, endOf(p.stop), "nobody reports that it runs")
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (m *Machine) close(env node.Env, p *subjob) {
 func (m *Machine) placeSubjob(env node.Env, p *subjob, alone *workflow) *workflow {
 	waiting := 0
 	for _, f := range p.workflows {
-		if m.isReady(env, f) && len(f.slices) == 0 {
+		if m.isReady(env, f) && len(f.shards) == 0 {
 			waiting++
 		}
 	}
@@ -54,8 +54,8 @@ func (m *Machine) placeSubjob(env node.Env, p *subjob, alone *workflow) *workflo
 		if f.ready == 0 || f.end != message.WorkflowNone || f.failure != "" || f.abort != "" {
 			continue
 		}
-		if len(f.slices) > 0 {
-			m.placeSlices(env, f)
+		if len(f.shards) > 0 {
+			m.placeShards(env, f)
 			continue
 		}
 		waiting--
@@ -100,7 +100,7 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 	return true
 }
 
-// cut makes the slices of a workflow, one a worker, if there are cores. Of those
+// cut makes the shards of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
 func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 	if why := tooMuch(f.subjob.dispatch.Program, f.subjob.given(f.index)); why != "" {
@@ -132,21 +132,21 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		ranked = slices.Delete(ranked, at, at+1)
 		cores := min(want, uint64(w.cores))
 		want -= cores
-		s := &slice{
-			workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(len(f.slices))},
+		s := &shard{
+			workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(len(f.shards))},
 			vus: share*cores + rest*cores/total, first: first, cores: uint32(cores), state: message.WorkflowPending,
 		}
 		if want == 0 {
 			s.vus = f.plan.VUs - first
 		}
 		first += s.vus
-		f.slices = append(f.slices, s)
+		f.shards = append(f.shards, s)
 		chosen = append(chosen, w.peer.ID)
 	}
-	for i, s := range f.slices {
+	for i, s := range f.shards {
 		m.assign(env, s, m.workers[chosen[i]])
 	}
-	list := slices.Clone(f.slices)
+	list := slices.Clone(f.shards)
 	m.commit(env, f.subjob, func(env node.Env) {
 		f.cut = true
 		for _, s := range list {
@@ -163,11 +163,11 @@ func (m *Machine) lacks(env node.Env, f *workflow, what, remedy string) {
 	}
 }
 
-// giveUp ends a workflow that was never cut: as one slice, whose end is kept.
+// giveUp ends a workflow that was never cut: as one shard, whose end is kept.
 func (m *Machine) giveUp(env node.Env, f *workflow, why string) {
-	s := &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
-	f.slices = []*slice{s}
-	m.endSlice(env, s, message.WorkflowFailed, why)
+	s := &shard{workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
+	f.shards = []*shard{s}
+	m.endShard(env, s, message.WorkflowFailed, why)
 }
 
 // wait tells the gate what a workflow waits for.
@@ -179,7 +179,7 @@ func (m *Machine) wait(env node.Env, f *workflow, why string) {
 }
 
 // need is how many cores a worker must have free: one where the plan names none.
-func (s *slice) need() uint32 {
+func (s *shard) need() uint32 {
 	if s.workflow.plan.Cores == 0 {
 		return 1
 	}
@@ -188,9 +188,9 @@ func (s *slice) need() uint32 {
 
 // placeSlices dispatches again what was lost or refused. It looks for workers with as
 // many free cores only until there was none: to dispatch frees no cores.
-func (m *Machine) placeSlices(env node.Env, f *workflow) {
+func (m *Machine) placeShards(env node.Env, f *workflow) {
 	tooMany := uint32(math.MaxUint32) // cores that no worker has free
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || s.open || s.losing || s.counting || env.Now() < s.notBefore {
 			continue
 		}
@@ -212,7 +212,7 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 			continue
 		}
 		if env.Now().Sub(s.notBefore) >= m.config.DispatchTimeout {
-			m.endSlice(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.cores))
+			m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.cores))
 		}
 	}
 }
@@ -220,7 +220,7 @@ func (m *Machine) placeSlices(env node.Env, f *workflow) {
 // pass sends an attempt once a majority knows that what a former holder may have
 // dispatched is given up: its worker has stopped it, and whoever takes the subjob
 // over must not count it beside this one.
-func (m *Machine) pass(env node.Env, s *slice) {
+func (m *Machine) pass(env node.Env, s *shard) {
 	if s.floor.Job == s.fence.Job && s.floor.Manager == s.fence.Manager {
 		m.onCut(env, s)
 		return
@@ -230,10 +230,10 @@ func (m *Machine) pass(env node.Env, s *slice) {
 	m.commit(env, s.workflow.subjob, func(env node.Env) { m.onCut(env, s) })
 }
 
-// another chooses a worker that has not failed this slice while there is one, busy
+// another chooses a worker that has not failed this shard while there is one, busy
 // or not; when it has waited for longer than a worker may be silent, any will do. A
-// slice whose cores were not asked for takes fewer.
-func (m *Machine) another(env node.Env, s *slice) *worker {
+// shard whose cores were not asked for takes fewer.
+func (m *Machine) another(env node.Env, s *shard) *worker {
 	need := s.need()
 	var fit []candidate
 	others := false

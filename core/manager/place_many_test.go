@@ -23,25 +23,25 @@ func manyPlacing(workers int, cores uint32) *placing {
 		w := p.m.known(node.ID(fmt.Sprintf("worker-%04d", i)))
 		w.registered, w.stream, w.total, w.reported = true, node.StreamID(1000+i), cores, cores
 	}
-	p.slice = &slice{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
+	p.shard = &shard{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
 	return p
 }
 
-// A slice that needs more cores than any worker has free hides neither one that needs
+// A shard that needs more cores than any worker has free hides neither one that needs
 // fewer, nor one that waits behind it.
-func TestALargeSliceHidesNoSmallOne(t *testing.T) {
+func TestALargeShardHidesNoSmallOne(t *testing.T) {
 	for _, cores := range [][]uint32{{4, 1}, {1, 4}, {4, 3, 2, 1}, {4, 2, 4, 1}, {3, 1, 1}} {
 		p := manyPlacing(2, 2)
-		f := p.slice.workflow
+		f := p.shard.workflow
 		f.plan, f.started, f.state = &message.WorkflowPlan{Name: "a", Cores: 4}, p.Now(), message.WorkflowPending
 		for i, n := range cores {
-			f.slices = append(f.slices, &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: n, state: message.WorkflowPending, notBefore: p.Now()})
+			f.shards = append(f.shards, &shard{workflow: f, id: message.ShardID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: n, state: message.WorkflowPending, notBefore: p.Now()})
 		}
 		free := uint32(4)
-		p.m.placeSlices(p, f)
-		for i, s := range f.slices {
+		p.m.placeShards(p, f)
+		for i, s := range f.shards {
 			if want := s.cores <= 2 && s.cores <= free; (s.worker != "") != want {
-				t.Errorf("of slices of %v cores number %d is on %q, and two workers with two cores each had %d left", cores, i, s.worker, free)
+				t.Errorf("of shards of %v cores number %d is on %q, and two workers with two cores each had %d left", cores, i, s.worker, free)
 			} else if want {
 				free -= s.cores
 			}
@@ -56,7 +56,7 @@ func BenchmarkCut(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				p := manyPlacing(workers, 1)
-				f := p.slice.workflow
+				f := p.shard.workflow
 				f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(workers), Cores: uint32(workers)}
 				f.ready, f.state, f.subjob.state = p.Now(), message.WorkflowPending, message.JobQueued
 				b.StartTimer()

@@ -13,11 +13,11 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// placing is a manager whose workers are drawn, and a slice that waits.
+// placing is a manager whose workers are drawn, and a shard that waits.
 type placing struct {
 	*nodetest.Env
 	m     *Machine
-	slice *slice
+	shard *shard
 }
 
 func drawPlacing(t *rapid.T) *placing {
@@ -28,7 +28,7 @@ func drawPlacing(t *rapid.T) *placing {
 	})
 	p.Discard = true
 	p.Start()
-	p.slice = &slice{
+	p.shard = &shard{
 		workflow: &workflow{plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, subjob: &subjob{job: message.JobID{1}}},
 		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
 		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
@@ -44,22 +44,22 @@ func drawPlacing(t *rapid.T) *placing {
 		w.suspect = rapid.SampledFrom([]bool{false, false, false, false, false, true}).Draw(t, "suspect")
 		w.total, w.reported = 4, rapid.SampledFrom([]uint32{4, 3, 2, 1, 0}).Draw(t, "free")
 		if allFailed || rapid.Bool().Draw(t, "failed") {
-			p.slice.failed = append(p.slice.failed, w.peer.ID)
+			p.shard.failed = append(p.shard.failed, w.peer.ID)
 		}
 	}
 	return p
 }
 
-// fits says that a worker may get the slice, were its cores enough.
+// fits says that a worker may get the shard, were its cores enough.
 func fits(w *worker) bool { return w.registered && w.stream != 0 && !w.draining && !w.suspect }
 
-// A slice that comes again goes to a worker that stands, is well and has its cores: to
+// A shard that comes again goes to a worker that stands, is well and has its cores: to
 // one that has not failed it, or to any once that is all there is or it has waited.
 func TestAnotherWorkerIsChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
-		need := p.slice.cores
-		if p.slice.workflow.plan.Cores == 0 {
+		need := p.shard.cores
+		if p.shard.workflow.plan.Cores == 0 {
 			need = 1
 		}
 		others := false // that could have it by and by
@@ -69,7 +69,7 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 			if !fits(w) {
 				continue
 			}
-			bad := slices.Contains(p.slice.failed, w.peer.ID)
+			bad := slices.Contains(p.shard.failed, w.peer.ID)
 			others = others || !bad
 			if w.reported >= need {
 				any = append(any, w)
@@ -79,11 +79,11 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 			}
 		}
 		want := fresh
-		if len(fresh) == 0 && (!others || p.Now().Sub(p.slice.notBefore) >= p.m.config.Silence) {
+		if len(fresh) == 0 && (!others || p.Now().Sub(p.shard.notBefore) >= p.m.config.Silence) {
 			want = any
 		}
 		for range 8 { // it draws one of those that are equally good
-			got := p.m.another(p, p.slice)
+			got := p.m.another(p, p.shard)
 			if got == nil && len(want) > 0 || got != nil && !slices.Contains(want, got) {
 				t.Fatalf("it goes to %+v, want one of %d", got, len(want))
 			}
@@ -103,12 +103,12 @@ func TestAnotherWorkerIsChosen(t *testing.T) {
 	})
 }
 
-// A cut gives each worker one slice within its free cores, all cores that are wanted, and
-// each virtual user to one slice, evenly; or there are too few cores, and nothing is cut.
+// A cut gives each worker one shard within its free cores, all cores that are wanted, and
+// each virtual user to one shard, evenly; or there are too few cores, and nothing is cut.
 func TestCutIsAPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
-		f := p.slice.workflow
+		f := p.shard.workflow
 		f.plan = &message.WorkflowPlan{Name: "a", Test: true}
 		f.subjob.dispatch, f.ready, f.state, f.subjob.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
 		var free uint64
@@ -130,26 +130,26 @@ func TestCutIsAPartition(t *testing.T) {
 		want := min(f.plan.VUs, uint64(f.plan.Cores))
 		p.m.cut(p, f, 1)
 		if want > free {
-			if len(f.slices) > 0 {
-				t.Fatalf("%d slices of %d cores, %d are free", len(f.slices), want, free)
+			if len(f.shards) > 0 {
+				t.Fatalf("%d shards of %d cores, %d are free", len(f.shards), want, free)
 			}
 			return
 		}
 		var next, cores uint64
-		for i, s := range f.slices {
+		for i, s := range f.shards {
 			w := p.m.workers[s.worker]
 			switch {
-			case w == nil || !fits(w) || s.cores == 0 || s.cores > w.reported || w.slices[s.id] != s:
-				t.Fatalf("slice %d of %d cores is on %+v", i, s.cores, w)
+			case w == nil || !fits(w) || s.cores == 0 || s.cores > w.reported || w.shards[s.id] != s:
+				t.Fatalf("shard %d of %d cores is on %+v", i, s.cores, w)
 			case s.first != next || s.vus < uint64(s.cores) || int(s.id.Ordinal) != i || s.written:
-				t.Fatalf("slice %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.id.Ordinal, s.first, s.first+s.vus, s.cores, next, s.written)
+				t.Fatalf("shard %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.id.Ordinal, s.first, s.first+s.vus, s.cores, next, s.written)
 			}
 			if even := float64(f.plan.VUs) * float64(s.cores) / float64(want); float64(s.vus) < even-float64(s.cores) || float64(s.vus) > even+float64(want) {
-				t.Fatalf("slice %d has %d users on %d of %d cores, of %d users", i, s.vus, s.cores, want, f.plan.VUs)
+				t.Fatalf("shard %d has %d users on %d of %d cores, of %d users", i, s.vus, s.cores, want, f.plan.VUs)
 			}
-			for _, other := range f.slices[:i] {
+			for _, other := range f.shards[:i] {
 				if other.worker == s.worker {
-					t.Fatalf("%s is given two slices", s.worker)
+					t.Fatalf("%s is given two shards", s.worker)
 				}
 			}
 			next, cores = next+s.vus, cores+uint64(s.cores)
@@ -164,26 +164,26 @@ func TestCutIsAPartition(t *testing.T) {
 // comes and goes; it is never below nothing, and what it lists counts once.
 func TestLedgerOfCores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &worker{slices: map[message.SliceID]*slice{}, listed: map[message.SliceID]message.Fence{}, total: 8}
+		w := &worker{shards: map[message.ShardID]*shard{}, listed: map[message.ShardID]message.Fence{}, total: 8}
 		m := &Machine{workers: map[node.ID]*worker{"w": w}}
-		id := func() message.SliceID { return message.SliceID{Ordinal: rapid.Uint32Range(0, 4).Draw(t, "slice")} }
+		id := func() message.ShardID { return message.ShardID{Ordinal: rapid.Uint32Range(0, 4).Draw(t, "shard")} }
 		t.Repeat(map[string]func(*rapid.T){
 			"give": func(t *rapid.T) {
-				s := &slice{id: id(), worker: "w", cores: rapid.Uint32Range(1, 4).Draw(t, "cores"), fence: message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}}
-				w.slices[s.id] = s
+				s := &shard{id: id(), worker: "w", cores: rapid.Uint32Range(1, 4).Draw(t, "cores"), fence: message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}}
+				w.shards[s.id] = s
 			},
 			"take": func(*rapid.T) {
-				if s := w.slices[id()]; s != nil {
+				if s := w.shards[id()]; s != nil {
 					m.detach(s)
-					if w.slices[s.id] != nil {
+					if w.shards[s.id] != nil {
 						t.Fatal("it still has it")
 					}
 				}
 			},
 			"takeOld": func(*rapid.T) { // an attempt that was passed takes nothing of the next one
-				if s := w.slices[id()]; s != nil {
-					m.detach(&slice{id: s.id, worker: "w"})
-					if w.slices[s.id] != s {
+				if s := w.shards[id()]; s != nil {
+					m.detach(&shard{id: s.id, worker: "w"})
+					if w.shards[s.id] != s {
 						t.Fatal("it lost the attempt that came after")
 					}
 				}
@@ -198,8 +198,8 @@ func TestLedgerOfCores(t *testing.T) {
 			"": func(t *rapid.T) {
 				want := int64(w.reported)
 				for n := range uint32(5) {
-					i := message.SliceID{Ordinal: n}
-					if s := w.slices[i]; s != nil && w.listed[i] != s.fence {
+					i := message.ShardID{Ordinal: n}
+					if s := w.shards[i]; s != nil && w.listed[i] != s.fence {
 						want -= int64(s.cores)
 					}
 				}

@@ -54,7 +54,7 @@ func (m *Machine) snapshot(env node.Env, p *subjob) message.DatacenterResult {
 			w.Stats = m.sum(env, f)
 			w.Error = cmp.Or(w.Error, f.waits)
 		}
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			w.Cores += s.cores
 			w.Lost = append(w.Lost, s.lost...)
 		}
@@ -76,12 +76,12 @@ func (f *workflow) duration(now node.Instant) time.Duration {
 
 func (m *Machine) sum(env node.Env, f *workflow) message.Stats {
 	var subjobs []*message.Stats
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		subjobs = append(subjobs, s.figures()) // of nil nothing is counted
 	}
 	sum, err := stats.Sum(subjobs)
 	if err != nil {
-		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "SliceProgress", Why: err.Error()})
+		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})
 		return message.Stats{}
 	}
 	return sum

@@ -22,8 +22,8 @@ type model struct {
 	peers   map[node.ID]node.Peer
 	sent    []dispatched
 	stops   []stopped
-	high    map[message.SliceID]message.Fence // of dispatches
-	where   map[string]node.ID                // of each slice and fence
+	high    map[message.ShardID]message.Fence // of dispatches
+	where   map[string]node.ID                // of each shard and fence
 	counted map[string]counted
 	acted   map[message.JobID]message.Fence
 	ended   map[string]message.JobState
@@ -34,20 +34,20 @@ type model struct {
 	beats   uint64
 }
 
-// counted is how a slice's result was told; a restart tells it again.
+// counted is how a shard's result was told; a restart tells it again.
 type counted struct {
 	incarnation uint64
-	event       event.SliceCounted
+	event       event.ShardCounted
 }
 
 type dispatched struct {
 	worker  node.ID
-	message *message.SliceDispatch
+	message *message.ShardDispatch
 }
 
 type stopped struct {
 	worker  node.ID
-	message *message.SliceCancel
+	message *message.ShardCancel
 }
 
 func newModel(t *rapid.T) *model {
@@ -55,7 +55,7 @@ func newModel(t *rapid.T) *model {
 	c.DispatchTimeout = 20 * time.Second
 	m := &model{
 		t: t, world: world(c), peers: map[node.ID]node.Peer{},
-		high: map[message.SliceID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]counted{},
+		high: map[message.ShardID]message.Fence{}, where: map[string]node.ID{}, counted: map[string]counted{},
 		acted: map[message.JobID]message.Fence{}, ended: map[string]message.JobState{}, done: map[string]bool{},
 		over: map[string]message.WorkflowState{}, results: map[string]uint64{}, unacked: map[message.JobID]message.Fence{},
 	}
@@ -72,18 +72,18 @@ func newModel(t *rapid.T) *model {
 
 func (m *model) onEvent(e node.Event) {
 	switch e := e.(type) {
-	case event.SliceDispatched:
-		if !m.high[e.Slice].Less(e.Fence) {
-			m.t.Fatalf("%v is dispatched under %v after %v", e.Slice, e.Fence, m.high[e.Slice])
+	case event.ShardDispatched:
+		if !m.high[e.Shard].Less(e.Fence) {
+			m.t.Fatalf("%v is dispatched under %v after %v", e.Shard, e.Fence, m.high[e.Shard])
 		}
-		m.high[e.Slice] = e.Fence
+		m.high[e.Shard] = e.Fence
 		subjob := e.Fence
 		subjob.Attempt = 0
-		if e.Slice.Workflow == 1 && !m.done[fmt.Sprint(e.Slice.Job, subjob, 0)] {
-			m.t.Fatalf("%v is dispatched before what it depends on is COMPLETED", e.Slice)
+		if e.Shard.Workflow == 1 && !m.done[fmt.Sprint(e.Shard.Job, subjob, 0)] {
+			m.t.Fatalf("%v is dispatched before what it depends on is COMPLETED", e.Shard)
 		}
-	case event.SliceCounted:
-		once := fmt.Sprint(e.Slice, e.Subjob)
+	case event.ShardCounted:
+		once := fmt.Sprint(e.Shard, e.Subjob)
 		first, ok := m.counted[once]
 		if ok && (first.event != e || first.incarnation == m.world.Self().Incarnation) {
 			m.t.Fatalf("%s is counted twice", once)
@@ -99,10 +99,10 @@ func (m *model) onEvent(e node.Event) {
 			m.done[fmt.Sprint(e.Job, e.Fence, e.Workflow)] = true
 		}
 	case event.Acted:
-		if e.Fence.Less(m.acted[e.Slice.Job]) {
-			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice.Job, m.acted[e.Slice.Job])
+		if e.Fence.Less(m.acted[e.Shard.Job]) {
+			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Shard.Job, m.acted[e.Shard.Job])
 		}
-		m.acted[e.Slice.Job] = e.Fence
+		m.acted[e.Shard.Job] = e.Fence
 	case event.SubjobChanged:
 		run := fmt.Sprint(e.Job, e.Fence)
 		if old, over := m.ended[run]; over {
@@ -116,8 +116,8 @@ func (m *model) onEvent(e node.Event) {
 
 func (m *model) onSend(s node.StreamID, sent node.Message) {
 	switch sent := sent.(type) {
-	case *message.SliceDispatch:
-		run := fmt.Sprint(sent.Slice, sent.Fence)
+	case *message.ShardDispatch:
+		run := fmt.Sprint(sent.Shard, sent.Fence)
 		for _, id := range []node.ID{"w1", "w2"} {
 			for _, up := range m.world.StreamsOf(id) {
 				if up != s {
@@ -130,7 +130,7 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 				m.sent = append(m.sent, dispatched{id, sent})
 			}
 		}
-	case *message.SliceCancel:
+	case *message.ShardCancel:
 		for _, id := range []node.ID{"w1", "w2"} {
 			for _, up := range m.world.StreamsOf(id) {
 				if up == s {
@@ -178,7 +178,7 @@ func (m *model) receive(id node.ID, msg node.Message) {
 	}
 }
 
-func (m *model) beat(id node.ID, running []message.SliceRef) {
+func (m *model) beat(id node.ID, running []message.ShardRef) {
 	m.beats++
 	m.receive(id, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: m.beats, CoresTotal: 4, CoresFree: 4, Running: running})
 }
@@ -217,24 +217,24 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"idle": func(t *rapid.T) { m.beat(worker.Draw(t, "worker"), nil) },
 		"busy": func(t *rapid.T) {
 			m.answer(t, func(d dispatched) {
-				m.beat(d.worker, []message.SliceRef{{Slice: d.message.Slice, Fence: d.message.Fence}})
+				m.beat(d.worker, []message.ShardRef{{Shard: d.message.Shard, Fence: d.message.Fence}})
 			})
 		},
 		"accept": func(t *rapid.T) {
 			m.answer(t, func(d dispatched) {
-				m.receive(d.worker, &message.SliceAccepted{Slice: d.message.Slice, Fence: d.message.Fence})
+				m.receive(d.worker, &message.ShardAccepted{Shard: d.message.Shard, Fence: d.message.Fence})
 			})
 		},
 		"refuse": func(t *rapid.T) {
 			code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeStaleFence, message.CodeDraining, message.CodeStoreFull, message.CodeBadPlan}).Draw(t, "code")
 			m.answer(t, func(d dispatched) {
-				m.receive(d.worker, &message.SliceRefused{Slice: d.message.Slice, Fence: d.message.Fence, Code: code, Current: d.message.Fence})
+				m.receive(d.worker, &message.ShardRefused{Shard: d.message.Shard, Fence: d.message.Fence, Code: code, Current: d.message.Fence})
 			})
 		},
 		"progress": func(t *rapid.T) {
 			n := rapid.Uint64Range(1, 9).Draw(t, "n")
 			m.answer(t, func(d dispatched) {
-				m.receive(d.worker, &message.SliceProgress{Slice: d.message.Slice, Fence: d.message.Fence, Sequence: n, Stats: requests(n)})
+				m.receive(d.worker, &message.ShardProgress{Shard: d.message.Shard, Fence: d.message.Fence, Sequence: n, Stats: requests(n)})
 			})
 		},
 		"result": m.result, "result2": m.result,
@@ -268,7 +268,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 func (m *model) result(t *rapid.T) {
 	state := rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowCompleted, message.WorkflowFailed, message.WorkflowCancelled}).Draw(t, "state")
 	m.answer(t, func(d dispatched) {
-		m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: state, Stats: requests(10)})
+		m.receive(d.worker, &message.ShardResult{Shard: d.message.Shard, Fence: d.message.Fence, State: state, Stats: requests(10)})
 	})
 }
 
@@ -312,12 +312,12 @@ func (m *model) ends() {
 		m.beat("w1", nil)
 		m.beat("w2", nil)
 		for _, d := range todo {
-			m.receive(d.worker, &message.SliceResult{Slice: d.message.Slice, Fence: d.message.Fence, State: message.WorkflowCompleted})
+			m.receive(d.worker, &message.ShardResult{Shard: d.message.Shard, Fence: d.message.Fence, State: message.WorkflowCompleted})
 		}
 		stops := m.stops
 		m.stops = nil
 		for _, c := range stops {
-			m.receive(c.worker, &message.SliceResult{Slice: c.message.Slice, Fence: c.message.Fence, State: c.message.State})
+			m.receive(c.worker, &message.ShardResult{Shard: c.message.Shard, Fence: c.message.Fence, State: c.message.State})
 		}
 		m.acknowledge()
 		if m.world.Machine().(*answered).unfinished() == 0 {

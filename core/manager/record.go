@@ -71,8 +71,8 @@ func (f *workflow) encode(e *encoder, since node.Instant) {
 	e.number(offset(f.ended, since))
 	e.number(f.leased)
 	e.number(f.burned)
-	e.number(uint64(len(f.slices)))
-	for _, s := range f.slices {
+	e.number(uint64(len(f.shards)))
+	for _, s := range f.shards {
 		s.encode(e)
 	}
 }
@@ -85,7 +85,7 @@ func offset(i, since node.Instant) uint64 {
 	return uint64(max(0, i.Sub(since))) + 1
 }
 
-func (s *slice) encode(e *encoder) {
+func (s *shard) encode(e *encoder) {
 	for _, n := range []uint64{s.vus, s.first, uint64(s.cores), uint64(s.dispatches), uint64(s.reruns), uint64(s.end)} {
 		e.number(n)
 	}
@@ -150,11 +150,11 @@ func (f *workflow) decode(d *decoder, since node.Instant) {
 	f.started, f.ended = instant(d.number(), since), instant(d.number(), since)
 	f.leased, f.burned = d.number(), d.number()
 	for i := range d.count() {
-		s := &slice{workflow: f, id: message.SliceID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)}}
+		s := &shard{workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)}}
 		s.decode(d)
-		f.slices = append(f.slices, s)
+		f.shards = append(f.shards, s)
 	}
-	f.cut = len(f.slices) > 0
+	f.cut = len(f.shards) > 0
 }
 
 func instant(offset uint64, since node.Instant) node.Instant {
@@ -164,7 +164,7 @@ func instant(offset uint64, since node.Instant) node.Instant {
 	return since.Add(time.Duration(offset - 1))
 }
 
-func (s *slice) decode(d *decoder) {
+func (s *shard) decode(d *decoder) {
 	s.vus, s.first, s.cores = d.number(), d.number(), uint32(d.number())
 	s.dispatches, s.reruns, s.end = int(d.number()), int(d.number()), message.WorkflowState(d.number())
 	s.why, s.floor = d.text(), d.fence()
@@ -172,7 +172,7 @@ func (s *slice) decode(d *decoder) {
 		s.failed = append(s.failed, node.ID(d.text()))
 	}
 	for range d.count() {
-		s.lost = append(s.lost, message.LostAttempt{Slice: s.id, Attempt: d.number(), Worker: d.text(), Reason: d.text(), Started: d.number(), OK: d.number()})
+		s.lost = append(s.lost, message.LostAttempt{Shard: s.id, Attempt: d.number(), Worker: d.text(), Reason: d.text(), Started: d.number(), OK: d.number()})
 	}
 	s.decodeRows(d)
 	if state := message.WorkflowState(d.number()); state != message.WorkflowNone {
@@ -197,7 +197,7 @@ func filesOf(job message.JobID, record []byte) []message.FileDigest {
 func (p *subjob) files() []message.FileDigest {
 	list := []message.FileDigest{p.file, p.kept}
 	for _, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			if s.kept != nil {
 				list = append(list, s.kept.file)
 			}

@@ -27,9 +27,9 @@ func drawSubjob(t *rapid.T) *subjob {
 	p.fence.Job = p.epoch
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
 		f := &workflow{subjob: p, index: uint32(i), end: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), failure: text.Draw(t, "failure"), started: now, leased: number.Draw(t, "leased"), burned: number.Draw(t, "burned")}
-		for k := range rapid.IntRange(0, 4).Draw(t, "slices") {
-			s := &slice{
-				workflow: f, id: message.SliceID{Job: p.job, Workflow: f.index, Ordinal: uint32(k)}, vus: number.Draw(t, "vus"), cores: 3,
+		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
+			s := &shard{
+				workflow: f, id: message.ShardID{Job: p.job, Workflow: f.index, Ordinal: uint32(k)}, vus: number.Draw(t, "vus"), cores: 3,
 				dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), why: text.Draw(t, "why"), floor: message.Fence{Job: 1, Manager: 2, Attempt: 3},
 			}
 			if rapid.Bool().Draw(t, "rows") {
@@ -41,11 +41,11 @@ func drawSubjob(t *rapid.T) *subjob {
 				s.kept = &kept{file: file(), state: message.WorkflowCompleted, started: number.Draw(t, "started"), why: text.Draw(t, "end")}
 			} else if rapid.Bool().Draw(t, "lost") {
 				s.failed = []node.ID{"w1"}
-				s.lost = []message.LostAttempt{{Slice: s.id, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1}}
+				s.lost = []message.LostAttempt{{Shard: s.id, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1}}
 			}
-			f.slices = append(f.slices, s)
+			f.shards = append(f.shards, s)
 		}
-		f.cut = len(f.slices) > 0
+		f.cut = len(f.shards) > 0
 		p.workflows = append(p.workflows, f)
 	}
 	return p
@@ -64,8 +64,8 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatal(diff)
 		}
 		for _, f := range got.workflows {
-			for k, s := range f.slices {
-				if want := p.workflows[f.index].slices[k]; s.floor != want.floor || s.vus != want.vus || (s.kept == nil) != (want.kept == nil) {
+			for k, s := range f.shards {
+				if want := p.workflows[f.index].shards[k]; s.floor != want.floor || s.vus != want.vus || (s.kept == nil) != (want.kept == nil) {
 					t.Fatalf("%+v became %+v", want, s)
 				}
 			}
@@ -91,12 +91,12 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 			}
 		}
 		if p, err := decodeSubjob(message.JobID{1}, b, 0); err == nil {
-			slices := 0
+			shards := 0
 			for _, f := range p.workflows {
-				slices += len(f.slices)
+				shards += len(f.shards)
 			}
-			if slices > len(b) {
-				t.Fatalf("%d slices of %d bytes", slices, len(b))
+			if shards > len(b) {
+				t.Fatalf("%d shards of %d bytes", shards, len(b))
 			}
 		}
 		filesOf(message.JobID{1}, b)
@@ -104,7 +104,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 }
 
 // What a manager keeps for a subjob is all that who takes it over fetches: the dispatch,
-// the result, and each slice's.
+// the result, and each shard's.
 func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawSubjob(t)
@@ -124,7 +124,7 @@ func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 			want[p.kept] = true
 		}
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
+			for _, s := range f.shards {
 				if s.kept != nil {
 					s.kept.file = file()
 					want[s.kept.file] = true

@@ -24,7 +24,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		d.accept("w1")
 		absent := message.FileDigest{9}
 		d.m.ticket++
-		file := d.m.files.Keep(d, encode(&message.SliceCancel{Slice: message.SliceID{Job: p.job}, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.job}, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}
@@ -68,7 +68,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		}
 		d.WatchSend = func(_ node.StreamID, m node.Message) {
 			switch m.(type) {
-			case *message.SliceDispatch, *message.JobAccepted, *message.SubjobResult:
+			case *message.ShardDispatch, *message.JobAccepted, *message.SubjobResult:
 				t.Fatalf("it sends %+v", m)
 			}
 		}
@@ -86,7 +86,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 	})
 }
 
-// The figures of slices decide how a workflow ends: those that do not add up fail it, and
+// The figures of shards decide how a workflow ends: those that do not add up fail it, and
 // so does a target that refuses every connection; else it completes with their sum. What
 // does not add up while it runs is told as ignored.
 func TestFiguresDecideTheEnd(t *testing.T) {
@@ -123,7 +123,7 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 		}
 		for _, id := range []node.ID{"w1", "w2"} {
 			ref := d.accept(id)
-			d.Receive(d.up[id], &message.SliceProgress{Slice: ref.Slice, Fence: ref.Fence, Sequence: 1, Stats: results[id]})
+			d.Receive(d.up[id], &message.ShardProgress{Shard: ref.Shard, Fence: ref.Fence, Sequence: 1, Stats: results[id]})
 		}
 		d.live(2, nil)
 		if (ignored > 0) != torn {
@@ -131,7 +131,7 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 		}
 		for _, id := range []node.ID{"w1", "w2"} {
 			s := d.attempt(id)
-			d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: message.WorkflowCompleted, Stats: results[id]})
+			d.Receive(d.up[id], &message.ShardResult{Shard: s.Shard, Fence: s.Fence, State: message.WorkflowCompleted, Stats: results[id]})
 		}
 		want, why := message.WorkflowCompleted, ""
 		if torn {

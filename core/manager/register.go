@@ -23,16 +23,16 @@ type worker struct {
 	reported   uint32 // free cores of its last heartbeat or refusal
 	sequence   uint64
 	suspect    bool // as the membership has it: nothing new is given to it
-	running    []message.SliceRef
-	listed     map[message.SliceID]message.Fence // the same, by slice
-	slices     map[message.SliceID]*slice        // live attempts that it was given
+	running    []message.ShardRef
+	listed     map[message.ShardID]message.Fence // the same, by shard
+	shards     map[message.ShardID]*shard        // live attempts that it was given
 }
 
 // free is what it reported, less what it was given since.
 func (w *worker) free() uint32 {
 	n := w.reported
 	//lint:orderfree a difference does not depend on the order of what is taken
-	for id, s := range w.slices {
+	for id, s := range w.shards {
 		if f, ok := w.listed[id]; !ok || f != s.fence {
 			n -= min(n, s.cores)
 		}
@@ -40,8 +40,8 @@ func (w *worker) free() uint32 {
 	return n
 }
 
-func (w *worker) assigned() []*slice {
-	return slices.SortedFunc(maps.Values(w.slices), func(a, b *slice) int { return a.id.Compare(b.id) })
+func (w *worker) assigned() []*shard {
+	return slices.SortedFunc(maps.Values(w.shards), func(a, b *shard) int { return a.id.Compare(b.id) })
 }
 
 // known returns the worker of that name, which may not have registered yet.
@@ -49,7 +49,7 @@ func (m *Machine) known(id node.ID) *worker {
 	w := m.workers[id]
 	if w == nil {
 		m.number++
-		w = &worker{number: m.number, peer: node.Peer{ID: id, Role: node.RoleWorker}, slices: map[message.SliceID]*slice{}}
+		w = &worker{number: m.number, peer: node.Peer{ID: id, Role: node.RoleWorker}, shards: map[message.ShardID]*shard{}}
 		m.workers[id] = w
 	}
 	return w
@@ -81,10 +81,10 @@ func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.Wo
 	w.reported = min(hb.CoresFree, hb.CoresTotal)
 	w.running = hb.Running
 	if clear(w.listed); w.listed == nil {
-		w.listed = make(map[message.SliceID]message.Fence, len(hb.Running))
+		w.listed = make(map[message.ShardID]message.Fence, len(hb.Running))
 	}
 	for _, ref := range hb.Running {
-		w.listed[ref.Slice] = ref.Fence
+		w.listed[ref.Shard] = ref.Fence
 	}
 	m.reconcile(env, w)
 	m.meet(env, w, hb.Running)
@@ -129,9 +129,9 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 		env.Emit(event.PeerRegistered{Peer: w.peer.ID, Role: node.RoleWorker, Datacenter: m.config.Datacenter})
 	}
 	if restarted {
-		listed := map[message.SliceID]message.Fence{}
+		listed := map[message.ShardID]message.Fence{}
 		for _, ref := range in.Message.(*message.WorkerHeartbeat).Running {
-			listed[ref.Slice] = ref.Fence
+			listed[ref.Shard] = ref.Fence
 		}
 		for _, s := range w.assigned() {
 			if listed[s.id] != s.fence {
@@ -161,7 +161,7 @@ func (m *Machine) reconcile(env node.Env, w *worker) {
 		if s.denials++; s.denials >= 2 {
 			// Heartbeats come in their order, but one that was sent before the
 			// acceptance may come after it: then nobody has said that it stopped.
-			// A worker that lists another attempt of the slice has not stopped the slice.
+			// A worker that lists another attempt of the shard has not stopped the shard.
 			_, other := w.listed[s.id]
 			m.lose(env, s, "its worker does not run it", s.told == w.stream && !other)
 		}
@@ -200,7 +200,7 @@ func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
 }
 
 // dropWorker forgets a worker whose silence, or death as the membership has it,
-// is known: nothing is placed on it, and its slices are lost.
+// is known: nothing is placed on it, and its shards are lost.
 func (m *Machine) dropWorker(env node.Env, w *worker, why string) {
 	if w.stream != 0 {
 		env.Close(w.stream)

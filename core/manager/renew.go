@@ -18,22 +18,22 @@ func (m *Machine) renew(env node.Env, w *worker) {
 	}
 	ack := &message.HeartbeatAck{Sequence: w.sequence}
 	for _, ref := range w.running {
-		s := m.sliceOf(env, ref.Slice)
+		s := m.shardOf(env, ref.Shard)
 		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.subjob) {
 			continue
 		}
 		s.renewed = env.Now()
-		ack.Slices = append(ack.Slices, ref)
+		ack.Shards = append(ack.Shards, ref)
 	}
 	env.Send(w.stream, ack)
 }
 
-// meet goes through slices that a worker says it runs. Those that a former holder
+// meet goes through shards that a worker says it runs. Those that a former holder
 // dispatched are adopted; what a higher fence has passed, or nobody waits for, is
-// cancelled. Slices of jobs that are not held here belong to other managers.
-func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
+// cancelled. Shards of jobs that are not held here belong to other managers.
+func (m *Machine) meet(env node.Env, w *worker, running []message.ShardRef) {
 	for _, ref := range running {
-		p := m.owned(env, ref.Slice.Job)
+		p := m.owned(env, ref.Shard.Job)
 		if p == nil {
 			m.meetStray(env, w, ref)
 			continue
@@ -41,7 +41,7 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 		if ref.Fence.Manager > p.fence.Manager {
 			continue // under a manager that has taken over from this one
 		}
-		s := m.sliceOf(env, ref.Slice)
+		s := m.shardOf(env, ref.Shard)
 		switch {
 		case s == nil && p.missing > 0 && len(p.workflows) == 0:
 			continue // the record is not here yet
@@ -62,19 +62,19 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.SliceRef) {
 
 // adoptable says whether a fence is of an attempt that a former holder may have
 // dispatched and did not give up, above one that was adopted already.
-func (m *Machine) adoptable(s *slice, f message.Fence) bool {
+func (m *Machine) adoptable(s *shard, f message.Fence) bool {
 	return s.open && !s.counting && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
 		(s.state == message.WorkflowPending || s.fence.Less(f))
 }
 
 // adopt goes on with an attempt that runs. Of two the higher one stays.
-func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
+func (m *Machine) adopt(env node.Env, w *worker, s *shard, f message.Fence) {
 	if s.live() {
 		if old := m.detach(s); old != nil {
-			m.cancelStray(env, old, message.SliceRef{Slice: s.id, Fence: s.fence})
+			m.cancelStray(env, old, message.ShardRef{Shard: s.id, Fence: s.fence})
 		}
 		s.worker, s.fence = w.peer.ID, f
-		w.slices[s.id] = s
+		w.shards[s.id] = s
 	} else {
 		m.take(env, w, s, f)
 	}
@@ -84,26 +84,26 @@ func (m *Machine) adopt(env node.Env, w *worker, s *slice, f message.Fence) {
 	}
 }
 
-// take makes a slice that was waited for one that a worker has.
-func (m *Machine) take(env node.Env, w *worker, s *slice, f message.Fence) {
+// take makes a shard that was waited for one that a worker has.
+func (m *Machine) take(env node.Env, w *worker, s *shard, f message.Fence) {
 	s.worker, s.fence, s.written = w.peer.ID, f, true
 	s.dispatches = max(s.dispatches, 1)
 	s.renewed = max(s.renewed, s.workflow.subjob.granted)
-	w.slices[s.id] = s
+	w.shards[s.id] = s
 	if s.workflow.subjob.missing > 0 {
 		s.state = message.WorkflowRunning // announce tells it
 		return
 	}
-	m.becomeSlice(env, s, message.WorkflowAssigned)
+	m.becomeShard(env, s, message.WorkflowAssigned)
 	m.becomeAccepted(env, s)
 	if s.workflow.started == 0 {
 		s.workflow.started = env.Now()
 	}
 }
 
-func (m *Machine) cancelStray(env node.Env, w *worker, ref message.SliceRef) {
+func (m *Machine) cancelStray(env node.Env, w *worker, ref message.ShardRef) {
 	if w.stream != 0 {
-		env.Send(w.stream, &message.SliceCancel{Slice: ref.Slice, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
+		env.Send(w.stream, &message.ShardCancel{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
 	}
 }
 
@@ -120,10 +120,10 @@ func (m *Machine) meetAll(env node.Env) {
 	}
 }
 
-// meetStray is about a slice of a job that is not held here: one that has ended,
+// meetStray is about a shard of a job that is not held here: one that has ended,
 // or that a majority knows nothing of, is cancelled.
-func (m *Machine) meetStray(env node.Env, w *worker, ref message.SliceRef) {
-	if m.subjobs[ref.Slice.Job] == nil && m.over(env, ref.Slice.Job) {
+func (m *Machine) meetStray(env node.Env, w *worker, ref message.ShardRef) {
+	if m.subjobs[ref.Shard.Job] == nil && m.over(env, ref.Shard.Job) {
 		m.cancelStray(env, w, ref)
 	}
 }
@@ -138,7 +138,7 @@ func (m *Machine) over(env node.Env, job message.JobID) bool {
 	return ok && sight.Released && m.claims[job] == nil
 }
 
-// sweepStrays asks a majority about jobs whose slices workers list and that this
+// sweepStrays asks a majority about jobs whose shards workers list and that this
 // manager does not hold. Only the datacenter's leader does; a holder looks after
 // its own.
 func (m *Machine) sweepStrays(env node.Env) {
@@ -148,7 +148,7 @@ func (m *Machine) sweepStrays(env node.Env) {
 	asked := map[message.JobID]bool{}
 	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 		for _, ref := range m.workers[id].running {
-			job := ref.Slice.Job
+			job := ref.Shard.Job
 			if _, gone := m.gone[job]; asked[job] || gone || m.subjobs[job] != nil || m.claims[job] != nil {
 				continue
 			}
@@ -176,7 +176,7 @@ func (m *Machine) readStray(env node.Env, job message.JobID) {
 		for _, id := range slices.Sorted(maps.Keys(m.workers)) {
 			w := m.workers[id]
 			for _, ref := range w.running {
-				if ref.Slice.Job == job {
+				if ref.Shard.Job == job {
 					m.cancelStray(env, w, ref)
 				}
 			}

@@ -27,20 +27,20 @@ func (m *Machine) Rests(tell node.Tell) {
 
 // restParts tells what subjobs hold: there are none.
 func (m *Machine) restSubjobs(tell node.Tell) {
-	waits, slices, attempts, rows := 0, 0, 0, 0
+	waits, shards, attempts, rows := 0, 0, 0, 0
 	//lint:orderfree sums
 	for _, p := range m.subjobs {
 		waits += len(p.waits)
 		for _, f := range p.workflows {
-			slices += len(f.slices)
-			for _, s := range f.slices {
+			shards += len(f.shards)
+			for _, s := range f.shards {
 				attempts += len(s.failed) + len(s.lost)
 				rows += len(s.rows)
 			}
 		}
 	}
 	tell("manager/waits for a record", waits, 0)
-	tell("manager/slices", slices, 0)
+	tell("manager/shards", shards, 0)
 	tell("manager/attempts that failed", attempts, 0)
 	tell("manager/leases of rows", rows, 0)
 }
@@ -50,7 +50,7 @@ func (m *Machine) restWorkers(tell node.Tell) {
 	given, running, taken, streams := 0, 0, 0, 0
 	//lint:orderfree sums
 	for _, w := range m.workers {
-		given += len(w.slices)
+		given += len(w.shards)
 		running += max(len(w.running), len(w.listed))
 		taken += int(w.total) - int(w.free())
 		if w.stream != 0 {

@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgress) {
-	s := m.sliceOf(env, r.Slice)
+func (m *Machine) onShardProgress(env node.Env, w *worker, r *message.ShardProgress) {
+	s := m.shardOf(env, r.Shard)
 	if s == nil || s.fence != r.Fence || !s.live() || s.worker != w.peer.ID {
 		return // of an attempt that was given up: its heartbeat gets it cancelled
 	}
@@ -20,16 +20,16 @@ func (m *Machine) onSliceProgress(env node.Env, w *worker, r *message.SliceProgr
 
 // onSliceResult counts the result of the current attempt, once, and refuses
 // every other one of this manager's or of those before it.
-func (m *Machine) onSliceResult(env node.Env, w *worker, r *message.SliceResult) {
-	p := m.owned(env, r.Slice.Job)
+func (m *Machine) onShardResult(env node.Env, w *worker, r *message.ShardResult) {
+	p := m.owned(env, r.Shard.Job)
 	switch {
-	case p == nil && m.subjobs[r.Slice.Job] == nil && m.over(env, r.Slice.Job):
+	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
 		m.acknowledge(env, w, r, true) // its subjob has ended, or was on disks that are lost
 		return
 	case p == nil || p.missing > 0 || p.fence.Manager < r.Fence.Manager:
 		return // it is not ours to take or refuse, or not yet
 	}
-	s := m.sliceOf(env, r.Slice)
+	s := m.shardOf(env, r.Shard)
 	switch {
 	case s != nil && s.fence == r.Fence && s.kept != nil && s.state.Terminal():
 		m.acknowledge(env, w, r, false) // it was counted, the acknowledgement was lost
@@ -42,8 +42,8 @@ func (m *Machine) onSliceResult(env node.Env, w *worker, r *message.SliceResult)
 	}
 }
 
-func (m *Machine) refuseResult(env node.Env, w *worker, s *slice, r *message.SliceResult) {
-	current := m.subjobs[r.Slice.Job].fence
+func (m *Machine) refuseResult(env node.Env, w *worker, s *shard, r *message.ShardResult) {
+	current := m.subjobs[r.Shard.Job].fence
 	if s != nil {
 		current = s.fence
 		if !s.live() && s.result == nil {
@@ -51,14 +51,14 @@ func (m *Machine) refuseResult(env node.Env, w *worker, s *slice, r *message.Sli
 		}
 	}
 	if r.Fence.Less(current) {
-		env.Emit(event.FenceRefused{Slice: r.Slice, Got: r.Fence, Current: current, What: "result"})
+		env.Emit(event.FenceRefused{Shard: r.Shard, Got: r.Fence, Current: current, What: "result"})
 	}
 	m.acknowledge(env, w, r, true)
 }
 
-// counts says whether the result under a fence is the one that a slice waits for.
+// counts says whether the result under a fence is the one that a shard waits for.
 // Of one that a former holder dispatched it is any that was not given up.
-func (m *Machine) counts(env node.Env, w *worker, s *slice, f message.Fence) bool {
+func (m *Machine) counts(env node.Env, w *worker, s *shard, f message.Fence) bool {
 	if s.open && s.state == message.WorkflowPending && s.end == message.WorkflowNone && !s.counting && s.floor.Less(f) {
 		m.take(env, w, s, f)
 	}
@@ -67,7 +67,7 @@ func (m *Machine) counts(env node.Env, w *worker, s *slice, f message.Fence) boo
 
 // count keeps a result on a majority, then its digest in the subjob's record, and
 // only then tells that it counts.
-func (m *Machine) count(env node.Env, s *slice, r *message.SliceResult) {
+func (m *Machine) count(env node.Env, s *shard, r *message.ShardResult) {
 	s.counting = true
 	k := &kept{state: r.State, started: starts(&r.Stats)}
 	k.file = m.keep(env, encode(r), func(env node.Env, err error) {
@@ -85,22 +85,22 @@ func (m *Machine) count(env node.Env, s *slice, r *message.SliceResult) {
 
 // uncount: no majority keeps it. The worker tells it again. If it is gone by now,
 // so is the result.
-func (m *Machine) uncount(env node.Env, s *slice, err error) {
+func (m *Machine) uncount(env node.Env, s *shard, err error) {
 	s.counting = false
-	env.Emit(event.StoreFailed{What: "result of slice " + s.id.String(), Err: err.Error()})
-	if w := m.workers[s.worker]; w == nil || w.slices[s.id] != s {
+	env.Emit(event.StoreFailed{What: "result of shard " + s.id.String(), Err: err.Error()})
+	if w := m.workers[s.worker]; w == nil || w.shards[s.id] != s {
 		m.lose(env, s, "its worker was lost while its result could not be kept", false)
 	}
 }
 
-func (m *Machine) acknowledge(env node.Env, w *worker, r *message.SliceResult, stale bool) {
+func (m *Machine) acknowledge(env node.Env, w *worker, r *message.ShardResult, stale bool) {
 	if w.stream != 0 {
-		env.Send(w.stream, &message.SliceResultAck{Slice: r.Slice, Fence: r.Fence, Stale: stale})
+		env.Send(w.stream, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
 	}
 }
 
 // onCounted: a majority has the result and the record that names it.
-func (m *Machine) onCounted(env node.Env, s *slice, r *message.SliceResult) {
+func (m *Machine) onCounted(env node.Env, s *shard, r *message.ShardResult) {
 	s.counting, s.open = false, false
 	m.becomeAccepted(env, s)
 	s.result = r
@@ -111,16 +111,16 @@ func (m *Machine) onCounted(env node.Env, s *slice, r *message.SliceResult) {
 		m.acknowledge(env, w, r, false)
 	}
 	s.why = r.Error
-	m.becomeSlice(env, s, r.State)
-	m.onSliceEnded(env, s)
+	m.becomeShard(env, s, r.State)
+	m.onShardEnded(env, s)
 	m.touch(env, s.workflow.subjob)
 	m.place(env)
 }
 
-// tellCounted tells of a slice's result that a majority has.
-func (m *Machine) tellCounted(env node.Env, s *slice) {
-	env.Emit(event.SliceCounted{
-		Slice: s.id, Fence: s.fence, Datacenter: m.config.Datacenter, Subjob: s.workflow.subjob.fence,
+// tellCounted tells of a shard's result that a majority has.
+func (m *Machine) tellCounted(env node.Env, s *shard) {
+	env.Emit(event.ShardCounted{
+		Shard: s.id, Fence: s.fence, Datacenter: m.config.Datacenter, Subjob: s.workflow.subjob.fence,
 		State: s.kept.state, Started: s.kept.started,
 	})
 }
@@ -134,23 +134,23 @@ func starts(s *message.Stats) uint64 {
 	return n
 }
 
-// endSlice ends a slice that has no result, once a majority knows: nobody must
+// endSlice ends a shard that has no result, once a majority knows: nobody must
 // revive what was told to have ended. Its attempt is over from here on.
-func (m *Machine) endSlice(env node.Env, s *slice, to message.WorkflowState, why string) {
+func (m *Machine) endShard(env node.Env, s *shard, to message.WorkflowState, why string) {
 	m.detach(s)
 	s.burn()
 	s.end, s.why = to, why
 	m.commit(env, s.workflow.subjob, func(env node.Env) {
 		if !s.state.Terminal() {
-			m.becomeSlice(env, s, s.end)
-			m.onSliceEnded(env, s)
+			m.becomeShard(env, s, s.end)
+			m.onShardEnded(env, s)
 		}
 	})
 }
 
 // onSliceEnded: the first failure ends the whole workflow, as a share of its
 // load is missing; the last end ends it in any case.
-func (m *Machine) onSliceEnded(env node.Env, s *slice) {
+func (m *Machine) onShardEnded(env node.Env, s *shard) {
 	f := s.workflow
 	if f.end != message.WorkflowNone {
 		return
@@ -158,7 +158,7 @@ func (m *Machine) onSliceEnded(env node.Env, s *slice) {
 	if s.state == message.WorkflowFailed && f.failure == "" {
 		f.failure = cmpReason(s.why)
 		if f.subjob.asked == message.JobNone {
-			m.stopSlices(env, f, message.WorkflowCancelled)
+			m.stopShards(env, f, message.WorkflowCancelled)
 		}
 	}
 	if f.end == message.WorkflowNone {
@@ -169,7 +169,7 @@ func (m *Machine) onSliceEnded(env node.Env, s *slice) {
 func (m *Machine) endWhenAllEnded(env node.Env, f *workflow) {
 	completed := true
 	end, why := message.WorkflowFailed, f.failure
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		if !s.state.Terminal() {
 			return
 		}

@@ -227,7 +227,7 @@ func TestStopsEnd(t *testing.T) {
 			d.submit(2)
 			d.accept("w1")
 		}
-		over := map[message.SliceRef]bool{}
+		over := map[message.ShardRef]bool{}
 		ends := rapid.IntRange(0, 40).Draw(t, "the subjob ends after")
 		second := rapid.IntRange(1, 40).Draw(t, "the second stop comes after")
 		d.Stop()
@@ -244,7 +244,7 @@ func TestStopsEnd(t *testing.T) {
 				d.Stop()
 			case s == ends:
 				s := d.attempt("w1")
-				over[message.SliceRef{Slice: s.Slice, Fence: s.Fence}] = true
+				over[message.ShardRef{Shard: s.Shard, Fence: s.Fence}] = true
 				d.finishes("w1", message.WorkflowCompleted)
 			default:
 				d.Advance(time.Second)

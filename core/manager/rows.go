@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/workflow/feed"
 )
 
-// asksMax bounds the executors of a slice that are leased rows.
+// asksMax bounds the executors of a shard that are leased rows.
 const asksMax = 1 << 12
 
 // leased is the block of rows that an executor was given last.
@@ -23,14 +23,14 @@ type leased struct {
 // onSliceRows leases rows of a unique feed to an executor, in its datacenter's subjob of
 // all of them. Whoever takes the subjob over goes on behind what the record says, so that
 // no row is leased twice; what an attempt held that was lost is burned.
-func (m *Machine) onSliceRows(env node.Env, w *worker, r *message.SliceRows) {
-	s := m.sliceOf(env, r.Slice)
+func (m *Machine) onShardRows(env node.Env, w *worker, r *message.ShardRows) {
+	s := m.shardOf(env, r.Shard)
 	if s == nil || s.fence != r.Fence || !s.live() || s.counting || s.worker != w.peer.ID || s.workflow.subjob.missing > 0 || s.workflow.stopping() {
 		return // the worker asks again, whoever holds the subjob then
 	}
 	f := s.workflow
 	if !f.plan.Feed.Unique || f.plan.Feed.Rows == 0 || r.Core >= asksMax {
-		env.Emit(event.Ignored{Peer: w.peer.ID, Message: "SliceRows", Why: "the workflow leases no rows, or not to so many cores"})
+		env.Emit(event.Ignored{Peer: w.peer.ID, Message: "ShardRows", Why: "the workflow leases no rows, or not to so many cores"})
 		return
 	}
 	m.becomeAccepted(env, s)
@@ -65,25 +65,25 @@ func (m *Machine) onSliceRows(env node.Env, w *worker, r *message.SliceRows) {
 
 // cores is how many share what is left.
 func (f *workflow) cores() (n uint64) {
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		n += uint64(s.cores)
 	}
 	return n
 }
 
-func (m *Machine) tellRows(env node.Env, s *slice, core uint32, l *leased) {
+func (m *Machine) tellRows(env node.Env, s *shard, core uint32, l *leased) {
 	if w := m.workers[s.worker]; w != nil && w.stream != 0 && l.known {
-		env.Send(w.stream, &message.SliceRowsLeased{Slice: s.id, Fence: s.fence, Core: core, Ask: l.ask, First: l.first, Count: l.count})
+		env.Send(w.stream, &message.ShardRowsLeased{Shard: s.id, Fence: s.fence, Core: core, Ask: l.ask, First: l.first, Count: l.count})
 	}
 }
 
 // burn gives up what a lost attempt was leased: nobody knows which of it was used.
-func (s *slice) burn() {
+func (s *shard) burn() {
 	s.workflow.burned += s.leased
 	s.leased, s.rows = 0, nil
 }
 
-func (s *slice) encodeRows(e *encoder) {
+func (s *shard) encodeRows(e *encoder) {
 	e.number(s.leased)
 	e.number(uint64(len(s.rows)))
 	for _, core := range slices.Sorted(maps.Keys(s.rows)) {
@@ -94,7 +94,7 @@ func (s *slice) encodeRows(e *encoder) {
 	}
 }
 
-func (s *slice) decodeRows(d *decoder) {
+func (s *shard) decodeRows(d *decoder) {
 	s.leased = d.number()
 	for range d.count() {
 		if s.rows == nil {

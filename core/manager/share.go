@@ -35,7 +35,7 @@ func shares(p message.Importance, all uint64) (least, most uint64) {
 func (m *Machine) runsAlone() *workflow {
 	for _, p := range m.order {
 		for _, f := range p.workflows {
-			if f.plan != nil && f.plan.Priority == message.PriorityExclusive && len(f.slices) > 0 && f.end == message.WorkflowNone {
+			if f.plan != nil && f.plan.Priority == message.PriorityExclusive && len(f.shards) > 0 && f.end == message.WorkflowNone {
 				return f
 			}
 		}

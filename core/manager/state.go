@@ -26,9 +26,9 @@ func (m *Machine) becomeWorkflow(env node.Env, f *workflow, to message.WorkflowS
 	m.touch(env, f.subjob)
 }
 
-func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) {
+func (m *Machine) becomeShard(env node.Env, s *shard, to message.WorkflowState) {
 	if !lifecycle.LegalWorkflow(s.state, to) {
-		node.Bug("slice %v %v: %v cannot follow %v", s.id, s.fence, to, s.state)
+		node.Bug("shard %v %v: %v cannot follow %v", s.id, s.fence, to, s.state)
 	}
 	s.state = to
 	if !to.Terminal() || s.result != nil {
@@ -37,12 +37,12 @@ func (m *Machine) becomeSlice(env node.Env, s *slice, to message.WorkflowState) 
 }
 
 // becomeAccepted: its worker runs it, whichever message said so first.
-func (m *Machine) becomeAccepted(env node.Env, s *slice) {
+func (m *Machine) becomeAccepted(env node.Env, s *shard) {
 	if s.state != message.WorkflowAssigned || !s.live() {
 		return
 	}
 	s.accepted, s.denials = env.Now(), 0
-	m.becomeSlice(env, s, message.WorkflowRunning)
+	m.becomeShard(env, s, message.WorkflowRunning)
 	p := s.workflow.subjob
 	if p.state == message.JobQueued { // taken over
 		m.becomeSubjob(env, p, message.JobDispatching, "")
@@ -77,7 +77,7 @@ func (m *Machine) announce(env node.Env, p *subjob) {
 }
 
 func (m *Machine) announceCounted(env node.Env, f *workflow) {
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		if s.kept != nil && s.state.Terminal() {
 			m.tellCounted(env, s)
 		}
@@ -142,14 +142,14 @@ func (m *Machine) touch(env node.Env, p *subjob) {
 	}
 }
 
-// follow derives the state of a workflow that has not ended from its slices: the
+// follow derives the state of a workflow that has not ended from its shards: the
 // furthest of them counts, and one that has run does not fall back to ASSIGNED.
 func (m *Machine) follow(env node.Env, f *workflow) {
 	if f.end != message.WorkflowNone {
 		return
 	}
 	furthest := message.WorkflowPending
-	for _, s := range f.slices {
+	for _, s := range f.shards {
 		switch {
 		case s.state == message.WorkflowRunning || s.result != nil:
 			furthest = message.WorkflowRunning

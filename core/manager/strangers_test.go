@@ -42,23 +42,23 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			t.Fatal("a client's stream stands")
 		}
 		unmet := d.Accept(node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
-		slice := message.SliceID{Job: message.JobID{1}}
+		shard := message.ShardID{Job: message.JobID{1}}
 		fence := message.Fence{Job: 1, Manager: 9, Attempt: 9}
 		before, want := ledger(d.m), 0
 		for range rapid.IntRange(1, 6).Draw(t, "messages") {
 			switch rapid.IntRange(0, 5).Draw(t, "from") {
 			case 0:
-				d.Receive(d.gate, rapid.SampledFrom([]node.Message{&message.SliceAccepted{Slice: slice, Fence: fence}, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: 9, CoresTotal: 4}, &message.SliceResultAck{Slice: slice, Fence: fence}}).Draw(t, "of the gate"))
+				d.Receive(d.gate, rapid.SampledFrom([]node.Message{&message.ShardAccepted{Shard: shard, Fence: fence}, &message.WorkerHeartbeat{Datacenter: "dc1", Sequence: 9, CoresTotal: 4}, &message.ShardResultAck{Shard: shard, Fence: fence}}).Draw(t, "of the gate"))
 			case 1:
-				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.SliceResultAck{Slice: slice, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.SubjobCancel{Job: slice.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
+				d.Receive(d.up["w1"], rapid.SampledFrom([]node.Message{&message.ShardResultAck{Shard: shard, Fence: fence}, &message.HeartbeatAck{Sequence: 9}, &message.SubjobCancel{Job: shard.Job, Fence: fence, State: message.JobCancelled}}).Draw(t, "of the worker"))
 			case 2:
-				d.Receive(unmet, &message.SliceAccepted{Slice: slice, Fence: fence})
+				d.Receive(unmet, &message.ShardAccepted{Shard: shard, Fence: fence})
 			case 5:
-				d.ReceiveDatagram(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, &message.SliceAccepted{Slice: slice, Fence: fence})
+				d.ReceiveDatagram(node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, &message.ShardAccepted{Shard: shard, Fence: fence})
 			case 4: // of a heartbeat that was never sent, or long ago
 				l := d.m.gates.All()[0]
-				p := d.m.subjobs[slice.Job]
-				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Subjobs: []message.SubjobRef{{Job: slice.Job, Fence: p.fence, State: p.state}}}
+				p := d.m.subjobs[shard.Job]
+				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Subjobs: []message.SubjobRef{{Job: shard.Job, Fence: p.fence, State: p.state}}}
 				was, until := l.Sequence, p.deadline
 				if rapid.Bool().Draw(t, "old") {
 					l.Sequence += beatsKept
@@ -71,7 +71,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 				continue
 			case 3:
 				d.Discard = false
-				d.Command(&message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: slice.Job})
+				d.Command(&message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: shard.Job})
 				if answer := d.Take(); !strings.Contains(answer, "ask a gate") {
 					t.Fatalf("a command is answered with %q", answer)
 				}

@@ -147,7 +147,7 @@ func (m *Machine) adoptEpoch(env node.Env, p *subjob, epoch uint64, what string)
 			return
 		}
 		p.fence.Job = epoch
-		env.Emit(event.Acted{Slice: message.SliceID{Job: p.job}, Subjob: true, Fence: p.fence, What: what})
+		env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: what})
 		if p.result != nil {
 			m.restamp(p)
 		}
@@ -213,7 +213,7 @@ func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, c
 func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob, what string) {
 	current := p.fence
 	current.Job = max(current.Job, p.epoch)
-	env.Emit(event.FenceRefused{Slice: message.SliceID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
+	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
 	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
 }
 
@@ -267,14 +267,14 @@ func (m *Machine) bind(p *subjob) {
 	}
 }
 
-// detach takes a slice off its worker, which it returns if it can be told.
-func (m *Machine) detach(s *slice) *worker {
+// detach takes a shard off its worker, which it returns if it can be told.
+func (m *Machine) detach(s *shard) *worker {
 	w := m.workers[s.worker]
 	if w == nil {
 		return nil
 	}
-	if w.slices[s.id] == s {
-		delete(w.slices, s.id)
+	if w.shards[s.id] == s {
+		delete(w.shards, s.id)
 	}
 	if w.stream == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/plan"
 )
 
-// started runs a job until some of its slices do.
+// started runs a job until some of its shards do.
 func started(t *testing.T) (*datacenter, *modelJob, *host) {
 	t.Helper()
 	return startedLayers(t, 2)
@@ -39,7 +39,7 @@ func (d *datacenter) another(j *modelJob, than *host) *host {
 	return d.holder(j.dispatch.Job)
 }
 
-func TestNobodyReportsASlice(t *testing.T) {
+func TestNobodyReportsAShard(t *testing.T) {
 	d, j, old := started(t)
 	began := len(d.runs)
 	old.crash()
@@ -63,7 +63,7 @@ func TestNobodyReportsASlice(t *testing.T) {
 
 func TestResultsCountOnceAcrossHolders(t *testing.T) {
 	d, j, old := started(t)
-	// One worker's slice ends and is counted, the other's ends while nobody holds
+	// One worker's shard ends and is counted, the other's ends while nobody holds
 	// the subjob.
 	first := d.runs[0]
 	w := d.workers[int(first.worker[1]-'1')]
@@ -117,7 +117,7 @@ func TestLaterEpochIsAdopted(t *testing.T) {
 	j.dispatch, j.accepted, j.at = &later, false, old.peer.ID
 	d.until("it is accepted", 3*time.Second, func() bool { return j.accepted && j.fence.Job == 513 })
 	if d.holder(later.Job) != old || d.running(later.Job) != 2 {
-		t.Errorf("%v holds it, %d slices run", d.holder(later.Job), d.running(later.Job))
+		t.Errorf("%v holds it, %d shards run", d.holder(later.Job), d.running(later.Job))
 	}
 	stale := later
 	stale.Fence.Job = 257
@@ -208,7 +208,7 @@ func TestLeaderCancelsWhatNobodyOwns(t *testing.T) {
 	d.slow(true)
 	w := d.workers[0]
 	m := w.machine.(*modelWorker)
-	stray := &modelRun{worker: w.peer.ID, id: message.SliceID{Job: message.JobID{9}}, fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, began: d.now, until: d.now.Add(time.Hour)}
+	stray := &modelRun{worker: w.peer.ID, id: message.ShardID{Job: message.JobID{9}}, fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, began: d.now, until: d.now.Add(time.Hour)}
 	m.runs[stray.id] = stray
 	d.until("it is cancelled", 2*time.Minute, func() bool { return stray.end != 0 })
 	d.run(2 * time.Second)
@@ -293,7 +293,7 @@ func faults(t *testing.T, seed uint64) {
 	}
 }
 
-// down crashes a node; a worker's slices end with it.
+// down crashes a node; a worker's shards end with it.
 func (d *datacenter) down(h *host) {
 	if h.machine == nil {
 		return
@@ -351,7 +351,7 @@ func TestDeathInTheGroupIsASilence(t *testing.T) {
 	if m.workers[w.peer.ID] == w {
 		t.Fatal("who is dead in the group is still known")
 	}
-	d.until("its slice runs elsewhere, or again", 12*time.Second, func() bool { return len(d.runs) > began })
+	d.until("its shard runs elsewhere, or again", 12*time.Second, func() bool { return len(d.runs) > began })
 	if wait := d.now.Sub(told); wait < 4*time.Second {
 		t.Errorf("a death in the group shortened the wait to %v", wait)
 	}

@@ -21,7 +21,7 @@ type flow struct {
 	state   message.WorkflowState
 	ready   node.Instant // when it could begin
 	started bool
-	runs    map[message.SliceRef]bool // dispatched, and not yet over
+	runs    map[message.ShardRef]bool // dispatched, and not yet over
 }
 
 // Workflows of all priorities wait for each other and for cores. None begins before what
@@ -35,8 +35,8 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			c.DispatchTimeout, c.RerunMax, c.DispatchMax, c.Silence = most, 100, 100, 8*time.Minute
 		}, ids...)
 		jobs := map[message.JobID][]*flow{}
-		over := map[message.SliceRef]bool{}
-		begin := func(id message.SliceID, fence message.Fence) {
+		over := map[message.ShardRef]bool{}
+		begin := func(id message.ShardID, fence message.Fence) {
 			f := jobs[id.Job][id.Workflow]
 			for _, on := range f.before {
 				other := jobs[id.Job][on]
@@ -45,7 +45,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 				}
 			}
 			f.started = true
-			f.runs[message.SliceRef{Slice: id, Fence: fence}] = true
+			f.runs[message.ShardRef{Shard: id, Fence: fence}] = true
 			//lint:orderfree each is looked at by itself
 			for job, flows := range jobs {
 				for i, other := range flows {
@@ -59,8 +59,8 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 		note := d.WatchSend
 		d.WatchSend = func(s node.StreamID, m node.Message) {
 			note(s, m)
-			if m, ok := m.(*message.SliceDispatch); ok {
-				begin(m.Slice, m.Fence)
+			if m, ok := m.(*message.ShardDispatch); ok {
+				begin(m.Shard, m.Fence)
 			}
 		}
 		d.WatchEvent = func(e node.Event) {
@@ -106,26 +106,26 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 			}
 			for i := range plan.Workflows {
 				f := &plan.Workflows[i]
-				jobs[job] = append(jobs[job], &flow{plan: f, before: slices.Concat(f.Depends, f.StartAfter), ready: d.Now(), runs: map[message.SliceRef]bool{}})
+				jobs[job] = append(jobs[job], &flow{plan: f, before: slices.Concat(f.Depends, f.StartAfter), ready: d.Now(), runs: map[message.ShardRef]bool{}})
 			}
 			d.Receive(d.gate, &message.JobDispatch{Job: job, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan})
 		}
 		end := func(id node.ID, state message.WorkflowState) {
-			for _, s := range took[*message.SliceDispatch](d, d.up[id]) {
-				if ref := (message.SliceRef{Slice: s.Slice, Fence: s.Fence}); !over[ref] {
+			for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
+				if ref := (message.ShardRef{Shard: s.Shard, Fence: s.Fence}); !over[ref] {
 					over[ref] = true
-					delete(jobs[ref.Slice.Job][ref.Slice.Workflow].runs, ref)
-					d.Receive(d.up[id], &message.SliceResult{Slice: s.Slice, Fence: s.Fence, State: state})
+					delete(jobs[ref.Shard.Job][ref.Shard.Workflow].runs, ref)
+					d.Receive(d.up[id], &message.ShardResult{Shard: s.Shard, Fence: s.Fence, State: state})
 					return
 				}
 			}
 		}
 		stop := func(id node.ID) { // those that are to stop say that they did
-			for _, c := range took[*message.SliceCancel](d, d.up[id]) {
-				if ref := (message.SliceRef{Slice: c.Slice, Fence: c.Fence}); !over[ref] {
+			for _, c := range took[*message.ShardCancel](d, d.up[id]) {
+				if ref := (message.ShardRef{Shard: c.Shard, Fence: c.Fence}); !over[ref] {
 					over[ref] = true
-					delete(jobs[ref.Slice.Job][ref.Slice.Workflow].runs, ref)
-					d.Receive(d.up[id], &message.SliceResult{Slice: c.Slice, Fence: c.Fence, State: c.State})
+					delete(jobs[ref.Shard.Job][ref.Shard.Workflow].runs, ref)
+					d.Receive(d.up[id], &message.ShardResult{Shard: c.Shard, Fence: c.Fence, State: c.State})
 				}
 			}
 		}

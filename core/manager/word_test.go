@@ -20,7 +20,7 @@ func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	d.until("it is accepted", 5*time.Second, func() bool { return j.accepted })
 	d.run(20 * time.Second)
 	if len(d.runs) > 0 {
-		t.Fatalf("%d slices ran before a gate's word", len(d.runs))
+		t.Fatalf("%d shards ran before a gate's word", len(d.runs))
 	}
 	d.model.mute = false
 	d.until("it runs", 3*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })
@@ -28,7 +28,7 @@ func TestNothingRunsWithoutAGatesWord(t *testing.T) {
 	last := d.now
 	d.run(50 * time.Second)
 	if n := d.running(j.dispatch.Job); n != 2 {
-		t.Fatalf("%d of 2 slices run 50 s after the last word", n)
+		t.Fatalf("%d of 2 shards run 50 s after the last word", n)
 	}
 	d.until("it has stopped", 20*time.Second, func() bool { return d.running(j.dispatch.Job) == 0 })
 	if most := (window.Terms{Word: time.Minute, Renewal: 5 * time.Second, DriftPPM: 10_000}).Load(); d.now.Sub(last) > most {
@@ -49,9 +49,9 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 		p := h.machine.(*Machine).subjobs[j.dispatch.Job]
 		switch running := d.running(j.dispatch.Job); {
 		case !mute && (running != 2 || len(d.runs) != began):
-			t.Errorf("with a gate's word %d of 2 slices go on, %d began anew", running, len(d.runs)-began)
+			t.Errorf("with a gate's word %d of 2 shards go on, %d began anew", running, len(d.runs)-began)
 		case mute && (running != 0 || len(d.runs) != began || p.deadline != 0 || p.asked != message.JobNone):
-			t.Errorf("without a gate's word %d slices run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.deadline, p.asked)
+			t.Errorf("without a gate's word %d shards run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.deadline, p.asked)
 		}
 		d.model.mute = false
 		d.until("it runs again", 10*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })

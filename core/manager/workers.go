@@ -18,9 +18,9 @@ const workersTold = 64
 // lateAt is the quantile that says how late a worker's starts were.
 const lateAt = 990_000
 
-// layer is what slices of one layer take of a worker: at the same time.
+// layer is what shards of one layer take of a worker: at the same time.
 type layer struct {
-	cores, vus uint64 // of slices that run
+	cores, vus uint64 // of shards that run
 	elapsed    time.Duration
 	ended      struct{ cores, vus uint64 }
 }
@@ -29,7 +29,7 @@ type layer struct {
 type tally struct {
 	share   message.WorkerShare
 	layers  map[uint32]layer
-	live    bool // it has a slice
+	live    bool // it has a shard
 	running bool // which runs, as it says
 	lags    []message.Histogram
 }
@@ -45,7 +45,7 @@ func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []mess
 		return all[id]
 	}
 	for i, f := range p.workflows {
-		for _, s := range f.slices {
+		for _, s := range f.shards {
 			for _, l := range s.lost {
 				of(node.ID(l.Worker)).share.Lost++
 			}
@@ -64,8 +64,8 @@ func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []mess
 	return fewer(list)
 }
 
-// figures are what counts of a slice: its result, or what its current attempt told last.
-func (s *slice) figures() *message.Stats {
+// figures are what counts of a shard: its result, or what its current attempt told last.
+func (s *shard) figures() *message.Stats {
 	switch {
 	case s.result != nil:
 		return &s.result.Stats
@@ -75,8 +75,8 @@ func (s *slice) figures() *message.Stats {
 	return nil
 }
 
-// add takes a slice in; its counts only where those of its workflow are told.
-func (t *tally) add(s *slice, told bool) {
+// add takes a shard in; its counts only where those of its workflow are told.
+func (t *tally) add(s *shard, told bool) {
 	f, of := s.figures(), s.workflow.plan.Layer
 	l := t.layers[of]
 	if s.result != nil {
@@ -93,7 +93,7 @@ func (t *tally) add(s *slice, told bool) {
 	t.layers[of] = l
 }
 
-// measure adds the figures of a slice to a share.
+// measure adds the figures of a shard to a share.
 func measure(w *message.WorkerShare, f *message.Stats) {
 	w.Active += f.Active
 	w.BusyMax, w.Saturated = max(w.BusyMax, f.Generator.BusyMax), w.Saturated || f.Generator.Saturated
@@ -122,7 +122,7 @@ func join(to, from *message.WorkerShare) {
 }
 
 // settle adds what is known of the worker. What it is used for is told as it is while
-// it has a slice, else as it was in its largest layer.
+// it has a shard, else as it was in its largest layer.
 func (t *tally) settle(w *worker) {
 	out := &t.share
 	out.State = t.state(w)

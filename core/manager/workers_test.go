@@ -48,7 +48,7 @@ func drawStats(t *rapid.T) message.Stats {
 	}
 }
 
-// drawRunning is a subjob whose slices stand anyhow, on up to so many workers.
+// drawRunning is a subjob whose shards stand anyhow, on up to so many workers.
 func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
 	m := New(small())
 	p := &subjob{job: message.JobID{1}, fence: message.Fence{Job: 1, Manager: 257}}
@@ -56,16 +56,16 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
 	for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
 		f := &workflow{subjob: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
 		p.workflows = append(p.workflows, f)
-		for range rapid.IntRange(0, workers).Draw(t, "slices") {
-			s := &slice{workflow: f, worker: name(), cores: 2, vus: 3, state: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
-			f.slices = append(f.slices, s)
+		for range rapid.IntRange(0, workers).Draw(t, "shards") {
+			s := &shard{workflow: f, worker: name(), cores: 2, vus: 3, state: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
+			f.shards = append(f.shards, s)
 			switch rapid.IntRange(0, 4).Draw(t, "stands") {
 			case 0:
-				s.state, s.result = message.WorkflowCompleted, &message.SliceResult{Stats: drawStats(t)}
+				s.state, s.result = message.WorkflowCompleted, &message.ShardResult{Stats: drawStats(t)}
 			case 1:
-				s.progress = &message.SliceProgress{Stats: drawStats(t)}
+				s.progress = &message.ShardProgress{Stats: drawStats(t)}
 			case 2:
-				s.losing, s.progress = true, &message.SliceProgress{Stats: drawStats(t)}
+				s.losing, s.progress = true, &message.ShardProgress{Stats: drawStats(t)}
 				s.lost = append(s.lost, message.LostAttempt{Worker: string(s.worker), Started: 7})
 			case 3:
 				s.lost = append(s.lost, message.LostAttempt{Worker: string(name()), Started: 7})
@@ -87,7 +87,7 @@ func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 		}
 		all := map[string]bool{}
 		for _, f := range p.workflows {
-			for _, s := range f.slices {
+			for _, s := range f.shards {
 				if s.result != nil || s.live() {
 					all[string(s.worker)] = true
 				}
@@ -145,9 +145,9 @@ func TestSharesAreBounded(t *testing.T) {
 	f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
 	p.workflows = []*workflow{f}
 	for i := range 1000 {
-		s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}
+		s := &shard{workflow: f, worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), state: message.WorkflowRunning, progress: &message.ShardProgress{}}
 		s.progress.Stats = message.Stats{Elapsed: time.Hour, Steps: []message.StepStats{{Kind: message.StepRequest, Started: 1 << 40, OK: 1 << 40, BytesIn: 1 << 50}}}
-		f.slices = append(f.slices, s)
+		f.shards = append(f.shards, s)
 	}
 	out := &message.JobProgress{}
 	before := out.Size()
@@ -168,9 +168,9 @@ func BenchmarkWorkerShares(b *testing.B) {
 			f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
 			p.workflows = []*workflow{f}
 			for i := range n {
-				s := &slice{workflow: f, worker: node.ID(fmt.Sprintf("w%d", i)), state: message.WorkflowRunning, progress: &message.SliceProgress{}}
+				s := &shard{workflow: f, worker: node.ID(fmt.Sprintf("w%d", i)), state: message.WorkflowRunning, progress: &message.ShardProgress{}}
 				s.progress.Stats = message.Stats{Steps: []message.StepStats{{Kind: message.StepRequest, Started: 9}}, Generator: message.Generator{Lag: lag.Wire()}}
-				f.slices = append(f.slices, s)
+				f.shards = append(f.shards, s)
 			}
 			flows := []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}}
 			b.ReportAllocs()

@@ -37,15 +37,15 @@ const (
 	KindSubjobCancel     node.Kind = 56
 	KindSubjobAbort      node.Kind = 57
 	KindWorkerHeartbeat  node.Kind = 64
-	KindSliceDispatch    node.Kind = 65
-	KindSliceAccepted    node.Kind = 66
-	KindSliceRefused     node.Kind = 67
-	KindSliceProgress    node.Kind = 68
-	KindSliceResult      node.Kind = 69
-	KindSliceResultAck   node.Kind = 70
-	KindSliceCancel      node.Kind = 71
-	KindSliceRows        node.Kind = 72
-	KindSliceRowsLeased  node.Kind = 73
+	KindShardDispatch    node.Kind = 65
+	KindShardAccepted    node.Kind = 66
+	KindShardRefused     node.Kind = 67
+	KindShardProgress    node.Kind = 68
+	KindShardResult      node.Kind = 69
+	KindShardResultAck   node.Kind = 70
+	KindShardCancel      node.Kind = 71
+	KindShardRows        node.Kind = 72
+	KindShardRowsLeased  node.Kind = 73
 	KindExecStart        node.Kind = 80
 	KindExecCancel       node.Kind = 81
 	KindExecReady        node.Kind = 82
@@ -154,24 +154,24 @@ func New(k node.Kind) Body {
 		return &SubjobAbort{}
 	case KindWorkerHeartbeat:
 		return &WorkerHeartbeat{}
-	case KindSliceDispatch:
-		return &SliceDispatch{}
-	case KindSliceAccepted:
-		return &SliceAccepted{}
-	case KindSliceRefused:
-		return &SliceRefused{}
-	case KindSliceProgress:
-		return &SliceProgress{}
-	case KindSliceResult:
-		return &SliceResult{}
-	case KindSliceResultAck:
-		return &SliceResultAck{}
-	case KindSliceCancel:
-		return &SliceCancel{}
-	case KindSliceRows:
-		return &SliceRows{}
-	case KindSliceRowsLeased:
-		return &SliceRowsLeased{}
+	case KindShardDispatch:
+		return &ShardDispatch{}
+	case KindShardAccepted:
+		return &ShardAccepted{}
+	case KindShardRefused:
+		return &ShardRefused{}
+	case KindShardProgress:
+		return &ShardProgress{}
+	case KindShardResult:
+		return &ShardResult{}
+	case KindShardResultAck:
+		return &ShardResultAck{}
+	case KindShardCancel:
+		return &ShardCancel{}
+	case KindShardRows:
+		return &ShardRows{}
+	case KindShardRowsLeased:
+		return &ShardRowsLeased{}
 	case KindExecStart:
 		return &ExecStart{}
 	case KindExecCancel:
@@ -292,15 +292,15 @@ func Kinds() []node.Kind {
 		KindSubjobCancel,
 		KindSubjobAbort,
 		KindWorkerHeartbeat,
-		KindSliceDispatch,
-		KindSliceAccepted,
-		KindSliceRefused,
-		KindSliceProgress,
-		KindSliceResult,
-		KindSliceResultAck,
-		KindSliceCancel,
-		KindSliceRows,
-		KindSliceRowsLeased,
+		KindShardDispatch,
+		KindShardAccepted,
+		KindShardRefused,
+		KindShardProgress,
+		KindShardResult,
+		KindShardResultAck,
+		KindShardCancel,
+		KindShardRows,
+		KindShardRowsLeased,
 		KindExecStart,
 		KindExecCancel,
 		KindExecReady,
@@ -410,24 +410,24 @@ func Name(k node.Kind) string {
 		return "SubjobAbort"
 	case KindWorkerHeartbeat:
 		return "WorkerHeartbeat"
-	case KindSliceDispatch:
-		return "SliceDispatch"
-	case KindSliceAccepted:
-		return "SliceAccepted"
-	case KindSliceRefused:
-		return "SliceRefused"
-	case KindSliceProgress:
-		return "SliceProgress"
-	case KindSliceResult:
-		return "SliceResult"
-	case KindSliceResultAck:
-		return "SliceResultAck"
-	case KindSliceCancel:
-		return "SliceCancel"
-	case KindSliceRows:
-		return "SliceRows"
-	case KindSliceRowsLeased:
-		return "SliceRowsLeased"
+	case KindShardDispatch:
+		return "ShardDispatch"
+	case KindShardAccepted:
+		return "ShardAccepted"
+	case KindShardRefused:
+		return "ShardRefused"
+	case KindShardProgress:
+		return "ShardProgress"
+	case KindShardResult:
+		return "ShardResult"
+	case KindShardResultAck:
+		return "ShardResultAck"
+	case KindShardCancel:
+		return "ShardCancel"
+	case KindShardRows:
+		return "ShardRows"
+	case KindShardRowsLeased:
+		return "ShardRowsLeased"
 	case KindExecStart:
 		return "ExecStart"
 	case KindExecCancel:
@@ -1209,7 +1209,7 @@ func (z *LeaseToken) check() error {
 
 func (z *LostAttempt) size() int {
 	n := 40
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += sizeUint(uint64(z.Attempt))
 	n += sizeString(len(z.Worker))
 	n += sizeString(len(z.Reason))
@@ -1219,7 +1219,7 @@ func (z *LostAttempt) size() int {
 }
 
 func (z *LostAttempt) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+	h = z.Shard.digest(h)
 	h = node.Mix(h, uint64(z.Attempt))
 	h = node.MixString(h, string(z.Worker))
 	h = node.MixString(h, string(z.Reason))
@@ -1229,7 +1229,7 @@ func (z *LostAttempt) digest(h uint64) uint64 {
 }
 
 func (z *LostAttempt) check() error {
-	if err := z.Slice.check(); err != nil {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	return nil
@@ -1620,7 +1620,7 @@ func (z *RowShare) check() error {
 	return nil
 }
 
-func (z *SliceID) size() int {
+func (z *ShardID) size() int {
 	n := 22
 	n += sizeBytes(len(z.Job))
 	n += sizeUint(uint64(z.Workflow))
@@ -1628,35 +1628,35 @@ func (z *SliceID) size() int {
 	return n
 }
 
-func (z *SliceID) digest(h uint64) uint64 {
+func (z *ShardID) digest(h uint64) uint64 {
 	h = node.MixBytes(h, z.Job[:])
 	h = node.Mix(h, uint64(z.Workflow))
 	h = node.Mix(h, uint64(z.Ordinal))
 	return h
 }
 
-func (z *SliceID) check() error {
+func (z *ShardID) check() error {
 	if z.Job == (JobID{}) {
 		return &MissingError{Path: "job"}
 	}
 	return nil
 }
 
-func (z *SliceRef) size() int {
+func (z *ShardRef) size() int {
 	n := 13
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	return n
 }
 
-func (z *SliceRef) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardRef) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	return h
 }
 
-func (z *SliceRef) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardRef) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -3346,9 +3346,9 @@ func (z *HeartbeatAck) Digest() uint64 { return z.digest(49) }
 func (z *HeartbeatAck) size() int {
 	n := 23
 	n += sizeUint(uint64(z.Sequence))
-	n += sizeArray(len(z.Slices))
-	for i := range z.Slices {
-		n += z.Slices[i].size()
+	n += sizeArray(len(z.Shards))
+	for i := range z.Shards {
+		n += z.Shards[i].size()
 	}
 	n += sizeArray(len(z.Subjobs))
 	for i := range z.Subjobs {
@@ -3359,9 +3359,9 @@ func (z *HeartbeatAck) size() int {
 
 func (z *HeartbeatAck) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Sequence))
-	h = node.Mix(h, uint64(len(z.Slices)))
-	for i := range z.Slices {
-		h = z.Slices[i].digest(h)
+	h = node.Mix(h, uint64(len(z.Shards)))
+	for i := range z.Shards {
+		h = z.Shards[i].digest(h)
 	}
 	h = node.Mix(h, uint64(len(z.Subjobs)))
 	for i := range z.Subjobs {
@@ -3374,8 +3374,8 @@ func (z *HeartbeatAck) check() error {
 	if z.Sequence == 0 {
 		return &MissingError{Path: "sequence"}
 	}
-	for i := range z.Slices {
-		if err := z.Slices[i].check(); err != nil {
+	for i := range z.Shards {
+		if err := z.Shards[i].check(); err != nil {
 			return within("slices", err)
 		}
 	}
@@ -3826,23 +3826,23 @@ func (z *WorkerHeartbeat) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceDispatch) Kind() node.Kind { return KindSliceDispatch }
+func (z *ShardDispatch) Kind() node.Kind { return KindShardDispatch }
 
-// Class returns the class of SliceDispatch.
-func (z *SliceDispatch) Class() node.Class { return node.ClassDispatch }
+// Class returns the class of ShardDispatch.
+func (z *ShardDispatch) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
-func (z *SliceDispatch) Priority() node.Priority { return node.High }
+func (z *ShardDispatch) Priority() node.Priority { return node.High }
 
 // Size implements node.Message.
-func (z *SliceDispatch) Size() int { return z.size() }
+func (z *ShardDispatch) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceDispatch) Digest() uint64 { return z.digest(65) }
+func (z *ShardDispatch) Digest() uint64 { return z.digest(65) }
 
-func (z *SliceDispatch) size() int {
+func (z *ShardDispatch) size() int {
 	n := 101
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
@@ -3861,8 +3861,8 @@ func (z *SliceDispatch) size() int {
 	return n
 }
 
-func (z *SliceDispatch) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardDispatch) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.MixString(h, string(z.Workflow))
 	h = z.Program.digest(h)
@@ -3881,8 +3881,8 @@ func (z *SliceDispatch) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *SliceDispatch) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardDispatch) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -3915,35 +3915,35 @@ func (z *SliceDispatch) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceAccepted) Kind() node.Kind { return KindSliceAccepted }
+func (z *ShardAccepted) Kind() node.Kind { return KindShardAccepted }
 
-// Class returns the class of SliceAccepted.
-func (z *SliceAccepted) Class() node.Class { return node.ClassDispatch }
+// Class returns the class of ShardAccepted.
+func (z *ShardAccepted) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
-func (z *SliceAccepted) Priority() node.Priority { return node.Critical }
+func (z *ShardAccepted) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *SliceAccepted) Size() int { return z.size() }
+func (z *ShardAccepted) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceAccepted) Digest() uint64 { return z.digest(66) }
+func (z *ShardAccepted) Digest() uint64 { return z.digest(66) }
 
-func (z *SliceAccepted) size() int {
+func (z *ShardAccepted) size() int {
 	n := 13
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	return n
 }
 
-func (z *SliceAccepted) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardAccepted) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	return h
 }
 
-func (z *SliceAccepted) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardAccepted) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -3953,23 +3953,23 @@ func (z *SliceAccepted) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceRefused) Kind() node.Kind { return KindSliceRefused }
+func (z *ShardRefused) Kind() node.Kind { return KindShardRefused }
 
-// Class returns the class of SliceRefused.
-func (z *SliceRefused) Class() node.Class { return node.ClassDispatch }
+// Class returns the class of ShardRefused.
+func (z *ShardRefused) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
-func (z *SliceRefused) Priority() node.Priority { return node.Critical }
+func (z *ShardRefused) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *SliceRefused) Size() int { return z.size() }
+func (z *ShardRefused) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceRefused) Digest() uint64 { return z.digest(67) }
+func (z *ShardRefused) Digest() uint64 { return z.digest(67) }
 
-func (z *SliceRefused) size() int {
+func (z *ShardRefused) size() int {
 	n := 44
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Code))
 	n += sizeString(len(z.Detail))
@@ -3978,8 +3978,8 @@ func (z *SliceRefused) size() int {
 	return n
 }
 
-func (z *SliceRefused) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardRefused) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Code))
 	h = node.MixString(h, string(z.Detail))
@@ -3988,8 +3988,8 @@ func (z *SliceRefused) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *SliceRefused) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardRefused) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4005,39 +4005,39 @@ func (z *SliceRefused) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceProgress) Kind() node.Kind { return KindSliceProgress }
+func (z *ShardProgress) Kind() node.Kind { return KindShardProgress }
 
-// Class returns the class of SliceProgress.
-func (z *SliceProgress) Class() node.Class { return node.ClassTelemetry }
+// Class returns the class of ShardProgress.
+func (z *ShardProgress) Class() node.Class { return node.ClassTelemetry }
 
 // Priority implements node.Message.
-func (z *SliceProgress) Priority() node.Priority { return node.Normal }
+func (z *ShardProgress) Priority() node.Priority { return node.Normal }
 
 // Size implements node.Message.
-func (z *SliceProgress) Size() int { return z.size() }
+func (z *ShardProgress) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceProgress) Digest() uint64 { return z.digest(68) }
+func (z *ShardProgress) Digest() uint64 { return z.digest(68) }
 
-func (z *SliceProgress) size() int {
+func (z *ShardProgress) size() int {
 	n := 28
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Sequence))
 	n += z.Stats.size()
 	return n
 }
 
-func (z *SliceProgress) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardProgress) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Sequence))
 	h = z.Stats.digest(h)
 	return h
 }
 
-func (z *SliceProgress) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardProgress) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4053,23 +4053,23 @@ func (z *SliceProgress) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceResult) Kind() node.Kind { return KindSliceResult }
+func (z *ShardResult) Kind() node.Kind { return KindShardResult }
 
-// Class returns the class of SliceResult.
-func (z *SliceResult) Class() node.Class { return node.ClassData }
+// Class returns the class of ShardResult.
+func (z *ShardResult) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
-func (z *SliceResult) Priority() node.Priority { return node.Critical }
+func (z *ShardResult) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *SliceResult) Size() int { return z.size() }
+func (z *ShardResult) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceResult) Digest() uint64 { return z.digest(69) }
+func (z *ShardResult) Digest() uint64 { return z.digest(69) }
 
-func (z *SliceResult) size() int {
+func (z *ShardResult) size() int {
 	n := 49
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Error))
@@ -4082,8 +4082,8 @@ func (z *SliceResult) size() int {
 	return n
 }
 
-func (z *SliceResult) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardResult) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.State))
 	h = node.MixString(h, string(z.Error))
@@ -4096,8 +4096,8 @@ func (z *SliceResult) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *SliceResult) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardResult) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4118,37 +4118,37 @@ func (z *SliceResult) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceResultAck) Kind() node.Kind { return KindSliceResultAck }
+func (z *ShardResultAck) Kind() node.Kind { return KindShardResultAck }
 
-// Class returns the class of SliceResultAck.
-func (z *SliceResultAck) Class() node.Class { return node.ClassData }
+// Class returns the class of ShardResultAck.
+func (z *ShardResultAck) Class() node.Class { return node.ClassData }
 
 // Priority implements node.Message.
-func (z *SliceResultAck) Priority() node.Priority { return node.Critical }
+func (z *ShardResultAck) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *SliceResultAck) Size() int { return z.size() }
+func (z *ShardResultAck) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceResultAck) Digest() uint64 { return z.digest(70) }
+func (z *ShardResultAck) Digest() uint64 { return z.digest(70) }
 
-func (z *SliceResultAck) size() int {
+func (z *ShardResultAck) size() int {
 	n := 19
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n++
 	return n
 }
 
-func (z *SliceResultAck) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardResultAck) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, bit(z.Stale))
 	return h
 }
 
-func (z *SliceResultAck) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardResultAck) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4158,39 +4158,39 @@ func (z *SliceResultAck) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceCancel) Kind() node.Kind { return KindSliceCancel }
+func (z *ShardCancel) Kind() node.Kind { return KindShardCancel }
 
-// Class returns the class of SliceCancel.
-func (z *SliceCancel) Class() node.Class { return node.ClassControl }
+// Class returns the class of ShardCancel.
+func (z *ShardCancel) Class() node.Class { return node.ClassControl }
 
 // Priority implements node.Message.
-func (z *SliceCancel) Priority() node.Priority { return node.Critical }
+func (z *ShardCancel) Priority() node.Priority { return node.Critical }
 
 // Size implements node.Message.
-func (z *SliceCancel) Size() int { return z.size() }
+func (z *ShardCancel) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceCancel) Digest() uint64 { return z.digest(71) }
+func (z *ShardCancel) Digest() uint64 { return z.digest(71) }
 
-func (z *SliceCancel) size() int {
+func (z *ShardCancel) size() int {
 	n := 26
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.State))
 	n += sizeString(len(z.Reason))
 	return n
 }
 
-func (z *SliceCancel) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardCancel) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.State))
 	h = node.MixString(h, string(z.Reason))
 	return h
 }
 
-func (z *SliceCancel) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardCancel) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4203,23 +4203,23 @@ func (z *SliceCancel) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceRows) Kind() node.Kind { return KindSliceRows }
+func (z *ShardRows) Kind() node.Kind { return KindShardRows }
 
-// Class returns the class of SliceRows.
-func (z *SliceRows) Class() node.Class { return node.ClassDispatch }
+// Class returns the class of ShardRows.
+func (z *ShardRows) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
-func (z *SliceRows) Priority() node.Priority { return node.High }
+func (z *ShardRows) Priority() node.Priority { return node.High }
 
 // Size implements node.Message.
-func (z *SliceRows) Size() int { return z.size() }
+func (z *ShardRows) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceRows) Digest() uint64 { return z.digest(72) }
+func (z *ShardRows) Digest() uint64 { return z.digest(72) }
 
-func (z *SliceRows) size() int {
+func (z *ShardRows) size() int {
 	n := 27
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Core))
 	n += sizeUint(uint64(z.Ask))
@@ -4227,8 +4227,8 @@ func (z *SliceRows) size() int {
 	return n
 }
 
-func (z *SliceRows) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardRows) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Core))
 	h = node.Mix(h, uint64(z.Ask))
@@ -4236,8 +4236,8 @@ func (z *SliceRows) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *SliceRows) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardRows) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4253,23 +4253,23 @@ func (z *SliceRows) check() error {
 }
 
 // Kind implements node.Message.
-func (z *SliceRowsLeased) Kind() node.Kind { return KindSliceRowsLeased }
+func (z *ShardRowsLeased) Kind() node.Kind { return KindShardRowsLeased }
 
-// Class returns the class of SliceRowsLeased.
-func (z *SliceRowsLeased) Class() node.Class { return node.ClassDispatch }
+// Class returns the class of ShardRowsLeased.
+func (z *ShardRowsLeased) Class() node.Class { return node.ClassDispatch }
 
 // Priority implements node.Message.
-func (z *SliceRowsLeased) Priority() node.Priority { return node.High }
+func (z *ShardRowsLeased) Priority() node.Priority { return node.High }
 
 // Size implements node.Message.
-func (z *SliceRowsLeased) Size() int { return z.size() }
+func (z *ShardRowsLeased) Size() int { return z.size() }
 
 // Digest implements node.Message.
-func (z *SliceRowsLeased) Digest() uint64 { return z.digest(73) }
+func (z *ShardRowsLeased) Digest() uint64 { return z.digest(73) }
 
-func (z *SliceRowsLeased) size() int {
+func (z *ShardRowsLeased) size() int {
 	n := 34
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += z.Fence.size()
 	n += sizeUint(uint64(z.Core))
 	n += sizeUint(uint64(z.Ask))
@@ -4278,8 +4278,8 @@ func (z *SliceRowsLeased) size() int {
 	return n
 }
 
-func (z *SliceRowsLeased) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+func (z *ShardRowsLeased) digest(h uint64) uint64 {
+	h = z.Shard.digest(h)
 	h = z.Fence.digest(h)
 	h = node.Mix(h, uint64(z.Core))
 	h = node.Mix(h, uint64(z.Ask))
@@ -4288,8 +4288,8 @@ func (z *SliceRowsLeased) digest(h uint64) uint64 {
 	return h
 }
 
-func (z *SliceRowsLeased) check() error {
-	if err := z.Slice.check(); err != nil {
+func (z *ShardRowsLeased) check() error {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if err := z.Fence.check(); err != nil {
@@ -4318,7 +4318,7 @@ func (z *ExecStart) Digest() uint64 { return z.digest(80) }
 
 func (z *ExecStart) size() int {
 	n := 77
-	n += z.Slice.size()
+	n += z.Shard.size()
 	n += sizeString(len(z.Workflow))
 	n += z.Program.size()
 	n += sizeUint(uint64(z.PlanDigest))
@@ -4335,7 +4335,7 @@ func (z *ExecStart) size() int {
 }
 
 func (z *ExecStart) digest(h uint64) uint64 {
-	h = z.Slice.digest(h)
+	h = z.Shard.digest(h)
 	h = node.MixString(h, string(z.Workflow))
 	h = z.Program.digest(h)
 	h = node.Mix(h, uint64(z.PlanDigest))
@@ -4352,7 +4352,7 @@ func (z *ExecStart) digest(h uint64) uint64 {
 }
 
 func (z *ExecStart) check() error {
-	if err := z.Slice.check(); err != nil {
+	if err := z.Shard.check(); err != nil {
 		return within("slice", err)
 	}
 	if z.Workflow == "" {

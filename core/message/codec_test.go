@@ -226,7 +226,7 @@ func TestMissingRequiredFieldIsNamed(t *testing.T) {
 		want string
 	}{
 		"the first of a flat message":  {message.KindHello, "major"},
-		"a field inside another":       {message.KindSliceAccepted, "slice.job"},
+		"a field inside another":       {message.KindShardAccepted, "slice.job"},
 		"an id that answers rest upon": {message.KindJobSubmit, "request.counter"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +331,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkCodec(b *testing.B) {
-	for _, k := range []node.Kind{message.KindBeat, message.KindManagerHeartbeat, message.KindSliceDispatch, message.KindSliceProgress} {
+	for _, k := range []node.Kind{message.KindBeat, message.KindManagerHeartbeat, message.KindShardDispatch, message.KindShardProgress} {
 		m := filled(k, counting())
 		b.Run("clone/"+message.Name(k), func(b *testing.B) {
 			b.ReportAllocs()

@@ -51,7 +51,7 @@ type ManagerHeartbeat struct {
 //catalogue:message kind=49 class=control priority=high
 type HeartbeatAck struct {
 	Sequence uint64      `msg:"sequence" require:"true"`
-	Slices   []SliceRef  `msg:"slices"` // of those listed, which this manager owns and wants
+	Shards   []ShardRef  `msg:"slices"` // of those listed, which this manager owns and wants
 	Subjobs  []SubjobRef `msg:"parts"`  // of those listed, whose job this gate owns
 }
 

@@ -21,11 +21,11 @@ func (z *HeartbeatAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendUint64(o, z.Sequence)
 	// string "slices"
 	o = append(o, 0xa6, 0x73, 0x6c, 0x69, 0x63, 0x65, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Slices)))
-	for za0001 := range z.Slices {
-		o, err = z.Slices[za0001].MarshalMsg(o)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Shards)))
+	for za0001 := range z.Shards {
+		o, err = z.Shards[za0001].MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Slices", za0001)
+			err = msgp.WrapError(err, "Shards", za0001)
 			return
 		}
 	}
@@ -95,29 +95,29 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "slices":
 			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slices")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shards")
 				return
 			}
 			zb0001Dup[0] |= 1 << 1
 			var zb0002 uint32
 			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slices")
+				err = msgp.WrapError(err, "Shards")
 				return
 			}
 			if zb0002 > z4ab51f5alimitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
-			if cap(z.Slices) >= int(zb0002) {
-				z.Slices = (z.Slices)[:zb0002]
+			if cap(z.Shards) >= int(zb0002) {
+				z.Shards = (z.Shards)[:zb0002]
 			} else {
-				z.Slices = make([]SliceRef, zb0002)
+				z.Shards = make([]ShardRef, zb0002)
 			}
-			for za0001 := range z.Slices {
-				bts, err = z.Slices[za0001].UnmarshalMsg(bts)
+			for za0001 := range z.Shards {
+				bts, err = z.Shards[za0001].UnmarshalMsg(bts)
 				if err != nil {
-					err = msgp.WrapError(err, "Slices", za0001)
+					err = msgp.WrapError(err, "Shards", za0001)
 					return
 				}
 			}
@@ -219,8 +219,8 @@ func (z *HeartbeatAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *HeartbeatAck) Msgsize() (s int) {
 	s = 1 + 9 + msgp.Uint64Size + 7 + msgp.ArrayHeaderSize
-	for za0001 := range z.Slices {
-		s += z.Slices[za0001].Msgsize()
+	for za0001 := range z.Shards {
+		s += z.Shards[za0001].Msgsize()
 	}
 	s += 6 + msgp.ArrayHeaderSize
 	for za0002 := range z.Subjobs {

@@ -27,5 +27,5 @@
 //
 // above it, run `make generate`, run the tests with -rewrite once.
 //
-// Read ids.go, frame.go, then client.go, datacenter.go, share.go, slice.go, exec.go.
+// Read ids.go, frame.go, then client.go, datacenter.go, share.go, shard.go, exec.go.
 package message

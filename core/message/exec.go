@@ -23,7 +23,7 @@ const ProvidedMax = 6
 //
 //catalogue:message kind=80 class=dispatch priority=high
 type ExecStart struct {
-	Slice      SliceID       `msg:"slice"` // for logs and models
+	Shard      ShardID       `msg:"slice"` // for logs and models
 	Workflow   string        `msg:"workflow" require:"true"`
 	Program    Program       `msg:"program"`
 	PlanDigest uint64        `msg:"plan_digest" require:"true"`

@@ -437,9 +437,9 @@ func (z *ExecStart) MarshalMsg(b []byte) (o []byte, err error) {
 	// map header, size 10
 	// string "slice"
 	o = append(o, 0x8a, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "workflow"
@@ -512,13 +512,13 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "workflow":
@@ -651,7 +651,7 @@ func (z *ExecStart) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ExecStart) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+	s = 1 + 6 + z.Shard.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}

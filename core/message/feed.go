@@ -49,24 +49,24 @@ type RowShare struct {
 	Of    uint32 `msg:"of"`
 }
 
-// SliceRows asks for rows of a unique feed, for one executor of a slice, again and
+// ShardRows asks for rows of a unique feed, for one executor of a shard, again and
 // again until answered. A manager leases them, and a majority knows before it answers.
 //
 //catalogue:message kind=72 class=dispatch priority=high
-type SliceRows struct {
-	Slice SliceID `msg:"slice"`
+type ShardRows struct {
+	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
-	Core  uint32  `msg:"core"`               // which of the slice's executors, from 0
+	Core  uint32  `msg:"core"`               // which of the shard's executors, from 0
 	Ask   uint64  `msg:"ask" require:"true"` // which of its questions, from 1
 	Want  uint64  `msg:"want" require:"true"`
 }
 
-// SliceRowsLeased answers: rows First up to First+Count in the feed's order, and nobody
+// ShardRowsLeased answers: rows First up to First+Count in the feed's order, and nobody
 // else gets them. None: there are no more.
 //
 //catalogue:message kind=73 class=dispatch priority=high
-type SliceRowsLeased struct {
-	Slice SliceID `msg:"slice"`
+type ShardRowsLeased struct {
+	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
 	Core  uint32  `msg:"core"`
 	Ask   uint64  `msg:"ask" require:"true"`

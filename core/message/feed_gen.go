@@ -596,14 +596,14 @@ func (z RowsEnd) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceRows) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardRows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 5
 	// string "slice"
 	o = append(o, 0x85, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -626,7 +626,7 @@ func (z *SliceRows) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -650,13 +650,13 @@ func (z *SliceRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -716,20 +716,20 @@ func (z *SliceRows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceRows) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size
+func (z *ShardRows) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 5 + msgp.Uint64Size
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 6
 	// string "slice"
 	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -755,7 +755,7 @@ func (z *SliceRowsLeased) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -779,13 +779,13 @@ func (z *SliceRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -856,7 +856,7 @@ func (z *SliceRowsLeased) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceRowsLeased) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
+func (z *ShardRowsLeased) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + msgp.Uint32Size + 4 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.Uint64Size
 	return
 }

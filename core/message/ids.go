@@ -60,7 +60,7 @@ type RequestID struct {
 type Fence struct {
 	Job     uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
 	Manager uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another
-	Attempt uint64 `msg:"attempt"` // dispatch of one slice, from 1; 0 where no slice is meant
+	Attempt uint64 `msg:"attempt"` // dispatch of one shard, from 1; 0 where no shard is meant
 }
 
 // Compare is negative when f is older than o.
@@ -73,19 +73,19 @@ func (f Fence) Less(o Fence) bool { return f.Compare(o) < 0 }
 
 func (f Fence) String() string { return fmt.Sprintf("%d.%d.%d", f.Job, f.Manager, f.Attempt) }
 
-// SliceID names the unit of dispatch: one part of one workflow, run by one
+// ShardID names the unit of dispatch: one part of one workflow, run by one
 // worker at a time.
-type SliceID struct {
+type ShardID struct {
 	Job      JobID  `msg:"job" require:"true"`
 	Workflow uint32 `msg:"workflow"` // index in the plan
 	Ordinal  uint32 `msg:"ordinal"`
 }
 
-// Compare orders slices by job, workflow, ordinal.
-func (s SliceID) Compare(o SliceID) int {
+// Compare orders shards by job, workflow, ordinal.
+func (s ShardID) Compare(o ShardID) int {
 	return cmp.Or(s.Job.Compare(o.Job), cmp.Compare(s.Workflow, o.Workflow), cmp.Compare(s.Ordinal, o.Ordinal))
 }
 
-func (s SliceID) String() string {
+func (s ShardID) String() string {
 	return fmt.Sprintf("%v/%d/%d", s.Job, s.Workflow, s.Ordinal)
 }

@@ -203,7 +203,7 @@ func (z RequestID) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceID) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardID) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
 	// string "job"
@@ -219,7 +219,7 @@ func (z *SliceID) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceID) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardID) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -287,7 +287,7 @@ func (z *SliceID) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceID) Msgsize() (s int) {
+func (z *ShardID) Msgsize() (s int) {
 	s = 1 + 4 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 9 + msgp.Uint32Size + 8 + msgp.Uint32Size
 	return
 }

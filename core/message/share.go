@@ -15,12 +15,12 @@ type WorkerState uint8
 // The states of a worker in a subjob.
 const (
 	WorkerNone     WorkerState = iota
-	WorkerAssigned             // it was given a slice, and has not said that it runs
+	WorkerAssigned             // it was given a shard, and has not said that it runs
 	WorkerRunning              // it runs one
 	WorkerDraining             // the same, and it takes no other
 	WorkerSuspect              // the same, and its fellows do not hear it
 	WorkerAway                 // the same, and its stream is broken: what it told last stands
-	WorkerDone                 // its slices have ended
+	WorkerDone                 // its shards have ended
 	WorkerLost                 // its attempts were given up, and what they told counts nowhere
 )
 
@@ -55,7 +55,7 @@ type WorkerShare struct {
 	Skipped    uint64        `msg:"skipped"`
 	BytesIn    uint64        `msg:"bytes_in"`
 	BytesOut   uint64        `msg:"bytes_out"`
-	Late       time.Duration `msg:"late"`     // 99 of 100 of a slice's starts were late by at most this: the worst slice; of others not known
+	Late       time.Duration `msg:"late"`     // 99 of 100 of a shard's starts were late by at most this: the worst shard; of others not known
 	BusyMax    uint32        `msg:"busy_max"` // busiest second of an executor's loop, parts per million
 	Saturated  bool          `msg:"saturated"`
 }

@@ -36,8 +36,8 @@ func (s JobState) String() string {
 	return fmt.Sprintf("JOB_STATE_%d", uint8(s))
 }
 
-// WorkflowState is the state of a workflow, of a slice of it, or of an
-// execution of a slice. Values are on the wire: never renumber.
+// WorkflowState is the state of a workflow, of a shard of it, or of an
+// execution of a shard. Values are on the wire: never renumber.
 type WorkflowState uint8
 
 // The states of a workflow; from WorkflowCompleted on they are terminal.

@@ -103,10 +103,10 @@ type Stats struct {
 	Rows      uint64        `msg:"rows"` // of the feed that iterations took
 }
 
-// LostAttempt tells of a slice's attempt whose worker fell silent. Its figures
+// LostAttempt tells of a shard's attempt whose worker fell silent. Its figures
 // are reported here and counted nowhere else.
 type LostAttempt struct {
-	Slice   SliceID `msg:"slice"`
+	Shard   ShardID `msg:"slice"`
 	Attempt uint64  `msg:"attempt"`
 	Worker  string  `msg:"worker"`
 	Reason  string  `msg:"reason"`

@@ -569,9 +569,9 @@ func (z *LostAttempt) MarshalMsg(b []byte) (o []byte, err error) {
 	// map header, size 6
 	// string "slice"
 	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "attempt"
@@ -617,13 +617,13 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "attempt":
@@ -695,7 +695,7 @@ func (z *LostAttempt) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LostAttempt) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size
+	s = 1 + 6 + z.Shard.Msgsize() + 8 + msgp.Uint64Size + 7 + msgp.StringPrefixSize + len(z.Worker) + 7 + msgp.StringPrefixSize + len(z.Reason) + 8 + msgp.Uint64Size + 3 + msgp.Uint64Size
 	return
 }
 

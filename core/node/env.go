@@ -59,7 +59,7 @@ type Record struct {
 type Store interface {
 	// Put writes all records or none; InputStored with the token follows, in
 	// the order of the Puts, after they are on disk or with the error that
-	// prevented it. The slices belong to the store from here on.
+	// prevented it. The shards belong to the store from here on.
 	Put(records []Record, t Token)
 	// Load returns the records whose key begins with prefix, sorted by key. Only
 	// while InputStart is handled.

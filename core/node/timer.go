@@ -60,7 +60,7 @@ const (
 const (
 	WorkerHeartbeat uint8 = iota + 1
 	WorkerRenewal         // of one execution: its deadline
-	WorkerSlice
+	WorkerShard
 	WorkerKill
 	WorkerPush
 	WorkerRetry
@@ -166,7 +166,7 @@ func (k TimerKey) Ends() string {
 		return "watchers"
 	case Key(PartGate, GateStop), Key(PartManager, ManagerDrain), Key(PartWorker, WorkerDrain):
 		return "drains"
-	case Key(PartWorker, WorkerRenewal), Key(PartWorker, WorkerSlice), Key(PartWorker, WorkerKill), Key(PartWorker, WorkerPush):
+	case Key(PartWorker, WorkerRenewal), Key(PartWorker, WorkerShard), Key(PartWorker, WorkerKill), Key(PartWorker, WorkerPush):
 		return "executions"
 	case Key(PartLease, LeaseRead):
 		return "reads"

@@ -17,12 +17,12 @@
 //
 //	Hold     = floor(D(1-r)) - g                      manager, since it sent the heartbeat
 //	Stopped  = ceil((R + E + g)/(1-r))                real time, since the manager's last act
-//	Patience = ceil(Stopped (1+r)) + g, in whole g    manager, since its last act, before it gives a slice to another worker
+//	Patience = ceil(Stopped (1+r)) + g, in whole g    manager, since its last act, before it gives a shard to another worker
 //	Guard    = ceil((D + Stopped)(1+r)) + g, likewise gate, since it last named the part, before another datacenter has it
 //
 // Invariants:
 //
-//	WINDOW-1 While clocks keep to r, a slice's load has stopped when Patience has passed since its manager last renewed or
+//	WINDOW-1 While clocks keep to r, a shard's load has stopped when Patience has passed since its manager last renewed or
 //	         dispatched it, and a part's load has when Guard has passed since a gate last named the part, whatever crashed,
 //	         restarted, or was late in between.
 //	WINDOW-2 Neither is longer than the worst case by more than a reading and a rounding.

@@ -14,7 +14,7 @@ const million = 1_000_000
 // Terms are the settings that the nodes of a chain must share.
 type Terms struct {
 	Word     time.Duration // D: a manager acts for a part that long after it asked the gate, at most
-	Renewal  time.Duration // R: a worker runs a slice that long after it asked the manager, at most
+	Renewal  time.Duration // R: a worker runs a shard that long after it asked the manager, at most
 	DriftPPM int64         // r: how far a clock's rate may lie from real time, in millionths
 }
 
@@ -29,7 +29,7 @@ func (t Terms) Stopped() time.Duration {
 // Load is how long load goes on after a gate's word, in real time.
 func (t Terms) Load() time.Duration { return t.Word + t.Stopped() }
 
-// Patience is how long a manager waits after its last act for a slice, by its own clock.
+// Patience is how long a manager waits after its last act for a shard, by its own clock.
 func (t Terms) Patience() time.Duration { return Guard(t.Stopped(), t.DriftPPM) }
 
 // Guard is how long a gate waits after it last named a part, by its own clock.

@@ -14,12 +14,12 @@ func (m *Machine) free() int {
 }
 
 // reserve takes cores for x, the lowest first. What is missing may be owed by
-// executions of the same slice that x supersedes: they are on their way out, and
+// executions of the same shard that x supersedes: they are on their way out, and
 // nobody else gets their cores first.
 func (m *Machine) reserve(x *execution, want int) bool {
 	held := 0
 	for _, other := range m.cores {
-		if other != nil && other != x && other.slice == x.slice {
+		if other != nil && other != x && other.shard == x.shard {
 			held++
 		}
 	}
@@ -40,9 +40,9 @@ func (m *Machine) reserve(x *execution, want int) bool {
 // anybody else can ask.
 func (m *Machine) release(env node.Env, x *execution) {
 	delete(m.active, x.number)
-	heir := x.slice.storing
+	heir := x.shard.storing
 	if heir == nil || heir == x {
-		heir = x.slice.current
+		heir = x.shard.current
 	}
 	for i := range m.cores {
 		if m.cores[i] != x {
@@ -56,7 +56,7 @@ func (m *Machine) release(env node.Env, x *execution) {
 		}
 	}
 	x.owed = 0
-	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerSlice, x.number))
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number))
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number))
 }

@@ -9,14 +9,14 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// onCancel stops a slice under the fence given or a lower one. It may come
+// onCancel stops a shard under the fence given or a lower one. It may come
 // before the dispatch that it cancels: cancellations are in a faster lane.
-func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.SliceCancel) {
+func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) {
 	if c.Fence.Attempt == 0 || c.State != message.WorkflowCancelled && c.State != message.WorkflowTimedOut {
-		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SliceCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
+		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "ShardCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
 		return
 	}
-	s := m.slices[c.Slice]
+	s := m.shards[c.Shard]
 	switch {
 	case s == nil || s.high().Less(c.Fence):
 		m.cancelUnseen(env, l, s, c)
@@ -29,14 +29,14 @@ func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.SliceCancel)
 
 // cancelUnseen raises the fence, so that the dispatch that is still under way
 // starts nothing, and stops what a lower fence started.
-func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *slice, c *message.SliceCancel) {
+func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	if m.crowded() && !m.evict(env) {
-		env.Emit(event.Shed{What: "cancel of slice " + c.Slice.String(), Why: fmt.Sprintf("%d slices wait for the disk, and %d results for their managers", len(m.active), len(m.outbox))})
+		env.Emit(event.Shed{What: "cancel of shard " + c.Shard.String(), Why: fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), len(m.outbox))})
 		return // it will be sent again
 	}
 	if s == nil {
-		s = &slice{id: c.Slice}
-		m.slices[c.Slice] = s
+		s = &shard{id: c.Shard}
+		m.shards[c.Shard] = s
 	}
 	m.abandon(env, s, c.Fence)
 	x := m.begin(env, s, c.Fence, l)
@@ -45,7 +45,7 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *slice, c *messag
 	m.writeFence(env, x)
 }
 
-func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *slice, c *message.SliceCancel) {
+func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	x := s.storing
 	if x == nil {
 		x = s.current
@@ -53,7 +53,7 @@ func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *slice, c *messa
 	if x == nil {
 		// It died with a former incarnation, or its end was acknowledged: whoever
 		// counted that end knows it.
-		env.Send(l.Stream, &message.SliceResult{Slice: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
+		env.Send(l.Stream, &message.ShardResult{Shard: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
 		return
 	}
 	x.owner(l.Peer.ID)
@@ -68,7 +68,7 @@ func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *slice, c *messa
 		x.stop, x.why = c.State, c.Reason
 		return // onFenceStored goes on
 	}
-	env.Emit(event.Acted{Slice: s.id, Fence: x.fence, What: "cancel"})
+	env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "cancel"})
 	m.end(env, x, c.State, c.Reason)
 	m.proceed(env, s)
 }

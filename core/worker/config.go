@@ -16,16 +16,16 @@ type Config struct {
 	Cores      int         // executors, one a core; 1 to 1024
 
 	Heartbeat        time.Duration // to each manager
-	RenewalTimeout   time.Duration // a slice runs no longer after the last heartbeat whose answer named it
+	RenewalTimeout   time.Duration // a shard runs no longer after the last heartbeat whose answer named it
 	Silence          time.Duration // of a manager, before its stream is closed and opened again
 	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
 	ReconnectMax     time.Duration // the wait doubles up to here
-	ProgressInterval time.Duration // between two SliceProgress of a slice that moves
+	ProgressInterval time.Duration // between two ShardProgress of a shard that moves
 	KillGrace        time.Duration // between asking an executor to stop and killing it
 	ResultRetry      time.Duration // between two sends of a result that is not acknowledged
-	DrainTimeout     time.Duration // how long a stop waits for running slices and for acknowledgements
+	DrainTimeout     time.Duration // how long a stop waits for running shards and for acknowledgements
 	OutboxMax        int           // results that wait; the oldest of absent managers go first
-	FencesMax        int           // fences of ended slices that are remembered
+	FencesMax        int           // fences of ended shards that are remembered
 	FenceAge         time.Duration // how long they are, and how long a result waits
 	SweepInterval    time.Duration
 }
@@ -50,7 +50,7 @@ func Default() Config {
 }
 
 // StopMargin is what a stop takes beyond DrainTimeout: executors get KillGrace to end
-// their slices, and the worker writes what they leave.
+// their shards, and the worker writes what they leave.
 func (c Config) StopMargin() time.Duration { return c.KillGrace + c.Heartbeat + time.Second }
 
 // Validate reports all faults.

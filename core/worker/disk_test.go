@@ -20,16 +20,16 @@ func TestDamagedStoresStartNothingTwice(t *testing.T) {
 		c.OutboxMax = 9
 		var damage func(key string, value []byte, load func(string) []node.Record) []byte
 		halted := ""
-		began := map[message.SliceRef]int{}
+		began := map[message.ShardRef]int{}
 		w := nodetest.New(nodetest.Config{
 			Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"},
 			New:  func() node.Machine { return &damaged{New(c), &damage, &halted} },
 		})
 		w.Discard = true
 		w.WatchEvent = func(e node.Event) {
-			if e, ok := e.(event.SliceStarted); ok {
-				if began[message.SliceRef{Slice: e.Slice, Fence: e.Fence}]++; began[message.SliceRef{Slice: e.Slice, Fence: e.Fence}] > 1 {
-					t.Fatalf("%v %v starts twice", e.Slice, e.Fence)
+			if e, ok := e.(event.ShardStarted); ok {
+				if began[message.ShardRef{Shard: e.Shard, Fence: e.Fence}]++; began[message.ShardRef{Shard: e.Shard, Fence: e.Fence}] > 1 {
+					t.Fatalf("%v %v starts twice", e.Shard, e.Fence)
 				}
 			}
 		}
@@ -41,11 +41,11 @@ func TestDamagedStoresStartNothingTwice(t *testing.T) {
 		}
 		dispatch := func(s node.StreamID, n uint32) {
 			r := ref(n, 1)
-			w.Receive(s, &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
+			w.Receive(s, &message.ShardDispatch{Shard: r.Shard, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
 		}
 		w.Start()
 		s := up()
-		n := rapid.Uint32Range(1, 4).Draw(t, "slices")
+		n := rapid.Uint32Range(1, 4).Draw(t, "shards")
 		for i := range n {
 			dispatch(s, i)
 		}
@@ -140,21 +140,21 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 		peers := [2]node.Peer{{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"}, {ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}}
 		w := world(c)
 		w.Discard = true
-		acked := map[message.SliceRef]bool{}
-		owed := []message.SliceRef{} // in the order of their ends
-		var burst []message.SliceRef // told in this step
+		acked := map[message.ShardRef]bool{}
+		owed := []message.ShardRef{} // in the order of their ends
+		var burst []message.ShardRef // told in this step
 		w.WatchSend = func(_ node.StreamID, m node.Message) {
-			r, ok := m.(*message.SliceResult)
+			r, ok := m.(*message.ShardResult)
 			if !ok {
 				return
 			}
-			which := message.SliceRef{Slice: r.Slice, Fence: r.Fence}
+			which := message.ShardRef{Shard: r.Shard, Fence: r.Fence}
 			if acked[which] {
 				t.Fatalf("%v is told after its acknowledgement", which)
 			}
 			burst = append(burst, which)
 		}
-		place := func(r message.SliceRef) int {
+		place := func(r message.ShardRef) int {
 			for i, o := range owed {
 				if o == r {
 					return i
@@ -174,7 +174,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 			return 0
 		}
 		next := uint32(0)
-		running := map[node.ExecID]message.SliceRef{}
+		running := map[node.ExecID]message.ShardRef{}
 		which := rapid.IntRange(0, 1)
 		m := func() *Machine { return w.Machine().(*Machine) }
 		t.Repeat(map[string]func(*rapid.T){
@@ -186,7 +186,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				r := ref(next, 1)
 				next++
 				before := len(w.Execs())
-				w.Receive(s, &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
+				w.Receive(s, &message.ShardDispatch{Shard: r.Shard, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "f"}, PlanDigest: 9, VUs: 1, Cores: 1})
 				if ids := w.Execs(); len(ids) > before {
 					running[ids[len(ids)-1]] = r
 				}
@@ -207,7 +207,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				}
 				r := rapid.SampledFrom(owed).Draw(t, "which")
 				if s := up(which.Draw(t, "manager")); s != 0 {
-					w.Receive(s, &message.SliceResultAck{Slice: r.Slice, Fence: r.Fence})
+					w.Receive(s, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence})
 					acked[r] = true
 				}
 			},
@@ -223,7 +223,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				w.Start()
 				owed = owed[:0]
 				for _, x := range m().outbox { // by key: the disk has no other order
-					owed = append(owed, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
+					owed = append(owed, message.ShardRef{Shard: x.shard.id, Fence: x.fence})
 				}
 			},
 			"": func(t *rapid.T) {
@@ -239,7 +239,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				}
 				standing := len(w.StreamsOf("m1"))+len(w.StreamsOf("m2")) > 0
 				for _, x := range m().outbox {
-					r := message.SliceRef{Slice: x.slice.id, Fence: x.fence}
+					r := message.ShardRef{Shard: x.shard.id, Fence: x.fence}
 					if acked[r] {
 						t.Fatalf("%v is kept after its acknowledgement", r)
 					}

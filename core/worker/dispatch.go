@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispatch) {
-	s := m.slices[d.Slice]
+func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
+	s := m.shards[d.Shard]
 	if s != nil && d.Fence.Less(s.high()) {
 		m.refuseStale(env, l, s, d.Fence, "dispatch")
 		return
@@ -24,7 +24,7 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispa
 		m.refuse(env, l, d, code, why)
 		return
 	}
-	if old, was := m.refused[d.Slice]; was && !old.Less(d.Fence) {
+	if old, was := m.refused[d.Shard]; was && !old.Less(d.Fence) {
 		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt, or a later one, was refused before: it does not start after all")
 		return
 	}
@@ -34,8 +34,8 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispa
 		return
 	}
 	if s == nil {
-		s = &slice{id: d.Slice}
-		m.slices[d.Slice] = s
+		s = &shard{id: d.Shard}
+		m.shards[d.Shard] = s
 	}
 	m.abandon(env, s, d.Fence)
 	x := m.begin(env, s, d.Fence, l)
@@ -52,7 +52,7 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.SliceDispa
 }
 
 // unfit says why a dispatch cannot be taken whatever cores are free.
-func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, string) {
+func (m *Machine) unfit(env node.Env, d *message.ShardDispatch) (message.Code, string) {
 	switch {
 	case m.stopping:
 		return message.CodeDraining, "this worker is being stopped"
@@ -71,32 +71,32 @@ func (m *Machine) unfit(env node.Env, d *message.SliceDispatch) (message.Code, s
 }
 
 // refuse tells why a dispatch is not taken, and remembers that: its manager sends a
-// dispatch again until it is answered, and gives the slice to another worker when the
-// first of two answers comes. The highest fence of a slice is enough, as none below it
-// is taken either: the slice may run elsewhere since.
-func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.SliceDispatch, code message.Code, why string) {
-	if _, known := m.refused[d.Slice]; !known {
+// dispatch again until it is answered, and gives the shard to another worker when the
+// first of two answers comes. The highest fence of a shard is enough, as none below it
+// is taken either: the shard may run elsewhere since.
+func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
+	if _, known := m.refused[d.Shard]; !known {
 		if len(m.refusals) >= m.config.FencesMax {
 			delete(m.refused, m.refusals[0])
 			m.refusals = m.refusals[1:]
 		}
-		m.refusals = append(m.refusals, d.Slice)
+		m.refusals = append(m.refusals, d.Shard)
 	}
-	m.refused[d.Slice] = maxFence(m.refused[d.Slice], d.Fence)
-	env.Emit(event.Shed{What: "dispatch of slice " + d.Slice.String(), Why: why})
-	env.Send(l.Stream, &message.SliceRefused{Slice: d.Slice, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
+	m.refused[d.Shard] = maxFence(m.refused[d.Shard], d.Fence)
+	env.Emit(event.Shed{What: "dispatch of shard " + d.Shard.String(), Why: why})
+	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
 }
 
-func (m *Machine) refuseStale(env node.Env, l *uplink.Link, s *slice, got message.Fence, what string) {
-	env.Emit(event.FenceRefused{Slice: s.id, Got: got, Current: s.high(), What: what})
-	env.Send(l.Stream, &message.SliceRefused{
-		Slice: s.id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen",
+func (m *Machine) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {
+	env.Emit(event.FenceRefused{Shard: s.id, Got: got, Current: s.high(), What: what})
+	env.Send(l.Stream, &message.ShardRefused{
+		Shard: s.id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen",
 		CoresFree: uint32(m.free()), Current: s.high(),
 	})
 }
 
 // again answers a dispatch that was seen before with what became of it.
-func (m *Machine) again(env node.Env, l *uplink.Link, s *slice) {
+func (m *Machine) again(env node.Env, l *uplink.Link, s *shard) {
 	x := s.current
 	switch {
 	case s.storing != nil || x != nil && (x.phase == waiting || x.silent):
@@ -106,27 +106,27 @@ func (m *Machine) again(env node.Env, l *uplink.Link, s *slice) {
 		m.tell(env, x)
 	case x != nil:
 		x.owner(l.Peer.ID)
-		env.Send(l.Stream, &message.SliceAccepted{Slice: s.id, Fence: x.fence})
+		env.Send(l.Stream, &message.ShardAccepted{Shard: s.id, Fence: x.fence})
 	default:
 		// Started by a former incarnation, which died, or ended and told: it must
 		// not start twice.
-		env.Send(l.Stream, &message.SliceRefused{
-			Slice: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
+		env.Send(l.Stream, &message.ShardRefused{
+			Shard: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
 			CoresFree: uint32(m.free()), Current: s.fence,
 		})
 	}
 }
 
-func (m *Machine) begin(env node.Env, s *slice, f message.Fence, l *uplink.Link) *execution {
+func (m *Machine) begin(env node.Env, s *shard, f message.Fence, l *uplink.Link) *execution {
 	m.executions++
-	x := &execution{number: m.executions, slice: s, fence: f, manager: l.Peer.ID}
+	x := &execution{number: m.executions, shard: s, fence: f, manager: l.Peer.ID}
 	m.active[x.number] = x
 	return x
 }
 
 // abandon gives up what has not started under a lower fence: nothing of it
 // stops, so nothing needs to be on disk first.
-func (m *Machine) abandon(env node.Env, s *slice, by message.Fence) {
+func (m *Machine) abandon(env node.Env, s *shard, by message.Fence) {
 	for _, x := range []*execution{s.storing, s.current} {
 		if x == nil || x.phase != storing && x.phase != waiting {
 			continue
@@ -138,8 +138,8 @@ func (m *Machine) abandon(env node.Env, s *slice, by message.Fence) {
 		x.become(closed)
 		m.release(env, x)
 		if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
-			env.Send(l.Stream, &message.SliceRefused{
-				Slice: s.id, Fence: x.fence, Code: message.CodeStaleFence, Detail: "superseded before it started",
+			env.Send(l.Stream, &message.ShardRefused{
+				Shard: s.id, Fence: x.fence, Code: message.CodeStaleFence, Detail: "superseded before it started",
 				CoresFree: uint32(m.free()), Current: by,
 			})
 		}
@@ -148,7 +148,7 @@ func (m *Machine) abandon(env node.Env, s *slice, by message.Fence) {
 
 // onFenceStored goes on with an execution whose fence is on disk, or not.
 func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
-	s := x.slice
+	s := x.shard
 	if err == nil {
 		s.fence = maxFence(s.fence, x.fence)
 	}
@@ -167,9 +167,9 @@ func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
 		m.supersede(env, old)
 	}
 	if x.stop != message.WorkflowNone {
-		env.Emit(event.Acted{Slice: s.id, Fence: x.fence, What: "cancel"})
+		env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "cancel"})
 	} else {
-		env.Emit(event.Acted{Slice: s.id, Fence: x.fence, What: "dispatch"})
+		env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "dispatch"})
 	}
 	x.become(waiting)
 	m.proceed(env, s)
@@ -177,7 +177,7 @@ func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
 
 // onFenceLost: the disk is full, so nothing may start; what runs goes on.
 func (m *Machine) onFenceLost(env node.Env, x *execution, err error) {
-	s := x.slice
+	s := x.shard
 	x.become(closed)
 	m.release(env, x)
 	if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
@@ -192,7 +192,7 @@ func (m *Machine) onFenceLost(env node.Env, x *execution, err error) {
 
 // outdate ends what is below the fence on disk when nothing else will: the
 // dispatch that raised the fence was given up for one that came to nothing.
-func (m *Machine) outdate(env node.Env, s *slice) {
+func (m *Machine) outdate(env node.Env, s *shard) {
 	if old := s.current; old != nil && s.storing == nil && old.fence.Less(s.fence) {
 		s.current = nil
 		m.supersede(env, old)
@@ -200,10 +200,10 @@ func (m *Machine) outdate(env node.Env, s *slice) {
 	}
 }
 
-// forget drops what nobody needs to remember of a slice that has no fence.
-func (m *Machine) forget(s *slice) {
+// forget drops what nobody needs to remember of a shard that has no fence.
+func (m *Machine) forget(s *shard) {
 	if s.fence == (message.Fence{}) && s.current == nil && s.storing == nil && s.leaving == 0 {
-		delete(m.slices, s.id)
+		delete(m.shards, s.id)
 	}
 }
 
@@ -213,16 +213,16 @@ func (m *Machine) supersede(env node.Env, old *execution) {
 	switch old.phase {
 	case running, ending:
 		m.hush(old)
-		m.end(env, old, message.WorkflowCancelled, "superseded by fence "+old.slice.fence.String())
+		m.end(env, old, message.WorkflowCancelled, "superseded by fence "+old.shard.fence.String())
 	case ended:
 		old.become(closed)
 		m.outbox = slices.DeleteFunc(m.outbox, func(x *execution) bool { return x == old })
 	}
 }
 
-// proceed takes the execution of a slice as far as it can go now: it starts when
+// proceed takes the execution of a shard as far as it can go now: it starts when
 // its cores are here, and confirms its cancellation when nothing runs any more.
-func (m *Machine) proceed(env node.Env, s *slice) {
+func (m *Machine) proceed(env node.Env, s *shard) {
 	x := s.current
 	if x == nil || x.phase != waiting {
 		return

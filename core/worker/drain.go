@@ -55,7 +55,7 @@ func (m *Machine) onDrained(env node.Env) {
 		}
 		reason := ""
 		if n := len(m.active); n > 0 {
-			reason = fmt.Sprintf("%d slices did not stop within %v and were killed", n, m.config.KillGrace)
+			reason = fmt.Sprintf("%d shards did not stop within %v and were killed", n, m.config.KillGrace)
 		}
 		m.halt(env, reason)
 		return
@@ -66,7 +66,7 @@ func (m *Machine) onDrained(env node.Env) {
 			continue
 		}
 		if x.phase == storing || x.phase == waiting {
-			m.abandon(env, x.slice, x.fence)
+			m.abandon(env, x.shard, x.fence)
 			continue
 		}
 		m.hush(x)

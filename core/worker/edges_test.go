@@ -47,20 +47,20 @@ func (d *desk) open(i int) {
 	d.ack(i, 1)
 }
 
-func (d *desk) ack(i int, sequence uint64, named ...message.SliceRef) {
-	d.Receive(d.to[i], &message.HeartbeatAck{Sequence: sequence, Slices: named})
+func (d *desk) ack(i int, sequence uint64, named ...message.ShardRef) {
+	d.Receive(d.to[i], &message.HeartbeatAck{Sequence: sequence, Shards: named})
 }
 
-func sliceOf(n uint32) message.SliceID { return message.SliceID{Job: message.JobID{1}, Ordinal: n} }
+func shardOf(n uint32) message.ShardID { return message.ShardID{Job: message.JobID{1}, Ordinal: n} }
 
-func ref(n uint32, attempt uint64) message.SliceRef {
-	return message.SliceRef{Slice: sliceOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}}
+func ref(n uint32, attempt uint64) message.ShardRef {
+	return message.ShardRef{Shard: shardOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}}
 }
 
 func (d *desk) dispatch(i int, n uint32, attempt uint64, cores uint32) *execution {
 	r := ref(n, attempt)
-	d.Receive(d.to[i], &message.SliceDispatch{Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 4, Cores: cores})
-	if s := d.m.slices[r.Slice]; s != nil {
+	d.Receive(d.to[i], &message.ShardDispatch{Shard: r.Shard, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 4, Cores: cores})
+	if s := d.m.shards[r.Shard]; s != nil {
 		return s.current
 	}
 	return nil
@@ -76,7 +76,7 @@ func (d *desk) finish(x *execution, states ...message.WorkflowState) {
 	}
 }
 
-// What was refused is remembered at its highest fence, and of so many slices.
+// What was refused is remembered at its highest fence, and of so many shards.
 func TestRefusalsAreRememberedAtTheirHighest(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.FencesMax = 3 })
 	d.dispatch(0, 1, 5, 9)
@@ -143,7 +143,7 @@ func TestHeartbeatsAreAnswered(t *testing.T) {
 	}
 }
 
-// A slice is over well when all executors say so, whichever comes last.
+// A shard is over well when all executors say so, whichever comes last.
 func TestOneOfTwoExecutorsIsNotAll(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 2)
@@ -191,11 +191,11 @@ func TestResultsGoToTheirManager(t *testing.T) {
 	if d.ack(1, 1, ref(0, 1)); x.manager != "m2" || x.tries != 0 {
 		t.Errorf("it was renewed by m2, and is told %s, after %d tries", x.manager, x.tries)
 	}
-	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 2).Fence})
+	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 2).Fence})
 	if len(d.m.outbox) != 1 {
 		t.Error("the acknowledgement of another attempt ended it")
 	}
-	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 1).Fence})
+	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 1).Fence})
 	if len(d.m.outbox) != 0 {
 		t.Error("its own acknowledgement did not")
 	}
@@ -210,7 +210,7 @@ func TestStopsEnd(t *testing.T) {
 	if !d.Running() {
 		t.Fatal("it is gone before its result is known to anybody")
 	}
-	d.Receive(d.to[0], &message.SliceResultAck{Slice: sliceOf(0), Fence: ref(0, 1).Fence})
+	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 1).Fence})
 	if d.Running() {
 		t.Error("nothing is left to do, and it stays")
 	}
@@ -235,10 +235,10 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 	x := d.dispatch(0, 0, 1, 1)
 	d.dispatch(0, 0, 2, 1)
 	d.m.giveUp(d, x)
-	if x.slice.leaving != 1 {
-		t.Errorf("%d leave, want 1", x.slice.leaving)
+	if x.shard.leaving != 1 {
+		t.Errorf("%d leave, want 1", x.shard.leaving)
 	}
-	next := x.slice.current
+	next := x.shard.current
 	if next == x || next.phase != waiting {
 		t.Fatalf("the second attempt is not waiting: %+v", next)
 	}
@@ -253,7 +253,7 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 	}
 	r := next.runs[0]
 	r.asks = &message.ExecRows{Ask: 1, Want: 5}
-	if d.Receive(d.to[0], &message.SliceRowsLeased{Slice: sliceOf(0), Fence: x.fence, Ask: 1, Count: 5}); r.asks == nil {
+	if d.Receive(d.to[0], &message.ShardRowsLeased{Shard: shardOf(0), Fence: x.fence, Ask: 1, Count: 5}); r.asks == nil {
 		t.Error("rows that were leased to a former attempt are handed out")
 	}
 }
@@ -264,8 +264,8 @@ func TestExecutorsGetTheirShare(t *testing.T) {
 	var got *message.ExecStart
 	d.WatchStart = func(_ node.ExecID, _ int, m node.Message) { got = m.(*message.ExecStart) }
 	r := ref(0, 1)
-	d.Receive(d.to[0], &message.SliceDispatch{
-		Slice: r.Slice, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 7, FirstVU: 3, Cores: 1,
+	d.Receive(d.to[0], &message.ShardDispatch{
+		Shard: r.Shard, Fence: r.Fence, Workflow: "load", Program: message.Program{Main: "main.star"}, PlanDigest: 9, VUs: 7, FirstVU: 3, Cores: 1,
 		Duration: 5, Timeout: 6, Rows: message.RowShare{Index: 1, Of: 2},
 	})
 	if got == nil || got.VUs != 7 || got.FirstVU != 3 || got.Duration != 5 || got.Timeout != 6 || got.Rows != (message.RowShare{Index: 1, Of: 2}) || got.PlanDigest != 9 {
@@ -294,7 +294,7 @@ func TestListsUnderTheFenceOnDisk(t *testing.T) {
 	d.dispatch(0, 0, 3, 1) // the second is given up for it, and is on its way to the disk
 	d.Complete(1, nil)
 	d.Complete(1, errors.New("no space left on device"))
-	if x.phase != ending || !x.silent || x.slice.current != nil {
+	if x.phase != ending || !x.silent || x.shard.current != nil {
 		t.Fatalf("the first attempt is not on its way out: phase %d, silent %v", x.phase, x.silent)
 	}
 	if got := d.m.listed(); len(got) != 1 || got[0] != ref(0, 2) {
@@ -317,7 +317,7 @@ func TestDeafExecutorsAreKilled(t *testing.T) {
 	d.WatchKill = func(id node.ExecID) { killed[id]++ }
 	x := d.dispatch(0, 0, 1, 2)
 	quick, deaf := x.runs[0].id, x.runs[1].id
-	d.Receive(d.to[0], &message.SliceCancel{Slice: sliceOf(0), Fence: x.fence, State: message.WorkflowCancelled, Reason: "asked"})
+	d.Receive(d.to[0], &message.ShardCancel{Shard: shardOf(0), Fence: x.fence, State: message.WorkflowCancelled, Reason: "asked"})
 	d.ExecGone(quick, "", "")
 	d.Advance(d.m.config.KillGrace - time.Millisecond)
 	if len(killed) > 0 {

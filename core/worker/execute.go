@@ -16,7 +16,7 @@ func (m *Machine) start(env node.Env, x *execution) {
 	d := x.dispatch
 	x.become(running)
 	x.started = env.Now()
-	env.Emit(event.SliceStarted{Slice: x.slice.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: append([]int(nil), x.cores...), Total: len(m.cores)})
+	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: append([]int(nil), x.cores...), Total: len(m.cores)})
 	share := d.VUs / uint64(len(x.cores))
 	for i, core := range x.cores {
 		vus := share
@@ -28,17 +28,17 @@ func (m *Machine) start(env node.Env, x *execution) {
 		m.runs[r.id] = r
 		x.runs = append(x.runs, r)
 		env.Exec().Start(r.id, core, &message.ExecStart{
-			Slice: x.slice.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
+			Shard: x.shard.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
 			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
 			Given: d.Given, Rows: d.Rows,
 		})
 	}
 	m.enforce(env, x)
 	if d.RunTimeout > 0 {
-		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerSlice, x.number), d.RunTimeout)
+		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number), d.RunTimeout)
 	}
 	if l := m.links.Peer(x.manager); l != nil {
-		env.Send(l.Stream, &message.SliceAccepted{Slice: x.slice.id, Fence: x.fence})
+		env.Send(l.Stream, &message.ShardAccepted{Shard: x.shard.id, Fence: x.fence})
 	}
 	if !m.pushing {
 		m.pushing = true
@@ -76,7 +76,7 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 }
 
 // onExecResult: an executor that ends otherwise than well, and unasked, ends the
-// whole slice: its share of the load is missing.
+// whole shard: its share of the load is missing.
 func (m *Machine) onExecResult(env node.Env, r *run) {
 	if r.result.State == message.WorkflowCompleted || r.execution.phase != running {
 		return
@@ -105,7 +105,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		if reason == "" {
 			reason = "it ended without a result"
 		}
-		env.Emit(event.ExecutorGone{Slice: x.slice.id, Fence: x.fence, Core: r.core, Reason: reason, Tail: e.Tail})
+		env.Emit(event.ExecutorGone{Shard: x.shard.id, Fence: x.fence, Core: r.core, Reason: reason, Tail: e.Tail})
 		why := fmt.Sprintf("the executor on core %d is gone: %s", r.core, reason)
 		if tail := lastBytes(e.Tail, tailMax); tail != "" {
 			why += "; its last lines: " + tail
@@ -122,7 +122,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 
 func (m *Machine) fail(env node.Env, x *execution, why string) {
 	x.failure = why
-	m.end(env, x, message.WorkflowNone, "another executor of the slice failed")
+	m.end(env, x, message.WorkflowNone, "another executor of the shard failed")
 }
 
 // end asks the executors of an execution to stop; the first reason stands.
@@ -134,7 +134,7 @@ func (m *Machine) end(env node.Env, x *execution, to message.WorkflowState, why 
 		return
 	}
 	x.become(ending)
-	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerSlice, x.number))
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
 	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number), m.config.KillGrace)
 	for _, r := range x.runs {
 		if !r.gone && r.result == nil {
@@ -164,9 +164,9 @@ func (m *Machine) onKill(env node.Env, x *execution) {
 
 // onAllGone frees the cores, tells the result and lets the successor start.
 func (m *Machine) onAllGone(env node.Env, x *execution) {
-	s := x.slice
+	s := x.shard
 	state, why := x.outcome()
-	env.Emit(event.SliceEnded{Slice: s.id, Fence: x.fence, Cores: append([]int(nil), x.cores...), State: state, Reason: why})
+	env.Emit(event.ShardEnded{Shard: s.id, Fence: x.fence, Cores: append([]int(nil), x.cores...), State: state, Reason: why})
 	m.release(env, x)
 	if x.silent {
 		x.become(closed)

@@ -64,7 +64,7 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 		return // of no heartbeat on this stream
 	}
 	if at, ok := m.rhythms[l].answer(ack.Sequence); ok {
-		m.renew(env, l, at, ack.Slices)
+		m.renew(env, l, at, ack.Shards)
 	}
 }
 
@@ -75,7 +75,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 
 // beat tells a manager what this worker has and runs. It is sent at once where
 // cores come free as well, so that what waits for them is not late by a second.
-func (m *Machine) beat(env node.Env, l *uplink.Link, running []message.SliceRef) {
+func (m *Machine) beat(env node.Env, l *uplink.Link, running []message.ShardRef) {
 	l.Sequence++
 	r, now := m.rhythms[l], env.Now()
 	r.sent = append(r.sent, beat{l.Sequence, now})
@@ -104,20 +104,20 @@ func (m *Machine) beatAll(env node.Env) {
 // listed names what has its fence on disk and whose result is not acknowledged,
 // and whatever still runs though it was given up: what is not listed has stopped,
 // managers dispatch it elsewhere at once.
-func (m *Machine) listed() []message.SliceRef {
-	var list []message.SliceRef
+func (m *Machine) listed() []message.ShardRef {
+	var list []message.ShardRef
 	for _, x := range m.ordered() {
-		switch s := x.slice; {
+		switch s := x.shard; {
 		case x.phase != waiting && x.phase != running && x.phase != ending:
 		case !x.silent:
-			list = append(list, message.SliceRef{Slice: s.id, Fence: x.fence})
+			list = append(list, message.ShardRef{Shard: s.id, Fence: x.fence})
 		case s.current == nil || s.current == x:
-			list = append(list, message.SliceRef{Slice: s.id, Fence: s.fence})
+			list = append(list, message.ShardRef{Shard: s.id, Fence: s.fence})
 		}
 	}
 	for _, x := range m.outbox {
-		list = append(list, message.SliceRef{Slice: x.slice.id, Fence: x.fence})
+		list = append(list, message.ShardRef{Shard: x.shard.id, Fence: x.fence})
 	}
-	slices.SortFunc(list, func(a, b message.SliceRef) int { return a.Slice.Compare(b.Slice) })
+	slices.SortFunc(list, func(a, b message.ShardRef) int { return a.Shard.Compare(b.Shard) })
 	return slices.Compact(list)
 }

@@ -18,14 +18,14 @@ type Machine struct {
 	group       *swim.Group
 	rhythms     map[*uplink.Link]*rhythm // of the streams that stand
 	cores       []*execution             // who holds each core, from its reservation on
-	slices      map[message.SliceID]*slice
+	shards      map[message.ShardID]*shard
 	active      map[uint64]*execution // from reservation until its last executor is gone, by number
 	outbox      []*execution          // ended, not acknowledged, oldest first
 	closed      []closing             // fences without an execution, oldest first
 	runs        map[node.ExecID]*run
 	writes      map[node.Token]write
-	refused     map[message.SliceID]message.Fence // the highest dispatch of each that was not taken
-	refusals    []message.SliceID                 // of the same, the oldest first
+	refused     map[message.ShardID]message.Fence // the highest dispatch of each that was not taken
+	refusals    []message.ShardID                 // of the same, the oldest first
 	draining    bool                              // asked by an operator: nothing new is taken
 	drainUnkept bool                              // and the disk did not take that
 	stopping    bool                              // it ends when nothing is left to do
@@ -37,9 +37,9 @@ type Machine struct {
 	token      node.Token
 }
 
-// slice is what is known of a slice, whoever ran it here.
-type slice struct {
-	id      message.SliceID
+// shard is what is known of a shard, whoever ran it here.
+type shard struct {
+	id      message.ShardID
 	fence   message.Fence // the highest on disk; zero when none is
 	current *execution    // under that fence; nil when it is over and told, or died with a former incarnation
 	storing *execution    // whose higher fence is being written
@@ -48,7 +48,7 @@ type slice struct {
 }
 
 // high is the highest fence seen, on disk or on its way there.
-func (s *slice) high() message.Fence {
+func (s *shard) high() message.Fence {
 	if s.storing != nil {
 		return s.storing.fence
 	}
@@ -78,17 +78,17 @@ func (x *execution) become(to phase) {
 		closed:  0,
 	}
 	if next[x.phase]&(1<<to) == 0 {
-		node.Bug("slice %v %v: phase %d cannot follow %d", x.slice.id, x.fence, to, x.phase)
+		node.Bug("shard %v %v: phase %d cannot follow %d", x.shard.id, x.fence, to, x.phase)
 	}
 	x.phase = to
 }
 
-// execution is one slice under one fence on this worker.
+// execution is one shard under one fence on this worker.
 type execution struct {
 	number   uint64 // of its timers
-	slice    *slice
+	shard    *shard
 	fence    message.Fence
-	dispatch *message.SliceDispatch // nil when its cancellation came first
+	dispatch *message.ShardDispatch // nil when its cancellation came first
 	manager  node.ID                // who is told: who dispatched, cancelled or renewed it last
 	until    node.Instant           // nothing runs from then on unless renewed; zero for a cancellation
 	lapsed   bool                   // it was not
@@ -103,7 +103,7 @@ type execution struct {
 	silent   bool // superseded or given up: its end is nobody's business
 	dirty    bool // moved since the last progress
 	sequence uint64
-	result   *message.SliceResult
+	result   *message.ShardResult
 	writing  bool // the result is on its way to the disk
 	recorded bool // it is there
 	tries    int  // sends of the result to that manager, by the timer
@@ -131,11 +131,11 @@ func New(c Config) *Machine {
 	m := &Machine{
 		config:  c,
 		cores:   make([]*execution, c.Cores),
-		slices:  map[message.SliceID]*slice{},
+		shards:  map[message.ShardID]*shard{},
 		active:  map[uint64]*execution{},
 		runs:    map[node.ExecID]*run{},
 		writes:  map[node.Token]write{},
-		refused: map[message.SliceID]message.Fence{},
+		refused: map[message.ShardID]message.Fence{},
 		links: uplink.New(uplink.Config{
 			Group: uint64(node.RoleManager), Role: node.RoleManager, Datacenter: c.Datacenter, Remedy: "--managers or --seed",
 			Silence: c.Silence, ReconnectMin: c.ReconnectMin, ReconnectMax: c.ReconnectMax,
@@ -197,13 +197,13 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 	switch msg := in.Message.(type) {
 	case *message.HeartbeatAck:
 		m.onHeartbeatAck(env, l, msg)
-	case *message.SliceDispatch:
+	case *message.ShardDispatch:
 		m.onDispatch(env, l, msg)
-	case *message.SliceRowsLeased:
+	case *message.ShardRowsLeased:
 		m.onRowsLeased(env, msg)
-	case *message.SliceCancel:
+	case *message.ShardCancel:
 		m.onCancel(env, l, msg)
-	case *message.SliceResultAck:
+	case *message.ShardResultAck:
 		m.onResultAck(env, msg)
 	case *message.Drain:
 		m.onDrain(env, in, msg)
@@ -221,7 +221,7 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 		m.onHeartbeat(env)
 	case node.WorkerRenewal:
 		m.lapse(env, m.active[k.N()])
-	case node.WorkerSlice:
+	case node.WorkerShard:
 		m.onRunTimeout(env, m.active[k.N()])
 	case node.WorkerKill:
 		m.onKill(env, m.active[k.N()])

@@ -19,11 +19,11 @@ type model struct {
 	t       *rapid.T
 	world   *nodetest.Env
 	owner   map[int]string // of each core
-	acted   map[message.SliceID]message.Fence
+	acted   map[message.ShardID]message.Fence
 	started map[string]bool
-	results map[string]message.WorkflowState  // first told end of each slice and fence
-	stored  map[message.SliceID]message.Fence // the highest on disk
-	runs    map[message.SliceID]int           // attempts that have executors
+	results map[string]message.WorkflowState  // first told end of each shard and fence
+	stored  map[message.ShardID]message.Fence // the highest on disk
+	runs    map[message.ShardID]int           // attempts that have executors
 	peer    node.Peer
 	beats   map[node.StreamID][]node.Instant // when each heartbeat of a stream was sent
 	heard   node.Instant                     // when the newest that was answered was sent
@@ -36,8 +36,8 @@ func newModel(t *rapid.T) *model {
 	c.RenewalTimeout, c.Silence = renewal, time.Hour
 	m := &model{
 		t: t, world: world(c), beats: map[node.StreamID][]node.Instant{},
-		owner: map[int]string{}, acted: map[message.SliceID]message.Fence{}, started: map[string]bool{},
-		results: map[string]message.WorkflowState{}, stored: map[message.SliceID]message.Fence{}, runs: map[message.SliceID]int{},
+		owner: map[int]string{}, acted: map[message.ShardID]message.Fence{}, started: map[string]bool{},
+		results: map[string]message.WorkflowState{}, stored: map[message.ShardID]message.Fence{}, runs: map[message.ShardID]int{},
 		peer: node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"},
 	}
 	m.world.Discard = true
@@ -51,21 +51,21 @@ func newModel(t *rapid.T) *model {
 func (m *model) onEvent(e node.Event) {
 	switch e := e.(type) {
 	case event.Acted:
-		if e.Fence.Less(m.acted[e.Slice]) {
-			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Slice, m.acted[e.Slice])
+		if e.Fence.Less(m.acted[e.Shard]) {
+			m.t.Fatalf("acted on %v of %v after %v", e.Fence, e.Shard, m.acted[e.Shard])
 		}
-		m.acted[e.Slice] = e.Fence
-	case event.SliceRenewed:
+		m.acted[e.Shard] = e.Fence
+	case event.ShardRenewed:
 		if limit := m.heard.Add(renewal); e.Until > limit || e.Until <= m.world.Now() {
-			m.t.Fatalf("%v %v may run until %v, the last heartbeat that was answered was sent at %v", e.Slice, e.Fence, e.Until, m.heard)
+			m.t.Fatalf("%v %v may run until %v, the last heartbeat that was answered was sent at %v", e.Shard, e.Fence, e.Until, m.heard)
 		}
-	case event.SliceStarted:
-		run := fmt.Sprint(e.Slice, e.Fence)
+	case event.ShardStarted:
+		run := fmt.Sprint(e.Shard, e.Fence)
 		if m.started[run] {
 			m.t.Fatalf("%s was started twice", run)
 		}
 		m.started[run] = true
-		m.runs[e.Slice]++
+		m.runs[e.Shard]++
 		for _, c := range e.Cores {
 			if m.owner[c] != "" || c < 0 || c >= e.Total {
 				m.t.Fatalf("core %d of %d goes to %s, but %q holds it", c, e.Total, run, m.owner[c])
@@ -74,16 +74,16 @@ func (m *model) onEvent(e node.Event) {
 		}
 		//lint:orderfree any one that is found fails the test
 		for c, who := range m.owner {
-			if who != run && len(who) > 0 && m.sameSlice(who, e.Slice) {
+			if who != run && len(who) > 0 && m.sameShard(who, e.Shard) {
 				m.t.Fatalf("%s starts while core %d still runs %s", run, c, who)
 			}
 		}
 	case event.FenceStored:
-		m.stored[e.Slice] = maxFence(m.stored[e.Slice], e.Fence)
-	case event.SliceEnded:
-		m.runs[e.Slice]--
+		m.stored[e.Shard] = maxFence(m.stored[e.Shard], e.Fence)
+	case event.ShardEnded:
+		m.runs[e.Shard]--
 		for _, c := range e.Cores {
-			if run := fmt.Sprint(e.Slice, e.Fence); m.owner[c] != run {
+			if run := fmt.Sprint(e.Shard, e.Fence); m.owner[c] != run {
 				m.t.Fatalf("%s frees core %d, but %q holds it", run, c, m.owner[c])
 			}
 			delete(m.owner, c)
@@ -91,7 +91,7 @@ func (m *model) onEvent(e node.Event) {
 	}
 }
 
-func (m *model) sameSlice(run string, s message.SliceID) bool {
+func (m *model) sameShard(run string, s message.ShardID) bool {
 	p := s.String() + " "
 	return len(run) > len(p) && run[:len(p)] == p
 }
@@ -104,11 +104,11 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 		}
 		m.lists(hb)
 	}
-	r, ok := sent.(*message.SliceResult)
+	r, ok := sent.(*message.ShardResult)
 	if !ok || r.Error == "it does not run here" {
 		return
 	}
-	run := fmt.Sprint(r.Slice, r.Fence)
+	run := fmt.Sprint(r.Shard, r.Fence)
 	if old, told := m.results[run]; told && old != r.State {
 		m.t.Fatalf("%s ended %v, and now %v", run, old, r.State)
 	}
@@ -126,17 +126,17 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 // While one above both is on its way to the disk the manager waits for the answer to that,
 // and the attempt that runs may be named under its own.
 func (m *model) lists(hb *message.WorkerHeartbeat) {
-	named := map[message.SliceID]message.Fence{}
+	named := map[message.ShardID]message.Fence{}
 	for _, r := range hb.Running {
-		if _, twice := named[r.Slice]; twice {
-			m.t.Fatalf("%v is listed twice: %v", r.Slice, hb.Running)
+		if _, twice := named[r.Shard]; twice {
+			m.t.Fatalf("%v is listed twice: %v", r.Shard, hb.Running)
 		}
-		named[r.Slice] = r.Fence
+		named[r.Shard] = r.Fence
 	}
 	w := m.world.Machine().(*Machine)
 	//lint:orderfree any one that is found fails the test
 	for id, n := range m.runs {
-		if s := w.slices[id]; s != nil && s.storing != nil && s.current != nil && named[id] == s.current.fence {
+		if s := w.shards[id]; s != nil && s.storing != nil && s.current != nil && named[id] == s.current.fence {
 			continue
 		}
 		if n > 0 && named[id] != m.stored[id] {
@@ -158,7 +158,7 @@ func (m *model) receive(msg node.Message) {
 }
 
 // answer acknowledges some heartbeat of the stream, late or again, and names some
-// slices.
+// shards.
 func (m *model) answer(t *rapid.T) {
 	up := m.world.StreamsOf("m1")
 	if len(up) == 0 || len(m.beats[up[0]]) == 0 {
@@ -169,7 +169,7 @@ func (m *model) answer(t *rapid.T) {
 	m.heard = max(m.heard, sent[at])
 	ack := &message.HeartbeatAck{Sequence: uint64(at + 1)}
 	for range rapid.IntRange(0, 3).Draw(t, "named") {
-		ack.Slices = append(ack.Slices, message.SliceRef{Slice: m.slice(), Fence: m.fence()})
+		ack.Shards = append(ack.Shards, message.ShardRef{Shard: m.shard(), Fence: m.fence()})
 	}
 	m.world.Receive(up[0], ack)
 }
@@ -179,13 +179,13 @@ func (m *model) quiet() {
 	w := m.world.Machine().(*Machine)
 	for _, x := range w.ordered() {
 		if x.phase == running && m.world.Now() >= x.until && !x.told() {
-			m.t.Fatalf("%v %v runs at %v, its time was over at %v", x.slice.id, x.fence, m.world.Now(), x.until)
+			m.t.Fatalf("%v %v runs at %v, its time was over at %v", x.shard.id, x.fence, m.world.Now(), x.until)
 		}
 	}
 }
 
-func (m *model) slice() message.SliceID {
-	return message.SliceID{Job: message.JobID{1}, Ordinal: rapid.Uint32Range(0, 2).Draw(m.t, "ordinal")}
+func (m *model) shard() message.ShardID {
+	return message.ShardID{Job: message.JobID{1}, Ordinal: rapid.Uint32Range(0, 2).Draw(m.t, "ordinal")}
 }
 
 func (m *model) fence() message.Fence {
@@ -194,8 +194,8 @@ func (m *model) fence() message.Fence {
 }
 
 func (m *model) dispatch(t *rapid.T) {
-	m.receive(&message.SliceDispatch{
-		Slice: m.slice(), Fence: m.fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1,
+	m.receive(&message.ShardDispatch{
+		Shard: m.shard(), Fence: m.fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1,
 		VUs: rapid.Uint64Range(1, 9).Draw(t, "vus"), Cores: rapid.Uint32Range(1, 4).Draw(t, "cores"),
 		RunTimeout: time.Duration(rapid.IntRange(0, 9).Draw(t, "timeout")) * time.Second,
 	})
@@ -223,7 +223,7 @@ func TestCoresAndFencesHold(t *testing.T) {
 			"dispatch":  m.dispatch,
 			"dispatch2": m.dispatch,
 			"cancel": func(*rapid.T) {
-				m.receive(&message.SliceCancel{Slice: m.slice(), Fence: m.fence(), State: message.WorkflowCancelled})
+				m.receive(&message.ShardCancel{Shard: m.shard(), Fence: m.fence(), State: message.WorkflowCancelled})
 			},
 			"gone": func(t *rapid.T) { m.exec(t, func(id node.ExecID) { m.world.ExecGone(id, "killed", "") }) },
 			"result": func(t *rapid.T) {
@@ -236,7 +236,7 @@ func TestCoresAndFencesHold(t *testing.T) {
 			"answer":  m.answer,
 			"answer2": m.answer,
 			"lapse":   func(t *rapid.T) { m.exec(t, m.world.ExecLapsed) },
-			"ack":     func(*rapid.T) { m.receive(&message.SliceResultAck{Slice: m.slice(), Fence: m.fence()}) },
+			"ack":     func(*rapid.T) { m.receive(&message.ShardResultAck{Shard: m.shard(), Fence: m.fence()}) },
 			"advance": func(t *rapid.T) {
 				m.world.Advance(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
 				m.connect()

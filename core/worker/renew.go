@@ -26,9 +26,9 @@ func (m *Machine) limit(env node.Env, l *uplink.Link) (until node.Instant, ok bo
 
 // renew lets go on what a manager named in its answer to a heartbeat that was
 // sent at an instant.
-func (m *Machine) renew(env node.Env, l *uplink.Link, at node.Instant, named []message.SliceRef) {
+func (m *Machine) renew(env node.Env, l *uplink.Link, at node.Instant, named []message.ShardRef) {
 	for _, ref := range named {
-		s := m.slices[ref.Slice]
+		s := m.shards[ref.Shard]
 		if s == nil || s.current == nil || s.current.fence != ref.Fence {
 			continue
 		}
@@ -75,12 +75,12 @@ func (m *Machine) enforce(env node.Env, x *execution) {
 			env.Exec().Extend(r.id, x.until)
 		}
 	}
-	env.Emit(event.SliceRenewed{Slice: x.slice.id, Fence: x.fence, Until: x.until})
+	env.Emit(event.ShardRenewed{Shard: x.shard.id, Fence: x.fence, Until: x.until})
 }
 
 // lapse gives up an execution that no manager has renewed in time: it sends no
 // more load, its result counts nowhere, and it is not listed once it is gone, so
-// that a manager may dispatch the slice elsewhere. Its fence stays.
+// that a manager may dispatch the shard elsewhere. Its fence stays.
 func (m *Machine) lapse(env node.Env, x *execution) {
 	if x == nil || x.lapsed || env.Now() < x.until {
 		return
@@ -117,7 +117,7 @@ func (m *Machine) giveUp(env node.Env, x *execution) {
 func (m *Machine) hush(x *execution) {
 	if !x.silent {
 		x.silent = true
-		x.slice.leaving++
+		x.shard.leaving++
 	}
 }
 
@@ -139,7 +139,7 @@ func (x *execution) told() bool {
 // unrenewed ends an execution that never started: whoever dispatched it hears so,
 // if it is back.
 func (m *Machine) unrenewed(env node.Env, x *execution) {
-	s := x.slice
+	s := x.shard
 	x.lapsed = true
 	x.become(closed)
 	m.release(env, x)

@@ -15,7 +15,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("worker/runs", len(m.runs), 0)
 	tell("worker/writes", len(m.writes), 0)
 	tell("worker/refusals without a fence", node.Leak(len(m.refusals), len(m.refused)), 0)
-	m.restSlices(tell)
+	m.restShards(tell)
 	tell("worker/rhythms", len(m.rhythms), len(m.links.All())) // one per configured manager
 	//lint:orderfree each is judged by itself
 	for l, r := range m.rhythms {
@@ -24,15 +24,15 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.group.Rests(tell)
 }
 
-// restSlices tells that each known slice is one fence that waits for its age.
-func (m *Machine) restSlices(tell node.Tell) {
-	closed := map[*slice]bool{}
+// restSlices tells that each known shard is one fence that waits for its age.
+func (m *Machine) restShards(tell node.Tell) {
+	closed := map[*shard]bool{}
 	open, cores, runs := 0, 0, 0
 	for _, c := range m.closed {
-		closed[c.slice] = true
+		closed[c.shard] = true
 	}
 	//lint:orderfree sums
-	for _, s := range m.slices {
+	for _, s := range m.shards {
 		if s.current != nil || s.storing != nil || s.leaving > 0 || !closed[s] {
 			open++
 		}
@@ -41,7 +41,7 @@ func (m *Machine) restSlices(tell node.Tell) {
 	for _, x := range m.active {
 		cores, runs = cores+len(x.cores)+x.owed, runs+len(x.runs)
 	}
-	tell("worker/slices that are open", open, 0)
+	tell("worker/shards that are open", open, 0)
 	tell("worker/cores of executions", cores, 0)
 	tell("worker/executors of executions", runs, 0)
 }

@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// statsMax is what a slice's statistics may take of a frame.
+// statsMax is what a shard's statistics may take of a frame.
 const statsMax = message.FrameMax / 2
 
 // onPush sends what moved since the last time.
@@ -37,7 +37,7 @@ func (m *Machine) onPush(env node.Env) {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: err.Error()})
 			continue
 		}
-		out := &message.SliceProgress{Slice: x.slice.id, Fence: x.fence, Sequence: x.sequence, Stats: sum}
+		out := &message.ShardProgress{Shard: x.shard.id, Fence: x.fence, Sequence: x.sequence, Stats: sum}
 		if size := message.HeaderSize + out.Size(); size > message.FrameMax {
 			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ExecProgress", Why: fmt.Sprintf("the figures take %d bytes, %d is the bound", size, message.FrameMax)})
 			continue // finish says so in the result
@@ -65,7 +65,7 @@ func (m *Machine) finish(env node.Env, x *execution) {
 	x.become(ended)
 	x.ended = env.Now()
 	state, why := x.outcome()
-	out := &message.SliceResult{Slice: x.slice.id, Fence: x.fence, State: state, Error: why}
+	out := &message.ShardResult{Shard: x.shard.id, Fence: x.fence, State: state, Error: why}
 	if x.started != 0 {
 		out.Duration = env.Now().Sub(x.started)
 	}
@@ -88,7 +88,7 @@ func (m *Machine) finish(env node.Env, x *execution) {
 	x.result = out
 	x.runs, x.dispatch = nil, nil // a result may wait for long, a program is large
 	m.outbox = append(m.outbox, x)
-	if x.slice.storing == nil {
+	if x.shard.storing == nil {
 		m.writeResult(env, x)
 	}
 }
@@ -141,7 +141,7 @@ func (m *Machine) tell(env node.Env, x *execution) {
 func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
 	for _, x := range m.outbox {
-		if !x.recorded && x.slice.storing == nil {
+		if !x.recorded && x.shard.storing == nil {
 			m.writeResult(env, x)
 		} else {
 			m.tellAgain(env, x)
@@ -172,8 +172,8 @@ func (m *Machine) tellAgain(env node.Env, x *execution) {
 	}
 }
 
-func (m *Machine) onResultAck(env node.Env, ack *message.SliceResultAck) {
-	s := m.slices[ack.Slice]
+func (m *Machine) onResultAck(env node.Env, ack *message.ShardResultAck) {
+	s := m.shards[ack.Shard]
 	if s == nil || s.current == nil || s.current.phase != ended || s.current.fence != ack.Fence {
 		return // of a result that is forgotten
 	}
@@ -185,9 +185,9 @@ func (m *Machine) onResultAck(env node.Env, ack *message.SliceResultAck) {
 func (m *Machine) discharge(env node.Env, x *execution) {
 	m.outbox = slices.DeleteFunc(m.outbox, func(o *execution) bool { return o == x })
 	x.become(closed)
-	x.slice.current = nil
+	x.shard.current = nil
 	m.dropResult(env, x)
-	m.rest(env, x.slice)
+	m.rest(env, x.shard)
 }
 
 // evict makes room in a full outbox: the oldest result whose manager is away

@@ -12,12 +12,12 @@ import (
 // asked again: streams break, and subjobs go from one manager to another.
 const rowsRetry = time.Second
 
-// askRows passes on what an executor asks, to whoever has its slice's subjob.
+// askRows passes on what an executor asks, to whoever has its shard's subjob.
 func (m *Machine) askRows(env node.Env, r *run) {
 	x := r.execution
 	r.asked = env.Now()
 	if l := m.links.Peer(x.manager); l != nil && x.phase == running {
-		env.Send(l.Stream, &message.SliceRows{Slice: x.slice.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
+		env.Send(l.Stream, &message.ShardRows{Shard: x.shard.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
 	}
 }
 
@@ -40,8 +40,8 @@ func (m *Machine) askAgain(env node.Env, x *execution) {
 
 // onRowsLeased hands an executor what it asked for, once: an answer that comes twice
 // holds rows that it has already.
-func (m *Machine) onRowsLeased(env node.Env, l *message.SliceRowsLeased) {
-	s := m.slices[l.Slice]
+func (m *Machine) onRowsLeased(env node.Env, l *message.ShardRowsLeased) {
+	s := m.shards[l.Shard]
 	if s == nil || s.current == nil || s.current.fence != l.Fence || s.current.phase != running || uint64(l.Core) >= uint64(len(s.current.runs)) {
 		return
 	}
@@ -51,7 +51,7 @@ func (m *Machine) onRowsLeased(env node.Env, l *message.SliceRowsLeased) {
 	}
 	r.asks = nil
 	if l.Count > 0 {
-		env.Emit(event.RowsTaken{Slice: s.id, Fence: l.Fence, Datacenter: m.config.Datacenter, Core: l.Core, First: l.First, Count: l.Count})
+		env.Emit(event.RowsTaken{Shard: s.id, Fence: l.Fence, Datacenter: m.config.Datacenter, Core: l.Core, First: l.First, Count: l.Count})
 	}
 	env.Exec().Tell(r.id, &message.ExecRowsLeased{Ask: l.Ask, First: l.First, Count: l.Count})
 }

@@ -16,13 +16,13 @@ func (m *Machine) crowded() bool {
 // Sizes tells what this worker keeps, against its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	executions := m.config.OutboxMax + 2*m.occupied()
-	slices := m.config.FencesMax + executions
+	shards := m.config.FencesMax + executions
 	tell("worker/executions", len(m.active)+len(m.outbox), executions)
-	tell("worker/slices", len(m.slices), slices)
+	tell("worker/shards", len(m.shards), shards)
 	tell("worker/fences", len(m.closed), m.config.FencesMax)
 	tell("worker/refused", max(len(m.refused), len(m.refusals)), m.config.FencesMax)
 	tell("worker/runs", len(m.runs), executions*len(m.cores))
-	tell("worker/writes", len(m.writes), 2*slices)
+	tell("worker/writes", len(m.writes), 2*shards)
 	tell("worker/streams", len(m.rhythms), len(m.config.Managers))
 	//lint:orderfree each is judged by itself
 	for _, r := range m.rhythms {

@@ -14,7 +14,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A worker is stopped while slices are in any phase, and stopped twice more. It takes
+// A worker is stopped while shards are in any phase, and stopped twice more. It takes
 // nothing more; it halts once all has ended and is acknowledged, or else within
 // its time; whoever does not end is killed, and said to be; no result on disk is lost.
 func TestStopsEndWhateverRuns(t *testing.T) {
@@ -27,23 +27,23 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 		d.WatchKill = func(id node.ExecID) { killed[id] = true }
 		stopped := false
 		d.WatchEvent = func(e node.Event) {
-			if e, ok := e.(event.SliceStarted); ok && stopped && e.Slice.Ordinal == late {
-				t.Fatalf("%v starts after the stop", e.Slice)
+			if e, ok := e.(event.ShardStarted); ok && stopped && e.Shard.Ordinal == late {
+				t.Fatalf("%v starts after the stop", e.Shard)
 			}
 		}
-		var results []*message.SliceResult
+		var results []*message.ShardResult
 		watch := func(_ node.StreamID, m node.Message) {
 			switch m := m.(type) {
-			case *message.SliceResult:
+			case *message.ShardResult:
 				results = append(results, m)
-			case *message.SliceAccepted:
-				if stopped && m.Slice.Ordinal == late {
-					t.Fatalf("%v is accepted after the stop", m.Slice)
+			case *message.ShardAccepted:
+				if stopped && m.Shard.Ordinal == late {
+					t.Fatalf("%v is accepted after the stop", m.Shard)
 				}
 			}
 		}
 		d.WatchSend = watch
-		for n := range uint32(rapid.IntRange(0, 3).Draw(t, "slices")) {
+		for n := range uint32(rapid.IntRange(0, 3).Draw(t, "shards")) {
 			d.Held = d.Held || rapid.IntRange(0, 2).Draw(t, "fence is on its way") == 0
 			x := d.dispatch(0, n, 1, 1)
 			if x != nil && !d.Held && rapid.IntRange(0, 2).Draw(t, "ended") == 0 {
@@ -64,7 +64,7 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 		if d.Running() {
 			refused := 0
 			d.WatchSend = func(_ node.StreamID, m node.Message) {
-				if r, ok := m.(*message.SliceRefused); ok && r.Code == message.CodeDraining {
+				if r, ok := m.(*message.ShardRefused); ok && r.Code == message.CodeDraining {
 					refused++
 				}
 			}
@@ -87,7 +87,7 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 			}
 			for _, r := range results {
 				if acks && d.Running() {
-					d.Receive(d.to[0], &message.SliceResultAck{Slice: r.Slice, Fence: r.Fence})
+					d.Receive(d.to[0], &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence})
 				}
 			}
 			results = nil
@@ -105,35 +105,35 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 			}
 		}
 		for _, x := range d.m.outbox {
-			if x.recorded && !strings.Contains(strings.Join(d.Disk(), " "), keyOf(prefixResult, x.slice.id)) {
-				t.Fatalf("the result of %v is not on disk", x.slice.id)
+			if x.recorded && !strings.Contains(strings.Join(d.Disk(), " "), keyOf(prefixResult, x.shard.id)) {
+				t.Fatalf("the result of %v is not on disk", x.shard.id)
 			}
 		}
 	})
 }
 
-// One slice is dispatched under higher and higher fences while a slow disk takes some of
+// One shard is dispatched under higher and higher fences while a slow disk takes some of
 // them and refuses others, and executors end in any way. Whatever becomes of it, one
 // attempt runs at a time, none below the fence on disk, and all cores come free.
-func TestOneSliceUnderManyFences(t *testing.T) {
+func TestOneShardUnderManyFences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		attempt := uint64(0)
-		slice := message.SliceID{Job: message.JobID{1}}
+		shard := message.ShardID{Job: message.JobID{1}}
 		fence := func() message.Fence { return message.Fence{Job: 1, Manager: 1, Attempt: max(1, attempt)} }
 		alive := func() {
 			for i, s := range m.world.StreamsOf("m1") {
 				if sent := m.beats[s]; i == 0 && len(sent) > 0 {
 					m.heard = max(m.heard, sent[len(sent)-1])
-					m.world.Receive(s, &message.HeartbeatAck{Sequence: uint64(len(sent)), Slices: []message.SliceRef{{Slice: slice, Fence: fence()}}})
+					m.world.Receive(s, &message.HeartbeatAck{Sequence: uint64(len(sent)), Shards: []message.ShardRef{{Shard: shard, Fence: fence()}}})
 				}
 			}
 		}
 		dispatch := func(t *rapid.T) {
 			alive()
 			attempt++
-			m.receive(&message.SliceDispatch{
-				Slice: slice, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: rapid.Uint32Range(1, 3).Draw(t, "cores"),
+			m.receive(&message.ShardDispatch{
+				Shard: shard, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: rapid.Uint32Range(1, 3).Draw(t, "cores"),
 				RunTimeout: time.Duration(rapid.IntRange(0, 3).Draw(t, "timeout")) * time.Second,
 			})
 		}
@@ -151,7 +151,7 @@ func TestOneSliceUnderManyFences(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"dispatch": dispatch, "dispatch2": dispatch, "dispatch3": dispatch, "gone": gone, "gone2": gone,
 			"again": func(*rapid.T) {
-				m.receive(&message.SliceDispatch{Slice: slice, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: 1})
+				m.receive(&message.ShardDispatch{Shard: shard, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: 1})
 			},
 			"hold":     func(*rapid.T) { m.world.Held = true },
 			"complete": func(*rapid.T) { m.world.Complete(1, nil) },
@@ -163,7 +163,7 @@ func TestOneSliceUnderManyFences(t *testing.T) {
 				}
 			},
 			"cancel": func(*rapid.T) {
-				m.receive(&message.SliceCancel{Slice: slice, Fence: fence(), State: message.WorkflowCancelled})
+				m.receive(&message.ShardCancel{Shard: shard, Fence: fence(), State: message.WorkflowCancelled})
 			},
 			"alive": func(*rapid.T) { alive() },
 			"advance": func(t *rapid.T) {
@@ -210,9 +210,9 @@ func TestResultsSayWhatExecutorsTold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const age = 20 * time.Second
 		d := newDesk(t, func(c *Config) { c.Silence, c.FenceAge, c.SweepInterval = time.Hour, age, time.Second })
-		var result *message.SliceResult
+		var result *message.ShardResult
 		d.WatchSend = func(_ node.StreamID, m node.Message) {
-			if r, ok := m.(*message.SliceResult); ok {
+			if r, ok := m.(*message.ShardResult); ok {
 				result = r
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Two records a slice: its fence, as the SliceAccepted that promises it, and its
-// result, until acknowledged, as the SliceResult behind the manager's name.
+// Two records a shard: its fence, as the ShardAccepted that promises it, and its
+// result, until acknowledged, as the ShardResult behind the manager's name.
 const (
 	prefixFence  = "fence/"
 	prefixResult = "result/"
@@ -29,11 +29,11 @@ type write struct {
 
 // closing is a fence that outlived its execution.
 type closing struct {
-	slice *slice
+	shard *shard
 	since node.Instant
 }
 
-func keyOf(prefix string, id message.SliceID) string {
+func keyOf(prefix string, id message.ShardID) string {
 	return fmt.Sprintf("%s%v/%d/%d", prefix, id.Job, id.Workflow, id.Ordinal)
 }
 
@@ -53,9 +53,9 @@ func (m *Machine) put(env node.Env, w write, records ...node.Record) {
 
 // writeFence also drops the result that the new fence supersedes: both or none.
 func (m *Machine) writeFence(env node.Env, x *execution) {
-	id := x.slice.id
-	m.put(env, write{what: "fence of slice " + id.String(), execution: x, fence: true},
-		node.Record{Key: keyOf(prefixFence, id), Value: encode(&message.SliceAccepted{Slice: id, Fence: x.fence})},
+	id := x.shard.id
+	m.put(env, write{what: "fence of shard " + id.String(), execution: x, fence: true},
+		node.Record{Key: keyOf(prefixFence, id), Value: encode(&message.ShardAccepted{Shard: id, Fence: x.fence})},
 		node.Record{Key: keyOf(prefixResult, id)})
 }
 
@@ -67,12 +67,12 @@ func (m *Machine) writeResult(env node.Env, x *execution) {
 	value := binary.AppendUvarint(nil, uint64(len(x.manager)))
 	value = append(value, x.manager...)
 	value = append(value, encode(x.result)...)
-	m.put(env, write{what: "result of slice " + x.slice.id.String(), execution: x},
-		node.Record{Key: keyOf(prefixResult, x.slice.id), Value: value})
+	m.put(env, write{what: "result of shard " + x.shard.id.String(), execution: x},
+		node.Record{Key: keyOf(prefixResult, x.shard.id), Value: value})
 }
 
 func (m *Machine) dropResult(env node.Env, x *execution) {
-	m.put(env, write{what: "removal of a result"}, node.Record{Key: keyOf(prefixResult, x.slice.id)})
+	m.put(env, write{what: "removal of a result"}, node.Record{Key: keyOf(prefixResult, x.shard.id)})
 }
 
 // writeDraining keeps an operator's order over a restart.
@@ -100,7 +100,7 @@ func (m *Machine) onStored(env node.Env, t node.Token, err error) {
 	case w.execution == nil:
 	case w.fence:
 		if err == nil {
-			env.Emit(event.FenceStored{Slice: w.execution.slice.id, Fence: w.execution.fence})
+			env.Emit(event.FenceStored{Shard: w.execution.shard.id, Fence: w.execution.fence})
 		}
 		m.onFenceStored(env, w.execution, err)
 	default:
@@ -114,12 +114,12 @@ func (m *Machine) load(env node.Env) bool {
 	m.draining = len(env.Store().Load(keyDraining)) > 0
 	for _, r := range env.Store().Load(prefixFence) {
 		body, err := message.Decode(r.Value)
-		f, ok := body.(*message.SliceAccepted)
-		if err != nil || !ok || keyOf(prefixFence, f.Slice) != r.Key {
+		f, ok := body.(*message.ShardAccepted)
+		if err != nil || !ok || keyOf(prefixFence, f.Shard) != r.Key {
 			return unreadable(env, r.Key, err)
 		}
-		s := &slice{id: f.Slice, fence: f.Fence}
-		m.slices[f.Slice] = s
+		s := &shard{id: f.Shard, fence: f.Fence}
+		m.shards[f.Shard] = s
 		m.rest(env, s)
 	}
 	for _, r := range env.Store().Load(prefixResult) {
@@ -127,7 +127,7 @@ func (m *Machine) load(env node.Env) bool {
 		if err != nil {
 			return unreadable(env, r.Key, err)
 		}
-		x.slice.current = x
+		x.shard.current = x
 		m.outbox = append(m.outbox, x)
 	}
 	return true
@@ -143,16 +143,16 @@ func (m *Machine) decodeResult(now node.Instant, r node.Record) (*execution, err
 	if err != nil {
 		return nil, err
 	}
-	result, ok := body.(*message.SliceResult)
-	if !ok || keyOf(prefixResult, result.Slice) != r.Key {
+	result, ok := body.(*message.ShardResult)
+	if !ok || keyOf(prefixResult, result.Shard) != r.Key {
 		return nil, fmt.Errorf("it holds another record than its key says")
 	}
-	s := m.slices[result.Slice]
+	s := m.shards[result.Shard]
 	if s == nil || s.fence != result.Fence {
 		return nil, fmt.Errorf("its fence %v is not the one on disk", result.Fence)
 	}
 	m.executions++
-	return &execution{number: m.executions, slice: s, fence: s.fence, manager: manager, phase: ended, ended: now, result: result, recorded: true}, nil
+	return &execution{number: m.executions, shard: s, fence: s.fence, manager: manager, phase: ended, ended: now, result: result, recorded: true}, nil
 }
 
 func unreadable(env node.Env, key string, err error) bool {
@@ -161,8 +161,8 @@ func unreadable(env node.Env, key string, err error) bool {
 	return false
 }
 
-// rest files the fence of a slice that has no execution any more for reaping.
-func (m *Machine) rest(env node.Env, s *slice) {
+// rest files the fence of a shard that has no execution any more for reaping.
+func (m *Machine) rest(env node.Env, s *shard) {
 	if s.current != nil || s.storing != nil || s.leaving > 0 {
 		return
 	}
@@ -171,7 +171,7 @@ func (m *Machine) rest(env node.Env, s *slice) {
 	m.reap(env)
 }
 
-// reap forgets the oldest fences beyond the bounds. A slice that was dispatched
+// reap forgets the oldest fences beyond the bounds. A shard that was dispatched
 // again since it was filed has been filed again, or will be.
 func (m *Machine) reap(env node.Env) {
 	for len(m.closed) > 0 {
@@ -180,9 +180,9 @@ func (m *Machine) reap(env node.Env) {
 			return
 		}
 		m.closed = m.closed[1:]
-		s := c.slice
-		if s.since == c.since && s.current == nil && s.storing == nil && s.leaving == 0 && m.slices[s.id] == s {
-			delete(m.slices, s.id)
+		s := c.shard
+		if s.since == c.since && s.current == nil && s.storing == nil && s.leaving == 0 && m.shards[s.id] == s {
+			delete(m.shards, s.id)
 			m.put(env, write{what: "removal of a fence"}, node.Record{Key: keyOf(prefixFence, s.id)})
 		}
 	}

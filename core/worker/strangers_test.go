@@ -46,13 +46,13 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			want++
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
-				d.Receive(fellow, &message.SliceCancel{Slice: r.Slice, Fence: r.Fence, State: message.WorkflowCancelled})
+				d.Receive(fellow, &message.ShardCancel{Shard: r.Shard, Fence: r.Fence, State: message.WorkflowCancelled})
 			case 1:
-				d.Receive(d.to[0], &message.SliceAccepted{Slice: r.Slice, Fence: r.Fence})
+				d.Receive(d.to[0], &message.ShardAccepted{Shard: r.Shard, Fence: r.Fence})
 			case 2:
 				d.Receive(d.to[0], &message.Drain{Node: "w2"})
 			case 3:
-				c := &message.SliceCancel{Slice: r.Slice, Fence: r.Fence, State: message.WorkflowCompleted}
+				c := &message.ShardCancel{Shard: r.Shard, Fence: r.Fence, State: message.WorkflowCompleted}
 				if rapid.Bool().Draw(t, "of no attempt") {
 					c.State, c.Fence.Attempt = message.WorkflowCancelled, 0
 				}
@@ -63,7 +63,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			case 5:
 				want--
 				d.Discard = false
-				d.Command(&message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: r.Slice.Job})
+				d.Command(&message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: 1}, Job: r.Shard.Job})
 				if answer := d.Take(); !strings.Contains(answer, "ask a gate") {
 					t.Fatalf("a command is answered with %q", answer)
 				}
@@ -71,12 +71,12 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			}
 		}
 		if after := ledger(d.m); after != before || told != want || x.phase != running {
-			t.Fatalf("%d messages are told as ignored, want %d; the slice is in phase %d; before\n%s\nafter\n%s", told, want, x.phase, before, after)
+			t.Fatalf("%d messages are told as ignored, want %d; the shard is in phase %d; before\n%s\nafter\n%s", told, want, x.phase, before, after)
 		}
 	})
 }
 
-// A dispatch finds room or is refused with the reason, and a slice that was refused starts
+// A dispatch finds room or is refused with the reason, and a shard that was refused starts
 // under no fence at or below it, for as long as refusals are remembered.
 func TestDispatchesFindRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,13 +85,13 @@ func TestDispatchesFindRoom(t *testing.T) {
 		var answer node.Message
 		d.WatchSend = func(_ node.StreamID, m node.Message) {
 			switch m.(type) {
-			case *message.SliceRefused, *message.SliceAccepted:
+			case *message.ShardRefused, *message.ShardAccepted:
 				answer = m
 			}
 		}
 		draining := false
 		high, refused := map[uint32]uint64{}, map[uint32]uint64{}
-		var order []uint32 // of the slices that were refused
+		var order []uint32 // of the shards that were refused
 		free := uint32(4)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "orders") == 0 {
@@ -99,9 +99,9 @@ func TestDispatchesFindRoom(t *testing.T) {
 				d.Receive(d.to[0], &message.Drain{Node: "w1", Undo: !draining})
 				continue
 			}
-			n, attempt := rapid.Uint32Range(0, 6).Draw(t, "slice"), rapid.Uint64Range(0, 5).Draw(t, "attempt")
-			msg := &message.SliceDispatch{
-				Slice: sliceOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}, Workflow: "load", Program: message.Program{Main: "m"},
+			n, attempt := rapid.Uint32Range(0, 6).Draw(t, "shard"), rapid.Uint64Range(0, 5).Draw(t, "attempt")
+			msg := &message.ShardDispatch{
+				Shard: shardOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}, Workflow: "load", Program: message.Program{Main: "m"},
 				PlanDigest: 9, VUs: 100, Cores: rapid.SampledFrom([]uint32{1, 1, 1, 2, 5}).Draw(t, "cores"),
 			}
 			long := rapid.IntRange(0, 9).Draw(t, "long name") == 0
@@ -109,7 +109,7 @@ func TestDispatchesFindRoom(t *testing.T) {
 				msg.Workflow = strings.Repeat("w", 257)
 			}
 			if high[n] > 0 {
-				continue // what becomes of a slice that runs is in TestCoresAndFencesHold
+				continue // what becomes of a shard that runs is in TestCoresAndFencesHold
 			}
 			want := message.CodeNone
 			switch {
@@ -127,14 +127,14 @@ func TestDispatchesFindRoom(t *testing.T) {
 			answer = nil
 			d.Receive(d.to[0], msg)
 			if want == message.CodeNone {
-				if _, ok := answer.(*message.SliceAccepted); !ok {
-					t.Fatalf("%v under attempt %d: %+v, want it accepted", msg.Slice, attempt, answer)
+				if _, ok := answer.(*message.ShardAccepted); !ok {
+					t.Fatalf("%v under attempt %d: %+v, want it accepted", msg.Shard, attempt, answer)
 				}
 				high[n], free = attempt, free-msg.Cores
 				continue
 			}
-			if r, ok := answer.(*message.SliceRefused); !ok || r.Code != want || r.Detail == "" || r.CoresFree != free {
-				t.Fatalf("%v under attempt %d: %+v, want it refused, %v, with %d free cores", msg.Slice, attempt, answer, want, free)
+			if r, ok := answer.(*message.ShardRefused); !ok || r.Code != want || r.Detail == "" || r.CoresFree != free {
+				t.Fatalf("%v under attempt %d: %+v, want it refused, %v, with %d free cores", msg.Shard, attempt, answer, want, free)
 			}
 			if !slices.Contains(order, n) {
 				if refused[n] = 0; len(order) == remembered {

@@ -60,8 +60,8 @@ func TestEveryEventHasAStory(t *testing.T) {
 		all.Write(b)
 	}
 	for _, name := range []string{
-		"acted", "fence-refused", "slice-started", "slice-ended", "executor-gone",
-		"fence-stored", "slice-renewed",
+		"acted", "fence-refused", "shard-started", "shard-ended", "executor-gone",
+		"fence-stored", "shard-renewed",
 		"peer-registered", "peer-lost", "ignored", "store-failed", "shed",
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {

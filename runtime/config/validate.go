@@ -43,7 +43,7 @@ func (f Faults) Error() string {
 const (
 	nameMax    = 128
 	listMax    = 1024
-	coresMax   = 1024 // of one worker; one slice names its cores in an event
+	coresMax   = 1024 // of one worker; one shard names its cores in an event
 	stopMax    = time.Hour
 	addressMax = 256
 )

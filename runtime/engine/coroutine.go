@@ -22,7 +22,7 @@ type coroutine struct {
 	want     want
 	task
 	late  int64 // its first request is sent so much later
-	began int64 // its slice
+	began int64 // its shard
 
 	request *workflow.Request  // to be sent
 	pause   time.Duration      // to be slept
@@ -227,7 +227,7 @@ func (l *loop) wake(co *coroutine) {
 	l.coroutines.turns.push(turn{co: co})
 }
 
-// runReady runs those who are ready, in order. One that has used its slice runs again
+// runReady runs those who are ready, in order. One that has used its shard runs again
 // when all others had their turn.
 func (l *loop) runReady() {
 	w := &l.coroutines

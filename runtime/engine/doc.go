@@ -9,7 +9,7 @@
 // request of a request step allocates nothing. Functions and TLS handshakes are coroutines
 // of the loop (iter.Pull): it alone makes, resumes and ends them, so that nothing is locked.
 // A function that waits leaves what it waits for in its coroutine, and the loop does that on
-// its own stack. One that computes is suspended at the end of its slice, and no other
+// its own stack. One that computes is suspended at the end of its shard, and no other
 // function of its user runs meanwhile. Only names are looked up beside the loop, which is
 // woken through the poller. When which iteration begins is said by one drive, which reads no
 // clock, from the schedule of core/load. Source: DESIGN.md, "Execution".

@@ -90,16 +90,16 @@ func (p *Pool) spawn(core int) (*child, error) {
 // shorter it is, the sooner one that wakes up, for a request that is due, gets the
 // processor from who has it; its share stays the same. It is the least that the kernel
 // takes; one before 6.12 takes no notice.
-const slice = 100 * time.Microsecond
+const shard = 100 * time.Microsecond
 
-// startPinned starts cmd with the affinity of its processor, and its slice. Both belong to
+// startPinned starts cmd with the affinity of its processor, and its shard. Both belong to
 // a thread and are inherited at fork, so this thread wears them for a moment.
 func startPinned(cmd *osexec.Cmd, cpu int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if before, err := unix.SchedGetAttr(0, 0); err == nil && before.Policy == unix.SCHED_NORMAL {
 		short := *before
-		short.Runtime = uint64(slice)
+		short.Runtime = uint64(shard)
 		if err := unix.SchedSetAttr(0, &short, 0); err == nil {
 			defer func() { _ = unix.SchedSetAttr(0, before, 0) }() // it was ours a moment ago
 		}

@@ -4,7 +4,7 @@
 // child does.
 //
 // It is not the load engine (runtime/engine runs inside the child) and decides
-// nothing about slices, fences or retries (core/worker does).
+// nothing about shards, fences or retries (core/worker does).
 //
 // Source: DESIGN.md, "Executors". Parent and child talk over a socket pair on
 // descriptor 3 with the frames of core/message.

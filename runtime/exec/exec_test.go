@@ -75,13 +75,13 @@ func play(ctx context.Context, w *Work) *message.ExecResult {
 	case "pinned":
 		var set unix.CPUSet
 		_ = unix.SchedGetaffinity(0, &set)
-		result.Error = fmt.Sprintf("%d %s %v", set.Count(), os.Getenv("GOMAXPROCS"), sliceOf())
+		result.Error = fmt.Sprintf("%d %s %v", set.Count(), os.Getenv("GOMAXPROCS"), shardOf())
 	}
 	return result
 }
 
-// sliceOf is the slice of this thread, 0 where the kernel has none to tell.
-func sliceOf() time.Duration {
+// sliceOf is the shard of this thread, 0 where the kernel has none to tell.
+func shardOf() time.Duration {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
 		return 0
@@ -112,7 +112,7 @@ func start(t *testing.T, change func(*Config)) *harness {
 }
 
 func (h *harness) run(id node.ExecID, workflow string) {
-	h.Start(id, 0, &message.ExecStart{Slice: message.SliceID{Job: message.JobID{1}}, Workflow: workflow, PlanDigest: 1, VUs: 3,
+	h.Start(id, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: workflow, PlanDigest: 1, VUs: 3,
 		Program: message.Program{Main: "x.star"}})
 }
 
@@ -208,10 +208,10 @@ func TestExecutorIsPinnedToOneProcessor(t *testing.T) {
 	h.run(1, "pinned")
 	_, last := h.end(t, 1)
 	want := "1 1 0s"
-	if own := sliceOf(); own != 0 {
-		want = fmt.Sprintf("1 1 %v", slice)
-		if own == slice {
-			t.Error("this process kept the slice of its executors")
+	if own := shardOf(); own != 0 {
+		want = fmt.Sprintf("1 1 %v", shard)
+		if own == shard {
+			t.Error("this process kept the shard of its executors")
 		}
 	}
 	if r := last.(*message.ExecResult); r.Error != want {

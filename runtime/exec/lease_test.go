@@ -67,7 +67,7 @@ func frozenWorker(target string) {
 	if err != nil {
 		panic(err)
 	}
-	p.Start(1, 0, &message.ExecStart{Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "spam", PlanDigest: 1, VUs: 1, Program: message.Program{Main: target}})
+	p.Start(1, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "spam", PlanDigest: 1, VUs: 1, Program: message.Program{Main: target}})
 	for {
 		p.Extend(1, soon(leaseOf))
 		time.Sleep(100 * time.Millisecond)

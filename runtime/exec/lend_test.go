@@ -31,7 +31,7 @@ func mapped(w *Work) string {
 }
 
 func startRows(h *harness, id node.ExecID, name message.FeedFile) {
-	h.Start(id, 0, &message.ExecStart{Slice: message.SliceID{Job: message.JobID{1}}, Workflow: "rows", PlanDigest: 1, VUs: 3,
+	h.Start(id, 0, &message.ExecStart{Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "rows", PlanDigest: 1, VUs: 3,
 		Program: message.Program{Main: "x.star", Feeds: []message.FeedFile{name}}})
 }
 

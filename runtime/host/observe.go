@@ -71,7 +71,7 @@ func levelOf(e node.Event) slog.Level {
 	switch e := e.(type) {
 	case event.GroupAlarm:
 		return slog.LevelError
-	case event.PeerLost, event.PeerRefused, event.SliceLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused,
+	case event.PeerLost, event.PeerRefused, event.ShardLost, event.ExecutorGone, event.StoreFailed, event.Shed, event.FenceRefused,
 		event.GroupRefused, event.ClockSuspect:
 		return slog.LevelWarn
 	case event.MemberChanged:
@@ -82,7 +82,7 @@ func levelOf(e node.Event) slog.Level {
 		if e.Reason == "expired" || e.Reason == "superseded" { // nobody asked for it
 			return slog.LevelWarn
 		}
-	case event.Acted, event.Ignored, event.FenceStored, event.SliceRenewed, event.ClientCalled, event.ClientReturned,
+	case event.Acted, event.Ignored, event.FenceStored, event.ShardRenewed, event.ClientCalled, event.ClientReturned,
 		event.LeaseExtended, event.LeaseCalled, event.LeaseReturned, event.AcceptorWrote, event.Reached:
 		return slog.LevelDebug
 	}

@@ -13,7 +13,7 @@ type events struct {
 	all       *prometheus.CounterVec
 	jobs      *prometheus.CounterVec
 	workflows *prometheus.CounterVec
-	slices    *prometheus.CounterVec
+	shards    *prometheus.CounterVec
 	lost      prometheus.Counter
 	executors prometheus.Counter
 	fences    prometheus.Counter
@@ -35,8 +35,8 @@ func newEvents() events {
 		all:       vector("hyperscale_node_events_total", "Decisions of this node, by the name of their event.", "event"),
 		jobs:      vector("hyperscale_job_transitions_total", "Jobs that this gate moved into a state.", "state"),
 		workflows: vector("hyperscale_workflow_transitions_total", "Workflows that this manager moved into a state.", "state"),
-		slices:    vector("hyperscale_slice_transitions_total", "Slices that this worker started, or ended in a state.", "state"),
-		lost:      counter("hyperscale_slice_losses_total", "Attempts given up because their worker was lost or denied them."),
+		shards:    vector("hyperscale_shard_transitions_total", "Shards that this worker started, or ended in a state.", "state"),
+		lost:      counter("hyperscale_shard_losses_total", "Attempts given up because their worker was lost or denied them."),
 		executors: counter("hyperscale_executor_deaths_total", "Executors that ended, and not as asked."),
 		fences:    counter("hyperscale_fence_refusals_total", "Orders and reports refused for a stale fence."),
 		peers:     vector("hyperscale_peer_changes_total", "Peers that registered or were lost.", "role", "change"),
@@ -48,7 +48,7 @@ func newEvents() events {
 }
 
 func (e *events) register(r *prometheus.Registry) {
-	r.MustRegister(e.all, e.jobs, e.workflows, e.slices, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored)
+	r.MustRegister(e.all, e.jobs, e.workflows, e.shards, e.lost, e.executors, e.fences, e.peers, e.disk, e.shed, e.ignored)
 	e.group.register(r)
 }
 
@@ -61,11 +61,11 @@ func (e *events) observe(ev node.Event) {
 		e.jobs.WithLabelValues(ev.To.String()).Inc()
 	case event.WorkflowChanged:
 		e.workflows.WithLabelValues(ev.To.String()).Inc()
-	case event.SliceStarted:
-		e.slices.WithLabelValues("STARTED").Inc()
-	case event.SliceEnded:
-		e.slices.WithLabelValues(ev.State.String()).Inc()
-	case event.SliceLost:
+	case event.ShardStarted:
+		e.shards.WithLabelValues("STARTED").Inc()
+	case event.ShardEnded:
+		e.shards.WithLabelValues(ev.State.String()).Inc()
+	case event.ShardLost:
 		e.lost.Inc()
 	case event.ExecutorGone:
 		e.executors.Inc()

@@ -40,8 +40,8 @@ func sources() Sources {
 // observed is one of each event that has a metric of its own.
 func observed() []node.Event {
 	return []node.Event{
-		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.SliceStarted{},
-		event.SliceEnded{State: message.WorkflowCompleted}, event.SliceLost{}, event.ExecutorGone{}, event.FenceRefused{},
+		event.JobChanged{To: message.JobRunning}, event.WorkflowChanged{To: message.WorkflowRunning}, event.ShardStarted{},
+		event.ShardEnded{State: message.WorkflowCompleted}, event.ShardLost{}, event.ExecutorGone{}, event.FenceRefused{},
 		event.PeerRegistered{Role: node.RoleWorker}, event.PeerLost{Role: node.RoleWorker}, event.StoreFailed{}, event.Shed{},
 		event.Ignored{}, event.Acted{},
 		event.LeaseGranted{}, event.LeaseGranted{}, event.LeaseExtended{}, event.LeaseEnded{Reason: "released"}, event.LeaseCalled{What: "acquire"},
@@ -53,8 +53,8 @@ func observed() []node.Event {
 
 // onlyNamed are events that nobody would draw: they are counted by name alone.
 var onlyNamed = []node.Event{
-	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.SliceCounted{}, event.SubjobCounted{}, event.SliceDispatched{},
-	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.SliceRenewed{},
+	event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SubjobCounted{}, event.ShardDispatched{},
+	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{},
 }
 
@@ -105,7 +105,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		value float64
 	}{
 		{"hyperscale_node_events_total", float64(len(observed()))}, {"hyperscale_job_transitions_total", 1},
-		{"hyperscale_workflow_transitions_total", 1}, {"hyperscale_slice_transitions_total", 2}, {"hyperscale_slice_losses_total", 1},
+		{"hyperscale_workflow_transitions_total", 1}, {"hyperscale_shard_transitions_total", 2}, {"hyperscale_shard_losses_total", 1},
 		{"hyperscale_executor_deaths_total", 1}, {"hyperscale_fence_refusals_total", 1}, {"hyperscale_peer_changes_total", 2},
 		{"hyperscale_store_refusals_total", 1}, {"hyperscale_node_shed_requests_total", 1}, {"hyperscale_node_ignored_messages_total", 1},
 		{"hyperscale_lease_grants_total", 2}, {"hyperscale_lease_extensions_total", 1}, {"hyperscale_lease_ends_total", 1}, {"hyperscale_lease_held", 1},

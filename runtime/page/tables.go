@@ -226,10 +226,10 @@ func (d *drawer) series(all []report.Series) table {
 }
 
 func (d *drawer) lost(all []report.Lost) table {
-	t := table{Caption: "Lost attempts", Head: heads("worker", "#slice", "#attempt", "why", "#started", "#ok"), More: more(len(all), d.rows, "attempt")}
+	t := table{Caption: "Lost attempts", Head: heads("worker", "#shard", "#attempt", "why", "#started", "#ok"), More: more(len(all), d.rows, "attempt")}
 	t.Note = "Their worker fell silent: what they did is counted nowhere else, and the last that they told is here."
 	for _, l := range first(all, d.rows) {
-		t.Rows = append(t.Rows, words(d.named(l.Worker), ui.Count(uint64(l.Slice)), ui.Count(l.Attempt), d.told(l.Reason), ui.Count(l.Started), ui.Count(l.OK)))
+		t.Rows = append(t.Rows, words(d.named(l.Worker), ui.Count(uint64(l.Shard)), ui.Count(l.Attempt), d.told(l.Reason), ui.Count(l.Started), ui.Count(l.OK)))
 	}
 	return t
 }

@@ -112,7 +112,7 @@ func buildWorkflow(in *message.WorkflowResult) (Workflow, error) {
 		return w, err
 	}
 	for _, l := range in.Lost {
-		w.Lost = append(w.Lost, Lost{Slice: l.Slice.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
+		w.Lost = append(w.Lost, Lost{Shard: l.Shard.Ordinal, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
 	}
 	return w, nil
 }

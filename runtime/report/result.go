@@ -205,7 +205,7 @@ type Metric struct {
 
 // Lost is an attempt that was given up: its figures are the last that it told.
 type Lost struct {
-	Slice   uint32 `json:"slice"`   // which share of the workflow
+	Shard   uint32 `json:"shard"`   // which share of the workflow
 	Attempt uint64 `json:"attempt"` // which try of it, from 1
 	Worker  string `json:"worker"`  // who ran it
 	Reason  string `json:"reason"`  // why it was given up

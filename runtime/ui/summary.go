@@ -287,7 +287,7 @@ func (d *summary) lost(lost []report.Lost) {
 	}
 	d.add("", d.style.paint(warn, "  lost attempts (counted nowhere else)"))
 	for _, l := range lost {
-		d.wrap("  ", fmt.Sprintf("%s, slice %d, attempt %d: %s; it had started %s, %s ok", Clean(l.Worker), l.Slice, l.Attempt, Clean(l.Reason), Count(l.Started), Count(l.OK)), "")
+		d.wrap("  ", fmt.Sprintf("%s, shard %d, attempt %d: %s; it had started %s, %s ok", Clean(l.Worker), l.Shard, l.Attempt, Clean(l.Reason), Count(l.Started), Count(l.OK)), "")
 	}
 }
 

@@ -199,7 +199,7 @@ func (b *body) places() {
 		}
 		b.rows, lines = append(b.rows, lines[:len(p.hands)]...), lines[len(p.hands):]
 		for _, l := range p.lost {
-			b.tell(warn, fmt.Sprintf("  %s lost slice %d, attempt %d: %s; it had started %s", Clean(l.Worker), l.Slice.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
+			b.tell(warn, fmt.Sprintf("  %s lost shard %d, attempt %d: %s; it had started %s", Clean(l.Worker), l.Shard.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
 		}
 	}
 }

@@ -81,20 +81,20 @@ func TestStreamsKeepTheirMessages(t *testing.T) {
 // A message or event that names a job in a field of that name is known to.
 func TestSubjects(t *testing.T) {
 	id := message.JobID{7}
-	s := message.SliceID{Job: id}
+	s := message.ShardID{Job: id}
 	for _, m := range []node.Message{
 		&message.JobAck{Job: id}, &message.JobWatch{Job: id}, &message.JobQuery{Job: id}, &message.JobStatus{Job: id},
 		&message.JobResult{Result: message.Result{Job: id}}, &message.JobCancel{Job: id}, &message.JobCancelAck{Job: id},
 		&message.JobDispatch{Job: id}, &message.JobAccepted{Job: id}, &message.JobRefused{Job: id}, &message.JobProgress{Job: id},
 		&message.SubjobResult{Job: id}, &message.SubjobResultAck{Job: id}, &message.SubjobCancel{Job: id},
-		&message.SliceDispatch{Slice: s}, &message.SliceAccepted{Slice: s}, &message.SliceRefused{Slice: s}, &message.SliceProgress{Slice: s},
-		&message.SliceResult{Slice: s}, &message.SliceResultAck{Slice: s}, &message.SliceCancel{Slice: s}, &message.ExecStart{Slice: s},
+		&message.ShardDispatch{Shard: s}, &message.ShardAccepted{Shard: s}, &message.ShardRefused{Shard: s}, &message.ShardProgress{Shard: s},
+		&message.ShardResult{Shard: s}, &message.ShardResultAck{Shard: s}, &message.ShardCancel{Shard: s}, &message.ExecStart{Shard: s},
 	} {
 		if journey.JobOf(m) != id {
 			t.Errorf("%s: its job is not found", message.NameOf(m))
 		}
 	}
-	for _, e := range []node.Event{event.JobChanged{Job: id}, event.SliceLost{Slice: s}, event.SubjobCounted{Job: id}} {
+	for _, e := range []node.Event{event.JobChanged{Job: id}, event.ShardLost{Shard: s}, event.SubjobCounted{Job: id}} {
 		if journey.JobOfEvent(e) != id {
 			t.Errorf("%s: its job is not found", e.EventName())
 		}

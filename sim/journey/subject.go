@@ -41,27 +41,27 @@ func JobOf(m node.Message) message.JobID {
 	return sliceOf(m).Job
 }
 
-// sliceOf returns the slice that a message speaks of, or a zero one.
-func sliceOf(m node.Message) message.SliceID {
+// sliceOf returns the shard that a message speaks of, or a zero one.
+func sliceOf(m node.Message) message.ShardID {
 	switch m := m.(type) {
-	case *message.SliceDispatch:
-		return m.Slice
-	case *message.SliceAccepted:
-		return m.Slice
-	case *message.SliceRefused:
-		return m.Slice
-	case *message.SliceProgress:
-		return m.Slice
-	case *message.SliceResult:
-		return m.Slice
-	case *message.SliceResultAck:
-		return m.Slice
-	case *message.SliceCancel:
-		return m.Slice
+	case *message.ShardDispatch:
+		return m.Shard
+	case *message.ShardAccepted:
+		return m.Shard
+	case *message.ShardRefused:
+		return m.Shard
+	case *message.ShardProgress:
+		return m.Shard
+	case *message.ShardResult:
+		return m.Shard
+	case *message.ShardResultAck:
+		return m.Shard
+	case *message.ShardCancel:
+		return m.Shard
 	case *message.ExecStart:
-		return m.Slice
+		return m.Shard
 	}
-	return message.SliceID{}
+	return message.ShardID{}
 }
 
 // RequestOf returns what a client's submission and its answers have in common:
@@ -92,21 +92,21 @@ func JobOfEvent(e node.Event) message.JobID {
 	case event.SubjobDispatched:
 		return e.Job
 	case event.Acted:
-		return e.Slice.Job
+		return e.Shard.Job
 	case event.FenceRefused:
-		return e.Slice.Job
-	case event.SliceStarted:
-		return e.Slice.Job
-	case event.SliceEnded:
-		return e.Slice.Job
-	case event.SliceCounted:
-		return e.Slice.Job
-	case event.SliceDispatched:
-		return e.Slice.Job
-	case event.SliceLost:
-		return e.Slice.Job
+		return e.Shard.Job
+	case event.ShardStarted:
+		return e.Shard.Job
+	case event.ShardEnded:
+		return e.Shard.Job
+	case event.ShardCounted:
+		return e.Shard.Job
+	case event.ShardDispatched:
+		return e.Shard.Job
+	case event.ShardLost:
+		return e.Shard.Job
 	case event.ExecutorGone:
-		return e.Slice.Job
+		return e.Shard.Job
 	}
 	return message.JobID{}
 }
@@ -124,7 +124,7 @@ func Routine(m node.Message) bool {
 // Progress says that a message tells how far a job is.
 func Progress(m node.Message) bool {
 	switch m.(type) {
-	case *message.JobStatus, *message.JobProgress, *message.SliceProgress:
+	case *message.JobStatus, *message.JobProgress, *message.ShardProgress:
 		return true
 	}
 	return false

@@ -229,11 +229,11 @@ func (b *builder) job(id message.JobID) int {
 // colour sorts messages by what they are for.
 func colour(m node.Message) string {
 	switch m.(type) {
-	case *message.JobSubmit, *message.JobDispatch, *message.SliceDispatch:
+	case *message.JobSubmit, *message.JobDispatch, *message.ShardDispatch:
 		return "order"
-	case *message.SubjobResult, *message.SliceResult, *message.JobResult:
+	case *message.SubjobResult, *message.ShardResult, *message.JobResult:
 		return "result"
-	case *message.JobRefused, *message.SliceRefused, *message.Refused, *message.JobCancel, *message.SubjobCancel, *message.SliceCancel:
+	case *message.JobRefused, *message.ShardRefused, *message.Refused, *message.JobCancel, *message.SubjobCancel, *message.ShardCancel:
 		return "refusal"
 	}
 	if journey.Progress(m) || journey.Routine(m) {

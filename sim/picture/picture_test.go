@@ -43,18 +43,18 @@ func small(r *picture.Recorder) {
 	beat := &message.WorkerHeartbeat{Datacenter: "dc-a", Sequence: 1, CoresTotal: 4}
 	send(up, "worker", beat)
 	get(down, "manager", worker, beat)
-	slice := message.SliceID{Job: message.JobID{1}, Ordinal: 1}
-	order := &message.SliceDispatch{Slice: slice, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, Workflow: "</script><b>", VUs: 4, Cores: 2}
-	r.Event(tick(), "manager", 1, event.SliceDispatched{Slice: slice, Worker: "worker"})
+	slice := message.ShardID{Job: message.JobID{1}, Ordinal: 1}
+	order := &message.ShardDispatch{Shard: slice, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, Workflow: "</script><b>", VUs: 4, Cores: 2}
+	r.Event(tick(), "manager", 1, event.ShardDispatched{Shard: slice, Worker: "worker"})
 	send(down, "manager", order)
 	get(up, "worker", manager, order)
 	r.Input(tick(), "worker", &node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartWorker, node.WorkerHeartbeat)})
-	r.Input(tick(), "worker", &node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartWorker, node.WorkerSlice)})
-	send(up, "worker", &message.SliceResult{Slice: slice, State: message.WorkflowCompleted}) // never arrives
+	r.Input(tick(), "worker", &node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartWorker, node.WorkerShard)})
+	send(up, "worker", &message.ShardResult{Shard: slice, State: message.WorkflowCompleted}) // never arrives
 	send(up, "worker", &message.WorkerHeartbeat{Datacenter: "dc-a", Sequence: 2, CoresTotal: 4})
 	r.Fault(tick(), sim.Fault{Kind: sim.FaultCrash, Nodes: []string{"worker"}, For: 3 * time.Millisecond})
 	r.Fault(tick(), sim.Fault{Kind: sim.FaultLoss, Value: 10_000})
-	r.Event(tick(), "manager", 1, event.SliceLost{Slice: slice, Worker: "worker", Reason: "silent"})
+	r.Event(tick(), "manager", 1, event.ShardLost{Shard: slice, Worker: "worker", Reason: "silent"})
 	r.Input(tick(), "worker", &node.Input{Kind: node.InputStart})
 	r.Input(tick(), "gate", &node.Input{Kind: node.InputMessage, From: manager, Message: &toy.Ping{Counter: 1}}) // a copy
 	r.Effect(tick(), "manager", &sim.Effect{Kind: sim.EffectHalt, Reason: "asked"})
@@ -149,7 +149,7 @@ func play(r *picture.Recorder, n int, text string) {
 	for i := range n {
 		at := time.Duration(i) * time.Millisecond
 		r.Event(at, "gate-1", 1, event.Shed{What: text, Why: text})
-		r.Effect(at, "gate-1", &sim.Effect{Kind: sim.EffectDatagram, To: "x:1", Message: &message.SliceRefused{Detail: text, Code: message.CodeNoCores}})
+		r.Effect(at, "gate-1", &sim.Effect{Kind: sim.EffectDatagram, To: "x:1", Message: &message.ShardRefused{Detail: text, Code: message.CodeNoCores}})
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func example() schedule.File {
 	return schedule.File{
 		Scenario: "storm", Seed: 8123, Virtual: 5 * time.Minute, Wire: true, Commit: "(devel) 0123456789ab", Go: "go1.26.0",
-		Hash: 0xfedcba98, Verdict: "violation", Detail: "T8 broken at 12.5s on manager-dc-a-1: slice x/0/1 was counted twice",
+		Hash: 0xfedcba98, Verdict: "violation", Detail: "T8 broken at 12.5s on manager-dc-a-1: shard x/0/1 was counted twice",
 		Draws: []string{"2 x crash", "1 x loss"},
 		Faults: []sim.Fault{
 			{At: 3 * time.Second, For: 1500 * time.Millisecond, Kind: sim.FaultCrash, Nodes: []string{"gate-1"}},

@@ -27,23 +27,23 @@ func decision(e node.Event) (mark byte, text string) {
 	case event.Acted:
 		return good, acted(e)
 	case event.FenceRefused:
-		return bad, fmt.Sprintf("refuses the %s of %s: fence %v is stale, %v holds it", e.What, unit(e.Slice, e.Subjob), e.Got, e.Current)
-	case event.SliceStarted:
-		return good, fmt.Sprintf("accepts %s under fence %v, on cores %s of %d", slice(e.Slice), e.Fence, cores(e.Cores), e.Total)
-	case event.SliceEnded:
-		return good, fmt.Sprintf("%s under fence %v ends %v%s, cores %s are free", slice(e.Slice), e.Fence, e.State, because(e.Reason), cores(e.Cores))
-	case event.SliceCounted:
-		return good, fmt.Sprintf("counts the result of %s under fence %v: %v, %d started", slice(e.Slice), e.Fence, e.State, e.Started)
+		return bad, fmt.Sprintf("refuses the %s of %s: fence %v is stale, %v holds it", e.What, unit(e.Shard, e.Subjob), e.Got, e.Current)
+	case event.ShardStarted:
+		return good, fmt.Sprintf("accepts %s under fence %v, on cores %s of %d", slice(e.Shard), e.Fence, cores(e.Cores), e.Total)
+	case event.ShardEnded:
+		return good, fmt.Sprintf("%s under fence %v ends %v%s, cores %s are free", slice(e.Shard), e.Fence, e.State, because(e.Reason), cores(e.Cores))
+	case event.ShardCounted:
+		return good, fmt.Sprintf("counts the result of %s under fence %v: %v, %d started", slice(e.Shard), e.Fence, e.State, e.Started)
 	case event.SubjobCounted:
 		return good, fmt.Sprintf("counts the result of %s from %s under fence %v: %v, %d started", e.Datacenter, e.Manager, e.Fence, e.State, e.Started)
-	case event.SliceDispatched:
-		return again(e.Fence.Attempt), fmt.Sprintf("dispatches %s%s to %s under fence %v, %d virtual users on %d cores", slice(e.Slice), repeated(e.Fence.Attempt), e.Worker, e.Fence, e.VUs, e.Cores)
-	case event.SliceLost:
-		return bad, fmt.Sprintf("gives up %s on %s under fence %v%s", slice(e.Slice), e.Worker, e.Fence, because(e.Reason))
+	case event.ShardDispatched:
+		return again(e.Fence.Attempt), fmt.Sprintf("dispatches %s%s to %s under fence %v, %d virtual users on %d cores", slice(e.Shard), repeated(e.Fence.Attempt), e.Worker, e.Fence, e.VUs, e.Cores)
+	case event.ShardLost:
+		return bad, fmt.Sprintf("gives up %s on %s under fence %v%s", slice(e.Shard), e.Worker, e.Fence, because(e.Reason))
 	case event.SubjobDispatched:
 		return again(e.Fence.Manager), fmt.Sprintf("dispatches the part of %s%s to %s under fence %v", e.Datacenter, repeated(e.Fence.Manager), e.Manager, e.Fence)
 	case event.ExecutorGone:
-		return bad, fmt.Sprintf("the executor of core %d for %s under fence %v is gone%s", e.Core, slice(e.Slice), e.Fence, because(e.Reason))
+		return bad, fmt.Sprintf("the executor of core %d for %s under fence %v is gone%s", e.Core, slice(e.Shard), e.Fence, because(e.Reason))
 	}
 	return good, e.EventName()
 }
@@ -75,10 +75,10 @@ func stepOfWorkflow(from, to message.WorkflowState) string {
 }
 
 func acted(e event.Acted) string {
-	return fmt.Sprintf("obeys the %s of %s under fence %v", e.What, unit(e.Slice, e.Subjob), e.Fence)
+	return fmt.Sprintf("obeys the %s of %s under fence %v", e.What, unit(e.Shard, e.Subjob), e.Fence)
 }
 
-func unit(s message.SliceID, part bool) string {
+func unit(s message.ShardID, part bool) string {
 	if part {
 		return "its part"
 	}

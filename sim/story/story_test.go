@@ -64,7 +64,7 @@ var (
 	part  = message.Fence{Job: 1, Manager: 1}
 	first = message.Fence{Job: 1, Manager: 1, Attempt: 1}
 	next  = message.Fence{Job: 1, Manager: 1, Attempt: 2}
-	whole = message.SliceID{Job: jobA, Ordinal: 1}
+	whole = message.ShardID{Job: jobA, Ordinal: 1}
 )
 
 // submit plays a job up to its dispatch to a worker.
@@ -84,15 +84,15 @@ func submit(s *stage) {
 	s.answer("client", &message.JobAck{Job: jobA, Request: request})
 	s.emit("gate", event.SubjobDispatched{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager"})
 	s.pass(2, 1, "gate", "manager", &message.JobDispatch{Job: jobA, Fence: part})
-	s.emit("manager", event.Acted{Slice: message.SliceID{Job: jobA}, Subjob: true, Fence: part, What: "dispatch"})
+	s.emit("manager", event.Acted{Shard: message.ShardID{Job: jobA}, Subjob: true, Fence: part, What: "dispatch"})
 	s.emit("manager", event.SubjobChanged{Job: jobA, Fence: part, To: message.JobQueued, Reason: "no free cores"})
 	s.emit("manager", event.WorkflowChanged{Job: jobA, Fence: part, To: message.WorkflowAssigned, From: message.WorkflowPending})
-	s.emit("manager", event.SliceDispatched{Slice: whole, Fence: first, Worker: "w1", Cores: 3, VUs: 64})
+	s.emit("manager", event.ShardDispatched{Shard: whole, Fence: first, Worker: "w1", Cores: 3, VUs: 64})
 }
 
-// finish plays what follows a slice's result.
+// finish plays what follows a shard's result.
 func finish(s *stage) {
-	s.emit("manager", event.SliceCounted{Slice: whole, Fence: next, Subjob: part, State: message.WorkflowCompleted, Started: 500})
+	s.emit("manager", event.ShardCounted{Shard: whole, Fence: next, Subjob: part, State: message.WorkflowCompleted, Started: 500})
 	s.emit("gate", event.SubjobCounted{Job: jobA, Fence: part, Datacenter: "dc-a", Manager: "manager", State: message.JobCompleted, Started: 500})
 	s.emit("gate", event.JobChanged{Job: jobA, From: message.JobCompleting, To: message.JobCompleted})
 	done := &message.JobResult{Result: message.Result{Job: jobA, State: message.JobCompleted}}
@@ -105,35 +105,35 @@ func stories() map[string]func(*stage) {
 	return map[string]func(*stage){
 		"lost-worker": func(s *stage) {
 			submit(s)
-			s.pass(3, 1, "manager", "w1", &message.SliceDispatch{Slice: whole, Fence: first, VUs: 64, Cores: 3})
-			s.emit("w1", event.SliceStarted{Slice: whole, Fence: first, Cores: []int{0, 1, 3}, Total: 4})
-			s.Effect(s.tick(), "w1", &sim.Effect{Kind: sim.EffectExecStart, Core: 3, Message: &message.ExecStart{Slice: whole, VUs: 21}})
-			s.pass(3, 0, "w1", "manager", &message.SliceProgress{Slice: whole, Fence: first, Sequence: 1})
+			s.pass(3, 1, "manager", "w1", &message.ShardDispatch{Shard: whole, Fence: first, VUs: 64, Cores: 3})
+			s.emit("w1", event.ShardStarted{Shard: whole, Fence: first, Cores: []int{0, 1, 3}, Total: 4})
+			s.Effect(s.tick(), "w1", &sim.Effect{Kind: sim.EffectExecStart, Core: 3, Message: &message.ExecStart{Shard: whole, VUs: 21}})
+			s.pass(3, 0, "w1", "manager", &message.ShardProgress{Shard: whole, Fence: first, Sequence: 1})
 			s.pass(3, 0, "w1", "manager", &message.WorkerHeartbeat{Sequence: 4})
 			s.fault(sim.Fault{Kind: sim.FaultCrash, For: 30 * time.Second, Nodes: []string{"w1"}})
 			s.fault(sim.Fault{Kind: sim.FaultCrash, Nodes: []string{"somebody-else"}})
-			s.emit("manager", event.SliceLost{Slice: whole, Fence: first, Worker: "w1", Reason: "silent for 3s"})
-			s.emit("manager", event.SliceDispatched{Slice: whole, Fence: next, Worker: "w2", Cores: 3, VUs: 64})
-			s.pass(4, 1, "manager", "w2", &message.SliceDispatch{Slice: whole, Fence: next, VUs: 64, Cores: 3})
+			s.emit("manager", event.ShardLost{Shard: whole, Fence: first, Worker: "w1", Reason: "silent for 3s"})
+			s.emit("manager", event.ShardDispatched{Shard: whole, Fence: next, Worker: "w2", Cores: 3, VUs: 64})
+			s.pass(4, 1, "manager", "w2", &message.ShardDispatch{Shard: whole, Fence: next, VUs: 64, Cores: 3})
 			s.start("w1")
-			s.pass(3, 0, "w1", "manager", &message.SliceResult{Slice: whole, Fence: first, State: message.WorkflowFailed})
-			s.emit("manager", event.FenceRefused{Slice: whole, Got: first, Current: next, What: "result"})
-			s.pass(3, 1, "manager", "w1", &message.SliceResultAck{Slice: whole, Fence: first, Stale: true})
-			s.emit("w2", event.SliceEnded{Slice: whole, Fence: next, Cores: []int{0, 1, 2}, State: message.WorkflowCompleted})
-			s.pass(4, 0, "w2", "manager", &message.SliceResult{Slice: whole, Fence: next, State: message.WorkflowCompleted})
+			s.pass(3, 0, "w1", "manager", &message.ShardResult{Shard: whole, Fence: first, State: message.WorkflowFailed})
+			s.emit("manager", event.FenceRefused{Shard: whole, Got: first, Current: next, What: "result"})
+			s.pass(3, 1, "manager", "w1", &message.ShardResultAck{Shard: whole, Fence: first, Stale: true})
+			s.emit("w2", event.ShardEnded{Shard: whole, Fence: next, Cores: []int{0, 1, 2}, State: message.WorkflowCompleted})
+			s.pass(4, 0, "w2", "manager", &message.ShardResult{Shard: whole, Fence: next, State: message.WorkflowCompleted})
 			finish(s)
 		},
 		"cut-off": func(s *stage) {
 			submit(s)
 			s.fault(sim.Fault{Kind: sim.FaultPartition, Nodes: []string{"w1"}, Peers: []string{"manager"}, For: time.Second})
 			s.fault(sim.Fault{Kind: sim.FaultLoss, Value: 12_500})
-			s.send(3, 1, "manager", &message.SliceDispatch{Slice: whole, Fence: first, VUs: 64, Cores: 3})
-			s.send(3, 1, "manager", &message.SliceDispatch{Slice: whole, Fence: first, VUs: 64, Cores: 3})
+			s.send(3, 1, "manager", &message.ShardDispatch{Shard: whole, Fence: first, VUs: 64, Cores: 3})
+			s.send(3, 1, "manager", &message.ShardDispatch{Shard: whole, Fence: first, VUs: 64, Cores: 3})
 			s.at += 5 * time.Second
-			s.emit("manager", event.ExecutorGone{Slice: whole, Fence: first, Core: 2, Reason: "signal: killed"})
+			s.emit("manager", event.ExecutorGone{Shard: whole, Fence: first, Core: 2, Reason: "signal: killed"})
 			s.Effect(s.tick(), "w1", &sim.Effect{Kind: sim.EffectHalt, Reason: "another run of this node is known"})
 			finish(s)
-			s.send(4, 1, "manager", &message.SliceCancel{Slice: whole, Fence: next, State: message.WorkflowCancelled})
+			s.send(4, 1, "manager", &message.ShardCancel{Shard: whole, Fence: next, State: message.WorkflowCancelled})
 		},
 		"two-jobs": func(s *stage) {
 			submit(s)
@@ -175,9 +175,9 @@ func TestEveryJobEventHasWords(t *testing.T) {
 	submit(s)
 	for _, e := range []node.Event{
 		event.JobChanged{Job: jobA}, event.SubjobChanged{Job: jobA}, event.WorkflowChanged{Job: jobA}, event.SubjobCounted{Job: jobA},
-		event.SubjobDispatched{Job: jobA}, event.Acted{Slice: whole}, event.FenceRefused{Slice: whole}, event.SliceStarted{Slice: whole},
-		event.SliceEnded{Slice: whole}, event.SliceCounted{Slice: whole}, event.SliceDispatched{Slice: whole}, event.SliceLost{Slice: whole},
-		event.ExecutorGone{Slice: whole},
+		event.SubjobDispatched{Job: jobA}, event.Acted{Shard: whole}, event.FenceRefused{Shard: whole}, event.ShardStarted{Shard: whole},
+		event.ShardEnded{Shard: whole}, event.ShardCounted{Shard: whole}, event.ShardDispatched{Shard: whole}, event.ShardLost{Shard: whole},
+		event.ExecutorGone{Shard: whole},
 	} {
 		s.emit("node-of-"+node.ID(e.EventName()), e)
 		var b strings.Builder

@@ -41,7 +41,7 @@ func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
 	case kindExec:
 		l.text = fmt.Sprintf("starts an executor on core %d", m.n)
 		if s, ok := m.message.(*message.ExecStart); ok {
-			l.text += fmt.Sprintf(" for %s, %d virtual users", slice(s.Slice), s.VUs)
+			l.text += fmt.Sprintf(" for %s, %d virtual users", slice(s.Shard), s.VUs)
 		}
 	case kindStart:
 		l.mark, l.text = '!', fmt.Sprintf("starts again, incarnation %d", m.n)
@@ -56,7 +56,7 @@ func (r *Recorder) word(m *moment, involved map[node.ID]bool) (line, bool) {
 	return l, true
 }
 
-func slice(s message.SliceID) string { return fmt.Sprintf("slice %d/%d", s.Workflow, s.Ordinal) }
+func slice(s message.ShardID) string { return fmt.Sprintf("shard %d/%d", s.Workflow, s.Ordinal) }
 
 // noun names a message by what it is to the job.
 func noun(m node.Message) string {
@@ -71,14 +71,14 @@ func noun(m node.Message) string {
 		return fmt.Sprintf("the part's result (%v, fence %v)", m.Subjob.State, m.Fence)
 	case *message.SubjobCancel:
 		return fmt.Sprintf("the order to end the part (%v, fence %v)", m.State, m.Fence)
-	case *message.SliceDispatch:
-		return fmt.Sprintf("%s under fence %v", slice(m.Slice), m.Fence)
-	case *message.SliceRefused:
-		return fmt.Sprintf("a refusal of %s under fence %v", slice(m.Slice), m.Fence)
-	case *message.SliceResult:
-		return fmt.Sprintf("the result of %s (%v, fence %v)", slice(m.Slice), m.State, m.Fence)
-	case *message.SliceCancel:
-		return fmt.Sprintf("the order to end %s (%v, fence %v)", slice(m.Slice), m.State, m.Fence)
+	case *message.ShardDispatch:
+		return fmt.Sprintf("%s under fence %v", slice(m.Shard), m.Fence)
+	case *message.ShardRefused:
+		return fmt.Sprintf("a refusal of %s under fence %v", slice(m.Shard), m.Fence)
+	case *message.ShardResult:
+		return fmt.Sprintf("the result of %s (%v, fence %v)", slice(m.Shard), m.State, m.Fence)
+	case *message.ShardCancel:
+		return fmt.Sprintf("the order to end %s (%v, fence %v)", slice(m.Shard), m.State, m.Fence)
 	case *message.JobResult:
 		return "the job's result"
 	}
@@ -112,14 +112,14 @@ func got(m node.Message, from string) string {
 		return fmt.Sprintf("hears that %s refuses the part under fence %v: %v%s", from, m.Fence, m.Code, detail(m.Detail))
 	case *message.SubjobResultAck:
 		return fmt.Sprintf("hears that %s %s", from, kept(m.Stale, "the part's result", m.Fence))
-	case *message.SliceAccepted:
-		return fmt.Sprintf("hears that %s has accepted %s under fence %v", from, slice(m.Slice), m.Fence)
-	case *message.SliceRefused:
-		return fmt.Sprintf("hears that %s refuses %s under fence %v: %v%s", from, slice(m.Slice), m.Fence, m.Code, detail(m.Detail))
-	case *message.SliceResultAck:
-		return fmt.Sprintf("hears that %s %s", from, kept(m.Stale, "the result of "+slice(m.Slice), m.Fence))
-	case *message.SliceDispatch:
-		return fmt.Sprintf("gets %s from %s under fence %v: %d virtual users on %d cores", slice(m.Slice), from, m.Fence, m.VUs, m.Cores)
+	case *message.ShardAccepted:
+		return fmt.Sprintf("hears that %s has accepted %s under fence %v", from, slice(m.Shard), m.Fence)
+	case *message.ShardRefused:
+		return fmt.Sprintf("hears that %s refuses %s under fence %v: %v%s", from, slice(m.Shard), m.Fence, m.Code, detail(m.Detail))
+	case *message.ShardResultAck:
+		return fmt.Sprintf("hears that %s %s", from, kept(m.Stale, "the result of "+slice(m.Shard), m.Fence))
+	case *message.ShardDispatch:
+		return fmt.Sprintf("gets %s from %s under fence %v: %d virtual users on %d cores", slice(m.Shard), from, m.Fence, m.VUs, m.Cores)
 	}
 	return fmt.Sprintf("gets %s from %s", noun(m), from)
 }

@@ -24,10 +24,10 @@
 //
 // and in the story:
 //
-//	receive m1 SliceDispatch Slice=j1/0/0 Fence=1.1.1 Cores=2 VUs=10
+//	receive m1 ShardDispatch Shard=j1/0/0 Fence=1.1.1 Cores=2 VUs=10
 //	----
 //	put slice/j1/0/0 (34 bytes)
-//	-> m1 SliceAccepted Slice=j1/0/0 Fence=1.1.1
+//	-> m1 ShardAccepted Shard=j1/0/0 Fence=1.1.1
 //
 // Read env.go (effects), drive.go (inputs), text.go (messages as text), story.go
 // (the commands of a story), stories.go (which files are stories).

@@ -35,7 +35,7 @@ func (m *tried) Step(env node.Env, in *node.Input) {
 	case node.InputStored:
 		env.Emit(event.StoreFailed{What: "put", Err: errorText(in.Err)})
 	case node.InputTimer:
-		env.Exec().Start(node.ExecID(env.Now()), 0, &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Slice: message.SliceID{Job: message.JobID{1}}})
+		env.Exec().Start(node.ExecID(env.Now()), 0, &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Shard: message.ShardID{Job: message.JobID{1}}})
 	case node.InputExec:
 		env.Datagram("b:1", &toy.Ack{Counter: uint64(in.Exec.ID)})
 	case node.InputCommand:
@@ -63,15 +63,15 @@ func TestStories(t *testing.T) {
 func TestTextReadsWhatItWrites(t *testing.T) {
 	var text Text
 	for _, fields := range []string{
-		"Slice=j1/2/3 Fence=1.2.3 Sequence=7 Stats.Active=3 Stats.Elapsed=1.5s Stats.Steps.0.Name=a Stats.Steps.0.Kind=1 Stats.Steps.1.Name=b",
-		"Slice=" + message.JobID{1, 2}.String() + "/0/0",
+		"Shard=j1/2/3 Fence=1.2.3 Sequence=7 Stats.Active=3 Stats.Elapsed=1.5s Stats.Steps.0.Name=a Stats.Steps.0.Kind=1 Stats.Steps.1.Name=b",
+		"Shard=" + message.JobID{1, 2}.String() + "/0/0",
 	} {
-		m, err := text.Parse("SliceProgress", strings.Fields(fields))
+		m, err := text.Parse("ShardProgress", strings.Fields(fields))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := text.Message(m)
-		again, err := text.Parse("SliceProgress", strings.Fields(want)[1:])
+		again, err := text.Parse("ShardProgress", strings.Fields(want)[1:])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestTextReadsWhatItWrites(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", fields, got, want)
 		}
 	}
-	if _, err := text.Parse("SliceProgress", []string{"Nonsense=1"}); err == nil {
+	if _, err := text.Parse("ShardProgress", []string{"Nonsense=1"}); err == nil {
 		t.Error("a field that does not exist was accepted")
 	}
 }
@@ -92,7 +92,7 @@ func TestRulesOfEnvAreHeld(t *testing.T) {
 	}{
 		{"load outside start", func(env node.Env) { env.Store().Load("") }, "outside InputStart"},
 		{"a core twice", func(env node.Env) {
-			m := &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Slice: message.SliceID{Job: message.JobID{1}}}
+			m := &message.ExecStart{Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 1, Shard: message.ShardID{Job: message.JobID{1}}}
 			env.Exec().Start(1, 0, m)
 			env.Exec().Start(2, 0, m)
 		}, "which run 1 holds"},

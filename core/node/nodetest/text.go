@@ -69,7 +69,7 @@ func (t *Text) leaf(v reflect.Value) (string, bool) {
 	switch x := v.Interface().(type) {
 	case message.JobID:
 		return t.job(x), true
-	case message.SliceID:
+	case message.ShardID:
 		return fmt.Sprintf("%s/%d/%d", t.job(x.Job), x.Workflow, x.Ordinal), true
 	case message.Program:
 		return x.Main, true
@@ -191,8 +191,8 @@ func (t *Text) setLeaf(v reflect.Value, text string) (err error) {
 		id, err := t.ParseJob(text)
 		v.Set(reflect.ValueOf(id))
 		return err
-	case message.SliceID:
-		var s message.SliceID
+	case message.ShardID:
+		var s message.ShardID
 		job, rest, _ := strings.Cut(text, "/")
 		if s.Job, err = t.ParseJob(job); err == nil {
 			_, err = fmt.Sscanf(rest, "%d/%d", &s.Workflow, &s.Ordinal)

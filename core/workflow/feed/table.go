@@ -177,7 +177,7 @@ func (r *Reader) read(row uint64, raw bool) [][]byte {
 	return r.fields
 }
 
-// grow makes room for more bytes of scratch before slices of it are handed out.
+// grow makes room for more bytes of scratch before shards of it are handed out.
 func (r *Reader) grow(n int) {
 	if cap(r.scratch)-len(r.scratch) < n {
 		r.scratch = make([]byte, 0, 2*(len(r.scratch)+n)) // what was handed out stays where it is

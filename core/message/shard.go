@@ -5,9 +5,9 @@ package message
 
 import "time"
 
-// SliceRef names a slice and the fence under which it runs.
-type SliceRef struct {
-	Slice SliceID `msg:"slice"`
+// ShardRef names a shard and the fence under which it runs.
+type ShardRef struct {
+	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
 }
 
@@ -21,16 +21,16 @@ type WorkerHeartbeat struct {
 	Draining   bool       `msg:"draining"`
 	CoresTotal uint32     `msg:"cores_total" require:"true"`
 	CoresFree  uint32     `msg:"cores_free"`
-	Running    []SliceRef `msg:"running"` // by slice: accepted, without a result acknowledged
+	Running    []ShardRef `msg:"running"` // by shard: accepted, without a result acknowledged
 }
 
-// SliceDispatch gives a worker a slice. The worker keeps the highest fence of
-// each slice on disk, refuses a lower one, and answers an equal one again
+// ShardDispatch gives a worker a shard. The worker keeps the highest fence of
+// each shard on disk, refuses a lower one, and answers an equal one again
 // without starting anything.
 //
 //catalogue:message kind=65 class=dispatch priority=high
-type SliceDispatch struct {
-	Slice      SliceID       `msg:"slice"`
+type ShardDispatch struct {
+	Shard      ShardID       `msg:"slice"`
 	Fence      Fence         `msg:"fence"`
 	Workflow   string        `msg:"workflow" require:"true"`
 	Program    Program       `msg:"program"`
@@ -45,19 +45,19 @@ type SliceDispatch struct {
 	Rows       RowShare      `msg:"rows"`
 }
 
-// SliceAccepted says that the fence is on disk and the slice started.
+// ShardAccepted says that the fence is on disk and the shard started.
 //
 //catalogue:message kind=66 class=dispatch priority=critical
-type SliceAccepted struct {
-	Slice SliceID `msg:"slice"`
+type ShardAccepted struct {
+	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
 }
 
-// SliceRefused says that it was not taken.
+// ShardRefused says that it was not taken.
 //
 //catalogue:message kind=67 class=dispatch priority=critical
-type SliceRefused struct {
-	Slice     SliceID `msg:"slice"`
+type ShardRefused struct {
+	Shard     ShardID `msg:"slice"`
 	Fence     Fence   `msg:"fence"`
 	Code      Code    `msg:"code" require:"true"`
 	Detail    string  `msg:"detail"`
@@ -65,23 +65,23 @@ type SliceRefused struct {
 	Current   Fence   `msg:"current"` // with CodeStaleFence
 }
 
-// SliceProgress tells where a slice stands: cumulative, the highest Sequence
+// ShardProgress tells where a shard stands: cumulative, the highest Sequence
 // under one fence is the newest.
 //
 //catalogue:message kind=68 class=telemetry priority=normal
-type SliceProgress struct {
-	Slice    SliceID `msg:"slice"`
+type ShardProgress struct {
+	Shard    ShardID `msg:"slice"`
 	Fence    Fence   `msg:"fence"`
 	Sequence uint64  `msg:"sequence" require:"true"`
 	Stats    Stats   `msg:"stats"`
 }
 
-// SliceResult is the end of a slice. It stays in the worker's outbox, on disk,
+// ShardResult is the end of a shard. It stays in the worker's outbox, on disk,
 // until acknowledged.
 //
 //catalogue:message kind=69 class=data priority=critical
-type SliceResult struct {
-	Slice    SliceID       `msg:"slice"`
+type ShardResult struct {
+	Shard    ShardID       `msg:"slice"`
 	Fence    Fence         `msg:"fence"`
 	State    WorkflowState `msg:"state" require:"true"`
 	Error    string        `msg:"error"`
@@ -90,21 +90,21 @@ type SliceResult struct {
 	Provided []Provided    `msg:"provided"` // kept on a majority with the rest, before it counts
 }
 
-// SliceResultAck says that the manager has it on disk, or refuses it by its
+// ShardResultAck says that the manager has it on disk, or refuses it by its
 // fence; either way the worker may forget it.
 //
 //catalogue:message kind=70 class=data priority=critical
-type SliceResultAck struct {
-	Slice SliceID `msg:"slice"`
+type ShardResultAck struct {
+	Shard ShardID `msg:"slice"`
 	Fence Fence   `msg:"fence"`
 	Stale bool    `msg:"stale"`
 }
 
-// SliceCancel asks a worker to stop a slice; SliceResult follows.
+// ShardCancel asks a worker to stop a shard; ShardResult follows.
 //
 //catalogue:message kind=71 class=control priority=critical
-type SliceCancel struct {
-	Slice  SliceID       `msg:"slice"`
+type ShardCancel struct {
+	Shard  ShardID       `msg:"slice"`
 	Fence  Fence         `msg:"fence"`
 	State  WorkflowState `msg:"state" require:"true"` // CANCELLED or TIMED_OUT
 	Reason string        `msg:"reason"`

@@ -8,19 +8,19 @@ import (
 
 // Size limits for msgp deserialization
 const (
-	z2dfd9962limitArrays = 4096
-	z2dfd9962limitMaps   = 64
+	zf9e2fcb8limitArrays = 4096
+	zf9e2fcb8limitMaps   = 64
 )
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceAccepted) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardAccepted) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 2
 	// string "slice"
 	o = append(o, 0x82, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -34,7 +34,7 @@ func (z *SliceAccepted) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceAccepted) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardAccepted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -43,7 +43,7 @@ func (z *SliceAccepted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -58,13 +58,13 @@ func (z *SliceAccepted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -91,20 +91,20 @@ func (z *SliceAccepted) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceAccepted) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize()
+func (z *ShardAccepted) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceCancel) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardCancel) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
 	// string "slice"
 	o = append(o, 0x84, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -128,7 +128,7 @@ func (z *SliceCancel) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -137,7 +137,7 @@ func (z *SliceCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -152,13 +152,13 @@ func (z *SliceCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -207,20 +207,20 @@ func (z *SliceCancel) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceCancel) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Reason)
+func (z *ShardCancel) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Reason)
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceDispatch) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 13
 	// string "slice"
 	o = append(o, 0x8d, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -282,7 +282,7 @@ func (z *SliceDispatch) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -291,7 +291,7 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -306,13 +306,13 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -437,7 +437,7 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Given")
 				return
 			}
-			if zb0002 > z2dfd9962limitArrays {
+			if zb0002 > zf9e2fcb8limitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
@@ -477,8 +477,8 @@ func (z *SliceDispatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceDispatch) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
+func (z *ShardDispatch) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.StringPrefixSize + len(z.Workflow) + 8 + z.Program.Msgsize() + 12 + msgp.Uint64Size + 4 + msgp.Uint64Size + 9 + msgp.Uint64Size + 6 + msgp.Uint32Size + 9 + msgp.DurationSize + 8 + msgp.DurationSize + 12 + msgp.DurationSize + 6 + msgp.ArrayHeaderSize
 	for za0001 := range z.Given {
 		s += z.Given[za0001].Msgsize()
 	}
@@ -487,14 +487,14 @@ func (z *SliceDispatch) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceProgress) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardProgress) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
 	// string "slice"
 	o = append(o, 0x84, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -518,7 +518,7 @@ func (z *SliceProgress) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -527,7 +527,7 @@ func (z *SliceProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -542,13 +542,13 @@ func (z *SliceProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -597,20 +597,20 @@ func (z *SliceProgress) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceProgress) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint64Size + 6 + z.Stats.Msgsize()
+func (z *ShardProgress) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 9 + msgp.Uint64Size + 6 + z.Stats.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceRef) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardRef) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 2
 	// string "slice"
 	o = append(o, 0x82, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -624,7 +624,7 @@ func (z *SliceRef) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -633,7 +633,7 @@ func (z *SliceRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -648,13 +648,13 @@ func (z *SliceRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -681,20 +681,20 @@ func (z *SliceRef) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceRef) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize()
+func (z *ShardRef) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceRefused) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardRefused) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 6
 	// string "slice"
 	o = append(o, 0x86, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -728,7 +728,7 @@ func (z *SliceRefused) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -737,7 +737,7 @@ func (z *SliceRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -752,13 +752,13 @@ func (z *SliceRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -829,20 +829,20 @@ func (z *SliceRefused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceRefused) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize()
+func (z *ShardRefused) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 11 + msgp.Uint32Size + 8 + z.Current.Msgsize()
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceResult) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 7
 	// string "slice"
 	o = append(o, 0x87, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -886,7 +886,7 @@ func (z *SliceResult) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -895,7 +895,7 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -910,13 +910,13 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -986,7 +986,7 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Provided")
 				return
 			}
-			if zb0002 > z2dfd9962limitArrays {
+			if zb0002 > zf9e2fcb8limitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
@@ -1015,8 +1015,8 @@ func (z *SliceResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceResult) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 9 + msgp.ArrayHeaderSize
+func (z *ShardResult) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 6 + z.State.Msgsize() + 6 + msgp.StringPrefixSize + len(z.Error) + 9 + msgp.DurationSize + 6 + z.Stats.Msgsize() + 9 + msgp.ArrayHeaderSize
 	for za0001 := range z.Provided {
 		s += z.Provided[za0001].Msgsize()
 	}
@@ -1024,14 +1024,14 @@ func (z *SliceResult) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
-func (z *SliceResultAck) MarshalMsg(b []byte) (o []byte, err error) {
+func (z *ShardResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
 	// string "slice"
 	o = append(o, 0x83, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-	o, err = z.Slice.MarshalMsg(o)
+	o, err = z.Shard.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Slice")
+		err = msgp.WrapError(err, "Shard")
 		return
 	}
 	// string "fence"
@@ -1048,7 +1048,7 @@ func (z *SliceResultAck) MarshalMsg(b []byte) (o []byte, err error) {
 }
 
 // UnmarshalMsg implements msgp.Unmarshaler
-func (z *SliceResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
+func (z *ShardResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 	var field []byte
 	_ = field
 	var zb0001 uint32
@@ -1057,7 +1057,7 @@ func (z *SliceResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -1072,13 +1072,13 @@ func (z *SliceResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "slice":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Slice")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Shard")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			bts, err = z.Slice.UnmarshalMsg(bts)
+			bts, err = z.Shard.UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Slice")
+				err = msgp.WrapError(err, "Shard")
 				return
 			}
 		case "fence":
@@ -1116,8 +1116,8 @@ func (z *SliceResultAck) UnmarshalMsg(bts []byte) (o []byte, err error) {
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z *SliceResultAck) Msgsize() (s int) {
-	s = 1 + 6 + z.Slice.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize
+func (z *ShardResultAck) Msgsize() (s int) {
+	s = 1 + 6 + z.Shard.Msgsize() + 6 + z.Fence.Msgsize() + 6 + msgp.BoolSize
 	return
 }
 
@@ -1147,9 +1147,9 @@ func (z *WorkerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 		// map header, size 2
 		// string "slice"
 		o = append(o, 0x82, 0xa5, 0x73, 0x6c, 0x69, 0x63, 0x65)
-		o, err = z.Running[za0001].Slice.MarshalMsg(o)
+		o, err = z.Running[za0001].Shard.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Running", za0001, "Slice")
+			err = msgp.WrapError(err, "Running", za0001, "Shard")
 			return
 		}
 		// string "fence"
@@ -1173,7 +1173,7 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	if zb0001 > z2dfd9962limitMaps {
+	if zb0001 > zf9e2fcb8limitMaps {
 		err = msgp.ErrLimitExceeded
 		return
 	}
@@ -1253,14 +1253,14 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Running")
 				return
 			}
-			if zb0002 > z2dfd9962limitArrays {
+			if zb0002 > zf9e2fcb8limitArrays {
 				err = msgp.ErrLimitExceeded
 				return
 			}
 			if cap(z.Running) >= int(zb0002) {
 				z.Running = (z.Running)[:zb0002]
 			} else {
-				z.Running = make([]SliceRef, zb0002)
+				z.Running = make([]ShardRef, zb0002)
 			}
 			for za0001 := range z.Running {
 				var zb0003 uint32
@@ -1269,7 +1269,7 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					err = msgp.WrapError(err, "Running", za0001)
 					return
 				}
-				if zb0003 > z2dfd9962limitMaps {
+				if zb0003 > zf9e2fcb8limitMaps {
 					err = msgp.ErrLimitExceeded
 					return
 				}
@@ -1284,13 +1284,13 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					switch msgp.UnsafeString(field) {
 					case "slice":
 						if zb0003Dup[0]&(1<<0) != 0 {
-							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Running", za0001, "Slice")
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Running", za0001, "Shard")
 							return
 						}
 						zb0003Dup[0] |= 1 << 0
-						bts, err = z.Running[za0001].Slice.UnmarshalMsg(bts)
+						bts, err = z.Running[za0001].Shard.UnmarshalMsg(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "Running", za0001, "Slice")
+							err = msgp.WrapError(err, "Running", za0001, "Shard")
 							return
 						}
 					case "fence":
@@ -1329,7 +1329,7 @@ func (z *WorkerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 func (z *WorkerHeartbeat) Msgsize() (s int) {
 	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.Uint64Size + 9 + msgp.BoolSize + 12 + msgp.Uint32Size + 11 + msgp.Uint32Size + 8 + msgp.ArrayHeaderSize
 	for za0001 := range z.Running {
-		s += 1 + 6 + z.Running[za0001].Slice.Msgsize() + 6 + z.Running[za0001].Fence.Msgsize()
+		s += 1 + 6 + z.Running[za0001].Shard.Msgsize() + 6 + z.Running[za0001].Fence.Msgsize()
 	}
 	return
 }

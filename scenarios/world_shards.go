@@ -10,9 +10,9 @@ import (
 	"hyperscale/sim"
 )
 
-// sliceWorlds are aimed at what keeps a slice in one place: each puts one fault where
+// sliceWorlds are aimed at what keeps a shard in one place: each puts one fault where
 // one mistake of a worker or a manager would show.
-func sliceWorlds() []Scenario {
+func shardWorlds() []Scenario {
 	const virtual = 200 * time.Second
 	return []Scenario{
 		{Name: "hanging-drain", Virtual: 4 * time.Minute, build: buildHangingDrain,
@@ -24,19 +24,19 @@ func sliceWorlds() []Scenario {
 		{Name: "orders-of-old", Virtual: 4 * time.Minute, build: buildOrdersOfOld,
 			Doc: "Gates, managers and a worker are killed in turn, and a gate and a manager of old send what they ordered under fences that were passed since, and cancel it. All of it is refused, and every job completes."},
 		{Name: "superseded-running", Virtual: virtual, Beyond: true, build: buildSupersededRunning,
-			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast, so that a slice comes back to it while it still runs there, in executors that ignore a cancel. The new attempt waits until the old one is gone."},
+			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast, so that a shard comes back to it while it still runs there, in executors that ignore a cancel. The new attempt waits until the old one is gone."},
 		{Name: "overtaking-cancel", Virtual: virtual, build: buildOvertakingCancel,
-			Doc: "Cancellations overtake the dispatches that they cancel. A slice that its worker was told to cancel never starts there."},
+			Doc: "Cancellations overtake the dispatches that they cancel. A shard that its worker was told to cancel never starts there."},
 		{Name: "lost-cancels", Virtual: virtual, build: buildLostCancels,
-			Doc: "The first cancellation of each slice is lost with the stream that it came on. It is sent again: a job is cancelled within ten seconds, though it would run for a minute."},
+			Doc: "The first cancellation of each shard is lost with the stream that it came on. It is sent again: a job is cancelled within ten seconds, though it would run for a minute."},
 		{Name: "late-answers", Virtual: virtual, build: buildLateAnswers,
-			Doc: "What managers answer to one worker comes nearly a second late, and then that worker is cut off. Its slices run until five seconds after it sent what was answered, not after the answer came."},
+			Doc: "What managers answer to one worker comes nearly a second late, and then that worker is cut off. Its shards run until five seconds after it sent what was answered, not after the answer came."},
 		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
-			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its slices run elsewhere when they have stopped by its clock, not by the manager's."},
+			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its shards run elsewhere when they have stopped by its clock, not by the manager's."},
 		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
 			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its subjobs over hears nothing of what they run, and waits until they have stopped."},
 		{Name: "third-holder", Virtual: virtual, build: buildThirdHolder,
-			Doc: "Whoever is to hear of a slice's end is killed, and its worker is cut off until the next holder has dispatched the slice again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
+			Doc: "Whoever is to hear of a shard's end is killed, and its worker is cut off until the next holder has dispatched the shard again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
 		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
 			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A subjob belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
@@ -108,7 +108,7 @@ func (d *door) Rests(tell node.Tell) {
 	}
 }
 
-// oneWorker is a datacenter in which a slice that is lost comes back to where it was.
+// oneWorker is a datacenter in which a shard that is lost comes back to where it was.
 func oneWorker() topology {
 	return topology{gates: 1, datacenters: 1, managers: 3, workers: 1, cores: 4, clients: 1}
 }
@@ -131,7 +131,7 @@ func buildHeldUpHeartbeats(s *stage) {
 	s.doors = func(id node.ID, in *node.Input) time.Duration {
 		now := s.world.Now()
 		switch m := in.Message.(type) {
-		case *message.SliceDispatch:
+		case *message.ShardDispatch:
 			if now > heard && now < s.heal && m.Fence.Attempt == 1 {
 				worker = id
 				dispatched = now + s.rand.Duration(1200*time.Millisecond, 2400*time.Millisecond)
@@ -183,7 +183,7 @@ func buildSupersededRunning(s *stage) {
 // ordered names an attempt at a worker.
 type ordered struct {
 	worker node.ID
-	slice  message.SliceID
+	shard  message.ShardID
 	fence  message.Fence
 }
 
@@ -194,10 +194,10 @@ func buildOvertakingCancel(s *stage) {
 	due := map[ordered]time.Duration{}
 	s.doors = func(id node.ID, in *node.Input) time.Duration {
 		switch m := in.Message.(type) {
-		case *message.SliceCancel:
-			cancelled[ordered{id, m.Slice, m.Fence}] = true
-		case *message.SliceDispatch:
-			key := ordered{id, m.Slice, m.Fence}
+		case *message.ShardCancel:
+			cancelled[ordered{id, m.Shard, m.Fence}] = true
+		case *message.ShardDispatch:
+			key := ordered{id, m.Shard, m.Fence}
 			if due[key] == 0 {
 				due[key] = s.world.Now() + s.rand.Duration(0, longest)
 			}
@@ -206,8 +206,8 @@ func buildOvertakingCancel(s *stage) {
 		return 0
 	}
 	s.witness = append(s.witness, func(r checker.Record) {
-		if e, ok := r.Event.(event.SliceStarted); ok && cancelled[ordered{r.Node, e.Slice, e.Fence}] {
-			s.checker.Violate("P", r, "%s started slice %v under %v, which it had been told to cancel", r.Node, e.Slice, e.Fence)
+		if e, ok := r.Event.(event.ShardStarted); ok && cancelled[ordered{r.Node, e.Shard, e.Fence}] {
+			s.checker.Violate("P", r, "%s started shard %v under %v, which it had been told to cancel", r.Node, e.Shard, e.Fence)
 		}
 	})
 }
@@ -217,11 +217,11 @@ func buildLostCancels(s *stage) {
 	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
 	dropped := map[ordered]bool{}
 	s.doors = func(id node.ID, in *node.Input) time.Duration {
-		m, ok := in.Message.(*message.SliceCancel)
+		m, ok := in.Message.(*message.ShardCancel)
 		if !ok || s.world.Now() >= s.heal {
 			return 0
 		}
-		key := ordered{id, m.Slice, m.Fence}
+		key := ordered{id, m.Shard, m.Fence}
 		if dropped[key] {
 			return 0
 		}
@@ -277,7 +277,7 @@ func buildThirdHolder(s *stage) {
 			}
 		})
 	}
-	var slice message.SliceID
+	var shard message.ShardID
 	var passed message.Fence
 	var holder, first, second node.ID // who dispatched it first, and who run it under that one and the next
 	var quiet time.Duration           // nobody hears of the second until then
@@ -287,16 +287,16 @@ func buildThirdHolder(s *stage) {
 			holder, first, second = "", "", ""
 		}
 		switch m := in.Message.(type) {
-		case *message.SliceAccepted:
+		case *message.ShardAccepted:
 			switch {
 			case first == "" && m.Fence.Attempt == 1 && now+30*time.Second < s.heal:
-				slice, passed, holder, first = m.Slice, m.Fence, id, from
-			case first != "" && second == "" && m.Slice == slice && passed.Less(m.Fence):
+				shard, passed, holder, first = m.Shard, m.Fence, id, from
+			case first != "" && second == "" && m.Shard == shard && passed.Less(m.Fence):
 				second, quiet = from, now+6*time.Second
 				kill(id)
 			}
-		case *message.SliceResult:
-			if m.Slice == slice && id == holder && second == "" {
+		case *message.ShardResult:
+			if m.Shard == shard && id == holder && second == "" {
 				holder = ""
 				kill(id)
 			}
