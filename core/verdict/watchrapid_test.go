@@ -57,7 +57,8 @@ func gained(now, before measure) measure {
 
 // TestWatchesJudgeEveryKindByTheirWindow: looked at each second, a watch of any kind has
 // the value of what all parts gained in the last five seconds. It holds once that held
-// at two looks in a row. A part whose histogram is no later state begins a new window.
+// at two looks in a row, unless nothing was judged for twice the window between them. A
+// part whose histogram is no later state begins a new window.
 func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 	judgedLooks := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +69,7 @@ func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 		told := make([][][]measure, rapid.IntRange(1, 3).Draw(t, "parts"))
 		settled := int(verdict.Settling/time.Second) - 1 // the last look before it settles is the first base
 		base := make([]int, len(told))                   // the first look that may be one
-		held := false
+		held, judgedAt := false, 0
 		for look := range rapid.IntRange(8, 20).Draw(t, "looks") {
 			odd := -1
 			if look > settled && rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
@@ -121,6 +122,10 @@ func TestWatchesJudgeEveryKindByTheirWindow(t *testing.T) {
 				continue
 			}
 			judgedLooks++
+			if look-judgedAt > 2*int(verdict.Window/time.Second) {
+				held = false // nothing was judged for too long: the condition begins anew
+			}
+			judgedAt = look
 			holds := judged(want, x.Op, x.Bound)
 			if value != floored(want) || is != (holds && held) {
 				t.Fatalf("look %d of %+v: got %d, %v; exactly it is %s, %v after %v", look, x, value, is, want.FloatString(3), holds, held)
