@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// given is what somebody gives out: a manager a shard, a gate a subjob.
+// given is what a manager (a shard) or a gate (a subjob) dispatches.
 type given struct {
 	giver      node.ID
 	shard      message.ShardID
@@ -62,8 +62,8 @@ func (c *Checker) onSubjobDispatched(r Record, e event.SubjobDispatched) {
 // nothing of the attempt before.
 func (c *Checker) countsCurrent(r Record, e event.ShardCounted) {
 	last := c.given[given{giver: r.Node, shard: e.Shard}]
-	// Somebody else held the subjob since then, adopted the attempt before and counted
-	// it: who takes that record over tells what stands in it.
+	// Another manager held the subjob since then, adopted the attempt before and counted
+	// it: the manager that takes that record over reports what stands in it.
 	former := c.latest[shardOf{e.Datacenter, e.Shard}]
 	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Subjob.Manager
 	if e.Fence.Less(last) && !retold {

@@ -2,7 +2,7 @@ package checker
 
 import "hyperscale/core/message"
 
-// Told judges what a client was told of a job's subjobs, while it runs or of its end: what
+// Told judges what a gate reports to a client of a job's subjobs, running or ended: what
 // the workers of a subjob did is what the subjob did (T8). Where there was no room for steps
 // or for workers nothing is known.
 func (c *Checker) Told(r Record, job message.JobID, subjobs []message.DatacenterResult) {
