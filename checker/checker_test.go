@@ -158,7 +158,7 @@ func TestAcknowledgedJobMustBeKnown(t *testing.T) {
 // A node without its disk starts anew; with it, the same events are violations.
 func TestForgetIsForOneNode(t *testing.T) {
 	acted := func(id node.ID, epoch uint64) checker.Record {
-		return checker.Record{Node: id, Event: event.Acted{Fence: message.Fence{Job: epoch, Manager: 1}, Subjob: true, What: "dispatch"}}
+		return checker.Record{Node: id, Event: event.Acted{Fence: message.Fence{JobEpoch: epoch, SubjobEpoch: 1}, Subjob: true, What: "dispatch"}}
 	}
 	c := checker.New()
 	c.Observe(acted("m1", 2))

@@ -42,9 +42,9 @@ type latest struct {
 }
 
 func (c *Checker) onShardCounted(r Record, e event.ShardCounted) {
-	key := counted{r.Node, e.Shard, e.Subjob.Manager}
+	key := counted{r.Node, e.Shard, e.Subjob.SubjobEpoch}
 	if first, ok := c.shards[key]; ok {
-		first.event.Subjob.Job = e.Subjob.Job
+		first.event.Subjob.JobEpoch = e.Subjob.JobEpoch
 		if first.event == e && first.incarnation < r.Incarnation {
 			return // after a restart it cannot know whether anybody heard of it
 		}
@@ -53,7 +53,7 @@ func (c *Checker) onShardCounted(r Record, e event.ShardCounted) {
 	}
 	c.shards[key] = told{r.Incarnation, e}
 	c.countsCurrent(r, e)
-	c.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.Manager}] += e.Started
+	c.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch}] += e.Started
 	c.inherit(e)
 	if _, ok := c.started[execution{e.Datacenter, e.Shard, e.Fence}]; !ok && e.State == message.WorkflowCompleted {
 		c.violate("T8", r, "shard %v was counted as completed under %v, which no worker ever started", e.Shard, e.Fence)
@@ -71,7 +71,7 @@ func (c *Checker) onSubjobCounted(r Record, e event.SubjobCounted) {
 	c.subjobs[key] = true
 	c.countsCurrentSubjob(r, e)
 	c.addSubjob(e)
-	own, all := c.reported[subjobSum{e.Manager, e.Job, e.Fence.Manager}], c.inherited[key]
+	own, all := c.reported[subjobSum{e.Manager, e.Job, e.Fence.SubjobEpoch}], c.inherited[key]
 	if own != e.Started && all != e.Started {
 		c.violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its shards, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
 	}
@@ -82,10 +82,10 @@ func (c *Checker) onSubjobCounted(r Record, e event.SubjobCounted) {
 func (c *Checker) inherit(e event.ShardCounted) {
 	shard, subjob := shardOf{e.Datacenter, e.Shard}, subjobOf{e.Shard.Job, e.Datacenter}
 	old := c.latest[shard]
-	if e.Subjob.Manager < old.held {
+	if e.Subjob.SubjobEpoch < old.held {
 		return
 	}
-	c.latest[shard] = latest{e.Subjob.Manager, e.Started, e.Fence}
+	c.latest[shard] = latest{e.Subjob.SubjobEpoch, e.Started, e.Fence}
 	c.inherited[subjob] += e.Started - old.started
 }
 

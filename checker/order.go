@@ -38,10 +38,10 @@ func (c *Checker) course(f flow) *course {
 }
 
 func (c *Checker) onShardDispatched(r Record, e event.ShardDispatched) {
-	c.insideWindow(r, e.Shard.Job, e.Fence.Manager, "a shard")
+	c.insideWindow(r, e.Shard.Job, e.Fence.SubjobEpoch, "a shard")
 	who := given{giver: r.Node, shard: e.Shard}
 	c.given[who] = higher(c.given[who], e.Fence)
-	if x := c.course(flow{r.Node, e.Shard.Job, e.Fence.Manager, e.Shard.Workflow}); x.began == 0 {
+	if x := c.course(flow{r.Node, e.Shard.Job, e.Fence.SubjobEpoch, e.Shard.Workflow}); x.began == 0 {
 		x.began = c.seen
 	}
 }
@@ -53,7 +53,7 @@ func (c *Checker) onShardLost(r Record, e event.ShardLost) {
 }
 
 func (c *Checker) onSubjobDispatched(r Record, e event.SubjobDispatched) {
-	c.insideWindow(r, e.Job, e.Fence.Job, "a subjob")
+	c.insideWindow(r, e.Job, e.Fence.JobEpoch, "a subjob")
 	who := given{giver: r.Node, shard: message.ShardID{Job: e.Job}, datacenter: e.Datacenter}
 	c.given[who] = higher(c.given[who], e.Fence)
 }
@@ -65,7 +65,7 @@ func (c *Checker) countsCurrent(r Record, e event.ShardCounted) {
 	// Another manager held the subjob since then, adopted the attempt before and counted
 	// it: the manager that takes that record over reports what stands in it.
 	former := c.latest[shardOf{e.Datacenter, e.Shard}]
-	retold := former.fence == e.Fence && former.held > last.Manager && former.held < e.Subjob.Manager
+	retold := former.fence == e.Fence && former.held > last.SubjobEpoch && former.held < e.Subjob.SubjobEpoch
 	if e.Fence.Less(last) && !retold {
 		c.violate("T3", r, "shard %v was counted under %v after it had been dispatched under %v", e.Shard, e.Fence, last)
 	}
@@ -75,7 +75,7 @@ func (c *Checker) countsCurrent(r Record, e event.ShardCounted) {
 	if c.abandoned[abandoned{r.Node, r.Incarnation, e.Shard, e.Fence}] && !retold {
 		c.violate("T3", r, "shard %v was counted under %v, which had been given up", e.Shard, e.Fence)
 	}
-	x := c.course(flow{r.Node, e.Shard.Job, e.Subjob.Manager, e.Shard.Workflow})
+	x := c.course(flow{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch, e.Shard.Workflow})
 	c.places[r.Node] = e.Datacenter
 	x.counted = c.seen
 	x.failed = x.failed || e.State != message.WorkflowCompleted

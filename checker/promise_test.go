@@ -40,7 +40,7 @@ var (
 )
 
 func fence(manager, attempt uint64) message.Fence {
-	return message.Fence{Job: 1, Manager: manager, Attempt: attempt}
+	return message.Fence{JobEpoch: 1, SubjobEpoch: manager, Attempt: attempt}
 }
 
 func start(s message.ShardID, f message.Fence, core int) event.ShardStarted {
@@ -48,7 +48,7 @@ func start(s message.ShardID, f message.Fence, core int) event.ShardStarted {
 }
 
 func count(s message.ShardID, f message.Fence, to message.WorkflowState) event.ShardCounted {
-	return event.ShardCounted{Shard: s, Fence: f, Datacenter: "dc", Subjob: fence(f.Manager, 0), State: to, Started: 7}
+	return event.ShardCounted{Shard: s, Fence: f, Datacenter: "dc", Subjob: fence(f.SubjobEpoch, 0), State: to, Started: 7}
 }
 
 func TestOrdersAndPromises(t *testing.T) {

@@ -86,7 +86,7 @@ func (c *Checker) onSubjobChanged(r Record, e event.SubjobChanged) {
 }
 
 func (c *Checker) onWorkflowChanged(r Record, e event.WorkflowChanged) {
-	key := flow{r.Node, e.Job, e.Fence.Manager, e.Workflow}
+	key := flow{r.Node, e.Job, e.Fence.SubjobEpoch, e.Workflow}
 	if last := c.flows[key]; last.Terminal() {
 		c.violate("L", r, "workflow %d of job %v had ended %v and became %v", e.Workflow, e.Job, last, e.To)
 		return

@@ -31,7 +31,7 @@ func TestTakeOver(t *testing.T) {
 	again := count(first, fence(1, 1), done)
 	again.Subjob = fence(2, 0)
 	retold := count(first, fence(1, 1), done)
-	retold.Subjob.Job = 2
+	retold.Subjob.JobEpoch = 2
 	for _, tc := range []struct {
 		name, want string
 		got        func() *story

@@ -14,7 +14,7 @@ func TestOrdersOutsideTheirWindow(t *testing.T) {
 	token := message.LeaseToken{Epoch: 3, Ordinal: 1}
 	granted := event.LeaseGranted{Group: GroupGates, Job: message.JobID{1}, Token: token, Until: 100}
 	order := func(token message.LeaseToken) node.Event {
-		return event.SubjobDispatched{Job: message.JobID{1}, Fence: message.Fence{Job: token.Packed()}, Datacenter: "dc"}
+		return event.SubjobDispatched{Job: message.JobID{1}, Fence: message.Fence{JobEpoch: token.Packed()}, Datacenter: "dc"}
 	}
 	for _, v := range []struct {
 		name   string

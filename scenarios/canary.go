@@ -54,7 +54,7 @@ func (g *gullible) Step(env node.Env, in *node.Input) {
 		}
 	case node.InputMessage:
 		if p, ok := in.Message.(*toy.Ping); ok {
-			env.Emit(event.Acted{Shard: message.ShardID{Job: message.JobID{1}}, Fence: message.Fence{Job: p.Counter, Manager: 1, Attempt: 1}})
+			env.Emit(event.Acted{Shard: message.ShardID{Job: message.JobID{1}}, Fence: message.Fence{JobEpoch: p.Counter, SubjobEpoch: 1, Attempt: 1}})
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (l *late) acted(id node.ID, e event.Acted) {
 	for _, order := range l.held[key] {
 		if _, fence, subjob, _ := orderOf(order); fence.Less(e.Fence) {
 			l.again(order, subjob)
-			if l.cancels && (!subjob || fence.Job < e.Fence.Job) { // a gate's order names no manager
+			if l.cancels && (!subjob || fence.JobEpoch < e.Fence.JobEpoch) { // a gate's order names no manager
 				end := cancelOf(order, fence)
 				l.to[end] = id
 				l.again(end, subjob)

@@ -224,4 +224,4 @@ func obey(env node.Env, o *toy.Order) {
 	env.Emit(event.Acted{Shard: message.ShardID{Job: o.Job}, Subjob: true, Fence: fenceOf(o.Token), What: "order"})
 }
 
-func fenceOf(t message.LeaseToken) message.Fence { return message.Fence{Job: t.Packed()} }
+func fenceOf(t message.LeaseToken) message.Fence { return message.Fence{JobEpoch: t.Packed()} }

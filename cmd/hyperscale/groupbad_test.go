@@ -115,7 +115,7 @@ func extremes(group, victim string) []node.Message {
 		&message.LeaderBeat{Group: group, Term: math.MaxUint64},
 		&message.VoteAsk{Group: group, Term: math.MaxUint64, Nonce: 1},
 		&message.VoterJoined{Group: group, Nonce: 1, Term: math.MaxUint64},
-		&message.SubjobResult{Job: job, Fence: message.Fence{Job: math.MaxUint64, Manager: math.MaxUint64, Attempt: math.MaxUint64}},
+		&message.SubjobResult{Job: job, Fence: message.Fence{JobEpoch: math.MaxUint64, SubjobEpoch: math.MaxUint64, Attempt: math.MaxUint64}},
 		&message.Drain{Node: "gate-1"},
 		&message.SwimCompare{Group: group, Incarnation: math.MaxUint64, Members: math.MaxUint32, View: 1},
 	}

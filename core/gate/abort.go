@@ -98,7 +98,7 @@ func (j *job) figures(workflow int) []verdict.Part {
 	for _, p := range j.subjobs {
 		w := p.told(workflow)
 		if w != nil && w.State == message.WorkflowRunning && len(w.Stats.Steps) > 0 && (until == 0 || w.Stats.Elapsed < until) {
-			subjobs = append(subjobs, verdict.Part{Name: p.datacenter, Teller: p.fence.Manager, Sequence: p.sequence, Stats: w.Stats})
+			subjobs = append(subjobs, verdict.Part{Name: p.datacenter, Teller: p.fence.SubjobEpoch, Sequence: p.sequence, Stats: w.Stats})
 		}
 	}
 	return subjobs

@@ -24,7 +24,7 @@ func TestAbortsAreSentUntilTheWorkflowEnds(t *testing.T) {
 	if d == nil {
 		t.Fatal("the job was not dispatched")
 	}
-	fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+	fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
 	e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
 	tells := func(second int, state message.WorkflowState) {
 		n := uint64(100 * (second + 1))

@@ -61,7 +61,7 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*ask) {
 	}
 	for _, p := range j.subjobs {
 		if !p.counted {
-			p.fence.Job = j.epoch
+			p.fence.JobEpoch = j.epoch
 		}
 	}
 	j.loading = 1

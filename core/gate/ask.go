@@ -204,7 +204,7 @@ func (m *Machine) refuseOwner(env node.Env, s node.StreamID, r message.RequestID
 	}
 	refused := &message.Refused{Request: r, Code: message.CodeNotOwner, Detail: "job " + id.String(), Holder: string(holder)}
 	if seen, ok := m.leases.Seen(env.Now(), id); ok {
-		refused.Current = message.Fence{Job: seen.Token.Packed()}
+		refused.Current = message.Fence{JobEpoch: seen.Token.Packed()}
 	}
 	if holder == "" {
 		refused.Detail += ": its owner is gone and no other gate has it yet"

@@ -216,7 +216,7 @@ func (m *Machine) follows(env node.Env, in *node.Input, j *job, p *subjob, f mes
 	case f.Less(p.fence):
 		m.stale(env, j, p, f, message.Name(in.Message.Kind()))
 		return false
-	case f.Job > j.epoch:
+	case f.JobEpoch > j.epoch:
 		m.ignore(env, in, "its fence is above any that was given")
 		return false
 	}
@@ -270,10 +270,10 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 	switch {
 	case j == nil || p.phase != subjobSent && p.phase != subjobAdopting:
 		return
-	case r.Fence.Job < j.epoch:
+	case r.Fence.JobEpoch < j.epoch:
 		m.stale(env, j, p, r.Fence, "JobRefused")
 		return
-	case r.Fence.Job > j.epoch || r.Code == message.CodeStaleFence:
+	case r.Fence.JobEpoch > j.epoch || r.Code == message.CodeStaleFence:
 		return // a gate that came after this one has spoken: the register will tell
 	}
 	if r.Code == message.CodeNotOwner {

@@ -10,13 +10,13 @@ import (
 // Whoever told a result last is answered, and the cores of a subjob are given back once.
 func TestSubjobsAreKeptInOrder(t *testing.T) {
 	env, m := owner()
-	p := &subjob{datacenter: "a", fence: message.Fence{Job: 1, Manager: 1}, sequence: 9, ackBy: "g2:1"}
+	p := &subjob{datacenter: "a", fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, sequence: 9, ackBy: "g2:1"}
 	in := &node.Input{From: node.Peer{ID: "m1", Role: node.RoleManager}, Stream: 7, Message: &message.JobProgress{}}
 	if m.ackTo(p, in); p.ackBy != "" || p.ackTo != 7 {
 		t.Errorf("the manager told it itself, and %q is answered", p.ackBy)
 	}
 	j := &job{id: message.JobID{1}, epoch: 1, subjobs: []*subjob{p}}
-	if m.follows(env, in, j, p, message.Fence{Job: 1, Manager: 2}); p.sequence != 0 {
+	if m.follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.sequence != 0 {
 		t.Errorf("a manager that took over is heard from number %d on", p.sequence)
 	}
 	d := m.addDatacenter("a", env.Now())

@@ -150,7 +150,7 @@ func TestLargeResultsFit(t *testing.T) {
 	}
 	s.deliver("c1", s.submission("k", places, 2))
 	for _, in := range places {
-		r := subjobResult(job, message.Fence{Job: 257, Manager: 257}, in, message.JobCompleted, 10, "")
+		r := subjobResult(job, message.Fence{JobEpoch: 257, SubjobEpoch: 257}, in, message.JobCompleted, 10, "")
 		steps := &r.Subjob.Workflows[0].Stats.Steps
 		for i := range 500 {
 			step := (*steps)[0]
@@ -208,7 +208,7 @@ func TestLargeStatusesFit(t *testing.T) {
 	s.deliver("c1", s.submission("k", places, 2))
 	for i, workers := range []int{64, 2000} {
 		for _, in := range places {
-			s.deliver("m"+in, &message.JobProgress{Job: job, Fence: message.Fence{Job: 257, Manager: 257}, Sequence: uint64(i + 1), Subjob: message.DatacenterResult{
+			s.deliver("m"+in, &message.JobProgress{Job: job, Fence: message.Fence{JobEpoch: 257, SubjobEpoch: 257}, Sequence: uint64(i + 1), Subjob: message.DatacenterResult{
 				Name: in, Workflows: []message.WorkflowResult{{Name: "load", VUs: 4}}, Workers: shares(workers),
 			}})
 		}

@@ -39,7 +39,7 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.SubjobResult) 
 	default:
 		reached(env, "gate/sent-on")
 		env.Send(in.Stream, &message.SubjobResultAck{
-			Job: r.Job, Fence: r.Fence, Current: message.Fence{Job: seen.Token.Packed()}, Holder: string(seen.Holder),
+			Job: r.Job, Fence: r.Fence, Current: message.Fence{JobEpoch: seen.Token.Packed()}, Holder: string(seen.Holder),
 		})
 	}
 }

@@ -260,7 +260,7 @@ func span(t *testing.T, s string) time.Duration {
 }
 
 func fenceOf(t *testing.T, s string) (f message.Fence) {
-	if _, err := fmt.Sscanf(s, "%d.%d.%d", &f.Job, &f.Manager, &f.Attempt); err != nil {
+	if _, err := fmt.Sscanf(s, "%d.%d.%d", &f.JobEpoch, &f.SubjobEpoch, &f.Attempt); err != nil {
 		t.Fatalf("fence %q: %v", s, err)
 	}
 	return f

@@ -128,8 +128,8 @@ func (w *three) stream(m *member, id node.ID, role node.Role) node.StreamID {
 func (w *three) beat() {
 	for _, o := range w.orders {
 		key := fmt.Sprintf("%v/%s", o.dispatch.Job, o.place)
-		if at := w.owned[key]; at.Job < o.dispatch.Fence.Job {
-			w.owned[key] = message.Fence{Job: o.dispatch.Fence.Job, Manager: 257}
+		if at := w.owned[key]; at.JobEpoch < o.dispatch.Fence.JobEpoch {
+			w.owned[key] = message.Fence{JobEpoch: o.dispatch.Fence.JobEpoch, SubjobEpoch: 257}
 		}
 	}
 	w.sequence++
@@ -210,7 +210,7 @@ func (w *three) answers(t *rapid.T) {
 	}
 	o := rapid.SampledFrom(w.orders).Draw(t, "order")
 	fence := o.dispatch.Fence
-	fence.Manager = 257
+	fence.SubjobEpoch = 257
 	var m node.Message = &message.JobAccepted{Job: o.dispatch.Job, Fence: fence}
 	if rapid.Bool().Draw(t, "ends") {
 		m = subjobResult(o.dispatch.Job, fence, o.place, rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed}).Draw(t, "state"), 10, "")
@@ -306,7 +306,7 @@ func (w *three) settle() {
 		w.pass(time.Second)
 		for _, o := range slices.Clone(w.orders) {
 			fence := o.dispatch.Fence
-			fence.Manager = 257
+			fence.SubjobEpoch = 257
 			for _, m := range w.running() {
 				m.world.Receive(w.stream(m, node.ID("m"+o.place), node.RoleManager), subjobResult(o.dispatch.Job, fence, o.place, message.JobCompleted, 10, ""))
 				w.pump()

@@ -186,4 +186,4 @@ func (j *job) left(now node.Instant) time.Duration {
 }
 
 // fence is that of a subjob which no manager has taken up.
-func (j *job) fence() message.Fence { return message.Fence{Job: j.epoch} }
+func (j *job) fence() message.Fence { return message.Fence{JobEpoch: j.epoch} }

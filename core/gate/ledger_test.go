@@ -53,7 +53,7 @@ func TestWhatGoesLeavesTheQueue(t *testing.T) {
 // An acknowledgement goes back the way its result came, once.
 func TestAcknowledgementsGoBackOnce(t *testing.T) {
 	env, m := owner()
-	a := &message.SubjobResultAck{Job: message.JobID{1}, Fence: message.Fence{Job: 1}}
+	a := &message.SubjobResultAck{Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}}
 	in := &node.Input{From: node.Peer{ID: "g2", Role: node.RoleGate}, Message: a}
 	for n := range 2 { // the second result of the same fence takes the place of the first
 		m.remembers(passed{a.Job, a.Fence, node.StreamID(7 + n), env.Now()})
@@ -126,7 +126,7 @@ func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 // A result that its owner never acknowledges is not remembered for good.
 func TestPassedResultsAreForgotten(t *testing.T) {
 	env, m := owner()
-	m.remembers(passed{message.JobID{1}, message.Fence{Job: 1}, 7, env.Now()})
+	m.remembers(passed{message.JobID{1}, message.Fence{JobEpoch: 1}, 7, env.Now()})
 	env.Advance(m.config.AnswerTimeout - 1)
 	if m.forgetPassed(env.Now()); len(m.forwarded) != 1 {
 		t.Error("forgotten before its answer is overdue")

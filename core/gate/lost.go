@@ -151,9 +151,9 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bo
 	case p == nil:
 		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
 		return false
-	case ref.Fence.Job > j.epoch || p.phase == subjobSaving:
+	case ref.Fence.JobEpoch > j.epoch || p.phase == subjobSaving:
 		return false
-	case ref.Fence.Manager < p.fence.Manager:
+	case ref.Fence.SubjobEpoch < p.fence.SubjobEpoch:
 		m.stale(env, j, p, ref.Fence, "heartbeat")
 		return false // its fellow that took over has told it, or will
 	}
@@ -161,9 +161,9 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bo
 	if p.phase == subjobDone {
 		return true // it sends its result until that is acknowledged
 	}
-	p.fence.Manager = ref.Fence.Manager
+	p.fence.SubjobEpoch = ref.Fence.SubjobEpoch
 	p.ever = true
-	if ref.Fence.Job < j.epoch {
+	if ref.Fence.JobEpoch < j.epoch {
 		m.reclaim(env, j, p, mgr)
 		return true
 	}
@@ -211,7 +211,7 @@ func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *manager) {
 
 func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.SubjobRef, j *job, reason string) {
 	fence := ref.Fence
-	fence.Job = max(fence.Job, j.epoch)
+	fence.JobEpoch = max(fence.JobEpoch, j.epoch)
 	env.Send(mgr.stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
 }
 

@@ -167,7 +167,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 		e := newEar(c, client("c1"), managerPeer("m1"), node.Peer{ID: "g9", Incarnation: 1, Role: node.RoleGate, Addr: "g9:1"})
 		e.says("m1")
 		_, d := e.dispatched(t, "m1")
-		fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
 		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
 		told := 0
 		e.world.WatchEvent = func(ev node.Event) {
@@ -197,9 +197,9 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			case 3:
 				e.world.ReceiveDatagram(client("c1"), &message.JobCancel{Request: e.ask(), Job: d.Job})
 			case 4:
-				e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job + 256, Manager: 257}, Sequence: 1, Subjob: message.DatacenterResult{Name: "a"}})
+				e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: message.Fence{JobEpoch: d.Fence.JobEpoch + 256, SubjobEpoch: 257}, Sequence: 1, Subjob: message.DatacenterResult{Name: "a"}})
 			case 5:
-				e.deliver("m1", subjobResult(d.Job, message.Fence{Job: d.Fence.Job + 256, Manager: 257}, "a", message.JobCompleted, 10, ""))
+				e.deliver("m1", subjobResult(d.Job, message.Fence{JobEpoch: d.Fence.JobEpoch + 256, SubjobEpoch: 257}, "a", message.JobCompleted, 10, ""))
 			case 6:
 				e.deliver("m1", subjobResult(d.Job, fence, "a", message.JobRunning, 10, ""))
 			}

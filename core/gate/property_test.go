@@ -79,10 +79,10 @@ func (w *world) onEvent(e node.Event) {
 			w.rt.Fatalf("subjob %s is counted with %d starts, it has 10", key, e.Started)
 		}
 	case event.SubjobDispatched:
-		if e.Fence.Manager != 0 || e.Fence.Job < w.epoch[e.Job] {
+		if e.Fence.SubjobEpoch != 0 || e.Fence.JobEpoch < w.epoch[e.Job] {
 			w.rt.Fatalf("job %v is dispatched under %v after epoch %d", e.Job, e.Fence, w.epoch[e.Job])
 		}
-		w.epoch[e.Job] = e.Fence.Job
+		w.epoch[e.Job] = e.Fence.JobEpoch
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *world) beats(t *rapid.T) {
 // later has the higher epoch.
 func taken(o order, at int) message.Fence {
 	f := o.dispatch.Fence
-	f.Manager = message.LeaseToken{Epoch: uint64(at) + 1, Ordinal: 1}.Packed()
+	f.SubjobEpoch = message.LeaseToken{Epoch: uint64(at) + 1, Ordinal: 1}.Packed()
 	return f
 }
 
@@ -186,7 +186,7 @@ func (w *world) answers(t *rapid.T) {
 		m = &message.JobAccepted{Job: job, Fence: fence}
 	case 2:
 		code := rapid.SampledFrom([]message.Code{message.CodeNoCores, message.CodeDraining, message.CodeStaleFence, message.CodeBadPlan}).Draw(t, "code")
-		m = &message.JobRefused{Job: job, Fence: fence, Code: code, Current: message.Fence{Job: fence.Job + 256}}
+		m = &message.JobRefused{Job: job, Fence: fence, Code: code, Current: message.Fence{JobEpoch: fence.JobEpoch + 256}}
 	case 3:
 		m = &message.JobProgress{Job: job, Fence: fence, Sequence: rapid.Uint64Range(1, 5).Draw(t, "sequence"), Subjob: message.DatacenterResult{Name: place(o.manager)}}
 	default:

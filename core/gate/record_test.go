@@ -52,7 +52,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		j.id = message.JobOf(j.key)
 		j.subjobs = []*subjob{{
-			datacenter: "a", manager: "m1", fence: message.Fence{Job: 5, Manager: rapid.Uint64().Draw(t, "manager")},
+			datacenter: "a", manager: "m1", fence: message.Fence{JobEpoch: 5, SubjobEpoch: rapid.Uint64().Draw(t, "manager")},
 			accepted: rapid.Bool().Draw(t, "accepted"), losses: rapid.IntRange(0, 9).Draw(t, "losses"),
 		}, {datacenter: "b", phase: subjobDone, counted: true, file: message.FileDigest{1, 2}}}
 		rec, err := readRecord(j.id, j.record(now))

@@ -51,7 +51,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.S
 		ack.Stale, ack.Current = true, j.fence()
 		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.id}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
 		m.answer(env, in, ack)
-	case p.counted && r.Fence.Manager == p.fence.Manager, p.phase == subjobDone && p.unheard:
+	case p.counted && r.Fence.SubjobEpoch == p.fence.SubjobEpoch, p.phase == subjobDone && p.unheard:
 		m.answer(env, in, ack)
 	case r.Fence.Less(p.fence):
 		m.stale(env, j, p, r.Fence, "SubjobResult")
@@ -59,7 +59,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.S
 		m.answer(env, in, ack)
 	case p.counted || j.shown.Terminal():
 		m.answer(env, in, ack) // a manager that took the subjob up once more told it anew: it counted
-	case r.Fence.Job > j.epoch || r.Fence.Manager == 0 || !r.Subjob.State.Terminal():
+	case r.Fence.JobEpoch > j.epoch || r.Fence.SubjobEpoch == 0 || !r.Subjob.State.Terminal():
 		m.ignore(env, in, "it is under a fence that was never given, or not an end")
 	case p.phase == subjobDone:
 		m.ackTo(p, in)

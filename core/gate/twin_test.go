@@ -84,7 +84,7 @@ func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
-		fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
 		accept := func() { e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence}) }
 		accept()
 		row, want := 0, 1
@@ -119,21 +119,21 @@ func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 		e.says("m2")
 		who, d := e.dispatched(rt, "m1", "m2")
 		highest := uint64(257)
-		e.deliver(string(who), &message.JobAccepted{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: highest}})
+		e.deliver(string(who), &message.JobAccepted{Job: d.Job, Fence: message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: highest}})
 		for range rapid.IntRange(1, 8).Draw(rt, "heartbeats") {
 			id := rapid.SampledFrom([]node.ID{"m1", "m2"}).Draw(rt, "manager")
-			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 4).Draw(rt, "epoch")}
+			f := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 1 + 256*rapid.Uint64Range(1, 4).Draw(rt, "epoch")}
 			e.says(id, message.SubjobRef{Job: d.Job, Fence: f, State: message.JobRunning})
 			ack, _ := last[*message.HeartbeatAck](e, id)
-			if renewed := len(ack.Subjobs) == 1; renewed != (f.Manager >= highest) {
+			if renewed := len(ack.Subjobs) == 1; renewed != (f.SubjobEpoch >= highest) {
 				rt.Fatalf("%v was heard, %s lists the subjob under %v: renewed is %v", highest, id, f, renewed)
 			}
-			if f.Manager >= highest {
-				highest, who = f.Manager, id
+			if f.SubjobEpoch >= highest {
+				highest, who = f.SubjobEpoch, id
 			}
 		}
 		e.deliver("c1", &message.JobCancel{Request: e.ask(), Job: d.Job})
-		if c, n := last[*message.SubjobCancel](e, who); n == 0 || c.Fence.Manager != highest {
+		if c, n := last[*message.SubjobCancel](e, who); n == 0 || c.Fence.SubjobEpoch != highest {
 			rt.Fatalf("%s holds the subjob under %d and was sent the cancel %+v", who, highest, c)
 		}
 	})
@@ -147,9 +147,9 @@ func TestProgressIsTakenOncePerNumber(t *testing.T) {
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
 		epoch, sequence, want := uint64(257), uint64(0), uint64(0)
-		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: epoch}})
+		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: epoch}})
 		for i := range rapid.IntRange(1, 12).Draw(rt, "messages") {
-			f := message.Fence{Job: d.Fence.Job, Manager: 1 + 256*rapid.Uint64Range(1, 3).Draw(rt, "epoch")}
+			f := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 1 + 256*rapid.Uint64Range(1, 3).Draw(rt, "epoch")}
 			n := rapid.Uint64Range(1, 4).Draw(rt, "number")
 			started := uint64(i + 1)
 			e.deliver("m1", &message.JobProgress{Job: d.Job, Fence: f, Sequence: n, Subjob: message.DatacenterResult{
@@ -157,10 +157,10 @@ func TestProgressIsTakenOncePerNumber(t *testing.T) {
 					Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: started, OK: started}},
 				}}},
 			}})
-			if f.Manager > epoch {
-				epoch, sequence = f.Manager, 0
+			if f.SubjobEpoch > epoch {
+				epoch, sequence = f.SubjobEpoch, 0
 			}
-			if f.Manager == epoch && n > sequence {
+			if f.SubjobEpoch == epoch && n > sequence {
 				sequence, want = n, started
 			}
 			e.deliver("c1", &message.JobQuery{Request: e.ask(), Job: d.Job})
@@ -182,7 +182,7 @@ func TestWatchersAreToldEachProgress(t *testing.T) {
 		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
-		fence := message.Fence{Job: d.Fence.Job, Manager: 257}
+		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
 		e.deliver("m1", &message.JobAccepted{Job: d.Job, Fence: fence})
 		e.deliver("c1", &message.JobWatch{Request: e.ask(), Job: d.Job})
 		for n := range rapid.Uint64Range(2, 5).Draw(rt, "messages") {
@@ -247,7 +247,7 @@ func TestSubjobsOfAFormerGateStayForAGuard(t *testing.T) {
 		if n == 0 {
 			rt.Fatal("the job was not dispatched")
 		}
-		old := message.SubjobRef{Job: d.Job, Fence: message.Fence{Job: d.Fence.Job, Manager: 257}, State: message.JobRunning}
+		old := message.SubjobRef{Job: d.Job, Fence: message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}, State: message.JobRunning}
 		e.world.Crash()
 		e.world.Start()
 		for _, p := range peers {

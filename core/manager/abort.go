@@ -23,7 +23,7 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		return
 	}
 	switch {
-	case a.Fence.Job < max(p.epoch, p.fence.Job):
+	case a.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch):
 		m.refuseStale(env, l, a.Job, a.Fence, p, "abort")
 		return
 	case a.Fence.Attempt != 0 || int(a.Workflow) >= len(p.workflows):
@@ -31,8 +31,8 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		return
 	}
 	p.gate = l.Addr
-	if a.Fence.Job > max(p.epoch, p.fence.Job) {
-		m.adoptEpoch(env, p, a.Fence.Job, "abort")
+	if a.Fence.JobEpoch > max(p.epoch, p.fence.JobEpoch) {
+		m.adoptEpoch(env, p, a.Fence.JobEpoch, "abort")
 	}
 	f := p.workflows[a.Workflow]
 	if p.result != nil || p.asked != message.JobNone || f.end != message.WorkflowNone || f.failure != "" || f.abort != "" {

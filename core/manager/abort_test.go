@@ -24,7 +24,7 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 				d.accept("w1")
 			}
 			d.forget()
-			d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{Job: 1}, Reason: "errors"})
+			d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{JobEpoch: 1}, Reason: "errors"})
 			if !test.idle {
 				cancels := took[*message.ShardCancel](d, d.up["w1"])
 				if len(cancels) != 1 {

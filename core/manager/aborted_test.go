@@ -20,7 +20,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, nil, "w1", "w2")
 		d.Receive(d.gate, &message.JobDispatch{
-			Job: message.JobID{1}, Fence: message.Fence{Job: 2}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+			Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 2}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 			Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{
 				{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home()},
 				{Name: "b", Test: true, VUs: 99, Timeout: time.Second, Steps: home(), Cores: rapid.SampledFrom([]uint32{2, 99}).Draw(t, "cores")}, // 99 are never there
@@ -43,7 +43,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			switch rapid.IntRange(0, 10).Draw(t, "what") {
 			default:
 				a := &message.SubjobAbort{
-					Job: message.JobID{1}, Fence: message.Fence{Job: rapid.Uint64Range(1, 4).Draw(t, "epoch"), Attempt: rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(t, "attempt")},
+					Job: message.JobID{1}, Fence: message.Fence{JobEpoch: rapid.Uint64Range(1, 4).Draw(t, "epoch"), Attempt: rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(t, "attempt")},
 					Workflow: rapid.Uint32Range(0, 2).Draw(t, "workflow"), Reason: strings.Repeat("r", i+1),
 				}
 				elsewhere := rapid.IntRange(0, 9).Draw(t, "elsewhere") == 0
@@ -53,12 +53,12 @@ func TestAbortsNeedAuthority(t *testing.T) {
 				wantIgnored, wantRefused := 0, 0
 				switch {
 				case elsewhere:
-				case a.Fence.Job < epoch:
+				case a.Fence.JobEpoch < epoch:
 					wantRefused = 1
 				case a.Fence.Attempt != 0 || a.Workflow > 1:
 					wantIgnored = 1
 				default:
-					epoch = a.Fence.Job
+					epoch = a.Fence.JobEpoch
 					if f := p.workflows[a.Workflow]; why[a.Workflow] == "" && !cancelled && f.end == message.WorkflowNone && p.result == nil {
 						why[a.Workflow] = a.Reason
 					}
@@ -75,7 +75,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			case 6:
 				if !cancelled && p.result == nil {
 					cancelled = true
-					d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: epoch}, State: message.JobCancelled})
+					d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: epoch}, State: message.JobCancelled})
 				}
 			case 10:
 				if id := rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "refuses"); d.attempt(id) != nil {
@@ -99,8 +99,8 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			d.finishes("w1", message.WorkflowCancelled)
 			d.finishes("w2", message.WorkflowCancelled)
 		}
-		if p.fence.Job != epoch {
-			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.fence.Job, epoch)
+		if p.fence.JobEpoch != epoch {
+			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.fence.JobEpoch, epoch)
 		}
 		for i, f := range p.workflows {
 			whole := len(f.shards) > 0

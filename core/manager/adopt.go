@@ -13,7 +13,7 @@ import (
 // be done with the subjob; without it nobody can.
 func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *claim, file message.FileDigest) {
 	token := o.Token
-	empty := &subjob{job: o.Job, fence: message.Fence{Manager: token.Packed()}, missing: 1, orders: c, state: message.JobQueued}
+	empty := &subjob{job: o.Job, fence: message.Fence{SubjobEpoch: token.Packed()}, missing: 1, orders: c, state: message.JobQueued}
 	m.install(env, empty)
 	outcome := *o
 	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
@@ -46,7 +46,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *claim, record []by
 		m.leases.Abandon(env, o.Job)
 		return
 	}
-	p.fence.Manager = o.Token.Packed()
+	p.fence.SubjobEpoch = o.Token.Packed()
 	m.install(env, p)
 	m.reopen(env, p)
 	m.gather(env, p, c)
@@ -162,7 +162,7 @@ func (m *Machine) gathered(env node.Env, p *subjob, c *claim) {
 	m.derive(env, p)
 	m.announce(env, p)
 	switch {
-	case c.cancel != nil && c.cancel.Fence.Job < max(p.epoch, p.fence.Job):
+	case c.cancel != nil && c.cancel.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch):
 		// Whoever gave it has been passed, as the record says.
 		if l := m.gates.To(c.gate); l != nil && l.Stands {
 			m.refuseStale(env, l, p.job, c.cancel.Fence, p, "cancel")
@@ -170,7 +170,7 @@ func (m *Machine) gathered(env node.Env, p *subjob, c *claim) {
 		m.answer(env, p)
 	case c.cancel != nil:
 		m.cancel(env, p, c.cancel)
-	case c.epoch() > p.fence.Job:
+	case c.epoch() > p.fence.JobEpoch:
 		p.gate = c.gate
 		m.adoptEpoch(env, p, c.epoch(), "dispatch")
 	default:

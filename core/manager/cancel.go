@@ -12,7 +12,7 @@ import (
 // onPartCancel ends a subjob. It may come before the dispatch that it cancels:
 // cancellations are in a faster lane.
 func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
-	if c.State != message.JobCancelled && c.State != message.JobTimedOut || c.Fence.Job == 0 || c.Fence.Attempt != 0 {
+	if c.State != message.JobCancelled && c.State != message.JobTimedOut || c.Fence.JobEpoch == 0 || c.Fence.Attempt != 0 {
 		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobCancel", Why: "it has no subjob's fence, or says neither CANCELLED nor TIMED_OUT"})
 		return
 	}
@@ -21,7 +21,7 @@ func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.Subjob
 		case !m.holds(env, p):
 		case p.orders != nil:
 			p.orders.cancelled(l.Addr, c)
-		case c.Fence.Job < max(p.epoch, p.fence.Job):
+		case c.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch):
 			m.refuseStale(env, l, c.Job, c.Fence, p, "cancel")
 		default:
 			p.gate = l.Addr
@@ -53,15 +53,15 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCa
 	}
 	k := &claim{gate: l.Addr, cancel: c, began: env.Now()}
 	m.claims[c.Job] = k
-	seed := &subjob{job: c.Job, epoch: c.Fence.Job, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
+	seed := &subjob{job: c.Job, epoch: c.Fence.JobEpoch, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
 	m.acquire(env, c.Job, k, seed.record(env.Now()))
 }
 
 // cancel ends a subjob that is held here, under the present or a later epoch of its
 // job.
 func (m *Machine) cancel(env node.Env, p *subjob, c *message.SubjobCancel) {
-	if c.Fence.Job > max(p.epoch, p.fence.Job) {
-		m.adoptEpoch(env, p, c.Fence.Job, "cancel")
+	if c.Fence.JobEpoch > max(p.epoch, p.fence.JobEpoch) {
+		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
 	}
 	if p.result != nil || p.asked != message.JobNone {
 		m.tell(env, p)

@@ -24,12 +24,12 @@ func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 	}
 	for epoch := range uint64(3) { // gates that take the job over
 		later := *j.dispatch
-		later.Fence.Job = 513 + 256*epoch
+		later.Fence.JobEpoch = 513 + 256*epoch
 		j.refused = nil
 		d.gate.Send(d.model.managers[third.peer.ID], &later)
 		d.until("the dispatch is rejected", 3*time.Second, func() bool { return len(j.refused) > 0 })
 		if r := j.refused[0]; r.Fence != later.Fence || !r.Code.Retryable() {
-			t.Fatalf("epoch %d is answered with %+v", later.Fence.Job, r)
+			t.Fatalf("epoch %d is answered with %+v", later.Fence.JobEpoch, r)
 		}
 	}
 }

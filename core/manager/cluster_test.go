@@ -67,7 +67,7 @@ func (d *datacenter) submit(n byte, layers int, cores uint32) *modelJob {
 		p.Workflows = append(p.Workflows, f)
 	}
 	j := &modelJob{dispatch: &message.JobDispatch{
-		Job: message.JobID{n}, Fence: message.Fence{Job: 257}, Name: "n", Program: message.Program{Main: "f"}, Plan: p, RunTimeout: 10 * time.Minute,
+		Job: message.JobID{n}, Fence: message.Fence{JobEpoch: 257}, Name: "n", Program: message.Program{Main: "f"}, Plan: p, RunTimeout: 10 * time.Minute,
 	}}
 	d.model.jobs[j.dispatch.Job] = j
 	return j

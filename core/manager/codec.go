@@ -17,8 +17,8 @@ func (e *encoder) text(s string) {
 }
 
 func (e *encoder) fence(f message.Fence) {
-	e.number(f.Job)
-	e.number(f.Manager)
+	e.number(f.JobEpoch)
+	e.number(f.SubjobEpoch)
 	e.number(f.Attempt)
 }
 
@@ -66,7 +66,7 @@ func (d *decoder) text() string {
 }
 
 func (d *decoder) fence() message.Fence {
-	return message.Fence{Job: d.number(), Manager: d.number(), Attempt: d.number()}
+	return message.Fence{JobEpoch: d.number(), SubjobEpoch: d.number(), Attempt: d.number()}
 }
 
 func (d *decoder) file() (f message.FileDigest) {

@@ -31,7 +31,7 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 	c.Start()
 	gate := &model{world: c.Env, peers: map[node.ID]node.Peer{"g1": {ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"}}}
 	gate.receive("g1", &message.JobDispatch{
-		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 1, Timeout: time.Second, Cores: 1, Steps: home()}}},
 	})
 	c.m = c.Machine().(*answered).Machine

@@ -165,7 +165,7 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
 		submit := func() {
 			d.Receive(d.gate, &message.JobDispatch{
-				Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
+				Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
 				Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{
 					Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home(), Feed: message.FeedPlan{Name: "rows.csv", Rows: rows, Unique: unique, AtEnd: message.RowsStop},
 				}}},

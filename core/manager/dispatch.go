@@ -151,7 +151,7 @@ func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefuse
 	}
 	switch r.Code {
 	case message.CodeStaleFence:
-		if c := r.Current; c.Job == s.fence.Job && c.Manager == s.fence.Manager {
+		if c := r.Current; c.JobEpoch == s.fence.JobEpoch && c.SubjobEpoch == s.fence.SubjobEpoch {
 			s.attempt = max(s.attempt, c.Attempt)
 		}
 	case message.CodeNoCores, message.CodeNotRenewed:

@@ -10,7 +10,7 @@ import (
 
 // A worker's free cores are what it told, less what it was given and has not listed yet.
 func TestFreeCountsWhatIsNotListed(t *testing.T) {
-	f, g := message.Fence{Job: 1, Manager: 1, Attempt: 1}, message.Fence{Job: 1, Manager: 1, Attempt: 2}
+	f, g := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 2}
 	a, b, c := message.ShardID{Ordinal: 1}, message.ShardID{Ordinal: 2}, message.ShardID{Ordinal: 3}
 	w := &worker{
 		reported: 20, listed: map[message.ShardID]message.Fence{a: f, b: f},
@@ -26,7 +26,7 @@ func TestFreeCountsWhatIsNotListed(t *testing.T) {
 func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	first := &workflow{state: message.WorkflowRunning, plan: &message.WorkflowPlan{}}
 	next := &workflow{index: 1, plan: &message.WorkflowPlan{StartAfter: []uint32{0}}}
-	p := &subjob{workflows: []*workflow{first, next}, epoch: 5, fence: message.Fence{Job: 5}}
+	p := &subjob{workflows: []*workflow{first, next}, epoch: 5, fence: message.Fence{JobEpoch: 5}}
 	first.subjob, next.subjob = p, p
 	h := newNet(t).add("m1", node.RoleManager, nil)
 	m := &Machine{}
@@ -56,8 +56,8 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 // A result of an attempt that was given up, or of one before it, is not taken up again.
 func TestGivenUpIsNotTakenUp(t *testing.T) {
 	h := newNet(t).add("m1", node.RoleManager, nil)
-	floor := message.Fence{Job: 2, Manager: 3, Attempt: 4}
-	for _, f := range []message.Fence{floor, {Job: 2, Manager: 3, Attempt: 3}, {Job: 2, Manager: 2, Attempt: 9}, {Job: 1, Manager: 9, Attempt: 9}} {
+	floor := message.Fence{JobEpoch: 2, SubjobEpoch: 3, Attempt: 4}
+	for _, f := range []message.Fence{floor, {JobEpoch: 2, SubjobEpoch: 3, Attempt: 3}, {JobEpoch: 2, SubjobEpoch: 2, Attempt: 9}, {JobEpoch: 1, SubjobEpoch: 9, Attempt: 9}} {
 		s := &shard{open: true, state: message.WorkflowPending, floor: floor}
 		if new(Machine).counts(h, &worker{peer: node.Peer{ID: "w"}}, s, f) || s.fence == f {
 			t.Errorf("%v counts, and %v was given up", f, floor)

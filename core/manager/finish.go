@@ -225,10 +225,10 @@ func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Sub
 			m.tell(env, p)
 			p.redirected = true
 		}
-	case a.Stale && a.Current.Job > max(p.fence.Job, p.epoch):
+	case a.Stale && a.Current.JobEpoch > max(p.fence.JobEpoch, p.epoch):
 		p.gate = l.Addr
-		m.adoptEpoch(env, p, a.Current.Job, "result")
-	case a.Fence.Job != p.fence.Job || a.Fence.Manager != p.fence.Manager:
+		m.adoptEpoch(env, p, a.Current.JobEpoch, "result")
+	case a.Fence.JobEpoch != p.fence.JobEpoch || a.Fence.SubjobEpoch != p.fence.SubjobEpoch:
 		// Of one that was told under an earlier epoch: the gate answers this one too.
 	default:
 		m.dismiss(env, p)

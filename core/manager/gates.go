@@ -47,7 +47,7 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 	var resumed []*subjob
 	for _, ref := range ack.Subjobs {
 		p := m.subjobs[ref.Job]
-		if p == nil || ref.Fence.Job < p.fence.Job || !m.holds(env, p) {
+		if p == nil || ref.Fence.JobEpoch < p.fence.JobEpoch || !m.holds(env, p) {
 			continue
 		}
 		p.gate = l.Addr

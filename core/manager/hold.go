@@ -48,7 +48,7 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
 		node.Bug("manager: the seed of job %v: %v", o.Job, err)
 	}
 	p := &subjob{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
-	p.fence = message.Fence{Job: p.epoch, Manager: o.Token.Packed()}
+	p.fence = message.Fence{JobEpoch: p.epoch, SubjobEpoch: o.Token.Packed()}
 	m.install(env, p)
 	p.dispatch = c.dispatch
 	if c.dispatch != nil {

@@ -314,7 +314,7 @@ func (m *Machine) owned(env node.Env, id message.JobID) *subjob {
 // holds says that the window of a subjob's lease is open now.
 func (m *Machine) holds(env node.Env, p *subjob) bool {
 	token, ok := m.leases.Holds(env.Now(), p.job)
-	return ok && token.Packed() == p.fence.Manager
+	return ok && token.Packed() == p.fence.SubjobEpoch
 }
 
 // sliceOf finds a shard of a subjob that this manager may act for, or nil.

@@ -273,7 +273,7 @@ func (g *modelGate) receive(env node.Env, in *node.Input) {
 		}
 		env.Send(in.Stream, ack)
 	case *message.JobAccepted:
-		if j := g.jobs[m.Job]; j != nil && m.Fence.Job == j.dispatch.Fence.Job {
+		if j := g.jobs[m.Job]; j != nil && m.Fence.JobEpoch == j.dispatch.Fence.JobEpoch {
 			j.accepted, j.holder, j.fence = true, in.From.ID, m.Fence
 		}
 	case *message.JobRefused:

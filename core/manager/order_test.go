@@ -68,7 +68,7 @@ func (d *desk) live(seconds int, running map[node.ID][]message.ShardRef, ids ...
 // submit gives the manager a part of one workflow.
 func (d *desk) submit(cores uint32) *subjob {
 	d.Receive(d.gate, &message.JobDispatch{
-		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
+		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores, Steps: home()}}},
 	})
 	p := d.m.subjobs[message.JobID{1}]
@@ -99,7 +99,7 @@ func TestCancelFollowsALostDispatch(t *testing.T) {
 		t.Fatalf("%d dispatches, want 1", len(got))
 	}
 	d.forget()
-	d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: 1}, State: message.JobCancelled})
+	d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: 1}, State: message.JobCancelled})
 	d.live(4, nil, "w1")
 	if n := len(took[*message.ShardDispatch](d, d.up["w1"])); n > 0 {
 		t.Errorf("it is dispatched again %d times after its cancellation", n)
@@ -137,7 +137,7 @@ func (d *desk) refuse(id node.ID, code message.Code) {
 func TestWorkerHaltsForEver(t *testing.T) {
 	d := newDesk(t, nil, "w1")
 	d.Receive(d.gate, &message.JobDispatch{
-		Job: message.JobID{1}, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
+		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Rows: message.RowShare{Index: 0, Of: 1},
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{
 			Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: 2, Steps: home(), Feed: message.FeedPlan{Name: "rows.csv", Rows: 1000, Unique: true, AtEnd: message.RowsStop},
 		}}},

@@ -221,7 +221,7 @@ func (m *Machine) placeShards(env node.Env, f *workflow) {
 // dispatched is given up: its worker has stopped it, and whoever takes the subjob
 // over must not count it beside this one.
 func (m *Machine) pass(env node.Env, s *shard) {
-	if s.floor.Job == s.fence.Job && s.floor.Manager == s.fence.Manager {
+	if s.floor.JobEpoch == s.fence.JobEpoch && s.floor.SubjobEpoch == s.fence.SubjobEpoch {
 		m.onCut(env, s)
 		return
 	}

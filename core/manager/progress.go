@@ -26,7 +26,7 @@ func (m *Machine) onPush(env node.Env) {
 		out := &message.JobProgress{
 			Job: p.job, Fence: p.fence, Subjob: m.snapshot(env, p),
 			// Whoever takes over goes on above what was told before.
-			Sequence: p.fence.Manager<<24 + p.sequence,
+			Sequence: p.fence.SubjobEpoch<<24 + p.sequence,
 		}
 		fit(&out.Subjob, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {

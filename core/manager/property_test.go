@@ -184,7 +184,7 @@ func (m *model) beat(id node.ID, running []message.ShardRef) {
 }
 
 func (m *model) job(t *rapid.T) (message.JobID, message.Fence) {
-	return message.JobID{byte(rapid.IntRange(1, 2).Draw(t, "job"))}, message.Fence{Job: 1, Manager: rapid.Uint64Range(1, 3).Draw(t, "manager")}
+	return message.JobID{byte(rapid.IntRange(1, 2).Draw(t, "job"))}, message.Fence{JobEpoch: 1, SubjobEpoch: rapid.Uint64Range(1, 3).Draw(t, "manager")}
 }
 
 func (m *model) dispatch(t *rapid.T) {

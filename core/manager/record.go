@@ -48,7 +48,7 @@ func spillOf(record []byte) (message.FileDigest, bool) {
 // record is a subjob as it is to be, were it taken over after this write.
 func (p *subjob) record(now node.Instant) []byte {
 	e := encoder{bytes: []byte{recordSubjob}}
-	e.number(max(p.epoch, p.fence.Job))
+	e.number(max(p.epoch, p.fence.JobEpoch))
 	e.text(string(p.gate))
 	e.file(p.file)
 	e.number(uint64(max(0, now.Sub(p.accepted))))
@@ -124,7 +124,7 @@ func decodeSubjob(job message.JobID, record []byte, now node.Instant) (*subjob, 
 	d := decoder{bytes: record[1:]}
 	p := &subjob{job: job}
 	p.epoch = d.number()
-	p.fence.Job = p.epoch
+	p.fence.JobEpoch = p.epoch
 	p.gate = node.Addr(d.text())
 	p.file = d.file()
 	p.accepted = now.Add(-time.Duration(d.number()))

@@ -24,20 +24,20 @@ func drawSubjob(t *rapid.T) *subjob {
 		accepted: now.Add(-time.Minute), runTimeout: time.Hour, deadline: now.Add(time.Minute),
 		asked: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), why: text.Draw(t, "why"),
 	}
-	p.fence.Job = p.epoch
+	p.fence.JobEpoch = p.epoch
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
 		f := &workflow{subjob: p, index: uint32(i), end: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), failure: text.Draw(t, "failure"), started: now, leased: number.Draw(t, "leased"), burned: number.Draw(t, "burned")}
 		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
 			s := &shard{
 				workflow: f, id: message.ShardID{Job: p.job, Workflow: f.index, Ordinal: uint32(k)}, vus: number.Draw(t, "vus"), cores: 3,
-				dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), why: text.Draw(t, "why"), floor: message.Fence{Job: 1, Manager: 2, Attempt: 3},
+				dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), why: text.Draw(t, "why"), floor: message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 3},
 			}
 			if rapid.Bool().Draw(t, "rows") {
 				s.leased = number.Draw(t, "rows of it")
 				s.rows = map[uint32]*leased{2: {ask: 3, first: number.Draw(t, "first"), count: 5, known: true}, 0: {ask: 1, known: true}}
 			}
 			if rapid.Bool().Draw(t, "kept") {
-				s.worker, s.fence = "w", message.Fence{Job: 1, Manager: 2, Attempt: 4}
+				s.worker, s.fence = "w", message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 4}
 				s.kept = &kept{file: file(), state: message.WorkflowCompleted, started: number.Draw(t, "started"), why: text.Draw(t, "end")}
 			} else if rapid.Bool().Draw(t, "lost") {
 				s.failed = []node.ID{"w1"}

@@ -24,7 +24,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		d.accept("w1")
 		absent := message.FileDigest{9}
 		d.m.ticket++
-		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.job}, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}

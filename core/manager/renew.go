@@ -38,7 +38,7 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.ShardRef) {
 			m.meetStray(env, w, ref)
 			continue
 		}
-		if ref.Fence.Manager > p.fence.Manager {
+		if ref.Fence.SubjobEpoch > p.fence.SubjobEpoch {
 			continue // under a manager that has taken over from this one
 		}
 		s := m.shardOf(env, ref.Shard)

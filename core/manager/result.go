@@ -26,7 +26,7 @@ func (m *Machine) onShardResult(env node.Env, w *worker, r *message.ShardResult)
 	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
 		m.acknowledge(env, w, r, true) // its subjob has ended, or was on disks that are lost
 		return
-	case p == nil || p.missing > 0 || p.fence.Manager < r.Fence.Manager:
+	case p == nil || p.missing > 0 || p.fence.SubjobEpoch < r.Fence.SubjobEpoch:
 		return // it is not ours to take or refuse, or not yet
 	}
 	s := m.shardOf(env, r.Shard)

@@ -63,7 +63,7 @@ func TestSubjobsFindRoom(t *testing.T) {
 					plan.Workflows[0].Cores = 1 << 30
 				}
 				d.Receive(d.gate, &message.JobDispatch{
-					Job: job, Fence: message.Fence{Job: 1, Attempt: attempt}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan,
+					Job: job, Fence: message.Fence{JobEpoch: 1, Attempt: attempt}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan,
 				})
 				want := message.CodeNone
 				switch {
@@ -102,7 +102,7 @@ func TestSubjobsFindRoom(t *testing.T) {
 					continue
 				}
 				wrong := rapid.Bool().Draw(t, "says no end")
-				c := &message.SubjobCancel{Job: job, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
+				c := &message.SubjobCancel{Job: job, Fence: message.Fence{JobEpoch: 1}, State: message.JobCancelled}
 				if wrong {
 					c.State = message.JobCompleted
 				}
@@ -112,7 +112,7 @@ func TestSubjobsFindRoom(t *testing.T) {
 				} else if room {
 					taken[n] = true
 					before := ledger(d.m) // it has no workflow to abort
-					d.Receive(d.gate, &message.SubjobAbort{Job: job, Fence: message.Fence{Job: 1}, Reason: "errors"})
+					d.Receive(d.gate, &message.SubjobAbort{Job: job, Fence: message.Fence{JobEpoch: 1}, Reason: "errors"})
 					if ledger(d.m) != before {
 						t.Fatal("an abort changes a subjob that ended before its dispatch")
 					}
@@ -267,7 +267,7 @@ func TestStopsEnd(t *testing.T) {
 func TestCancelledBeforeItsDispatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute })
-		c := &message.SubjobCancel{Job: message.JobID{1}, Fence: message.Fence{Job: 1}, State: message.JobCancelled}
+		c := &message.SubjobCancel{Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, State: message.JobCancelled}
 		ends := map[message.JobState]bool{}
 		note := func(s node.StreamID, m node.Message) {
 			d.sent[s] = append(d.sent[s], m)
@@ -310,9 +310,9 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
 		p := d.submit(2)
 		epoch := rapid.Uint64Range(1, 4).Draw(t, "epoch")
-		d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{Job: epoch}, Workflow: 9, Reason: "none"})
+		d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{JobEpoch: epoch}, Workflow: 9, Reason: "none"})
 		dispatch := *p.dispatch
-		dispatch.Fence.Job = epoch
+		dispatch.Fence.JobEpoch = epoch
 		d.Receive(d.gate, &dispatch)
 		d.Crash()
 		d.sent = map[node.StreamID][]node.Message{}
@@ -325,7 +325,7 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 		}
 		by := rapid.Uint64Range(1, 4).Draw(t, "cancelled by")
 		claimed := d.m.claims[p.job] != nil
-		d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: by}, State: message.JobCancelled, Reason: "asked"})
+		d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: by}, State: message.JobCancelled, Reason: "asked"})
 		d.Held = false
 		for range 4 {
 			for d.Pending() > 0 {
@@ -341,7 +341,7 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 			t.Fatalf("the record has epoch %d, the cancellation %d; it is cancelled: %v", epoch, by, cancelled)
 		}
 		refused := took[*message.JobRefused](d, d.gate)
-		if claimed && (len(refused) > 0 && refused[0].Code == message.CodeStaleFence && refused[0].Current.Job == epoch) != (by < epoch) {
+		if claimed && (len(refused) > 0 && refused[0].Code == message.CodeStaleFence && refused[0].Current.JobEpoch == epoch) != (by < epoch) {
 			t.Fatalf("the record has epoch %d, the cancellation %d; the refusals are %+v", epoch, by, refused)
 		}
 	})

@@ -15,10 +15,10 @@ func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 	for _, later := range []uint64{0, 1} { // of the same epoch of the job, or of the next one
 		d := newDesk(t, nil, "w1")
 		p := d.submit(1)
-		fence := message.Fence{Job: p.fence.Job + later}
+		fence := message.Fence{JobEpoch: p.fence.JobEpoch + later}
 		orders := &claim{asked: true}
 		d.m.lapse(d, p)
-		d.m.fetchSpill(d, &lease.Outcome{Job: p.job, Token: message.UnpackToken(p.fence.Manager)}, orders, message.FileDigest{9})
+		d.m.fetchSpill(d, &lease.Outcome{Job: p.job, Token: message.UnpackToken(p.fence.SubjobEpoch)}, orders, message.FileDigest{9})
 		d.WatchEvent = func(e node.Event) {
 			if e, ok := e.(event.Acted); ok {
 				t.Errorf("it obeys %s under %v before it has read the record", e.What, e.Fence)
@@ -26,8 +26,8 @@ func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 		}
 		link := d.m.gates.To(p.gate)
 		d.m.onJobDispatch(d, link, &message.JobDispatch{Job: p.job, Fence: fence})
-		if orders.epoch() != fence.Job {
-			t.Errorf("a dispatch of epoch %d is lost: %d waits", fence.Job, orders.epoch())
+		if orders.epoch() != fence.JobEpoch {
+			t.Errorf("a dispatch of epoch %d is lost: %d waits", fence.JobEpoch, orders.epoch())
 		}
 		cancel := &message.SubjobCancel{Job: p.job, Fence: fence, State: message.JobCancelled}
 		d.m.onSubjobCancel(d, link, cancel)
@@ -37,8 +37,8 @@ func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 		if len(d.m.changed) > 0 || len(d.m.subjobs[p.job].waits) > 0 {
 			t.Error("it writes a record before it has read the one that a majority has")
 		}
-		d.m.onSubjobCancel(d, link, &message.SubjobCancel{Job: p.job, Fence: message.Fence{Job: fence.Job - 1}, State: message.JobTimedOut})
-		if orders.cancel != cancel && fence.Job > 1 {
+		d.m.onSubjobCancel(d, link, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: fence.JobEpoch - 1}, State: message.JobTimedOut})
+		if orders.cancel != cancel && fence.JobEpoch > 1 {
 			t.Error("a cancellation of an earlier epoch replaces a later one")
 		}
 	}

@@ -43,7 +43,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 		}
 		unmet := d.Accept(node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
 		shard := message.ShardID{Job: message.JobID{1}}
-		fence := message.Fence{Job: 1, Manager: 9, Attempt: 9}
+		fence := message.Fence{JobEpoch: 1, SubjobEpoch: 9, Attempt: 9}
 		before, want := ledger(d.m), 0
 		for range rapid.IntRange(1, 6).Draw(t, "messages") {
 			switch rapid.IntRange(0, 5).Draw(t, "from") {

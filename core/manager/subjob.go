@@ -26,10 +26,10 @@ type claim struct {
 func (c *claim) epoch() uint64 {
 	var n uint64
 	if c.dispatch != nil {
-		n = c.dispatch.Fence.Job
+		n = c.dispatch.Fence.JobEpoch
 	}
 	if c.cancel != nil {
-		n = max(n, c.cancel.Fence.Job)
+		n = max(n, c.cancel.Fence.JobEpoch)
 	}
 	return n
 }
@@ -37,7 +37,7 @@ func (c *claim) epoch() uint64 {
 // cancelled keeps a cancellation until the subjob is here, unless an order of a later epoch
 // came before.
 func (c *claim) cancelled(gate node.Addr, k *message.SubjobCancel) {
-	if c.epoch() <= k.Fence.Job {
+	if c.epoch() <= k.Fence.JobEpoch {
 		c.gate, c.cancel = gate, k
 	}
 }
@@ -48,7 +48,7 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		return
 	}
 	if c := m.claims[d.Job]; c != nil && c.gate != "" {
-		if c.epoch() <= d.Fence.Job {
+		if c.epoch() <= d.Fence.JobEpoch {
 			c.gate = l.Addr
 			if c.dispatch != nil {
 				c.dispatch = d
@@ -79,7 +79,7 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 			return
 		}
 		m.acquire(env, d.Job, c, (&subjob{
-			job: d.Job, epoch: d.Fence.Job, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
+			job: d.Job, epoch: d.Fence.JobEpoch, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
 		}).record(env.Now()))
 	})
 }
@@ -106,12 +106,12 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobD
 		return // the gate asks again, whoever holds it by then
 	}
 	if c := p.orders; c != nil {
-		if c.epoch() <= d.Fence.Job {
+		if c.epoch() <= d.Fence.JobEpoch {
 			c.gate, c.dispatch = l.Addr, d
 		}
 		return
 	}
-	if d.Fence.Job < max(p.epoch, p.fence.Job) {
+	if d.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch) {
 		m.refuseStale(env, l, d.Job, d.Fence, p, "dispatch")
 		return
 	}
@@ -120,11 +120,11 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobD
 		return
 	}
 	p.gate = l.Addr
-	if d.Fence.Job == p.fence.Job {
+	if d.Fence.JobEpoch == p.fence.JobEpoch {
 		m.answer(env, p)
 		return
 	}
-	m.adoptEpoch(env, p, d.Fence.Job, "dispatch")
+	m.adoptEpoch(env, p, d.Fence.JobEpoch, "dispatch")
 }
 
 // answer tells a subjob's gate that it is here, and its end if it has ended.
@@ -138,15 +138,15 @@ func (m *Machine) answer(env node.Env, p *subjob) {
 // adoptEpoch goes on under a later epoch of the job, once a majority has it. What
 // runs goes on under the fence that it was dispatched with.
 func (m *Machine) adoptEpoch(env node.Env, p *subjob, epoch uint64, what string) {
-	if epoch <= p.epoch && p.epoch > p.fence.Job {
+	if epoch <= p.epoch && p.epoch > p.fence.JobEpoch {
 		return // it is on its way
 	}
 	p.epoch = max(p.epoch, epoch)
 	m.commit(env, p, func(env node.Env) {
-		if epoch <= p.fence.Job {
+		if epoch <= p.fence.JobEpoch {
 			return
 		}
-		p.fence.Job = epoch
+		p.fence.JobEpoch = epoch
 		env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: what})
 		if p.result != nil {
 			m.restamp(p)
@@ -196,7 +196,7 @@ func (m *Machine) unfinished() int {
 // gate may be of another version, or its bytes of another program.
 func badPlan(d *message.JobDispatch) string {
 	var faults []plan.Fault
-	if d.Fence.Job == 0 || d.Fence.Attempt != 0 {
+	if d.Fence.JobEpoch == 0 || d.Fence.Attempt != 0 {
 		faults = append(faults, plan.Fault{Key: "fence", Value: d.Fence.String(), Bound: "have a job's epoch of at least 1 and no attempt", Remedy: "dispatch under the fence of the job's subjob"})
 	}
 	if d.RunTimeout <= 0 {
@@ -212,7 +212,7 @@ func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, c
 
 func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob, what string) {
 	current := p.fence
-	current.Job = max(current.Job, p.epoch)
+	current.JobEpoch = max(current.JobEpoch, p.epoch)
 	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
 	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
 }
@@ -245,7 +245,7 @@ func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
 	if l == nil || !l.Stands {
 		return
 	}
-	fence := message.Fence{Job: c.epoch()}
+	fence := message.Fence{JobEpoch: c.epoch()}
 	if o.Holder != "" && o.Holder != env.Self().Addr {
 		m.refuseHolder(env, l, o.Job, fence, o.Holder)
 	}

@@ -113,22 +113,22 @@ func TestLaterEpochIsAdopted(t *testing.T) {
 	d, j, old := started(t)
 	d.model.Step(d.gate, &node.Input{Kind: node.InputStreamOpened}) // keeps nothing
 	later := *j.dispatch
-	later.Fence.Job = 513
+	later.Fence.JobEpoch = 513
 	j.dispatch, j.accepted, j.at = &later, false, old.peer.ID
-	d.until("it is accepted", 3*time.Second, func() bool { return j.accepted && j.fence.Job == 513 })
+	d.until("it is accepted", 3*time.Second, func() bool { return j.accepted && j.fence.JobEpoch == 513 })
 	if d.holder(later.Job) != old || d.running(later.Job) != 2 {
 		t.Errorf("%v holds it, %d shards run", d.holder(later.Job), d.running(later.Job))
 	}
 	stale := later
-	stale.Fence.Job = 257
+	stale.Fence.JobEpoch = 257
 	d.gate.Send(d.model.managers[old.peer.ID], &stale)
 	d.until("the earlier epoch is refused", time.Second, func() bool {
-		return len(j.refused) > 0 && j.refused[0].Code == message.CodeStaleFence && j.refused[0].Current.Job == 513
+		return len(j.refused) > 0 && j.refused[0].Code == message.CodeStaleFence && j.refused[0].Current.JobEpoch == 513
 	})
 	d.slow(false)
 	r := d.ended(j, 30*time.Second)
 	want(t, r, message.JobCompleted)
-	if r.Fence.Job != 513 {
+	if r.Fence.JobEpoch != 513 {
 		t.Errorf("told under %v", r.Fence)
 	}
 }
@@ -208,7 +208,7 @@ func TestLeaderCancelsWhatNobodyOwns(t *testing.T) {
 	d.slow(true)
 	w := d.workers[0]
 	m := w.machine.(*modelWorker)
-	stray := &modelRun{worker: w.peer.ID, id: message.ShardID{Job: message.JobID{9}}, fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, began: d.now, until: d.now.Add(time.Hour)}
+	stray := &modelRun{worker: w.peer.ID, id: message.ShardID{Job: message.JobID{9}}, fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, began: d.now, until: d.now.Add(time.Hour)}
 	m.runs[stray.id] = stray
 	d.until("it is cancelled", 2*time.Minute, func() bool { return stray.end != 0 })
 	d.run(2 * time.Second)

@@ -108,7 +108,7 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 				f := &plan.Workflows[i]
 				jobs[job] = append(jobs[job], &flow{plan: f, before: slices.Concat(f.Depends, f.StartAfter), ready: d.Now(), runs: map[message.ShardRef]bool{}})
 			}
-			d.Receive(d.gate, &message.JobDispatch{Job: job, Fence: message.Fence{Job: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan})
+			d.Receive(d.gate, &message.JobDispatch{Job: job, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour, Plan: plan})
 		}
 		end := func(id node.ID, state message.WorkflowState) {
 			for _, s := range took[*message.ShardDispatch](d, d.up[id]) {

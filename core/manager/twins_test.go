@@ -365,7 +365,7 @@ func TestDispatchesWithinTheirBoundsAreAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		legal := plantest.Legal(t)
 		dispatch := func(p *message.Plan) *message.JobDispatch {
-			return &message.JobDispatch{Fence: message.Fence{Job: 1}, RunTimeout: time.Second, Plan: *p}
+			return &message.JobDispatch{Fence: message.Fence{JobEpoch: 1}, RunTimeout: time.Second, Plan: *p}
 		}
 		if why := badPlan(dispatch(legal)); why != "" {
 			t.Fatalf("within its bounds, and yet: %s", why)
@@ -381,7 +381,7 @@ func TestDispatchesWithinTheirBoundsAreAccepted(t *testing.T) {
 			want  string
 			spoil func(d *message.JobDispatch)
 		}{
-			{"fence = 0.0.0", func(d *message.JobDispatch) { d.Fence.Job = 0 }},
+			{"fence = 0.0.0", func(d *message.JobDispatch) { d.Fence.JobEpoch = 0 }},
 			{"fence = 1.0.1", func(d *message.JobDispatch) { d.Fence.Attempt = 1 }},
 			{"run_timeout = 0s", func(d *message.JobDispatch) { d.RunTimeout = 0 }},
 		} {

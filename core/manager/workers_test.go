@@ -51,7 +51,7 @@ func drawStats(t *rapid.T) message.Stats {
 // drawRunning is a subjob whose shards stand anyhow, on up to so many workers.
 func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
 	m := New(small())
-	p := &subjob{job: message.JobID{1}, fence: message.Fence{Job: 1, Manager: 257}}
+	p := &subjob{job: message.JobID{1}, fence: message.Fence{JobEpoch: 1, SubjobEpoch: 257}}
 	name := func() node.ID { return node.ID(fmt.Sprintf("w%03d", rapid.IntRange(1, workers).Draw(t, "worker"))) }
 	for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
 		f := &workflow{subjob: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}

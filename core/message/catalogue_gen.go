@@ -702,15 +702,15 @@ func (z *FeedPlan) check() error {
 
 func (z *Fence) size() int {
 	n := 21
-	n += sizeUint(uint64(z.Job))
-	n += sizeUint(uint64(z.Manager))
+	n += sizeUint(uint64(z.JobEpoch))
+	n += sizeUint(uint64(z.SubjobEpoch))
 	n += sizeUint(uint64(z.Attempt))
 	return n
 }
 
 func (z *Fence) digest(h uint64) uint64 {
-	h = node.Mix(h, uint64(z.Job))
-	h = node.Mix(h, uint64(z.Manager))
+	h = node.Mix(h, uint64(z.JobEpoch))
+	h = node.Mix(h, uint64(z.SubjobEpoch))
 	h = node.Mix(h, uint64(z.Attempt))
 	return h
 }

@@ -58,20 +58,20 @@ type RequestID struct {
 // the order of their fields. Whoever acts on one keeps the highest it has seen
 // and refuses lower ones.
 type Fence struct {
-	Job     uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
-	Manager uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another
-	Attempt uint64 `msg:"attempt"` // dispatch of one shard, from 1; 0 where no shard is meant
+	JobEpoch    uint64 `msg:"job"`     // of the job's ownership among the gates: a packed LeaseToken
+	SubjobEpoch uint64 `msg:"manager"` // of the subjob's ownership among a datacenter's managers: another
+	Attempt     uint64 `msg:"attempt"` // dispatch of one shard, from 1; 0 where no shard is meant
 }
 
 // Compare is negative when f is older than o.
 func (f Fence) Compare(o Fence) int {
-	return cmp.Or(cmp.Compare(f.Job, o.Job), cmp.Compare(f.Manager, o.Manager), cmp.Compare(f.Attempt, o.Attempt))
+	return cmp.Or(cmp.Compare(f.JobEpoch, o.JobEpoch), cmp.Compare(f.SubjobEpoch, o.SubjobEpoch), cmp.Compare(f.Attempt, o.Attempt))
 }
 
 // Less says that f is older than o.
 func (f Fence) Less(o Fence) bool { return f.Compare(o) < 0 }
 
-func (f Fence) String() string { return fmt.Sprintf("%d.%d.%d", f.Job, f.Manager, f.Attempt) }
+func (f Fence) String() string { return fmt.Sprintf("%d.%d.%d", f.JobEpoch, f.SubjobEpoch, f.Attempt) }
 
 // ShardID names the unit of dispatch: one part of one workflow, run by one
 // worker at a time.

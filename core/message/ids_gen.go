@@ -18,10 +18,10 @@ func (z Fence) MarshalMsg(b []byte) (o []byte, err error) {
 	// map header, size 3
 	// string "job"
 	o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
-	o = msgp.AppendUint64(o, z.Job)
+	o = msgp.AppendUint64(o, z.JobEpoch)
 	// string "manager"
 	o = append(o, 0xa7, 0x6d, 0x61, 0x6e, 0x61, 0x67, 0x65, 0x72)
-	o = msgp.AppendUint64(o, z.Manager)
+	o = msgp.AppendUint64(o, z.SubjobEpoch)
 	// string "attempt"
 	o = append(o, 0xa7, 0x61, 0x74, 0x74, 0x65, 0x6d, 0x70, 0x74)
 	o = msgp.AppendUint64(o, z.Attempt)
@@ -53,24 +53,24 @@ func (z *Fence) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		switch msgp.UnsafeString(field) {
 		case "job":
 			if zb0001Dup[0]&(1<<0) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "JobEpoch")
 				return
 			}
 			zb0001Dup[0] |= 1 << 0
-			z.Job, bts, err = msgp.ReadUint64Bytes(bts)
+			z.JobEpoch, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Job")
+				err = msgp.WrapError(err, "JobEpoch")
 				return
 			}
 		case "manager":
 			if zb0001Dup[0]&(1<<1) != 0 {
-				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Manager")
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "SubjobEpoch")
 				return
 			}
 			zb0001Dup[0] |= 1 << 1
-			z.Manager, bts, err = msgp.ReadUint64Bytes(bts)
+			z.SubjobEpoch, bts, err = msgp.ReadUint64Bytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Manager")
+				err = msgp.WrapError(err, "SubjobEpoch")
 				return
 			}
 		case "attempt":

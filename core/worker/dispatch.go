@@ -58,7 +58,7 @@ func (m *Machine) unfit(env node.Env, d *message.ShardDispatch) (message.Code, s
 		return message.CodeDraining, "this worker is being stopped"
 	case m.draining:
 		return message.CodeDraining, "this worker is being drained"
-	case d.Fence.Job == 0 || d.Fence.Manager == 0 || d.Fence.Attempt == 0:
+	case d.Fence.JobEpoch == 0 || d.Fence.SubjobEpoch == 0 || d.Fence.Attempt == 0:
 		return message.CodeBadPlan, fmt.Sprintf("fence = %v has a zero, all its subjobs begin at 1", d.Fence)
 	case len(d.Workflow) > 256 || d.Timeout < 0 || d.Duration < 0 || d.RunTimeout < 0:
 		return message.CodeBadPlan, fmt.Sprintf("a duration is negative or the workflow's name has %d bytes, 256 is the bound", len(d.Workflow))

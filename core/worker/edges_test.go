@@ -54,7 +54,7 @@ func (d *desk) ack(i int, sequence uint64, named ...message.ShardRef) {
 func shardOf(n uint32) message.ShardID { return message.ShardID{Job: message.JobID{1}, Ordinal: n} }
 
 func ref(n uint32, attempt uint64) message.ShardRef {
-	return message.ShardRef{Shard: shardOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}}
+	return message.ShardRef{Shard: shardOf(n), Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: attempt}}
 }
 
 func (d *desk) dispatch(i int, n uint32, attempt uint64, cores uint32) *execution {

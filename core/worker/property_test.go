@@ -190,7 +190,7 @@ func (m *model) shard() message.ShardID {
 
 func (m *model) fence() message.Fence {
 	n := rapid.Uint64Range(1, 2)
-	return message.Fence{Job: 1, Manager: n.Draw(m.t, "manager"), Attempt: rapid.Uint64Range(1, 5).Draw(m.t, "attempt")}
+	return message.Fence{JobEpoch: 1, SubjobEpoch: n.Draw(m.t, "manager"), Attempt: rapid.Uint64Range(1, 5).Draw(m.t, "attempt")}
 }
 
 func (m *model) dispatch(t *rapid.T) {

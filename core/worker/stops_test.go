@@ -120,7 +120,7 @@ func TestOneShardUnderManyFences(t *testing.T) {
 		m := newModel(t)
 		attempt := uint64(0)
 		shard := message.ShardID{Job: message.JobID{1}}
-		fence := func() message.Fence { return message.Fence{Job: 1, Manager: 1, Attempt: max(1, attempt)} }
+		fence := func() message.Fence { return message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: max(1, attempt)} }
 		alive := func() {
 			for i, s := range m.world.StreamsOf("m1") {
 				if sent := m.beats[s]; i == 0 && len(sent) > 0 {

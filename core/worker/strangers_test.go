@@ -101,7 +101,7 @@ func TestDispatchesFindRoom(t *testing.T) {
 			}
 			n, attempt := rapid.Uint32Range(0, 6).Draw(t, "shard"), rapid.Uint64Range(0, 5).Draw(t, "attempt")
 			msg := &message.ShardDispatch{
-				Shard: shardOf(n), Fence: message.Fence{Job: 1, Manager: 1, Attempt: attempt}, Workflow: "load", Program: message.Program{Main: "m"},
+				Shard: shardOf(n), Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: attempt}, Workflow: "load", Program: message.Program{Main: "m"},
 				PlanDigest: 9, VUs: 100, Cores: rapid.SampledFrom([]uint32{1, 1, 1, 2, 5}).Draw(t, "cores"),
 			}
 			long := rapid.IntRange(0, 9).Draw(t, "long name") == 0

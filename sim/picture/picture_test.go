@@ -44,7 +44,7 @@ func small(r *picture.Recorder) {
 	send(up, "worker", beat)
 	get(down, "manager", worker, beat)
 	slice := message.ShardID{Job: message.JobID{1}, Ordinal: 1}
-	order := &message.ShardDispatch{Shard: slice, Fence: message.Fence{Job: 1, Manager: 1, Attempt: 1}, Workflow: "</script><b>", VUs: 4, Cores: 2}
+	order := &message.ShardDispatch{Shard: slice, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, Workflow: "</script><b>", VUs: 4, Cores: 2}
 	r.Event(tick(), "manager", 1, event.ShardDispatched{Shard: slice, Worker: "worker"})
 	send(down, "manager", order)
 	get(up, "worker", manager, order)

@@ -41,7 +41,7 @@ func decision(e node.Event) (mark byte, text string) {
 	case event.ShardLost:
 		return bad, fmt.Sprintf("gives up %s on %s under fence %v%s", slice(e.Shard), e.Worker, e.Fence, because(e.Reason))
 	case event.SubjobDispatched:
-		return again(e.Fence.Manager), fmt.Sprintf("dispatches the part of %s%s to %s under fence %v", e.Datacenter, repeated(e.Fence.Manager), e.Manager, e.Fence)
+		return again(e.Fence.SubjobEpoch), fmt.Sprintf("dispatches the part of %s%s to %s under fence %v", e.Datacenter, repeated(e.Fence.SubjobEpoch), e.Manager, e.Fence)
 	case event.ExecutorGone:
 		return bad, fmt.Sprintf("the executor of core %d for %s under fence %v is gone%s", e.Core, slice(e.Shard), e.Fence, because(e.Reason))
 	}

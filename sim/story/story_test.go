@@ -61,9 +61,9 @@ func (s *stage) pass(n uint64, side uint8, from, to node.ID, m node.Message) {
 var (
 	jobA  = message.JobID{1, 2, 3}
 	jobB  = message.JobID{9}
-	part  = message.Fence{Job: 1, Manager: 1}
-	first = message.Fence{Job: 1, Manager: 1, Attempt: 1}
-	next  = message.Fence{Job: 1, Manager: 1, Attempt: 2}
+	part  = message.Fence{JobEpoch: 1, SubjobEpoch: 1}
+	first = message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}
+	next  = message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 2}
 	whole = message.ShardID{Job: jobA, Ordinal: 1}
 )
 

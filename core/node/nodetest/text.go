@@ -205,7 +205,7 @@ func (t *Text) setLeaf(v reflect.Value, text string) (err error) {
 		return err
 	case message.Fence:
 		var f message.Fence
-		_, err = fmt.Sscanf(text, "%d.%d.%d", &f.Job, &f.Manager, &f.Attempt)
+		_, err = fmt.Sscanf(text, "%d.%d.%d", &f.JobEpoch, &f.SubjobEpoch, &f.Attempt)
 		v.Set(reflect.ValueOf(f))
 		return err
 	case message.Program:
