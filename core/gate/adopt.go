@@ -199,7 +199,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 // loadedPart waits for its manager to tell of it, if any can know of it.
 func loadedSubjob(r *subjobRecord, now node.Instant) *subjob {
 	p := &subjob{
-		datacenter: r.Datacenter, manager: r.Manager, fence: r.Fence, file: message.FileDigest(r.Counted),
+		datacenter: r.Datacenter, manager: r.Manager, fence: message.Fence(r.Fence), file: message.FileDigest(r.Counted),
 		ever: true, accepted: r.Accepted, losses: r.Losses, since: now, sent: now,
 	}
 	switch {

@@ -48,12 +48,19 @@ type jobRecord struct {
 type subjobRecord struct {
 	Datacenter string           `json:"datacenter"`
 	Manager    node.ID          `json:"manager,omitempty"`
-	Fence      message.Fence    `json:"fence"`
+	Fence      fenceRecord      `json:"fence"`
 	Accepted   bool             `json:"accepted,omitempty"`
 	Losses     int              `json:"losses,omitempty"`
 	State      message.JobState `json:"state,omitempty"` // of an end that no manager sent
 	Error      string           `json:"error,omitempty"`
 	Counted    fileName         `json:"counted,omitzero"` // holds the result, until the job's does
+}
+
+// fenceRecord is a fence under the names that records on disks have.
+type fenceRecord struct {
+	JobEpoch    uint64 `json:"Job"`
+	SubjobEpoch uint64 `json:"Manager"`
+	Attempt     uint64
 }
 
 // fileName is a digest as text.
@@ -86,7 +93,7 @@ func (j *job) record(now node.Instant) []byte {
 	}
 	for _, p := range j.subjobs {
 		pr := subjobRecord{
-			Datacenter: p.datacenter, Manager: p.manager, Fence: p.fence, Losses: p.losses, Accepted: p.accepted,
+			Datacenter: p.datacenter, Manager: p.manager, Fence: fenceRecord(p.fence), Losses: p.losses, Accepted: p.accepted,
 			Counted: fileName(p.file),
 		}
 		if p.unheard && p.result != nil {
