@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -70,6 +71,9 @@ func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(fa
 		},
 	})
 	o.Faults, o.Until, o.First = small.Faults, small.Broken, false
+	if o.Until > cmp.Or(o.Virtual, s.Virtual) { // seen in the time that the world got to be at rest
+		o.Until = 0
+	}
 	report := s.Run(o)
 	if _, ok := report.fails(cause); !ok { // what broke is seen only when the rest is judged
 		o.Until = 0

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/sim"
 )
 
@@ -42,6 +43,32 @@ func TestShrinkLeavesTheCause(t *testing.T) {
 	r.Detail = "something else"
 	if _, ok := s.Shrink(o, r, nil, nil); ok {
 		t.Error("a failure that is not there was made small")
+	}
+}
+
+// A world that is not at rest yet gets more time than it has: a failure of then is
+// played whole, as a schedule can be cut at most at its world's end.
+func TestShrinkPlaysALateFailureWhole(t *testing.T) {
+	s := gulled()
+	build := s.build
+	s.build = func(st *stage) {
+		build(st)
+		st.within = 0 // its end is judged
+		st.witness = append(st.witness, func(r checker.Record) {
+			if r.At > s.Virtual {
+				st.checker.Violate("T12", r, "late")
+			}
+		})
+		st.verdicts = append(st.verdicts, func() { st.world.RunUntil(s.Virtual + 10*time.Second) }) // as rest does
+	}
+	o := Options{Seed: 3, Faults: []sim.Fault{}}
+	r := s.Run(o)
+	if r.Outcome != Violation || r.Broken <= s.Virtual {
+		t.Fatalf("%v at %v, want a failure after the end at %v", r.Outcome, r.Broken, s.Virtual)
+	}
+	small, ok := s.Shrink(o, r, nil, nil)
+	if !ok || small.Options.Until > s.Virtual {
+		t.Errorf("%v: cut at %v, and the world lasts %v", ok, small.Options.Until, s.Virtual)
 	}
 }
 

@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"strings"
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -40,6 +42,8 @@ func gateWorlds() []Scenario {
 			Doc: "The power of gates and managers is lost while a promise, an accept or a file is being written. Either it was never answered, or it is there afterwards."},
 		{Name: "lost-disk", Virtual: 6 * time.Minute, build: buildLostDisk,
 			Doc: "Gates and managers return without their disks, one of a group at a time. Such a one answers nothing until that is provably safe; what was acknowledged is on the others, and every job completes."},
+		{Name: "lost-disks-in-turn", Virtual: 9 * time.Minute, build: buildLostDisksInTurn,
+			Doc: "Every gate and every manager loses its disk once or more while the same jobs run, one of a group at a time. A member that returns fetches the files that its registers name, so that each program and each counted result outlives all the disks that it was kept on, and every job ends."},
 	}
 }
 
@@ -240,6 +244,34 @@ func buildLostDisk(s *stage) {
 	s.slots(25*time.Second, func(i int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: s.rand.Duration(time.Second, 6*time.Second).Truncate(tick), Kind: sim.FaultCrash, Nodes: names(s.choose(s.managers, 1)), Value: 1})
 	})
+}
+
+func buildLostDisksInTurn(s *stage) {
+	s.standard(groupTopology(), func(l *load) {
+		l.duration, l.every, l.until, l.cores, l.layers = 90*time.Second, 20*time.Second, 150*time.Second, 1, true
+	})
+	s.witness = append(s.witness, func(r checker.Record) {
+		const lost = "one disk at a time was lost, and a file with them"
+		switch e := r.Event.(type) {
+		case event.StoreFailed:
+			if strings.Contains(e.Err, archive.ErrMissing.Error()) {
+				s.checker.Violate("T4", r, "%s: %s: %s", lost, e.What, e.Err)
+			}
+		case event.Reached:
+			if e.What == "gate/file-asked-again" || e.What == "gate/given-up" {
+				s.checker.Violate("T4", r, "%s: %s", lost, e.What)
+			}
+		}
+	})
+	lose := func(ids []node.ID, gap time.Duration) {
+		first := s.rand.Int(len(ids))
+		s.slots(gap, func(i int, at time.Duration) {
+			down := s.rand.Duration(2*time.Second, 8*time.Second).Truncate(tick)
+			s.fault(sim.Fault{At: at, For: down, Kind: sim.FaultCrash, Nodes: names(ids[(first+i)%len(ids):][:1]), Value: 1})
+		})
+	}
+	lose(s.gates, 80*time.Second)
+	lose(s.managers, 25*time.Second)
 }
 
 func buildCountedSubjobs(s *stage) {

@@ -20,6 +20,7 @@ type Archive struct {
 	bytes    int64                        // lengths of all files
 	arriving map[message.FileDigest]*file // those that are not whole
 	asked    []*file                      // fetches that wait for their turn
+	wanted   []message.FileDigest         // what Mend still has to bring
 	fetching int                          // fetches under way
 	failed   []*file                      // writes to try again
 	writes   map[node.Token]*file

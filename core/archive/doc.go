@@ -25,6 +25,8 @@
 //	          whatever arrives twice changes nothing.
 //	ARCHIVE-6 A file is swept once a majority names it no more and had to keep it for no
 //	          SweepAge: sweep.go says why, and what a quarter of SweepAge is for.
+//	ARCHIVE-7 A member fetches each file that its registers name and that it lacks: disks
+//	          that are lost in turn do not wear a file's majority down.
 //
 // On the wire: FileOffer (is it there? how far?), FileChunk, FileKept (so far, or
 // whole); small files go without an offer. FileFetch asks for a window of chunks,
@@ -33,5 +35,5 @@
 // are small enough for datagrams.
 //
 // Read config.go, archive.go (Keep, Have, Drop), sweep.go, send.go, receive.go,
-// fetch.go, disk.go, sizes.go.
+// fetch.go, mend.go, disk.go, sizes.go.
 package archive

@@ -48,9 +48,7 @@ func (a *Archive) get(env node.Env, d message.FileDigest, ticket uint64, store b
 			a.fail(d, ErrFull, ticket)
 			return
 		}
-		f = a.add(d, 0)
-		f.moved = env.Now()
-		a.arriving[d] = f
+		f = a.announce(env, d)
 	}
 	if f.fetch == nil {
 		f.fetch = &fetch{at: a.after()}
@@ -68,15 +66,36 @@ func (a *Archive) after() int {
 	return max(i, 0)
 }
 
-// begin starts those whose turn it is.
+// begin starts those whose turn it is. What Mend wants comes last.
 func (a *Archive) begin(env node.Env) {
 	for len(a.asked) > 0 && a.fetching < activeMax {
 		f := a.asked[0]
 		a.asked = a.asked[1:]
-		a.fetching++
-		f.fetch.begun = true
-		a.ask(env, f)
+		a.start(env, f)
 	}
+	for len(a.asked) == 0 && len(a.wanted) > 0 && a.fetching < mendMax {
+		d := a.wanted[0]
+		a.wanted = a.wanted[1:]
+		if a.files[d] == nil && a.room(0) {
+			f := a.announce(env, d)
+			f.fetch = &fetch{at: a.after(), store: true}
+			a.start(env, f)
+		}
+	}
+}
+
+func (a *Archive) start(env node.Env, f *file) {
+	a.fetching++
+	f.fetch.begun = true
+	a.ask(env, f)
+}
+
+// announce adds a file of which only the name is known.
+func (a *Archive) announce(env node.Env, d message.FileDigest) *file {
+	f := a.add(d, 0)
+	f.moved = env.Now()
+	a.arriving[d] = f
+	return f
 }
 
 // ended takes a fetch off its file and starts another.

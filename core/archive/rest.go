@@ -7,6 +7,7 @@ import "hyperscale/core/node"
 // while its chunks are lost, it offers the file again and again.
 func (a *Archive) Rests(tell node.Tell) {
 	tell("archive/asked", len(a.asked), 0)
+	tell("archive/wanted", len(a.wanted), 0)
 	tell("archive/fetching", a.fetching, 0)
 	tell("archive/failed", len(a.failed), 0)
 	tell("archive/writes", len(a.writes), 0)

@@ -7,6 +7,7 @@ func (a *Archive) Sizes(tell node.Tell) {
 	tell("archive/files", len(a.files), a.config.FilesMax)
 	tell("archive/bytes", int(a.bytes), int(a.config.BytesMax))
 	tell("archive/asked", len(a.asked), a.config.FilesMax)
+	tell("archive/wanted", len(a.wanted), a.config.FilesMax)
 	tell("archive/failed", len(a.failed), a.config.FilesMax)
 	for _, w := range a.fellows {
 		if w.question != nil {

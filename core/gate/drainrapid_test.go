@@ -107,7 +107,7 @@ func (o *operator) drains(t *rapid.T) {
 // restarts crashes a gate, which remembers its order.
 func (o *operator) restarts(t *rapid.T) {
 	m := rapid.SampledFrom(o.gates).Draw(t, "gate")
-	o.subjob(m)
+	o.depart(m)
 	m.world.Crash()
 	m.world.Start()
 	o.pump()

@@ -141,8 +141,8 @@ func (g *group) open(m *member, s node.StreamID, to node.Addr) {
 	m.world.Opened(s, o.world.Self())
 }
 
-// part breaks the streams between a gate and its fellows.
-func (g *group) subjob(m *member) {
+// depart breaks the streams between a gate and its fellows.
+func (g *group) depart(m *member) {
 	for _, s := range slices.Sorted(maps.Keys(m.far)) {
 		far := m.far[s]
 		delete(m.far, s)
@@ -178,7 +178,7 @@ func (g *group) run(t *testing.T, d *datadriven.TestData) string {
 				m.cut = false
 			} else if d.HasArg(m.name) {
 				m.cut = true
-				g.subjob(m)
+				g.depart(m)
 			}
 		}
 	case "pass":
@@ -218,7 +218,7 @@ func (g *group) one(t *testing.T, d *datadriven.TestData) string {
 		inner := *d
 		inner.Cmd, inner.CmdArgs = d.CmdArgs[0].Key, d.CmdArgs[1:]
 		if inner.Cmd == "crash" || inner.Cmd == "restart" {
-			g.subjob(m)
+			g.depart(m)
 		}
 		for _, o := range g.gates { // ids that another gate has written
 			maps.Copy(m.jobs, o.jobs)

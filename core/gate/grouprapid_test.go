@@ -226,7 +226,7 @@ func (w *three) fault(t *rapid.T) {
 	switch rapid.IntRange(0, 6).Draw(t, "fault") {
 	case 0:
 		if m.world.Running() {
-			w.subjob(m)
+			w.depart(m)
 			m.world.Crash()
 			w.drop(m)
 		}
@@ -236,7 +236,7 @@ func (w *three) fault(t *rapid.T) {
 		}
 	case 2:
 		m.cut = true
-		w.subjob(m)
+		w.depart(m)
 	case 3:
 		w.loseDisk(m)
 	default:
@@ -252,7 +252,7 @@ func (w *three) loseDisk(m *member) {
 		return
 	}
 	w.lost = true
-	w.subjob(m)
+	w.depart(m)
 	m.world.Crash()
 	w.drop(m)
 	m.world.LoseDisk()
@@ -273,7 +273,7 @@ func (w *three) mend() {
 	for _, m := range w.gates {
 		m.cut = false
 		if !m.world.Running() {
-			w.subjob(m)
+			w.depart(m)
 			w.drop(m)
 			m.world.Crash()
 			m.world.Start()

@@ -104,7 +104,7 @@ func TestDrainingGatesTakeNothingOver(t *testing.T) {
 	}
 	w.time(time.Second, nil)
 	w.drain(w.gates[1], false)
-	w.subjob(w.gates[0])
+	w.depart(w.gates[0])
 	w.gates[0].world.Crash()
 	w.time(30*time.Second, nil)
 	if len(w.holder) != 6 || w.grants["g2"] > 0 {
@@ -116,7 +116,7 @@ func TestDrainingGatesTakeNothingOver(t *testing.T) {
 		}
 	}
 	w.drain(w.gates[1], true)
-	w.subjob(w.gates[2])
+	w.depart(w.gates[2])
 	w.gates[2].world.Crash()
 	w.gates[0].world.Start()
 	w.time(30*time.Second, nil)
@@ -241,7 +241,7 @@ func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 			w.time(200*time.Millisecond, nil)
 		}
 	}
-	w.subjob(w.gates[0])
+	w.depart(w.gates[0])
 	w.gates[0].world.Crash()
 	w.time(30*time.Second, nil)
 	for _, id := range lost {
@@ -278,7 +278,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 			w.time(2*step, nil)
 		}
 	}
-	w.subjob(w.gates[0]) // nobody has room for its jobs: they stay vacant
+	w.depart(w.gates[0]) // nobody has room for its jobs: they stay vacant
 	w.gates[0].world.Crash()
 	var sweeper *member
 	for _, m := range w.gates {
@@ -300,7 +300,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 		leader := sweeper
 		w.time(c.Lease+3*time.Second-time.Duration(10+round)*step, nil) // until shortly before the next sweep
 		leader.cut = true
-		w.subjob(leader)
+		w.depart(leader)
 		w.time(election.Default().TimeoutMin, nil)
 		sweeper = nil
 		if w.time(time.Second, nil); sweeper != nil {
@@ -318,7 +318,7 @@ func TestLookupsAreBounded(t *testing.T) {
 	w := newChoir(t, 3, c)
 	g := w.gates[0]
 	g.cut = true // no majority answers
-	w.subjob(g)
+	w.depart(g)
 	refused := 0
 	for k := range 5 {
 		g.request++

@@ -58,6 +58,7 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 	case lease.Ready:
 		m.alarm = "" // what kept it out is over
 		m.seeAll(env)
+		m.files.Mend(env, m.filesInUse(env))
 	case lease.Granted:
 		m.onGranted(env, o)
 	case lease.Denied:

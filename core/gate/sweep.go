@@ -23,7 +23,9 @@ func (m *Machine) onSweep(env node.Env) {
 	m.forgetPassed(now)
 	if m.leases.Speaks() {
 		m.seeAll(env)
-		m.sweepFiles(env)
+		inUse := m.filesInUse(env)
+		m.files.Mend(env, inUse)
+		m.files.Sweep(env, inUse)
 		m.keepHouse(env)
 	}
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
@@ -105,9 +107,9 @@ func (m *Machine) boundResults(env node.Env) {
 	}
 }
 
-// sweepFiles offers for deletion what no record names here: programs of jobs that have
+// filesInUse lists what a record names here. The rest can go: programs of jobs that have
 // ended, results that are too old, files of acquisitions that came to nothing.
-func (m *Machine) sweepFiles(env node.Env) {
+func (m *Machine) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.leases.Known() {
 		if j := m.jobs[id]; j != nil && j.ready && j.shown.Terminal() {
@@ -140,5 +142,5 @@ func (m *Machine) sweepFiles(env node.Env) {
 			}
 		}
 	}
-	m.files.Sweep(env, inUse)
+	return inUse
 }

@@ -160,20 +160,34 @@ func (m *Machine) onSweep(env node.Env) {
 			delete(m.gone, job)
 		}
 	}
+	if m.leases.Speaks() {
+		m.files.Mend(env, used)
+	}
 	if !unknown {
 		m.files.Sweep(env, used)
 	}
 	m.sweepStrays(env)
 }
 
+// mend brings the files that this manager's registers name and that it does not have.
+// Those behind a record that is itself a file follow with an early sweep.
+func (m *Machine) mend(env node.Env) {
+	used := map[message.FileDigest]bool{}
+	for _, job := range m.leases.Known() {
+		if sight, ok := m.leases.Seen(env.Now(), job); ok && !m.use(env, used, job, sight.Record) {
+			env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.Retry)
+		}
+	}
+	m.files.Mend(env, used)
+}
+
 // use marks the files of a record, those behind one that is itself a file too. False:
-// that file is not here, so that nothing can be swept; it is fetched.
+// that file is not here, so that nothing can be swept before Mend has brought it.
 func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
 	if file, ok := spillOf(record); ok {
 		used[file] = true
 		if record, ok = m.files.Have(file); !ok {
 			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
-			m.fetch(env, file, func(node.Env, []byte, error) {})
 			return false
 		}
 	}

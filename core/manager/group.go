@@ -215,6 +215,8 @@ func (m *Machine) settle(env node.Env) {
 
 func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 	switch o.Kind {
+	case lease.Ready:
+		m.mend(env)
 	case lease.Granted:
 		m.onGranted(env, o)
 	case lease.Denied:
