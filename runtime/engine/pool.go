@@ -193,9 +193,9 @@ func (l *loop) roomiest(p *pool, n *lane) int32 {
 	return best
 }
 
-// pump gives those who wait what has come free, in order.
+// pump gives those who wait what has come free, in order. A cancelled run sends nothing more.
 func (l *loop) pump(p *pool) {
-	for p.waiting.len() > 0 && !l.cut {
+	for p.waiting.len() > 0 && !l.cut && !l.cancelled.Load() {
 		t := p.waiting.first()
 		n := l.lane(t.index)
 		if n.serial != t.serial || n.pool != p {

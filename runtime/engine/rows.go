@@ -159,11 +159,12 @@ func (l *loop) lay(vu int32) {
 	}
 }
 
-// nextPass is the drive's, with a row of the feed where there is one: what finds none yet
+// nextIteration is the drive's, with a row of the feed where there is one: what finds none yet
 // does not begin, and is owed. So is what would begin while handshakes wait for this
-// process: its time would run out in the same queue.
+// process: its time would run out in the same queue. A cancelled run begins none, also in the
+// turn in which it was cancelled.
 func (l *loop) nextIteration() (iteration, bool) {
-	if l.shakes.len() > shakesAhead {
+	if l.cancelled.Load() || l.shakes.len() > shakesAhead {
 		return iteration{}, false
 	}
 	r := l.rows

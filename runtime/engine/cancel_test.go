@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// A function cancels the run in the middle of a turn, before the loop asks again whether it
+// goes on: what follows in that turn starts no iteration, and sends no request that waits for
+// a connection.
+func TestCancelledRunStartsNothing(t *testing.T) {
+	s := serve(t, nil)
+	cancel := func(p *play) workflow.Outcome {
+		p.client.(client).l.cancelled.Store(true)
+		return workflow.Outcome{OK: true}
+	}
+	for name, rate := range map[string]uint64{"closed": 0, "open": 1 << 40} {
+		t.Run(name, func(t *testing.T) {
+			w := flow(other("cancels", message.StepFunction))
+			w.Plan.Rate, w.Plan.Queue = rate, true
+			r := perform(t, t.Context(), Config{Workflow: w, VUs: 1, Duration: time.Minute}, map[int]func(*play) workflow.Outcome{0: cancel})
+			if got := tallies(r)["cancels"]; got != (tally{Started: 1, OK: 1}) {
+				t.Errorf("got %+v, want one iteration", got)
+			}
+		})
+	}
+	t.Run("pool", func(t *testing.T) {
+		w := flow(other("visits", message.StepFunction))
+		w.Plan.Connections = 1
+		visit := func(p *play) workflow.Outcome {
+			out := fetch(s.URL() + "/")(p)
+			cancel(p)
+			return out
+		}
+		r := perform(t, t.Context(), Config{Workflow: w, VUs: 8}, map[int]func(*play) workflow.Outcome{0: visit})
+		if got := r.Stats.Steps[0].Sent; got != 1 {
+			t.Errorf("sent %d requests over one connection, want the one before the cancel", got)
+		}
+	})
+}
