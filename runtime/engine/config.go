@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hyperscale/core/load/schedule"
 	"io"
 	"time"
 
@@ -111,6 +112,16 @@ const progressEvery = 500 * time.Millisecond
 // startEvery spaces the first starts: connecting all at once would overflow the target's
 // queue of new connections and measure the kernel's retries (1 s, 3 s) instead of it.
 const startEvery = 100 * time.Microsecond
+
+// loadOf is what the schedule needs of a configuration.
+func loadOf(c Config) schedule.Config {
+	plan := *c.Workflow.Plan
+	plan.Steps = nil
+	for _, s := range c.Workflow.Steps {
+		plan.Steps = append(plan.Steps, *s.Plan)
+	}
+	return schedule.Config{Plan: &plan, FirstVU: c.FirstVU, VUs: c.VUs, Seed: c.Seed, Duration: c.Duration, Spacing: startSpacing(c)}
+}
 
 // startSpacing spreads the first starts of a closed workflow over the pause between iterations
 // where there is one, so that virtual users do not march in step, but never over more than

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"hyperscale/core/load/queue"
 	"iter"
 	"time"
 
@@ -85,14 +86,14 @@ const readyMax = int64(2 * time.Millisecond)
 type crowd struct {
 	all    []*coroutine
 	idle   []*coroutine
-	bare   []*coroutine // idle, and without a stack
-	alive  int          // tasks that have not ended
-	turns  fifo[turn]   // in order
-	slices fifo[turn]   // for whom others come first: they have run for long, or wait for one that has
-	onward fifo[task]   // that the coroutine which runs has brought about: it may go on with them
+	bare   []*coroutine      // idle, and without a stack
+	alive  int               // tasks that have not ended
+	turns  queue.Queue[turn] // in order
+	slices queue.Queue[turn] // for whom others come first: they have run for long, or wait for one that has
+	onward queue.Queue[task] // that the coroutine which runs has brought about: it may go on with them
 }
 
-func (w *crowd) ready() bool { return w.turns.len() > 0 || w.slices.len() > 0 }
+func (w *crowd) ready() bool { return w.turns.Len() > 0 || w.slices.Len() > 0 }
 
 // take returns a coroutine that has nothing to do.
 func (w *crowd) take(l *loop) *coroutine {
@@ -189,15 +190,15 @@ func (l *loop) goesOn(co *coroutine) bool {
 	if l.now-co.began >= sliceMax {
 		return false
 	}
-	if w.onward.len() == 0 && l.running {
+	if w.onward.Len() == 0 && l.running {
 		if p, ok := l.nextIteration(); ok {
 			l.begin(p)
 		}
 	}
-	if w.onward.len() == 0 || !l.mayRun(w.onward.first().vu, co) {
+	if w.onward.Len() == 0 || !l.mayRun(w.onward.First().vu, co) {
 		return false
 	}
-	l.assign(co, w.onward.pop())
+	l.assign(co, w.onward.Pop())
 	return true
 }
 
@@ -215,16 +216,16 @@ func (l *loop) spawn(t task) {
 	w.alive++
 	l.scriptOf(t.vu)
 	if l.current != nil {
-		w.onward.push(t)
+		w.onward.Push(t)
 	} else {
-		w.turns.push(turn{task: t})
+		w.turns.Push(turn{task: t})
 	}
 }
 
 // wake makes a coroutine ready.
 func (l *loop) wake(co *coroutine) {
 	co.want = wantTurn
-	l.coroutines.turns.push(turn{co: co})
+	l.coroutines.turns.Push(turn{co: co})
 }
 
 // runReady runs those who are ready, in order. One that has used its shard runs again
@@ -234,16 +235,16 @@ func (l *loop) runReady() {
 	l.runTurns(l.now)
 	l.runShakes()
 	l.readMore()
-	if w.slices.len() > 0 {
-		l.run1(w.slices.pop())
+	if w.slices.Len() > 0 {
+		l.run1(w.slices.Pop())
 	}
 }
 
 // runTurns runs those who are ready now, unless others have run for long enough since then.
 func (l *loop) runTurns(began int64) {
 	w := &l.coroutines
-	for n := w.turns.len(); n > 0 && l.now-began < readyMax; n-- {
-		l.run1(w.turns.pop())
+	for n := w.turns.Len(); n > 0 && l.now-began < readyMax; n-- {
+		l.run1(w.turns.Pop())
 	}
 }
 
@@ -259,7 +260,7 @@ func (l *loop) run1(t turn) {
 		l.assign(co, t.task)
 		l.resume(co)
 	default:
-		w.slices.push(t)
+		w.slices.Push(t)
 	}
 }
 
@@ -279,8 +280,8 @@ func (l *loop) resume(co *coroutine) {
 	co.next()
 	l.current = before
 	w := &l.coroutines
-	for before == nil && w.onward.len() > 0 {
-		w.turns.push(turn{task: w.onward.pop()})
+	for before == nil && w.onward.Len() > 0 {
+		w.turns.Push(turn{task: w.onward.Pop()})
 	}
 	switch co.want {
 	case wantNothing:
@@ -288,7 +289,7 @@ func (l *loop) resume(co *coroutine) {
 		return
 	case wantSlice:
 		l.users[co.vu].holder = co
-		w.slices.push(turn{co: co})
+		w.slices.Push(turn{co: co})
 	case wantAnswer:
 		l.tick()
 		l.ask(co)

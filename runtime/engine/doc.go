@@ -11,8 +11,7 @@
 // A function that waits leaves what it waits for in its coroutine, and the loop does that on
 // its own stack. One that computes is suspended at the end of its shard, and no other
 // function of its user runs meanwhile. Only names are looked up beside the loop, which is
-// woken through the poller. When which iteration begins is said by one drive, which reads no
-// clock, from the schedule of core/load. Source: DESIGN.md, "Execution".
+// woken through the poller. core/load/schedule says which iteration begins when. Source: DESIGN.md, "Execution".
 //
 // A lane is a place for one request at a time: what is known of it while it is under way. A
 // request step has one of its user, a coroutine one of its own. A conn is a connection; while
@@ -46,12 +45,9 @@
 //	      A timeout runs from when a request is put on its way: one that waits in a pool has not
 //	      started. It waits as long as anything of its pool is under way.
 //	ENG-7 When Run returns, its goroutines, coroutines and descriptors are gone.
-//	ENG-8 Of an open workflow each arrival that was due begins once, or is dropped and counted:
-//	      Begun + Dropped is how many there were. What this process itself has missed it
-//	      owes: that begins as soon as somebody is free, and is not dropped for the delay.
-//	ENG-9 No more iterations are under way than there are virtual users. One that is to leave
-//	      leaves between two iterations. Which weighted step an iteration takes, and how long its user
-//	      thinks, follows from the seed, the user and the iteration alone.
+//	ENG-8 What waits for a user, a connection or a handshake of this process is owed by it
+//	      (core/load/schedule, SCHED-1 and SCHED-2).
+//	ENG-9 A cancelled run begins no iteration and sends no request, also in the turn of its cancel.
 //	ENG-10 Each iteration of a workflow with a feed has a row from its begin on; none begins
 //	      without. Two processes never take one row of the same round.
 //	ENG-11 A stream whose time is over is reset, and its connection lives on, unless nothing was read
@@ -64,7 +60,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, account.go, phases.go; drive.go, crew.go, arrivals.go, schedule.go, rows.go; loop.go, user.go, lane.go,
+// Read config.go, graph.go, account.go, phases.go; rows.go; loop.go, user.go, lane.go,
 // conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; pool.go, multiplex.go;
 // coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then result.go, limit.go, debug.go.
 package engine

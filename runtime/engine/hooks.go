@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"hyperscale/core/load/schedule"
 	"time"
 
 	"hyperscale/core/workflow"
@@ -41,9 +42,10 @@ func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
 	switch {
 	case !co.begins:
 	case !out.OK || l.cut || l.cancelled.Load():
-		l.drive.ended(co.vu, l.now)
+		l.iterations.Ended(co.vu, l.now)
+		hangUpLeft(l)
 	default:
-		l.begin(iteration{vu: co.vu, step: co.taken, due: l.now, could: l.now})
+		l.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: l.now, Could: l.now})
 	}
 }
 
@@ -84,7 +86,7 @@ func (l *loop) setUp() error {
 		l.shared = l.script[l.own()].Shared()
 		l.hangUpAll(l.own())
 	}
-	if l.drive.open == nil || !w.Has(workflow.HookVUSetup) || l.cancelled.Load() {
+	if !l.iterations.Open() || !w.Has(workflow.HookVUSetup) || l.cancelled.Load() {
 		return nil
 	}
 	var users []int32

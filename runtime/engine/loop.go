@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"hyperscale/core/load/queue"
+	"hyperscale/core/load/schedule"
 	"sync/atomic"
 	"time"
 
@@ -67,9 +69,9 @@ type loop struct {
 	hosts      map[string]*host
 	memory     *memory // of functions' requests; nil: there are no functions
 	resolver   resolver
-	tls        *tls.Config  // of all hosts
-	shakes     fifo[ticket] // connections whose handshake may go on
-	buffers    [][]byte     // for what the kernel does not take
+	tls        *tls.Config         // of all hosts
+	shakes     queue.Queue[ticket] // connections whose handshake may go on
+	buffers    [][]byte            // for what the kernel does not take
 	collectors []*http1.Collector
 	exchanges  []*exchange
 
@@ -83,20 +85,20 @@ type loop struct {
 	logs       []string
 	debug      *printer // nil: off
 
-	drive     *drive
-	rows      *rows // of the workflow's feed; nil: it has none
-	hungry    bool  // iterations wait for rows
-	running   bool  // the clock runs: iterations begin
-	hooks     int   // functions beside the steps that have not begun
-	broken    []breakage
-	over      int64 // nothing new starts from then on
-	hard      int64 // what is in flight then is cancelled
-	cut       bool  // it is being cancelled
-	cancelled atomic.Bool
-	fault     error // why the run was cancelled, if it was our own doing
-	asked     int64 // when Config.Over was last asked
-	teller    *teller
-	telling   int64 // when figures are next told
+	iterations *schedule.Iterations
+	rows       *rows // of the workflow's feed; nil: it has none
+	hungry     bool  // iterations wait for rows
+	running    bool  // the clock runs: iterations begin
+	hooks      int   // functions beside the steps that have not begun
+	broken     []breakage
+	over       int64 // nothing new starts from then on
+	hard       int64 // what is in flight then is cancelled
+	cut        bool  // it is being cancelled
+	cancelled  atomic.Bool
+	fault      error // why the run was cancelled, if it was our own doing
+	asked      int64 // when Config.Over was last asked
+	teller     *teller
+	telling    int64 // when figures are next told
 }
 
 // ticket names what may be gone, or another one, when its turn comes.
@@ -130,8 +132,8 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
 		hosts: map[string]*host{}, tls: secured, teller: newTeller(cfg.Progress),
-		values: newValues(cfg),
-		drive:  newDrive(cfg, startSpacing(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
+		values:     newValues(cfg),
+		iterations: schedule.New(loadOf(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
 	}
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
 	l.sources = newSources(cfg.Workflow.HTTP.Sources, cfg.FirstVU)
@@ -154,9 +156,6 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	}
 	if cfg.Debug != nil {
 		l.debug = &printer{cfg.Debug}
-	}
-	if !cfg.Workflow.Has(workflow.HookVUTeardown) { // which may want the connections
-		l.drive.leave = l.hangUpAll
 	}
 	return l, nil
 }
@@ -224,7 +223,7 @@ func (l *loop) run() error {
 		return err
 	}
 	l.begins()
-	for !l.drive.done() {
+	for !l.iterations.Done() {
 		if l.stops() {
 			break
 		}
@@ -239,7 +238,8 @@ func (l *loop) run() error {
 	}
 	l.running = false
 	l.giveUp()
-	l.drive.abandon(l.tick())
+	l.iterations.Abandon(l.tick())
+	hangUpLeft(l)
 	return nil
 }
 
@@ -328,7 +328,7 @@ func (l *loop) wait(until int64) (int, error) {
 
 // timeout is how long nothing is due.
 func (l *loop) timeout(until int64) time.Duration {
-	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.len() > 0 || len(l.more) > 0 || l.settled() {
+	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.Len() > 0 || len(l.more) > 0 || l.settled() {
 		return 0
 	}
 	if l.running { // what has just run may have ended iterations
@@ -345,7 +345,7 @@ func (l *loop) timeout(until int64) time.Duration {
 // settled tells that nothing is under way and nothing will be.
 func (l *loop) settled() bool {
 	if l.running {
-		return l.drive.done()
+		return l.iterations.Done()
 	}
 	return l.hooks == 0 && l.coroutines.alive == 0
 }
@@ -362,12 +362,24 @@ func (l *loop) startDue() {
 	}
 }
 
+// hangUpLeft closes the connections of the users who have left, unless their teardown may
+// want them.
+func hangUpLeft(l *loop) {
+	left := l.iterations.Left()
+	if len(left) == 0 || l.cfg.Workflow.Has(workflow.HookVUTeardown) {
+		return
+	}
+	for _, vu := range left {
+		l.hangUpAll(vu)
+	}
+}
+
 // nextStart is when the next iteration may begin.
 func (l *loop) nextStart() int64 {
 	if l.hungry {
 		return l.over // unless rows come, which wakes the loop
 	}
-	return l.drive.wake()
+	return l.iterations.Wake()
 }
 
 func (l *loop) isOver() bool { return l.cut || l.now >= l.over || l.cancelled.Load() }

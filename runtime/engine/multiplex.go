@@ -147,7 +147,7 @@ func (l *loop) flushStreams(at int32) {
 	switch {
 	case m.retired && m.Streams() == 0:
 		l.hangUp(at)
-	case c.pool != nil && c.pool.waiting.len() > 0: // for what was queued to be written, too
+	case c.pool != nil && c.pool.waiting.Len() > 0: // for what was queued to be written, too
 		l.owe(c.pool)
 	}
 }

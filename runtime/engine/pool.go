@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"hyperscale/core/load/queue"
 	"slices"
 
 	"hyperscale/core/workflow"
@@ -18,8 +19,8 @@ type pool struct {
 	idle    int32   // over HTTP/1.1: the idle connection that was used last
 	count   int     // connections, and those that are being made
 	most    int
-	waiting fifo[ticket] // lanes; those that gave up are still in it
-	due     bool         // it stands in loop.pools
+	waiting queue.Queue[ticket] // lanes; those that gave up are still in it
+	due     bool                // it stands in loop.pools
 }
 
 // version is what is spoken with a host.
@@ -87,7 +88,7 @@ func (l *loop) poolOf(vu int32, h *host) *pool {
 func (l *loop) thin(u *user) {
 	var oldest **pool
 	for link := &u.pools; *link != nil; link = &(*link).next {
-		if p := *link; p.waiting.len() == 0 && !l.busy(p) {
+		if p := *link; p.waiting.Len() == 0 && !l.busy(p) {
 			oldest = link
 		}
 	}
@@ -106,11 +107,11 @@ func (l *loop) thin(u *user) {
 func (l *loop) join(index int32) {
 	n := l.lane(index)
 	p := l.poolOf(n.vu, n.host)
-	if !l.feeding && p.waiting.len() == 0 && l.grant(p, index) {
+	if !l.feeding && p.waiting.Len() == 0 && l.grant(p, index) {
 		return
 	}
 	n.pool, n.patience, n.deadline = p, n.deadline-l.now, never
-	p.waiting.push(ticket{index, n.serial})
+	p.waiting.Push(ticket{index, n.serial})
 	l.owe(p)
 }
 
@@ -195,15 +196,15 @@ func (l *loop) roomiest(p *pool, n *lane) int32 {
 
 // pump gives those who wait what has come free, in order. A cancelled run sends nothing more.
 func (l *loop) pump(p *pool) {
-	for p.waiting.len() > 0 && !l.cut && !l.cancelled.Load() {
-		t := p.waiting.first()
+	for p.waiting.Len() > 0 && !l.cut && !l.cancelled.Load() {
+		t := p.waiting.First()
 		n := l.lane(t.index)
 		if n.serial != t.serial || n.pool != p {
-			p.waiting.pop() // it has given up
+			p.waiting.Pop() // it has given up
 			continue
 		}
 		if p.host.version != versionUnknown && !l.pooled(p.host) {
-			p.waiting.pop()
+			p.waiting.Pop()
 			n.pool, n.deadline = nil, l.now+n.patience
 			l.send(t.index) // the host speaks HTTP/1.1: each has a connection of its own
 			continue
@@ -212,7 +213,7 @@ func (l *loop) pump(p *pool) {
 			l.heads(p, t.index)
 			return
 		}
-		p.waiting.pop()
+		p.waiting.Pop()
 	}
 }
 
@@ -246,8 +247,8 @@ func (l *loop) bereft(p *pool, err error) {
 	if p.count > 0 || l.cut {
 		return
 	}
-	for left := p.waiting.len(); left > 0; left-- {
-		t := p.waiting.pop()
+	for left := p.waiting.Len(); left > 0; left-- {
+		t := p.waiting.Pop()
 		if n := l.lane(t.index); n.serial == t.serial && n.pool == p {
 			l.fail(t.index, err)
 		}
@@ -274,7 +275,7 @@ func (l *loop) giveBack(at int32) {
 	c := l.conns.at(at)
 	c.lane, c.next = none, c.pool.idle
 	c.pool.idle = at
-	if c.pool.waiting.len() > 0 {
+	if c.pool.waiting.Len() > 0 {
 		l.owe(c.pool)
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"hyperscale/core/load/schedule"
 	"slices"
 	"strings"
 	"time"
@@ -50,24 +51,24 @@ func (g *generator) judge(now time.Duration) {
 	g.second, g.idle = now, 0
 }
 
-func (g *generator) message(d *drive) message.Generator {
+func (g *generator) message(d schedule.Figures) message.Generator {
 	return message.Generator{
 		Lag: g.lag.Wire(), BusyMax: g.busyMax,
 		Saturated: g.busyMax > busyMost || time.Duration(g.lag.Quantile(lagRank)) > lagMost,
-		Begun:     d.begun, Waited: d.waited, Dropped: d.lost,
+		Begun:     d.Begun, Waited: d.Waited, Dropped: d.Lost,
 	}
 }
 
 // snapshot copies everything measured so far.
 func (l *loop) snapshot(g *generator, elapsed time.Duration) message.Stats {
-	d := l.drive
+	d := l.iterations.Figures()
 	out := message.Stats{
-		Active: d.active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(l.accounts)),
+		Active: d.Active, Elapsed: elapsed, Generator: g.message(d), Steps: make([]message.StepStats, 0, len(l.accounts)),
 		Logs: slices.Clone(l.logs), Rows: l.rows.iterations(),
 	}
 	for i := range l.accounts {
 		out.Steps = append(out.Steps, l.accounts[i].stats(elapsed))
-		out.Steps[i].Dropped = d.dropped[i]
+		out.Steps[i].Dropped = d.Dropped[i]
 	}
 	return out
 }

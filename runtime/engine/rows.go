@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"fmt"
+	"hyperscale/core/load/schedule"
 	"slices"
 	"time"
 
@@ -159,37 +160,43 @@ func (l *loop) lay(vu int32) {
 	}
 }
 
-// nextIteration is the drive's, with a row of the feed where there is one: what finds none yet
+// nextIteration is the schedule's, with a row of the feed where there is one: what finds none yet
 // does not begin, and is owed. So is what would begin while handshakes wait for this
 // process: its time would run out in the same queue. A cancelled run begins none, also in the
 // turn in which it was cancelled.
-func (l *loop) nextIteration() (iteration, bool) {
-	if l.cancelled.Load() || l.shakes.len() > shakesAhead {
-		return iteration{}, false
+func (l *loop) nextIteration() (schedule.Iteration, bool) {
+	p, ok := chooseIteration(l)
+	hangUpLeft(l)
+	return p, ok
+}
+
+func chooseIteration(l *loop) (schedule.Iteration, bool) {
+	if l.cancelled.Load() || l.shakes.Len() > shakesAhead {
+		return schedule.Iteration{}, false
 	}
 	r := l.rows
-	if r == nil || l.drive.spent() {
-		return l.drive.next(l.now)
+	if r == nil || l.iterations.Spent() {
+		return l.iterations.Next(l.now)
 	}
 	if l.hungry = !r.ready(l.now) && !r.ended; l.hungry {
 		if l.now >= l.over {
-			l.drive.stop(l.now)
+			l.iterations.Stop(l.now)
 		}
-		return iteration{}, false
+		return schedule.Iteration{}, false
 	}
 	if r.ended && r.plan.AtEnd != message.RowsFail {
-		l.drive.stop(l.now)
-		return iteration{}, false
+		l.iterations.Stop(l.now)
+		return schedule.Iteration{}, false
 	}
-	p, ok := l.drive.next(l.now)
+	p, ok := l.iterations.Next(l.now)
 	switch {
 	case ok && r.ended:
 		l.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
 		l.cancelled.Store(true)
-		l.drive.ended(p.vu, l.now)
-		return iteration{}, false
+		l.iterations.Ended(p.VU, l.now)
+		return schedule.Iteration{}, false
 	case ok:
-		r.take(p.vu)
+		r.take(p.VU)
 	}
 	return p, ok
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"hyperscale/core/load/queue"
 	"io"
 	"net"
 	"strings"
@@ -48,8 +49,8 @@ const (
 // hostShakes are the handshakes with one host.
 type hostShakes struct {
 	n       int
-	waiting fifo[ticket] // connections
-	config  *tls.Config  // nil: not made yet
+	waiting queue.Queue[ticket] // connections
+	config  *tls.Config         // nil: not made yet
 }
 
 // errAgain says that there is nothing to read now.
@@ -173,21 +174,21 @@ func (l *loop) shake(at int32) {
 func (l *loop) shakeSoon(at int32) {
 	if c := l.conns.at(at); !c.secure.queued {
 		c.secure.queued = true
-		l.shakes.push(ticket{at, c.generation})
+		l.shakes.Push(ticket{at, c.generation})
 	}
 }
 
 // runShakes lets some handshakes go on.
 func (l *loop) runShakes() {
-	for range min(shakesTurn, l.shakes.len()) {
-		t := l.shakes.pop()
+	for range min(shakesTurn, l.shakes.Len()) {
+		t := l.shakes.Pop()
 		c := l.conns.at(t.index)
 		if c.generation != t.serial || c.secure == nil {
 			continue
 		}
 		s, h := c.secure, &c.host.shakes
 		if s.co == nil && h.n == shakesHost {
-			h.waiting.push(t)
+			h.waiting.Push(t)
 			continue
 		}
 		s.queued = false
@@ -216,10 +217,10 @@ func (l *loop) shaken(s *secure, t ticket, err error) {
 	h := &s.host.shakes
 	s.co = nil
 	h.n--
-	for h.waiting.len() > 0 {
-		next := h.waiting.pop()
+	for h.waiting.Len() > 0 {
+		next := h.waiting.Pop()
 		if c := l.conns.at(next.index); c.generation == next.serial && c.secure != nil {
-			l.shakes.push(next)
+			l.shakes.Push(next)
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"hyperscale/core/load/schedule"
 	"time"
 
 	"hyperscale/core/message"
@@ -36,35 +37,35 @@ func stateOf(good bool) stepState {
 }
 
 // begin starts an iteration, behind the user's vu_setup if that has not run.
-func (l *loop) begin(p iteration) {
-	u := &l.users[p.vu]
+func (l *loop) begin(p schedule.Iteration) {
+	u := &l.users[p.VU]
 	u.begun = true
 	if !u.prepared {
 		u.prepared = true
 		if l.cfg.Workflow.Has(workflow.HookVUSetup) {
-			t := l.beside(workflow.HookVUSetup, p.vu)
-			t.taken, t.begins = p.step, true
+			t := l.beside(workflow.HookVUSetup, p.VU)
+			t.taken, t.begins = p.Step, true
 			l.spawn(t)
 			return
 		}
 	}
-	l.gen.lag.Record(uint64(max(0, l.now-p.could)))
+	l.gen.lag.Record(uint64(max(0, l.now-p.Could)))
 	if l.script != nil {
-		l.scriptOf(p.vu).Begin()
+		l.scriptOf(p.VU).Begin()
 	}
 	if l.rows != nil {
-		l.lay(p.vu)
+		l.lay(p.VU)
 	}
-	states := l.statesOf(p.vu)
+	states := l.statesOf(p.VU)
 	clear(states)
-	if p.step >= 0 {
+	if p.Step >= 0 {
 		for i := range states {
-			if l.g.steps[i].plan.Weight > 0 && i != int(p.step) {
+			if l.g.steps[i].plan.Weight > 0 && i != int(p.Step) {
 				states[i] = stepUntaken
 			}
 		}
 	}
-	l.advance(p.vu, p.due, true)
+	l.advance(p.VU, p.Due, true)
 }
 
 func (l *loop) statesOf(vu int32) []stepState {
@@ -155,5 +156,6 @@ func (l *loop) passed(vu int32) {
 	if l.cfg.Workflow.Plan.Session == message.SessionNone {
 		l.forget(vu)
 	}
-	l.drive.ended(vu, l.now)
+	l.iterations.Ended(vu, l.now)
+	hangUpLeft(l)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"hyperscale/core/load/schedule"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -118,7 +119,7 @@ func TestBusyNeedsTime(t *testing.T) {
 	for took, want := range map[time.Duration]bool{time.Millisecond: false, 300 * time.Millisecond: true} {
 		var g generator
 		g.finish(took)
-		if got := g.message(&drive{}); got.Saturated != want {
+		if got := g.message(schedule.Figures{}); got.Saturated != want {
 			t.Errorf("busy for all of %v: %d ppm, saturated %v, want %v", took, got.BusyMax, got.Saturated, want)
 		}
 	}

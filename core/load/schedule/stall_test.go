@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// twin is a drive of an open workflow as dumb as it can be: a list of dues, a count of
+// twin is the schedule of an open workflow as dumb as it can be: a list of dues, a count of
 // free users, and the last instant at which the process woke up too late.
 type twin struct {
 	dues        []int64
@@ -52,7 +52,7 @@ func (w *twin) at(now, over int64) {
 }
 
 // A process owes what was due while it stood still, and that alone: what is due later
-// and finds nobody free is dropped again, after each of its stalls.
+// and finds no user free is dropped again, after each of its stalls.
 func TestStallOwesItsOwnArrivalsOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := message.WorkflowPlan{
@@ -62,20 +62,20 @@ func TestStallOwesItsOwnArrivalsOnly(t *testing.T) {
 		each := rapid.Int64Range(1, 40).Draw(t, "ms each") * int64(time.Millisecond)
 		stalls := rapid.IntRange(0, 2).Draw(t, "stalls")
 		d, w := planned(p, 0, p.VUs), newTwin(&p)
-		var ends schedule
-		for now := int64(0); !d.done(); {
+		var ends heap
+		for now := int64(0); !d.Done(); {
 			for ends.nextDue() <= now {
-				d.ended(ends.pop().vu, now)
+				d.Ended(ends.pop().vu, now)
 				w.free++
 			}
-			for x, ok := d.next(now); ok; x, ok = d.next(now) {
-				ends.push(start{due: now + each, vu: x.vu})
+			for x, ok := d.Next(now); ok; x, ok = d.Next(now) {
+				ends.push(start{due: now + each, vu: x.VU})
 			}
 			w.at(now, d.over)
-			if d.begun != w.begun || d.lost != w.lost {
-				t.Fatalf("at %v %d iterations have begun and %d were dropped, want %d and %d", time.Duration(now), d.begun, d.lost, w.begun, w.lost)
+			if d.figures.Begun != w.begun || d.figures.Lost != w.lost {
+				t.Fatalf("at %v %d iterations have begun and %d were dropped, want %d and %d", time.Duration(now), d.figures.Begun, d.figures.Lost, w.begun, w.lost)
 			}
-			if now = min(d.wake(), ends.nextDue()); stalls > 0 && now > int64(100*time.Millisecond) && now < int64(p.Duration) {
+			if now = min(d.Wake(), ends.nextDue()); stalls > 0 && now > int64(100*time.Millisecond) && now < int64(p.Duration) {
 				stalls--
 				now += rapid.Int64Range(0, 200).Draw(t, "stall") * int64(time.Millisecond)
 			}

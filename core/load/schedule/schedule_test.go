@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"fmt"
@@ -10,18 +10,12 @@ import (
 
 	"hyperscale/core/load"
 	"hyperscale/core/message"
-	"hyperscale/core/stats"
-	"hyperscale/core/workflow"
 )
 
-// planned is a drive of its own for users [first, first+n) of a plan.
-func planned(p message.WorkflowPlan, first, n uint64) *drive {
+// planned is the schedule of users [first, first+n) of a plan.
+func planned(p message.WorkflowPlan, first, n uint64) *Iterations {
 	p.Steps = []message.StepPlan{{Name: "home", Kind: message.StepRequest}}
-	w := &workflow.Workflow{Plan: &p}
-	for i := range p.Steps {
-		w.Steps = append(w.Steps, workflow.Step{Plan: &p.Steps[i]})
-	}
-	return newDrive(Config{Workflow: w, VUs: n, FirstVU: first, Seed: 7, Duration: p.Duration}, 0)
+	return New(Config{Plan: &p, VUs: n, FirstVU: first, Seed: 7, Duration: p.Duration})
 }
 
 // server serves one request after the other in so many nanoseconds each, and nothing
@@ -43,43 +37,41 @@ func (s *server) serve(now int64) int64 {
 
 // figures are what a simulated run made.
 type figures struct {
-	latency   stats.Histogram
 	begun     uint64
 	dropped   uint64
 	maxBusy   uint64
 	latencies []int64
 }
 
-// simulate runs a drive on a clock that jumps, against a server. The generator itself is
+// simulate runs a schedule on a clock that jumps, against a server. The generator itself is
 // stopped from asleep to awake.
-func (f *figures) simulate(t interface{ Fatalf(string, ...any) }, d *drive, s *server, asleep, awake int64) {
-	var ends schedule
+func (f *figures) simulate(t interface{ Fatalf(string, ...any) }, d *Iterations, s *server, asleep, awake int64) {
+	var ends heap
 	var dues = make([]int64, len(d.users))
-	for now := int64(0); !d.done(); {
+	for now := int64(0); !d.Done(); {
 		for ends.nextDue() <= now {
 			e := ends.pop()
 			f.latencies = append(f.latencies, now-dues[e.vu])
-			f.latency.Record(uint64(now - dues[e.vu]))
-			d.ended(e.vu, now)
+			d.Ended(e.vu, now)
 		}
-		for p, ok := d.next(now); ok; p, ok = d.next(now) {
-			if p.due > now || p.could < p.due || p.could > now {
+		for p, ok := d.Next(now); ok; p, ok = d.Next(now) {
+			if p.Due > now || p.Could < p.Due || p.Could > now {
 				t.Fatalf("at %d began %+v", now, p)
 			}
 			f.begun++
-			dues[p.vu] = p.due
-			ends.push(start{due: s.serve(now), vu: p.vu})
+			dues[p.VU] = p.Due
+			ends.push(start{due: s.serve(now), vu: p.VU})
 			f.maxBusy = max(f.maxBusy, d.busy)
 		}
-		next := min(d.wake(), ends.nextDue())
-		if next <= now && !d.done() {
+		next := min(d.Wake(), ends.nextDue())
+		if next <= now && !d.Done() {
 			t.Fatalf("at %d nothing begins, but it is to be asked again at %d", now, next)
 		}
 		if now = next; now >= asleep && now < awake {
 			now = awake
 		}
 	}
-	f.dropped += d.dropped[0]
+	f.dropped += d.figures.Dropped[0]
 }
 
 // The oracle: an open rate for T, a server that stalls for S and catches up at C. Of all
@@ -117,20 +109,25 @@ func TestCoordinatedOmission(t *testing.T) {
 			for i := range tt.parts {
 				n := tt.vus / tt.parts
 				each := int64(1e9 * float64(tt.parts) / (R * tt.ratio)) // a server for each part
-				all.simulate(t, planned(plan, i*n, n), &server{each: each, stall: 20e9, end: 26e9}, never, never)
+				all.simulate(t, planned(plan, i*n, n), &server{each: each, stall: 20e9, end: 26e9}, Never, Never)
 			}
-			if all.begun != R*T || all.dropped != 0 || all.latency.Count() != R*T {
-				t.Fatalf("began %d, dropped %d, measured %d, want %v", all.begun, all.dropped, all.latency.Count(), R*T)
+			if all.begun != R*T || all.dropped != 0 || len(all.latencies) != R*T {
+				t.Fatalf("began %d, dropped %d, measured %d, want %v", all.begun, all.dropped, len(all.latencies), R*T)
 			}
 			C := R * tt.ratio
+			slices.Sort(all.latencies)
 			base := 1 / C * float64(tt.parts)
 			for _, q := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
-				got, want := float64(all.latency.Quantile(uint32(q*1e6)))/1e9, oracle(q, T, S, R, C)
+				got, want := float64(all.latencies[int(q*R*T)-1])/1e9, oracle(q, T, S, R, C)
 				if want == 0 && got > base+1e-3 || want > 0 && (got < want*0.99 || got > want*1.01) {
 					t.Errorf("p%v is %.4f s, want %.4f s", q*100, got, want)
 				}
 			}
-			mean, want := float64(all.latency.Wire().Sum)/1e9/(R*T), S*S/(2*T*(1-R/C))+base
+			sum := int64(0)
+			for _, took := range all.latencies {
+				sum += took
+			}
+			mean, want := float64(sum)/1e9/(R*T), S*S/(2*T*(1-R/C))+base
 			if mean < want*0.99 || mean > want*1.01 {
 				t.Errorf("mean %.4f s, want %.4f s", mean, want)
 			}
@@ -146,7 +143,7 @@ func TestStoppedGenerator(t *testing.T) {
 	}{{50, false}, {50, true}, {2500, false}} {
 		plan := message.WorkflowPlan{Name: "w", VUs: tt.vus, Rate: 1_000_000, Duration: 10 * time.Second, Queue: tt.queue}
 		var f figures
-		f.simulate(t, planned(plan, 0, tt.vus), &server{each: 1000, stall: never}, 4e9, 6e9)
+		f.simulate(t, planned(plan, 0, tt.vus), &server{each: 1000, stall: Never}, 4e9, 6e9)
 		// What comes while 50 users still work off what is owed may be dropped: 2 ms of it.
 		if f.begun+f.dropped != 10_000 || f.dropped > 3 || tt.queue && f.dropped > 0 {
 			t.Errorf("%+v: began %d, dropped %d, want 10000 and none", tt, f.begun, f.dropped)
@@ -199,14 +196,14 @@ func TestDroppedAndQueuedAreCounted(t *testing.T) {
 				continue
 			}
 			d := planned(p, part[0], part[1])
-			s := &server{each: rapid.Int64Range(1, 20e6).Draw(t, "each"), stall: never}
+			s := &server{each: rapid.Int64Range(1, 20e6).Draw(t, "each"), stall: Never}
 			all.maxBusy = 0
-			all.simulate(t, d, s, never, never)
+			all.simulate(t, d, s, Never, Never)
 			if all.maxBusy > part[1] {
 				t.Fatalf("%d iterations were under way, with %d users", all.maxBusy, part[1])
 			}
-			if d.active != 0 || d.busy != 0 {
-				t.Fatalf("%d are active, %d busy", d.active, d.busy)
+			if d.figures.Active != 0 || d.busy != 0 {
+				t.Fatalf("%d are active, %d busy", d.figures.Active, d.busy)
 			}
 		}
 		if all.begun+all.dropped != want || uint64(len(all.latencies)) != all.begun {
@@ -224,7 +221,7 @@ func TestIterationsAreShared(t *testing.T) {
 		var all figures
 		for _, part := range [][2]uint64{{0, cut}, {cut, p.VUs - cut}} {
 			if part[1] > 0 {
-				all.simulate(t, planned(p, part[0], part[1]), &server{each: 1000, stall: never}, never, never)
+				all.simulate(t, planned(p, part[0], part[1]), &server{each: 1000, stall: Never}, Never, Never)
 			}
 		}
 		if all.begun != p.Iterations {
@@ -247,18 +244,18 @@ func TestStagesOfUsers(t *testing.T) {
 		}
 		cut := rapid.Uint64Range(0, p.VUs).Draw(t, "cut")
 		curve := load.NewActive(&p)
-		drives := []*drive{planned(p, 0, cut), planned(p, cut, p.VUs-cut)}
+		all := []*Iterations{planned(p, 0, cut), planned(p, cut, p.VUs-cut)}
 		for now := int64(0); now < int64(p.Duration); now += 3e6 {
 			active, leaving := uint64(0), uint64(0)
-			for _, d := range drives {
+			for _, d := range all {
 				for vu := range d.users { // iterations take less than a step of this clock
 					if d.users[vu].state == userBusy && (vu+int(now/3e6))%3 > 0 {
-						d.ended(int32(vu), now)
+						d.Ended(int32(vu), now)
 					}
 				}
-				for _, ok := d.next(now); ok; _, ok = d.next(now) {
+				for _, ok := d.Next(now); ok; _, ok = d.Next(now) {
 				}
-				active += d.active
+				active += d.figures.Active
 				for _, u := range d.users {
 					if u.leaving {
 						leaving++
@@ -282,24 +279,24 @@ func TestPausesAreKept(t *testing.T) {
 		d := planned(p, 0, 3)
 		const took = int64(5e6)
 		last := map[int32]int64{}
-		var ends schedule
+		var ends heap
 		var sum, n int64
-		for now := int64(0); !d.done(); now = min(d.wake(), ends.nextDue()) {
+		for now := int64(0); !d.Done(); now = min(d.Wake(), ends.nextDue()) {
 			for ends.nextDue() <= now {
-				d.ended(ends.pop().vu, now)
+				d.Ended(ends.pop().vu, now)
 			}
-			for x, ok := d.next(now); ok; x, ok = d.next(now) {
-				if before, again := last[x.vu]; again {
+			for x, ok := d.Next(now); ok; x, ok = d.Next(now) {
+				if before, again := last[x.VU]; again {
 					gap := time.Duration(now - before)
 					low := max(time.Duration(took)+tt.think, tt.pace)
 					high := max(time.Duration(took)+max(tt.think, tt.most), tt.pace)
 					if gap < low || gap > high {
-						t.Fatalf("%+v: user %d began %v after its last iteration", tt, x.vu, gap)
+						t.Fatalf("%+v: user %d began %v after its last iteration", tt, x.VU, gap)
 					}
 					sum, n = sum+int64(gap), n+1
 				}
-				last[x.vu] = now
-				ends.push(start{due: now + took, vu: x.vu})
+				last[x.VU] = now
+				ends.push(start{due: now + took, vu: x.VU})
 			}
 		}
 		if mean := time.Duration(sum / n); tt.most > 0 && (mean < 28*time.Millisecond || mean > 32*time.Millisecond) {
@@ -313,11 +310,8 @@ func TestMixIsTheSameEverywhere(t *testing.T) {
 	p := message.WorkflowPlan{Name: "w", VUs: 8, Iterations: 4000, Weighted: true}
 	steps := []message.StepPlan{{Name: "a", Weight: 3}, {Name: "b"}, {Name: "c", Weight: 1}}
 	picks := func(first, n uint64) map[string]int16 {
-		w := &workflow.Workflow{Plan: &p}
-		for i := range steps {
-			w.Steps = append(w.Steps, workflow.Step{Plan: &steps[i]})
-		}
-		d := newDrive(Config{Workflow: w, VUs: n, FirstVU: first, Seed: 7}, 0)
+		p.Steps = steps
+		d := New(Config{Plan: &p, VUs: n, FirstVU: first, Seed: 7})
 		all := map[string]int16{}
 		for vu := range n {
 			for number := uint64(1); number <= 500; number++ {
@@ -333,9 +327,10 @@ func TestMixIsTheSameEverywhere(t *testing.T) {
 		if first == 3 {
 			n = 5
 		}
+		//lint:orderfree each of them is compared, and counted
 		for key, step := range picks(first, n) {
 			if whole[key] != step {
-				t.Fatalf("user and pass %s take step %d, and %d in another process", key, step, whole[key])
+				t.Fatalf("user and iteration %s take step %d, and %d in another process", key, step, whole[key])
 			}
 			counts[step]++
 		}
@@ -347,7 +342,7 @@ func TestMixIsTheSameEverywhere(t *testing.T) {
 
 func TestScheduleIsAHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s schedule
+		var s heap
 		var all []int64
 		for _, x := range rapid.SliceOf(rapid.Int64Range(-1, 50)).Draw(t, "ops") {
 			if x < 0 {
@@ -364,50 +359,50 @@ func TestScheduleIsAHeap(t *testing.T) {
 			s.push(start{due: x})
 			all = append(all, x)
 		}
-		if len(all) > 0 && s.nextDue() != slices.Min(all) || len(all) == 0 && s.nextDue() != never {
+		if len(all) > 0 && s.nextDue() != slices.Min(all) || len(all) == 0 && s.nextDue() != Never {
 			t.Fatalf("the first is due at %d of %v", s.nextDue(), all)
 		}
 	})
 }
 
-func BenchmarkDrive(b *testing.B) {
+func BenchmarkArrivals(b *testing.B) {
 	b.ReportAllocs()
 	d := planned(message.WorkflowPlan{Name: "w", VUs: 1000, Rate: 1 << 40, Duration: 24 * time.Hour}, 0, 1000)
 	now := int64(0)
 	for b.Loop() {
-		p, ok := d.next(now)
+		p, ok := d.Next(now)
 		if !ok {
-			now = d.wake()
+			now = d.Wake()
 			continue
 		}
-		d.ended(p.vu, now)
+		d.Ended(p.VU, now)
 	}
 }
 
-func BenchmarkDriveThinking(b *testing.B) {
+func BenchmarkThinking(b *testing.B) {
 	b.ReportAllocs()
 	d := planned(message.WorkflowPlan{Name: "w", VUs: 10_000, Think: time.Second, Duration: 24 * time.Hour}, 0, 10_000)
 	now := int64(0)
 	for b.Loop() {
-		p, ok := d.next(now)
+		p, ok := d.Next(now)
 		if !ok {
-			now = d.wake()
+			now = d.Wake()
 			continue
 		}
-		d.ended(p.vu, now)
+		d.Ended(p.VU, now)
 	}
 }
 
-func BenchmarkDriveRound(b *testing.B) {
+func BenchmarkRound(b *testing.B) {
 	b.ReportAllocs()
 	d := planned(message.WorkflowPlan{Name: "w", VUs: 64, Duration: 24 * time.Hour}, 0, 64)
 	now := int64(0)
 	for b.Loop() {
-		p, ok := d.next(now)
+		p, ok := d.Next(now)
 		if !ok {
-			b.Fatal("nobody is ready")
+			b.Fatal("no user is ready")
 		}
 		now += 1000
-		d.ended(p.vu, now)
+		d.Ended(p.VU, now)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"time"
@@ -12,10 +12,8 @@ import (
 type arrivals struct {
 	schedule *load.Arrivals
 	next     load.Arrival
-	have     bool
+	state    arrivalState
 	queue    bool
-	waiting  bool  // the next one found nobody free
-	asleep   bool  // and nobody has become free since
 	looked   int64 // when it was last asked
 	owed     int64 // what was due until then was missed by this process, and is not dropped
 
@@ -23,11 +21,21 @@ type arrivals struct {
 	place []int32 // of each user in free
 }
 
+// arrivalState is what is known of the next arrival.
+type arrivalState uint8
+
+const (
+	arrivalNone    arrivalState = iota // there are no more
+	arrivalFresh                       // it has found no user free yet, or is not due
+	arrivalDelayed                     // it found no user free, and one has become free since
+	arrivalAsleep                      // it found no user free
+)
+
 // owedAfter is by how much this process may miss an arrival: one that it misses by more it
-// owes, as nobody knows who was free then.
+// owes, as it cannot know which users were free then.
 const owedAfter = int64(5 * time.Millisecond)
 
-func newArrivals(plan *message.WorkflowPlan, cfg Config, users []driven) *arrivals {
+func newArrivals(plan *message.WorkflowPlan, cfg *Config, users []user) *arrivals {
 	a := &arrivals{
 		schedule: load.NewArrivals(plan, cfg.Seed, cfg.FirstVU, cfg.VUs), queue: plan.Queue,
 		free: make([]int32, 0, len(users)), place: make([]int32, len(users)),
@@ -41,12 +49,15 @@ func newArrivals(plan *message.WorkflowPlan, cfg Config, users []driven) *arriva
 
 // step moves to the next arrival.
 func (a *arrivals) step(plan *message.WorkflowPlan) {
-	a.next, a.have = a.schedule.Next()
-	a.have = a.have && (plan.Iterations == 0 || a.next.K < plan.Iterations)
-	a.waiting, a.asleep = false, false
+	have := false
+	a.next, have = a.schedule.Next()
+	a.state = arrivalNone
+	if have && (plan.Iterations == 0 || a.next.K < plan.Iterations) {
+		a.state = arrivalFresh
+	}
 }
 
-func (a *arrivals) put(users []driven, vu int32, since int64) {
+func (a *arrivals) put(users []user, vu int32, since int64) {
 	users[vu].state, users[vu].next = userFree, since
 	a.place[vu] = int32(len(a.free))
 	a.free = append(a.free, vu)
@@ -60,17 +71,17 @@ func (a *arrivals) take(vu int32) {
 }
 
 func (a *arrivals) wake() int64 {
-	if !a.have || a.asleep {
-		return never
+	if a.state == arrivalNone || a.state == arrivalAsleep {
+		return Never
 	}
 	return int64(a.next.Due)
 }
 
 // arrive returns the next iteration that is due and has a user. What was due before the end
-// and missed by this process begins behind it too; what then finds nobody free is dropped.
-func (d *drive) arrive(now int64) (iteration, bool) {
+// and missed by this process begins behind it too; what then finds no user free is dropped.
+func (d *Iterations) arrive(now int64) (Iteration, bool) {
 	a := d.open
-	if due := int64(a.next.Due); a.have && due > a.looked && now-due > owedAfter {
+	if due := int64(a.next.Due); a.state != arrivalNone && due > a.looked && now-due > owedAfter {
 		a.owed = now
 	}
 	a.looked = now
@@ -78,7 +89,7 @@ func (d *drive) arrive(now int64) (iteration, bool) {
 		s := d.pausing.pop()
 		a.put(d.users, s.vu, s.due)
 	}
-	for a.have && int64(a.next.Due) <= min(now, d.over-1) {
+	for a.state != arrivalNone && int64(a.next.Due) <= min(now, d.over-1) {
 		due := int64(a.next.Due)
 		vu := int32(a.next.User - d.first)
 		switch {
@@ -86,30 +97,30 @@ func (d *drive) arrive(now int64) (iteration, bool) {
 		case len(a.free) > 0:
 			vu = a.free[len(a.free)-1]
 		case (a.queue || due <= a.owed) && now < d.over:
-			a.waiting, a.asleep = true, true
-			return iteration{}, false
+			a.state = arrivalAsleep
+			return Iteration{}, false
 		default:
 			d.drop(vu, a.next.K)
 			a.step(d.plan)
 			continue
 		}
-		if a.waiting {
-			d.waited++
+		if a.state >= arrivalDelayed {
+			d.figures.Waited++
 		}
 		a.take(vu)
 		a.step(d.plan)
-		d.active++
+		d.figures.Active++
 		return d.begin(vu, due, max(due, d.users[vu].next))
 	}
 	if now >= d.over {
-		d.stop(now)
+		d.Stop(now)
 	}
-	return iteration{}, false
+	return Iteration{}, false
 }
 
 // drop counts an iteration that never begins, at the steps that it would have begun with.
-func (d *drive) drop(vu int32, k uint64) {
-	d.lost++
+func (d *Iterations) drop(vu int32, k uint64) {
+	d.figures.Lost++
 	taken := int16(-1)
 	if !d.mix.Empty() {
 		taken = d.pick(vu, ^k) // it is none of the user's iterations
@@ -118,14 +129,14 @@ func (d *drive) drop(vu int32, k uint64) {
 		s := &d.plan.Steps[i]
 		first := s.Kind == message.StepRequest || s.Kind == message.StepFunction
 		if first && len(s.After) == 0 && (s.Weight == 0 || int16(i) == taken) {
-			d.dropped[i]++
+			d.figures.Dropped[i]++
 		}
 	}
 }
 
 // freed takes back the user of an iteration, at once or when it has thought.
-func (a *arrivals) freed(d *drive, vu int32, at, now int64) {
-	d.active--
+func (a *arrivals) freed(d *Iterations, vu int32, at, now int64) {
+	d.figures.Active--
 	switch {
 	case d.stopped:
 		d.leaves(vu)
@@ -134,15 +145,17 @@ func (a *arrivals) freed(d *drive, vu int32, at, now int64) {
 		d.pausing.push(start{due: at, vu: vu})
 	default:
 		a.put(d.users, vu, now)
-		a.asleep = false
+		if a.state == arrivalAsleep {
+			a.state = arrivalDelayed
+		}
 	}
 }
 
 // stop counts what was due and has not begun.
-func (a *arrivals) stop(d *drive, now int64) {
-	for a.have && int64(a.next.Due) <= min(now, d.over-1) {
+func (a *arrivals) stop(d *Iterations, now int64) {
+	for a.state != arrivalNone && int64(a.next.Due) <= min(now, d.over-1) {
 		d.drop(int32(a.next.User-d.first), a.next.K)
 		a.step(d.plan)
 	}
-	a.have = false
+	a.state = arrivalNone
 }

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"cmp"
@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"hyperscale/core/load"
-	"hyperscale/core/message"
 )
 
-// crew are the users of a closed workflow, in the order in which they begin and the
-// reverse of which they leave.
-type crew struct {
+// activeUsers are the users of a closed workflow. They begin in their order and leave in
+// the reverse of it.
+type activeUsers struct {
 	order   []int32 // nil: as they are numbered
 	ranks   []uint64
 	n       int
@@ -26,8 +25,9 @@ type crew struct {
 	level  uint64
 }
 
-func newCrew(plan *message.WorkflowPlan, cfg Config, spacing int64) crew {
-	c := crew{n: int(cfg.VUs), wanted: int(cfg.VUs), spacing: spacing, last: -spacing, change: never}
+func newActiveUsers(cfg *Config) activeUsers {
+	plan, spacing := cfg.Plan, int64(cfg.Spacing)
+	c := activeUsers{n: int(cfg.VUs), wanted: int(cfg.VUs), spacing: spacing, last: -spacing, change: Never}
 	if len(plan.Stages) == 0 {
 		return c
 	}
@@ -48,7 +48,7 @@ func newCrew(plan *message.WorkflowPlan, cfg Config, spacing int64) crew {
 	return c
 }
 
-func (c *crew) at(i int) int32 {
+func (c *activeUsers) at(i int) int32 {
 	if c.order == nil {
 		return int32(i)
 	}
@@ -56,7 +56,7 @@ func (c *crew) at(i int) int32 {
 }
 
 // set follows the curve.
-func (c *crew) set(at int64, level uint64) {
+func (c *activeUsers) set(at int64, level uint64) {
 	for c.wanted < c.n && c.ranks[c.wanted] < level {
 		c.wanted++
 	}
@@ -66,28 +66,28 @@ func (c *crew) set(at int64, level uint64) {
 	c.since = at
 }
 
-func (c *crew) foresee(at int64) {
+func (c *activeUsers) foresee(at int64) {
 	when, level, ok := c.curve.Next(time.Duration(at))
 	if c.change, c.level = int64(when), level; !ok {
-		c.change = never
+		c.change = Never
 	}
 }
 
 // due is when the next user begins.
-func (c *crew) due() int64 {
+func (c *activeUsers) due() int64 {
 	if c.up >= c.wanted {
-		return never
+		return Never
 	}
 	return max(c.since, c.last+c.spacing)
 }
 
-func (c *crew) wake() int64 { return min(c.due(), c.change) }
+func (c *activeUsers) wake() int64 { return min(c.due(), c.change) }
 
-func (c *crew) exhausted() bool { return c.up == c.n }
+func (c *activeUsers) exhausted() bool { return c.up == c.n }
 
 // recruit lets users begin and leave, as the curve says.
-func (d *drive) recruit(now int64) (int32, int64, bool) {
-	c := &d.crew
+func (d *Iterations) recruit(now int64) (int32, int64, bool) {
+	c := &d.closed
 	for {
 		due := c.due()
 		switch {
@@ -113,7 +113,7 @@ func (d *drive) recruit(now int64) (int32, int64, bool) {
 }
 
 // discharge makes a user leave, behind its iteration if it has begun one.
-func (d *drive) discharge(vu int32) {
+func (d *Iterations) discharge(vu int32) {
 	switch u := &d.users[vu]; u.state {
 	case userBusy:
 		u.leaving = true

@@ -1,0 +1,295 @@
+package schedule
+
+import (
+	"time"
+
+	"hyperscale/core/load"
+	"hyperscale/core/load/queue"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Never is an instant that does not come.
+const Never = 1<<63 - 1
+
+// Config is the load of a workflow, and the part of it that one process has.
+type Config struct {
+	Plan     *message.WorkflowPlan // with its steps
+	FirstVU  uint64                // number of user 0 in the whole workflow
+	VUs      uint64                // users of this process
+	Seed     uint64
+	Duration time.Duration // after it nothing new starts; 0: one iteration of each user, or as many as the plan says
+	Spacing  time.Duration // between the first starts of a closed workflow
+}
+
+// Iterations says which virtual user begins which iteration, and when. A caller asks Next for
+// what is to begin and reports with Ended what has ended. Instants are nanoseconds since the
+// run's base. Virtual users are numbered from 0 in this process.
+type Iterations struct {
+	plan    *message.WorkflowPlan
+	first   uint64 // number of virtual user 0 in the whole workflow
+	over    int64  // nothing new starts from then on
+	quota   quota
+	stopped bool // over has come, or the run was cancelled
+	pauses  bool // users think, or keep a pace
+
+	users   []user
+	left    []int32            // users who have left since Left was called
+	busy    uint64             // iterations under way
+	ready   queue.Queue[start] // closed: users whose next iteration starts at once
+	pausing heap               // users who think or keep a pace
+
+	closed activeUsers // of a closed workflow
+	open   *arrivals   // of an open one, else nil
+	draw   uint64      // of random numbers: of the seed and the workflow
+	mix    load.Mix
+
+	figures Figures
+}
+
+// quota is how many iterations this process begins at most.
+type quota struct {
+	once    bool   // one of each virtual user
+	limited bool   // by the plan
+	left    uint64 // of these
+}
+
+// used says that no iteration is left of a limit.
+func (q *quota) used() bool { return q.limited && q.left == 0 }
+
+// Figures count what has begun, and what has not.
+type Figures struct {
+	Active  uint64   // closed: users that have begun and not left; open: iterations under way
+	Begun   uint64   // iterations
+	Waited  uint64   // of those, the ones that were due while no user was free
+	Lost    uint64   // iterations that were due and never began
+	Dropped []uint64 // the same by step of their beginning
+}
+
+// user is one virtual user.
+type user struct {
+	begun      int64  // when its last iteration was due
+	next       int64  // waiting: when its next iteration is due; free: since when
+	iterations uint64 // that it has begun
+	state      userState
+	leaving    bool // behind its iteration
+}
+
+type userState uint8
+
+const (
+	userAway userState = iota // not begun, or left
+	userFree                  // of an open workflow
+	userWaiting
+	userBusy
+)
+
+// Iteration is one that begins now.
+type Iteration struct {
+	VU     int32
+	Step   int16  // the weighted step that it takes; -1: there are none
+	Number uint64 // of its user, from 1
+	Due    int64  // its intended start
+	Could  int64  // from when on only this process was in its way
+}
+
+// New reads the load of a workflow.
+func New(cfg Config) *Iterations {
+	plan := *cfg.Plan
+	plan.VUs = max(plan.VUs, cfg.FirstVU+cfg.VUs)
+	if len(plan.Stages) == 0 {
+		plan.Duration = cfg.Duration
+	}
+	cfg.Plan = &plan
+	d := &Iterations{
+		plan: &plan, first: cfg.FirstVU, over: Never,
+		users: make([]user, cfg.VUs), figures: Figures{Dropped: make([]uint64, len(plan.Steps))},
+		pauses: plan.Think > 0 || plan.ThinkMax > 0 || plan.Pace > 0,
+		draw:   node.MixString(node.Mix(cfg.Seed, 2), plan.Name), mix: load.NewMix(&plan),
+	}
+	if cfg.Duration > 0 {
+		d.over = int64(cfg.Duration)
+	}
+	d.quota.limited = plan.Iterations > 0
+	d.quota.once = cfg.Duration == 0 && !d.quota.limited
+	d.quota.left = load.NewSpread(plan.VUs).Share(plan.Iterations, cfg.FirstVU, cfg.VUs)
+	if load.Open(&plan) {
+		d.open = newArrivals(&plan, &cfg, d.users)
+		return d
+	}
+	d.closed = newActiveUsers(&cfg)
+	return d
+}
+
+// Open tells that iterations begin as arrivals are due, not when users are free.
+func (d *Iterations) Open() bool { return d.open != nil }
+
+// Figures returns the counts so far. Dropped is the schedule's own.
+func (d *Iterations) Figures() Figures { return d.figures }
+
+// Left returns the users who have left since it was last called, until the next call that
+// changes anything.
+func (d *Iterations) Left() []int32 {
+	all := d.left
+	d.left = d.left[:0]
+	return all
+}
+
+// Next returns an iteration that begins now. False means that none does before another call of
+// Ended, or the instant that Wake returns.
+func (d *Iterations) Next(now int64) (Iteration, bool) {
+	if d.quota.used() {
+		d.Stop(now)
+	}
+	if d.stopped {
+		return Iteration{}, false
+	}
+	if d.open != nil {
+		return d.arrive(now)
+	}
+	if now >= d.over {
+		d.Stop(now)
+		return Iteration{}, false
+	}
+	if d.closed.up != d.closed.wanted || d.closed.change <= now {
+		if vu, due, ok := d.recruit(now); ok {
+			d.figures.Active++
+			return d.begin(vu, due, due)
+		}
+	}
+	for d.pausing.nextDue() <= now {
+		if s := d.pausing.pop(); d.waits(s) {
+			return d.begin(s.vu, s.due, s.due)
+		}
+	}
+	for d.ready.Len() > 0 {
+		if s := d.ready.Pop(); d.waits(s) {
+			return d.begin(s.vu, s.due, s.due)
+		}
+	}
+	return Iteration{}, false
+}
+
+// Spent says that no iteration begins any more, whatever the time is.
+func (d *Iterations) Spent() bool { return d.stopped || d.quota.used() }
+
+// waits tells whether what a queue says of a user still holds.
+func (d *Iterations) waits(s start) bool {
+	u := &d.users[s.vu]
+	return u.state == userWaiting && u.next == s.due
+}
+
+// begin puts a user to work.
+func (d *Iterations) begin(vu int32, due, could int64) (Iteration, bool) {
+	if d.quota.limited {
+		d.quota.left--
+	}
+	u := &d.users[vu]
+	u.state, u.begun = userBusy, due
+	u.iterations++
+	d.busy++
+	d.figures.Begun++
+	p := Iteration{VU: vu, Step: -1, Number: u.iterations, Due: due, Could: could}
+	if !d.mix.Empty() {
+		p.Step = d.pick(vu, u.iterations)
+	}
+	return p, true
+}
+
+// Purposes of random numbers.
+const (
+	drawMix = iota
+	drawThink
+)
+
+// random is a function of the seed, the user and its iteration: it is the same in every process.
+func (d *Iterations) random(purpose uint64, vu int32, number uint64) uint64 {
+	return node.Mix(node.Mix(d.draw+purpose, d.first+uint64(vu)), number)
+}
+
+func (d *Iterations) pick(vu int32, number uint64) int16 {
+	return int16(d.mix.Pick(d.random(drawMix, vu, number)))
+}
+
+// pause is when a user may begin again that has ended an iteration now.
+func (d *Iterations) pause(vu int32, now int64) int64 {
+	u := &d.users[vu]
+	think := int64(d.plan.Think)
+	if spread := int64(d.plan.ThinkMax) - think; spread > 0 {
+		think += int64(d.random(drawThink, vu, u.iterations) % uint64(spread+1))
+	}
+	return max(now+think, u.begun+int64(d.plan.Pace))
+}
+
+// Ended takes the end of a user's iteration.
+func (d *Iterations) Ended(vu int32, now int64) {
+	u := &d.users[vu]
+	d.busy--
+	at := now
+	if d.pauses {
+		at = d.pause(vu, now)
+	}
+	switch {
+	case d.open != nil:
+		d.open.freed(d, vu, at, now)
+	case u.leaving || d.stopped || now >= d.over || d.quota.once || d.quota.used():
+		d.leaves(vu)
+	default:
+		u.state, u.next = userWaiting, at
+		if at > now {
+			d.pausing.push(start{due: at, vu: vu})
+		} else {
+			d.ready.Push(start{due: at, vu: vu})
+		}
+	}
+}
+
+func (d *Iterations) leaves(vu int32) {
+	u := &d.users[vu]
+	u.state, u.leaving = userAway, false
+	if d.open == nil {
+		d.figures.Active--
+	}
+	d.left = append(d.left, vu)
+}
+
+// Stop ends all those who wait: from now on nothing begins.
+func (d *Iterations) Stop(now int64) {
+	if d.stopped {
+		return
+	}
+	d.stopped = true
+	if d.open != nil {
+		d.open.stop(d, now)
+	}
+	for vu := range d.users {
+		if s := d.users[vu].state; s == userWaiting || s == userFree {
+			d.leaves(int32(vu))
+		}
+	}
+	d.ready, d.pausing = queue.Queue[start]{}, nil
+}
+
+// Abandon is the stop of who gives up what is under way too.
+func (d *Iterations) Abandon(now int64) {
+	d.Stop(now)
+	d.figures.Active, d.busy = 0, 0
+}
+
+// Done tells that no iteration is under way and none will be.
+func (d *Iterations) Done() bool {
+	return d.busy == 0 && (d.Spent() || d.quota.once && d.closed.exhausted())
+}
+
+// Wake is when Next has to be asked again, if nothing ends before.
+func (d *Iterations) Wake() int64 {
+	switch {
+	case d.stopped:
+		return Never
+	case d.open != nil:
+		return min(d.over, d.pausing.nextDue(), d.open.wake())
+	case d.ready.Len() > 0:
+		return 0
+	}
+	return min(d.over, d.pausing.nextDue(), d.closed.wake())
+}
