@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -203,7 +204,7 @@ func (tr *trial2) judge(s *hostile.Server, steps []message.StepStats, seen []*wo
 		kind, good, bad := string(w.Kind), uint64(1), uint64(1)
 		switch {
 		case w.Kind == http1.KindStatus:
-			kind = statusKind(w.Status)
+			kind = measure.StatusKind(w.Status)
 		case w.Kind == http1.KindNone:
 			good, bad = 2, 0
 		}

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -210,7 +211,7 @@ func asks(r *workflow.Request, seen *[]*workflow.Response) func(*play) workflow.
 		case a.Kind != "":
 			return workflow.Outcome{Response: a, Kind: a.Kind, Detail: a.Error}
 		case a.Status >= 400:
-			return workflow.Outcome{Response: a, Kind: statusKind(a.Status)}
+			return workflow.Outcome{Response: a, Kind: measure.StatusKind(a.Status)}
 		}
 		*seen = append(*seen, a)
 		return workflow.Outcome{Response: a, OK: true}
@@ -252,7 +253,7 @@ func (tr *trial) judge(s *hostile.Server, a *message.StepStats, seen []*workflow
 func (tr *trial) judgeCounts(want hostile.Want, a *message.StepStats) {
 	kind := string(want.Kind)
 	if want.Kind == http1.KindStatus {
-		kind = statusKind(want.Status)
+		kind = measure.StatusKind(want.Status)
 	}
 	good, bad, cancelled := uint64(tr.entry.Ask.After+1), uint64(1), uint64(1)
 	if want.Kind == http1.KindNone {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hyperscale/core/load/schedule"
 	"io"
 	"time"
 
 	"hyperscale/core/load"
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow"

@@ -224,7 +224,7 @@ func (l *loop) writable(at int32) {
 		l.flushStreams(at)
 		return
 	}
-	if c.secure != nil && (c.state == connShaking || c.lane < 0 || l.lane(c.lane).written != 0) {
+	if c.secure != nil && (c.state == connShaking || c.lane < 0 || l.lane(c.lane).Written != 0) {
 		if gone, err := l.flush(at); gone || err != nil { // what is wrong a read will tell
 			l.watch(at, false)
 		}

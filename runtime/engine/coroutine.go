@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"hyperscale/core/load/queue"
 	"iter"
 	"time"
 
+	"hyperscale/core/load/queue"
 	"hyperscale/core/workflow"
 )
 
@@ -160,7 +160,7 @@ func (co *coroutine) block(w want) {
 func (l *loop) work(co *coroutine) {
 	for {
 		out := l.perform(co)
-		l.tick()
+		l.clock.Tick()
 		l.ended(co, out)
 		if co.job == jobShake || !l.goesOn(co) {
 			co.job, co.want = jobNone, wantNothing
@@ -187,7 +187,7 @@ func (l *loop) perform(co *coroutine) (out workflow.Outcome) {
 // goesOn gives a coroutine another task, if it has time left.
 func (l *loop) goesOn(co *coroutine) bool {
 	w := &l.coroutines
-	if l.now-co.began >= sliceMax {
+	if l.clock.Now-co.began >= sliceMax {
 		return false
 	}
 	if w.onward.Len() == 0 && l.running {
@@ -206,7 +206,7 @@ func (l *loop) goesOn(co *coroutine) bool {
 func (l *loop) assign(co *coroutine, t task) {
 	co.task, co.late = t, 0
 	if t.job == jobCall {
-		co.late = max(0, l.now-t.due)
+		co.late = max(0, l.clock.Now-t.due)
 	}
 }
 
@@ -232,7 +232,7 @@ func (l *loop) wake(co *coroutine) {
 // when all others had their turn.
 func (l *loop) runReady() {
 	w := &l.coroutines
-	l.runTurns(l.now)
+	l.runTurns(l.clock.Now)
 	l.runShakes()
 	l.readMore()
 	if w.slices.Len() > 0 {
@@ -243,7 +243,7 @@ func (l *loop) runReady() {
 // runTurns runs those who are ready now, unless others have run for long enough since then.
 func (l *loop) runTurns(began int64) {
 	w := &l.coroutines
-	for n := w.turns.Len(); n > 0 && l.now-began < readyMax; n-- {
+	for n := w.turns.Len(); n > 0 && l.clock.Now-began < readyMax; n-- {
 		l.run1(w.turns.Pop())
 	}
 }
@@ -271,7 +271,7 @@ func (l *loop) mayRun(vu int32, co *coroutine) bool {
 
 // resume runs a coroutine until it wants something, and does that.
 func (l *loop) resume(co *coroutine) {
-	co.began = l.now
+	co.began = l.clock.Now
 	if co.job != jobShake {
 		l.users[co.vu].holder = nil
 	}
@@ -291,10 +291,10 @@ func (l *loop) resume(co *coroutine) {
 		l.users[co.vu].holder = co
 		w.slices.Push(turn{co: co})
 	case wantAnswer:
-		l.tick()
+		l.clock.Tick()
 		l.ask(co)
 	case wantSleep:
-		l.tick()
+		l.clock.Tick()
 		l.rest(co)
 	case wantRead:
 		l.suspended(co)

@@ -58,8 +58,8 @@ func (l *loop) host(c *http1.Call) *host {
 // connect opens a connection for a lane's request.
 func (l *loop) connect(index int32) {
 	n := l.lane(index)
-	if h := n.host; h.addrs == nil || h.expires != 0 && l.now >= h.expires {
-		n.named = max(l.now, 1)
+	if h := n.host; h.addrs == nil || h.expires != 0 && l.clock.Now >= h.expires {
+		n.Named = max(l.clock.Now, 1)
 		l.lookUp(index)
 		return
 	}
@@ -70,7 +70,7 @@ func (l *loop) connect(index int32) {
 func (l *loop) reach(index int32) {
 	n := l.lane(index)
 	n.first, n.tried = uint8(l.first(n.host)), 0
-	n.dialled = max(l.now, 1)
+	n.Dialled = max(l.clock.Now, 1)
 	l.dial(index)
 }
 
@@ -138,7 +138,7 @@ func (l *loop) await(index int32) {
 	n := l.lane(index)
 	l.alarm(index, n.deadline)
 	if left := n.untried(); left > 1 {
-		n.alarm = l.now + max(1, min(int64(addressPatience), (n.deadline-l.now)/int64(left)))
+		n.alarm = l.clock.Now + max(1, min(int64(addressPatience), (n.deadline-l.clock.Now)/int64(left)))
 		l.wheel.Set(index, n.alarm)
 	}
 }
@@ -164,7 +164,7 @@ func (l *loop) connected(at int32) {
 		l.fail(index, err)
 		return
 	}
-	l.tick()
+	l.clock.Tick()
 	l.opened(at)
 }
 

@@ -25,18 +25,14 @@
 //
 // Invariants:
 //
-//	ENG-1 Started == OK + Failed + TimedOut + Cancelled for each step when Run returns;
-//	      before that, the difference is in flight.
 //	ENG-2 A request is started when it is about to be put on the wire, connecting
 //	      included, and put there at most once: no retry, no second thought.
 //	      Sent counts those whose last byte the kernel took, whatever became of them: started minus
 //	      sent found no connection, no stream or no room in time, or was cancelled first.
 //	ENG-3 At Duration nothing new starts; what is in flight ends, times out, or is cancelled
 //	      when GracefulStop is over. Else only a cancelled context cancels.
-//	ENG-4 Latency runs from the intended start to the last byte; a timeout counts with
-//	      what it took. Failures without an answer have no latency: they would flatter.
-//	      The phases of a request with a latency follow each other without a gap: they
-//	      add up to it. The windows in time add up to the counts.
+//	ENG-4 A timeout counts with what it took. Failures without an answer have no latency: they
+//	      would flatter. What an account says of them is in runtime/engine/measure.
 //	ENG-5 What a peer sends is bounded (runtime/protocol/http1) and so is what is kept
 //	      of it here: kinds of errors, examples, log lines.
 //	ENG-6 A server may answer before it has the request: the answer counts, the rest is not
@@ -60,7 +56,7 @@
 //		Workflow: w, VUs: 64, Duration: 10 * time.Second, Timeout: 5 * time.Second,
 //	})
 //
-// Read config.go, graph.go, account.go, phases.go; rows.go; loop.go, user.go, lane.go,
+// Read config.go, graph.go, rows.go; loop.go, user.go, lane.go,
 // conn.go, dial.go, resolve.go, names.go, sources.go, secure.go, tlsoptions.go, proxy.go, jar.go, encoded.go; pool.go, multiplex.go;
 // coroutine.go, script.go, hooks.go; exchange.go, redirect.go; then result.go, limit.go, debug.go.
 package engine

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -18,7 +19,7 @@ type exchange struct {
 	answer    *answer          // that came whole and was wanted
 	detail    string
 	kind      http1.Kind // empty: a whole answer
-	times     times
+	times     measure.Times
 	status    int16
 	redirects int16 // how many may be followed
 	followed  int16
@@ -36,7 +37,7 @@ type answer struct {
 
 func (x *exchange) begin(r *workflow.Request, due int64, head, body bool) {
 	*x = exchange{request: r, redirects: int16(r.Redirects), keep: head || body, whole: body}
-	x.times.begin(due)
+	x.times.Begin(due)
 }
 
 // exchange returns one for a request step.
@@ -52,7 +53,7 @@ func (l *loop) exchange() *exchange {
 // collects tells whether the head and body of what comes are to be looked at.
 func (x *exchange) collects() bool { return x.keep || x.redirects > 0 }
 
-func (x *exchange) latency() time.Duration { return time.Duration(x.times.latency()) }
+func (x *exchange) latency() time.Duration { return time.Duration(x.times.Latency()) }
 
 // response is what functions get.
 func (x *exchange) response() *workflow.Response {
@@ -71,8 +72,8 @@ func (l *loop) answered(index int32, now int64) {
 	n := l.lane(index)
 	x := n.x
 	x.status, x.size = int16(n.status), n.size
-	n.times(&x.times, now)
-	x.times.enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
+	n.AddTo(&x.times, now)
+	x.times.Enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
 	x.call, x.two = n.call, n.framed != nil
 	location, redirected := "", false
 	if c := x.collector; c != nil {
@@ -113,8 +114,8 @@ func (l *loop) failed(index int32, kind http1.Kind, detail string, now int64) {
 	n := l.lane(index)
 	x := n.x
 	l.release(x)
-	n.times(&x.times, now)
-	x.times.enter(message.PhaseBlocked, now)
+	n.AddTo(&x.times, now)
+	x.times.Enter(message.PhaseBlocked, now)
 	x.call, x.two, x.kind, x.detail = n.call, n.framed != nil, kind, detail
 	l.debug.hop(x)
 	l.settle(index)
@@ -146,11 +147,11 @@ func (l *loop) settle(index int32) {
 		}
 	case x.kind == http1.KindCancelled && !n.counted: // it has not started
 	case x.kind == http1.KindCancelled:
-		n.account.cancelled++
-	case timedOut(string(x.kind)):
-		n.account.late(x.kind, &x.times)
+		n.account.Cancelled++
+	case measure.TimedOut(string(x.kind)):
+		n.account.Late(x.kind, &x.times)
 	default:
-		n.account.broken(string(x.kind), x.detail, time.Duration(x.times.mark))
+		n.account.Broken(string(x.kind), x.detail, time.Duration(x.times.Mark))
 	}
 	s := &l.g.steps[step]
 	l.debug.step(s.plan.Name, good, x)

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
 )
@@ -67,6 +68,15 @@ func newGraph(cfg Config) (*graph, error) {
 	}
 	g.assignLanes()
 	return g, nil
+}
+
+func newAccounts(g *graph) []measure.Account {
+	all := make([]measure.Account, len(g.steps))
+	for i := range all {
+		s := &g.steps[i]
+		all[i] = measure.NewAccount(s.plan, s.call, s.judges)
+	}
+	return all
 }
 
 func (s *step) compile(g *graph, w *workflow.Workflow) error {

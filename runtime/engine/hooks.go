@@ -3,9 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"hyperscale/core/load/schedule"
 	"time"
 
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/workflow"
 )
 
@@ -16,7 +16,7 @@ const (
 
 // beside is the task of a function beside the steps.
 func (l *loop) beside(h workflow.Hook, vu int32) task {
-	return task{job: jobHook, hook: h, vu: vu, due: l.now, until: l.now + int64(hookMax)}
+	return task{job: jobHook, hook: h, vu: vu, due: l.clock.Now, until: l.clock.Now + int64(hookMax)}
 }
 
 // hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
@@ -42,17 +42,17 @@ func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
 	switch {
 	case !co.begins:
 	case !out.OK || l.cut || l.cancelled.Load():
-		l.iterations.Ended(co.vu, l.now)
+		l.iterations.Ended(co.vu, l.clock.Now)
 		hangUpLeft(l)
 	default:
-		l.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: l.now, Could: l.now})
+		l.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: l.clock.Now, Could: l.clock.Now})
 	}
 }
 
 // each runs a function beside the steps as many users, not quite at the same time, until
 // all have returned.
 func (l *loop) each(h workflow.Hook, users []int32) error {
-	due := l.now
+	due := l.clock.Now
 	l.hooks = len(users)
 	for l.hooks > 0 || l.coroutines.alive > 0 {
 		if l.stops() {
@@ -61,7 +61,7 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 			return nil
 		}
 		until := int64(never)
-		for ; l.hooks > 0 && due <= l.now; due += hookEvery {
+		for ; l.hooks > 0 && due <= l.clock.Now; due += hookEvery {
 			l.spawn(l.beside(h, users[len(users)-l.hooks]))
 			l.hooks--
 		}

@@ -266,7 +266,7 @@ func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 	}
 	defer l.close()
 	l.running = true
-	l.tick()
+	l.clock.Tick()
 	l.startDue()
 	c := l.conns.at(0)
 	for _, stale := range []bool{true, false} {

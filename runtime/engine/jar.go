@@ -2,14 +2,10 @@ package engine
 
 import (
 	"bytes"
-	"time"
 
 	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/http1"
 )
-
-// wall is the time of the run's clock in seconds since 1970: what cookies expire by.
-func (l *loop) wall() int64 { return l.base.Add(time.Duration(l.now)).Unix() }
 
 // place is where a lane's request goes.
 func (n *lane) place(c *http1.Call) cookie.Origin {
@@ -29,7 +25,7 @@ func (l *loop) setCookies(n *lane) {
 		call = l.filledCall(n)
 	}
 	for i := range l.common.Len() {
-		jar.Set(l.wall(), n.place(call), l.common.At(i))
+		jar.Set(l.clock.Wall(), n.place(call), l.common.At(i))
 	}
 	l.common.Reset()
 	if jar.Len() == 0 {
@@ -57,7 +53,7 @@ func (l *loop) dress(index int32) {
 		if from < to {
 			own = head[from+len("Cookie: ") : to-2]
 		}
-		jar = l.jars[n.vu].Append(l.cookies[:0], l.wall(), n.place(call), own)
+		jar = l.jars[n.vu].Append(l.cookies[:0], l.clock.Wall(), n.place(call), own)
 		l.cookies = jar[:0]
 	}
 	if len(jar) == 0 && !proxied {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
@@ -15,18 +16,13 @@ import (
 // of a virtual user's request steps, of which some share one, or of a coroutine. An
 // alarm of the wheel carries its index.
 type lane struct {
-	parser   http1.Parser
-	call     *http1.Call // what is sent
-	host     *host       // where to
-	x        *exchange   // of a request whose answer is wanted, or that may be sent elsewhere; else nil
-	account  *account
-	due      int64 // intended start of the request
-	named    int64 // when its host's name was looked up; 0: it was known
-	dialled  int64 // when connecting began; 0: the connection stood
-	shook    int64 // when TLS began; 0: there was none to begin
-	wrote    int64 // when its first byte was written; 0: not yet
-	written  int64 // when its last was
-	heard    int64 // when the first byte of the answer was read, if more were to come
+	parser  http1.Parser
+	call    *http1.Call // what is sent
+	host    *host       // where to
+	x       *exchange   // of a request whose answer is wanted, or that may be sent elsewhere; else nil
+	account *measure.Account
+	due     int64 // intended start of the request
+	measure.Instants
 	deadline int64
 	alarm    int64       // when the wheel fires for it; 0: not armed
 	patience int64       // while it waits in a pool: what is left of its time when its turn comes
@@ -64,7 +60,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 	index := vu*int32(l.g.lanes) + int32(s.lane)
 	n := &l.lanes[index]
 	n.vu, n.step, n.account, n.due = vu, int16(step), &l.accounts[step], due
-	n.deadline, n.call, n.host, n.x = l.now+int64(s.timeout), s.call, s.host, nil
+	n.deadline, n.call, n.host, n.x = l.clock.Now+int64(s.timeout), s.call, s.host, nil
 	if s.needed || s.request.Redirects > 0 || l.debug != nil {
 		n.x = l.exchange()
 		n.x.begin(s.request, due, s.keepsHead || l.debug != nil, s.keepsBody || l.debug != nil)
@@ -82,7 +78,7 @@ func (l *loop) start(vu int32, step int, due int64) {
 func (l *loop) count(n *lane) {
 	if !n.counted {
 		n.counted = true
-		n.account.start(time.Duration(l.now))
+		n.account.Start(time.Duration(l.clock.Now))
 	}
 }
 
@@ -90,7 +86,7 @@ func (l *loop) count(n *lane) {
 func (l *loop) send(index int32) {
 	n := l.lane(index)
 	n.sent, n.refused, n.conn, n.framed = 0, 0, none, nil
-	n.named, n.dialled, n.shook, n.wrote, n.written, n.heard = 0, 0, 0, 0, 0, 0
+	n.Instants = measure.Instants{}
 	if n.call.Template != nil {
 		if err := l.fill(index); err != nil {
 			l.breaks(index, err)
@@ -128,8 +124,8 @@ func (l *loop) alarm(index int32, at int64) {
 func (l *loop) write(index int32) {
 	n := l.lane(index)
 	c := l.conns.at(n.conn)
-	if n.wrote == 0 {
-		n.wrote = max(l.now, 1)
+	if n.Wrote == 0 {
+		n.Wrote = max(l.clock.Now, 1)
 	}
 	if c.secure != nil {
 		l.writeSecure(index)
@@ -138,7 +134,7 @@ func (l *loop) write(index int32) {
 	bytes := l.outgoing(index)
 	took, errno := epoll.Write(int(c.fd), bytes[n.sent:])
 	n.sent += took
-	n.account.bytesOut += uint64(took)
+	n.account.BytesOut += uint64(took)
 	switch {
 	case errno == 0 && n.sent == len(bytes):
 		l.wroteAll(n, c)
@@ -155,10 +151,10 @@ const longRequest = 16 << 10
 
 // wroteAll takes note that the kernel has all of the request.
 func (l *loop) wroteAll(n *lane, c *conn) {
-	n.account.sent++
-	n.written = n.wrote
+	n.account.Sent++
+	n.Written = n.Wrote
 	if c.blocked || n.sent > longRequest {
-		n.written = l.tick()
+		n.Written = l.clock.Tick()
 		l.watch(n.conn, false)
 	}
 }
@@ -186,7 +182,7 @@ func (l *loop) unwritten(index int32, err error) {
 // the connection is to be read no more.
 func (l *loop) feed(index int32, b []byte) bool {
 	n := l.lane(index)
-	n.account.bytesIn += uint64(len(b))
+	n.account.BytesIn += uint64(len(b))
 	var done bool
 	var err error
 	switch {
@@ -215,8 +211,8 @@ func (l *loop) feed(index int32, b []byte) bool {
 		l.complete(index)
 		return true
 	}
-	if n.heard == 0 {
-		n.heard = l.tick()
+	if n.Heard == 0 {
+		n.Heard = l.clock.Tick()
 	}
 	return false
 }
@@ -224,14 +220,14 @@ func (l *loop) feed(index int32, b []byte) bool {
 // complete takes a whole response.
 func (l *loop) complete(index int32) {
 	n := l.lane(index)
-	now := l.tick()
-	if n.heard == 0 {
-		n.heard = now
+	now := l.clock.Tick()
+	if n.Heard == 0 {
+		n.Heard = now
 	}
 	at := n.conn
 	n.conn, n.status, n.size = none, uint16(n.parser.Status()), n.parser.BytesBody()
 	l.forgetRest(index)
-	if n.parser.Reusable() && !n.call.Close && n.written != 0 {
+	if n.parser.Reusable() && !n.call.Close && n.Written != 0 {
 		l.keep(at)
 	} else {
 		l.hangUp(at)
@@ -246,11 +242,11 @@ func (l *loop) whole(index int32, now int64) {
 		l.answered(index, now)
 		return
 	}
-	var t times
-	t.begin(n.due)
-	n.times(&t, now)
+	var t measure.Times
+	t.Begin(n.due)
+	n.AddTo(&t, now)
 	r := &l.values.view
-	r.Status, r.Size, r.Latency, r.Fields, r.Body = int(n.status), n.size, time.Duration(t.latency()), nil, nil
+	r.Status, r.Size, r.Latency, r.Fields, r.Body = int(n.status), n.size, time.Duration(t.Latency()), nil, nil
 	if c := n.parser.Collector(); c != nil {
 		r.Fields, r.Body = c, c.Body
 	}
@@ -264,7 +260,7 @@ func (l *loop) whole(index int32, now int64) {
 // fail takes the end of a request without a whole answer.
 func (l *loop) fail(index int32, err error) {
 	n := l.lane(index)
-	now := l.tick()
+	now := l.clock.Tick()
 	kind := l.kind(n, err)
 	example := detail(err)
 	if kind == http1.KindClosed && n.conn >= 0 && !l.conns.at(n.conn).used && !n.host.secure {
@@ -272,7 +268,7 @@ func (l *loop) fail(index int32, err error) {
 	}
 	if n.conn >= 0 {
 		if l.conns.at(n.conn).multi != nil {
-			l.part(n, timedOut(string(kind)))
+			l.part(n, measure.TimedOut(string(kind)))
 		} else {
 			l.hangUp(n.conn)
 		}
@@ -299,15 +295,15 @@ func (l *loop) fail(index int32, err error) {
 	l.reclaim(n)
 	switch {
 	case kind == http1.KindCancelled && n.counted:
-		n.account.cancelled++
+		n.account.Cancelled++
 	case kind == http1.KindCancelled: // it has not started
-	case timedOut(string(kind)):
-		var t times
-		t.begin(n.due)
-		n.times(&t, now)
-		n.account.late(kind, &t)
+	case measure.TimedOut(string(kind)):
+		var t measure.Times
+		t.Begin(n.due)
+		n.AddTo(&t, now)
+		n.account.Late(kind, &t)
 	default:
-		n.account.broken(string(kind), example, time.Duration(now))
+		n.account.Broken(string(kind), example, time.Duration(now))
 	}
 	step := n.step
 	n.step = none
@@ -340,7 +336,7 @@ func (l *loop) expire(index int32) {
 		return
 	}
 	connecting := n.conn >= 0 && l.conns.at(n.conn).state == connConnecting
-	if n.deadline > l.now {
+	if n.deadline > l.clock.Now {
 		if !connecting || n.untried() == 1 {
 			l.alarm(index, n.deadline)
 			return
@@ -363,11 +359,11 @@ func (l *loop) expire(index int32) {
 		if l.conns.at(n.conn).multi.Sending(n.stream) {
 			err.Kind = http1.KindWriteTimeout
 		}
-	case n.named != 0 && n.dialled == 0:
+	case n.Named != 0 && n.Dialled == 0:
 		err = http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("resolve host %q: its time ran out", n.host.name)}
 	case n.conn < 0 || l.conns.at(n.conn).state != connOpen:
 		err.Kind = http1.KindConnectTimeout
-	case n.written == 0:
+	case n.Written == 0:
 		err.Kind = http1.KindWriteTimeout
 	}
 	l.fail(index, &err)

@@ -4,14 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"hyperscale/core/load/queue"
-	"hyperscale/core/load/schedule"
 	"sync/atomic"
 	"time"
 
+	"hyperscale/core/load/queue"
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/http1"
@@ -31,13 +32,12 @@ const (
 type loop struct {
 	cfg      Config
 	g        *graph
-	accounts []account
-	aside    account // of what is sent beside the steps: told nowhere
-	gen      generator
+	accounts []measure.Account
+	aside    measure.Account // of what is sent beside the steps: told nowhere
+	gen      measure.Generator
 	poller   *epoll.Poller
 	wheel    *epoll.Wheel // deadlines, by index of lane
-	base     time.Time
-	now      int64 // when the clock was last read
+	clock    measure.Clock
 
 	users  []user      // the last one is the workflow's own
 	states []stepState // of the steps of user 0, of user 1, ...
@@ -97,8 +97,8 @@ type loop struct {
 	cancelled  atomic.Bool
 	fault      error // why the run was cancelled, if it was our own doing
 	asked      int64 // when Config.Over was last asked
-	teller     *teller
-	telling    int64 // when figures are next told
+	reporter   *measure.Reporter
+	reporting  int64 // when figures are next reported
 }
 
 // ticket names what may be gone, or another one, when its turn comes.
@@ -128,12 +128,12 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		return nil, err
 	}
 	l := &loop{
-		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), base: time.Now(),
+		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), clock: measure.Clock{Base: time.Now()},
 		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
 		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		hosts: map[string]*host{}, tls: secured, teller: newTeller(cfg.Progress),
+		hosts: map[string]*host{}, tls: secured, reporter: measure.NewReporter(cfg.Progress),
 		values:     newValues(cfg),
-		iterations: schedule.New(loadOf(cfg)), over: never, hard: never, asked: -int64(overEvery), telling: never,
+		iterations: schedule.New(loadOf(cfg)), over: never, hard: never, asked: -int64(overEvery), reporting: never,
 	}
 	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
 	l.sources = newSources(cfg.Workflow.HTTP.Sources, cfg.FirstVU)
@@ -148,7 +148,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	for _, h := range g.hosts {
 		l.hosts[h.key] = h
 	}
-	l.aside.step, l.rows = &step{}, dealt
+	l.aside, l.rows = measure.NewAccount(&message.StepPlan{}, nil, false), dealt
 	l.reading.l = l
 	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
 	if g.scripted {
@@ -179,14 +179,14 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
 	}
-	ended := time.Duration(l.now)
-	l.gen.finish(ended)
+	ended := time.Duration(l.clock.Now)
+	l.gen.Finish(ended)
 	gen := l.gen // what comes now is not measured
 	if err := l.cleanUp(); err != nil {
 		l.log(err.Error())
 	}
 	l.tellResumed()
-	out := result(l.snapshot(&gen, ended), l.cancelled.Load())
+	out := measure.Judge(l.snapshot(&gen, ended), l.cancelled.Load())
 	if l.script != nil && l.script[l.own()] != nil {
 		out.Provided = l.script[l.own()].Provided()
 	}
@@ -204,18 +204,12 @@ func (l *loop) close() {
 	l.resolver.close()
 	l.rows.forget()
 	_ = l.poller.Close() // nothing is left in it
-	l.teller.close()
-}
-
-// tick reads the clock.
-func (l *loop) tick() int64 {
-	l.now = int64(time.Since(l.base))
-	return l.now
+	l.reporter.Close()
 }
 
 // run does what is measured, and before it the setup.
 func (l *loop) run() error {
-	l.tick()
+	l.clock.Tick()
 	if err := l.setUp(); err != nil {
 		return err
 	}
@@ -228,24 +222,24 @@ func (l *loop) run() error {
 			break
 		}
 		l.startDue()
-		if err := l.turn(min(l.telling, l.hard)); err != nil {
+		if err := l.turn(min(l.reporting, l.hard)); err != nil {
 			return err
 		}
 		l.housekeep()
-		if l.now >= l.hard {
+		if l.clock.Now >= l.hard {
 			break
 		}
 	}
 	l.running = false
 	l.giveUp()
-	l.iterations.Abandon(l.tick())
+	l.iterations.Abandon(l.clock.Tick())
 	hangUpLeft(l)
 	return nil
 }
 
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
-	l.base, l.now, l.wheel = time.Now(), 0, epoll.NewWheel(0)
+	l.clock, l.wheel = measure.Clock{Base: time.Now()}, epoll.NewWheel(0)
 	for i := range l.coroutines.all {
 		l.coroutines.all[i].lane.alarm = 0
 	}
@@ -254,17 +248,17 @@ func (l *loop) begins() {
 		h.resolvedAt(0)
 	}
 	l.running = true
-	l.gen, l.asked = generator{}, -int64(overEvery)
+	l.gen, l.asked = measure.Generator{}, -int64(overEvery)
 	if l.cfg.Duration > 0 {
 		l.over, l.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(l.cfg))
 	}
-	if l.teller != nil {
-		l.telling = int64(progressEvery)
+	if l.reporter != nil {
+		l.reporting = int64(progressEvery)
 	}
 	if l.cfg.Started != nil {
 		l.cfg.Started()
 	}
-	l.tick()
+	l.clock.Tick()
 }
 
 // turn does what is ready, and waits for more until then.
@@ -279,14 +273,14 @@ func (l *loop) turn(until int64) error {
 	if n > 0 && l.stops() {
 		return nil
 	}
-	began := l.now
+	began := l.clock.Now
 	for i := range n {
 		l.handle(&l.events[i])
 		l.drain()
 		l.runTurns(began) // while what they wait for is at hand
 		l.settlePools()
 	}
-	for id, ok := l.wheel.Expire(l.now); ok; id, ok = l.wheel.Expire(l.now) {
+	for id, ok := l.wheel.Expire(l.clock.Now); ok; id, ok = l.wheel.Expire(l.clock.Now) {
 		l.expire(id)
 	}
 	l.settlePools()
@@ -296,8 +290,8 @@ func (l *loop) turn(until int64) error {
 // stops asks whether the run may go on: after every wait, which may have been long
 // if this process was stopped, but not so often that it costs.
 func (l *loop) stops() bool {
-	if l.cfg.Over != nil && l.now-l.asked >= int64(overEvery) {
-		l.asked = l.now
+	if l.cfg.Over != nil && l.clock.Now-l.asked >= int64(overEvery) {
+		l.asked = l.clock.Now
 		if l.cfg.Over() {
 			l.cancelled.Store(true)
 		}
@@ -309,10 +303,10 @@ func (l *loop) stops() bool {
 func (l *loop) wait(until int64) (int, error) {
 	n, err := l.poller.Wait(l.events, 0)
 	if n > 0 || err != nil {
-		l.tick()
+		l.clock.Tick()
 		return n, err
 	}
-	before := l.tick()
+	before := l.clock.Tick()
 	timeout := l.timeout(until)
 	if timeout <= 0 {
 		return 0, nil
@@ -322,7 +316,7 @@ func (l *loop) wait(until int64) (int, error) {
 	} else {
 		n, err = l.poller.Block(l.events, timeout)
 	}
-	l.gen.idle += time.Duration(l.tick() - before)
+	l.gen.Idle += time.Duration(l.clock.Tick() - before)
 	return n, err
 }
 
@@ -334,8 +328,8 @@ func (l *loop) timeout(until int64) time.Duration {
 	if l.running { // what has just run may have ended iterations
 		until = min(until, l.nextStart())
 	}
-	left := time.Duration(until - l.now)
-	if timer := l.wheel.Timeout(l.now); timer >= 0 {
+	left := time.Duration(until - l.clock.Now)
+	if timer := l.wheel.Timeout(l.clock.Now); timer >= 0 {
 		left = min(left, timer)
 	}
 	// The end of a second is judged on time also when nothing happens.
@@ -358,7 +352,7 @@ func (l *loop) startDue() {
 			break
 		}
 		l.begin(p)
-		l.tick()
+		l.clock.Tick()
 	}
 }
 
@@ -382,7 +376,7 @@ func (l *loop) nextStart() int64 {
 	return l.iterations.Wake()
 }
 
-func (l *loop) isOver() bool { return l.cut || l.now >= l.over || l.cancelled.Load() }
+func (l *loop) isOver() bool { return l.cut || l.clock.Now >= l.over || l.cancelled.Load() }
 
 // drain ends what broke and starts what is ready, each once: what that brings about
 // waits for the next turn.
@@ -406,9 +400,9 @@ func (l *loop) drain() {
 }
 
 func (l *loop) housekeep() {
-	l.gen.turn(time.Duration(l.now))
-	if l.now >= l.telling {
-		l.telling = l.now + int64(progressEvery)
-		l.teller.tell(l.snapshot(&l.gen, time.Duration(l.now)))
+	l.gen.Turn(time.Duration(l.clock.Now))
+	if l.clock.Now >= l.reporting {
+		l.reporting = l.clock.Now + int64(progressEvery)
+		l.reporter.Report(l.snapshot(&l.gen, time.Duration(l.clock.Now)))
 	}
 }

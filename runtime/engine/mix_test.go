@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -50,7 +51,7 @@ func TestMixOfHostileServers(t *testing.T) {
 				case http1.KindNone:
 					want["ok"] += uint64(n)
 				case http1.KindStatus:
-					want[statusKind(w.Status)] += uint64(n)
+					want[measure.StatusKind(w.Status)] += uint64(n)
 				default:
 					want[string(w.Kind)] += uint64(n)
 				}

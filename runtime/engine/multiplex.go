@@ -55,11 +55,11 @@ func (l *loop) open(at, index int32) {
 	n.size = 0
 	m := c.multi
 	n.stream = m.Open(l.framed(index), uint64(n.serial)<<32|uint64(uint32(index)))
-	m.Track(n.stream, &n.account.sent)
+	m.Track(n.stream, &n.account.Sent)
 	n.conn, n.home = at, ticket{at, c.generation}
-	n.wrote = max(l.now, 1)
+	n.Wrote = max(l.clock.Now, 1)
 	if len(n.framed.Body) == 0 && !c.blocked {
-		n.written = n.wrote // unless the kernel refuses: then it is set anew
+		n.Written = n.Wrote // unless the kernel refuses: then it is set anew
 	} else {
 		m.unsent = true
 	}
@@ -76,7 +76,7 @@ type ownCall struct {
 // in it.
 func (l *loop) framed(index int32) *http2.Call {
 	n := l.lane(index)
-	if s := n.account.step; s.call != nil && n.call == s.call && s.call.Template == nil {
+	if s := &l.g.steps[n.step]; s.call != nil && n.call == s.call && s.call.Template == nil {
 		if s.framed == nil {
 			s.framed = new(http2.Call)
 			s.framed.Convert(s.call)
@@ -194,7 +194,7 @@ func (l *loop) writeStreams(at int32) error {
 func (l *loop) unwrite(m *multi) {
 	for id, tag := range m.Tags() {
 		if n := l.lane(int32(uint32(tag))); m.Sending(id) {
-			n.written, m.unsent = 0, true
+			n.Written, m.unsent = 0, true
 		}
 	}
 }
@@ -204,11 +204,11 @@ func (l *loop) written(m *multi) {
 	m.unsent = false
 	for id, tag := range m.Tags() {
 		switch n := l.lane(int32(uint32(tag))); {
-		case n.written != 0:
+		case n.Written != 0:
 		case m.Sending(id):
 			m.unsent = true
 		default:
-			n.written = max(l.now, n.wrote)
+			n.Written = max(l.clock.Now, n.Wrote)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (l *loop) readStreams(at int32) {
 		if n, err = l.receive(c); err != nil {
 			break
 		}
-		m.heard, m.asked = max(l.tick(), 1), 0
+		m.heard, m.asked = max(l.clock.Tick(), 1), 0
 		l.feeding, l.reading.at = true, at
 		err = m.Feed(l.buffer[:n], &l.reading)
 		l.feeding = false
@@ -320,19 +320,19 @@ func (l *loop) part(n *lane, late bool) {
 	// One that does not read, or has not said anything for so long and does not answer
 	// when it is asked, carries nothing more.
 	switch {
-	case stuck, m.asked != 0 && m.asked <= n.wrote:
+	case stuck, m.asked != 0 && m.asked <= n.Wrote:
 		l.retire(at)
-	case m.asked == 0 && m.heard < n.wrote:
-		m.asked = max(l.now, 1)
-		m.Ping(uint64(l.now))
+	case m.asked == 0 && m.heard < n.Wrote:
+		m.asked = max(l.clock.Now, 1)
+		m.Ping(uint64(l.clock.Now))
 	}
 }
 
 // tally counts the bytes of a stream that has ended, but for those of its answer's body.
 func (l *loop) tally(n *lane, m *multi) {
 	in, out := m.Bytes()
-	n.account.bytesIn += in
-	n.account.bytesOut += out
+	n.account.BytesIn += in
+	n.account.BytesOut += out
 }
 
 // of finds the lane of a stream.
@@ -359,7 +359,7 @@ func (r *reading) Begins(tag uint64) *http1.Collector {
 // Head is called when its status is known.
 func (r *reading) Head(tag uint64, status int) {
 	_, n := r.of(tag)
-	n.status, n.heard = uint16(status), max(r.l.now, 1)
+	n.status, n.Heard = uint16(status), max(r.l.clock.Now, 1)
 	if r.l.common.Len() > 0 {
 		r.l.setCookies(n)
 	}
@@ -368,7 +368,7 @@ func (r *reading) Head(tag uint64, status int) {
 // Body is called for each piece of it.
 func (r *reading) Body(tag uint64, b []byte) {
 	_, n := r.of(tag)
-	n.account.bytesIn += uint64(len(b))
+	n.account.BytesIn += uint64(len(b))
 	n.size += int64(len(b))
 }
 
@@ -377,7 +377,7 @@ func (r *reading) Done(tag uint64) {
 	index, n := r.of(tag)
 	r.l.tally(n, r.l.conns.at(r.at).multi)
 	n.conn = none
-	r.l.whole(index, r.l.now)
+	r.l.whole(index, r.l.clock.Now)
 }
 
 // Failed is called when it never will be.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
@@ -20,77 +19,6 @@ func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // it cannot fail for the process itself
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
-// accounted is all that the loop does for the figures of one request, on a connection that
-// stands, between the two times that it reads the clock for.
-func accounted(a *account, c *lane, now int64) {
-	c.due, c.dialled, c.wrote, c.written, c.heard = now, 0, 0, 0, 0
-	a.start(time.Duration(now))
-	c.wrote, c.written = now+1000, now+1000
-	a.bytesOut += 120
-	a.bytesIn += 157
-	c.heard = now + 50_000
-	var t times
-	t.begin(c.due)
-	c.times(&t, now+50_000)
-	a.answered(200, &t)
-}
-
-// BenchmarkAccount is the price of the figures of one request: at most 150 ns, 0 allocations.
-func BenchmarkAccount(b *testing.B) {
-	b.ReportAllocs()
-	a, c := account{step: &step{}}, lane{}
-	now, before := int64(0), processorTime()
-	for b.Loop() {
-		accounted(&a, &c, now)
-		now += 5000
-	}
-	b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // on a machine that others use too
-}
-
-// TestAccountingAllocatesNothing: in a run of any length, once it has seen its values.
-func TestAccountingAllocatesNothing(t *testing.T) {
-	a, c := account{step: &step{}}, lane{}
-	now := int64(0)
-	for ; now < int64(stats.WindowsMax*stats.WindowWidth); now += int64(stats.WindowWidth) {
-		accounted(&a, &c, now)
-	}
-	if n := testing.AllocsPerRun(10_000, func() { now += 50_000_000; accounted(&a, &c, now) }); n != 0 {
-		t.Errorf("%v allocations a request, want 0", n)
-	}
-}
-
-// TestPhasesAddUp: whatever came when, the phases are the latency without a gap.
-func TestPhasesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var x times
-		due := rapid.Int64Range(0, 1<<40).Draw(t, "due")
-		x.begin(due)
-		now, wrote := due, int64(0)
-		for _, p := range rapid.SliceOfN(rapid.Uint8Range(1, uint8(phases)), 0, 20).Draw(t, "phases") {
-			now = max(now, now+rapid.Int64Range(-10, 1<<30).Draw(t, "took"))
-			if message.Phase(p) == message.PhaseSend && wrote == 0 {
-				wrote = max(now, 1)
-			}
-			x.enter(message.Phase(p), now)
-			x.move(message.PhaseSend, message.PhaseWait, rapid.Int64Range(-10, 1<<31).Draw(t, "move"))
-		}
-		x.end(now)
-		var sum int64
-		for i, d := range x.spent {
-			sum += d
-			if d < 0 || d > 0 && x.took&(1<<i) == 0 {
-				t.Fatalf("phase %d took %d and happened: %v", i+1, d, x.took&(1<<i) != 0)
-			}
-		}
-		if sum != now-due || x.latency() != now-due {
-			t.Fatalf("phases take %d, the latency is %d, want %d", sum, x.latency(), now-due)
-		}
-		if want := now - wrote; wrote != 0 && x.service() != want || wrote == 0 && x.service() != 0 {
-			t.Fatalf("service is %d, want %d", x.service(), want)
-		}
-	})
 }
 
 func phaseOf(s message.StepStats, p message.Phase) message.Histogram {

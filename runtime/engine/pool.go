@@ -2,9 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"hyperscale/core/load/queue"
 	"slices"
 
+	"hyperscale/core/load/queue"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -110,7 +110,7 @@ func (l *loop) join(index int32) {
 	if !l.feeding && p.waiting.Len() == 0 && l.grant(p, index) {
 		return
 	}
-	n.pool, n.patience, n.deadline = p, n.deadline-l.now, never
+	n.pool, n.patience, n.deadline = p, n.deadline-l.clock.Now, never
 	p.waiting.Push(ticket{index, n.serial})
 	l.owe(p)
 }
@@ -161,7 +161,7 @@ func (l *loop) setOut(index int32) {
 	n := l.lane(index)
 	if n.pool != nil {
 		n.pool = nil
-		n.deadline = l.now + n.patience
+		n.deadline = l.clock.Now + n.patience
 	}
 	l.count(n)
 	l.alarm(index, n.deadline)
@@ -205,7 +205,7 @@ func (l *loop) pump(p *pool) {
 		}
 		if p.host.version != versionUnknown && !l.pooled(p.host) {
 			p.waiting.Pop()
-			n.pool, n.deadline = nil, l.now+n.patience
+			n.pool, n.deadline = nil, l.clock.Now+n.patience
 			l.send(t.index) // the host speaks HTTP/1.1: each has a connection of its own
 			continue
 		}
@@ -221,7 +221,7 @@ func (l *loop) pump(p *pool) {
 // as connections come free at all: each of them takes its time from then on.
 func (l *loop) heads(p *pool, index int32) {
 	if n := l.lane(index); n.deadline == never {
-		n.deadline = l.now + n.patience
+		n.deadline = l.clock.Now + n.patience
 		l.alarm(index, n.deadline)
 	}
 }
@@ -287,7 +287,7 @@ func (l *loop) inVain(index int32) {
 	n := l.lane(index)
 	p := n.pool
 	if l.busy(p) {
-		n.deadline = l.now + n.patience
+		n.deadline = l.clock.Now + n.patience
 		l.alarm(index, n.deadline)
 		return
 	}

@@ -48,7 +48,7 @@ func (l *loop) tunnel(at int32) {
 	ask := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\nUser-Agent: " + http1.UserAgent + "\r\n" + l.proxy.authorization + "\r\n"
 	c.state = connTunnel
 	took, errno := epoll.Write(int(c.fd), []byte(ask))
-	n.account.bytesOut += uint64(took)
+	n.account.BytesOut += uint64(took)
 	if errno != 0 || took < len(ask) {
 		l.breaks(c.lane, proxyFault("does not take what it is asked: %v", errno))
 		return
@@ -65,7 +65,7 @@ func (l *loop) tunnelled(at int32) {
 	if errno == syscall.EAGAIN {
 		return
 	}
-	l.lane(c.lane).account.bytesIn += uint64(took)
+	l.lane(c.lane).account.BytesIn += uint64(took)
 	var consumed int
 	var done bool
 	var err error

@@ -97,7 +97,7 @@ func (l *loop) resolved() {
 		f.host.looking, f.host.waiting = false, nil
 		if f.err == nil { // else connections under way go on with what they have
 			f.host.addrs, f.host.ttl, f.host.good = f.addrs, f.ttl, 0
-			f.host.resolvedAt(l.now)
+			f.host.resolvedAt(l.clock.Now)
 		}
 		for _, t := range waiting {
 			switch n := l.lane(t.index); {
@@ -105,7 +105,7 @@ func (l *loop) resolved() {
 			case f.err != nil:
 				l.fail(t.index, f.err)
 			default:
-				l.tick()
+				l.clock.Tick()
 				l.reach(t.index)
 			}
 		}

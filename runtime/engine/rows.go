@@ -3,11 +3,11 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"hyperscale/core/load/schedule"
 	"slices"
 	"time"
 
 	"hyperscale/core/load"
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/workflow"
@@ -176,24 +176,24 @@ func chooseIteration(l *loop) (schedule.Iteration, bool) {
 	}
 	r := l.rows
 	if r == nil || l.iterations.Spent() {
-		return l.iterations.Next(l.now)
+		return l.iterations.Next(l.clock.Now)
 	}
-	if l.hungry = !r.ready(l.now) && !r.ended; l.hungry {
-		if l.now >= l.over {
-			l.iterations.Stop(l.now)
+	if l.hungry = !r.ready(l.clock.Now) && !r.ended; l.hungry {
+		if l.clock.Now >= l.over {
+			l.iterations.Stop(l.clock.Now)
 		}
 		return schedule.Iteration{}, false
 	}
 	if r.ended && r.plan.AtEnd != message.RowsFail {
-		l.iterations.Stop(l.now)
+		l.iterations.Stop(l.clock.Now)
 		return schedule.Iteration{}, false
 	}
-	p, ok := l.iterations.Next(l.now)
+	p, ok := l.iterations.Next(l.clock.Now)
 	switch {
 	case ok && r.ended:
 		l.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
 		l.cancelled.Store(true)
-		l.iterations.Ended(p.VU, l.now)
+		l.iterations.Ended(p.VU, l.clock.Now)
 		return schedule.Iteration{}, false
 	case ok:
 		r.take(p.VU)
@@ -208,7 +208,7 @@ func (l *loop) firstRows() error {
 		return nil
 	}
 	r.lessor.OnAnswer(func() { _ = l.poller.Wake() }) // it cannot fail while the poller is open
-	for !r.ready(l.tick()) && !r.ended && !l.stops() {
+	for !r.ready(l.clock.Tick()) && !r.ended && !l.stops() {
 		if _, err := l.poller.Block(l.events, time.Second); err != nil {
 			return err
 		}

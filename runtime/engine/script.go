@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -82,7 +83,7 @@ func (c client) Sleep(d time.Duration) {
 
 // Yield lets others run if the function has run for long enough.
 func (c client) Yield() {
-	if co := c.l.current; c.l.tick()-co.began >= sliceMax {
+	if co := c.l.current; c.l.clock.Tick()-co.began >= sliceMax {
 		co.block(wantSlice)
 	}
 }
@@ -91,7 +92,7 @@ func (c client) Yield() {
 func (c client) Stopped() bool { return c.l.refusal(c.l.current) != "" }
 
 // Now is the time of the run's clock, which no change of the machine's own moves.
-func (c client) Now() time.Time { return c.l.base.Add(time.Since(c.l.base)) }
+func (c client) Now() time.Time { return c.l.clock.Base.Add(time.Since(c.l.clock.Base)) }
 
 // Log keeps a line for the result.
 func (c client) Log(text string) {
@@ -103,7 +104,7 @@ func (l *loop) refusal(co *coroutine) string {
 	switch {
 	case l.cancelled.Load():
 		return "the run was cancelled"
-	case l.cut || l.now >= l.end(co):
+	case l.cut || l.clock.Now >= l.end(co):
 		return "the run is over"
 	}
 	return ""
@@ -136,12 +137,12 @@ func (l *loop) ask(co *coroutine) {
 	p, err := l.prepare(r)
 	if err != nil {
 		co.answer = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}
-		co.exchange.times = times{}
+		co.exchange.times = measure.Times{}
 		l.wake(co)
 		return
 	}
 	n := &co.lane
-	n.vu, n.step, n.account, n.due = co.vu, co.step, &l.aside, l.now-co.late
+	n.vu, n.step, n.account, n.due = co.vu, co.step, &l.aside, l.clock.Now-co.late
 	if co.until == 0 {
 		n.account = &l.accounts[co.step]
 	}
@@ -150,7 +151,7 @@ func (l *loop) ask(co *coroutine) {
 	if r.Timeout > 0 {
 		timeout = r.Timeout
 	}
-	n.deadline, n.call, n.host = l.now+int64(timeout), &p.call, p.host
+	n.deadline, n.call, n.host = l.clock.Now+int64(timeout), &p.call, p.host
 	n.x = &co.exchange
 	w := l.cfg.Workflow
 	n.x.begin(r, n.due, !w.HeadsUnread || l.debug != nil, !w.BodiesUnread || r.GraphQL || l.debug != nil)
@@ -163,7 +164,7 @@ func (l *loop) ask(co *coroutine) {
 // rest lets a coroutine sleep.
 func (l *loop) rest(co *coroutine) {
 	n := &co.lane
-	n.step, n.deadline = co.step, min(l.now+int64(min(co.pause, DurationMax)), l.end(co))
+	n.step, n.deadline = co.step, min(l.clock.Now+int64(min(co.pause, DurationMax)), l.end(co))
 	n.conn = none
 	l.alarm(co.index, n.deadline)
 }
@@ -187,7 +188,7 @@ func (l *loop) called(co *coroutine, out workflow.Outcome) {
 	}
 	out = cause(out, co.answer)
 	co.answer = nil // what is idle keeps nothing alive
-	l.accounts[co.step].outcome(out, t, time.Duration(l.now))
+	l.accounts[co.step].Outcome(out, t, time.Duration(l.clock.Now))
 	l.debug.outcome(l.g.steps[co.step].plan.Name, out)
 	l.finish(co.vu, co.step, stateOf(out.OK))
 }
@@ -199,8 +200,8 @@ func (l *loop) decided(co *coroutine, out workflow.Outcome) {
 	switch {
 	case !out.OK:
 		a := &l.accounts[co.step]
-		a.start(time.Duration(l.now))
-		a.outcome(out, nil, time.Duration(l.now))
+		a.Start(time.Duration(l.clock.Now))
+		a.Outcome(out, nil, time.Duration(l.clock.Now))
 		l.debug.outcome(name, out)
 		l.finish(co.vu, co.step, stepBad)
 	case !co.take:

@@ -4,13 +4,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"hyperscale/core/load/queue"
 	"io"
 	"net"
 	"strings"
 	"syscall"
 	"time"
 
+	"hyperscale/core/load/queue"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -153,7 +153,7 @@ func (l *loop) releasePending(s *secure) {
 func (l *loop) shake(at int32) {
 	c := l.conns.at(at)
 	c.state = connShaking
-	l.lane(c.lane).shook = max(l.tick(), 1)
+	l.lane(c.lane).Shook = max(l.clock.Tick(), 1)
 	h := &c.host.shakes
 	if h.config == nil {
 		h.config = l.tls.Clone()
@@ -307,7 +307,7 @@ func (l *loop) writeSecure(index int32) {
 		some := bytes[n.sent:]
 		took, err := l.conns.at(at).secure.tls.Write(some[:min(len(some), recordMax)])
 		n.sent += took
-		n.account.bytesOut += uint64(took)
+		n.account.BytesOut += uint64(took)
 		if err != nil {
 			l.unwritten(index, err)
 			return

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"hyperscale/core/load/schedule"
 	"time"
 
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 )
@@ -49,7 +49,7 @@ func (l *loop) begin(p schedule.Iteration) {
 			return
 		}
 	}
-	l.gen.lag.Record(uint64(max(0, l.now-p.Could)))
+	l.gen.Lag.Record(uint64(max(0, l.clock.Now-p.Could)))
 	if l.script != nil {
 		l.scriptOf(p.VU).Begin()
 	}
@@ -84,7 +84,7 @@ func (l *loop) advance(vu int32, due int64, first bool) {
 		switch l.behind(states, i) {
 		case stepBad:
 			states[i] = stepBad
-			l.accounts[i].skipped++
+			l.accounts[i].Skipped++
 			l.debug.printf("step %s: skipped, a step before it failed\n\n", l.g.steps[i].plan.Name)
 		case stepUntaken:
 			states[i] = stepUntaken
@@ -140,7 +140,7 @@ func (l *loop) launch(vu int32, i int, due int64) {
 		l.start(vu, i, due)
 		return
 	}
-	l.accounts[i].start(time.Duration(l.now))
+	l.accounts[i].Start(time.Duration(l.clock.Now))
 	l.spawn(task{job: jobCall, vu: vu, step: int16(i), due: due})
 }
 
@@ -148,7 +148,7 @@ func (l *loop) launch(vu int32, i int, due int64) {
 func (l *loop) finish(vu int32, step int16, state stepState) {
 	l.statesOf(vu)[step] = state
 	l.users[vu].running--
-	l.advance(vu, l.now, false)
+	l.advance(vu, l.clock.Now, false)
 }
 
 // passed takes the end of an iteration.
@@ -156,6 +156,6 @@ func (l *loop) passed(vu int32) {
 	if l.cfg.Workflow.Plan.Session == message.SessionNone {
 		l.forget(vu)
 	}
-	l.iterations.Ended(vu, l.now)
+	l.iterations.Ended(vu, l.clock.Now)
 	hangUpLeft(l)
 }

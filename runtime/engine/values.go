@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -127,10 +128,10 @@ func (l *loop) reclaim(n *lane) {
 
 // judge counts a whole answer of a request step, by its status or as the step expects, and
 // takes the values from it. It tells why it failed if that is not its status.
-func (l *loop) judge(vu int32, step int16, r *workflow.View, t *times) (good bool, kind http1.Kind, why string) {
+func (l *loop) judge(vu int32, step int16, r *workflow.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
 	s, a := &l.g.steps[step], &l.accounts[step]
 	if !s.looks || r.Status >= 400 && !s.judges {
-		return a.answered(r.Status, t), http1.KindNone, ""
+		return a.Answered(r.Status, t), http1.KindNone, ""
 	}
 	from := &l.cfg.Workflow.Steps[step]
 	if s.readsBody {
@@ -142,7 +143,7 @@ func (l *loop) judge(vu int32, step int16, r *workflow.View, t *times) (good boo
 			why = l.extract(vu, from, r)
 		}
 	}
-	return a.expected(r.Status, t, kind, why), kind, why
+	return a.Expected(r.Status, t, kind, why), kind, why
 }
 
 // extract takes values from an answer, all or none.

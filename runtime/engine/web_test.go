@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"hyperscale/core/load/schedule"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -110,17 +109,5 @@ func TestRedirects(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestBusyNeedsTime: a run of a millisecond that never waits is not saturated, one of a
-// few hundred is.
-func TestBusyNeedsTime(t *testing.T) {
-	for took, want := range map[time.Duration]bool{time.Millisecond: false, 300 * time.Millisecond: true} {
-		var g generator
-		g.finish(took)
-		if got := g.message(schedule.Figures{}); got.Saturated != want {
-			t.Errorf("busy for all of %v: %d ppm, saturated %v, want %v", took, got.BusyMax, got.Saturated, want)
-		}
 	}
 }

@@ -1,0 +1,217 @@
+package measure
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/protocol/http1"
+)
+
+const (
+	statuses   = 1000 // a status has three digits
+	exampleMax = 256  // bytes of an error's example
+)
+
+// Account is what is known of one step. It belongs to one goroutine at a time.
+type Account struct {
+	label
+	started   uint64
+	Sent      uint64 // requests that the kernel has whole, of functions and redirects, too
+	ok        uint64
+	failed    uint64
+	timedOut  uint64
+	Cancelled uint64
+	Skipped   uint64
+	BytesIn   uint64
+	BytesOut  uint64
+	statuses  [statuses]uint64
+	errors    []message.ErrorCount
+	latency   stats.Histogram
+	service   stats.Histogram
+	metric    stats.Histogram
+	phases    [phases]stats.Histogram
+	windows   stats.Windows
+	told      uint64 // bytes that windows has
+}
+
+// label says which step an account is about.
+type label struct {
+	plan   *message.StepPlan
+	call   *http1.Call // of a request step, else nil
+	judges bool        // it says itself which status is good
+}
+
+// NewAccount returns an account of what a plan names.
+func NewAccount(plan *message.StepPlan, call *http1.Call, judges bool) Account {
+	return Account{label: label{plan, call, judges}}
+}
+
+// Start counts a step that starts now.
+func (a *Account) Start(now time.Duration) {
+	a.started++
+	a.windows.At(now).Started++
+}
+
+// Answered counts a whole response of a request step and tells whether it is good.
+func (a *Account) Answered(status int, t *Times) bool {
+	a.statuses[status%statuses]++
+	a.record(t)
+	w := a.window(time.Duration(t.Mark))
+	w.Record(uint64(t.Latency()))
+	if status < 400 {
+		a.ok++
+		w.OK++
+		return true
+	}
+	a.failed++ // its kind is made of statuses by errorCounts: no text in the hot path
+	w.Failed++
+	return false
+}
+
+// Expected counts a whole response that a step has looked into, and tells whether it is
+// good: kind and why are what it does not like.
+func (a *Account) Expected(status int, t *Times, kind http1.Kind, why string) bool {
+	a.statuses[status%statuses]++
+	a.record(t)
+	w := a.window(time.Duration(t.Mark))
+	w.Record(uint64(t.Latency()))
+	if why == "" {
+		a.ok++
+		w.OK++
+		return true
+	}
+	a.failed++
+	w.Failed++
+	a.fault(string(kind), why)
+	return false
+}
+
+// Late counts a request whose time ran out.
+func (a *Account) Late(kind http1.Kind, t *Times) {
+	a.record(t)
+	w := a.window(time.Duration(t.Mark))
+	w.Record(uint64(t.Latency()))
+	a.timedOut++
+	w.TimedOut++
+	a.fault(string(kind), "no whole answer after "+time.Duration(t.Latency()).Round(time.Millisecond).String())
+}
+
+// Broken counts a step that failed without a whole answer.
+func (a *Account) Broken(kind, example string, now time.Duration) {
+	a.failed++
+	a.window(now).Failed++
+	a.fault(kind, example)
+}
+
+// Outcome counts what a function returned. Its times are nil if they are not those of the
+// answer that it was last given: then only the latency is known.
+func (a *Account) Outcome(out workflow.Outcome, t *Times, now time.Duration) {
+	r := out.Response
+	if t == nil && r != nil {
+		t = &Times{due: int64(now - r.Latency), Mark: int64(now)}
+	}
+	w := a.window(now)
+	if r != nil && r.Kind == "" && r.Status > 0 && a.plan.Kind == message.StepFunction {
+		a.statuses[r.Status%statuses]++
+		a.record(t)
+		w.Record(uint64(t.Latency()))
+		if out.Kind == string(http1.KindStatus) {
+			out.Kind = StatusKind(r.Status)
+		}
+	}
+	if out.HasValue {
+		a.metric.Record(uint64(max(0, out.Value)))
+	}
+	switch {
+	case out.OK:
+		a.ok++
+		w.OK++
+	case out.Kind == string(http1.KindCancelled):
+		a.Cancelled++
+	case !TimedOut(out.Kind):
+		a.Broken(out.Kind, out.Detail, now)
+	case r != nil:
+		a.Late(http1.Kind(out.Kind), t)
+	default: // no request of it did: there is no latency
+		a.timedOut++
+		w.TimedOut++
+		a.fault(out.Kind, out.Detail)
+	}
+}
+
+// window is the present one. It is given the bytes since the last step that ended.
+func (a *Account) window(now time.Duration) *stats.Window {
+	w := a.windows.At(now)
+	w.Bytes += a.BytesIn + a.BytesOut - a.told
+	a.told = a.BytesIn + a.BytesOut
+	return w
+}
+
+func (a *Account) fault(kind, example string) {
+	for i := range a.errors {
+		if a.errors[i].Kind == kind {
+			a.errors[i].Count++ // the common case of a broken target: no text is made
+			return
+		}
+	}
+	a.errors = stats.AddError(a.errors, message.ErrorCount{Kind: clip(kind), Count: 1, Example: a.example(example)})
+}
+
+// example puts the request before what happened to it.
+func (a *Account) example(text string) string {
+	if c := a.call; c != nil {
+		text = c.Method + " " + c.Scheme + "://" + c.Address() + c.Path + ": " + text
+	}
+	return clip(text)
+}
+
+func clip(text string) string {
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) > exampleMax {
+		text = strings.ToValidUTF8(text[:exampleMax], "")
+	}
+	return text
+}
+
+func StatusKind(status int) string { return string(http1.KindStatus) + " " + strconv.Itoa(status) }
+
+// TimedOut tells which kinds of failures are a matter of time.
+func TimedOut(kind string) bool {
+	switch http1.Kind(kind) {
+	case http1.KindTimeout, http1.KindConnectTimeout, http1.KindWriteTimeout:
+		return true
+	}
+	return false
+}
+
+// Stats copies the account into a message.
+func (a *Account) Stats(now time.Duration) message.StepStats {
+	if a.told != a.BytesIn+a.BytesOut {
+		a.window(now)
+	}
+	out := message.StepStats{
+		Name: a.plan.Name, Kind: a.plan.Kind,
+		Started: a.started, Sent: a.Sent, OK: a.ok, Failed: a.failed, TimedOut: a.timedOut, Cancelled: a.Cancelled, Skipped: a.Skipped,
+		BytesIn: a.BytesIn, BytesOut: a.BytesOut,
+		Errors:  slices.Clone(a.errors),
+		Latency: a.latency.Wire(), Service: a.service.Wire(), Metric: a.metric.Wire(),
+		Phases: a.wirePhases(), Windows: a.windows.Wire(),
+	}
+	for status, n := range a.statuses {
+		if n == 0 {
+			continue
+		}
+		out.Statuses = append(out.Statuses, message.StatusCount{Status: uint32(status), Count: n})
+		if status >= 400 && a.plan.Kind == message.StepRequest && !a.judges {
+			out.Errors = stats.AddError(out.Errors, message.ErrorCount{
+				Kind: StatusKind(status), Count: n, Example: a.example("answered " + strconv.Itoa(status)),
+			})
+		}
+	}
+	return out
+}

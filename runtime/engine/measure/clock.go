@@ -1,0 +1,18 @@
+package measure
+
+import "time"
+
+// Clock is the time of a run: instants are nanoseconds since its base.
+type Clock struct {
+	Base time.Time
+	Now  int64 // when it was last read
+}
+
+// Tick reads the clock.
+func (c *Clock) Tick() int64 {
+	c.Now = int64(time.Since(c.Base))
+	return c.Now
+}
+
+// Wall is the time of the run's clock in seconds since 1970: what cookies expire by.
+func (c *Clock) Wall() int64 { return c.Base.Add(time.Duration(c.Now)).Unix() }

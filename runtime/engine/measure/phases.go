@@ -1,0 +1,111 @@
+package measure
+
+import (
+	"math/bits"
+
+	"hyperscale/core/message"
+)
+
+// phases is how many there are; a phase's index is its number less one.
+const phases = int(message.PhaseReceive)
+
+// Times are the phases of one request: they follow each other without a gap, so that they
+// add up to the latency. All instants are nanoseconds since the run's base.
+type Times struct {
+	due   int64 // intended start
+	wrote int64 // when the first byte was written; 0: never
+	Mark  int64 // when the phase under way began
+	phase message.Phase
+	took  uint8 // bit i: the phase of index i happened
+	spent [phases]int64
+}
+
+// Begin waits for the request's turn, from its intended start.
+func (t *Times) Begin(due int64) {
+	*t = Times{due: due, Mark: due, phase: message.PhaseBlocked}
+}
+
+// Enter ends the phase under way and begins another. A phase may come again, as connecting
+// does behind a redirect: its times add up.
+func (t *Times) Enter(p message.Phase, now int64) {
+	now = max(now, t.Mark)
+	if t.phase != message.PhaseNone {
+		i := t.phase - message.PhaseBlocked
+		t.spent[i] += now - t.Mark
+		t.took |= 1 << i
+	}
+	t.phase, t.Mark = p, now
+	if p == message.PhaseSend && t.wrote == 0 {
+		t.wrote = max(now, 1)
+	}
+}
+
+// end ends the last phase, whatever it is: a request whose time ran out has spent it there.
+func (t *Times) end(now int64) { t.Enter(message.PhaseNone, now) }
+
+func (t *Times) Latency() int64 { return t.Mark - t.due }
+
+// service is 0 if nothing was written.
+func (t *Times) service() int64 {
+	if t.wrote == 0 {
+		return 0
+	}
+	return t.Mark - t.wrote
+}
+
+// record adds the times of a request that has ended to its step's histograms.
+func (a *Account) record(t *Times) {
+	a.latency.Record(uint64(t.Latency()))
+	if t.wrote != 0 {
+		a.service.Record(uint64(t.service()))
+	}
+	for rest := t.took; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros8(rest)
+		a.phases[i].Record(uint64(t.spent[i]))
+	}
+}
+
+// Instants are when the parts of a request began, in the order in which they do.
+type Instants struct {
+	Named   int64 // its host's name was looked up; 0: it was known
+	Dialled int64 // connecting began; 0: the connection stood
+	Shook   int64 // TLS began; 0: there was none to begin
+	Wrote   int64 // its first byte was written; 0: not yet
+	Written int64 // its last was
+	Heard   int64 // the first byte of the answer was read, if more were to come
+}
+
+// AddTo adds the phases of one request to t. What the kernel takes at once is sent in no
+// time, and what comes in one piece is received in none.
+func (n *Instants) AddTo(t *Times, now int64) {
+	if n.Named != 0 {
+		t.Enter(message.PhaseDNS, n.Named)
+	}
+	if n.Dialled != 0 {
+		t.Enter(message.PhaseConnect, n.Dialled)
+	}
+	if n.Shook != 0 {
+		t.Enter(message.PhaseTLS, n.Shook)
+	}
+	if n.Wrote != 0 {
+		t.Enter(message.PhaseSend, n.Wrote)
+	}
+	if n.Written != 0 {
+		t.Enter(message.PhaseWait, n.Written)
+	}
+	if n.Heard != 0 {
+		t.Enter(message.PhaseReceive, n.Heard)
+	}
+	t.end(now)
+}
+
+// wirePhases writes those that happened.
+func (a *Account) wirePhases() []message.PhaseTimes {
+	var out []message.PhaseTimes
+	for i := range a.phases {
+		if a.phases[i].Count() > 0 {
+			out = append(out, message.PhaseTimes{Phase: message.PhaseBlocked + message.Phase(i), Time: a.phases[i].Wire()})
+		}
+	}
+	return out
+}
