@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/coroutine"
 )
 
 // benchmark runs as many passes as the benchmark asks for, by 64 virtual users; the server
@@ -54,25 +55,25 @@ func BenchmarkSwitch(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer l.close()
-	l.scripts = func(id uint64, c workflow.Client) script {
+	l.functions.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{0: func(p *play) workflow.Outcome {
 			for {
-				l.current.block(wantTurn)
-				if l.cut {
+				l.functions.current.co.Block(coroutine.WantTurn)
+				if l.Halt.Cut {
 					return workflow.Outcome{OK: true}
 				}
 			}
 		}}}
 	}
-	l.states[0], l.users[0].running = stepRunning, 1
-	l.spawn(task{job: jobCall})
-	l.runReady()
-	co := l.coroutines.all[0]
+	l.users.states[0], l.users.users[0].running = stepRunning, 1
+	l.functions.spawn(task{job: jobCall})
+	l.functions.runReady()
+	co := l.functions.calls[0]
 	b.ReportAllocs()
 	for b.Loop() {
-		l.current = co
-		co.next()
+		l.functions.current = co
+		l.Coroutines.Resume(co.co)
 	}
-	l.cut = true
-	l.resume(co)
+	l.Halt.Cut = true
+	l.functions.resume(co)
 }

@@ -14,7 +14,7 @@ import (
 func TestCancelledRunStartsNothing(t *testing.T) {
 	s := serve(t, nil)
 	cancel := func(p *play) workflow.Outcome {
-		p.client.(client).l.cancelled.Store(true)
+		p.client.(client).l.Halt.Cancelled.Store(true)
 		return workflow.Outcome{OK: true}
 	}
 	for name, rate := range map[string]uint64{"closed": 0, "open": 1 << 40} {

@@ -158,7 +158,7 @@ func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respo
 	if err == nil {
 		var l *loop
 		if l, err = newLoop(cfg, g); err == nil {
-			l.tls.RootCAs = hostile.Roots()
+			l.Handshakes.Tls.RootCAs = hostile.Roots()
 			var seen []*workflow.Response
 			calls := looks(len(tr.entry.Want), &seen)
 			for i, r := range requests {
@@ -166,10 +166,10 @@ func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respo
 				if call, err = compile(r); err != nil {
 					return nil, nil, err
 				}
-				l.host(&call).addrs = s.Addresses()
+				l.Dialer.Host(&call).Addrs = s.Addresses()
 				calls[i] = asks(r, new([]*workflow.Response))
 			}
-			l.scripts = func(id uint64, c workflow.Client) script { return &play{id: id, client: c, calls: calls} }
+			l.functions.scripts = func(id uint64, c workflow.Client) script { return &play{id: id, client: c, calls: calls} }
 			result, err := l.play(ctx)
 			return seen, result, err
 		}

@@ -191,9 +191,9 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 	if err != nil {
 		return nil, nil, err
 	}
-	l.host(&call).addrs = s.Addresses()
-	l.tls.RootCAs = hostile.Roots()
-	l.scripts = func(id uint64, c workflow.Client) script {
+	l.Dialer.Host(&call).Addrs = s.Addresses()
+	l.Handshakes.Tls.RootCAs = hostile.Roots()
+	l.functions.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{0: asks(request, &seen), 1: func(p *play) workflow.Outcome {
 			seen = append(seen, p.answers[0])
 			return workflow.Outcome{OK: true}

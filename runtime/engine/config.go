@@ -35,8 +35,8 @@ type Config struct {
 	Alone bool
 
 	// Over is asked before requests are put on the wire, by a busy loop each
-	// millisecond: once it is true the run is cancelled. It does not wake whoever
-	// waits, so whoever gives it cancels the context too. Nil: never true.
+	// millisecond: once it is true the run is cancelled. It does not wake a
+	// loop that waits, so its caller cancels the context too. Nil: never true.
 	Over func() bool
 
 	Started  func()               // called once, when the clock starts; may be nil
@@ -99,14 +99,14 @@ func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
 	}
-	l.given = given
+	l.functions.given = given
 	return l.play(ctx)
 }
 
 // overEvery is how often Config.Over is asked.
 const overEvery = time.Millisecond
 
-// progressEvery is how often figures are told.
+// progressEvery is how often figures are reported.
 const progressEvery = 500 * time.Millisecond
 
 // startEvery spaces the first starts: connecting all at once would overflow the target's

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -29,7 +30,7 @@ func (p *printer) hop(x *exchange) {
 		return
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, key(x.call)+x.call.Path)
+	fmt.Fprintf(&b, "* %s %s\n", x.call.Method, pool.Key(x.call)+x.call.Path)
 	version := "HTTP/1.1"
 	request := x.call.Bytes
 	if x.two { // as people read it: on the wire it is frames

@@ -9,9 +9,9 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// contentEncoding is how a body was encoded; empty: it was not, or nobody asked for it.
-func (l *loop) contentEncoding(fields workflow.Fields) string {
-	if !l.cfg.Workflow.HTTP.Compression || fields == nil {
+// contentEncoding is how a body was encoded; empty: it was not, or the workflow did not ask for it.
+func (q *requests) contentEncoding(fields workflow.Fields) string {
+	if !q.cfg.Workflow.HTTP.Compression || fields == nil {
 		return ""
 	}
 	all := ""
@@ -29,8 +29,8 @@ func (l *loop) contentEncoding(fields workflow.Fields) string {
 }
 
 // decoding makes an answer's body be decoded when a function reads it.
-func (l *loop) decoding(a *answer) {
-	codings, limit := l.contentEncoding(&a.head), l.common.BodyMax
+func (q *requests) decoding(a *answer) {
+	codings, limit := q.contentEncoding(&a.head), q.Slots.Common.BodyMax
 	if codings == "" {
 		return
 	}
@@ -45,12 +45,12 @@ func (l *loop) decoding(a *answer) {
 }
 
 // decodeView decodes the body that a request step looks into.
-func (l *loop) decodeView(r *workflow.View) (http1.Kind, string) {
-	codings := l.contentEncoding(r.Fields)
+func (q *requests) decodeView(r *workflow.View) (http1.Kind, string) {
+	codings := q.contentEncoding(r.Fields)
 	if codings == "" {
 		return http1.KindNone, ""
 	}
-	out, err := encoding.Decode(codings, r.Body, l.common.BodyMax)
+	out, err := encoding.Decode(codings, r.Body, q.Slots.Common.BodyMax)
 	if err != nil {
 		return undecoded(err)
 	}

@@ -6,14 +6,15 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
-// exchange is what a lane keeps of a request whose answer is wanted or that may be sent
+// exchange is what a slot keeps of a request whose answer is wanted or that may be sent
 // elsewhere: redirects are followed here, and whole responses are looked at.
 type exchange struct {
 	request   *workflow.Request
-	co        *coroutine       // a function that waits for the answer; nil: a request step
+	co        *call            // a function that waits for the answer; nil: a request step
 	call      *http1.Call      // as sent last
 	collector *http1.Collector // from the first byte of a response to its last
 	answer    *answer          // that came whole and was wanted
@@ -41,10 +42,10 @@ func (x *exchange) begin(r *workflow.Request, due int64, head, body bool) {
 }
 
 // exchange returns one for a request step.
-func (l *loop) exchange() *exchange {
-	if n := len(l.exchanges); n > 0 {
-		x := l.exchanges[n-1]
-		l.exchanges = l.exchanges[:n-1]
+func (q *requests) exchange() *exchange {
+	if n := len(q.exchanges); n > 0 {
+		x := q.exchanges[n-1]
+		q.exchanges = q.exchanges[:n-1]
 		return x
 	}
 	return new(exchange)
@@ -68,13 +69,13 @@ func (x *exchange) response() *workflow.Response {
 }
 
 // answered takes a whole response, and follows it where it redirects.
-func (l *loop) answered(index int32, now int64) {
-	n := l.lane(index)
-	x := n.x
-	x.status, x.size = int16(n.status), n.size
+func (q *requests) answered(index int32, now int64) {
+	n := q.Slots.At(index)
+	x := q.x[index]
+	x.status, x.size = int16(n.Status), n.Size
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now) // ended, or on its way to where it is sent
-	x.call, x.two = n.call, n.framed != nil
+	x.call, x.two = n.Call, n.Framed != nil
 	location, redirected := "", false
 	if c := x.collector; c != nil {
 		if x.redirects > 0 && isRedirect(int(x.status)) {
@@ -84,13 +85,13 @@ func (l *loop) answered(index int32, now int64) {
 			x.answer = new(answer)
 			x.answer.head, x.answer.Body = c.Copy()
 			x.answer.Fields = &x.answer.head
-			l.decoding(x.answer)
+			q.decoding(x.answer)
 		}
-		l.release(x)
+		q.release(x)
 	}
-	l.debug.hop(x)
+	q.debug.hop(x)
 	if !redirected {
-		l.settle(index)
+		q.settle(index)
 		return
 	}
 	err := error(errTooMany)
@@ -101,83 +102,83 @@ func (l *loop) answered(index int32, now int64) {
 	}
 	if err != nil {
 		x.kind, x.detail = http1.KindRedirect, err.Error()
-		l.settle(index)
+		q.settle(index)
 		return
 	}
-	n.call, n.host = &call, l.host(&call)
+	n.Call, n.Host = &call, q.Dialer.Host(&call)
 	x.status, x.answer = 0, nil
-	l.send(index)
+	q.Send(index)
 }
 
 // failed takes the end of a request without a whole response.
-func (l *loop) failed(index int32, kind http1.Kind, detail string, now int64) {
-	n := l.lane(index)
-	x := n.x
-	l.release(x)
+func (q *requests) failed(index int32, kind http1.Kind, detail string, now int64) {
+	n := q.Slots.At(index)
+	x := q.x[index]
+	q.release(x)
 	n.AddTo(&x.times, now)
 	x.times.Enter(message.PhaseBlocked, now)
-	x.call, x.two, x.kind, x.detail = n.call, n.framed != nil, kind, detail
-	l.debug.hop(x)
-	l.settle(index)
+	x.call, x.two, x.kind, x.detail = n.Call, n.Framed != nil, kind, detail
+	q.debug.hop(x)
+	q.settle(index)
 }
 
 // settle gives an exchange that has ended to who waits for it.
-func (l *loop) settle(index int32) {
-	n := l.lane(index)
-	x := n.x
-	step := n.step
-	n.x, n.step = nil, none
+func (q *requests) settle(index int32) {
+	n := q.Slots.At(index)
+	x := q.x[index]
+	step := n.Step
+	q.x[index], n.Step = nil, pool.None
 	if co := x.co; co != nil {
 		co.answer = x.response()
 		x.request, x.co, x.call, x.answer, x.detail = nil, nil, nil, nil, "" // what is idle keeps nothing alive
-		l.wake(co)
+		q.functions.wake(co)
 		return
 	}
 	good := false
 	switch {
 	case x.kind == http1.KindNone:
-		r := &l.values.view
+		r := &q.values.view
 		r.Status, r.Size, r.Latency, r.Fields, r.Body = int(x.status), x.size, x.latency(), nil, nil
 		if x.answer != nil {
 			r.Fields, r.Body = &x.answer.head, x.answer.Body
 		}
 		kind, why := http1.KindNone, ""
-		if good, kind, why = l.judge(n.vu, step, r, &x.times); why != "" {
+		if good, kind, why = q.judge(n.VU, step, r, &x.times); why != "" {
 			x.kind, x.detail = kind, why
 		}
-	case x.kind == http1.KindCancelled && !n.counted: // it has not started
+	case x.kind == http1.KindCancelled && !n.Counted: // it has not started
 	case x.kind == http1.KindCancelled:
-		n.account.Cancelled++
+		n.Account.Cancelled++
 	case measure.TimedOut(string(x.kind)):
-		n.account.Late(x.kind, &x.times)
+		n.Account.Late(x.kind, &x.times)
 	default:
-		n.account.Broken(string(x.kind), x.detail, time.Duration(x.times.Mark))
+		n.Account.Broken(string(x.kind), x.detail, time.Duration(x.times.Mark))
 	}
-	s := &l.g.steps[step]
-	l.debug.step(s.plan.Name, good, x)
+	s := &q.g.steps[step]
+	q.debug.step(s.plan.Name, good, x)
 	if s.needed && good {
-		l.scriptOf(n.vu).SetResponse(int(step), x.response())
+		q.functions.scriptOf(n.VU).SetResponse(int(step), x.response())
 	}
 	*x = exchange{}
-	l.exchanges = append(l.exchanges, x)
-	l.finish(n.vu, step, stateOf(good))
+	q.exchanges = append(q.exchanges, x)
+	q.users.finish(n.VU, step, stateOf(good))
 }
 
 // collector returns one for a response that has begun to come: waiting costs no memory.
-func (l *loop) collector() *http1.Collector {
-	if n := len(l.collectors); n > 0 {
-		c := l.collectors[n-1]
-		l.collectors = l.collectors[:n-1]
+func (q *requests) collector() *http1.Collector {
+	if n := len(q.collectors); n > 0 {
+		c := q.collectors[n-1]
+		q.collectors = q.collectors[:n-1]
 		c.HeadOnly = false
 		return c
 	}
-	return &http1.Collector{Limit: l.common.BodyMax}
+	return &http1.Collector{Limit: q.Slots.Common.BodyMax}
 }
 
 // release gives the collector back.
-func (l *loop) release(x *exchange) {
+func (q *requests) release(x *exchange) {
 	if x.collector != nil {
-		l.collectors = append(l.collectors, x.collector)
+		q.collectors = append(q.collectors, x.collector)
 		x.collector = nil
 	}
 }

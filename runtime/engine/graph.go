@@ -8,20 +8,21 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
 )
 
 // graph is a workflow made ready to run: requests are bytes, and each step knows what it
-// waits for and which lane it uses.
+// waits for and which slot it uses.
 type graph struct {
 	name     string
 	steps    []step
-	lanes    int  // request steps that one virtual user may have under way at the same time
+	slots    int  // request steps that one virtual user may have under way at the same time
 	sockets  int  // connections that it may have in use at the same time
 	scripted bool // some of it is functions
-	hosts    []*host
-	names    *names
+	hosts    []*pool.Host
+	names    *pool.Names
 }
 
 type step struct {
@@ -30,24 +31,27 @@ type step struct {
 	call    *http1.Call       // the same, compiled
 	framed  *http2.Call       // the same for HTTP/2; nil: not made yet
 	timeout time.Duration
-	host    *host
-	lane    int
+	host    *pool.Host
+	slot    int
 	needed  bool // a later step is given its response
 
-	looks                bool // it expects or extracts something,
-	readsHead, readsBody bool // of its answer's head, or body,
-	judges               bool // and says itself which status is good
-	keepsHead, keepsBody bool // it reads them, or functions that are given its response
+	looks  bool   // it expects or extracts something,
+	judges bool   // and says itself which status is good
+	reads  wanted // of its answer
+	keeps  wanted // it reads them, or functions that are given its response
 }
+
+// wanted says which parts of an answer are looked at.
+type wanted struct{ head, body bool }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: newNames(&w.HTTP)}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP)}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}
 		s.looks, s.judges = len(from.Extract)+len(from.Expect) > 0, from.JudgesStatus()
-		s.readsHead, s.readsBody = from.Reads()
+		s.reads.head, s.reads.body = from.Reads()
 		for _, before := range from.Plan.After {
 			if int(before) >= i {
 				return nil, fmt.Errorf("step %q waits for step %d, which does not come before it: load the workflow again", from.Plan.Name, before)
@@ -64,9 +68,9 @@ func newGraph(cfg Config) (*graph, error) {
 	}
 	for i := range g.steps {
 		s := &g.steps[i]
-		s.keepsHead, s.keepsBody = s.readsHead || s.needed && !w.HeadsUnread, s.readsBody || s.needed && !w.BodiesUnread
+		s.keeps.head, s.keeps.body = s.reads.head || s.needed && !w.HeadsUnread, s.reads.body || s.needed && !w.BodiesUnread
 	}
-	g.assignLanes()
+	g.assignSlots()
 	return g, nil
 }
 
@@ -92,12 +96,12 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 		s.timeout = s.request.Timeout
 	}
 	for _, h := range g.hosts {
-		if h.key == key(&call) {
+		if h.Key == pool.Key(&call) {
 			s.host = h
 			return nil
 		}
 	}
-	s.host = newHost(&call, w)
+	s.host = pool.NewHost(&call, w)
 	g.hosts = append(g.hosts, s.host)
 	return nil
 }
@@ -139,11 +143,11 @@ func pairs(in []workflow.Pair) []http1.Pair {
 	return out
 }
 
-// assignLanes gives each request step a lane of its virtual user. Two steps share one only
+// assignSlots gives each request step a slot of its virtual user. Two steps share one only
 // if they go to the same host and one of them always waits for the other: there are as many
 // as connections may be in use. A function may go anywhere: it counts as a host of its own,
-// and has the lane of its coroutine.
-func (g *graph) assignLanes() {
+// and has the slot of its coroutine.
+func (g *graph) assignSlots() {
 	ancestors := make([]map[int]bool, len(g.steps))
 	var lanes [][]int
 	for i := range g.steps {
@@ -158,17 +162,17 @@ func (g *graph) assignLanes() {
 		if s.plan.Kind != message.StepRequest && s.plan.Kind != message.StepFunction {
 			continue
 		}
-		s.lane = len(lanes)
+		s.slot = len(lanes)
 		for lane, users := range lanes {
 			if g.mayShare(users, i, ancestors[i]) {
-				s.lane = lane
+				s.slot = lane
 				break
 			}
 		}
-		if s.lane == len(lanes) {
+		if s.slot == len(lanes) {
 			lanes = append(lanes, nil)
 		}
-		lanes[s.lane] = append(lanes[s.lane], i)
+		lanes[s.slot] = append(lanes[s.slot], i)
 	}
 	g.sockets = len(lanes)
 	for _, users := range lanes {
@@ -176,9 +180,9 @@ func (g *graph) assignLanes() {
 			continue
 		}
 		for _, u := range users {
-			g.steps[u].lane = g.lanes
+			g.steps[u].slot = g.slots
 		}
-		g.lanes++
+		g.slots++
 	}
 }
 
@@ -198,17 +202,17 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 	defer cancel()
 	for i := range g.steps {
 		s := &g.steps[i]
-		if s.host == nil || s.host.addrs != nil {
+		if s.host == nil || s.host.Addrs != nil {
 			continue
 		}
-		addrs, ttl, err := g.names.lookup(ctx, s.host)
+		addrs, ttl, err := g.names.Lookup(ctx, s.host)
 		if err != nil {
-			if g.names.proxy != nil {
+			if g.names.Proxy != nil {
 				return fmt.Errorf("%w: check the name in http.client(proxy = ...)", err)
 			}
 			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
 		}
-		s.host.addrs, s.host.ttl = addrs, ttl
+		s.host.Addrs, s.host.Ttl = addrs, ttl
 	}
 	return nil
 }

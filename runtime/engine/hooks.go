@@ -7,6 +7,8 @@ import (
 
 	"hyperscale/core/load/schedule"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/coroutine"
+	"hyperscale/runtime/engine/pool"
 )
 
 const (
@@ -15,54 +17,54 @@ const (
 )
 
 // beside is the task of a function beside the steps.
-func (l *loop) beside(h workflow.Hook, vu int32) task {
-	return task{job: jobHook, hook: h, vu: vu, due: l.clock.Now, until: l.clock.Now + int64(hookMax)}
+func (f *functions) beside(h workflow.Hook, vu int32) task {
+	return task{job: jobHook, hook: h, vu: vu, due: f.Clock.Now, until: f.Clock.Now + int64(hookMax)}
 }
 
 // hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
 // has prepared is not measured.
-func (l *loop) hooked(co *coroutine, out workflow.Outcome) {
+func (f *functions) hooked(co *call, out workflow.Outcome) {
 	co.answer = nil
 	if !out.OK {
-		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, l.number(co.vu), out.Detail)
+		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, f.number(co.vu), out.Detail)
 		switch co.hook {
 		case workflow.HookProvide:
-			if l.fault == nil && !l.cancelled.Load() {
-				l.fault = err // others wait for it
+			if f.course.fault == nil && !f.Halt.Cancelled.Load() {
+				f.course.fault = err // others wait for it
 			}
 		case workflow.HookSetup, workflow.HookVUSetup: // without it there is nothing to measure
-			if l.fault == nil && !l.cut && !l.cancelled.Load() {
-				l.fault = err
+			if f.course.fault == nil && !f.Halt.Cut && !f.Halt.Cancelled.Load() {
+				f.course.fault = err
 			}
-			l.cancelled.Store(true)
+			f.Halt.Cancelled.Store(true)
 		default:
-			l.log(err.Error())
+			f.log(err.Error())
 		}
 	}
 	switch {
 	case !co.begins:
-	case !out.OK || l.cut || l.cancelled.Load():
-		l.iterations.Ended(co.vu, l.clock.Now)
-		hangUpLeft(l)
+	case !out.OK || f.Halt.Cut || f.Halt.Cancelled.Load():
+		f.iterations.schedule.Ended(co.vu, f.Clock.Now)
+		f.iterations.hangUpLeft()
 	default:
-		l.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: l.clock.Now, Could: l.clock.Now})
+		f.users.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: f.Clock.Now, Could: f.Clock.Now})
 	}
 }
 
 // each runs a function beside the steps as many users, not quite at the same time, until
 // all have returned.
 func (l *loop) each(h workflow.Hook, users []int32) error {
-	due := l.clock.Now
+	due := l.Clock.Now
 	l.hooks = len(users)
-	for l.hooks > 0 || l.coroutines.alive > 0 {
+	for l.hooks > 0 || l.Coroutines.Alive > 0 {
 		if l.stops() {
 			l.hooks = 0
 			l.giveUp()
 			return nil
 		}
-		until := int64(never)
-		for ; l.hooks > 0 && due <= l.clock.Now; due += hookEvery {
-			l.spawn(l.beside(h, users[len(users)-l.hooks]))
+		until := int64(pool.Never)
+		for ; l.hooks > 0 && due <= l.Clock.Now; due += hookEvery {
+			l.functions.spawn(l.functions.beside(h, users[len(users)-l.hooks]))
 			l.hooks--
 		}
 		if l.hooks > 0 {
@@ -80,18 +82,18 @@ func (l *loop) each(h workflow.Hook, users []int32) error {
 func (l *loop) setUp() error {
 	w := l.cfg.Workflow
 	if w.Has(workflow.HookSetup) {
-		if err := l.each(workflow.HookSetup, []int32{l.own()}); err != nil {
+		if err := l.each(workflow.HookSetup, []int32{l.functions.own()}); err != nil {
 			return err
 		}
-		l.shared = l.script[l.own()].Shared()
-		l.hangUpAll(l.own())
+		l.functions.shared = l.functions.script[l.functions.own()].Shared()
+		l.Sockets.HangUpAll(l.functions.own())
 	}
-	if !l.iterations.Open() || !w.Has(workflow.HookVUSetup) || l.cancelled.Load() {
+	if !l.iterations.schedule.Open() || !w.Has(workflow.HookVUSetup) || l.Halt.Cancelled.Load() {
 		return nil
 	}
 	var users []int32
-	for vu := range l.own() {
-		l.users[vu].prepared = true
+	for vu := range l.functions.own() {
+		l.users.users[vu].prepared = true
 		users = append(users, vu)
 	}
 	return l.each(workflow.HookVUSetup, users)
@@ -100,47 +102,47 @@ func (l *loop) setUp() error {
 // cleanUp runs what comes behind the last iteration, unless the run was cancelled: then
 // nothing more is sent.
 func (l *loop) cleanUp() error {
-	l.cut = false
+	l.Halt.Cut = false
 	w := l.cfg.Workflow
 	var err error
-	if w.Has(workflow.HookProvide) && l.cfg.FirstVU == 0 && !l.cancelled.Load() {
-		err = l.each(workflow.HookProvide, []int32{l.own()})
+	if w.Has(workflow.HookProvide) && l.cfg.FirstVU == 0 && !l.Halt.Cancelled.Load() {
+		err = l.each(workflow.HookProvide, []int32{l.functions.own()})
 	}
-	if w.Has(workflow.HookVUTeardown) && !l.cancelled.Load() {
+	if w.Has(workflow.HookVUTeardown) && !l.Halt.Cancelled.Load() {
 		var users []int32
-		for vu := range l.own() {
-			if l.users[vu].begun {
+		for vu := range l.functions.own() {
+			if l.users.users[vu].begun {
 				users = append(users, vu)
 			}
 		}
 		err = errors.Join(err, l.each(workflow.HookVUTeardown, users))
 	}
-	if w.Has(workflow.HookTeardown) && !l.cancelled.Load() {
-		err = errors.Join(err, l.each(workflow.HookTeardown, []int32{l.own()}))
+	if w.Has(workflow.HookTeardown) && !l.Halt.Cancelled.Load() {
+		err = errors.Join(err, l.each(workflow.HookTeardown, []int32{l.functions.own()}))
 	}
 	return err
 }
 
 // giveUp cancels what is in flight, until nothing is.
 func (l *loop) giveUp() {
-	l.cut = true
-	l.broken = l.broken[:0]
-	for i := range l.lanes {
-		if l.lanes[i].step != none {
-			l.fail(int32(i), errCancelled)
+	l.Halt.Cut = true
+	l.Slots.Broken = l.Slots.Broken[:0]
+	for i := range l.Slots.Own {
+		if l.Slots.Own[i].Step != pool.None {
+			l.Wire.Fail(int32(i), pool.ErrCancelled)
 		}
 	}
-	for l.coroutines.alive > 0 {
-		for i := 0; i < len(l.coroutines.all); i++ {
-			co := l.coroutines.all[i]
+	for l.Coroutines.Alive > 0 {
+		for i := 0; i < len(l.functions.calls); i++ {
+			co := l.functions.calls[i]
 			switch {
-			case co.lane.step == none:
-			case co.want == wantSleep:
-				l.wakes(co.index)
+			case co.slot.Step == pool.None:
+			case co.co.Want == coroutine.WantSleep:
+				l.functions.wakes(co.index)
 			default:
-				l.fail(co.index, errCancelled)
+				l.Wire.Fail(co.index, pool.ErrCancelled)
 			}
 		}
-		l.runReady()
+		l.functions.runReady()
 	}
 }

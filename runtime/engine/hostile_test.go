@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/epoll"
 )
 
@@ -265,21 +266,21 @@ func TestEventsOfAnOlderConnectionAreVoid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.close()
-	l.running = true
-	l.clock.Tick()
+	l.course.running = true
+	l.Clock.Tick()
 	l.startDue()
-	c := l.conns.at(0)
+	c := l.Sockets.Conns.At(0)
 	for _, stale := range []bool{true, false} {
-		if n := &l.lanes[0]; c.state != connConnecting || n.sent != 0 || n.conn != 0 {
-			t.Fatalf("state %v, sent %d, want a connection under way", c.state, n.sent)
+		if n := &l.Slots.Own[0]; c.State != pool.ConnConnecting || n.Sent != 0 || n.Conn != 0 {
+			t.Fatalf("state %v, sent %d, want a connection under way", c.State, n.Sent)
 		}
-		e := epoll.Event{Events: epoll.Out, Pad: int32(c.generation)}
+		e := epoll.Event{Events: epoll.Out, Pad: int32(c.Generation)}
 		if stale {
 			e.Pad--
 		}
-		l.handle(&e)
+		l.Sockets.Handle(&e)
 	}
-	if c.state == connConnecting {
+	if c.State == pool.ConnConnecting {
 		t.Error("an event of the present connection was not heeded")
 	}
 }

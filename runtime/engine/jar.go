@@ -3,74 +3,75 @@ package engine
 import (
 	"bytes"
 
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/cookie"
 	"hyperscale/runtime/protocol/http1"
 )
 
-// place is where a lane's request goes.
-func (n *lane) place(c *http1.Call) cookie.Origin {
-	return cookie.Origin{Secure: n.host.secure, Host: n.host.name, Path: c.Path}
+// place is where a slot's request goes.
+func place(n *pool.RequestSlot, c *http1.Call) cookie.Origin {
+	return cookie.Origin{Secure: n.Host.Secure, Host: n.Host.Name, Path: c.Path}
 }
 
-// setCookies puts what an answer sets into the jar of its user, which only who has cookies
+// SetCookies puts what an answer sets into the jar of its user, which only who has cookies
 // has.
-func (l *loop) setCookies(n *lane) {
-	jar := l.jars[n.vu]
+func (q *requests) SetCookies(n *pool.RequestSlot) {
+	jar := q.jars[n.VU]
 	if jar == nil {
 		jar = new(cookie.Jar)
-		l.jars[n.vu] = jar
+		q.jars[n.VU] = jar
 	}
-	call := n.call
+	call := n.Call
 	if call.Template != nil {
-		call = l.filledCall(n)
+		call = q.filledCall(n)
 	}
-	for i := range l.common.Len() {
-		jar.Set(l.clock.Wall(), n.place(call), l.common.At(i))
+	for i := range q.Slots.Common.Len() {
+		jar.Set(q.Clock.Wall(), place(n, call), q.Slots.Common.At(i))
 	}
-	l.common.Reset()
+	q.Slots.Common.Reset()
 	if jar.Len() == 0 {
-		delete(l.jars, n.vu)
+		delete(q.jars, n.VU)
 	}
 }
 
 // forget takes from a user what it keeps from iteration to iteration.
-func (l *loop) forget(vu int32) {
-	l.hangUpAll(vu)
-	delete(l.jars, vu)
-	delete(l.sessions, vu)
+func (us *users) forget(vu int32) {
+	us.Sockets.HangUpAll(vu)
+	delete(us.requests.jars, vu)
+	delete(us.Handshakes.Sessions, vu)
 }
 
 // dress gives a request what no compiled one has: the cookies of its user, and the form
-// that a proxy wants. It is written into memory of its lane. Who has neither is left alone.
-func (l *loop) dress(index int32) {
-	n := l.lane(index)
-	proxied := l.proxy != nil && !n.host.secure
+// that a proxy wants. It is written into memory of its slot. Who has neither is left alone.
+func (q *requests) dress(index int32) {
+	n := q.Slots.At(index)
+	proxied := q.Tunnels.Proxy != nil && !n.Host.Secure
 	var jar, own []byte
-	call := l.undressed(n)
+	call := q.undressed(n)
 	head := call.Bytes[:call.HeadLen]
 	from, to := cookieField(head)
-	if l.jars[n.vu] != nil {
+	if q.jars[n.VU] != nil {
 		if from < to {
 			own = head[from+len("Cookie: ") : to-2]
 		}
-		jar = l.jars[n.vu].Append(l.cookies[:0], l.clock.Wall(), n.place(call), own)
-		l.cookies = jar[:0]
+		jar = q.jars[n.VU].Append(q.cookies[:0], q.Clock.Wall(), place(n, call), own)
+		q.cookies = jar[:0]
 	}
 	if len(jar) == 0 && !proxied {
 		return
 	}
-	c := l.dressed[index]
+	c := q.dressed[index]
 	if c == nil {
 		c = new(http1.Call)
-		l.dressed[index] = c
+		q.dressed[index] = c
 	}
 	b := c.Bytes[:0]
 	*c = *call
 	if proxied {
 		method := bytes.IndexByte(head, ' ') + 1
 		line := bytes.IndexByte(head, '\n') + 1
-		b = append(append(append(b, head[:method]...), "http://"...), n.host.authority...)
-		b = append(append(b, head[method:line]...), l.proxy.authorization...)
+		b = append(append(append(b, head[:method]...), "http://"...), n.Host.Authority...)
+		b = append(append(b, head[method:line]...), q.Tunnels.Proxy.Authorization...)
 		head, to = head[line:], to-line
 	}
 	switch {
@@ -85,7 +86,7 @@ func (l *loop) dress(index int32) {
 	}
 	c.HeadLen = len(b)
 	c.Bytes = append(b, call.Bytes[call.HeadLen:]...)
-	n.call = c
+	n.Call = c
 }
 
 // cookieField finds the line of a head that a request has written itself.

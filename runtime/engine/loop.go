@@ -2,116 +2,53 @@ package engine
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"sync/atomic"
 	"time"
 
-	"hyperscale/core/load/queue"
 	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
-	"hyperscale/core/node"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/epoll"
-	"hyperscale/runtime/protocol/cookie"
-	"hyperscale/runtime/protocol/http1"
 )
 
 const (
-	eventsMax  = 256       // of one wait
-	readBuffer = 64 << 10  // shared by all connections of the loop
-	readRounds = 16        // of one event: a fast sender must not starve the others
-	batchMax   = 128       // starts between two waits, for the same reason
-	never      = 1<<63 - 1 // an instant that does not come
-	none       = -1        // an index of nothing
+	eventsMax = 256 // of one wait
+	batchMax  = 128 // starts between two waits: others must not starve
 )
 
 // loop runs a workflow on one goroutine, and the coroutines that it resumes itself: none
-// of what follows is locked. All instants are nanoseconds since base.
+// of it is locked.
 type loop struct {
-	cfg      Config
-	g        *graph
-	accounts []measure.Account
-	aside    measure.Account // of what is sent beside the steps: told nowhere
-	gen      measure.Generator
-	poller   *epoll.Poller
-	wheel    *epoll.Wheel // deadlines, by index of lane
-	clock    measure.Clock
-
-	users  []user      // the last one is the workflow's own
-	states []stepState // of the steps of user 0, of user 1, ...
-	lanes  []lane      // of request steps: those of user 0, of user 1, ...; those of coroutines come behind them
-	conns  connections
-	buffer []byte
-	events []epoll.Event
-	probe  [1]byte
-	more   []ticket // connections that may have more to read though the kernel has not
-
-	common   http1.Common          // of all parsers
-	jars     map[int32]*cookie.Jar // by user, of those that have cookies
-	dressed  map[int32]*http1.Call // by lane, of those whose requests had to be written anew
-	cookies  []byte                // what is being written of a jar
-	sessions map[int32]*sessions   // of TLS, by user, where they are to be resumed
-	secured  uint64                // handshakes that ended well
-	resumed  uint64                // of those, how many took up a session
-	sources  *sources              // nil: as the machine chooses
-	random   *node.Rand            // of addresses, where they are drawn
-	proxy    *proxy                // nil: none
-	tunnels  map[int32]*tunnel     // by connection
-
-	pools   []*pool  // that may have something for those who wait in them
-	dirty   []ticket // connections that may have frames to write
-	multis  []*multi // that no connection uses
-	feeding bool     // a connection is being fed that has streams
-	reading reading  // which
-
-	hosts      map[string]*host
-	memory     *memory // of functions' requests; nil: there are no functions
-	resolver   resolver
-	tls        *tls.Config         // of all hosts
-	shakes     queue.Queue[ticket] // connections whose handshake may go on
-	buffers    [][]byte            // for what the kernel does not take
-	collectors []*http1.Collector
-	exchanges  []*exchange
-
-	values     values
-	scripts    scripted
-	script     []script // by user, the last one is the workflow's own; nil: none yet
-	shared     workflow.Shared
-	given      workflow.Given
-	coroutines crowd
-	current    *coroutine // that runs; nil: none does
-	logs       []string
-	debug      *printer // nil: off
-
-	iterations *schedule.Iterations
-	rows       *rows // of the workflow's feed; nil: it has none
-	hungry     bool  // iterations wait for rows
-	running    bool  // the clock runs: iterations begin
-	hooks      int   // functions beside the steps that have not begun
-	broken     []breakage
-	over       int64 // nothing new starts from then on
-	hard       int64 // what is in flight then is cancelled
-	cut        bool  // it is being cancelled
-	cancelled  atomic.Bool
-	fault      error // why the run was cancelled, if it was our own doing
-	asked      int64 // when Config.Over was last asked
-	reporter   *measure.Reporter
-	reporting  int64 // when figures are next reported
+	parts
+	events    []epoll.Event
+	hooks     int   // functions beside the steps that have not begun
+	asked     int64 // when Config.Over was last asked
+	reporter  *measure.Reporter
+	reporting int64 // when figures are next reported
 }
 
-// ticket names what may be gone, or another one, when its turn comes.
-type ticket struct {
-	index  int32
-	serial uint32
+// parts are what a loop turns: each of them reaches the others.
+type parts struct {
+	*pool.Connections
+	cfg        *Config
+	g          *graph
+	gen        measure.Generator
+	course     course
+	iterations iterations
+	users      users
+	requests   requests
+	functions  functions
 }
 
-// breakage is a request that failed while it was started: it ends in a later turn, so
-// that a start never calls itself.
-type breakage struct {
-	lane int32
-	err  error
+// course is how far a run is.
+type course struct {
+	*parts
+	running bool  // the clock runs: iterations begin
+	over    int64 // nothing new starts from then on
+	hard    int64 // what is in flight then is cancelled
+	fault   error // why the run was cancelled, if it was our own doing
 }
 
 func newLoop(cfg Config, g *graph) (*loop, error) {
@@ -119,43 +56,23 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	secured, err := tlsOptions(cfg.Workflow)
+	conns, err := pool.NewConnections(pool.Options{
+		Workflow: cfg.Workflow, FirstVU: cfg.FirstVU, VUs: cfg.VUs, Slots: cfg.VUs * uint64(g.slots), Seed: cfg.Seed, Hosts: g.hosts, Names: g.names,
+	})
 	if err != nil {
 		return nil, err
 	}
-	poller, err := epoll.New()
-	if err != nil {
-		return nil, err
-	}
-	l := &loop{
-		cfg: cfg, g: g, accounts: newAccounts(g), poller: poller, wheel: epoll.NewWheel(0), clock: measure.Clock{Base: time.Now()},
-		users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps))), lanes: make([]lane, cfg.VUs*uint64(g.lanes)),
-		buffer: make([]byte, readBuffer), events: make([]epoll.Event, eventsMax),
-		hosts: map[string]*host{}, tls: secured, reporter: measure.NewReporter(cfg.Progress),
-		values:     newValues(cfg),
-		iterations: schedule.New(loadOf(cfg)), over: never, hard: never, asked: -int64(overEvery), reporting: never,
-	}
-	l.jars, l.dressed, l.sessions = map[int32]*cookie.Jar{}, map[int32]*http1.Call{}, map[int32]*sessions{}
-	l.sources = newSources(cfg.Workflow.HTTP.Sources, cfg.FirstVU)
-	l.proxy, l.tunnels = newProxy(cfg.Workflow.HTTP.Proxy), map[int32]*tunnel{}
-	l.common.BodyMax = cfg.Workflow.HTTP.MaxBody
-	for i := range l.lanes {
-		l.lanes[i].step, l.lanes[i].conn, l.lanes[i].home.index = none, none, none
-	}
-	for i := range l.users {
-		l.users[i].idle = none
-	}
-	for _, h := range g.hosts {
-		l.hosts[h.key] = h
-	}
-	l.aside, l.rows = measure.NewAccount(&message.StepPlan{}, nil, false), dealt
-	l.reading.l = l
-	l.scripts = func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }
+	l := &loop{events: make([]epoll.Event, eventsMax), reporter: measure.NewReporter(cfg.Progress), asked: -int64(overEvery), reporting: pool.Never}
+	l.Connections, l.cfg, l.g = conns, &cfg, g
+	p := &l.parts
+	conns.Requests = &p.requests
+	p.course = course{parts: p, over: pool.Never, hard: pool.Never}
+	p.iterations = iterations{parts: p, schedule: schedule.New(loadOf(cfg)), rows: dealt}
+	p.users = users{parts: p, users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps)))}
+	p.requests = newRequests(p)
+	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
 	if g.scripted {
-		l.script, l.memory = make([]script, cfg.VUs+1), newMemory()
-	}
-	if cfg.Debug != nil {
-		l.debug = &printer{cfg.Debug}
+		p.functions.script = make([]script, cfg.VUs+1)
 	}
 	return l, nil
 }
@@ -163,12 +80,12 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 // play runs the workflow from its setup to its teardown, and leaves nothing behind.
 func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	defer l.close()
-	l.resolver.open(ctx, l.poller, l.g.names)
+	l.Dialer.Resolver.Open(ctx, l.Sockets.Poller, l.g.names)
 	watched := make(chan struct{})
 	stopWatching := context.AfterFunc(ctx, func() {
 		defer close(watched)
-		l.cancelled.Store(true)
-		_ = l.poller.Wake() // it cannot fail while the poller is open
+		l.Halt.Cancelled.Store(true)
+		_ = l.Sockets.Poller.Wake() // it cannot fail while the poller is open
 	})
 	defer func() {
 		if !stopWatching() {
@@ -179,37 +96,37 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
 	}
-	ended := time.Duration(l.clock.Now)
+	ended := time.Duration(l.Clock.Now)
 	l.gen.Finish(ended)
 	gen := l.gen // what comes now is not measured
 	if err := l.cleanUp(); err != nil {
-		l.log(err.Error())
+		l.functions.log(err.Error())
 	}
 	l.tellResumed()
-	out := measure.Judge(l.snapshot(&gen, ended), l.cancelled.Load())
-	if l.script != nil && l.script[l.own()] != nil {
-		out.Provided = l.script[l.own()].Provided()
+	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
+	if l.functions.script != nil && l.functions.script[l.functions.own()] != nil {
+		out.Provided = l.functions.script[l.functions.own()].Provided()
 	}
-	if l.fault != nil {
-		out.State, out.Error, out.Provided = message.WorkflowFailed, l.fault.Error(), nil
+	if l.course.fault != nil {
+		out.State, out.Error, out.Provided = message.WorkflowFailed, l.course.fault.Error(), nil
 	}
 	return out, nil
 }
 
 func (l *loop) close() {
-	for at := range l.conns.n {
-		l.hangUp(at)
+	for at := range l.Sockets.Conns.N {
+		l.Sockets.HangUp(at)
 	}
-	l.coroutines.close()
-	l.resolver.close()
-	l.rows.forget()
-	_ = l.poller.Close() // nothing is left in it
+	l.Coroutines.Close()
+	l.Dialer.Resolver.Close()
+	l.iterations.rows.forget()
+	_ = l.Sockets.Poller.Close() // nothing is left in it
 	l.reporter.Close()
 }
 
 // run does what is measured, and before it the setup.
 func (l *loop) run() error {
-	l.clock.Tick()
+	l.Clock.Tick()
 	if err := l.setUp(); err != nil {
 		return err
 	}
@@ -217,40 +134,38 @@ func (l *loop) run() error {
 		return err
 	}
 	l.begins()
-	for !l.iterations.Done() {
+	for !l.iterations.schedule.Done() {
 		if l.stops() {
 			break
 		}
 		l.startDue()
-		if err := l.turn(min(l.reporting, l.hard)); err != nil {
+		if err := l.turn(min(l.reporting, l.course.hard)); err != nil {
 			return err
 		}
 		l.housekeep()
-		if l.clock.Now >= l.hard {
+		if l.Clock.Now >= l.course.hard {
 			break
 		}
 	}
-	l.running = false
+	l.course.running = false
 	l.giveUp()
-	l.iterations.Abandon(l.clock.Tick())
-	hangUpLeft(l)
+	l.iterations.schedule.Abandon(l.Clock.Tick())
+	l.iterations.hangUpLeft()
 	return nil
 }
 
 // begins starts the clock. Nothing is in flight then.
 func (l *loop) begins() {
-	l.clock, l.wheel = measure.Clock{Base: time.Now()}, epoll.NewWheel(0)
-	for i := range l.coroutines.all {
-		l.coroutines.all[i].lane.alarm = 0
-	}
+	l.Clock = measure.Clock{Base: time.Now()}
+	l.Slots.Quiet()
 	//lint:orderfree each host by itself
-	for _, h := range l.hosts {
-		h.resolvedAt(0)
+	for _, h := range l.Dialer.Hosts {
+		h.ResolvedAt(0)
 	}
-	l.running = true
+	l.course.running = true
 	l.gen, l.asked = measure.Generator{}, -int64(overEvery)
 	if l.cfg.Duration > 0 {
-		l.over, l.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(l.cfg))
+		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))
 	}
 	if l.reporter != nil {
 		l.reporting = int64(progressEvery)
@@ -258,14 +173,14 @@ func (l *loop) begins() {
 	if l.cfg.Started != nil {
 		l.cfg.Started()
 	}
-	l.clock.Tick()
+	l.Clock.Tick()
 }
 
 // turn does what is ready, and waits for more until then.
 func (l *loop) turn(until int64) error {
 	l.drain()
-	l.runReady()
-	l.settlePools()
+	l.functions.runReady()
+	l.Pools.SettlePools()
 	n, err := l.wait(until)
 	if err != nil {
 		return err
@@ -273,63 +188,63 @@ func (l *loop) turn(until int64) error {
 	if n > 0 && l.stops() {
 		return nil
 	}
-	began := l.clock.Now
+	began := l.Clock.Now
 	for i := range n {
-		l.handle(&l.events[i])
+		l.Sockets.Handle(&l.events[i])
 		l.drain()
-		l.runTurns(began) // while what they wait for is at hand
-		l.settlePools()
+		l.functions.runTurns(began) // while what they wait for is at hand
+		l.Pools.SettlePools()
 	}
-	for id, ok := l.wheel.Expire(l.clock.Now); ok; id, ok = l.wheel.Expire(l.clock.Now) {
-		l.expire(id)
+	for id, ok := l.Slots.Wheel.Expire(l.Clock.Now); ok; id, ok = l.Slots.Wheel.Expire(l.Clock.Now) {
+		l.Wire.Expire(id)
 	}
-	l.settlePools()
+	l.Pools.SettlePools()
 	return nil
 }
 
 // stops asks whether the run may go on: after every wait, which may have been long
 // if this process was stopped, but not so often that it costs.
 func (l *loop) stops() bool {
-	if l.cfg.Over != nil && l.clock.Now-l.asked >= int64(overEvery) {
-		l.asked = l.clock.Now
+	if l.cfg.Over != nil && l.Clock.Now-l.asked >= int64(overEvery) {
+		l.asked = l.Clock.Now
 		if l.cfg.Over() {
-			l.cancelled.Store(true)
+			l.Halt.Cancelled.Store(true)
 		}
 	}
-	return l.cancelled.Load()
+	return l.Halt.Cancelled.Load()
 }
 
 // wait first asks without blocking, so that only true idleness counts as idle.
 func (l *loop) wait(until int64) (int, error) {
-	n, err := l.poller.Wait(l.events, 0)
+	n, err := l.Sockets.Poller.Wait(l.events, 0)
 	if n > 0 || err != nil {
-		l.clock.Tick()
+		l.Clock.Tick()
 		return n, err
 	}
-	before := l.clock.Tick()
+	before := l.Clock.Tick()
 	timeout := l.timeout(until)
 	if timeout <= 0 {
 		return 0, nil
 	}
 	if l.cfg.Alone {
-		n, err = l.poller.Doze(l.events, timeout)
+		n, err = l.Sockets.Poller.Doze(l.events, timeout)
 	} else {
-		n, err = l.poller.Block(l.events, timeout)
+		n, err = l.Sockets.Poller.Block(l.events, timeout)
 	}
-	l.gen.Idle += time.Duration(l.clock.Tick() - before)
+	l.gen.Idle += time.Duration(l.Clock.Tick() - before)
 	return n, err
 }
 
 // timeout is how long nothing is due.
 func (l *loop) timeout(until int64) time.Duration {
-	if len(l.broken) > 0 || l.coroutines.ready() || l.shakes.Len() > 0 || len(l.more) > 0 || l.settled() {
+	if len(l.Slots.Broken) > 0 || l.functions.turns.any() || l.Handshakes.Ready.Len() > 0 || len(l.Sockets.Unread) > 0 || l.settled() {
 		return 0
 	}
-	if l.running { // what has just run may have ended iterations
-		until = min(until, l.nextStart())
+	if l.course.running { // what has just run may have ended iterations
+		until = min(until, l.iterations.nextStart())
 	}
-	left := time.Duration(until - l.clock.Now)
-	if timer := l.wheel.Timeout(l.clock.Now); timer >= 0 {
+	left := time.Duration(until - l.Clock.Now)
+	if timer := l.Slots.Wheel.Timeout(l.Clock.Now); timer >= 0 {
 		left = min(left, timer)
 	}
 	// The end of a second is judged on time also when nothing happens.
@@ -338,71 +253,76 @@ func (l *loop) timeout(until int64) time.Duration {
 
 // settled tells that nothing is under way and nothing will be.
 func (l *loop) settled() bool {
-	if l.running {
-		return l.iterations.Done()
+	if l.course.running {
+		return l.iterations.schedule.Done()
 	}
-	return l.hooks == 0 && l.coroutines.alive == 0
+	return l.hooks == 0 && l.Coroutines.Alive == 0
 }
 
 // startDue begins the iterations whose time has come.
 func (l *loop) startDue() {
 	for range batchMax {
-		p, ok := l.nextIteration()
+		p, ok := l.iterations.nextIteration()
 		if !ok {
 			break
 		}
-		l.begin(p)
-		l.clock.Tick()
+		l.users.begin(p)
+		l.Clock.Tick()
 	}
 }
 
 // hangUpLeft closes the connections of the users who have left, unless their teardown may
 // want them.
-func hangUpLeft(l *loop) {
-	left := l.iterations.Left()
-	if len(left) == 0 || l.cfg.Workflow.Has(workflow.HookVUTeardown) {
+func (b *iterations) hangUpLeft() {
+	left := b.schedule.Left()
+	if len(left) == 0 || b.cfg.Workflow.Has(workflow.HookVUTeardown) {
 		return
 	}
 	for _, vu := range left {
-		l.hangUpAll(vu)
+		b.Sockets.HangUpAll(vu)
 	}
 }
 
 // nextStart is when the next iteration may begin.
-func (l *loop) nextStart() int64 {
-	if l.hungry {
-		return l.over // unless rows come, which wakes the loop
+func (b *iterations) nextStart() int64 {
+	if b.awaitsRow {
+		return b.course.over // unless rows come, which wakes the loop
 	}
-	return l.iterations.Wake()
+	return b.schedule.Wake()
 }
-
-func (l *loop) isOver() bool { return l.cut || l.clock.Now >= l.over || l.cancelled.Load() }
 
 // drain ends what broke and starts what is ready, each once: what that brings about
 // waits for the next turn.
 func (l *loop) drain() {
-	if n := len(l.broken); n > 0 {
+	if n := len(l.Slots.Broken); n > 0 {
 		for i := range n {
-			l.fail(l.broken[i].lane, l.broken[i].err)
+			l.Wire.Fail(l.Slots.Broken[i].Slot, l.Slots.Broken[i].Err)
 		}
-		l.broken = append(l.broken[:0], l.broken[n:]...)
+		l.Slots.Broken = append(l.Slots.Broken[:0], l.Slots.Broken[n:]...)
 	}
-	if !l.running {
+	if !l.course.running {
 		return
 	}
 	for range batchMax {
-		p, ok := l.nextIteration()
+		p, ok := l.iterations.nextIteration()
 		if !ok {
 			break
 		}
-		l.begin(p)
+		l.users.begin(p)
 	}
 }
 
 func (l *loop) housekeep() {
-	l.gen.Turn(time.Duration(l.clock.Now))
-	if l.clock.Now >= l.reporting {
-		l.reporting = l.clock.Now + int64(progressEvery)
-		l.reporter.Report(l.snapshot(&l.gen, time.Duration(l.clock.Now)))
+	l.gen.Turn(time.Duration(l.Clock.Now))
+	if l.Clock.Now >= l.reporting {
+		l.reporting = l.Clock.Now + int64(progressEvery)
+		l.reporter.Report(l.snapshot(&l.gen, time.Duration(l.Clock.Now)))
+	}
+}
+
+// tellResumed says in the result how many connections took up a session.
+func (l *loop) tellResumed() {
+	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
+		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
 	}
 }

@@ -79,9 +79,9 @@ func mixed(t *testing.T, cfg Config) *message.ExecResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tls.RootCAs = hostile.Roots()
+	l.Handshakes.Tls.RootCAs = hostile.Roots()
 	look := func(*play) workflow.Outcome { return workflow.Outcome{OK: true} }
-	l.scripts = func(id uint64, c workflow.Client) script {
+	l.functions.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{1: look}}
 	}
 	result, err := l.play(context.Background())

@@ -26,6 +26,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/pool"
 )
 
 // callers remembers who called a server, and where it was called.
@@ -114,13 +115,13 @@ func TestSourcesOfARange(t *testing.T) {
 		for r := range strings.FieldsSeq(test.ranges) {
 			ranges = append(ranges, netip.MustParsePrefix(r))
 		}
-		s, to := newSources(ranges, 0), netip.MustParseAddr("192.0.2.1")
+		s, to := pool.NewSources(ranges, 0), netip.MustParseAddr("192.0.2.1")
 		if !ranges[0].Addr().Is4() {
 			to = netip.IPv6Loopback()
 		}
 		var got []string
 		for range strings.Fields(test.want) {
-			a, err := s.take(to)
+			a, err := s.Take(to)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +131,7 @@ func TestSourcesOfARange(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", test.ranges, got, test.want)
 		}
 	}
-	if n := usable(netip.MustParsePrefix("::/1")); n != rangeMax {
+	if n := pool.Usable(netip.MustParsePrefix("::/1")); n != pool.RangeMax {
 		t.Errorf("half of all addresses: %d", n)
 	}
 }

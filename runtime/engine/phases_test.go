@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"

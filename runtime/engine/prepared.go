@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -14,7 +15,7 @@ import (
 type prepared struct {
 	request *workflow.Request
 	call    http1.Call
-	host    *host
+	host    *pool.Host
 	key     []byte
 }
 
@@ -74,21 +75,21 @@ func (m *memory) whole(r *workflow.Request) ([]byte, bool) {
 }
 
 // prepare makes a request ready, or remembers that it was.
-func (l *loop) prepare(r *workflow.Request) (*prepared, error) {
+func (q *requests) prepare(r *workflow.Request) (*prepared, error) {
 	if p, ok := r.Made.(*prepared); ok {
 		return p, nil
 	}
 	var key []byte
 	short := true
 	if r.Bare {
-		key = l.memory.bare(r.Method, r.URL)
+		key = q.memory.bare(r.Method, r.URL)
 		short = len(key) <= preparedKey
 	} else {
-		key, short = l.memory.whole(r)
+		key, short = q.memory.whole(r)
 	}
 	var at **prepared
 	if short {
-		if at = l.memory.place(key); *at != nil && bytes.Equal((*at).key, key) {
+		if at = q.memory.place(key); *at != nil && bytes.Equal((*at).key, key) {
 			return *at, nil
 		}
 	}
@@ -96,7 +97,7 @@ func (l *loop) prepare(r *workflow.Request) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{request: r, call: call, host: l.host(&call)}
+	p := &prepared{request: r, call: call, host: q.Dialer.Host(&call)}
 	if short {
 		p.key = bytes.Clone(key)
 		*at = p
@@ -108,9 +109,9 @@ func (l *loop) prepare(r *workflow.Request) (*prepared, error) {
 }
 
 // known finds a bare request.
-func (l *loop) known(method, url string) *workflow.Request {
-	key := l.memory.bare(method, url)
-	if p := *l.memory.place(key); p != nil && p.request.Bare && bytes.Equal(p.key, key) {
+func (q *requests) known(method, url string) *workflow.Request {
+	key := q.memory.bare(method, url)
+	if p := *q.memory.place(key); p != nil && p.request.Bare && bytes.Equal(p.key, key) {
 		return p.request
 	}
 	return nil

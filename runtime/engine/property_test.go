@@ -78,9 +78,9 @@ func TestEveryAddressIsTried(t *testing.T) {
 		}
 		good := netip.MustParseAddrPort(s.Addr())
 		for _, silent := range []string{"127.0.0.3", "127.0.0.4"} {
-			g.hosts[0].addrs = append(g.hosts[0].addrs, netip.AddrPortFrom(netip.MustParseAddr(silent), good.Port()))
+			g.hosts[0].Addrs = append(g.hosts[0].Addrs, netip.AddrPortFrom(netip.MustParseAddr(silent), good.Port()))
 		}
-		g.hosts[0].addrs = append(g.hosts[0].addrs, good)
+		g.hosts[0].Addrs = append(g.hosts[0].Addrs, good)
 		l, err := newLoop(cfg, g)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestEveryAddressIsTried(t *testing.T) {
 		if home := r.Stats.Steps[0]; home.OK != 100 {
 			t.Errorf("ok %d of %d: %v", home.OK, home.Started, home.Errors)
 		}
-		if got := g.hosts[0].good; got != 2 {
+		if got := g.hosts[0].Good; got != 2 {
 			t.Errorf("address %d is remembered as good, want 2", got)
 		}
 	})

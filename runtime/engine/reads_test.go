@@ -41,11 +41,11 @@ workflow(name = "test", vus = 2, duration = "1s", steps = [step(get), check("c",
 				t.Fatalf("%s, %s: %v, %+v", version, check, err, r)
 			}
 			kept := 0
-			for _, c := range l.collectors {
+			for _, c := range l.requests.collectors {
 				kept += cap(c.Body)
 			}
-			if len(l.collectors) == 0 || (kept > 0) != keeps {
-				t.Errorf("%s, %s: %d collectors with room for %d bytes of bodies", version, check, len(l.collectors), kept)
+			if len(l.requests.collectors) == 0 || (kept > 0) != keeps {
+				t.Errorf("%s, %s: %d collectors with room for %d bytes of bodies", version, check, len(l.requests.collectors), kept)
 			}
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 // snapshot copies everything measured so far.
 func (l *loop) snapshot(g *measure.Generator, elapsed time.Duration) message.Stats {
-	d := l.iterations.Figures()
+	d := l.iterations.schedule.Figures()
 	out := message.Stats{
-		Active: d.Active, Elapsed: elapsed, Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.accounts)),
-		Logs: slices.Clone(l.logs), Rows: l.rows.iterations(),
+		Active: d.Active, Elapsed: elapsed, Generator: g.Message(d), Steps: make([]message.StepStats, 0, len(l.requests.accounts)),
+		Logs: slices.Clone(l.functions.logs), Rows: l.iterations.rows.iterations(),
 	}
-	for i := range l.accounts {
-		out.Steps = append(out.Steps, l.accounts[i].Stats(elapsed))
+	for i := range l.requests.accounts {
+		out.Steps = append(out.Steps, l.requests.accounts[i].Stats(elapsed))
 		out.Steps[i].Dropped = d.Dropped[i]
 	}
 	return out

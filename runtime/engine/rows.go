@@ -12,9 +12,10 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/engine/pool"
 )
 
-// Lessor leases rows of a unique feed: blocks of them, of which nobody else has any.
+// Lessor leases rows of a unique feed: blocks of them, which no other process has.
 type Lessor interface {
 	Ask(want uint64)                        // while no question is open
 	Answer() (first, count uint64, ok bool) // once; none: there are no more
@@ -145,55 +146,63 @@ func (r *rows) take(vu int32) {
 
 // lay puts the values of a user's row where requests are filled from. They stay the
 // table's own bytes, for all users, but for those that had to be unescaped.
-func (l *loop) lay(vu int32) {
-	if l.script != nil {
-		l.scriptOf(vu).SetRow(l.rows.reader, l.rows.of[vu])
+func (b *iterations) lay(vu int32) {
+	if b.functions.script != nil {
+		b.functions.scriptOf(vu).SetRow(b.rows.reader, b.rows.of[vu])
 	}
-	if len(l.rows.needed) == 0 {
+	if len(b.rows.needed) == 0 {
 		return
 	}
-	fields, to := l.rows.reader.Read(l.rows.of[vu]), l.values.of(vu)
-	for _, i := range l.rows.needed {
-		if to[i] = fields[i]; l.rows.reader.Made(i) {
+	fields, to := b.rows.reader.Read(b.rows.of[vu]), b.requests.values.of(vu)
+	for _, i := range b.rows.needed {
+		if to[i] = fields[i]; b.rows.reader.Made(i) {
 			to[i] = bytes.Clone(fields[i])
 		}
 	}
+}
+
+// iterations begin as the schedule says, with a row of the feed where there is one.
+type iterations struct {
+	*parts
+	schedule  *schedule.Iterations
+	rows      *rows // of the workflow's feed; nil: it has none
+	awaitsRow bool
 }
 
 // nextIteration is the schedule's, with a row of the feed where there is one: what finds none yet
 // does not begin, and is owed. So is what would begin while handshakes wait for this
 // process: its time would run out in the same queue. A cancelled run begins none, also in the
 // turn in which it was cancelled.
-func (l *loop) nextIteration() (schedule.Iteration, bool) {
-	p, ok := chooseIteration(l)
-	hangUpLeft(l)
+func (b *iterations) nextIteration() (schedule.Iteration, bool) {
+	p, ok := b.chooseIteration()
+	b.hangUpLeft()
 	return p, ok
 }
 
-func chooseIteration(l *loop) (schedule.Iteration, bool) {
-	if l.cancelled.Load() || l.shakes.Len() > shakesAhead {
+func (b *iterations) chooseIteration() (schedule.Iteration, bool) {
+	if b.Halt.Cancelled.Load() || b.Handshakes.Ready.Len() > pool.HandshakesAhead {
 		return schedule.Iteration{}, false
 	}
-	r := l.rows
-	if r == nil || l.iterations.Spent() {
-		return l.iterations.Next(l.clock.Now)
+	r := b.rows
+	if r == nil || b.schedule.Spent() {
+		return b.schedule.Next(b.Clock.Now)
 	}
-	if l.hungry = !r.ready(l.clock.Now) && !r.ended; l.hungry {
-		if l.clock.Now >= l.over {
-			l.iterations.Stop(l.clock.Now)
+	if b.awaitsRow = !r.ready(b.Clock.Now) && !r.ended; b.awaitsRow {
+		if b.Clock.Now >= b.course.over {
+			b.schedule.Stop(b.Clock.Now)
 		}
 		return schedule.Iteration{}, false
 	}
 	if r.ended && r.plan.AtEnd != message.RowsFail {
-		l.iterations.Stop(l.clock.Now)
+		b.schedule.Stop(b.Clock.Now)
 		return schedule.Iteration{}, false
 	}
-	p, ok := l.iterations.Next(l.clock.Now)
+	p, ok := b.schedule.Next(b.Clock.Now)
 	switch {
 	case ok && r.ended:
-		l.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
-		l.cancelled.Store(true)
-		l.iterations.Ended(p.VU, l.clock.Now)
+		b.course.fault = fmt.Errorf("feed %q has no more rows, %d were taken here: give it more, or write at_end = \"stop\"", r.plan.Name, r.taken)
+		b.Halt.Cancelled.Store(true)
+		b.schedule.Ended(p.VU, b.Clock.Now)
 		return schedule.Iteration{}, false
 	case ok:
 		r.take(p.VU)
@@ -203,20 +212,20 @@ func chooseIteration(l *loop) (schedule.Iteration, bool) {
 
 // firstRows waits until there are some: the clock does not run yet.
 func (l *loop) firstRows() error {
-	r := l.rows
+	r := l.iterations.rows
 	if r == nil || r.lessor == nil {
 		return nil
 	}
-	r.lessor.OnAnswer(func() { _ = l.poller.Wake() }) // it cannot fail while the poller is open
-	for !r.ready(l.clock.Tick()) && !r.ended && !l.stops() {
-		if _, err := l.poller.Block(l.events, time.Second); err != nil {
+	r.lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
+	for !r.ready(l.Clock.Tick()) && !r.ended && !l.stops() {
+		if _, err := l.Sockets.Poller.Block(l.events, time.Second); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// forget lets the lessor wake nobody any more.
+// forget makes the lessor wake this loop no more.
 func (r *rows) forget() {
 	if r != nil && r.lessor != nil {
 		r.lessor.OnAnswer(nil)

@@ -8,7 +8,9 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -33,184 +35,199 @@ var _ script = (*workflow.VU)(nil)
 type scripted func(id uint64, c workflow.Client) script
 
 // scriptOf makes the script of a user when it first needs one.
-func (l *loop) scriptOf(vu int32) script {
-	if l.script[vu] == nil {
-		l.script[vu] = l.scripts(l.number(vu), client{l})
-		l.script[vu].Share(l.shared)
-		l.script[vu].Give(l.given)
+func (f *functions) scriptOf(vu int32) script {
+	if f.script[vu] == nil {
+		f.script[vu] = f.scripts(f.number(vu), client{f.parts})
+		f.script[vu].Share(f.shared)
+		f.script[vu].Give(f.given)
 	}
-	return l.script[vu]
+	return f.script[vu]
 }
 
 // number is what a user is called in the whole workflow.
-func (l *loop) number(vu int32) uint64 {
-	if vu == l.own() {
-		return l.cfg.FirstVU
+func (f *functions) number(vu int32) uint64 {
+	if vu == f.own() {
+		return f.cfg.FirstVU
 	}
-	return l.cfg.FirstVU + uint64(vu)
+	return f.cfg.FirstVU + uint64(vu)
 }
 
 // own is the user that setup and teardown run as.
-func (l *loop) own() int32 { return int32(len(l.users) - 1) }
+func (f *functions) own() int32 { return int32(len(f.users.users) - 1) }
 
-// client is what functions ask: whoever runs is the one that asks. Its methods run in
+// functions run what a workflow's file has of code.
+type functions struct {
+	*parts
+	scripts   scripted
+	script    []script // by user, the last one is the workflow's own; nil: none yet
+	shared    workflow.Shared
+	given     workflow.Given
+	turns     turns
+	calls     []*call // by slot, behind those of request steps
+	idleCalls []*call
+	current   *call // that runs; nil: none does
+	logs      []string
+}
+
+// client is what functions ask: the function that runs is the one that asks. Its methods run in
 // coroutines and do no more than they must there.
-type client struct{ l *loop }
+type client struct{ l *parts }
 
 var _ workflow.Client = client{}
 
 // Do sends a request.
 func (c client) Do(r *workflow.Request) *workflow.Response {
-	co := c.l.current
-	if why := c.l.refusal(co); why != "" {
+	co := c.l.functions.current
+	if why := c.l.functions.refusal(co); why != "" {
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: why}
 	}
 	co.request = r
-	co.block(wantAnswer)
+	co.co.Block(coroutine.WantAnswer)
 	return co.answer
 }
 
 // Known remembers a request.
-func (c client) Known(method, url string) *workflow.Request { return c.l.known(method, url) }
+func (c client) Known(method, url string) *workflow.Request { return c.l.requests.known(method, url) }
 
 // Sleep is cut short when the run is cancelled or long over.
 func (c client) Sleep(d time.Duration) {
-	co := c.l.current
-	if co.pause = d; d > 0 && c.l.refusal(co) == "" {
-		co.block(wantSleep)
+	co := c.l.functions.current
+	if co.pause = d; d > 0 && c.l.functions.refusal(co) == "" {
+		co.co.Block(coroutine.WantSleep)
 	}
 }
 
 // Yield lets others run if the function has run for long enough.
 func (c client) Yield() {
-	if co := c.l.current; c.l.clock.Tick()-co.began >= sliceMax {
-		co.block(wantSlice)
+	if co := c.l.functions.current; c.l.Clock.Tick()-co.co.Began >= sliceMax {
+		co.co.Block(coroutine.WantSlice)
 	}
 }
 
 // Stopped ends functions between two of their steps.
-func (c client) Stopped() bool { return c.l.refusal(c.l.current) != "" }
+func (c client) Stopped() bool { return c.l.functions.refusal(c.l.functions.current) != "" }
 
 // Now is the time of the run's clock, which no change of the machine's own moves.
-func (c client) Now() time.Time { return c.l.clock.Base.Add(time.Since(c.l.clock.Base)) }
+func (c client) Now() time.Time { return c.l.Clock.Base.Add(time.Since(c.l.Clock.Base)) }
 
 // Log keeps a line for the result.
 func (c client) Log(text string) {
-	c.l.log(fmt.Sprintf("vu %d: %s", c.l.number(c.l.current.vu), text))
+	c.l.functions.log(fmt.Sprintf("vu %d: %s", c.l.functions.number(c.l.functions.current.vu), text))
 }
 
 // refusal is why a function gets nothing more; empty: it does.
-func (l *loop) refusal(co *coroutine) string {
+func (f *functions) refusal(co *call) string {
 	switch {
-	case l.cancelled.Load():
+	case f.Halt.Cancelled.Load():
 		return "the run was cancelled"
-	case l.cut || l.clock.Now >= l.end(co):
+	case f.Halt.Cut || f.Clock.Now >= f.end(co):
 		return "the run is over"
 	}
 	return ""
 }
 
 // end is when a function gets no more time.
-func (l *loop) end(co *coroutine) int64 {
+func (f *functions) end(co *call) int64 {
 	if co.until > 0 {
 		return co.until
 	}
-	return l.hard
+	return f.course.hard
 }
 
 const logLineMax = 1 << 10 // bytes of a line that vu.log wrote
 
-func (l *loop) log(line string) {
+func (f *functions) log(line string) {
 	if len(line) > logLineMax {
 		line = line[:logLineMax]
 	}
-	l.debug.printf("%s\n", line)
-	if len(l.logs) < stats.LogsMax {
-		l.logs = append(l.logs, line)
+	f.requests.debug.printf("%s\n", line)
+	if len(f.logs) < stats.LogsMax {
+		f.logs = append(f.logs, line)
 	}
 }
 
 // ask sends the request that a coroutine waits for.
-func (l *loop) ask(co *coroutine) {
+func (f *functions) ask(co *call) {
 	r := co.request
 	co.request = nil
-	p, err := l.prepare(r)
+	p, err := f.requests.prepare(r)
 	if err != nil {
 		co.answer = &workflow.Response{Kind: string(http1.KindScript), Error: err.Error()}
 		co.exchange.times = measure.Times{}
-		l.wake(co)
+		f.wake(co)
 		return
 	}
-	n := &co.lane
-	n.vu, n.step, n.account, n.due = co.vu, co.step, &l.aside, l.clock.Now-co.late
+	n := &co.slot
+	n.VU, n.Step, n.Account, n.Due = co.vu, co.step, &f.requests.unreported, f.Clock.Now-co.late
 	if co.until == 0 {
-		n.account = &l.accounts[co.step]
+		n.Account = &f.requests.accounts[co.step]
 	}
 	co.late = 0
-	timeout := l.cfg.Timeout
+	timeout := f.cfg.Timeout
 	if r.Timeout > 0 {
 		timeout = r.Timeout
 	}
-	n.deadline, n.call, n.host = l.clock.Now+int64(timeout), &p.call, p.host
-	n.x = &co.exchange
-	w := l.cfg.Workflow
-	n.x.begin(r, n.due, !w.HeadsUnread || l.debug != nil, !w.BodiesUnread || r.GraphQL || l.debug != nil)
-	n.x.co = co
-	n.serial++
-	n.counted = true // as its step is
-	l.send(co.index)
+	n.Deadline, n.Call, n.Host = f.Clock.Now+int64(timeout), &p.call, p.host
+	x := &co.exchange
+	f.requests.x[co.index] = x
+	w := f.cfg.Workflow
+	x.begin(r, n.Due, !w.HeadsUnread || f.requests.debug != nil, !w.BodiesUnread || r.GraphQL || f.requests.debug != nil)
+	x.co = co
+	n.Serial++
+	n.Counted = true // as its step is
+	f.requests.Send(co.index)
 }
 
 // rest lets a coroutine sleep.
-func (l *loop) rest(co *coroutine) {
-	n := &co.lane
-	n.step, n.deadline = co.step, min(l.clock.Now+int64(min(co.pause, DurationMax)), l.end(co))
-	n.conn = none
-	l.alarm(co.index, n.deadline)
+func (f *functions) rest(co *call) {
+	n := &co.slot
+	n.Step, n.Deadline = co.step, min(f.Clock.Now+int64(min(co.pause, DurationMax)), f.end(co))
+	n.Conn = pool.None
+	f.Slots.Alarm(co.index, n.Deadline)
 }
 
-// wakes wakes the coroutine of a lane that has slept.
-func (l *loop) wakes(index int32) bool {
-	co := l.coroutines.all[int(index)-len(l.lanes)]
-	if co.want != wantSleep {
+// wakes wakes the coroutine of a slot that has slept.
+func (f *functions) wakes(index int32) bool {
+	co := f.calls[int(index)-len(f.Slots.Own)]
+	if co.co.Want != coroutine.WantSleep {
 		return false
 	}
-	co.lane.step = none
-	l.wake(co)
+	co.slot.Step = pool.None
+	f.wake(co)
 	return true
 }
 
 // called takes the end of a step's function.
-func (l *loop) called(co *coroutine, out workflow.Outcome) {
+func (f *functions) called(co *call, out workflow.Outcome) {
 	t := &co.exchange.times
 	if out.Response == nil || out.Response != co.answer {
 		t = nil
 	}
 	out = cause(out, co.answer)
 	co.answer = nil // what is idle keeps nothing alive
-	l.accounts[co.step].Outcome(out, t, time.Duration(l.clock.Now))
-	l.debug.outcome(l.g.steps[co.step].plan.Name, out)
-	l.finish(co.vu, co.step, stateOf(out.OK))
+	f.requests.accounts[co.step].Outcome(out, t, time.Duration(f.Clock.Now))
+	f.requests.debug.outcome(f.g.steps[co.step].plan.Name, out)
+	f.users.finish(co.vu, co.step, stateOf(out.OK))
 }
 
 // decided takes the end of a step's condition.
-func (l *loop) decided(co *coroutine, out workflow.Outcome) {
+func (f *functions) decided(co *call, out workflow.Outcome) {
 	co.answer = nil
-	name := l.g.steps[co.step].plan.Name
+	name := f.g.steps[co.step].plan.Name
 	switch {
 	case !out.OK:
-		a := &l.accounts[co.step]
-		a.Start(time.Duration(l.clock.Now))
-		a.Outcome(out, nil, time.Duration(l.clock.Now))
-		l.debug.outcome(name, out)
-		l.finish(co.vu, co.step, stepBad)
+		a := &f.requests.accounts[co.step]
+		a.Start(time.Duration(f.Clock.Now))
+		a.Outcome(out, nil, time.Duration(f.Clock.Now))
+		f.requests.debug.outcome(name, out)
+		f.users.finish(co.vu, co.step, stepBad)
 	case !co.take:
-		l.debug.printf("step %s: not taken, its when is False\n\n", name)
-		l.finish(co.vu, co.step, stepUntaken)
-	case l.cut || l.cancelled.Load():
-		l.finish(co.vu, co.step, stepUntaken)
+		f.requests.debug.printf("step %s: not taken, its when is False\n\n", name)
+		f.users.finish(co.vu, co.step, stepUntaken)
+	case f.Halt.Cut || f.Halt.Cancelled.Load():
+		f.users.finish(co.vu, co.step, stepUntaken)
 	default:
-		l.launch(co.vu, int(co.step), co.due)
+		f.users.launch(co.vu, int(co.step), co.due)
 	}
 }
 

@@ -80,7 +80,7 @@ func perform(t *testing.T, ctx context.Context, cfg Config, calls map[int]func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.scripts = func(id uint64, c workflow.Client) script { return &play{id: id, client: c, calls: calls} }
+	l.functions.scripts = func(id uint64, c workflow.Client) script { return &play{id: id, client: c, calls: calls} }
 	r, err := l.play(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -10,12 +10,9 @@ import (
 
 // user is a virtual user between and during its iterations.
 type user struct {
-	holder   *coroutine // is suspended in the middle of its code
-	pools    *pool      // over HTTP/2, unless they are shared
-	idle     int32      // the idle connection that it used last; none: there is none
-	running  int16      // steps under way
-	kept     uint8      // idle connections
-	prepared bool       // its vu_setup has run, or was tried
+	holder   *call // is suspended in the middle of its code
+	running  int16 // steps under way
+	prepared bool  // its vu_setup has run, or was tried
 	begun    bool
 }
 
@@ -36,75 +33,82 @@ func stateOf(good bool) stepState {
 	return stepBad
 }
 
+// users are the virtual users, each with the steps of its iteration.
+type users struct {
+	*parts
+	users  []user      // the last one is the workflow's own
+	states []stepState // of the steps of user 0, of user 1, ...
+}
+
 // begin starts an iteration, behind the user's vu_setup if that has not run.
-func (l *loop) begin(p schedule.Iteration) {
-	u := &l.users[p.VU]
+func (us *users) begin(p schedule.Iteration) {
+	u := &us.users[p.VU]
 	u.begun = true
 	if !u.prepared {
 		u.prepared = true
-		if l.cfg.Workflow.Has(workflow.HookVUSetup) {
-			t := l.beside(workflow.HookVUSetup, p.VU)
+		if us.cfg.Workflow.Has(workflow.HookVUSetup) {
+			t := us.functions.beside(workflow.HookVUSetup, p.VU)
 			t.taken, t.begins = p.Step, true
-			l.spawn(t)
+			us.functions.spawn(t)
 			return
 		}
 	}
-	l.gen.Lag.Record(uint64(max(0, l.clock.Now-p.Could)))
-	if l.script != nil {
-		l.scriptOf(p.VU).Begin()
+	us.gen.Lag.Record(uint64(max(0, us.Clock.Now-p.Could)))
+	if us.functions.script != nil {
+		us.functions.scriptOf(p.VU).Begin()
 	}
-	if l.rows != nil {
-		l.lay(p.VU)
+	if us.iterations.rows != nil {
+		us.iterations.lay(p.VU)
 	}
-	states := l.statesOf(p.VU)
+	states := us.statesOf(p.VU)
 	clear(states)
 	if p.Step >= 0 {
 		for i := range states {
-			if l.g.steps[i].plan.Weight > 0 && i != int(p.Step) {
+			if us.g.steps[i].plan.Weight > 0 && i != int(p.Step) {
 				states[i] = stepUntaken
 			}
 		}
 	}
-	l.advance(p.VU, p.Due, true)
+	us.advance(p.VU, p.Due, true)
 }
 
-func (l *loop) statesOf(vu int32) []stepState {
-	n := len(l.g.steps)
-	return l.states[int(vu)*n : (int(vu)+1)*n]
+func (us *users) statesOf(vu int32) []stepState {
+	n := len(us.g.steps)
+	return us.states[int(vu)*n : (int(vu)+1)*n]
 }
 
 // advance starts each step that waits for nothing any more, and skips those behind a
 // failure. Steps come after what they wait for, so that one look at each is enough.
-func (l *loop) advance(vu int32, due int64, first bool) {
-	u, states := &l.users[vu], l.statesOf(vu)
+func (us *users) advance(vu int32, due int64, first bool) {
+	u, states := &us.users[vu], us.statesOf(vu)
 	for i := range states {
 		if states[i] != stepWaiting {
 			continue
 		}
-		switch l.behind(states, i) {
+		switch us.behind(states, i) {
 		case stepBad:
 			states[i] = stepBad
-			l.accounts[i].Skipped++
-			l.debug.printf("step %s: skipped, a step before it failed\n\n", l.g.steps[i].plan.Name)
+			us.requests.accounts[i].Skipped++
+			us.requests.debug.printf("step %s: skipped, a step before it failed\n\n", us.g.steps[i].plan.Name)
 		case stepUntaken:
 			states[i] = stepUntaken
 		case stepGood:
-			if l.mayStart(i, first) {
+			if us.mayStart(i, first) {
 				states[i] = stepRunning
 				u.running++
-				l.take(vu, i, due)
+				us.take(vu, i, due)
 			}
 		}
 	}
 	if u.running == 0 {
-		l.passed(vu)
+		us.passed(vu)
 	}
 }
 
 // behind is the state of all steps together that a step waits for.
-func (l *loop) behind(states []stepState, i int) stepState {
+func (us *users) behind(states []stepState, i int) stepState {
 	state := stepGood
-	for _, before := range l.g.steps[i].plan.After {
+	for _, before := range us.g.steps[i].plan.After {
 		switch s := states[before]; s {
 		case stepWaiting, stepRunning:
 			return stepWaiting
@@ -117,45 +121,49 @@ func (l *loop) behind(states []stepState, i int) stepState {
 
 // mayStart lets checks and metrics look at the last answers when the time is over, and a
 // iteration that has begun send its first requests: what began it knew the time.
-func (l *loop) mayStart(i int, first bool) bool {
-	switch l.g.steps[i].plan.Kind {
+func (us *users) mayStart(i int, first bool) bool {
+	switch us.g.steps[i].plan.Kind {
 	case message.StepCheck, message.StepMetric:
-		return !l.cancelled.Load()
+		return !us.Halt.Cancelled.Load()
 	}
-	return first || !l.isOver()
+	return first || !us.course.isOver()
 }
 
 // take starts a step if its condition, where it has one, lets it.
-func (l *loop) take(vu int32, i int, due int64) {
-	if l.cfg.Workflow.Steps[i].Conditional() {
-		l.spawn(task{job: jobWhen, vu: vu, step: int16(i), due: due})
+func (us *users) take(vu int32, i int, due int64) {
+	if us.cfg.Workflow.Steps[i].Conditional() {
+		us.functions.spawn(task{job: jobWhen, vu: vu, step: int16(i), due: due})
 		return
 	}
-	l.launch(vu, i, due)
+	us.launch(vu, i, due)
 }
 
 // launch starts a step.
-func (l *loop) launch(vu int32, i int, due int64) {
-	if l.g.steps[i].call != nil {
-		l.start(vu, i, due)
+func (us *users) launch(vu int32, i int, due int64) {
+	if us.g.steps[i].call != nil {
+		us.requests.start(vu, i, due)
 		return
 	}
-	l.accounts[i].Start(time.Duration(l.clock.Now))
-	l.spawn(task{job: jobCall, vu: vu, step: int16(i), due: due})
+	us.requests.accounts[i].Start(time.Duration(us.Clock.Now))
+	us.functions.spawn(task{job: jobCall, vu: vu, step: int16(i), due: due})
 }
 
 // finish takes the end of a step.
-func (l *loop) finish(vu int32, step int16, state stepState) {
-	l.statesOf(vu)[step] = state
-	l.users[vu].running--
-	l.advance(vu, l.clock.Now, false)
+func (us *users) finish(vu int32, step int16, state stepState) {
+	us.statesOf(vu)[step] = state
+	us.users[vu].running--
+	us.advance(vu, us.Clock.Now, false)
 }
 
 // passed takes the end of an iteration.
-func (l *loop) passed(vu int32) {
-	if l.cfg.Workflow.Plan.Session == message.SessionNone {
-		l.forget(vu)
+func (us *users) passed(vu int32) {
+	if us.cfg.Workflow.Plan.Session == message.SessionNone {
+		us.forget(vu)
 	}
-	l.iterations.Ended(vu, l.clock.Now)
-	hangUpLeft(l)
+	us.iterations.schedule.Ended(vu, us.Clock.Now)
+	us.iterations.hangUpLeft()
+}
+
+func (c *course) isOver() bool {
+	return c.Halt.Cut || c.Clock.Now >= c.over || c.Halt.Cancelled.Load()
 }

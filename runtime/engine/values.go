@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -18,15 +19,15 @@ type values struct {
 
 	filled []byte     // the request that was filled last,
 	head   int        // with a head of so many bytes,
-	call   http1.Call // as a call, if somebody has asked,
-	index  int32      // for this lane
+	call   http1.Call // as a call, if it was asked for,
+	index  int32      // for this slot
 	serial uint32
-	rest   map[int32][]byte // by lane: requests of which the kernel did not take all at once
+	rest   map[int32][]byte // by slot: requests of which the kernel did not take all at once
 }
 
 func newValues(cfg Config) values {
 	n := len(cfg.Workflow.Vars)
-	return values{n: n, all: make([][]byte, int(cfg.VUs)*n), index: none, rest: map[int32][]byte{}}
+	return values{n: n, all: make([][]byte, int(cfg.VUs)*n), index: pool.None, rest: map[int32][]byte{}}
 }
 
 func (v *values) of(vu int32) [][]byte { return v.all[int(vu)*v.n : (int(vu)+1)*v.n] }
@@ -47,116 +48,106 @@ func refused(err error) error {
 	return &http1.Error{Kind: http1.KindValue, Detail: detail}
 }
 
-// fill makes the request of a lane. It stays in a buffer that all share for as long as
-// nobody else's is filled.
-func (l *loop) fill(index int32) error {
-	n, v := l.lane(index), &l.values
-	v.index = none
-	b, head, err := n.call.Fill(v.filled[:0], v.of(n.vu))
+// fill makes the request of a slot. It stays in a buffer that all share until
+// another one is filled.
+func (q *requests) fill(index int32) error {
+	n, v := q.Slots.At(index), &q.values
+	v.index = pool.None
+	b, head, err := n.Call.Fill(v.filled[:0], v.of(n.VU))
 	if v.filled, v.head = b, head; err != nil {
 		return refused(err)
 	}
-	v.index, v.serial = index, n.serial
+	v.index, v.serial = index, n.Serial
 	return nil
 }
 
-// filledCall is the request of a lane for who looks into it: a redirect, a person.
-func (l *loop) filledCall(n *lane) *http1.Call {
-	b, head, err := n.call.Fill(nil, l.values.of(n.vu))
+// filledCall is the request of a slot for who looks into it: a redirect, a person.
+func (q *requests) filledCall(n *pool.RequestSlot) *http1.Call {
+	b, head, err := n.Call.Fill(nil, q.values.of(n.VU))
 	if err != nil {
-		return n.call // send comes to the same end
+		return n.Call // Send ends the same way
 	}
-	call := n.call.At(b, head)
+	call := n.Call.At(b, head)
 	return &call
 }
 
-// undressed is the request of a lane as it was written, or has just been filled.
-func (l *loop) undressed(n *lane) *http1.Call {
-	if n.call.Template == nil {
-		return n.call
+// undressed is the request of a slot as it was written, or has just been filled.
+func (q *requests) undressed(n *pool.RequestSlot) *http1.Call {
+	if n.Call.Template == nil {
+		return n.Call
 	}
-	l.values.call = n.call.At(l.values.filled, l.values.head)
-	return &l.values.call
+	q.values.call = n.Call.At(q.values.filled, q.values.head)
+	return &q.values.call
 }
 
-// outgoing is what a lane sends.
-func (l *loop) outgoing(index int32) []byte {
-	n, v := l.lane(index), &l.values
-	if n.call.Template == nil {
-		return n.call.Bytes
+// Outgoing is what a slot sends.
+func (q *requests) Outgoing(index int32) []byte {
+	n, v := q.Slots.At(index), &q.values
+	if n.Call.Template == nil {
+		return n.Call.Bytes
 	}
-	if b := v.rest[index]; b != nil && n.sent > 0 {
+	if b := v.rest[index]; b != nil && n.Sent > 0 {
 		return b
 	}
-	if v.index != index || v.serial != n.serial {
-		_ = l.fill(index) // send has tried: the same values fit again
+	if v.index != index || v.serial != n.Serial {
+		_ = q.fill(index) // send has tried: the same values fit again
 	}
 	return v.filled
 }
 
-// keepRest keeps a filled request of which a part is sent: a value of it may change.
-func (l *loop) keepRest(index int32, b []byte) {
-	if n := l.lane(index); n.call.Template != nil && n.sent > 0 && n.sent < len(b) && &b[0] == &l.values.filled[0] {
-		l.values.rest[index] = bytes.Clone(b)
+// KeepRest keeps a filled request of which a part is sent: a value of it may change.
+func (q *requests) KeepRest(index int32, b []byte) {
+	if n := q.Slots.At(index); n.Call.Template != nil && n.Sent > 0 && n.Sent < len(b) && &b[0] == &q.values.filled[0] {
+		q.values.rest[index] = bytes.Clone(b)
 	}
 }
 
 // forgetRest drops it: the request has ended.
-func (l *loop) forgetRest(index int32) {
-	if len(l.values.rest) > 0 {
-		delete(l.values.rest, index)
-	}
-}
-
-// collect makes the answer be kept that a request step looks into.
-func (l *loop) collect(n *lane) {
-	s := &l.g.steps[n.step]
-	if (s.readsHead || s.readsBody) && n.parser.Collector() == nil {
-		c := l.collector()
-		c.HeadOnly = !s.readsBody
-		n.parser.Collect(c)
+func (q *requests) forgetRest(index int32) {
+	if len(q.values.rest) > 0 {
+		delete(q.values.rest, index)
 	}
 }
 
 // reclaim takes back what an answer was kept in.
-func (l *loop) reclaim(n *lane) {
-	if c := n.parser.Collector(); c != nil {
-		l.collectors = append(l.collectors, c)
-		n.parser.Reset(n.call.Method)
+func (q *requests) reclaim(n *pool.RequestSlot) {
+	if c := n.Parser.Collector(); c != nil {
+		q.collectors = append(q.collectors, c)
+		n.Parser.Reset(n.Call.Method)
 	}
 }
 
 // judge counts a whole answer of a request step, by its status or as the step expects, and
 // takes the values from it. It tells why it failed if that is not its status.
-func (l *loop) judge(vu int32, step int16, r *workflow.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
-	s, a := &l.g.steps[step], &l.accounts[step]
+func (q *requests) judge(vu int32, step int16, r *workflow.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
+	s, a := &q.g.steps[step], &q.accounts[step]
 	if !s.looks || r.Status >= 400 && !s.judges {
 		return a.Answered(r.Status, t), http1.KindNone, ""
 	}
-	from := &l.cfg.Workflow.Steps[step]
-	if s.readsBody {
-		kind, why = l.decodeView(r)
+	from := &q.cfg.Workflow.Steps[step]
+	if s.reads.body {
+		kind, why = q.decodeView(r)
 	}
 	if kind == http1.KindNone {
 		kind = http1.KindExpect
 		if why = from.Judge(r); why == "" {
-			why = l.extract(vu, from, r)
+			why = q.extract(vu, from, r)
 		}
 	}
 	return a.Expected(r.Status, t, kind, why), kind, why
 }
 
 // extract takes values from an answer, all or none.
-func (l *loop) extract(vu int32, s *workflow.Step, r *workflow.View) string {
+func (q *requests) extract(vu int32, s *workflow.Step, r *workflow.View) string {
 	for i := range s.Extract {
 		e := &s.Extract[i]
 		value, ok, why := e.From(r)
 		if !ok {
 			return why
 		}
-		l.values.set(vu, e.Var, value)
-		if l.script != nil {
-			l.scriptOf(vu).SetVar(e.Var, value)
+		q.values.set(vu, e.Var, value)
+		if q.functions.script != nil {
+			q.functions.scriptOf(vu).SetVar(e.Var, value)
 		}
 	}
 	return ""

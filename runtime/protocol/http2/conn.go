@@ -2,7 +2,6 @@ package http2
 
 import (
 	"encoding/binary"
-	"iter"
 
 	"hyperscale/runtime/protocol/http1"
 )
@@ -177,15 +176,20 @@ func (c *Conn) Sending(stream uint32) bool {
 	return s != nil && (len(s.body) > 0 || s.end > c.gone)
 }
 
-// Tags returns the open streams with their tags, in no order.
-func (c *Conn) Tags() iter.Seq2[uint32, uint64] {
-	return func(yield func(uint32, uint64) bool) {
-		for i := range c.streams.slots {
-			if s := &c.streams.slots[i]; s.id != 0 && !yield(s.id, s.tag) {
-				return
-			}
+// Tagged is an open stream with its tag.
+type Tagged struct {
+	Stream uint32
+	Tag    uint64
+}
+
+// AppendTags appends the open streams with their tags, in no order.
+func (c *Conn) AppendTags(dst []Tagged) []Tagged {
+	for i := range c.streams.slots {
+		if s := &c.streams.slots[i]; s.id != 0 {
+			dst = append(dst, Tagged{s.id, s.tag})
 		}
 	}
+	return dst
 }
 
 // Bytes are those of all frames of the stream that ended last, in and out: for Done, Failed

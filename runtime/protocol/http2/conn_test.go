@@ -335,7 +335,8 @@ func TestBytesOfAStream(t *testing.T) {
 	if c.Sending(id) {
 		t.Error("the request is said to be under way")
 	}
-	for stream, tag := range c.Tags() {
+	for _, open := range c.AppendTags(nil) {
+		stream, tag := open.Stream, open.Tag
 		if stream != id || tag != 1 {
 			t.Errorf("got stream %d of tag %d", stream, tag)
 		}

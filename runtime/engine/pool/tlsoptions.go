@@ -1,4 +1,4 @@
-package engine
+package pool
 
 import (
 	"crypto/tls"
@@ -77,7 +77,7 @@ func (s *sessions) Get(server string) (*tls.ClientSessionState, bool) {
 	return state, found
 }
 
-// Put is told of a ticket; nil: the one there is was refused.
+// Put takes a ticket; nil: the one there is was refused.
 func (s *sessions) Put(server string, state *tls.ClientSessionState) {
 	if state == nil {
 		delete(s.states, server)
@@ -90,20 +90,13 @@ func (s *sessions) Put(server string, state *tls.ClientSessionState) {
 }
 
 // resuming gives a connection of a user the sessions that it may resume.
-func (l *loop) resuming(vu int32, c *tls.Config) *tls.Config {
-	s := l.sessions[vu]
+func (a *handshakes) resuming(vu int32, c *tls.Config) *tls.Config {
+	s := a.Sessions[vu]
 	if s == nil {
 		s = &sessions{states: map[string]*tls.ClientSessionState{}}
-		l.sessions[vu] = s
+		a.Sessions[vu] = s
 	}
 	c = c.Clone()
 	c.ClientSessionCache = s
 	return c
-}
-
-// tellResumed says in the result how many connections took up a session.
-func (l *loop) tellResumed() {
-	if l.cfg.Workflow.HTTP.TLS.Resume && l.secured > 0 {
-		l.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.resumed, l.secured))
-	}
 }

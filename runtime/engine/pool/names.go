@@ -1,4 +1,4 @@
-package engine
+package pool
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"hyperscale/runtime/resolve"
 )
 
-// names says how names become addresses. Look-ups run beside the loop and share it.
-type names struct {
+// Names says how names become addresses. Look-ups run beside the loop and share it.
+type Names struct {
 	dns   *workflow.DNS
 	hosts resolve.Hosts
 	own   *resolve.Resolver // nil: the standard library does
-	proxy *workflow.Proxy   // whose name is looked up instead of the target's; nil: none
+	Proxy *workflow.Proxy   // whose name is looked up instead of the target's; nil: none
 }
 
-func newNames(o *workflow.Options) *names {
-	d := &names{dns: &o.DNS, hosts: resolve.Hosts{}, proxy: o.Proxy}
+func NewNames(o *workflow.Options) *Names {
+	d := &Names{dns: &o.DNS, hosts: resolve.Hosts{}, Proxy: o.Proxy}
 	for _, h := range o.DNS.Hosts {
 		for _, a := range h.Addresses {
 			d.hosts.Add(h.Name, a)
@@ -36,12 +36,12 @@ func newNames(o *workflow.Options) *names {
 	return d
 }
 
-// lookup returns the addresses that connections to a host go to, and for how long; 0: for
+// Lookup returns the addresses that connections to a host go to, and for how long; 0: for
 // the whole run.
-func (d *names) lookup(ctx context.Context, h *host) ([]netip.AddrPort, time.Duration, error) {
-	name, port := h.name, h.port
-	if d.proxy != nil {
-		name, port = d.proxy.Host, d.proxy.Port
+func (d *Names) Lookup(ctx context.Context, h *Host) ([]netip.AddrPort, time.Duration, error) {
+	name, port := h.Name, h.port
+	if d.Proxy != nil {
+		name, port = d.Proxy.Host, d.Proxy.Port
 	}
 	all, ttl, err := d.ask(ctx, name)
 	if err == nil && len(all) == 0 {
@@ -57,7 +57,7 @@ func (d *names) lookup(ctx context.Context, h *host) ([]netip.AddrPort, time.Dur
 	return addrs, ttl, nil
 }
 
-func (d *names) ask(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
+func (d *Names) ask(ctx context.Context, name string) ([]netip.Addr, time.Duration, error) {
 	if all, ok := d.hosts.Find(name); ok {
 		return all, 0, nil
 	}
@@ -73,24 +73,24 @@ func (d *names) ask(ctx context.Context, name string) ([]netip.Addr, time.Durati
 }
 
 // first is the address that a connection tries first.
-func (l *loop) first(h *host) int {
-	switch l.g.names.dns.Rotate {
+func (d *dialer) first(h *Host) int {
+	switch d.names.dns.Rotate {
 	case workflow.RotateRobin:
 		h.turn++
-		return int(h.turn-1) % len(h.addrs)
+		return int(h.turn-1) % len(h.Addrs)
 	case workflow.RotateRandom:
-		if l.random == nil {
-			l.random = node.NewRand(l.cfg.Seed, node.ID(fmt.Sprintf("%s/%d", l.g.name, l.cfg.FirstVU)), node.PurposePlacement)
+		if d.random == nil {
+			d.random = node.NewRand(d.seed, node.ID(fmt.Sprintf("%s/%d", d.workflow.Plan.Name, d.firstVU)), node.PurposePlacement)
 		}
-		return l.random.Int(len(h.addrs))
+		return d.random.Int(len(h.Addrs))
 	}
-	return h.good % len(h.addrs)
+	return h.Good % len(h.Addrs)
 }
 
-// resolvedAt notes for how long an answer is of use.
-func (h *host) resolvedAt(now int64) {
+// ResolvedAt notes for how long an answer is of use.
+func (h *Host) ResolvedAt(now int64) {
 	h.expires = 0
-	if h.ttl > 0 {
-		h.expires = now + int64(h.ttl)
+	if h.Ttl > 0 {
+		h.expires = now + int64(h.Ttl)
 	}
 }

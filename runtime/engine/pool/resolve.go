@@ -1,4 +1,4 @@
-package engine
+package pool
 
 import (
 	"context"
@@ -20,43 +20,43 @@ type resolver struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	poller  *epoll.Poller
-	names   *names
+	names   *Names
 	group   sync.WaitGroup
 	running int     // look-ups
-	queue   []*host // that wait for one of those to end
+	queue   []*Host // that wait for one of those to end
 
 	mu   sync.Mutex // guards what follows
 	done []found
 }
 
 type found struct {
-	host  *host
+	host  *Host
 	addrs []netip.AddrPort
 	ttl   time.Duration
 	err   error
 }
 
-func (r *resolver) open(ctx context.Context, p *epoll.Poller, n *names) {
+func (r *resolver) Open(ctx context.Context, p *epoll.Poller, n *Names) {
 	r.ctx, r.stop = context.WithCancel(ctx)
 	r.poller, r.names = p, n
 }
 
-func (r *resolver) close() {
+func (r *resolver) Close() {
 	if r.stop != nil {
 		r.stop()
 		r.group.Wait()
 	}
 }
 
-// ask begins a look-up.
-func (r *resolver) ask(h *host) {
+// lookUp begins a look-up.
+func (r *resolver) lookUp(h *Host) {
 	if r.running == lookupsMax {
 		r.queue = append(r.queue, h)
 		return
 	}
 	r.running++
 	r.group.Go(func() {
-		addrs, ttl, err := r.names.lookup(r.ctx, h)
+		addrs, ttl, err := r.names.Lookup(r.ctx, h)
 		r.mu.Lock()
 		r.done = append(r.done, found{h, addrs, ttl, err})
 		r.mu.Unlock()
@@ -74,39 +74,39 @@ func (r *resolver) take() []found {
 	for r.running < lookupsMax && len(r.queue) > 0 {
 		h := r.queue[0]
 		r.queue = slices.Delete(r.queue, 0, 1)
-		r.ask(h)
+		r.lookUp(h)
 	}
 	return all
 }
 
-// lookUp makes a lane wait for the addresses of its host, for which one asks for all.
-func (l *loop) lookUp(index int32) {
-	n := l.lane(index)
-	h := n.host
-	h.waiting = append(h.waiting, ticket{index, n.serial})
+// lookUp makes a slot wait for the addresses of its host, for which one asks for all.
+func (d *dialer) lookUp(index int32) {
+	n := d.Slots.At(index)
+	h := n.Host
+	h.waiting = append(h.waiting, ticket{index, n.Serial})
 	if !h.looking {
 		h.looking = true
-		l.resolver.ask(h)
+		d.Resolver.lookUp(h)
 	}
 }
 
-// resolved gives the lanes what they wait for.
-func (l *loop) resolved() {
-	for _, f := range l.resolver.take() {
+// resolved gives the slots what they wait for.
+func (d *dialer) resolved() {
+	for _, f := range d.Resolver.take() {
 		waiting := f.host.waiting
 		f.host.looking, f.host.waiting = false, nil
 		if f.err == nil { // else connections under way go on with what they have
-			f.host.addrs, f.host.ttl, f.host.good = f.addrs, f.ttl, 0
-			f.host.resolvedAt(l.clock.Now)
+			f.host.Addrs, f.host.Ttl, f.host.Good = f.addrs, f.ttl, 0
+			f.host.ResolvedAt(d.Clock.Now)
 		}
 		for _, t := range waiting {
-			switch n := l.lane(t.index); {
-			case n.serial != t.serial || n.step == none || n.broke:
+			switch n := d.Slots.At(t.index); {
+			case n.Serial != t.serial || n.Step == None || n.broke:
 			case f.err != nil:
-				l.fail(t.index, f.err)
+				d.Wire.Fail(t.index, f.err)
 			default:
-				l.clock.Tick()
-				l.reach(t.index)
+				d.Clock.Tick()
+				d.reach(t.index)
 			}
 		}
 	}

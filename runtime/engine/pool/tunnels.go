@@ -1,4 +1,4 @@
-package engine
+package pool
 
 import (
 	"encoding/base64"
@@ -17,7 +17,7 @@ import (
 // proxy is where connections go instead of the target. Requests without TLS name the whole
 // URL there; for TLS it is asked to CONNECT, and is a wire from then on.
 type proxy struct {
-	authorization string // the line of a head; empty: none
+	Authorization string // the line of a head; empty: none
 }
 
 func newProxy(p *workflow.Proxy) *proxy {
@@ -26,7 +26,7 @@ func newProxy(p *workflow.Proxy) *proxy {
 	}
 	out := &proxy{}
 	if p.User != "" || p.Password != "" {
-		out.authorization = "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(p.User+":"+p.Password)) + "\r\n"
+		out.Authorization = "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(p.User+":"+p.Password)) + "\r\n"
 	}
 	return out
 }
@@ -39,33 +39,40 @@ func authorityOf(c *http1.Call) string {
 // tunnel is a connection to a proxy that is being made a wire.
 type tunnel struct{ parser http1.Parser }
 
+// tunnels are connections that go through a proxy.
+type tunnels struct {
+	*Connections
+	Proxy   *proxy            // nil: none
+	tunnels map[int32]*tunnel // by connection
+}
+
 // tunnel asks the proxy for a wire to the host. The kernel takes so little at once, as
 // nothing was written before.
-func (l *loop) tunnel(at int32) {
-	c := l.conns.at(at)
-	n := l.lane(c.lane)
-	target := net.JoinHostPort(c.host.name, strconv.Itoa(int(c.host.port)))
-	ask := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\nUser-Agent: " + http1.UserAgent + "\r\n" + l.proxy.authorization + "\r\n"
-	c.state = connTunnel
+func (u *tunnels) tunnel(at int32) {
+	c := u.Sockets.Conns.At(at)
+	n := u.Slots.At(c.slot)
+	target := net.JoinHostPort(c.host.Name, strconv.Itoa(int(c.host.port)))
+	ask := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\nUser-Agent: " + http1.UserAgent + "\r\n" + u.Proxy.Authorization + "\r\n"
+	c.State = connTunnel
 	took, errno := epoll.Write(int(c.fd), []byte(ask))
-	n.account.BytesOut += uint64(took)
+	n.Account.BytesOut += uint64(took)
 	if errno != 0 || took < len(ask) {
-		l.breaks(c.lane, proxyFault("does not take what it is asked: %v", errno))
+		u.Slots.Breaks(c.slot, proxyFault("does not take what it is asked: %v", errno))
 		return
 	}
 	t := &tunnel{}
 	t.parser.Reset("HEAD") // the answer to CONNECT has no body
-	l.tunnels[at] = t
+	u.tunnels[at] = t
 }
 
 // tunnelled takes what the proxy answers.
-func (l *loop) tunnelled(at int32) {
-	c, t := l.conns.at(at), l.tunnels[at]
-	took, errno := epoll.Read(int(c.fd), l.buffer)
+func (u *tunnels) tunnelled(at int32) {
+	c, t := u.Sockets.Conns.At(at), u.tunnels[at]
+	took, errno := epoll.Read(int(c.fd), u.Sockets.buffer)
 	if errno == syscall.EAGAIN {
 		return
 	}
-	l.lane(c.lane).account.BytesIn += uint64(took)
+	u.Slots.At(c.slot).Account.BytesIn += uint64(took)
 	var consumed int
 	var done bool
 	var err error
@@ -75,22 +82,22 @@ func (l *loop) tunnelled(at int32) {
 	case took == 0:
 		done, err = t.parser.FinishEOF()
 	default:
-		consumed, done, err = t.parser.Feed(l.buffer[:took])
+		consumed, done, err = t.parser.Feed(u.Sockets.buffer[:took])
 	}
 	status := t.parser.Status()
 	switch {
 	case err != nil:
-		l.fail(c.lane, proxyFault("breaks off: %s", detail(err)))
+		u.Wire.Fail(c.slot, proxyFault("breaks off: %s", detail(err)))
 	case !done:
 	case status == http.StatusProxyAuthRequired:
-		l.fail(c.lane, proxyFault("wants to know who asks (407): write proxy = \"http://user:password@host:port\""))
+		u.Wire.Fail(c.slot, proxyFault("wants to know who asks (407): write proxy = \"http://user:password@host:port\""))
 	case status/100 != 2:
-		l.fail(c.lane, proxyFault("answers %d %s to CONNECT", status, http.StatusText(status)))
+		u.Wire.Fail(c.slot, proxyFault("answers %d %s to CONNECT", status, http.StatusText(status)))
 	case consumed < took:
-		l.fail(c.lane, proxyFault("sends more than its answer to CONNECT"))
+		u.Wire.Fail(c.slot, proxyFault("sends more than its answer to CONNECT"))
 	default:
-		delete(l.tunnels, at)
-		l.shake(at)
+		delete(u.tunnels, at)
+		u.Handshakes.begin(at)
 	}
 }
 

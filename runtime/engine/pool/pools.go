@@ -1,4 +1,4 @@
-package engine
+package pool
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 // virtual users share, or over HTTP/2 the one of a virtual user. Requests that find none free
 // wait in the order in which they came.
 type pool struct {
-	host    *host
+	host    *Host
 	next    *pool   // of the same virtual user
 	open    []int32 // over HTTP/2: connections that may take one more stream, now or later
 	idle    int32   // over HTTP/1.1: the idle connection that was used last
 	count   int     // connections, and those that are being made
 	most    int
-	waiting queue.Queue[ticket] // lanes; those that gave up are still in it
+	waiting queue.Queue[ticket] // slots; those that gave up are still in it
 	due     bool                // it stands in loop.pools
 }
 
@@ -54,21 +54,27 @@ func protocols(w *workflow.Workflow) []string {
 	return []string{"http/1.1"}
 }
 
+// pools hand out connections of which there may only be so many.
+type pools struct {
+	*Connections
+	due []*pool // that may have something for those who wait in them
+}
+
 // pooled tells whether a host's connections are bounded.
-func (l *loop) pooled(h *host) bool {
-	return h.version != version1 || l.cfg.Workflow.Plan.Connections > 0
+func (o *pools) pooled(h *Host) bool {
+	return h.version != version1 || o.workflow.Plan.Connections > 0
 }
 
 // poolOf returns the pool that a user's requests to a host use.
-func (l *loop) poolOf(vu int32, h *host) *pool {
-	shared := int(l.cfg.Workflow.Plan.Connections)
+func (o *pools) poolOf(vu int32, h *Host) *pool {
+	shared := int(o.workflow.Plan.Connections)
 	if shared > 0 {
 		if h.pool == nil {
-			h.pool = &pool{host: h, idle: none, most: shared}
+			h.pool = &pool{host: h, idle: None, most: shared}
 		}
 		return h.pool
 	}
-	u := &l.users[vu]
+	u := &o.Sockets.keepers[vu]
 	kept := 0
 	for p := u.pools; p != nil; p = p.next {
 		if p.host == h {
@@ -77,18 +83,18 @@ func (l *loop) poolOf(vu int32, h *host) *pool {
 		kept++
 	}
 	if kept >= idleMax {
-		l.thin(u)
+		o.thin(u)
 	}
-	u.pools = &pool{host: h, next: u.pools, idle: none, most: 1}
+	u.pools = &pool{host: h, next: u.pools, idle: None, most: 1}
 	return u.pools
 }
 
 // thin gives up the oldest pool of a user in which nothing goes on: functions and redirects may
 // lead to thousands of hosts.
-func (l *loop) thin(u *user) {
+func (o *pools) thin(u *keeper) {
 	var oldest **pool
 	for link := &u.pools; *link != nil; link = &(*link).next {
-		if p := *link; p.waiting.Len() == 0 && !l.busy(p) {
+		if p := *link; p.waiting.Len() == 0 && !o.busy(p) {
 			oldest = link
 		}
 	}
@@ -98,43 +104,43 @@ func (l *loop) thin(u *user) {
 	p := *oldest
 	*oldest = p.next
 	for len(p.open) > 0 {
-		l.retire(p.open[0])
+		o.streams.retire(p.open[0])
 	}
 }
 
-// join lets a lane's request use a connection of its pool, or wait for one. What an answer
+// join lets a slot's request use a connection of its pool, or wait for one. What an answer
 // brings about waits until all that came with it was read.
-func (l *loop) join(index int32) {
-	n := l.lane(index)
-	p := l.poolOf(n.vu, n.host)
-	if !l.feeding && p.waiting.Len() == 0 && l.grant(p, index) {
+func (o *pools) join(index int32) {
+	n := o.Slots.At(index)
+	p := o.poolOf(n.VU, n.Host)
+	if !o.streams.feeding && p.waiting.Len() == 0 && o.grant(p, index) {
 		return
 	}
-	n.pool, n.patience, n.deadline = p, n.deadline-l.clock.Now, never
-	p.waiting.Push(ticket{index, n.serial})
-	l.owe(p)
+	n.pool, n.patience, n.Deadline = p, n.Deadline-o.Clock.Now, Never
+	p.waiting.Push(ticket{index, n.Serial})
+	o.owe(p)
 }
 
 // owe makes a pool be looked at soon.
-func (l *loop) owe(p *pool) {
+func (o *pools) owe(p *pool) {
 	if !p.due {
 		p.due = true
-		l.pools = append(l.pools, p)
+		o.due = append(o.due, p)
 	}
 }
 
-// grant gives a lane a connection, or makes it open one. It tells whether it could.
-func (l *loop) grant(p *pool, index int32) bool {
-	n := l.lane(index)
+// grant gives a slot a connection, or makes it open one. It tells whether it could.
+func (o *pools) grant(p *pool, index int32) bool {
+	n := o.Slots.At(index)
 	if p.host.version == version1 {
 		if at := p.idle; at >= 0 {
-			l.conns.at(at).lane = index // no longer in the list
-			p.idle = l.conns.at(at).next
-			l.use(at, index)
+			o.Sockets.Conns.At(at).slot = index // no longer in the list
+			p.idle = o.Sockets.Conns.At(at).next
+			o.use(at, index)
 			return true
 		}
-	} else if at := l.roomiest(p, n); at >= 0 {
-		l.open(at, index)
+	} else if at := o.roomiest(p, n); at >= 0 {
+		o.streams.open(at, index)
 		return true
 	}
 	if p.count >= p.most {
@@ -142,75 +148,58 @@ func (l *loop) grant(p *pool, index int32) bool {
 	}
 	p.count++
 	n.reserved = p
-	l.setOut(index)
-	l.connect(index)
+	o.Slots.setOut(index)
+	o.Dialer.connect(index)
 	return true
 }
 
-// use sends a lane's request on a connection that is idle.
-func (l *loop) use(at, index int32) {
-	n, c := l.lane(index), l.conns.at(at)
-	c.lane, c.used, c.vu, n.conn = index, true, n.vu, at
-	l.setOut(index)
-	l.parses(n)
-	l.write(index)
+// use sends a slot's request on a connection that is idle.
+func (o *pools) use(at, index int32) {
+	n, c := o.Slots.At(index), o.Sockets.Conns.At(at)
+	c.slot, c.used, c.vu, n.Conn = index, true, n.VU, at
+	o.Slots.setOut(index)
+	o.Slots.parses(n)
+	o.Wire.write(index)
 }
 
-// setOut puts a request on its way: its time runs, also if it has waited for its turn.
-func (l *loop) setOut(index int32) {
-	n := l.lane(index)
-	if n.pool != nil {
-		n.pool = nil
-		n.deadline = l.clock.Now + n.patience
-	}
-	l.count(n)
-	l.alarm(index, n.deadline)
-}
-
-// parses makes a lane ready for an answer over HTTP/1.1.
-func (l *loop) parses(n *lane) {
-	n.parser.Share(&l.common)
-	n.parser.Reset(n.call.Method)
-}
-
-// roomiest returns the connection for one more stream: that which the lane used last, as its
+// roomiest returns the connection for one more stream: that which the slot used last, as its
 // answers come together; else one that carries nothing, else none as long as there may be
 // another one, else that which carries least.
-func (l *loop) roomiest(p *pool, n *lane) int32 {
+func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	if at := n.home.index; at >= 0 {
-		if c := l.conns.at(at); c.generation == n.home.serial && c.pool == p && c.multi.CanOpen() {
+		if c := o.Sockets.Conns.At(at); c.Generation == n.home.serial && c.pool == p && c.multi.CanOpen() {
 			return at
 		}
 	}
-	best, least := int32(none), 0
+	best, least := int32(None), 0
 	for _, at := range p.open {
-		if m := l.conns.at(at).multi; m.CanOpen() && (best < 0 || m.Streams() < least) {
+		if m := o.Sockets.Conns.At(at).multi; m.CanOpen() && (best < 0 || m.Streams() < least) {
 			best, least = at, m.Streams()
 		}
 	}
 	if best >= 0 && least > 0 && p.count < p.most {
-		return none
+		return None
 	}
 	return best
 }
 
 // pump gives those who wait what has come free, in order. A cancelled run sends nothing more.
-func (l *loop) pump(p *pool) {
-	for p.waiting.Len() > 0 && !l.cut && !l.cancelled.Load() {
+func (o *pools) pump(p *pool) {
+	for p.waiting.Len() > 0 && !o.Halt.Cut && !o.Halt.Cancelled.Load() {
 		t := p.waiting.First()
-		n := l.lane(t.index)
-		if n.serial != t.serial || n.pool != p {
+		n := o.Slots.At(t.index)
+		if n.Serial != t.serial || n.pool != p {
 			p.waiting.Pop() // it has given up
 			continue
 		}
-		if p.host.version != versionUnknown && !l.pooled(p.host) {
+		if p.host.version != versionUnknown && !o.pooled(p.host) {
 			p.waiting.Pop()
-			n.pool, n.deadline = nil, l.clock.Now+n.patience
-			l.send(t.index) // the host speaks HTTP/1.1: each has a connection of its own
+			n.pool, n.Deadline = nil, o.Clock.Now+n.patience
+			o.Requests.Send(t.index) // the host speaks HTTP/1.1: each has a connection of its own
 			continue
 		}
-		if !l.grant(p, t.index) {
-			l.heads(p, t.index)
+		if !o.grant(p, t.index) {
+			o.heads(p, t.index)
 			return
 		}
 		p.waiting.Pop()
@@ -219,45 +208,45 @@ func (l *loop) pump(p *pool) {
 
 // heads lets the time run of the request that is first in the queue. The others wait as long
 // as connections come free at all: each of them takes its time from then on.
-func (l *loop) heads(p *pool, index int32) {
-	if n := l.lane(index); n.deadline == never {
-		n.deadline = l.clock.Now + n.patience
-		l.alarm(index, n.deadline)
+func (o *pools) heads(p *pool, index int32) {
+	if n := o.Slots.At(index); n.Deadline == Never {
+		n.Deadline = o.Clock.Now + n.patience
+		o.Slots.Alarm(index, n.Deadline)
 	}
 }
 
-// settlePools looks at what came free, and writes what was queued.
-func (l *loop) settlePools() {
-	for len(l.pools) > 0 || len(l.dirty) > 0 {
-		for i := 0; i < len(l.pools); i++ {
-			p := l.pools[i]
+// SettlePools looks at what came free, and writes what was queued.
+func (o *pools) SettlePools() {
+	for len(o.due) > 0 || len(o.streams.dirty) > 0 {
+		for i := 0; i < len(o.due); i++ {
+			p := o.due[i]
 			p.due = false
-			l.pump(p)
+			o.pump(p)
 		}
-		l.pools = l.pools[:0]
-		l.flushDirty()
+		o.due = o.due[:0]
+		o.streams.flushDirty()
 	}
 }
 
 // bereft takes the failure to make a connection: who waits fails with it, if there is no
 // other one to wait for.
-func (l *loop) bereft(p *pool, err error) {
+func (o *pools) bereft(p *pool, err error) {
 	p.count--
-	l.owe(p)
-	if p.count > 0 || l.cut {
+	o.owe(p)
+	if p.count > 0 || o.Halt.Cut {
 		return
 	}
 	for left := p.waiting.Len(); left > 0; left-- {
 		t := p.waiting.Pop()
-		if n := l.lane(t.index); n.serial == t.serial && n.pool == p {
-			l.fail(t.index, err)
+		if n := o.Slots.At(t.index); n.Serial == t.serial && n.pool == p {
+			o.Wire.Fail(t.index, err)
 		}
 	}
 }
 
 // parted takes a connection out of its pool.
-func (l *loop) parted(at int32) {
-	c := l.conns.at(at)
+func (o *pools) parted(at int32) {
+	c := o.Sockets.Conns.At(at)
 	p := c.pool
 	if p == nil {
 		return
@@ -267,28 +256,28 @@ func (l *loop) parted(at int32) {
 	if i := slices.Index(p.open, at); i >= 0 {
 		p.open = slices.Delete(p.open, i, i+1)
 	}
-	l.owe(p)
+	o.owe(p)
 }
 
 // giveBack makes a connection idle whose request has ended, or gives it to the next one.
-func (l *loop) giveBack(at int32) {
-	c := l.conns.at(at)
-	c.lane, c.next = none, c.pool.idle
+func (o *pools) giveBack(at int32) {
+	c := o.Sockets.Conns.At(at)
+	c.slot, c.next = None, c.pool.idle
 	c.pool.idle = at
 	if c.pool.waiting.Len() > 0 {
-		l.owe(c.pool)
+		o.owe(c.pool)
 	}
 }
 
 // inVain takes the end of a time in which the first request of a queue had no turn. As long
 // as anything is under way it waits: that has a time of its own. Else it ends, and
 // connections that carry nothing and yet take no stream are given up.
-func (l *loop) inVain(index int32) {
-	n := l.lane(index)
+func (o *pools) inVain(index int32) {
+	n := o.Slots.At(index)
 	p := n.pool
-	if l.busy(p) {
-		n.deadline = l.clock.Now + n.patience
-		l.alarm(index, n.deadline)
+	if o.busy(p) {
+		n.Deadline = o.Clock.Now + n.patience
+		o.Slots.Alarm(index, n.Deadline)
 		return
 	}
 	what := "connection"
@@ -296,25 +285,25 @@ func (l *loop) inVain(index int32) {
 		what = "stream"
 	}
 	for i := len(p.open) - 1; i >= 0; i-- {
-		if m := l.conns.at(p.open[i]).multi; m.Streams() == 0 && !m.CanOpen() {
-			l.retire(p.open[i])
+		if m := o.Sockets.Conns.At(p.open[i]).multi; m.Streams() == 0 && !m.CanOpen() {
+			o.streams.retire(p.open[i])
 		}
 	}
-	l.fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: fmt.Sprintf("no %s to %s came free in time", what, p.host.name)})
+	o.Wire.Fail(index, &http1.Error{Kind: http1.KindTimeout, Detail: fmt.Sprintf("no %s to %s came free in time", what, p.host.Name)})
 }
 
 // busy tells whether a connection of a pool carries anything, or is being made.
-func (l *loop) busy(p *pool) bool {
+func (o *pools) busy(p *pool) bool {
 	if p.host.version == version1 || p.count > len(p.open) {
 		return p.count > 0
 	}
-	return slices.ContainsFunc(p.open, func(at int32) bool { return l.conns.at(at).multi.Streams() > 0 })
+	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Streams() > 0 })
 }
 
 // negotiated tells, of a connection that stands, whether it speaks HTTP/2.
-func (l *loop) negotiated(c *conn) (bool, error) {
+func (d *dialer) negotiated(c *conn) (bool, error) {
 	switch {
-	case c.secure == nil && c.host.version == version2 && l.proxy != nil:
+	case c.secure == nil && c.host.version == version2 && d.Tunnels.Proxy != nil:
 		return false, errProxied
 	case c.secure == nil:
 		return c.host.version == version2, nil
@@ -324,7 +313,7 @@ func (l *loop) negotiated(c *conn) (bool, error) {
 	case chosen == "h2":
 		c.host.version = version2
 		return true, nil
-	case l.cfg.Workflow.HTTP.Version == workflow.Version2:
+	case d.workflow.HTTP.Version == workflow.Version2:
 		return false, errNotHTTP2
 	}
 	c.host.version = version1
@@ -337,34 +326,34 @@ var errProxied = &http1.Error{Kind: http1.KindProxy, Detail: "a proxy takes http
 var errNotHTTP2 = &http1.Error{Kind: http1.KindProtocol, Detail: "the server does not choose HTTP/2 by ALPN: write version = \"auto\" or \"1.1\" in http.client"}
 
 // standing uses a connection that stands: here a protocol begins.
-func (l *loop) standing(at int32) {
-	c := l.conns.at(at)
-	c.state = connOpen
-	index := c.lane
-	n := l.lane(index)
-	two, err := l.negotiated(c)
+func (d *dialer) standing(at int32) {
+	c := d.Sockets.Conns.At(at)
+	c.State = connOpen
+	index := c.slot
+	n := d.Slots.At(index)
+	two, err := d.negotiated(c)
 	if err != nil {
-		l.fail(index, err)
+		d.Wire.Fail(index, err)
 		return
 	}
 	if two && n.reserved == nil { // the host spoke HTTP/1.1 before
-		n.reserved = l.poolOf(n.vu, c.host)
+		n.reserved = d.Pools.poolOf(n.VU, c.host)
 		n.reserved.count++
 	}
 	p := n.reserved
 	n.reserved = nil
 	switch {
 	case p == nil:
-	case two || l.pooled(c.host):
+	case two || d.Pools.pooled(c.host):
 		c.pool = p
 	default: // the host speaks HTTP/1.1: each has connections of its own
 		p.count--
-		l.owe(p)
+		d.Pools.owe(p)
 	}
 	if two {
-		l.multiplex(at)
+		d.streams.multiplex(at)
 		return
 	}
-	l.parses(n)
-	l.write(index)
+	d.Slots.parses(n)
+	d.Wire.write(index)
 }

@@ -1,0 +1,91 @@
+package pool
+
+import (
+	"sync/atomic"
+	"time"
+
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/coroutine"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
+)
+
+// Connections are all connections of a run, and the slots of the requests that they carry. Its
+// parts reach each other through it. One goroutine uses all of it.
+type Connections struct {
+	Slots      slots
+	Sockets    sockets
+	Pools      pools
+	Dialer     dialer
+	Handshakes handshakes
+	Tunnels    tunnels
+	streams    streams
+	Wire       wire
+
+	Clock      measure.Clock
+	Halt       halt
+	Coroutines coroutine.Pool
+	workflow   *workflow.Workflow
+	Requests   Requests
+}
+
+// Requests is what the connections ask and tell of the requests in their slots: the engine
+// knows what a request is made of, and what its answer is for.
+type Requests interface {
+	Outgoing(index int32) []byte                                    // the request's bytes
+	KeepRest(index int32, b []byte)                                 // the connection has taken a part of these
+	Framed(index int32) *http2.Call                                 // the request, for a stream
+	Collector(index int32) *http1.Collector                         // an answer begins: what it is kept in; nil: none looks at it
+	SetCookies(n *RequestSlot)                                      // the head of an answer sets some
+	Answered(index int32, now int64)                                // the answer is whole, and the slot has no connection
+	Failed(index int32, kind http1.Kind, example string, now int64) // there will be no whole answer
+	Send(index int32)                                               // the request goes to a host that has turned out to speak HTTP/1.1
+	Wakes(index int32) bool                                         // the alarm of a slot without a request
+}
+
+// Options say what a run connects to, and how.
+type Options struct {
+	Workflow *workflow.Workflow
+	FirstVU  uint64
+	VUs      uint64
+	Slots    uint64 // of request steps
+	Seed     uint64
+	Hosts    []*Host // of request steps
+	Names    *Names
+}
+
+// halt says what a run may still do.
+type halt struct {
+	Cancelled atomic.Bool // nothing begins any more
+	Cut       bool        // what is in flight is being cancelled
+}
+
+func NewConnections(o Options) (*Connections, error) {
+	config, err := tlsOptions(o.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	poller, err := epoll.New()
+	if err != nil {
+		return nil, err
+	}
+	c := &Connections{Clock: measure.Clock{Base: time.Now()}, workflow: o.Workflow}
+	c.Slots = newSlots(c, o)
+	c.Sockets = sockets{Connections: c, Poller: poller, buffer: make([]byte, readBuffer), keepers: make([]keeper, o.VUs+1)}
+	for i := range c.Sockets.keepers {
+		c.Sockets.keepers[i].idle = None
+	}
+	c.Pools = pools{Connections: c}
+	c.Dialer = dialer{Connections: c, Hosts: map[string]*Host{}, sources: NewSources(o.Workflow.HTTP.Sources, o.FirstVU), names: o.Names, seed: o.Seed, firstVU: o.FirstVU}
+	for _, h := range o.Hosts {
+		c.Dialer.Hosts[h.Key] = h
+	}
+	c.Handshakes = handshakes{Connections: c, Tls: config, Sessions: map[int32]*sessions{}}
+	c.Tunnels = tunnels{Connections: c, Proxy: newProxy(o.Workflow.HTTP.Proxy), tunnels: map[int32]*tunnel{}}
+	c.streams = streams{Connections: c}
+	c.streams.reading.l = c
+	c.Wire = wire{c}
+	return c, nil
+}

@@ -1,0 +1,170 @@
+package pool
+
+import (
+	"time"
+
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
+)
+
+const (
+	Never = 1<<63 - 1 // an instant that does not come
+	None  = -1        // an index of nothing
+)
+
+// ticket names what may be gone, or another one, when its turn comes.
+type ticket struct {
+	index  int32
+	serial uint32
+}
+
+// breakage is a request that failed while it was started: it ends in a later turn, so
+// that a start never calls itself.
+type breakage struct {
+	Slot int32
+	Err  error
+}
+
+// RequestSlot is a place for one request at a time, and the request that is under way there:
+// of a virtual user's request steps, of which some share one, or of a coroutine. An
+// alarm of the wheel carries its index.
+type RequestSlot struct {
+	Parser  http1.Parser
+	Call    *http1.Call // what is sent
+	Host    *Host       // where to
+	Account *measure.Account
+	Due     int64 // intended start of the request
+	measure.Instants
+	Deadline int64
+	alarm    int64 // when the wheel fires for it; 0: not armed
+	turn
+	stream
+	answer
+	trial
+	Sent    int   // bytes of the request
+	Conn    int32 // none: it has no connection
+	VU      int32
+	Serial  uint32 // of the request: what speaks of another one is void
+	Refused uint16 // errno of a write that an answer may still explain; 0: none
+	Step    int16  // none: no request under way
+	Counted bool   // its step knows that it has started
+	broke   bool   // it stands in loop.broken: nothing else may end the request
+}
+
+// turn is what a slot has of pools.
+type turn struct {
+	patience int64 // while it waits in a pool: what is left of its time when its turn comes
+	pool     *pool // where it waits; nil: it does not
+	reserved *pool // for which it makes a connection
+}
+
+// stream is a slot's request over HTTP/2.
+type stream struct {
+	Framed *http2.Call // call, as last sent
+	Own    *OwnCall    // memory for that
+	home   ticket      // the connection that its last stream was on
+	id     uint32
+}
+
+// answer is what is known of an answer whose body is not kept.
+type answer struct {
+	Size   int64 // of the body
+	Status uint16
+}
+
+// trial is how far a slot is with the addresses of its host.
+type trial struct {
+	first uint8 // index of the one that was tried first
+	tried uint8 // those that took no connection
+}
+
+// slots are the places of requests, by index: those of user 0's request steps, of user 1's, ...,
+// and behind them those of functions.
+type slots struct {
+	*Connections
+	Own    []RequestSlot
+	others []*RequestSlot
+	Wheel  *epoll.Wheel // deadlines, by index
+	Broken []breakage
+	Common http1.Common // of all parsers
+}
+
+func newSlots(c *Connections, o Options) slots {
+	s := slots{Connections: c, Own: make([]RequestSlot, o.Slots), Wheel: epoll.NewWheel(0)}
+	s.Common.BodyMax = o.Workflow.HTTP.MaxBody
+	for i := range s.Own {
+		s.Own[i].Step, s.Own[i].Conn, s.Own[i].home.index = None, None, None
+	}
+	return s
+}
+
+// At finds one by its index.
+func (s *slots) At(index int32) *RequestSlot {
+	if int(index) < len(s.Own) {
+		return &s.Own[index]
+	}
+	return s.others[int(index)-len(s.Own)]
+}
+
+// More adds a slot behind the others, and returns its index.
+func (s *slots) More(n *RequestSlot) int32 {
+	n.Step, n.Conn, n.home.index = None, None, None
+	s.others = append(s.others, n)
+	return int32(len(s.Own) + len(s.others) - 1)
+}
+
+// Quiet forgets all alarms: the clock begins anew, and nothing is in flight.
+func (s *slots) Quiet() {
+	s.Wheel = epoll.NewWheel(0)
+	for _, n := range s.others {
+		n.alarm = 0
+	}
+}
+
+// count counts a request that is put on its way.
+func (s *slots) count(n *RequestSlot) {
+	if !n.Counted {
+		n.Counted = true
+		n.Account.Start(time.Duration(s.Clock.Now))
+	}
+}
+
+// Alarm makes the wheel fire for the slot. A deadline only moves the alarm when it
+// comes first: one that rings too early is set again, which is far rarer than a request.
+func (s *slots) Alarm(index int32, at int64) {
+	if n := s.At(index); n.alarm == 0 || n.alarm > at {
+		n.alarm = at
+		s.Wheel.Set(index, at)
+	}
+}
+
+// setOut puts a request on its way: its time runs, also if it has waited for its turn.
+func (s *slots) setOut(index int32) {
+	n := s.At(index)
+	if n.pool != nil {
+		n.pool = nil
+		n.Deadline = s.Clock.Now + n.patience
+	}
+	s.count(n)
+	s.Alarm(index, n.Deadline)
+}
+
+// parses makes a slot ready for an answer over HTTP/1.1.
+func (s *slots) parses(n *RequestSlot) {
+	n.Parser.Share(&s.Common)
+	n.Parser.Reset(n.Call.Method)
+}
+
+// Breaks notes that a request failed while it was started or written.
+func (s *slots) Breaks(index int32, err error) {
+	s.At(index).broke = true
+	s.Broken = append(s.Broken, breakage{index, err})
+}
+
+// OwnCall is a request that only its slot sends, with memory of its own.
+type OwnCall struct {
+	http2.Call
+	Copy []byte // memory of its body
+}

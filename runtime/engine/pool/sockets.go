@@ -1,0 +1,338 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"hyperscale/runtime/epoll"
+)
+
+const (
+	readBuffer = 64 << 10 // shared by all connections of the loop
+	readRounds = 16       // of one event: a fast sender must not starve the others
+)
+
+// conn is one connection. While it carries no request it stands in a list of its virtual
+// user.
+type conn struct {
+	host       *Host
+	secure     *secure // nil: no TLS
+	multi      *multi  // nil: HTTP/1.1
+	pool       *pool   // that it counts in; nil: none
+	fd         int32   // none: it is not used
+	Generation uint32  // of fd: events of an older one are void
+	slot       int32   // whose request it carries; none: it is idle, or has streams
+	vu         int32
+	next       int32 // idle: the next one of its user, or of its pool
+	State      connState
+	blocked    bool // the kernel takes no more now
+	used       bool // has carried a request before this one
+	urgent     bool // its server sends urgent data
+}
+
+type connState uint8
+
+const (
+	ConnConnecting  connState = iota
+	connTunnel                // a proxy is asked for a wire
+	connHandshaking           // a TLS handshake is under way, or about to be
+	connOpen
+)
+
+// connections are those of a loop, by index. None of them ever moves.
+type connections struct {
+	chunks []*[connChunk]conn
+	free   []int32
+	N      int32
+}
+
+const connChunk = 64
+
+func (s *connections) At(index int32) *conn { return &s.chunks[index/connChunk][index%connChunk] }
+
+// take returns a place for a connection.
+func (s *connections) take() int32 {
+	if n := len(s.free); n > 0 {
+		index := s.free[n-1]
+		s.free = s.free[:n-1]
+		return index
+	}
+	if s.N%connChunk == 0 {
+		s.chunks = append(s.chunks, new([connChunk]conn))
+	}
+	s.N++
+	s.At(s.N - 1).fd = None
+	return s.N - 1
+}
+
+func (c *conn) token(index int32) uint64 { return uint64(c.Generation)<<32 | uint64(uint32(index)) }
+
+// keeper is what a virtual user keeps of connections between its requests.
+type keeper struct {
+	pools *pool // over HTTP/2, unless they are shared
+	idle  int32 // the idle connection that it used last; none: there is none
+	kept  uint8 // idle connections
+}
+
+// idleMax bounds the idle connections that one virtual user keeps: functions may visit
+// thousands of hosts.
+const idleMax = 16
+
+// sockets are the connections as descriptors: each event of the poller goes to its connection.
+type sockets struct {
+	*Connections
+	Conns   connections
+	Poller  *epoll.Poller
+	keepers []keeper // by virtual user; the last one is the workflow's own
+	buffer  []byte   // that all read into
+	probe   [1]byte
+	Unread  []ticket // connections that may have more to read though the kernel has not
+}
+
+// pick takes the idle connection to a host that a virtual user has used last.
+func (k *sockets) pick(vu int32, h *Host) int32 {
+	u := &k.keepers[vu]
+	for link := &u.idle; *link >= 0; {
+		at := *link
+		c := k.Conns.At(at)
+		if c.host != h {
+			link = &c.next
+			continue
+		}
+		*link = c.next
+		u.kept--
+		if c.secure == nil || !k.stale(c) {
+			return at
+		}
+		k.HangUp(at)
+	}
+	return None
+}
+
+// keep gives an idle connection back to its user.
+func (k *sockets) keep(at int32) {
+	c := k.Conns.At(at)
+	if c.pool != nil {
+		k.Pools.giveBack(at)
+		return
+	}
+	u := &k.keepers[c.vu]
+	if u.kept == idleMax {
+		last := u.idle
+		for k.Conns.At(last).next >= 0 {
+			last = k.Conns.At(last).next
+		}
+		k.HangUp(last)
+	}
+	c.slot, c.next = None, u.idle
+	u.idle = at
+	u.kept++
+}
+
+// unlist takes an idle connection out of the list of its user or pool.
+func (k *sockets) unlist(at int32) {
+	c := k.Conns.At(at)
+	u := &k.keepers[c.vu]
+	first := &u.idle
+	if c.pool != nil {
+		first = &c.pool.idle
+	}
+	for link := first; *link >= 0; link = &k.Conns.At(*link).next {
+		if *link == at {
+			*link = c.next
+			if c.pool == nil {
+				u.kept--
+			}
+			return
+		}
+	}
+}
+
+// HangUp closes a connection, if it is one.
+func (k *sockets) HangUp(at int32) {
+	c := k.Conns.At(at)
+	if c.fd < 0 {
+		return
+	}
+	if c.slot < 0 && c.multi == nil {
+		k.unlist(at)
+	}
+	k.Pools.parted(at)
+	epoll.Close(int(c.fd))
+	if c.State == connTunnel {
+		delete(k.Tunnels.tunnels, at)
+	}
+	s := c.secure
+	if m := c.multi; m != nil {
+		m.state, m.dirty, m.unsent, m.heard, m.asked = multiOpen, false, false, 0, 0
+		k.streams.multis = append(k.streams.multis, m)
+	}
+	*c = conn{fd: None, Generation: c.Generation + 1}
+	if s != nil {
+		k.Handshakes.abandon(s)
+	}
+	k.Conns.free = append(k.Conns.free, at)
+}
+
+// HangUpAll closes the idle connections of a user.
+func (k *sockets) HangUpAll(vu int32) {
+	u := &k.keepers[vu]
+	for u.idle >= 0 {
+		k.HangUp(u.idle)
+	}
+	for p := u.pools; p != nil; p = p.next {
+		for len(p.open) > 0 {
+			k.streams.retire(p.open[0])
+		}
+	}
+}
+
+// Handle takes one event.
+func (k *sockets) Handle(e *epoll.Event) {
+	token := e.Token()
+	if token == epoll.WakeToken {
+		k.Dialer.resolved()
+		return
+	}
+	at := int32(uint32(token))
+	if at >= k.Conns.N {
+		return
+	}
+	c := k.Conns.At(at)
+	if c.Generation != uint32(token>>32) || c.fd < 0 || c.slot >= 0 && k.Slots.At(c.slot).broke {
+		return
+	}
+	switch {
+	case c.State == ConnConnecting:
+		k.Dialer.connected(at)
+	case c.blocked && e.Writable():
+		k.writable(at)
+		if c.token(at) == token && c.plain() && e.Readable() {
+			k.readToEnd(at, token, e)
+		}
+	case c.State == connTunnel:
+		k.Tunnels.tunnelled(at)
+	case c.State == connHandshaking:
+		k.Handshakes.goOnSoon(at)
+	case e.Readable() || e.Events&epoll.Pri != 0:
+		k.readToEnd(at, token, e)
+	}
+}
+
+// readToEnd reads what an event tells of, and the end of the stream if it tells of that
+// too: the kernel may not report it again.
+func (k *sockets) readToEnd(at int32, token uint64, e *epoll.Event) {
+	c := k.Conns.At(at)
+	if e.Events&epoll.Pri != 0 {
+		c.urgent = true
+		k.rewatch(at)
+	}
+	for range readRounds {
+		if c.token(at) != token || c.slot >= 0 && k.Slots.At(c.slot).broke {
+			return
+		}
+		k.read(at)
+		if e.Events&epoll.RdHup == 0 {
+			return
+		}
+	}
+	k.rewatch(at)
+}
+
+// writable goes on writing what the kernel did not take.
+func (k *sockets) writable(at int32) {
+	c := k.Conns.At(at)
+	if c.multi != nil {
+		k.streams.flushStreams(at)
+		return
+	}
+	if c.secure != nil && (c.State == connHandshaking || c.slot < 0 || k.Slots.At(c.slot).Written != 0) {
+		if gone, err := k.Handshakes.flush(at); gone || err != nil { // what is wrong a read will tell
+			k.watch(at, false)
+		}
+		return
+	}
+	k.Wire.write(c.slot)
+}
+
+// plain says that a connection speaks HTTP/1.1 without TLS: each event reads all there is.
+func (c *conn) plain() bool { return !c.host.Secure && c.host.version == version1 }
+
+// interest is what a connection is watched for. The kernel reports once what arrives on a plain one,
+// not until it is read: else the kernel looks at each one twice. That takes a read to tell
+// by its length whether more is there, which it does not where data is urgent.
+func (c *conn) interest() uint32 {
+	events := epoll.In
+	if c.plain() && !c.urgent {
+		events |= epoll.RdHup | epoll.Pri | epoll.Edge
+	}
+	if c.blocked {
+		events |= epoll.Out
+	}
+	return events
+}
+
+// watch makes the poller report when the kernel takes more, or no longer.
+func (k *sockets) watch(at int32, blocked bool) {
+	c := k.Conns.At(at)
+	if c.blocked == blocked {
+		return
+	}
+	c.blocked = blocked
+	k.rewatch(at)
+}
+
+// rewatch says again what a connection is watched for: the kernel reports anew what is so already.
+func (k *sockets) rewatch(at int32) {
+	c := k.Conns.At(at)
+	if err := k.Poller.Mod(int(c.fd), c.interest(), c.token(at)); err != nil {
+		if c.slot >= 0 {
+			k.Slots.Breaks(c.slot, err)
+		} else {
+			k.HangUp(at)
+		}
+	}
+}
+
+// read takes what the server sent.
+func (k *sockets) read(at int32) {
+	c := k.Conns.At(at)
+	if c.multi != nil {
+		k.streams.readStreams(at)
+		return
+	}
+	if c.secure != nil {
+		k.Wire.readSecure(at)
+		return
+	}
+	for range readRounds {
+		n, errno := epoll.Read(int(c.fd), k.buffer)
+		switch {
+		case errno == syscall.EAGAIN:
+			return
+		case c.slot < 0:
+			k.HangUp(at) // the end of an idle connection, or bytes that no request asked for
+			return
+		case errno != 0:
+			k.Wire.Fail(c.slot, readError(errno, k.Slots.At(c.slot).Parser.Started()))
+			return
+		}
+		if k.Wire.feed(c.slot, k.buffer[:n]) || n < len(k.buffer) {
+			return
+		}
+	}
+	k.rewatch(at)
+}
+
+// readError tells whether there was a part of a response before the connection broke.
+func readError(err error, heard bool) error {
+	var errno syscall.Errno
+	switch {
+	case !errors.As(err, &errno):
+		return err
+	case heard:
+		return fmt.Errorf("read the rest of the response: %w", errno)
+	}
+	return fmt.Errorf("read the response: %w", errno)
+}

@@ -1,0 +1,381 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/protocol/http2"
+)
+
+// multi is a connection that carries several requests: each is a stream, of a slot. Tags of
+// streams are the slot's index and the serial number of its request.
+type multi struct {
+	codec
+	heard  int64 // when anything was last read
+	asked  int64 // when a PING was sent that was not answered; 0: none is under way
+	state  multiState
+	dirty  bool // it stands in the list of those that may have frames to write
+	unsent bool // some request may not be written
+}
+
+// multiState is what a connection with streams still does.
+type multiState uint8
+
+const (
+	multiOpen    multiState = iota
+	multiRetired            // it opens no stream more, and is closed when the last one has ended
+	multiMute               // and writing failed: a read will say why
+)
+
+// reading is a connection that is being fed; it is what the codec tells what came.
+type reading struct {
+	l  *Connections
+	at int32
+}
+
+var _ http2.Handler = (*reading)(nil)
+
+// streams are the connections that speak HTTP/2.
+type streams struct {
+	*Connections
+	dirty   []ticket       // connections that may have frames to write
+	multis  []*multi       // that no connection uses
+	feeding bool           // a connection is being fed
+	reading reading        // which
+	tags    []http2.Tagged // that are looked at
+}
+
+// multiplex begins HTTP/2 on a connection that stands, with the request that wanted it.
+func (y *streams) multiplex(at int32) {
+	c := y.Sockets.Conns.At(at)
+	if last := len(y.multis) - 1; last >= 0 {
+		c.multi, y.multis = y.multis[last], y.multis[:last]
+	} else {
+		c.multi = &multi{codec: new(http2.Conn)}
+	}
+	c.multi.Reset(http2.Config{Streams: y.workflow.HTTP.Streams, Common: &y.Slots.Common})
+	index := c.slot
+	c.slot = None
+	c.pool.open = append(c.pool.open, at)
+	y.Slots.At(index).Conn = None
+	y.open(at, index)
+	y.Pools.owe(c.pool)
+}
+
+// open sends a slot's request as a stream.
+func (y *streams) open(at, index int32) {
+	n, c := y.Slots.At(index), y.Sockets.Conns.At(at)
+	y.Slots.setOut(index)
+	n.Size = 0
+	m := c.multi
+	n.stream.id = m.Open(y.Requests.Framed(index), uint64(n.Serial)<<32|uint64(uint32(index)))
+	m.Track(n.stream.id, &n.Account.Sent)
+	n.Conn, n.home = at, ticket{at, c.Generation}
+	n.Wrote = max(y.Clock.Now, 1)
+	if len(n.Framed.Body) == 0 && !c.blocked {
+		n.Written = n.Wrote // unless the kernel refuses: then it is set anew
+	} else {
+		m.unsent = true
+	}
+	y.soil(at)
+}
+
+// soil makes a connection be written to when all are done that may have more to say.
+func (y *streams) soil(at int32) {
+	if c := y.Sockets.Conns.At(at); !c.multi.dirty {
+		c.multi.dirty = true
+		y.dirty = append(y.dirty, ticket{at, c.Generation})
+	}
+}
+
+// flushDirty writes what was queued, for each connection at once.
+func (y *streams) flushDirty() {
+	for i := 0; i < len(y.dirty); i++ {
+		t := y.dirty[i]
+		if c := y.Sockets.Conns.At(t.index); c.Generation == t.serial && c.multi != nil {
+			c.multi.dirty = false
+			y.flushStreams(t.index)
+		}
+	}
+	y.dirty = y.dirty[:0]
+}
+
+// flushStreams writes what the kernel takes.
+func (y *streams) flushStreams(at int32) {
+	c := y.Sockets.Conns.At(at)
+	m := c.multi
+	if m.state == multiMute {
+		return
+	}
+	for len(m.Output()) > 0 || c.secure != nil && len(c.secure.pending) > 0 {
+		err := y.writeStreams(at)
+		switch {
+		case err == nil:
+			continue
+		case err == errAgain:
+			y.unwrite(m)
+			y.Sockets.watch(at, true)
+			return
+		}
+		m.state = multiMute // the server may have answered before it closed: what came is read first
+		y.retire(at)
+		if c.multi == m {
+			y.Sockets.watch(at, false)
+		}
+		return
+	}
+	if m.unsent {
+		y.written(m)
+	}
+	y.Sockets.watch(at, false)
+	switch {
+	case m.state >= multiRetired && m.Streams() == 0:
+		y.Sockets.HangUp(at)
+	case c.pool != nil && c.pool.waiting.Len() > 0: // for what was queued to be written, too
+		y.Pools.owe(c.pool)
+	}
+}
+
+// writeStreams writes once; errAgain says that the kernel takes no more.
+func (y *streams) writeStreams(at int32) error {
+	c := y.Sockets.Conns.At(at)
+	out := c.multi.Output()
+	if c.secure == nil {
+		n, errno := epoll.Write(int(c.fd), out)
+		c.multi.Sent(n)
+		c.multi.Taken()
+		switch {
+		case errno == syscall.EAGAIN || errno == 0 && n < len(out):
+			return errAgain
+		case errno != 0:
+			return errno
+		}
+		return nil
+	}
+	gone, err := y.Handshakes.flush(at)
+	switch {
+	case err != nil:
+		return err
+	case !gone:
+		return errAgain
+	}
+	c.multi.Taken()
+	if len(out) == 0 {
+		return nil
+	}
+	n, err := c.secure.tls.Write(out[:min(len(out), recordMax)])
+	c.multi.Sent(n)
+	if err == nil && len(c.secure.pending) > 0 {
+		return errAgain
+	}
+	if err == nil {
+		c.multi.Taken()
+	}
+	return err
+}
+
+// unwrite takes back that requests were written which the kernel has not taken.
+func (y *streams) unwrite(m *multi) {
+	y.tags = m.AppendTags(y.tags[:0])
+	for _, t := range y.tags {
+		if n := y.Slots.At(int32(uint32(t.Tag))); m.Sending(t.Stream) {
+			n.Written, m.unsent = 0, true
+		}
+	}
+}
+
+// written notes which requests have been written by now.
+func (y *streams) written(m *multi) {
+	m.unsent = false
+	y.tags = m.AppendTags(y.tags[:0])
+	for _, t := range y.tags {
+		switch n := y.Slots.At(int32(uint32(t.Tag))); {
+		case n.Written != 0:
+		case m.Sending(t.Stream):
+			m.unsent = true
+		default:
+			n.Written = max(y.Clock.Now, n.Wrote)
+		}
+	}
+}
+
+// readStreams takes what the server sent.
+func (y *streams) readStreams(at int32) {
+	c := y.Sockets.Conns.At(at)
+	m, generation := c.multi, c.Generation
+	err := error(nil)
+	for range readRounds {
+		n := 0
+		if n, err = y.Sockets.receive(c); err != nil {
+			break
+		}
+		m.heard, m.asked = max(y.Clock.Tick(), 1), 0
+		y.feeding, y.reading.at = true, at
+		err = m.Feed(y.Sockets.buffer[:n], &y.reading)
+		y.feeding = false
+		y.Slots.Common.Reset() // cookies that no head took have no user
+		if err != nil || c.secure == nil && n < len(y.Sockets.buffer) {
+			break
+		}
+	}
+	switch {
+	case c.Generation != generation:
+		return
+	case err == nil && c.secure != nil:
+		y.Sockets.Unread = append(y.Sockets.Unread, ticket{at, generation}) // crypto/tls may hold what the kernel no longer tells of
+	case err != nil && err != errAgain:
+		y.broken(at, err)
+		return
+	}
+	if !m.Usable() {
+		y.retire(at)
+	}
+	if c.multi == m {
+		y.soil(at)
+		if c.pool != nil {
+			y.Pools.owe(c.pool)
+		}
+	}
+}
+
+// receive reads once; errAgain says that there is nothing now.
+func (k *sockets) receive(c *conn) (int, error) {
+	if c.secure != nil {
+		n, err := c.secure.tls.Read(k.buffer)
+		if n > 0 {
+			return n, nil
+		}
+		return 0, err
+	}
+	n, errno := epoll.Read(int(c.fd), k.buffer)
+	switch {
+	case errno == syscall.EAGAIN:
+		return 0, errAgain
+	case errno != 0:
+		return 0, errno
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// broken takes the end of a connection, which all its streams share.
+func (y *streams) broken(at int32, err error) {
+	c := y.Sockets.Conns.At(at)
+	var ours *http1.Error
+	switch {
+	case errors.As(err, &ours): // the server learns why
+		_ = y.writeStreams(at)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = io.EOF // each stream reports what it cuts
+	default:
+		err = readError(err, false)
+	}
+	y.feeding, y.reading.at = true, at
+	c.multi.Close(err, &y.reading)
+	y.feeding = false
+	y.Sockets.HangUp(at)
+}
+
+// retire lets a connection open no stream more; it is closed when it carries none.
+func (y *streams) retire(at int32) {
+	c := y.Sockets.Conns.At(at)
+	y.Pools.parted(at)
+	c.multi.state = max(c.multi.state, multiRetired)
+	if c.multi.Streams() == 0 && !(y.feeding && y.reading.at == at) {
+		y.Sockets.HangUp(at)
+	}
+}
+
+// part ends a slot's stream before its answer is whole.
+func (y *streams) part(n *RequestSlot, late bool) {
+	at := n.Conn
+	c := y.Sockets.Conns.At(at)
+	m := c.multi
+	stuck := c.blocked || m.state == multiMute || !m.Ready()
+	if m.Cancel(n.stream.id, http2.CodeCancel) {
+		y.tally(n, m)
+	}
+	y.soil(at)
+	if c.pool != nil {
+		y.Pools.owe(c.pool)
+	}
+	if !late {
+		return
+	}
+	// One that does not read, or has not said anything for so long and does not answer
+	// when it is asked, carries nothing more.
+	switch {
+	case stuck, m.asked != 0 && m.asked <= n.Wrote:
+		y.retire(at)
+	case m.asked == 0 && m.heard < n.Wrote:
+		m.asked = max(y.Clock.Now, 1)
+		m.Ping(uint64(y.Clock.Now))
+	}
+}
+
+// tally counts the bytes of a stream that has ended, but for those of its answer's body.
+func (y *streams) tally(n *RequestSlot, m *multi) {
+	in, out := m.Bytes()
+	n.Account.BytesIn += in
+	n.Account.BytesOut += out
+}
+
+// of finds the slot of a stream.
+func (r *reading) of(tag uint64) (int32, *RequestSlot) {
+	index := int32(uint32(tag))
+	return index, r.l.Slots.At(index)
+}
+
+// Begins is called when an answer begins to come.
+func (r *reading) Begins(tag uint64) *http1.Collector {
+	index, _ := r.of(tag)
+	return r.l.Requests.Collector(index)
+}
+
+// Head is called when its status is known.
+func (r *reading) Head(tag uint64, status int) {
+	_, n := r.of(tag)
+	n.Status, n.Heard = uint16(status), max(r.l.Clock.Now, 1)
+	if r.l.Slots.Common.Len() > 0 {
+		r.l.Requests.SetCookies(n)
+	}
+}
+
+// Body is called for each piece of it.
+func (r *reading) Body(tag uint64, b []byte) {
+	_, n := r.of(tag)
+	n.Account.BytesIn += uint64(len(b))
+	n.Size += int64(len(b))
+}
+
+// Done is called when it is whole.
+func (r *reading) Done(tag uint64) {
+	index, n := r.of(tag)
+	r.l.streams.tally(n, r.l.Sockets.Conns.At(r.at).multi)
+	n.Conn = None
+	r.l.Requests.Answered(index, r.l.Clock.Now)
+}
+
+// Failed is called when it never will be.
+func (r *reading) Failed(tag uint64, err error) {
+	index, n := r.of(tag)
+	m := r.l.Sockets.Conns.At(r.at).multi
+	r.l.streams.tally(n, m)
+	n.Conn = None
+	if kind := http1.KindOf(err); !m.Ready() && !n.Host.Secure && (kind == http1.KindClosed || kind == http1.KindReset) {
+		err = &http1.Error{Kind: kind, Detail: fmt.Sprintf("%s: does the server speak HTTP/2 without TLS?", detail(err))}
+	}
+	r.l.Wire.Fail(index, err)
+}
+
+// Pong is called for answers to PING: that something was read says as much.
+func (r *reading) Pong(uint64) {}
+
+// GoingAway is called before the streams fail that the server has not processed; what it
+// means for the connection is asked for when all was read.
+func (r *reading) GoingAway(http2.Code, uint32) {}

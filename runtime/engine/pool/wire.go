@@ -1,0 +1,239 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// wire carries the requests of slots, one at a time on each connection, and ends those that
+// fail, whichever way they went.
+type wire struct{ *Connections }
+
+// write sends what the kernel takes of the rest of the request.
+func (w *wire) write(index int32) {
+	n := w.Slots.At(index)
+	c := w.Sockets.Conns.At(n.Conn)
+	if n.Wrote == 0 {
+		n.Wrote = max(w.Clock.Now, 1)
+	}
+	if c.secure != nil {
+		w.writeSecure(index)
+		return
+	}
+	bytes := w.Requests.Outgoing(index)
+	took, errno := epoll.Write(int(c.fd), bytes[n.Sent:])
+	n.Sent += took
+	n.Account.BytesOut += uint64(took)
+	switch {
+	case errno == 0 && n.Sent == len(bytes):
+		w.wroteAll(n, c)
+	case errno == 0 || errno == syscall.EAGAIN:
+		w.Requests.KeepRest(index, bytes)
+		w.Sockets.watch(n.Conn, true)
+	default:
+		w.unwritten(index, errno)
+	}
+}
+
+// longRequest is a length whose copying takes a time of its own.
+const longRequest = 16 << 10
+
+// wroteAll takes note that the kernel has all of the request.
+func (w *wire) wroteAll(n *RequestSlot, c *conn) {
+	n.Account.Sent++
+	n.Written = n.Wrote
+	if c.blocked || n.Sent > longRequest {
+		n.Written = w.Clock.Tick()
+		w.Sockets.watch(n.Conn, false)
+	}
+}
+
+// unwritten takes a refused write. The server may have answered before it closed: then
+// that answer is read by the event that is sure to come, and written no more.
+func (w *wire) unwritten(index int32, err error) {
+	n := w.Slots.At(index)
+	var errno syscall.Errno
+	if n.Sent > 0 && errors.As(err, &errno) {
+		n.Refused = uint16(errno)
+		w.Sockets.watch(n.Conn, false)
+		return
+	}
+	w.Slots.Breaks(index, fmt.Errorf("write the request: %w", err))
+}
+
+// feed takes what the server sent, no bytes for the end of the stream. It tells whether
+// the connection is to be read no more.
+func (w *wire) feed(index int32, b []byte) bool {
+	n := w.Slots.At(index)
+	n.Account.BytesIn += uint64(len(b))
+	var done bool
+	var err error
+	switch {
+	case len(b) > 0:
+		if c := w.Requests.Collector(index); c != nil && c != n.Parser.Collector() {
+			n.Parser.Collect(c)
+		}
+		_, done, err = n.Parser.Feed(b)
+		if w.Slots.Common.Len() > 0 {
+			w.Requests.SetCookies(n)
+		}
+	case n.Refused != 0 && !n.Parser.Started():
+		err = fmt.Errorf("write the request: %w", syscall.Errno(n.Refused)) // an end by itself says less
+	default:
+		done, err = n.Parser.FinishEOF()
+	}
+	switch {
+	case err != nil:
+		w.Fail(index, err)
+		return true
+	case done:
+		w.complete(index)
+		return true
+	}
+	if n.Heard == 0 {
+		n.Heard = w.Clock.Tick()
+	}
+	return false
+}
+
+// complete takes a whole response.
+func (w *wire) complete(index int32) {
+	n := w.Slots.At(index)
+	now := w.Clock.Tick()
+	if n.Heard == 0 {
+		n.Heard = now
+	}
+	at := n.Conn
+	n.Conn, n.Status, n.Size = None, uint16(n.Parser.Status()), n.Parser.BytesBody()
+	if n.Parser.Reusable() && !n.Call.Close && n.Written != 0 {
+		w.Sockets.keep(at)
+	} else {
+		w.Sockets.HangUp(at)
+	}
+	w.Requests.Answered(index, now)
+}
+
+// Fail takes the end of a request without a whole answer.
+func (w *wire) Fail(index int32, err error) {
+	n := w.Slots.At(index)
+	now := w.Clock.Tick()
+	kind := w.kind(n, err)
+	example := detail(err)
+	if kind == http1.KindClosed && n.Conn >= 0 && !w.Sockets.Conns.At(n.Conn).used && !n.Host.Secure {
+		example += ": does the server speak https:// on this port?" // it says nothing to who does not
+	}
+	if n.Conn >= 0 {
+		if w.Sockets.Conns.At(n.Conn).multi != nil {
+			w.streams.part(n, measure.TimedOut(string(kind)))
+		} else {
+			w.Sockets.HangUp(n.Conn)
+		}
+		n.Conn = None
+	}
+	if n.pool != nil {
+		w.Pools.owe(n.pool)
+		n.pool = nil
+	}
+	if kind != http1.KindCancelled {
+		w.Slots.count(n)
+	}
+	if p := n.reserved; p != nil {
+		n.reserved = nil
+		defer w.Pools.bereft(p, err)
+	}
+	n.broke = false
+	n.Serial++ // what speaks of it is void
+	w.Requests.Failed(index, kind, example, now)
+}
+
+// kind names a failure. That a server closed a connection between two requests looks like
+// a reset or like an end, by chance: both are reported as closed. So is an end under TLS
+// before anything was there to be cut.
+func (w *wire) kind(n *RequestSlot, err error) http1.Kind {
+	kind := http1.KindOf(err)
+	switch {
+	case n.Conn < 0 || n.Parser.Started():
+	case kind == http1.KindReset && w.Sockets.Conns.At(n.Conn).used, kind == http1.KindTruncated:
+		return http1.KindClosed
+	}
+	return kind
+}
+
+var (
+	errLate      = &http1.Error{Kind: http1.KindTimeout, Detail: "its time ran out"}
+	ErrCancelled = &http1.Error{Kind: http1.KindCancelled, Detail: "the run was cancelled"}
+)
+
+// Expire takes an alarm of the wheel.
+func (w *wire) Expire(index int32) {
+	n := w.Slots.At(index)
+	n.alarm = 0
+	if n.Step == None || n.broke || n.Deadline == Never {
+		return
+	}
+	connecting := n.Conn >= 0 && w.Sockets.Conns.At(n.Conn).State == ConnConnecting
+	if n.Deadline > w.Clock.Now {
+		if !connecting || n.untried() == 1 {
+			w.Slots.Alarm(index, n.Deadline)
+			return
+		}
+		w.Sockets.HangUp(n.Conn)
+		n.Conn = None
+		n.tried++
+		w.Dialer.dial(index)
+		return
+	}
+	if w.Requests.Wakes(index) {
+		return
+	}
+	err := *errLate
+	switch {
+	case n.pool != nil:
+		w.Pools.inVain(index)
+		return
+	case n.Conn >= 0 && w.Sockets.Conns.At(n.Conn).multi != nil:
+		if w.Sockets.Conns.At(n.Conn).multi.Sending(n.stream.id) {
+			err.Kind = http1.KindWriteTimeout
+		}
+	case n.Named != 0 && n.Dialled == 0:
+		err = http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("resolve host %q: its time ran out", n.Host.Name)}
+	case n.Conn < 0 || w.Sockets.Conns.At(n.Conn).State != connOpen:
+		err.Kind = http1.KindConnectTimeout
+	case n.Written == 0:
+		err.Kind = http1.KindWriteTimeout
+	}
+	w.Fail(index, &err)
+}
+
+// Dispatch lets a request have a connection: one that its user keeps, one of its pool, or a
+// new one.
+func (w *wire) Dispatch(index int32) {
+	n := w.Slots.At(index)
+	if w.Pools.pooled(n.Host) {
+		w.Pools.join(index)
+		return
+	}
+	w.Slots.setOut(index)
+	w.Slots.parses(n)
+	if at := w.Sockets.pick(n.VU, n.Host); at >= 0 {
+		c := w.Sockets.Conns.At(at)
+		c.slot, c.used, n.Conn = index, true, at
+		w.write(index)
+		return
+	}
+	w.Dialer.connect(index)
+}
+
+// detail is what people read of an error beside its kind.
+func detail(err error) string {
+	var known *http1.Error
+	if errors.As(err, &known) {
+		return known.Detail
+	}
+	return err.Error()
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/cookie"
+	"hyperscale/runtime/protocol/http1"
+)
+
+// requests are what the slots of a run carry: where their bytes come from, and what their
+// answers are for.
+type requests struct {
+	*parts
+	accounts   []measure.Account // by step
+	unreported measure.Account   // of what is sent beside the steps
+	x          []*exchange       // by slot; nil: only the status of its answer matters
+	exchanges  []*exchange       // that no slot uses
+	collectors []*http1.Collector
+	values     values
+	jars       map[int32]*cookie.Jar // by user, of those that have cookies
+	cookies    []byte                // what is being written of a jar
+	dressed    map[int32]*http1.Call // by slot, of those whose requests had to be written anew
+	memory     *memory               // of functions' requests; nil: there are no functions
+	debug      *printer              // nil: off
+}
+
+func newRequests(p *parts) requests {
+	r := requests{
+		parts: p, accounts: newAccounts(p.g), unreported: measure.NewAccount(&message.StepPlan{}, nil, false),
+		x: make([]*exchange, len(p.Slots.Own)), values: newValues(*p.cfg), jars: map[int32]*cookie.Jar{}, dressed: map[int32]*http1.Call{},
+	}
+	if p.g.scripted {
+		r.memory = newMemory()
+	}
+	if p.cfg.Debug != nil {
+		r.debug = &printer{p.cfg.Debug}
+	}
+	return r
+}
+
+// start puts a request step's request on its way.
+func (q *requests) start(vu int32, step int, due int64) {
+	s := &q.g.steps[step]
+	index := vu*int32(q.g.slots) + int32(s.slot)
+	n := &q.Slots.Own[index]
+	n.VU, n.Step, n.Account, n.Due = vu, int16(step), &q.accounts[step], due
+	n.Deadline, n.Call, n.Host = q.Clock.Now+int64(s.timeout), s.call, s.host
+	if s.needed || s.request.Redirects > 0 || q.debug != nil {
+		x := q.exchange()
+		q.x[index] = x
+		x.begin(s.request, due, s.keeps.head || q.debug != nil, s.keeps.body || q.debug != nil)
+	}
+	n.Serial++
+	n.Counted = false
+	if x := q.x[index]; x != nil && n.Call.Template != nil {
+		x.request = s.request.Filled(q.values.of(vu))
+		n.Call = q.filledCall(n)
+	}
+	q.Send(index)
+}
+
+// Send puts one request of a slot on the wire: the first, or where a redirect leads.
+func (q *requests) Send(index int32) {
+	n := q.Slots.At(index)
+	n.Sent, n.Refused, n.Conn, n.Framed = 0, 0, pool.None, nil
+	n.Instants = measure.Instants{}
+	if n.Call.Template != nil {
+		if err := q.fill(index); err != nil {
+			q.Slots.Breaks(index, err)
+			return
+		}
+	}
+	if len(q.jars) > 0 || q.Tunnels.Proxy != nil {
+		q.dress(index)
+	}
+	q.Wire.Dispatch(index)
+}
+
+// Answered takes a whole response, whichever way it came.
+func (q *requests) Answered(index int32, now int64) {
+	n := q.Slots.At(index)
+	q.forgetRest(index)
+	if q.x[index] != nil {
+		q.answered(index, now)
+		return
+	}
+	var t measure.Times
+	t.Begin(n.Due)
+	n.AddTo(&t, now)
+	r := &q.values.view
+	r.Status, r.Size, r.Latency, r.Fields, r.Body = int(n.Status), n.Size, time.Duration(t.Latency()), nil, nil
+	if c := n.Parser.Collector(); c != nil {
+		r.Fields, r.Body = c, c.Body
+	}
+	good, _, _ := q.judge(n.VU, n.Step, r, &t)
+	q.reclaim(n)
+	step := n.Step
+	n.Step = pool.None
+	q.users.finish(n.VU, step, stateOf(good))
+}
+
+// Failed takes the end of a request without a whole answer: what of the request is left, and
+// what of its step.
+func (q *requests) Failed(index int32, kind http1.Kind, example string, now int64) {
+	n := q.Slots.At(index)
+	q.forgetRest(index)
+	if q.x[index] != nil {
+		q.failed(index, kind, example, now)
+		return
+	}
+	q.reclaim(n)
+	switch {
+	case kind == http1.KindCancelled && n.Counted:
+		n.Account.Cancelled++
+	case kind == http1.KindCancelled: // it has not started
+	case measure.TimedOut(string(kind)):
+		var t measure.Times
+		t.Begin(n.Due)
+		n.AddTo(&t, now)
+		n.Account.Late(kind, &t)
+	default:
+		n.Account.Broken(string(kind), example, time.Duration(now))
+	}
+	step := n.Step
+	n.Step = pool.None
+	q.users.finish(n.VU, step, stepBad)
+}
+
+// Collector returns what an answer that begins to come is kept in; nil: none looks at it.
+func (q *requests) Collector(index int32) *http1.Collector {
+	if x := q.x[index]; x != nil {
+		if x.collector == nil && x.collects() {
+			x.collector = q.collector()
+			x.collector.HeadOnly = !x.whole
+		}
+		return x.collector
+	}
+	s := &q.g.steps[q.Slots.At(index).Step]
+	if !s.reads.head && !s.reads.body {
+		return nil
+	}
+	n := q.Slots.At(index)
+	if n.Parser.Collector() == nil {
+		c := q.collector()
+		c.HeadOnly = !s.reads.body
+		n.Parser.Collect(c)
+	}
+	return n.Parser.Collector()
+}
+
+// Wakes wakes the function of a slot that has slept.
+func (q *requests) Wakes(index int32) bool {
+	return int(index) >= len(q.Slots.Own) && q.functions.wakes(index)
+}
