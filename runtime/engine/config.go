@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,38 +68,6 @@ func (c Config) Validate() error {
 		add(c.Duration == 0 && c.Debug == nil && (load.Open(p) || len(p.Stages) > 0), "workflow %q has a rate or stages and no duration: say how long it takes", p.Name)
 	}
 	return errors.Join(faults...)
-}
-
-// Run runs the workflow and returns when nothing of it is left. An error means that
-// nothing was sent; whatever goes wrong later is in the result.
-func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	if cfg.Debug != nil {
-		cfg = cfg.once()
-	}
-	given, err := cfg.Workflow.Take(cfg.Given)
-	if err != nil {
-		return nil, err
-	}
-	g, err := newGraph(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkDescriptors(sharers(cfg), uint64(g.sockets)); err != nil {
-		return nil, err
-	}
-	growDescriptors(sharers(cfg), uint64(g.sockets))
-	if err := g.resolve(ctx, cfg.Timeout); err != nil {
-		return nil, err
-	}
-	l, err := newLoop(cfg, g)
-	if err != nil {
-		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
-	}
-	l.functions.given = given
-	return l.play(ctx)
 }
 
 // overEvery is how often Config.Over is asked.

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
-	"hyperscale/core/load/schedule"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/pool"
@@ -15,41 +13,6 @@ const (
 	hookMax   = time.Minute                   // a function beside the steps may take so long
 	hookEvery = int64(300 * time.Microsecond) // many of them do not begin at the same time
 )
-
-// beside is the task of a function beside the steps.
-func (f *functions) beside(h workflow.Hook, vu int32) task {
-	return task{job: jobHook, hook: h, vu: vu, due: f.Clock.Now, until: f.Clock.Now + int64(hookMax)}
-}
-
-// hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
-// has prepared is not measured.
-func (f *functions) hooked(co *call, out workflow.Outcome) {
-	co.answer = nil
-	if !out.OK {
-		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, f.number(co.vu), out.Detail)
-		switch co.hook {
-		case workflow.HookProvide:
-			if f.course.fault == nil && !f.Halt.Cancelled.Load() {
-				f.course.fault = err // others wait for it
-			}
-		case workflow.HookSetup, workflow.HookVUSetup: // without it there is nothing to measure
-			if f.course.fault == nil && !f.Halt.Cut && !f.Halt.Cancelled.Load() {
-				f.course.fault = err
-			}
-			f.Halt.Cancelled.Store(true)
-		default:
-			f.log(err.Error())
-		}
-	}
-	switch {
-	case !co.begins:
-	case !out.OK || f.Halt.Cut || f.Halt.Cancelled.Load():
-		f.iterations.schedule.Ended(co.vu, f.Clock.Now)
-		f.iterations.hangUpLeft()
-	default:
-		f.users.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: f.Clock.Now, Could: f.Clock.Now})
-	}
-}
 
 // each runs a function beside the steps as many users, not quite at the same time, until
 // all have returned.

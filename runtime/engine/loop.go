@@ -1,13 +1,8 @@
 package engine
 
 import (
-	"context"
-	"fmt"
 	"time"
 
-	"hyperscale/core/load/schedule"
-	"hyperscale/core/message"
-	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/epoll"
@@ -49,131 +44,6 @@ type course struct {
 	over    int64 // nothing new starts from then on
 	hard    int64 // what is in flight then is cancelled
 	fault   error // why the run was cancelled, if it was our own doing
-}
-
-func newLoop(cfg Config, g *graph) (*loop, error) {
-	dealt, err := newRows(cfg)
-	if err != nil {
-		return nil, err
-	}
-	conns, err := pool.NewConnections(pool.Options{
-		Workflow: cfg.Workflow, FirstVU: cfg.FirstVU, VUs: cfg.VUs, Slots: cfg.VUs * uint64(g.slots), Seed: cfg.Seed, Hosts: g.hosts, Names: g.names,
-	})
-	if err != nil {
-		return nil, err
-	}
-	l := &loop{events: make([]epoll.Event, eventsMax), reporter: measure.NewReporter(cfg.Progress), asked: -int64(overEvery), reporting: pool.Never}
-	l.Connections, l.cfg, l.g = conns, &cfg, g
-	p := &l.parts
-	conns.Requests = &p.requests
-	p.course = course{parts: p, over: pool.Never, hard: pool.Never}
-	p.iterations = iterations{parts: p, schedule: schedule.New(loadOf(cfg)), rows: dealt}
-	p.users = users{parts: p, users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps)))}
-	p.requests = newRequests(p)
-	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
-	if g.scripted {
-		p.functions.script = make([]script, cfg.VUs+1)
-	}
-	return l, nil
-}
-
-// play runs the workflow from its setup to its teardown, and leaves nothing behind.
-func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
-	defer l.close()
-	l.Dialer.Resolver.Open(ctx, l.Sockets.Poller, l.g.names)
-	watched := make(chan struct{})
-	stopWatching := context.AfterFunc(ctx, func() {
-		defer close(watched)
-		l.Halt.Cancelled.Store(true)
-		_ = l.Sockets.Poller.Wake() // it cannot fail while the poller is open
-	})
-	defer func() {
-		if !stopWatching() {
-			<-watched // it may be about to use the poller
-		}
-	}()
-	err := l.run()
-	if err != nil {
-		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
-	}
-	ended := time.Duration(l.Clock.Now)
-	l.gen.Finish(ended)
-	gen := l.gen // what comes now is not measured
-	if err := l.cleanUp(); err != nil {
-		l.functions.log(err.Error())
-	}
-	l.tellResumed()
-	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
-	if l.functions.script != nil && l.functions.script[l.functions.own()] != nil {
-		out.Provided = l.functions.script[l.functions.own()].Provided()
-	}
-	if l.course.fault != nil {
-		out.State, out.Error, out.Provided = message.WorkflowFailed, l.course.fault.Error(), nil
-	}
-	return out, nil
-}
-
-func (l *loop) close() {
-	for at := range l.Sockets.Conns.N {
-		l.Sockets.HangUp(at)
-	}
-	l.Coroutines.Close()
-	l.Dialer.Resolver.Close()
-	l.iterations.rows.forget()
-	_ = l.Sockets.Poller.Close() // nothing is left in it
-	l.reporter.Close()
-}
-
-// run does what is measured, and before it the setup.
-func (l *loop) run() error {
-	l.Clock.Tick()
-	if err := l.setUp(); err != nil {
-		return err
-	}
-	if err := l.firstRows(); err != nil {
-		return err
-	}
-	l.begins()
-	for !l.iterations.schedule.Done() {
-		if l.stops() {
-			break
-		}
-		l.startDue()
-		if err := l.turn(min(l.reporting, l.course.hard)); err != nil {
-			return err
-		}
-		l.housekeep()
-		if l.Clock.Now >= l.course.hard {
-			break
-		}
-	}
-	l.course.running = false
-	l.giveUp()
-	l.iterations.schedule.Abandon(l.Clock.Tick())
-	l.iterations.hangUpLeft()
-	return nil
-}
-
-// begins starts the clock. Nothing is in flight then.
-func (l *loop) begins() {
-	l.Clock = measure.Clock{Base: time.Now()}
-	l.Slots.Quiet()
-	//lint:orderfree each host by itself
-	for _, h := range l.Dialer.Hosts {
-		h.ResolvedAt(0)
-	}
-	l.course.running = true
-	l.gen, l.asked = measure.Generator{}, -int64(overEvery)
-	if l.cfg.Duration > 0 {
-		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))
-	}
-	if l.reporter != nil {
-		l.reporting = int64(progressEvery)
-	}
-	if l.cfg.Started != nil {
-		l.cfg.Started()
-	}
-	l.Clock.Tick()
 }
 
 // turn does what is ready, and waits for more until then.
@@ -271,26 +141,6 @@ func (l *loop) startDue() {
 	}
 }
 
-// hangUpLeft closes the connections of the users who have left, unless their teardown may
-// want them.
-func (b *iterations) hangUpLeft() {
-	left := b.schedule.Left()
-	if len(left) == 0 || b.cfg.Workflow.Has(workflow.HookVUTeardown) {
-		return
-	}
-	for _, vu := range left {
-		b.Sockets.HangUpAll(vu)
-	}
-}
-
-// nextStart is when the next iteration may begin.
-func (b *iterations) nextStart() int64 {
-	if b.awaitsRow {
-		return b.course.over // unless rows come, which wakes the loop
-	}
-	return b.schedule.Wake()
-}
-
 // drain ends what broke and starts what is ready, each once: what that brings about
 // waits for the next turn.
 func (l *loop) drain() {
@@ -317,12 +167,5 @@ func (l *loop) housekeep() {
 	if l.Clock.Now >= l.reporting {
 		l.reporting = l.Clock.Now + int64(progressEvery)
 		l.reporter.Report(l.snapshot(&l.gen, time.Duration(l.Clock.Now)))
-	}
-}
-
-// tellResumed says in the result how many connections took up a session.
-func (l *loop) tellResumed() {
-	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
-		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
 	}
 }

@@ -26,7 +26,6 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
-	"hyperscale/runtime/engine/pool"
 )
 
 // callers remembers who called a server, and where it was called.
@@ -100,39 +99,6 @@ func TestSourceAddresses(t *testing.T) {
 	w.HTTP.Sources = []netip.Prefix{netip.MustParsePrefix("::1/128")}
 	if r := run(t, context.Background(), Config{Workflow: w, VUs: 1}); kinds(r.Stats.Steps[0])["local"] != 1 {
 		t.Errorf("IPv4 from IPv6: %v", r.Stats.Steps[0].Errors)
-	}
-}
-
-// A range gives each of its addresses once around, and no more than it has.
-func TestSourcesOfARange(t *testing.T) {
-	for _, test := range []struct{ ranges, want string }{
-		{"10.0.0.0/29", "10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.5 10.0.0.6 10.0.0.1"},
-		{"10.0.0.4/31", "10.0.0.4 10.0.0.5 10.0.0.4"},
-		{"10.0.0.9/32 10.1.0.0/30", "10.0.0.9 10.1.0.1 10.1.0.2 10.0.0.9"},
-		{"2001:db8::/126", "2001:db8::1 2001:db8::2 2001:db8::3 2001:db8::1"},
-	} {
-		var ranges []netip.Prefix
-		for r := range strings.FieldsSeq(test.ranges) {
-			ranges = append(ranges, netip.MustParsePrefix(r))
-		}
-		s, to := pool.NewSources(ranges, 0), netip.MustParseAddr("192.0.2.1")
-		if !ranges[0].Addr().Is4() {
-			to = netip.IPv6Loopback()
-		}
-		var got []string
-		for range strings.Fields(test.want) {
-			a, err := s.Take(to)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, a.String())
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: got %v, want %s", test.ranges, got, test.want)
-		}
-	}
-	if n := pool.Usable(netip.MustParsePrefix("::/1")); n != pool.RangeMax {
-		t.Errorf("half of all addresses: %d", n)
 	}
 }
 

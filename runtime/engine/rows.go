@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"time"
 
 	"hyperscale/core/load"
 	"hyperscale/core/load/schedule"
@@ -210,21 +209,6 @@ func (b *iterations) chooseIteration() (schedule.Iteration, bool) {
 	return p, ok
 }
 
-// firstRows waits until there are some: the clock does not run yet.
-func (l *loop) firstRows() error {
-	r := l.iterations.rows
-	if r == nil || r.lessor == nil {
-		return nil
-	}
-	r.lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
-	for !r.ready(l.Clock.Tick()) && !r.ended && !l.stops() {
-		if _, err := l.Sockets.Poller.Block(l.events, time.Second); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // forget makes the lessor wake this loop no more.
 func (r *rows) forget() {
 	if r != nil && r.lessor != nil {
@@ -238,4 +222,24 @@ func (r *rows) iterations() uint64 {
 		return 0
 	}
 	return r.taken
+}
+
+// hangUpLeft closes the connections of the users who have left, unless their teardown may
+// want them.
+func (b *iterations) hangUpLeft() {
+	left := b.schedule.Left()
+	if len(left) == 0 || b.cfg.Workflow.Has(workflow.HookVUTeardown) {
+		return
+	}
+	for _, vu := range left {
+		b.Sockets.HangUpAll(vu)
+	}
+}
+
+// nextStart is when the next iteration may begin.
+func (b *iterations) nextStart() int64 {
+	if b.awaitsRow {
+		return b.course.over // unless rows come, which wakes the loop
+	}
+	return b.schedule.Wake()
 }

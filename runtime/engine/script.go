@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/load/schedule"
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
@@ -238,4 +239,39 @@ func cause(out workflow.Outcome, last *workflow.Response) workflow.Outcome {
 		out.Kind, out.Detail = last.Kind, last.Error
 	}
 	return out
+}
+
+// beside is the task of a function beside the steps.
+func (f *functions) beside(h workflow.Hook, vu int32) task {
+	return task{job: jobHook, hook: h, vu: vu, due: f.Clock.Now, until: f.Clock.Now + int64(hookMax)}
+}
+
+// hooked takes the end of one. That of a vu_setup before an iteration begins that iteration: what it
+// has prepared is not measured.
+func (f *functions) hooked(co *call, out workflow.Outcome) {
+	co.answer = nil
+	if !out.OK {
+		err := fmt.Errorf("%s of virtual user %d: %s", co.hook, f.number(co.vu), out.Detail)
+		switch co.hook {
+		case workflow.HookProvide:
+			if f.course.fault == nil && !f.Halt.Cancelled.Load() {
+				f.course.fault = err // others wait for it
+			}
+		case workflow.HookSetup, workflow.HookVUSetup: // without it there is nothing to measure
+			if f.course.fault == nil && !f.Halt.Cut && !f.Halt.Cancelled.Load() {
+				f.course.fault = err
+			}
+			f.Halt.Cancelled.Store(true)
+		default:
+			f.log(err.Error())
+		}
+	}
+	switch {
+	case !co.begins:
+	case !out.OK || f.Halt.Cut || f.Halt.Cancelled.Load():
+		f.iterations.schedule.Ended(co.vu, f.Clock.Now)
+		f.iterations.hangUpLeft()
+	default:
+		f.users.begin(schedule.Iteration{VU: co.vu, Step: co.taken, Due: f.Clock.Now, Could: f.Clock.Now})
+	}
 }

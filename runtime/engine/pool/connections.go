@@ -78,7 +78,7 @@ func NewConnections(o Options) (*Connections, error) {
 		c.Sockets.keepers[i].idle = None
 	}
 	c.Pools = pools{Connections: c}
-	c.Dialer = dialer{Connections: c, Hosts: map[string]*Host{}, sources: NewSources(o.Workflow.HTTP.Sources, o.FirstVU), names: o.Names, seed: o.Seed, firstVU: o.FirstVU}
+	c.Dialer = dialer{Connections: c, Hosts: map[string]*Host{}, sources: newSources(o.Workflow.HTTP.Sources, o.FirstVU), names: o.Names, seed: o.Seed, firstVU: o.FirstVU}
 	for _, h := range o.Hosts {
 		c.Dialer.Hosts[h.Key] = h
 	}

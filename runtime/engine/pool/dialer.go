@@ -93,7 +93,7 @@ func (d *dialer) dial(index int32) {
 	n := d.Slots.At(index)
 	for {
 		to := n.Host.Addrs[n.address()]
-		from, err := d.sources.Take(to.Addr())
+		from, err := d.sources.take(to.Addr())
 		if err == nil {
 			var fd int
 			var done bool

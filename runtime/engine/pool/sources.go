@@ -19,11 +19,11 @@ type family struct {
 	next   uint64
 }
 
-// RangeMax is how many addresses of a range are used.
-const RangeMax = 1 << 16
+// rangeMax is how many addresses of a range are used.
+const rangeMax = 1 << 16
 
-// NewSources makes processes begin at different ones.
-func NewSources(ranges []netip.Prefix, first uint64) *sources {
+// newSources makes processes begin at different ones.
+func newSources(ranges []netip.Prefix, first uint64) *sources {
 	if len(ranges) == 0 {
 		return nil
 	}
@@ -34,15 +34,15 @@ func NewSources(ranges []netip.Prefix, first uint64) *sources {
 			f = &s.v4
 		}
 		f.ranges = append(f.ranges, p)
-		f.size += Usable(p)
+		f.size += usable(p)
 		f.next = first
 	}
 	return s
 }
 
-// Usable is how many addresses of a range are used: those that name the range itself, and
+// usable is how many addresses of a range are used: those that name the range itself, and
 // IPv4's broadcast, are none of a machine.
-func Usable(p netip.Prefix) uint64 {
+func usable(p netip.Prefix) uint64 {
 	host := p.Addr().BitLen() - p.Bits()
 	n := uint64(1) << min(host, 32)
 	if host > 1 {
@@ -51,12 +51,12 @@ func Usable(p netip.Prefix) uint64 {
 			n--
 		}
 	}
-	return min(n, RangeMax)
+	return min(n, rangeMax)
 }
 
-// Take returns the next one that can reach an address; the zero address leaves it to the
+// take returns the next one that can reach an address; the zero address leaves it to the
 // machine.
-func (s *sources) Take(to netip.Addr) (netip.Addr, error) {
+func (s *sources) take(to netip.Addr) (netip.Addr, error) {
 	if s == nil {
 		return netip.Addr{}, nil
 	}
@@ -70,7 +70,7 @@ func (s *sources) Take(to netip.Addr) (netip.Addr, error) {
 	i := f.next % f.size
 	f.next++
 	for _, p := range f.ranges {
-		if n := Usable(p); i >= n {
+		if n := usable(p); i >= n {
 			i -= n
 			continue
 		}

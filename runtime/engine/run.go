@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hyperscale/core/load/schedule"
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/engine/measure"
+	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/epoll"
+)
+
+// Run runs the workflow and returns when nothing of it is left. An error means that
+// nothing was sent; whatever goes wrong later is in the result.
+func Run(ctx context.Context, cfg Config) (*message.ExecResult, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Debug != nil {
+		cfg = cfg.once()
+	}
+	given, err := cfg.Workflow.Take(cfg.Given)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGraph(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDescriptors(sharers(cfg), uint64(g.sockets)); err != nil {
+		return nil, err
+	}
+	growDescriptors(sharers(cfg), uint64(g.sockets))
+	if err := g.resolve(ctx, cfg.Timeout); err != nil {
+		return nil, err
+	}
+	l, err := newLoop(cfg, g)
+	if err != nil {
+		return nil, fmt.Errorf("prepare workflow %q: %w", g.name, err)
+	}
+	l.functions.given = given
+	return l.play(ctx)
+}
+
+func newLoop(cfg Config, g *graph) (*loop, error) {
+	dealt, err := newRows(cfg)
+	if err != nil {
+		return nil, err
+	}
+	conns, err := pool.NewConnections(pool.Options{
+		Workflow: cfg.Workflow, FirstVU: cfg.FirstVU, VUs: cfg.VUs, Slots: cfg.VUs * uint64(g.slots), Seed: cfg.Seed, Hosts: g.hosts, Names: g.names,
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{events: make([]epoll.Event, eventsMax), reporter: measure.NewReporter(cfg.Progress), asked: -int64(overEvery), reporting: pool.Never}
+	l.Connections, l.cfg, l.g = conns, &cfg, g
+	p := &l.parts
+	conns.Requests = &p.requests
+	p.course = course{parts: p, over: pool.Never, hard: pool.Never}
+	p.iterations = iterations{parts: p, schedule: schedule.New(loadOf(cfg)), rows: dealt}
+	p.users = users{parts: p, users: make([]user, cfg.VUs+1), states: make([]stepState, (cfg.VUs+1)*uint64(len(g.steps)))}
+	p.requests = newRequests(p)
+	p.functions = functions{parts: p, scripts: func(id uint64, c workflow.Client) script { return cfg.Workflow.NewVU(id, cfg.Seed, c) }}
+	if g.scripted {
+		p.functions.script = make([]script, cfg.VUs+1)
+	}
+	return l, nil
+}
+
+// play runs the workflow from its setup to its teardown, and leaves nothing behind.
+func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
+	defer l.close()
+	l.Dialer.Resolver.Open(ctx, l.Sockets.Poller, l.g.names)
+	watched := make(chan struct{})
+	stopWatching := context.AfterFunc(ctx, func() {
+		defer close(watched)
+		l.Halt.Cancelled.Store(true)
+		_ = l.Sockets.Poller.Wake() // it cannot fail while the poller is open
+	})
+	defer func() {
+		if !stopWatching() {
+			<-watched // it may be about to use the poller
+		}
+	}()
+	err := l.run()
+	if err != nil {
+		return nil, fmt.Errorf("run workflow %q: %w", l.g.name, err)
+	}
+	ended := time.Duration(l.Clock.Now)
+	l.gen.Finish(ended)
+	gen := l.gen // what comes now is not measured
+	if err := l.cleanUp(); err != nil {
+		l.functions.log(err.Error())
+	}
+	l.tellResumed()
+	out := measure.Judge(l.snapshot(&gen, ended), l.Halt.Cancelled.Load())
+	if l.functions.script != nil && l.functions.script[l.functions.own()] != nil {
+		out.Provided = l.functions.script[l.functions.own()].Provided()
+	}
+	if l.course.fault != nil {
+		out.State, out.Error, out.Provided = message.WorkflowFailed, l.course.fault.Error(), nil
+	}
+	return out, nil
+}
+
+func (l *loop) close() {
+	for at := range l.Sockets.Conns.N {
+		l.Sockets.HangUp(at)
+	}
+	l.Coroutines.Close()
+	l.Dialer.Resolver.Close()
+	l.iterations.rows.forget()
+	_ = l.Sockets.Poller.Close() // nothing is left in it
+	l.reporter.Close()
+}
+
+// run does what is measured, and before it the setup.
+func (l *loop) run() error {
+	l.Clock.Tick()
+	if err := l.setUp(); err != nil {
+		return err
+	}
+	if err := l.firstRows(); err != nil {
+		return err
+	}
+	l.begins()
+	for !l.iterations.schedule.Done() {
+		if l.stops() {
+			break
+		}
+		l.startDue()
+		if err := l.turn(min(l.reporting, l.course.hard)); err != nil {
+			return err
+		}
+		l.housekeep()
+		if l.Clock.Now >= l.course.hard {
+			break
+		}
+	}
+	l.course.running = false
+	l.giveUp()
+	l.iterations.schedule.Abandon(l.Clock.Tick())
+	l.iterations.hangUpLeft()
+	return nil
+}
+
+// begins starts the clock. Nothing is in flight then.
+func (l *loop) begins() {
+	l.Clock = measure.Clock{Base: time.Now()}
+	l.Slots.Quiet()
+	//lint:orderfree each host by itself
+	for _, h := range l.Dialer.Hosts {
+		h.ResolvedAt(0)
+	}
+	l.course.running = true
+	l.gen, l.asked = measure.Generator{}, -int64(overEvery)
+	if l.cfg.Duration > 0 {
+		l.course.over, l.course.hard = int64(l.cfg.Duration), int64(l.cfg.Duration+gracefulStop(*l.cfg))
+	}
+	if l.reporter != nil {
+		l.reporting = int64(progressEvery)
+	}
+	if l.cfg.Started != nil {
+		l.cfg.Started()
+	}
+	l.Clock.Tick()
+}
+
+// firstRows waits until there are some: the clock does not run yet.
+func (l *loop) firstRows() error {
+	r := l.iterations.rows
+	if r == nil || r.lessor == nil {
+		return nil
+	}
+	r.lessor.OnAnswer(func() { _ = l.Sockets.Poller.Wake() }) // it cannot fail while the poller is open
+	for !r.ready(l.Clock.Tick()) && !r.ended && !l.stops() {
+		if _, err := l.Sockets.Poller.Block(l.events, time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellResumed says in the result how many connections took up a session.
+func (l *loop) tellResumed() {
+	if l.cfg.Workflow.HTTP.TLS.Resume && l.Handshakes.Secured > 0 {
+		l.functions.log(fmt.Sprintf("tls: %d of %d connections resumed a session", l.Handshakes.Resumed, l.Handshakes.Secured))
+	}
+}
