@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/report"
 )
 
@@ -61,7 +62,7 @@ func TestAccounting(t *testing.T) {
 			for _, vus := range kind.vus {
 				url := serveTarget(t, kind.args...)
 				out := filepath.Join(t.TempDir(), "result.json")
-				run(t, exitGood, "run", file, "--set", "target="+url, "--set", "version="+kind.version, "--vus", fmt.Sprint(vus), "--duration", "700ms", "--cores", "1", "--ui", "none", "--out", "json="+out)
+				run(t, command.ExitGood, "run", file, "--set", "target="+url, "--set", "version="+kind.version, "--vus", fmt.Sprint(vus), "--duration", "700ms", "--cores", "1", "--ui", "none", "--out", "json="+out)
 				r := readResult(t, out)
 				arrived(t, url, r)
 				if r.Totals.Cancelled != 0 || kind.args != nil && (r.Totals.Failed == 0 || r.Totals.Started > 10_000 && r.Totals.TimedOut == 0) {
@@ -86,7 +87,7 @@ func TestAccountingInterrupted(t *testing.T) {
 				eventually(t, "the target is busy", patience, func() bool { return stats(t, url).Requests >= uint64(100+vus) })
 				begun := time.Now()
 				p.signal(syscall.SIGINT)
-				p.expect(exitInterrupted)
+				p.expect(command.ExitInterrupted)
 				took := time.Since(begun)
 				r := readResult(t, out)
 				arrived(t, url, r)
@@ -123,7 +124,7 @@ func TestAccountingOfAStoppedTarget(t *testing.T) {
 		if tt.interrupted {
 			time.Sleep(100 * time.Millisecond)
 			p.signal(syscall.SIGINT)
-			p.expect(exitInterrupted)
+			p.expect(command.ExitInterrupted)
 		} else {
 			time.Sleep(500 * time.Millisecond)
 		}

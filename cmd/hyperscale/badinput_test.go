@@ -1,6 +1,7 @@
 package main
 
 import (
+	"hyperscale/cmd/hyperscale/internal/command"
 	"net"
 	"os"
 	"os/exec"
@@ -22,11 +23,11 @@ func TestBadTarget(t *testing.T) {
 		code      int
 		says      []string
 	}{
-		{"nobody listens", "http://127.0.0.1:1", exitFailed, []string{"refused", "check that it runs and that the URL is right"}},
-		{"no such name", "http://no-such-host.invalid", exitFailed, []string{"no-such-host.invalid", "check the name"}},
-		{"a certificate of its own", secure, exitFailed, []string{"tls_authority", "use a certificate that this machine trusts, or turn verification off"}},
-		{"plain HTTP to TLS", strings.Replace(secure, "https", "http", 1), exitGood, []string{"closed", "does the server speak https:// on this port"}},
-		{"TLS to plain HTTP", strings.Replace(plain, "http", "https", 1), exitFailed, []string{"TLS handshake", "does the server speak plain http:// on this port"}},
+		{"nobody listens", "http://127.0.0.1:1", command.ExitFailed, []string{"refused", "check that it runs and that the URL is right"}},
+		{"no such name", "http://no-such-host.invalid", command.ExitFailed, []string{"no-such-host.invalid", "check the name"}},
+		{"a certificate of its own", secure, command.ExitFailed, []string{"tls_authority", "use a certificate that this machine trusts, or turn verification off"}},
+		{"plain HTTP to TLS", strings.Replace(secure, "https", "http", 1), command.ExitGood, []string{"closed", "does the server speak https:// on this port"}},
+		{"TLS to plain HTTP", strings.Replace(plain, "http", "https", 1), command.ExitFailed, []string{"TLS handshake", "does the server speak plain http:// on this port"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := run(t, test.code, "run", file, "--set", "target="+test.url, "--duration", "200ms", "--cores", "1", "--ui", "none")
@@ -56,7 +57,7 @@ func TestTakenPort(t *testing.T) {
 		{"manager", "--id", "a", "--data", dir, "--listen", taken, "--datacenter", "here", "--gates", "127.0.0.1:1"},
 		{"worker", "--id", "a", "--data", dir, "--listen", taken, "--datacenter", "here", "--managers", "127.0.0.1:1"},
 	} {
-		p := run(t, exitUsage, args...)
+		p := run(t, command.ExitUsage, args...)
 		p.says(taken, "port", "choose another")
 	}
 }
@@ -72,14 +73,14 @@ func TestBadDataDirectory(t *testing.T) {
 	own := filepath.Join(dir, "own")
 	first := start(t, gate("first", own)...)
 	first.await(upLine)
-	run(t, exitUsage, gate("first", own)...).says("another process uses it: stop that one, or choose another --data")
+	run(t, command.ExitUsage, gate("first", own)...).says("another process uses it: stop that one, or choose another --data")
 	first.signal(syscall.SIGINT)
-	first.expect(exitGood)
-	run(t, exitUsage, gate("second", own)...).says(`it belongs to node "first", not to "second": choose another --data, or start with --id first`)
+	first.expect(command.ExitGood)
+	run(t, command.ExitUsage, gate("second", own)...).says(`it belongs to node "first", not to "second": choose another --data, or start with --id first`)
 
 	file := write(t, "file", "no directory")
-	run(t, exitUsage, gate("g", file)...).says("data", "--data")
-	run(t, exitUsage, gate("g", "/proc/none")...).says("data", "--data")
+	run(t, command.ExitUsage, gate("g", file)...).says("data", "--data")
+	run(t, command.ExitUsage, gate("g", "/proc/none")...).says("data", "--data")
 }
 
 // testStrangeNodes: a node that does not belong here is refused in words on both
@@ -104,18 +105,18 @@ func testStrangeNodes(t *testing.T) {
 	twin.await(`peer-refused .*peer=gate-1 .*took no heartbeat of this manager`)
 
 	file := write(t, "load.star", loadFile)
-	run(t, exitUsage, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", c.gateAddr, "--datacenters", "mars").
+	run(t, command.ExitUsage, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", c.gateAddr, "--datacenters", "mars").
 		says("unknown datacenter", `"mars"`, "list them with `hyperscale datacenters`")
 }
 
 // TestBadConfigFile: each fault of a file is named with its value and remedy.
 func TestBadConfigFile(t *testing.T) {
 	t.Parallel()
-	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ncolour: blue\n")).says("colour")
-	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ndata: d\nstop_timeout: -5s\n")).
+	run(t, command.ExitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ncolour: blue\n")).says("colour")
+	run(t, command.ExitUsage, "gate", "--config", write(t, "gate.yaml", "id: gate-1\ndata: d\nstop_timeout: -5s\n")).
 		says("stop_timeout = -5s must be above 0s")
-	run(t, exitUsage, "gate", "--config", write(t, "gate.yaml", "id: [\n")).says("gate.yaml")
-	run(t, exitUsage, "gate", "--config", "/nonexistent/gate.yaml").says("/nonexistent/gate.yaml")
+	run(t, command.ExitUsage, "gate", "--config", write(t, "gate.yaml", "id: [\n")).says("gate.yaml")
+	run(t, command.ExitUsage, "gate", "--config", "/nonexistent/gate.yaml").says("/nonexistent/gate.yaml")
 }
 
 // testUnknownGates: nobody who answers as a gate does, and the command ends, with
@@ -141,13 +142,13 @@ func testUnknownGates(t *testing.T) {
 		foreign:                  "does not speak this protocol",
 		silent.Addr().String():   "does not speak this protocol",
 	} {
-		p := asked[address].expect(exitFailed)
+		p := asked[address].expect(command.ExitFailed)
 		p.says(address, why, "check --gate", "submitting again with --key [A-Z0-9]+ is safe")
 		if p.out.String() != "" {
 			t.Errorf("stdout is for the job's id, and has %q", p.out.String())
 		}
 	}
-	stranger.expect(exitFailed).says(`the peer's environment is "default", this node wants "prod": set --environment`)
+	stranger.expect(command.ExitFailed).says(`the peer's environment is "default", this node wants "prod": set --environment`)
 	gate.await(`the peer's environment is \\"prod\\", this node wants \\"default\\"`)
 	if took := time.Since(begun); took > 15*time.Second {
 		t.Errorf("it took %v", took)
@@ -169,7 +170,7 @@ func TestClosedStdout(t *testing.T) {
 		_ = r.Close() // nobody reads
 		p := startAs(t, func(c *exec.Cmd) { c.Stdout = w }, args...)
 		_ = w.Close() // the process has its own
-		if code := p.code(); code == exitGood {
+		if code := p.code(); code == command.ExitGood {
 			t.Errorf("%v: nobody could read, and the exit code is 0", args)
 		}
 	}

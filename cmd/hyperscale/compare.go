@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/follow"
 	"hyperscale/runtime/compare"
 	"hyperscale/runtime/export"
 	"hyperscale/runtime/page"
@@ -87,9 +89,9 @@ Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 			"  hyperscale run test.star --out json=after.json\n" +
 			"  hyperscale compare before.json after.json --out html=compared.html",
 		Args: compared,
-		RunE: runs(func(cmd *cobra.Command, args []string) error {
+		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
 			if !(alpha >= 1e-6 && alpha <= 0.5) {
-				return usage("--alpha %v must be from 0.000001 to 0.5: 0.05 is one false alarm in twenty", alpha)
+				return command.Usage("--alpha %v must be from 0.000001 to 0.5: 0.05 is one false alarm in twenty", alpha)
 			}
 			o.AlphaPPM = uint32(alpha*1_000_000 + 0.5)
 			places, err := comparisonOutputs(outs)
@@ -98,7 +100,7 @@ Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 			}
 			c, err := compareFiles(args, o)
 			if err != nil {
-				return asUsage(err)
+				return command.AsUsage(err)
 			}
 			if err := printComparison(cmd.OutOrStdout(), c, asJSON); err != nil {
 				return fmt.Errorf("print the comparison: %w", err)
@@ -107,7 +109,7 @@ Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 				return err
 			}
 			if c.Verdict == compare.Regression {
-				return exitWith(exitThreshold, nil)
+				return command.Exit(command.ExitThreshold, nil)
 			}
 			return nil
 		}),
@@ -124,9 +126,9 @@ Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 func compared(cmd *cobra.Command, args []string) error {
 	switch stdin := 0; {
 	case len(args) < 2:
-		return exactly("BASELINE.json", "FILE.json")(cmd, args)
+		return command.Exactly("BASELINE.json", "FILE.json")(cmd, args)
 	case len(args) > comparedMax:
-		return usage("%d files: compare at most %d at once", len(args), comparedMax)
+		return command.Usage("%d files: compare at most %d at once", len(args), comparedMax)
 	default:
 		for _, arg := range args {
 			if arg == "-" {
@@ -134,7 +136,7 @@ func compared(cmd *cobra.Command, args []string) error {
 			}
 		}
 		if stdin > 1 {
-			return usage("- stands for stdin, which can be read once: give the other as a file")
+			return command.Usage("- stands for stdin, which can be read once: give the other as a file")
 		}
 	}
 	return nil
@@ -195,16 +197,16 @@ func comparisonOutputs(outs []string) ([]comparisonOutput, error) {
 	encoders := []func(*compare.Comparison) ([]byte, error){page.Comparison, encodeComparison}
 	var all []comparisonOutput
 	for _, s := range outs {
-		at, place, err := cutOut(s, kinds, "html=FILE or json=FILE")
+		at, place, err := follow.CutOut(s, kinds, "html=FILE or json=FILE")
 		if err != nil {
 			return nil, err
 		}
-		if isURL(place) {
-			return nil, usage("--out %s: a comparison is written to a file: give its name", export.Discreet(place))
+		if command.IsURL(place) {
+			return nil, command.Usage("--out %s: a comparison is written to a file: give its name", export.Discreet(place))
 		}
 		o := comparisonOutput{kinds[at], place, encoders[at]}
-		if err := writable(place); err != nil {
-			return nil, asUsage(o.failed(err))
+		if err := follow.Writable(place); err != nil {
+			return nil, command.AsUsage(o.failed(err))
 		}
 		all = append(all, o)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine"
@@ -20,7 +21,7 @@ import (
 func debugRun(cmd *cobra.Command, program message.Program, folder string) error {
 	loaded, err := workflow.Load(program)
 	if err != nil {
-		return asUsage(err)
+		return command.AsUsage(err)
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -32,7 +33,7 @@ func debugRun(cmd *cobra.Command, program message.Program, folder string) error 
 		case err != nil:
 			return fmt.Errorf("workflow %s: %w", plan.Name, err)
 		case ctx.Err() != nil:
-			return exitWith(exitInterrupted, nil)
+			return command.Exit(command.ExitInterrupted, nil)
 		case result.State != message.WorkflowCompleted:
 			return fmt.Errorf("workflow %s: %s: %s", plan.Name, result.State, result.Error)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hyperscale/cmd/hyperscale/internal/command"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,16 +66,16 @@ func TestFullDisk(t *testing.T) {
 	disks["gate-1"].fill()
 	eventually(t, "the gate refuses", patience, func() bool {
 		p := start(t, job...)
-		if p.code() == exitGood {
+		if p.code() == command.ExitGood {
 			return false
 		}
 		p.says(`the disk refuses writes`, `free space under --data`)
 		return true
 	})
-	run(t, exitFailed, job...).says(`\(retry after .*s\)`, "free space under --data")
-	run(t, exitGood, "datacenters", "--gate", c.gateAddr)
+	run(t, command.ExitFailed, job...).says(`\(retry after .*s\)`, "free space under --data")
+	run(t, command.ExitGood, "datacenters", "--gate", c.gateAddr)
 	disks["gate-1"].free()
-	eventually(t, "the gate takes jobs again", patience, func() bool { return start(t, wait...).code() == exitGood })
+	eventually(t, "the gate takes jobs again", patience, func() bool { return start(t, wait...).code() == command.ExitGood })
 
 	// Of a job, a manager keeps its program and a worker a fence a shard.
 	head := loadFile[:strings.Index(loadFile, "workflow(")]
@@ -94,7 +95,7 @@ func TestFullDisk(t *testing.T) {
 		waiting := start(t, "submit", file, "--gate", c.gateAddr, "--set", "target="+url, "--wait", "--ui", "none")
 		one.p.await(`store-failed.*no space left`)
 		disks[one.id].free()
-		waiting.expect(exitGood)
+		waiting.expect(command.ExitGood)
 	}
 	judge(t, c.dir)
 }

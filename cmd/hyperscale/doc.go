@@ -16,8 +16,8 @@
 //	      never began.
 //	CMD-4 A command that ends leaves no process, file or port behind.
 //
-// Read main.go, root.go, exit.go, flags.go; then one file a command: run.go and
-// job.go (what run, demo, submit and watch share), compare.go and reportcmd.go (over
-// result files), node.go, clusterstatus.go,
-// drain.go and recover.go (what operators see and do), sim.go.
+// Read main.go, root.go, run.go, local.go and submit.go. Commands that run load tests
+// are here, a file each; internal/author holds those of an author, internal/operate
+// those of an operator, internal/simulate the simulator's. They share
+// internal/command, source, session and follow.
 package main

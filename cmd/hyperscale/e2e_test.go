@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -79,7 +80,7 @@ func (c *cluster) cores(n int) {
 // submit returns the job's id.
 func (c *cluster) submit(file string, args ...string) string {
 	c.t.Helper()
-	return strings.TrimSpace(run(c.t, exitGood, append([]string{"submit", file, "--gate", c.gateAddr}, args...)...).out.String())
+	return strings.TrimSpace(run(c.t, command.ExitGood, append([]string{"submit", file, "--gate", c.gateAddr}, args...)...).out.String())
 }
 
 func (c *cluster) watch(job string) (*process, string) {
@@ -119,7 +120,7 @@ func (c *cluster) loseWorker(file string, set []string) {
 	c.running(job)
 	c.workers[0].kill()
 	killed := time.Now()
-	watch.expect(exitGood)
+	watch.expect(command.ExitGood)
 	took := time.Since(killed)
 	if took > lifetime+8*time.Second {
 		t.Errorf("the job ended %v after its worker was killed", took)
@@ -188,12 +189,12 @@ func (c *cluster) cancels(file string, set []string) {
 	watch, out := c.watch(job)
 	c.busy(set)
 	begun := time.Now()
-	p := run(t, exitGood, "cancel", job, "--gate", c.gateAddr)
+	p := run(t, command.ExitGood, "cancel", job, "--gate", c.gateAddr)
 	took := time.Since(begun)
 	if !strings.Contains(p.out.String(), "CANCELLED") || took > 2*time.Second {
 		t.Errorf("cancel said %q after %v", &p.out, took)
 	}
-	watch.expect(exitInterrupted)
+	watch.expect(command.ExitInterrupted)
 	adds(t, readResult(t, out))
 	t.Logf("cancel: CANCELLED after %v", took)
 }
@@ -211,7 +212,7 @@ func (c *cluster) loseExecutor(file string, set []string) {
 			t.Fatal(err)
 		}
 	}
-	watch.expect(exitFailed)
+	watch.expect(command.ExitFailed)
 	r := readResult(t, out)
 	adds(t, r)
 	if !strings.Contains(fmt.Sprintf("%+v", r), "killed") || !strings.Contains(watch.out.String(), "killed") {
@@ -241,7 +242,7 @@ func (c *cluster) loseServers(file string, set []string) {
 		c.busy(set)
 		begun := time.Now()
 		lost.do()
-		watch.expect(exitGood)
+		watch.expect(command.ExitGood)
 		r := readResult(t, out)
 		adds(t, r)
 		got := stats(t, c.target(set)).Requests - before
@@ -282,13 +283,13 @@ func TestStoppedWorkerEndsItsShards(t *testing.T) {
 	c.running(job)
 	worker.signal(syscall.SIGTERM)
 	stopped := time.Now()
-	worker.expect(exitGood)
+	worker.expect(command.ExitGood)
 	if took := time.Since(stopped); took > stop {
 		t.Errorf("the worker ended after %v, want %v at most", took, stop)
 	}
 	if log := worker.err.String(); strings.Contains(log, "killed") {
 		t.Errorf("something was killed:\n%s", log)
 	}
-	run(t, exitUsage, "worker", "--id", "w", "--data", t.TempDir(), "--managers", "127.0.0.1:1", "--datacenter", "here", "--stop-timeout", "8s").
+	run(t, command.ExitUsage, "worker", "--id", "w", "--data", t.TempDir(), "--managers", "127.0.0.1:1", "--datacenter", "here", "--stop-timeout", "8s").
 		says(`stop_timeout = 8s must be at least 9s for a worker`, `--stop-timeout`)
 }

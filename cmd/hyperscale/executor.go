@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
@@ -23,10 +24,10 @@ func newExecutorCommand() *cobra.Command {
 		Use:    "executor",
 		Short:  "one core of a worker, started by it",
 		Hidden: true,
-		Args:   exactly(),
+		Args:   command.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			if code := exec.Main(runShard); code != exitGood {
-				return exitWith(code, nil)
+			if code := exec.Main(runShard); code != command.ExitGood {
+				return command.Exit(code, nil)
 			}
 			return nil
 		},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/operate"
 )
 
 // Leases of the groups in tests: short, so that nobody waits long for one to run
@@ -80,9 +82,9 @@ func (g *group) start(ids ...string) {
 }
 
 // status is what one of the gates tells of all.
-func (g *group) status() (c clusterJSON, ok bool) {
+func (g *group) status() (c operate.ClusterJSON, ok bool) {
 	p := start(g.t, "status", "--cluster", "--json", "--gate", list(g.gates))
-	return c, p.code() == exitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
+	return c, p.code() == command.ExitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
 }
 
 // led waits until a gate tells people whom it knows to lead.
@@ -90,7 +92,7 @@ func (g *group) led(want string) {
 	g.t.Helper()
 	eventually(g.t, "a leader is known: "+want, patience, func() bool {
 		p := start(g.t, "status", "--cluster", "--gate", list(g.gates))
-		return p.code() == exitGood && matches("leader gate-[123], "+want+"\\n", p.out.String())
+		return p.code() == command.ExitGood && matches("leader gate-[123], "+want+"\\n", p.out.String())
 	})
 }
 
@@ -200,10 +202,10 @@ func TestGroupSurvives(t *testing.T) {
 		t.Errorf("a job of a gate that stops was owned again after %v", took)
 	}
 	t.Logf("stopped: owned again by %s after %v", third, took)
-	g.nodes[second].expect(exitGood)
+	g.nodes[second].expect(command.ExitGood)
 	g.start(second)
 
-	wait.expect(exitGood)
+	wait.expect(command.ExitGood)
 	r := readResult(t, out)
 	adds(t, r)
 	if r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 || stats(t, url).Requests != r.Totals.Started {
@@ -232,25 +234,25 @@ func (g *group) drains(file, url string) {
 	})
 	for _, name := range []string{part, owner} {
 		begun := time.Now()
-		p := run(t, exitGood, "drain", name, "--gate", list(g.gates))
+		p := run(t, command.ExitGood, "drain", name, "--gate", list(g.gates))
 		if want := name + " has handed over: it can be stopped\n"; p.out.String() != want || time.Since(begun) > 5*time.Second {
 			t.Errorf("drain %s said %q after %v, want %q", name, p.out.String(), time.Since(begun), want)
 		}
 	}
 	g.owner(job, owner)
-	text := run(t, exitGood, "status", "--cluster", "--gate", list(g.gates)).out.String()
+	text := run(t, command.ExitGood, "status", "--cluster", "--gate", list(g.gates)).out.String()
 	for _, want := range []string{owner + " .*alive, draining", part + " +manager +here .*alive, draining", job + " +load.star +RUNNING", "leader gate-"} {
 		if !matches(want, text) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	for _, name := range []string{part, owner} {
-		if p := run(t, exitGood, "drain", name, "--undo", "--gate", list(g.gates)); p.out.String() != name+" takes work again\n" {
+		if p := run(t, command.ExitGood, "drain", name, "--undo", "--gate", list(g.gates)); p.out.String() != name+" takes work again\n" {
 			t.Errorf("drain --undo said %q", p.out.String())
 		}
 	}
-	run(t, exitUsage, "drain", "gate-7", "--gate", list(g.gates)).says(`no node of this cluster is called "gate-7" \(did you mean gate-1\?\)`)
-	wait.expect(exitGood)
+	run(t, command.ExitUsage, "drain", "gate-7", "--gate", list(g.gates)).says(`no node of this cluster is called "gate-7" \(did you mean gate-1\?\)`)
+	wait.expect(command.ExitGood)
 	if r := readResult(t, out); r.Outcome != "COMPLETED" || len(r.Workflows[0].Lost) != 0 {
 		t.Errorf("%s, lost %+v", r.Outcome, r.Workflows[0].Lost)
 	}
@@ -288,9 +290,9 @@ func TestLostMajority(t *testing.T) {
 		}
 	}
 	g.nodes["gate-1"].signal(syscall.SIGTERM)
-	g.nodes["gate-1"].expect(exitGood)
-	run(t, exitUsage, recovering...).says("would make the disk of gate-1", "what others acknowledged and it does not have would be lost", "add --unsafe to do it")
-	p := run(t, exitGood, append(recovering, "--unsafe")...)
+	g.nodes["gate-1"].expect(command.ExitGood)
+	run(t, command.ExitUsage, recovering...).says("would make the disk of gate-1", "what others acknowledged and it does not have would be lost", "add --unsafe to do it")
+	p := run(t, command.ExitGood, append(recovering, "--unsafe")...)
 	if got := p.out.String(); !matches(`gate-1 founded epoch \d+ of gates`, got) || !matches("kept: 0 jobs", got) || !matches("next: start gate-1 as usual", got) {
 		t.Errorf("recover said %q", got)
 	}
@@ -301,6 +303,6 @@ func TestLostMajority(t *testing.T) {
 	}
 	g.led(`term \d+ of epoch 1`)
 	g.nodes["gate-1"].signal(syscall.SIGTERM)
-	g.nodes["gate-1"].expect(exitGood)
-	run(t, exitFailed, append(recovering, "--unsafe")...).says("nothing was recovered: a majority of the configured set is alive")
+	g.nodes["gate-1"].expect(command.ExitGood)
+	run(t, command.ExitFailed, append(recovering, "--unsafe")...).says("nothing was recovered: a majority of the configured set is alive")
 }

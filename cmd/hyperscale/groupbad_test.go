@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/transport"
@@ -25,11 +27,11 @@ func TestBadSets(t *testing.T) {
 		return append([]string{"gate", "--id", "a", "--data", t.TempDir()}, args...)
 	}
 	own := freeAddresses(t, "gate", 1)["gate-1"]
-	run(t, exitUsage, gate("--listen", own, "--lease", "2s", "--quorum-timeout", "500ms")...).
+	run(t, command.ExitUsage, gate("--listen", own, "--lease", "2s", "--quorum-timeout", "500ms")...).
 		says(`gate.lease = 2s is too short: lease \* \(1 - 10000 ppm\) - 1ms = 1.979s must be above lease/3 \+ quorum_timeout \+ store_retry = 2.16\S+: .*make the lease longer or gate.quorum_timeout = 500ms shorter`)
-	run(t, exitUsage, gate("--listen", own, "--gates", "127.0.0.1:1,127.0.0.1:2")...).
+	run(t, command.ExitUsage, gate("--listen", own, "--gates", "127.0.0.1:1,127.0.0.1:2")...).
 		says("gates = .* must contain this node's own address, " + own)
-	run(t, exitUsage, gate("--listen", own, "--gates", own+","+own)...).says("must be named once")
+	run(t, command.ExitUsage, gate("--listen", own, "--gates", own+","+own)...).says("must be named once")
 	for _, c := range []struct{ set, warning string }{
 		{own, "one gate alone: losing its disk loses what it has acknowledged, and nothing goes on while it is away; three survive the loss of one"},
 		{own + ",192.0.2.1:1", "2 gates survive the loss of 0, as 1 would"},
@@ -41,7 +43,7 @@ func TestBadSets(t *testing.T) {
 		p.kill()
 	}
 	name := strings.Repeat("n", 120)
-	run(t, exitUsage, "gate", "--id", name, "--listen", own, "--data", t.TempDir()).says("must have at most 109, as they stand in each datagram: shorten --id or --advertise")
+	run(t, command.ExitUsage, "gate", "--id", name, "--listen", own, "--data", t.TempDir()).says("must have at most 109, as they stand in each datagram: shorten --id or --advertise")
 }
 
 // TestSetsThatDiffer: gates that are configured differently do not found anything
@@ -136,7 +138,7 @@ func TestForgedGates(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	g.start("gate-1", "gate-2", "gate-3")
-	leader := func() (c clusterJSON) {
+	leader := func() (c operate.ClusterJSON) {
 		eventually(t, "a leader", patience, func() bool {
 			var ok bool
 			c, ok = g.status()

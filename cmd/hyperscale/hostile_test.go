@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/client"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -142,7 +143,7 @@ func testCrowd(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }() // it has said nothing
 	}
-	run(t, exitGood, "datacenters", "--gate", address)
+	run(t, command.ExitGood, "datacenters", "--gate", address)
 }
 
 // testHostilePorts: garbage, lengths of 4 GiB and bytes that trickle in, on each
@@ -170,7 +171,7 @@ func testHostilePorts(t *testing.T) {
 		}
 		t.Logf("%s: at most %d MiB", p.name, peak>>20)
 	}
-	run(t, exitGood, "submit", write(t, "load.star", loadFile), "--gate", c.gateAddr, "--set", "target="+url, "--duration", "100ms", "--wait", "--ui", "none")
+	run(t, command.ExitGood, "submit", write(t, "load.star", loadFile), "--gate", c.gateAddr, "--set", "target="+url, "--duration", "100ms", "--wait", "--ui", "none")
 }
 
 // floods says each kind of garbage many times, in connections and datagrams.

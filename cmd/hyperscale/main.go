@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hyperscale/cmd/hyperscale/internal/command"
 	"io"
 	"os"
 	"strings"
@@ -21,12 +22,12 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
-		return exitGood
+		return command.ExitGood
 	}
-	code := exitUsage // what cobra itself refuses: unknown commands, flags, arguments
-	var exit *exitError
+	code := command.ExitUsage // what cobra itself refuses: unknown commands, flags, arguments
+	var exit *command.ExitError
 	if errors.As(err, &exit) {
-		code, err = exit.code, exit.err
+		code, err = exit.Code, exit.Err
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "hyperscale: %s\n", strings.TrimRight(err.Error(), "\n"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/target"
 )
 
@@ -21,14 +22,14 @@ GET /__stats tells, POST /__reset sets to zero; neither is counted. The client
 chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 		Example: "  hyperscale target --listen 127.0.0.1:8080 --latency 5ms --jitter 2ms\n" +
 			"  hyperscale target --error-every 10 --close-every 100 --stall-every 1000 --stall-for 10s",
-		Args: exactly(),
-		RunE: runs(func(cmd *cobra.Command, _ []string) error {
+		Args: command.Exactly(),
+		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
 			if err := config.Validate(); err != nil {
-				return asUsage(fmt.Errorf("target: %w", err))
+				return command.AsUsage(fmt.Errorf("target: %w", err))
 			}
 			server, err := target.Listen(config)
 			if err != nil {
-				return asUsage(err)
+				return command.AsUsage(err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -41,13 +42,13 @@ chooses HTTP/1.1 or HTTP/2: by ALPN with --tls, else by what it says first.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&config.Listen, "listen", config.Listen, "`address` to listen on; port 0 chooses a free one")
-	addSpan(flags, &config.Latency, "latency", 0, 0, "wait before each answer")
-	addSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
+	command.AddSpan(flags, &config.Latency, "latency", 0, 0, "wait before each answer")
+	command.AddSpan(flags, &config.Jitter, "jitter", 0, 0, "vary that by up to this, both ways")
 	flags.IntVar(&config.Size, "size", config.Size, "bytes of a body")
 	flags.IntVar(&config.ErrorEvery, "error-every", 0, "answer each `N`-th request with 500")
 	flags.IntVar(&config.CloseEvery, "close-every", 0, "close the connection at each `N`-th request, unanswered; over HTTP/2 reset its stream")
 	flags.IntVar(&config.StallEvery, "stall-every", 0, "stall each `N`-th request")
-	addSpan(flags, &config.StallFor, "stall-for", config.StallFor, 0, "for how long")
+	command.AddSpan(flags, &config.StallFor, "stall-for", config.StallFor, 0, "for how long")
 	flags.BoolVar(&config.TLS, "tls", false, "HTTPS with a certificate made at start")
 	return cmd
 }

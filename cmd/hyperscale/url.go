@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 	"go.starlark.net/syntax"
 
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
 )
 
@@ -33,7 +35,7 @@ func (f *urlFlags) add(flags *pflag.FlagSet) {
 func (f *urlFlags) source(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return "", usage("%q is no address: write it like http://127.0.0.1:8080/path", address)
+		return "", command.Usage("%q is no address: write it like http://127.0.0.1:8080/path", address)
 	}
 	method := strings.ToUpper(f.method)
 	if method == "" {
@@ -73,10 +75,10 @@ func (f *urlFlags) request(method string) (string, error) {
 		name, value, ok := strings.Cut(h, ":")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" {
-			return "", usage("--header %q: write 'Name: value'", h)
+			return "", command.Usage("--header %q: write 'Name: value'", h)
 		}
 		if seen[strings.ToLower(name)] {
-			return "", usage("--header %q: %s is given twice: join the values with a comma", h, name)
+			return "", command.Usage("--header %q: %s is given twice: join the values with a comma", h, name)
 		}
 		seen[strings.ToLower(name)] = true
 		headers = append(headers, syntax.Quote(name, false)+": "+syntax.Quote(strings.TrimSpace(value), false))
@@ -92,18 +94,18 @@ func (f *urlFlags) request(method string) (string, error) {
 }
 
 // program makes the file, keeps it where asked, and loads it.
-func (f *urlFlags) program(address string, load *loadFlags) (message.Program, *message.Plan, error) {
+func (f *urlFlags) program(address string, load *source.Flags) (message.Program, *message.Plan, error) {
 	text, err := f.source(address)
 	if err != nil {
 		return message.Program{}, nil, err
 	}
-	program, plan, err := loadProgram("run.star", []message.File{{Name: "run.star", Data: []byte(text)}}, nil, load)
+	program, plan, err := source.Load("run.star", []message.File{{Name: "run.star", Data: []byte(text)}}, nil, load)
 	if err != nil {
 		return message.Program{}, nil, err
 	}
 	if f.save != "" {
-		if err := create(f.save, text); err != nil {
-			return message.Program{}, nil, asUsage(fmt.Errorf("--save: %w", err))
+		if err := source.Create(f.save, text); err != nil {
+			return message.Program{}, nil, command.AsUsage(fmt.Errorf("--save: %w", err))
 		}
 	}
 	return program, plan, nil

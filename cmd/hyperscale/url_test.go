@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 )
@@ -47,7 +48,7 @@ func TestURLsBecomeFiles(t *testing.T) {
 func TestNearestNames(t *testing.T) {
 	names := []string{"run", "status", "submit", "validate", "version"}
 	for got, want := range map[string]string{"rnu": " (did you mean run?)", "run1": " (did you mean run?)", "stats": " (did you mean status?)", "val": " (did you mean validate?)", "frobnicate": ""} {
-		if hint := didYouMean(got, names); hint != want {
+		if hint := command.DidYouMean(got, names); hint != want {
 			t.Errorf("%q: got %q, want %q", got, hint, want)
 		}
 	}

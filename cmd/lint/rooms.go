@@ -114,8 +114,8 @@ func unitOf(pkg string) string {
 	if elements[0] == "core" && len(elements) > 1 {
 		return path.Join(elements[:2]...)
 	}
-	if elements[0] == "cmd" {
-		return pkg
+	if elements[0] == "cmd" && len(elements) > 1 {
+		return path.Join(elements[:2]...)
 	}
 	return elements[0]
 }

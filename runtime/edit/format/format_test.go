@@ -20,7 +20,7 @@ func TestExamplesAreFormatted(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no examples", err)
 	}
-	for _, path := range append(paths, "../../../cmd/hyperscale/scaffold.star") {
+	for _, path := range append(paths, "../../../cmd/hyperscale/internal/author/scaffold.star") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

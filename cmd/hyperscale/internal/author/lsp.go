@@ -1,0 +1,77 @@
+package author
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/source"
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+	"hyperscale/runtime/edit/language"
+)
+
+// NewLspCommand serves an editor.
+func NewLspCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lsp",
+		Short: "serve an editor: errors as you type, completion, help, formatting",
+		Long: `Speaks the Language Server Protocol over standard input and output; an editor starts it
+for workflow files. editors/README.md says how, for VS Code, Neovim, Helix and Emacs.`,
+		Args: command.Exactly(),
+		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
+			feeds := feedCache{}
+			server := &language.Server{Load: feeds.load, Manual: languageManual(), Version: command.Version()}
+			return server.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
+		}),
+	}
+}
+
+// feedCache keeps what was found in large files of rows, which are not read again after
+// each key that is typed.
+type feedCache map[feedKey]message.FeedFile
+
+type feedKey struct {
+	path, name string
+	size       int64
+	modified   time.Time
+}
+
+// load reads a program as validate does, but for files that are open in the editor.
+func (c feedCache) load(path string, open func(string) ([]byte, error)) (*workflow.Program, error) {
+	folder, main := filepath.Dir(path), filepath.Base(path)
+	files, large, err := workflow.Files(main, func(name string) ([]byte, error) {
+		at := filepath.Join(folder, filepath.FromSlash(name))
+		if data, err := open(at); err == nil {
+			return data, nil
+		}
+		return source.ReadFile(at)
+	})
+	if err != nil {
+		return nil, err
+	}
+	program := message.Program{Main: main, Files: files, Seed: 1}
+	for _, l := range large {
+		at := filepath.Join(folder, filepath.FromSlash(l.Name))
+		info, err := os.Stat(at)
+		if err != nil {
+			return nil, fmt.Errorf("feed: %w", err)
+		}
+		key := feedKey{at, l.Name, info.Size(), info.ModTime()}
+		found, ok := c[key]
+		if !ok {
+			read, err := source.ReadFeeds(folder, []workflow.Large{l})
+			if err != nil {
+				return nil, err
+			}
+			found = read[0]
+			c[key] = found
+		}
+		program.Feeds = append(program.Feeds, found)
+	}
+	return workflow.Load(program)
+}

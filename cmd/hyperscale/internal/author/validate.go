@@ -1,0 +1,167 @@
+package author
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/source"
+	workload "hyperscale/core/load"
+	"hyperscale/core/message"
+	"hyperscale/runtime/ui"
+)
+
+// NewValidateCommand checks a workflow file and prints its plan.
+func NewValidateCommand() *cobra.Command {
+	var load source.Flags
+	cmd := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "check a workflow file and tell its plan, without running it",
+		Args:  command.Exactly("FILE"),
+		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
+			_, plan, err := source.Read(args[0], &load)
+			if err != nil {
+				return err
+			}
+			return describe(cmd.OutOrStdout(), args[0], plan)
+		}),
+	}
+	load.Add(cmd.Flags())
+	return cmd
+}
+
+// describe tells a plan in words.
+func describe(w io.Writer, file string, plan *message.Plan) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is good: %s\n", file, command.Counted(len(plan.Workflows), "workflow"))
+	for i := range plan.Workflows {
+		describeWorkflow(&b, plan, &plan.Workflows[i])
+	}
+	if len(plan.Params) > 0 {
+		fmt.Fprintf(&b, "\nparams (--set name=value)\n")
+		for _, p := range plan.Params {
+			line := fmt.Sprintf("  %s = %s", p.Name, p.Value)
+			if p.Value != p.Default {
+				line += fmt.Sprintf(" (default %s)", p.Default)
+			}
+			if p.Help != "" {
+				line += ": " + p.Help
+			}
+			fmt.Fprintln(&b, ui.Clean(line))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.WorkflowPlan) {
+	fmt.Fprintf(b, "\nworkflow %s\n  %s VUs, %s, timeout %v", ui.Clean(w.Name), ui.Count(w.VUs), howLong(w), w.Timeout)
+	if w.Think > 0 {
+		fmt.Fprintf(b, ", think %v", w.Think)
+	}
+	if w.ThinkMax > 0 {
+		fmt.Fprintf(b, " to %v", w.ThinkMax)
+	}
+	if w.Pace > 0 {
+		fmt.Fprintf(b, ", pace %v", w.Pace)
+	}
+	if w.Cores > 0 {
+		fmt.Fprintf(b, ", on %s", command.Counted(int(w.Cores), "core"))
+	}
+	fmt.Fprintln(b)
+	describeLoad(b, w)
+	starts := func(how string, on []uint32) {
+		var names []string
+		for _, d := range on {
+			names = append(names, ui.Clean(plan.Workflows[d].Name))
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(b, "  starts after %s%s\n", strings.Join(names, ", "), how)
+		}
+	}
+	starts("", w.Depends)
+	starts(", whatever became of it", w.StartAfter)
+	for _, s := range w.Steps {
+		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), ui.Clean(s.Name))
+		if len(s.After) > 0 {
+			var names []string
+			for _, a := range s.After {
+				names = append(names, ui.Clean(w.Steps[a].Name))
+			}
+			fmt.Fprintf(b, ", after %s", strings.Join(names, " and "))
+		}
+		if s.Weight > 0 {
+			fmt.Fprintf(b, ", weight %d", s.Weight)
+		}
+		fmt.Fprintln(b)
+	}
+	for _, t := range w.Thresholds {
+		fmt.Fprintf(b, "  wants     %s\n", ui.Clean(t.Expr))
+	}
+}
+
+func howLong(w *message.WorkflowPlan) string {
+	switch {
+	case w.Iterations > 0 && w.Duration > 0:
+		return fmt.Sprintf("%s iterations, at most %s", ui.Count(w.Iterations), ui.Duration(w.Duration))
+	case w.Iterations > 0:
+		return ui.Count(w.Iterations) + " iterations"
+	case w.Duration == 0:
+		return "one iteration each"
+	}
+	return "for " + ui.Duration(w.Duration)
+}
+
+// describeLoad tells what comes when it is due, and the stages.
+func describeLoad(b *strings.Builder, w *message.WorkflowPlan) {
+	unit := "s"
+	switch w.RatePer {
+	case time.Minute:
+		unit = "m"
+	case time.Hour:
+		unit = "h"
+	}
+	iterations := func(thousandths uint64) string {
+		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000), "0"), ".") + "/" + unit
+	}
+	open := workload.Open(w)
+	if open {
+		arrivals, full := "evenly", "is dropped"
+		if w.Poisson {
+			arrivals = "by chance"
+		}
+		if w.Queue {
+			full = "waits"
+		}
+		fmt.Fprintf(b, "  begins    %s, %s; what finds no VU free %s\n", iterations(w.Rate), arrivals, full)
+	}
+	for _, s := range w.Stages {
+		to := command.Counted(int(s.VUs), "VU")
+		if open {
+			to = iterations(s.Rate)
+		}
+		if s.Duration == 0 {
+			fmt.Fprintf(b, "  stage     at once to %s\n", to)
+			continue
+		}
+		fmt.Fprintf(b, "  stage     in %s to %s\n", ui.Duration(s.Duration), to)
+	}
+}
+
+func kindWord(k message.StepKind) string {
+	switch k {
+	case message.StepRequest:
+		return "request"
+	case message.StepFunction:
+		return "function"
+	case message.StepCheck:
+		return "check"
+	case message.StepMetric:
+		return "metric"
+	}
+	return "action"
+}

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hyperscale/core/message"
+)
+
+// RefuseCommand names the nearest command.
+func RefuseCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return Usage("%q is not a command%s: `%s --help` lists them", args[0], DidYouMean(args[0], names), cmd.CommandPath())
+}
+
+// JobArgument refuses what is no job's id.
+func JobArgument(cmd *cobra.Command, args []string) error {
+	if err := Exactly("JOB")(cmd, args); err != nil {
+		return err
+	}
+	id, err := message.ParseJobID(args[0])
+	if err == nil && (id == message.JobID{} || id.String() != args[0]) { // no gate writes it so
+		err = fmt.Errorf("job %q: %w", args[0], message.ErrJobID)
+	}
+	return AsUsage(err)
+}
+
+// RefuseFlag names the nearest flag where there is no such flag, and names the
+// help that has the rules.
+func RefuseFlag(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		text = fmt.Sprintf("--%s is not a flag of `%s`%s", name, cmd.CommandPath(), DidYouMean(name, names))
+		if name == "debug" && cmd.Name() == "submit" {
+			return Usage("%s: one virtual user needs no cluster: use `hyperscale run FILE --debug`, from a machine that reaches the target", text)
+		}
+	}
+	if head, _, cryptic := strings.Cut(text, ": strconv.Parse"); cryptic {
+		text = head + ": write a whole number"
+	}
+	return Usage("%s: see `%s --help`", text, cmd.CommandPath())
+}
+
+// Exactly refuses any other number of arguments than the named ones.
+func Exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return Usage("`%s` needs %s: see `%s --help`", cmd.CommandPath(), strings.Join(names[len(args):], " and "), cmd.CommandPath())
+		case len(args) > len(names):
+			return Usage("`%s` does not take %q: see `%s --help`", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,22 @@
+// Package follow takes a job to its end in front of a person: progress, interrupts,
+// outputs, the summary and the exit code.
+//
+// It starts no job: run, demo, submit and watch hand it one that a gate has accepted.
+//
+// Source: docs/outputs.md, docs/result.md.
+//
+// Invariants:
+//
+//	FOL-1 An output that cannot be written is an error before the load begins.
+//	FOL-2 The first interrupt cancels the job, the second ends the command.
+//	FOL-3 A result file holds no secret that a flag gave.
+//
+// An example:
+//
+//	f, err := follow.New(&flags)
+//	defer f.Close()
+//	result, err := f.Follow(ctx, s, job, model)
+//	return f.Finish(cmd, result)
+//
+// Read flags.go, follow.go, outputs.go, origin.go.
+package follow

@@ -1,0 +1,43 @@
+package follow
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/message"
+	"hyperscale/runtime/ui"
+)
+
+// Flags are those of commands that follow a job to its end.
+type Flags struct {
+	UI    string
+	Outs  []string
+	told  bool // outs are the file's own
+	Quiet bool
+	log   command.LogFlags
+}
+
+// Add gives a command the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	command.AddChoice(flags, &f.UI, "ui", string(ui.Auto), "progress: a live screen, a line every few seconds, or nothing", ui.Kinds()...)
+	flags.StringArrayVar(&f.Outs, "out", nil, "write the result to a file: `KIND=FILE`, "+OutputNames()+" (repeatable)")
+	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")
+	f.log.Add(flags, "warn")
+}
+
+// Report adds the outputs that the file asks for, unless a flag gives others.
+func (f *Flags) Report(plan *message.Plan) {
+	if len(f.Outs) > 0 {
+		return
+	}
+	f.told = true
+	for i := range plan.Workflows {
+		for _, out := range plan.Workflows[i].Report {
+			if !slices.Contains(f.Outs, out) {
+				f.Outs = append(f.Outs, out)
+			}
+		}
+	}
+}

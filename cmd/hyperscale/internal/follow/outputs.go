@@ -1,0 +1,158 @@
+package follow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/message"
+	"hyperscale/runtime/export"
+	"hyperscale/runtime/page"
+	"hyperscale/runtime/report"
+)
+
+// outputKind is a form that --out writes a result in: to a file by encode, or, where
+// the kind has one, to a server by serve.
+type outputKind struct {
+	name   string
+	encode func(*report.Result) ([]byte, error)
+	serve  func(url string, tell teller) (listener, error) // nil: files only
+}
+
+func outputKinds() []outputKind {
+	return []outputKind{
+		{name: "json", encode: (*report.Result).Encode},
+		{name: "csv", encode: export.CSV},
+		{name: "junit", encode: export.JUnit},
+		{name: "prometheus", encode: export.Prometheus, serve: remoteWrite},
+		{name: "html", encode: page.Render},
+	}
+}
+
+// remoteWrite is a server that takes Prometheus' remote write.
+func remoteWrite(url string, tell teller) (listener, error) {
+	r, err := export.NewRemote(url)
+	if err != nil {
+		return nil, err
+	}
+	return export.NewPusher(r, tell), nil
+}
+
+// teller tells a person something while a job runs.
+type teller = func(format string, args ...any)
+
+// listener is a place on the network that hears of a job while it runs and at its end.
+type listener interface {
+	// Check finds out before the run whether it will listen.
+	Check() error
+	// Apply takes one status; it never waits.
+	Apply(*message.JobStatus)
+	// Finish tells the end.
+	Finish(*report.Result) error
+	// Close gives up without an end. It may follow Finish.
+	Close()
+}
+
+// Written is one `--out KIND=FILE`, or KIND=URL.
+type Written struct {
+	outputKind
+	place  string
+	server listener // nil: place is a file
+	told   bool     // by the workflow's file, not by --out
+}
+
+// CutOut reads one --out: the kind by its number in names, and the place.
+func CutOut(s string, names []string, known string) (at int, place string, err error) {
+	kind, place, ok := strings.Cut(s, "=")
+	if !ok || place == "" {
+		return 0, "", command.Usage("--out %q: write KIND=FILE, as in --out json=result.json", s)
+	}
+	if at = slices.Index(names, kind); at < 0 {
+		return 0, "", command.Usage("--out %q: no output of kind %q: use %s", kind+"="+export.Discreet(place), kind, known)
+	}
+	return at, place, nil
+}
+
+// Outputs reads what --out asks for.
+func (f *Flags) Outputs(tell teller) ([]Written, error) {
+	kinds := outputKinds()
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	var all []Written
+	for _, s := range f.Outs {
+		at, place, err := CutOut(s, names, OutputNames())
+		if err != nil {
+			return nil, err
+		}
+		kind := names[at]
+		o := Written{outputKind: kinds[at], place: place, told: f.told}
+		if command.IsURL(place) {
+			if o.serve == nil {
+				return nil, command.Usage("--out %s=%s: %s is written to a file: give its name, as in --out %[1]s=result.%[1]s", kind, export.Discreet(place), kind)
+			}
+			if o.server, err = o.serve(place, tell); err != nil {
+				return nil, command.AsUsage(o.failed(err))
+			}
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// OutputNames lists them for people: "json=FILE or csv=FILE".
+func OutputNames() string {
+	var names []string
+	for _, k := range outputKinds() {
+		name := k.name + "=FILE"
+		if k.serve != nil {
+			name += "-or-URL"
+		}
+		names = append(names, name)
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	return names[0]
+}
+
+// failed names the output that err is about, without the secrets in its address.
+func (o *Written) failed(err error) error {
+	by := "--out "
+	if o.told {
+		by = "the workflow's report "
+	}
+	return fmt.Errorf("%s%s=%s: %w", by, o.name, export.Discreet(o.place), err)
+}
+
+// Check finds out before the run that the output will find its place after it.
+func (o *Written) Check() error {
+	check := func() error { return Writable(o.place) }
+	if o.server != nil {
+		check = o.server.Check
+	}
+	if err := check(); err != nil {
+		return command.AsUsage(o.failed(err))
+	}
+	return nil
+}
+
+// Write writes the result to the file, or tells the server the end.
+func (o *Written) Write(r *report.Result) error {
+	if o.server != nil {
+		if err := o.server.Finish(r); err != nil {
+			return o.failed(err)
+		}
+		return nil
+	}
+	b, err := o.encode(r)
+	if err == nil {
+		err = report.WriteFile(o.place, b)
+	}
+	if err != nil {
+		return o.failed(err)
+	}
+	return nil
+}

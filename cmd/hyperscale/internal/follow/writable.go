@@ -1,0 +1,20 @@
+package follow
+
+import (
+	"fmt"
+	"os"
+)
+
+// Writable finds out before the run that a result will find its place after it.
+func Writable(name string) error {
+	_, err := os.Stat(name)
+	if file, opened := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644); opened != nil {
+		return fmt.Errorf("cannot be written: choose another file: %w", opened)
+	} else if err := file.Close(); err != nil {
+		return err
+	}
+	if err != nil {
+		return os.Remove(name) // it was not there before: it appears whole or not at all
+	}
+	return nil
+}

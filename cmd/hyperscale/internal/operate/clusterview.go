@@ -1,0 +1,92 @@
+package operate
+
+import (
+	"hyperscale/core/node"
+)
+
+// What `status --cluster --json` prints. Fields may be added, never renamed.
+type ClusterJSON struct {
+	Gate     string        `json:"gate"`     // who answered, as it sees all that follows
+	Standing string        `json:"standing"` // founding, joining, member
+	Draining bool          `json:"draining"`
+	Leader   string        `json:"leader"` // address, empty when none is known
+	Term     uint64        `json:"term"`
+	Gates    []string      `json:"gates"` // the configured set
+	Members  []memberJSON  `json:"members"`
+	Nodes    []nodeJSON    `json:"nodes"` // of datacenters
+	Jobs     []jobLineJSON `json:"jobs"`  // the newest that this gate owns
+	Leases   []leaseJSON   `json:"leases"`
+	LeaseSum uint32        `json:"lease_sum"` // with those that are not listed
+	Alarms   uint32        `json:"alarms"`    // since this gate started
+	Alarm    string        `json:"alarm"`     // the newest that was not seen to end
+	Warnings []string      `json:"warnings"`
+}
+
+type memberJSON struct {
+	Node        string `json:"node"` // empty when it was never heard
+	Address     string `json:"address"`
+	Incarnation uint64 `json:"incarnation"`
+	State       string `json:"state"` // unknown, alive, suspect, dead, left
+	By          string `json:"by"`    // who raised the suspicion, or the death
+	Reason      string `json:"reason"`
+	SinceNS     int64  `json:"since_ns"`
+	Draining    bool   `json:"draining"`
+	Leader      bool   `json:"leader"`
+}
+
+type nodeJSON struct {
+	Node        string `json:"node"`
+	Role        string `json:"role"`
+	Datacenter  string `json:"datacenter"`
+	Incarnation uint64 `json:"incarnation"`
+	State       string `json:"state"` // alive, suspect, dead, left, lost
+	By          string `json:"by"`
+	Draining    bool   `json:"draining"`
+	SilentNS    int64  `json:"silent_ns"` // since it was last heard
+	CoresTotal  uint32 `json:"cores_total"`
+	CoresFree   uint32 `json:"cores_free"`
+	Subjobs     uint32 `json:"subjobs"` // of jobs, that a manager owns
+	Leader      bool   `json:"leader"`  // of its datacenter's managers
+}
+
+type jobLineJSON struct {
+	Job      string `json:"job"`
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	Position uint32 `json:"position"`
+	AgeNS    int64  `json:"age_ns"`
+}
+
+type leaseJSON struct {
+	Job      string `json:"job"`
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	Holder   string `json:"holder"` // address, empty for none
+	Fence    string `json:"fence"`  // epoch/ordinal of the holder's token
+	LeftNS   int64  `json:"left_ns"`
+	Released bool   `json:"released"`
+}
+
+func (s standing) view() ClusterJSON {
+	c := s.cluster
+	out := ClusterJSON{
+		Gate: c.Gate, Standing: c.Standing, Draining: c.Draining, Leader: c.Leader, Term: c.Term, LeaseSum: c.LeaseSum, Alarms: c.Alarms, Alarm: c.Alarm,
+		Gates: append([]string{}, c.Gates...), Warnings: append([]string{}, c.Warnings...),
+		Members: []memberJSON{}, Nodes: []nodeJSON{}, Jobs: []jobLineJSON{}, Leases: []leaseJSON{},
+	}
+	for _, m := range c.Members {
+		out.Members = append(out.Members, memberJSON{m.Node, m.Addr, m.Incarnation, m.State, m.By, m.Reason, int64(m.Since), m.Draining, m.Addr == c.Leader})
+	}
+	for _, n := range s.nodes.Nodes {
+		out.Nodes = append(out.Nodes, nodeJSON{
+			n.Node, node.Role(n.Role).String(), n.Datacenter, n.Incarnation, n.State, n.By, n.Draining, int64(n.Silent), n.CoresTotal, n.CoresFree, n.Subjobs, n.Leader,
+		})
+	}
+	for _, j := range s.nodes.Jobs {
+		out.Jobs = append(out.Jobs, jobLineJSON{j.Job.String(), j.Name, j.State.String(), j.Position, int64(j.Age)})
+	}
+	for _, l := range c.Leases {
+		out.Leases = append(out.Leases, leaseJSON{l.Job.String(), l.Name, l.State.String(), l.Holder, l.Token.String(), int64(l.Left), l.Released})
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package operate
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/message"
+)
+
+// NewDatacentersCommand lists datacenters.
+func NewDatacentersCommand() *cobra.Command {
+	var asJSON bool
+	cmd := asking(&cobra.Command{
+		Use:   "datacenters",
+		Short: "list datacenters with their health and free cores",
+		Args:  command.Exactly(),
+	}, func(ctx context.Context, s *session.Session, w io.Writer, _ []string) error {
+		answer, err := s.Ask(ctx, &message.DatacenterQuery{})
+		if err != nil {
+			return err
+		}
+		list, ok := answer.(*message.DatacenterList)
+		if !ok {
+			return session.Unexpected(answer)
+		}
+		if asJSON {
+			return command.PrintJSON(w, datacenterView(list))
+		}
+		return printDatacenters(w, list)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type datacenterJSON struct {
+	Name       string `json:"name"`
+	Health     string `json:"health"`
+	Managers   uint32 `json:"managers"`
+	Workers    uint32 `json:"workers"`
+	CoresTotal uint32 `json:"cores_total"`
+	CoresFree  uint32 `json:"cores_free"`
+}
+
+func datacenterView(l *message.DatacenterList) []datacenterJSON {
+	out := []datacenterJSON{}
+	for _, d := range l.Datacenters {
+		out = append(out, datacenterJSON{d.Name, d.Health.String(), d.Managers, d.Workers, d.CoresTotal, d.CoresFree})
+	}
+	return out
+}
+
+func printDatacenters(w io.Writer, l *message.DatacenterList) error {
+	rows := [][]string{{"DATACENTER", "HEALTH", "MANAGERS", "WORKERS", "CORES", "FREE"}}
+	for _, d := range l.Datacenters {
+		rows = append(rows, []string{d.Name, d.Health.String(), command.Number(d.Managers), command.Number(d.Workers), command.Number(d.CoresTotal), command.Number(d.CoresFree)})
+	}
+	return command.PrintRows(w, rows)
+}

@@ -1,0 +1,86 @@
+package operate
+
+import (
+	"hyperscale/core/message"
+)
+
+// What --json prints of lists. Fields may be added, never renamed.
+
+type jobJSON struct {
+	Job         string         `json:"job"`
+	Name        string         `json:"name"`
+	State       string         `json:"state"`
+	Position    uint32         `json:"position"` // in the queue, from 1; 0: not queued
+	Reason      string         `json:"reason"`
+	ElapsedNS   int64          `json:"elapsed_ns"`
+	Datacenters []progressJSON `json:"datacenters"`
+}
+
+type progressJSON struct {
+	Name      string         `json:"name"`
+	State     string         `json:"state"`
+	Error     string         `json:"error"`
+	Workflows []workflowJSON `json:"workflows"`
+	Workers   []workerJSON   `json:"workers"`
+}
+
+type workerJSON struct {
+	Name       string `json:"name"`             // empty: those that are not named, summed
+	Others     uint32 `json:"others,omitempty"` // how many those are
+	State      string `json:"state"`
+	CoresTotal uint32 `json:"cores_total"`
+	Cores      uint32 `json:"cores"`
+	Active     uint64 `json:"active"` // virtual users now
+	Started    uint64 `json:"started"`
+	OK         uint64 `json:"ok"`
+	Failed     uint64 `json:"failed"`       // timed out ones included
+	Lost       uint32 `json:"lost"`         // attempts that were given up
+	LateP99NS  int64  `json:"late_p99_ns"`  // 99 % of its starts were late by at most this
+	BusyMaxPPM uint32 `json:"busy_max_ppm"` // busiest second of an executor
+	Saturated  bool   `json:"saturated"`
+}
+
+func workerViews(in []message.WorkerShare) []workerJSON {
+	out := []workerJSON{}
+	for i := range in {
+		w := &in[i]
+		out = append(out, workerJSON{
+			Name: w.Node, Others: w.Others, State: w.State.String(), CoresTotal: w.CoresTotal, Cores: w.Cores, Active: w.Active,
+			Started: w.Started, OK: w.OK, Failed: w.Failed + w.TimedOut, Lost: w.Lost, LateP99NS: int64(w.Late), BusyMaxPPM: w.BusyMax, Saturated: w.Saturated,
+		})
+	}
+	return out
+}
+
+type workflowJSON struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Error   string `json:"error"`
+	Active  uint64 `json:"active"` // virtual users now
+	Started uint64 `json:"started"`
+	OK      uint64 `json:"ok"`
+	Failed  uint64 `json:"failed"` // timed out ones included
+}
+
+func jobView(s *message.JobStatus) jobJSON {
+	out := jobJSON{
+		Job: s.Job.String(), Name: s.Name, State: s.State.String(), Position: s.Position, Reason: s.Reason,
+		ElapsedNS: int64(s.Elapsed), Datacenters: []progressJSON{},
+	}
+	for _, d := range s.Datacenters {
+		part := progressJSON{Name: d.Name, State: d.State.String(), Error: d.Error, Workflows: []workflowJSON{}, Workers: workerViews(d.Workers)}
+		for _, w := range d.Workflows {
+			flow := workflowJSON{Name: w.Name, State: w.State.String(), Error: w.Error, Active: w.Stats.Active}
+			for _, step := range w.Stats.Steps {
+				if step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+					flow.Started += step.Started
+					flow.OK += step.OK
+					flow.Failed += step.Failed + step.TimedOut
+				}
+			}
+			part.Workflows = append(part.Workflows, flow)
+		}
+		out.Datacenters = append(out.Datacenters, part)
+	}
+	return out
+}

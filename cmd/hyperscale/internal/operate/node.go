@@ -1,0 +1,87 @@
+package operate
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/node"
+	"hyperscale/runtime/config"
+)
+
+// NewNodeCommand runs a node of a role.
+func NewNodeCommand(role node.Role, short string) *cobra.Command {
+	var file, history string
+	cmd := &cobra.Command{
+		Use:   role.String(),
+		Short: short,
+		Long: short + `.
+
+Settings come from the file, then the environment (HYPERSCALE_ID, ...), then flags.
+SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
+		Args: command.Exactly(),
+		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
+			given, dropped := settingsFor(role, cmd)
+			n, err := config.Load(role, config.Sources{File: file, Environ: os.Environ(), Flags: given})
+			if err != nil {
+				return command.AsUsage(err)
+			}
+			return runNode(cmd.Context(), n, history, dropped)
+		}),
+	}
+	addNodeFlags(cmd, &file, role)
+	flags := cmd.Flags()
+	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for whoever wants to check what the node did")
+	return cmd
+}
+
+// runNode runs one node until it is asked to stop, or ends by itself.
+func runNode(ctx context.Context, c config.Node, history string, dropped []string) error {
+	log := command.LogFlags{Level: c.LogLevel, Format: c.LogFormat}
+	logger := log.Logger(os.Stderr)
+	if len(dropped) > 0 {
+		slices.Sort(dropped)
+		logger.Warn("flags that this role has no use for are ignored", "role", c.Role, "flags", strings.Join(dropped, " "))
+	}
+	var events io.Writer
+	if history != "" {
+		f, err := session.OpenHistory(history)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // each line was written by itself, and its error told
+		events = f
+	}
+	for _, warning := range c.Warnings() {
+		logger.Warn(warning, "role", c.Role.String(), "id", c.ID)
+	}
+	signals := command.CatchInterrupts()
+	defer signals.Release()
+	n, err := startNode(c, nodeExtras{logger: logger, history: events})
+	if err != nil {
+		return command.AsUsage(err) // a port, a directory: something that was asked for cannot be had
+	}
+	logger.Info("up", "role", c.Role.String(), "id", c.ID, "addr", string(n.Addr()), "admin", n.AdminAddr(), "data", c.Data, "version", command.Version())
+	select {
+	case <-n.Done():
+		return n.Err()
+	case <-signals.Asked:
+	}
+	logger.Info("stopping", "id", c.ID, "at_most", c.StopTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.StopTimeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-signals.Asked:
+			cancel() // Stop kills the node then
+		case <-ctx.Done():
+		}
+	}()
+	return n.Stop(ctx)
+}

@@ -1,0 +1,117 @@
+package operate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hyperscale/core/node"
+	"hyperscale/runtime/config"
+)
+
+// nodeFlags are the flags of nodes, by role: a role's help lists those that do something.
+var nodeFlags = []struct {
+	name, help string
+	roles      []node.Role // empty: all
+}{
+	{"id", "`name` of the node, unique in its cluster", nil},
+	{"listen", "`host:port` for other nodes and clients", nil},
+	{"advertise", "`host:port` that others call; --listen if not given", nil},
+	{"admin", "`host:port` of /metrics, /healthz and /readyz; none if not given", nil},
+	{"datacenter", "`name` of where the node stands", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"seed", "`host:port` of a node to join (repeatable): a manager's gate, a worker's manager", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"gates", "`a,b,c`: the configured gates, equal on all gates and managers; alone if not given", []node.Role{node.RoleGate, node.RoleManager}},
+	{"managers", "`a,b,c`: the configured managers of the datacenter, equal on all its managers and workers; alone if not given", []node.Role{node.RoleManager, node.RoleWorker}},
+	{"lease", "`duration` for which a gate may own a job without hearing from a majority, equal on all gates and managers", []node.Role{node.RoleGate, node.RoleManager}},
+	{"subjob-lease", "`duration`: the same for a manager and a datacenter's subjob", []node.Role{node.RoleManager}},
+	{"quorum-timeout", "`duration` within which a majority must answer", []node.Role{node.RoleGate, node.RoleManager}},
+	{"feeds", "`folder` of files of rows that are too large to travel with a program", []node.Role{node.RoleWorker}},
+	{"cores", "`N` executors, one a core; all physical cores but one if not given", []node.Role{node.RoleWorker}},
+	{"stop-timeout", "`duration` in which SIGTERM ends the node", nil},
+	{"set", "`KEY=VALUE` of docs/settings.md (repeatable), such as gate.results_max=2000", nil},
+	{"data", "`directory` of what must survive a restart", nil},
+	{"cluster", "`name` of the cluster, equal on all its nodes", nil},
+	{"environment", "`name` of the environment, equal on all its nodes", nil},
+	{"log-level", "debug, info, warn or error", nil},
+	{"log-format", "text or json", nil},
+}
+
+// addNodeFlags gives a command the flags of the roles, with the defaults of the
+// first, and those of others, hidden.
+func addNodeFlags(cmd *cobra.Command, file *string, roles ...node.Role) {
+	flags := cmd.Flags()
+	flags.StringVar(file, "config", "", "YAML `FILE` of the node's settings")
+	defaults := map[string]string{}
+	d := config.Default(roles[0])
+	defaults["listen"], defaults["cluster"], defaults["environment"] = d.Listen, d.Cluster, d.Environment
+	defaults["log-level"], defaults["log-format"] = d.LogLevel, d.LogFormat
+	for name, value := range map[string]time.Duration{"lease": d.Lease, "subjob-lease": d.SubjobLease, "quorum-timeout": d.QuorumTimeout, "stop-timeout": d.StopTimeout} {
+		if value > 0 {
+			defaults[name] = value.String()
+		}
+	}
+	for _, f := range nodeFlags {
+		if f.name == "seed" || f.name == "set" {
+			flags.StringArray(f.name, nil, f.help)
+		} else {
+			flags.String(f.name, defaults[f.name], f.help)
+		}
+		if !slices.ContainsFunc(roles, func(r node.Role) bool { return !needless(f.name, r) }) {
+			_ = flags.MarkHidden(f.name) // it was declared a line above
+		}
+	}
+}
+
+// needless says that a role has no use for a flag. One script may start all roles
+// with the same flags, so it is accepted, kept out of help, and told in the log.
+func needless(flag string, role node.Role) bool {
+	for _, f := range nodeFlags {
+		if f.name == flag {
+			return len(f.roles) > 0 && !hasRole(f.roles, role)
+		}
+	}
+	return false
+}
+
+func hasRole(roles []node.Role, role node.Role) bool {
+	for _, r := range roles {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}
+
+// notSettings are flags of commands that run nodes, and no settings of a node.
+var notSettings = []string{"config", "history", "help", "unsafe", "role"}
+
+// settingsFor are the flags that were set, without those that the role has no use
+// for.
+func settingsFor(role node.Role, cmd *cobra.Command) (given map[string]string, dropped []string) {
+	given = changedFlags(cmd)
+	for name := range given {
+		if needless(name, role) {
+			dropped = append(dropped, "--"+name)
+			delete(given, name)
+		}
+	}
+	return given, dropped
+}
+
+// changedFlags are those that were set, by name, for config.
+func changedFlags(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(notSettings, f.Name) {
+			return
+		}
+		set[f.Name] = f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			set[f.Name] = strings.Join(list.GetSlice(), ",")
+		}
+	})
+	return set
+}

@@ -1,0 +1,171 @@
+package operate
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/ping"
+	"hyperscale/runtime/protocol/http1"
+	"hyperscale/runtime/resolve"
+)
+
+// pingProtocols are those that ping speaks.
+func pingProtocols() []string { return []string{"http", "http2"} }
+
+type pingFlags struct {
+	method     string
+	headers    []string
+	body       string
+	timeout    time.Duration
+	insecure   bool
+	serverName string
+	address    string
+	servers    []string
+	lookup     bool
+	json       bool
+}
+
+// NewPingCommand sends one request and prints its phases.
+func NewPingCommand() *cobra.Command {
+	var f pingFlags
+	cmd := &cobra.Command{
+		Use:   "ping PROTO URL",
+		Short: "send one request and show where its time goes",
+		Long: `Sends one request and shows every phase of it: the name's lookup, each address that
+was tried, the TLS handshake and its certificates, sending, waiting, receiving.
+
+PROTO is http (HTTP/1.1) or http2; http2 without TLS begins with prior knowledge.
+Exit code 0 is an answer with a status below 400, as a load test counts it; 1 is
+anything else that came of it; 2 is a mistake in what was asked for.`,
+		Example: `  hyperscale ping http https://example.org/
+  hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
+  hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,
+		Args: command.Exactly("PROTO", "URL"),
+		RunE: command.Runs(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.method, "method", "", "`METHOD` to use, if not GET, or POST where there is a body")
+	flags.StringArrayVar(&f.headers, "header", nil, "`'Name: value'` to send (repeatable)")
+	flags.StringVar(&f.body, "body", "", "`text` to send")
+	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "for all of it together")
+	flags.BoolVar(&f.insecure, "insecure", false, "go on where the certificate is not to be trusted")
+	flags.StringVar(&f.serverName, "server-name", "", "`name` that the certificate must be for, instead of the URL's host")
+	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
+	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
+	flags.BoolVar(&f.lookup, "lookup", false, "look the name up and send nothing")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
+	if !slices.Contains(pingProtocols(), proto) {
+		return command.Usage("%q is no protocol that ping speaks%s: choose %s", proto, command.DidYouMean(proto, pingProtocols()), strings.Join(pingProtocols(), " or "))
+	}
+	cfg, host, err := f.config(target)
+	if err != nil {
+		return err
+	}
+	cfg.HTTP2 = proto == "http2"
+	if f.lookup {
+		return f.runLookup(cmd, cfg, host)
+	}
+	report, err := ping.Run(cmd.Context(), cfg)
+	if err != nil {
+		return command.AsUsage(err)
+	}
+	if f.json {
+		err = command.PrintJSON(cmd.OutOrStdout(), report)
+	} else {
+		err = report.Print(cmd.OutOrStdout(), columns())
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Kind == string(http1.KindCancelled):
+		return command.Exit(command.ExitInterrupted, nil)
+	case !report.OK():
+		return command.Exit(command.ExitFailed, nil)
+	}
+	return nil
+}
+
+// config reads what was asked for.
+func (f *pingFlags) config(target string) (cfg ping.Config, host string, err error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return cfg, "", command.Usage("%q is no address: write it like https://example.org/path", target)
+	}
+	if f.timeout <= 0 {
+		return cfg, "", command.Usage("--timeout %v is no time at all: write --timeout 10s", f.timeout)
+	}
+	method := f.method
+	if method == "" {
+		method = "GET"
+		if f.body != "" {
+			method = "POST"
+		}
+	}
+	cfg = ping.Config{
+		Request: http1.Request{Method: method, URL: target, Body: []byte(f.body), ContentType: "text/plain; charset=utf-8"},
+		Timeout: f.timeout, Insecure: f.insecure, ServerName: f.serverName, Resolver: resolve.NewResolver(),
+	}
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return cfg, "", command.Usage("--header %q has no colon: write --header 'Name: value'", h)
+		}
+		cfg.Request.Headers = append(cfg.Request.Headers, http1.Pair{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	if f.address != "" {
+		if cfg.Address, err = netip.ParseAddr(f.address); err != nil {
+			return cfg, "", command.Usage("--address %q is no address: write one such as 192.0.2.1, without a port", f.address)
+		}
+	}
+	if len(f.servers) > 0 {
+		cfg.Resolver.Config.Servers = nil
+	}
+	for _, s := range f.servers {
+		at, err := netip.ParseAddrPort(s)
+		if a, plain := netip.ParseAddr(s); err != nil && plain == nil {
+			at, err = netip.AddrPortFrom(a, 53), nil
+		}
+		if err != nil {
+			return cfg, "", command.Usage("--dns %q is no address: write one such as 192.0.2.53 or 192.0.2.53:5353", s)
+		}
+		cfg.Resolver.Config.Servers = append(cfg.Resolver.Config.Servers, at)
+	}
+	return cfg, u.Hostname(), nil
+}
+
+func (f *pingFlags) runLookup(cmd *cobra.Command, cfg ping.Config, host string) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), cfg.Timeout)
+	defer cancel()
+	found := ping.Lookup(ctx, cfg.Resolver, host)
+	var err error
+	if f.json {
+		err = command.PrintJSON(cmd.OutOrStdout(), found)
+	} else {
+		err = found.Print(cmd.OutOrStdout())
+	}
+	if err == nil && found.Kind != "" {
+		err = command.Exit(command.ExitFailed, nil)
+	}
+	return err
+}
+
+// columns is the width of the terminal; what is no terminal has 100.
+func columns() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 100
+}

@@ -1,0 +1,43 @@
+package operate
+
+import (
+	"context"
+
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/message"
+)
+
+// standing is all that one gate tells of its cluster.
+type standing struct {
+	cluster *message.ClusterStatus
+	nodes   *message.StatusList
+}
+
+func askStanding(ctx context.Context, s *session.Session) (standing, error) {
+	var all standing
+	answer, err := s.Ask(ctx, &message.ClusterQuery{})
+	if err != nil {
+		return all, err
+	}
+	var ok bool
+	if all.cluster, ok = answer.(*message.ClusterStatus); !ok {
+		return all, session.Unexpected(answer)
+	}
+	if answer, err = s.Ask(ctx, &message.StatusQuery{}); err != nil {
+		return all, err
+	}
+	if all.nodes, ok = answer.(*message.StatusList); !ok {
+		return all, session.Unexpected(answer)
+	}
+	return all, nil
+}
+
+// nameOf is the gate at an address, which is all that is known of one never heard.
+func (s standing) nameOf(address string) string {
+	for _, m := range s.cluster.Members {
+		if m.Addr == address && m.Node != "" {
+			return m.Node
+		}
+	}
+	return address
+}

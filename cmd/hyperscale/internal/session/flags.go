@@ -1,0 +1,29 @@
+package session
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Flags is that of commands that talk to a cluster.
+type Flags struct {
+	Addresses            []string
+	Cluster, Environment string
+	history              string
+}
+
+// Add gives the command its flags. Where --cluster means something else, the name
+// of the cluster is --cluster-name.
+func (f *Flags) Add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.Addresses, "gate", nil, "`address` of a gate, host:port (required; several are tried in turn)")
+	name := "cluster"
+	if flags.Lookup(name) != nil {
+		name = "cluster-name"
+	}
+	flags.StringVar(&f.Cluster, name, cmp.Or(os.Getenv("HYPERSCALE_CLUSTER"), "default"), "`name` of the cluster; HYPERSCALE_CLUSTER sets it too")
+	flags.StringVar(&f.Environment, "environment", cmp.Or(os.Getenv("HYPERSCALE_ENVIRONMENT"), "default"), "`name` of its environment; HYPERSCALE_ENVIRONMENT sets it too")
+	flags.StringVar(&f.history, "history", "", "append each call and its answer to `FILE` as lines of JSON, for a checker")
+}

@@ -1,0 +1,138 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/client"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/runtime/host"
+)
+
+// Bounds of what a command waits for.
+const (
+	reachMax  = 10 * time.Second // a stream to any gate
+	retryMax  = 5 * time.Second  // an answer of one gate, before another is asked
+	answerMax = 90 * time.Second // an answer of any: three leases of a job, whose owner may be lost
+	NewsMax   = 90 * time.Second // a status of a job that is watched; one comes every half second
+	CancelMax = 60 * time.Second // a cancelled job's end
+	StopMax   = 5 * time.Second  // a client's own end
+)
+
+// Session is a command's connection to a cluster.
+type Session struct {
+	Node    *host.Node
+	Gates   string
+	history *os.File // nil for none
+}
+
+// Dial starts a client; it connects when it is first asked something.
+func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
+	if len(f.Addresses) == 0 {
+		return nil, command.Usage("--gate is missing: give the address of a gate, as in --gate gate-1:9000")
+	}
+	config := client.Default()
+	for _, a := range f.Addresses {
+		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
+			return nil, command.Usage("--gate %q is no address: write host:port, as in --gate gate-1:9000", a)
+		}
+		config.Gates = append(config.Gates, node.Addr(a))
+	}
+	config.AskTimeout, config.ReachTimeout, config.AskRetry = answerMax, reachMax, retryMax
+	if err := config.Validate(); err != nil {
+		return nil, command.AsUsage(fmt.Errorf("--gate: %w", err))
+	}
+	s := &Session{Gates: strings.Join(f.Addresses, ", ")}
+	o := host.Options{
+		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
+		Machine: client.New(config), Logger: logger,
+	}
+	if f.history != "" {
+		var err error
+		if s.history, err = OpenHistory(f.history); err != nil {
+			return nil, err
+		}
+		o.History = s.history
+	}
+	var err error
+	if s.Node, err = host.Start(o); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ClientID is how gates know this process.
+func ClientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) }
+
+// Close ends the client; what it has still to say may leave.
+func (s *Session) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), StopMax)
+	defer cancel()
+	_ = s.Node.Stop(ctx) // it ends one way or the other, and nothing depends on how
+	if s.history != nil {
+		_ = s.history.Close() // each line was written by itself
+	}
+}
+
+// Ask sends one question and returns its answer, or an error that says what to do.
+func (s *Session) Ask(ctx context.Context, m node.Message) (node.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax+StopMax) // the client gives up before
+	defer cancel()
+	asked, err := s.Node.Command(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer asked.Close()
+	answer, ok := <-asked.Answers()
+	if !ok {
+		return nil, s.Silent(asked.Err())
+	}
+	refused, ok := answer.(*message.Refused)
+	if !ok {
+		return answer, nil
+	}
+	err = Refusal(refused)
+	if job, ok := m.(*message.JobSubmit); ok && refused.Code.Retryable() {
+		// It may have been taken all the same.
+		err = command.Exit(command.ExitFailed, fmt.Errorf("%w; submitting again with --key %s is safe", err, job.Key))
+	}
+	return nil, err
+}
+
+// Silent explains that no answer can come any more.
+func (s *Session) Silent(err error) error {
+	if err == nil {
+		err = errors.New("the client stopped")
+	}
+	return command.Exit(command.ExitFailed, fmt.Errorf("gate %s: %w", s.Gates, err))
+}
+
+// Refusal turns a gate's no into words.
+func Refusal(r *message.Refused) error {
+	text := r.Code.String()
+	if r.Detail != "" {
+		text += ": " + r.Detail
+	}
+	if r.RetryAfter > 0 {
+		text += fmt.Sprintf(" (retry after %v)", r.RetryAfter.Round(time.Millisecond))
+	}
+	code := command.ExitFailed
+	switch r.Code {
+	case message.CodeUnknownJob, message.CodeUnknownDatacenter, message.CodeKeyMismatch, message.CodeBadPlan, message.CodeTooLarge:
+		code = command.ExitUsage
+	}
+	return command.Exit(code, fmt.Errorf("%s: %s", text, r.Code.Remedy()))
+}
+
+// Unexpected is an answer that fits no question of ours.
+func Unexpected(m node.Message) error {
+	return command.Exit(command.ExitFailed, fmt.Errorf("the gate answered with a %s: use the same version of hyperscale at both ends", message.Name(m.Kind())))
+}

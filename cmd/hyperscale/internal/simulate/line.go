@@ -1,0 +1,89 @@
+package simulate
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/ui"
+	"hyperscale/scenarios"
+)
+
+// simLine is what --json prints of one run. Fields may be added, never renamed.
+type simLine struct {
+	Scenario  string            `json:"scenario"`
+	Seed      uint64            `json:"seed"`
+	Hash      string            `json:"hash"`
+	Events    uint64            `json:"events"`
+	VirtualMS int64             `json:"virtual_ms"`
+	RealMS    int64             `json:"real_ms"`
+	Verdict   scenarios.Outcome `json:"verdict"`
+	Detail    string            `json:"detail"`
+}
+
+func lineOf(r *scenarios.Report, took time.Duration) simLine {
+	return simLine{
+		Scenario: r.Scenario, Seed: r.Seed, Hash: fmt.Sprintf("%016x", r.Hash), Events: r.Events,
+		VirtualMS: r.Virtual.Milliseconds(), RealMS: took.Milliseconds(), Verdict: r.Outcome, Detail: r.Detail,
+	}
+}
+
+// repro is the command that plays a run again, and what it must be played by.
+func repro(scenario string, seed uint64, virtual time.Duration, wire bool) string {
+	command := fmt.Sprintf("hyperscale sim run %s --seed %d", scenario, seed)
+	if s, err := scenarios.Find(scenario); err == nil && virtual != s.Virtual {
+		command += " --virtual " + virtual.String()
+	}
+	if wire {
+		command += " --wire"
+	}
+	return command
+}
+
+// builtFrom names the program that runs, for a reproduction.
+func builtFrom() string {
+	return fmt.Sprintf("hyperscale %s, %s", command.Version(), runtime.Version())
+}
+
+// lastsFor is how long the world was to last.
+func lastsFor(r *scenarios.Report, o scenarios.Options) time.Duration {
+	if o.Virtual > 0 {
+		return o.Virtual
+	}
+	if s, err := scenarios.Find(r.Scenario); err == nil {
+		return s.Virtual
+	}
+	return r.Virtual
+}
+
+// wrap breaks a text into indented lines.
+func wrap(text string, indent, width int) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && indent+len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	margin := strings.Repeat(" ", indent)
+	return margin + strings.Join(append(lines, line), "\n"+margin)
+}
+
+// speed is how many times faster than the real thing.
+func speed(virtual, real time.Duration) string {
+	return ui.Count(uint64(virtual/max(real, time.Microsecond))) + " times real time"
+}
+
+// listed wraps items behind a name of reportRun's rows; none is broken in two.
+func listed(items []string) string {
+	const hard = "\x1f" // no space to wrap
+	text := strings.ReplaceAll(strings.Join(items, ",\n"), " ", hard)
+	return strings.ReplaceAll(strings.TrimSpace(wrap(text, 11, 100)), hard, " ")
+}

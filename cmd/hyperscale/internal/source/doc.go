@@ -1,0 +1,18 @@
+// Package source reads a workflow file, the files that it loads, and the flags that
+// change what it says, and loads the program that they make.
+//
+// It runs nothing and asks no cluster. run, submit, demo, validate and lsp share it.
+//
+// Source: docs/workflows.md; core/workflow holds the language.
+//
+// Invariants:
+//
+//	SRC-1 A file is read up to a bound, and its error names the file.
+//	SRC-2 Create never touches a file that exists.
+//
+// An example:
+//
+//	program, plan, err := source.Read("test.star", &flags)
+//
+// Read flags.go, program.go, rows.go.
+package source

@@ -1,0 +1,76 @@
+package source
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/message"
+	"hyperscale/core/workflow"
+)
+
+// rate is how many iterations begin in a time.
+type rate struct {
+	text        *string
+	thousandths *uint64
+	per         *time.Duration
+}
+
+func (r rate) String() string { return *r.text }
+
+func (rate) Type() string { return "N/s" }
+
+func (r rate) Set(s string) error {
+	n, per, err := workflow.ParseRate(s)
+	if err != nil {
+		return err
+	}
+	*r.text, *r.thousandths, *r.per = s, n, per
+	return nil
+}
+
+// Flags are those of run, submit and validate that change what a file says.
+type Flags struct {
+	VUs      uint64
+	Duration time.Duration
+	rate     uint64 // thousandths of an iteration in ratePer
+	ratePer  time.Duration
+	rateText string
+	Params   []string
+	seed     uint64
+}
+
+// Add gives a command the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	command.AddCount(flags, &f.VUs, "vus", 0, 1, 100_000_000, "virtual users, instead of what the file says")
+	command.AddSpan(flags, &f.Duration, "duration", 0, time.Millisecond, "how long to send load, instead of what the file says")
+	flags.Var(rate{&f.rateText, &f.rate, &f.ratePer}, "rate", "iterations that begin in a second, minute (/m) or hour (/h), instead of what the file says")
+	flags.StringArrayVar(&f.Params, "set", nil, "`name=value` of a param() of the file (repeatable)")
+	command.AddCount(flags, &f.seed, "seed", 0, 1, math.MaxUint64, "of the virtual users' random numbers; drawn if not given")
+}
+
+// parameters reads the values of --set; the last of a name wins.
+func (f *Flags) parameters() ([]message.Param, error) {
+	values := map[string]string{}
+	for _, s := range f.Params {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, command.Usage("--set %q: write name=value, as in --set target=http://127.0.0.1:8080", s)
+		}
+		values[name] = value
+	}
+	return sortedParams(values), nil
+}
+
+func sortedParams(values map[string]string) []message.Param {
+	var params []message.Param
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		params = append(params, message.Param{Name: name, Value: values[name]})
+	}
+	return params
+}
