@@ -1,51 +1,31 @@
 package workflow
 
 import (
+	"slices"
 	"time"
 
 	"go.starlark.net/starlark"
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
 )
-
-// Pair is a name with its value: a header, a parameter, a cookie.
-type Pair struct{ Name, Value string }
-
-// Auth is what proves who asks. Kind is "basic" (User, Password) or "bearer"
-// (Token).
-type Auth struct{ Kind, User, Password, Token string }
-
-// Request describes one HTTP request. It is plain data, and shared: whoever
-// gets it must not change it.
-type Request struct {
-	Method, URL              string
-	Headers, Params, Cookies []Pair // as written; Params go behind the URL's own
-	Auth                     *Auth  // nil: none
-	Body                     []byte // json, form and multipart are encoded already
-	ContentType              string // of Body; empty: none to be sent. A header of that name wins
-	Timeout                  time.Duration
-	Redirects                int  // how many to follow at most
-	GraphQL                  bool // a query: its answer is judged by the errors that it tells, too
-
-	Holes    []Hole // words in the texts above that values take the place of; nil: none
-	Escape   Escape // of values in Body
-	Boundary string // of a multipart Body: no value may hold it
-
-	Bare bool // a function gave a method and a URL and nothing else: the same ones make the same request
-	Made any  // an engine's own: what it has made of the request; copies must not keep it
-}
 
 // Response is what came back. Kind and Error are empty when it came whole.
 type Response struct {
 	Status      int
-	Headers     []Pair
+	Headers     []builtin.Pair
 	Body        []byte
 	Size        int64 // of the body as it was sent, also where it was left out
 	Latency     time.Duration
 	Kind, Error string
 
-	Fields Fields // the Headers, where those are not made before somebody asks: see Pairs
+	Fields extract.Fields // the Headers, where those are not made before somebody asks: see Pairs
 
 	// Decode makes of Body, which is as it was sent, what was meant, or says why it cannot;
 	// nil: it is that already. It is called when somebody reads the body.
@@ -57,12 +37,12 @@ type Response struct {
 func (r *Response) length() int64 { return max(r.Size, int64(len(r.Body))) }
 
 // Pairs returns the headers, made of Fields if they were not made before.
-func (r *Response) Pairs() []Pair {
+func (r *Response) Pairs() []builtin.Pair {
 	if r.Headers == nil && r.Fields != nil {
-		r.Headers = make([]Pair, r.Fields.Len())
+		r.Headers = make([]builtin.Pair, r.Fields.Len())
 		for i := range r.Headers {
 			name, value := r.Fields.At(i)
-			r.Headers[i] = Pair{Name: string(name), Value: string(value)}
+			r.Headers[i] = builtin.Pair{Name: string(name), Value: string(value)}
 		}
 	}
 	return r.Headers
@@ -71,8 +51,8 @@ func (r *Response) Pairs() []Pair {
 // Client is what a running function may ask of its engine. Only Do,
 // Sleep and Yield may block.
 type Client interface {
-	Do(*Request) *Response
-	Known(method, url string) *Request // a Bare one that was sent before, if the engine remembers it; else nil
+	Do(*request.Request) *Response
+	Known(method, url string) *request.Request // a Bare one that was sent before, if the engine remembers it; else nil
 	Sleep(time.Duration)
 	Log(string)
 	Now() time.Time // the engine's clock
@@ -83,10 +63,10 @@ type Client interface {
 // Step is a step of a workflow, ready to run.
 type Step struct {
 	Plan    *message.StepPlan
-	Request *Request // of a StepRequest, else nil
-	Needs   []int    // indices into Workflow.Vars of what fills the Request, ascending
-	Extract []Extract
-	Expect  []Expect
+	Request *request.Request // of a StepRequest, else nil
+	Needs   []int            // indices into Workflow.Vars of what fills the Request, ascending
+	Extract []extract.Extract
+	Expect  []extract.Expect
 
 	call *call // of every other kind
 	when *call // nil: always
@@ -99,7 +79,7 @@ func (s *Step) Conditional() bool { return s.when != nil }
 type Workflow struct {
 	Plan  *message.WorkflowPlan
 	Steps []Step // in the plan's order
-	HTTP  Options
+	HTTP  request.Options
 	// Vars names the values that requests are filled with: the first Columns are those of
 	// the feed's row, the others are extracted by steps.
 	Vars    []string
@@ -110,8 +90,8 @@ type Workflow struct {
 	// may leave them out.
 	HeadsUnread, BodiesUnread bool
 
-	limits Limits
-	send   *namespace // vu.http
+	limits guard.Limits
+	send   *language.Namespace // vu.http
 
 	provides []provided
 	uses     []string
@@ -156,4 +136,96 @@ type Outcome struct {
 	Detail   string // an example of it for people
 	Value    int64  // of a metric, in thousandths
 	HasValue bool
+}
+
+// Judge tells what of the step's expect does not hold; empty: all of it does. Without
+// allocation if all does.
+func (s *Step) Judge(r *extract.View) string {
+	for i := range s.Expect {
+		if why := s.Expect[i].Fails(r); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// JudgesStatus says that the step's expect has the last word on the status: else one of
+// 400 and above is a failure.
+func (s *Step) JudgesStatus() bool {
+	return slices.ContainsFunc(s.Expect, func(e extract.Expect) bool { return e.Kind == extract.ExpectStatus })
+}
+
+// Reads says that Extract or Expect look at the head, or the body, of the response.
+func (s *Step) Reads() (head, body bool) {
+	for i := range s.Extract {
+		switch s.Extract[i].Kind {
+		case extract.ExtractHeader, extract.ExtractCookie:
+			head = true
+		default:
+			body = true
+		}
+	}
+	for i := range s.Expect {
+		switch s.Expect[i].Kind {
+		case extract.ExpectHeader:
+			head = true
+		case extract.ExpectBody, extract.ExpectJSON, extract.ExpectGraphQL:
+			body = true
+		}
+	}
+	return head, body
+}
+
+// What an engine, an editor and a command need of the packages below, under one name.
+type (
+	// Error is what Load says of a file.
+	Error = language.Error
+	// Limits bound what a program may use up.
+	Limits = guard.Limits
+	// Pair is a name with its value.
+	Pair = builtin.Pair
+
+	// Request describes one HTTP request.
+	Request = request.Request
+	// Auth proves who asks.
+	Auth = request.Auth
+	// Options are those of a workflow's HTTP client.
+	Options = request.Options
+	// TLS says how connections are secured.
+	TLS = request.TLS
+	// Proxy is where connections go instead of the target.
+	Proxy = request.Proxy
+	// DNS says how names become addresses.
+	DNS = request.DNS
+	// Host is a name with its addresses.
+	Host = request.Host
+
+	// View is a response as extracts and expectations read it.
+	View = extract.View
+	// Fields are headers where they lie.
+	Fields = extract.Fields
+)
+
+// Versions of HTTP, the ways over the addresses of a name, and of escaping a value.
+const (
+	Version11    = request.Version11
+	Version2     = request.Version2
+	VersionAuto  = request.VersionAuto
+	RotateNone   = request.RotateNone
+	RotateRobin  = request.RotateRobin
+	RotateRandom = request.RotateRandom
+	EscapeNone   = request.EscapeNone
+	EscapeJSON   = request.EscapeJSON
+	EscapeForm   = request.EscapeForm
+)
+
+// ValueMax bounds a value that a response gives.
+const ValueMax = extract.ValueMax
+
+// DefaultLimits are those of production.
+func DefaultLimits() Limits { return guard.DefaultLimits() }
+
+// ParseRate reads a rate as files and --rate write it.
+func ParseRate(text string) (thousandths uint64, per time.Duration, err error) {
+	return demand.ParseRate(text)
 }

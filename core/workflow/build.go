@@ -9,6 +9,9 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // call is what a step that is not a request runs.
@@ -21,7 +24,7 @@ type call struct {
 	refs  []int
 	named []namedRef
 
-	direct *direct // nil: it takes the interpreter
+	direct *inlined // nil: it takes the interpreter
 }
 
 type namedRef struct {
@@ -30,12 +33,12 @@ type namedRef struct {
 }
 
 // build turns what was declared into the program.
-func (l *loader) build(limits Limits) (*Program, error) {
+func (l *loader) build(limits guard.Limits) (*Program, error) {
 	if err := l.refused(plan.CheckProgram(&l.program)); err != nil {
 		return nil, err
 	}
 	if len(l.declared) == 0 {
-		return nil, &Error{File: l.program.Main, Message: "the file declares no workflow",
+		return nil, &language.Error{File: l.program.Main, Message: "the file declares no workflow",
 			Remedy: "write workflow(name = \"...\", steps = [...])"}
 	}
 	order, err := l.orderWorkflows()
@@ -50,7 +53,7 @@ func (l *loader) build(limits Limits) (*Program, error) {
 	p.plan.Workflows = make([]message.WorkflowPlan, len(order))
 	for i, from := range order {
 		d := l.declared[from]
-		w := &Workflow{HTTP: d.http, HeadsUnread: !l.reads.heads, BodiesUnread: !l.reads.bodies, limits: limits, send: shared}
+		w := &Workflow{HTTP: d.http, HeadsUnread: !l.usage.heads, BodiesUnread: !l.usage.bodies, limits: limits, send: shared}
 		if err := d.build(w); err != nil {
 			return nil, err
 		}
@@ -85,9 +88,9 @@ func (l *loader) refused(faults []plan.Fault) error {
 	}
 	at := slices.IndexFunc(l.declared, func(d *declaration) bool { return d.plan.Name == first.Workflow })
 	if at < 0 {
-		return &Error{File: l.program.Main, Message: message, Remedy: remedy}
+		return &language.Error{File: l.program.Main, Message: message, Remedy: remedy}
 	}
-	return faultf("%s", message).in(first.Key).of(l.declared[at].site).do("%s", remedy)
+	return language.Faultf("%s", message).In(first.Key).Of(l.declared[at].site).Do("%s", remedy)
 }
 
 // orderWorkflows sorts by dependency, otherwise as declared, and fills in
@@ -101,14 +104,14 @@ func (l *loader) orderWorkflows() ([]int, error) {
 	for _, d := range l.declared {
 		for k, name := range d.depends {
 			if !slices.Contains(all, name) {
-				f := faultf("workflow %q depends on %q, which is not a workflow", d.plan.Name, clip(name, 40)).meant(name, all)
-				return nil, f.in("depends").at(k).of(d.site)
+				f := language.Faultf("workflow %q depends on %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, all)
+				return nil, f.In("depends").At(k).Of(d.site)
 			}
 		}
 		for k, name := range d.startAfter {
 			if !slices.Contains(all, name) {
-				f := faultf("workflow %q starts after %q, which is not a workflow", d.plan.Name, clip(name, 40)).meant(name, all)
-				return nil, f.in("start_after").at(k).of(d.site)
+				f := language.Faultf("workflow %q starts after %q, which is not a workflow", d.plan.Name, language.Clip(name, 40)).Meant(name, all)
+				return nil, f.In("start_after").At(k).Of(d.site)
 			}
 		}
 		depends, startAfter = append(depends, d.depends), append(startAfter, d.startAfter)
@@ -118,11 +121,11 @@ func (l *loader) orderWorkflows() ([]int, error) {
 	order, position, cycle := arrange(numbered)
 	if cycle != nil {
 		d := l.declared[cycle[0]]
-		f := faultf("workflows depend on each other in a circle: %s", circle(all, cycle))
+		f := language.Faultf("workflows depend on each other in a circle: %s", circle(all, cycle))
 		if len(d.depends) == 0 {
-			return nil, f.in("start_after").of(d.site).do("take one of them out of start_after")
+			return nil, f.In("start_after").Of(d.site).Do("take one of them out of start_after")
 		}
-		return nil, f.in("depends").of(d.site).do("take one of them out of depends")
+		return nil, f.In("depends").Of(d.site).Do("take one of them out of depends")
 	}
 	for _, from := range order {
 		d := l.declared[from]
@@ -225,19 +228,19 @@ func (d *declaration) build(w *Workflow) error {
 		after[i] = s.after
 		for k, name := range s.after {
 			if name == all[i] {
-				return faultf("workflow %q: step %q comes after itself", d.plan.Name, name).in("after").at(k).of(s.site)
+				return language.Faultf("workflow %q: step %q comes after itself", d.plan.Name, name).In("after").At(k).Of(s.site)
 			}
 			if !slices.Contains(all, name) {
-				f := faultf("workflow %q: %s %q comes after %q, which is not a step", d.plan.Name, s.opaque.kind, all[i], clip(name, 40))
-				return f.meant(name, all).in("after").at(k).of(s.site)
+				f := language.Faultf("workflow %q: %s %q comes after %q, which is not a step", d.plan.Name, s.Opaque.Kind, all[i], language.Clip(name, 40))
+				return f.Meant(name, all).In("after").At(k).Of(s.site)
 			}
 		}
 	}
 	numbered := numbers(all, after)
 	order, position, cycle := arrange(numbered)
 	if cycle != nil {
-		f := faultf("workflow %q: steps come after each other in a circle: %s", d.plan.Name, circle(all, cycle))
-		return f.in("after").of(d.steps[cycle[0]].site).do("take one of them out of after")
+		f := language.Faultf("workflow %q: steps come after each other in a circle: %s", d.plan.Name, circle(all, cycle))
+		return f.In("after").Of(d.steps[cycle[0]].site).Do("take one of them out of after")
 	}
 	w.Steps = make([]Step, len(order))
 	d.plan.Steps = make([]message.StepPlan, len(order))
@@ -246,12 +249,12 @@ func (d *declaration) build(w *Workflow) error {
 		p := &d.plan.Steps[at]
 		p.Name, p.Kind, p.Unit = all[from], s.kind, s.unit
 		p.After, p.Layer = edges(numbered[from], position, func(i uint32) uint32 { return d.plan.Steps[i].Layer })
-		d.plan.Test = d.plan.Test || measured(s.kind)
+		d.plan.Test = d.plan.Test || demand.Measured(s.kind)
 		w.Steps[at].Request = d.http.Apply(s.request)
 		p.Weight, p.Tags = s.weight, s.tags
 		d.plan.Weighted = d.plan.Weighted || s.weight > 0
 		if s.fn != nil {
-			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.opaque.kind); err != nil {
+			if w.Steps[at].call, err = d.bindStep(s, s.fn, at, s.Opaque.Kind); err != nil {
 				return err
 			}
 		}
@@ -279,18 +282,18 @@ func (d *declaration) build(w *Workflow) error {
 // conditions reads thresholds and abort_when, which name steps.
 func (d *declaration) conditions() error {
 	for i, expr := range d.thresholds {
-		t, f := parseThreshold(expr, d.plan.Steps)
+		t, f := demand.ParseThreshold(expr, d.plan.Steps)
 		if f != nil {
-			f.message = fmt.Sprintf("workflow %q: threshold %q: %s", d.plan.Name, clip(expr, 80), f.message)
-			return f.in("thresholds").at(i).of(d.site)
+			f.Message = fmt.Sprintf("workflow %q: threshold %q: %s", d.plan.Name, language.Clip(expr, 80), f.Message)
+			return f.In("thresholds").At(i).Of(d.site)
 		}
 		d.plan.Thresholds = append(d.plan.Thresholds, t)
 	}
 	for i, expr := range d.aborts {
-		a, f := parseAbort(expr, d.plan.Steps)
+		a, f := demand.ParseAbort(expr, d.plan.Steps)
 		if f != nil {
-			f.message = fmt.Sprintf("workflow %q: abort_when %q: %s", d.plan.Name, clip(expr, 80), f.message)
-			return f.in("abort_when").at(i).of(d.site)
+			f.Message = fmt.Sprintf("workflow %q: abort_when %q: %s", d.plan.Name, language.Clip(expr, 80), f.Message)
+			return f.In("abort_when").At(i).Of(d.site)
 		}
 		d.plan.AbortWhen = append(d.plan.AbortWhen, a)
 	}
@@ -306,20 +309,16 @@ func (d *declaration) checkWeights(all []string) error {
 		}
 		for k, name := range s.after {
 			if d.steps[slices.Index(all, name)].weight > 0 {
-				f := faultf("workflow %q: %s %q comes after %q, which not every iteration takes: it has a weight", d.plan.Name, s.opaque.kind, all[i], name)
-				return f.in("after").at(k).of(s.site).do("let one function do both: step(%q, weight = ...)", name)
+				f := language.Faultf("workflow %q: %s %q comes after %q, which not every iteration takes: it has a weight", d.plan.Name, s.Opaque.Kind, all[i], name)
+				return f.In("after").At(k).Of(s.site).Do("let one function do both: step(%q, weight = ...)", name)
 			}
 		}
 	}
 	if weighted == 1 {
 		s := d.steps[slices.IndexFunc(d.steps, func(s *stepValue) bool { return s.weight > 0 })]
-		return faultf("workflow %q: step %q is the only one that has a weight, every iteration would take it", d.plan.Name, s.name).in("weight").of(s.site).do("give others a weight too, or take it out")
+		return language.Faultf("workflow %q: step %q is the only one that has a weight, every iteration would take it", d.plan.Name, s.name).In("weight").Of(s.site).Do("give others a weight too, or take it out")
 	}
 	return nil
-}
-
-func measured(k message.StepKind) bool {
-	return k == message.StepRequest || k == message.StepFunction
 }
 
 // nameSteps names the lambdas and refuses names that are taken.
@@ -334,15 +333,15 @@ func (d *declaration) nameSteps() ([]string, error) {
 					same++
 				}
 			}
-			all[i] = fmt.Sprintf("%s_%d", s.opaque.kind, same)
+			all[i] = fmt.Sprintf("%s_%d", s.Opaque.Kind, same)
 		}
 		if k := slices.Index(all[:i], all[i]); k >= 0 {
-			f := faultf("workflow %q has two steps called %q, the other is in line %d", d.plan.Name, all[i], d.steps[k].site.Line)
-			return nil, f.of(s.site).do("give this one another name: %s(\"name\", ...)", s.opaque.kind)
+			f := language.Faultf("workflow %q has two steps called %q, the other is in line %d", d.plan.Name, all[i], d.steps[k].site.Line)
+			return nil, f.Of(s.site).Do("give this one another name: %s(\"name\", ...)", s.Opaque.Kind)
 		}
-		if slices.Contains(thresholdWords(), all[i]) {
-			f := faultf("workflow %q: %q cannot be a step's name, it is a word of thresholds", d.plan.Name, all[i])
-			return nil, f.of(s.site).do("call it %q", all[i]+"_step")
+		if slices.Contains(demand.ThresholdWords(), all[i]) {
+			f := language.Faultf("workflow %q: %q cannot be a step's name, it is a word of thresholds", d.plan.Name, all[i])
+			return nil, f.Of(s.site).Do("call it %q", all[i]+"_step")
 		}
 	}
 	return all, nil
@@ -353,16 +352,16 @@ func (d *declaration) nameSteps() ([]string, error) {
 func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what string) (*call, error) {
 	steps := d.plan.Steps
 	c := &call{kind: s.kind, name: steps[at].Name, fn: fn}
-	wrong := func(format string, args ...any) *fault {
-		f := faultf("workflow %q: %s %q: ", d.plan.Name, what, c.name)
-		f.message += fmt.Sprintf(format, args...)
-		return f.of(s.site)
+	wrong := func(format string, args ...any) *language.Fault {
+		f := language.Faultf("workflow %q: %s %q: ", d.plan.Name, what, c.name)
+		f.Message += fmt.Sprintf(format, args...)
+		return f.Of(s.site)
 	}
 	if fn.HasVarargs() || fn.HasKwargs() {
-		return nil, wrong("its function takes *args or **kwargs").do("name its parameters: vu and the steps whose responses it takes")
+		return nil, wrong("its function takes *args or **kwargs").Do("name its parameters: vu and the steps whose responses it takes")
 	}
 	if fn.NumParams() == 0 {
-		return nil, wrong("its function has no parameters").do("its first one is the virtual user: def %s(vu)", nonLambda(fn))
+		return nil, wrong("its function has no parameters").Do("its first one is the virtual user: def %s(vu)", nonLambda(fn))
 	}
 	before := ancestors(steps, at)
 	byName := false
@@ -371,7 +370,7 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 		byName = byName || i >= fn.NumParams()-fn.NumKwonlyParams()
 		k := slices.IndexFunc(steps[:at], func(p message.StepPlan) bool { return p.Name == name })
 		switch {
-		case k >= 0 && slices.Contains(before, k) && measured(steps[k].Kind):
+		case k >= 0 && slices.Contains(before, k) && demand.Measured(steps[k].Kind):
 			if byName {
 				c.named = append(c.named, namedRef{starlark.String(name), k})
 			} else {
@@ -380,42 +379,16 @@ func (d *declaration) bindStep(s *stepValue, fn *starlark.Function, at int, what
 		case fn.ParamDefault(i) != nil:
 			byName = true // a constant of its own, as lambda vu, path = path: ...
 		case k >= 0 && slices.Contains(before, k):
-			return nil, wrong("its parameter %q is no request, it has no response", name).do("take the parameter out")
+			return nil, wrong("its parameter %q is no request, it has no response", name).Do("take the parameter out")
 		case slices.ContainsFunc(d.steps, func(o *stepValue) bool { return o.name == name }):
-			return nil, wrong("its parameter %q is a step that it does not come after", name).do("write after = [%q]", name)
+			return nil, wrong("its parameter %q is a step that it does not come after", name).Do("write after = [%q]", name)
 		default:
 			known := make([]string, 0, len(before))
 			for _, k := range before {
 				known = append(known, steps[k].Name)
 			}
-			return nil, wrong("its parameter %q is not a step", name).meant(name, known)
+			return nil, wrong("its parameter %q is not a step", name).Meant(name, known)
 		}
 	}
 	return c, nil
-}
-
-func nonLambda(fn *starlark.Function) string {
-	if fn.Name() == "lambda" {
-		return "name"
-	}
-	return fn.Name()
-}
-
-// ancestors lists all steps that at waits for, directly or not.
-func ancestors(steps []message.StepPlan, at int) []int {
-	found := make([]bool, at+1)
-	found[at] = true
-	var out []int
-	for i := at; i >= 0; i-- {
-		if !found[i] {
-			continue
-		}
-		if i < at {
-			out = append(out, i)
-		}
-		for _, k := range steps[i].After {
-			found[k] = true
-		}
-	}
-	return out
 }

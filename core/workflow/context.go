@@ -9,13 +9,16 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // ProvidedBytesMax bounds a value that a workflow gives to others, as JSON.
 const providedBytesMax = 32 << 10
 
 type provideValue struct {
-	opaque
+	language.Opaque
 	name string
 	fn   *starlark.Function
 	to   []string
@@ -23,7 +26,7 @@ type provideValue struct {
 }
 
 type useValue struct {
-	opaque
+	language.Opaque
 	name string
 	of   string
 	site syntax.Position
@@ -37,64 +40,64 @@ type provided struct {
 }
 
 func checkContextName(fn, name string) error {
-	if err := checkName(fn, "#1", name); err != nil {
+	if err := language.CheckName(fn, "#1", name); err != nil {
 		return err
 	}
 	if strings.Contains(name, "-") || name[0] >= '0' && name[0] <= '9' {
-		return faultf("%s: %q cannot stand behind vu.use.", fn, name).in("#1").do("use letters, digits and _, and a letter first")
+		return language.Faultf("%s: %q cannot stand behind vu.use.", fn, name).In("#1").Do("use letters, digits and _, and a letter first")
 	}
 	return nil
 }
 
 func (l *loader) provide(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
-	if err := bind("provide", []string{"name", "run", "to"}, 2, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("provide", []string{"name", "run", "to"}, 2, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, ok := in[0].(starlark.String)
 	if !ok {
-		return nil, faultf("provide: the first argument must be the value's name").in("#1").do("write provide(\"tokens\", fetch_tokens, to = [\"shop\"])")
+		return nil, language.Faultf("provide: the first argument must be the value's name").In("#1").Do("write provide(\"tokens\", fetch_tokens, to = [\"shop\"])")
 	}
 	if err := checkContextName("provide", string(name)); err != nil {
 		return nil, err
 	}
 	fn, ok := in[1].(*starlark.Function)
 	if !ok {
-		return nil, faultf("provide(%q): give the function that makes the value", string(name)).in("#2").do("write provide(%q, function, to = [...])", string(name))
+		return nil, language.Faultf("provide(%q): give the function that makes the value", string(name)).In("#2").Do("write provide(%q, function, to = [...])", string(name))
 	}
 	if !takesOnlyVU(fn) {
-		return nil, faultf("provide(%q): its function must take the virtual user and nothing else", string(name)).in("#2").do("write def %s(vu)", nonLambda(fn))
+		return nil, language.Faultf("provide(%q): its function must take the virtual user and nothing else", string(name)).In("#2").Do("write def %s(vu)", nonLambda(fn))
 	}
-	to, err := names("provide", "to", "workflows", in[2])
+	to, err := language.Names("provide", "to", "workflows", in[2])
 	if err != nil {
 		return nil, err
 	}
 	if len(to) == 0 {
-		return nil, faultf("provide(%q): to is missing: which workflows use it?", string(name)).do("write to = [\"workflow\"]")
+		return nil, language.Faultf("provide(%q): to is missing: which workflows use it?", string(name)).Do("write to = [\"workflow\"]")
 	}
-	return &provideValue{opaque{"provide"}, string(name), fn, to, site}, nil
+	return &provideValue{language.Opaque{Kind: "provide"}, string(name), fn, to, site}, nil
 }
 
 func (l *loader) use(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [2]starlark.Value
-	if err := bind("use", []string{"name", "of"}, 1, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("use", []string{"name", "of"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, ok := in[0].(starlark.String)
 	if !ok {
-		return nil, faultf("use: the first argument must be the value's name").in("#1").do("write use(\"tokens\", of = [\"auth\"])")
+		return nil, language.Faultf("use: the first argument must be the value's name").In("#1").Do("write use(\"tokens\", of = [\"auth\"])")
 	}
 	if err := checkContextName("use", string(name)); err != nil {
 		return nil, err
 	}
-	of, err := names("use", "of", "workflows", in[1])
+	of, err := language.Names("use", "of", "workflows", in[1])
 	if err != nil {
 		return nil, err
 	}
 	if len(of) != 1 {
-		return nil, faultf("use(%q): of must name the one workflow that provides it, not %d", string(name), len(of)).in("of").do("write of = [\"workflow\"]")
+		return nil, language.Faultf("use(%q): of must name the one workflow that provides it, not %d", string(name), len(of)).In("of").Do("write of = [\"workflow\"]")
 	}
-	return &useValue{opaque{"use"}, string(name), of[0], site}, nil
+	return &useValue{language.Opaque{Kind: "use"}, string(name), of[0], site}, nil
 }
 
 // readContext reads provide and use.
@@ -103,26 +106,26 @@ func (d *declaration) readContext(in arguments) error {
 		if in.of(word) == nil {
 			continue
 		}
-		values, err := list("workflow", word, word+"(...)", in.of(word))
+		values, err := language.List("workflow", word, word+"(...)", in.of(word))
 		if err != nil {
 			return err
 		}
 		if len(values) > message.ProvidedMax {
-			return faultf("workflow %q: %s has %d values, the limit is %d", d.plan.Name, word, len(values), message.ProvidedMax).in(word).do("put some of them into one dict")
+			return language.Faultf("workflow %q: %s has %d values, the limit is %d", d.plan.Name, word, len(values), message.ProvidedMax).In(word).Do("put some of them into one dict")
 		}
 		for i, v := range values {
 			if err := d.addContext(word, v); err != nil {
-				return err.in(word).at(i)
+				return err.In(word).At(i)
 			}
 		}
 	}
 	return nil
 }
 
-func (d *declaration) addContext(word string, v starlark.Value) *fault {
+func (d *declaration) addContext(word string, v starlark.Value) *language.Fault {
 	name := ""
-	taken := func(name string) *fault {
-		return faultf("workflow %q: %s(%q) stands twice in it", d.plan.Name, word, name).do("take one of them out")
+	taken := func(name string) *language.Fault {
+		return language.Faultf("workflow %q: %s(%q) stands twice in it", d.plan.Name, word, name).Do("take one of them out")
 	}
 	switch v := v.(type) {
 	case *provideValue:
@@ -142,7 +145,7 @@ func (d *declaration) addContext(word string, v starlark.Value) *fault {
 			return nil
 		}
 	}
-	return faultf("workflow %q: %s has %s in it", d.plan.Name, word, describe(v)).do("write %s = [%s(\"name\", ...)]", word, word)
+	return language.Faultf("workflow %q: %s has %s in it", d.plan.Name, word, language.Describe(v)).Do("write %s = [%s(\"name\", ...)]", word, word)
 }
 
 // linkContext demands that both sides of each value name each other, and that who uses it
@@ -155,7 +158,7 @@ func (l *loader) linkContext() error {
 	for _, d := range l.declared {
 		for _, u := range d.uses {
 			if f := l.linkUse(d, u, all); f != nil {
-				return f.of(u.site)
+				return f.Of(u.site)
 			}
 		}
 	}
@@ -164,12 +167,12 @@ func (l *loader) linkContext() error {
 			for k, to := range p.to {
 				at := slices.Index(all, to)
 				if at < 0 {
-					f := faultf("workflow %q provides %q to %q, which is not a workflow", d.plan.Name, p.name, clip(to, 40))
-					return f.meant(to, all).in("to").at(k).of(p.site)
+					f := language.Faultf("workflow %q provides %q to %q, which is not a workflow", d.plan.Name, p.name, language.Clip(to, 40))
+					return f.Meant(to, all).In("to").At(k).Of(p.site)
 				}
 				if !slices.ContainsFunc(l.declared[at].uses, func(u *useValue) bool { return u.name == p.name && u.of == d.plan.Name }) {
-					f := faultf("workflow %q provides %q to %q, which does not use it", d.plan.Name, p.name, to)
-					return f.in("to").at(k).of(p.site).do("write use = [use(%q, of = [%q])] there, or take it out here", p.name, d.plan.Name)
+					f := language.Faultf("workflow %q provides %q to %q, which does not use it", d.plan.Name, p.name, to)
+					return f.In("to").At(k).Of(p.site).Do("write use = [use(%q, of = [%q])] there, or take it out here", p.name, d.plan.Name)
 				}
 			}
 		}
@@ -177,16 +180,16 @@ func (l *loader) linkContext() error {
 	return nil
 }
 
-func (l *loader) linkUse(d *declaration, u *useValue, all []string) *fault {
+func (l *loader) linkUse(d *declaration, u *useValue, all []string) *language.Fault {
 	at := slices.Index(all, u.of)
 	if at < 0 {
-		f := faultf("workflow %q uses %q of %q, which is not a workflow", d.plan.Name, u.name, clip(u.of, 40))
-		return f.meant(u.of, all).in("of").at(0)
+		f := language.Faultf("workflow %q uses %q of %q, which is not a workflow", d.plan.Name, u.name, language.Clip(u.of, 40))
+		return f.Meant(u.of, all).In("of").At(0)
 	}
 	from := l.declared[at]
 	if !l.dependsOn(d, u.of) {
-		f := faultf("workflow %q uses %q of %q, and does not depend on it: the value would not be there yet", d.plan.Name, u.name, u.of)
-		return f.in("of").at(0).do("write depends = [%q]", u.of)
+		f := language.Faultf("workflow %q uses %q of %q, and does not depend on it: the value would not be there yet", d.plan.Name, u.name, u.of)
+		return f.In("of").At(0).Do("write depends = [%q]", u.of)
 	}
 	var known []string
 	for _, p := range from.provides {
@@ -196,14 +199,14 @@ func (l *loader) linkUse(d *declaration, u *useValue, all []string) *fault {
 		if slices.Contains(p.to, d.plan.Name) {
 			return nil
 		}
-		f := faultf("workflow %q uses %q of %q, which does not provide it to %q", d.plan.Name, u.name, u.of, d.plan.Name)
-		return f.in("of").at(0).do("add %q to the list to of provide(%q) there", d.plan.Name, u.name)
+		f := language.Faultf("workflow %q uses %q of %q, which does not provide it to %q", d.plan.Name, u.name, u.of, d.plan.Name)
+		return f.In("of").At(0).Do("add %q to the list to of provide(%q) there", d.plan.Name, u.name)
 	}
-	f := faultf("workflow %q uses %q of %q, which does not provide it", d.plan.Name, u.name, u.of).in("#1")
+	f := language.Faultf("workflow %q uses %q of %q, which does not provide it", d.plan.Name, u.name, u.of).In("#1")
 	if len(known) == 0 {
-		return f.do("write provide = [provide(%q, function, to = [%q])] there", u.name, d.plan.Name)
+		return f.Do("write provide = [provide(%q, function, to = [%q])] there", u.name, d.plan.Name)
 	}
-	return f.meant(u.name, known)
+	return f.Meant(u.name, known)
 }
 
 // dependsOn says that a workflow depends on another one, directly or not.
@@ -238,7 +241,7 @@ func (d *declaration) resolveContext(w *Workflow, position func(name string) uin
 
 // Given is what other workflows have provided: frozen, for all virtual users of an
 // executor. The zero Given is nothing.
-type Given struct{ values *namespace }
+type Given struct{ values *language.Namespace }
 
 // Uses says that the workflow uses what others provide: see Take.
 func (w *Workflow) Uses() bool { return len(w.uses) > 0 }
@@ -249,22 +252,22 @@ func (w *Workflow) Take(all []message.Provided) (Given, error) {
 		return Given{}, nil
 	}
 	members := starlark.StringDict{}
-	m := &meter{limits: &w.limits, bytes: w.limits.CallBytes, total: w.limits.CallBytes}
+	m := &guard.Meter{Limits: &w.limits, Bytes: w.limits.CallBytes, Total: w.limits.CallBytes}
 	thread := &starlark.Thread{Name: w.Plan.Name}
-	thread.SetLocal(meterKey, m)
+	thread.SetLocal(guard.MeterKey, m)
 	for _, name := range w.uses {
 		i := slices.IndexFunc(all, func(p message.Provided) bool { return p.Name == name })
 		if i < 0 {
 			return Given{}, fmt.Errorf("workflow %q uses %q, which no workflow before it has provided", w.Plan.Name, name)
 		}
-		v, err := decodeJSON(thread, string(all[i].Value))
+		v, err := builtin.DecodeJSON(thread, string(all[i].Value))
 		if err != nil {
 			return Given{}, fmt.Errorf("workflow %q uses %q: %w", w.Plan.Name, name, err)
 		}
 		v.Freeze()
 		members[name] = v
 	}
-	return Given{newNamespace("vu.use", members)}, nil
+	return Given{language.NewNamespace("vu.use", members)}, nil
 }
 
 // Give gives the virtual user what Take has read, as vu.use. Before its first Call.
@@ -283,12 +286,12 @@ func (v *VU) provide() Outcome {
 		if err != nil {
 			return r.failed(err)
 		}
-		text, err := encodeJSON(&r.thread, value)
+		text, err := builtin.EncodeJSON(&r.thread, value)
 		switch {
 		case err != nil:
 			return c.wrong("must return what can be written as JSON: %v", err)
 		case len(text) > providedBytesMax:
-			return c.wrong("must return at most %s as JSON, not %s", size(providedBytesMax), size(uint64(len(text))))
+			return c.wrong("must return at most %s as JSON, not %s", guard.Size(providedBytesMax), guard.Size(uint64(len(text))))
 		}
 		v.provided = append(v.provided, message.Provided{Name: p.name, To: slices.Clone(p.to), Value: text})
 		v.idle = append(v.idle, r)

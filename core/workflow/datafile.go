@@ -13,17 +13,19 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // file is file(path): the bytes of a file beside the main one. Files finds it by
 // its name, which therefore stands in the call as it is.
 func (l *loader) file(_ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [1]string
-	if err := texts("file", []string{"path"}, 1, args, kwargs, in[:]); err != nil {
+	if err := language.Texts("file", []string{"path"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	if err := insideFolder("file", in[0]); err != nil {
-		return nil, err.in("#1").do("write file(\"folder/name.txt\")")
+		return nil, err.In("#1").Do("write file(\"folder/name.txt\")")
 	}
 	data, err := l.data("file", in[0])
 	if err != nil {
@@ -40,9 +42,9 @@ func (l *loader) data(fn, name string) ([]byte, error) {
 		for i, f := range l.program.Files {
 			known[i] = f.Name
 		}
-		f := faultf("the program has no file %q", clip(name, 80)).in("#1").meant(name, known[1:])
-		if !strings.HasPrefix(f.remedy, "did you mean") {
-			f.do("it must lie in the folder of %s, and its name must stand in the call as it is: %s(\"name\")", l.program.Main, fn)
+		f := language.Faultf("the program has no file %q", language.Clip(name, 80)).In("#1").Meant(name, known[1:])
+		if !strings.HasPrefix(f.Remedy, "did you mean") {
+			f.Do("it must lie in the folder of %s, and its name must stand in the call as it is: %s(\"name\")", l.program.Main, fn)
 		}
 		return nil, f
 	}
@@ -50,9 +52,9 @@ func (l *loader) data(fn, name string) ([]byte, error) {
 }
 
 // insideFolder keeps a name inside the main file's folder.
-func insideFolder(fn, name string) *fault {
+func insideFolder(fn, name string) *language.Fault {
 	if name == "" || path.IsAbs(name) || strings.Contains(name, "\\") || path.Clean(name) != name || name == ".." || name == "." || strings.HasPrefix(name, "../") {
-		return faultf("%s: %q is not a path inside the file's folder", fn, clip(name, 80))
+		return language.Faultf("%s: %q is not a path inside the file's folder", fn, language.Clip(name, 80))
 	}
 	return nil
 }
@@ -118,15 +120,15 @@ func Files(main string, read func(name string) ([]byte, error)) (files []message
 		if c.total > plan.FileBytesMax {
 			return nil, nil, tooLarge(c.total)
 		}
-		src := &sources{lines: map[string][]string{}}
-		parsed, err := src.parse(c.files[i].Name, c.files[i].Data)
+		src := language.NewSources()
+		parsed, err := src.Parse(c.files[i].Name, c.files[i].Data)
 		if err != nil {
 			continue
 		}
 		for _, r := range references(parsed) {
 			if err := c.add(r); err != nil {
 				start, end := r.at.Span()
-				return nil, nil, src.error(c.files[i].Name, int(start.Line), int(start.Col), src.width(start, end), err.message, err.remedy)
+				return nil, nil, src.ErrorAt(c.files[i].Name, int(start.Line), int(start.Col), src.Width(start, end), err.Message, err.Remedy)
 			}
 		}
 	}
@@ -159,7 +161,7 @@ func (c *collector) leave(r reference) {
 	}
 }
 
-func (c *collector) add(r reference) *fault {
+func (c *collector) add(r reference) *language.Fault {
 	at := slices.IndexFunc(c.files, func(f message.File) bool { return f.Name == r.name })
 	if at < 0 {
 		what := "load"
@@ -172,7 +174,7 @@ func (c *collector) add(r reference) *fault {
 			return err
 		}
 		if len(c.files) == plan.FilesMax {
-			return faultf("more than %d files", plan.FilesMax).do("put some of them together")
+			return language.Faultf("more than %d files", plan.FilesMax).Do("put some of them together")
 		}
 		data, err := c.read(r.name)
 		if r.optional && errors.Is(err, fs.ErrNotExist) {
@@ -186,7 +188,7 @@ func (c *collector) add(r reference) *fault {
 			}
 		}
 		if err != nil {
-			return faultf("%s: %v", what, err)
+			return language.Faultf("%s: %v", what, err)
 		}
 		at = len(c.files)
 		c.total += len(data)
@@ -196,4 +198,19 @@ func (c *collector) add(r reference) *fault {
 		c.asked, c.code = append(c.asked, at), append(c.code, at)
 	}
 	return nil
+}
+
+// checkFileName keeps load() inside the main file's folder.
+func checkFileName(name string) *language.Fault {
+	if err := insideFolder("load", name); err != nil {
+		return err.Do("write load(\"folder/file.star\", \"name\")")
+	}
+	if !strings.HasSuffix(name, ".star") {
+		return language.Faultf("load: %q does not end in .star", language.Clip(name, 80))
+	}
+	return nil
+}
+
+func tooLarge(total int) error {
+	return &language.Error{Message: fmt.Sprintf("the program's files have %s, the limit is %s", guard.Size(uint64(total)), guard.Size(plan.FileBytesMax)), Remedy: "keep data out of the files"}
 }

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,22 +11,37 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
 )
 
 // loader is one Load under way.
 type loader struct {
 	program     message.Program
-	src         *sources
+	src         *language.Sources
 	predeclared starlark.StringDict
 	modules     map[string]*module
-	limits      *Limits
+	limits      *guard.Limits
 	plan        message.Plan
 	paramAt     map[string]syntax.Position
 	declared    []*declaration
-	reads       reads
+	usage       usage
 	plain       map[syntax.Position]*resolve.Function // that may be direct
-	word        uint64                                // digest of the program, from when it is first needed
-	words       int                                   // that were made for holes
+	words       request.Words
+}
+
+// loaderOf returns nil while a function runs.
+func loaderOf(thread *starlark.Thread) *loader {
+	l, _ := guard.MeterOf(thread).Owner.(*loader)
+	return l
+}
+
+// PlaceholderWords makes the words of placeholders.
+func (l *loader) PlaceholderWords() *request.Words {
+	l.words.Files = l.program.Files
+	return &l.words
 }
 
 // declaration is a call of workflow().
@@ -39,7 +53,7 @@ type declaration struct {
 	aborts     []string
 	depends    []string
 	startAfter []string
-	http       Options
+	http       request.Options
 	feed       *Feed
 	columns    []string // of the feed's row: the first of the workflow's values
 	hooks      [hooks]*starlark.Function
@@ -49,13 +63,13 @@ type declaration struct {
 
 // stepValue is what step, check, metric and action return.
 type stepValue struct {
-	opaque
+	language.Opaque
 	kind    message.StepKind
 	name    string // empty: a lambda that gets one from its workflow
-	request *Request
-	asked
-	extract []named
-	expect  []Expect
+	request *request.Request
+	request.Asked
+	extract []extract.Named
+	expect  []extract.Expect
 	fn      *starlark.Function
 	after   []string
 	unit    string
@@ -65,101 +79,53 @@ type stepValue struct {
 	site    syntax.Position
 }
 
-// declared lists the names that the language adds to Starlark's own.
-func declared() []string {
-	return slices.Sorted(maps.Keys(vocabulary()))
-}
-
-// universe is what a file sees besides Starlark's own names. It is made once a
-// load and shared, frozen, by all virtual users.
-func universe() starlark.StringDict {
-	all := guards()
-	maps.Copy(all, vocabulary())
-	return all
-}
-
-func vocabulary() starlark.StringDict {
-	all := starlark.StringDict{}
-	all["param"] = declaring("param", (*loader).param)
-	all["workflow"] = declaring("workflow", (*loader).workflow)
-	all["step"] = declaring("step", (*loader).step)
-	all["check"] = declaring("check", (*loader).check)
-	all["metric"] = declaring("metric", (*loader).metric)
-	all["action"] = declaring("action", (*loader).action)
-	all["provide"] = declaring("provide", (*loader).provide)
-	all["use"] = declaring("use", (*loader).use)
-	all["fail"] = &guard{"fail", failStep}
-	all["stage"] = &guard{"stage", newStage}
-	all["between"] = &guard{"between", newBetween}
-	all["tls"] = &guard{"tls", newTLS}
-	all["json_path"] = extractor("json_path", "path", extractJSON)
-	all["header"] = extractor("header", "name", extractHeader)
-	all["cookie"] = extractor("cookie", "name", extractCookie)
-	all["form_value"] = extractor("form_value", "name", extractForm)
-	//lint:orderfree a dict has no order either
-	for name, read := range expectations() {
-		all[name] = expectation(name, read)
-	}
-	all["dns"] = &guard{"dns", newDNS}
-	all["json"] = jsonNamespace()
-	members := requester("http", requestArguments(), nil, describeRequest)
-	members["client"] = &guard{"client", newClient}
-	members["basic"] = &guard{"basic", newBasic}
-	members["bearer"] = &guard{"bearer", newBearer}
-	members["part"] = &guard{"part", newPart}
-	all["http"] = newNamespace("http", members)
-	all["graphql"] = graphqlNamespace("graphql", describeQuery)
-	addModules(all)
-	return all
-}
-
 type declarer func(*loader, syntax.Position, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)
 
 func declaring(name string, call declarer) starlark.Value {
-	return &guard{name, func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		l := meterOf(thread).loader
+	return &guard.Func{Word: name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		l := loaderOf(thread)
 		if l == nil {
-			return nil, faultf("%s declares, and only a file that is being loaded can declare", name).do("call it outside of the step's function")
+			return nil, language.Faultf("%s declares, and only a file that is being loaded can declare", name).Do("call it outside of the step's function")
 		}
 		return call(l, thread.CallFrame(1).Pos, args, kwargs)
 	}}
 }
 
 // describeRequest makes the value of http.get and its like.
-func describeRequest(thread *starlark.Thread, r *Request, b *blanks) (starlark.Value, error) {
-	if meterOf(thread).loader != nil {
+func describeRequest(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
 		return declareRequest(thread, "http."+strings.ToLower(r.Method), r, b)
 	}
 	name := strings.ToLower(r.Method)
-	return nil, faultf("http.%s only describes a request", name).do("in a step's function, vu.http.%s sends one", name)
+	return nil, language.Faultf("http.%s only describes a request", name).Do("in a step's function, vu.http.%s sends one", name)
 }
 
 // describeQuery makes the value of graphql.query.
-func describeQuery(thread *starlark.Thread, r *Request, b *blanks) (starlark.Value, error) {
-	if meterOf(thread).loader != nil {
+func describeQuery(thread *starlark.Thread, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
+	if loaderOf(thread) != nil {
 		return declareRequest(thread, "graphql.query", r, b)
 	}
-	return nil, faultf("graphql.query only describes a request").do("in a step's function, vu.graphql.query sends one")
+	return nil, language.Faultf("graphql.query only describes a request").Do("in a step's function, vu.graphql.query sends one")
 }
 
-func declareRequest(thread *starlark.Thread, fn string, r *Request, b *blanks) (starlark.Value, error) {
-	if err := parseURL(fn, r.URL); err != nil {
-		return nil, b.explain(err)
+func declareRequest(thread *starlark.Thread, fn string, r *request.Request, b *request.Placeholders) (starlark.Value, error) {
+	if err := request.ParseURL(fn, r.URL); err != nil {
+		return nil, b.Explain(err)
 	}
-	if err := b.checkAuthority(fn, r.URL); err != nil {
+	if err := b.CheckAuthority(fn, r.URL); err != nil {
 		return nil, err
 	}
-	return &requestValue{opaque{"request"}, r, asked{thread.CallFrame(1).Pos, b.list}}, nil
+	return &request.Value{Opaque: language.Opaque{Kind: "request"}, Request: r, Asked: request.Asked{RequestSite: thread.CallFrame(1).Pos, Blanks: b.List}}, nil
 }
 
 func failStep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [1]starlark.Value
-	if err := bind("fail", []string{"text"}, 1, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("fail", []string{"text"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	text, ok := in[0].(starlark.String)
 	if !ok {
-		return nil, faultf("fail: give a text that says why")
+		return nil, language.Faultf("fail: give a text that says why")
 	}
 	return nil, &failure{string(text)}
 }
@@ -169,98 +135,29 @@ type failure struct{ text string }
 
 func (f *failure) Error() string { return "fail: " + f.text }
 
-// texts binds arguments that are all texts and must be given, up to required.
-func texts(fn string, names []string, required int, args starlark.Tuple, kwargs []starlark.Tuple, out []string) error {
-	in := make([]starlark.Value, len(names))
-	if err := bind(fn, names, len(names), args, kwargs, in); err != nil {
-		return err
-	}
-	for i, v := range in {
-		if v == nil && i >= required {
-			continue
-		}
-		s, ok := v.(starlark.String)
-		if v == nil {
-			return faultf("%s: %s is missing", fn, names[i])
-		}
-		if !ok {
-			return wrongType(fn, names[i], "a text", v)
-		}
-		out[i] = string(s)
-	}
-	return nil
-}
-
-func newBasic(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [2]string
-	if err := texts("http.basic", []string{"user", "password"}, 2, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	return &authValue{opaque{"auth"}, Auth{Kind: "basic", User: in[0], Password: in[1]}}, nil
-}
-
-func newBearer(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [1]string
-	if err := texts("http.bearer", []string{"token"}, 1, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	if strings.ContainsAny(in[0], "\r\n\x00") {
-		return nil, faultf("http.bearer: the token has a line break in it").in("token")
-	}
-	return &authValue{opaque{"auth"}, Auth{Kind: "bearer", Token: in[0]}}, nil
-}
-
-func newPart(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [3]starlark.Value
-	names := []string{"data", "filename", "type"}
-	if err := bind("http.part", names, 1, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	part := &partValue{opaque: opaque{"part"}, filename: "file", kind: "application/octet-stream"}
-	switch data := in[0].(type) {
-	case starlark.String:
-		part.data, part.text = []byte(data), true
-	case starlark.Bytes:
-		part.data = []byte(data)
-	default:
-		return nil, faultf("http.part: data must be a text or bytes").in("data")
-	}
-	for i, to := range []*string{&part.filename, &part.kind} {
-		if in[i+1] == nil {
-			continue
-		}
-		s, ok := in[i+1].(starlark.String)
-		if !ok || strings.ContainsAny(string(s), "\r\n") {
-			return nil, faultf("http.part: %s must be a text in one line", names[i+1]).in(names[i+1])
-		}
-		*to = string(s)
-	}
-	return part, nil
-}
-
 // param declares a value that a person may set from outside.
 func (l *loader) param(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
-	if err := bind("param", []string{"name", "default", "help"}, 1, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("param", []string{"name", "default", "help"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, ok := in[0].(starlark.String)
 	if !ok {
-		return nil, faultf("param: the name must be a text").in("#1")
+		return nil, language.Faultf("param: the name must be a text").In("#1")
 	}
-	if err := checkName("param", "#1", string(name)); err != nil {
+	if err := language.CheckName("param", "#1", string(name)); err != nil {
 		return nil, err
 	}
 	if first, twice := l.paramAt[string(name)]; twice {
-		return nil, faultf("param %q is declared twice, first in line %d of %s", string(name), first.Line, first.Filename()).in("#1").do("keep one of them")
+		return nil, language.Faultf("param %q is declared twice, first in line %d of %s", string(name), first.Line, first.Filename()).In("#1").Do("keep one of them")
 	}
 	if len(l.plan.Params) >= plan.ParamsMax {
-		return nil, faultf("more than %d params", plan.ParamsMax)
+		return nil, language.Faultf("more than %d params", plan.ParamsMax)
 	}
 	help := ""
 	if in[2] != nil {
 		if help, ok = starlark.AsString(in[2]); !ok {
-			return nil, wrongType("param", "help", "a text", in[2])
+			return nil, language.WrongType("param", "help", "a text", in[2])
 		}
 	}
 	p := message.ParamPlan{Name: string(name), Help: help}
@@ -282,12 +179,12 @@ func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (star
 		p.Value = given
 	}
 	wrong := func(want string) error {
-		return faultf("param %q: the value %q is not %s", p.Name, clip(given, 40), want).do("set it with --set %s=VALUE", p.Name)
+		return language.Faultf("param %q: the value %q is not %s", p.Name, language.Clip(given, 40), want).Do("set it with --set %s=VALUE", p.Name)
 	}
 	switch fallback := fallback.(type) {
 	case nil:
 		if i < 0 {
-			return nil, faultf("param %q has no default and was not set", p.Name).do("set it with --set %s=VALUE, or give it a default", p.Name)
+			return nil, language.Faultf("param %q has no default and was not set", p.Name).Do("set it with --set %s=VALUE, or give it a default", p.Name)
 		}
 		return starlark.String(given), nil
 	case starlark.String:
@@ -297,7 +194,7 @@ func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (star
 		}
 		p.Value = p.Default
 	case starlark.Int:
-		p.Default = clip(fallback.String(), 100)
+		p.Default = language.Clip(fallback.String(), 100)
 		if i >= 0 {
 			n, err := strconv.ParseInt(given, 10, 64)
 			if err != nil {
@@ -316,7 +213,43 @@ func (l *loader) paramValue(p *message.ParamPlan, fallback starlark.Value) (star
 		}
 		p.Value = p.Default
 	default:
-		return nil, wrongType("param", "default", "a text, a whole number, True or False", fallback)
+		return nil, language.WrongType("param", "default", "a text, a whole number, True or False", fallback)
 	}
 	return fallback, nil
+}
+
+// arguments are those of a call of workflow(), in that order.
+type arguments []starlark.Value
+
+func (in arguments) of(name string) starlark.Value {
+	return in[slices.Index(workflowArguments(), name)]
+}
+
+// choice reads one of some words; empty if it is not given.
+func (in arguments) choice(name string, known ...string) (string, error) {
+	v := in.of(name)
+	if v == nil {
+		return "", nil
+	}
+	s, ok := v.(starlark.String)
+	if !ok || !slices.Contains(known, string(s)) {
+		return "", language.Faultf("workflow: %s must not be %s", name, language.Describe(v)).In(name).Meant(string(s), known)
+	}
+	return string(s), nil
+}
+
+func nonLambda(fn *starlark.Function) string {
+	if fn.Name() == "lambda" {
+		return "name"
+	}
+	return fn.Name()
+}
+
+func workflowArguments() []string {
+	return []string{
+		"name", "vus", "duration", "steps", "thresholds", "timeout", "think", "depends", "http",
+		"iterations", "rate", "arrivals", "when_full", "stages", "pace", "graceful_stop", "start_after", "abort_when",
+		"priority", "cores", "interval", "tags", "report", "session", "connections",
+		"setup", "teardown", "vu_setup", "vu_teardown", "provide", "use", "feed",
+	}
 }

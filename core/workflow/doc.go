@@ -35,9 +35,12 @@
 // many times over, and what vu.vars keeps from iteration to iteration. For these the
 // executor's memory limit and the step's timeout are the last word.
 //
-// Read api.go, load.go, declare.go, step.go, plan.go, workload.go, rate.go,
-// words.go, client.go, override.go, manner.go, hook.go, context.go, build.go, threshold.go; then vu.go, direct.go, reads.go, http.go, multipart.go, value.go; then values in requests: hole.go, filled.go, view.go,
-// extract.go, jsonpath.go, formvalue.go, expect.go, scalar.go; then rewrite.go, meter.go, guard.go, method.go; last
-// source.go and errors.go. What is built in: module.go, then coding.go, digest.go, clock.go, sign.go, pattern.go, page.go, datafile.go, over
-// signing and markup.
+// The packages below form a pipeline, and each imports earlier ones only: language
+// (values, faults, source), guard (metering), builtin (modules), request (http and its
+// placeholders), extract (extract and expect), demand (rates, stages, thresholds). This
+// package declares with them.
+//
+// Read api.go, load.go, modules.go, declare.go, step.go, plan.go, workload.go,
+// placement.go, hook.go, context.go, feed.go, datafile.go, placeholder.go, build.go;
+// then vu.go, response.go, send.go, inline.go, usage.go; last vocabulary.go.
 package workflow

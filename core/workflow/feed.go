@@ -10,7 +10,10 @@ import (
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // Bounds of the rows that travel with a program, of one file and of all: what is larger
@@ -34,13 +37,13 @@ type Feed struct {
 
 // feedValue is what feed.csv and its like return.
 type feedValue struct {
-	opaque
+	language.Opaque
 	feed Feed
 	plan message.FeedPlan
 }
 
-func feedNamespace() *namespace {
-	return newNamespace("feed", starlark.StringDict{
+func feedNamespace() *language.Namespace {
+	return language.NewNamespace("feed", starlark.StringDict{
 		"csv": declaring("feed.csv", func(l *loader, _ syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			return l.feedFile("feed.csv", feed.CSV, args, kwargs)
 		}),
@@ -59,28 +62,28 @@ func readFeed(fn, first string, args starlark.Tuple, kwargs []starlark.Tuple) (s
 	var plan message.FeedPlan
 	names := []string{first, "order", "unique", "at_end"}
 	in := make([]starlark.Value, len(names))
-	if err := bind(fn, names, 1, args, kwargs, in); err != nil {
+	if err := language.Bind(fn, names, 1, args, kwargs, in); err != nil {
 		return nil, plan, err
 	}
 	if in[0] == nil {
-		return nil, plan, faultf("%s: %s is missing", fn, first)
+		return nil, plan, language.Faultf("%s: %s is missing", fn, first)
 	}
 	if in[2] != nil {
 		unique, ok := in[2].(starlark.Bool)
 		if !ok {
-			return nil, plan, wrongType(fn, "unique", "True or False", in[2])
+			return nil, plan, language.WrongType(fn, "unique", "True or False", in[2])
 		}
 		plan.Unique = bool(unique)
 	}
 	if plan.Unique {
 		plan.AtEnd = message.RowsStop
 	}
-	order, err := oneOf(fn, "order", in[1], feedOrders())
+	order, err := builtin.OneOf(fn, "order", in[1], feedOrders())
 	if err != nil {
 		return nil, plan, err
 	}
 	plan.Order = message.RowOrder(slices.Index(feedOrders(), order))
-	end, err := oneOf(fn, "at_end", in[3], feedEnds())
+	end, err := builtin.OneOf(fn, "at_end", in[3], feedEnds())
 	if err != nil {
 		return nil, plan, err
 	}
@@ -89,11 +92,11 @@ func readFeed(fn, first string, args starlark.Tuple, kwargs []starlark.Tuple) (s
 	}
 	switch {
 	case plan.Unique && plan.Order == message.RowsRandom:
-		return nil, plan, faultf("%s: rows that are drawn at random come again, and unique = True takes each once", fn).in("order").do("write order = \"shuffled\"")
+		return nil, plan, language.Faultf("%s: rows that are drawn at random come again, and unique = True takes each once", fn).In("order").Do("write order = \"shuffled\"")
 	case plan.Unique && plan.AtEnd == message.RowsCycle:
-		return nil, plan, faultf("%s: unique = True takes each row once, and at_end = \"cycle\" begins again", fn).in("at_end").do("write at_end = \"stop\" or \"fail\"")
+		return nil, plan, language.Faultf("%s: unique = True takes each row once, and at_end = \"cycle\" begins again", fn).In("at_end").Do("write at_end = \"stop\" or \"fail\"")
 	case plan.Order == message.RowsRandom && in[3] != nil:
-		return nil, plan, faultf("%s: rows that are drawn at random have no end", fn).in("at_end").do("take at_end out, or write order = \"shuffled\"")
+		return nil, plan, language.Faultf("%s: rows that are drawn at random have no end", fn).In("at_end").Do("take at_end out, or write order = \"shuffled\"")
 	}
 	return in[0], plan, nil
 }
@@ -106,19 +109,19 @@ func (l *loader) feedFile(fn string, format feed.Format, args starlark.Tuple, kw
 	}
 	name, ok := first.(starlark.String)
 	if !ok {
-		return nil, wrongType(fn, "#1", "the name of a file", first)
+		return nil, language.WrongType(fn, "#1", "the name of a file", first)
 	}
 	if err := insideFolder(fn, string(name)); err != nil {
-		return nil, err.in("#1").do("write %s(\"folder/name\")", fn)
+		return nil, err.In("#1").Do("write %s(\"folder/name\")", fn)
 	}
 	plan.Name = string(name)
 	if at := slices.IndexFunc(l.program.Feeds, func(f message.FeedFile) bool { return f.Name == plan.Name }); at >= 0 {
 		file := &l.program.Feeds[at]
 		if file.JSON != (format == feed.JSON) {
-			return nil, faultf("%s: %q is read as CSV and as JSON", fn, plan.Name).in("#1")
+			return nil, language.Faultf("%s: %q is read as CSV and as JSON", fn, plan.Name).In("#1")
 		}
 		plan.Rows = file.Rows
-		return &feedValue{opaque{"feed"}, Feed{Format: format, Columns: file.Columns, Rows: file.Rows, File: file}, plan}, nil
+		return &feedValue{language.Opaque{Kind: "feed"}, Feed{Format: format, Columns: file.Columns, Rows: file.Rows, File: file}, plan}, nil
 	}
 	data, err := l.data(fn, plan.Name)
 	if err != nil {
@@ -126,10 +129,10 @@ func (l *loader) feedFile(fn string, format feed.Format, args starlark.Tuple, kw
 	}
 	table, err := feed.Scan(format, data)
 	if err != nil {
-		return nil, faultf("%s: %s: %v", fn, plan.Name, err).in("#1")
+		return nil, language.Faultf("%s: %s: %v", fn, plan.Name, err).In("#1")
 	}
 	plan.Rows = table.Rows
-	return &feedValue{opaque{"feed"}, Feed{Format: format, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
+	return &feedValue{language.Opaque{Kind: "feed"}, Feed{Format: format, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
 }
 
 // feedList is feed.list: rows that stand in the file itself.
@@ -138,16 +141,16 @@ func (l *loader) feedList(site syntax.Position, args starlark.Tuple, kwargs []st
 	if err != nil {
 		return nil, err
 	}
-	values, err := list("feed.list", "#1", "rows", first)
+	values, err := language.List("feed.list", "#1", "rows", first)
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{limits: l.limits, bytes: l.limits.LoadBytes, total: l.limits.LoadBytes}
+	m := &guard.Meter{Limits: l.limits, Bytes: l.limits.LoadBytes, Total: l.limits.LoadBytes}
 	var text []byte
 	for i, v := range values {
 		if _, ok := v.(*starlark.Dict); !ok {
 			if _, nested := v.(starlark.Iterable); nested {
-				return nil, faultf("feed.list: row %d is %s", i+1, describe(v)).in("#1").at(i).do("write a dict, {\"name\": value}, or a text or number, which is then the column \"value\"")
+				return nil, language.Faultf("feed.list: row %d is %s", i+1, language.Describe(v)).In("#1").At(i).Do("write a dict, {\"name\": value}, or a text or number, which is then the column \"value\"")
 			}
 			own := starlark.NewDict(1)
 			if err := own.SetKey(starlark.String("value"), v); err != nil {
@@ -155,17 +158,17 @@ func (l *loader) feedList(site syntax.Position, args starlark.Tuple, kwargs []st
 			}
 			v = own
 		}
-		if text, err = m.appendJSON(text, v, l.limits.Nesting); err != nil {
-			return nil, faultf("feed.list: row %d: %v", i+1, err).in("#1").at(i)
+		if text, err = builtin.AppendJSON(m, text, v, l.limits.Nesting); err != nil {
+			return nil, language.Faultf("feed.list: row %d: %v", i+1, err).In("#1").At(i)
 		}
 		text = append(text, '\n')
 	}
 	table, err := feed.Scan(feed.JSON, text)
 	if err != nil {
-		return nil, faultf("feed.list: %v", withoutLine(err)).in("#1")
+		return nil, language.Faultf("feed.list: %v", withoutLine(err)).In("#1")
 	}
 	plan.Name, plan.Rows = fmt.Sprintf("%s:%d", site.Filename(), site.Line), table.Rows
-	return &feedValue{opaque{"feed"}, Feed{Format: feed.JSON, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
+	return &feedValue{language.Opaque{Kind: "feed"}, Feed{Format: feed.JSON, Columns: table.Columns, Rows: table.Rows, Table: table}, plan}, nil
 }
 
 // withoutLine forgets where a row of a list would stand in a file.
@@ -187,7 +190,7 @@ func (d *declaration) takes(in arguments) error {
 	}
 	f, ok := v.(*feedValue)
 	if !ok {
-		return wrongType("workflow", "feed", "what feed.csv, feed.json or feed.list returned", v)
+		return language.WrongType("workflow", "feed", "what feed.csv, feed.json or feed.list returned", v)
 	}
 	d.plan.Feed, d.feed, d.columns = f.plan, &f.feed, f.feed.Columns
 	return nil
@@ -200,9 +203,9 @@ func (v *VU) SetRow(from *feed.Reader, row uint64) { v.from, v.at, v.row = from,
 func (v *VU) rowValue() (starlark.Value, error) {
 	switch {
 	case v.w.Feed == nil:
-		return nil, faultf("this workflow has no feed").do("write workflow(..., feed = feed.csv(\"people.csv\"))")
+		return nil, language.Faultf("this workflow has no feed").Do("write workflow(..., feed = feed.csv(\"people.csv\"))")
 	case v.from == nil:
-		return nil, faultf("vu.row is of an iteration: there is none before the first").do("read it in a step's function")
+		return nil, language.Faultf("vu.row is of an iteration: there is none before the first").Do("read it in a step's function")
 	case v.row != nil:
 		return v.row, nil
 	}
@@ -213,7 +216,7 @@ func (v *VU) rowValue() (starlark.Value, error) {
 		var value starlark.Value = starlark.String(fields[i])
 		if v.w.Feed.Format == feed.JSON {
 			text := string(fields[i])
-			if err := scanJSON(text, v.w.limits.Nesting, v.w.limits.IntBits/4); err != nil {
+			if err := builtin.ScanJSON(text, v.w.limits.Nesting, v.w.limits.IntBits/4); err != nil {
 				return nil, err
 			}
 			var err error

@@ -7,6 +7,9 @@ import (
 	"go.starlark.net/starlarkstruct"
 
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // Hook is a moment at which a workflow may run a function beside its steps.
@@ -50,10 +53,10 @@ func (d *declaration) readHooks(in arguments) error {
 		}
 		fn, ok := v.(*starlark.Function)
 		if !ok {
-			return wrongType("workflow", h.String(), "a function", v).do("write def %s(vu), and %s = %s", h, h, h)
+			return language.WrongType("workflow", h.String(), "a function", v).Do("write def %s(vu), and %s = %s", h, h, h)
 		}
 		if !takesOnlyVU(fn) {
-			return faultf("workflow %q: %s must take the virtual user and nothing else", d.plan.Name, h).in(h.String()).do("write def %s(vu)", nonLambda(fn))
+			return language.Faultf("workflow %q: %s must take the virtual user and nothing else", d.plan.Name, h).In(h.String()).Do("write def %s(vu)", nonLambda(fn))
 		}
 		d.hooks[h] = fn
 	}
@@ -107,16 +110,16 @@ func (v *VU) Run(h Hook) Outcome {
 // share freezes a value that all virtual users will see, unless it is too large
 // or holds what belongs to one of them.
 func (r *runner) share(v starlark.Value) string {
-	limits := r.meter.limits
+	limits := r.meter.Limits
 	left := limits.KeptBytes
-	if err := r.meter.render(v, limits.Nesting, &left); err != nil {
+	if err := r.meter.Render(v, limits.Nesting, &left); err != nil {
 		return "must return what can be shared: " + err.Error()
 	}
 	if left < 0 {
-		return fmt.Sprintf("must return less than %s", size(uint64(limits.KeptBytes)))
+		return fmt.Sprintf("must return less than %s", guard.Size(uint64(limits.KeptBytes)))
 	}
 	if other := unshareable(v); other != nil {
-		return fmt.Sprintf("must return texts, numbers, lists and dicts, not %s", describe(other))
+		return fmt.Sprintf("must return texts, numbers, lists and dicts, not %s", language.Describe(other))
 	}
 	v.Freeze()
 	return ""
@@ -125,7 +128,7 @@ func (r *runner) share(v starlark.Value) string {
 // unshareable finds what is not plain data; nil if all is.
 func unshareable(v starlark.Value) starlark.Value {
 	switch v := v.(type) {
-	case starlark.NoneType, instant, lapse, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
+	case starlark.NoneType, builtin.Time, builtin.Duration, starlark.Bool, starlark.Int, starlark.Float, starlark.String, starlark.Bytes:
 		return nil
 	case *starlark.Dict:
 		for _, kv := range v.Items() {
@@ -137,7 +140,7 @@ func unshareable(v starlark.Value) starlark.Value {
 		}
 		return nil
 	case *starlarkstruct.Struct:
-		for _, kv := range fields(v) {
+		for _, kv := range guard.Fields(v) {
 			if bad := unshareable(kv); bad != nil {
 				return bad
 			}
@@ -167,7 +170,7 @@ func (v *VU) When(step int) (bool, Outcome) {
 	}
 	take, ok := value.(starlark.Bool)
 	if !ok {
-		return false, c.wrong("when must return True or False, not %s", describe(value))
+		return false, c.wrong("when must return True or False, not %s", language.Describe(value))
 	}
 	return bool(take), out
 }

@@ -9,22 +9,25 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
 )
 
 // nameAndFunction reads the two shapes (fn, ...) and (name, fn, ...).
 func nameAndFunction(fn string, v [2]starlark.Value, want string) (name string, what starlark.Value, err error) {
 	what = v[0]
 	if s, ok := v[0].(starlark.String); ok {
-		if err := checkName(fn, "#1", string(s)); err != nil {
+		if err := language.CheckName(fn, "#1", string(s)); err != nil {
 			return "", nil, err
 		}
 		if v[1] == nil {
-			return "", nil, faultf("%s(%q): %s is missing", fn, string(s), want).do("write %s(%q, ...)", fn, string(s))
+			return "", nil, language.Faultf("%s(%q): %s is missing", fn, string(s), want).Do("write %s(%q, ...)", fn, string(s))
 		}
 		return string(s), v[1], nil
 	}
 	if v[1] != nil {
-		return "", nil, faultf("%s: the name must be a text, not %s", fn, describe(v[0])).in("#1")
+		return "", nil, language.Faultf("%s: the name must be a text, not %s", fn, language.Describe(v[0])).In("#1")
 	}
 	if f, ok := what.(*starlark.Function); ok && f.Name() != "lambda" {
 		name = f.Name()
@@ -34,28 +37,28 @@ func nameAndFunction(fn string, v [2]starlark.Value, want string) (name string, 
 
 func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [8]starlark.Value
-	if err := bind("step", []string{"name", "run", "after", "weight", "when", "tags", "extract", "expect"}, 2, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("step", []string{"name", "run", "after", "weight", "when", "tags", "extract", "expect"}, 2, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, what, err := nameAndFunction("step", [2]starlark.Value{in[0], in[1]}, "a request or a function")
 	if err != nil {
 		return nil, err
 	}
-	s := &stepValue{opaque: opaque{"step"}, name: name, site: site}
+	s := &stepValue{Opaque: language.Opaque{Kind: "step"}, name: name, site: site}
 	switch what := what.(type) {
-	case *requestValue:
-		s.kind, s.request, s.asked = message.StepRequest, what.request, what.asked
+	case *request.Value:
+		s.kind, s.request, s.Asked = message.StepRequest, what.Request, what.Asked
 	case *starlark.Function:
 		s.kind, s.fn = message.StepFunction, what
 	case nil:
-		return nil, faultf("step: a request or a function is missing").do("write step(\"name\", http.get(url)) or step(function)")
+		return nil, language.Faultf("step: a request or a function is missing").Do("write step(\"name\", http.get(url)) or step(function)")
 	default:
-		return nil, faultf("step: give a request or a function, not %s", describe(what)).in("#" + strconv.Itoa(len(args)))
+		return nil, language.Faultf("step: give a request or a function, not %s", language.Describe(what)).In("#" + strconv.Itoa(len(args)))
 	}
 	if name == "" {
-		return nil, faultf("step: %s needs a name", describe(what)).in("#1").do("write step(\"name\", ...)")
+		return nil, language.Faultf("step: %s needs a name", language.Describe(what)).In("#1").Do("write step(\"name\", ...)")
 	}
-	if s.after, err = names("step", "after", "names", in[2]); err != nil {
+	if s.after, err = language.Names("step", "after", "names", in[2]); err != nil {
 		return nil, err
 	}
 	if err := s.options(in[3], in[4], in[5]); err != nil {
@@ -68,7 +71,7 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 		return nil, err
 	}
 	if s.request != nil && s.request.GraphQL {
-		s.expect = append(s.expect, graphqlExpect())
+		s.expect = append(s.expect, extract.GraphQLExpect())
 	}
 	return s, s.requestOnly()
 }
@@ -77,9 +80,9 @@ func (l *loader) step(site syntax.Position, args starlark.Tuple, kwargs []starla
 func (s *stepValue) options(weight, when, tags starlark.Value) (err error) {
 	if weight != nil {
 		if i, ok := weight.(starlark.Int); ok && i.Sign() == 0 {
-			return faultf("step %q has a weight of 0, it would never run", s.name).in("weight").do("take the step out, or give it a weight of 1 or more")
+			return language.Faultf("step %q has a weight of 0, it would never run", s.name).In("weight").Do("take the step out, or give it a weight of 1 or more")
 		}
-		n, err := integer("step", "weight", weight, 1, plan.WeightMax)
+		n, err := language.Integer("step", "weight", weight, 1, plan.WeightMax)
 		if err != nil {
 			return err
 		}
@@ -88,7 +91,7 @@ func (s *stepValue) options(weight, when, tags starlark.Value) (err error) {
 	if when != nil {
 		var ok bool
 		if s.when, ok = when.(*starlark.Function); !ok {
-			return wrongType("step", "when", "a function that returns True or False", when).do("write when = lambda vu: vu.iteration == 1, say")
+			return language.WrongType("step", "when", "a function that returns True or False", when).Do("write when = lambda vu: vu.iteration == 1, say")
 		}
 	}
 	s.tags, err = readTags("step", tags)
@@ -107,7 +110,7 @@ func (l *loader) action(site syntax.Position, args starlark.Tuple, kwargs []star
 // workflow: check_1, action_2.
 func (l *loader) called(word string, kind message.StepKind, site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [3]starlark.Value
-	if err := bind(word, []string{"name", "run", "after"}, 2, args, kwargs, in[:]); err != nil {
+	if err := language.Bind(word, []string{"name", "run", "after"}, 2, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, what, err := nameAndFunction(word, [2]starlark.Value{in[0], in[1]}, "a function")
@@ -117,41 +120,89 @@ func (l *loader) called(word string, kind message.StepKind, site syntax.Position
 	fn, ok := what.(*starlark.Function)
 	if !ok {
 		if what == nil {
-			return nil, faultf("%s: a function is missing", word).do("write %s(function, after = [...])", word)
+			return nil, language.Faultf("%s: a function is missing", word).Do("write %s(function, after = [...])", word)
 		}
-		return nil, faultf("%s: give a function, not %s", word, describe(what)).in("#" + strconv.Itoa(len(args)))
+		return nil, language.Faultf("%s: give a function, not %s", word, language.Describe(what)).In("#" + strconv.Itoa(len(args)))
 	}
-	after, err := names(word, "after", "names", in[2])
-	return &stepValue{opaque: opaque{word}, kind: kind, name: name, fn: fn, after: after, site: site}, err
+	after, err := language.Names(word, "after", "names", in[2])
+	return &stepValue{Opaque: language.Opaque{Kind: word}, kind: kind, name: name, fn: fn, after: after, site: site}, err
 }
 
 func (l *loader) metric(site syntax.Position, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var in [4]starlark.Value
-	if err := bind("metric", []string{"name", "kind", "value", "after"}, 1, args, kwargs, in[:]); err != nil {
+	if err := language.Bind("metric", []string{"name", "kind", "value", "after"}, 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
 	name, ok := in[0].(starlark.String)
 	if !ok {
-		return nil, faultf("metric: the first argument must be its name").in("#1")
+		return nil, language.Faultf("metric: the first argument must be its name").In("#1")
 	}
-	if err := checkName("metric", "#1", string(name)); err != nil {
+	if err := language.CheckName("metric", "#1", string(name)); err != nil {
 		return nil, err
 	}
 	kinds := []string{"counter", "rate", "distribution"}
 	kind, ok := in[1].(starlark.String)
 	if !ok || !slices.Contains(kinds, string(kind)) {
 		if in[1] == nil {
-			return nil, faultf("metric %q: kind is missing", string(name)).do("kind = \"counter\", \"rate\" or \"distribution\"")
+			return nil, language.Faultf("metric %q: kind is missing", string(name)).Do("kind = \"counter\", \"rate\" or \"distribution\"")
 		}
-		return nil, faultf("metric %q: kind must not be %s", string(name), describe(in[1])).in("kind").meant(string(kind), kinds)
+		return nil, language.Faultf("metric %q: kind must not be %s", string(name), language.Describe(in[1])).In("kind").Meant(string(kind), kinds)
 	}
 	fn, ok := in[2].(*starlark.Function)
 	if !ok {
 		if in[2] == nil {
-			return nil, faultf("metric %q: value is missing", string(name)).do("value = a function that returns a number")
+			return nil, language.Faultf("metric %q: value is missing", string(name)).Do("value = a function that returns a number")
 		}
-		return nil, wrongType("metric", "value", "a function that returns a number", in[2])
+		return nil, language.WrongType("metric", "value", "a function that returns a number", in[2])
 	}
-	after, err := names("metric", "after", "names", in[3])
-	return &stepValue{opaque: opaque{"metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
+	after, err := language.Names("metric", "after", "names", in[3])
+	return &stepValue{Opaque: language.Opaque{Kind: "metric"}, kind: message.StepMetric, name: string(name), fn: fn, after: after, unit: string(kind), site: site}, err
+}
+
+// readExpect reads a step's expect.
+func (s *stepValue) readExpect(v starlark.Value) error {
+	if v == nil {
+		return nil
+	}
+	values, err := language.List("step", "expect", "conditions", v)
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		e, ok := v.(*extract.ExpectValue)
+		if !ok {
+			f := language.Faultf("step %q: expect has %s in it", s.name, language.Describe(v)).In("expect").At(i)
+			return f.Do("use status, header_is, body_contains, json_is, latency_below or size_below")
+		}
+		s.expect = append(s.expect, e.Expect)
+	}
+	return nil
+}
+
+// readExtract reads a step's extract.
+func (s *stepValue) readExtract(v starlark.Value) error {
+	if v == nil {
+		return nil
+	}
+	const like = "a dict such as {\"token\": json_path(\"$.token\")}"
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return language.WrongType("step", "extract", like, v)
+	}
+	for _, kv := range d.Items() {
+		name, ok := kv[0].(starlark.String)
+		if !ok {
+			return language.WrongType("step", "extract", like, kv[0])
+		}
+		if err := language.CheckName("step", "extract", string(name)); err != nil {
+			return err
+		}
+		e, ok := kv[1].(*extract.Value)
+		if !ok {
+			f := language.Faultf("step %q: extract has %s for %q", s.name, language.Describe(kv[1]), string(name)).In("extract")
+			return f.Do("use json_path, regex, header, cookie or form_value")
+		}
+		s.extract = append(s.extract, extract.Named{Name: string(name), Extract: e.Extract})
+	}
+	return nil
 }

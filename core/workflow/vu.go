@@ -11,7 +11,11 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // VU is one virtual user of a workflow. Its methods must not run at the same
@@ -42,7 +46,7 @@ type VU struct {
 // that block at the same time have one each.
 type runner struct {
 	thread  starlark.Thread
-	meter   meter
+	meter   guard.Meter
 	args    starlark.Tuple // of the Call, which does not change them
 	stopped bool
 }
@@ -138,7 +142,7 @@ func (v *VU) invoke(c *call) (starlark.Value, Outcome) {
 // value is the virtual user as its functions see it.
 func (v *VU) value() *vuValue {
 	if v.self == nil {
-		v.self = &vuValue{opaque{"vu"}, v}
+		v.self = &vuValue{language.Opaque{Kind: "vu"}, v}
 	}
 	return v.self
 }
@@ -158,7 +162,7 @@ func (v *VU) runner() *runner {
 		r = v.idle[n-1]
 		v.idle = v.idle[:n-1]
 	} else {
-		r = &runner{meter: meter{limits: limits, total: limits.CallBytes, vu: v}}
+		r = &runner{meter: guard.Meter{Limits: limits, Total: limits.CallBytes, Owner: v}}
 		r.thread.Load = func(*starlark.Thread, string) (starlark.StringDict, error) { return nil, &r.meter }
 		r.thread.OnMaxSteps = func(t *starlark.Thread) {
 			v.client.Yield()
@@ -173,7 +177,7 @@ func (v *VU) runner() *runner {
 			}
 		}
 	}
-	r.meter.bytes = limits.CallBytes
+	r.meter.Bytes = limits.CallBytes
 	r.thread.Steps = 0
 	r.thread.SetMaxExecutionSteps(min(limits.CallSteps, limits.Slice))
 	return r
@@ -183,11 +187,11 @@ func (v *VU) runner() *runner {
 func (r *runner) failed(err error) Outcome {
 	var said *failure
 	if errors.As(err, &said) {
-		return Outcome{Kind: "fail", Detail: clip(said.text, detailMax)}
+		return Outcome{Kind: "fail", Detail: language.Clip(said.text, detailMax)}
 	}
 	var unread *unread
 	if errors.As(err, &unread) {
-		return Outcome{Kind: clip(unread.kind, kindMax), Detail: clip(unread.why, detailMax)}
+		return Outcome{Kind: language.Clip(unread.kind, kindMax), Detail: language.Clip(unread.why, detailMax)}
 	}
 	if r.stopped {
 		return Outcome{Kind: "cancelled", Detail: "the run was stopped"}
@@ -199,14 +203,14 @@ func (r *runner) failed(err error) Outcome {
 		if len(detail) > len(prefix) && detail[:len(prefix)] == prefix {
 			detail = detail[len(prefix):]
 		}
-		if remedy := recursionRemedy(detail); remedy != "" {
+		if remedy := language.RecursionRemedy(detail); remedy != "" {
 			detail += ": " + remedy
 		}
-		if pos := scriptPosition(eval); pos.IsValid() {
+		if pos := language.ScriptPosition(eval); pos.IsValid() {
 			detail = fmt.Sprintf("%s:%d:%d: %s", pos.Filename(), pos.Line, pos.Col, detail)
 		}
 	}
-	return Outcome{Kind: "script", Detail: clip(detail, detailMax)}
+	return Outcome{Kind: "script", Detail: language.Clip(detail, detailMax)}
 }
 
 // Texts of failures are cut: one is kept as an example of its kind.
@@ -231,7 +235,7 @@ func (v *VU) outcome(c *call, step int, value starlark.Value) Outcome {
 func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 	got, ok := value.(*response)
 	if !ok {
-		return c.wrong("must return the response that it measures, not %s: write return vu.http.get(...)", describe(value))
+		return c.wrong("must return the response that it measures, not %s: write return vu.http.get(...)", language.Describe(value))
 	}
 	v.keep(step, got)
 	out := Outcome{Response: got.r, OK: got.r.Kind == "" && got.r.Status < 400, Kind: got.r.Kind, Detail: got.r.Error}
@@ -240,11 +244,11 @@ func (v *VU) answered(c *call, step int, value starlark.Value) Outcome {
 	}
 	if out.OK && got.expect != nil {
 		if err := got.read(); err != nil {
-			out.OK, out.Kind, out.Detail = false, clip(got.made.unread.kind, kindMax), clip(got.made.unread.why, detailMax)
+			out.OK, out.Kind, out.Detail = false, language.Clip(got.made.unread.kind, kindMax), language.Clip(got.made.unread.why, detailMax)
 			return out
 		}
-		if why := got.expect.Fails(&View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {
-			out.OK, out.Kind, out.Detail = false, "expect", clip(why, detailMax)
+		if why := got.expect.Fails(&extract.View{Status: got.r.Status, Latency: got.r.Latency, Size: int64(len(got.r.Body)), Body: got.r.Body}); why != "" {
+			out.OK, out.Kind, out.Detail = false, "expect", language.Clip(why, detailMax)
 		}
 	}
 	return out
@@ -261,9 +265,9 @@ func checked(c *call, value starlark.Value) Outcome {
 		if value == "" {
 			return c.wrong("must return True, False or a text that says what is wrong, not an empty one")
 		}
-		return Outcome{Kind: clip(string(value), kindMax), Detail: clip(string(value), detailMax)}
+		return Outcome{Kind: language.Clip(string(value), kindMax), Detail: language.Clip(string(value), detailMax)}
 	}
-	return c.wrong("must return True, False or a text that says what is wrong, not %s", describe(value))
+	return c.wrong("must return True, False or a text that says what is wrong, not %s", language.Describe(value))
 }
 
 // recorded turns a metric's number into thousandths.
@@ -273,15 +277,15 @@ func recorded(c *call, value starlark.Value) Outcome {
 		if n, ok := value.Int64(); ok && n >= 0 && n <= math.MaxInt64/1000 {
 			return Outcome{OK: true, Value: n * 1000, HasValue: true}
 		}
-		return c.wrong("must return a number from 0 to 9e15, not %s", describe(value))
+		return c.wrong("must return a number from 0 to 9e15, not %s", language.Describe(value))
 	case starlark.Float:
 		if f := float64(value) * 1000; f >= 0 && f < 1<<62 {
 			return Outcome{OK: true, Value: int64(math.Round(f)), HasValue: true}
 		}
-		return c.wrong("must return a number from 0 to 4e15, not %s", describe(value))
+		return c.wrong("must return a number from 0 to 4e15, not %s", language.Describe(value))
 	}
-	f := c.wrong("must return a number, not %s", describe(value))
-	if _, ok := value.(lapse); ok {
+	f := c.wrong("must return a number, not %s", language.Describe(value))
+	if _, ok := value.(builtin.Duration); ok {
 		f.Detail += ": write .milliseconds or .seconds behind it"
 	}
 	return f
@@ -290,16 +294,19 @@ func recorded(c *call, value starlark.Value) Outcome {
 func (c *call) wrong(format string, args ...any) Outcome {
 	pos := c.fn.Position()
 	detail := fmt.Sprintf("%s:%d:%d: %s ", pos.Filename(), pos.Line, pos.Col, c.name) + fmt.Sprintf(format, args...)
-	return Outcome{Kind: "script", Detail: clip(detail, detailMax)}
+	return Outcome{Kind: "script", Detail: language.Clip(detail, detailMax)}
 }
 
 // vuOf is the virtual user whose function runs.
-func vuOf(thread *starlark.Thread) *VU { return meterOf(thread).vu }
+func vuOf(thread *starlark.Thread) *VU {
+	v, _ := guard.MeterOf(thread).Owner.(*VU)
+	return v
+}
 
 // vuValue is a VU as functions see it. Only vars belongs to it: everything else
 // is shared by all virtual users and finds this one by its thread.
 type vuValue struct {
-	opaque
+	language.Opaque
 	v *VU
 }
 
@@ -330,64 +337,23 @@ func (u *vuValue) Attr(name string) (starlark.Value, error) {
 		return u.v.rowValue()
 	case "use":
 		if u.v.given.values == nil {
-			return nil, faultf("this workflow uses nothing of others").do("write use = [use(\"name\", of = [\"workflow\"])]")
+			return nil, language.Faultf("this workflow uses nothing of others").Do("write use = [use(\"name\", of = [\"workflow\"])]")
 		}
 		return u.v.given.values, nil
 	case "graphql", "log", "sleep", "random":
-		return u.v.w.send.members[mark+name], nil
+		return u.v.w.send.Members[language.Mark+name], nil
 	}
-	return nil, missing("vu", name, u.AttrNames())
+	return nil, language.Missing("vu", name, u.AttrNames())
 }
 
-// sendNamespace is vu.http; behind marked names it keeps what else all virtual
-// users share.
-func sendNamespace() *namespace {
-	known := func(thread *starlark.Thread, method, url string) *Request {
-		return vuOf(thread).client.Known(method, url)
+// Rand is the virtual user's own stream: the same seed, workflow and id draw
+// the same numbers, on any machine.
+func (v *VU) Rand() *node.Rand {
+	if v.random == nil {
+		v.random = node.NewRand(v.seed, node.ID(fmt.Sprintf("%s/%d", v.w.Plan.Name, v.id)), node.PurposeWorkload)
 	}
-	members := requester("vu.http", requestArguments(), known, func(thread *starlark.Thread, r *Request, _ *blanks) (starlark.Value, error) {
-		v := vuOf(thread)
-		return newResponse(v.client.Do(v.w.HTTP.Apply(r))), nil
-	})
-	members[mark+"graphql"] = sendQueries()
-	members[mark+"log"] = &guard{"log", vuLog}
-	members[mark+"sleep"] = &guard{"sleep", vuSleep}
-	members[mark+"random"] = randomNamespace()
-	return newNamespace("vu.http", members)
+	return v.random
 }
 
-// LogMax bounds one line of vu.log.
-const logMax = 1000
-
-func vuLog(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [1]starlark.Value
-	if err := bind("vu.log", []string{"text"}, 1, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	text, ok := starlark.AsString(in[0])
-	if !ok && in[0] != nil {
-		if _, err := meterOf(thread).rendered(in[0]); err != nil {
-			return nil, err
-		}
-		text = in[0].String()
-	}
-	vuOf(thread).client.Log(clip(text, logMax))
-	return starlark.None, nil
-}
-
-func vuSleep(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var in [1]starlark.Value
-	if err := bind("vu.sleep", []string{"duration"}, 1, args, kwargs, in[:]); err != nil {
-		return nil, err
-	}
-	if in[0] == nil {
-		return nil, faultf("vu.sleep: say how long: vu.sleep(\"250ms\")")
-	}
-	var d time.Duration
-	d, err := duration("vu.sleep", "duration", in[0])
-	if err != nil {
-		return nil, err
-	}
-	vuOf(thread).client.Sleep(d)
-	return starlark.None, nil
-}
+// Now is the engine's clock.
+func (v *VU) Now() time.Time { return v.client.Now() }

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"math/bits"
 	"slices"
 	"time"
 
@@ -9,14 +8,16 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/language"
 )
 
 // workload is what a workflow() says of its load, before it is checked.
 type workload struct {
 	vus, iterations uint64 // zero: not said
 	duration        time.Duration
-	rate            *iterationRate
-	stages          []*stageValue
+	rate            *demand.IterationRate
+	stages          []*demand.StageValue
 	arrivals        string
 	whenFull        string
 }
@@ -36,22 +37,22 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 		if in.of(n.name) == nil {
 			continue
 		}
-		v, err := integer("workflow", n.name, in.of(n.name), 1, n.most)
+		v, err := language.Integer("workflow", n.name, in.of(n.name), 1, n.most)
 		if err != nil {
-			if f, ok := err.(*fault); ok {
-				f.do("%s", n.is)
+			if f, ok := err.(*language.Fault); ok {
+				f.Do("%s", n.is)
 			}
 			return err
 		}
 		*n.to = uint64(v)
 	}
 	if in.of("duration") != nil {
-		if l.duration, err = duration("workflow", "duration", in.of("duration")); err != nil {
+		if l.duration, err = language.Duration("workflow", "duration", in.of("duration")); err != nil {
 			return err
 		}
 	}
 	if in.of("rate") != nil {
-		r, err := readRate("workflow", in.of("rate"))
+		r, err := demand.ReadRate("workflow", in.of("rate"))
 		if err != nil {
 			return err
 		}
@@ -73,24 +74,24 @@ func (d *declaration) load(p message.Program, in arguments) (err error) {
 		return err
 	}
 	l.fill(&d.plan)
-	return override(&d.plan, p)
+	return demand.Override(&d.plan, p)
 }
 
 func (l *workload) readStages(v starlark.Value) error {
 	if v == nil {
 		return nil
 	}
-	values, err := list("workflow", "stages", "stages", v)
+	values, err := language.List("workflow", "stages", "stages", v)
 	if err != nil {
 		return err
 	}
-	if len(values) == 0 || len(values) > stagesMax {
-		return faultf("workflow: stages has %d of them", len(values)).in("stages").do("it needs at least one, and at most %d", stagesMax)
+	if len(values) == 0 || len(values) > demand.StagesMax {
+		return language.Faultf("workflow: stages has %d of them", len(values)).In("stages").Do("it needs at least one, and at most %d", demand.StagesMax)
 	}
 	for i, v := range values {
-		s, ok := v.(*stageValue)
+		s, ok := v.(*demand.StageValue)
 		if !ok {
-			return faultf("workflow: stages has %s in it", describe(v)).in("stages").at(i).do("write stage(\"30s\", vus = 100) or stage(\"30s\", rate = \"100/s\")")
+			return language.Faultf("workflow: stages has %s in it", language.Describe(v)).In("stages").At(i).Do("write stage(\"30s\", vus = 100) or stage(\"30s\", rate = \"100/s\")")
 		}
 		l.stages = append(l.stages, s)
 	}
@@ -98,41 +99,41 @@ func (l *workload) readStages(v starlark.Value) error {
 }
 
 // open says that iterations begin when they are due.
-func (l *workload) open() bool { return l.rate != nil || len(l.stages) > 0 && l.stages[0].rate != nil }
+func (l *workload) open() bool { return l.rate != nil || len(l.stages) > 0 && l.stages[0].Rate != nil }
 
 // check refuses what contradicts itself.
 func (l *workload) check(d *declaration, p message.Program, in arguments) error {
-	wrong := func(argument, format string, args ...any) *fault {
-		return faultf("workflow %q "+format, append([]any{d.plan.Name}, args...)...).in(argument)
+	wrong := func(argument, format string, args ...any) *language.Fault {
+		return language.Faultf("workflow %q "+format, append([]any{d.plan.Name}, args...)...).In(argument)
 	}
 	if err := l.checkStages(wrong); err != nil {
 		return err
 	}
 	switch {
-	case l.rate != nil && l.rate.thousandths == 0 && len(l.stages) == 0:
-		return wrong("rate", "has a rate of %s", l.rate.text).do("write how many iterations begin, such as \"500/s\"")
+	case l.rate != nil && l.rate.Thousandths == 0 && len(l.stages) == 0:
+		return wrong("rate", "has a rate of %s", l.rate.Text).Do("write how many iterations begin, such as \"500/s\"")
 	case l.iterations > 0 && l.rate != nil:
-		return wrong("iterations", "has a rate and iterations").do("a rate goes on for a duration: take iterations out, or the rate, for virtual users that go round")
+		return wrong("iterations", "has a rate and iterations").Do("a rate goes on for a duration: take iterations out, or the rate, for virtual users that go round")
 	case l.iterations > 0 && len(l.stages) > 0:
-		return wrong("iterations", "has stages and iterations").do("the load ends with its last stage: take iterations out")
+		return wrong("iterations", "has stages and iterations").Do("the load ends with its last stage: take iterations out")
 	case l.iterations > 0 && l.iterations < l.vus:
-		return wrong("iterations", "has %d iterations for %d virtual users", l.iterations, l.vus).do("they share them, some would get none: have at most %d vus", l.iterations)
+		return wrong("iterations", "has %d iterations for %d virtual users", l.iterations, l.vus).Do("they share them, some would get none: have at most %d vus", l.iterations)
 	case l.rate != nil && len(l.stages) == 0 && l.duration == 0 && p.Duration == 0:
-		return wrong("rate", "has a rate and no duration").do("say how long iterations begin: duration = \"5m\"")
+		return wrong("rate", "has a rate and no duration").Do("say how long iterations begin: duration = \"5m\"")
 	case l.open() && l.vus == 0 && p.VUs == 0:
 		at := "rate"
 		if l.rate == nil {
 			at = "stages"
 		}
-		return wrong(at, "has a rate and no vus").do("say how many iterations may be under way at the same time: the rate times how long an iteration may take, such as vus = %d for two seconds", l.enough())
+		return wrong(at, "has a rate and no vus").Do("say how many iterations may be under way at the same time: the rate times how long an iteration may take, such as vus = %d for two seconds", l.enough())
 	case !l.open() && in.of("arrivals") != nil:
-		return wrong("arrivals", "has arrivals and no rate").do("write rate = \"500/s\", or take arrivals out: virtual users that go round do not arrive")
+		return wrong("arrivals", "has arrivals and no rate").Do("write rate = \"500/s\", or take arrivals out: virtual users that go round do not arrive")
 	case !l.open() && in.of("when_full") != nil:
-		return wrong("when_full", "has when_full and no rate").do("write rate = \"500/s\", or take when_full out: virtual users that go round are never too few")
+		return wrong("when_full", "has when_full and no rate").Do("write rate = \"500/s\", or take when_full out: virtual users that go round are never too few")
 	}
 	for _, pause := range []string{"think", "pace"} {
 		if l.open() && in.of(pause) != nil {
-			return wrong(pause, "has a rate and %s", pause).do("the rate says when iterations begin: take %s out", pause)
+			return wrong(pause, "has a rate and %s", pause).Do("the rate says when iterations begin: take %s out", pause)
 		}
 	}
 	return nil
@@ -142,26 +143,26 @@ func (l *workload) check(d *declaration, p message.Program, in arguments) error 
 func (l *workload) enough() uint64 {
 	var most uint64
 	for _, r := range l.rates() {
-		most = max(most, r.thousandths/uint64(r.per/time.Second))
+		most = max(most, r.Thousandths/uint64(r.Per/time.Second))
 	}
 	return min(plan.VUsMax, max(1, most/500))
 }
 
 // rates lists the own one and those of the stages.
-func (l *workload) rates() []iterationRate {
-	all := []iterationRate{{per: time.Second}}
+func (l *workload) rates() []demand.IterationRate {
+	all := []demand.IterationRate{{Per: time.Second}}
 	if l.rate != nil {
 		all[0] = *l.rate
 	}
 	for _, s := range l.stages {
-		if s.rate != nil {
-			all = append(all, *s.rate)
+		if s.Rate != nil {
+			all = append(all, *s.Rate)
 		}
 	}
 	return all
 }
 
-func (l *workload) checkStages(wrong func(argument, format string, args ...any) *fault) error {
+func (l *workload) checkStages(wrong func(argument, format string, args ...any) *language.Fault) error {
 	if len(l.stages) == 0 {
 		return nil
 	}
@@ -171,30 +172,30 @@ func (l *workload) checkStages(wrong func(argument, format string, args ...any) 
 		}
 		return "vus"
 	}
-	open := l.stages[0].rate != nil
+	open := l.stages[0].Rate != nil
 	var long time.Duration
 	most := uint64(0)
 	for i, s := range l.stages {
-		if (s.rate != nil) != open {
-			f := wrong("stages", "mixes stages: the first one has %s, number %d has %s", word(open), i+1, word(!open)).at(i)
-			return f.do("give all of them vus, or all of them a rate")
+		if (s.Rate != nil) != open {
+			f := wrong("stages", "mixes stages: the first one has %s, number %d has %s", word(open), i+1, word(!open)).At(i)
+			return f.Do("give all of them vus, or all of them a rate")
 		}
-		if most = max(most, s.plan.VUs); s.rate != nil {
-			most = max(most, s.rate.thousandths)
+		if most = max(most, s.Plan.VUs); s.Rate != nil {
+			most = max(most, s.Rate.Thousandths)
 		}
-		if long += s.plan.Duration; long > plan.DurationMax {
-			return wrong("stages", "has stages of more than a month").at(i).do("at most \"744h\" together")
+		if long += s.Plan.Duration; long > plan.DurationMax {
+			return wrong("stages", "has stages of more than a month").At(i).Do("at most \"744h\" together")
 		}
 	}
 	switch {
 	case l.duration > 0:
-		return wrong("duration", "has stages and a duration").do("take the duration out: the stages last %v together", long)
+		return wrong("duration", "has stages and a duration").Do("take the duration out: the stages last %v together", long)
 	case long == 0:
-		return wrong("stages", "has stages that take no time").do("give the last one a duration: stage(\"5m\", ...)")
+		return wrong("stages", "has stages that take no time").Do("give the last one a duration: stage(\"5m\", ...)")
 	case l.rate != nil && !open:
-		return wrong("stages", "has a rate, and stages of vus").do("write the stages as stage(\"1m\", rate = \"100/s\"), or take the rate out")
-	case most == 0 && (open || l.vus == 0) && (l.rate == nil || l.rate.thousandths == 0):
-		return wrong("stages", "has stages without any load").do("write how much at least one of them has")
+		return wrong("stages", "has a rate, and stages of vus").Do("write the stages as stage(\"1m\", rate = \"100/s\"), or take the rate out")
+	case most == 0 && (open || l.vus == 0) && (l.rate == nil || l.rate.Thousandths == 0):
+		return wrong("stages", "has stages without any load").Do("write how much at least one of them has")
 	}
 	return nil
 }
@@ -204,11 +205,11 @@ func (l *workload) fill(p *message.WorkflowPlan) {
 	p.VUs, p.Duration, p.Iterations = max(l.vus, 1), l.duration, l.iterations
 	p.Poisson, p.Queue = l.arrivals == "poisson", l.whenFull == "queue"
 	for _, s := range l.stages {
-		p.Stages = append(p.Stages, s.plan)
-		p.Duration += s.plan.Duration
+		p.Stages = append(p.Stages, s.Plan)
+		p.Duration += s.Plan.Duration
 	}
 	if l.open() {
-		rates, per := common(l.rates())
+		rates, per := demand.Common(l.rates())
 		p.Rate = rates[0]
 		for i := range p.Stages {
 			p.Stages[i].Rate = rates[i+1]
@@ -222,24 +223,6 @@ func (l *workload) fill(p *message.WorkflowPlan) {
 		if l.vus > 0 { // where the first stage begins
 			p.Stages = slices.Insert(p.Stages, 0, message.StagePlan{VUs: l.vus})
 		}
-		p.VUs = highest(p, vusOf)
+		p.VUs = demand.Highest(p, demand.VusOf)
 	}
-}
-
-func vusOf(s *message.StagePlan) *uint64  { return &s.VUs }
-func rateOf(s *message.StagePlan) *uint64 { return &s.Rate }
-
-func highest(p *message.WorkflowPlan, of func(*message.StagePlan) *uint64) (most uint64) {
-	for i := range p.Stages {
-		most = max(most, *of(&p.Stages[i]))
-	}
-	return most
-}
-
-// scale is n * to / from, rounded to the nearest; n is at most from.
-func scale(n, to, from uint64) uint64 {
-	hi, lo := bits.Mul64(n, to)
-	lo, carry := bits.Add64(lo, from/2, 0)
-	q, _ := bits.Div64(hi+carry, lo, from)
-	return q
 }

@@ -1,0 +1,179 @@
+package builtin
+
+import (
+	"slices"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/signing"
+)
+
+// keyValue is what jwt.key returns: a key that has been read.
+type keyValue struct {
+	language.Opaque
+	key *signing.Key
+}
+
+// signMax bounds what is signed as a token's claims, or as a key.
+const signMax = 64 << 10
+
+// JWT is the module jwt.
+func JWT() *language.Namespace {
+	return language.NewNamespace("jwt", starlark.StringDict{
+		"key": function("jwt.key", "key", []string{"text"}, 1, 1, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+			k, err := readKey(thread, "jwt.key", "text", in[0])
+			if err != nil {
+				return nil, err
+			}
+			return &keyValue{language.Opaque{Kind: "key"}, k}, nil
+		}),
+		"sign": function("jwt.sign", "sign", []string{"claims", "key", "algorithm", "headers"}, 2, 2, jwtSign),
+	})
+}
+
+// readKey reads a key, which takes longer than to sign with it.
+func readKey(thread *starlark.Thread, fn, argument string, v starlark.Value) (*signing.Key, error) {
+	if k, ok := v.(*keyValue); ok {
+		return k.key, nil
+	}
+	text, err := Content(fn, argument, v, signMax)
+	if err != nil {
+		return nil, err
+	}
+	if err := worked(thread, fn, len(text), len(text)); err != nil {
+		return nil, err
+	}
+	k, err := signing.ParseKey([]byte(text))
+	if err != nil {
+		return nil, language.Faultf("%s: %v", fn, err).In(argument)
+	}
+	thread.Steps += 2 * k.Work()
+	return k, nil
+}
+
+func jwtSign(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+	claims, ok := in[0].(*starlark.Dict)
+	if !ok {
+		return nil, language.WrongType("jwt.sign", "claims", "a dict such as {\"sub\": \"ann\"}", in[0])
+	}
+	algorithm, err := OneOf("jwt.sign", "algorithm", in[2], signing.Algorithms())
+	if err != nil {
+		return nil, err
+	}
+	key, err := readKey(thread, "jwt.sign", "key", in[1])
+	if err != nil {
+		return nil, err
+	}
+	header := starlark.NewDict(4)
+	_ = header.SetKey(starlark.String("alg"), starlark.String(algorithm)) // texts can be keys
+	_ = header.SetKey(starlark.String("typ"), starlark.String("JWT"))
+	if in[3] != nil {
+		more, ok := in[3].(*starlark.Dict)
+		if !ok {
+			return nil, language.WrongType("jwt.sign", "headers", "a dict such as {\"kid\": \"1\"}", in[3])
+		}
+		for _, kv := range more.Items() {
+			if err := header.SetKey(kv[0], kv[1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var parts [2][]byte
+	for i, d := range []*starlark.Dict{header, claims} {
+		if parts[i], err = EncodeJSON(thread, d); err != nil {
+			return nil, err
+		}
+		if len(parts[i]) > signMax {
+			return nil, language.Faultf("jwt.sign: the token has %s, the limit is %s", guard.Size(uint64(len(parts[i]))), guard.Size(signMax))
+		}
+	}
+	thread.Steps += key.Work()
+	token, err := signing.JWT(algorithm, key, parts[0], parts[1])
+	if err != nil {
+		return nil, language.Faultf("jwt.sign: %v", err).In("key")
+	}
+	return starlark.String(token), guard.MeterOf(thread).Text(thread, "jwt.sign", len(token))
+}
+
+const (
+	awsMethod = iota
+	awsURL
+	awsRegion
+	awsService
+	awsAccess
+	awsSecret
+	awsToken
+	awsHeaders
+	awsBody
+	awsUnsigned
+	awsTime
+)
+
+// AWSSign is aws.sign: it returns the headers given and those that the signature adds.
+func AWSSign() *guard.Func {
+	names := []string{"method", "url", "region", "service", "access_key", "secret_key", "session_token", "headers", "body", "unsigned_body", "time"}
+	return function("aws.sign", "sign", names, 2, 6, func(thread *starlark.Thread, in []starlark.Value) (starlark.Value, error) {
+		a := signing.AWS{}
+		for i, to := range []*string{&a.Method, &a.URL, &a.Region, &a.Service, &a.AccessKey, &a.Secret, &a.SessionToken} {
+			if in[i] == nil {
+				continue
+			}
+			s, err := Content("aws.sign", names[i], in[i], signMax)
+			if err != nil {
+				return nil, err
+			}
+			*to = s
+		}
+		var err error
+		given, err := Pairs("aws.sign", "headers", in[awsHeaders])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range given {
+			a.Headers = append(a.Headers, signing.Pair(p))
+		}
+		if in[awsBody] != nil {
+			body, err := Content("aws.sign", "body", in[awsBody], guard.MeterOf(thread).Limits.ValueBytes)
+			if err != nil {
+				return nil, err
+			}
+			a.Body = []byte(body)
+		}
+		if a.Unsigned, err = Flag("aws.sign", "unsigned_body", in[awsUnsigned], false); err != nil {
+			return nil, err
+		}
+		if a.Time, err = signedAt(thread, in[awsTime]); err != nil {
+			return nil, err
+		}
+		if err := worked(thread, "aws.sign", len(a.Body)+8*len(a.URL), 2048); err != nil {
+			return nil, err
+		}
+		added, err := a.Sign()
+		if err != nil {
+			return nil, language.Faultf("aws.sign: %v", err)
+		}
+		out := starlark.NewDict(len(a.Headers) + len(added))
+		for _, p := range slices.Concat(a.Headers, added) {
+			_ = out.SetKey(starlark.String(p.Name), starlark.String(p.Value)) // texts can be keys
+		}
+		return out, nil
+	})
+}
+
+// signedAt is the time that is signed: the engine's, unless one is given.
+func signedAt(thread *starlark.Thread, v starlark.Value) (time.Time, error) {
+	if at, ok := v.(Time); ok {
+		return at.utc(), nil
+	}
+	if v != nil {
+		return time.Time{}, language.WrongType("aws.sign", "time", "what time.now() returns", v)
+	}
+	u := guard.CallerOf(thread)
+	if u == nil {
+		return time.Time{}, language.Faultf("aws.sign signs the time, and there is no clock while a file is loaded").Do("call it in a step's function, or give time = time.parse(\"...\")")
+	}
+	return u.Now().UTC(), nil
+}

@@ -1,0 +1,126 @@
+package demand
+
+import (
+	"math/bits"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/core/workflow/language"
+)
+
+// Override puts --vus, --rate and --duration above what the file says. Stages keep
+// their shape: the highest of them becomes what was set, and all of them together
+// as long.
+func Override(w *message.WorkflowPlan, p message.Program) error {
+	switch {
+	case p.VUs > plan.VUsMax:
+		return language.Faultf("%d virtual users are set from outside, the limit is %d", p.VUs, plan.VUsMax).Do("set --vus to less")
+	case p.Duration < 0 || p.Duration > plan.DurationMax:
+		return language.Faultf("a duration of %v is set from outside", p.Duration).Do("set --duration to more than nothing and at most \"744h\"")
+	}
+	if p.Duration > 0 {
+		var whole, scaled time.Duration
+		for i := range w.Stages {
+			whole += w.Stages[i].Duration
+			end := time.Duration(scale(uint64(whole), uint64(p.Duration), uint64(w.Duration)))
+			w.Stages[i].Duration, scaled = end-scaled, end
+		}
+		w.Duration = p.Duration
+	}
+	if err := overrideRate(w, p); err != nil {
+		return err
+	}
+	if p.VUs == 0 {
+		return nil
+	}
+	if w.Iterations > 0 && w.Iterations < p.VUs {
+		return language.Faultf("workflow %q has %d iterations, and %d virtual users are set from outside", w.Name, w.Iterations, p.VUs).In("iterations").Do("set --vus to at most %d", w.Iterations)
+	}
+	if most := Highest(w, VusOf); most > 0 {
+		for i := range w.Stages {
+			w.Stages[i].VUs = scale(w.Stages[i].VUs, p.VUs, most)
+		}
+	}
+	w.VUs = p.VUs
+	return nil
+}
+
+func overrideRate(w *message.WorkflowPlan, p message.Program) error {
+	if p.Rate == 0 {
+		return nil
+	}
+	per := p.RatePer
+	if per == 0 {
+		per = time.Second
+	}
+	switch {
+	case per != time.Second && per != time.Minute && per != time.Hour, p.Rate > plan.RateBound(per):
+		return language.Faultf("a rate of %d thousandths in %v is set from outside", p.Rate, p.RatePer).Do("set --rate to at most %d/s", plan.RateMax)
+	case w.Iterations > 0:
+		return language.Faultf("workflow %q has iterations, and a rate is set from outside", w.Name).In("iterations").Do("take iterations out, or leave --rate out")
+	case Highest(w, VusOf) > 0:
+		return language.Faultf("workflow %q has stages of vus, and a rate is set from outside", w.Name).In("stages").Do("set --vus, or write its stages as stage(\"1m\", rate = \"100/s\")")
+	case w.Duration == 0:
+		return language.Faultf("workflow %q has no duration, and a rate is set from outside", w.Name).Do("set --duration too")
+	case w.Rate == 0 && w.Stages == nil && w.VUs == 1 && p.VUs == 0:
+		return language.Faultf("workflow %q has one virtual user, and a rate is set from outside", w.Name).Do("set --vus too: how many iterations may be under way at the same time")
+	}
+	// The rate replaces what said when iterations begin.
+	w.Think, w.ThinkMax, w.Pace = 0, 0, 0
+	most := max(w.Rate, Highest(w, rateOf))
+	if len(w.Stages) == 0 {
+		w.Rate, w.RatePer = p.Rate, p.RatePer
+		return nil
+	}
+	p.Rate, w.RatePer = p.Rate*uint64(time.Hour/per), time.Hour // where rounding is finest
+	w.Rate = scale(w.Rate, p.Rate, most)
+	for i := range w.Stages {
+		w.Stages[i].Rate = scale(w.Stages[i].Rate, p.Rate, most)
+	}
+	coarsen(w)
+	return nil
+}
+
+// coarsen turns rates an hour into rates a minute or a second, if all of them are
+// whole so.
+func coarsen(w *message.WorkflowPlan) {
+	for _, by := range []uint64{3600, 60} {
+		whole := w.Rate%by == 0
+		for i := range w.Stages {
+			whole = whole && w.Stages[i].Rate%by == 0
+		}
+		if !whole {
+			continue
+		}
+		w.Rate, w.RatePer = w.Rate/by, time.Hour/time.Duration(by)
+		for i := range w.Stages {
+			w.Stages[i].Rate /= by
+		}
+		break
+	}
+	if w.RatePer == time.Second {
+		w.RatePer = 0
+	}
+}
+
+// VusOf is where a stage has its virtual users.
+func VusOf(s *message.StagePlan) *uint64 { return &s.VUs }
+
+func rateOf(s *message.StagePlan) *uint64 { return &s.Rate }
+
+// Highest is the most of any stage.
+func Highest(p *message.WorkflowPlan, of func(*message.StagePlan) *uint64) (most uint64) {
+	for i := range p.Stages {
+		most = max(most, *of(&p.Stages[i]))
+	}
+	return most
+}
+
+// scale is n * to / from, rounded to the nearest; n is at most from.
+func scale(n, to, from uint64) uint64 {
+	hi, lo := bits.Mul64(n, to)
+	lo, carry := bits.Add64(lo, from/2, 0)
+	q, _ := bits.Div64(hi+carry, lo, from)
+	return q
+}

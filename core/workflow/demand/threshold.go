@@ -1,0 +1,241 @@
+package demand
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
+	"hyperscale/core/workflow/language"
+)
+
+// ThresholdWords are what a threshold may begin with.
+func ThresholdWords() []string { return []string{"latency", "service", "errors", "checks", "rate"} }
+
+// ParseThreshold compiles one condition:
+//
+//	[step.]latency.p99 < 250ms    also service; p50 ... p99.9, min, max, mean
+//	[step.]errors < 1%            checks > 99%
+//	[step.]rate > 1000/s
+//	metric.p99 < 100              also min, max, mean, count, sum; metric.rate > 10/s
+func ParseThreshold(expr string, steps []message.StepPlan) (message.Threshold, *language.Fault) {
+	t := message.Threshold{Expr: expr}
+	if len(expr) > plan.ExprMax {
+		return t, language.Faultf("it is longer than %d characters", plan.ExprMax)
+	}
+	at := strings.IndexAny(expr, "<>")
+	if at < 0 {
+		return t, language.Faultf("it does not compare").Do("write <, <=, > or >=, as in \"errors < 1%%\"")
+	}
+	left, right := strings.TrimSpace(expr[:at]), expr[at+1:]
+	t.Op = message.OpBelow
+	if expr[at] == '>' {
+		t.Op = message.OpAbove
+	}
+	if rest, equal := strings.CutPrefix(right, "="); equal {
+		right = rest
+		t.Op++ // each comparison stands before its twin with equality
+	}
+	if f := readSubject(&t, left, steps); f != nil {
+		return t, f
+	}
+	bound, f := parseBound(t.Of, strings.TrimSpace(right))
+	t.Bound = bound
+	return t, f
+}
+
+// ParseAbort compiles a condition with how long it must hold:
+//
+//	home.errors > 20% for 10s
+func ParseAbort(expr string, steps []message.StepPlan) (message.AbortPlan, *language.Fault) {
+	condition, long, ok := strings.Cut(expr, " for ")
+	if !ok {
+		return message.AbortPlan{}, language.Faultf("it does not say for how long").Do("as in \"errors > 20%% for 10s\"")
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(long))
+	if err != nil || d <= 0 || d > plan.DurationMax {
+		return message.AbortPlan{}, language.Faultf("%q is not how long something lasts", language.Clip(long, 40)).Do("as in \"errors > 20%% for 10s\"")
+	}
+	t, f := ParseThreshold(strings.TrimSpace(condition), steps)
+	return message.AbortPlan{When: t, For: d}, f
+}
+
+// readSubject reads what is compared.
+func readSubject(t *message.Threshold, left string, steps []message.StepPlan) *language.Fault {
+	all := make([]string, len(steps))
+	for i, s := range steps {
+		all[i] = s.Name
+	}
+	head, rest, _ := strings.Cut(left, ".")
+	var kind message.StepKind
+	if !slices.Contains(ThresholdWords(), head) {
+		i := slices.Index(all, head)
+		if i < 0 {
+			return language.Faultf("%q is neither a step nor one of %s", language.Clip(head, 40), strings.Join(ThresholdWords(), ", ")).Meant(head, append(all, ThresholdWords()...))
+		}
+		t.Step, kind = head, steps[i].Kind
+		if rest == "" {
+			return language.Faultf("it does not say what of %q", head).Do("as in %q", head+".errors < 1%")
+		}
+		if kind == message.StepMetric {
+			return metricSubject(t, rest)
+		}
+		head, rest, _ = strings.Cut(rest, ".")
+	}
+	if f := stepSubject(t, head, rest, kind); f != nil {
+		return f
+	}
+	return nothingToMeasure(t, steps)
+}
+
+func stepSubject(t *message.Threshold, word, rest string, kind message.StepKind) *language.Fault {
+	switch word {
+	case "latency", "service":
+		t.Of = message.OfLatency
+		if word == "service" {
+			t.Of = message.OfService
+		}
+		if kind != message.StepNone && !Measured(kind) {
+			return language.Faultf("%q is not measured, it has no %s", t.Step, word)
+		}
+		if rest == "count" || rest == "sum" {
+			return statisticUnknown(word, rest, false)
+		}
+		return parseStatistic(t, word, rest)
+	case "errors":
+		t.Of = message.OfErrors
+		if kind != message.StepNone && !Measured(kind) && kind != message.StepCheck {
+			return language.Faultf("%q cannot fail: only steps and checks do", t.Step)
+		}
+	case "checks":
+		t.Of = message.OfChecks
+		if kind != message.StepNone && kind != message.StepCheck {
+			return language.Faultf("%q is not a check", t.Step)
+		}
+	case "rate":
+		t.Of = message.OfRate
+		if kind != message.StepNone && !Measured(kind) {
+			return language.Faultf("%q is not measured, it has no rate", t.Step)
+		}
+	default:
+		return language.Faultf("a step has no %q", language.Clip(word, 40)).Meant(word, ThresholdWords())
+	}
+	if rest != "" {
+		return language.Faultf("%s has no %q", word, language.Clip(rest, 40)).Do("write %q", word)
+	}
+	return nil
+}
+
+// nothingToMeasure refuses thresholds that no run could ever meet.
+func nothingToMeasure(t *message.Threshold, steps []message.StepPlan) *language.Fault {
+	if t.Step != "" {
+		return nil
+	}
+	wanted := func(s message.StepPlan) bool { return Measured(s.Kind) }
+	what := "measured step"
+	if t.Of == message.OfChecks {
+		what = "check"
+		wanted = func(s message.StepPlan) bool { return s.Kind == message.StepCheck }
+	}
+	if !slices.ContainsFunc(steps, wanted) {
+		return language.Faultf("the workflow has no %s", what)
+	}
+	return nil
+}
+
+func metricSubject(t *message.Threshold, rest string) *language.Fault {
+	if rest == "rate" {
+		t.Of = message.OfRate
+		return nil
+	}
+	t.Of = message.OfMetric
+	return parseStatistic(t, t.Step, rest)
+}
+
+// parseStatistic reads p50 ... p99.99, min, max, mean, count.
+func parseStatistic(t *message.Threshold, of, word string) *language.Fault {
+	switch word {
+	case "min":
+		t.Statistic = message.StatMin
+	case "max":
+		t.Statistic = message.StatMax
+	case "mean":
+		t.Statistic = message.StatMean
+	case "count", "sum":
+		t.Statistic = message.StatCount
+		if word == "sum" {
+			t.Statistic = message.StatSum
+		}
+	case "":
+		return language.Faultf("it does not say which %s", of).Do("as in \"%s.p99\"", of)
+	default:
+		percent, ok := strings.CutPrefix(word, "p")
+		ppm, wrong := parseDecimal(percent, 4)
+		if !ok || wrong || ppm <= 0 || ppm > 100_0000 {
+			return statisticUnknown(of, word, t.Of == message.OfMetric)
+		}
+		t.Quantile = uint32(ppm)
+	}
+	return nil
+}
+
+func statisticUnknown(of, word string, metric bool) *language.Fault {
+	known := "p50 ... p99.9, min, max or mean"
+	if metric {
+		known = "p50 ... p99.9, min, max, mean, count, sum or rate"
+	}
+	return language.Faultf("%s has no %q", of, language.Clip(word, 40)).Do("write %s", known)
+}
+
+// parseBound reads the right side, in the unit of what is compared.
+func parseBound(of message.ThresholdOf, text string) (int64, *language.Fault) {
+	wrong := func(want string) (int64, *language.Fault) {
+		return 0, language.Faultf("%q is not %s", language.Clip(text, 40), want)
+	}
+	switch of {
+	case message.OfLatency, message.OfService:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return wrong("a duration such as 250ms")
+		}
+		return int64(d), nil
+	case message.OfErrors, message.OfChecks:
+		share, ok := strings.CutSuffix(text, "%")
+		ppm, bad := parseDecimal(share, 4)
+		if !ok || bad || ppm > 100_0000 {
+			return wrong("a share such as 1%")
+		}
+		return ppm, nil
+	case message.OfRate:
+		rate, ok := strings.CutSuffix(text, "/s")
+		n, bad := parseDecimal(rate, 3)
+		if !ok || bad {
+			return wrong("a rate such as 1000/s")
+		}
+		return n, nil
+	}
+	n, bad := parseDecimal(text, 3)
+	if bad {
+		return wrong("a number such as 100 or 2.5")
+	}
+	return n, nil
+}
+
+// parseDecimal reads an unsigned number with at most places decimals, times
+// 10^places. No float is involved: a bound must be the same everywhere.
+func parseDecimal(text string, places int) (n int64, wrong bool) {
+	whole, part, dotted := strings.Cut(text, ".")
+	if len(whole) == 0 || len(whole) > 14 || len(part) > places || dotted && part == "" {
+		return 0, true
+	}
+	digits := whole + part + strings.Repeat("0", places-len(part))
+	u, err := strconv.ParseUint(digits, 10, 63)
+	return int64(u), err != nil
+}
+
+// Measured says whether steps of a kind have latencies.
+func Measured(k message.StepKind) bool {
+	return k == message.StepRequest || k == message.StepFunction
+}

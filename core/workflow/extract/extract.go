@@ -1,0 +1,172 @@
+package extract
+
+import (
+	"bytes"
+	"fmt"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"regexp"
+
+	"go.starlark.net/starlark"
+)
+
+type extractKind uint8
+
+const (
+	ExtractJSON extractKind = iota
+	ExtractRegex
+	ExtractHeader
+	ExtractCookie
+	ExtractForm
+)
+
+// ValueMax bounds an extracted value in bytes: virtual users keep theirs.
+const ValueMax = 64 << 10
+
+// ExtractWorkMax is as patternWorkMax, for who keeps other virtual users waiting.
+const extractWorkMax = builtin.PatternWorkMax / 4
+
+// Extract takes a value out of a response. It is plain data, compiled at load.
+type Extract struct {
+	Var int // index into Workflow.Vars
+
+	Kind  extractKind
+	name  string // of the header, the cookie, the input; the pattern
+	path  jsonPath
+	regex *regexp.Regexp
+	cost  int // of regex: see patternWorkMax
+}
+
+// From finds the value. It lies in the response or in r, and nothing is allocated, where
+// it does not have to be decoded and is not a regex's. Without one, why says what was found.
+func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
+	switch e.Kind {
+	case ExtractJSON:
+		value, why = e.path.text(r)
+	case ExtractRegex:
+		if work := e.cost * (len(r.Body) + 1); work > extractWorkMax {
+			why = "takes too long on " + guard.Size(uint64(len(r.Body))) + ": use json_path, or a simpler pattern"
+		} else if at := e.regex.FindSubmatchIndex(r.Body); at != nil {
+			value, ok = within(r.Body, at[min(2, len(at)-2):]) // the first group, or all of it without one
+		}
+		if !ok && why == "" {
+			why = "does not match " + excerpt(r.Body)
+		}
+	case ExtractHeader:
+		if value, ok = r.field(e.name); !ok {
+			why = "the response has no such header"
+		}
+	case ExtractCookie:
+		if value, ok = r.cookie(e.name); !ok {
+			why = "the response does not set it"
+		}
+	case ExtractForm:
+		if value, ok = inputValue(r.Body, e.name); !ok {
+			why = "no <input> of that name with a value in " + excerpt(r.Body)
+		}
+	}
+	if why == "" && len(value) > ValueMax {
+		why = fmt.Sprintf("it has %s, the limit is %s", guard.Size(uint64(len(value))), guard.Size(ValueMax))
+	}
+	if why != "" {
+		return nil, false, e.String() + ": " + why
+	}
+	return value, true, ""
+}
+
+func within(b []byte, at []int) ([]byte, bool) {
+	if at[0] < 0 {
+		return nil, false
+	}
+	return b[at[0]:at[1]], true
+}
+
+// String is the extract as it was written.
+func (e *Extract) String() string {
+	return []string{"json_path", "regex", "header", "cookie", "form_value"}[e.Kind] + "(" + starlark.String(language.Clip(e.name, 60)).String() + ")"
+}
+
+// cookie finds the last one of that name that the response sets.
+func (r *View) cookie(name string) (value []byte, ok bool) {
+	if r.Fields == nil {
+		return nil, false
+	}
+	for i := range r.Fields.Len() {
+		n, v := r.Fields.At(i)
+		if !equalFold(n, "set-cookie") {
+			continue
+		}
+		pair := v
+		if end := bytes.IndexByte(v, ';'); end >= 0 {
+			pair = v[:end]
+		}
+		key, val, has := bytes.Cut(pair, []byte{'='})
+		if has && string(bytes.TrimSpace(key)) == name {
+			value, ok = bytes.TrimSpace(val), true
+		}
+	}
+	return value, ok
+}
+
+// Value is what json_path(), header() and their like return.
+type Value struct {
+	language.Opaque
+	Extract Extract
+}
+
+// Named is one entry of a step's extract.
+type Named struct {
+	Name    string
+	Extract Extract
+}
+
+// CompareMax bounds texts that responses are compared with.
+const compareMax = 4096
+
+// Extractor makes the function of one kind.
+func Extractor(fn, argument string, kind extractKind) *guard.Func {
+	return &guard.Func{Word: fn, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		var in [1]starlark.Value
+		if err := language.Bind(fn, []string{argument}, 1, args, kwargs, in[:]); err != nil {
+			return nil, err
+		}
+		if in[0] == nil {
+			return nil, language.Faultf("%s: the %s is missing", fn, argument)
+		}
+		e, err := newExtract(thread, fn, kind, in[0])
+		if f, ok := err.(*language.Fault); ok {
+			f.In("#1")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &Value{language.Opaque{Kind: fn}, *e}, nil
+	}}
+}
+
+func newExtract(thread *starlark.Thread, fn string, kind extractKind, v starlark.Value) (*Extract, error) {
+	if kind == ExtractRegex {
+		p, err := builtin.CompilePattern(thread, fn, v)
+		if err != nil {
+			return nil, err
+		}
+		return &Extract{Kind: kind, name: p.Re.String(), regex: p.Re, cost: p.Cost}, nil
+	}
+	name, ok := v.(starlark.String)
+	switch {
+	case !ok:
+		return nil, language.Faultf("%s takes a text, not %s", fn, language.Describe(v))
+	case name == "" || len(name) > compareMax:
+		return nil, language.Faultf("%s: its argument must have 1 to %d bytes", fn, compareMax)
+	case kind == ExtractHeader && !language.IsToken(string(name)):
+		return nil, language.Faultf("%s: %q is not a header's name", fn, language.Clip(string(name), 40))
+	}
+	e := &Extract{Kind: kind, name: string(name)}
+	if kind != ExtractJSON {
+		return e, nil
+	}
+	var err error
+	e.path, err = parsePath(fn, e.name)
+	return e, err
+}

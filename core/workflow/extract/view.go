@@ -1,0 +1,76 @@
+package extract
+
+import (
+	"hyperscale/core/workflow/language"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Fields are the header fields of a response, as they came.
+type Fields interface {
+	Len() int
+	At(i int) (name, value []byte)
+}
+
+// View is a whole response as Extract and Expect look at it. It is reused: what From
+// returns may lie in it, and is valid until its next use.
+type View struct {
+	Status  int
+	Latency time.Duration
+	Size    int64 // of the body, also where it was not kept
+	Fields  Fields
+	Body    []byte
+
+	scratch []byte // for what has to be decoded
+}
+
+// field finds the first header of that name, whatever its case.
+func (r *View) field(name string) ([]byte, bool) {
+	if r.Fields == nil {
+		return nil, false
+	}
+	for i := range r.Fields.Len() {
+		if n, v := r.Fields.At(i); equalFold(n, name) {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// equalFold compares ASCII text, whatever its case.
+func equalFold(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i, c := range b {
+		if low(c) != low(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func low(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// excerpt is the begin of bytes that came from anywhere, fit to be shown.
+func excerpt(b []byte) string {
+	const most = 80
+	if len(b) == 0 {
+		return "an empty body"
+	}
+	cut := strings.ToValidUTF8(string(b[:min(len(b), most+utf8.UTFMax)]), "?")
+	cut = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, cut)
+	return strings.TrimSpace(language.Clip(cut, most))
+}

@@ -1,0 +1,352 @@
+package language
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// NestingMax bounds brackets in brackets: the parser recurses, and a stack that
+// outgrows its limit cannot be recovered.
+const nestingMax = 200
+
+// Place is where a call stands: its opening bracket.
+type Place struct {
+	File      string
+	Line, Col int32
+}
+
+// Sources keeps what errors are explained with.
+type Sources struct {
+	lines map[string][]string
+	Calls map[Place]*syntax.CallExpr
+}
+
+// NewSources has no file yet.
+func NewSources() *Sources {
+	return &Sources{lines: map[string][]string{}, Calls: map[Place]*syntax.CallExpr{}}
+}
+
+func (s *Sources) add(name string, data []byte) {
+	s.lines[name] = strings.Split(string(data), "\n")
+}
+
+// options is the dialect: Starlark with while, if and for at the top level and
+// sets; no recursion.
+func options() *syntax.FileOptions {
+	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
+}
+
+// Parse reads one file.
+func (s *Sources) Parse(name string, data []byte) (*syntax.File, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors of Windows write a byte order mark
+	s.add(name, data)
+	if !utf8.Valid(data) {
+		return nil, &Error{File: name, Message: "the file is not UTF-8 text", Remedy: "save it as UTF-8"}
+	}
+	if line, col, what := nesting(data); what != "" {
+		return nil, s.ErrorAt(name, line, col, 1, fmt.Sprintf("%s nested more than %d deep", what, nestingMax), "give a part of it a name")
+	}
+	file, err := options().Parse(name, data, 0)
+	if err != nil {
+		var wrong syntax.Error
+		if errors.As(err, &wrong) {
+			return nil, s.syntax(name, wrong)
+		}
+		return nil, &Error{File: name, Message: err.Error()}
+	}
+	return file, nil
+}
+
+// ErrorAt is an Error at a place of a file, with its source line.
+func (s *Sources) ErrorAt(file string, line, col, width int, message, remedy string) *Error {
+	e := &Error{File: file, Line: line, Col: col, Width: width, Message: message, Remedy: remedy}
+	if lines := s.lines[file]; line >= 1 && line <= len(lines) {
+		e.Source = strings.TrimSuffix(lines[line-1], "\r")
+	}
+	return e
+}
+
+func (s *Sources) syntax(name string, wrong syntax.Error) *Error {
+	message, remedy := wrong.Msg, ""
+	if strings.HasPrefix(message, "got ") {
+		message = "syntax error: " + message
+	}
+	if strings.Contains(message, "got newline, want ')'") || strings.Contains(message, "got end of file") {
+		remedy = "is a bracket left open above?"
+	}
+	e := s.ErrorAt(name, int(wrong.Pos.Line), int(wrong.Pos.Col), 1, message, remedy)
+	if remedy == "" {
+		e.Remedy = foreign(e)
+	}
+	return e
+}
+
+// foreign explains what is right in Python or in JavaScript, where who writes a first file
+// comes from.
+func foreign(e *Error) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(e.Source), " ")
+	switch strings.TrimRight(first, ":({") {
+	case "import", "from":
+		if strings.HasSuffix(e.Message, "identifier, want newline") || strings.Contains(e.Message, "got "+first) {
+			return "nothing is imported: http, step, feed and the others are there (hyperscale docs lists them)"
+		}
+	case "export", "const", "let", "var", "function", "async":
+		return "this is JavaScript: workflow files are Starlark, much like Python (hyperscale new writes one)"
+	case "class":
+		return "there are no classes: write def visit(vu), and steps = [step(visit)]"
+	case "try", "except", "finally", "raise", "with", "assert", "yield", "global", "nonlocal", "del":
+		return "Starlark has no " + strings.TrimRight(first, ":({") + ": a step whose function fails is counted as failed, and says why"
+	}
+	if strings.Contains(e.Message, "got string literal") && formatted(e.Source) {
+		return "there are no f-strings: write \"a {}\".format(x) or \"a %s\" % x"
+	}
+	return ""
+}
+
+// formatted tells whether a line has an f-string of Python.
+func formatted(line string) bool {
+	for i := 0; i+1 < len(line); i++ {
+		alone := i == 0 || strings.IndexByte(" \t=(,[{+%:", line[i-1]) >= 0
+		if line[i] == 'f' && alone && (line[i+1] == '"' || line[i+1] == '\'') {
+			return true
+		}
+	}
+	return false
+}
+
+// Unresolved explains what the resolver found first.
+func (s *Sources) Unresolved(err error, declared []string) *Error {
+	var list resolve.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return &Error{Message: err.Error()}
+	}
+	pos, message, remedy := list[0].Pos, list[0].Msg, ""
+	width := 1
+	if name, ok := strings.CutPrefix(message, "undefined: "); ok {
+		name, hint, _ := strings.Cut(name, " (did you mean ")
+		width = utf8.RuneCountInString(name)
+		message = fmt.Sprintf("unknown name %q", name)
+		remedy = "known: " + strings.Join(declared, ", ") + ", and Starlark's own functions"
+		if hint = strings.TrimSuffix(hint, "?)"); hint != "" && !strings.Contains(hint, Mark) {
+			remedy = fmt.Sprintf("did you mean %q?", hint)
+		} else if near := Nearest(name, append(slices.Clone(declared), starlark.Universe.Keys()...)); near != "" {
+			remedy = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	return s.ErrorAt(pos.Filename(), int(pos.Line), int(pos.Col), width, message, remedy)
+}
+
+// Explain turns what a run of the interpreter ended with into an Error.
+func (s *Sources) Explain(main string, err error) *Error {
+	var done *Error
+	if errors.As(err, &done) {
+		return done
+	}
+	var wrong *Fault
+	var eval *starlark.EvalError
+	message, remedy := err.Error(), ""
+	var pos syntax.Position
+	if errors.As(err, &eval) {
+		message = eval.Msg
+		pos = ScriptPosition(eval)
+	}
+	if errors.As(err, &wrong) {
+		message, remedy = wrong.Message, wrong.Remedy
+		if wrong.site.IsValid() {
+			pos = wrong.site
+		}
+		return s.locate(main, pos, wrong, message, remedy)
+	}
+	if before, hint, ok := strings.Cut(message, " (did you mean "); ok {
+		message, remedy = before, "did you mean "+strings.TrimSuffix(hint, ")")
+	}
+	if cancelled, ok := strings.CutPrefix(message, "Starlark computation cancelled: "); ok {
+		message, remedy = cancelled, "a file only declares: move work into a step's function, or do less of it"
+	}
+	if hint := RecursionRemedy(message); hint != "" {
+		remedy = hint
+	}
+	return s.locate(main, pos, &Fault{}, message, remedy)
+}
+
+// RecursionRemedy is what to do about the interpreter's own error, else empty.
+func RecursionRemedy(message string) string {
+	if strings.HasSuffix(message, "called recursively") {
+		return "functions cannot call themselves: use a loop"
+	}
+	return ""
+}
+
+// ScriptPosition is the innermost position in a file of the user's.
+func ScriptPosition(e *starlark.EvalError) syntax.Position {
+	for i := range e.CallStack {
+		if pos := e.CallStack.At(i).Pos; pos.Filename() != "<builtin>" {
+			return pos
+		}
+	}
+	return syntax.Position{}
+}
+
+// locate narrows a call's position to the argument that is wrong.
+func (s *Sources) locate(main string, pos syntax.Position, f *Fault, message, remedy string) *Error {
+	if !pos.IsValid() {
+		return &Error{File: main, Message: message, Remedy: remedy}
+	}
+	start, width := pos, 1
+	if call := s.Calls[Place{pos.Filename(), pos.Line, pos.Col}]; call != nil {
+		var from, to syntax.Position
+		if part := argument(call, f); part != nil {
+			from, to = span(part)
+		} else {
+			from, to = span(call.Fn)
+		}
+		start, width = from, s.Width(from, to)
+		if at, ok := s.find(from, to, f.text); ok {
+			start, width = at, utf8.RuneCountInString(f.text)
+		}
+	}
+	return s.ErrorAt(pos.Filename(), int(start.Line), int(start.Col), width, message, remedy)
+}
+
+// find looks for text between two places of a file.
+func (s *Sources) find(from, to syntax.Position, text string) (syntax.Position, bool) {
+	lines := s.lines[from.Filename()]
+	for line := from.Line; text != "" && line <= to.Line && int(line) <= len(lines); line++ {
+		rest, skipped := []rune(lines[line-1]), 0
+		if line == from.Line {
+			skipped = min(int(from.Col)-1, len(rest))
+		}
+		before, _, ok := strings.Cut(string(rest[skipped:]), text)
+		if ok {
+			from.Line, from.Col = line, int32(skipped+utf8.RuneCountInString(before)+1)
+			return from, true
+		}
+	}
+	return from, false
+}
+
+// Width is how many characters an Error marks.
+func (s *Sources) Width(from, to syntax.Position) int {
+	if from.Line == to.Line {
+		return int(to.Col - from.Col)
+	}
+	if lines := s.lines[from.Filename()]; int(from.Line) <= len(lines) {
+		return utf8.RuneCountInString(strings.TrimRight(lines[from.Line-1], " \t\r")) - int(from.Col) + 1
+	}
+	return 1
+}
+
+// argument finds the argument of a call that is wrong: by name, or by its
+// position if its name is "#1"; an element of it if it is written as a list.
+func argument(call *syntax.CallExpr, f *Fault) syntax.Expr {
+	for i, arg := range call.Args {
+		named, isNamed := arg.(*syntax.BinaryExpr)
+		isNamed = isNamed && named.Op == syntax.EQ
+		switch {
+		case isNamed && named.X.(*syntax.Ident).Name == f.argument:
+			if f.keyword {
+				return named.X
+			}
+			arg = named.Y
+		case !isNamed && fmt.Sprintf("#%d", i+1) == f.argument:
+		case !isNamed && i == 0 && f.argument == "url":
+		default:
+			continue
+		}
+		if list, ok := arg.(*syntax.ListExpr); ok && f.element > 0 && f.element <= len(list.List) {
+			return list.List[f.element-1]
+		}
+		return arg
+	}
+	return nil
+}
+
+// span is where an expression stands in the file, also after rewriting.
+func span(e syntax.Expr) (start, end syntax.Position) {
+	if call, ok := e.(*syntax.CallExpr); ok {
+		if fn, ok := call.Fn.(*syntax.Ident); ok && strings.HasPrefix(fn.Name, Mark) && len(call.Args) > 0 {
+			start, _ = span(call.Args[0])
+			_, end = span(call.Args[len(call.Args)-1])
+			return start, end
+		}
+	}
+	return e.Span()
+}
+
+// nesting finds the first place where brackets or signs are nested too deeply.
+// Strings and comments do not count.
+func nesting(data []byte) (line, col int, what string) {
+	depth, signs := 0, 0
+	line, start := 1, 0
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch c {
+		case '\n':
+			line, start = line+1, i+1
+		case '#':
+			for i+1 < len(data) && data[i+1] != '\n' {
+				i++
+			}
+		case '"', '\'':
+			end := stringEnd(data, i)
+			for j := i; j < end; j++ {
+				if data[j] == '\n' {
+					line, start = line+1, j+1
+				}
+			}
+			i = end - 1
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+		switch c {
+		case '-', '+', '~':
+			signs++
+		case ' ', '\t':
+		default:
+			signs = 0
+		}
+		if depth > nestingMax {
+			return line, utf8.RuneCount(data[min(start, i):i]) + 1, "brackets"
+		}
+		if signs > nestingMax {
+			return line, utf8.RuneCount(data[min(start, i):i]) + 1, "signs"
+		}
+	}
+	return 0, 0, ""
+}
+
+// stringEnd returns the index behind the string literal that begins at i.
+func stringEnd(data []byte, i int) int {
+	quote := data[i]
+	long := i+2 < len(data) && data[i+1] == quote && data[i+2] == quote
+	if long {
+		i += 3
+	} else {
+		i++
+	}
+	for ; i < len(data); i++ {
+		switch {
+		case data[i] == '\\':
+			i++
+		case !long && (data[i] == quote || data[i] == '\n'):
+			return i + 1
+		case long && data[i] == quote && i+2 < len(data) && data[i+1] == quote && data[i+2] == quote:
+			return i + 3
+		}
+	}
+	return len(data)
+}
+
+// Mark begins the names that rewriting adds. It is no letter, so no file can
+// say them.
+const Mark = "·"

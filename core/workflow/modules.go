@@ -1,0 +1,85 @@
+package workflow
+
+import (
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
+	"maps"
+	"slices"
+
+	"go.starlark.net/starlark"
+)
+
+// addModules adds what is built in because users of a hermetic language cannot
+// add it to what a file sees.
+func addModules(all starlark.StringDict) {
+	all["aws"] = language.NewNamespace("aws", starlark.StringDict{"sign": builtin.AWSSign()})
+	all["base64"] = builtin.Base64()
+	all["feed"] = feedNamespace()
+	all["file"] = declaring("file", (*loader).file)
+	all["hex"] = builtin.Hex()
+	all["hmac"] = builtin.HMAC()
+	all["html"] = builtin.HTML()
+	all["jwt"] = builtin.JWT()
+	all["math"] = builtin.Math()
+	for _, name := range []string{"md5", "sha1", "sha256", "sha512"} {
+		all[name] = builtin.DigestFunction(name)
+	}
+	all["regex"] = guard.Callable{Namespace: builtin.Regex(), Call: extract.Extractor("regex", "pattern", extract.ExtractRegex)}
+	all["struct"] = &guard.Func{Word: "struct", Call: builtin.NewStruct}
+	all["time"] = builtin.TimeModule()
+	all["url"] = builtin.URL()
+	all["uuid"] = builtin.UUID()
+	all["xml"] = builtin.XML()
+}
+
+// declared lists the names that the language adds to Starlark's own.
+func declared() []string {
+	return slices.Sorted(maps.Keys(vocabulary()))
+}
+
+// universe is what a file sees besides Starlark's own names. It is made once a
+// load and shared, frozen, by all virtual users.
+func universe() starlark.StringDict {
+	all := guard.Guards()
+	maps.Copy(all, vocabulary())
+	return all
+}
+
+func vocabulary() starlark.StringDict {
+	all := starlark.StringDict{}
+	all["param"] = declaring("param", (*loader).param)
+	all["workflow"] = declaring("workflow", (*loader).workflow)
+	all["step"] = declaring("step", (*loader).step)
+	all["check"] = declaring("check", (*loader).check)
+	all["metric"] = declaring("metric", (*loader).metric)
+	all["action"] = declaring("action", (*loader).action)
+	all["provide"] = declaring("provide", (*loader).provide)
+	all["use"] = declaring("use", (*loader).use)
+	all["fail"] = &guard.Func{Word: "fail", Call: failStep}
+	all["stage"] = &guard.Func{Word: "stage", Call: demand.NewStage}
+	all["between"] = &guard.Func{Word: "between", Call: demand.NewBetween}
+	all["tls"] = &guard.Func{Word: "tls", Call: request.NewTLS}
+	all["json_path"] = extract.Extractor("json_path", "path", extract.ExtractJSON)
+	all["header"] = extract.Extractor("header", "name", extract.ExtractHeader)
+	all["cookie"] = extract.Extractor("cookie", "name", extract.ExtractCookie)
+	all["form_value"] = extract.Extractor("form_value", "name", extract.ExtractForm)
+	//lint:orderfree a dict has no order either
+	for name, read := range extract.Expectations() {
+		all[name] = extract.Expectation(name, read)
+	}
+	all["dns"] = &guard.Func{Word: "dns", Call: request.NewDNS}
+	all["json"] = builtin.JSON()
+	members := request.Requester("http", request.RequestArguments(), nil, describeRequest)
+	members["client"] = &guard.Func{Word: "client", Call: request.NewClient}
+	members["basic"] = &guard.Func{Word: "basic", Call: request.NewBasic}
+	members["bearer"] = &guard.Func{Word: "bearer", Call: request.NewBearer}
+	members["part"] = &guard.Func{Word: "part", Call: request.NewPart}
+	all["http"] = language.NewNamespace("http", members)
+	all["graphql"] = request.GraphQL("graphql", describeQuery)
+	addModules(all)
+	return all
+}

@@ -1,0 +1,130 @@
+package workflow
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/language"
+	"hyperscale/core/workflow/request"
+)
+
+// fill resolves the holes of a step's request, among the values of its feed and of those
+// that the steps before it extract.
+func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
+	if s.request == nil || len(s.Blanks) == 0 {
+		return nil
+	}
+	step := &w.Steps[at]
+	own := *step.Request // with the client's headers
+	step.Request = &own
+	before := ancestors(d.plan.Steps, at)
+	var known []string
+	for i, name := range w.Vars {
+		if i < w.Columns || slices.ContainsFunc(before, func(k int) bool { return w.Steps[k].extracts(i) }) {
+			known = append(known, name)
+		}
+	}
+	for _, hole := range s.Blanks {
+		if !slices.Contains(known, hole.Name) {
+			return d.unfilled(hole, at, known).Find("${" + hole.Name + "}").In(hole.Argument).Of(s.RequestSite)
+		}
+		i := slices.Index(w.Vars, hole.Name)
+		own.Holes = append(own.Holes, request.Hole{Word: hole.Word, Name: hole.Name, Var: i})
+		if !slices.Contains(step.Needs, i) {
+			step.Needs = append(step.Needs, i)
+		}
+	}
+	slices.Sort(step.Needs)
+	return nil
+}
+
+// unfilled says why a hole has no value.
+func (d *declaration) unfilled(hole request.Blank, at int, known []string) *language.Fault {
+	name := d.plan.Steps[at].Name
+	for _, s := range d.steps {
+		if !slices.ContainsFunc(s.extract, func(e extract.Named) bool { return e.Name == hole.Name }) {
+			continue
+		}
+		if s.name == name {
+			f := language.Faultf("workflow %q: step %q fills in ${%s}, which it extracts itself, from the answer", d.plan.Name, name, hole.Name)
+			return f.Do("extract it in a step before")
+		}
+		f := language.Faultf("workflow %q: step %q fills in ${%s}, and does not come after step %q, which extracts it", d.plan.Name, name, hole.Name, s.name)
+		return f.Do("write after = [%q]", s.name)
+	}
+	f := language.Faultf("workflow %q: step %q fills in ${%s}, which is extracted by no step before it", d.plan.Name, name, hole.Name)
+	if len(d.columns) > 0 {
+		f.Message += " and no column of its feed"
+	}
+	if len(known) == 0 {
+		return f.Do("a step before it needs extract = {%q: json_path(\"$.%s\")}; for ${ itself write $${", hole.Name, hole.Name)
+	}
+	return f.Meant(hole.Name, known)
+}
+
+// declareVars lists the values of a workflow: the columns of its feed, then what its steps
+// extract, in the plan's order.
+func (d *declaration) declareVars(w *Workflow, order []int) error {
+	w.Vars, w.Columns = slices.Clone(d.columns), len(d.columns)
+	for at, from := range order {
+		s := d.steps[from]
+		for _, e := range s.extract {
+			i := slices.Index(w.Vars, e.Name)
+			if i >= 0 && i < w.Columns {
+				f := language.Faultf("workflow %q: step %q extracts %q, which is a column of its feed", d.plan.Name, s.name, e.Name)
+				return f.In("extract").Of(s.site).Do("give it another name")
+			}
+			if i < 0 {
+				i, w.Vars = len(w.Vars), append(w.Vars, e.Name)
+			}
+			e.Extract.Var = i
+			w.Steps[at].Extract = append(w.Steps[at].Extract, e.Extract)
+		}
+		w.Steps[at].Expect = s.expect
+	}
+	if len(w.Vars) > request.VarsMax {
+		return language.Faultf("workflow %q has %d values, the limit is %d", d.plan.Name, len(w.Vars), request.VarsMax).Of(d.site)
+	}
+	return nil
+}
+
+func (s *Step) extracts(i int) bool {
+	return slices.ContainsFunc(s.Extract, func(e extract.Extract) bool { return e.Var == i })
+}
+
+// requestOnly refuses what only request steps can have.
+func (s *stepValue) requestOnly() error {
+	for _, one := range []struct {
+		argument string
+		given    bool
+	}{{"extract", len(s.extract) > 0}, {"expect", len(s.expect) > 0}} {
+		if one.given && s.kind != message.StepRequest {
+			f := language.Faultf("step %q is a function, and %s is for requests", s.name, one.argument).In(one.argument)
+			if one.argument == "extract" {
+				return f.Do("keep it in the function: vu.vars[\"name\"] = response.json()[\"name\"]")
+			}
+			return f.Do("look at the response in the function: fail(\"why\") fails the step")
+		}
+	}
+	return nil
+}
+
+// ancestors lists all steps that at waits for, directly or not.
+func ancestors(steps []message.StepPlan, at int) []int {
+	found := make([]bool, at+1)
+	found[at] = true
+	var out []int
+	for i := at; i >= 0; i-- {
+		if !found[i] {
+			continue
+		}
+		if i < at {
+			out = append(out, i)
+		}
+		for _, k := range steps[i].After {
+			found[k] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package request
+
+import (
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/language"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// Versions of HTTP that a client speaks. The empty one is Version11.
+const (
+	Version11   = "1.1"
+	Version2    = "2"    // https: the server must choose it by ALPN; http: by prior knowledge
+	VersionAuto = "auto" // https: as the server chooses; http: 1.1
+)
+
+func versions() []string { return []string{Version11, Version2, VersionAuto} }
+
+// streamsMax bounds the requests under way at once on one connection.
+const streamsMax = 10_000
+
+// maxBodyMax bounds max_body: 1 TiB.
+const maxBodyMax = 1 << 40
+
+// clientArguments are those of http.client.
+func clientArguments() []string {
+	return []string{"tls", "version", "streams", "headers", "user_agent", "proxy", "addresses", "dns", "compression", "keep_alive", "max_body"}
+}
+
+// NewClient makes the value of http.client.
+func NewClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "http.client"
+	names := clientArguments()
+	in := make([]starlark.Value, len(names))
+	if err := language.Bind(fn, names, 0, args, kwargs, in); err != nil {
+		return nil, err
+	}
+	of := func(name string) starlark.Value { return in[slices.Index(names, name)] }
+	client := &ClientValue{Opaque: language.Opaque{Kind: fn}}
+	o := &client.Options
+	if v := of("tls"); v != nil {
+		t, ok := v.(*tlsValue)
+		if !ok {
+			return nil, language.WrongType(fn, "tls", "tls(verify = False)", v)
+		}
+		o.Insecure, o.TLS = !t.verify, t.options
+	}
+	if v := of("dns"); v != nil {
+		d, ok := v.(*dnsValue)
+		if !ok {
+			return nil, language.WrongType(fn, "dns", "dns(ttl = \"30s\")", v)
+		}
+		o.DNS = d.options
+	}
+	if err := o.protocol(fn, of("version"), of("streams")); err != nil {
+		return nil, err
+	}
+	if err := o.route(fn, of("proxy"), of("addresses")); err != nil {
+		return nil, err
+	}
+	if err := o.connections(fn, of); err != nil {
+		return nil, err
+	}
+	if o.Proxy != nil && o.Version == Version2 {
+		return nil, language.Faultf("%s: version = \"2\" begins without TLS where no proxy understands it", fn).In("version").Do("write version = \"auto\": https:// targets choose HTTP/2 through the proxy")
+	}
+	return client, o.defaults(fn, of("headers"), of("user_agent"))
+}
+
+// protocol reads which HTTP it is, and how many requests share a connection.
+func (o *Options) protocol(fn string, version, streams starlark.Value) error {
+	if version != nil {
+		s, ok := version.(starlark.String)
+		if !ok {
+			f := language.WrongType(fn, "version", "\"1.1\", \"2\" or \"auto\"", version)
+			return f.Do("write version = \"2\"")
+		}
+		if !slices.Contains(versions(), string(s)) {
+			return language.Faultf("%s: version must not be %q", fn, language.Clip(string(s), 40)).In("version").Do("write \"1.1\", \"2\" or \"auto\"")
+		}
+		o.Version = string(s)
+	}
+	if streams == nil {
+		return nil
+	}
+	n, err := language.Integer(fn, "streams", streams, 1, streamsMax)
+	if err != nil {
+		return err
+	}
+	if o.Version == "" || o.Version == Version11 {
+		return language.Faultf("%s: streams = %d, but HTTP/1.1 has one request at a time on a connection", fn, n).In("streams").Do("add version = \"2\"")
+	}
+	o.Streams = n
+	return nil
+}
+
+// connections reads what is yes or no, and how much a response may be.
+func (o *Options) connections(fn string, of func(string) starlark.Value) (err error) {
+	if o.Compression, err = builtin.Flag(fn, "compression", of("compression"), false); err != nil {
+		return err
+	}
+	keep, err := builtin.Flag(fn, "keep_alive", of("keep_alive"), true)
+	if err != nil {
+		return err
+	}
+	if o.NoKeepAlive = !keep; o.NoKeepAlive && o.Version != "" && o.Version != Version11 {
+		return language.Faultf("%s: keep_alive = False, but HTTP/2 is made to share a connection", fn).In("keep_alive").Do("take it out, or version")
+	}
+	if v := of("max_body"); v != nil {
+		if o.MaxBody, err = bytesOf(fn, "max_body", v, maxBodyMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaults reads the headers of every request.
+func (o *Options) defaults(fn string, headers, agent starlark.Value) error {
+	all, err := builtin.Pairs(fn, "headers", headers)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if err := checkHeader(fn, h); err != nil {
+			return err
+		}
+		switch low := strings.ToLower(h.Name); {
+		case strings.Contains(h.Value, "${"):
+			return language.Faultf("%s: the header %s has ${ in it, and values go into requests only", fn, h.Name).In("headers").Do("write the header into each request")
+		case low == "cookie":
+			return language.Faultf("%s: headers has Cookie in it", fn).In("headers").Do("give cookies = {...} to the first request: a virtual user keeps them")
+		case low == "user-agent" && agent != nil:
+			return language.Faultf("%s has both user_agent and a header User-Agent", fn).In("user_agent").Do("keep one of them")
+		case low == "connection" || low == "host" || low == "content-length" || low == "transfer-encoding" || low == "expect":
+			return language.Faultf("%s: headers has %s in it, which belongs to one request", fn, h.Name).In("headers").Do("take it out; keep_alive = False closes connections")
+		}
+	}
+	if agent != nil {
+		s, ok := agent.(starlark.String)
+		if !ok {
+			return language.WrongType(fn, "user_agent", "a text", agent)
+		}
+		h := builtin.Pair{Name: "User-Agent", Value: string(s)}
+		if err := checkHeader(fn, h); err != nil {
+			return err.(*language.Fault).In("user_agent")
+		}
+		all = append(all, h)
+	}
+	if o.Compression {
+		all = append(all, builtin.Pair{Name: "Accept-Encoding", Value: AcceptEncoding})
+	}
+	if o.NoKeepAlive {
+		all = append(all, builtin.Pair{Name: "Connection", Value: "close"})
+	}
+	o.Headers = all
+	return nil
+}
+
+// AcceptEncoding is what a client with compression asks for.
+const AcceptEncoding = "gzip, deflate, br, zstd"
+
+func checkHeader(fn string, h builtin.Pair) error {
+	if !language.IsToken(h.Name) {
+		return language.Faultf("%s: %q is not a header's name", fn, language.Clip(h.Name, 40)).In("headers")
+	}
+	if strings.ContainsAny(h.Value, "\r\n\x00") {
+		return language.Faultf("%s: the header %s has a line break in its value", fn, h.Name).In("headers")
+	}
+	return nil
+}
+
+// Apply adds what every request of the client has, unless it has it itself. What it
+// is given stays as it is.
+func (o *Options) Apply(r *Request) *Request {
+	if r == nil || len(o.Headers) == 0 || r.Made != nil {
+		return r
+	}
+	out := *r
+	out.Headers = make([]builtin.Pair, 0, len(r.Headers)+len(o.Headers))
+	for _, h := range o.Headers {
+		same := func(own builtin.Pair) bool { return strings.EqualFold(own.Name, h.Name) }
+		if !slices.ContainsFunc(r.Headers, same) && (r.Auth == nil || !strings.EqualFold(h.Name, "Authorization")) {
+			out.Headers = append(out.Headers, h)
+		}
+	}
+	out.Headers = append(out.Headers, r.Headers...)
+	return &out
+}

@@ -1,0 +1,20 @@
+// Package request describes HTTP requests and the client that sends them: the words
+// http.get and its like, http.client, dns, tls, graphql.query.
+//
+// It sends nothing. A described request is plain data; runtime/engine compiles it.
+//
+// Source: docs/workflows.md; RFC 9110, 7578, 8446.
+//
+// Invariants:
+//
+//	REQ-1 A placeholder ${name} becomes a word that stands nowhere else in the program.
+//	REQ-2 What is wrong with a request is found when the file loads, but for what
+//	      functions make.
+//
+// An example:
+//
+//	members := request.Requester("http", request.RequestArguments(), nil, use)
+//
+// Read request.go, http.go, placeholder.go, multipart.go, filled.go, graphql.go; then
+// options.go, client.go, secure.go, network.go.
+package request

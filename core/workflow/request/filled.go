@@ -1,0 +1,51 @@
+package request
+
+import (
+	"hyperscale/core/workflow/builtin"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Filled is the request with values in the place of its words, by Workflow.Vars. It makes
+// everything anew: it is for what is rare, such as a redirect, and for people.
+func (r *Request) Filled(values [][]byte) *Request {
+	if len(r.Holes) == 0 {
+		return r
+	}
+	f := filler{}
+	for _, hole := range r.Holes {
+		value := string(values[hole.Var])
+		inJSON := string(builtin.AppendQuoted(nil, value))
+		f.plain = append(f.plain, hole.Word, value)
+		f.path = append(f.path, hole.Word, strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
+		f.query = append(f.query, hole.Word, url.QueryEscape(value))
+		f.json = append(f.json, hole.Word, inJSON[1:len(inJSON)-1])
+	}
+	out := *r
+	path, query, has := strings.Cut(r.URL, "?")
+	if out.URL = f.in(path, f.path); has {
+		out.URL += "?" + f.in(query, f.query)
+	}
+	out.Headers, out.Params, out.Cookies = f.pairs(r.Headers), f.pairs(r.Params), f.pairs(r.Cookies)
+	if r.Auth != nil {
+		out.Auth = &Auth{r.Auth.Kind, f.in(r.Auth.User, f.plain), f.in(r.Auth.Password, f.plain), f.in(r.Auth.Token, f.plain)}
+	}
+	escaped := [][]string{EscapeNone: f.plain, EscapeJSON: f.json, EscapeForm: f.query}[r.Escape]
+	out.Body = []byte(f.in(string(r.Body), escaped))
+	out.Holes, out.Escape, out.Boundary = nil, EscapeNone, ""
+	return &out
+}
+
+// filler has pairs of a word and what takes its place, for each way of escaping.
+type filler struct{ plain, path, query, json []string }
+
+func (f *filler) in(text string, by []string) string { return strings.NewReplacer(by...).Replace(text) }
+
+func (f *filler) pairs(all []builtin.Pair) []builtin.Pair {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Name, all[i].Value = f.in(all[i].Name, f.plain), f.in(all[i].Value, f.plain)
+	}
+	return all
+}

@@ -1,0 +1,319 @@
+package request
+
+import (
+	"bytes"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+	"net/url"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// RequestArguments are those of http.get and its like, behind the method's.
+func RequestArguments() []string {
+	return []string{"url", "headers", "params", "cookies", "auth", "body", "json", "form", "multipart", "timeout", "redirects"}
+}
+
+const (
+	argURL = iota
+	argHeaders
+	argParams
+	argCookies
+	argAuth
+	argBody
+	argJSON
+	argForm
+	argMultipart
+	argTimeout
+	argRedirects
+	argCount
+)
+
+// RedirectsMax bounds how many redirects a request may follow.
+const redirectsMax = 20
+
+// httpMethods maps the functions to the methods that they send.
+func httpMethods() []builtin.Pair {
+	return []builtin.Pair{{Name: "get", Value: "GET"}, {Name: "post", Value: "POST"}, {Name: "put", Value: "PUT"}, {Name: "patch", Value: "PATCH"}, {Name: "delete", Value: "DELETE"}, {Name: "head", Value: "HEAD"}, {Name: "options", Value: "OPTIONS"}}
+}
+
+// Value is a described request, as http.get returns it to a file.
+type Value struct {
+	language.Opaque
+	Request *Request
+	Asked
+}
+
+type authValue struct {
+	language.Opaque
+	auth Auth
+}
+
+type partValue struct {
+	language.Opaque
+	data           []byte
+	text           bool // data was one: values go into it
+	filename, kind string
+}
+
+type tlsValue struct {
+	language.Opaque
+	verify  bool
+	options TLS
+}
+
+// ClientValue is what http.client returns.
+type ClientValue struct {
+	language.Opaque
+	Options Options
+}
+
+// Requester makes the functions get, post, ..., request. use gets each request
+// that they describe. known, if it is not nil, may know one already.
+func Requester(under string, names []string, known func(thread *starlark.Thread, method, url string) *Request, use func(*starlark.Thread, *Request, *Placeholders) (starlark.Value, error)) starlark.StringDict {
+	all := starlark.StringDict{}
+	for _, m := range httpMethods() {
+		fn := under + "." + m.Name
+		all[m.Name] = &guard.Func{Word: m.Name, Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			bare := len(args) == 1 && len(kwargs) == 0
+			if bare && known != nil {
+				if url, ok := args[0].(starlark.String); ok {
+					if r := known(thread, m.Value, string(url)); r != nil {
+						return use(thread, r, nil)
+					}
+				}
+			}
+			r, b, err := newRequest(thread, fn, names, m.Value, args, kwargs)
+			if err != nil {
+				return nil, err
+			}
+			r.Bare = bare
+			return use(thread, r, b)
+		}}
+	}
+	fn := under + ".request"
+	all["request"] = &guard.Func{Word: "request", Call: func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		method, ok := starlark.String(""), false
+		if len(args) > 0 {
+			method, ok = args[0].(starlark.String)
+		}
+		if !ok || !language.IsToken(string(method)) || len(method) > 32 {
+			return nil, language.Faultf("%s: the first argument must be a method such as \"GET\"", fn).In("#1")
+		}
+		r, b, err := newRequest(thread, fn, names, string(method), args[1:], kwargs)
+		if err != nil {
+			return nil, err
+		}
+		return use(thread, r, b)
+	}}
+	return all
+}
+
+func newRequest(thread *starlark.Thread, fn string, names []string, method string, args starlark.Tuple, kwargs []starlark.Tuple) (r *Request, b *Placeholders, err error) {
+	var in [argCount]starlark.Value
+	if err := language.Bind(fn, names, 1, args, kwargs, in[:]); err != nil {
+		return nil, nil, err
+	}
+	return compose(thread, fn, method, &in)
+}
+
+// compose makes a request of its arguments.
+func compose(thread *starlark.Thread, fn, method string, in *[argCount]starlark.Value) (r *Request, b *Placeholders, err error) {
+	r = &Request{Method: method}
+	if w := wordsOf(thread); w != nil {
+		b = &Placeholders{words: w, thread: thread}
+	}
+	target, ok := in[argURL].(starlark.String)
+	if !ok {
+		if in[argURL] == nil {
+			return nil, nil, language.Faultf("%s: the URL is missing", fn).Do("write %s(\"http://host/path\")", fn)
+		}
+		return nil, nil, language.WrongType(fn, "url", "a text", in[argURL])
+	}
+	if r.URL, err = b.put(fn, "url", string(target)); err != nil {
+		return nil, nil, err
+	}
+	if err := checkURL(fn, r.URL); err != nil {
+		return nil, nil, b.Explain(err)
+	}
+	if err := r.fields(fn, b, in); err != nil {
+		return nil, nil, b.Explain(err)
+	}
+	if err := r.body(thread, fn, b, in); err != nil {
+		return nil, nil, b.Explain(err)
+	}
+	return r, b, guard.MeterOf(thread).Charge(thread, 128*b.count())
+}
+
+// checkURL finds what is wrong before any connection; how the engine takes the
+// URL apart is its own.
+func checkURL(fn, target string) error {
+	wrong := func(what, remedy string) error {
+		f := language.Faultf("%s: the URL %q %s", fn, language.Clip(target, 80), what).In("url")
+		return f.Do("%s", remedy)
+	}
+	rest, ok := strings.CutPrefix(target, "http://")
+	if !ok {
+		rest, ok = strings.CutPrefix(target, "https://")
+	}
+	switch {
+	case !ok && strings.HasPrefix(target, "/"):
+		return wrong("has neither scheme nor host", "write \"http://host"+language.Clip(target, 80)+"\", or target + \""+language.Clip(target, 80)+"\" with a param")
+	case !ok && !strings.Contains(target, "://"):
+		return wrong("has no scheme", "write \"http://"+language.Clip(target, 80)+"\" or https")
+	case !ok:
+		return wrong("is neither http nor https", "write http:// or https://")
+	case rest == "" || rest[0] == '/' || rest[0] == '?' || rest[0] == ':':
+		return wrong("has no host", "write http://host/path")
+	}
+	for i := range len(target) {
+		if target[i] <= ' ' || target[i] == 0x7f {
+			return wrong("has a space or a control character in it", "escape it, or pass it by params = {...}")
+		}
+	}
+	return nil
+}
+
+// ParseURL is the dearer check, once for each request that a file declares.
+func ParseURL(fn, target string) error {
+	if _, err := url.Parse(target); err != nil {
+		why := err.Error()
+		if i := strings.LastIndex(why, ": "); i >= 0 {
+			why = why[i+2:]
+		}
+		return language.Faultf("%s: the URL %q is not one: %s", fn, language.Clip(target, 80), why).In("url")
+	}
+	return nil
+}
+
+func (r *Request) fields(fn string, b *Placeholders, in *[argCount]starlark.Value) (err error) {
+	if r.Headers, err = builtin.Pairs(fn, "headers", in[argHeaders]); err != nil {
+		return err
+	}
+	if err = b.putAll(fn, "headers", r.Headers, false); err != nil {
+		return err
+	}
+	for _, h := range r.Headers {
+		if err := b.none(fn, "headers", "a header's name", h.Name); err != nil {
+			return err
+		}
+		if err := checkHeader(fn, h); err != nil {
+			return err
+		}
+	}
+	if r.Params, err = builtin.Pairs(fn, "params", in[argParams]); err != nil {
+		return err
+	}
+	if err = b.putAll(fn, "params", r.Params, true); err != nil {
+		return err
+	}
+	if r.Cookies, err = builtin.Pairs(fn, "cookies", in[argCookies]); err != nil {
+		return err
+	}
+	if err = b.putAll(fn, "cookies", r.Cookies, false); err != nil {
+		return err
+	}
+	for _, c := range r.Cookies {
+		if !language.IsToken(c.Name) || strings.ContainsAny(c.Value, "\r\n\x00;") {
+			return language.Faultf("%s: the cookie %q has a character that no cookie can have", fn, language.Clip(c.Name, 40)).In("cookies")
+		}
+	}
+	if in[argAuth] != nil {
+		auth, ok := in[argAuth].(*authValue)
+		if !ok {
+			return language.WrongType(fn, "auth", "http.basic(user, password) or http.bearer(token)", in[argAuth])
+		}
+		if r.Auth = &auth.auth; b != nil {
+			if r.Auth, err = b.auth(fn, auth.auth); err != nil {
+				return err
+			}
+		}
+	}
+	if in[argTimeout] != nil {
+		if r.Timeout, err = language.Duration(fn, "timeout", in[argTimeout]); err != nil {
+			return err
+		}
+	}
+	if in[argRedirects] != nil {
+		if r.Redirects, err = language.Integer(fn, "redirects", in[argRedirects], 0, redirectsMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// body encodes the one of body, json, form and multipart that is given.
+func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *[argCount]starlark.Value) (err error) {
+	given := -1
+	for i := argBody; i <= argMultipart; i++ {
+		if in[i] == nil {
+			continue
+		}
+		if given >= 0 {
+			all := RequestArguments()
+			return language.Faultf("%s has both %s and %s", fn, all[given], all[i]).In(all[i]).Do("a request has one body: keep one of them")
+		}
+		given = i
+	}
+	switch given {
+	case argBody:
+		switch v := in[argBody].(type) {
+		case starlark.String:
+			text, err := b.put(fn, "body", string(v))
+			if err != nil {
+				return err
+			}
+			r.Body, r.ContentType = []byte(text), "text/plain; charset=utf-8"
+		case starlark.Bytes:
+			r.Body, r.ContentType = []byte(v), "application/octet-stream"
+		default:
+			f := language.WrongType(fn, "body", "a text or bytes", v)
+			return f.Do("for a dict or a list use json = ...")
+		}
+		return guard.MeterOf(thread).Charge(thread, len(r.Body))
+	case argJSON:
+		return r.json(thread, fn, b, in[argJSON])
+	case argForm:
+		r.Body, err = formBody(fn, b, in[argForm])
+		r.ContentType = "application/x-www-form-urlencoded"
+		if err != nil {
+			return err
+		}
+		if b.count() > 0 {
+			r.Escape = EscapeForm
+		}
+		return guard.MeterOf(thread).Charge(thread, len(r.Body))
+	case argMultipart:
+		return r.multipart(thread, fn, b, in[argMultipart])
+	}
+	return nil
+}
+
+// json encodes a body. A $ stands nowhere in JSON but within a text, so that its holes
+// are found when it is written.
+func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) (err error) {
+	r.Body, err = builtin.EncodeJSON(thread, v)
+	r.ContentType = "application/json"
+	if f, ok := err.(*language.Fault); ok {
+		f.In("json")
+	}
+	if err != nil || b == nil || !bytes.Contains(r.Body, []byte("${")) {
+		return err
+	}
+	text, err := b.put(fn, "json", string(r.Body))
+	r.Body, r.Escape = []byte(text), EscapeJSON
+	return err
+}
+
+func formBody(fn string, b *Placeholders, v starlark.Value) ([]byte, error) {
+	fields, err := builtin.Pairs(fn, "form", v)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.putAll(fn, "form", fields, true); err != nil {
+		return nil, err
+	}
+	return builtin.EncodeForm(fields), nil
+}

@@ -1,0 +1,191 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+)
+
+// Hole is a word that stands in a request's texts where a value goes. It is made of
+// letters and digits, so that every escaping leaves it as it is; all have one length.
+type Hole struct {
+	Word string
+	Name string
+	Var  int // index into Workflow.Vars
+}
+
+// Escape says how values go into a body; elsewhere their place says it.
+type Escape uint8
+
+// The ways. EscapeNone takes a value as it is.
+const (
+	EscapeNone Escape = iota
+	EscapeJSON        // inside of a string
+	EscapeForm
+)
+
+// Bounds of values.
+const (
+	holesMax   = 1000 // of a request
+	varNameMax = 64
+	VarsMax    = 1000 // of a workflow
+)
+
+// Placeholders are the holes of a request whose workflow is not known yet. Without blanks, nil,
+// ${name} stays as it is: so it does in functions.
+type Placeholders struct {
+	words  *Words
+	thread *starlark.Thread // that pays for what is made
+	List   []Blank
+}
+
+// Blank is a placeholder of a request: its word, the name of its value, and the argument that has it.
+type Blank struct{ Word, Name, Argument string }
+
+// put replaces each ${name} of a text by a word, and $${ by ${.
+func (b *Placeholders) put(fn, argument, text string) (string, error) {
+	if b == nil || !strings.Contains(text, "${") {
+		return text, nil
+	}
+	if err := guard.MeterOf(b.thread).Text(b.thread, argument, len(text)); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			out.WriteString(text)
+			return out.String(), nil
+		}
+		if at > 0 && text[at-1] == '$' {
+			out.WriteString(text[:at-1] + "${")
+			text = text[at+2:]
+			continue
+		}
+		out.WriteString(text[:at])
+		name, rest, ok := strings.Cut(text[at+2:], "}")
+		if !ok || name == "" || len(name) > varNameMax || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune("\"\\$'{", r) }) {
+			f := language.Faultf("%s: %s has ${ without a name and } behind it", fn, argument).In(argument)
+			return "", f.Do("write ${name} for a value, or $${ for ${ itself")
+		}
+		if len(b.List) == holesMax {
+			return "", language.Faultf("%s has more than %d values to fill in", fn, holesMax).In(argument)
+		}
+		out.WriteString(b.word(name, argument))
+		text = rest
+	}
+}
+
+// word makes a word for a value.
+func (b *Placeholders) word(name, argument string) string {
+	w := b.words.next()
+	b.List = append(b.List, Blank{w, name, argument})
+	return w
+}
+
+// Words makes words that stand nowhere in a program: they have a digest of it.
+type Words struct {
+	Files  []message.File
+	digest uint64 // from when it is first needed
+	made   int
+}
+
+// wordsOf returns nil while a function runs: what it sends has no placeholders.
+func wordsOf(thread *starlark.Thread) *Words {
+	if l, ok := guard.MeterOf(thread).Owner.(interface{ PlaceholderWords() *Words }); ok {
+		return l.PlaceholderWords()
+	}
+	return nil
+}
+
+func (w *Words) next() string {
+	if w.digest == 0 {
+		digest := xxhash.New()
+		for _, f := range w.Files {
+			_, _ = digest.Write(f.Data) // a hash takes everything
+		}
+		w.digest = digest.Sum64() | 1
+	}
+	w.made++
+	return fmt.Sprintf("v%016x%08xv", w.digest, w.made)
+}
+
+// putAll replaces those of values, and of names if they may have some.
+func (b *Placeholders) putAll(fn, argument string, all []builtin.Pair, names bool) (err error) {
+	for i := range all {
+		if names {
+			if all[i].Name, err = b.put(fn, argument, all[i].Name); err != nil {
+				return err
+			}
+		}
+		if all[i].Value, err = b.put(fn, argument, all[i].Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Placeholders) count() int {
+	if b == nil {
+		return 0
+	}
+	return len(b.List)
+}
+
+// Explain puts names in the place of words into what is wrong with a request.
+func (b *Placeholders) Explain(err error) error {
+	if f, ok := err.(*language.Fault); ok && b != nil {
+		for _, hole := range b.List {
+			f.Message = strings.ReplaceAll(f.Message, hole.Word, "${"+hole.Name+"}")
+			f.Remedy = strings.ReplaceAll(f.Remedy, hole.Word, "${"+hole.Name+"}")
+		}
+	}
+	return err
+}
+
+func (b *Placeholders) auth(fn string, own Auth) (*Auth, error) {
+	for _, to := range []*string{&own.User, &own.Password, &own.Token} {
+		var err error
+		if *to, err = b.put(fn, "auth", *to); err != nil {
+			return nil, err
+		}
+	}
+	return &own, nil
+}
+
+// none refuses texts that are never filled.
+func (b *Placeholders) none(fn, argument, what, text string) error {
+	if b == nil || !strings.Contains(text, "${") {
+		return nil
+	}
+	return language.Faultf("%s: %s cannot be filled", fn, what).In(argument).Do("write it out: ${name} goes into path, query, values of headers, and the body")
+}
+
+// CheckAuthority refuses a host that is not known before the clock starts.
+func (b *Placeholders) CheckAuthority(fn, target string) error {
+	_, rest, _ := strings.Cut(target, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	for _, hole := range b.List {
+		if strings.Contains(rest, hole.Word) {
+			f := language.Faultf("%s: ${%s} stands in the host of the URL, which is looked up before the run", fn, hole.Name).In("url")
+			return f.Find("${" + hole.Name + "}").Do("write the host out, or take it from a param")
+		}
+	}
+	return nil
+}
+
+// Asked is where a request was described, and what it lacks.
+type Asked struct {
+	RequestSite syntax.Position
+	Blanks      []Blank
+}

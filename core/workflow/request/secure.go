@@ -1,0 +1,201 @@
+package request
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/language"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+func tlsVersions() []string { return []string{"1.0", "1.1", "1.2", "1.3"} }
+
+// tlsCiphers are the suites of TLS 1.2 and below that the library can speak. Those of
+// TLS 1.3 cannot be chosen there.
+func tlsCiphers() []string {
+	return []string{
+		"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+		"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+		"TLS_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_AES_256_GCM_SHA384", "TLS_RSA_WITH_AES_128_CBC_SHA", "TLS_RSA_WITH_AES_256_CBC_SHA",
+	}
+}
+
+// Bounds of what tls() reads.
+const (
+	certificateMax = 64 << 10
+	authoritiesMax = 1 << 20
+)
+
+// NewTLS makes the value of tls().
+func NewTLS(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	const fn = "tls"
+	var in [9]starlark.Value
+	if err := language.Bind(fn, []string{"verify", "min_version", "max_version", "ciphers", "certificate", "key", "ca", "server_name", "resume"}, 0, args, kwargs, in[:]); err != nil {
+		return nil, err
+	}
+	t := &tlsValue{Opaque: language.Opaque{Kind: fn}}
+	o := &t.options
+	var err error
+	if t.verify, err = builtin.Flag(fn, "verify", in[0], true); err != nil {
+		return nil, err
+	}
+	if o.Resume, err = builtin.Flag(fn, "resume", in[8], false); err != nil {
+		return nil, err
+	}
+	if err := o.versions(fn, in[1], in[2]); err != nil {
+		return nil, err
+	}
+	if err := o.suites(fn, in[3]); err != nil {
+		return nil, err
+	}
+	if err := o.identity(fn, in[4], in[5]); err != nil {
+		return nil, err
+	}
+	if in[6] != nil {
+		text, err := builtin.Content(fn, "ca", in[6], authoritiesMax)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := certificates(fn, "ca", text); err != nil {
+			return nil, err
+		}
+		o.CA = []byte(text)
+	}
+	if in[7] != nil {
+		name, err := builtin.Content(fn, "server_name", in[7], 253)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || strings.ContainsAny(name, "/: \r\n\x00") {
+			return nil, language.Faultf("tls: server_name = %q is no host's name", name).In("server_name").Do("write it without scheme and port")
+		}
+		o.ServerName = name
+	}
+	return t, nil
+}
+
+func (o *TLS) versions(fn string, low, high starlark.Value) (err error) {
+	for _, one := range []struct {
+		name string
+		v    starlark.Value
+		to   *string
+	}{{"min_version", low, &o.MinVersion}, {"max_version", high, &o.MaxVersion}} {
+		if one.v == nil {
+			continue
+		}
+		if *one.to, err = builtin.OneOf(fn, one.name, one.v, tlsVersions()); err != nil {
+			return err
+		}
+	}
+	if o.MinVersion != "" && o.MaxVersion != "" && o.MinVersion > o.MaxVersion {
+		return language.Faultf("tls: min_version = %q is above max_version = %q", o.MinVersion, o.MaxVersion).In("min_version").Do("swap them")
+	}
+	return nil
+}
+
+func (o *TLS) suites(fn string, v starlark.Value) (err error) {
+	if o.Ciphers, err = language.Names(fn, "ciphers", "cipher suites", v); err != nil {
+		return err
+	}
+	for i, c := range o.Ciphers {
+		if !slices.Contains(tlsCiphers(), c) {
+			return language.Faultf("tls: ciphers has %q in it", language.Clip(c, 60)).In("ciphers").At(i).Meant(c, tlsCiphers())
+		}
+	}
+	if len(o.Ciphers) > 0 && o.MinVersion == "1.3" {
+		return language.Faultf("tls: ciphers are chosen for TLS 1.2 and below, and min_version is \"1.3\"").In("ciphers").Do("take ciphers out, or min_version")
+	}
+	if len(o.Ciphers) > 0 && o.MaxVersion == "" {
+		o.MaxVersion = "1.2" // 1.3 would choose its own
+	}
+	return nil
+}
+
+// identity reads the client's certificate and its key, and sees that they belong together.
+func (o *TLS) identity(fn string, certificate, key starlark.Value) error {
+	switch {
+	case certificate == nil && key == nil:
+		return nil
+	case certificate == nil:
+		return language.Faultf("tls has a key and no certificate").In("key").Do("add certificate = file(\"client.pem\")")
+	case key == nil:
+		return language.Faultf("tls has a certificate and no key").In("certificate").Do("add key = file(\"client.key\")")
+	}
+	text, err := builtin.Content(fn, "certificate", certificate, certificateMax)
+	if err != nil {
+		return err
+	}
+	chain, err := certificates(fn, "certificate", text)
+	if err != nil {
+		return err
+	}
+	secret, err := builtin.Content(fn, "key", key, certificateMax)
+	if err != nil {
+		return err
+	}
+	public, err := publicOf(secret)
+	if err != nil {
+		return err
+	}
+	if own, ok := chain[0].PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !own.Equal(public) {
+		return language.Faultf("tls: the key does not belong to the first certificate").In("key").Do("give the key that the certificate was made with, and the client's own certificate before those of its authorities")
+	}
+	o.Certificate, o.Key = []byte(text), []byte(secret)
+	return nil
+}
+
+func certificates(fn, argument, text string) ([]*x509.Certificate, error) {
+	var all []*x509.Certificate
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, language.Faultf("%s: %s holds a certificate that cannot be read: %v", fn, argument, err).In(argument)
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, language.Faultf("%s: %s holds no certificate", fn, argument).In(argument).Do("give a PEM text with BEGIN CERTIFICATE in it, such as %s = file(\"%s.pem\")", argument, argument)
+	}
+	return all, nil
+}
+
+// publicOf reads a private key and returns what of it is public.
+func publicOf(text string) (crypto.PublicKey, error) {
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return nil, language.Faultf("tls: key holds no private key").In("key").Do("give a PEM text with BEGIN PRIVATE KEY in it")
+		}
+		var key any
+		var err error
+		switch block.Type {
+		case "PRIVATE KEY":
+			key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+		case "RSA PRIVATE KEY":
+			key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+		case "EC PRIVATE KEY":
+			key, err = x509.ParseECPrivateKey(block.Bytes)
+		case "ENCRYPTED PRIVATE KEY":
+			return nil, language.Faultf("tls: key is encrypted").In("key").Do("decrypt it first: openssl pkey -in key.pem")
+		default:
+			continue
+		}
+		signer, ok := key.(crypto.Signer)
+		if err != nil || !ok {
+			return nil, language.Faultf("tls: key holds a private key that cannot be read").In("key")
+		}
+		return signer.Public(), nil
+	}
+}

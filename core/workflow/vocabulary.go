@@ -1,0 +1,107 @@
+package workflow
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"hyperscale/core/message"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
+)
+
+// Word is a name that the language has, for who explains it or completes it.
+type Word struct {
+	Name       string // as a file writes it: "step", "http.get", "vu.sleep"; a response's begin with "response."
+	Function   bool
+	Arguments  []string // of a function, by name, in order; nil: it takes none by name
+	Positional int      // so many first of them may stand without their name
+}
+
+// Parse reads the syntax of one file, with the bounds and the errors of Load.
+func Parse(name string, data []byte) (*syntax.File, error) {
+	src := language.NewSources()
+	file, err := src.Parse(name, data)
+	if err != nil {
+		return nil, src.Explain(name, err)
+	}
+	return file, nil
+}
+
+// Words lists the names that the language adds to Starlark's own, and those below
+// them, sorted. Arguments are what the functions themselves say that they take: each
+// is called with one that none of them has, and its refusal names the others.
+func Words() []Word {
+	limits := guard.DefaultLimits()
+	w := &wording{limits: &limits, all: vocabulary()}
+	flow := &Workflow{Plan: &message.WorkflowPlan{}, limits: limits, send: sendNamespace()}
+	user := flow.NewVU(1, 1, nil)
+	w.all["vu"] = user.value()
+	w.all["response"] = newResponse(&Response{})
+	for _, name := range w.all.Keys() {
+		w.walk(name, w.all[name])
+	}
+	slices.SortFunc(w.words, func(a, b Word) int { return strings.Compare(a.Name, b.Name) })
+	return w.words
+}
+
+// wording is one Words under way.
+type wording struct {
+	limits *guard.Limits
+	all    starlark.StringDict
+	words  []Word
+}
+
+func (w *wording) walk(name string, v starlark.Value) {
+	word := Word{Name: name}
+	if f, ok := v.(starlark.Callable); ok {
+		word.Function = true
+		word.Arguments, word.Positional = w.ask(name, f)
+	}
+	w.words = append(w.words, word)
+	switch v := v.(type) {
+	case *language.Namespace, guard.Callable, *vuValue, *response, *headers, builtin.Duration:
+		holder := v.(starlark.HasAttrs)
+		for _, below := range holder.AttrNames() {
+			// What cannot be had outside of a run is a word all the same.
+			member, err := holder.Attr(below)
+			if err != nil {
+				member = starlark.None
+			}
+			w.walk(name+"."+below, member)
+		}
+	}
+}
+
+// ask makes a function say what it takes.
+func (w *wording) ask(name string, f starlark.Callable) (names []string, positional int) {
+	l := &loader{
+		src:     language.NewSources(),
+		modules: map[string]*module{}, limits: w.limits, predeclared: w.all,
+	}
+	thread := &starlark.Thread{Name: "words"}
+	thread.SetLocal(guard.MeterKey, &guard.Meter{Limits: w.limits, Bytes: w.limits.LoadBytes, Total: w.limits.LoadBytes, Owner: l})
+	unknown := []starlark.Tuple{{starlark.String("?"), starlark.None}}
+	var args starlark.Tuple
+	method := strings.HasSuffix(name, ".request")
+	if method { // looks at it first
+		args = starlark.Tuple{starlark.String("GET")}
+	}
+	// Whoever declares asks where it is called, so that somebody has to call.
+	caller := starlark.NewBuiltin("words", func(thread *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		return starlark.Call(thread, f, args, unknown)
+	})
+	_, err := starlark.Call(thread, caller, nil, nil)
+	var refused *language.Fault
+	if !errors.As(err, &refused) || refused.Takes == nil {
+		return nil, 0
+	}
+	if method {
+		return append([]string{"method"}, refused.Takes...), refused.Positional + 1
+	}
+	return refused.Takes, refused.Positional
+}
