@@ -3,6 +3,8 @@ package export
 import (
 	"strings"
 	"unicode"
+
+	"hyperscale/runtime/ui"
 )
 
 // textMax bounds text from outside: names are short, examples of errors may not be.
@@ -12,7 +14,7 @@ const textMax = 512
 // one line, without control characters and without the marks that turn text around,
 // and bounded.
 func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
+	return ui.Shorten(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
@@ -20,9 +22,5 @@ func clean(s string) string {
 			return '\uFFFD'
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if runes := []rune(s); len(runes) > textMax {
-		return string(runes[:textMax-1]) + "…"
-	}
-	return s
+	}, strings.ToValidUTF8(s, "\uFFFD")), textMax)
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
 )
 
 // again is what it takes to run the same once more.
@@ -46,7 +47,7 @@ func (d *drawer) again() *again {
 }
 
 func (d *drawer) processor(run *report.Run) string {
-	cpu := plural(uint64(max(run.CPUs, 0)), "thread")
+	cpu := ui.Counted(uint64(max(run.CPUs, 0)), "thread")
 	if run.CPU != "" {
 		cpu = d.told(run.CPU) + ", " + cpu
 	}

@@ -78,7 +78,7 @@ func (d *contrast) both(p *compare.Pair, s *compare.Step) detail {
 
 // stepLine tells the worst of a step while it is folded.
 func stepLine(s *compare.Step) string {
-	line := fmt.Sprintf("%s, now %s", plural(s.Ended[0], "request"), ui.Count(s.Ended[1]))
+	line := fmt.Sprintf("%s, now %s", ui.Counted(s.Ended[0], "request"), ui.Count(s.Ended[1]))
 	for _, c := range ui.Figures(s) {
 		if c.Verdict == compare.Worse || c.Verdict == compare.Better {
 			line += fmt.Sprintf(" · %s %s %s", c.Figure, ui.ChangeWord(c), ui.By(c))

@@ -122,7 +122,7 @@ func (d *contrast) sentence(p *compare.Pair) string {
 			all++
 		}
 	}
-	said := fmt.Sprintf("Of %s in %s", plural(uint64(all), "figure"), plural(uint64(len(p.Steps)), "step"))
+	said := fmt.Sprintf("Of %s in %s", ui.Counted(uint64(all), "figure"), ui.Counted(uint64(len(p.Steps)), "step"))
 	var parts []string
 	for _, one := range []struct {
 		verdict compare.Verdict
@@ -154,7 +154,7 @@ func (d *contrast) all() told {
 			worse++
 		}
 	}
-	n := plural(uint64(len(d.Comparison.Pairs)), "file")
+	n := ui.Counted(uint64(len(d.Comparison.Pairs)), "file")
 	out := told{Class: verdictClass(d.Comparison.Verdict), Word: ui.PairWord(d.Comparison.Verdict), Title: n + " against " + d.named(d.Baseline.File)}
 	out.Sentence = fmt.Sprintf("%d of %s with a regression.", worse, n)
 	out.When = "Baseline: " + when(&d.Baseline) + "."

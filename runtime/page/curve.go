@@ -82,7 +82,7 @@ func percentiles(title string, all []quantiles, points int) (figure, bool) {
 	f.SVG, f.Hover = s.end(&y), h.String()
 	f.Note = "The share of requests that took at most so long; each nine has the same room, so that the slow ones can be seen."
 	if len(all) > coloured {
-		f.Note += fmt.Sprintf(" The %d slowest of %s at 99%%.", coloured, plural(uint64(len(all)), "step"))
+		f.Note += fmt.Sprintf(" The %d slowest of %s at 99%%.", coloured, ui.Counted(uint64(len(all)), "step"))
 	}
 	return f, true
 }

@@ -1,6 +1,10 @@
 package page
 
-import "strings"
+import (
+	"strings"
+
+	"hyperscale/runtime/ui"
+)
 
 // diffLine is one line of what differs between two texts.
 type diffLine struct{ Class, Text string }
@@ -99,7 +103,7 @@ func folded(all []diffLine) (out []diffLine) {
 		for i+1 < len(all) && !near[i+1] {
 			i++
 		}
-		out = append(out, diffLine{skipped, "… " + plural(uint64(i+1-from), "line") + " the same"})
+		out = append(out, diffLine{skipped, "… " + ui.Counted(uint64(i+1-from), "line") + " the same"})
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func more(all, most int, noun string) string {
 	if all <= most {
 		return ""
 	}
-	return fmt.Sprintf("and %s more: --out json=FILE keeps all", plural(uint64(all-most), noun))
+	return fmt.Sprintf("and %s more: --out json=FILE keeps all", ui.Counted(uint64(all-most), noun))
 }
 
 // short cuts text to so many characters, and shows that it did.
@@ -52,19 +52,8 @@ func short(s string, most int) string {
 	if len(s) > most*utf8.UTFMax { // of a text of megabytes the rest is not looked at
 		s = s[:most*utf8.UTFMax+1]
 	}
-	s = ui.Clean(s)
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
+	return ui.Shorten(ui.Clean(s), most)
 }
 
 func (l limits) named(s string) string { return short(s, l.name) }
 func (l limits) told(s string) string  { return short(s, l.text) }
-
-func plural(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return ui.Count(n) + " " + noun + "s"
-}

@@ -51,7 +51,7 @@ func (d *drawer) verdict() verdict {
 		lost += len(r.Workflows[i].Lost)
 	}
 	if lost > 0 {
-		v.Warnings = append(v.Warnings, plural(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
+		v.Warnings = append(v.Warnings, ui.Counted(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
 	}
 	return v
 }
@@ -101,12 +101,12 @@ func (d *drawer) sentence() string {
 	case n == 0:
 		parts = append(parts, fmt.Sprintf("All %d thresholds were met.", all))
 	default:
-		parts = append(parts, fmt.Sprintf("%d of %s missed.", n, plural(uint64(all), "threshold")))
+		parts = append(parts, fmt.Sprintf("%d of %s missed.", n, ui.Counted(uint64(all), "threshold")))
 	}
 	if t.Started == 0 {
 		return strings.Join(append(parts, "No request was sent."), " ")
 	}
-	said := fmt.Sprintf("%s of %s were answered as expected", ui.Share(t.OK, t.Started), plural(t.Started, "request"))
+	said := fmt.Sprintf("%s of %s were answered as expected", ui.Share(t.OK, t.Started), ui.Counted(t.Started, "request"))
 	if h := d.whole(); h != nil {
 		said += fmt.Sprintf(": half within %s, 99 of 100 within %s", ui.Latency(h.Quantile(500_000)), ui.Latency(h.Quantile(990_000)))
 	}

@@ -35,7 +35,7 @@ func (d *drawer) hands(place string, all []report.Worker) hands {
 	for i := range first(all, d.rows) {
 		out.Table.Rows = append(out.Table.Rows, d.hand(&all[i]))
 	}
-	out.Line = plural(workers, "worker")
+	out.Line = ui.Counted(workers, "worker")
 	if lost > 0 {
 		out.Line += ", attempts lost on " + ui.Count(lost)
 	}
@@ -57,7 +57,7 @@ func (d *drawer) hand(w *report.Worker) []cell {
 	case w.State == message.WorkerLost.String():
 		state.Class = bad
 	case w.Lost > 0:
-		state.Class, state.Under = warn, plural(uint64(w.Lost), "attempt")+" lost"
+		state.Class, state.Under = warn, ui.Counted(uint64(w.Lost), "attempt")+" lost"
 	}
 	cores := cell{Text: ui.Count(uint64(w.Cores))}
 	if w.CoresTotal > 0 {

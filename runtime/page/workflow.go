@@ -62,12 +62,12 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 
 // line tells how large it was.
 func (d *drawer) line(w *report.Workflow) string {
-	parts := []string{plural(w.VUs, "virtual user") + " on " + plural(uint64(w.Cores), "core"), ui.Duration(time.Duration(w.DurationNS))}
+	parts := []string{ui.Counted(w.VUs, "virtual user") + " on " + ui.Counted(uint64(w.Cores), "core"), ui.Duration(time.Duration(w.DurationNS))}
 	if w.Rows > 0 {
-		parts = append(parts, plural(w.Rows, "row")+" of its feed taken")
+		parts = append(parts, ui.Counted(w.Rows, "row")+" of its feed taken")
 	}
 	if w.RowsBurned > 0 {
-		parts = append(parts, plural(w.RowsBurned, "row")+" burned: lost attempts held them")
+		parts = append(parts, ui.Counted(w.RowsBurned, "row")+" burned: lost attempts held them")
 	}
 	for _, name := range first(slices.Sorted(maps.Keys(w.Tags)), 20) {
 		parts = append(parts, d.named(name)+" = "+d.named(w.Tags[name]))
@@ -84,7 +84,7 @@ func arrivals(w *report.Workflow) string {
 	all := g.Begun + g.Dropped
 	s := fmt.Sprintf("%s iterations a second were asked, %s began.", ui.Milli(report.Rate(all, clock)), ui.Milli(report.Rate(g.Begun, clock)))
 	if g.Waited > 0 {
-		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", plural(g.Waited, "iteration"))
+		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", ui.Counted(g.Waited, "iteration"))
 	}
 	if g.Dropped > 0 {
 		s += fmt.Sprintf(" %s of them never began, as no virtual user was free.", ui.Share(g.Dropped, all))
@@ -126,7 +126,7 @@ func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
 		}
 		d.details--
 		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, w.DurationNS, d.few)}
-		one.Line = fmt.Sprintf("%s, %s a second", plural(s.Started, "request"), ui.Milli(s.RateMilli))
+		one.Line = fmt.Sprintf("%s, %s a second", ui.Counted(s.Started, "request"), ui.Milli(s.RateMilli))
 		if s.LatencyNS.Count > 0 {
 			one.Line += ", " + ui.Latency(s.LatencyNS.P99) + " at 99%"
 		}

@@ -97,7 +97,7 @@ func (d *summary) moved(p *compare.Pair, verdict compare.Verdict, colour string)
 		}
 	}
 	if found > worseShown {
-		d.add(d.style.paint(faint, fmt.Sprintf("  and %s more", plural(uint64(found-worseShown), "figure"))))
+		d.add(d.style.paint(faint, fmt.Sprintf("  and %s more", Counted(uint64(found-worseShown), "figure"))))
 	}
 }
 

@@ -18,6 +18,22 @@ func Count(n uint64) string {
 	return s
 }
 
+// Counted writes a number with its noun: 1 step, 1,176 steps.
+func Counted(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Count(n) + " " + noun + "s"
+}
+
+// Shorten cuts a text to a number of characters, the last of which shows that it did.
+func Shorten(s string, most int) string {
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
 // Milli writes thousandths: 1,234.5, 12.34, 0.012; at most four digits behind
 // small numbers, none behind large ones.
 func Milli(v uint64) string {

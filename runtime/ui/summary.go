@@ -80,7 +80,7 @@ func outcomeColour(outcome string) string {
 
 func (d *summary) workflow(w *report.Workflow) {
 	d.section("workflow " + Clean(w.Name))
-	head := fmt.Sprintf("  %s VUs on %s, %s", Count(w.VUs), plural(uint64(w.Cores), "core"), Duration(time.Duration(w.DurationNS)))
+	head := fmt.Sprintf("  %s VUs on %s, %s", Count(w.VUs), Counted(uint64(w.Cores), "core"), Duration(time.Duration(w.DurationNS)))
 	if w.Outcome != message.WorkflowCompleted.String() {
 		head += "  " + w.Outcome
 	}
@@ -107,10 +107,10 @@ func (d *summary) arrivals(w *report.Workflow) {
 	all := g.Begun + g.Dropped
 	text := fmt.Sprintf("%s/s asked, %s/s begun: ", Milli(report.Rate(all, clock)), Milli(report.Rate(g.Begun, clock)))
 	if g.Waited > 0 {
-		text += fmt.Sprintf("%s waited for a virtual user, in their latency; ", plural(g.Waited, "start"))
+		text += fmt.Sprintf("%s waited for a virtual user, in their latency; ", Counted(g.Waited, "start"))
 	}
 	if g.Dropped > 0 {
-		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", plural(g.Dropped, "start"), Share(g.Dropped, all))
+		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", Counted(g.Dropped, "start"), Share(g.Dropped, all))
 	}
 	if g.Saturated {
 		text += "the generator was late, as said below"
@@ -149,7 +149,7 @@ func (d *summary) steps(steps []report.Step) {
 	d.phases(steps, names)
 	for _, s := range steps {
 		if s.Skipped > 0 {
-			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), plural(s.Skipped, "time")), warn)
+			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), Counted(s.Skipped, "time")), warn)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (d *summary) failures(w *report.Workflow) {
 	}
 	for i, f := range all {
 		if i == errorsShown {
-			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps all", plural(uint64(len(all)-i), "kind"))))
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps all", Counted(uint64(len(all)-i), "kind"))))
 			break
 		}
 		d.example(fmt.Sprintf("  %s  %s  %s", right(Count(f.Count), 8), Clean(f.step), Clean(f.Kind)), f.Example)
@@ -274,9 +274,9 @@ func (d *summary) rows(w *report.Workflow) {
 	if w.Rows == 0 && w.RowsBurned == 0 {
 		return
 	}
-	text := plural(w.Rows, "row") + " of its feed taken"
+	text := Counted(w.Rows, "row") + " of its feed taken"
 	if w.RowsBurned > 0 {
-		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", plural(w.RowsBurned, "row"))
+		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", Counted(w.RowsBurned, "row"))
 	}
 	d.wrap("  ", text, "")
 }
@@ -298,7 +298,7 @@ func (d *summary) logs(logs []string) {
 	d.add("", d.style.paint(faint, "  logged"))
 	for i, line := range logs {
 		if i == logsShown {
-			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", plural(uint64(len(logs)-i), "line"))))
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", Counted(uint64(len(logs)-i), "line"))))
 			break
 		}
 		d.add("  " + fit(Clean(line), d.style.Width-2))

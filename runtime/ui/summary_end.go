@@ -99,7 +99,7 @@ func Remedy(r *report.Result) string {
 	}
 	for _, w := range r.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
-			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", plural(uint64(w.Cores), "core"), Count(w.VUs))
+			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", Counted(uint64(w.Cores), "core"), Count(w.VUs))
 		}
 	}
 	return text + "Give it a machine with faster cores, or more workers."
@@ -129,13 +129,6 @@ func wrapped(text string, width int) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func plural(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Count(n) + " " + noun + "s"
 }
 
 // Failed says in a few words why a state is no good end; empty for a good one.

@@ -119,20 +119,15 @@ func literalLine(source, mark string) int {
 // commandText escapes what stands behind a workflow command, commandProperty what
 // stands in it.
 func commandText(s string) string {
-	return ui.Clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(bounded(s)))
+	return ui.Clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(ui.Shorten(s, annotatedMax)))
 }
 
 func commandProperty(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(commandText(s))
 }
 
-func bounded(s string) string {
-	const most = 500
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return s
-}
+// annotatedMax bounds a text of an annotation.
+const annotatedMax = 500
 
 // rowsMax bounds the table's rows: a page takes a megabyte.
 const rowsMax = 200
@@ -196,7 +191,7 @@ func outcomeText(r *report.Result) string {
 // markdown makes text from outside plain: on one line, no markup, no link, no mention.
 func markdown(s string) string {
 	var b strings.Builder
-	for _, c := range ui.Clean(bounded(s)) {
+	for _, c := range ui.Clean(ui.Shorten(s, annotatedMax)) {
 		if strings.ContainsRune("&<>@#\\`*_{}[]()!|~^$:", c) {
 			fmt.Fprintf(&b, "&#%d;", c) // an entity is text wherever it stands
 		} else {

@@ -60,14 +60,6 @@ func shownState(state string, draining bool) string {
 // jobsShown bounds the jobs of the table; --json lists more.
 const jobsShown = 30
 
-// shorten cuts a text that would break a table.
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
-
 // print fits 80 columns as long as names are short; what is long comes last.
 func (s standing) print(w io.Writer) error {
 	if err := s.printHead(w); err != nil {
@@ -75,7 +67,7 @@ func (s standing) print(w io.Writer) error {
 	}
 	rows := [][]string{{"GATE", "ADDRESS", "INCARNATION", "STATE", "WHY"}}
 	for _, m := range s.cluster.Members {
-		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, command.Number(m.Incarnation), shownState(m.State, m.Draining), shorten(s.why(&m), 44)})
+		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, command.Number(m.Incarnation), shownState(m.State, m.Draining), ui.Shorten(s.why(&m), 44)})
 	}
 	if err := command.PrintRows(w, rows); err != nil {
 		return err
@@ -177,7 +169,7 @@ func (s standing) printJobs(w io.Writer) error {
 		case l.Holder == "":
 			holder, left = "-", "ran out"
 		}
-		rows = append(rows, []string{l.Job.String(), shorten(l.Name, 14), state, holder, l.Token.String(), left})
+		rows = append(rows, []string{l.Job.String(), ui.Shorten(l.Name, 14), state, holder, l.Token.String(), left})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
