@@ -21,9 +21,9 @@ import (
 
 // remain are ledgers whose entries remain after the end, though a lone one is no rest.
 var remain = map[string]bool{
-	"gate.Machine.jobs":     true, // an ended one is in Machine.ended too
-	"gate.Machine.managers": true, // one that is known is in its datacenter too
-	"gate.Machine.places":   true, // one that is known is in Machine.datacenters too
+	"gate.Machine.jobs":      true, // an ended one is in Machine.ended too
+	"places.Places.managers": true, // one that is known is in its datacenter too
+	"places.Places.list":     true, // one that is known is in Places.datacenters too
 }
 
 // untold are the maps and slices of machines and subjobs that no Rests tells, each with
@@ -43,8 +43,6 @@ var untold = map[string]string{
 	"gate.job.named":            "part of the record of a job, remembered until KeyAge",
 	"gate.job.subjobs":          "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
 	"gate.subjob.asked":         "managers of one datacenter, remembered with the job until KeyAge",
-	"gate.manager.doubts":       "the newest heartbeat's, in place of the one before; the codec bounds it",
-	"gate.manager.workers":      "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"lease.Outcome.Record":      "of Registers.taken",
 	"lease.Registers.gens":      "one entry of each member",
 	"lease.Registers.names":     "configured",
@@ -58,6 +56,8 @@ var untold = map[string]string{
 	"manager.Machine.gone":      "remembered until Retention; Sizes bounds them by FinishedMax",
 	"manager.Machine.members":   "configured",
 	"manager.Machine.workers":   "registered ones remain; Rests tells what each holds",
+	"places.Manager.doubts":     "the newest heartbeat's, in place of the one before; the codec bounds it",
+	"places.Manager.workers":    "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"ring.Ring.members":         "configured",
 	"ring.Ring.points":          "configured",
 	"swim.Group.seeds":          "configured",

@@ -139,13 +139,13 @@ func (m *Machine) sendAborts(env node.Env, j *job) {
 	}
 	j.resend = env.Now()
 	for _, p := range j.subjobs {
-		mgr := m.managers[p.manager]
-		if p.phase != subjobRunning || mgr == nil || mgr.stream == 0 {
+		mgr := m.places.Manager(p.manager)
+		if p.phase != subjobRunning || mgr == nil || mgr.Stream == 0 {
 			continue
 		}
 		for _, a := range j.aborts {
 			if p.aborting(a) {
-				env.Send(mgr.stream, &message.SubjobAbort{Job: j.id, Fence: p.fence, Workflow: a.Workflow, Reason: a.reason(&j.spec.Plan)})
+				env.Send(mgr.Stream, &message.SubjobAbort{Job: j.id, Fence: p.fence, Workflow: a.Workflow, Reason: a.reason(&j.spec.Plan)})
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func (m *Machine) start(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
 	for _, r := range env.Store().Load(datacenterPrefix) {
-		m.addDatacenter(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
+		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
 	}
 	m.startGroup(env)
 	m.drainedBefore(env)

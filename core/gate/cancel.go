@@ -60,7 +60,7 @@ func (m *Machine) stopSubjobs(env node.Env, j *job) {
 		case p.phase == subjobDone:
 			continue
 		case p.phase == subjobSaving:
-			m.release(p)
+			p.release(m.places)
 			p.manager = ""
 			p.become(env.Now(), subjobWaiting)
 		}
@@ -89,8 +89,8 @@ func (m *Machine) sendCancel(env node.Env, j *job, p *subjob) {
 		reason = fmt.Sprintf("the job ran longer than its timeout of %v", j.runTimeout)
 	}
 	for _, id := range to {
-		if mgr := m.managers[id]; mgr != nil && mgr.stream != 0 {
-			env.Send(mgr.stream, &message.SubjobCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
+		if mgr := m.places.Manager(id); mgr != nil && mgr.Stream != 0 {
+			env.Send(mgr.Stream, &message.SubjobCancel{Job: j.id, Fence: p.fence, State: stoppedState(j), Reason: reason})
 		}
 	}
 }
@@ -111,12 +111,12 @@ func (m *Machine) endStopped(env node.Env, j *job) {
 		if p.phase == subjobDone {
 			continue
 		}
-		mgr := m.managers[p.manager]
+		mgr := m.places.Manager(p.manager)
 		bound := m.config.CancelTimeout
 		switch {
 		case j.state != message.JobCancelling:
 			bound = m.config.RunGrace
-		case mgr != nil && mgr.live:
+		case mgr != nil && mgr.Live:
 			bound = m.config.CancelAgeMax
 		}
 		if waited >= bound {

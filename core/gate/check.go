@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 )
@@ -15,7 +16,6 @@ import (
 const (
 	keyMax     = 128
 	nameMax    = 256
-	placeMax   = 64
 	frameSlack = 16 << 10 // between a submission and the messages made of it
 )
 
@@ -58,8 +58,8 @@ func (m *Machine) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	} else {
 		names := sortedNames(s.Datacenters)
 		for i, name := range names {
-			if !placeName(name) {
-				add("datacenters", fmt.Sprintf("%.64q", name), fmt.Sprintf("be 1 to %d letters, digits, dots, _ and -", placeMax), "write it as --datacenter of its managers does")
+			if !places.Name(name) {
+				add("datacenters", fmt.Sprintf("%.64q", name), fmt.Sprintf("be 1 to %d letters, digits, dots, _ and -", places.NameMax), "write it as --datacenter of its managers does")
 			}
 			if i > 0 && names[i-1] == name {
 				add("datacenters", fmt.Sprintf("%.64q", name), "be named once", "take it out")
@@ -87,19 +87,6 @@ func (m *Machine) checkRun(s *message.JobSubmit) []plan.Fault {
 }
 
 func sortedNames(names []string) []string { return slices.Sorted(slices.Values(names)) }
-
-// placeName keeps datacenters' names usable in keys of the store.
-func placeName(name string) bool {
-	if name == "" || len(name) > placeMax {
-		return false
-	}
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
-			return false
-		}
-	}
-	return true
-}
 
 // runTimeout is what was asked for, or the longest chain of workflows and a
 // minute. A workflow without a duration makes its iterations: each layer of its

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/plan/plantest"
 )
@@ -47,7 +48,7 @@ func breaks() []breach {
 			return "datacenters"
 		}},
 		{name: "place", set: func(t *rapid.T, s *submit, _ *workflow) string {
-			s.Datacenters = []string{"a", rapid.SampledFrom([]string{"", "a b", "ä", "a/b", strings.Repeat("x", placeMax+1)}).Draw(t, "bad")}
+			s.Datacenters = []string{"a", rapid.SampledFrom([]string{"", "a b", "ä", "a/b", strings.Repeat("x", places.NameMax+1)}).Draw(t, "bad")}
 			return "datacenters"
 		}},
 		{name: "place twice", set: func(_ *rapid.T, s *submit, _ *workflow) string {

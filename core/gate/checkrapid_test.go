@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/plan/plantest"
@@ -26,7 +27,7 @@ func legalSubmit(t *rapid.T) *message.JobSubmit {
 	}
 	s.Program.Main = rapid.SampledFrom(s.Program.Files).Draw(t, "main").Name
 	for i := range plantest.Edge(t, "datacenters", 0, Default().DatacentersMax) {
-		s.Datacenters = append(s.Datacenters, fmt.Sprintf("Eu-W.%d_%s", i, strings.Repeat("z", plantest.Edge(t, "place", 0, placeMax-10))))
+		s.Datacenters = append(s.Datacenters, fmt.Sprintf("Eu-W.%d_%s", i, strings.Repeat("z", plantest.Edge(t, "place", 0, places.NameMax-10))))
 	}
 	return s
 }

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // dispatch sends the whole plan to each of the targets, once a majority knows.
-func (m *Machine) dispatch(env node.Env, j *job, targets []*datacenter) {
+func (m *Machine) dispatch(env node.Env, j *job, targets []*places.Datacenter) {
 	now := env.Now()
 	j.subjobs, j.waits = nil, ""
 	if len(j.named) == 0 && hasUnique(&j.spec.Plan) {
-		j.named = []string{targets[0].name} // what rows were taken there nobody knows elsewhere
+		j.named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
 	}
 	for _, d := range targets {
-		j.subjobs = append(j.subjobs, &subjob{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving})
+		j.subjobs = append(j.subjobs, &subjob{datacenter: d.Name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving})
 	}
 	if !j.ran {
 		j.ran, j.started = true, now
@@ -51,10 +52,10 @@ func (m *Machine) sendSaved(env node.Env, j *job, saved []*subjob) {
 
 // reserve keeps cores for a dispatch until heartbeats tell of it.
 func (m *Machine) reserve(j *job, p *subjob) {
-	m.release(p)
-	if d := m.datacenters[p.datacenter]; d != nil {
+	p.release(m.places)
+	if d := m.places.Datacenter(p.datacenter); d != nil {
 		p.reserved, p.beats = m.wants(j, d), 2
-		d.reserved += p.reserved
+		d.Reserve(p.reserved)
 	}
 }
 
@@ -72,41 +73,27 @@ func (m *Machine) assign(env node.Env, j *job, p *subjob) bool {
 }
 
 // sendTo dispatches a subjob to one manager.
-func (m *Machine) sendTo(env node.Env, j *job, p *subjob, mgr *manager) {
-	p.manager, p.missed = mgr.id, 0
+func (m *Machine) sendTo(env node.Env, j *job, p *subjob, mgr *places.Manager) {
+	p.manager, p.missed = mgr.ID, 0
 	p.become(env.Now(), subjobSent)
 	m.reserve(j, p)
 	m.send(env, j, p)
 }
 
 // release gives back the cores that were kept for a dispatch.
-func (m *Machine) release(p *subjob) {
-	if d := m.datacenters[p.datacenter]; d != nil {
-		d.reserved -= min(d.reserved, p.reserved)
-	}
+func (p *subjob) release(in *places.Places) {
+	in.Release(p.datacenter, p.reserved)
 	p.reserved = 0
 }
 
 // choose takes the less laden of two managers drawn from those that can take the
 // subjob: power of two choices.
-func (m *Machine) choose(env node.Env, p *subjob) *manager {
-	d := m.datacenters[p.datacenter]
+func (m *Machine) choose(env node.Env, p *subjob) *places.Manager {
+	d := m.places.Datacenter(p.datacenter)
 	if d == nil {
 		return nil
 	}
-	var fit, idle []*manager
-	for _, mgr := range d.managers {
-		if !mgr.live || mgr.draining || mgr.stream == 0 || slices.Contains(p.refusedBy, mgr.id) {
-			continue
-		}
-		fit = append(fit, mgr)
-		if mgr.free > 0 {
-			idle = append(idle, mgr)
-		}
-	}
-	if len(idle) > 0 {
-		fit = idle
-	}
+	fit := d.Candidates(p.refusedBy)
 	switch len(fit) {
 	case 0:
 		return nil
@@ -118,17 +105,17 @@ func (m *Machine) choose(env node.Env, p *subjob) *manager {
 	if b >= a {
 		b++
 	}
-	if cmp.Or(cmp.Compare(m.laden(fit[b]), m.laden(fit[a])), cmp.Compare(fit[b].id, fit[a].id)) < 0 {
+	if cmp.Or(cmp.Compare(m.laden(fit[b]), m.laden(fit[a])), cmp.Compare(fit[b].ID, fit[a].ID)) < 0 {
 		return fit[b]
 	}
 	return fit[a]
 }
 
 // laden counts what a manager has of this gate's jobs.
-func (m *Machine) laden(mgr *manager) int {
+func (m *Machine) laden(mgr *places.Manager) int {
 	n := 0
 	for _, j := range m.active {
-		if p := j.subjob(mgr.place.name); p != nil && p.manager == mgr.id && p.phase != subjobDone {
+		if p := j.subjob(mgr.Place.Name); p != nil && p.manager == mgr.ID && p.phase != subjobDone {
 			n++
 		}
 	}
@@ -139,8 +126,8 @@ func (m *Machine) laden(mgr *manager) int {
 // epoch: who takes the subjob up does.
 func (m *Machine) send(env node.Env, j *job, p *subjob) {
 	p.sent = env.Now()
-	mgr := m.managers[p.manager]
-	if mgr == nil || mgr.stream == 0 || !m.holds(env, j) {
+	mgr := m.places.Manager(p.manager)
+	if mgr == nil || mgr.Stream == 0 || !m.holds(env, j) {
 		return
 	}
 	p.ever = true
@@ -149,7 +136,7 @@ func (m *Machine) send(env node.Env, j *job, p *subjob) {
 		p.asked = append(p.asked, p.manager)
 		env.Emit(event.SubjobDispatched{Job: j.id, Fence: j.fence(), Datacenter: p.datacenter, Manager: p.manager})
 	}
-	env.Send(mgr.stream, &message.JobDispatch{
+	env.Send(mgr.Stream, &message.JobDispatch{
 		Job: j.id, Fence: j.fence(), Name: j.name, Program: j.program(p), Plan: j.spec.Plan,
 		RunTimeout: j.left(env.Now()).Round(time.Microsecond), Rows: j.share(p),
 	})
@@ -178,8 +165,8 @@ func (j *job) share(p *subjob) message.RowShare {
 // partOf finds the subjob that an answer is about: that of its sender's
 // datacenter, or, before it registers, the one that was its own.
 func (m *Machine) subjobOf(j *job, from node.ID) *subjob {
-	if mgr := m.managers[from]; mgr != nil {
-		return j.subjob(mgr.place.name)
+	if mgr := m.places.Manager(from); mgr != nil {
+		return j.subjob(mgr.Place.Name)
 	}
 	for _, p := range j.subjobs {
 		if p.manager == from {
@@ -280,7 +267,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 		m.redirected(env, j, p, node.Addr(r.Holder))
 		return
 	}
-	m.release(p)
+	p.release(m.places)
 	p.asked = slices.DeleteFunc(p.asked, func(id node.ID) bool { return id == in.From.ID })
 	switch {
 	case j.stopping():
@@ -290,8 +277,8 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 	case !r.Code.Retryable():
 		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
 	default:
-		if mgr := m.managers[in.From.ID]; mgr != nil && r.Code == message.CodeNoCores {
-			mgr.free = 0 // until it tells otherwise
+		if mgr := m.places.Manager(in.From.ID); mgr != nil && r.Code == message.CodeNoCores {
+			mgr.Spend() // until it tells otherwise
 		}
 		p.refusedBy = append(p.refusedBy, in.From.ID)
 		m.dispatchAgain(env, j, p)
@@ -301,12 +288,12 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.JobRefused)
 // redirected asks the manager that another one named. Two that name each other
 // are asked again no faster than any manager is.
 func (m *Machine) redirected(env node.Env, j *job, p *subjob, holder node.Addr) {
-	d := m.datacenters[p.datacenter]
+	d := m.places.Datacenter(p.datacenter)
 	if d == nil || j.stopping() {
 		return
 	}
-	for _, mgr := range d.managers {
-		if mgr.addr == holder && mgr.live && mgr.stream != 0 && mgr.id != p.manager && !slices.Contains(p.asked, mgr.id) {
+	for _, mgr := range d.Managers {
+		if mgr.At(holder) && mgr.ID != p.manager && !slices.Contains(p.asked, mgr.ID) {
 			reached(env, "gate/redirected")
 			m.sendTo(env, j, p, mgr)
 			m.arm(env, j)
@@ -322,7 +309,7 @@ func (m *Machine) dispatchAgain(env node.Env, j *job, p *subjob) {
 		m.arm(env, j)
 		return
 	}
-	m.release(p)
+	p.release(m.places)
 	if j.state == message.JobDispatching && !m.inUse(env, j) {
 		m.requeue(env, j, "no manager took it")
 		return
@@ -340,7 +327,7 @@ func (m *Machine) inUse(env node.Env, j *job) bool {
 
 func (m *Machine) requeue(env node.Env, j *job, reason string) {
 	for _, p := range j.subjobs {
-		m.release(p)
+		p.release(m.places)
 	}
 	m.leaveActive(j)
 	j.subjobs, j.ran = nil, false

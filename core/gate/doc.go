@@ -8,6 +8,9 @@
 // does by core/health. A job belongs to the gate that holds its register; any gate
 // tells of a job that has ended.
 //
+// Values decide, the Machine wires them: it sends, persists, and sets timers. Package
+// places holds datacenters and managers as their heartbeats describe them.
+//
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.
 //
@@ -39,6 +42,6 @@
 // queue.go, dispatch.go, lost.go; result.go,
 // forward.go, finish.go, merge.go, fit.go; cancel.go, abort.go,
 // timeout.go, stop.go;
-// manager.go, datacenter.go; watch.go, query.go, operate.go; record.go, circuit.go,
+// manager.go; watch.go, query.go, operate.go; record.go, circuit.go,
 // sweep.go, sizes.go, rest.go.
 package gate

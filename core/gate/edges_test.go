@@ -19,12 +19,16 @@ func TestSubjobsAreKeptInOrder(t *testing.T) {
 	if m.follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.sequence != 0 {
 		t.Errorf("a manager that took over is heard from number %d on", p.sequence)
 	}
-	d := m.addDatacenter("a", env.Now())
-	d.reserved, p.reserved = 5, 3
-	m.release(p)
-	if m.release(p); d.reserved != 2 {
-		t.Errorf("%d cores stay reserved, want 2", d.reserved)
-	}
+	d := m.places.Add("a", env.Now())
+	d.Reserve(5)
+	p.reserved = 3
+	p.release(m.places)
+	p.release(m.places)
+	m.places.Rests(func(what string, n, _ int) {
+		if what == "gate/cores that datacenters reserve" && n != 2 {
+			t.Errorf("%d cores stay reserved, want 2", n)
+		}
+	})
 	a := &abort{known: true}
 	if p.phase = subjobDone; p.aborting(a) {
 		t.Error("a subjob that is done is told to abort")

@@ -76,7 +76,7 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 	j.resultFile, j.resultBytes = fileOf(file), len(file)
 	var counted []*subjob
 	for _, p := range j.subjobs {
-		m.release(p)
+		p.release(m.places)
 		p.progress = nil
 		p.file = message.FileDigest{} // its result is in the job's
 		if !p.unheard && !p.counted {

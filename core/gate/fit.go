@@ -15,8 +15,8 @@ const resultMax = message.FrameMax - 4096
 func fitResult(r *message.JobResult) {
 	d, w := &r.Result.Datacenters, &r.Result.Workflows
 	for _, less := range []func(){
-		func() { *d = places(*d, dropHistograms) },
-		func() { *d = places(*d, dropSteps) },
+		func() { *d = datacenters(*d, dropHistograms) },
+		func() { *d = datacenters(*d, dropSteps) },
 		func() { *d = withoutWorkers(*d) },
 		func() {
 			*w = workflows(*w, func(one *message.WorkflowResult) { stats.Fit(&one.Stats, resultMax/2/len(*w)) })
@@ -41,7 +41,7 @@ func fitStatus(s *message.JobStatus) {
 		if s.Size() <= resultMax {
 			return
 		}
-		s.Datacenters = places(s.Datacenters, drop)
+		s.Datacenters = datacenters(s.Datacenters, drop)
 	}
 	if s.Size() > resultMax {
 		s.Datacenters = withoutWorkers(s.Datacenters)
@@ -76,8 +76,8 @@ func joinOnce(all, one string) string {
 	return joinErrors(all, one)
 }
 
-// places changes copies: what came in a message is never touched.
-func places(in []message.DatacenterResult, change func(*message.WorkflowResult)) []message.DatacenterResult {
+// datacenters changes copies: what came in a message is never touched.
+func datacenters(in []message.DatacenterResult, change func(*message.WorkflowResult)) []message.DatacenterResult {
 	out := slices.Clone(in)
 	for i := range out {
 		out[i].Workflows = workflows(out[i].Workflows, change)

@@ -170,7 +170,7 @@ func TestResultsFitAFrame(t *testing.T) {
 			for _, less := range []func(*message.WorkflowResult){dropHistograms, dropTexts, dropSteps} { // all that it has beside names and numbers
 				was.Result.Workflows = workflows(was.Result.Workflows, less)
 			}
-			was.Result.Datacenters = withoutWorkers(places(was.Result.Datacenters, dropSteps))
+			was.Result.Datacenters = withoutWorkers(datacenters(was.Result.Datacenters, dropSteps))
 			if was.Size() <= resultMax {
 				t.Fatalf("without details it has %d bytes, and its workflows are left out", was.Size())
 			}
@@ -220,7 +220,7 @@ func TestStatusesFitAFrame(t *testing.T) {
 			}
 		}
 		if s.Datacenters == nil {
-			was.Datacenters = withoutWorkers(places(was.Datacenters, dropSteps))
+			was.Datacenters = withoutWorkers(datacenters(was.Datacenters, dropSteps))
 			if was.Size() <= resultMax {
 				t.Fatalf("without details it has %d bytes, and names no datacenter", was.Size())
 			}

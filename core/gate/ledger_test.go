@@ -87,8 +87,8 @@ func TestWatchersFollowOnce(t *testing.T) {
 // back to none that it has left.
 func TestSilentDatacentersStayOpenUntilOneIsChosen(t *testing.T) {
 	env, m := owner()
-	m.addDatacenter("a", env.Now())
-	m.addDatacenter("b", env.Now()) // it has no managers: not well
+	m.places.Add("a", env.Now())
+	m.places.Add("b", env.Now()) // it has no managers: not well
 	p := &subjob{datacenter: "a", phase: subjobRunning, ever: true}
 	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, subjobs: []*subjob{p}}
 	m.jobs[j.id] = j

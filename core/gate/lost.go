@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -57,13 +58,13 @@ func (m *Machine) mayRun(env node.Env, p *subjob) bool {
 // anything begins.
 func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
 	why := fmt.Sprintf("datacenter %s was silent for %v", p.datacenter, m.config.datacenterGuard())
-	m.release(p)
+	p.release(m.places)
 	if j.stopping() {
 		m.endSubjob(env, j, p, stoppedState(j), why)
 		return
 	}
 	j.closed = append(j.closed, p.datacenter)
-	d, others := m.fallback(j)
+	d, others := m.places.Best(func(name string) bool { return slices.Contains(j.closed, name) || j.subjob(name) != nil })
 	switch {
 	case len(j.named) > 0 || !others:
 		m.endSubjob(env, j, p, message.JobFailed, why)
@@ -73,7 +74,7 @@ func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
 		return
 	}
 	now := env.Now()
-	next := &subjob{datacenter: d.name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving}
+	next := &subjob{datacenter: d.Name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving}
 	j.subjobs[slices.Index(j.subjobs, p)] = next
 	j.started = now
 	m.reserve(j, next)
@@ -81,26 +82,9 @@ func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
 	m.arm(env, j)
 }
 
-// fallback chooses among the datacenters that have not been silent with the job,
-// and says whether there is any, well or not.
-func (m *Machine) fallback(j *job) (best *datacenter, others bool) {
-	for _, d := range m.places {
-		if slices.Contains(j.closed, d.name) || j.subjob(d.name) != nil {
-			continue
-		}
-		others = true
-		if rank := m.health(d); rank == message.HealthUnhealthy {
-			continue
-		} else if best == nil || rank < m.health(best) || rank == m.health(best) && m.free(d) > m.free(best) {
-			best = d
-		}
-	}
-	return best, others
-}
-
 // compare looks at what a manager says it has against what it should have, and
 // returns the subjobs that it may go on with.
-func (m *Machine) compare(env node.Env, mgr *manager, listed []message.SubjobRef) []message.SubjobRef {
+func (m *Machine) compare(env node.Env, mgr *places.Manager, listed []message.SubjobRef) []message.SubjobRef {
 	var renewed []message.SubjobRef
 	for _, ref := range listed {
 		if m.onListed(env, mgr, ref) {
@@ -108,13 +92,13 @@ func (m *Machine) compare(env node.Env, mgr *manager, listed []message.SubjobRef
 		}
 	}
 	for _, j := range slices.Clone(m.active) {
-		p := j.subjob(mgr.place.name)
-		if p == nil || p.manager != mgr.id || p.phase == subjobDone {
+		p := j.subjob(mgr.Place.Name)
+		if p == nil || p.manager != mgr.ID || p.phase == subjobDone {
 			continue
 		}
 		if p.beats > 0 {
 			if p.beats--; p.beats == 0 {
-				m.release(p)
+				p.release(m.places)
 			}
 		}
 		if p.phase != subjobRunning || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.id }) {
@@ -129,7 +113,7 @@ func (m *Machine) compare(env node.Env, mgr *manager, listed []message.SubjobRef
 
 // onListed adopts a subjob that a manager has, and stops what nobody waits for any
 // more. It says whether the manager may go on with it.
-func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bool {
+func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.SubjobRef) bool {
 	j := m.jobs[ref.Job]
 	switch {
 	case j == nil:
@@ -144,9 +128,9 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bo
 	case !j.ready || j.state.Terminal() || !m.holds(env, j):
 		return false // who owns it answers
 	}
-	p := j.subjob(mgr.place.name)
+	p := j.subjob(mgr.Place.Name)
 	switch {
-	case p == nil && m.takeBack(env, j, mgr.place):
+	case p == nil && m.takeBack(env, j, mgr.Place):
 		return false
 	case p == nil:
 		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
@@ -167,8 +151,8 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bo
 		m.reclaim(env, j, p, mgr)
 		return true
 	}
-	if p.phase != subjobRunning || p.manager != mgr.id {
-		p.manager = mgr.id
+	if p.phase != subjobRunning || p.manager != mgr.ID {
+		p.manager = mgr.ID
 		m.takenUp(env, j, p)
 		m.sendCancel(env, j, p)
 	}
@@ -177,15 +161,15 @@ func (m *Machine) onListed(env node.Env, mgr *manager, ref message.SubjobRef) bo
 
 // takeBack dispatches a queued job again where a manager has taken a subjob up after
 // all: it refused one copy of a dispatch and obeyed another.
-func (m *Machine) takeBack(env node.Env, j *job, d *datacenter) bool {
-	if j.state != message.JobQueued || slices.Contains(j.closed, d.name) {
+func (m *Machine) takeBack(env node.Env, j *job, d *places.Datacenter) bool {
+	if j.state != message.JobQueued || slices.Contains(j.closed, d.Name) {
 		return false
 	}
-	to := []*datacenter{d}
+	to := []*places.Datacenter{d}
 	if len(j.named) > 0 {
 		to = nil
 		for _, name := range j.named {
-			if known := m.datacenters[name]; known != nil {
+			if known := m.places.Datacenter(name); known != nil {
 				to = append(to, known)
 			}
 		}
@@ -200,8 +184,8 @@ func (m *Machine) takeBack(env node.Env, j *job, d *datacenter) bool {
 
 // reclaim tells a manager that goes on under the epoch of a gate that is gone who
 // owns the job now.
-func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *manager) {
-	if p.manager == mgr.id && p.phase == subjobSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
+func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *places.Manager) {
+	if p.manager == mgr.ID && p.phase == subjobSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
 		return
 	}
 	m.sendTo(env, j, p, mgr)
@@ -209,10 +193,10 @@ func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *manager) {
 	m.arm(env, j)
 }
 
-func (m *Machine) stopOrphan(env node.Env, mgr *manager, ref message.SubjobRef, j *job, reason string) {
+func (m *Machine) stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *job, reason string) {
 	fence := ref.Fence
 	fence.JobEpoch = max(fence.JobEpoch, j.epoch)
-	env.Send(mgr.stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
+	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
 }
 
 // refusesSet refuses who is configured with other gates: two sets have two

@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/places"
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -51,9 +52,7 @@ type Machine struct {
 	lookups   map[message.JobID]*lookup
 	forwarded []passed // results that were passed on, the oldest first
 
-	managers    map[node.ID]*manager
-	datacenters map[string]*datacenter
-	places      []*datacenter // by name
+	places *places.Places
 
 	watchers  int
 	following map[node.StreamID][]*job // by who watches
@@ -87,7 +86,10 @@ func New(c Config) *Machine {
 	return &Machine{
 		config: c, jobs: map[message.JobID]*job{}, lookups: map[message.JobID]*lookup{},
 		following: map[node.StreamID][]*job{}, greeted: map[node.StreamID]bool{},
-		managers: map[node.ID]*manager{}, datacenters: map[string]*datacenter{},
+		places: places.New(places.Bounds{
+			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
+			Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
+		}),
 		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, moved: map[message.JobID]node.Addr{},
 		reasons: map[node.ID]standing{},
 	}
@@ -147,7 +149,7 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.JobCancel:
 		m.onAsk(env, body.Job, &ask{what: askCancel, stream: in.Stream, request: body.Request, from: in.From.ID})
 	case *message.DatacenterQuery:
-		m.onDatacenterQuery(env, in, body)
+		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:
 		m.onStatusQuery(env, in, body)
 	case *message.ClusterQuery:
@@ -262,10 +264,5 @@ func (m *Machine) ignore(env node.Env, in *node.Input, why string) {
 func (m *Machine) onBroken(env node.Env, s node.StreamID) {
 	m.dropWatchers(s)
 	delete(m.greeted, s)
-	//lint:orderfree at most one manager speaks on a stream
-	for _, mgr := range m.managers {
-		if mgr.stream == s {
-			mgr.stream = 0
-		}
-	}
+	m.places.Broken(s)
 }

@@ -99,17 +99,17 @@ func (m *Machine) drain(env node.Env, name string, undo bool) (via node.ID, ok b
 		m.links.Post(env, k.Addr, order)
 		return k.Peer.ID, true
 	}
-	if mgr := m.managers[node.ID(name)]; mgr != nil && mgr.stream != 0 {
-		env.Send(mgr.stream, order)
-		return mgr.id, true
+	if mgr := m.places.Manager(node.ID(name)); mgr != nil && mgr.Stream != 0 {
+		env.Send(mgr.Stream, order)
+		return mgr.ID, true
 	}
-	for _, d := range m.places {
-		for _, mgr := range d.managers {
-			if mgr.stream == 0 || !slices.ContainsFunc(mgr.workers, func(w message.WorkerInfo) bool { return w.Node == name }) {
+	for _, d := range m.places.All() {
+		for _, mgr := range d.Managers {
+			if !mgr.Knows(name) {
 				continue
 			}
-			env.Send(mgr.stream, order)
-			via, ok = mgr.id, true // each of its managers stops placing on it
+			env.Send(mgr.Stream, order)
+			via, ok = mgr.ID, true // each of its managers stops placing on it
 		}
 	}
 	return via, ok

@@ -198,7 +198,7 @@ func (m *Machine) unload(env node.Env, j *job) []*ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
 	for _, p := range j.subjobs {
-		m.release(p)
+		p.release(m.places)
 	}
 	m.unfollow(j)
 	m.dropSpec(j)

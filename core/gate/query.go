@@ -9,11 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Bounds of lists.
-const (
-	jobsListed  = 100
-	nodesListed = 4096
-)
+// jobsListed bounds a list of jobs.
+const jobsListed = 100
 
 // status tells where a job stands, by what is on a majority.
 func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
@@ -27,7 +24,7 @@ func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 	}
 	if j.shown.Terminal() {
 		if m.resultHere(j) {
-			s.Datacenters = places(j.result.Result.Datacenters, dropSteps)
+			s.Datacenters = datacenters(j.result.Result.Datacenters, dropSteps)
 		}
 		return s
 	}
@@ -68,7 +65,7 @@ func (p *subjob) shown() message.DatacenterResult {
 // onStatusQuery lists all nodes and the newest jobs.
 func (m *Machine) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQuery) {
 	now := env.Now()
-	list := &message.StatusList{Request: q.Request, Nodes: m.nodes(now)}
+	list := &message.StatusList{Request: q.Request, Nodes: m.places.Nodes(now)}
 	var jobs []*job
 	//lint:orderfree sorted below by a total order
 	for _, j := range m.jobs {

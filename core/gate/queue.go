@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -51,20 +52,20 @@ func (m *Machine) schedule(env node.Env) {
 	}
 	blocked := map[string]bool{}
 	var ready []*job
-	var targets [][]*datacenter
+	var targets [][]*places.Datacenter
 	for _, j := range m.queue {
-		if len(blocked) == len(m.places) {
+		if len(blocked) == len(m.places.All()) {
 			break
 		}
 		if to := m.targets(j, blocked); to != nil {
 			ready, targets = append(ready, j), append(targets, to)
 			for _, d := range to {
-				d.promised += m.wants(j, d)
+				d.Promise(m.wants(j, d))
 			}
 		}
 	}
-	for _, d := range m.places {
-		d.promised = 0
+	for _, d := range m.places.All() {
+		d.Keep()
 	}
 	for i, j := range ready {
 		m.leaveQueue(env, j)
@@ -73,19 +74,19 @@ func (m *Machine) schedule(env node.Env) {
 }
 
 // targets returns where a job can go now, or nil and blocks what it waits for.
-func (m *Machine) targets(j *job, blocked map[string]bool) []*datacenter {
+func (m *Machine) targets(j *job, blocked map[string]bool) []*places.Datacenter {
 	if len(j.named) == 0 {
 		return m.anyTarget(j, blocked)
 	}
-	var to []*datacenter
+	var to []*places.Datacenter
 	wait := false
 	for _, name := range j.named {
-		d := m.datacenters[name]
-		if d == nil || m.health(d) == message.HealthUnhealthy {
+		d := m.places.Datacenter(name)
+		if d == nil || d.Health() == message.HealthUnhealthy {
 			j.waits = name
 			return nil
 		}
-		if !wait && (blocked[name] || m.free(d) < m.needs(j, d)) {
+		if !wait && (blocked[name] || d.Free() < m.needs(j, d)) {
 			wait, j.waits = true, name
 		}
 		to = append(to, d)
@@ -100,30 +101,20 @@ func (m *Machine) targets(j *job, blocked map[string]bool) []*datacenter {
 }
 
 // anyTarget chooses by health, then by free cores, then by name.
-func (m *Machine) anyTarget(j *job, blocked map[string]bool) []*datacenter {
-	var best *datacenter
-	var bestRank message.Health
+func (m *Machine) anyTarget(j *job, blocked map[string]bool) []*places.Datacenter {
 	j.waits = ""
-	for _, d := range m.places {
-		rank := m.health(d)
-		if rank == message.HealthUnhealthy || blocked[d.name] {
-			continue
-		}
-		if best == nil || rank < bestRank || rank == bestRank && m.free(d) > m.free(best) {
-			best, bestRank = d, rank
-		}
-	}
+	best, _ := m.places.Best(func(name string) bool { return blocked[name] })
 	if best == nil {
 		return nil
 	}
-	if m.free(best) < m.needs(j, best) {
-		j.waits = best.name
-		for _, d := range m.places {
-			blocked[d.name] = true
+	if best.Free() < m.needs(j, best) {
+		j.waits = best.Name
+		for _, d := range m.places.All() {
+			blocked[d.Name] = true
 		}
 		return nil
 	}
-	return []*datacenter{best}
+	return []*places.Datacenter{best}
 }
 
 // firstLayer is how many cores the job's first workflows take: what they name, or
@@ -146,8 +137,8 @@ func firstLayer(j *job, bound uint64) uint64 {
 }
 
 // wants says how many of a datacenter's free cores a dispatch of the job will take.
-func (m *Machine) wants(j *job, d *datacenter) uint32 {
-	free := uint64(m.free(d))
+func (m *Machine) wants(j *job, d *places.Datacenter) uint32 {
+	free := uint64(d.Free())
 	return uint32(min(firstLayer(j, free), free))
 }
 
@@ -155,9 +146,9 @@ func (m *Machine) wants(j *job, d *datacenter) uint32 {
 // run timeout begins, and it must not pass in waiting for the rest. Workers that are
 // away for a moment are waited for; who wants more than there ever were keeps nobody
 // waiting: the manager tells what is missing.
-func (m *Machine) needs(j *job, d *datacenter) uint32 {
+func (m *Machine) needs(j *job, d *places.Datacenter) uint32 {
 	n := firstLayer(j, 1)
-	if n > uint64(d.cores) {
+	if n > uint64(d.Cores) {
 		return 1
 	}
 	return uint32(n)
@@ -191,13 +182,13 @@ func (m *Machine) endQueued(env node.Env, j *job, to message.JobState, reason st
 // nowhere says that a datacenter that the job needs is UNHEALTHY.
 func (m *Machine) nowhere(j *job) bool {
 	unhealthy := func(name string) bool {
-		d := m.datacenters[name]
-		return d == nil || m.health(d) == message.HealthUnhealthy
+		d := m.places.Datacenter(name)
+		return d == nil || d.Health() == message.HealthUnhealthy
 	}
 	if len(j.named) > 0 {
 		return slices.ContainsFunc(j.named, unhealthy)
 	}
-	return !slices.ContainsFunc(m.places, func(d *datacenter) bool { return m.health(d) != message.HealthUnhealthy })
+	return !slices.ContainsFunc(m.places.All(), func(d *places.Datacenter) bool { return d.Health() != message.HealthUnhealthy })
 }
 
 // waitReason tells people why a job is queued.
@@ -206,23 +197,23 @@ func (m *Machine) waitReason(j *job) string {
 	if name == "" && len(j.named) > 0 {
 		name = j.named[0]
 	}
-	d := m.datacenters[name]
+	d := m.places.Datacenter(name)
 	switch {
 	case name == "" && m.nowhere(j):
-		return fmt.Sprintf("waits for a datacenter: none of %d has live managers and workers", len(m.places))
+		return fmt.Sprintf("waits for a datacenter: none of %d has live managers and workers", len(m.places.All()))
 	case name == "":
 		return "waits for a free core in any datacenter" + before(j)
 	case d == nil:
 		return fmt.Sprintf("waits for %s: no manager has registered", name)
-	case m.health(d) == message.HealthUnhealthy:
-		v := d.view()
-		return fmt.Sprintf("waits for %s, which is UNHEALTHY: %d live managers, %d workers", name, v.live, v.workers)
+	case d.Health() == message.HealthUnhealthy:
+		v := d.View()
+		return fmt.Sprintf("waits for %s, which is UNHEALTHY: %d live managers, %d workers", name, v.Live, v.Workers)
 	}
 	cores := "a free core"
 	if n := m.needs(j, d); n > 1 {
 		cores = fmt.Sprintf("%d free cores", n)
 	}
-	return fmt.Sprintf("waits for %s in %s: %d of %d free", cores, name, m.free(d), d.view().total) + before(j)
+	return fmt.Sprintf("waits for %s in %s: %d of %d free", cores, name, d.Free(), d.View().Total) + before(j)
 }
 
 func before(j *job) string {

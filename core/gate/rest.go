@@ -23,7 +23,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/vacant", len(m.vacant), 0)
 	tell("gate/failed majorities", len(m.quorum.failures), circuitFailures)
 	m.restJobs(tell)
-	m.restPlaces(tell)
+	m.places.Rests(tell)
 	if m.leases == nil {
 		return // it was refused at its start
 	}
@@ -72,16 +72,4 @@ func (m *Machine) restJobs(tell node.Tell) {
 	tell("gate/cores that subjobs reserve", reserved, 0)
 	tell("gate/results that no job names", node.Leak(len(m.results), results), 0)
 	tell("gate/result bytes that no job names", node.Leak(m.resultSum, bytes), 0)
-}
-
-// restPlaces tells that each place reserves nothing and that all know the same managers.
-func (m *Machine) restPlaces(tell node.Tell) {
-	reserved, managers := 0, 0
-	for _, d := range m.places {
-		reserved += int(d.reserved + d.promised)
-		managers += len(d.managers)
-	}
-	tell("gate/cores that datacenters reserve", reserved, 0)
-	tell("gate/managers without a datacenter", node.Leak(len(m.managers), managers), 0)
-	tell("gate/datacenters without a name", node.Leak(len(m.places), len(m.datacenters)), 0)
 }

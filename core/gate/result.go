@@ -90,7 +90,7 @@ func (m *Machine) ackTo(p *subjob, in *node.Input) {
 // count takes the result of a subjob. An end proves that the subjob was taken up,
 // also when that answer is still on its way.
 func (m *Machine) count(env node.Env, in *node.Input, j *job, p *subjob, r *message.SubjobResult) {
-	m.release(p)
+	p.release(m.places)
 	p.accepted, p.result = true, &r.Subjob
 	m.ackTo(p, in)
 	p.become(env.Now(), subjobDone)
@@ -146,7 +146,7 @@ func (m *Machine) endSubjob(env node.Env, j *job, p *subjob, to message.JobState
 }
 
 func (m *Machine) markEnded(env node.Env, j *job, p *subjob, to message.JobState, reason string) {
-	m.release(p)
+	p.release(m.places)
 	p.become(env.Now(), subjobDone)
 	p.unheard = true
 	p.result = &message.DatacenterResult{Name: p.datacenter, State: to, Error: reason, Duration: env.Now().Sub(j.started)}

@@ -59,12 +59,9 @@ func payload(s *message.JobSubmit) uint64 {
 // checkPlaces says whether the datacenters that the job names are known, or any
 // is, if it names none.
 func (m *Machine) checkPlaces(s *message.JobSubmit) (message.Code, string) {
-	var known []string
-	for _, d := range m.places {
-		known = append(known, d.name)
-	}
+	known := m.places.Names()
 	for _, name := range s.Datacenters {
-		if m.datacenters[name] == nil {
+		if m.places.Datacenter(name) == nil {
 			list := "none is known yet"
 			if len(known) > 0 {
 				list = "known are " + strings.Join(known, ", ")

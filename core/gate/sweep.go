@@ -19,7 +19,9 @@ func (m *Machine) onSweep(env node.Env) {
 		}
 		m.forgetResult(j)
 	}
-	m.sweepPlaces(env, now)
+	for _, name := range m.places.Sweep(now) {
+		m.remember(env, datacenterPrefix+name, nil)
+	}
 	m.forgetPassed(now)
 	if m.leases.Speaks() {
 		m.seeAll(env)
@@ -29,26 +31,6 @@ func (m *Machine) onSweep(env node.Env) {
 		m.keepHouse(env)
 	}
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
-}
-
-// sweepPlaces forgets managers that are long lost, so that they no longer count
-// in a majority, and datacenters that have had none for as long as a key lives.
-func (m *Machine) sweepPlaces(env node.Env, now node.Instant) {
-	for _, d := range slices.Clone(m.places) {
-		for _, mgr := range slices.Clone(d.managers) {
-			if !mgr.live && now.Sub(mgr.heard) >= m.config.ManagerAge {
-				m.forgetManager(mgr)
-			}
-		}
-		if now.Sub(d.whole) >= m.config.ManagerAge {
-			v := d.view()
-			d.workers, d.cores, d.whole = v.workers, v.total, now
-		}
-		if len(d.managers) == 0 && now.Sub(d.silent) >= m.config.KeyAge {
-			m.forgetDatacenter(d)
-			m.remember(env, datacenterPrefix+d.name, nil)
-		}
-	}
 }
 
 // forgetOldest makes room for one more job.

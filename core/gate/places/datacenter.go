@@ -1,0 +1,109 @@
+package places
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Datacenter is what the gate knows of one.
+type Datacenter struct {
+	Name     string
+	Managers []*Manager // by name, lost ones until they are swept
+	Cores    uint32     // most that were registered at once, until that is long ago
+
+	reserved uint32       // free cores that dispatches on their way take
+	promised uint32       // and those that the queue is about to dispatch
+	workers  uint32       // most that were registered at once, until that is long ago
+	whole    node.Instant // when that many last were
+	silent   node.Instant // when a manager was last lost
+}
+
+// View is a datacenter as its live managers describe it.
+type View struct {
+	Live, Ready          int // managers
+	Workers, Total, Free uint32
+}
+
+// View sums up what the live managers say.
+func (d *Datacenter) View() View {
+	var v View
+	for _, m := range d.Managers {
+		if !m.Live {
+			continue
+		}
+		v.Live++
+		// All managers see the same workers; one that sees fewer is behind.
+		v.Workers, v.Total = max(v.Workers, m.workerSum), max(v.Total, m.total)
+		if !m.draining && m.Stream != 0 {
+			v.Ready++
+			v.Free = max(v.Free, m.free)
+		}
+	}
+	return v
+}
+
+// Free returns the cores that are neither taken nor promised.
+func (d *Datacenter) Free() uint32 {
+	v := d.View()
+	return v.Free - min(v.Free, d.reserved+d.promised)
+}
+
+// Health is the first that matches.
+func (d *Datacenter) Health() message.Health {
+	v := d.View()
+	switch {
+	case v.Live == 0 || v.Workers == 0:
+		return message.HealthUnhealthy
+	case 2*v.Live <= len(d.Managers) || 2*v.Ready <= len(d.Managers) || 2*v.Workers <= d.workers:
+		return message.HealthDegraded
+	case d.Free() == 0:
+		return message.HealthBusy
+	}
+	return message.HealthHealthy
+}
+
+// Reserve keeps free cores for a dispatch until Places.Release gives them back.
+func (d *Datacenter) Reserve(cores uint32) { d.reserved += cores }
+
+// Promise keeps free cores while the queue looks on, until Keep forgets all promises.
+func (d *Datacenter) Promise(cores uint32) { d.promised += cores }
+
+// Keep forgets all promises: each is a reservation by now, or none.
+func (d *Datacenter) Keep() { d.promised = 0 }
+
+// Candidates are the managers that can take a subjob and have not refused it: those with
+// free cores, if any has.
+func (d *Datacenter) Candidates(refused []node.ID) []*Manager {
+	var fit, idle []*Manager
+	for _, m := range d.Managers {
+		if !m.Live || m.draining || m.Stream == 0 || slices.Contains(refused, m.ID) {
+			continue
+		}
+		fit = append(fit, m)
+		if m.free > 0 {
+			idle = append(idle, m)
+		}
+	}
+	if len(idle) > 0 {
+		return idle
+	}
+	return fit
+}
+
+// leader is the manager that keeps house, as the managers of the highest term say; empty
+// while none of them knows.
+func (d *Datacenter) leader() (leader node.Addr) {
+	term := uint64(0)
+	for _, m := range d.Managers {
+		switch {
+		case !m.Live || m.term < term:
+		case m.term > term:
+			leader, term = m.leader, m.term
+		case leader == "":
+			leader = m.leader
+		}
+	}
+	return leader
+}

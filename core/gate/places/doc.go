@@ -1,0 +1,19 @@
+// Package places holds what a gate knows of datacenters and their managers, as their
+// heartbeats describe them: who lives, how many cores are spare, who leads.
+//
+// It does not choose what runs where (core/gate/queue does) and sends nothing: core/gate
+// acknowledges heartbeats, sets the timer of the first loss, and persists the names of
+// datacenters. It reads no clock: each call that needs the time takes it.
+//
+// Source: DESIGN.md, "Jobs and fences".
+//
+// Invariants:
+//
+//	PLACES-1 A manager that is known belongs to one datacenter, which lists it.
+//	PLACES-2 A heartbeat counts once, and only if it is newer than all before it: a stream
+//	         that another has followed tells nothing new.
+//	PLACES-3 A name belongs to the newest incarnation of a manager, at one address.
+//	PLACES-4 A datacenter stays known while it has managers, and DatacenterAge beyond.
+//
+// Read places.go, then manager.go, datacenter.go, list.go.
+package places

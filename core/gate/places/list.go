@@ -1,0 +1,89 @@
+package places
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+)
+
+// nodesListed bounds a list of nodes.
+const nodesListed = 4096
+
+// Names lists the datacenters' names.
+func (p *Places) Names() (all []string) {
+	for _, d := range p.list {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
+// Infos lists the datacenters for people.
+func (p *Places) Infos() (all []message.DatacenterInfo) {
+	for _, d := range p.list {
+		v := d.View()
+		all = append(all, message.DatacenterInfo{
+			Name: d.Name, Health: d.Health(), Managers: uint32(v.Live), Workers: v.Workers, CoresTotal: v.Total, CoresFree: d.Free(),
+		})
+	}
+	return all
+}
+
+// Nodes lists managers, then workers as the manager that knows most of them describes them.
+func (p *Places) Nodes(now node.Instant) []message.NodeInfo {
+	var list []message.NodeInfo
+	for _, d := range p.list {
+		var most *Manager
+		leader := d.leader()
+		for _, m := range d.Managers {
+			list = append(list, message.NodeInfo{
+				Node: string(m.ID), Role: uint8(node.RoleManager), Datacenter: d.Name,
+				Silent: now.Sub(m.heard), CoresTotal: m.total, CoresFree: m.free,
+				Incarnation: m.incarnation, State: m.state(), Draining: m.draining, Subjobs: uint32(m.subjobs),
+				Leader: m.Live && leader != "" && m.addr == leader,
+			})
+			if m.Live && (most == nil || m.workerSum > most.workerSum) {
+				most = m
+			}
+		}
+		if most == nil {
+			continue
+		}
+		for _, w := range most.workers {
+			list = append(list, message.NodeInfo{
+				Node: w.Node, Role: uint8(node.RoleWorker), Datacenter: d.Name,
+				Silent: now.Sub(most.heard), CoresTotal: w.CoresTotal, CoresFree: w.CoresFree,
+				Incarnation: w.Incarnation, State: swim.Alive.String(), Draining: w.Draining,
+			})
+		}
+		list = doubt(list, d.Name, most)
+	}
+	slices.SortStableFunc(list, func(a, b message.NodeInfo) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), strings.Compare(a.Datacenter, b.Datacenter), strings.Compare(a.Node, b.Node))
+	})
+	return list[:min(len(list), nodesListed)]
+}
+
+// state is what this gate itself knows of a manager.
+func (m *Manager) state() string {
+	if !m.Live {
+		return "lost"
+	}
+	return swim.Alive.String()
+}
+
+// doubt puts into the list what a datacenter's members say of each other.
+func doubt(list []message.NodeInfo, datacenter string, by *Manager) []message.NodeInfo {
+	for _, d := range by.doubts {
+		at := slices.IndexFunc(list, func(n message.NodeInfo) bool { return n.Node == d.Node && n.Datacenter == datacenter })
+		if at < 0 {
+			at = len(list)
+			list = append(list, message.NodeInfo{Node: d.Node, Role: d.Role, Datacenter: datacenter})
+		}
+		list[at].State, list[at].By, list[at].Incarnation = d.State, d.By, d.Incarnation
+	}
+	return list
+}

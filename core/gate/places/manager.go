@@ -1,0 +1,91 @@
+package places
+
+import (
+	"fmt"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Manager is one manager as its heartbeats describe it.
+type Manager struct {
+	ID     node.ID
+	Place  *Datacenter
+	Stream node.StreamID // that it speaks on; 0 while the gate waits for another one
+	Live   bool          // registered, and silent for less than Bounds.Silence; Stream is 0 once it is not
+
+	incarnation uint64
+	addr        node.Addr
+	former      node.StreamID // the one that Stream followed
+	heard       node.Instant
+	sequence    uint64 // of the newest heartbeat on Stream
+
+	draining    bool
+	total, free uint32 // cores
+	workerSum   uint32
+	workers     []message.WorkerInfo
+	doubts      []message.MemberInfo
+	subjobs     int       // that it owns
+	leader      node.Addr // of its datacenter, as it knows; empty for none
+	term        uint64
+}
+
+// Twin says why a peer is another one than the manager of its name: a second process that
+// was given the name, or one that lost its directory. It is empty for the manager itself,
+// and for a name that is new.
+func (m *Manager) Twin(p node.Peer) string {
+	switch {
+	case m == nil:
+	case m.Live && (p.Incarnation < m.incarnation || p.Incarnation == m.incarnation && p.Addr != m.addr):
+		return fmt.Sprintf("the manager at %s has this name: give the one at %s an --id of its own", m.addr, p.Addr)
+	case p.Incarnation < m.incarnation:
+		return "it began anew under a name that was known: give it the --data that it had, or another --id"
+	}
+	return ""
+}
+
+// Follows says whether a heartbeat is newer than all that were heard. Sequences begin anew
+// on each stream, and two streams keep no order: what arrives on the former one is older,
+// whatever its number.
+func (m *Manager) Follows(s node.StreamID, sequence uint64) bool {
+	return m == nil || (s != m.Stream || sequence > m.sequence) && (s != m.former || s == 0)
+}
+
+// Registered says that a manager needs no registration under this incarnation, here.
+func (m *Manager) Registered(incarnation uint64, datacenter string) bool {
+	return m != nil && m.Live && m.incarnation == incarnation && m.Place.Name == datacenter
+}
+
+// Take keeps what a heartbeat says, which Follows what was heard.
+func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.Instant) {
+	if m.Stream != s {
+		m.former = m.Stream
+	}
+	m.Stream, m.heard, m.sequence = s, now, h.Sequence
+	m.draining, m.total, m.free = h.Draining, h.CoresTotal, h.CoresFree
+	m.workerSum, m.workers = h.WorkerSum, h.Workers
+	m.doubts, m.subjobs = h.Doubts, len(h.Subjobs)
+	m.leader, m.term = node.Addr(h.Leader), h.Term
+	if d := m.Place; h.WorkerSum >= d.workers {
+		d.workers, d.whole = h.WorkerSum, now
+	}
+	m.Place.Cores = max(m.Place.Cores, h.CoresTotal)
+}
+
+// Lose notes that a live manager is lost.
+func (m *Manager) Lose(now node.Instant) {
+	m.Live, m.Stream = false, 0
+	m.Place.silent = now
+}
+
+// Spend notes that a manager has no free core, whatever its last heartbeat said.
+func (m *Manager) Spend() { m.free = 0 }
+
+// Knows says whether a worker is registered with the manager, which can be reached.
+func (m *Manager) Knows(worker string) bool {
+	return m.Stream != 0 && slices.ContainsFunc(m.workers, func(w message.WorkerInfo) bool { return w.Node == worker })
+}
+
+// At says whether the manager can be reached at an address.
+func (m *Manager) At(a node.Addr) bool { return m.addr == a && m.Live && m.Stream != 0 }

@@ -1,0 +1,263 @@
+package places_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// twin is what a dumb model knows of a manager: its newest heartbeat, and on which stream.
+type twin struct {
+	peer           node.Peer
+	place          string
+	stream, former node.StreamID
+	live           bool
+	heard          node.Instant
+	beat           *message.ManagerHeartbeat
+}
+
+// model keeps all that was ever said of a datacenter and looks it up anew each time.
+type model struct {
+	now      node.Instant
+	bounds   places.Bounds
+	managers map[node.ID]*twin
+	reserved map[string]uint32
+	silent   map[string]node.Instant // since when none of its managers was lost
+}
+
+// of lists the managers of a datacenter.
+func (w *model) of(place string) (all []*twin) {
+	for _, id := range slices.Sorted(maps.Keys(w.managers)) {
+		if w.managers[id].place == place {
+			all = append(all, w.managers[id])
+		}
+	}
+	return all
+}
+
+// free is the most that a manager which takes work says, without what is reserved.
+func (w *model) free(place string) uint32 {
+	var most uint32
+	for _, o := range w.of(place) {
+		if o.live && o.stream != 0 && !o.beat.Draining {
+			most = max(most, o.beat.CoresFree)
+		}
+	}
+	return most - min(most, w.reserved[place])
+}
+
+// TestPlacesAreWhatHeartbeatsSay plays heartbeats, losses and sweeps: the places know the
+// same managers as a model that only remembers the newest heartbeats, and the same spare cores.
+func TestPlacesAreWhatHeartbeatsSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := places.Bounds{Datacenters: 2, Managers: 3, Silence: 5 * time.Second, ManagerAge: 20 * time.Second, DatacenterAge: 40 * time.Second}
+		p := places.New(b)
+		w := &model{now: 1, bounds: b, managers: map[node.ID]*twin{}, reserved: map[string]uint32{}, silent: map[string]node.Instant{}}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.SampledFrom([]string{"beat", "beat", "beat", "beat", "break", "pass", "reserve", "release", "sweep"}).Draw(t, "what") {
+			case "beat":
+				w.hear(t, p)
+			case "break":
+				s := node.StreamID(rapid.IntRange(1, 4).Draw(t, "stream"))
+				p.Broken(s)
+				//lint:orderfree each is looked at by itself
+				for _, o := range w.managers {
+					if o.stream == s {
+						o.stream = 0
+					}
+				}
+			case "pass":
+				w.pass(t, p)
+			case "reserve":
+				if d := p.Datacenter("a"); d != nil {
+					d.Reserve(3)
+					w.reserved["a"] += 3
+				}
+			case "release":
+				p.Release("a", 4)
+				w.reserved["a"] -= min(w.reserved["a"], 4)
+			case "sweep":
+				w.sweep(t, p)
+			}
+			w.compare(t, p)
+		}
+	})
+}
+
+func (w *model) hear(t *rapid.T, p *places.Places) {
+	id := rapid.SampledFrom([]node.ID{"m1", "m1", "m2", "m3", "m4"}).Draw(t, "manager")
+	peer := node.Peer{ID: id, Incarnation: rapid.Uint64Range(1, 2).Draw(t, "incarnation"), Addr: node.Addr(fmt.Sprint(id, ":", rapid.IntRange(1, 2).Draw(t, "port")))}
+	stream := node.StreamID(rapid.IntRange(1, 4).Draw(t, "stream"))
+	h := &message.ManagerHeartbeat{
+		Datacenter: rapid.SampledFrom([]string{"a", "a", "b", "c", "no name/"}).Draw(t, "datacenter"), Sequence: rapid.Uint64Range(1, 4).Draw(t, "sequence"),
+		CoresTotal: 8, CoresFree: uint32(rapid.IntRange(0, 8).Draw(t, "free")), WorkerSum: uint32(rapid.IntRange(0, 2).Draw(t, "workers")),
+		Draining: rapid.Bool().Draw(t, "draining"),
+	}
+	was := w.managers[id]
+	twins := was != nil && (peer.Incarnation < was.peer.Incarnation || was.live && peer.Incarnation == was.peer.Incarnation && peer.Addr != was.peer.Addr)
+	m := p.Manager(id)
+	if got := m.Twin(peer) != ""; got != twins {
+		t.Fatalf("%+v is a twin of %+v: %v, want %v", peer, was, got, twins)
+	}
+	if twins {
+		return
+	}
+	late := was != nil && (stream == was.stream && h.Sequence <= was.beat.Sequence || stream == was.former)
+	if got := !m.Follows(stream, h.Sequence); got != late {
+		t.Fatalf("%+v on stream %d arrives late: %v, want %v; known is %+v", h, stream, got, late, was)
+	}
+	if late {
+		return
+	}
+	same := was != nil && was.live && was.peer.Incarnation == peer.Incarnation && was.place == h.Datacenter
+	if got := m.Registered(peer.Incarnation, h.Datacenter); got != same {
+		t.Fatalf("%+v is registered in %s: %v, want %v", peer, h.Datacenter, got, same)
+	}
+	if !same {
+		_, known := w.silent[h.Datacenter]
+		room := known || len(w.silent) < w.bounds.Datacenters && h.Datacenter != "no name/"
+		d, fresh := p.Know(h.Datacenter, w.now)
+		if (d != nil) != room || fresh != (room && !known) {
+			t.Fatalf("datacenter %q is known: %v, new: %v; want %v, %v", h.Datacenter, d != nil, fresh, room, room && !known)
+		}
+		if fresh {
+			w.silent[h.Datacenter] = w.now
+		}
+		if full := len(w.managers) >= w.bounds.Managers; p.Full() != full {
+			t.Fatalf("%d managers are known, full is %v", len(w.managers), p.Full())
+		} else if d == nil || was == nil && full {
+			return
+		}
+		if was != nil && was.place != h.Datacenter {
+			if m.Live {
+				m.Lose(w.now)
+				w.silent[was.place] = w.now
+			}
+			p.Forget(m)
+			was = nil
+		}
+		m = p.Register(d, peer, w.now)
+	}
+	if was == nil {
+		was = &twin{}
+		w.managers[id] = was
+	}
+	if was.stream != stream {
+		was.former = was.stream
+	}
+	was.peer, was.place, was.stream, was.live, was.heard, was.beat = peer, h.Datacenter, stream, true, w.now, h
+	m.Take(stream, h, w.now)
+}
+
+// pass lets time go by: the places name those that are lost, and when the first will be.
+func (w *model) pass(t *rapid.T, p *places.Places) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "seconds")) * time.Second)
+	var want []node.ID
+	for _, place := range []string{"a", "b", "c"} {
+		for _, o := range w.of(place) {
+			if o.live && w.now.Sub(o.heard) >= w.bounds.Silence {
+				want = append(want, o.peer.ID)
+				o.live, o.stream = false, 0
+				w.silent[place] = w.now
+			}
+		}
+	}
+	var got []node.ID
+	for _, m := range p.Silent(w.now) {
+		got = append(got, m.ID)
+		m.Lose(w.now)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("silent are %v, want %v", got, want)
+	}
+	first, any := node.Instant(0), false
+	//lint:orderfree a minimum
+	for _, o := range w.managers {
+		if at := o.heard.Add(w.bounds.Silence); o.live && (!any || at < first) {
+			first, any = at, true
+		}
+	}
+	if at, ok := p.FirstLoss(); ok != any || ok && at != first {
+		t.Fatalf("the first loss is at %v (%v), want %v (%v)", at, ok, first, any)
+	}
+}
+
+func (w *model) sweep(t *rapid.T, p *places.Places) {
+	var want []string
+	for _, id := range slices.Sorted(maps.Keys(w.managers)) {
+		if o := w.managers[id]; !o.live && w.now.Sub(o.heard) >= w.bounds.ManagerAge {
+			delete(w.managers, id)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.silent)) {
+		if len(w.of(name)) == 0 && w.now.Sub(w.silent[name]) >= w.bounds.DatacenterAge {
+			want = append(want, name)
+			delete(w.silent, name)
+			delete(w.reserved, name)
+		}
+	}
+	if got := p.Sweep(w.now); !slices.Equal(got, want) {
+		t.Fatalf("swept are %v, want %v", got, want)
+	}
+}
+
+func (w *model) compare(t *rapid.T, p *places.Places) {
+	if got := p.Names(); !slices.Equal(got, slices.Sorted(maps.Keys(w.silent))) {
+		t.Fatalf("known are %v, want %v", got, slices.Sorted(maps.Keys(w.silent)))
+	}
+	total := 0
+	for _, d := range p.All() {
+		all := w.of(d.Name)
+		if len(d.Managers) != len(all) {
+			t.Fatalf("%s has %d managers, want %d", d.Name, len(d.Managers), len(all))
+		}
+		total += len(all)
+		var workers uint32
+		live := 0
+		for i, o := range all {
+			m := d.Managers[i]
+			if m.ID != o.peer.ID || m.Place != d || m.Live != o.live || m.Stream != o.stream || p.Manager(m.ID) != m {
+				t.Fatalf("manager %+v, want %+v", m, o)
+			}
+			if o.live {
+				live++
+				workers = max(workers, o.beat.WorkerSum)
+			}
+		}
+		if d.Free() != w.free(d.Name) {
+			t.Fatalf("%s has %d free cores, want %d", d.Name, d.Free(), w.free(d.Name))
+		}
+		health := d.Health()
+		switch {
+		case (live == 0 || workers == 0) != (health == message.HealthUnhealthy):
+			t.Fatalf("%s with %d live managers of %d workers is %v", d.Name, live, workers, health)
+		case health == message.HealthHealthy && (2*live <= len(all) || d.Free() == 0), health == message.HealthBusy && d.Free() > 0:
+			t.Fatalf("%s with %d of %d managers and %d free cores is %v", d.Name, live, len(all), d.Free(), health)
+		}
+		for _, m := range d.Candidates([]node.ID{"m1"}) {
+			if o := w.managers[m.ID]; !o.live || o.stream == 0 || o.beat.Draining || m.ID == "m1" {
+				t.Fatalf("%s would take a subjob: %+v", m.ID, o)
+			}
+		}
+	}
+	if total != len(w.managers) {
+		t.Fatalf("%d managers are listed, want %d", total, len(w.managers))
+	}
+	best, others := p.Best(func(name string) bool { return name == "b" })
+	if _, known := w.silent["b"]; others != (len(w.silent) > 1 || len(w.silent) == 1 && !known) {
+		t.Fatalf("beside b there are others: %v", others)
+	}
+	for _, d := range p.All() {
+		if d.Name != "b" && d.Health() != message.HealthUnhealthy && (best == nil || d.Health() < best.Health() || d.Health() == best.Health() && d.Free() > best.Free()) {
+			t.Fatalf("the best beside b is %+v, but there is %+v", best, d)
+		}
+	}
+}
