@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -52,7 +53,7 @@ func (m *Machine) judgeAborts(env node.Env, j *job) {
 			if !watch.Due(env.Now()) {
 				continue
 			}
-			value, held, err := watch.Observe(env.Now(), j.figures(i), quantile, stats.Since)
+			value, held, err := watch.Observe(env.Now(), j.figures(i), result.Quantile, stats.Since)
 			if err != nil {
 				env.Emit(event.Ignored{Peer: env.Self().ID, Message: "JobProgress", Why: "judge abort_when: " + shortened(err.Error(), detailMax)})
 			}

@@ -9,7 +9,8 @@
 // tells of a job that has ended.
 //
 // Values decide, the Machine wires them: it sends, persists, and sets timers. Package
-// places holds datacenters and managers as their heartbeats describe them.
+// places holds datacenters and managers as their heartbeats describe them; result makes
+// one result of what datacenters report, and fits it into a frame.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.
@@ -40,7 +41,7 @@
 // Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
 // ask.go; submit.go, check.go,
 // queue.go, dispatch.go, lost.go; result.go,
-// forward.go, finish.go, merge.go, fit.go; cancel.go, abort.go,
+// forward.go, finish.go; cancel.go, abort.go,
 // timeout.go, stop.go;
 // manager.go; watch.go, query.go, operate.go; record.go, circuit.go,
 // sweep.go, sizes.go, rest.go.

@@ -98,14 +98,3 @@ func TestEachUnreadFileIsAskedForAgain(t *testing.T) {
 		t.Errorf("%d of 2 are asked for, %d wait", len(m.fetches), len(m.unread))
 	}
 }
-
-// What was lost anywhere is told of the whole.
-func TestLossesOfAllPlacesAreTold(t *testing.T) {
-	lost := func(worker string) []message.WorkflowResult {
-		return []message.WorkflowResult{{Name: "w", State: message.WorkflowCompleted, Duration: 5, Lost: []message.LostAttempt{{Worker: worker}}}}
-	}
-	w := mergeWorkflow("w", []message.DatacenterResult{{Name: "a", Workflows: lost("x")}, {Name: "b", Workflows: lost("y")}}, message.JobCompleted)
-	if len(w.Lost) != 2 || w.Duration != 5 {
-		t.Errorf("merged: %+v, %v", w.Lost, w.Duration)
-	}
-}

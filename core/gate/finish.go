@@ -3,13 +3,11 @@ package gate
 import (
 	"strings"
 
+	"hyperscale/core/gate/result"
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
-
-// errorMax bounds the sentence that a job's end carries.
-const errorMax = 2048
 
 func (m *Machine) endIfDone(env node.Env, j *job) {
 	if !j.state.Terminal() && j.done() {
@@ -31,8 +29,8 @@ func (m *Machine) endSubjobs(env node.Env, j *job) {
 		}
 	}
 	reason := strings.Join(errors, "; ")
-	if len(reason) > errorMax {
-		reason = strings.ToValidUTF8(reason[:errorMax], "")
+	if len(reason) > result.ErrorMax {
+		reason = strings.ToValidUTF8(reason[:result.ErrorMax], "")
 	}
 	outcome := lifecycle.Outcome(states)
 	switch {
@@ -71,8 +69,8 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 		j.elapsed = max(j.elapsed, p.result.Duration) // its gate may have been away
 	}
 	j.become(to, reason)
-	result := m.merge(j)
-	file := encoded(result)
+	merged := j.merged()
+	file := encoded(merged)
 	j.resultFile, j.resultBytes = fileOf(file), len(file)
 	var counted []*subjob
 	for _, p := range j.subjobs {
@@ -89,7 +87,7 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
 	m.save(env, &put{what: "end a job", job: j, files: [][]byte{file}, counted: counted, final: true, then: func(env node.Env) {
-		j.result = result
+		j.result = merged
 		m.keepEnded(env, j)
 		for _, p := range j.subjobs {
 			p.result = nil // it is in the job's
@@ -97,6 +95,15 @@ func (m *Machine) end(env node.Env, j *job, to message.JobState, reason string) 
 		m.leases.Release(env, j.id)
 	}})
 	m.schedule(env)
+}
+
+// merged is the job's result as its subjobs make it.
+func (j *job) merged() *message.JobResult {
+	r := message.Result{Job: j.id, Name: j.name, State: j.state, Error: j.reason, Duration: j.elapsed}
+	for _, p := range j.subjobs {
+		r.Datacenters = append(r.Datacenters, *p.result)
+	}
+	return result.Merge(r, &j.spec.Plan)
 }
 
 // keepEnded files a job that has ended, and its result within the bounds.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -24,14 +25,14 @@ func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 	}
 	if j.shown.Terminal() {
 		if m.resultHere(j) {
-			s.Datacenters = datacenters(j.result.Result.Datacenters, dropSteps)
+			s.Datacenters = result.Bare(j.result.Result.Datacenters)
 		}
 		return s
 	}
 	for _, p := range j.subjobs {
 		s.Datacenters = append(s.Datacenters, p.shown())
 	}
-	fitStatus(s)
+	result.FitStatus(s)
 	return s
 }
 

@@ -147,17 +147,3 @@ func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 		t.Error("a record under another job's register is gone on with")
 	}
 }
-
-// What a subjob counts for are the starts of all steps of all its workflows.
-func TestStartsOfASubjob(t *testing.T) {
-	steps := func(n ...uint64) (s message.Stats) {
-		for _, started := range n {
-			s.Steps = append(s.Steps, message.StepStats{Started: started})
-		}
-		return s
-	}
-	d := &message.DatacenterResult{Workflows: []message.WorkflowResult{{Stats: steps(1, 2)}, {Stats: steps(4)}, {}}}
-	if got := startedOf(d); got != 7 {
-		t.Errorf("a part of 1, 2 and 4 starts counts for %d", got)
-	}
-}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"hyperscale/core/event"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -113,7 +114,7 @@ func (m *Machine) confirmCounted(env node.Env, j *job, counted []*subjob) {
 		}
 		p.counted = true
 		env.Emit(event.SubjobCounted{
-			Job: j.id, Fence: p.fence, Datacenter: p.datacenter, Manager: p.from, State: p.result.State, Started: startedOf(p.result),
+			Job: j.id, Fence: p.fence, Datacenter: p.datacenter, Manager: p.from, State: p.result.State, Started: result.Started(p.result),
 		})
 		ack := &message.SubjobResultAck{Job: j.id, Fence: p.fence}
 		if p.ackBy != "" {
@@ -122,16 +123,6 @@ func (m *Machine) confirmCounted(env node.Env, j *job, counted []*subjob) {
 			env.Send(p.ackTo, ack)
 		}
 	}
-}
-
-func startedOf(d *message.DatacenterResult) uint64 {
-	var sum uint64
-	for i := range d.Workflows {
-		for k := range d.Workflows[i].Stats.Steps {
-			sum += d.Workflows[i].Stats.Steps[k].Started
-		}
-	}
-	return sum
 }
 
 // endPart ends a subjob without a word of a manager.

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 )
@@ -53,8 +54,10 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 		case code == message.CodeTooLarge:
 			return
 		}
-		p := &subjob{datacenter: "a", result: &message.DatacenterResult{Name: "a", State: message.JobCompleted}}
-		r := m.merge(&job{id: message.JobID{1}, spec: s, state: message.JobCompleted, reason: strings.Repeat("r", errorMax), name: s.Name, subjobs: []*subjob{p}})
+		r := result.Merge(message.Result{
+			Job: message.JobID{1}, Name: s.Name, State: message.JobCompleted, Error: strings.Repeat("r", result.ErrorMax),
+			Datacenters: []message.DatacenterResult{{Name: "a", State: message.JobCompleted}},
+		}, &s.Plan)
 		if len(r.Result.Thresholds) != sum {
 			t.Fatalf("%d verdicts on %d thresholds", len(r.Result.Thresholds), sum)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -99,8 +100,8 @@ func (m *Machine) push(env node.Env, w *watcher) {
 	}
 	status := m.status(env, w.job)
 	status.Request = w.request
-	if !w.told {
-		promise(status, w.job)
+	if !w.told && w.job.spec != nil {
+		result.Promise(status, &w.job.spec.Plan)
 	}
 	w.pushed, w.told = env.Now(), true
 	env.Send(w.stream, status)
@@ -109,9 +110,9 @@ func (m *Machine) push(env node.Env, w *watcher) {
 	case w.job.result == nil:
 		m.refuse(env, w.stream, w.request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", w.job.id, w.job.shown))
 	default:
-		result := *w.job.result
-		result.Request = w.request
-		env.Send(w.stream, &result)
+		whole := *w.job.result
+		whole.Request = w.request
+		env.Send(w.stream, &whole)
 	}
 }
 

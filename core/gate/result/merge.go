@@ -1,4 +1,4 @@
-package gate
+package result
 
 import (
 	"slices"
@@ -8,32 +8,41 @@ import (
 	"hyperscale/core/verdict"
 )
 
-// merge makes one result of the subjobs: workflows are joined by name, counts and
-// histograms added, thresholds judged once, on the sum.
-func (m *Machine) merge(j *job) *message.JobResult {
-	// The request is filled in for each watcher; a record needs some.
-	r := &message.JobResult{Request: message.RequestID{Counter: 1}, Result: message.Result{
-		Job: j.id, Name: j.name, State: j.state, Error: j.reason, Duration: j.elapsed,
-	}}
-	for _, p := range j.subjobs {
-		r.Result.Datacenters = append(r.Result.Datacenters, *p.result)
-	}
-	for i := range j.spec.Plan.Workflows {
-		plan := &j.spec.Plan.Workflows[i]
-		w := mergeWorkflow(plan.Name, r.Result.Datacenters, j.state)
-		w.Tags, w.Interval = plan.Tags, plan.Interval
-		for k := range plan.Steps {
-			if s := &plan.Steps[k]; len(s.Tags) > 0 {
+// ErrorMax bounds the sentence that an end carries.
+const ErrorMax = 2048
+
+// Merge makes one result of what the datacenters of r report, where r lacks all else that
+// a plan asks for: workflows are joined by name, counts and histograms added, thresholds
+// judged once, on the sum. The request is filled in for each watcher; a record needs some.
+func Merge(r message.Result, plan *message.Plan) *message.JobResult {
+	for i := range plan.Workflows {
+		p := &plan.Workflows[i]
+		w := mergeWorkflow(p.Name, r.Datacenters, r.State)
+		w.Tags, w.Interval = p.Tags, p.Interval
+		for k := range p.Steps {
+			if s := &p.Steps[k]; len(s.Tags) > 0 {
 				w.StepTags = append(w.StepTags, message.StepTags{Step: s.Name, Tags: s.Tags})
 			}
 		}
-		r.Result.Workflows = append(r.Result.Workflows, w)
-		for k := range plan.Thresholds {
-			r.Result.Thresholds = append(r.Result.Thresholds, judge(&plan.Thresholds[k], &w))
+		r.Workflows = append(r.Workflows, w)
+		for k := range p.Thresholds {
+			r.Thresholds = append(r.Thresholds, judge(&p.Thresholds[k], &w))
 		}
 	}
-	fitResult(r)
-	return r
+	whole := &message.JobResult{Request: message.RequestID{Counter: 1}, Result: r}
+	fitResult(whole)
+	return whole
+}
+
+// Started sums up the starts of all steps of a datacenter's workflows.
+func Started(d *message.DatacenterResult) uint64 {
+	var sum uint64
+	for i := range d.Workflows {
+		for k := range d.Workflows[i].Stats.Steps {
+			sum += d.Workflows[i].Stats.Steps[k].Started
+		}
+	}
+	return sum
 }
 
 func mergeWorkflow(name string, places []message.DatacenterResult, end message.JobState) message.WorkflowResult {
@@ -74,7 +83,7 @@ func joinErrors(all, one string) string {
 	switch {
 	case all == "":
 		return one
-	case len(all) > errorMax:
+	case len(all) > ErrorMax:
 		return all
 	}
 	return all + "; " + one
@@ -105,14 +114,15 @@ func mergedState(found []*message.WorkflowResult, end message.JobState) message.
 
 func judge(t *message.Threshold, w *message.WorkflowResult) message.ThresholdResult {
 	r := message.ThresholdResult{Workflow: w.Name, Expr: t.Expr, Of: t.Of}
-	value, ok, err := verdict.Evaluate(t, &w.Stats, verdict.Clock(w), quantile)
+	value, ok, err := verdict.Evaluate(t, &w.Stats, verdict.Clock(w), Quantile)
 	if err == nil {
 		r.Value, r.OK = value, ok
 	}
 	return r
 }
 
-func quantile(h message.Histogram, ppm uint32) (uint64, error) {
+// Quantile reads one of a histogram as it travels.
+func Quantile(h message.Histogram, ppm uint32) (uint64, error) {
 	read, err := stats.FromWire(h)
 	if err != nil {
 		return 0, err

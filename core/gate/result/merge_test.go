@@ -1,4 +1,4 @@
-package gate
+package result
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 // workflow; states, errors and verdicts are those of a twin that goes over all values.
 func TestResultsAddUpTheirSubjobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := New(Default())
 		end := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobFailed, message.JobCancelled, message.JobTimedOut}).Draw(t, "end")
-		j := &job{id: message.JobID{1}, name: "n", state: end, spec: &message.JobSubmit{}}
+		of := message.Result{Job: message.JobID{1}, Name: "n", State: end}
+		var plan message.Plan
 		states := []message.WorkflowState{message.WorkflowFailed, message.WorkflowTimedOut, message.WorkflowCancelled, message.WorkflowCompleted} // the worst first
 		type sum struct {
 			vus, ok, failed, burned, latencies, largest uint64
@@ -36,13 +36,13 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 				{Expr: "max", Of: message.OfLatency, Quantile: 1_000_000, Op: message.OpBelow, Bound: 50},
 				{Expr: "gone", Of: message.OfErrors, Step: "gone", Op: message.OpAtLeast},
 			}
-			j.spec.Plan.Workflows = append(j.spec.Plan.Workflows, w)
+			plan.Workflows = append(plan.Workflows, w)
 			want[w.Name] = &sum{state: len(states)}
 		}
-		long := strings.Repeat("e", rapid.SampledFrom([]int{1, errorMax}).Draw(t, "error"))
+		long := strings.Repeat("e", rapid.SampledFrom([]int{1, ErrorMax}).Draw(t, "error"))
 		for k := range rapid.IntRange(1, 4).Draw(t, "places") {
 			d := &message.DatacenterResult{Name: fmt.Sprint("d", k), State: message.JobCompleted}
-			for _, p := range j.spec.Plan.Workflows {
+			for _, p := range plan.Workflows {
 				if rapid.IntRange(0, 3).Draw(t, "absent") == 0 {
 					continue
 				}
@@ -71,10 +71,10 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 				u.vus, u.ok, u.failed, u.burned = u.vus+w.VUs, u.ok+s.OK, u.failed+s.Failed, u.burned+w.Burned
 				u.state, u.long, u.seen = min(u.state, at), max(u.long, w.Duration), true
 			}
-			j.subjobs = append(j.subjobs, &subjob{datacenter: d.Name, result: d})
+			of.Datacenters = append(of.Datacenters, *d)
 		}
-		r := m.merge(j).Result
-		if len(r.Datacenters) != len(j.subjobs) || len(r.Workflows) != len(want) || len(r.Thresholds) != 3*len(want) || r.State != end {
+		r := Merge(of, &plan).Result
+		if len(r.Datacenters) != len(of.Datacenters) || len(r.Workflows) != len(want) || len(r.Thresholds) != 3*len(want) || r.State != end {
 			t.Fatalf("%d datacenters, %d workflows, %d verdicts, %v", len(r.Datacenters), len(r.Workflows), len(r.Thresholds), r.State)
 		}
 		for i := range r.Workflows {
@@ -90,21 +90,21 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 				t.Fatalf("got %+v, want %v and %+v", w, state, u)
 			}
 			if !u.seen && !strings.Contains(w.Error, "no datacenter reported it") || u.broken && !strings.Contains(w.Error, "figures are left out") {
-				if len(w.Error) <= errorMax {
-					t.Fatalf("what is missing is told as %q", w.Error)
+				if len(w.Error) <= ErrorMax {
+					t.Fatalf("what is missing reads as %q", w.Error)
 				}
 			}
 			for _, e := range u.errors[:min(len(u.errors), 1)] {
 				if !strings.HasPrefix(w.Error, e) {
-					t.Fatalf("errors %q are told as %q", u.errors, w.Error)
+					t.Fatalf("errors %q read as %q", u.errors, w.Error)
 				}
 			}
-			if len(w.Error) > 2*errorMax+100 {
+			if len(w.Error) > 2*ErrorMax+100 {
 				t.Fatalf("an error of %d bytes", len(w.Error))
 			}
 			if u.broken || !u.seen {
 				if len(w.Stats.Steps) != 0 || slices.ContainsFunc(judged, func(x message.ThresholdResult) bool { return x.OK }) {
-					t.Fatalf("figures nobody can read are told as %+v, %+v", w.Stats, judged)
+					t.Fatalf("unreadable figures read as %+v, %+v", w.Stats, judged)
 				}
 				continue
 			}
@@ -122,4 +122,29 @@ func TestResultsAddUpTheirSubjobs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What was lost anywhere is reported of the whole.
+func TestLossesOfAllPlacesAreTold(t *testing.T) {
+	lost := func(worker string) []message.WorkflowResult {
+		return []message.WorkflowResult{{Name: "w", State: message.WorkflowCompleted, Duration: 5, Lost: []message.LostAttempt{{Worker: worker}}}}
+	}
+	w := mergeWorkflow("w", []message.DatacenterResult{{Name: "a", Workflows: lost("x")}, {Name: "b", Workflows: lost("y")}}, message.JobCompleted)
+	if len(w.Lost) != 2 || w.Duration != 5 {
+		t.Errorf("merged: %+v, %v", w.Lost, w.Duration)
+	}
+}
+
+// What a subjob counts for are the starts of all steps of all its workflows.
+func TestStartsOfASubjob(t *testing.T) {
+	steps := func(n ...uint64) (s message.Stats) {
+		for _, started := range n {
+			s.Steps = append(s.Steps, message.StepStats{Started: started})
+		}
+		return s
+	}
+	d := &message.DatacenterResult{Workflows: []message.WorkflowResult{{Stats: steps(1, 2)}, {Stats: steps(4)}, {}}}
+	if got := Started(d); got != 7 {
+		t.Errorf("a subjob of 1, 2 and 4 starts counts for %d", got)
+	}
 }

@@ -1,4 +1,4 @@
-package gate
+package result
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/plan/plantest"
 	"hyperscale/core/stats"
 )
 
@@ -47,7 +48,7 @@ func (b *bulk) stats() (s message.Stats) {
 }
 
 func (b *bulk) workflow(i int) message.WorkflowResult {
-	w := message.WorkflowResult{Name: fmt.Sprintf("w%d", i), State: message.WorkflowCompleted, Error: b.text[:min(len(b.text), errorMax)], VUs: 4, Cores: 2, Duration: time.Minute, Burned: 6, Stats: b.stats()}
+	w := message.WorkflowResult{Name: fmt.Sprintf("w%d", i), State: message.WorkflowCompleted, Error: b.text[:min(len(b.text), ErrorMax)], VUs: 4, Cores: 2, Duration: time.Minute, Burned: 6, Stats: b.stats()}
 	if b.text != "" {
 		w.Tags = []message.Tag{{Name: "t", Value: b.text}}
 		w.Lost = []message.LostAttempt{{Reason: b.text}}
@@ -92,7 +93,7 @@ func same(t *rapid.T, was, is *message.WorkflowResult) {
 		w.Stats.Steps, w.Stats.Logs, w.Tags, w.StepTags, w.Lost = nil, nil, nil, nil, nil
 	}
 	if x, y := (&message.DatacenterResult{Workflows: []message.WorkflowResult{a}}), (&message.DatacenterResult{Workflows: []message.WorkflowResult{b}}); sizeAndDigest(x) != sizeAndDigest(y) {
-		t.Fatalf("workflow %+v is told as %+v", a, b)
+		t.Fatalf("workflow %+v reads as %+v", a, b)
 	}
 	if len(is.Stats.Steps) == 0 {
 		return
@@ -104,12 +105,12 @@ func same(t *rapid.T, was, is *message.WorkflowResult) {
 		x, y := was.Stats.Steps[i], is.Stats.Steps[i]
 		for _, h := range [][2]message.Histogram{{x.Latency, y.Latency}, {x.Service, y.Service}} {
 			if h[1].Count != 0 && (h[0].Count != h[1].Count || h[0].Sum != h[1].Sum || h[0].Min != h[1].Min || h[0].Max != h[1].Max) {
-				t.Fatalf("a histogram of %+v is told as %+v", h[0], h[1])
+				t.Fatalf("a histogram of %+v reads as %+v", h[0], h[1])
 			}
 		}
 		if x.Started != y.Started || x.Sent != y.Sent || x.OK != y.OK || x.Failed != y.Failed || x.TimedOut != y.TimedOut || x.Skipped != y.Skipped ||
 			x.BytesIn != y.BytesIn || x.BytesOut != y.BytesOut || x.Name != y.Name || x.Kind != y.Kind || len(x.Errors) != len(y.Errors) || x.Errors[0].Count != y.Errors[0].Count {
-			t.Fatalf("step %+v is told as %+v", x, y)
+			t.Fatalf("step %+v reads as %+v", x, y)
 		}
 	}
 }
@@ -155,7 +156,7 @@ func TestResultsFitAFrame(t *testing.T) {
 			return
 		}
 		if strings.Count(r.Result.Error, "some details are left out") != 1 {
-			t.Fatalf("its loss is told as %q", r.Result.Error)
+			t.Fatalf("its loss reads as %q", r.Result.Error)
 		}
 		if len(r.Result.Thresholds) != len(was.Result.Thresholds) || r.Result.State != was.Result.State || r.Result.Duration != was.Result.Duration {
 			t.Fatalf("its verdicts are %v %+v", r.Result.State, r.Result.Thresholds)
@@ -210,7 +211,7 @@ func TestStatusesFitAFrame(t *testing.T) {
 		}
 		before := was.Digest()
 		s := was
-		fitStatus(&s)
+		FitStatus(&s)
 		if was.Digest() != before || s.Size() > resultMax || was.Size() <= resultMax && s.Digest() != before {
 			t.Fatalf("%d bytes became %d, what it was given changed: %v", was.Size(), s.Size(), was.Digest() != before)
 		}
@@ -225,13 +226,13 @@ func TestStatusesFitAFrame(t *testing.T) {
 				t.Fatalf("without details it has %d bytes, and names no datacenter", was.Size())
 			}
 		}
-		spec := legalSubmit(t)
+		plan := plantest.Legal(t)
 		size := s.Size()
-		promise(&s, &job{spec: spec})
+		Promise(&s, plan)
 		if s.Size() > resultMax {
 			t.Fatalf("with its plan it has %d bytes", s.Size())
 		}
-		small := message.JobSubmit{Plan: message.Plan{Workflows: spec.Plan.Workflows}}
+		small := message.JobSubmit{Plan: message.Plan{Workflows: plan.Workflows}}
 		switch {
 		case s.State.Terminal() && s.Plan != nil:
 			t.Fatal("a job that has ended promises a load")
@@ -239,7 +240,7 @@ func TestStatusesFitAFrame(t *testing.T) {
 			t.Fatalf("a plan of %d bytes is left out of a status of %d", small.Size(), size)
 		}
 		for i := range s.Plan {
-			p, w := &s.Plan[i], &spec.Plan.Workflows[i]
+			p, w := &s.Plan[i], &plan.Workflows[i]
 			if p.Name != w.Name || p.VUs != w.VUs || p.Rate != w.Rate || p.Duration != w.Duration || p.Iterations != w.Iterations || len(p.Stages) != len(w.Stages) || len(p.Thresholds) != len(w.Thresholds) {
 				t.Fatalf("workflow %+v is promised as %+v", w, p)
 			}

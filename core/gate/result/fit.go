@@ -1,4 +1,4 @@
-package gate
+package result
 
 import (
 	"slices"
@@ -35,8 +35,8 @@ func fitResult(r *message.JobResult) {
 	}
 }
 
-// fitStatus does the same to a status.
-func fitStatus(s *message.JobStatus) {
+// FitStatus leaves details out of a status until it fits a frame.
+func FitStatus(s *message.JobStatus) {
 	for _, drop := range []func(*message.WorkflowResult){dropHistograms, dropSteps} {
 		if s.Size() <= resultMax {
 			return
@@ -51,14 +51,14 @@ func fitStatus(s *message.JobStatus) {
 	}
 }
 
-// promise adds what the plan says of load and thresholds, for who watches without the
-// file, where there is room.
-func promise(s *message.JobStatus, j *job) {
-	if s.State.Terminal() || j.spec == nil {
+// Promise adds what the plan of a job says of load and thresholds to its status, for who
+// watches without the file. It adds nothing where there is no room, or after the end.
+func Promise(s *message.JobStatus, plan *message.Plan) {
+	if s.State.Terminal() {
 		return
 	}
-	for i := range j.spec.Plan.Workflows {
-		p := &j.spec.Plan.Workflows[i]
+	for i := range plan.Workflows {
+		p := &plan.Workflows[i]
 		s.Plan = append(s.Plan, message.WorkflowPlan{
 			Name: p.Name, Test: p.Test, VUs: p.VUs, Duration: p.Duration, Timeout: p.Timeout, Layer: p.Layer, Thresholds: p.Thresholds,
 			Iterations: p.Iterations, Rate: p.Rate, RatePer: p.RatePer, Poisson: p.Poisson, Queue: p.Queue, Stages: p.Stages,
@@ -74,6 +74,11 @@ func joinOnce(all, one string) string {
 		return all
 	}
 	return joinErrors(all, one)
+}
+
+// Bare are datacenters' results without their steps, as a status lists them.
+func Bare(in []message.DatacenterResult) []message.DatacenterResult {
+	return datacenters(in, dropSteps)
 }
 
 // datacenters changes copies: what came in a message is never touched.
