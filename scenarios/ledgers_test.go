@@ -40,7 +40,7 @@ var untold = map[string]string{
 	"gate.Machine.greeted":      "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"gate.job.aborts":           "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"gate.job.closed":           "part of the record of a job, remembered until KeyAge; one of each datacenter",
-	"gate.job.named":            "part of the record of a job, remembered until KeyAge",
+	"queue.Turn.Named":          "part of the record of a job, remembered until KeyAge",
 	"gate.job.subjobs":          "part of the record of a job, remembered until KeyAge; Rests tells what each holds",
 	"gate.subjob.asked":         "managers of one datacenter, remembered with the job until KeyAge",
 	"lease.Outcome.Record":      "of Registers.taken",

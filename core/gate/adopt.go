@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -176,9 +177,10 @@ func (m *Machine) giveUp(env node.Env, j *job) {
 func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *job {
 	now := env.Now()
 	j := &job{
-		id: id, number: rec.Number, key: rec.Key, digest: rec.Digest, name: rec.Name, named: rec.Named, runTimeout: rec.RunTimeout,
+		id: id, key: rec.Key, digest: rec.Digest, name: rec.Name, runTimeout: rec.RunTimeout,
 		state: rec.Last.To, shown: rec.Last.To, reason: rec.Last.Reason, last: rec.Last,
-		born: now.Add(-rec.Elapsed), queued: now, ran: rec.Ran, started: now.Add(-rec.RunFor), cancelled: now, resend: now,
+		turn: queue.Turn{Job: id, Number: rec.Number, Named: rec.Named, Since: now},
+		born: now.Add(-rec.Elapsed), ran: rec.Ran, started: now.Add(-rec.RunFor), cancelled: now, resend: now,
 		elapsed: rec.Elapsed, ended: now, closed: rec.Closed, aborts: rec.Aborts,
 		specFile: message.FileDigest(rec.Spec), resultFile: message.FileDigest(rec.Result), resultBytes: rec.ResultBytes,
 		// Above what the incarnation before this one can have told.
@@ -192,7 +194,7 @@ func (m *Machine) fromRecord(env node.Env, id message.JobID, rec *jobRecord) *jo
 		}
 		j.subjobs = append(j.subjobs, p)
 	}
-	m.number = max(m.number, j.number)
+	m.number = max(m.number, j.turn.Number)
 	return j
 }
 
@@ -278,5 +280,5 @@ func (m *Machine) seeAll(env node.Env) {
 
 // byEnd orders jobs by their ends, then by their acceptance.
 func byEnd(a, b *job) int {
-	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.number, b.number), a.id.Compare(b.id))
+	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.turn.Number, b.turn.Number), a.id.Compare(b.id))
 }

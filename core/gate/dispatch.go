@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/places"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -15,9 +16,9 @@ import (
 // dispatch sends the whole plan to each of the targets, once a majority knows.
 func (m *Machine) dispatch(env node.Env, j *job, targets []*places.Datacenter) {
 	now := env.Now()
-	j.subjobs, j.waits = nil, ""
-	if len(j.named) == 0 && hasUnique(&j.spec.Plan) {
-		j.named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
+	j.subjobs = nil
+	if len(j.turn.Named) == 0 && hasUnique(&j.spec.Plan) {
+		j.turn.Named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
 	}
 	for _, d := range targets {
 		j.subjobs = append(j.subjobs, &subjob{datacenter: d.Name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving})
@@ -54,7 +55,7 @@ func (m *Machine) sendSaved(env node.Env, j *job, saved []*subjob) {
 func (m *Machine) reserve(j *job, p *subjob) {
 	p.release(m.places)
 	if d := m.places.Datacenter(p.datacenter); d != nil {
-		p.reserved, p.beats = m.wants(j, d), 2
+		p.reserved, p.beats = queue.Wants(&j.spec.Plan, d), 2
 		d.Reserve(p.reserved)
 	}
 }
@@ -155,11 +156,11 @@ func (j *job) program(p *subjob) message.Program {
 // share is a subjob's share of the rows of feeds: those that name several datacenters
 // keep theirs, whoever runs.
 func (j *job) share(p *subjob) message.RowShare {
-	at := slices.Index(j.named, p.datacenter)
-	if at < 0 || len(j.named) < 2 {
+	at := slices.Index(j.turn.Named, p.datacenter)
+	if at < 0 || len(j.turn.Named) < 2 {
 		return message.RowShare{}
 	}
-	return message.RowShare{Index: uint32(at), Of: uint32(len(j.named))}
+	return message.RowShare{Index: uint32(at), Of: uint32(len(j.turn.Named))}
 }
 
 // partOf finds the subjob that an answer is about: that of its sender's

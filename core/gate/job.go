@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -13,7 +14,7 @@ import (
 // job is one job that this gate owns, wants to own, or has seen the end of.
 type job struct {
 	id     message.JobID
-	number uint64 // order of acceptance, at the gate that accepted it
+	turn   queue.Turn
 	token  message.LeaseToken
 	epoch  uint64 // the token as the first part of a fence
 	key    string
@@ -23,7 +24,6 @@ type job struct {
 	spec       *message.JobSubmit // nil once ended
 	specSize   int
 	specFile   message.FileDigest // names it
-	named      []string           // datacenters that were asked for; none: the gate chooses
 	runTimeout time.Duration
 
 	state  message.JobState // as decided
@@ -37,10 +37,7 @@ type job struct {
 	takeover  bool         // of a record that was there, not submitted here
 	loading   int          // files that are being fetched
 	open      []*put       // writes that no majority has confirmed, the oldest first
-	position  uint32       // in the queue, from 1
-	waits     string       // datacenter that it waits for, "" for any
 	born      node.Instant // acceptance, moved by what went before a restart
-	queued    node.Instant // for the first time: coming back from a dispatch wins no time
 	started   node.Instant // first dispatch, moved likewise
 	ran       bool         // started is set
 	cancelled node.Instant // when a cancellation or the end of RunTimeout was decided

@@ -3,6 +3,7 @@ package gate
 import (
 	"testing"
 
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -39,14 +40,15 @@ func TestWhatGoesLeavesTheQueue(t *testing.T) {
 	env, m := owner()
 	var all []*job
 	for n := range 3 {
-		j := &job{id: message.JobID{byte(n + 1)}, number: uint64(n + 1), ready: true, state: message.JobQueued, shown: message.JobQueued}
+		id := message.JobID{byte(n + 1)}
+		j := &job{id: id, turn: queue.Turn{Job: id, Number: uint64(n + 1)}, spec: &message.JobSubmit{}, ready: true, state: message.JobQueued, shown: message.JobQueued}
 		m.jobs[j.id] = j
 		m.enqueue(env, j)
 		all = append(all, j)
 	}
 	m.unload(env, all[1])
-	if len(m.queue) != 2 || m.queue[0] != all[0] || m.queue[1] != all[2] || all[2].position != 2 {
-		t.Errorf("%d jobs are queued, want 2; the last one is at %d", len(m.queue), all[2].position)
+	if m.queue.Len() != 2 || all[0].turn.Position() != 1 || all[2].turn.Position() != 2 {
+		t.Errorf("%d jobs are queued, want 2; the last one is at %d", m.queue.Len(), all[2].turn.Position())
 	}
 }
 

@@ -66,7 +66,7 @@ func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
 	j.closed = append(j.closed, p.datacenter)
 	d, others := m.places.Best(func(name string) bool { return slices.Contains(j.closed, name) || j.subjob(name) != nil })
 	switch {
-	case len(j.named) > 0 || !others:
+	case len(j.turn.Named) > 0 || !others:
 		m.endSubjob(env, j, p, message.JobFailed, why)
 		return
 	case d == nil: // until one is well, or the run timeout
@@ -166,14 +166,14 @@ func (m *Machine) takeBack(env node.Env, j *job, d *places.Datacenter) bool {
 		return false
 	}
 	to := []*places.Datacenter{d}
-	if len(j.named) > 0 {
+	if len(j.turn.Named) > 0 {
 		to = nil
-		for _, name := range j.named {
+		for _, name := range j.turn.Named {
 			if known := m.places.Datacenter(name); known != nil {
 				to = append(to, known)
 			}
 		}
-		if len(to) < len(j.named) || !slices.Contains(to, d) {
+		if len(to) < len(j.turn.Named) || !slices.Contains(to, d) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/places"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -41,7 +42,7 @@ type Machine struct {
 	alarm      string        // the newest
 
 	jobs      map[message.JobID]*job
-	queue     []*job // QUEUED, the oldest first
+	queue     *queue.Queue
 	active    []*job // dispatched and not ended
 	ended     []*job // the oldest end first
 	number    uint64 // of the newest job
@@ -91,7 +92,7 @@ func New(c Config) *Machine {
 			Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
 		}),
 		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, moved: map[message.JobID]node.Addr{},
-		reasons: map[node.ID]standing{},
+		reasons: map[node.ID]standing{}, queue: queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax}),
 	}
 }
 

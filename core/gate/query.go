@@ -21,7 +21,7 @@ func (m *Machine) status(env node.Env, j *job) *message.JobStatus {
 		Elapsed: j.elapsedAt(env.Now()).Round(time.Microsecond),
 	}
 	if j.shown == message.JobQueued && j.state == message.JobQueued {
-		s.Position, s.Reason = j.position, m.waitReason(j)
+		s.Position, s.Reason = j.turn.Position(), j.turn.Reason(m.places)
 	}
 	if j.shown.Terminal() {
 		if m.resultHere(j) {
@@ -75,10 +75,10 @@ func (m *Machine) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQ
 		}
 	}
 	slices.SortFunc(jobs, func(a, b *job) int {
-		return cmp.Or(cmp.Compare(b.number, a.number), a.id.Compare(b.id))
+		return cmp.Or(cmp.Compare(b.turn.Number, a.turn.Number), a.id.Compare(b.id))
 	})
 	for _, j := range jobs[:min(len(jobs), jobsListed)] {
-		list.Jobs = append(list.Jobs, message.JobInfo{Job: j.id, Name: j.name, State: j.shown, Position: j.position, Age: now.Sub(j.born).Round(time.Microsecond)})
+		list.Jobs = append(list.Jobs, message.JobInfo{Job: j.id, Name: j.name, State: j.shown, Position: j.turn.Position(), Age: now.Sub(j.born).Round(time.Microsecond)})
 	}
 	env.Send(in.Stream, list)
 }

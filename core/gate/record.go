@@ -81,7 +81,7 @@ func (n *fileName) UnmarshalText(text []byte) error {
 // record is the job as it is now, for its register.
 func (j *job) record(now node.Instant) []byte {
 	r := jobRecord{
-		Number: j.number, Key: j.key, Digest: j.digest, Name: j.name, Named: j.named, RunTimeout: j.runTimeout,
+		Number: j.turn.Number, Key: j.key, Digest: j.digest, Name: j.name, Named: j.turn.Named, RunTimeout: j.runTimeout,
 		Elapsed: j.elapsedAt(now), Ran: j.ran, Closed: j.closed, Last: j.last, Aborts: j.aborts,
 		Spec: fileName(j.specFile), Result: fileName(j.resultFile), ResultBytes: j.resultBytes,
 	}

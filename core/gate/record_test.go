@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -42,8 +43,9 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			return f
 		}
 		j := &job{
-			number: rapid.Uint64Range(1, 1<<40).Draw(t, "number"), key: text.Draw(t, "key"), digest: rapid.Uint64().Draw(t, "digest"),
-			name: text.Draw(t, "name"), named: rapid.SliceOfN(text, 0, 3).Draw(t, "named"), runTimeout: ago("timeout"),
+			key: text.Draw(t, "key"), digest: rapid.Uint64().Draw(t, "digest"),
+			name: text.Draw(t, "name"), runTimeout: ago("timeout"),
+			turn:  queue.Turn{Number: rapid.Uint64Range(1, 1<<40).Draw(t, "number"), Named: rapid.SliceOfN(text, 0, 3).Draw(t, "named")},
 			state: message.JobRunning, born: now.Add(-ago("born")), ran: true, started: now.Add(-ago("started")),
 			closed: rapid.SliceOfN(text, 0, 3).Draw(t, "closed"), specFile: file(),
 			last:   transition{message.JobQueued, message.JobDispatching, "told"},
@@ -61,7 +63,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		got := m.fromRecord(env, j.id, &rec)
 		pick := func(j *job) []any {
-			all := []any{j.number, j.key, j.digest, j.name, len(j.named), len(j.closed), j.runTimeout, j.state, j.born, j.ran, j.started, j.specFile, j.aborts[0].Value}
+			all := []any{j.turn.Number, j.key, j.digest, j.name, len(j.turn.Named), len(j.closed), j.runTimeout, j.state, j.born, j.ran, j.started, j.specFile, j.aborts[0].Value}
 			for _, p := range j.subjobs {
 				all = append(all, p.datacenter, p.manager, p.fence, p.accepted, p.losses, p.counted, p.file)
 			}
@@ -73,7 +75,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		if got.reason != j.untold[1].Reason || got.shown != message.JobRunning {
 			t.Fatalf("it is %v: %q", got.shown, got.reason)
 		}
-		if got.sequence < env.Self().Incarnation<<32 || m.number < j.number {
+		if got.sequence < env.Self().Incarnation<<32 || m.number < j.turn.Number {
 			t.Fatalf("what is told next is numbered %d, the next job %d", got.sequence, m.number)
 		}
 		if p := got.subjobs[0]; p.phase != subjobAdopting || p.renewed < now || !p.ever {
@@ -136,7 +138,7 @@ func TestAFileThatIsGoneIsAskedForSomeRounds(t *testing.T) {
 // A question that waited while the job was taken over is of a key that was known.
 func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	env, m := owner()
-	j := &job{key: "k", number: 1, state: message.JobQueued, last: transition{message.JobSubmitted, message.JobQueued, ""}, born: env.Now()}
+	j := &job{key: "k", turn: queue.Turn{Number: 1}, state: message.JobQueued, last: transition{message.JobSubmitted, message.JobQueued, ""}, born: env.Now()}
 	id := message.JobOf("k")
 	a := &ask{what: askSubmit}
 	m.adopt(env, lease.Outcome{Job: id, Token: message.LeaseToken{Epoch: 4, Ordinal: 1}, Record: j.record(env.Now())}, []*ask{a})

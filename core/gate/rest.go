@@ -7,7 +7,7 @@ import "hyperscale/core/node"
 // known.
 func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), len(m.ended)), 0)
-	tell("gate/queue", len(m.queue), 0)
+	tell("gate/queue", m.queue.Len(), 0)
 	tell("gate/active", len(m.active), 0)
 	tell("gate/accepting", m.accepting, 0)
 	tell("gate/programs", m.specBytes, 0)

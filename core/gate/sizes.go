@@ -7,7 +7,7 @@ import "hyperscale/core/node"
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("gate/jobs", len(m.jobs), c.JobsMax)
-	tell("gate/queue", len(m.queue), c.JobsMax)
+	tell("gate/queue", m.queue.Len(), c.JobsMax)
 	tell("gate/active", len(m.active), c.JobsMax)
 	tell("gate/ended", len(m.ended), c.JobsMax)
 	tell("gate/accepting", m.accepting, c.QueueMax)

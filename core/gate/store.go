@@ -185,7 +185,7 @@ func (m *Machine) unkeptJobs() []*job {
 			all = append(all, j)
 		}
 	}
-	slices.SortFunc(all, func(a, b *job) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(all, func(a, b *job) int { return cmp.Compare(a.turn.Number, b.turn.Number) })
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -81,7 +82,7 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
 	}
-	if n := len(m.queue) + m.accepting; n >= m.config.QueueMax {
+	if n := m.queue.Len() + m.accepting; n >= m.config.QueueMax {
 		reached(env, "gate/queue-full")
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound is %d", n, m.config.QueueMax)
 	}
@@ -103,12 +104,14 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 // submits the same key meanwhile waits with the first.
 func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *ask) {
 	m.number++
+	id := message.JobOf(s.Key)
 	kept := *s
 	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
 	file := encoded(&kept)
 	j := &job{
-		id: message.JobOf(s.Key), number: m.number, key: s.Key, digest: a.digest, name: s.Name,
-		spec: s, specSize: s.Size(), specFile: fileOf(file), named: sortedNames(s.Datacenters), runTimeout: m.runTimeout(s),
+		id: id, key: s.Key, digest: a.digest, name: s.Name,
+		turn: queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
+		spec: s, specSize: s.Size(), specFile: fileOf(file), runTimeout: m.runTimeout(s),
 		born: env.Now(), sequence: env.Self().Incarnation << 32, asks: []*ask{a},
 	}
 	m.jobs[j.id] = j
@@ -135,7 +138,7 @@ func (m *Machine) accepted(env node.Env, j *job) {
 	j.ready = true
 	first := j.open[0]
 	j.open = j.open[1:]
-	j.queued = env.Now()
+	j.turn.Since = env.Now()
 	m.enqueue(env, j)
 	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
 	m.schedule(env)

@@ -1,0 +1,21 @@
+// Package queue decides which job of a gate runs next, and where: a pure scheduler.
+//
+// It dispatches nothing and knows no job beyond its turn: core/gate dispatches what
+// Ready names, persists it, and tells clients their positions. It reads no clock and
+// sets no timer.
+//
+// Source: DESIGN.md, "Jobs and fences".
+//
+// Invariants:
+//
+//	QUEUE-1 Turns stand in the order of acceptance, and each knows its position; a job that
+//	        returns from a dispatch keeps its turn.
+//	QUEUE-2 A job that waits for cores keeps its datacenters from younger ones; one whose
+//	        datacenter is UNHEALTHY keeps none.
+//	QUEUE-3 Jobs that are ready at once never take more free cores than there are.
+//
+// Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
+// in each, so it waits and keeps both; job 2 needs one core of any datacenter, and waits.
+//
+// Read turn.go, queue.go, ready.go.
+package queue

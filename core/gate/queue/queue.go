@@ -1,0 +1,87 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Bounds are the settings of a gate that its queue obeys.
+type Bounds struct {
+	Timeout time.Duration // a job whose datacenter stays UNHEALTHY waits for so long
+	AgeMax  time.Duration // any job does
+}
+
+// Queue holds the jobs that wait.
+type Queue struct {
+	bounds Bounds
+	turns  []*Turn // the oldest first
+}
+
+// New returns an empty queue.
+func New(b Bounds) *Queue { return &Queue{bounds: b} }
+
+// Len counts the jobs that wait.
+func (q *Queue) Len() int { return len(q.turns) }
+
+// All lists the turns, the oldest first.
+func (q *Queue) All() []*Turn { return slices.Clone(q.turns) }
+
+// Enter inserts a job by its age and returns the turns whose positions change, its own
+// included.
+func (q *Queue) Enter(t *Turn, plan *message.Plan) (moved []*Turn) {
+	at := len(q.turns)
+	for at > 0 && q.turns[at-1].Number > t.Number {
+		at--
+	}
+	t.plan = plan
+	q.turns = slices.Insert(q.turns, at, t)
+	return q.renumber(at)
+}
+
+// Leave removes a job, if it waits, and returns the turns whose positions change.
+func (q *Queue) Leave(t *Turn) (moved []*Turn) {
+	at := slices.Index(q.turns, t)
+	if at < 0 {
+		return nil
+	}
+	q.turns = slices.Delete(q.turns, at, at+1)
+	t.position, t.waits, t.plan = 0, "", nil
+	return q.renumber(at)
+}
+
+// renumber counts positions anew, from an index on.
+func (q *Queue) renumber(from int) (moved []*Turn) {
+	for i := from; i < len(q.turns); i++ {
+		if t := q.turns[i]; t.position != uint32(i+1) {
+			t.position = uint32(i + 1)
+			moved = append(moved, t)
+		}
+	}
+	return moved
+}
+
+// Verdict says what becomes of a job that waits.
+type Verdict uint8
+
+// Verdicts of Judge.
+const (
+	Waits   Verdict = iota
+	TooOld          // it has waited for AgeMax
+	Nowhere         // it has waited for Timeout, and its datacenter is UNHEALTHY
+)
+
+// Judge says what becomes of a job by its age.
+func (q *Queue) Judge(t *Turn, in *places.Places, now node.Instant) Verdict {
+	age := now.Sub(t.Since)
+	switch {
+	case age >= q.bounds.AgeMax:
+		return TooOld
+	case age >= q.bounds.Timeout && t.nowhere(in):
+		return Nowhere
+	}
+	return Waits
+}

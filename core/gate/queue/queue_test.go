@@ -1,0 +1,238 @@
+package queue_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/gate/queue"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// The queue is in the order in which jobs were accepted, however often some of them leave
+// it and return, and each knows its position. Enter and Leave name the turns that moved.
+func TestQueuesKeepTheOrderOfAcceptance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := queue.New(queue.Bounds{})
+		var all []*queue.Turn
+		for n := range rapid.IntRange(1, 8).Draw(t, "jobs") {
+			all = append(all, &queue.Turn{Job: message.JobID{byte(n)}, Number: uint64(n + 1)})
+		}
+		in := map[*queue.Turn]bool{}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			was := map[*queue.Turn]uint32{}
+			for _, turn := range all {
+				was[turn] = turn.Position()
+			}
+			turn := rapid.SampledFrom(all).Draw(t, "job")
+			var moved []*queue.Turn
+			if in[turn] {
+				moved = q.Leave(turn)
+			} else {
+				moved = q.Enter(turn, &message.Plan{})
+			}
+			in[turn] = !in[turn]
+			var want []*queue.Turn
+			for _, o := range all { // in the order of acceptance
+				if in[o] {
+					want = append(want, o)
+				} else if o.Position() != 0 {
+					t.Fatalf("job %d left the queue and believes it is at %d", o.Number, o.Position())
+				}
+			}
+			if !slices.Equal(q.All(), want) || q.Len() != len(want) {
+				t.Fatalf("the queue is not in the order of acceptance: %d jobs, want %d", q.Len(), len(want))
+			}
+			for i, o := range want {
+				if o.Position() != uint32(i+1) {
+					t.Fatalf("job %d is at %d and believes it is at %d", o.Number, i+1, o.Position())
+				}
+				if slices.Contains(moved, o) != (was[o] != o.Position()) {
+					t.Fatalf("job %d went from %d to %d, and it is named: %v", o.Number, was[o], o.Position(), slices.Contains(moved, o))
+				}
+			}
+		}
+	})
+}
+
+// site is what a dumb model knows of a datacenter.
+type site struct {
+	name       string
+	free       int
+	most       int
+	ill, taken bool
+}
+
+// draw makes datacenters, and the model's view of each.
+func draw(t *rapid.T) (*places.Places, []*site) {
+	p := places.New(places.Bounds{Datacenters: 9, Managers: 9})
+	var all []*site
+	for i, name := range []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(t, "datacenters")] {
+		s := &site{name: name, free: rapid.IntRange(0, 8).Draw(t, "free"), most: 8, ill: rapid.IntRange(0, 4).Draw(t, "ill") == 0}
+		d, _ := p.Know(name, 1)
+		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(s.free), WorkerSum: 2}
+		if s.ill {
+			h.WorkerSum = 0
+		}
+		p.Register(d, node.Peer{ID: node.ID("m-" + name)}, 1).Take(node.StreamID(i+1), h, 1)
+		all = append(all, s)
+	}
+	return p, all
+}
+
+// want is what the model makes of a queue: for each job the datacenters that it goes to.
+// It counts cores in plain numbers, and looks at each job once, the oldest first.
+func want(sites []*site, turns []*queue.Turn, wide []int) map[uint64]string {
+	find := func(name string) *site {
+		at := slices.IndexFunc(sites, func(s *site) bool { return s.name == name })
+		if at < 0 {
+			return nil
+		}
+		return sites[at]
+	}
+	went := map[uint64]string{}
+	for i, turn := range turns {
+		needs := func(s *site) int {
+			if wide[i] > s.most {
+				return 1
+			}
+			return wide[i]
+		}
+		names := turn.Named
+		if len(names) == 0 { // the healthiest, then the one with most free cores, then the first
+			var best *site
+			for _, s := range sites {
+				if s.ill || s.taken {
+					continue
+				}
+				if best == nil || (best.free == 0) && s.free > 0 || (best.free == 0) == (s.free == 0) && s.free > best.free {
+					best = s
+				}
+			}
+			if best == nil {
+				continue
+			}
+			if best.free < needs(best) {
+				for _, s := range sites {
+					s.taken = true
+				}
+				continue
+			}
+			names = []string{best.name}
+		}
+		fits, ill := true, false
+		for _, name := range names {
+			s := find(name)
+			ill = ill || s == nil || s.ill
+			fits = fits && s != nil && !s.taken && s.free >= needs(s)
+		}
+		switch {
+		case ill:
+		case fits:
+			for _, name := range names {
+				s := find(name)
+				s.free -= min(s.free, wide[i])
+			}
+			went[turn.Number] = strings.Join(names, ",")
+		default:
+			for _, name := range names {
+				find(name).taken = true
+			}
+		}
+	}
+	return went
+}
+
+// TestTurnsComeAsAModelSays: which jobs are dispatched, and where, is what a model makes of
+// the free cores in plain numbers. Judging changes nothing: a second look finds the same.
+func TestTurnsComeAsAModelSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, sites := draw(t)
+		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour})
+		var turns []*queue.Turn
+		var wide []int // cores of each
+		for n := range rapid.IntRange(1, 6).Draw(t, "jobs") {
+			turn := &queue.Turn{Job: message.JobID{byte(n)}, Number: uint64(n + 1)}
+			turn.Named = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2, rapid.ID).Draw(t, "named")
+			cores := rapid.IntRange(1, 12).Draw(t, "cores")
+			q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 20, Cores: uint32(cores)}}})
+			turns, wide = append(turns, turn), append(wide, cores)
+		}
+		expected := want(sites, turns, wide)
+		for range 2 {
+			got := map[uint64]string{}
+			for _, r := range q.Ready(p) {
+				var names []string
+				for _, d := range r.To {
+					names = append(names, d.Name)
+				}
+				got[r.Turn.Number] = strings.Join(names, ",")
+			}
+			if fmt.Sprint(got) != fmt.Sprint(expected) {
+				t.Fatalf("dispatched are %v, want %v", got, expected)
+			}
+		}
+		p.Rests(func(what string, n, _ int) {
+			if what == "gate/cores that datacenters reserve" && n > 0 {
+				t.Fatalf("%d cores stay promised", n)
+			}
+		})
+		for _, turn := range turns {
+			nowhere := len(turn.Named) == 0 && !slices.ContainsFunc(sites, func(s *site) bool { return !s.ill })
+			for _, name := range turn.Named {
+				at := slices.IndexFunc(sites, func(s *site) bool { return s.name == name })
+				nowhere = nowhere || at < 0 || sites[at].ill
+			}
+			//lint:orderfree each is judged by itself
+			for age, verdict := range map[time.Duration]queue.Verdict{time.Second: queue.Waits, time.Minute: queue.Waits, time.Hour: queue.TooOld} {
+				if nowhere && age == time.Minute {
+					verdict = queue.Nowhere
+				}
+				if got := q.Judge(turn, p, turn.Since.Add(age)); got != verdict {
+					t.Fatalf("a job that names %v is judged %v after %v, want %v", turn.Named, got, age, verdict)
+				}
+			}
+			if reason := turn.Reason(p); !strings.HasPrefix(reason, "waits for ") {
+				t.Fatalf("the reason is %q", reason)
+			}
+		}
+	})
+}
+
+// A job needs the cores that its first layer names, unless the datacenter never had so many.
+func TestFirstLayersAreWaitedFor(t *testing.T) {
+	for _, x := range []struct {
+		workflows []message.WorkflowPlan
+		free      uint32
+		ready     bool
+		wants     uint32
+	}{
+		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 3, false, 3},
+		{[]message.WorkflowPlan{{Test: true, VUs: 6, Cores: 4}}, 4, true, 4},
+		{[]message.WorkflowPlan{{Test: true, VUs: 2, Cores: 4}}, 2, true, 2},
+		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 1, true, 1},
+		{[]message.WorkflowPlan{{Test: true, VUs: 9}}, 5, true, 5},
+		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9}}, 1, false, 1},
+		{[]message.WorkflowPlan{{}, {Test: true, VUs: 9, Layer: 1}}, 1, true, 1},
+		{[]message.WorkflowPlan{{Test: true, VUs: 99, Cores: 9}}, 1, true, 1}, // it never had 9
+	} {
+		p := places.New(places.Bounds{Datacenters: 1, Managers: 1})
+		d, _ := p.Know("a", 1)
+		p.Register(d, node.Peer{ID: "m"}, 1).Take(1, &message.ManagerHeartbeat{Sequence: 1, CoresTotal: 8, CoresFree: x.free, WorkerSum: 1}, 1)
+		q := queue.New(queue.Bounds{})
+		plan := &message.Plan{Workflows: x.workflows}
+		q.Enter(&queue.Turn{Number: 1}, plan)
+		if got := len(q.Ready(p)) == 1; got != x.ready {
+			t.Errorf("%+v with %d free cores is ready: %v", x.workflows, x.free, got)
+		}
+		if got := queue.Wants(plan, d); got != x.wants {
+			t.Errorf("%+v takes %d of %d free cores, want %d", x.workflows, got, x.free, x.wants)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package queue
+
+import (
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+)
+
+// Ready is a job whose turn has come, and the datacenters that it goes to.
+type Ready struct {
+	Turn *Turn
+	To   []*places.Datacenter
+}
+
+// Ready names, in order of age, each job whose datacenters all have the free cores that it
+// needs. One that waits for cores keeps its datacenters from younger ones; one whose
+// datacenter is UNHEALTHY keeps none. The caller takes each out of the queue.
+func (q *Queue) Ready(in *places.Places) []Ready {
+	blocked := map[string]bool{}
+	var ready []Ready
+	for _, t := range q.turns {
+		if len(blocked) == len(in.All()) {
+			break
+		}
+		if to := t.targets(in, blocked); to != nil {
+			ready = append(ready, Ready{t, to})
+			for _, d := range to {
+				d.Promise(Wants(t.plan, d))
+			}
+		}
+	}
+	for _, d := range in.All() {
+		d.Keep()
+	}
+	return ready
+}
+
+// targets returns where a job can go now, or nil and blocks what it waits for.
+func (t *Turn) targets(in *places.Places, blocked map[string]bool) []*places.Datacenter {
+	if len(t.Named) == 0 {
+		return t.anyTarget(in, blocked)
+	}
+	var to []*places.Datacenter
+	wait := false
+	for _, name := range t.Named {
+		d := in.Datacenter(name)
+		if d == nil || d.Health() == message.HealthUnhealthy {
+			t.waits = name
+			return nil
+		}
+		if !wait && (blocked[name] || d.Free() < needs(t.plan, d)) {
+			wait, t.waits = true, name
+		}
+		to = append(to, d)
+	}
+	if wait {
+		for _, name := range t.Named {
+			blocked[name] = true
+		}
+		return nil
+	}
+	return to
+}
+
+// anyTarget chooses by health, then by free cores, then by name.
+func (t *Turn) anyTarget(in *places.Places, blocked map[string]bool) []*places.Datacenter {
+	t.waits = ""
+	best, _ := in.Best(func(name string) bool { return blocked[name] })
+	if best == nil {
+		return nil
+	}
+	if best.Free() < needs(t.plan, best) {
+		t.waits = best.Name
+		for _, d := range in.All() {
+			blocked[d.Name] = true
+		}
+		return nil
+	}
+	return []*places.Datacenter{best}
+}

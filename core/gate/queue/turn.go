@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Turn is a job in the queue, or on its way there and back.
+type Turn struct {
+	Job    message.JobID
+	Number uint64       // order of acceptance, at the gate that accepted it
+	Since  node.Instant // first entry: a return from a dispatch begins no new wait
+	Named  []string     // datacenters that the job asks for; none: the queue chooses
+
+	plan     *message.Plan // while it is in the queue
+	position uint32        // from 1; 0 outside the queue
+	waits    string        // datacenter that it waits for, empty for any
+}
+
+// Position is where the job stands, from 1; 0 outside the queue.
+func (t *Turn) Position() uint32 { return t.position }
+
+// nowhere says that a datacenter which the job needs is UNHEALTHY.
+func (t *Turn) nowhere(in *places.Places) bool {
+	if len(t.Named) > 0 {
+		return slices.ContainsFunc(t.Named, func(name string) bool {
+			d := in.Datacenter(name)
+			return d == nil || d.Health() == message.HealthUnhealthy
+		})
+	}
+	return !slices.ContainsFunc(in.All(), func(d *places.Datacenter) bool { return d.Health() != message.HealthUnhealthy })
+}
+
+// Reason says to people why the job is queued.
+func (t *Turn) Reason(in *places.Places) string {
+	name := t.waits
+	if name == "" && len(t.Named) > 0 {
+		name = t.Named[0]
+	}
+	d := in.Datacenter(name)
+	switch {
+	case name == "" && t.nowhere(in):
+		return fmt.Sprintf("waits for a datacenter: none of %d has live managers and workers", len(in.All()))
+	case name == "":
+		return "waits for a free core in any datacenter" + t.before()
+	case d == nil:
+		return fmt.Sprintf("waits for %s: no manager has registered", name)
+	case d.Health() == message.HealthUnhealthy:
+		v := d.View()
+		return fmt.Sprintf("waits for %s, which is UNHEALTHY: %d live managers, %d workers", name, v.Live, v.Workers)
+	}
+	cores := "a free core"
+	if n := needs(t.plan, d); n > 1 {
+		cores = fmt.Sprintf("%d free cores", n)
+	}
+	return fmt.Sprintf("waits for %s in %s: %d of %d free", cores, name, d.Free(), d.View().Total) + t.before()
+}
+
+func (t *Turn) before() string {
+	if t.position < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", %d jobs before it", t.position-1)
+}
+
+// Wants says how many of a datacenter's free cores a dispatch of a plan takes.
+func Wants(p *message.Plan, d *places.Datacenter) uint32 {
+	free := uint64(d.Free())
+	return uint32(min(firstLayer(p, free), free))
+}
+
+// needs says how many cores must be free before a plan is dispatched: there the run timeout
+// begins, and it must not pass in waiting for the rest. A job waits for workers that are
+// briefly disconnected. A job that wants more cores than the datacenter ever had is
+// dispatched at once, so that the manager can reject it with the reason.
+func needs(p *message.Plan, d *places.Datacenter) uint32 {
+	n := firstLayer(p, 1)
+	if n > uint64(d.Cores) {
+		return 1
+	}
+	return uint32(n)
+}
+
+// firstLayer is how many cores a plan's first workflows take: what they name, or as many as
+// they have virtual users, up to a bound each.
+func firstLayer(p *message.Plan, bound uint64) uint64 {
+	var sum uint64
+	for i := range p.Workflows {
+		w := &p.Workflows[i]
+		switch {
+		case w.Layer > 0:
+		case w.Cores > 0:
+			sum += min(w.VUs, uint64(w.Cores))
+		case !w.Test:
+			sum++
+		default:
+			sum += min(w.VUs, bound)
+		}
+	}
+	return sum
+}
