@@ -12,7 +12,8 @@
 //	        returns from a dispatch keeps its turn.
 //	QUEUE-2 A job that waits for cores keeps its datacenters from younger ones; one whose
 //	        datacenter is UNHEALTHY keeps none.
-//	QUEUE-3 Jobs that are ready at once never take more free cores than there are.
+//	QUEUE-3 Only a job in the queue ends by its age: one that was dispatched has waited.
+//	QUEUE-4 Jobs that are ready at once never take more free cores than there are.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
 // in each, so it waits and keeps both; job 2 needs one core of any datacenter, and waits.

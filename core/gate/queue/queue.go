@@ -74,10 +74,13 @@ const (
 	Nowhere         // it has waited for Timeout, and its datacenter is UNHEALTHY
 )
 
-// Judge says what becomes of a job by its age.
+// Judge says what becomes of a job by its age. A job that has left the queue is not judged:
+// the end of an older one may have freed its cores, and it is dispatched.
 func (q *Queue) Judge(t *Turn, in *places.Places, now node.Instant) Verdict {
 	age := now.Sub(t.Since)
 	switch {
+	case t.position == 0:
+		return Waits
 	case age >= q.bounds.AgeMax:
 		return TooOld
 	case age >= q.bounds.Timeout && t.nowhere(in):

@@ -236,3 +236,22 @@ func TestFirstLayersAreWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// The end of an older job frees the cores of a younger one in the same look: that one has
+// left the queue, and its age ends nothing.
+func TestOnlyJobsInTheQueueAreJudged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, _ := draw(t)
+		q := queue.New(queue.Bounds{Timeout: time.Minute, AgeMax: time.Hour})
+		turn := &queue.Turn{Number: 1, Named: rapid.SampledFrom([][]string{nil, {"a"}, {"gone"}}).Draw(t, "named")}
+		q.Enter(turn, &message.Plan{})
+		now := turn.Since.Add(rapid.SampledFrom([]time.Duration{time.Hour, 2 * time.Hour}).Draw(t, "age"))
+		if got := q.Judge(turn, p, now); got != queue.TooOld {
+			t.Fatalf("in the queue it is judged %v", got)
+		}
+		q.Leave(turn)
+		if got := q.Judge(turn, p, now); got != queue.Waits {
+			t.Fatalf("a job that left the queue is judged %v", got)
+		}
+	})
+}
