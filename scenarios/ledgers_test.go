@@ -37,7 +37,7 @@ var untold = map[string]string{
 	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
 	"swim.buffer.unsent":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",
 	"gate.Machine.gates":        "configured",
-	"gate.Machine.greeted":      "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
+	"audience.Audience.greeted": "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"gate.job.aborts":           "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"gate.job.closed":           "part of the record of a job, remembered until KeyAge; one of each datacenter",
 	"queue.Turn.Named":          "part of the record of a job, remembered until KeyAge",

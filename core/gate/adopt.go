@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -40,7 +41,7 @@ const goneMax = 10
 
 // adopt takes a record over: the job is rebuilt from it and from the files that
 // it names, and resumed when all are here.
-func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*ask) {
+func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	rec, err := readRecord(o.Job, o.Record)
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "record", Why: err.Error()})
@@ -50,9 +51,10 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*ask) {
 	}
 	j := m.fromRecord(env, o.Job, &rec)
 	m.own(j, o.Token)
-	j.takeover, j.asks = true, asks
+	j.takeover = true
+	j.waiting.Put(asks)
 	for _, a := range asks {
-		a.again = true
+		a.Again = true
 	}
 	m.makeRoom()
 	m.jobs[j.id] = j

@@ -5,33 +5,14 @@ import (
 	"fmt"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// question says what a client wants of a job.
-type question uint8
-
-const (
-	askSubmit question = iota + 1
-	askStatus
-	askWatch
-	askCancel
-)
-
-// ask is a client's request about one job, answered now or later.
-type ask struct {
-	what    question
-	stream  node.StreamID
-	request message.RequestID
-	from    node.ID
-	digest  uint64 // of what is submitted
-	again   bool   // the key was known
-}
-
 // onAsk answers by what this gate owns or has seen the end of, else looks.
-func (m *Machine) onAsk(env node.Env, id message.JobID, a *ask) {
+func (m *Machine) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 	if j := m.jobs[id]; j != nil {
 		m.askJob(env, j, a)
 		return
@@ -41,87 +22,76 @@ func (m *Machine) onAsk(env node.Env, id message.JobID, a *ask) {
 
 // askJob answers at once, or when the job is ready. A status that is told while a
 // write is open could be older than what a majority has already.
-func (m *Machine) askJob(env node.Env, j *job, a *ask) {
+func (m *Machine) askJob(env node.Env, j *job, a *audience.Ask) {
 	switch {
-	case j.ready && (a.what != askStatus || len(j.open) == 0 || j.shown.Terminal()):
+	case j.ready && (a.What != audience.Status || len(j.open) == 0 || j.shown.Terminal()):
 		m.serve(env, j, a)
-	case len(j.asks) >= m.config.WaitersMax:
+	case !j.waiting.Add(a, m.config.WaitersMax):
 		reached(env, "gate/waiters-full")
 		env.Emit(event.Shed{What: "request", Why: "too many wait for one job"})
-		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d requests wait for this job", len(j.asks)))
-	default:
-		j.asks = append(j.asks, a)
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d requests wait for this job", j.waiting.Asks()))
 	}
 }
 
 // serveAll answers what has waited for a job.
 func (m *Machine) serveAll(env node.Env, j *job) {
-	asks := j.asks
-	j.asks = nil
-	for _, a := range asks {
+	for _, a := range j.waiting.TakeAsks() {
 		m.askJob(env, j, a)
 	}
 }
 
 // serve answers by what a majority has. What has ended stays as it is; for the
 // rest only the owner may speak.
-func (m *Machine) serve(env node.Env, j *job, a *ask) {
+func (m *Machine) serve(env node.Env, j *job, a *audience.Ask) {
 	if !j.shown.Terminal() && !m.holds(env, j) {
-		m.refuseOwner(env, a.stream, a.request, j.id, "")
+		m.refuseOwner(env, a.Stream, a.Request, j.id, "")
 		return
 	}
-	switch a.what {
-	case askSubmit:
-		if a.digest != j.digest {
-			m.refuse(env, a.stream, a.request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", j.key))
+	switch a.What {
+	case audience.Submit:
+		if a.Digest != j.digest {
+			refuse(env, a.Stream, a.Request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", j.key))
 			return
 		}
-		env.Send(a.stream, &message.JobAck{Request: a.request, Job: j.id, Duplicate: a.again})
-	case askStatus:
+		env.Send(a.Stream, &message.JobAck{Request: a.Request, Job: j.id, Duplicate: a.Again})
+	case audience.Status:
 		status := m.status(env, j)
-		status.Request = a.request
-		env.Send(a.stream, status)
-	case askWatch:
+		status.Request = a.Request
+		env.Send(a.Stream, status)
+	case audience.Watch:
 		m.follow(env, j, a)
-	case askCancel:
+	case audience.Cancel:
 		m.cancel(env, j, a)
 	}
 }
 
-// lookup is a job that this gate does not own and asks a majority about.
-type lookup struct {
-	ticket uint64
-	asks   []*ask
-}
-
 // look answers for a job of another gate: who owns it, or how it ended.
-func (m *Machine) look(env node.Env, id message.JobID, a *ask) {
+func (m *Machine) look(env node.Env, id message.JobID, a *audience.Ask) {
 	if m.elsewhere(env, id, a) {
 		return
 	}
-	l := m.lookups[id]
+	room, first := m.lookups.Room(id)
 	switch {
-	case l != nil && len(l.asks) >= m.config.WaitersMax, l == nil && len(m.lookups) >= m.config.LookupsMax:
+	case !room:
 		reached(env, "gate/lookups-full")
 		env.Emit(event.Shed{What: "request", Why: "too many jobs are looked up"})
-		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d jobs are looked up", len(m.lookups)))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d jobs are looked up", m.lookups.Len()))
 		return
-	case l == nil && m.circuitRefuses(env, a):
+	case first && m.circuitRefuses(env, a):
 		return
-	case l == nil:
+	case first:
 		m.ticket++
-		l = &lookup{ticket: m.ticket}
-		m.lookups[id] = l
-		m.leases.Read(env, id, l.ticket)
+		m.lookups.Open(id, m.ticket)
+		m.leases.Read(env, id, m.ticket)
 	}
-	l.asks = append(l.asks, a)
+	m.lookups.Add(id, a)
 }
 
 // elsewhere answers by what this gate's own acceptor has, where that cannot be
 // wrong for long: an end is one for ever, and a holder that has gone redirects.
-func (m *Machine) elsewhere(env node.Env, id message.JobID, a *ask) bool {
+func (m *Machine) elsewhere(env node.Env, id message.JobID, a *audience.Ask) bool {
 	if to, ok := m.moved[id]; ok {
-		m.refuseOwner(env, a.stream, a.request, id, to)
+		m.refuseOwner(env, a.Stream, a.Request, id, to)
 		return true
 	}
 	seen, ok := m.leases.Seen(env.Now(), id)
@@ -129,12 +99,12 @@ func (m *Machine) elsewhere(env node.Env, id message.JobID, a *ask) bool {
 		return false
 	}
 	if j := m.see(env, id, seen.Token, seen.Released, seen.Record); j != nil {
-		a.again = true
+		a.Again = true
 		m.askJob(env, j, a)
 		return true
 	}
 	if seen.Left > 0 && !seen.Released && seen.Holder != env.Self().Addr && m.alive(seen.Holder) {
-		m.refuseOwner(env, a.stream, a.request, id, seen.Holder)
+		m.refuseOwner(env, a.Stream, a.Request, id, seen.Holder)
 		return true
 	}
 	return false
@@ -142,34 +112,33 @@ func (m *Machine) elsewhere(env node.Env, id message.JobID, a *ask) bool {
 
 // onRead answers what a majority said about a job.
 func (m *Machine) onRead(env node.Env, o lease.Outcome) {
-	l := m.lookups[o.Job]
-	if l == nil || l.ticket != o.Ticket {
+	asks, ok := m.lookups.Take(o.Job, o.Ticket)
+	if !ok {
 		return
 	}
-	delete(m.lookups, o.Job)
 	switch {
 	case o.Err != nil && o.Holder == "":
 		m.quorum.failed(env.Now())
-		m.refuseQuorum(env, l.asks, o.Err)
+		m.refuseQuorum(env, asks, o.Err)
 		return
 	case o.Err == nil:
 		m.quorum.worked()
 	}
 	if j := m.jobs[o.Job]; j != nil { // meanwhile
-		for _, a := range l.asks {
+		for _, a := range asks {
 			m.askJob(env, j, a)
 		}
 		return
 	}
 	j := m.see(env, o.Job, o.State.Token, o.Found && o.State.Released, o.State.Record)
-	for _, a := range l.asks {
+	for _, a := range asks {
 		switch {
 		case j != nil:
 			m.askJob(env, j, a)
 		case o.Err == nil && !o.Found:
-			m.refuse(env, a.stream, a.request, message.CodeUnknownJob, "job "+o.Job.String())
+			refuse(env, a.Stream, a.Request, message.CodeUnknownJob, "job "+o.Job.String())
 		default:
-			m.refuseOwner(env, a.stream, a.request, o.Job, m.holderOf(env, o))
+			m.refuseOwner(env, a.Stream, a.Request, o.Job, m.holderOf(env, o))
 		}
 	}
 }
@@ -187,7 +156,7 @@ func (m *Machine) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	return holder
 }
 
-func (m *Machine) refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
+func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
 	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
 }
 
@@ -214,7 +183,7 @@ func (m *Machine) refuseOwner(env node.Env, s node.StreamID, r message.RequestID
 }
 
 // refuseQuorum tells why no majority answered.
-func (m *Machine) refuseQuorum(env node.Env, asks []*ask, err error) {
+func (m *Machine) refuseQuorum(env node.Env, asks []*audience.Ask, err error) {
 	code := message.CodeQuorumTimeout
 	switch {
 	case errors.Is(err, lease.ErrQuorumUnavailable):
@@ -227,6 +196,6 @@ func (m *Machine) refuseQuorum(env node.Env, asks []*ask, err error) {
 		code = message.CodeTooLarge
 	}
 	for _, a := range asks {
-		m.refuseForRoom(env, a.stream, a.request, code, err.Error())
+		m.refuseForRoom(env, a.Stream, a.Request, code, err.Error())
 	}
 }

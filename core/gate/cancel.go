@@ -4,25 +4,25 @@ import (
 	"fmt"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // cancel answers once CANCELLING is on a majority, or with how the job had ended.
 // A result that is on its way there has come first.
-func (m *Machine) cancel(env node.Env, j *job, a *ask) {
-	if len(j.cancels) >= m.config.WaitersMax {
+func (m *Machine) cancel(env node.Env, j *job, a *audience.Ask) {
+	if !j.waiting.Cancel(a, m.config.WaitersMax) {
 		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
-		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", len(j.cancels)))
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
 		return
 	}
-	j.cancels = append(j.cancels, a)
 	if j.state == message.JobCancelling || j.state.Terminal() {
 		m.answerCancels(env, j)
 		return
 	}
 	m.leaveQueue(env, j)
-	j.become(message.JobCancelling, "cancelled by "+shortened(string(a.from), detailMax))
+	j.become(message.JobCancelling, "cancelled by "+shortened(string(a.From), detailMax))
 	if m.stopSubjobs(env, j); !j.state.Terminal() {
 		m.save(env, &put{what: "cancel a job", job: j, then: func(env node.Env) {
 			for _, p := range j.subjobs {
@@ -37,10 +37,9 @@ func (m *Machine) answerCancels(env node.Env, j *job) {
 	if j.shown != message.JobCancelling && !j.shown.Terminal() {
 		return
 	}
-	for _, a := range j.cancels {
-		env.Send(a.stream, &message.JobCancelAck{Request: a.request, Job: j.id, State: j.shown})
+	for _, a := range j.waiting.TakeCancels() {
+		env.Send(a.Stream, &message.JobCancelAck{Request: a.Request, Job: j.id, State: j.shown})
 	}
-	j.cancels = nil
 }
 
 // stoppedState is what a subjob becomes that is stopped.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -52,14 +53,14 @@ func (c *circuit) left(now node.Instant) time.Duration {
 }
 
 // circuitRefuses answers in place of a majority while the circuit is open.
-func (m *Machine) circuitRefuses(env node.Env, a *ask) bool {
+func (m *Machine) circuitRefuses(env node.Env, a *audience.Ask) bool {
 	left := m.quorum.left(env.Now())
 	if left == 0 {
 		return false
 	}
 	env.Emit(event.Shed{What: "request", Why: "majorities of the gates have failed"})
-	env.Send(a.stream, &message.Refused{
-		Request: a.request, Code: message.CodeCircuitOpen, RetryAfter: left,
+	env.Send(a.Stream, &message.Refused{
+		Request: a.Request, Code: message.CodeCircuitOpen, RetryAfter: left,
 		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.gates), circuitWindow),
 	})
 	return true

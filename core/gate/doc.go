@@ -11,7 +11,7 @@
 // Values decide, the Machine wires them: it sends, persists, and sets timers. Package
 // places holds datacenters and managers as their heartbeats describe them; result makes
 // one result of what datacenters report, and fits it into a frame; queue decides which job
-// runs next, and where.
+// runs next, and where; audience holds waiting requests and watchers.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.

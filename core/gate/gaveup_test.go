@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -114,7 +115,7 @@ func TestWatchersHearOfResults(t *testing.T) {
 		m.jobs[j.id] = j
 		for n := range rapid.IntRange(0, 3).Draw(t, "watchers") {
 			id := node.ID(fmt.Sprint("c", n))
-			m.follow(env, j, &ask{what: askWatch, stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), request: message.RequestID{Incarnation: 1, Counter: 1}, from: id})
+			m.follow(env, j, &audience.Ask{What: audience.Watch, Stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), Request: message.RequestID{Incarnation: 1, Counter: 1}, From: id})
 		}
 		o := archive.Outcome{Kind: archive.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.id, State: message.JobCompleted}})}
 		here := true
@@ -134,8 +135,8 @@ func TestWatchersHearOfResults(t *testing.T) {
 		if kept := j.resultFile != (message.FileDigest{}); kept != (here || away) {
 			t.Fatalf("%+v: the result's name is kept: %v", o, kept)
 		}
-		if away && len(j.watchers) > 0 {
-			t.Fatalf("%d wait on for a result that cannot be read", len(j.watchers))
+		if away && len(m.audience.Of(j.id)) > 0 {
+			t.Fatalf("%d wait on for a result that cannot be read", len(m.audience.Of(j.id)))
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
@@ -51,9 +52,7 @@ type job struct {
 	aborts  []*abort
 	watches [][]*verdict.Watch // by workflow and condition
 
-	asks     []*ask // until it is ready, or until its open writes are confirmed
-	cancels  []*ask // for CANCELLING, or the end, on a majority
-	watchers []*watcher
+	waiting  audience.Waiting
 	sequence uint64
 
 	result      *message.JobResult // nil when it is not here

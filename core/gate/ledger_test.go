@@ -3,6 +3,7 @@ package gate
 import (
 	"testing"
 
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -22,16 +23,16 @@ func TestWhatGoesIsCountedNoMore(t *testing.T) {
 	owned := &job{id: message.JobID{2}, ready: true, state: message.JobRunning, shown: message.JobRunning}
 	m.jobs[owned.id] = owned
 	for s := range node.StreamID(2) {
-		m.follow(env, owned, &ask{what: askWatch, stream: 7 + s})
+		m.follow(env, owned, &audience.Ask{What: audience.Watch, Stream: 7 + s})
 	}
-	if m.watchers != 2 || len(m.following) != 2 {
-		t.Fatalf("%d watchers on %d streams, want 2 on 2", m.watchers, len(m.following))
+	if n := m.audience.Len(); n != 2 {
+		t.Fatalf("%d watchers, want 2", n)
 	}
 	if m.unload(env, owned); m.accepting != 1 || m.specBytes != 20 {
 		t.Errorf("of one that is owned: %d are being accepted, %d bytes are submitted", m.accepting, m.specBytes)
 	}
-	if m.watchers != 0 || len(m.following) != 0 {
-		t.Errorf("%d watchers on %d streams follow a job that is gone", m.watchers, len(m.following))
+	if n := m.audience.Len(); n != 0 {
+		t.Errorf("%d watchers follow a job that is gone", n)
 	}
 }
 
@@ -69,19 +70,6 @@ func TestAcknowledgementsGoBackOnce(t *testing.T) {
 	}
 	if len(m.forwarded) != 1 || m.forwarded[0].job != (message.JobID{2}) {
 		t.Errorf("left are %+v, want the other job's", m.forwarded)
-	}
-}
-
-// Who asks again on the same stream is told under the newer question.
-func TestWatchersFollowOnce(t *testing.T) {
-	env, m := owner()
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning}
-	m.jobs[j.id] = j
-	for request := range uint64(2) {
-		m.follow(env, j, &ask{what: askWatch, stream: 7, request: message.RequestID{Counter: request + 1}})
-	}
-	if len(j.watchers) != 1 || m.watchers != 1 || j.watchers[0].request != (message.RequestID{Counter: 2}) {
-		t.Errorf("watchers are %+v, want one, of request 2", j.watchers)
 	}
 }
 

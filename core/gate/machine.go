@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/health"
@@ -50,16 +51,12 @@ type Machine struct {
 	specBytes int    // of jobs that have not ended
 	results   []*job // of ended, whose result is kept
 	resultSum int    // bytes of them
-	lookups   map[message.JobID]*lookup
+	lookups   *audience.Lookups
 	forwarded []passed // results that were passed on, the oldest first
 
 	places *places.Places
 
-	watchers  int
-	following map[node.StreamID][]*job // by who watches
-	greeted   map[node.StreamID]bool   // clients that know the set of gates
-	pending   []*watcher               // have something to be told at the next push
-	pushing   bool
+	audience *audience.Audience
 
 	ticket  uint64 // of the newest update, file or read
 	kept    map[uint64]keeping
@@ -85,8 +82,8 @@ func New(c Config) *Machine {
 		node.Bug("gate: %v", err)
 	}
 	return &Machine{
-		config: c, jobs: map[message.JobID]*job{}, lookups: map[message.JobID]*lookup{},
-		following: map[node.StreamID][]*job{}, greeted: map[node.StreamID]bool{},
+		config: c, jobs: map[message.JobID]*job{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
+		audience: audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin}),
 		places: places.New(places.Bounds{
 			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
 			Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
@@ -144,11 +141,11 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.JobSubmit:
 		m.onSubmit(env, in, body)
 	case *message.JobWatch:
-		m.onAsk(env, body.Job, &ask{what: askWatch, stream: in.Stream, request: body.Request, from: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Watch, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.JobQuery:
-		m.onAsk(env, body.Job, &ask{what: askStatus, stream: in.Stream, request: body.Request, from: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Status, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.JobCancel:
-		m.onAsk(env, body.Job, &ask{what: askCancel, stream: in.Stream, request: body.Request, from: in.From.ID})
+		m.onAsk(env, body.Job, &audience.Ask{What: audience.Cancel, Stream: in.Stream, Request: body.Request, From: in.From.ID})
 	case *message.DatacenterQuery:
 		env.Send(in.Stream, &message.DatacenterList{Request: body.Request, Datacenters: m.places.Infos()})
 	case *message.StatusQuery:
@@ -166,14 +163,13 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 
 // greet tells a client with its first message who the gates are.
 func (m *Machine) greet(env node.Env, in *node.Input) {
-	if in.From.Role != node.RoleClient || m.greeted[in.Stream] {
+	if in.From.Role != node.RoleClient || m.audience.Greeted(in.Stream) {
 		return
 	}
-	if len(m.greeted) >= m.config.WatchersMax {
-		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", len(m.greeted))})
+	if !m.audience.Greet(in.Stream) {
+		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", m.config.WatchersMax)})
 		return // it knows the gates that it was given
 	}
-	m.greeted[in.Stream] = true
 	env.Send(in.Stream, &message.GateSet{Gates: texts(m.gates)})
 }
 
@@ -263,7 +259,6 @@ func (m *Machine) ignore(env node.Env, in *node.Input, why string) {
 // onBroken forgets who listened on the stream. A manager gets its silence to
 // come back on another one.
 func (m *Machine) onBroken(env node.Env, s node.StreamID) {
-	m.dropWatchers(s)
-	delete(m.greeted, s)
+	m.audience.Broken(s)
 	m.places.Broken(s)
 }

@@ -81,7 +81,7 @@ func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
 func (m *Machine) onDrainRequest(env node.Env, in *node.Input, r *message.DrainRequest) {
 	via, ok := m.drain(env, r.Node, r.Undo)
 	if !ok {
-		m.refuse(env, in.Stream, r.Request, message.CodeUnreachable, "no live node is called "+shortened(r.Node, detailMax)+": see `hyperscale status`")
+		refuse(env, in.Stream, r.Request, message.CodeUnreachable, "no live node is called "+shortened(r.Node, detailMax)+": see `hyperscale status`")
 		return
 	}
 	env.Send(in.Stream, &message.DrainAck{Request: r.Request, Node: r.Node, Via: string(via)})

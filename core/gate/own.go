@@ -2,9 +2,9 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -103,22 +103,12 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 		}
 		return
 	}
-	var asks []*ask
+	var asks []*audience.Ask
 	if j != nil {
-		asks = m.waiting(j)
+		asks = j.waiting.All(m.audience.Of(j.id))
 		m.unload(env, j)
 	}
 	m.adopt(env, o, asks)
-}
-
-// waiting is everybody who waits for something of a job, as questions that can be
-// asked again of what takes its place.
-func (m *Machine) waiting(j *job) []*ask {
-	asks := slices.Concat(j.asks, j.cancels)
-	for _, w := range j.watchers {
-		asks = append(asks, &ask{what: askWatch, stream: w.stream, request: w.request})
-	}
-	return asks
 }
 
 func (m *Machine) own(j *job, token message.LeaseToken) { j.token, j.epoch = token, token.Packed() }
@@ -138,7 +128,7 @@ func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 		return
 	}
 	for _, a := range asks {
-		m.refuseOwner(env, a.stream, a.request, o.Job, o.Holder)
+		m.refuseOwner(env, a.Stream, a.Request, o.Job, o.Holder)
 	}
 }
 
@@ -151,9 +141,7 @@ func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
 		return
 	}
 	if j.takeover {
-		asks := j.asks
-		j.asks = nil
-		m.refuseQuorum(env, asks, o.Err)
+		m.refuseQuorum(env, j.waiting.TakeAsks(), o.Err)
 		return
 	}
 	m.leases.Abandon(env, o.Job)
@@ -185,31 +173,31 @@ func (m *Machine) disown(env node.Env, j *job, holder node.Addr) {
 	if j.shown.Terminal() {
 		return // told, and on a majority: it needs no owner
 	}
-	asks := m.waiting(j)
+	asks := j.waiting.All(m.audience.Of(j.id))
 	m.unload(env, j)
 	for _, a := range asks {
-		m.refuseOwner(env, a.stream, a.request, j.id, holder)
+		m.refuseOwner(env, a.Stream, a.Request, j.id, holder)
 	}
 	m.schedule(env)
 }
 
 // unload forgets a job that has not ended, and returns who waits for it.
-func (m *Machine) unload(env node.Env, j *job) []*ask {
+func (m *Machine) unload(env node.Env, j *job) []*audience.Ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
 	for _, p := range j.subjobs {
 		p.release(m.places)
 	}
-	m.unfollow(j)
+	m.audience.Unfollow(j.id)
 	m.dropSpec(j)
 	if !j.ready && !j.takeover {
 		m.accepting--
 	}
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
 	delete(m.jobs, j.id)
-	asks := j.asks
-	j.asks, j.cancels, j.open = nil, nil, nil
-	return asks
+	j.open = nil
+	j.waiting.TakeCancels()
+	return j.waiting.TakeAsks()
 }
 
 func (m *Machine) dropSpec(j *job) {
@@ -233,6 +221,6 @@ func (m *Machine) onAlarm(o lease.Outcome) {
 func (m *Machine) rejected(env node.Env, j *job, code message.Code, detail string) {
 	env.Emit(event.Shed{What: "submit", Why: detail})
 	for _, a := range m.unload(env, j) {
-		m.refuseForRoom(env, a.stream, a.request, code, detail)
+		m.refuseForRoom(env, a.Stream, a.Request, code, detail)
 	}
 }

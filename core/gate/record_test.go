@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -140,9 +141,9 @@ func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
 	env, m := owner()
 	j := &job{key: "k", turn: queue.Turn{Number: 1}, state: message.JobQueued, last: transition{message.JobSubmitted, message.JobQueued, ""}, born: env.Now()}
 	id := message.JobOf("k")
-	a := &ask{what: askSubmit}
-	m.adopt(env, lease.Outcome{Job: id, Token: message.LeaseToken{Epoch: 4, Ordinal: 1}, Record: j.record(env.Now())}, []*ask{a})
-	if !a.again {
+	a := &audience.Ask{What: audience.Submit}
+	m.adopt(env, lease.Outcome{Job: id, Token: message.LeaseToken{Epoch: 4, Ordinal: 1}, Record: j.record(env.Now())}, []*audience.Ask{a})
+	if !a.Again {
 		t.Error("it is told to be accepted for the first time")
 	}
 	if m.adopt(env, lease.Outcome{Job: message.JobID{9}, Record: j.record(env.Now())}, nil); m.jobs[message.JobID{9}] != nil {

@@ -11,15 +11,13 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/active", len(m.active), 0)
 	tell("gate/accepting", m.accepting, 0)
 	tell("gate/programs", m.specBytes, 0)
-	tell("gate/lookups", len(m.lookups), 0)
+	tell("gate/lookups", m.lookups.Len(), 0)
 	tell("gate/forwarded", len(m.forwarded), 0)
 	tell("gate/files on their way", len(m.kept)+len(m.unkept), 0)
 	tell("gate/files that are missed", len(m.fetches)+len(m.unread), 0)
 	tell("gate/writes", m.writes, 0)
 	tell("gate/moved", len(m.moved), 0)
-	tell("gate/pending", len(m.pending), 0)
-	tell("gate/following", len(m.following), 0)
-	tell("gate/watchers", m.watchers, 0)
+	m.audience.Rests(tell)
 	tell("gate/vacant", len(m.vacant), 0)
 	tell("gate/failed majorities", len(m.quorum.failures), circuitFailures)
 	m.restJobs(tell)
@@ -37,12 +35,11 @@ func (m *Machine) Rests(tell node.Tell) {
 
 // restJobs tells what jobs hold. All have ended, so each sum is 0 but those of results.
 func (m *Machine) restJobs(tell node.Tell) {
-	var waiters, watchers, writes, untold, specs, loading, watches, figures, reserved int
+	var waiters, writes, untold, specs, loading, watches, figures, reserved int
 	results, bytes := 0, 0
 	//lint:orderfree sums
 	for _, j := range m.jobs {
-		waiters += len(j.asks) + len(j.cancels)
-		watchers += len(j.watchers)
+		waiters += j.waiting.Len()
 		writes += len(j.open)
 		untold += len(j.untold)
 		loading += j.loading
@@ -62,7 +59,6 @@ func (m *Machine) restJobs(tell node.Tell) {
 		}
 	}
 	tell("gate/waiters", waiters, 0)
-	tell("gate/watchers of jobs", watchers, 0)
 	tell("gate/open writes", writes, 0)
 	tell("gate/transitions that nobody was told", untold, 0)
 	tell("gate/jobs that load files", loading, 0)

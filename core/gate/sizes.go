@@ -14,13 +14,10 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("gate/programs", m.specBytes, max(1, len(m.gates))*c.SpecBytesMax)
 	tell("gate/results", len(m.results), c.ResultsMax)
 	tell("gate/result bytes", m.resultSum, c.ResultBytesMax)
-	tell("gate/lookups", len(m.lookups), c.LookupsMax)
+	m.lookups.Sizes(tell)
 	tell("gate/forwarded", len(m.forwarded), passedMax)
 	m.places.Sizes(tell)
-	tell("gate/watchers", m.watchers, c.WatchersMax)
-	tell("gate/following", len(m.following), c.WatchersMax)
-	tell("gate/greeted", len(m.greeted), c.WatchersMax)
-	tell("gate/pending", len(m.pending), 2*c.WatchersMax)
+	m.audience.Sizes(tell)
 	tell("gate/moved", len(m.moved), c.JobsMax)
 	if m.leases == nil {
 		return // it was refused at its start

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -16,14 +17,14 @@ import (
 // gets it, the other sends its clients on.
 func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	id := message.JobOf(s.Key)
-	a := &ask{what: askSubmit, stream: in.Stream, request: s.Request, from: in.From.ID, digest: payload(s)}
+	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID, Digest: payload(s)}
 	if j := m.jobs[id]; j != nil {
-		a.again = true
+		a.Again = true
 		m.askJob(env, j, a)
 		return
 	}
 	if code, detail := m.check(s); code != message.CodeNone {
-		m.refuse(env, in.Stream, s.Request, code, detail)
+		refuse(env, in.Stream, s.Request, code, detail)
 		return
 	}
 	if m.elsewhere(env, id, a) {
@@ -37,7 +38,7 @@ func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		m.refuseForRoom(env, in.Stream, s.Request, code, detail)
 		return
 	} else if code != message.CodeNone {
-		m.refuse(env, in.Stream, s.Request, code, detail)
+		refuse(env, in.Stream, s.Request, code, detail)
 		return
 	}
 	if code, detail := m.room(env, s.Size()); code != message.CodeNone {
@@ -102,18 +103,19 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 
 // accept gives the job its first record: PENDING until a majority has it. Whoever
 // submits the same key meanwhile waits with the first.
-func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *ask) {
+func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	m.number++
 	id := message.JobOf(s.Key)
 	kept := *s
 	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
 	file := encoded(&kept)
 	j := &job{
-		id: id, key: s.Key, digest: a.digest, name: s.Name,
+		id: id, key: s.Key, digest: a.Digest, name: s.Name,
 		turn: queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
 		spec: s, specSize: s.Size(), specFile: fileOf(file), runTimeout: m.runTimeout(s),
-		born: env.Now(), sequence: env.Self().Incarnation << 32, asks: []*ask{a},
+		born: env.Now(), sequence: env.Self().Incarnation << 32,
 	}
+	j.waiting.Put([]*audience.Ask{a})
 	m.jobs[j.id] = j
 	m.specBytes += j.specSize
 	m.accepting++

@@ -61,7 +61,7 @@ func (m *Machine) makeRoom() bool {
 func (m *Machine) evict(j *job) {
 	m.forgetResult(j)
 	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
-	m.unfollow(j)
+	m.audience.Unfollow(j.id)
 	delete(m.jobs, j.id)
 }
 

@@ -3,116 +3,77 @@ package gate
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// watcher is a client that follows a job.
-type watcher struct {
-	stream  node.StreamID
-	request message.RequestID
-	job     *job
-	pushed  node.Instant
-	told    bool // pushed is set
-	waiting bool // for the next push
-}
-
-// follow has a client told of a job, now and whenever it changes.
-func (m *Machine) follow(env node.Env, j *job, a *ask) {
-	at := slices.IndexFunc(j.watchers, func(o *watcher) bool { return o.stream == a.stream })
-	if at >= 0 {
-		j.watchers[at].request = a.request
-		m.push(env, j.watchers[at])
-		return
-	}
-	if m.watchers >= m.config.WatchersMax {
+// follow pushes a job to a client, now and whenever it changes.
+func (m *Machine) follow(env node.Env, j *job, a *audience.Ask) {
+	switch w, again := m.audience.Follow(j.id, a); {
+	case w == nil:
 		reached(env, "gate/watchers-full")
 		env.Emit(event.Shed{What: "watch", Why: "too many watchers"})
-		m.refuseForRoom(env, a.stream, a.request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.watchers, m.config.WatchersMax))
-		return
+		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d clients watch jobs, the bound is %d", m.audience.Len(), m.config.WatchersMax))
+	case again:
+		m.push(env, j, w)
+	default:
+		m.pushNow(env, j)
 	}
-	m.watchers++
-	m.following[a.stream] = append(m.following[a.stream], j)
-	j.watchers = append(j.watchers, &watcher{stream: a.stream, request: a.request, job: j})
-	m.pushNow(env, j)
-}
-
-// dropWatchers forgets those whose stream broke.
-func (m *Machine) dropWatchers(s node.StreamID) {
-	for _, j := range m.following[s] {
-		before := len(j.watchers)
-		j.watchers = slices.DeleteFunc(j.watchers, func(w *watcher) bool { return w.stream == s })
-		m.watchers -= before - len(j.watchers)
-	}
-	delete(m.following, s)
 }
 
 // pushNow tells every watcher of a job; those that were told a moment ago are
 // told by the next push, unless it has ended.
 func (m *Machine) pushNow(env node.Env, j *job) {
-	if len(j.watchers) == 0 || !j.ready {
+	watchers := m.audience.Of(j.id)
+	if len(watchers) == 0 || !j.ready {
 		return
 	}
 	if m.resultComes(env, j) {
 		return // they are told when it is here
 	}
-	for _, w := range j.watchers {
-		if w.told && env.Now().Sub(w.pushed) < m.config.PushMin && !j.shown.Terminal() {
+	for _, w := range watchers {
+		if m.audience.Soon(w, env.Now()) && !j.shown.Terminal() {
 			m.wait(env, w)
 			continue
 		}
-		m.push(env, w)
+		m.push(env, j, w)
 	}
 	if j.shown.Terminal() {
-		m.unfollow(j)
+		m.audience.Unfollow(j.id)
 	}
-}
-
-// unfollow lets all watchers of a job go.
-func (m *Machine) unfollow(j *job) {
-	for _, w := range j.watchers {
-		rest := slices.DeleteFunc(m.following[w.stream], func(o *job) bool { return o == j })
-		if len(rest) == 0 {
-			delete(m.following, w.stream)
-		} else {
-			m.following[w.stream] = rest
-		}
-	}
-	m.watchers -= len(j.watchers)
-	j.watchers = nil
 }
 
 // push sends the status, and the result behind it once there is one: nobody is shown
 // an end without figures as if there had been none. Who has the job no more, for all
 // it knows, tells nothing of it.
-func (m *Machine) push(env node.Env, w *watcher) {
+func (m *Machine) push(env node.Env, j *job, w *audience.Watcher) {
 	switch {
-	case !w.job.shown.Terminal() && !m.holds(env, w.job):
+	case !j.shown.Terminal() && !m.holds(env, j):
 		m.wait(env, w)
 		return
-	case m.resultComes(env, w.job):
+	case m.resultComes(env, j):
 		return
 	}
-	status := m.status(env, w.job)
-	status.Request = w.request
-	if !w.told && w.job.spec != nil {
-		result.Promise(status, &w.job.spec.Plan)
+	status := m.status(env, j)
+	status.Request = w.Request
+	if w.First() && j.spec != nil {
+		result.Promise(status, &j.spec.Plan)
 	}
-	w.pushed, w.told = env.Now(), true
-	env.Send(w.stream, status)
+	w.Pushed(env.Now())
+	env.Send(w.Stream, status)
 	switch {
-	case !w.job.shown.Terminal():
-	case w.job.result == nil:
-		m.refuse(env, w.stream, w.request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", w.job.id, w.job.shown))
+	case !j.shown.Terminal():
+	case j.result == nil:
+		refuse(env, w.Stream, w.Request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", j.id, j.shown))
 	default:
-		whole := *w.job.result
-		whole.Request = w.request
-		env.Send(w.stream, &whole)
+		whole := *j.result
+		whole.Request = w.Request
+		env.Send(w.Stream, &whole)
 	}
 }
 
@@ -156,10 +117,10 @@ func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
 	case o.Err == nil && err == nil:
 		j.result = result
 	case o.Err != nil && !errors.Is(o.Err, archive.ErrMissing):
-		for _, w := range j.watchers {
-			m.refuseForRoom(env, w.stream, w.request, message.CodeQuorumUnavailable, "the result cannot be read: "+o.Err.Error())
+		for _, w := range m.audience.Of(j.id) {
+			m.refuseForRoom(env, w.Stream, w.Request, message.CodeQuorumUnavailable, "the result cannot be read: "+o.Err.Error())
 		}
-		m.unfollow(j)
+		m.audience.Unfollow(j.id)
 		return
 	default:
 		m.forgetResult(j)
@@ -169,34 +130,19 @@ func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
 
 // pushLater tells all watchers with the next push.
 func (m *Machine) pushLater(env node.Env, j *job) {
-	for _, w := range j.watchers {
+	for _, w := range m.audience.Of(j.id) {
 		m.wait(env, w)
 	}
 }
 
-func (m *Machine) wait(env node.Env, w *watcher) {
-	if w.waiting {
-		return
-	}
-	w.waiting = true
-	if len(m.pending) >= 2*m.config.WatchersMax { // most of them are gone
-		m.pending = slices.DeleteFunc(m.pending, func(o *watcher) bool { return !slices.Contains(o.job.watchers, o) })
-	}
-	m.pending = append(m.pending, w)
-	if !m.pushing {
-		m.pushing = true
+func (m *Machine) wait(env node.Env, w *audience.Watcher) {
+	if m.audience.Wait(w) {
 		env.SetTimer(node.Key(node.PartGate, node.GatePush), m.config.PushInterval)
 	}
 }
 
 func (m *Machine) onPush(env node.Env) {
-	m.pushing = false
-	pending := m.pending
-	m.pending = nil
-	for _, w := range pending {
-		w.waiting = false
-		if slices.Contains(w.job.watchers, w) {
-			m.push(env, w)
-		}
+	for _, w := range m.audience.Take() {
+		m.push(env, m.jobs[w.Job], w)
 	}
 }

@@ -1,0 +1,89 @@
+package audience
+
+import (
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Question says what a client wants of a job.
+type Question uint8
+
+// Questions of clients.
+const (
+	Submit Question = iota + 1
+	Status
+	Watch
+	Cancel
+)
+
+// Ask is a client's request about one job, answered now or later.
+type Ask struct {
+	What    Question
+	Stream  node.StreamID
+	Request message.RequestID
+	From    node.ID
+	Digest  uint64 // of what is submitted
+	Again   bool   // the key was known
+}
+
+// Waiting are the requests that wait for one job.
+type Waiting struct {
+	asks    []*Ask // until the job is ready, or until its open writes are confirmed
+	cancels []*Ask // for CANCELLING, or the end, on a majority
+}
+
+// Len counts all requests.
+func (w *Waiting) Len() int { return len(w.asks) + len(w.cancels) }
+
+// Asks counts the requests that wait for the job to be ready.
+func (w *Waiting) Asks() int { return len(w.asks) }
+
+// Cancels counts the cancellations that wait for a majority.
+func (w *Waiting) Cancels() int { return len(w.cancels) }
+
+// Add keeps a request until TakeAsks, and says whether there is room.
+func (w *Waiting) Add(a *Ask, most int) bool {
+	if len(w.asks) >= most {
+		return false
+	}
+	w.asks = append(w.asks, a)
+	return true
+}
+
+// Put keeps requests in place of all that wait for the job to be ready.
+func (w *Waiting) Put(asks []*Ask) { w.asks = asks }
+
+// TakeAsks removes the requests that wait for the job to be ready.
+func (w *Waiting) TakeAsks() []*Ask {
+	asks := w.asks
+	w.asks = nil
+	return asks
+}
+
+// Cancel keeps a cancellation until TakeCancels, and says whether there is room.
+func (w *Waiting) Cancel(a *Ask, most int) bool {
+	if len(w.cancels) >= most {
+		return false
+	}
+	w.cancels = append(w.cancels, a)
+	return true
+}
+
+// TakeCancels removes the cancellations.
+func (w *Waiting) TakeCancels() []*Ask {
+	cancels := w.cancels
+	w.cancels = nil
+	return cancels
+}
+
+// All lists the requests, and watchers as requests that can be made again of what takes the
+// job's place.
+func (w *Waiting) All(watchers []*Watcher) []*Ask {
+	asks := slices.Concat(w.asks, w.cancels)
+	for _, o := range watchers {
+		asks = append(asks, &Ask{What: Watch, Stream: o.Stream, Request: o.Request})
+	}
+	return asks
+}

@@ -1,0 +1,56 @@
+package audience
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Lookups are the jobs that a majority is asked about, and the requests that wait for it.
+type Lookups struct {
+	jobs, asks int // bounds: lookups at once, and requests of each
+	open       map[message.JobID]*lookup
+}
+
+// lookup is a job that this gate does not own.
+type lookup struct {
+	ticket uint64
+	asks   []*Ask
+}
+
+// NewLookups returns none: at most as many jobs at once, and requests of each.
+func NewLookups(jobs, asks int) *Lookups {
+	return &Lookups{jobs: jobs, asks: asks, open: map[message.JobID]*lookup{}}
+}
+
+// Len counts the jobs that are looked up.
+func (l *Lookups) Len() int { return len(l.open) }
+
+// Room says whether a request may wait, and whether its job must be looked up first.
+func (l *Lookups) Room(job message.JobID) (room, first bool) {
+	if one := l.open[job]; one != nil {
+		return len(one.asks) < l.asks, false
+	}
+	return len(l.open) < l.jobs, true
+}
+
+// Open begins a lookup under a ticket.
+func (l *Lookups) Open(job message.JobID, ticket uint64) { l.open[job] = &lookup{ticket: ticket} }
+
+// Add has a request wait for the lookup of its job.
+func (l *Lookups) Add(job message.JobID, a *Ask) {
+	one := l.open[job]
+	one.asks = append(one.asks, a)
+}
+
+// Take ends the lookup of a ticket, and returns who waits for it.
+func (l *Lookups) Take(job message.JobID, ticket uint64) (asks []*Ask, ok bool) {
+	one := l.open[job]
+	if one == nil || one.ticket != ticket {
+		return nil, false
+	}
+	delete(l.open, job)
+	return one.asks, true
+}
+
+// Sizes tells the lookups against their bound.
+func (l *Lookups) Sizes(tell node.Tell) { tell("gate/lookups", len(l.open), l.jobs) }

@@ -1,0 +1,174 @@
+package audience
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Bounds are the settings of a gate that its audience obeys.
+type Bounds struct {
+	Watchers int           // clients that follow jobs; as many are greeted
+	PushMin  time.Duration // between two pushes to one watcher, unless its job has ended
+}
+
+// Watcher is a client that follows a job.
+type Watcher struct {
+	Stream  node.StreamID
+	Request message.RequestID
+	Job     message.JobID
+
+	pushed  node.Instant // when it was pushed to last
+	known   bool         // pushed is set
+	waiting bool         // for the next push
+}
+
+// First says that the watcher was pushed nothing yet.
+func (w *Watcher) First() bool { return !w.known }
+
+// Pushed notes a push.
+func (w *Watcher) Pushed(now node.Instant) { w.pushed, w.known = now, true }
+
+// Audience are the clients that follow jobs.
+type Audience struct {
+	bounds    Bounds
+	count     int
+	watchers  map[message.JobID][]*Watcher
+	following map[node.StreamID][]message.JobID
+	greeted   map[node.StreamID]bool // clients that know the set of gates
+	pending   []*Watcher             // to be pushed to
+	pushing   bool                   // the timer of the next push is set
+}
+
+// New returns an audience of no client.
+func New(b Bounds) *Audience {
+	return &Audience{
+		bounds: b, watchers: map[message.JobID][]*Watcher{}, following: map[node.StreamID][]message.JobID{}, greeted: map[node.StreamID]bool{},
+	}
+}
+
+// Greeted says whether a client knows the set of gates.
+func (a *Audience) Greeted(s node.StreamID) bool { return a.greeted[s] }
+
+// Greet notes that a client knows the set of gates, and says whether there is room.
+func (a *Audience) Greet(s node.StreamID) bool {
+	if len(a.greeted) >= a.bounds.Watchers {
+		return false
+	}
+	a.greeted[s] = true
+	return true
+}
+
+// Len counts the watchers.
+func (a *Audience) Len() int { return a.count }
+
+// Of lists the watchers of a job.
+func (a *Audience) Of(job message.JobID) []*Watcher { return a.watchers[job] }
+
+// Follow has a client follow a job, under its newest request. It returns nil where there
+// is no room, and whether the client followed the job before.
+func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
+	all := a.watchers[job]
+	if at := slices.IndexFunc(all, func(o *Watcher) bool { return o.Stream == q.Stream }); at >= 0 {
+		all[at].Request = q.Request
+		return all[at], true
+	}
+	if a.count >= a.bounds.Watchers {
+		return nil, false
+	}
+	a.count++
+	w = &Watcher{Stream: q.Stream, Request: q.Request, Job: job}
+	a.following[q.Stream] = append(a.following[q.Stream], job)
+	a.watchers[job] = append(all, w)
+	return w, false
+}
+
+// Broken forgets the client of a stream that broke.
+func (a *Audience) Broken(s node.StreamID) {
+	for _, job := range a.following[s] {
+		before := a.watchers[job]
+		rest := slices.DeleteFunc(slices.Clone(before), func(w *Watcher) bool { return w.Stream == s })
+		a.set(job, rest)
+		a.count -= len(before) - len(rest)
+	}
+	delete(a.following, s)
+	delete(a.greeted, s)
+}
+
+// Unfollow lets all watchers of a job go.
+func (a *Audience) Unfollow(job message.JobID) {
+	for _, w := range a.watchers[job] {
+		rest := slices.DeleteFunc(a.following[w.Stream], func(o message.JobID) bool { return o == job })
+		if len(rest) == 0 {
+			delete(a.following, w.Stream)
+		} else {
+			a.following[w.Stream] = rest
+		}
+	}
+	a.count -= len(a.watchers[job])
+	delete(a.watchers, job)
+}
+
+func (a *Audience) set(job message.JobID, rest []*Watcher) {
+	if len(rest) == 0 {
+		delete(a.watchers, job)
+	} else {
+		a.watchers[job] = rest
+	}
+}
+
+// Soon says that a watcher was pushed to so lately that it waits for the next push.
+func (a *Audience) Soon(w *Watcher, now node.Instant) bool {
+	return w.known && now.Sub(w.pushed) < a.bounds.PushMin
+}
+
+// Wait has a watcher wait for the next push, and says whether to set the timer of it.
+func (a *Audience) Wait(w *Watcher) (arm bool) {
+	if w.waiting {
+		return false
+	}
+	w.waiting = true
+	if len(a.pending) >= 2*a.bounds.Watchers { // most of them are gone
+		a.pending = slices.DeleteFunc(a.pending, func(o *Watcher) bool { return !a.follows(o) })
+	}
+	a.pending = append(a.pending, w)
+	arm, a.pushing = !a.pushing, true
+	return arm
+}
+
+// Take removes those who wait for a push, and lists those of them that still watch.
+func (a *Audience) Take() []*Watcher {
+	a.pushing = false
+	pending := a.pending
+	a.pending = nil
+	for _, w := range pending {
+		w.waiting = false
+	}
+	return slices.DeleteFunc(pending, func(o *Watcher) bool { return !a.follows(o) })
+}
+
+func (a *Audience) follows(w *Watcher) bool { return slices.Contains(a.watchers[w.Job], w) }
+
+// Sizes tells the ledgers against their bounds.
+func (a *Audience) Sizes(tell node.Tell) {
+	tell("gate/watchers", a.count, a.bounds.Watchers)
+	tell("gate/following", len(a.following), a.bounds.Watchers)
+	tell("gate/greeted", len(a.greeted), a.bounds.Watchers)
+	tell("gate/pending", len(a.pending), 2*a.bounds.Watchers)
+}
+
+// Rests tells the ledgers against their rest: no job is watched.
+func (a *Audience) Rests(tell node.Tell) {
+	watchers := 0
+	//lint:orderfree a sum
+	for _, all := range a.watchers {
+		watchers += len(all)
+	}
+	tell("gate/pending", len(a.pending), 0)
+	tell("gate/following", len(a.following), 0)
+	tell("gate/watchers", a.count, 0)
+	tell("gate/watched jobs", len(a.watchers), 0)
+	tell("gate/watchers of jobs", watchers, 0)
+}
