@@ -22,9 +22,9 @@ func (m *Machine) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 
 // askJob answers at once, or when the job is ready. A status that is told while a
 // write is open could be older than what a majority has already.
-func (m *Machine) askJob(env node.Env, j *job, a *audience.Ask) {
+func (m *Machine) askJob(env node.Env, j *entry, a *audience.Ask) {
 	switch {
-	case j.ready && (a.What != audience.Status || len(j.open) == 0 || j.shown.Terminal()):
+	case j.Ready && (a.What != audience.Status || len(j.open) == 0 || j.Shown.Terminal()):
 		m.serve(env, j, a)
 	case !j.waiting.Add(a, m.config.WaitersMax):
 		reached(env, "gate/waiters-full")
@@ -34,7 +34,7 @@ func (m *Machine) askJob(env node.Env, j *job, a *audience.Ask) {
 }
 
 // serveAll answers what has waited for a job.
-func (m *Machine) serveAll(env node.Env, j *job) {
+func (m *Machine) serveAll(env node.Env, j *entry) {
 	for _, a := range j.waiting.TakeAsks() {
 		m.askJob(env, j, a)
 	}
@@ -42,18 +42,18 @@ func (m *Machine) serveAll(env node.Env, j *job) {
 
 // serve answers by what a majority has. What has ended stays as it is; for the
 // rest only the owner may speak.
-func (m *Machine) serve(env node.Env, j *job, a *audience.Ask) {
-	if !j.shown.Terminal() && !m.holds(env, j) {
-		m.refuseOwner(env, a.Stream, a.Request, j.id, "")
+func (m *Machine) serve(env node.Env, j *entry, a *audience.Ask) {
+	if !j.Shown.Terminal() && !m.holds(env, j) {
+		m.refuseOwner(env, a.Stream, a.Request, j.ID, "")
 		return
 	}
 	switch a.What {
 	case audience.Submit:
-		if a.Digest != j.digest {
-			refuse(env, a.Stream, a.Request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", j.key))
+		if a.Digest != j.Digest {
+			refuse(env, a.Stream, a.Request, message.CodeKeyMismatch, fmt.Sprintf("key %q belongs to another payload", j.Key))
 			return
 		}
-		env.Send(a.Stream, &message.JobAck{Request: a.Request, Job: j.id, Duplicate: a.Again})
+		env.Send(a.Stream, &message.JobAck{Request: a.Request, Job: j.ID, Duplicate: a.Again})
 	case audience.Status:
 		status := m.status(env, j)
 		status.Request = a.Request

@@ -21,20 +21,20 @@ const (
 
 // check rejects what no cluster could run, and names all faults at once. It trusts
 // nothing: another version of the language may have made the plan.
-func (m *Machine) check(s *message.JobSubmit) (message.Code, string) {
+func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 	total := 0
 	for _, f := range s.Program.Files {
 		total += len(f.Data)
 	}
-	if total > m.config.ProgramBytesMax {
-		return message.CodeTooLarge, fmt.Sprintf("bytes of program.files = %d must be at most gate.program_bytes_max = %d: keep data out of the files, or raise the setting, up to %d", total, m.config.ProgramBytesMax, programBytesMax)
+	if total > c.ProgramBytesMax {
+		return message.CodeTooLarge, fmt.Sprintf("bytes of program.files = %d must be at most gate.program_bytes_max = %d: keep data out of the files, or raise the setting, up to %d", total, c.ProgramBytesMax, programBytesMax)
 	}
 	if n := s.Size(); n > message.FrameMax-frameSlack {
 		return message.CodeTooLarge, fmt.Sprintf("bytes of the submission = %d must be at most %d: declare fewer steps, params and feeds", n, message.FrameMax-frameSlack)
 	}
-	faults := slices.Concat(m.checkSubmit(s), plan.CheckProgram(&s.Program), plan.Check(&s.Plan))
+	faults := slices.Concat(c.checkSubmit(s), plan.CheckProgram(&s.Program), plan.Check(&s.Plan))
 	if len(faults) == 0 {
-		faults = m.checkRun(s)
+		faults = c.checkRun(s)
 	}
 	if len(faults) > 0 {
 		return message.CodeBadPlan, plan.Text(faults)
@@ -43,7 +43,7 @@ func (m *Machine) check(s *message.JobSubmit) (message.Code, string) {
 }
 
 // checkSubmit checks what a submission says beside its plan and its program.
-func (m *Machine) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
+func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	add := func(key, value, bound, remedy string) {
 		faults = append(faults, plan.Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
 	}
@@ -53,8 +53,8 @@ func (m *Machine) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 	if len(s.Name) > nameMax || !utf8.ValidString(s.Name) {
 		add("name", fmt.Sprintf("%.64q", s.Name), fmt.Sprintf("be UTF-8 of at most %d bytes", nameMax), "give the job another name")
 	}
-	if n := len(s.Datacenters); n > m.config.DatacentersMax {
-		add("datacenters", fmt.Sprint(n), fmt.Sprintf("be at most gate.datacenters_max = %d", m.config.DatacentersMax), "name fewer, or raise the setting")
+	if n := len(s.Datacenters); n > c.DatacentersMax {
+		add("datacenters", fmt.Sprint(n), fmt.Sprintf("be at most gate.datacenters_max = %d", c.DatacentersMax), "name fewer, or raise the setting")
 	} else {
 		names := sortedNames(s.Datacenters)
 		for i, name := range names {
@@ -66,17 +66,17 @@ func (m *Machine) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
 			}
 		}
 	}
-	if s.RunTimeout < 0 || s.RunTimeout > m.config.RunTimeoutMax {
-		add("run_timeout", fmt.Sprint(s.RunTimeout), fmt.Sprintf("be 0s to gate.run_timeout_max = %v", m.config.RunTimeoutMax), "shorten it, or raise the setting")
+	if s.RunTimeout < 0 || s.RunTimeout > c.RunTimeoutMax {
+		add("run_timeout", fmt.Sprint(s.RunTimeout), fmt.Sprintf("be 0s to gate.run_timeout_max = %v", c.RunTimeoutMax), "shorten it, or raise the setting")
 	}
 	return faults
 }
 
 // checkRun rejects a plan that this gate would end before its workflows have had their
 // durations: a lower gate.run_timeout_max rejects it and does not cut it short.
-func (m *Machine) checkRun(s *message.JobSubmit) []plan.Fault {
+func (c *Config) checkRun(s *message.JobSubmit) []plan.Fault {
 	d := plan.Longest(&s.Plan, func(w *message.WorkflowPlan) time.Duration { return w.Duration })
-	if most := m.config.RunTimeoutMax - m.config.RunTimeoutExtra; s.RunTimeout == 0 && d > most {
+	if most := c.RunTimeoutMax - c.RunTimeoutExtra; s.RunTimeout == 0 && d > most {
 		return []plan.Fault{{
 			Key: "duration of all layers", Value: fmt.Sprint(d),
 			Bound:  fmt.Sprintf("be at most gate.run_timeout_max - gate.run_timeout_extra = %v", most),
@@ -91,11 +91,11 @@ func sortedNames(names []string) []string { return slices.Sorted(slices.Values(n
 // runTimeout is what was asked for, or the longest chain of workflows and a
 // minute. A workflow without a duration makes its iterations: each layer of its
 // steps takes at most one timeout.
-func (m *Machine) runTimeout(s *message.JobSubmit) time.Duration {
+func (c *Config) runTimeout(s *message.JobSubmit) time.Duration {
 	if s.RunTimeout > 0 {
 		return s.RunTimeout
 	}
-	return min(m.config.RunTimeoutExtra+plan.Longest(&s.Plan, span), m.config.RunTimeoutMax)
+	return min(c.RunTimeoutExtra+plan.Longest(&s.Plan, span), c.RunTimeoutMax)
 }
 
 // iterationTime bounds how long one iteration takes, with the pause behind it.

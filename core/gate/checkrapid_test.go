@@ -57,7 +57,7 @@ func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		legal := legalSubmit(t)
-		if code, why := m.check(legal); code != message.CodeNone {
+		if code, why := m.config.check(legal); code != message.CodeNone {
 			t.Fatalf("a submission within all bounds is rejected: %v, %s", code, why)
 		}
 		for _, b := range all {
@@ -67,7 +67,7 @@ func TestPlansWithinTheirBoundsAreAccepted(t *testing.T) {
 			if want == "" {
 				continue // this plan has no place for it
 			}
-			code, why := m.check(s)
+			code, why := m.config.check(s)
 			if code == message.CodeTooLarge && len(plan.Check(&s.Plan)) > 0 && s.Size() > message.FrameMax-frameSlack {
 				continue // its size is checked first
 			}
@@ -91,15 +91,15 @@ func TestShorterRunsAreRejected(t *testing.T) {
 		c := Default()
 		c.RunTimeoutMax = plantest.Edge(t, "gate.run_timeout_max", c.RunTimeoutExtra, c.RunTimeoutMax)
 		m := New(c)
-		code, why := m.check(s)
+		code, why := m.config.check(s)
 		if fits := long+c.RunTimeoutExtra <= c.RunTimeoutMax; fits != (code == message.CodeNone) {
 			t.Fatalf("the workflows last %v, the bound is %v: got %v, %s", long, c.RunTimeoutMax, code, why)
 		}
 		switch {
 		case code != message.CodeNone && (code != message.CodeBadPlan || !strings.Contains(why, "raise gate.run_timeout_max")):
 			t.Fatalf("got %v, %s", code, why)
-		case code == message.CodeNone && m.runTimeout(s) < long:
-			t.Fatalf("the workflows last %v, the run is given %v", long, m.runTimeout(s))
+		case code == message.CodeNone && m.config.runTimeout(s) < long:
+			t.Fatalf("the workflows last %v, the run is given %v", long, m.config.runTimeout(s))
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 			w.VUs, w.Iterations = 1, rapid.Uint64Range(0, 9).Draw(t, "iterations")
 		}
 		if s.RunTimeout > 0 {
-			if got := m.runTimeout(s); got != s.RunTimeout {
+			if got := m.config.runTimeout(s); got != s.RunTimeout {
 				t.Fatalf("the run is given %v, %v was asked for", got, s.RunTimeout)
 			}
 		}
@@ -141,7 +141,7 @@ func TestRunsAreGivenTimeForTheirIterations(t *testing.T) {
 			}
 			return before + time.Duration(max(w.Iterations, 1))*max(time.Duration(layers)*w.Timeout+w.Think, w.Pace)
 		}
-		got := m.runTimeout(s)
+		got := m.config.runTimeout(s)
 		for i := range s.Plan.Workflows {
 			if n := need(uint32(i)) + c.RunTimeoutExtra; got < min(n, c.RunTimeoutMax) {
 				t.Fatalf("the run is given %v, workflow %d may need %v", got, i, n)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
@@ -198,4 +199,11 @@ func (c Config) Warnings() []string {
 		}
 	}
 	return all
+}
+
+// timing is what the deadlines of a job follow from.
+func (c Config) timing() job.Timing {
+	return job.Timing{
+		CancelRetry: c.CancelRetry, DispatchRetry: c.DispatchRetry, AnswerTimeout: c.AnswerTimeout, Adoption: c.ManagerSilence, Guard: c.datacenterGuard(),
+	}
 }

@@ -11,7 +11,8 @@
 // Values decide, the Machine wires them: it sends, persists, and sets timers. Package
 // places holds datacenters and managers as their heartbeats describe them; result makes
 // one result of what datacenters report, and fits it into a frame; queue decides which job
-// runs next, and where; audience holds waiting requests and watchers.
+// runs next, and where; audience holds waiting requests and watchers; job holds a job and
+// its subjobs: their states, what a majority knows of them, when each is due.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.

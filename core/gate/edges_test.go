@@ -3,45 +3,26 @@ package gate
 import (
 	"testing"
 
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// Whoever told a result last is answered, and the cores of a subjob are given back once.
-func TestSubjobsAreKeptInOrder(t *testing.T) {
+// A manager that takes a subjob over is heard from its first number on.
+func TestProgressBeginsAnewWithEachManager(t *testing.T) {
 	env, m := owner()
-	p := &subjob{datacenter: "a", fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, sequence: 9, ackBy: "g2:1"}
+	p := &job.Subjob{Datacenter: "a", Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, Sequence: 9}
 	in := &node.Input{From: node.Peer{ID: "m1", Role: node.RoleManager}, Stream: 7, Message: &message.JobProgress{}}
-	if m.ackTo(p, in); p.ackBy != "" || p.ackTo != 7 {
-		t.Errorf("the manager told it itself, and %q is answered", p.ackBy)
-	}
-	j := &job{id: message.JobID{1}, epoch: 1, subjobs: []*subjob{p}}
-	if m.follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.sequence != 0 {
-		t.Errorf("a manager that took over is heard from number %d on", p.sequence)
-	}
-	d := m.places.Add("a", env.Now())
-	d.Reserve(5)
-	p.reserved = 3
-	p.release(m.places)
-	p.release(m.places)
-	m.places.Rests(func(what string, n, _ int) {
-		if what == "gate/cores that datacenters reserve" && n != 2 {
-			t.Errorf("%d cores stay reserved, want 2", n)
-		}
-	})
-	a := &abort{known: true}
-	if p.phase = subjobDone; p.aborting(a) {
-		t.Error("a subjob that is done is told to abort")
-	}
-	if p.phase = subjobRunning; !p.aborting(a) {
-		t.Error("a subjob that runs is not")
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Epoch: 1, Subjobs: []*job.Subjob{p}}}
+	if m.follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.Sequence != 0 {
+		t.Errorf("a manager that took over is heard from number %d on", p.Sequence)
 	}
 }
 
 // A record never goes out before one whose files are still missing.
 func TestRecordsGoOutInTheirOrder(t *testing.T) {
 	env, m := owner()
-	j := &job{id: message.JobID{1}, ready: true}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true}}
 	j.open = []*put{{job: j, missing: 1}, {job: j}}
 	if m.issue(env, j); j.open[1].ticket != 0 {
 		t.Error("the second record was sent, the first waits for its file")
@@ -67,20 +48,20 @@ func TestAnotherSetIsRefused(t *testing.T) {
 func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	env, m := owner()
 	m.config.ResultAge = m.config.KeyAge / 2
-	old := &job{id: message.JobID{1}, ready: true, state: message.JobCompleted, shown: message.JobCompleted, ended: env.Now(), resultFile: message.FileDigest{1}, resultBytes: 10}
-	m.jobs[old.id] = old
+	old := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobCompleted, Shown: message.JobCompleted}, Times: job.Times{Ended: env.Now()}, Outcome: job.Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 10}}}
+	m.jobs[old.ID] = old
 	m.keepEnded(env, old)
 	b := []byte("a result")
-	open := &job{id: message.JobID{2}, ready: true, state: message.JobRunning, shown: message.JobRunning}
+	open := &entry{Job: job.Job{ID: message.JobID{2}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}}}
 	open.open = []*put{{job: open, files: [][]byte{b}, missing: 1}}
-	m.jobs[open.id] = open
+	m.jobs[open.ID] = open
 	m.files.Keep(env, b, 1<<50)
 	env.Advance(m.config.ResultAge - m.config.SweepInterval)
-	if old.resultFile == (message.FileDigest{}) || m.resultSum != 10 {
+	if old.ResultFile == (message.FileDigest{}) || m.resultSum != 10 {
 		t.Errorf("a result of %v is gone, %d bytes are left", m.config.ResultAge-m.config.SweepInterval, m.resultSum)
 	}
 	env.Advance(2 * m.config.SweepInterval)
-	if old.resultFile != (message.FileDigest{}) || m.resultSum != 0 || len(m.results) != 0 {
+	if old.ResultFile != (message.FileDigest{}) || m.resultSum != 0 || len(m.results) != 0 {
 		t.Errorf("a result older than %v is there, %d of %d bytes", m.config.ResultAge, len(m.results), m.resultSum)
 	}
 	if _, here := m.files.Have(fileOf(b)); !here {
@@ -91,8 +72,8 @@ func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 // All files that nobody had are asked for again.
 func TestEachUnreadFileIsAskedForAgain(t *testing.T) {
 	env, m := owner()
-	j := &job{id: message.JobID{1}, takeover: true, loading: 2}
-	m.jobs[j.id] = j
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Takeover: true, Loading: 2}}
+	m.jobs[j.ID] = j
 	m.unread = []fetch{{job: j, file: message.FileDigest{1}}, {job: j, file: message.FileDigest{2}}}
 	if m.onStoreRetry(env); len(m.fetches) != 2 || len(m.unread) != 0 {
 		t.Errorf("%d of 2 are asked for, %d wait", len(m.fetches), len(m.unread))

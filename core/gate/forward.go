@@ -30,9 +30,9 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.SubjobResult) 
 	}
 	switch {
 	case !ok || seen.Left <= 0 || seen.Holder == env.Self().Addr:
-		m.ignore(env, in, "nobody owns its job") // it comes again
+		ignore(env, in, "nobody owns its job") // it comes again
 	case in.From.Role == node.RoleGate:
-		m.ignore(env, in, "its job has moved on, and so has its owner")
+		ignore(env, in, "its job has moved on, and so has its owner")
 	case m.links.Send(env, seen.Holder, r):
 		reached(env, "gate/passed-on")
 		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
@@ -56,7 +56,7 @@ func (m *Machine) remembers(p passed) {
 func (m *Machine) onPassedAck(env node.Env, in *node.Input, a *message.SubjobResultAck) {
 	at := slices.IndexFunc(m.forwarded, func(p passed) bool { return p.job == a.Job && p.fence == a.Fence })
 	if at < 0 {
-		m.ignore(env, in, "nobody waits for it")
+		ignore(env, in, "nobody waits for it")
 		return
 	}
 	env.Send(m.forwarded[at].stream, a)

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/archive"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -22,22 +23,22 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env, m := owner()
 		state := rapid.SampledFrom([]message.JobState{message.JobQueued, message.JobRunning, message.JobCancelling}).Draw(t, "state")
-		j := &job{id: message.JobID{1}, takeover: true, loading: 1, state: state, shown: state, last: transition{To: state}}
+		j := &entry{Job: job.Job{ID: message.JobID{1}, Takeover: true, Loading: 1, Course: job.Course{State: state, Shown: state, Last: job.Transition{To: state}}}}
 		for n := range rapid.IntRange(0, 2).Draw(t, "subjobs") {
-			p := &subjob{datacenter: string(rune('a' + n)), phase: subjobDone, counted: true, file: message.FileDigest{byte(n)}}
+			p := &job.Subjob{Datacenter: string(rune('a' + n)), Phase: job.Done, End: job.Counted, File: message.FileDigest{byte(n)}}
 			if rapid.Bool().Draw(t, "its result is here") {
-				p.result = &message.DatacenterResult{Name: p.datacenter, State: message.JobCompleted}
+				p.Result = &message.DatacenterResult{Name: p.Datacenter, State: message.JobCompleted}
 			}
-			j.subjobs = append(j.subjobs, p)
+			j.Subjobs = append(j.Subjobs, p)
 		}
-		m.jobs[j.id] = j
+		m.jobs[j.ID] = j
 		m.active = append(m.active, j)
 		f := fetch{job: j, file: message.FileDigest{1}}
-		if len(j.subjobs) > 0 && rapid.Bool().Draw(t, "it is a subjob's") {
-			f.subjob, j.spec = j.subjobs[0], &message.JobSubmit{}
+		if len(j.Subjobs) > 0 && rapid.Bool().Draw(t, "it is a subjob's") {
+			f.subjob, j.Spec = j.Subjobs[0], &message.JobSubmit{}
 		}
 		for gone := 0; gone < goneMax; {
-			if j.state != state {
+			if j.State != state {
 				t.Fatalf("given up after %d rounds, want %d", gone, goneMax)
 			}
 			m.ticket++
@@ -58,12 +59,12 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 		if state == message.JobCancelling {
 			want = message.JobCancelled
 		}
-		if j.state != want {
-			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.state, goneMax, want)
+		if j.State != want {
+			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.State, goneMax, want)
 		}
-		for _, p := range j.subjobs {
-			if p.counted != (p.result != nil && p.result.State == message.JobCompleted) {
-				t.Fatalf("subjob %s with the result %+v counts: %v", p.datacenter, p.result, p.counted)
+		for _, p := range j.Subjobs {
+			if p.End == job.Counted != (p.Result != nil && p.Result.State == message.JobCompleted) {
+				t.Fatalf("subjob %s with the result %+v counts: %v", p.Datacenter, p.Result, p.End == job.Counted)
 			}
 		}
 	})
@@ -79,7 +80,7 @@ func TestWhatIsNoRecordIsReadAsNone(t *testing.T) {
 			rapid.SliceOfN(rapid.Byte(), 0, 30),
 			rapid.Map(rapid.SampledFrom([]string{`{}`, `{"key":"other"}`, `{"spec":"ab"}`, `{"subjobs":[{"counted":"xyz"}]}`, `[]`, `{"last":{"to":99}}`}), func(s string) []byte { return []byte(s) }),
 		).Draw(t, "bytes")
-		rec, err := readRecord(id, bytes)
+		rec, err := job.ReadRecord(id, bytes)
 		if err == nil {
 			t.Fatalf("%q is read as %+v", bytes, rec)
 		}
@@ -111,13 +112,13 @@ func TestSentencesAreShortened(t *testing.T) {
 func TestWatchersHearOfResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env, m := owner()
-		j := &job{id: message.JobID{1}, ready: true, loading: 1, state: message.JobCompleted, shown: message.JobCompleted, resultFile: message.FileDigest{1}, resultBytes: 10}
-		m.jobs[j.id] = j
+		j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Loading: 1, Course: job.Course{State: message.JobCompleted, Shown: message.JobCompleted}, Outcome: job.Outcome{ResultFile: message.FileDigest{1}, ResultBytes: 10}}}
+		m.jobs[j.ID] = j
 		for n := range rapid.IntRange(0, 3).Draw(t, "watchers") {
 			id := node.ID(fmt.Sprint("c", n))
 			m.follow(env, j, &audience.Ask{What: audience.Watch, Stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), Request: message.RequestID{Incarnation: 1, Counter: 1}, From: id})
 		}
-		o := archive.Outcome{Kind: archive.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.id, State: message.JobCompleted}})}
+		o := archive.Outcome{Kind: archive.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.ID, State: message.JobCompleted}})}
 		here := true
 		switch rapid.IntRange(0, 3).Draw(t, "outcome") {
 		case 1:
@@ -129,14 +130,14 @@ func TestWatchersHearOfResults(t *testing.T) {
 		}
 		m.onResultHere(env, j, o)
 		away := errors.Is(o.Err, archive.ErrUnreachable)
-		if (j.result != nil) != here || j.loading != 0 {
-			t.Fatalf("%+v: the result is here: %v", o, j.result != nil)
+		if (j.Result != nil) != here || j.Loading != 0 {
+			t.Fatalf("%+v: the result is here: %v", o, j.Result != nil)
 		}
-		if kept := j.resultFile != (message.FileDigest{}); kept != (here || away) {
+		if kept := j.ResultFile != (message.FileDigest{}); kept != (here || away) {
 			t.Fatalf("%+v: the result's name is kept: %v", o, kept)
 		}
-		if away && len(m.audience.Of(j.id)) > 0 {
-			t.Fatalf("%d wait on for a result that cannot be read", len(m.audience.Of(j.id)))
+		if away && len(m.audience.Of(j.ID)) > 0 {
+			t.Fatalf("%d wait on for a result that cannot be read", len(m.audience.Of(j.ID)))
 		}
 	})
 }

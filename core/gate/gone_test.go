@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 )
 
@@ -12,8 +13,8 @@ import (
 // and none before; rounds in which some gate is away do not count.
 func TestMissingFilesAreGivenUpAfterTheirRounds(t *testing.T) {
 	env, m := owner()
-	j := &job{id: message.JobID{1}, takeover: true, loading: 1, state: message.JobQueued, shown: message.JobQueued}
-	m.jobs[j.id] = j
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Takeover: true, Loading: 1, Course: job.Course{State: message.JobQueued, Shown: message.JobQueued}}}
+	m.jobs[j.ID] = j
 	f := fetch{job: j, file: message.FileDigest{1}}
 	round := func(err error) {
 		m.ticket++
@@ -24,13 +25,13 @@ func TestMissingFilesAreGivenUpAfterTheirRounds(t *testing.T) {
 		}
 	}
 	for n := range goneMax {
-		if j.state.Terminal() {
+		if j.State.Terminal() {
 			t.Fatalf("given up after %d rounds, want %d", n, goneMax)
 		}
 		round(errors.New("a fellow is away"))
 		round(archive.ErrMissing)
 	}
-	if j.state != message.JobFailed {
-		t.Errorf("after %d rounds without the file it is %v", goneMax, j.state)
+	if j.State != message.JobFailed {
+		t.Errorf("after %d rounds without the file it is %v", goneMax, j.State)
 	}
 }

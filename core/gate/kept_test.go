@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 )
 
@@ -11,8 +12,8 @@ import (
 // keeps the file again before the record names it.
 func TestWritesThatWaitKeepTheirFilesAgain(t *testing.T) {
 	env, m := owner()
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning}
-	m.jobs[j.id] = j
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}}}
+	m.jobs[j.ID] = j
 	first := &put{what: "wait for a file", job: j, missing: 1}
 	j.open = append(j.open, first)
 	file := []byte("result")

@@ -4,24 +4,24 @@ import (
 	"testing"
 
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/verdict"
 )
 
 // A job that goes leaves nothing in the sums of those that are here.
 func TestWhatGoesIsCountedNoMore(t *testing.T) {
 	env, m := owner()
 	m.accepting, m.specBytes = 2, 30
-	j := &job{id: message.JobID{1}, spec: &message.JobSubmit{}, specSize: 10}
-	m.jobs[j.id] = j
-	if m.unload(env, j); m.accepting != 1 || m.specBytes != 20 || m.jobs[j.id] != nil {
-		t.Errorf("%d are being accepted, %d bytes are submitted, the job is %v", m.accepting, m.specBytes, m.jobs[j.id])
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Program: job.Program{Spec: &message.JobSubmit{}, SpecSize: 10}}}
+	m.jobs[j.ID] = j
+	if m.unload(env, j); m.accepting != 1 || m.specBytes != 20 || m.jobs[j.ID] != nil {
+		t.Errorf("%d are being accepted, %d bytes are submitted, the job is %v", m.accepting, m.specBytes, m.jobs[j.ID])
 	}
-	owned := &job{id: message.JobID{2}, ready: true, state: message.JobRunning, shown: message.JobRunning}
-	m.jobs[owned.id] = owned
+	owned := &entry{Job: job.Job{ID: message.JobID{2}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}}}
+	m.jobs[owned.ID] = owned
 	for s := range node.StreamID(2) {
 		m.follow(env, owned, &audience.Ask{What: audience.Watch, Stream: 7 + s})
 	}
@@ -39,17 +39,17 @@ func TestWhatGoesIsCountedNoMore(t *testing.T) {
 // A job that another gate owns leaves the queue, and those behind it move up.
 func TestWhatGoesLeavesTheQueue(t *testing.T) {
 	env, m := owner()
-	var all []*job
+	var all []*entry
 	for n := range 3 {
 		id := message.JobID{byte(n + 1)}
-		j := &job{id: id, turn: queue.Turn{Job: id, Number: uint64(n + 1)}, spec: &message.JobSubmit{}, ready: true, state: message.JobQueued, shown: message.JobQueued}
-		m.jobs[j.id] = j
+		j := &entry{Job: job.Job{ID: id, Turn: queue.Turn{Job: id, Number: uint64(n + 1)}, Program: job.Program{Spec: &message.JobSubmit{}}, Ready: true, Course: job.Course{State: message.JobQueued, Shown: message.JobQueued}}}
+		m.jobs[j.ID] = j
 		m.enqueue(env, j)
 		all = append(all, j)
 	}
 	m.unload(env, all[1])
-	if m.queue.Len() != 2 || all[0].turn.Position() != 1 || all[2].turn.Position() != 2 {
-		t.Errorf("%d jobs are queued, want 2; the last one is at %d", m.queue.Len(), all[2].turn.Position())
+	if m.queue.Len() != 2 || all[0].Turn.Position() != 1 || all[2].Turn.Position() != 2 {
+		t.Errorf("%d jobs are queued, want 2; the last one is at %d", m.queue.Len(), all[2].Turn.Position())
 	}
 }
 
@@ -79,21 +79,21 @@ func TestSilentDatacentersStayOpenUntilOneIsChosen(t *testing.T) {
 	env, m := owner()
 	m.places.Add("a", env.Now())
 	m.places.Add("b", env.Now()) // it has no managers: not well
-	p := &subjob{datacenter: "a", phase: subjobRunning, ever: true}
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, subjobs: []*subjob{p}}
-	m.jobs[j.id] = j
-	if m.onExpired(env, j, p); len(j.closed) != 0 || j.subjobs[0] != p {
-		t.Errorf("closed are %v, the subjob is in %s", j.closed, j.subjobs[0].datacenter)
+	p := &job.Subjob{Datacenter: "a", Phase: job.Running, Ever: true}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}, Subjobs: []*job.Subjob{p}}}
+	m.jobs[j.ID] = j
+	if m.onExpired(env, j, p); len(j.Closed) != 0 || j.Subjobs[0] != p {
+		t.Errorf("closed are %v, the subjob is in %s", j.Closed, j.Subjobs[0].Datacenter)
 	}
 }
 
 // What a manager left out is counted anew once that had its consequence.
 func TestDenialsAreCountedAnew(t *testing.T) {
 	env, m := owner()
-	p := &subjob{datacenter: "a", phase: subjobRunning, missed: 9}
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobCancelling, shown: message.JobCancelling, subjobs: []*subjob{p}}
-	if m.denied(env, j, p); p.missed != 0 {
-		t.Errorf("it was left out %d times since", p.missed)
+	p := &job.Subjob{Datacenter: "a", Phase: job.Running, Missed: 9}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobCancelling, Shown: message.JobCancelling}, Subjobs: []*job.Subjob{p}}}
+	if m.denied(env, j, p); p.Missed != 0 {
+		t.Errorf("it was left out %d times since", p.Missed)
 	}
 }
 
@@ -102,13 +102,13 @@ func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
 	env, m := owner()
 	mine, before := message.LeaseToken{Epoch: 2, Ordinal: 1}, message.LeaseToken{Epoch: 1, Ordinal: 1}
 	told := false
-	j := &job{id: message.JobID{1}, ready: true, state: message.JobRunning, shown: message.JobRunning, token: mine}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}, Token: mine}}
 	j.open = []*put{{job: j, ticket: 5, then: func(node.Env) { told = true }}}
-	m.jobs[j.id] = j
-	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.id, Token: before, Ticket: 5}); told || len(j.open) != 1 {
+	m.jobs[j.ID] = j
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.ID, Token: before, Ticket: 5}); told || len(j.open) != 1 {
 		t.Error("confirmed under the token before")
 	}
-	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.id, Token: mine, Ticket: 5}); !told || len(j.open) != 0 {
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.ID, Token: mine, Ticket: 5}); !told || len(j.open) != 0 {
 		t.Error("not confirmed under its own")
 	}
 }
@@ -139,9 +139,13 @@ func TestVacanciesAreCountedByTheLeaderAlone(t *testing.T) {
 // A job that has ended judges no condition any more.
 func TestEndedJobsWatchNothing(t *testing.T) {
 	env, m := owner()
-	j := &job{id: message.JobID{1}, ready: true, spec: &message.JobSubmit{}, state: message.JobCompleting, shown: message.JobCompleting, watches: make([][]*verdict.Watch, 3)}
-	m.jobs[j.id] = j
-	if m.end(env, j, message.JobCompleted, ""); j.watches != nil {
-		t.Errorf("%d workflows are watched", len(j.watches))
+	spec := &message.JobSubmit{Plan: message.Plan{Workflows: []message.WorkflowPlan{{AbortWhen: []message.AbortPlan{{}}}}}}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Program: job.Program{Spec: spec}, Course: job.Course{State: message.JobCompleting, Shown: message.JobCompleting}}}
+	m.jobs[j.ID] = j
+	if j.Observe(0, env.Now()); j.Watching() != 1 {
+		t.Fatalf("%d workflows are watched, want 1", j.Watching())
+	}
+	if m.end(env, j, message.JobCompleted, ""); j.Watching() != 0 {
+		t.Errorf("%d workflows are watched", j.Watching())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -12,73 +13,61 @@ import (
 
 // onManagerLost goes on with another manager where nobody has taken the subjob up.
 // What was taken up is its managers' own to hand on: the gate hears who has it.
-func (m *Machine) onManagerLost(env node.Env, j *job, p *subjob) {
-	if j.stopping() {
+func (m *Machine) onManagerLost(env node.Env, j *entry, p *job.Subjob) {
+	if j.Stopping() {
 		m.endStopped(env, j)
 		m.arm(env, j)
 		return
 	}
-	if p.phase != subjobSent {
+	if p.Phase != job.Sent {
 		return
 	}
-	p.refusedBy = append(p.refusedBy, p.manager)
+	p.RefusedBy = append(p.RefusedBy, p.Manager)
 	m.dispatchAgain(env, j, p)
 }
 
 // denied: the manager that had the subjob has left it out too often, and no other
 // one has listed it.
-func (m *Machine) denied(env node.Env, j *job, p *subjob) {
-	p.missed = 0
-	if j.stopping() {
+func (m *Machine) denied(env node.Env, j *entry, p *job.Subjob) {
+	p.Missed = 0
+	if j.Stopping() {
 		return // waited for within its bound
 	}
-	if p.losses++; p.losses > m.config.RedispatchMax {
-		m.endSubjob(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.losses, p.manager))
+	if p.Losses++; p.Losses > m.config.RedispatchMax {
+		m.endSubjob(env, j, p, message.JobFailed, fmt.Sprintf("its managers lost it %d times, the last was %s", p.Losses, p.Manager))
 		return
 	}
-	p.asked = nil
+	p.Asked = nil
 	m.assign(env, j, p)
 	m.arm(env, j)
-}
-
-// expired says that a datacenter which was asked to run a subjob must have stopped
-// it by now: no gate has named the subjob there for so long.
-func (m *Machine) expired(env node.Env, p *subjob) bool {
-	return p.ever && p.phase != subjobDone && env.Now().Sub(p.renewed) >= m.config.datacenterGuard()
-}
-
-// mayRun says that a gate may have named the subjob, and that the guard has not passed
-// since. A refusal proves nothing: a fellow of the holder refuses what it does not know.
-func (m *Machine) mayRun(env node.Env, p *subjob) bool {
-	return p.named > 0 && env.Now().Sub(p.named) < m.config.datacenterGuard()
 }
 
 // onExpired ends a subjob whose datacenter is silent, or begins it anew in another
 // one. What the silent one still tells counts no more: the record says so before
 // anything begins.
-func (m *Machine) onExpired(env node.Env, j *job, p *subjob) {
-	why := fmt.Sprintf("datacenter %s was silent for %v", p.datacenter, m.config.datacenterGuard())
-	p.release(m.places)
-	if j.stopping() {
-		m.endSubjob(env, j, p, stoppedState(j), why)
+func (m *Machine) onExpired(env node.Env, j *entry, p *job.Subjob) {
+	why := fmt.Sprintf("datacenter %s was silent for %v", p.Datacenter, m.config.datacenterGuard())
+	p.Release(m.places)
+	if j.Stopping() {
+		m.endSubjob(env, j, p, j.StoppedState(), why)
 		return
 	}
-	j.closed = append(j.closed, p.datacenter)
-	d, others := m.places.Best(func(name string) bool { return slices.Contains(j.closed, name) || j.subjob(name) != nil })
+	j.Closed = append(j.Closed, p.Datacenter)
+	d, others := m.places.Best(func(name string) bool { return slices.Contains(j.Closed, name) || j.Subjob(name) != nil })
 	switch {
-	case len(j.turn.Named) > 0 || !others:
+	case len(j.Turn.Named) > 0 || !others:
 		m.endSubjob(env, j, p, message.JobFailed, why)
 		return
 	case d == nil: // until one is well, or the run timeout
-		j.closed = j.closed[:len(j.closed)-1]
+		j.Closed = j.Closed[:len(j.Closed)-1]
 		return
 	}
 	now := env.Now()
-	next := &subjob{datacenter: d.Name, fence: j.fence(), since: now, sent: now, renewed: now, phase: subjobSaving}
-	j.subjobs[slices.Index(j.subjobs, p)] = next
-	j.started = now
+	next := &job.Subjob{Datacenter: d.Name, Fence: j.Fence(), Marks: job.Marks{Since: now, Sent: now, Renewed: now}, Phase: job.Saving}
+	j.Subjobs[slices.Index(j.Subjobs, p)] = next
+	j.Started = now
 	m.reserve(j, next)
-	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*subjob{next}) }})
+	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*job.Subjob{next}) }})
 	m.arm(env, j)
 }
 
@@ -92,19 +81,19 @@ func (m *Machine) compare(env node.Env, mgr *places.Manager, listed []message.Su
 		}
 	}
 	for _, j := range slices.Clone(m.active) {
-		p := j.subjob(mgr.Place.Name)
-		if p == nil || p.manager != mgr.ID || p.phase == subjobDone {
+		p := j.Subjob(mgr.Place.Name)
+		if p == nil || p.Manager != mgr.ID || p.Phase == job.Done {
 			continue
 		}
-		if p.beats > 0 {
-			if p.beats--; p.beats == 0 {
-				p.release(m.places)
+		if p.Beats > 0 {
+			if p.Beats--; p.Beats == 0 {
+				p.Release(m.places)
 			}
 		}
-		if p.phase != subjobRunning || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.id }) {
+		if p.Phase != job.Running || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.ID }) {
 			continue
 		}
-		if p.missed++; p.missed > m.config.MissedMax && m.holds(env, j) {
+		if p.Missed++; p.Missed > m.config.MissedMax && m.holds(env, j) {
 			m.denied(env, j, p)
 		}
 	}
@@ -122,37 +111,37 @@ func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.Subjob
 			m.stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
 		}
 		return false
-	case j.ready && j.shown.Terminal():
+	case j.Ready && j.Shown.Terminal():
 		m.stopOrphan(env, mgr, ref, j, "its job has ended")
 		return false
-	case !j.ready || j.state.Terminal() || !m.holds(env, j):
+	case !j.Ready || j.State.Terminal() || !m.holds(env, j):
 		return false // who owns it answers
 	}
-	p := j.subjob(mgr.Place.Name)
+	p := j.Subjob(mgr.Place.Name)
 	switch {
 	case p == nil && m.takeBack(env, j, mgr.Place):
 		return false
 	case p == nil:
 		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
 		return false
-	case ref.Fence.JobEpoch > j.epoch || p.phase == subjobSaving:
+	case ref.Fence.JobEpoch > j.Epoch || p.Phase == job.Saving:
 		return false
-	case ref.Fence.SubjobEpoch < p.fence.SubjobEpoch:
-		m.stale(env, j, p, ref.Fence, "heartbeat")
+	case ref.Fence.SubjobEpoch < p.Fence.SubjobEpoch:
+		stale(env, j, p, ref.Fence, "heartbeat")
 		return false // its fellow that took over has told it, or will
 	}
-	p.missed, p.renewed, p.named = 0, max(p.renewed, env.Now()), env.Now()
-	if p.phase == subjobDone {
+	p.Missed, p.Renewed, p.Named = 0, max(p.Renewed, env.Now()), env.Now()
+	if p.Phase == job.Done {
 		return true // it sends its result until that is acknowledged
 	}
-	p.fence.SubjobEpoch = ref.Fence.SubjobEpoch
-	p.ever = true
-	if ref.Fence.JobEpoch < j.epoch {
+	p.Fence.SubjobEpoch = ref.Fence.SubjobEpoch
+	p.Ever = true
+	if ref.Fence.JobEpoch < j.Epoch {
 		m.reclaim(env, j, p, mgr)
 		return true
 	}
-	if p.phase != subjobRunning || p.manager != mgr.ID {
-		p.manager = mgr.ID
+	if p.Phase != job.Running || p.Manager != mgr.ID {
+		p.Manager = mgr.ID
 		m.takenUp(env, j, p)
 		m.sendCancel(env, j, p)
 	}
@@ -161,19 +150,19 @@ func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.Subjob
 
 // takeBack dispatches a queued job again where a manager has taken a subjob up after
 // all: it refused one copy of a dispatch and obeyed another.
-func (m *Machine) takeBack(env node.Env, j *job, d *places.Datacenter) bool {
-	if j.state != message.JobQueued || slices.Contains(j.closed, d.Name) {
+func (m *Machine) takeBack(env node.Env, j *entry, d *places.Datacenter) bool {
+	if j.State != message.JobQueued || slices.Contains(j.Closed, d.Name) {
 		return false
 	}
 	to := []*places.Datacenter{d}
-	if len(j.turn.Named) > 0 {
+	if len(j.Turn.Named) > 0 {
 		to = nil
-		for _, name := range j.turn.Named {
+		for _, name := range j.Turn.Named {
 			if known := m.places.Datacenter(name); known != nil {
 				to = append(to, known)
 			}
 		}
-		if len(to) < len(j.turn.Named) || !slices.Contains(to, d) {
+		if len(to) < len(j.Turn.Named) || !slices.Contains(to, d) {
 			return false
 		}
 	}
@@ -184,8 +173,8 @@ func (m *Machine) takeBack(env node.Env, j *job, d *places.Datacenter) bool {
 
 // reclaim tells a manager that goes on under the epoch of a gate that is gone who
 // owns the job now.
-func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *places.Manager) {
-	if p.manager == mgr.ID && p.phase == subjobSent && env.Now().Sub(p.sent) < m.config.DispatchRetry {
+func (m *Machine) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager) {
+	if p.Manager == mgr.ID && p.Phase == job.Sent && env.Now().Sub(p.Sent) < m.config.DispatchRetry {
 		return
 	}
 	m.sendTo(env, j, p, mgr)
@@ -193,9 +182,9 @@ func (m *Machine) reclaim(env node.Env, j *job, p *subjob, mgr *places.Manager) 
 	m.arm(env, j)
 }
 
-func (m *Machine) stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *job, reason string) {
+func (m *Machine) stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *entry, reason string) {
 	fence := ref.Fence
-	fence.JobEpoch = max(fence.JobEpoch, j.epoch)
+	fence.JobEpoch = max(fence.JobEpoch, j.Epoch)
 	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
 }
 

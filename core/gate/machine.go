@@ -42,15 +42,15 @@ type Machine struct {
 	alarms     uint32        // of clocks
 	alarm      string        // the newest
 
-	jobs      map[message.JobID]*job
+	jobs      map[message.JobID]*entry
 	queue     *queue.Queue
-	active    []*job // dispatched and not ended
-	ended     []*job // the oldest end first
-	number    uint64 // of the newest job
-	accepting int    // jobs whose first record is on no majority
-	specBytes int    // of jobs that have not ended
-	results   []*job // of ended, whose result is kept
-	resultSum int    // bytes of them
+	active    []*entry // dispatched and not ended
+	ended     []*entry // the oldest end first
+	number    uint64   // of the newest job
+	accepting int      // jobs whose first record is on no majority
+	specBytes int      // of jobs that have not ended
+	results   []*entry // of ended, whose result is kept
+	resultSum int      // bytes of them
 	lookups   *audience.Lookups
 	forwarded []passed // results that were passed on, the oldest first
 
@@ -82,7 +82,7 @@ func New(c Config) *Machine {
 		node.Bug("gate: %v", err)
 	}
 	return &Machine{
-		config: c, jobs: map[message.JobID]*job{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
+		config: c, jobs: map[message.JobID]*entry{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
 		audience: audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin}),
 		places: places.New(places.Bounds{
 			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
@@ -133,7 +133,7 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 // fromClient answers whoever is neither gate nor manager.
 func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	if in.Stream == 0 {
-		m.ignore(env, in, "clients speak on streams")
+		ignore(env, in, "clients speak on streams")
 		return
 	}
 	m.greet(env, in)
@@ -157,7 +157,7 @@ func (m *Machine) fromClient(env node.Env, in *node.Input) {
 	case *message.ClientPing:
 		env.Send(in.Stream, &message.ClientPong{Counter: body.Counter})
 	default:
-		m.ignore(env, in, "no gate expects it")
+		ignore(env, in, "no gate expects it")
 	}
 }
 
@@ -186,7 +186,7 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 	case *message.SubjobResult:
 		m.onSubjobResult(env, in, body)
 	default:
-		m.ignore(env, in, "no gate expects it")
+		ignore(env, in, "no gate expects it")
 	}
 }
 
@@ -196,7 +196,7 @@ func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 		return // the registers tell who is configured with another set
 	}
 	if !slices.Contains(m.gates, in.From.Addr) {
-		m.ignore(env, in, "its sender is not in the configured set")
+		ignore(env, in, "its sender is not in the configured set")
 		return
 	}
 	if m.files.Receive(env, in.From, in.Message) || m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
@@ -210,7 +210,7 @@ func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 	case *message.Drain:
 		m.onDrain(env, body)
 	default:
-		m.ignore(env, in, "no gate expects it")
+		ignore(env, in, "no gate expects it")
 	}
 }
 
@@ -252,7 +252,7 @@ func (m *Machine) fireOwn(env node.Env, k node.TimerKey) {
 	}
 }
 
-func (m *Machine) ignore(env node.Env, in *node.Input, why string) {
+func ignore(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 

@@ -13,7 +13,7 @@ import (
 
 func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
 	if in.From.Role != node.RoleManager {
-		m.ignore(env, in, "its sender is no manager")
+		ignore(env, in, "its sender is no manager")
 		return
 	}
 	if m.refusesSet(env, in, h) {
@@ -27,7 +27,7 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 		return
 	}
 	if !mgr.Follows(in.Stream, h.Sequence) {
-		m.ignore(env, in, "a newer one has arrived")
+		ignore(env, in, "a newer one has arrived")
 		return
 	}
 	if !mgr.Registered(in.From.Incarnation, h.Datacenter) {
@@ -90,7 +90,7 @@ func (m *Machine) lose(env node.Env, mgr *places.Manager, reason string) {
 	mgr.Lose(env.Now())
 	env.Emit(event.PeerLost{Peer: mgr.ID, Role: node.RoleManager, Reason: reason})
 	for _, j := range slices.Clone(m.active) {
-		if p := j.subjob(mgr.Place.Name); p != nil && p.manager == mgr.ID {
+		if p := j.Subjob(mgr.Place.Name); p != nil && p.Manager == mgr.ID {
 			m.onManagerLost(env, j, p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -61,9 +62,9 @@ func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
 			continue
 		}
 		l := message.LeaseInfo{Job: id, Token: seen.Token, Left: seen.Left, Released: seen.Released}
-		if j := m.jobs[id]; j != nil && j.ready {
-			l.Name, l.State = j.name, j.shown
-		} else if rec, err := readRecord(id, seen.Record); err == nil {
+		if j := m.jobs[id]; j != nil && j.Ready {
+			l.Name, l.State = j.Name, j.Shown
+		} else if rec, err := job.ReadRecord(id, seen.Record); err == nil {
 			l.Name, l.State = rec.Name, rec.Last.To
 			l.Missing = m.missing(rec)
 		}
@@ -166,8 +167,8 @@ func drainState(draining bool) []byte {
 }
 
 // missing counts the files of a record that only other gates can have.
-func (m *Machine) missing(rec jobRecord) (n uint32) {
-	for _, d := range rec.files() {
+func (m *Machine) missing(rec job.Record) (n uint32) {
+	for _, d := range rec.Files() {
 		if _, ok := m.files.Have(d); !ok {
 			n++
 		}

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -12,14 +13,14 @@ import (
 
 // holds says whether this gate may act for a job now. Each act asks: between two
 // of them the window may have shut.
-func (m *Machine) holds(env node.Env, j *job) bool {
-	token, ok := m.leases.Holds(env.Now(), j.id)
-	return ok && token == j.token
+func (m *Machine) holds(env node.Env, j *entry) bool {
+	token, ok := m.leases.Holds(env.Now(), j.ID)
+	return ok && token == j.Token
 }
 
 // acquire begins to own a job under its first record, or whatever record a
 // majority has already.
-func (m *Machine) acquire(env node.Env, j *job, seed []byte) { m.leases.Acquire(env, j.id, seed) }
+func (m *Machine) acquire(env node.Env, j *entry, seed []byte) { m.leases.Acquire(env, j.ID, seed) }
 
 // settle takes what the subjobs came to, in order, until none has anything more to
 // tell.
@@ -66,12 +67,12 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 	case lease.Waiting:
 		m.onWaiting(env, o)
 	case lease.Updated:
-		if j := m.jobs[o.Job]; j != nil && j.ready && j.token == o.Token {
+		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
 			m.quorum.worked()
 			m.onUpdated(env, j, o.Ticket)
 		}
 	case lease.Lost:
-		if j := m.jobs[o.Job]; j != nil && j.ready && j.token == o.Token {
+		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
 			m.disown(env, j, "")
 		}
 	case lease.Read:
@@ -89,11 +90,11 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 	m.quorum.worked()
 	j := m.jobs[o.Job]
 	switch {
-	case j != nil && j.ready && j.shown.Terminal():
+	case j != nil && j.Ready && j.Shown.Terminal():
 		m.leases.Release(env, o.Job)
 		return
-	case o.Fresh && j != nil && !j.takeover && len(j.open) > 0:
-		m.own(j, o.Token)
+	case o.Fresh && j != nil && !j.Takeover && len(j.open) > 0:
+		j.Own(o.Token)
 		m.accepted(env, j)
 		return
 	case o.Fresh: // nobody waits for it any more, or a majority has forgotten it
@@ -105,13 +106,11 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 	}
 	var asks []*audience.Ask
 	if j != nil {
-		asks = j.waiting.All(m.audience.Of(j.id))
+		asks = j.waiting.All(m.audience.Of(j.ID))
 		m.unload(env, j)
 	}
 	m.adopt(env, o, asks)
 }
-
-func (m *Machine) own(j *job, token message.LeaseToken) { j.token, j.epoch = token, token.Packed() }
 
 // onDenied: another gate has it. What was submitted here meanwhile is its to answer.
 func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
@@ -119,7 +118,7 @@ func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 		m.quorum.worked()
 	}
 	j := m.jobs[o.Job]
-	if j == nil || j.ready {
+	if j == nil || j.Ready {
 		return
 	}
 	asks := m.unload(env, j)
@@ -137,10 +136,10 @@ func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
 	m.quorum.failed(env.Now())
 	j := m.jobs[o.Job]
-	if j == nil || j.ready {
+	if j == nil || j.Ready {
 		return
 	}
-	if j.takeover {
+	if j.Takeover {
 		m.refuseQuorum(env, j.waiting.TakeAsks(), o.Err)
 		return
 	}
@@ -161,50 +160,43 @@ func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
 			env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d jobs are not ended, the bound is %d", len(m.jobs), m.config.JobsMax)})
 			return // for another gate, or for later: the leader goes on looking for what nobody owns
 		}
-		m.jobs[o.Job] = &job{id: o.Job, takeover: true}
-	case !j.ready && !j.takeover, j.ready && m.holds(env, j):
+		m.jobs[o.Job] = &entry{Job: job.Job{ID: o.Job, Takeover: true}}
+	case !j.Ready && !j.Takeover, j.Ready && m.holds(env, j):
 		return // its acquisition is on its way, or was granted
 	}
 	m.leases.Acquire(env, o.Job, nil)
 }
 
 // disown stops acting for a job at once: another gate may be its owner.
-func (m *Machine) disown(env node.Env, j *job, holder node.Addr) {
-	if j.shown.Terminal() {
+func (m *Machine) disown(env node.Env, j *entry, holder node.Addr) {
+	if j.Shown.Terminal() {
 		return // told, and on a majority: it needs no owner
 	}
-	asks := j.waiting.All(m.audience.Of(j.id))
+	asks := j.waiting.All(m.audience.Of(j.ID))
 	m.unload(env, j)
 	for _, a := range asks {
-		m.refuseOwner(env, a.Stream, a.Request, j.id, holder)
+		m.refuseOwner(env, a.Stream, a.Request, j.ID, holder)
 	}
 	m.schedule(env)
 }
 
 // unload forgets a job that has not ended, and returns who waits for it.
-func (m *Machine) unload(env node.Env, j *job) []*audience.Ask {
+func (m *Machine) unload(env node.Env, j *entry) []*audience.Ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
-	for _, p := range j.subjobs {
-		p.release(m.places)
+	for _, p := range j.Subjobs {
+		p.Release(m.places)
 	}
-	m.audience.Unfollow(j.id)
-	m.dropSpec(j)
-	if !j.ready && !j.takeover {
+	m.audience.Unfollow(j.ID)
+	m.specBytes -= j.Drop()
+	if !j.Ready && !j.Takeover {
 		m.accepting--
 	}
-	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.id))
-	delete(m.jobs, j.id)
+	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
+	delete(m.jobs, j.ID)
 	j.open = nil
 	j.waiting.TakeCancels()
 	return j.waiting.TakeAsks()
-}
-
-func (m *Machine) dropSpec(j *job) {
-	if j.spec != nil {
-		m.specBytes -= j.specSize
-		j.spec = nil
-	}
 }
 
 // onAlarm keeps what an operator should see; the registers have told it as an
@@ -218,7 +210,7 @@ func (m *Machine) onAlarm(o lease.Outcome) {
 }
 
 // rejected forgets a job that was never acknowledged.
-func (m *Machine) rejected(env node.Env, j *job, code message.Code, detail string) {
+func (m *Machine) rejected(env node.Env, j *entry, code message.Code, detail string) {
 	env.Emit(event.Shed{What: "submit", Why: detail})
 	for _, a := range m.unload(env, j) {
 		m.refuseForRoom(env, a.Stream, a.Request, code, detail)

@@ -7,14 +7,14 @@ import (
 )
 
 // enqueue inserts a QUEUED job by its age: one that returns from a dispatch keeps its turn.
-func (m *Machine) enqueue(env node.Env, j *job) {
-	m.pushMoved(env, m.queue.Enter(&j.turn, &j.spec.Plan))
+func (m *Machine) enqueue(env node.Env, j *entry) {
+	m.pushMoved(env, m.queue.Enter(&j.Turn, &j.Spec.Plan))
 	if m.queue.Len() == 1 {
 		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
 	}
 }
 
-func (m *Machine) leaveQueue(env node.Env, j *job) { m.pushMoved(env, m.queue.Leave(&j.turn)) }
+func (m *Machine) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }
 
 // pushMoved has watchers learn of new positions with the next push.
 func (m *Machine) pushMoved(env node.Env, moved []*queue.Turn) {
@@ -54,7 +54,7 @@ func (m *Machine) onQueueTimer(env node.Env) {
 	}
 }
 
-func (m *Machine) endQueued(env node.Env, j *job, to message.JobState, reason string) {
+func (m *Machine) endQueued(env node.Env, j *entry, to message.JobState, reason string) {
 	m.leaveQueue(env, j)
 	m.end(env, j, to, reason)
 }

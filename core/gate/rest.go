@@ -1,6 +1,9 @@
 package gate
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
 
 // Rests tells this gate's ledgers against their rest. Ended jobs, their keys and their
 // results remain until KeyAge and ResultAge; managers and datacenters while they are
@@ -41,19 +44,19 @@ func (m *Machine) restJobs(tell node.Tell) {
 	for _, j := range m.jobs {
 		waiters += j.waiting.Len()
 		writes += len(j.open)
-		untold += len(j.untold)
-		loading += j.loading
-		watches += len(j.watches)
-		if j.spec != nil {
+		untold += j.Pending()
+		loading += j.Loading
+		watches += j.Watching()
+		if j.Spec != nil {
 			specs++
 		}
-		if j.resultFile != (job{}).resultFile {
-			results, bytes = results+1, bytes+j.resultBytes
+		if j.ResultFile != (message.FileDigest{}) {
+			results, bytes = results+1, bytes+j.ResultBytes
 		}
-		for _, p := range j.subjobs {
-			reserved += int(p.reserved)
-			figures += len(p.refusedBy)
-			if p.progress != nil {
+		for _, p := range j.Subjobs {
+			reserved += int(p.Reserved)
+			figures += len(p.RefusedBy)
+			if p.Progress != nil {
 				figures++
 			}
 		}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"hyperscale/core/event"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -13,17 +14,17 @@ func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgres
 	if j == nil {
 		return
 	}
-	p := j.subjob(r.Subjob.Name)
+	p := j.Subjob(r.Subjob.Name)
 	switch {
 	case p == nil:
-		m.ignore(env, in, "the job has no subjob there")
-	case p.phase == subjobDone || p.phase == subjobSaving:
-		m.ignore(env, in, "the subjob is not running")
+		ignore(env, in, "the job has no subjob there")
+	case p.Phase == job.Done || p.Phase == job.Saving:
+		ignore(env, in, "the subjob is not running")
 	case !m.follows(env, in, j, p, r.Fence):
-	case r.Sequence <= p.sequence:
-		m.ignore(env, in, "a newer one has arrived")
+	case r.Sequence <= p.Sequence:
+		ignore(env, in, "a newer one has arrived")
 	default:
-		p.sequence, p.progress = r.Sequence, &r.Subjob
+		p.Sequence, p.Progress = r.Sequence, &r.Subjob
 		m.takenUp(env, j, p)
 		m.pushLater(env, j)
 		m.judgeAborts(env, j)
@@ -35,37 +36,37 @@ func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgres
 func (m *Machine) onSubjobResult(env node.Env, in *node.Input, r *message.SubjobResult) {
 	j := m.jobs[r.Job]
 	switch {
-	case j != nil && j.ready && (j.shown.Terminal() || m.holds(env, j)):
+	case j != nil && j.Ready && (j.Shown.Terminal() || m.holds(env, j)):
 		m.onOwnResult(env, in, j, r)
-	case j != nil && !j.ready:
-		m.ignore(env, in, "its job is being taken over") // it comes again
+	case j != nil && !j.Ready:
+		ignore(env, in, "its job is being taken over") // it comes again
 	default:
 		m.passOn(env, in, r)
 	}
 }
 
-func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *job, r *message.SubjobResult) {
-	p := j.subjob(r.Subjob.Name)
+func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.SubjobResult) {
+	p := j.Subjob(r.Subjob.Name)
 	ack := &message.SubjobResultAck{Job: r.Job, Fence: r.Fence}
 	switch {
 	case p == nil:
-		ack.Stale, ack.Current = true, j.fence()
-		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.id}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
+		ack.Stale, ack.Current = true, j.Fence()
+		env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.ID}, Subjob: true, Got: r.Fence, Current: ack.Current, What: "SubjobResult"})
 		m.answer(env, in, ack)
-	case p.counted && r.Fence.SubjobEpoch == p.fence.SubjobEpoch, p.phase == subjobDone && p.unheard:
+	case p.End == job.Counted && r.Fence.SubjobEpoch == p.Fence.SubjobEpoch, p.Phase == job.Done && p.End == job.Unheard:
 		m.answer(env, in, ack)
-	case r.Fence.Less(p.fence):
-		m.stale(env, j, p, r.Fence, "SubjobResult")
-		ack.Stale, ack.Current = true, p.fence
+	case r.Fence.Less(p.Fence):
+		stale(env, j, p, r.Fence, "SubjobResult")
+		ack.Stale, ack.Current = true, p.Fence
 		m.answer(env, in, ack)
-	case p.counted || j.shown.Terminal():
+	case p.End == job.Counted || j.Shown.Terminal():
 		m.answer(env, in, ack) // a manager that took the subjob up once more told it anew: it counted
-	case r.Fence.JobEpoch > j.epoch || r.Fence.SubjobEpoch == 0 || !r.Subjob.State.Terminal():
-		m.ignore(env, in, "it is under a fence that was never given, or not an end")
-	case p.phase == subjobDone:
-		m.ackTo(p, in)
-	case p.phase == subjobSaving:
-		m.ignore(env, in, "its dispatch was not sent")
+	case r.Fence.JobEpoch > j.Epoch || r.Fence.SubjobEpoch == 0 || !r.Subjob.State.Terminal():
+		ignore(env, in, "it is under a fence that was never given, or not an end")
+	case p.Phase == job.Done:
+		p.AnswerTo(in.From, in.Stream)
+	case p.Phase == job.Saving:
+		ignore(env, in, "its dispatch was not sent")
 	case m.follows(env, in, j, p, r.Fence):
 		m.count(env, in, j, p, r)
 	}
@@ -80,65 +81,51 @@ func (m *Machine) answer(env node.Env, in *node.Input, ack *message.SubjobResult
 	env.Send(in.Stream, ack)
 }
 
-// ackTo keeps who is to be told once a result is on a majority.
-func (m *Machine) ackTo(p *subjob, in *node.Input) {
-	p.from, p.ackTo, p.ackBy = in.From.ID, in.Stream, ""
-	if in.From.Role == node.RoleGate {
-		p.from, p.ackBy = p.manager, in.From.Addr
-	}
-}
-
 // count takes the result of a subjob. An end proves that the subjob was taken up,
 // also when that answer is still on its way.
-func (m *Machine) count(env node.Env, in *node.Input, j *job, p *subjob, r *message.SubjobResult) {
-	p.release(m.places)
-	p.accepted, p.result = true, &r.Subjob
-	m.ackTo(p, in)
-	p.become(env.Now(), subjobDone)
-	if j.done() {
+func (m *Machine) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r *message.SubjobResult) {
+	p.Release(m.places)
+	p.Accepted, p.Result = true, &r.Subjob
+	p.AnswerTo(in.From, in.Stream)
+	p.Become(env.Now(), job.Done)
+	if j.Done() {
 		m.endSubjobs(env, j)
 		return
 	}
 	file := encoded(r)
-	p.file = fileOf(file)
-	m.save(env, &put{what: "count a result", job: j, counted: []*subjob{p}, files: [][]byte{file}})
+	p.File = fileOf(file)
+	m.save(env, &put{what: "count a result", job: j, counted: []*job.Subjob{p}, files: [][]byte{file}})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
 
 // confirmCounted: the results are on a majority.
-func (m *Machine) confirmCounted(env node.Env, j *job, counted []*subjob) {
+func (m *Machine) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
 	for _, p := range counted {
-		if p.counted {
+		if p.End == job.Counted {
 			continue
 		}
-		p.counted = true
+		p.End = job.Counted
 		env.Emit(event.SubjobCounted{
-			Job: j.id, Fence: p.fence, Datacenter: p.datacenter, Manager: p.from, State: p.result.State, Started: result.Started(p.result),
+			Job: j.ID, Fence: p.Fence, Datacenter: p.Datacenter, Manager: p.From, State: p.Result.State, Started: result.Started(p.Result),
 		})
-		ack := &message.SubjobResultAck{Job: j.id, Fence: p.fence}
-		if p.ackBy != "" {
-			m.links.Post(env, p.ackBy, ack)
+		ack := &message.SubjobResultAck{Job: j.ID, Fence: p.Fence}
+		if p.AckBy != "" {
+			m.links.Post(env, p.AckBy, ack)
 		} else {
-			env.Send(p.ackTo, ack)
+			env.Send(p.AckTo, ack)
 		}
 	}
 }
 
 // endPart ends a subjob without a word of a manager.
-func (m *Machine) endSubjob(env node.Env, j *job, p *subjob, to message.JobState, reason string) {
-	m.markEnded(env, j, p, to, reason)
-	if m.endIfDone(env, j); j.state.Terminal() {
+func (m *Machine) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
+	p.Release(m.places)
+	p.GiveUp(to, reason, j.Started, env.Now())
+	if m.endIfDone(env, j); j.State.Terminal() {
 		return
 	}
 	m.save(env, &put{what: "give up a subjob", job: j})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
-}
-
-func (m *Machine) markEnded(env node.Env, j *job, p *subjob, to message.JobState, reason string) {
-	p.release(m.places)
-	p.become(env.Now(), subjobDone)
-	p.unheard = true
-	p.result = &message.DatacenterResult{Name: p.datacenter, State: to, Error: reason, Duration: env.Now().Sub(j.started)}
 }

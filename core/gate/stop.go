@@ -39,7 +39,7 @@ func (m *Machine) handOver(env node.Env) {
 		return
 	}
 	for _, id := range m.leases.Held() {
-		if j := m.jobs[id]; j != nil && j.ready && !j.state.Terminal() && len(j.open) == 0 {
+		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && len(j.open) == 0 {
 			m.transfer(env, j)
 		}
 	}
@@ -48,14 +48,14 @@ func (m *Machine) handOver(env node.Env) {
 }
 
 // transfer stops acting for a job, then lets its successor have it.
-func (m *Machine) transfer(env node.Env, j *job) {
-	to := m.successor(env, j.id)
+func (m *Machine) transfer(env node.Env, j *entry) {
+	to := m.successor(env, j.ID)
 	if to == "" {
 		return
 	}
 	m.disown(env, j, to)
-	m.leases.Transfer(env, j.id, to)
-	m.moved[j.id] = to
+	m.leases.Transfer(env, j.ID, to)
+	m.moved[j.ID] = to
 }
 
 // arrived says whether the successors own what they were given.
@@ -90,7 +90,7 @@ func (m *Machine) idle(env node.Env) bool {
 	}
 	others := m.fellowAlive()
 	for _, id := range m.leases.Held() {
-		if j := m.jobs[id]; j != nil && (len(j.open) > 0 || others && !j.state.Terminal()) {
+		if j := m.jobs[id]; j != nil && (len(j.open) > 0 || others && !j.State.Terminal()) {
 			return false
 		}
 	}

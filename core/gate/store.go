@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -13,14 +14,14 @@ import (
 // it names go to a majority, then the record does, then anybody is told.
 type put struct {
 	what    string
-	job     *job
+	job     *entry
 	upTo    int // transitions that the record holds
 	record  []byte
-	files   [][]byte  // that the record newly names
-	missing int       // of them that no majority has
-	ticket  uint64    // of the update, 0 until it is sent
-	final   bool      // the job's end
-	counted []*subjob // results that the write makes durable
+	files   [][]byte      // that the record newly names
+	missing int           // of them that no majority has
+	ticket  uint64        // of the update, 0 until it is sent
+	final   bool          // the job's end
+	counted []*job.Subjob // results that the write makes durable
 	then    func(env node.Env)
 }
 
@@ -28,8 +29,8 @@ type put struct {
 // calls, so that none names a file of a later one.
 func (m *Machine) save(env node.Env, p *put) {
 	j := p.job
-	p.upTo = j.told + len(j.untold)
-	p.record = j.record(env.Now())
+	p.upTo = j.Decided()
+	p.record = j.Record(env.Now())
 	p.missing = len(p.files)
 	j.open = append(j.open, p)
 	for _, b := range p.files {
@@ -65,7 +66,7 @@ type keeping struct {
 }
 
 // issue sends the writes whose files, and those of all before them, are kept.
-func (m *Machine) issue(env node.Env, j *job) {
+func (m *Machine) issue(env node.Env, j *entry) {
 	for _, p := range j.open {
 		switch {
 		case p.ticket != 0:
@@ -75,11 +76,11 @@ func (m *Machine) issue(env node.Env, j *job) {
 		}
 		m.ticket++
 		p.ticket = m.ticket
-		if !j.ready {
+		if !j.Ready {
 			m.acquire(env, j, p.record)
 			return
 		}
-		m.leases.Update(env, j.id, p.record, p.ticket)
+		m.leases.Update(env, j.ID, p.record, p.ticket)
 	}
 }
 
@@ -92,7 +93,7 @@ func (m *Machine) onKept(env node.Env, ticket uint64) {
 	}
 	delete(m.kept, ticket)
 	k.put.missing--
-	if j := k.put.job; m.jobs[j.id] == j {
+	if j := k.put.job; m.jobs[j.ID] == j {
 		m.issue(env, j)
 	}
 }
@@ -107,8 +108,8 @@ func (m *Machine) onNotKept(env node.Env, ticket uint64, err error) {
 	delete(m.kept, ticket)
 	j := k.put.job
 	switch {
-	case m.jobs[j.id] != j:
-	case !j.ready:
+	case m.jobs[j.ID] != j:
+	case !j.Ready:
 		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
 	default:
 		m.unkept = append(m.unkept, k)
@@ -117,8 +118,8 @@ func (m *Machine) onNotKept(env node.Env, ticket uint64, err error) {
 }
 
 // onUpdated: a majority has the record of a ticket, or a later one.
-func (m *Machine) onUpdated(env node.Env, j *job, ticket uint64) {
-	for m.jobs[j.id] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
+func (m *Machine) onUpdated(env node.Env, j *entry, ticket uint64) {
+	for m.jobs[j.ID] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
 		p := j.open[0]
 		j.open = j.open[1:]
 		m.onPut(env, p)
@@ -128,7 +129,7 @@ func (m *Machine) onUpdated(env node.Env, j *job, ticket uint64) {
 func (m *Machine) onPut(env node.Env, p *put) {
 	j := p.job
 	m.confirmCounted(env, j, p.counted)
-	m.tell(env, j, p.upTo)
+	tell(env, j, p.upTo)
 	if p.then != nil {
 		p.then(env)
 	}
@@ -174,18 +175,18 @@ func (m *Machine) onStored(env node.Env, in *node.Input) {
 
 // unkeptJobs are those that nobody was told of and whose program is on no majority,
 // in the order of their submission.
-func (m *Machine) unkeptJobs() []*job {
-	var all []*job
+func (m *Machine) unkeptJobs() []*entry {
+	var all []*entry
 	if m.accepting == 0 {
 		return nil
 	}
 	//lint:orderfree sorted below by a total order
 	for _, j := range m.jobs {
-		if !j.ready && len(j.open) > 0 && j.open[0].missing > 0 {
+		if !j.Ready && len(j.open) > 0 && j.open[0].missing > 0 {
 			all = append(all, j)
 		}
 	}
-	slices.SortFunc(all, func(a, b *job) int { return cmp.Compare(a.turn.Number, b.turn.Number) })
+	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Turn.Number, b.Turn.Number) })
 	return all
 }
 
@@ -199,7 +200,7 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	again := m.unkept
 	m.unkept = nil
 	for _, k := range again {
-		if m.jobs[k.put.job.id] == k.put.job {
+		if m.jobs[k.put.job.ID] == k.put.job {
 			reached(env, "gate/file-kept-again")
 			m.keep(env, k.put, k.bytes)
 		}
@@ -207,7 +208,7 @@ func (m *Machine) onStoreRetry(env node.Env) {
 	unread := m.unread
 	m.unread = nil
 	for _, f := range unread {
-		if m.jobs[f.job.id] == f.job {
+		if m.jobs[f.job.ID] == f.job {
 			reached(env, "gate/file-asked-again")
 			m.fetch(env, f)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
@@ -23,7 +24,7 @@ func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		m.askJob(env, j, a)
 		return
 	}
-	if code, detail := m.check(s); code != message.CodeNone {
+	if code, detail := m.config.check(s); code != message.CodeNone {
 		refuse(env, in.Stream, s.Request, code, detail)
 		return
 	}
@@ -109,25 +110,26 @@ func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	kept := *s
 	kept.Request = message.RequestID{Counter: 1} // who asked does not matter later
 	file := encoded(&kept)
-	j := &job{
-		id: id, key: s.Key, digest: a.Digest, name: s.Name,
-		turn: queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
-		spec: s, specSize: s.Size(), specFile: fileOf(file), runTimeout: m.runTimeout(s),
-		born: env.Now(), sequence: env.Self().Incarnation << 32,
-	}
+	j := &entry{Job: job.Job{
+		ID: id, Key: s.Key, Digest: a.Digest, Name: s.Name,
+		Turn:     queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
+		Program:  job.Program{Spec: s, SpecSize: s.Size(), SpecFile: fileOf(file), RunTimeout: m.config.runTimeout(s)},
+		Times:    job.Times{Born: env.Now()},
+		Sequence: env.Self().Incarnation << 32,
+	}}
 	j.waiting.Put([]*audience.Ask{a})
-	m.jobs[j.id] = j
-	m.specBytes += j.specSize
+	m.jobs[j.ID] = j
+	m.specBytes += j.SpecSize
 	m.accepting++
-	j.become(message.JobSubmitted, "")
-	j.become(message.JobQueued, "")
-	env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.id), m.config.QuorumTimeout)
+	j.Become(message.JobSubmitted, "")
+	j.Become(message.JobQueued, "")
+	env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.QuorumTimeout)
 	m.save(env, &put{what: "accept a job", job: j, files: [][]byte{file}})
 }
 
 // onKeepTimeout: no majority keeps the program of a job that nobody was told of.
-func (m *Machine) onKeepTimeout(env node.Env, j *job) {
-	if j.takeover || len(j.open) == 0 || j.open[0].missing == 0 {
+func (m *Machine) onKeepTimeout(env node.Env, j *entry) {
+	if j.Takeover || len(j.open) == 0 || j.open[0].missing == 0 {
 		return // its register tells
 	}
 	m.quorum.failed(env.Now())
@@ -135,12 +137,12 @@ func (m *Machine) onKeepTimeout(env node.Env, j *job) {
 }
 
 // accepted: the job is this gate's, and a majority has its first record.
-func (m *Machine) accepted(env node.Env, j *job) {
+func (m *Machine) accepted(env node.Env, j *entry) {
 	m.accepting--
-	j.ready = true
+	j.Ready = true
 	first := j.open[0]
 	j.open = j.open[1:]
-	j.turn.Since = env.Now()
+	j.Turn.Since = env.Now()
 	m.enqueue(env, j)
 	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
 	m.schedule(env)

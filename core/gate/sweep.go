@@ -3,6 +3,7 @@ package gate
 import (
 	"slices"
 
+	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -10,11 +11,11 @@ import (
 // onSweep forgets what is old.
 func (m *Machine) onSweep(env node.Env) {
 	now := env.Now()
-	for m.leases.Speaks() && len(m.ended) > 0 && now.Sub(m.ended[0].ended) >= m.config.KeyAge {
+	for m.leases.Speaks() && len(m.ended) > 0 && now.Sub(m.ended[0].Ended) >= m.config.KeyAge {
 		m.forget(env, m.ended[0])
 	}
 	for _, j := range m.ended {
-		if now.Sub(j.ended) < m.config.ResultAge {
+		if now.Sub(j.Ended) < m.config.ResultAge {
 			break
 		}
 		m.forgetResult(j)
@@ -43,9 +44,9 @@ func (m *Machine) forgetOldest(env node.Env) bool {
 }
 
 // forget leaves a tombstone of the job, so that nothing late revives it.
-func (m *Machine) forget(env node.Env, j *job) {
+func (m *Machine) forget(env node.Env, j *entry) {
 	m.evict(j)
-	m.leases.Forget(env, j.id)
+	m.leases.Forget(env, j.ID)
 }
 
 // makeRoom evicts the oldest end where one more job would be too many, and says
@@ -58,23 +59,23 @@ func (m *Machine) makeRoom() bool {
 }
 
 // evict only makes room: the register still tells of the job.
-func (m *Machine) evict(j *job) {
+func (m *Machine) evict(j *entry) {
 	m.forgetResult(j)
-	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
-	m.audience.Unfollow(j.id)
-	delete(m.jobs, j.id)
+	m.ended = slices.DeleteFunc(m.ended, func(other *entry) bool { return other == j })
+	m.audience.Unfollow(j.ID)
+	delete(m.jobs, j.ID)
 }
 
 // forgetResult keeps the job's state and key; the file goes with the next sweep.
-func (m *Machine) forgetResult(j *job) {
-	if j.resultFile == (message.FileDigest{}) {
+func (m *Machine) forgetResult(j *entry) {
+	if j.ResultFile == (message.FileDigest{}) {
 		return
 	}
 	if at := slices.Index(m.results, j); at >= 0 { // most often the first
 		m.results = slices.Delete(m.results, at, at+1)
-		m.resultSum -= j.resultBytes
+		m.resultSum -= j.ResultBytes
 	}
-	j.result, j.resultFile = nil, message.FileDigest{}
+	j.Result, j.ResultFile = nil, message.FileDigest{}
 }
 
 // boundResults drops the oldest results until the rest is within its bounds.
@@ -84,7 +85,7 @@ func (m *Machine) boundResults(env node.Env) {
 			return
 		}
 		reached(env, "gate/result-dropped")
-		m.files.Drop(env, m.results[0].resultFile)
+		m.files.Drop(env, m.results[0].ResultFile)
 		m.forgetResult(m.results[0])
 	}
 }
@@ -94,23 +95,23 @@ func (m *Machine) boundResults(env node.Env) {
 func (m *Machine) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.leases.Known() {
-		if j := m.jobs[id]; j != nil && j.ready && j.shown.Terminal() {
-			inUse[j.resultFile] = true
+		if j := m.jobs[id]; j != nil && j.Ready && j.Shown.Terminal() {
+			inUse[j.ResultFile] = true
 			continue
 		}
 		seen, ok := m.leases.Seen(env.Now(), id)
 		if !ok {
 			continue
 		}
-		if rec, err := readRecord(id, seen.Record); err == nil {
-			for _, d := range rec.files() {
+		if rec, err := job.ReadRecord(id, seen.Record); err == nil {
+			for _, d := range rec.Files() {
 				inUse[d] = true
 			}
 		}
 	}
 	//lint:orderfree a set, and each entry goes or stays by itself
 	for ticket, k := range m.kept {
-		if m.jobs[k.put.job.id] != k.put.job { // refused, or another gate's by now
+		if m.jobs[k.put.job.ID] != k.put.job { // refused, or another gate's by now
 			delete(m.kept, ticket)
 			continue
 		}

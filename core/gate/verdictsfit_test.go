@@ -40,7 +40,7 @@ func TestVerdictsOfAcceptedPlansFitAFrame(t *testing.T) {
 			s.Plan.Workflows = append(s.Plan.Workflows, w)
 		}
 		sum := thresholds * len(s.Plan.Workflows)
-		code, why := m.check(s)
+		code, why := m.config.check(s)
 		switch {
 		case code == message.CodeBadPlan:
 			rejected++

@@ -13,8 +13,8 @@ import (
 )
 
 // follow pushes a job to a client, now and whenever it changes.
-func (m *Machine) follow(env node.Env, j *job, a *audience.Ask) {
-	switch w, again := m.audience.Follow(j.id, a); {
+func (m *Machine) follow(env node.Env, j *entry, a *audience.Ask) {
+	switch w, again := m.audience.Follow(j.ID, a); {
 	case w == nil:
 		reached(env, "gate/watchers-full")
 		env.Emit(event.Shed{What: "watch", Why: "too many watchers"})
@@ -28,32 +28,32 @@ func (m *Machine) follow(env node.Env, j *job, a *audience.Ask) {
 
 // pushNow tells every watcher of a job; those that were told a moment ago are
 // told by the next push, unless it has ended.
-func (m *Machine) pushNow(env node.Env, j *job) {
-	watchers := m.audience.Of(j.id)
-	if len(watchers) == 0 || !j.ready {
+func (m *Machine) pushNow(env node.Env, j *entry) {
+	watchers := m.audience.Of(j.ID)
+	if len(watchers) == 0 || !j.Ready {
 		return
 	}
 	if m.resultComes(env, j) {
 		return // they are told when it is here
 	}
 	for _, w := range watchers {
-		if m.audience.Soon(w, env.Now()) && !j.shown.Terminal() {
+		if m.audience.Soon(w, env.Now()) && !j.Shown.Terminal() {
 			m.wait(env, w)
 			continue
 		}
 		m.push(env, j, w)
 	}
-	if j.shown.Terminal() {
-		m.audience.Unfollow(j.id)
+	if j.Shown.Terminal() {
+		m.audience.Unfollow(j.ID)
 	}
 }
 
 // push sends the status, and the result behind it once there is one: nobody is shown
 // an end without figures as if there had been none. Who has the job no more, for all
 // it knows, tells nothing of it.
-func (m *Machine) push(env node.Env, j *job, w *audience.Watcher) {
+func (m *Machine) push(env node.Env, j *entry, w *audience.Watcher) {
 	switch {
-	case !j.shown.Terminal() && !m.holds(env, j):
+	case !j.Shown.Terminal() && !m.holds(env, j):
 		m.wait(env, w)
 		return
 	case m.resultComes(env, j):
@@ -61,66 +61,66 @@ func (m *Machine) push(env node.Env, j *job, w *audience.Watcher) {
 	}
 	status := m.status(env, j)
 	status.Request = w.Request
-	if w.First() && j.spec != nil {
-		result.Promise(status, &j.spec.Plan)
+	if w.First() && j.Spec != nil {
+		result.Promise(status, &j.Spec.Plan)
 	}
 	w.Pushed(env.Now())
 	env.Send(w.Stream, status)
 	switch {
-	case !j.shown.Terminal():
-	case j.result == nil:
-		refuse(env, w.Stream, w.Request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", j.id, j.shown))
+	case !j.Shown.Terminal():
+	case j.Result == nil:
+		refuse(env, w.Stream, w.Request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", j.ID, j.Shown))
 	default:
-		whole := *j.result
+		whole := *j.Result
 		whole.Request = w.Request
 		env.Send(w.Stream, &whole)
 	}
 }
 
 // resultComes says that a job has ended and its result is on its way here.
-func (m *Machine) resultComes(env node.Env, j *job) bool {
-	return j.shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j)
+func (m *Machine) resultComes(env node.Env, j *entry) bool {
+	return j.Shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j)
 }
 
 // resultHere says whether a job's result can be told, and reads it if this gate's
 // own disk has it.
-func (m *Machine) resultHere(j *job) bool {
-	if j.result != nil || j.resultFile == (message.FileDigest{}) {
-		return j.result != nil
+func (m *Machine) resultHere(j *entry) bool {
+	if j.Result != nil || j.ResultFile == (message.FileDigest{}) {
+		return j.Result != nil
 	}
-	if b, ok := m.files.Have(j.resultFile); ok {
-		j.result, _ = decoded[*message.JobResult](b)
+	if b, ok := m.files.Have(j.ResultFile); ok {
+		j.Result, _ = decoded[*message.JobResult](b)
 	}
-	return j.result != nil
+	return j.Result != nil
 }
 
 // wantResult asks the fellows for a result, and says whether it may come.
-func (m *Machine) wantResult(env node.Env, j *job) bool {
-	if j.resultFile == (message.FileDigest{}) {
+func (m *Machine) wantResult(env node.Env, j *entry) bool {
+	if j.ResultFile == (message.FileDigest{}) {
 		return false
 	}
-	if j.loading == 0 {
-		j.loading = 1
+	if j.Loading == 0 {
+		j.Loading = 1
 		m.ticket++
-		m.fetches[m.ticket] = fetch{job: j, file: j.resultFile}
-		m.files.Borrow(env, j.resultFile, m.ticket)
+		m.fetches[m.ticket] = fetch{job: j, file: j.ResultFile}
+		m.files.Borrow(env, j.ResultFile, m.ticket)
 	}
 	return true
 }
 
 // onResultHere tells those who wait what there is of a result. Gates that are away
 // may have it: who waits asks again.
-func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
-	j.loading = 0
+func (m *Machine) onResultHere(env node.Env, j *entry, o archive.Outcome) {
+	j.Loading = 0
 	result, err := decoded[*message.JobResult](o.Bytes)
 	switch {
 	case o.Err == nil && err == nil:
-		j.result = result
+		j.Result = result
 	case o.Err != nil && !errors.Is(o.Err, archive.ErrMissing):
-		for _, w := range m.audience.Of(j.id) {
+		for _, w := range m.audience.Of(j.ID) {
 			m.refuseForRoom(env, w.Stream, w.Request, message.CodeQuorumUnavailable, "the result cannot be read: "+o.Err.Error())
 		}
-		m.audience.Unfollow(j.id)
+		m.audience.Unfollow(j.ID)
 		return
 	default:
 		m.forgetResult(j)
@@ -129,8 +129,8 @@ func (m *Machine) onResultHere(env node.Env, j *job, o archive.Outcome) {
 }
 
 // pushLater tells all watchers with the next push.
-func (m *Machine) pushLater(env node.Env, j *job) {
-	for _, w := range m.audience.Of(j.id) {
+func (m *Machine) pushLater(env node.Env, j *entry) {
+	for _, w := range m.audience.Of(j.ID) {
 		m.wait(env, w)
 	}
 }

@@ -1,0 +1,21 @@
+// Package job holds a job of a gate and its subjobs as values: which states they have, what a
+// majority knows of them, and what follows from both.
+//
+// It sends and persists nothing, reads no clock and sets no timer: core/gate does, and
+// passes the time. Which transition is legal is core/lifecycle's.
+//
+// Source: DESIGN.md, "Jobs and fences".
+//
+// Invariants:
+//
+//	JOB-1 Course.Shown follows State by the transitions that a majority has not, in order; none
+//	      is skipped, and each is returned by Confirm once.
+//	JOB-2 A record holds all that its reader needs: FromRecord of Record is the same job, but
+//	      for what only a manager or a client can say again.
+//	JOB-3 A subjob whose End is Counted or Unheard keeps that result until the job's has it.
+//
+// Example: Become(QUEUED), Become(DISPATCHING), and a record of both. Confirm(1) returns the
+// first transition: Shown is QUEUED, State DISPATCHING.
+//
+// Read job.go, subjob.go, abort.go, record.go.
+package job

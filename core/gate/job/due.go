@@ -1,0 +1,72 @@
+package job
+
+import (
+	"math"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Timing are the settings of a gate that a job's deadlines follow from.
+type Timing struct {
+	CancelRetry   time.Duration // between two sends of a cancellation, or of an abort
+	DispatchRetry time.Duration // between two sends of a dispatch, or looks for a manager
+	AnswerTimeout time.Duration // a manager that has not answered a dispatch for so long is given up
+	Adoption      time.Duration // after a take-over, for a manager to list the subjob
+	Guard         time.Duration // after a datacenter last heard of a subjob it has stopped it
+}
+
+// Due is when the job's timer fires: the first thing that any of its subjobs waits for. A
+// job that is queued or has ended has no timer.
+func (j *Job) Due(now node.Instant, t Timing) (at node.Instant, ok bool) {
+	if j.State.Terminal() || j.State == message.JobQueued {
+		return 0, false
+	}
+	if j.Stopping() {
+		return j.Resend.Add(t.CancelRetry), true
+	}
+	next := min(node.Instant(math.MaxInt64), j.Started.Add(j.RunTimeout))
+	if j.Aborting() {
+		next = min(next, max(now, j.Resend.Add(t.CancelRetry)))
+	}
+	for _, p := range j.Subjobs {
+		if p.Ever && p.Phase != Done {
+			next = min(next, max(p.Renewed.Add(t.Guard), now.Add(t.DispatchRetry)))
+		}
+		switch p.Phase {
+		case Sent, Waiting:
+			next = min(next, p.Sent.Add(t.DispatchRetry))
+		case Adopting:
+			next = min(next, p.Since.Add(t.Adoption))
+		}
+	}
+	return next, true
+}
+
+// Duty is what a gate does again for a subjob.
+type Duty uint8
+
+// Duties of a gate.
+const (
+	Nothing Duty = iota
+	Move         // its datacenter is silent: end it, or begin it in another one
+	Replace      // its manager does not answer: ask another one
+	Resend       // send the dispatch again
+	Assign       // look for a manager
+)
+
+// Duty says what the subjob waits for by now.
+func (p *Subjob) Duty(now node.Instant, t Timing) Duty {
+	switch {
+	case p.Expired(now, t.Guard):
+		return Move
+	case p.Phase == Sent && now.Sub(p.Since) >= t.AnswerTimeout:
+		return Replace
+	case p.Phase == Sent && now.Sub(p.Sent) >= t.DispatchRetry:
+		return Resend
+	case p.Phase == Waiting && now.Sub(p.Sent) >= t.DispatchRetry, p.Phase == Adopting && now.Sub(p.Since) >= t.Adoption:
+		return Assign
+	}
+	return Nothing
+}

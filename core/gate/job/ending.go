@@ -1,0 +1,60 @@
+package job
+
+import (
+	"strings"
+
+	"hyperscale/core/gate/result"
+	"hyperscale/core/lifecycle"
+	"hyperscale/core/message"
+)
+
+// Ending is how a job ends whose subjobs have all ended: the states on its way there, its
+// last state, and why.
+type Ending struct {
+	Via    []message.JobState
+	To     message.JobState
+	Reason string
+}
+
+// Ending adds up the ends of the subjobs. COMPLETING lasts as long as the write of the
+// result: both transitions are in it.
+func (j *Job) Ending() Ending {
+	var states []message.JobState
+	var errors []string
+	taken := false
+	for _, p := range j.Subjobs {
+		states = append(states, p.Result.State)
+		taken = taken || p.Accepted
+		if p.Result.Error != "" {
+			errors = append(errors, p.Datacenter+": "+p.Result.Error)
+		}
+	}
+	reason := strings.Join(errors, "; ")
+	if len(reason) > result.ErrorMax {
+		reason = strings.ToValidUTF8(reason[:result.ErrorMax], "")
+	}
+	outcome := lifecycle.Outcome(states)
+	switch {
+	case j.State == message.JobCancelling:
+		return Ending{To: message.JobCancelled, Reason: reason}
+	case j.Expired && outcome != message.JobCompleted:
+		return Ending{To: message.JobTimedOut, Reason: j.timeoutReason(reason)}
+	case j.State == message.JobDispatching && !taken:
+		return Ending{To: message.JobFailed, Reason: reason}
+	case outcome == message.JobCancelled:
+		outcome, reason = message.JobFailed, "cancelled inside its datacenters, not by a client"
+	}
+	e := Ending{Via: []message.JobState{message.JobCompleting}, To: outcome, Reason: reason}
+	if j.State == message.JobDispatching {
+		e.Via = []message.JobState{message.JobRunning, message.JobCompleting}
+	}
+	return e
+}
+
+func (j *Job) timeoutReason(reason string) string {
+	text := "ran longer than its timeout of " + j.RunTimeout.String()
+	if reason != "" {
+		text += "; " + reason
+	}
+	return text
+}

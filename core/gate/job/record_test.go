@@ -1,0 +1,75 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/gate/queue"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// A gate that takes a job over goes on with all that its record says, and with nothing that
+// clients learnt before counted down.
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	const now, incarnation = node.Instant(time.Hour), 3
+	rapid.Check(t, func(t *rapid.T) {
+		ago := func(name string) time.Duration { return time.Duration(rapid.Int64Range(1, 9e9).Draw(t, name)) }
+		text := rapid.StringN(0, 9, 20)
+		file := func() (f message.FileDigest) {
+			f[0] = rapid.Byte().Draw(t, "file")
+			return f
+		}
+		j := Job{
+			Key: text.Draw(t, "key"), Digest: rapid.Uint64().Draw(t, "digest"), Name: text.Draw(t, "name"),
+			Turn:    queue.Turn{Number: rapid.Uint64Range(1, 1<<40).Draw(t, "number"), Named: rapid.SliceOfN(text, 0, 3).Draw(t, "named")},
+			Program: Program{RunTimeout: ago("timeout"), SpecFile: file()},
+			Course:  Course{State: message.JobQueued, Last: Transition{message.JobSubmitted, message.JobQueued, "confirmed"}},
+			Times:   Times{Born: now.Add(-ago("born")), Ran: true, Started: now.Add(-ago("started"))},
+			Closed:  rapid.SliceOfN(text, 0, 3).Draw(t, "closed"),
+			Aborts:  []*Abort{{Workflow: 1, Condition: 2, Value: 3, Known: true}},
+		}
+		j.ID = message.JobOf(j.Key)
+		j.Become(message.JobDispatching, "between")
+		j.Become(message.JobRunning, text.Draw(t, "why"))
+		j.Subjobs = []*Subjob{{
+			Datacenter: "a", Manager: "m1", Fence: message.Fence{JobEpoch: 5, SubjobEpoch: rapid.Uint64().Draw(t, "manager")},
+			Accepted: rapid.Bool().Draw(t, "accepted"), Losses: rapid.IntRange(0, 9).Draw(t, "losses"),
+		}, {Datacenter: "b", Phase: Done, End: Counted, File: message.FileDigest{1, 2}}, {
+			Datacenter: "c", Phase: Done, End: Unheard, Result: &message.DatacenterResult{Name: "c", State: message.JobFailed, Error: text.Draw(t, "error")},
+		}}
+		rec, err := ReadRecord(j.ID, j.Record(now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := FromRecord(j.ID, &rec, now, incarnation)
+		pick := func(j *Job) []any {
+			all := []any{j.Turn.Number, j.Key, j.Digest, j.Name, len(j.Turn.Named), len(j.Closed), j.RunTimeout, j.State, j.Reason, j.Born, j.Ran, j.Started, j.SpecFile, j.Aborts[0].Value}
+			for _, p := range j.Subjobs {
+				all = append(all, p.Datacenter, p.Manager, p.Fence, p.Accepted, p.Losses, p.End, p.File)
+			}
+			return append(all, j.Subjobs[2].Result.Error)
+		}
+		if diff := cmp.Diff(pick(&j), pick(&got)); diff != "" {
+			t.Fatalf("what was written against what was read (-want +got):\n%s", diff)
+		}
+		if got.Shown != message.JobRunning || got.Aborts[0].Known {
+			t.Fatalf("it is %v, its abort is known: %v", got.Shown, got.Aborts[0].Known)
+		}
+		if got.Sequence < incarnation<<32 {
+			t.Fatalf("the next status is numbered %d", got.Sequence)
+		}
+		if p := got.Subjobs[0]; p.Phase != Adopting || p.Renewed < now || !p.Ever {
+			t.Fatalf("a dispatch of the gate before, still on its way, is not waited for: %+v", p)
+		}
+		if files := rec.Files(); len(files) == 0 || files[len(files)-1] != (message.FileDigest{1, 2}) {
+			t.Fatalf("it keeps %v", files)
+		}
+		if _, err := ReadRecord(message.JobOf(j.Key+"x"), j.Record(now)); err == nil {
+			t.Fatal("the record of another job is believed")
+		}
+	})
+}
