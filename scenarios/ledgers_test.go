@@ -58,6 +58,7 @@ var untold = map[string]string{
 	"manager.Machine.workers":   "registered ones remain; Rests tells what each holds",
 	"places.Manager.doubts":     "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"places.Manager.workers":    "the newest heartbeat's, in place of the one before; the codec bounds it",
+	"place.Ranking.known":       "one entry of each worker that can be given shards: manager.Machine.workers has it",
 	"ring.Ring.members":         "configured",
 	"ring.Ring.points":          "configured",
 	"swim.Group.seeds":          "configured",

@@ -24,7 +24,7 @@ func (m *Machine) assign(env node.Env, s *shard, w *worker) {
 	s.fence.Attempt = s.attempt
 	s.worker, s.written, s.progress, s.denials = w.peer.ID, false, nil, 0
 	s.renewed = env.Now()
-	w.shards[s.id] = s
+	m.give(w, s)
 	m.becomeShard(env, s, message.WorkflowAssigned)
 	f := s.workflow
 	if f.started == 0 {
@@ -64,14 +64,22 @@ func (m *Machine) sendDispatch(env node.Env, s *shard) {
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
 		Duration: plan.Duration, Timeout: plan.Timeout, RunTimeout: max(left, time.Second),
-		Given: p.given(s.workflow.index), Rows: p.dispatch.Rows,
+		Given: s.workflow.given(), Rows: p.dispatch.Rows,
 	})
 }
 
 // given is what the workflows before one have provided to it. Their results count, so
-// that a majority has it: it is the same for each attempt, whoever dispatches.
-func (p *subjob) given(to uint32) []message.Provided {
-	var all []message.Provided
+// that a majority has it: it is the same for each attempt, whoever dispatches. The first
+// dispatch collects it for all.
+func (f *workflow) given() []message.Provided {
+	if f.provided == nil {
+		f.provided = f.subjob.provided(f.index)
+	}
+	return f.provided
+}
+
+func (p *subjob) provided(to uint32) []message.Provided {
+	all := []message.Provided{}
 	for _, f := range p.workflows {
 		for _, s := range f.shards {
 			if s.result == nil || f.end != message.WorkflowCompleted {
@@ -139,6 +147,7 @@ func (m *Machine) onShardAccepted(env node.Env, w *worker, a *message.ShardAccep
 
 func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefused) {
 	w.reported = min(r.CoresFree, w.total)
+	m.rank(w)
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.fence != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
 		return // of an attempt that is over, or of a cancellation
@@ -158,6 +167,7 @@ func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefuse
 		s.dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
 	case message.CodeDraining:
 		w.draining = true
+		m.rank(w)
 	case message.CodeStoreFull, message.CodeQueueFull:
 		s.failedAt(w.peer.ID)
 	default:

@@ -42,5 +42,5 @@
 // Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, record.go,
 // codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,
 // lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
-// drain.go, unmet.go, sizes.go, rest.go.
+// drain.go, unmet.go, sizes.go, rest.go. Package place chooses workers.
 package manager

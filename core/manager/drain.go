@@ -23,6 +23,12 @@ func (m *Machine) onStop(env node.Env) {
 	m.drained(env)
 }
 
+// operator is what an operator ordered.
+type operator struct {
+	drains    bool // this manager takes no subjobs
+	unwritten bool // the disk did not take the order
+}
+
 // onDrainOrder obeys an operator's order, or passes it on to whom it names.
 func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 	switch {
@@ -32,13 +38,13 @@ func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 		} else if l := m.fellows.Peer(node.ID(d.Node)); l != nil {
 			env.Send(l.Stream, d)
 		}
-	case m.ordered == !d.Undo || m.stopping:
+	case m.operator.drains == !d.Undo || m.stopping:
 	case d.Undo:
-		m.ordered, m.draining = false, false
+		m.operator.drains, m.draining = false, false
 		m.writeOrder(env)
 		m.beatAll(env)
 	default:
-		m.ordered = true
+		m.operator.drains = true
 		m.writeOrder(env)
 		m.drain(env)
 	}
@@ -51,7 +57,7 @@ const keyDraining = "draining"
 // writeOrder keeps an operator's order, or that it is over.
 func (m *Machine) writeOrder(env node.Env) {
 	r := node.Record{Key: keyDraining}
-	if m.ordered {
+	if m.operator.drains {
 		r.Value = []byte{1}
 	}
 	m.token++
@@ -61,7 +67,7 @@ func (m *Machine) writeOrder(env node.Env) {
 // onOrderStored tries again soon where the disk refused it.
 func (m *Machine) onOrderStored(env node.Env, in *node.Input) {
 	if in.Token == m.token {
-		m.unordered = in.Err != nil
+		m.operator.unwritten = in.Err != nil
 	}
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "whether it is drained", Err: in.Err.Error()})
@@ -70,8 +76,8 @@ func (m *Machine) onOrderStored(env node.Env, in *node.Input) {
 
 // rewriteOrder does.
 func (m *Machine) rewriteOrder(env node.Env) {
-	if m.unordered {
-		m.unordered = false
+	if m.operator.unwritten {
+		m.operator.unwritten = false
 		m.writeOrder(env)
 	}
 }

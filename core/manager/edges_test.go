@@ -36,12 +36,12 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	}
 	first.shards = []*shard{{result: &message.ShardResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}
 	first.end, first.state = message.WorkflowFailed, message.WorkflowFailed
-	if !m.isReady(h, next) || len(p.given(1)) != 0 {
-		t.Errorf("behind a failure: ready at %v, given %v", next.ready, p.given(1))
+	if !m.isReady(h, next) || len(p.provided(1)) != 0 {
+		t.Errorf("behind a failure: ready at %v, given %v", next.ready, p.provided(1))
 	}
 	first.end = message.WorkflowCompleted
-	if len(p.given(1)) != 1 || len(p.given(0)) != 0 {
-		t.Errorf("given %v, and to another %v", p.given(1), p.given(0))
+	if len(p.provided(1)) != 1 || len(p.provided(0)) != 0 {
+		t.Errorf("given %v, and to another %v", p.provided(1), p.provided(0))
 	}
 	if m.adoptEpoch(h, p, 4, "dispatch"); p.epoch != 5 {
 		t.Errorf("a lower epoch was adopted: %d", p.epoch)

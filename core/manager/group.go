@@ -57,8 +57,8 @@ func (m *Machine) onStart(env node.Env) {
 	m.clocks = health.NewClocks(clocks)
 	m.monitor = health.New(health.Default())
 
-	m.ordered = len(env.Store().Load(keyDraining)) > 0
-	m.draining = m.ordered
+	m.operator.drains = len(env.Store().Load(keyDraining)) > 0
+	m.draining = m.operator.drains
 	m.files.Start(env)
 	m.leases.Start(env)
 	m.election.Start(env)
@@ -308,6 +308,7 @@ func (m *Machine) onMember(env node.Env, c *swim.Change) {
 		return
 	}
 	w.suspect = c.To == swim.Suspect || c.To.Gone()
+	m.rank(w)
 	if c.To.Gone() && c.Member.Run() >= w.peer.Incarnation {
 		m.dropWorker(env, w, c.To.String()+" in the group: "+c.Reason)
 	}

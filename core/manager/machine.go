@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
+	"hyperscale/core/manager/place"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -28,25 +29,25 @@ type Machine struct {
 	clocks   *health.Clocks
 	lag      time.Duration // as the membership was told last
 
-	sent      map[node.StreamID]*beats // heartbeats to each gate
-	workers   map[node.ID]*worker
-	streams   map[node.StreamID]*worker      // nil until its first heartbeat
-	unmet     map[node.StreamID]node.Instant // streams without a worker: when each was last heard
-	subjobs   map[message.JobID]*subjob      // whose register this manager holds
-	order     []*subjob                      // of subjobs, oldest first
-	claims    map[message.JobID]*claim       // orders of a gate that wait for the register
-	ended     map[message.JobID]node.Instant
-	gone      map[message.JobID]node.Instant // that a majority knows nothing of any more
-	reads     map[uint64]func(node.Env, *lease.Outcome)
-	fetches   map[uint64]func(node.Env, *archive.Outcome)
-	keeps     map[uint64]func(node.Env, error)
-	changed   []*subjob // whose record is to be written
-	draining  bool      // no new subjob is taken
-	ordered   bool      // by an operator
-	unordered bool      // and the disk did not take that
-	stopping  bool      // and this node ends when it holds none
-	pushing   bool      // the timer of progress is set
-	nextTry   node.Instant
+	sent     map[node.StreamID]*beats // heartbeats to each gate
+	workers  map[node.ID]*worker
+	ranking  place.Ranking                  // of the workers that can be given shards
+	streams  map[node.StreamID]*worker      // nil until its first heartbeat
+	unmet    map[node.StreamID]node.Instant // streams without a worker: when each was last heard
+	subjobs  map[message.JobID]*subjob      // whose register this manager holds
+	order    []*subjob                      // of subjobs, oldest first
+	claims   map[message.JobID]*claim       // orders of a gate that wait for the register
+	ended    map[message.JobID]node.Instant
+	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
+	reads    map[uint64]func(node.Env, *lease.Outcome)
+	fetches  map[uint64]func(node.Env, *archive.Outcome)
+	keeps    map[uint64]func(node.Env, error)
+	changed  []*subjob // whose record is to be written
+	draining bool      // no new subjob is taken
+	operator operator
+	stopping bool // and this node ends when it holds none
+	pushing  bool // the timer of progress is set
+	nextTry  node.Instant
 
 	token  node.Token // of the last write of its own
 	number uint64     // of the last worker
@@ -102,22 +103,23 @@ type wait struct {
 
 // workflow is one workflow of a subjob.
 type workflow struct {
-	subjob  *subjob
-	index   uint32
-	plan    *message.WorkflowPlan
-	state   message.WorkflowState
-	end     message.WorkflowState // how it ends, before a majority has it
-	failure string
-	abort   string // by a condition of its own, before a majority has that as its failure
-	waits   string // what for, while it has no cores
-	shards  []*shard
-	cut     bool         // how it is cut is on a majority
-	ready   node.Instant // when all it depends on had ended; zero before
-	started node.Instant
-	ended   node.Instant
-	stats   message.Stats // of one that has ended
-	leased  uint64        // rows of its feed, in all
-	burned  uint64        // of those, what attempts held that were lost
+	subjob   *subjob
+	index    uint32
+	plan     *message.WorkflowPlan
+	state    message.WorkflowState
+	end      message.WorkflowState // how it ends, before a majority has it
+	failure  string
+	abort    string // by a condition of its own, before a majority has that as its failure
+	waits    string // what for, while it has no cores
+	shards   []*shard
+	cut      bool               // how it is cut is on a majority
+	provided []message.Provided // by the workflows before it; nil until it is dispatched
+	ready    node.Instant       // when all it depends on had ended; zero before
+	started  node.Instant
+	ended    node.Instant
+	stats    message.Stats // of one that has ended
+	leased   uint64        // rows of its feed, in all
+	burned   uint64        // of those, what attempts held that were lost
 }
 
 // shard is the unit of dispatch.

@@ -1,11 +1,10 @@
 package manager
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
+	"hyperscale/core/manager/place"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -23,6 +22,18 @@ func (m *Machine) place(env node.Env) {
 			alone = m.placeSubjob(env, p, alone)
 		}
 	}
+}
+
+// runsAlone finds a workflow under way that wants no other beside it.
+func (m *Machine) runsAlone() *workflow {
+	for _, p := range m.order {
+		for _, f := range p.workflows {
+			if f.plan != nil && f.plan.Priority == message.PriorityExclusive && len(f.shards) > 0 && f.end == message.WorkflowNone {
+				return f
+			}
+		}
+	}
+	return nil
 }
 
 // close ends the time in which shards that a former holder dispatched are waited
@@ -103,17 +114,12 @@ func (m *Machine) isReady(env node.Env, f *workflow) bool {
 // cut makes the shards of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
 func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
-	if why := tooMuch(f.subjob.dispatch.Program, f.subjob.given(f.index)); why != "" {
+	if why := tooMuch(f.subjob.dispatch.Program, f.given()); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
-	var free, all uint64
-	ranked := m.able(nil)
-	for _, w := range ranked {
-		free += uint64(w.cores)
-		all += uint64(w.total)
-	}
-	want := m.wanted(f, free/uint64(max(1, waiting)), all)
+	free, all := m.ranking.Cores()
+	want := place.Wanted(f.plan, free/uint64(max(1, waiting)), all)
 	if f.plan.Priority == message.PriorityExclusive && free < all {
 		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", all, free), "add workers, or take its priority out")
 		return
@@ -123,28 +129,15 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		return
 	}
 	f.waits = ""
-	total, share, rest := want, f.plan.VUs/want, f.plan.VUs%want
-	var first uint64
-	var chosen []node.ID
-	for want > 0 {
-		at := choose(env, ranked)
-		w := ranked[at]
-		ranked = slices.Delete(ranked, at, at+1)
-		cores := min(want, uint64(w.cores))
-		want -= cores
+	for i, c := range m.ranking.Cut(env.Rand(node.PurposePlacement), want, f.plan.VUs) {
 		s := &shard{
-			workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(len(f.shards))},
-			vus: share*cores + rest*cores/total, first: first, cores: uint32(cores), state: message.WorkflowPending,
+			workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)},
+			vus: c.VUs, first: c.First, cores: c.Cores, worker: c.Worker, state: message.WorkflowPending,
 		}
-		if want == 0 {
-			s.vus = f.plan.VUs - first
-		}
-		first += s.vus
 		f.shards = append(f.shards, s)
-		chosen = append(chosen, w.peer.ID)
 	}
-	for i, s := range f.shards {
-		m.assign(env, s, m.workers[chosen[i]])
+	for _, s := range f.shards {
+		m.assign(env, s, m.workers[s.worker])
 	}
 	list := slices.Clone(f.shards)
 	m.commit(env, f.subjob, func(env node.Env) {
@@ -186,21 +179,13 @@ func (s *shard) need() uint32 {
 	return s.cores
 }
 
-// placeSlices dispatches again what was lost or refused. It looks for workers with as
-// many free cores only until there was none: to dispatch frees no cores.
+// placeShards dispatches again what was lost or refused.
 func (m *Machine) placeShards(env node.Env, f *workflow) {
-	tooMany := uint32(math.MaxUint32) // cores that no worker has free
 	for _, s := range f.shards {
 		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || s.open || s.losing || s.counting || env.Now() < s.notBefore {
 			continue
 		}
-		var w *worker
-		if s.need() < tooMany {
-			w = m.another(env, s)
-		}
-		if w == nil && len(s.failed) == 0 {
-			tooMany = min(tooMany, s.need())
-		}
+		w := m.another(env, s)
 		if w != nil {
 			if f.plan.Cores == 0 {
 				s.cores = min(s.cores, w.free())
@@ -230,67 +215,11 @@ func (m *Machine) pass(env node.Env, s *shard) {
 	m.commit(env, s.workflow.subjob, func(env node.Env) { m.onCut(env, s) })
 }
 
-// another chooses a worker that has not failed this shard while there is one, busy
-// or not; when it has waited for longer than a worker may be silent, any will do. A
-// shard whose cores were not asked for takes fewer.
+// another chooses a worker for a shard that was lost or refused, if there is one.
 func (m *Machine) another(env node.Env, s *shard) *worker {
-	need := s.need()
-	var fit []candidate
-	others := false
-	for _, w := range m.able(s.failed) {
-		others = true
-		if w.cores >= need {
-			fit = append(fit, w)
-		}
+	waited := env.Now().Sub(s.notBefore) >= m.config.Silence
+	if id, ok := m.ranking.Again(env.Rand(node.PurposePlacement), s.need(), s.failed, waited); ok {
+		return m.workers[id]
 	}
-	if len(fit) == 0 && (!others || env.Now().Sub(s.notBefore) >= m.config.Silence) {
-		for _, w := range m.able(nil) {
-			if w.cores >= need {
-				fit = append(fit, w)
-			}
-		}
-	}
-	if len(fit) == 0 {
-		return nil
-	}
-	return fit[choose(env, fit)].worker
-}
-
-// candidate is a worker that can be given something, and its free cores.
-type candidate struct {
-	*worker
-	cores uint32
-}
-
-// able ranks the workers that can be given something, but for some: those with the most
-// free cores first.
-func (m *Machine) able(but []node.ID) []candidate {
-	list := make([]candidate, 0, len(m.workers))
-	//lint:orderfree the rank is total
-	for id, w := range m.workers {
-		if w.registered && w.stream != 0 && !w.draining && !w.suspect && !slices.Contains(but, id) {
-			list = append(list, candidate{w, w.free()})
-		}
-	}
-	slices.SortFunc(list, func(a, b candidate) int {
-		if a.cores != b.cores {
-			return cmp.Compare(b.cores, a.cores)
-		}
-		return cmp.Compare(a.peer.ID, b.peer.ID)
-	})
-	return list
-}
-
-// choose returns the index of a ranked worker. It takes the better half, and of two
-// random ones of it the better one: near the best without every manager choosing the same.
-func choose(env node.Env, ranked []candidate) int {
-	half := (len(ranked) + 1) / 2
-	for half > 1 && ranked[half-1].cores == 0 {
-		half--
-	}
-	if half == 1 {
-		return 0
-	}
-	r := env.Rand(node.PurposePlacement)
-	return min(r.Int(half), r.Int(half))
+	return nil
 }

@@ -22,6 +22,7 @@ func manyPlacing(workers int, cores uint32) *placing {
 	for i := range workers {
 		w := p.m.known(node.ID(fmt.Sprintf("worker-%04d", i)))
 		w.registered, w.stream, w.total, w.reported = true, node.StreamID(1000+i), cores, cores
+		p.m.rank(w)
 	}
 	p.shard = &shard{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
 	return p
@@ -49,17 +50,77 @@ func TestALargeShardHidesNoSmallOne(t *testing.T) {
 	}
 }
 
+// sizes are the datacenters that the benchmarks place over.
+func sizes() []int { return []int{1000, 10_000} }
+
 func BenchmarkCut(b *testing.B) {
-	for _, workers := range []int{100, 1000} {
+	for _, workers := range sizes() {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
 				p := manyPlacing(workers, 1)
-				f := p.shard.workflow
-				f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(workers), Cores: uint32(workers)}
-				f.ready, f.state, f.subjob.state = p.Now(), message.WorkflowPending, message.JobQueued
+				f := p.waiting(uint32(workers))
 				b.StartTimer()
+				p.m.cut(p, f, 1)
+			}
+		})
+	}
+}
+
+// waiting is a workflow that wants so many cores, all of which may be free.
+func (p *placing) waiting(cores uint32) *workflow {
+	f := p.shard.workflow
+	f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(cores), Cores: cores}
+	f.ready, f.state, f.subjob.state = p.Now(), message.WorkflowPending, message.JobQueued
+	return f
+}
+
+// lost gives a workflow a shard of each worker, which that worker has lost.
+func (p *placing) lost(workers int) *workflow {
+	f := p.waiting(uint32(workers))
+	f.started = p.Now()
+	for i := range workers {
+		f.shards = append(f.shards, &shard{
+			workflow: f, id: message.ShardID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: 1, state: message.WorkflowPending,
+			failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}, notBefore: p.Now(),
+		})
+	}
+	return f
+}
+
+// All workers lost their shard, and all are back.
+func BenchmarkPlaceAgain(b *testing.B) {
+	for _, workers := range sizes() {
+		for _, cores := range []uint32{0, 1} {
+			b.Run(fmt.Sprintf("workers=%d/cores=%d", workers, cores), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					p := manyPlacing(workers, cores)
+					f := p.lost(workers)
+					b.StartTimer()
+					p.m.placeShards(p, f)
+				}
+			})
+		}
+	}
+}
+
+// A heartbeat while a workflow waits for cores.
+func BenchmarkHeartbeat(b *testing.B) {
+	for _, workers := range sizes() {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			p := manyPlacing(workers, 1)
+			f := p.waiting(uint32(workers) + 1)
+			w := p.m.workers["worker-0000"]
+			hb := &message.WorkerHeartbeat{Datacenter: p.m.config.Datacenter, CoresTotal: 1, CoresFree: 1}
+			in := &node.Input{Stream: w.stream, From: w.peer, Message: hb}
+			p.m.streams[w.stream] = w
+			b.ReportAllocs()
+			for b.Loop() {
+				hb.Sequence++
+				p.m.onWorkerHeartbeat(p, in, hb)
 				p.m.cut(p, f, 1)
 			}
 		})

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +45,7 @@ func drawPlacing(t *rapid.T) *placing {
 		if allFailed || rapid.Bool().Draw(t, "failed") {
 			p.shard.failed = append(p.shard.failed, w.peer.ID)
 		}
+		p.m.rank(w)
 	}
 	return p
 }
@@ -53,59 +53,30 @@ func drawPlacing(t *rapid.T) *placing {
 // fits says that a worker may get the shard, were its cores enough.
 func fits(w *worker) bool { return w.registered && w.stream != 0 && !w.draining && !w.suspect }
 
-// A shard that comes again goes to a worker that stands, is well and has its cores: to
-// one that has not failed it, or to any once that is all there is or it has waited.
-func TestAnotherWorkerIsChosen(t *testing.T) {
+// The ranking has the workers that can be given shards, with the cores that they have
+// free, and no others.
+func TestWorkersThatStandAreRanked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
-		need := p.shard.cores
-		if p.shard.workflow.plan.Cores == 0 {
-			need = 1
-		}
-		others := false // that could have it by and by
-		var fresh, any []*worker
-		//lint:orderfree two sets
+		want, cores := 0, uint64(0)
+		//lint:orderfree a sum
 		for _, w := range p.m.workers {
-			if !fits(w) {
-				continue
-			}
-			bad := slices.Contains(p.shard.failed, w.peer.ID)
-			others = others || !bad
-			if w.reported >= need {
-				any = append(any, w)
-				if !bad {
-					fresh = append(fresh, w)
-				}
+			if fits(w) {
+				want, cores = want+1, cores+uint64(w.reported)
 			}
 		}
-		want := fresh
-		if len(fresh) == 0 && (!others || p.Now().Sub(p.shard.notBefore) >= p.m.config.Silence) {
-			want = any
+		if free, total := p.m.ranking.Cores(); p.m.ranking.Len() != want || free != cores || total != uint64(4*want) {
+			t.Fatalf("%d workers with %d of %d cores are ranked, want %d with %d", p.m.ranking.Len(), free, total, want, cores)
 		}
-		for range 8 { // it draws one of those that are equally good
-			got := p.m.another(p, p.shard)
-			if got == nil && len(want) > 0 || got != nil && !slices.Contains(want, got) {
-				t.Fatalf("it goes to %+v, want one of %d", got, len(want))
-			}
-			if got == nil {
-				return
-			}
-			better := 0
-			for _, w := range want {
-				if w.reported > got.reported {
-					better++
-				}
-			}
-			if better >= (len(want)+1)/2 {
-				t.Fatalf("%d of %d workers have more free cores than the one that is chosen", better, len(want))
-			}
+		if got := p.m.another(p, p.shard); got != nil && !fits(got) {
+			t.Fatalf("a shard goes to %+v", got)
 		}
 	})
 }
 
-// A cut gives each worker one shard within its free cores, all cores that are wanted, and
-// each virtual user to one shard, evenly; or there are too few cores, and nothing is cut.
-func TestCutIsAPartition(t *testing.T) {
+// A cut becomes shards in their order, which their workers have and none of which is
+// sent; or there are too few cores, and nothing is cut.
+func TestACutIsGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
 		f := p.shard.workflow
@@ -141,16 +112,8 @@ func TestCutIsAPartition(t *testing.T) {
 			switch {
 			case w == nil || !fits(w) || s.cores == 0 || s.cores > w.reported || w.shards[s.id] != s:
 				t.Fatalf("shard %d of %d cores is on %+v", i, s.cores, w)
-			case s.first != next || s.vus < uint64(s.cores) || int(s.id.Ordinal) != i || s.written:
+			case s.first != next || int(s.id.Ordinal) != i || s.written:
 				t.Fatalf("shard %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.id.Ordinal, s.first, s.first+s.vus, s.cores, next, s.written)
-			}
-			if even := float64(f.plan.VUs) * float64(s.cores) / float64(want); float64(s.vus) < even-float64(s.cores) || float64(s.vus) > even+float64(want) {
-				t.Fatalf("shard %d has %d users on %d of %d cores, of %d users", i, s.vus, s.cores, want, f.plan.VUs)
-			}
-			for _, other := range f.shards[:i] {
-				if other.worker == s.worker {
-					t.Fatalf("%s is given two shards", s.worker)
-				}
 			}
 			next, cores = next+s.vus, cores+uint64(s.cores)
 		}

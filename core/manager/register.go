@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/place"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -38,6 +39,22 @@ func (w *worker) free() uint32 {
 		}
 	}
 	return n
+}
+
+// rank keeps the ranking true to what changed of a worker: one that is well, stands and
+// is not being drained can be given shards.
+func (m *Machine) rank(w *worker) {
+	if w.registered && w.stream != 0 && !w.draining && !w.suspect {
+		m.ranking.Set(place.Worker{ID: w.peer.ID, Free: w.free(), Total: w.total})
+	} else {
+		m.ranking.Remove(w.peer.ID)
+	}
+}
+
+// give notes that a worker has a shard.
+func (m *Machine) give(w *worker, s *shard) {
+	w.shards[s.id] = s
+	m.rank(w)
 }
 
 func (w *worker) assigned() []*shard {
@@ -86,6 +103,7 @@ func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.Wo
 	for _, ref := range hb.Running {
 		w.listed[ref.Shard] = ref.Fence
 	}
+	m.rank(w)
 	m.reconcile(env, w)
 	m.meet(env, w, hb.Running)
 	m.renew(env, w)
@@ -125,6 +143,7 @@ func (m *Machine) register(env node.Env, in *node.Input) *worker {
 	if who, known := m.swim.Find(w.peer.ID); known && who.Run() == w.peer.Incarnation {
 		w.suspect = who.State != swim.Alive
 	}
+	m.rank(w)
 	if fresh {
 		env.Emit(event.PeerRegistered{Peer: w.peer.ID, Role: node.RoleWorker, Datacenter: m.config.Datacenter})
 	}
@@ -177,6 +196,7 @@ func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 		return
 	}
 	w.stream = 0
+	m.rank(w)
 	for _, s := range w.assigned() {
 		m.touch(env, s.workflow.subjob) // whoever watches it is told
 	}
@@ -209,6 +229,7 @@ func (m *Machine) dropWorker(env node.Env, w *worker, why string) {
 	env.CancelTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.number))
 	delete(m.workers, w.peer.ID)
 	if w.registered {
+		m.ranking.Remove(w.peer.ID)
 		env.Emit(event.PeerLost{Peer: w.peer.ID, Role: node.RoleWorker, Reason: why})
 	}
 	for _, s := range w.assigned() {

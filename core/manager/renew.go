@@ -74,7 +74,7 @@ func (m *Machine) adopt(env node.Env, w *worker, s *shard, f message.Fence) {
 			m.cancelStray(env, old, message.ShardRef{Shard: s.id, Fence: s.fence})
 		}
 		s.worker, s.fence = w.peer.ID, f
-		w.shards[s.id] = s
+		m.give(w, s)
 	} else {
 		m.take(env, w, s, f)
 	}
@@ -89,7 +89,7 @@ func (m *Machine) take(env node.Env, w *worker, s *shard, f message.Fence) {
 	s.worker, s.fence, s.written = w.peer.ID, f, true
 	s.dispatches = max(s.dispatches, 1)
 	s.renewed = max(s.renewed, s.workflow.subjob.granted)
-	w.shards[s.id] = s
+	m.give(w, s)
 	if s.workflow.subjob.missing > 0 {
 		s.state = message.WorkflowRunning // announce tells it
 		return

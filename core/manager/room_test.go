@@ -209,7 +209,7 @@ func TestOrdersGoToAFellow(t *testing.T) {
 		dc.managers[by].machine.(*Machine).onDrainOrder(dc.managers[by], &message.Drain{Node: string(dc.managers[to].peer.ID)})
 		dc.run(time.Second)
 		for i, h := range dc.managers {
-			if got := h.machine.(*Machine).ordered; got != (i == to) || got != strings.Contains(string(h.disk[keyDraining]), "\x01") {
+			if got := h.machine.(*Machine).operator.drains; got != (i == to) || got != strings.Contains(string(h.disk[keyDraining]), "\x01") {
 				rt.Fatalf("%v is ordered to drain: %v, want %v; its disk has %q", h, got, i == to, h.disk[keyDraining])
 			}
 		}

@@ -32,7 +32,7 @@ func (m *Machine) becomeShard(env node.Env, s *shard, to message.WorkflowState) 
 	}
 	s.state = to
 	if !to.Terminal() || s.result != nil {
-		m.follow(env, s.workflow) // of an end without a result endWhenAllEnded judges
+		m.follow(env, s.workflow, to) // of an end without a result endWhenAllEnded judges
 	}
 }
 
@@ -142,21 +142,14 @@ func (m *Machine) touch(env node.Env, p *subjob) {
 	}
 }
 
-// follow derives the state of a workflow that has not ended from its shards: the
-// furthest of them counts, and one that has run does not fall back to ASSIGNED.
-func (m *Machine) follow(env node.Env, f *workflow) {
-	if f.end != message.WorkflowNone {
-		return
+// follow derives the state of a workflow that has not ended from its shards, one of which
+// has moved on: the furthest of them counts, and one that has run does not fall back to
+// ASSIGNED.
+func (m *Machine) follow(env node.Env, f *workflow, moved message.WorkflowState) {
+	if f.end != message.WorkflowNone || moved == f.state || moved == message.WorkflowAssigned && f.state == message.WorkflowRunning {
+		return // it stands no further than its workflow does: most of a large cut do not
 	}
-	furthest := message.WorkflowPending
-	for _, s := range f.shards {
-		switch {
-		case s.state == message.WorkflowRunning || s.result != nil:
-			furthest = message.WorkflowRunning
-		case s.state == message.WorkflowAssigned && furthest == message.WorkflowPending:
-			furthest = message.WorkflowAssigned
-		}
-	}
+	furthest := f.furthest()
 	switch {
 	case furthest == f.state || furthest == message.WorkflowAssigned && f.state == message.WorkflowRunning:
 	case furthest == message.WorkflowRunning && f.state == message.WorkflowPending:
@@ -165,4 +158,18 @@ func (m *Machine) follow(env node.Env, f *workflow) {
 	default:
 		m.becomeWorkflow(env, f, furthest, "")
 	}
+}
+
+// furthest is how far the furthest shard is.
+func (f *workflow) furthest() message.WorkflowState {
+	furthest := message.WorkflowPending
+	for _, s := range f.shards {
+		switch {
+		case s.state == message.WorkflowRunning || s.result != nil:
+			return message.WorkflowRunning
+		case s.state == message.WorkflowAssigned:
+			furthest = message.WorkflowAssigned
+		}
+	}
+	return furthest
 }

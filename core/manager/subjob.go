@@ -275,6 +275,7 @@ func (m *Machine) detach(s *shard) *worker {
 	}
 	if w.shards[s.id] == s {
 		delete(w.shards, s.id)
+		m.rank(w)
 	}
 	if w.stream == 0 {
 		return nil

@@ -137,51 +137,6 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 	})
 }
 
-// A workflow takes the cores that it names, or what its priority may take of all: at
-// least one, never more than its users, never more than are free unless its least demands.
-func TestSharesByPriority(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.Uint64Range(0, 1000).Draw(t, "all")
-		free := rapid.Uint64Range(0, all).Draw(t, "free")
-		plan := &message.WorkflowPlan{
-			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
-			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
-		}
-		subjob := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
-			n := uint64(0)
-			for n*100 < all*percent {
-				n++
-			}
-			return n
-		}
-		least, most := uint64(0), all
-		switch plan.Priority {
-		case message.PriorityLow:
-			most = subjob(25)
-		case message.PriorityNormal:
-			least, most = subjob(25), subjob(75)
-		case message.PriorityHigh:
-			least = subjob(75)
-		case message.PriorityExclusive:
-			least = all
-		}
-		want := max(1, min(free, most))
-		if want < least {
-			want = least
-		}
-		switch {
-		case plan.Cores > 0:
-			want = uint64(plan.Cores)
-		case !plan.Test:
-			want = 1
-		}
-		want = min(want, plan.VUs)
-		if got := new(Machine).wanted(&workflow{plan: plan}, free, all); got != want {
-			t.Fatalf("priority %v takes %d of %d cores, %d are free; want %d", plan.Priority, got, all, free, want)
-		}
-	})
-}
-
 // However many workers there are, at most 64 are told one by one, those in trouble
 // first, in their order; the last share sums up the others, so that nothing is lost.
 func TestFewerSharesSumUpTheRest(t *testing.T) {

@@ -1,0 +1,40 @@
+package place
+
+import "hyperscale/core/node"
+
+// Shard is what one worker gets of a workflow.
+type Shard struct {
+	Worker node.ID
+	Cores  uint32
+	First  uint64 // virtual user
+	VUs    uint64
+}
+
+// Cut divides cores and virtual users over workers, a shard each, evenly by cores. It
+// leaves the ranking as it was. There must be a core at least, as many must be free, and
+// there must be as many users.
+func (r *Ranking) Cut(draw *node.Rand, cores, users uint64) []Shard {
+	if cores == 0 || cores > r.free || users < cores {
+		node.Bug("place: cut %d users over %d cores, of which %d are free", users, cores, r.free)
+	}
+	var cut []Shard
+	var taken []Worker
+	share, rest := users/cores, users%cores
+	for left, first := cores, uint64(0); left > 0; {
+		w := r.root.at(choose(draw, r.Len(), r.root.atLeast(1)))
+		r.Remove(w.ID)
+		taken = append(taken, w)
+		n := min(left, uint64(w.Free))
+		left -= n
+		s := Shard{Worker: w.ID, Cores: uint32(n), First: first, VUs: share*n + rest*n/cores}
+		if left == 0 {
+			s.VUs = users - first
+		}
+		first += s.VUs
+		cut = append(cut, s)
+	}
+	for _, w := range taken {
+		r.Set(w)
+	}
+	return cut
+}

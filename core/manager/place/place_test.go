@@ -1,0 +1,325 @@
+package place
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// twin ranks workers by sorting all of them for each question.
+type twin map[node.ID]Worker
+
+func (m twin) ranked() (all []Worker) {
+	//lint:orderfree it is sorted
+	for _, w := range m {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b Worker) int {
+		if a.Free != b.Free {
+			return int(b.Free) - int(a.Free)
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	return all
+}
+
+// pick draws one of the better half, and leaves out what has no free cores.
+func (m twin) pick(draw *node.Rand, ranked []Worker) int {
+	half := (len(ranked) + 1) / 2
+	for half > 1 && ranked[half-1].Free == 0 {
+		half--
+	}
+	if half == 1 {
+		return 0
+	}
+	return min(draw.Int(half), draw.Int(half))
+}
+
+func (m twin) again(draw *node.Rand, cores uint32, failed []node.ID, waited bool) (node.ID, bool) {
+	var all, fit, others []Worker
+	for _, w := range m.ranked() {
+		bad := slices.Contains(failed, w.ID)
+		if !bad {
+			others = append(others, w)
+		}
+		if w.Free >= cores {
+			all = append(all, w)
+			if !bad {
+				fit = append(fit, w)
+			}
+		}
+	}
+	if len(fit) == 0 && (waited || len(others) == 0) {
+		fit = all
+	}
+	if len(fit) == 0 {
+		return "", false
+	}
+	return fit[m.pick(draw, fit)].ID, true
+}
+
+func (m twin) cut(draw *node.Rand, cores, users uint64) (cut []Shard) {
+	ranked := m.ranked()
+	next := uint64(0)
+	for left := cores; left > 0; {
+		i := m.pick(draw, ranked)
+		w := ranked[i]
+		ranked = slices.Delete(ranked, i, i+1)
+		n := min(left, uint64(w.Free))
+		left -= n
+		s := Shard{Worker: w.ID, Cores: uint32(n), First: next, VUs: users/cores*n + users%cores*n/cores}
+		if left == 0 {
+			s.VUs = users - next
+		}
+		next += s.VUs
+		cut = append(cut, s)
+	}
+	return cut
+}
+
+func name(i int) node.ID { return node.ID(fmt.Sprintf("w%02d", i)) }
+
+// A ranking answers as one that sorts all workers for each question, and draws as often,
+// whatever workers come, go and change.
+func TestRankingIsAnOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r Ranking
+		m := twin{}
+		one, two := node.NewRand(1, "m1", node.PurposePlacement), node.NewRand(1, "m1", node.PurposePlacement)
+		worker := func(t *rapid.T) node.ID { return name(rapid.IntRange(0, 20).Draw(t, "worker")) }
+		set := func(t *rapid.T) {
+			w := Worker{ID: worker(t), Free: rapid.Uint32Range(0, 5).Draw(t, "free"), Total: 5}
+			r.Set(w)
+			m[w.ID] = w
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"set":      set,
+			"setOther": set,
+			"remove": func(t *rapid.T) {
+				id := worker(t)
+				r.Remove(id)
+				delete(m, id)
+			},
+			"again": func(t *rapid.T) {
+				cores, waited := rapid.Uint32Range(1, 5).Draw(t, "cores"), rapid.Bool().Draw(t, "waited")
+				failed := rapid.SliceOfN(rapid.Custom(worker), 0, 6).Draw(t, "failed")
+				if rapid.IntRange(0, 4).Draw(t, "all failed") == 4 {
+					failed = nil
+					for _, w := range m.ranked() {
+						failed = append(failed, w.ID)
+					}
+				}
+				got, ok := r.Again(one, cores, failed, waited)
+				if want, could := m.again(two, cores, failed, waited); got != want || ok != could {
+					t.Fatalf("a shard of %d cores that %v failed goes to %q, want %q", cores, failed, got, want)
+				}
+			},
+			"cut": func(t *rapid.T) {
+				free, _ := r.Cores()
+				if free == 0 {
+					t.Skip("no core is free")
+				}
+				cores := rapid.Uint64Range(1, free).Draw(t, "cores")
+				users := cores + rapid.Uint64Range(0, 30).Draw(t, "more users")
+				if diff := cmp.Diff(m.cut(two, cores, users), r.Cut(one, cores, users)); diff != "" {
+					t.Fatalf("the cut of %d cores for %d users (-want +got):\n%s", cores, users, diff)
+				}
+			},
+			"": func(t *rapid.T) {
+				var got []Worker
+				for i := range r.Len() {
+					got = append(got, r.root.at(i))
+				}
+				if diff := cmp.Diff(m.ranked(), got); diff != "" {
+					t.Fatalf("the ranking (-want +got):\n%s", diff)
+				}
+				var sum, sumTotal uint64
+				for _, w := range got {
+					sum, sumTotal = sum+uint64(w.Free), sumTotal+uint64(w.Total)
+				}
+				if free, total := r.Cores(); free != sum || total != sumTotal {
+					t.Fatalf("%d of %d cores are free, want %d of %d", free, total, sum, sumTotal)
+				}
+			},
+		})
+	})
+}
+
+// drawRanking is of up to six workers of four cores each.
+func drawRanking(t *rapid.T) (*Ranking, twin) {
+	r, m := &Ranking{}, twin{}
+	for i := range rapid.SampledFrom([]int{4, 3, 6, 5, 2, 1, 0}).Draw(t, "workers") {
+		w := Worker{ID: name(i), Free: rapid.SampledFrom([]uint32{4, 3, 2, 1, 0}).Draw(t, "free"), Total: 4}
+		r.Set(w)
+		m[w.ID] = w
+	}
+	return r, m
+}
+
+// A shard that comes again goes to a worker that has its cores: to one that has not
+// failed it, or to any once that is all there is or it has waited. It goes to one of the
+// better half.
+func TestAnotherWorkerIsChosen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, m := drawRanking(t)
+		cores, waited := rapid.Uint32Range(1, 4).Draw(t, "cores"), rapid.Bool().Draw(t, "waited")
+		allFailed := rapid.IntRange(0, 5).Draw(t, "all failed") == 5
+		var failed, fresh, any []node.ID
+		for _, w := range m.ranked() {
+			bad := allFailed || rapid.Bool().Draw(t, "failed")
+			if bad {
+				failed = append(failed, w.ID)
+			}
+			if w.Free >= cores {
+				any = append(any, w.ID)
+				if !bad {
+					fresh = append(fresh, w.ID)
+				}
+			}
+		}
+		want := fresh
+		if len(fresh) == 0 && (len(failed) == len(m) || waited) {
+			want = any
+		}
+		draw := node.NewRand(rapid.Uint64().Draw(t, "seed"), "m1", node.PurposePlacement)
+		for range 8 { // it draws one of those that are equally good
+			got, ok := r.Again(draw, cores, failed, waited)
+			if ok != (len(want) > 0) || ok && !slices.Contains(want, got) {
+				t.Fatalf("it goes to %q, want one of %v", got, want)
+			}
+			if !ok {
+				return
+			}
+			better := 0
+			for _, id := range want {
+				if m[id].Free > m[got].Free {
+					better++
+				}
+			}
+			if better >= (len(want)+1)/2 {
+				t.Fatalf("%d of %d workers have more free cores than the one that is chosen", better, len(want))
+			}
+		}
+	})
+}
+
+// A cut gives each worker one shard within its free cores, all cores that are wanted, and
+// each virtual user to one shard, evenly.
+func TestCutIsAPartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, m := drawRanking(t)
+		free, _ := r.Cores()
+		if free == 0 {
+			return
+		}
+		cores := free - rapid.Uint64Range(0, free-1).Draw(t, "left over")
+		users := cores*rapid.Uint64Range(1, 3).Draw(t, "each") + rapid.Uint64Range(0, cores-1).Draw(t, "rest")
+		cut := r.Cut(node.NewRand(rapid.Uint64().Draw(t, "seed"), "m1", node.PurposePlacement), cores, users)
+		var next, sum uint64
+		given := map[node.ID]bool{}
+		for i, s := range cut {
+			switch {
+			case s.Cores == 0 || s.Cores > m[s.Worker].Free || given[s.Worker]:
+				t.Fatalf("shard %d of %d cores is on %+v, which has one: %v", i, s.Cores, m[s.Worker], given[s.Worker])
+			case s.First != next || s.VUs < uint64(s.Cores):
+				t.Fatalf("shard %d has users [%d, %d) on %d cores, want them from %d", i, s.First, s.First+s.VUs, s.Cores, next)
+			}
+			if even := float64(users) * float64(s.Cores) / float64(cores); float64(s.VUs) < even-float64(s.Cores) || float64(s.VUs) > even+float64(cores) {
+				t.Fatalf("shard %d has %d users on %d of %d cores, of %d users", i, s.VUs, s.Cores, cores, users)
+			}
+			given[s.Worker] = true
+			next, sum = next+s.VUs, sum+uint64(s.Cores)
+		}
+		if next != users || sum != cores {
+			t.Fatalf("%d users on %d cores, want %d on %d", next, sum, users, cores)
+		}
+		if again, _ := r.Cores(); again != free || r.Len() != len(m) {
+			t.Fatalf("a cut leaves %d workers with %d free cores, there were %d with %d", r.Len(), again, len(m), free)
+		}
+	})
+}
+
+// A tree of ten thousand workers that came in order is no list.
+func TestTheTreeIsShallow(t *testing.T) {
+	var r Ranking
+	for i := range 10_000 {
+		r.Set(Worker{ID: node.ID(fmt.Sprintf("worker-%04d", i)), Free: 4, Total: 4})
+	}
+	if d := depth(r.root); d > 50 {
+		t.Errorf("it is %d deep, want about 30", d)
+	}
+}
+
+func depth(t *tree) int {
+	if t == nil {
+		return 0
+	}
+	return 1 + max(depth(t.left), depth(t.right))
+}
+
+// A workflow takes the cores that it names, or what its priority may take of all: at
+// least one, never more than its users, never more than are free unless its least demands.
+func TestSharesByPriority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.Uint64Range(0, 1000).Draw(t, "all")
+		free := rapid.Uint64Range(0, all).Draw(t, "free")
+		plan := &message.WorkflowPlan{
+			VUs: rapid.Uint64Range(1, 2000).Draw(t, "vus"), Cores: rapid.SampledFrom([]uint32{0, 0, 0, 1, 900}).Draw(t, "cores"),
+			Test: rapid.IntRange(0, 4).Draw(t, "function") > 0, Priority: message.Importance(rapid.IntRange(0, 4).Draw(t, "priority")),
+		}
+		subjob := func(percent uint64) uint64 { // the least number that is no less than so many hundredths
+			n := uint64(0)
+			for n*100 < all*percent {
+				n++
+			}
+			return n
+		}
+		least, most := uint64(0), all
+		switch plan.Priority {
+		case message.PriorityLow:
+			most = subjob(25)
+		case message.PriorityNormal:
+			least, most = subjob(25), subjob(75)
+		case message.PriorityHigh:
+			least = subjob(75)
+		case message.PriorityExclusive:
+			least = all
+		}
+		want := max(1, min(free, most))
+		if want < least {
+			want = least
+		}
+		switch {
+		case plan.Cores > 0:
+			want = uint64(plan.Cores)
+		case !plan.Test:
+			want = 1
+		}
+		want = min(want, plan.VUs)
+		if got := Wanted(plan, free, all); got != want {
+			t.Fatalf("priority %v takes %d of %d cores, %d are free; want %d", plan.Priority, got, all, free, want)
+		}
+	})
+}
+
+func BenchmarkSet(b *testing.B) {
+	for _, workers := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			var r Ranking
+			for i := range workers {
+				r.Set(Worker{ID: name(i), Free: 4, Total: 4})
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				r.Set(Worker{ID: name(i % workers), Free: uint32(i) % 5, Total: 4})
+			}
+		})
+	}
+}

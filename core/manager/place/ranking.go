@@ -1,0 +1,59 @@
+package place
+
+import (
+	"cmp"
+
+	"hyperscale/core/node"
+)
+
+// Worker is one that can be given shards.
+type Worker struct {
+	ID    node.ID
+	Free  uint32 // cores that nothing was given
+	Total uint32 // all of its cores
+}
+
+// compare ranks workers: the most free cores first, then by name.
+func (w Worker) compare(o Worker) int {
+	return cmp.Or(cmp.Compare(o.Free, w.Free), cmp.Compare(w.ID, o.ID))
+}
+
+// Ranking keeps the workers that can be given shards in the order of their free cores.
+// Its zero value is empty.
+type Ranking struct {
+	known       map[node.ID]Worker
+	root        *tree
+	free, total uint64
+}
+
+// Set adds a worker, or moves it to where its free cores belong.
+func (r *Ranking) Set(w Worker) {
+	old, known := r.known[w.ID]
+	if known && old == w {
+		return
+	}
+	r.Remove(w.ID)
+	if r.known == nil {
+		r.known = map[node.ID]Worker{}
+	}
+	r.known[w.ID] = w
+	r.free, r.total = r.free+uint64(w.Free), r.total+uint64(w.Total)
+	r.root = r.root.insert(w)
+}
+
+// Remove takes a worker out, if it is in.
+func (r *Ranking) Remove(id node.ID) {
+	w, known := r.known[id]
+	if !known {
+		return
+	}
+	delete(r.known, id)
+	r.free, r.total = r.free-uint64(w.Free), r.total-uint64(w.Total)
+	r.root = r.root.remove(w)
+}
+
+// Len counts the workers.
+func (r *Ranking) Len() int { return r.root.len() }
+
+// Cores sums up the free cores, and all cores.
+func (r *Ranking) Cores() (free, total uint64) { return r.free, r.total }

@@ -1,0 +1,111 @@
+package place
+
+import "hyperscale/core/node"
+
+// tree is a treap: a search tree in the order of the ranking, and a heap by weight. The
+// weights are hashes of the names, so that its shape follows from the workers alone and
+// is expected to be O(log workers) deep. A nil tree is empty.
+type tree struct {
+	Worker
+	weight      uint64
+	size        int
+	left, right *tree
+}
+
+func (t *tree) len() int {
+	if t == nil {
+		return 0
+	}
+	return t.size
+}
+
+// measured is t with the size that follows from its branches.
+func (t *tree) measured() *tree {
+	t.size = 1 + t.left.len() + t.right.len()
+	return t
+}
+
+func (t *tree) insert(w Worker) *tree {
+	before, after := t.split(w)
+	one := &tree{Worker: w, weight: node.MixString(1, string(w.ID)), size: 1}
+	return join(join(before, one), after)
+}
+
+// remove takes a worker out that is in.
+func (t *tree) remove(w Worker) *tree {
+	switch c := w.compare(t.Worker); {
+	case c < 0:
+		t.left = t.left.remove(w)
+	case c > 0:
+		t.right = t.right.remove(w)
+	default:
+		return join(t.left, t.right)
+	}
+	return t.measured()
+}
+
+// split parts a tree into those that rank before a worker, and the others.
+func (t *tree) split(at Worker) (before, after *tree) {
+	switch {
+	case t == nil:
+		return nil, nil
+	case t.Worker.compare(at) < 0:
+		t.right, after = t.right.split(at)
+		return t.measured(), after
+	}
+	before, t.left = t.left.split(at)
+	return before, t.measured()
+}
+
+// join makes one tree of two, of which one ranks before the other.
+func join(before, after *tree) *tree {
+	switch {
+	case before == nil:
+		return after
+	case after == nil:
+		return before
+	case before.weight > after.weight:
+		before.right = join(before.right, after)
+		return before.measured()
+	}
+	after.left = join(before, after.left)
+	return after.measured()
+}
+
+// at returns the worker of a rank, counted from 0.
+func (t *tree) at(rank int) Worker {
+	for {
+		switch left := t.left.len(); {
+		case rank < left:
+			t = t.left
+		case rank == left:
+			return t.Worker
+		default:
+			t, rank = t.right, rank-left-1
+		}
+	}
+}
+
+// rank counts the workers before one.
+func (t *tree) rank(w Worker) (n int) {
+	for t != nil {
+		if t.Worker.compare(w) < 0 {
+			n, t = n+t.left.len()+1, t.right
+		} else {
+			t = t.left
+		}
+	}
+	return n
+}
+
+// atLeast counts the workers with so many free cores: the ranks below that have them.
+func (t *tree) atLeast(cores uint32) (n int) {
+	for t != nil {
+		if t.Free >= cores {
+			n, t = n+t.left.len()+1, t.right
+		} else {
+			t = t.left
+		}
+	}
+	return n
+}
