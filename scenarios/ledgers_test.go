@@ -59,6 +59,8 @@ var untold = map[string]string{
 	"places.Manager.doubts":     "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"places.Manager.workers":    "the newest heartbeat's, in place of the one before; the codec bounds it",
 	"place.Ranking.known":       "one entry of each worker that can be given shards: manager.Machine.workers has it",
+	"place.Ranking.known":       "one entry of each worker that can be given shards: roster.Roster.workers has it",
+	"roster.Roster.workers":     "registered ones remain; Rests tells what each holds",
 	"ring.Ring.members":         "configured",
 	"ring.Ring.points":          "configured",
 	"swim.Group.seeds":          "configured",

@@ -141,12 +141,11 @@ func (a *adopting) list(id node.ID, list []message.ShardRef) {
 // judge holds that a shard is live at one worker at most: the one that it names.
 func (a *adopting) judge() {
 	holders := map[message.ShardID]int{}
-	//lint:orderfree counts
-	for id, w := range a.m.workers {
-		//lint:orderfree counts
-		for of, s := range w.shards {
-			if holders[of]++; s.worker != id || !s.live() {
-				a.t.Fatalf("%s has %v, which is %s's under %v, live: %v", id, of, s.worker, s.fence, s.live())
+	for _, w := range a.m.roster.All() {
+		for _, of := range w.Given() {
+			s := a.m.subjobs[of.Job].shard(of)
+			if holders[of]++; s == nil || s.worker != w.Peer.ID || !s.live() || !w.Has(of, s.fence) {
+				a.t.Fatalf("%s has %v, which is %+v", w.Peer.ID, of, s)
 			}
 		}
 	}

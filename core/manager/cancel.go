@@ -141,14 +141,14 @@ func (m *Machine) stopShards(env node.Env, f *workflow, to message.WorkflowState
 // sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
 // another holder must not go on with what this one has stopped.
 func (m *Machine) sendCancel(env node.Env, s *shard) {
-	w := m.workers[s.worker]
+	w := m.roster.Of(s.worker)
 	p := s.workflow.subjob
-	if w == nil || w.stream == 0 || p.stop == message.JobNone && s.workflow.failure == "" {
+	if !w.Stands() || p.stop == message.JobNone && s.workflow.failure == "" {
 		return
 	}
 	why := p.why
 	if p.stop == message.JobNone {
 		why = "the workflow failed: " + s.workflow.failure
 	}
-	env.Send(w.stream, &message.ShardCancel{Shard: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
+	env.Send(w.Stream, &message.ShardCancel{Shard: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
 }

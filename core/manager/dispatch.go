@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -16,15 +17,15 @@ const refusedWait = 150 * time.Millisecond
 
 // assign begins an attempt. It is sent once a majority knows how its workflow is
 // cut.
-func (m *Machine) assign(env node.Env, s *shard, w *worker) {
+func (m *Machine) assign(env node.Env, s *shard, w *roster.Worker) {
 	s.burn() // of one that a former holder dispatched, and nobody reported
 	s.attempt++
 	s.dispatches++
 	s.fence = s.workflow.subjob.fence
 	s.fence.Attempt = s.attempt
-	s.worker, s.written, s.progress, s.denials = w.peer.ID, false, nil, 0
+	s.worker, s.written, s.progress, s.denials = w.Peer.ID, false, nil, 0
 	s.renewed = env.Now()
-	m.give(w, s)
+	m.roster.Give(w, s.id, roster.Given{Fence: s.fence, Cores: s.cores})
 	m.becomeShard(env, s, message.WorkflowAssigned)
 	f := s.workflow
 	if f.started == 0 {
@@ -52,14 +53,14 @@ func (m *Machine) onCut(env node.Env, s *shard) {
 }
 
 func (m *Machine) sendDispatch(env node.Env, s *shard) {
-	w := m.workers[s.worker]
-	if w == nil || w.stream == 0 || !fresh(env, s.workflow.subjob) {
+	w := m.roster.Of(s.worker)
+	if !w.Stands() || !fresh(env, s.workflow.subjob) {
 		return // onRetry sends it when the worker, or the gate's word, is back
 	}
 	s.sent, s.renewed = env.Now(), env.Now()
 	p, plan := s.workflow.subjob, s.workflow.plan
 	left := p.runTimeout - env.Now().Sub(p.accepted)
-	env.Send(w.stream, &message.ShardDispatch{
+	env.Send(w.Stream, &message.ShardDispatch{
 		Shard: s.id, Fence: s.fence, Workflow: plan.Name,
 		Program: p.dispatch.Program, PlanDigest: p.digest,
 		VUs: s.vus, FirstVU: s.first, Cores: s.cores,
@@ -141,19 +142,18 @@ func (m *Machine) onDispatchTimer(env node.Env) {
 	m.wake(env, next)
 }
 
-func (m *Machine) onShardAccepted(env node.Env, w *worker, a *message.ShardAccepted) {
+func (m *Machine) onShardAccepted(env node.Env, w *roster.Worker, a *message.ShardAccepted) {
 	m.meet(env, w, []message.ShardRef{{Shard: a.Shard, Fence: a.Fence}})
 }
 
-func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefused) {
-	w.reported = min(r.CoresFree, w.total)
-	m.rank(w)
+func (m *Machine) onShardRefused(env node.Env, w *roster.Worker, r *message.ShardRefused) {
+	m.roster.Refused(w, r.CoresFree)
 	s := m.shardOf(env, r.Shard)
-	if s == nil || s.fence != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.peer.ID {
+	if s == nil || s.fence != r.Fence || s.state != message.WorkflowAssigned || !s.live() || !s.written || s.counting || s.worker != w.Peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)
-	why := fmt.Sprintf("%s refused it: %v: %s", w.peer.ID, r.Code, r.Detail)
+	why := fmt.Sprintf("%s refused it: %v: %s", w.Peer.ID, r.Code, r.Detail)
 	if f := s.workflow; f.subjob.stop != message.JobNone || f.failure != "" { // its workflow ends, and dispatches nothing again
 		m.endShard(env, s, endOf(f.subjob.stop), "")
 		return
@@ -166,10 +166,9 @@ func (m *Machine) onShardRefused(env node.Env, w *worker, r *message.ShardRefuse
 	case message.CodeNoCores, message.CodeNotRenewed:
 		s.dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
 	case message.CodeDraining:
-		w.draining = true
-		m.rank(w)
+		m.roster.Drains(w)
 	case message.CodeStoreFull, message.CodeQueueFull:
-		s.failedAt(w.peer.ID)
+		s.failedAt(w.Peer.ID)
 	default:
 		m.endShard(env, s, message.WorkflowFailed, why)
 		return

@@ -40,7 +40,8 @@
 //	      an executor hears of them. What a lost attempt was leased nobody gets.
 //
 // Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, record.go,
-// codec.go, gates.go, register.go, renew.go, state.go, place.go, dispatch.go,
+// codec.go, gates.go, roster.go, renew.go, state.go, place.go, dispatch.go,
 // lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
-// drain.go, unmet.go, sizes.go, rest.go. Package place chooses workers.
+// drain.go, sizes.go, rest.go. Values decide below: package roster knows the workers,
+// package place chooses among them.
 package manager

@@ -33,8 +33,8 @@ type operator struct {
 func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 	switch {
 	case d.Node != string(env.Self().ID):
-		if w := m.workers[node.ID(d.Node)]; w != nil && w.stream != 0 {
-			env.Send(w.stream, d)
+		if w := m.roster.Of(node.ID(d.Node)); w.Stands() {
+			env.Send(w.Stream, d)
 		} else if l := m.fellows.Peer(node.ID(d.Node)); l != nil {
 			env.Send(l.Stream, d)
 		}

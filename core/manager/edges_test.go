@@ -4,22 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
-
-// A worker's free cores are what it told, less what it was given and has not listed yet.
-func TestFreeCountsWhatIsNotListed(t *testing.T) {
-	f, g := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 2}
-	a, b, c := message.ShardID{Ordinal: 1}, message.ShardID{Ordinal: 2}, message.ShardID{Ordinal: 3}
-	w := &worker{
-		reported: 20, listed: map[message.ShardID]message.Fence{a: f, b: f},
-		shards: map[message.ShardID]*shard{a: {id: a, fence: f, cores: 1}, b: {id: b, fence: g, cores: 4}, c: {id: c, fence: f, cores: 8}},
-	}
-	if got := w.free(); got != 8 {
-		t.Errorf("of 20 cores 12 were given since: %d are free", got)
-	}
-}
 
 // A workflow waits until what it starts after has ended, and is given what COMPLETED
 // ones provide, no other.
@@ -59,7 +47,7 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 	floor := message.Fence{JobEpoch: 2, SubjobEpoch: 3, Attempt: 4}
 	for _, f := range []message.Fence{floor, {JobEpoch: 2, SubjobEpoch: 3, Attempt: 3}, {JobEpoch: 2, SubjobEpoch: 2, Attempt: 9}, {JobEpoch: 1, SubjobEpoch: 9, Attempt: 9}} {
 		s := &shard{open: true, state: message.WorkflowPending, floor: floor}
-		if new(Machine).counts(h, &worker{peer: node.Peer{ID: "w"}}, s, f) || s.fence == f {
+		if new(Machine).counts(h, &roster.Worker{Peer: node.Peer{ID: "w"}}, s, f) || s.fence == f {
 			t.Errorf("%v counts, and %v was given up", f, floor)
 		}
 	}

@@ -77,7 +77,7 @@ func (m *Machine) resumed(env node.Env, subjobs []*subjob) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(run)) {
-		if w := m.workers[id]; w != nil {
+		if w := m.roster.Of(id); w != nil {
 			m.renew(env, w)
 		}
 	}
@@ -148,22 +148,18 @@ func (m *Machine) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbea
 // and whose end is not acknowledged.
 func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
-	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-		w := m.workers[id]
-		if !w.registered {
-			continue
-		}
-		if !w.draining {
+	for _, w := range m.roster.All() {
+		if !w.Draining {
 			hb.WorkerSum++
-			hb.CoresTotal += w.total
-			hb.CoresFree += w.free()
+			hb.CoresTotal += w.Total
+			hb.CoresFree += w.Free()
 		}
 		if hb.Workers == nil {
-			hb.Workers = make([]message.WorkerInfo, 0, min(workersListed, len(m.workers)))
+			hb.Workers = make([]message.WorkerInfo, 0, min(workersListed, m.roster.Len()))
 		}
 		if len(hb.Workers) < workersListed {
 			hb.Workers = append(hb.Workers, message.WorkerInfo{
-				Node: string(id), CoresTotal: w.total, CoresFree: w.free(), Incarnation: w.peer.Incarnation, Draining: w.draining,
+				Node: string(w.Peer.ID), CoresTotal: w.Total, CoresFree: w.Free(), Incarnation: w.Peer.Incarnation, Draining: w.Draining,
 			})
 		}
 	}

@@ -114,12 +114,12 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	}
 	switch in.From.Role {
 	case node.RoleWorker:
-		if len(m.streams) >= 2*m.config.WorkersMax {
-			env.Emit(event.Shed{What: "stream of worker " + string(in.From.ID), Why: fmt.Sprintf("%d workers are connected", len(m.streams))})
+		if n := m.roster.Streams(); n >= 2*m.config.WorkersMax {
+			env.Emit(event.Shed{What: "stream of worker " + string(in.From.ID), Why: fmt.Sprintf("%d workers are connected", n)})
 			env.Close(in.Stream)
 			return
 		}
-		m.streams[in.Stream], m.unmet[in.Stream] = nil, env.Now()
+		m.roster.Opened(in.Stream, env.Now())
 	case node.RoleManager: // a fellow's own, or an exchange of lists
 	default:
 		env.Close(in.Stream) // gates are called, clients ask gates
@@ -303,16 +303,15 @@ func (m *Machine) onMember(env node.Env, c *swim.Change) {
 	case c.To == swim.Removed:
 		m.clocks.Forget(c.Member.ID)
 	}
-	w := m.workers[c.Member.ID]
+	w := m.roster.Of(c.Member.ID)
 	if w == nil {
 		return
 	}
-	w.suspect = c.To == swim.Suspect || c.To.Gone()
-	m.rank(w)
-	if c.To.Gone() && c.Member.Run() >= w.peer.Incarnation {
+	m.roster.Suspect(w, c.To == swim.Suspect || c.To.Gone())
+	if c.To.Gone() && c.Member.Run() >= w.Peer.Incarnation {
 		m.dropWorker(env, w, c.To.String()+" in the group: "+c.Reason)
 	}
-	if !w.suspect {
+	if !w.Suspect {
 		m.place(env)
 	}
 }

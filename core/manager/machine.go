@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
-	"hyperscale/core/manager/place"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -29,14 +29,11 @@ type Machine struct {
 	clocks   *health.Clocks
 	lag      time.Duration // as the membership was told last
 
-	sent     map[node.StreamID]*beats // heartbeats to each gate
-	workers  map[node.ID]*worker
-	ranking  place.Ranking                  // of the workers that can be given shards
-	streams  map[node.StreamID]*worker      // nil until its first heartbeat
-	unmet    map[node.StreamID]node.Instant // streams without a worker: when each was last heard
-	subjobs  map[message.JobID]*subjob      // whose register this manager holds
-	order    []*subjob                      // of subjobs, oldest first
-	claims   map[message.JobID]*claim       // orders of a gate that wait for the register
+	sent     map[node.StreamID]*beats  // heartbeats to each gate
+	roster   *roster.Roster            // of workers
+	subjobs  map[message.JobID]*subjob // whose register this manager holds
+	order    []*subjob                 // of subjobs, oldest first
+	claims   map[message.JobID]*claim  // orders of a gate that wait for the register
 	ended    map[message.JobID]node.Instant
 	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
 	reads    map[uint64]func(node.Env, *lease.Outcome)
@@ -50,7 +47,6 @@ type Machine struct {
 	nextTry  node.Instant
 
 	token  node.Token // of the last write of its own
-	number uint64     // of the last worker
 	ticket uint64
 }
 
@@ -177,9 +173,7 @@ func New(c Config) *Machine {
 	return &Machine{
 		config:  c,
 		sent:    map[node.StreamID]*beats{},
-		workers: map[node.ID]*worker{},
-		streams: map[node.StreamID]*worker{},
-		unmet:   map[node.StreamID]node.Instant{},
+		roster:  roster.New(),
 		subjobs: map[message.JobID]*subjob{},
 		claims:  map[message.JobID]*claim{},
 		ended:   map[message.JobID]node.Instant{},
@@ -221,8 +215,8 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 		m.onGateMessage(env, l, in)
 		return
 	}
-	if _, ok := m.streams[in.Stream]; ok {
-		m.onWorkerMessage(env, in)
+	if w, ok := m.roster.On(in.Stream); ok {
+		m.onWorkerMessage(env, in, w)
 		return
 	}
 	ignored(env, in, "it came on no stream of a gate or a worker")
@@ -245,15 +239,12 @@ func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
 	}
 }
 
-func (m *Machine) onWorkerMessage(env node.Env, in *node.Input) {
-	if _, waits := m.unmet[in.Stream]; waits {
-		m.unmet[in.Stream] = env.Now()
-	}
+func (m *Machine) onWorkerMessage(env node.Env, in *node.Input, w *roster.Worker) {
+	m.roster.Heard(in.Stream, env.Now())
 	if msg, ok := in.Message.(*message.WorkerHeartbeat); ok {
 		m.onWorkerHeartbeat(env, in, msg)
 		return
 	}
-	w := m.streams[in.Stream]
 	if w == nil {
 		ignored(env, in, "its worker has not registered with a heartbeat")
 		return
@@ -319,9 +310,13 @@ func (m *Machine) holds(env node.Env, p *subjob) bool {
 	return ok && token.Packed() == p.fence.SubjobEpoch
 }
 
-// sliceOf finds a shard of a subjob that this manager may act for, or nil.
+// shardOf finds a shard of a subjob that this manager may act for, or nil.
 func (m *Machine) shardOf(env node.Env, id message.ShardID) *shard {
-	p := m.owned(env, id.Job)
+	return m.owned(env, id.Job).shard(id)
+}
+
+// shard finds one of a subjob, which may be nil, or returns nil.
+func (p *subjob) shard(id message.ShardID) *shard {
 	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].shards) {
 		return nil
 	}

@@ -155,8 +155,8 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	if second == nil || !ref.Fence.Less(second.Fence) {
 		t.Fatalf("it does not run elsewhere: %+v", second)
 	}
-	if _, known := d.m.workers["w1"]; known || len(d.m.streams) != 1 || len(d.m.workers) != 1 {
-		t.Errorf("%d workers and %d streams are left, want w2 alone", len(d.m.workers), len(d.m.streams))
+	if d.m.roster.Of("w1") != nil || d.m.roster.Streams() != 1 || d.m.roster.Len() != 1 {
+		t.Errorf("%d workers and %d streams are left, want w2 alone", d.m.roster.Len(), d.m.roster.Streams())
 	}
 	s := d.m.subjobs[ref.Shard.Job].workflows[0].shards[0]
 	if early := s.sent.Sub(last); early < d.m.config.patience() {
@@ -233,9 +233,8 @@ func TestRerunsAreCounted(t *testing.T) {
 }
 
 func left(d *desk) (ids []node.ID) {
-	//lint:orderfree a set
-	for id := range d.m.workers {
-		ids = append(ids, id)
+	for _, w := range d.m.roster.All() {
+		ids = append(ids, w.Peer.ID)
 	}
 	return ids
 }
@@ -267,17 +266,17 @@ func TestResultsGrowTooOld(t *testing.T) {
 // that is known may always come back.
 func TestWorkersAreBounded(t *testing.T) {
 	d := newDesk(t, func(c *Config) { c.WorkersMax = 2 }, "w1", "w2", "w3")
-	if len(d.m.workers) != 2 || d.m.workers["w3"] != nil {
-		t.Fatalf("%d workers are known, want 2", len(d.m.workers))
+	if d.m.roster.Len() != 2 || d.m.roster.Of("w3") != nil {
+		t.Fatalf("%d workers are known, want 2", d.m.roster.Len())
 	}
 	d.Break(d.up["w2"], "reset")
 	d.arrive("w2")
-	if w := d.m.workers["w2"]; w == nil || w.stream != d.up["w2"] {
+	if w := d.m.roster.Of("w2"); w == nil || w.Stream != d.up["w2"] {
 		t.Error("one that is known could not come back")
 	}
 	d.live(6, nil, "w2")
 	d.arrive("w3")
-	if d.m.workers["w3"] == nil || d.m.workers["w1"] != nil {
+	if d.m.roster.Of("w3") == nil || d.m.roster.Of("w1") != nil {
 		t.Errorf("w1 is gone, and w3 is not taken: %v", left(d))
 	}
 }

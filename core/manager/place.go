@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/manager/place"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -118,7 +119,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
-	free, all := m.ranking.Cores()
+	free, all := m.roster.Ranking().Cores()
 	want := place.Wanted(f.plan, free/uint64(max(1, waiting)), all)
 	if f.plan.Priority == message.PriorityExclusive && free < all {
 		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", all, free), "add workers, or take its priority out")
@@ -129,7 +130,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		return
 	}
 	f.waits = ""
-	for i, c := range m.ranking.Cut(env.Rand(node.PurposePlacement), want, f.plan.VUs) {
+	for i, c := range m.roster.Ranking().Cut(env.Rand(node.PurposePlacement), want, f.plan.VUs) {
 		s := &shard{
 			workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)},
 			vus: c.VUs, first: c.First, cores: c.Cores, worker: c.Worker, state: message.WorkflowPending,
@@ -137,7 +138,7 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		f.shards = append(f.shards, s)
 	}
 	for _, s := range f.shards {
-		m.assign(env, s, m.workers[s.worker])
+		m.assign(env, s, m.roster.Of(s.worker))
 	}
 	list := slices.Clone(f.shards)
 	m.commit(env, f.subjob, func(env node.Env) {
@@ -188,7 +189,7 @@ func (m *Machine) placeShards(env node.Env, f *workflow) {
 		w := m.another(env, s)
 		if w != nil {
 			if f.plan.Cores == 0 {
-				s.cores = min(s.cores, w.free())
+				s.cores = min(s.cores, w.Free())
 			}
 			m.assign(env, s, w)
 			if f.cut {
@@ -216,10 +217,10 @@ func (m *Machine) pass(env node.Env, s *shard) {
 }
 
 // another chooses a worker for a shard that was lost or refused, if there is one.
-func (m *Machine) another(env node.Env, s *shard) *worker {
+func (m *Machine) another(env node.Env, s *shard) *roster.Worker {
 	waited := env.Now().Sub(s.notBefore) >= m.config.Silence
-	if id, ok := m.ranking.Again(env.Rand(node.PurposePlacement), s.need(), s.failed, waited); ok {
-		return m.workers[id]
+	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.need(), s.failed, waited); ok {
+		return m.roster.Of(id)
 	}
 	return nil
 }

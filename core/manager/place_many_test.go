@@ -20,9 +20,7 @@ func manyPlacing(workers int, cores uint32) *placing {
 	p.Discard = true
 	p.Start()
 	for i := range workers {
-		w := p.m.known(node.ID(fmt.Sprintf("worker-%04d", i)))
-		w.registered, w.stream, w.total, w.reported = true, node.StreamID(1000+i), cores, cores
-		p.m.rank(w)
+		stand(p.m, node.ID(fmt.Sprintf("worker-%04d", i)), &message.WorkerHeartbeat{CoresTotal: cores, CoresFree: cores})
 	}
 	p.shard = &shard{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
 	return p
@@ -113,10 +111,9 @@ func BenchmarkHeartbeat(b *testing.B) {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			p := manyPlacing(workers, 1)
 			f := p.waiting(uint32(workers) + 1)
-			w := p.m.workers["worker-0000"]
-			hb := &message.WorkerHeartbeat{Datacenter: p.m.config.Datacenter, CoresTotal: 1, CoresFree: 1}
-			in := &node.Input{Stream: w.stream, From: w.peer, Message: hb}
-			p.m.streams[w.stream] = w
+			w := p.m.roster.Of("worker-0000")
+			hb := &message.WorkerHeartbeat{Sequence: 1, Datacenter: p.m.config.Datacenter, CoresTotal: 1, CoresFree: 1}
+			in := &node.Input{Stream: w.Stream, From: w.Peer, Message: hb}
 			b.ReportAllocs()
 			for b.Loop() {
 				hb.Sequence++

@@ -1,10 +1,8 @@
 package manager
 
 import (
-	"maps"
-	"slices"
-
 	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -12,26 +10,26 @@ import (
 // renew answers a worker's last heartbeat. What it names may run on for
 // RenewalTimeout from when that was sent; for the rest, another manager speaks or
 // nobody. A subjob without a gate's word renews nothing.
-func (m *Machine) renew(env node.Env, w *worker) {
-	if w.stream == 0 || w.sequence == 0 {
+func (m *Machine) renew(env node.Env, w *roster.Worker) {
+	if w.Stream == 0 || w.Sequence == 0 {
 		return
 	}
-	ack := &message.HeartbeatAck{Sequence: w.sequence}
-	for _, ref := range w.running {
+	ack := &message.HeartbeatAck{Sequence: w.Sequence}
+	for _, ref := range w.Running {
 		s := m.shardOf(env, ref.Shard)
-		if s == nil || s.fence != ref.Fence || s.worker != w.peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.subjob) {
+		if s == nil || s.fence != ref.Fence || s.worker != w.Peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.subjob) {
 			continue
 		}
 		s.renewed = env.Now()
 		ack.Shards = append(ack.Shards, ref)
 	}
-	env.Send(w.stream, ack)
+	env.Send(w.Stream, ack)
 }
 
 // meet goes through shards that a worker says it runs. Those that a former holder
 // dispatched are adopted; what a higher fence has passed, or nobody waits for, is
 // cancelled. Shards of jobs that are not held here belong to other managers.
-func (m *Machine) meet(env node.Env, w *worker, running []message.ShardRef) {
+func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRef) {
 	for _, ref := range running {
 		p := m.owned(env, ref.Shard.Job)
 		if p == nil {
@@ -48,7 +46,7 @@ func (m *Machine) meet(env node.Env, w *worker, running []message.ShardRef) {
 		case s == nil:
 			m.cancelStray(env, w, ref)
 		case s.fence == ref.Fence && (s.result != nil || s.counting || s.losing):
-		case s.fence == ref.Fence && s.worker == w.peer.ID && s.live():
+		case s.fence == ref.Fence && s.worker == w.Peer.ID && s.live():
 			m.becomeAccepted(env, s)
 		case s.losing && m.adoptable(s, ref.Fence):
 			// The next heartbeat is adopted, once a majority has the loss of the one before.
@@ -68,13 +66,13 @@ func (m *Machine) adoptable(s *shard, f message.Fence) bool {
 }
 
 // adopt goes on with an attempt that runs. Of two the higher one stays.
-func (m *Machine) adopt(env node.Env, w *worker, s *shard, f message.Fence) {
+func (m *Machine) adopt(env node.Env, w *roster.Worker, s *shard, f message.Fence) {
 	if s.live() {
-		if old := m.detach(s); old != nil {
+		if old := m.detach(s); old.Stands() {
 			m.cancelStray(env, old, message.ShardRef{Shard: s.id, Fence: s.fence})
 		}
-		s.worker, s.fence = w.peer.ID, f
-		m.give(w, s)
+		s.worker, s.fence = w.Peer.ID, f
+		m.roster.Give(w, s.id, roster.Given{Fence: s.fence, Cores: s.cores})
 	} else {
 		m.take(env, w, s, f)
 	}
@@ -85,11 +83,11 @@ func (m *Machine) adopt(env node.Env, w *worker, s *shard, f message.Fence) {
 }
 
 // take makes a shard that was waited for one that a worker has.
-func (m *Machine) take(env node.Env, w *worker, s *shard, f message.Fence) {
-	s.worker, s.fence, s.written = w.peer.ID, f, true
+func (m *Machine) take(env node.Env, w *roster.Worker, s *shard, f message.Fence) {
+	s.worker, s.fence, s.written = w.Peer.ID, f, true
 	s.dispatches = max(s.dispatches, 1)
 	s.renewed = max(s.renewed, s.workflow.subjob.granted)
-	m.give(w, s)
+	m.roster.Give(w, s.id, roster.Given{Fence: s.fence, Cores: s.cores})
 	if s.workflow.subjob.missing > 0 {
 		s.state = message.WorkflowRunning // announce tells it
 		return
@@ -101,28 +99,27 @@ func (m *Machine) take(env node.Env, w *worker, s *shard, f message.Fence) {
 	}
 }
 
-func (m *Machine) cancelStray(env node.Env, w *worker, ref message.ShardRef) {
-	if w.stream != 0 {
-		env.Send(w.stream, &message.ShardCancel{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
+func (m *Machine) cancelStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
+	if w.Stream != 0 {
+		env.Send(w.Stream, &message.ShardCancel{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
 	}
 }
 
 // meetAll adopts what workers listed last, and renews it at once: their time runs
 // since their former manager fell silent.
 func (m *Machine) meetAll(env node.Env) {
-	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-		w := m.workers[id]
-		if w.stream == 0 || len(w.running) == 0 {
+	for _, w := range m.roster.All() {
+		if w.Stream == 0 || len(w.Running) == 0 {
 			continue
 		}
-		m.meet(env, w, w.running)
+		m.meet(env, w, w.Running)
 		m.renew(env, w)
 	}
 }
 
 // meetStray is about a shard of a job that is not held here: one that has ended,
 // or that a majority knows nothing of, is cancelled.
-func (m *Machine) meetStray(env node.Env, w *worker, ref message.ShardRef) {
+func (m *Machine) meetStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
 	if m.subjobs[ref.Shard.Job] == nil && m.over(env, ref.Shard.Job) {
 		m.cancelStray(env, w, ref)
 	}
@@ -146,8 +143,8 @@ func (m *Machine) sweepStrays(env node.Env) {
 		return
 	}
 	asked := map[message.JobID]bool{}
-	for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-		for _, ref := range m.workers[id].running {
+	for _, w := range m.roster.All() {
+		for _, ref := range w.Running {
 			job := ref.Shard.Job
 			if _, gone := m.gone[job]; asked[job] || gone || m.subjobs[job] != nil || m.claims[job] != nil {
 				continue
@@ -173,9 +170,8 @@ func (m *Machine) readStray(env node.Env, job message.JobID) {
 		}
 		m.bury(env, job)
 		env.Emit(event.Reached{What: "manager/orphan"})
-		for _, id := range slices.Sorted(maps.Keys(m.workers)) {
-			w := m.workers[id]
-			for _, ref := range w.running {
+		for _, w := range m.roster.All() {
+			for _, ref := range w.Running {
 				if ref.Shard.Job == job {
 					m.cancelStray(env, w, ref)
 				}

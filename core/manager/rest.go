@@ -13,7 +13,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/files that are missed", len(m.fetches), 0)
 	tell("manager/records to write", len(m.changed), 0)
 	m.restSubjobs(tell)
-	m.restWorkers(tell)
+	m.roster.Rests(tell)
 	if m.leases == nil {
 		return // it was refused at its start
 	}
@@ -43,22 +43,4 @@ func (m *Machine) restSubjobs(tell node.Tell) {
 	tell("manager/shards", shards, 0)
 	tell("manager/attempts that failed", attempts, 0)
 	tell("manager/leases of rows", rows, 0)
-}
-
-// restWorkers tells what workers are given: nothing, and all their cores are free.
-func (m *Machine) restWorkers(tell node.Tell) {
-	given, running, taken, streams := 0, 0, 0, 0
-	//lint:orderfree sums
-	for _, w := range m.workers {
-		given += len(w.shards)
-		running += max(len(w.running), len(w.listed))
-		taken += int(w.total) - int(w.free())
-		if w.stream != 0 {
-			streams++
-		}
-	}
-	tell("manager/attempts at workers", given, 0)
-	tell("manager/attempts that workers list", running, 0)
-	tell("manager/cores that are taken", taken, 0)
-	tell("manager/streams without a worker", max(node.Leak(len(m.streams), streams), len(m.unmet)), 0)
 }

@@ -2,13 +2,14 @@ package manager
 
 import (
 	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-func (m *Machine) onShardProgress(env node.Env, w *worker, r *message.ShardProgress) {
+func (m *Machine) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
 	s := m.shardOf(env, r.Shard)
-	if s == nil || s.fence != r.Fence || !s.live() || s.worker != w.peer.ID {
+	if s == nil || s.fence != r.Fence || !s.live() || s.worker != w.Peer.ID {
 		return // of an attempt that was given up: its heartbeat gets it cancelled
 	}
 	m.becomeAccepted(env, s)
@@ -20,7 +21,7 @@ func (m *Machine) onShardProgress(env node.Env, w *worker, r *message.ShardProgr
 
 // onSliceResult counts the result of the current attempt, once, and refuses
 // every other one of this manager's or of those before it.
-func (m *Machine) onShardResult(env node.Env, w *worker, r *message.ShardResult) {
+func (m *Machine) onShardResult(env node.Env, w *roster.Worker, r *message.ShardResult) {
 	p := m.owned(env, r.Shard.Job)
 	switch {
 	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
@@ -42,7 +43,7 @@ func (m *Machine) onShardResult(env node.Env, w *worker, r *message.ShardResult)
 	}
 }
 
-func (m *Machine) refuseResult(env node.Env, w *worker, s *shard, r *message.ShardResult) {
+func (m *Machine) refuseResult(env node.Env, w *roster.Worker, s *shard, r *message.ShardResult) {
 	current := m.subjobs[r.Shard.Job].fence
 	if s != nil {
 		current = s.fence
@@ -58,11 +59,11 @@ func (m *Machine) refuseResult(env node.Env, w *worker, s *shard, r *message.Sha
 
 // counts says whether the result under a fence is the one that a shard waits for.
 // Of one that a former holder dispatched it is any that was not given up.
-func (m *Machine) counts(env node.Env, w *worker, s *shard, f message.Fence) bool {
+func (m *Machine) counts(env node.Env, w *roster.Worker, s *shard, f message.Fence) bool {
 	if s.open && s.state == message.WorkflowPending && s.end == message.WorkflowNone && !s.counting && s.floor.Less(f) {
 		m.take(env, w, s, f)
 	}
-	return s.live() && s.fence == f && s.worker == w.peer.ID
+	return s.live() && s.fence == f && s.worker == w.Peer.ID
 }
 
 // count keeps a result on a majority, then its digest in the subjob's record, and
@@ -88,14 +89,14 @@ func (m *Machine) count(env node.Env, s *shard, r *message.ShardResult) {
 func (m *Machine) uncount(env node.Env, s *shard, err error) {
 	s.counting = false
 	env.Emit(event.StoreFailed{What: "result of shard " + s.id.String(), Err: err.Error()})
-	if w := m.workers[s.worker]; w == nil || w.shards[s.id] != s {
+	if w := m.roster.Of(s.worker); w == nil || !w.Has(s.id, s.fence) {
 		m.lose(env, s, "its worker was lost while its result could not be kept", false)
 	}
 }
 
-func (m *Machine) acknowledge(env node.Env, w *worker, r *message.ShardResult, stale bool) {
-	if w.stream != 0 {
-		env.Send(w.stream, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
+func (m *Machine) acknowledge(env node.Env, w *roster.Worker, r *message.ShardResult, stale bool) {
+	if w.Stream != 0 {
+		env.Send(w.Stream, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
 	}
 }
 
@@ -107,7 +108,7 @@ func (m *Machine) onCounted(env node.Env, s *shard, r *message.ShardResult) {
 	s.progress = nil
 	m.detach(s)
 	m.tellCounted(env, s)
-	if w := m.workers[s.worker]; w != nil {
+	if w := m.roster.Of(s.worker); w != nil {
 		m.acknowledge(env, w, r, false)
 	}
 	s.why = r.Error

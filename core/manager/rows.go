@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/workflow/feed"
@@ -23,14 +24,14 @@ type leased struct {
 // onSliceRows leases rows of a unique feed to an executor, in its datacenter's subjob of
 // all of them. Whoever takes the subjob over goes on behind what the record says, so that
 // no row is leased twice; what an attempt held that was lost is burned.
-func (m *Machine) onShardRows(env node.Env, w *worker, r *message.ShardRows) {
+func (m *Machine) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
 	s := m.shardOf(env, r.Shard)
-	if s == nil || s.fence != r.Fence || !s.live() || s.counting || s.worker != w.peer.ID || s.workflow.subjob.missing > 0 || s.workflow.stopping() {
+	if s == nil || s.fence != r.Fence || !s.live() || s.counting || s.worker != w.Peer.ID || s.workflow.subjob.missing > 0 || s.workflow.stopping() {
 		return // the worker asks again, whoever holds the subjob then
 	}
 	f := s.workflow
 	if !f.plan.Feed.Unique || f.plan.Feed.Rows == 0 || r.Core >= asksMax {
-		env.Emit(event.Ignored{Peer: w.peer.ID, Message: "ShardRows", Why: "the workflow leases no rows, or not to so many cores"})
+		env.Emit(event.Ignored{Peer: w.Peer.ID, Message: "ShardRows", Why: "the workflow leases no rows, or not to so many cores"})
 		return
 	}
 	m.becomeAccepted(env, s)
@@ -72,8 +73,8 @@ func (f *workflow) cores() (n uint64) {
 }
 
 func (m *Machine) tellRows(env node.Env, s *shard, core uint32, l *leased) {
-	if w := m.workers[s.worker]; w != nil && w.stream != 0 && l.known {
-		env.Send(w.stream, &message.ShardRowsLeased{Shard: s.id, Fence: s.fence, Core: core, Ask: l.ask, First: l.first, Count: l.count})
+	if w := m.roster.Of(s.worker); w.Stands() && l.known {
+		env.Send(w.Stream, &message.ShardRowsLeased{Shard: s.id, Fence: s.fence, Core: core, Ask: l.ask, First: l.first, Count: l.count})
 	}
 }
 

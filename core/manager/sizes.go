@@ -19,8 +19,7 @@ func filesMax() int { return archive.Default().FilesMax }
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("manager/parts", len(m.subjobs)+len(m.claims), m.heldMax())
-	tell("manager/workers", len(m.workers), c.WorkersMax)
-	tell("manager/streams", len(m.streams), 2*c.WorkersMax)
+	m.roster.Sizes(tell, c.WorkersMax)
 	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -122,7 +123,7 @@ func TestWorkersAreToldApart(t *testing.T) {
 			if len(lines) == 0 || rapid.IntRange(0, 3).Draw(t, "opens") == 0 {
 				id := rapid.SampledFrom([]node.ID{"w1", "w2", "w3", "w4"}).Draw(t, "worker")
 				p := node.Peer{ID: id, Incarnation: rapid.Uint64Range(1, 3).Draw(t, "incarnation"), Role: node.RoleWorker, Addr: node.Addr(fmt.Sprint(id, ":", rapid.IntRange(1, 2).Draw(t, "port")))}
-				open := len(d.m.streams)
+				open := d.m.roster.Streams()
 				s := d.Accept(p)
 				if stands := slices.Contains(d.StreamsOf(id), s); stands != (open < 2*most) {
 					t.Fatalf("%d streams of %d workers at most are open, and one more stands: %v", open, most, stands)
@@ -154,10 +155,10 @@ func TestWorkersAreToldApart(t *testing.T) {
 				w, news = &staff{incarnation: l.peer.Incarnation, addr: l.peer.Addr, stream: l.stream}, true
 				known[l.peer.ID] = w
 			}
-			was := (*worker)(nil)
+			was := (*roster.Worker)(nil)
 			free := uint32(0)
-			if was = d.m.workers[l.peer.ID]; was != nil {
-				free = was.reported
+			if was = d.m.roster.Of(l.peer.ID); was != nil {
+				free = was.Reported
 			}
 			acked, refused = 0, 0
 			d.Receive(l.stream, hb)
@@ -170,13 +171,13 @@ func TestWorkersAreToldApart(t *testing.T) {
 			if news {
 				w.sequence, free = hb.Sequence, hb.CoresFree
 			}
-			got := d.m.workers[l.peer.ID]
+			got := d.m.roster.Of(l.peer.ID)
 			switch {
 			case acked != wantAck || refused != wantRefused:
 				t.Fatalf("%+v of %+v: answered %d times, refused %d times, want %d and %d", hb, l.peer, acked, refused, wantAck, wantRefused)
-			case len(d.m.workers) != len(known) || (got == nil) != (w == nil):
-				t.Fatalf("%d workers are known, want %d", len(d.m.workers), len(known))
-			case got != nil && (got.stream != w.stream || got.sequence != w.sequence || got.reported != free || got.peer.Incarnation != w.incarnation || got.peer.Addr != w.addr):
+			case d.m.roster.Len() != len(known) || (got == nil) != (w == nil):
+				t.Fatalf("%d workers are known, want %d", d.m.roster.Len(), len(known))
+			case got != nil && (got.Stream != w.stream || got.Sequence != w.sequence || got.Reported != free || got.Peer.Incarnation != w.incarnation || got.Peer.Addr != w.addr):
 				t.Fatalf("%s is %+v, want %+v and %d free cores", l.peer.ID, got, w, free)
 			}
 		}

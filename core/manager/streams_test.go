@@ -51,8 +51,8 @@ func TestStreamsEndWithTheirWorkers(t *testing.T) {
 			"": func(r *rapid.T) {
 				for _, id := range []node.ID{"w1", "w2", "w3"} {
 					for _, s := range d.StreamsOf(id) {
-						w := d.m.streams[s]
-						if _, waits := d.m.unmet[s]; !waits && (w == nil || d.m.workers[id] != w || w.stream != s) {
+						w, open := d.m.roster.On(s)
+						if !open || w != nil && (d.m.roster.Of(id) != w || w.Stream != s) {
 							r.Fatalf("stream %d of %s is open, and the manager listens to it no more", s, id)
 						}
 					}

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
@@ -267,18 +268,8 @@ func (m *Machine) bind(p *subjob) {
 	}
 }
 
-// detach takes a shard off its worker, which it returns if it can be told.
-func (m *Machine) detach(s *shard) *worker {
-	w := m.workers[s.worker]
-	if w == nil {
-		return nil
-	}
-	if w.shards[s.id] == s {
-		delete(w.shards, s.id)
-		m.rank(w)
-	}
-	if w.stream == 0 {
-		return nil
-	}
-	return w
+// detach takes a shard off its worker, which it returns, or nil.
+func (m *Machine) detach(s *shard) *roster.Worker {
+	m.roster.Take(s.worker, s.id, s.fence)
+	return m.roster.Of(s.worker)
 }

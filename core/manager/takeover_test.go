@@ -340,15 +340,15 @@ func TestDeathInTheGroupIsASilence(t *testing.T) {
 	d, j, _ := started(t)
 	h := d.holder(j.dispatch.Job)
 	m := h.machine.(*Machine)
-	w := m.workers[d.runs[0].worker]
+	w := m.roster.Of(d.runs[0].worker)
 	probe := &message.SwimGossip{Group: "dc1", Incarnation: 1 << 32, News: []message.SwimNews{
-		{Node: string(w.peer.ID), Addr: string(w.peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.peer.Incarnation << 32, State: 0},
-		{Node: string(w.peer.ID), Addr: string(w.peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.peer.Incarnation << 32, State: 2, By: "m9"},
+		{Node: string(w.Peer.ID), Addr: string(w.Peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.Peer.Incarnation << 32, State: 0},
+		{Node: string(w.Peer.ID), Addr: string(w.Peer.Addr), Role: uint8(node.RoleWorker), Incarnation: w.Peer.Incarnation << 32, State: 2, By: "m9"},
 	}}
 	began := len(d.runs)
 	told := d.now
 	h.step(&node.Input{Kind: node.InputMessage, From: node.Peer{ID: "w9", Incarnation: 1, Role: node.RoleWorker, Addr: "w9:1"}, Message: probe})
-	if m.workers[w.peer.ID] == w {
+	if m.roster.Of(w.Peer.ID) == w {
 		t.Fatal("who is dead in the group is still known")
 	}
 	d.until("its shard runs elsewhere, or again", 12*time.Second, func() bool { return len(d.runs) > began })

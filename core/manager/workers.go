@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hyperscale/core/manager/roster"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
@@ -58,7 +59,7 @@ func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []mess
 	list := make([]*tally, 0, len(all))
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		t := all[id]
-		t.settle(m.workers[id])
+		t.settle(m.roster.Of(id))
 		list = append(list, t)
 	}
 	return fewer(list)
@@ -123,11 +124,11 @@ func join(to, from *message.WorkerShare) {
 
 // settle adds what is known of the worker. What it is used for is told as it is while
 // it has a shard, else as it was in its largest layer.
-func (t *tally) settle(w *worker) {
+func (t *tally) settle(w *roster.Worker) {
 	out := &t.share
 	out.State = t.state(w)
 	if w != nil {
-		out.CoresTotal = w.total
+		out.CoresTotal = w.Total
 	}
 	var cores uint64
 	//lint:orderfree maxima, and a sum
@@ -141,17 +142,17 @@ func (t *tally) settle(w *worker) {
 	out.Cores = uint32(min(cores, plan.CoresMax))
 }
 
-func (t *tally) state(w *worker) message.WorkerState {
+func (t *tally) state(w *roster.Worker) message.WorkerState {
 	switch {
 	case !t.live && len(t.layers) > 0:
 		return message.WorkerDone
 	case !t.live:
 		return message.WorkerLost
-	case w == nil || w.stream == 0:
+	case !w.Stands():
 		return message.WorkerAway
-	case w.suspect:
+	case w.Suspect:
 		return message.WorkerSuspect
-	case w.draining:
+	case w.Draining:
 		return message.WorkerDraining
 	case t.running:
 		return message.WorkerRunning

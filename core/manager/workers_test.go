@@ -70,8 +70,8 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
 			case 3:
 				s.lost = append(s.lost, message.LostAttempt{Worker: string(name()), Started: 7})
 			}
-			if w := m.known(s.worker); rapid.Bool().Draw(t, "here") {
-				w.stream, w.total = 1, 4
+			if rapid.Bool().Draw(t, "here") {
+				stand(m, s.worker, &message.WorkerHeartbeat{CoresTotal: 4})
 			}
 		}
 	}

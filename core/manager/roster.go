@@ -1,0 +1,167 @@
+package manager
+
+import (
+	"fmt"
+
+	"hyperscale/core/event"
+	"hyperscale/core/manager/roster"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+)
+
+// assigned returns the shards that a worker was given, in their order.
+func (m *Machine) assigned(w *roster.Worker) []*shard {
+	var all []*shard
+	for _, id := range w.Given() {
+		if s := m.subjobs[id.Job].shard(id); s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (m *Machine) heard(env node.Env, w *roster.Worker) {
+	env.SetTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.Number), m.config.Silence)
+}
+
+func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) {
+	if hb.Datacenter != m.config.Datacenter {
+		refuse(env, in, hb, fmt.Sprintf("its datacenter is %q, this one is %q: correct its --datacenter or its --managers", hb.Datacenter, m.config.Datacenter))
+		return
+	}
+	w, _ := m.roster.On(in.Stream)
+	if w == nil {
+		if w = m.register(env, in, hb); w == nil {
+			return
+		}
+	}
+	m.heard(env, w)
+	if !m.roster.Heartbeat(w, hb) {
+		env.Send(in.Stream, &message.HeartbeatAck{Sequence: hb.Sequence})
+		return
+	}
+	m.reconcile(env, w)
+	m.meet(env, w, hb.Running)
+	m.renew(env, w)
+	m.place(env)
+}
+
+// refuse tells once a stream why a worker is not taken in. It is left without an
+// answer, so that it tries again after the silence and not at once.
+func refuse(env node.Env, in *node.Input, hb *message.WorkerHeartbeat, why string) {
+	if hb.Sequence == 1 {
+		env.Emit(event.PeerRefused{Peer: in.From.ID, Role: node.RoleWorker, Reason: why})
+	}
+}
+
+// register takes the first heartbeat of a stream. A worker of a later incarnation
+// has lost what the earlier one ran, but for what it lists.
+func (m *Machine) register(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) *roster.Worker {
+	r := m.roster.Register(in.From, in.Stream, m.config.WorkersMax)
+	w := r.Worker
+	if w == nil {
+		refuse(env, in, hb, r.Why)
+		return nil
+	}
+	if r.Left != 0 {
+		env.Close(r.Left)
+	}
+	if who, known := m.swim.Find(w.Peer.ID); known && who.Run() == w.Peer.Incarnation {
+		m.roster.Suspect(w, who.State != swim.Alive)
+	}
+	if r.Fresh {
+		env.Emit(event.PeerRegistered{Peer: w.Peer.ID, Role: node.RoleWorker, Datacenter: m.config.Datacenter})
+	}
+	if r.Restarted {
+		m.loseUnlisted(env, w, hb)
+	}
+	return w
+}
+
+func (m *Machine) loseUnlisted(env node.Env, w *roster.Worker, hb *message.WorkerHeartbeat) {
+	listed := map[message.ShardID]message.Fence{}
+	for _, ref := range hb.Running {
+		listed[ref.Shard] = ref.Fence
+	}
+	for _, s := range m.assigned(w) {
+		if listed[s.id] != s.fence {
+			m.lose(env, s, "its worker restarted", true)
+		}
+	}
+}
+
+// reconcile compares what this manager believes of a worker with what the worker
+// says: what it lists runs, what it denies twice is lost.
+func (m *Machine) reconcile(env node.Env, w *roster.Worker) {
+	for _, s := range m.assigned(w) {
+		if !m.holds(env, s.workflow.subjob) {
+			continue
+		}
+		fence, other := w.Lists(s.id)
+		if fence == s.fence {
+			s.denials, s.told = 0, w.Stream
+			m.becomeAccepted(env, s)
+			continue
+		}
+		// A heartbeat that was sent before the acceptance may arrive after it.
+		if s.state != message.WorkflowRunning || s.counting || env.Now().Sub(s.accepted) < m.config.DenialAge {
+			continue
+		}
+		if s.denials++; s.denials >= 2 {
+			// Heartbeats come in their order, but one that was sent before the
+			// acceptance may come after it: then nobody has said that it stopped.
+			// A worker that lists another attempt of the shard has not stopped the shard.
+			m.lose(env, s, "its worker does not run it", s.told == w.Stream && !other)
+		}
+	}
+}
+
+// onWorkerBroken keeps the worker: its silence decides, not its stream.
+func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
+	w := m.roster.Broken(in.Stream)
+	if w == nil {
+		return
+	}
+	for _, s := range m.assigned(w) {
+		m.touch(env, s.workflow.subjob) // whoever watches it is told
+	}
+}
+
+func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
+	w := m.roster.Numbered(number)
+	if w == nil {
+		return
+	}
+	why := "silent for " + m.config.Silence.String()
+	if w.Stream == 0 {
+		why = "away for " + m.config.Silence.String()
+	}
+	if m.swim.EvictionHold() {
+		m.heard(env, w) // more than half of the group fails at once: it may be the network
+		return
+	}
+	m.dropWorker(env, w, why)
+}
+
+// dropWorker forgets a worker whose silence, or death as the membership has it,
+// is known: nothing is placed on it, and its shards are lost.
+func (m *Machine) dropWorker(env node.Env, w *roster.Worker, why string) {
+	lost := m.assigned(w)
+	if left := m.roster.Drop(w); left != 0 {
+		env.Close(left)
+	}
+	env.CancelTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.Number))
+	env.Emit(event.PeerLost{Peer: w.Peer.ID, Role: node.RoleWorker, Reason: why})
+	for _, s := range lost {
+		m.lose(env, s, "its worker was "+why, false)
+	}
+	m.place(env)
+}
+
+// closeUnmet closes the streams on which no worker registers.
+func (m *Machine) closeUnmet(env node.Env) {
+	for _, s := range m.roster.Unmet(env.Now(), m.config.Silence) {
+		env.Close(s)
+	}
+}

@@ -1,0 +1,21 @@
+// Package roster keeps the workers of a datacenter as their heartbeats describe them:
+// who registered, on which stream, with how many cores, what each lists and was given.
+//
+// It sends nothing, sets no timer and loses no shard: core/manager does, by what the
+// roster returns. It ranks the workers that can be given shards, and core/manager/place
+// chooses among them.
+//
+// Source: DESIGN.md, "Jobs and fences".
+//
+// Invariants:
+//
+//	ROSTER-1 Each name has one worker, and a worker at most one stream. A later
+//	         incarnation replaces an earlier one; no other worker takes its name.
+//	ROSTER-2 A worker has free what it reported last, less what it was given since and
+//	         does not list under that fence; never less than nothing.
+//	ROSTER-3 The ranking has the workers that stand, are alive, and are not being
+//	         drained, with their free cores, and no others.
+//	ROSTER-4 A heartbeat changes a worker only above the sequence of the one before.
+//
+// Read worker.go, roster.go, register.go, streams.go, rest.go.
+package roster

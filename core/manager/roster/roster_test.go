@@ -1,0 +1,280 @@
+package roster
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// twin is a worker as its messages describe it, without any order or index.
+type twin struct {
+	peer              node.Peer
+	stream            node.StreamID
+	sequence          uint64
+	total, reported   uint32
+	draining, suspect bool
+	lists             []message.ShardRef
+	given             map[message.ShardID]Given
+}
+
+func (w *twin) free() uint32 {
+	n := int64(w.reported)
+	//lint:orderfree a sum
+	for id, g := range w.given {
+		if !slices.Contains(w.lists, message.ShardRef{Shard: id, Fence: g.Fence}) {
+			n -= int64(g.Cores)
+		}
+	}
+	return uint32(max(0, n))
+}
+
+// most is how many workers may register.
+const most = 3
+
+// hall is a roster and its twin.
+type hall struct {
+	r      *Roster
+	known  map[node.ID]*twin
+	lines  map[node.StreamID]node.ID // open, of registered workers
+	next   node.StreamID
+	number map[uint64]bool
+}
+
+func drawID(t *rapid.T) node.ID {
+	return node.ID(fmt.Sprint("w", rapid.IntRange(1, 4).Draw(t, "worker")))
+}
+
+func drawShard(t *rapid.T) message.ShardID {
+	return message.ShardID{Ordinal: rapid.Uint32Range(0, 4).Draw(t, "shard")}
+}
+
+func drawFence(t *rapid.T) message.Fence {
+	return message.Fence{Attempt: rapid.Uint64Range(1, 2).Draw(t, "attempt")}
+}
+
+// worker draws one that is known, and its twin.
+func (h *hall) worker(t *rapid.T) (*Worker, *twin) {
+	id := drawID(t)
+	w, m := h.r.Of(id), h.known[id]
+	if w == nil {
+		t.Skip("it is not known")
+	}
+	return w, m
+}
+
+func (h *hall) register(t *rapid.T) {
+	p := node.Peer{ID: drawID(t), Role: node.RoleWorker, Incarnation: rapid.Uint64Range(1, 3).Draw(t, "incarnation")}
+	p.Addr = node.Addr(fmt.Sprint(p.ID, ":", rapid.IntRange(1, 2).Draw(t, "port")))
+	h.next++
+	s := h.next
+	h.r.Opened(s, 0)
+	got := h.r.Register(p, s, most)
+	m := h.known[p.ID]
+	ok := m == nil && len(h.known) < most || m != nil && (p.Incarnation > m.peer.Incarnation || p == m.peer)
+	if (got.Worker != nil) != ok || ok == (got.Why != "") {
+		t.Fatalf("%+v registers: %+v, want that it may: %v", p, got, ok)
+	}
+	if !ok {
+		return
+	}
+	left, fresh, restarted := node.StreamID(0), m == nil || m.peer != p, m != nil && m.peer != p
+	if m == nil {
+		m = &twin{given: map[message.ShardID]Given{}}
+		h.known[p.ID] = m
+		if h.number[got.Worker.Number] {
+			t.Fatalf("%v has the number of another worker", p)
+		}
+		h.number[got.Worker.Number] = true
+	}
+	left, m.peer, m.stream, m.sequence = m.stream, p, s, 0
+	delete(h.lines, left)
+	h.lines[s] = p.ID
+	if got.Left != left || got.Fresh != fresh || got.Restarted != restarted {
+		t.Fatalf("%v registers: %+v, want that it left %v, fresh %v, restarted %v", p, got, left, fresh, restarted)
+	}
+}
+
+func (h *hall) heartbeat(t *rapid.T) {
+	w, m := h.worker(t)
+	hb := &message.WorkerHeartbeat{
+		Sequence: rapid.Uint64Range(1, 5).Draw(t, "sequence"), Draining: rapid.IntRange(0, 3).Draw(t, "draining") == 3,
+		CoresTotal: rapid.Uint32Range(1, 8).Draw(t, "total"), CoresFree: rapid.Uint32Range(0, 9).Draw(t, "free"),
+	}
+	for _, id := range rapid.SliceOfNDistinct(rapid.Custom(drawShard), 0, 3, rapid.ID[message.ShardID]).Draw(t, "lists") {
+		hb.Running = append(hb.Running, message.ShardRef{Shard: id, Fence: drawFence(t)})
+	}
+	news := hb.Sequence > m.sequence
+	if got := h.r.Heartbeat(w, hb); got != news {
+		t.Fatalf("heartbeat %d behind %d is news: %v", hb.Sequence, m.sequence, got)
+	}
+	if news {
+		m.sequence, m.draining, m.lists = hb.Sequence, hb.Draining, hb.Running
+		m.total, m.reported = hb.CoresTotal, min(hb.CoresFree, hb.CoresTotal)
+	}
+}
+
+func (h *hall) give(t *rapid.T) {
+	w, m := h.worker(t)
+	id, g := drawShard(t), Given{Fence: drawFence(t), Cores: rapid.Uint32Range(1, 4).Draw(t, "cores")}
+	h.r.Give(w, id, g)
+	m.given[id] = g
+}
+
+// take also takes attempts that were passed, which take nothing of the next one.
+func (h *hall) take(t *rapid.T) {
+	w, m := h.worker(t)
+	id, f := drawShard(t), drawFence(t)
+	h.r.Take(w.Peer.ID, id, f)
+	if m.given[id].Fence == f {
+		delete(m.given, id)
+	}
+}
+
+func (h *hall) judge(t *rapid.T) {
+	able, cores, total := 0, uint64(0), uint64(0)
+	for i, w := range h.r.All() {
+		m := h.known[w.Peer.ID]
+		switch {
+		case m == nil || h.r.Of(w.Peer.ID) != w || h.r.Numbered(w.Number) != w || i > 0 && h.r.All()[i-1].Peer.ID >= w.Peer.ID:
+			t.Fatalf("%+v is listed", w)
+		case w.Peer != m.peer || w.Stream != m.stream || w.Total != m.total || w.Draining != m.draining || w.Suspect != m.suspect || w.Sequence != m.sequence:
+			t.Fatalf("%+v is known, want %+v", w, m)
+		case w.Free() != m.free():
+			t.Fatalf("of %+v %d cores are free, want %d", m, w.Free(), m.free())
+		case len(w.Given()) != len(m.given):
+			t.Fatalf("%v is given %v, want %v", w.Peer.ID, w.Given(), m.given)
+		}
+		if m.stream != 0 && !m.draining && !m.suspect {
+			able, cores, total = able+1, cores+uint64(m.free()), total+uint64(m.total)
+		}
+	}
+	if h.r.Len() != len(h.known) {
+		t.Fatalf("%d workers are known, want %d", h.r.Len(), len(h.known))
+	}
+	free, all := h.r.Ranking().Cores()
+	if n := h.r.Ranking().Len(); n != able || free != cores || all != total {
+		t.Fatalf("%d workers with %d of %d cores are ranked, want %d with %d of %d", n, free, all, able, cores, total)
+	}
+	//lint:orderfree any one that is found fails the test
+	for s, id := range h.lines {
+		if w, ok := h.r.On(s); !ok || w == nil || w.Peer.ID != id || w.Stream != s {
+			t.Fatalf("stream %d of %s has %+v", s, id, w)
+		}
+	}
+}
+
+// A roster knows of each worker what its messages say, whatever comes and goes: what it
+// has free, and whether it can be given shards.
+func TestRosterFollowsItsWorkers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := &hall{r: New(), known: map[node.ID]*twin{}, lines: map[node.StreamID]node.ID{}, number: map[uint64]bool{}}
+		t.Repeat(map[string]func(*rapid.T){
+			"register":  h.register,
+			"again":     h.register,
+			"heartbeat": h.heartbeat,
+			"give":      h.give,
+			"take":      h.take,
+			"refused": func(t *rapid.T) {
+				w, m := h.worker(t)
+				free := rapid.Uint32Range(0, 9).Draw(t, "free")
+				h.r.Refused(w, free)
+				m.reported = min(free, m.total)
+			},
+			"drains": func(t *rapid.T) {
+				w, m := h.worker(t)
+				h.r.Drains(w)
+				m.draining = true
+			},
+			"suspect": func(t *rapid.T) {
+				w, m := h.worker(t)
+				m.suspect = rapid.Bool().Draw(t, "suspect")
+				h.r.Suspect(w, m.suspect)
+			},
+			"breaks": func(t *rapid.T) {
+				w, m := h.worker(t)
+				if m.stream == 0 {
+					t.Skip("it is away")
+				}
+				if got := h.r.Broken(m.stream); got != w {
+					t.Fatalf("%+v is away, want %+v", got, w)
+				}
+				delete(h.lines, m.stream)
+				m.stream = 0
+			},
+			"drop": func(t *rapid.T) {
+				w, m := h.worker(t)
+				if left := h.r.Drop(w); left != m.stream {
+					t.Fatalf("it leaves stream %d, want %d", left, m.stream)
+				}
+				delete(h.lines, m.stream)
+				delete(h.known, m.peer.ID)
+			},
+			"": h.judge,
+		})
+	})
+}
+
+// A stream on which no worker registers ends once it was silent for so long.
+func TestUnmetStreamsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, now := New(), node.Instant(time.Hour)
+		heard := map[node.StreamID]node.Instant{}
+		stream := func(t *rapid.T) node.StreamID { return node.StreamID(rapid.IntRange(1, 5).Draw(t, "stream")) }
+		t.Repeat(map[string]func(*rapid.T){
+			"open": func(t *rapid.T) {
+				s := stream(t)
+				r.Opened(s, now)
+				heard[s] = now
+			},
+			"hear": func(t *rapid.T) {
+				s := stream(t)
+				r.Heard(s, now)
+				if _, open := heard[s]; open {
+					heard[s] = now
+				}
+			},
+			"break": func(t *rapid.T) {
+				s := stream(t)
+				r.Broken(s)
+				delete(heard, s)
+			},
+			"wait": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
+				var want []node.StreamID
+				for s := range node.StreamID(6) {
+					if at, open := heard[s]; open && now.Sub(at) >= 5*time.Second {
+						want = append(want, s)
+						delete(heard, s)
+					}
+				}
+				if got := r.Unmet(now, 5*time.Second); !slices.Equal(got, want) {
+					t.Fatalf("streams %v end, want %v", got, want)
+				}
+			},
+			"": func(t *rapid.T) {
+				if r.Streams() != len(heard) {
+					t.Fatalf("%d streams are open, want %d", r.Streams(), len(heard))
+				}
+			},
+		})
+	})
+}
+
+// A worker's free cores are what it told, less what it was given and has not listed yet.
+func TestFreeCountsWhatIsNotListed(t *testing.T) {
+	f, g := message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 2}
+	a, b, c := message.ShardID{Ordinal: 1}, message.ShardID{Ordinal: 2}, message.ShardID{Ordinal: 3}
+	w := &Worker{
+		Reported: 20, listed: map[message.ShardID]message.Fence{a: f, b: f},
+		given: map[message.ShardID]Given{a: {Fence: f, Cores: 1}, b: {Fence: g, Cores: 4}, c: {Fence: f, Cores: 8}},
+	}
+	if got := w.Free(); got != 8 {
+		t.Errorf("of 20 cores 12 were given since: %d are free", got)
+	}
+}
