@@ -19,36 +19,36 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		}
 		return
 	}
-	if !m.holds(env, p) || p.missing > 0 || p.dispatch == nil {
+	if !m.holds(env, p) || p.Missing > 0 || p.Dispatch == nil {
 		return
 	}
 	switch {
-	case a.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch):
+	case a.Fence.JobEpoch < max(p.Epoch, p.Fence.JobEpoch):
 		m.refuseStale(env, l, a.Job, a.Fence, p, "abort")
 		return
-	case a.Fence.Attempt != 0 || int(a.Workflow) >= len(p.workflows):
+	case a.Fence.Attempt != 0 || int(a.Workflow) >= len(p.Workflows):
 		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobAbort", Why: fmt.Sprintf("it has no subjob's fence, or the subjob no workflow %d", a.Workflow)})
 		return
 	}
-	p.gate = l.Addr
-	if a.Fence.JobEpoch > max(p.epoch, p.fence.JobEpoch) {
+	p.Gate = l.Addr
+	if a.Fence.JobEpoch > max(p.Epoch, p.Fence.JobEpoch) {
 		m.adoptEpoch(env, p, a.Fence.JobEpoch, "abort")
 	}
-	f := p.workflows[a.Workflow]
-	if p.result != nil || p.asked != message.JobNone || f.end != message.WorkflowNone || f.failure != "" || f.abort != "" {
+	f := p.Workflows[a.Workflow]
+	if p.Result != nil || p.Asked != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
 		m.touch(env, p) // it is told how the workflow stands
 		return
 	}
-	f.abort = a.Reason
-	env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "abort"})
+	f.Abort = a.Reason
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "abort"})
 	m.commit(env, p, func(env node.Env) {
-		if f.end != message.WorkflowNone {
+		if f.End != message.WorkflowNone {
 			return // it was about to
 		}
-		if f.failure == "" {
-			f.failure = f.abort
+		if f.Failure == "" {
+			f.Failure = f.Abort
 		}
-		if p.asked == message.JobNone {
+		if p.Asked == message.JobNone {
 			m.stopWorkflow(env, f)
 		}
 	})

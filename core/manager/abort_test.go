@@ -24,7 +24,7 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 				d.accept("w1")
 			}
 			d.forget()
-			d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{JobEpoch: 1}, Reason: "errors"})
+			d.Receive(d.gate, &message.SubjobAbort{Job: p.Job, Fence: message.Fence{JobEpoch: 1}, Reason: "errors"})
 			if !test.idle {
 				cancels := took[*message.ShardCancel](d, d.up["w1"])
 				if len(cancels) != 1 {
@@ -32,12 +32,12 @@ func TestAbortsEndWhatRunsAndWhatWaits(t *testing.T) {
 				}
 				d.Receive(d.up["w1"], &message.ShardResult{Shard: cancels[0].Shard, Fence: cancels[0].Fence, State: message.WorkflowCancelled})
 			}
-			f := p.workflows[0]
-			if f.state != message.WorkflowFailed || !strings.Contains(f.failure, "errors") {
-				t.Errorf("the workflow is %v, its failure %q", f.state, f.failure)
+			f := p.Workflows[0]
+			if f.State != message.WorkflowFailed || !strings.Contains(f.Failure, "errors") {
+				t.Errorf("the workflow is %v, its failure %q", f.State, f.Failure)
 			}
-			if p.result == nil || p.result.Subjob.State != message.JobFailed || !strings.Contains(p.result.Subjob.Error, "errors") {
-				t.Errorf("the subjob's result is %+v", p.result)
+			if p.Result == nil || p.Result.Subjob.State != message.JobFailed || !strings.Contains(p.Result.Subjob.Error, "errors") {
+				t.Errorf("the subjob's result is %+v", p.Result)
 			}
 		})
 	}

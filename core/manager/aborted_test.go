@@ -59,7 +59,7 @@ func TestAbortsNeedAuthority(t *testing.T) {
 					wantIgnored = 1
 				default:
 					epoch = a.Fence.JobEpoch
-					if f := p.workflows[a.Workflow]; why[a.Workflow] == "" && !cancelled && f.end == message.WorkflowNone && p.result == nil {
+					if f := p.Workflows[a.Workflow]; why[a.Workflow] == "" && !cancelled && f.End == message.WorkflowNone && p.Result == nil {
 						why[a.Workflow] = a.Reason
 					}
 				}
@@ -73,9 +73,9 @@ func TestAbortsNeedAuthority(t *testing.T) {
 					t.Fatal("an order without authority changes something")
 				}
 			case 6:
-				if !cancelled && p.result == nil {
+				if !cancelled && p.Result == nil {
 					cancelled = true
-					d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: epoch}, State: message.JobCancelled})
+					d.Receive(d.gate, &message.SubjobCancel{Job: p.Job, Fence: message.Fence{JobEpoch: epoch}, State: message.JobCancelled})
 				}
 			case 10:
 				if id := rapid.SampledFrom([]node.ID{"w1", "w2"}).Draw(t, "refuses"); d.attempt(id) != nil {
@@ -99,22 +99,22 @@ func TestAbortsNeedAuthority(t *testing.T) {
 			d.finishes("w1", message.WorkflowCancelled)
 			d.finishes("w2", message.WorkflowCancelled)
 		}
-		if p.fence.JobEpoch != epoch {
-			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.fence.JobEpoch, epoch)
+		if p.Fence.JobEpoch != epoch {
+			t.Fatalf("the subjob goes on under epoch %d, the highest was %d", p.Fence.JobEpoch, epoch)
 		}
-		for i, f := range p.workflows {
-			whole := len(f.shards) > 0
-			for _, s := range f.shards {
-				whole = whole && s.state == message.WorkflowCompleted
+		for i, f := range p.Workflows {
+			whole := len(f.Shards) > 0
+			for _, s := range f.Shards {
+				whole = whole && s.State == message.WorkflowCompleted
 			}
-			if whole && f.state != message.WorkflowCompleted {
-				t.Fatalf("all shards of workflow %d completed, and it is %v", i, f.state)
+			if whole && f.State != message.WorkflowCompleted {
+				t.Fatalf("all shards of workflow %d completed, and it is %v", i, f.State)
 			}
-			if why[i] != "" && !whole && !cancelled && (f.state != message.WorkflowFailed || f.failure != why[i]) {
-				t.Fatalf("workflow %d was aborted with %q and is %v, %q", i, why[i], f.state, f.failure)
+			if why[i] != "" && !whole && !cancelled && (f.State != message.WorkflowFailed || f.Failure != why[i]) {
+				t.Fatalf("workflow %d was aborted with %q and is %v, %q", i, why[i], f.State, f.Failure)
 			}
-			if why[i] == "" && f.state == message.WorkflowFailed {
-				t.Fatalf("nothing aborted workflow %d, and it is FAILED: %s", i, f.failure)
+			if why[i] == "" && f.State == message.WorkflowFailed {
+				t.Fatalf("nothing aborted workflow %d, and it is FAILED: %s", i, f.Failure)
 			}
 		}
 	})

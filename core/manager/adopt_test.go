@@ -121,17 +121,17 @@ func (a *adopting) list(id node.ID, list []message.ShardRef) {
 			a.right[r.Shard] = a.Now().Add(a.m.config.RenewalTimeout)
 		}
 	}
-	if p == nil || p.missing > 0 || !a.m.holds(a, p) {
+	if p == nil || p.Missing > 0 || !a.m.holds(a, p) {
 		return
 	}
 	for _, r := range list {
 		s := a.m.shardOf(a, r.Shard)
-		mine := s != nil && s.fence == r.Fence && s.worker == id && s.live()
+		mine := s != nil && s.Fence == r.Fence && s.Worker == id && s.Live()
 		cancelled := false
 		for _, c := range took[*message.ShardCancel](a.desk, a.up[id]) {
 			cancelled = cancelled || c.Shard == r.Shard && c.Fence == r.Fence
 		}
-		settled := s != nil && (s.losing || a.lost[r.Shard] || s.fence == r.Fence && (s.result != nil || s.counting)) // the next heartbeat decides
+		settled := s != nil && (s.Losing || a.lost[r.Shard] || s.Fence == r.Fence && (s.Result != nil || s.Counting)) // the next heartbeat decides
 		if mine == cancelled && !settled || named[r] && !mine {
 			a.t.Fatalf("%s lists %v: adopted %v, cancelled %v, renewed %v", id, r, mine, cancelled, named[r])
 		}
@@ -143,8 +143,8 @@ func (a *adopting) judge() {
 	holders := map[message.ShardID]int{}
 	for _, w := range a.m.roster.All() {
 		for _, of := range w.Given() {
-			s := a.m.subjobs[of.Job].shard(of)
-			if holders[of]++; s == nil || s.worker != w.Peer.ID || !s.live() || !w.Has(of, s.fence) {
+			s := a.m.subjobs[of.Job].Shard(of)
+			if holders[of]++; s == nil || s.Worker != w.Peer.ID || !s.Live() || !w.Has(of, s.Fence) {
 				a.t.Fatalf("%s has %v, which is %+v", w.Peer.ID, of, s)
 			}
 		}
@@ -186,13 +186,13 @@ func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 		d.lists("w1", first)
 	}
 	s := d.m.shardOf(d, first.Shard)
-	if s == nil || s.fence != first.Fence || !s.live() {
+	if s == nil || s.Fence != first.Fence || !s.Live() {
 		t.Fatalf("the first attempt is not adopted: %+v", s)
 	}
 	d.lists("w1")
 	d.Held = true
 	d.lists("w1", later)
-	if !s.losing {
+	if !s.Losing {
 		t.Fatal("the first attempt was denied twice, and it is not lost")
 	}
 	d.Held = false
@@ -200,7 +200,7 @@ func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 		d.Complete(1, nil)
 	}
 	d.lists("w1", later)
-	if s.fence != later.Fence || !s.live() || len(took[*message.ShardCancel](d, d.up["w1"])) > 0 {
-		t.Errorf("the shard has %v, live %v; cancelled: %+v", s.fence, s.live(), took[*message.ShardCancel](d, d.up["w1"]))
+	if s.Fence != later.Fence || !s.Live() || len(took[*message.ShardCancel](d, d.up["w1"])) > 0 {
+		t.Errorf("the shard has %v, live %v; cancelled: %+v", s.Fence, s.Live(), took[*message.ShardCancel](d, d.up["w1"]))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
@@ -19,18 +20,18 @@ func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.Subjob
 	if p := m.subjobs[c.Job]; p != nil {
 		switch {
 		case !m.holds(env, p):
-		case p.orders != nil:
-			p.orders.cancelled(l.Addr, c)
-		case c.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch):
+		case p.Orders != nil:
+			p.Orders.Cancelled(l.Addr, c)
+		case c.Fence.JobEpoch < max(p.Epoch, p.Fence.JobEpoch):
 			m.refuseStale(env, l, c.Job, c.Fence, p, "cancel")
 		default:
-			p.gate = l.Addr
+			p.Gate = l.Addr
 			m.cancel(env, p, c)
 		}
 		return
 	}
 	if k := m.claims[c.Job]; k != nil {
-		k.cancelled(l.Addr, c)
+		k.Cancelled(l.Addr, c)
 		return
 	}
 	if holder, ok := m.elsewhere(env, c.Job); ok {
@@ -51,104 +52,100 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCa
 		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: why})
 		return // it will be sent again
 	}
-	k := &claim{gate: l.Addr, cancel: c, began: env.Now()}
+	k := &subjob.Claim{Gate: l.Addr, Cancel: c, Began: env.Now()}
 	m.claims[c.Job] = k
-	seed := &subjob{job: c.Job, epoch: c.Fence.JobEpoch, gate: l.Addr, asked: c.State, why: c.Reason, accepted: env.Now()}
-	m.acquire(env, c.Job, k, seed.record(env.Now()))
+	seed := &subjob.Subjob{Job: c.Job, Epoch: c.Fence.JobEpoch, Gate: l.Addr, Asked: c.State, Why: c.Reason, Accepted: env.Now()}
+	m.acquire(env, c.Job, k, seed.Record(env.Now()))
 }
 
 // cancel ends a subjob that is held here, under the present or a later epoch of its
 // job.
-func (m *Machine) cancel(env node.Env, p *subjob, c *message.SubjobCancel) {
-	if c.Fence.JobEpoch > max(p.epoch, p.fence.JobEpoch) {
+func (m *Machine) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel) {
+	if c.Fence.JobEpoch > max(p.Epoch, p.Fence.JobEpoch) {
 		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
 	}
-	if p.result != nil || p.asked != message.JobNone {
+	if p.Result != nil || p.Asked != message.JobNone {
 		m.tell(env, p)
 		return
 	}
-	p.asked, p.why = c.State, c.Reason
-	env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "cancel"})
+	p.Asked, p.Why = c.State, c.Reason
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "cancel"})
 	m.stopSubjob(env, p)
 }
 
 func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
-	if p := m.owned(env, id); p != nil && p.result == nil && p.asked == message.JobNone {
-		p.asked, p.why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.runTimeout)
+	if p := m.owned(env, id); p != nil && p.Result == nil && p.Asked == message.JobNone {
+		p.Asked, p.Why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.RunTimeout)
 		m.stopSubjob(env, p)
 	}
 }
 
 // stopPart makes a subjob end as it was asked to, once a majority knows: whoever
 // takes it over must not go on with what was told to have ended.
-func (m *Machine) stopSubjob(env node.Env, p *subjob) {
-	if p.stopping || p.missing > 0 {
+func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
+	if p.Stopping || p.Missing > 0 {
 		return // gathered goes on
 	}
-	p.stopping = true
+	p.Stopping = true
 	m.commit(env, p, func(env node.Env) {
-		p.stopping = false
-		if p.result == nil {
-			p.stop = p.asked
+		p.Stopping = false
+		if p.Result == nil {
+			p.Stop = p.Asked
 			m.halt(env, p)
 		}
 	})
 }
 
 // halt ends what has not started and asks workers to end the rest.
-func (m *Machine) halt(env node.Env, p *subjob) {
-	if p.stop == message.JobCancelled && p.state < message.JobCompleting {
-		m.becomeSubjob(env, p, message.JobCancelling, p.why)
+func (m *Machine) halt(env node.Env, p *subjob.Subjob) {
+	if p.Stop == message.JobCancelled && p.State < message.JobCompleting {
+		m.becomeSubjob(env, p, message.JobCancelling, p.Why)
 	}
-	for _, f := range p.workflows {
-		if f.end == message.WorkflowNone {
+	for _, f := range p.Workflows {
+		if f.End == message.WorkflowNone {
 			m.stopWorkflow(env, f)
 		}
 	}
 	m.finishWhenEnded(env, p)
 }
 
-func (m *Machine) stopWorkflow(env node.Env, f *workflow) {
+func (m *Machine) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	switch {
-	case len(f.shards) > 0:
-		m.stopShards(env, f, endOf(f.subjob.stop))
-	case f.failure != "" && f.subjob.asked == message.JobNone:
-		m.endWorkflow(env, f, message.WorkflowFailed, f.failure)
+	case len(f.Shards) > 0:
+		m.stopShards(env, f, subjob.EndOf(f.Subjob.Stop))
+	case f.Failure != "" && f.Subjob.Asked == message.JobNone:
+		m.endWorkflow(env, f, message.WorkflowFailed, f.Failure)
 	default:
-		m.endWorkflow(env, f, endOf(f.subjob.stop), f.subjob.why)
+		m.endWorkflow(env, f, subjob.EndOf(f.Subjob.Stop), f.Subjob.Why)
 	}
-}
-
-func (f *workflow) stopping() bool {
-	return f.subjob.asked != message.JobNone || f.failure != "" || f.abort != ""
 }
 
 // stopSlices: what no worker can have ended is over at once; what one has is
 // over when the worker says so, or is lost; what one may have is, when its time
 // is over.
-func (m *Machine) stopShards(env node.Env, f *workflow, to message.WorkflowState) {
-	for _, s := range f.shards {
+func (m *Machine) stopShards(env node.Env, f *subjob.Workflow, to message.WorkflowState) {
+	for _, s := range f.Shards {
 		switch {
-		case f.end != message.WorkflowNone || s.state.Terminal() || s.end != message.WorkflowNone || s.counting || s.losing || s.open:
-		case s.live() && s.written:
+		case f.End != message.WorkflowNone || s.State.Terminal() || s.End != message.WorkflowNone || s.Counting || s.Losing || s.Open:
+		case s.Live() && s.Written:
 			m.sendCancel(env, s)
 		default:
-			m.endShard(env, s, to, f.subjob.why)
+			m.endShard(env, s, to, f.Subjob.Why)
 		}
 	}
 }
 
 // sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
 // another holder must not go on with what this one has stopped.
-func (m *Machine) sendCancel(env node.Env, s *shard) {
-	w := m.roster.Of(s.worker)
-	p := s.workflow.subjob
-	if !w.Stands() || p.stop == message.JobNone && s.workflow.failure == "" {
+func (m *Machine) sendCancel(env node.Env, s *subjob.Shard) {
+	w := m.roster.Of(s.Worker)
+	p := s.Workflow.Subjob
+	if !w.Stands() || p.Stop == message.JobNone && s.Workflow.Failure == "" {
 		return
 	}
-	why := p.why
-	if p.stop == message.JobNone {
-		why = "the workflow failed: " + s.workflow.failure
+	why := p.Why
+	if p.Stop == message.JobNone {
+		why = "the workflow failed: " + s.Workflow.Failure
 	}
-	env.Send(w.Stream, &message.ShardCancel{Shard: s.id, Fence: s.fence, State: endOf(p.stop), Reason: why})
+	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop), Reason: why})
 }

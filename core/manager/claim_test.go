@@ -19,7 +19,7 @@ func TestDispatchesWithoutAMajorityAreRejected(t *testing.T) {
 		}
 	}
 	d.run(10 * time.Second)
-	if c := third.machine.(*Machine).claims[j.dispatch.Job]; c == nil || !c.asked {
+	if c := third.machine.(*Machine).claims[j.dispatch.Job]; c == nil || !c.Asked {
 		t.Fatal("it does not take the subjob for vacant")
 	}
 	for epoch := range uint64(3) { // gates that take the job over

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/archive"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -20,7 +21,7 @@ type committing struct {
 	*nodetest.Env
 	t      interface{ Fatalf(string, ...any) }
 	m      *Machine
-	p      *subjob
+	p      *subjob.Subjob
 	begun  int
 	called int
 }
@@ -45,9 +46,9 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 func (c *committing) commit(bytes int) {
 	c.begun++
 	n := c.begun
-	c.p.why = fmt.Sprint(n, " ", strings.Repeat("x", bytes))
+	c.p.Why = fmt.Sprint(n, " ", strings.Repeat("x", bytes))
 	c.m.commit(c, c.p, nil)
-	c.p.waits[len(c.p.waits)-1].then = c.then(n)
+	c.m.records.of[c.p].waits[len(c.m.records.of[c.p].waits)-1].then = c.then(n)
 	c.m.settle(c)
 }
 
@@ -64,16 +65,16 @@ func (c *committing) then(n int) func(node.Env) {
 
 // written is the newest change that the register has.
 func (c *committing) written() int {
-	seen, ok := c.m.leases.Seen(c.Now(), c.p.job)
+	seen, ok := c.m.leases.Seen(c.Now(), c.p.Job)
 	record := seen.Record
-	if file, spill := spillOf(record); spill {
+	if file, spill := subjob.SpillOf(record); spill {
 		record, ok = c.m.files.Have(file)
 	}
-	p, err := decodeSubjob(c.p.job, record, c.Now())
+	p, err := subjob.Decode(c.p.Job, record, c.Now())
 	if !ok || err != nil {
 		c.t.Fatalf("the register's record cannot be read: %v", err)
 	}
-	first, _, _ := strings.Cut(p.why, " ")
+	first, _, _ := strings.Cut(p.Why, " ")
 	n, _ := strconv.Atoi(first)
 	return n
 }
@@ -115,7 +116,7 @@ func TestUnsentRecordsAreWrittenAgain(t *testing.T) {
 	if c.called > 0 {
 		t.Fatal("a record that is larger than any file was taken")
 	}
-	c.p.why = fmt.Sprint(c.begun, " fits")
+	c.p.Why = fmt.Sprint(c.begun, " fits")
 	c.Advance(2 * c.m.config.Retry)
 	c.release()
 	if c.called != c.begun {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 )
 
@@ -15,16 +16,16 @@ func TestGivenValuesFitAFrame(t *testing.T) {
 		given = append(given, message.Provided{Name: strings.Repeat("n", 64), To: make([]uint32, 100), Value: make([]byte, 32<<10)})
 	}
 	p := message.Program{Main: "m", Files: []message.File{{Name: "m", Data: make([]byte, 512<<10)}}}
-	if why := tooMuch(p, given); why != "" {
+	if why := subjob.TooMuch(p, given); why != "" {
 		t.Error(why)
 	}
 	for range 500 {
 		p.Params = append(p.Params, message.Param{Name: "n", Value: strings.Repeat("v", 1000)})
 	}
-	if why := tooMuch(p, given); !strings.Contains(why, "have 12") || !strings.Contains(why, "provide less") {
+	if why := subjob.TooMuch(p, given); !strings.Contains(why, "have 12") || !strings.Contains(why, "provide less") {
 		t.Errorf("got %q", why)
 	}
-	if why := tooMuch(p, nil); why != "" {
+	if why := subjob.TooMuch(p, nil); why != "" {
 		t.Errorf("without values it is not ours to judge: %s", why)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -69,7 +70,7 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 				counted[c.Shard] = c.Subjob // whoever takes the subjob over tells it again
 			}
 		}
-		job := d.submit(6).job
+		job := d.submit(6).Job
 		end := func(id node.ID) {
 			for _, s := range took[*message.ShardDispatch](d, d.up[id]) {
 				over[message.ShardRef{Shard: s.Shard, Fence: s.Fence}] = true
@@ -128,7 +129,7 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 					d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
 				}
 			}
-			if p := d.m.subjobs[job]; p != nil && p.recorded && len(took[*message.SubjobResult](d, d.gate)) > 0 {
+			if p := d.m.subjobs[job]; p != nil && p.Recorded && len(took[*message.SubjobResult](d, d.gate)) > 0 {
 				break
 			}
 			for _, id := range ids {
@@ -194,7 +195,7 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 					t.Fatalf("%d rows from %d go to %+v, of which %+v has %d from %d", l.Count, l.First, key, other, o.Count, o.First)
 				}
 			}
-			if l.First+l.Count > rows || !unique || l.Core >= asksMax {
+			if l.First+l.Count > rows || !unique || l.Core >= subjob.AsksMax {
 				t.Fatalf("%d rows from %d of %d go to core %d, unique: %v", l.Count, l.First, rows, l.Core, unique)
 			}
 			has[key] = l
@@ -203,7 +204,7 @@ func TestRowsAreLeasedOnce(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
 			default:
-				core := rapid.SampledFrom([]uint32{0, 1, asksMax}).Draw(t, "core")
+				core := rapid.SampledFrom([]uint32{0, 1, subjob.AsksMax}).Draw(t, "core")
 				n := max(1, last[core]+rapid.Uint64Range(0, 2).Draw(t, "ask")-1)
 				last[core] = max(last[core], n)
 				d.Receive(d.up["w1"], &message.ShardRows{Shard: ref.Shard, Fence: ref.Fence, Core: core, Ask: n, Want: rapid.Uint64Range(1, 50).Draw(t, "want")})
@@ -248,7 +249,7 @@ func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 				again++
 			}
 		}
-		job := d.submit(2).job
+		job := d.submit(2).Job
 		ref := d.accept("w1")
 		wait := time.Duration(rapid.IntRange(0, 9000).Draw(t, "ms")) * time.Millisecond
 		d.Held = true
@@ -263,7 +264,7 @@ func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 			t.Fatalf("the record took %v, an eighth of the age is %v; its files are kept again %d times", wait, d.m.config.FileAge/8, again)
 		}
 		d.live(3, nil, "w1")
-		if p := d.m.subjobs[job]; p == nil || p.state != message.JobCompleted {
+		if p := d.m.subjobs[job]; p == nil || p.State != message.JobCompleted {
 			t.Fatalf("the subjob does not complete: %+v", p)
 		}
 	})

@@ -39,9 +39,9 @@
 //	MGR-8 Rows of a unique feed are leased once: that they are is on a majority before
 //	      an executor hears of them. What a lost attempt was leased nobody gets.
 //
-// Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, record.go,
-// codec.go, gates.go, roster.go, renew.go, state.go, place.go, dispatch.go,
+// Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, commit.go,
+// gates.go, roster.go, renew.go, state.go, place.go, dispatch.go,
 // lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
-// drain.go, sizes.go, rest.go. Values decide below: package roster knows the workers,
-// package place chooses among them.
+// drain.go, sizes.go, rest.go. Values decide below: subjob is what a manager holds,
+// roster knows the workers, place chooses among them.
 package manager

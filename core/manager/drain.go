@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -95,9 +96,9 @@ func (m *Machine) handOver(env node.Env) {
 		return
 	}
 	for i, p := range slices.Clone(m.order) {
-		if m.holds(env, p) && !p.acked && !p.changed && len(p.waits) == 0 && !p.spill {
+		if m.holds(env, p) && !p.Acked && m.records.of[p].idle() {
 			m.lapse(env, p)
-			m.leases.Transfer(env, p.job, able[i%len(able)])
+			m.leases.Transfer(env, p.Job, able[i%len(able)])
 		}
 	}
 }
@@ -156,7 +157,7 @@ func (m *Machine) onSweep(env node.Env) {
 		m.forgetOldest(env)
 	}
 	for _, p := range m.order {
-		for _, f := range p.files() {
+		for _, f := range p.Files() {
 			used[f] = true
 		}
 	}
@@ -190,14 +191,14 @@ func (m *Machine) mend(env node.Env) {
 // use marks the files of a record, those behind one that is itself a file too. False:
 // that file is not here, so that nothing can be swept before Mend has brought it.
 func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
-	if file, ok := spillOf(record); ok {
+	if file, ok := subjob.SpillOf(record); ok {
 		used[file] = true
 		if record, ok = m.files.Have(file); !ok {
 			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
 			return false
 		}
 	}
-	for _, f := range filesOf(job, record) {
+	for _, f := range subjob.FilesOf(job, record) {
 		used[f] = true
 	}
 	return true
@@ -206,8 +207,8 @@ func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job messag
 // giveUpResults releases subjobs whose end no gate ever acknowledged.
 func (m *Machine) giveUpResults(env node.Env) {
 	for _, p := range slices.Clone(m.order) {
-		if p.recorded && env.Now().Sub(p.finished) >= m.config.ResultAge && m.holds(env, p) {
-			env.Emit(event.Shed{What: "result of job " + p.job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
+		if p.Recorded && env.Now().Sub(p.Finished) >= m.config.ResultAge && m.holds(env, p) {
+			env.Emit(event.Shed{What: "result of job " + p.Job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
 			m.dismiss(env, p)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 )
 
@@ -19,19 +20,19 @@ func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 		}
 		m := h.machine.(*Machine)
 		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
-		for _, f := range filesOf(j.dispatch.Job, seen.Record) {
+		for _, f := range subjob.FilesOf(j.dispatch.Job, seen.Record) {
 			m.files.Drop(h, f)
 		}
 	}
 	d.run(4 * time.Second)
 	taken := 0
 	for _, h := range d.managers {
-		if m, ok := h.machine.(*Machine); ok && m.subjobs[j.dispatch.Job] != nil && m.subjobs[j.dispatch.Job].missing > 0 {
+		if m, ok := h.machine.(*Machine); ok && m.subjobs[j.dispatch.Job] != nil && m.subjobs[j.dispatch.Job].Missing > 0 {
 			taken++
-			for _, f := range m.subjobs[j.dispatch.Job].workflows {
-				for _, s := range f.shards {
-					if s.open && s.state != message.WorkflowRunning {
-						t.Errorf("%v waits, its worker has listed it", s.id)
+			for _, f := range m.subjobs[j.dispatch.Job].Workflows {
+				for _, s := range f.Shards {
+					if s.Open && s.State != message.WorkflowRunning {
+						t.Errorf("%v waits, its worker has listed it", s.ID)
 					}
 				}
 			}

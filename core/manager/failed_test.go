@@ -20,7 +20,7 @@ func TestFailedWorkersAreListedOnce(t *testing.T) {
 		d.refuse("w1", message.CodeQueueFull)
 		d.live(30, nil, "w1")
 	}
-	if diff := cmp.Diff([]node.ID{"w1"}, s.workflows[0].shards[0].failed); diff != "" {
+	if diff := cmp.Diff([]node.ID{"w1"}, s.Workflows[0].Shards[0].Failed); diff != "" {
 		t.Errorf("workers that failed the shard (-want +got):\n%s", diff)
 	}
 }

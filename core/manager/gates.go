@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
@@ -27,7 +28,7 @@ func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
 	m.sent[l.Stream] = &beats{}
 	m.beat(env, l, m.heartbeat(env))
 	for _, p := range m.order {
-		if p.gate == l.Addr && m.holds(env, p) {
+		if p.Gate == l.Addr && m.holds(env, p) {
 			m.tell(env, p)
 		}
 	}
@@ -44,16 +45,16 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 		return
 	}
 	at := sent[ack.Sequence%beatsKept]
-	var resumed []*subjob
+	var resumed []*subjob.Subjob
 	for _, ref := range ack.Subjobs {
 		p := m.subjobs[ref.Job]
-		if p == nil || ref.Fence.JobEpoch < p.fence.JobEpoch || !m.holds(env, p) {
+		if p == nil || ref.Fence.JobEpoch < p.Fence.JobEpoch || !m.holds(env, p) {
 			continue
 		}
-		p.gate = l.Addr
-		was := fresh(env, p)
+		p.Gate = l.Addr
+		was := p.Fresh(env.Now())
 		m.extend(p, at)
-		if !was && fresh(env, p) {
+		if !was && p.Fresh(env.Now()) {
 			resumed = append(resumed, p)
 		}
 	}
@@ -62,16 +63,16 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 
 // resumed goes on with subjobs that have the gate's word again, or for the first time. What
 // runs of them is renewed at once: its time has run since their former manager fell silent.
-func (m *Machine) resumed(env node.Env, subjobs []*subjob) {
+func (m *Machine) resumed(env node.Env, subjobs []*subjob.Subjob) {
 	if len(subjobs) == 0 {
 		return
 	}
 	run := map[node.ID]bool{}
 	for _, p := range subjobs {
-		for _, f := range p.workflows {
-			for _, s := range f.shards {
-				if s.live() && s.written {
-					run[s.worker] = true
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
+				if s.Live() && s.Written {
+					run[s.Worker] = true
 				}
 			}
 		}
@@ -87,23 +88,19 @@ func (m *Machine) resumed(env node.Env, subjobs []*subjob) {
 // extend moves the end of the gate's word for a subjob, never back. It counts from the
 // sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
 // be late, and a record says nothing of its age.
-func (m *Machine) extend(p *subjob, sent node.Instant) {
-	p.deadline = max(p.deadline, sent.Add(m.config.terms().Hold()))
+func (m *Machine) extend(p *subjob.Subjob, sent node.Instant) {
+	p.Deadline = max(p.Deadline, sent.Add(m.config.terms().Hold()))
 }
-
-// fresh says that the gate's word for a subjob still counts. Each renewal and each dispatch
-// of a shard asks it: from the deadline on workers stop by themselves.
-func fresh(env node.Env, p *subjob) bool { return env.Now() < p.deadline }
 
 // cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
 // manager took them over. It is a report: their shards have lost their renewal before.
 func (m *Machine) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
 	for _, p := range slices.Clone(m.order) {
-		if p.result != nil || p.asked != message.JobNone || fresh(env, p) || env.Now().Sub(p.granted) < hold || p.missing > 0 || !m.holds(env, p) {
+		if p.Result != nil || p.Asked != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		p.asked, p.why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
+		p.Asked, p.Why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
 		m.stopSubjob(env, p)
 	}
 }
@@ -164,8 +161,8 @@ func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 		}
 	}
 	for _, p := range m.order {
-		if !p.acked && m.holds(env, p) {
-			hb.Subjobs = append(hb.Subjobs, message.SubjobRef{Job: p.job, Fence: p.fence, State: p.state})
+		if !p.Acked && m.holds(env, p) {
+			hb.Subjobs = append(hb.Subjobs, message.SubjobRef{Job: p.Job, Fence: p.Fence, State: p.State})
 		}
 	}
 	slices.SortFunc(hb.Subjobs, func(a, b message.SubjobRef) int { return a.Job.Compare(b.Job) })

@@ -227,7 +227,7 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		m.onUpdated(env, o.Job, o.Ticket)
 	case lease.Rejected:
 		if p := m.subjobs[o.Job]; p != nil {
-			p.unsend(o.Ticket) // onRetry writes it again, if this manager still holds it then
+			m.records.of[p].unsend(o.Ticket) // onRetry writes it again, if this manager still holds it then
 		}
 	case lease.Lost:
 		if p := m.subjobs[o.Job]; p != nil {
@@ -255,7 +255,7 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 // another manager; a vacancy is tried on.
 func (m *Machine) onWaiting(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
-	if c == nil || c.gate == "" {
+	if c == nil || c.Gate == "" {
 		return
 	}
 	code := message.CodeQuorumUnavailable

@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -17,7 +18,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	delete(m.claims, o.Job)
 	if c == nil {
-		c = &claim{} // acquired again by itself, after a promise against it
+		c = &subjob.Claim{} // acquired again by itself, after a promise against it
 	}
 	if old := m.subjobs[o.Job]; old != nil {
 		m.lapse(env, old)
@@ -34,7 +35,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 		m.begin(env, o, c)
 		return
 	}
-	if file, ok := spillOf(o.Record); ok {
+	if file, ok := subjob.SpillOf(o.Record); ok {
 		m.fetchSpill(env, o, c, file)
 		return
 	}
@@ -42,64 +43,65 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 }
 
 // begin starts a subjob that nobody had before.
-func (m *Machine) begin(env node.Env, o *lease.Outcome, c *claim) {
-	seed, err := decodeSubjob(o.Job, o.Record, env.Now())
+func (m *Machine) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
+	seed, err := subjob.Decode(o.Job, o.Record, env.Now())
 	if err != nil {
 		node.Bug("manager: the seed of job %v: %v", o.Job, err)
 	}
-	p := &subjob{job: o.Job, gate: c.gate, epoch: seed.epoch, file: c.file, accepted: env.Now()}
-	p.fence = message.Fence{JobEpoch: p.epoch, SubjobEpoch: o.Token.Packed()}
+	p := &subjob.Subjob{Job: o.Job, Gate: c.Gate, Epoch: seed.Epoch, File: c.File, Accepted: env.Now()}
+	p.Fence = message.Fence{JobEpoch: p.Epoch, SubjobEpoch: o.Token.Packed()}
 	m.install(env, p)
-	p.dispatch = c.dispatch
-	if c.dispatch != nil {
-		p.runTimeout = c.dispatch.RunTimeout
-		m.unfold(p)
-		env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: "dispatch"})
+	p.Dispatch = c.Dispatch
+	if c.Dispatch != nil {
+		p.RunTimeout = c.Dispatch.RunTimeout
+		p.Unfold()
+		env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "dispatch"})
 		m.setRunTimeout(env, p)
 	}
-	p.state = message.JobQueued
-	for _, f := range p.workflows {
-		f.state = message.WorkflowPending
+	p.State = message.JobQueued
+	for _, f := range p.Workflows {
+		f.State = message.WorkflowPending
 	}
 	m.announce(env, p)
-	if c.epoch() > p.epoch {
-		m.adoptEpoch(env, p, c.epoch(), "dispatch") // it came meanwhile
+	if c.Epoch() > p.Epoch {
+		m.adoptEpoch(env, p, c.Epoch(), "dispatch") // it came meanwhile
 	}
-	if c.cancel != nil {
-		m.cancel(env, p, c.cancel)
+	if c.Cancel != nil {
+		m.cancel(env, p, c.Cancel)
 	}
 	m.answer(env, p)
 	m.beatAll(env)
 	m.place(env)
 }
 
-func (m *Machine) setRunTimeout(env node.Env, p *subjob) {
-	left := p.runTimeout - env.Now().Sub(p.accepted)
-	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job), max(0, left))
+func (m *Machine) setRunTimeout(env node.Env, p *subjob.Subjob) {
+	left := p.RunTimeout - env.Now().Sub(p.Accepted)
+	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, left))
 }
 
 // install puts a subjob among those that are held.
-func (m *Machine) install(env node.Env, p *subjob) {
-	p.granted = env.Now()
-	m.subjobs[p.job] = p
+func (m *Machine) install(env node.Env, p *subjob.Subjob) {
+	p.Granted = env.Now()
+	m.subjobs[p.Job] = p
+	m.records.of[p] = &commits{}
 	m.order = append(m.order, p)
 }
 
 // lapse stops acting for a subjob that this manager holds no more. What runs goes on
 // under whoever holds it next.
-func (m *Machine) lapse(env node.Env, p *subjob) {
-	if m.subjobs[p.job] != p {
+func (m *Machine) lapse(env node.Env, p *subjob.Subjob) {
+	if m.subjobs[p.Job] != p {
 		return
 	}
-	for _, f := range p.workflows {
-		for _, s := range f.shards {
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
 			m.detach(s)
 		}
 	}
-	delete(m.subjobs, p.job)
-	m.order = slices.DeleteFunc(m.order, func(o *subjob) bool { return o == p })
-	p.waits = nil
-	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.job))
+	delete(m.subjobs, p.Job)
+	m.order = slices.DeleteFunc(m.order, func(o *subjob.Subjob) bool { return o == p })
+	delete(m.records.of, p)
+	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
 }
 
 // onVacant: a subjob's holder is silent for longer than its lease, or was this
@@ -112,7 +114,7 @@ func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
 		env.Emit(event.Shed{What: "takeover of job " + o.Job.String(), Why: fmt.Sprintf("%d subjobs are held here, which is the bound", len(m.subjobs))})
 		return
 	}
-	m.claims[o.Job] = &claim{asked: true, began: env.Now()}
+	m.claims[o.Job] = &subjob.Claim{Asked: true, Began: env.Now()}
 	m.leases.Acquire(env, o.Job, nil)
 }
 

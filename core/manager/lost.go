@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -15,68 +16,47 @@ import (
 // told is reported as lost and counted nowhere else. It is dispatched again when
 // its worker has stopped it: at once if the worker itself says so, else when the
 // last renewal has run out on any clock.
-func (m *Machine) lose(env node.Env, s *shard, why string, stopped bool) {
-	if s.counting || !s.live() {
+func (m *Machine) lose(env node.Env, s *subjob.Shard, why string, stopped bool) {
+	if s.Counting || !s.Live() {
 		return // its result is here and decides; or it ended with a shard that was lost before it
 	}
-	started, ok := measured(s.progress)
-	s.lost = append(s.lost, message.LostAttempt{
-		Shard: s.id, Attempt: s.fence.Attempt, Worker: string(s.worker), Reason: why, Started: started, OK: ok,
+	started, ok := subjob.Measured(s.Progress)
+	s.Lost = append(s.Lost, message.LostAttempt{
+		Shard: s.ID, Attempt: s.Fence.Attempt, Worker: string(s.Worker), Reason: why, Started: started, OK: ok,
 	})
-	s.failedAt(s.worker)
-	s.reruns++
-	s.burn()
-	s.floor, s.losing = s.fence, true
+	s.FailedAt(s.Worker)
+	s.Reruns++
+	s.Burn()
+	s.Floor, s.Losing = s.Fence, true
 	m.detach(s)
 	from := env.Now()
-	if !stopped && s.written {
-		from = max(from, s.renewed.Add(m.config.patience()))
+	if !stopped && s.Written {
+		from = max(from, s.Renewed.Add(m.config.patience()))
 	}
-	m.touch(env, s.workflow.subjob)
-	m.commit(env, s.workflow.subjob, func(env node.Env) {
-		s.losing = false
-		if m.stands(s) && s.live() {
+	m.touch(env, s.Workflow.Subjob)
+	m.commit(env, s.Workflow.Subjob, func(env node.Env) {
+		s.Losing = false
+		if m.stands(s) && s.Live() {
 			m.lostFor(env, s, why, from)
 		}
 	})
 }
 
-// failedAt lists a worker, once, among those that lost or refused the shard.
-func (s *shard) failedAt(id node.ID) {
-	if !slices.Contains(s.failed, id) {
-		s.failed = append(s.failed, id)
-	}
-}
-
 // lostFor says what follows a loss that is recorded.
-func (m *Machine) lostFor(env node.Env, s *shard, why string, from node.Instant) {
-	env.Emit(event.ShardLost{Shard: s.id, Fence: s.fence, Worker: s.worker, Reason: why})
-	f := s.workflow
+func (m *Machine) lostFor(env node.Env, s *subjob.Shard, why string, from node.Instant) {
+	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
+	f := s.Workflow
 	switch {
-	case f.subjob.asked != message.JobNone:
-		m.endShard(env, s, endOf(f.subjob.asked), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.worker, s.id.Ordinal, why))
-	case f.failure != "":
+	case f.Subjob.Asked != message.JobNone:
+		m.endShard(env, s, subjob.EndOf(f.Subjob.Asked), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
+	case f.Failure != "":
 		m.endShard(env, s, message.WorkflowCancelled, why)
-	case s.reruns > m.config.RerunMax || s.dispatches >= m.config.DispatchMax:
-		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.id.Ordinal, s.reruns, s.dispatches, s.worker, why))
+	case s.Reruns > m.config.RerunMax || s.Dispatches >= m.config.DispatchMax:
+		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.ID.Ordinal, s.Reruns, s.Dispatches, s.Worker, why))
 	default:
 		m.back(env, s, from)
 		m.place(env)
 	}
-}
-
-// measured adds up what a progress tells of requests.
-func measured(p *message.ShardProgress) (started, ok uint64) {
-	if p == nil {
-		return 0, 0
-	}
-	for i := range p.Stats.Steps {
-		if step := &p.Stats.Steps[i]; step.Kind == message.StepRequest || step.Kind == message.StepFunction {
-			started += step.Started
-			ok += step.OK
-		}
-	}
-	return started, ok
 }
 
 // onRetry sends again what was not answered: dispatches, cancellations, results,
@@ -85,22 +65,22 @@ func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	m.retryClaims(env)
 	for _, p := range slices.Clone(m.order) {
-		if p.missing > 0 || !m.holds(env, p) {
+		if p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		if p.unsent() && !p.changed && !p.spill {
+		if c := m.records.of[p]; c.unsent() && !c.changed && !c.spill {
 			m.commit(env, p, nil)
 		}
-		if p.result != nil {
+		if p.Result != nil {
 			m.retryResult(env, p)
 			continue
 		}
-		if p.asked != p.stop && !p.stopping {
+		if p.Asked != p.Stop && !p.Stopping {
 			m.stopSubjob(env, p)
 		}
 		m.finishWhenEnded(env, p)
-		for _, f := range p.workflows {
-			for _, s := range f.shards {
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
 				m.retryShard(env, s)
 			}
 		}
@@ -112,10 +92,10 @@ func (m *Machine) onRetry(env node.Env) {
 func (m *Machine) retryClaims(env node.Env) {
 	for _, job := range slices.SortedFunc(maps.Keys(m.claims), message.JobID.Compare) {
 		c := m.claims[job]
-		if !c.keeping || env.Now().Sub(c.began) < 2*m.config.QuorumTimeout {
+		if !c.Keeping || env.Now().Sub(c.Began) < 2*m.config.QuorumTimeout {
 			continue
 		}
-		if _, here := m.files.Have(c.file); here {
+		if _, here := m.files.Have(c.File); here {
 			m.dropClaim(env, job, message.CodeQuorumUnavailable, "no majority of the managers keeps the subjob's file")
 		} else {
 			m.dropClaim(env, job, message.CodeStoreFull, "this manager's disk does not take the subjob's file")
@@ -123,21 +103,21 @@ func (m *Machine) retryClaims(env node.Env) {
 	}
 }
 
-func (m *Machine) retryResult(env node.Env, p *subjob) {
+func (m *Machine) retryResult(env node.Env, p *subjob.Subjob) {
 	switch {
-	case !p.recorded && !p.writing:
+	case !p.Recorded && !p.Writing:
 		m.keepResult(env, p)
-	case p.recorded && !p.acked && env.Now().Sub(p.told) >= m.config.Retry/2:
+	case p.Recorded && !p.Acked && env.Now().Sub(p.Told) >= m.config.Retry/2:
 		m.tell(env, p)
 	}
 }
 
-func (m *Machine) retryShard(env node.Env, s *shard) {
+func (m *Machine) retryShard(env node.Env, s *subjob.Shard) {
 	switch {
-	case !s.live() || !s.written || s.counting:
-	case s.workflow.stopping():
+	case !s.Live() || !s.Written || s.Counting:
+	case s.Workflow.Stopping():
 		m.sendCancel(env, s)
-	case s.state == message.WorkflowAssigned && env.Now().Sub(s.sent) >= m.config.Retry/2:
+	case s.State == message.WorkflowAssigned && env.Now().Sub(s.Sent) >= m.config.Retry/2:
 		m.sendDispatch(env, s)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
@@ -29,18 +30,18 @@ type Machine struct {
 	clocks   *health.Clocks
 	lag      time.Duration // as the membership was told last
 
-	sent     map[node.StreamID]*beats  // heartbeats to each gate
-	roster   *roster.Roster            // of workers
-	subjobs  map[message.JobID]*subjob // whose register this manager holds
-	order    []*subjob                 // of subjobs, oldest first
-	claims   map[message.JobID]*claim  // orders of a gate that wait for the register
+	sent     map[node.StreamID]*beats         // heartbeats to each gate
+	roster   *roster.Roster                   // of workers
+	subjobs  map[message.JobID]*subjob.Subjob // whose register this manager holds
+	order    []*subjob.Subjob                 // of subjobs, oldest first
+	claims   map[message.JobID]*subjob.Claim  // orders of a gate that wait for the register
 	ended    map[message.JobID]node.Instant
 	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
 	reads    map[uint64]func(node.Env, *lease.Outcome)
 	fetches  map[uint64]func(node.Env, *archive.Outcome)
 	keeps    map[uint64]func(node.Env, error)
-	changed  []*subjob // whose record is to be written
-	draining bool      // no new subjob is taken
+	records  records
+	draining bool // no new subjob is taken
 	operator operator
 	stopping bool // and this node ends when it holds none
 	pushing  bool // the timer of progress is set
@@ -48,121 +49,6 @@ type Machine struct {
 
 	token  node.Token // of the last write of its own
 	ticket uint64
-}
-
-// subjob is one job's share of this datacenter, while this manager holds it.
-type subjob struct {
-	job      message.JobID
-	fence    message.Fence // attempt 0
-	epoch    uint64        // of the job: the highest heard, on its way to a majority if above the fence's
-	gate     node.Addr     // who is told
-	granted  node.Instant
-	deadline node.Instant // until when the gate's word counts; zero before the first
-
-	dispatch   *message.JobDispatch
-	file       message.FileDigest // of the dispatch
-	digest     uint64             // of its plan
-	runTimeout time.Duration      // from accepted on
-	missing    int                // files of it that are being fetched
-	orders     *claim             // that came while its record is fetched: nothing may be recorded in its place
-	state      message.JobState
-	asked      message.JobState // what it is to end as, once it is to: CANCELLED, TIMED_OUT, or FAILED when cut off
-	stop       message.JobState // the same once a majority has it
-	stopping   bool             // it is on its way there
-	why        string
-	workflows  []*workflow
-	accepted   node.Instant
-	sequence   uint64
-	dirty      bool
-
-	result   *message.SubjobResult
-	kept     message.FileDigest // of the result
-	writing  bool               // the result is on its way to a majority
-	recorded bool               // it is there
-	acked    bool
-	finished node.Instant
-	told     node.Instant
-	tries    int // of telling
-
-	redirected bool // it was told at once where a gate had said, since the last time by itself
-
-	changed bool // the record is to be written
-	spill   bool // it is on its way as a file
-	waits   []wait
-}
-
-// wait is what follows once a majority has the record of a ticket.
-type wait struct {
-	ticket uint64 // 0 until it is sent
-	then   func(node.Env)
-}
-
-// workflow is one workflow of a subjob.
-type workflow struct {
-	subjob   *subjob
-	index    uint32
-	plan     *message.WorkflowPlan
-	state    message.WorkflowState
-	end      message.WorkflowState // how it ends, before a majority has it
-	failure  string
-	abort    string // by a condition of its own, before a majority has that as its failure
-	waits    string // what for, while it has no cores
-	shards   []*shard
-	cut      bool               // how it is cut is on a majority
-	provided []message.Provided // by the workflows before it; nil until it is dispatched
-	ready    node.Instant       // when all it depends on had ended; zero before
-	started  node.Instant
-	ended    node.Instant
-	stats    message.Stats // of one that has ended
-	leased   uint64        // rows of its feed, in all
-	burned   uint64        // of those, what attempts held that were lost
-}
-
-// shard is the unit of dispatch.
-type shard struct {
-	workflow   *workflow
-	id         message.ShardID
-	fence      message.Fence // under which it was dispatched last, here or by a former holder
-	floor      message.Fence // given up: what is not above is stale
-	vus, first uint64
-	cores      uint32
-	state      message.WorkflowState
-	attempt    uint64 // under the subjob's present manager epoch
-	worker     node.ID
-	written    bool // the dispatch may be sent
-	open       bool // a former holder may have dispatched it: who reports it is adopted, until notBefore
-	dispatches int
-	reruns     int
-	failed     []node.ID // workers that lost or refused it
-	notBefore  node.Instant
-	told       node.StreamID // whose heartbeats have listed it: a later one that does not, says that it stopped
-	renewed    node.Instant  // when a worker was last told that it may go on
-	sent       node.Instant
-	accepted   node.Instant
-	denials    int
-	progress   *message.ShardProgress
-	counting   bool // its result is on its way to a majority
-	kept       *kept
-	result     *message.ShardResult
-	why        string                // of an end without a result
-	end        message.WorkflowState // how it is to end without one; none while it goes on
-	losing     bool                  // its attempt is being given up
-	lost       []message.LostAttempt
-	leased     uint64             // rows of the feed, under the current attempt
-	rows       map[uint32]*leased // the newest of them, by core
-}
-
-// kept is what a record holds of a shard's result.
-type kept struct {
-	file    message.FileDigest
-	state   message.WorkflowState
-	started uint64
-	why     string
-}
-
-// live says that a worker has, or may have, the current attempt.
-func (s *shard) live() bool {
-	return s.end == message.WorkflowNone && !s.losing && (s.state == message.WorkflowAssigned || s.state == message.WorkflowRunning)
 }
 
 // New returns a manager. The configuration must be valid.
@@ -174,13 +60,14 @@ func New(c Config) *Machine {
 		config:  c,
 		sent:    map[node.StreamID]*beats{},
 		roster:  roster.New(),
-		subjobs: map[message.JobID]*subjob{},
-		claims:  map[message.JobID]*claim{},
+		subjobs: map[message.JobID]*subjob.Subjob{},
+		claims:  map[message.JobID]*subjob.Claim{},
 		ended:   map[message.JobID]node.Instant{},
 		gone:    map[message.JobID]node.Instant{},
 		reads:   map[uint64]func(node.Env, *lease.Outcome){},
 		fetches: map[uint64]func(node.Env, *archive.Outcome){},
 		keeps:   map[uint64]func(node.Env, error){},
+		records: records{of: map[*subjob.Subjob]*commits{}},
 	}
 }
 
@@ -297,7 +184,7 @@ func ignored(env node.Env, in *node.Input, why string) {
 
 // owned returns the subjob while this manager may act for it: it holds the
 // register, and what it took over is whole.
-func (m *Machine) owned(env node.Env, id message.JobID) *subjob {
+func (m *Machine) owned(env node.Env, id message.JobID) *subjob.Subjob {
 	if p := m.subjobs[id]; p != nil && m.holds(env, p) {
 		return p
 	}
@@ -305,27 +192,19 @@ func (m *Machine) owned(env node.Env, id message.JobID) *subjob {
 }
 
 // holds says that the window of a subjob's lease is open now.
-func (m *Machine) holds(env node.Env, p *subjob) bool {
-	token, ok := m.leases.Holds(env.Now(), p.job)
-	return ok && token.Packed() == p.fence.SubjobEpoch
+func (m *Machine) holds(env node.Env, p *subjob.Subjob) bool {
+	token, ok := m.leases.Holds(env.Now(), p.Job)
+	return ok && token.Packed() == p.Fence.SubjobEpoch
 }
 
 // shardOf finds a shard of a subjob that this manager may act for, or nil.
-func (m *Machine) shardOf(env node.Env, id message.ShardID) *shard {
-	return m.owned(env, id.Job).shard(id)
-}
-
-// shard finds one of a subjob, which may be nil, or returns nil.
-func (p *subjob) shard(id message.ShardID) *shard {
-	if p == nil || int(id.Workflow) >= len(p.workflows) || int(id.Ordinal) >= len(p.workflows[id.Workflow].shards) {
-		return nil
-	}
-	return p.workflows[id.Workflow].shards[id.Ordinal]
+func (m *Machine) shardOf(env node.Env, id message.ShardID) *subjob.Shard {
+	return m.owned(env, id.Job).Shard(id)
 }
 
 // stands says that a shard is still one of what this manager holds; for what
 // comes back late.
-func (m *Machine) stands(s *shard) bool {
-	p := s.workflow.subjob
-	return m.subjobs[p.job] == p && p.result == nil
+func (m *Machine) stands(s *subjob.Shard) bool {
+	p := s.Workflow.Subjob
+	return m.subjobs[p.Job] == p && p.Result == nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
@@ -45,9 +46,9 @@ type answered struct{ *Machine }
 
 func (a *answered) Step(env node.Env, in *node.Input) {
 	a.Machine.Step(env, in)
-	var named []*subjob
+	var named []*subjob.Subjob
 	for _, p := range a.order {
-		if p.deadline == 0 && p.missing == 0 && a.holds(env, p) {
+		if p.Deadline == 0 && p.Missing == 0 && a.holds(env, p) {
 			a.extend(p, env.Now())
 			named = append(named, p)
 		}

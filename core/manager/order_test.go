@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -66,7 +67,7 @@ func (d *desk) live(seconds int, running map[node.ID][]message.ShardRef, ids ...
 }
 
 // submit gives the manager a part of one workflow.
-func (d *desk) submit(cores uint32) *subjob {
+func (d *desk) submit(cores uint32) *subjob.Subjob {
 	d.Receive(d.gate, &message.JobDispatch{
 		Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1}, Program: message.Program{Main: "f"}, RunTimeout: time.Hour,
 		Plan: message.Plan{Source: "f", Workflows: []message.WorkflowPlan{{Name: "a", Test: true, VUs: 8, Timeout: time.Second, Cores: cores, Steps: home()}}},
@@ -99,7 +100,7 @@ func TestCancelFollowsALostDispatch(t *testing.T) {
 		t.Fatalf("%d dispatches, want 1", len(got))
 	}
 	d.forget()
-	d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: 1}, State: message.JobCancelled})
+	d.Receive(d.gate, &message.SubjobCancel{Job: p.Job, Fence: message.Fence{JobEpoch: 1}, State: message.JobCancelled})
 	d.live(4, nil, "w1")
 	if n := len(took[*message.ShardDispatch](d, d.up["w1"])); n > 0 {
 		t.Errorf("it is dispatched again %d times after its cancellation", n)
@@ -158,8 +159,8 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	if d.m.roster.Of("w1") != nil || d.m.roster.Streams() != 1 || d.m.roster.Len() != 1 {
 		t.Errorf("%d workers and %d streams are left, want w2 alone", d.m.roster.Len(), d.m.roster.Streams())
 	}
-	s := d.m.subjobs[ref.Shard.Job].workflows[0].shards[0]
-	if early := s.sent.Sub(last); early < d.m.config.patience() {
+	s := d.m.subjobs[ref.Shard.Job].Workflows[0].Shards[0]
+	if early := s.Sent.Sub(last); early < d.m.config.patience() {
 		t.Errorf("it ran elsewhere after %v, its worker had %v", early, d.m.config.patience())
 	}
 	ref = d.accept("w2")
@@ -168,8 +169,8 @@ func TestWorkerHaltsForEver(t *testing.T) {
 	if len(has) != 1 || has[0].First < had[0].First+had[0].Count {
 		t.Errorf("the second attempt is leased %+v, the first had %+v", has, had)
 	}
-	if f := s.workflow; f.burned != had[0].Count || f.leased != f.burned+has[0].Count {
-		t.Errorf("%d rows are leased, %d burned; the first attempt had %d, the second has %d", f.leased, f.burned, had[0].Count, has[0].Count)
+	if f := s.Workflow; f.Burned != had[0].Count || f.Leased != f.Burned+has[0].Count {
+		t.Errorf("%d rows are leased, %d burned; the first attempt had %d, the second has %d", f.Leased, f.Burned, had[0].Count, has[0].Count)
 	}
 }
 
@@ -200,8 +201,8 @@ func TestRefusalsAreCounted(t *testing.T) {
 				t.Errorf("%v: it comes again after %v", tt.code, wait)
 			}
 		}
-		if tt.fails && (n != 3 || !p.state.Terminal()) || !tt.fails && n != 12 {
-			t.Errorf("%v: %d dispatches, then the subjob is %v", tt.code, n, p.state)
+		if tt.fails && (n != 3 || !p.State.Terminal()) || !tt.fails && n != 12 {
+			t.Errorf("%v: %d dispatches, then the subjob is %v", tt.code, n, p.State)
 		}
 	}
 }
@@ -227,8 +228,8 @@ func TestRerunsAreCounted(t *testing.T) {
 		}
 		d.live(1, nil, left...)
 	}
-	if runs != 3 || p.state != message.JobFailed || len(left(d)) != 1 {
-		t.Errorf("it ran %d times on workers that never came back, and is %v; %d workers are known", runs, p.state, len(left(d)))
+	if runs != 3 || p.State != message.JobFailed || len(left(d)) != 1 {
+		t.Errorf("it ran %d times on workers that never came back, and is %v; %d workers are known", runs, p.State, len(left(d)))
 	}
 }
 
@@ -248,12 +249,12 @@ func TestResultsGrowTooOld(t *testing.T) {
 	p := d.submit(2)
 	ref := d.accept("w1")
 	d.Receive(d.up["w1"], &message.ShardResult{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCompleted})
-	if !p.recorded {
+	if !p.Recorded {
 		t.Fatal("the subjob has not ended")
 	}
 	d.forget()
 	d.live(9, nil, "w1")
-	if n := len(took[*message.SubjobResult](d, d.gate)); n < 8 || d.m.subjobs[p.job] != p {
+	if n := len(took[*message.SubjobResult](d, d.gate)); n < 8 || d.m.subjobs[p.Job] != p {
 		t.Errorf("in nine seconds its end is told %d times", n)
 	}
 	d.live(3, nil, "w1")

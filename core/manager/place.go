@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/manager/place"
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -15,21 +16,21 @@ import (
 func (m *Machine) place(env node.Env) {
 	alone := m.runsAlone()
 	for _, p := range slices.Clone(m.order) {
-		if p.missing > 0 || p.result != nil || p.dispatch == nil || !m.holds(env, p) {
+		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
 			continue
 		}
 		m.close(env, p)
-		if p.asked == message.JobNone && fresh(env, p) {
+		if p.Asked == message.JobNone && p.Fresh(env.Now()) {
 			alone = m.placeSubjob(env, p, alone)
 		}
 	}
 }
 
 // runsAlone finds a workflow under way that wants no other beside it.
-func (m *Machine) runsAlone() *workflow {
+func (m *Machine) runsAlone() *subjob.Workflow {
 	for _, p := range m.order {
-		for _, f := range p.workflows {
-			if f.plan != nil && f.plan.Priority == message.PriorityExclusive && len(f.shards) > 0 && f.end == message.WorkflowNone {
+		for _, f := range p.Workflows {
+			if f.Plan != nil && f.Plan.Priority == message.PriorityExclusive && len(f.Shards) > 0 && f.End == message.WorkflowNone {
 				return f
 			}
 		}
@@ -39,15 +40,15 @@ func (m *Machine) runsAlone() *workflow {
 
 // close ends the time in which shards that a former holder dispatched are waited
 // for: by now their workers have stopped them by themselves.
-func (m *Machine) close(env node.Env, p *subjob) {
-	for _, f := range p.workflows {
-		for _, s := range f.shards {
-			if !s.open || s.counting || s.state != message.WorkflowPending || env.Now() < s.notBefore {
+func (m *Machine) close(env node.Env, p *subjob.Subjob) {
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			if !s.Open || s.Counting || s.State != message.WorkflowPending || env.Now() < s.NotBefore {
 				continue
 			}
-			s.open = false
-			if f.stopping() {
-				m.endShard(env, s, endOf(p.stop), "nobody reports that it runs")
+			s.Open = false
+			if f.Stopping() {
+				m.endShard(env, s, subjob.EndOf(p.Stop), "nobody reports that it runs")
 			}
 		}
 	}
@@ -55,28 +56,28 @@ func (m *Machine) close(env node.Env, p *subjob) {
 
 // placePart returns the workflow that runs alone or will: who is asked behind it
 // waits.
-func (m *Machine) placeSubjob(env node.Env, p *subjob, alone *workflow) *workflow {
+func (m *Machine) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Workflow) *subjob.Workflow {
 	waiting := 0
-	for _, f := range p.workflows {
-		if m.isReady(env, f) && len(f.shards) == 0 {
+	for _, f := range p.Workflows {
+		if m.isReady(env, f) && len(f.Shards) == 0 {
 			waiting++
 		}
 	}
-	for _, f := range p.workflows {
-		if f.ready == 0 || f.end != message.WorkflowNone || f.failure != "" || f.abort != "" {
+	for _, f := range p.Workflows {
+		if f.Ready == 0 || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
 			continue
 		}
-		if len(f.shards) > 0 {
+		if len(f.Shards) > 0 {
 			m.placeShards(env, f)
 			continue
 		}
 		waiting--
 		if alone != nil {
-			m.lacks(env, f, fmt.Sprintf("workflow %q to end, which runs alone", alone.plan.Name), "submit it when that one has ended")
+			m.lacks(env, f, fmt.Sprintf("workflow %q to end, which runs alone", alone.Plan.Name), "submit it when that one has ended")
 			continue
 		}
 		m.cut(env, f, waiting+1)
-		if f.plan.Priority == message.PriorityExclusive && f.end == message.WorkflowNone {
+		if f.Plan.Priority == message.PriorityExclusive && f.End == message.WorkflowNone {
 			alone = f
 		}
 	}
@@ -86,42 +87,42 @@ func (m *Machine) placeSubjob(env node.Env, p *subjob, alone *workflow) *workflo
 // isReady says that all that a workflow depends on is COMPLETED, and all that it
 // starts after has ended, and notes since when. One that can never become ready
 // fails.
-func (m *Machine) isReady(env node.Env, f *workflow) bool {
-	if f.end != message.WorkflowNone {
+func (m *Machine) isReady(env node.Env, f *subjob.Workflow) bool {
+	if f.End != message.WorkflowNone {
 		return false
 	}
-	if f.ready != 0 {
+	if f.Ready != 0 {
 		return true
 	}
-	for _, on := range f.plan.Depends {
-		other := f.subjob.workflows[on]
-		if other.state.Terminal() && other.state != message.WorkflowCompleted {
-			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q failed", other.plan.Name))
+	for _, on := range f.Plan.Depends {
+		other := f.Subjob.Workflows[on]
+		if other.State.Terminal() && other.State != message.WorkflowCompleted {
+			m.endWorkflow(env, f, message.WorkflowFailed, fmt.Sprintf("dependency %q failed", other.Plan.Name))
 			return false
 		}
-		if other.state != message.WorkflowCompleted {
-			return false
-		}
-	}
-	for _, on := range f.plan.StartAfter {
-		if !f.subjob.workflows[on].state.Terminal() {
+		if other.State != message.WorkflowCompleted {
 			return false
 		}
 	}
-	f.ready = env.Now()
+	for _, on := range f.Plan.StartAfter {
+		if !f.Subjob.Workflows[on].State.Terminal() {
+			return false
+		}
+	}
+	f.Ready = env.Now()
 	return true
 }
 
 // cut makes the shards of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
-func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
-	if why := tooMuch(f.subjob.dispatch.Program, f.given()); why != "" {
+func (m *Machine) cut(env node.Env, f *subjob.Workflow, waiting int) {
+	if why := subjob.TooMuch(f.Subjob.Dispatch.Program, f.Given()); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
 	}
 	free, all := m.roster.Ranking().Cores()
-	want := place.Wanted(f.plan, free/uint64(max(1, waiting)), all)
-	if f.plan.Priority == message.PriorityExclusive && free < all {
+	want := place.Wanted(f.Plan, free/uint64(max(1, waiting)), all)
+	if f.Plan.Priority == message.PriorityExclusive && free < all {
 		m.lacks(env, f, fmt.Sprintf("all %d cores, %d are free", all, free), "add workers, or take its priority out")
 		return
 	}
@@ -129,20 +130,20 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 		m.lacks(env, f, fmt.Sprintf("%d cores, %d are free", want, free), "add workers, or ask for fewer cores")
 		return
 	}
-	f.waits = ""
-	for i, c := range m.roster.Ranking().Cut(env.Rand(node.PurposePlacement), want, f.plan.VUs) {
-		s := &shard{
-			workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index, Ordinal: uint32(i)},
-			vus: c.VUs, first: c.First, cores: c.Cores, worker: c.Worker, state: message.WorkflowPending,
+	f.Waits = ""
+	for i, c := range m.roster.Ranking().Cut(env.Rand(node.PurposePlacement), want, f.Plan.VUs) {
+		s := &subjob.Shard{
+			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: uint32(i)},
+			VUs: c.VUs, First: c.First, Cores: c.Cores, Worker: c.Worker, State: message.WorkflowPending,
 		}
-		f.shards = append(f.shards, s)
+		f.Shards = append(f.Shards, s)
 	}
-	for _, s := range f.shards {
-		m.assign(env, s, m.roster.Of(s.worker))
+	for _, s := range f.Shards {
+		m.assign(env, s, m.roster.Of(s.Worker))
 	}
-	list := slices.Clone(f.shards)
-	m.commit(env, f.subjob, func(env node.Env) {
-		f.cut = true
+	list := slices.Clone(f.Shards)
+	m.commit(env, f.Subjob, func(env node.Env) {
+		f.Cut = true
 		for _, s := range list {
 			m.onCut(env, s)
 		}
@@ -150,55 +151,47 @@ func (m *Machine) cut(env node.Env, f *workflow, waiting int) {
 }
 
 // lacks lets a workflow wait for something, but not for ever.
-func (m *Machine) lacks(env node.Env, f *workflow, what, remedy string) {
+func (m *Machine) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
 	m.wait(env, f, "it waits for "+what)
-	if env.Now().Sub(f.ready) >= m.config.DispatchTimeout {
+	if env.Now().Sub(f.Ready) >= m.config.DispatchTimeout {
 		m.giveUp(env, f, fmt.Sprintf("it waited %v for %s: %s", m.config.DispatchTimeout, what, remedy))
 	}
 }
 
 // giveUp ends a workflow that was never cut: as one shard, whose end is kept.
-func (m *Machine) giveUp(env node.Env, f *workflow, why string) {
-	s := &shard{workflow: f, id: message.ShardID{Job: f.subjob.job, Workflow: f.index}, vus: f.plan.VUs, state: message.WorkflowPending}
-	f.shards = []*shard{s}
+func (m *Machine) giveUp(env node.Env, f *subjob.Workflow, why string) {
+	s := &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index}, VUs: f.Plan.VUs, State: message.WorkflowPending}
+	f.Shards = []*subjob.Shard{s}
 	m.endShard(env, s, message.WorkflowFailed, why)
 }
 
 // wait tells the gate what a workflow waits for.
-func (m *Machine) wait(env node.Env, f *workflow, why string) {
-	if f.waits != why {
-		f.waits = why
-		m.touch(env, f.subjob)
+func (m *Machine) wait(env node.Env, f *subjob.Workflow, why string) {
+	if f.Waits != why {
+		f.Waits = why
+		m.touch(env, f.Subjob)
 	}
-}
-
-// need is how many cores a worker must have free: one where the plan names none.
-func (s *shard) need() uint32 {
-	if s.workflow.plan.Cores == 0 {
-		return 1
-	}
-	return s.cores
 }
 
 // placeShards dispatches again what was lost or refused.
-func (m *Machine) placeShards(env node.Env, f *workflow) {
-	for _, s := range f.shards {
-		if s.state != message.WorkflowPending || s.end != message.WorkflowNone || s.open || s.losing || s.counting || env.Now() < s.notBefore {
+func (m *Machine) placeShards(env node.Env, f *subjob.Workflow) {
+	for _, s := range f.Shards {
+		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Losing || s.Counting || env.Now() < s.NotBefore {
 			continue
 		}
 		w := m.another(env, s)
 		if w != nil {
-			if f.plan.Cores == 0 {
-				s.cores = min(s.cores, w.Free())
+			if f.Plan.Cores == 0 {
+				s.Cores = min(s.Cores, w.Free())
 			}
 			m.assign(env, s, w)
-			if f.cut {
+			if f.Cut {
 				m.pass(env, s)
 			}
 			continue
 		}
-		if env.Now().Sub(s.notBefore) >= m.config.DispatchTimeout {
-			m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.cores))
+		if env.Now().Sub(s.NotBefore) >= m.config.DispatchTimeout {
+			m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("it waited %v for %d cores: add workers", m.config.DispatchTimeout, s.Cores))
 		}
 	}
 }
@@ -206,20 +199,20 @@ func (m *Machine) placeShards(env node.Env, f *workflow) {
 // pass sends an attempt once a majority knows that what a former holder may have
 // dispatched is given up: its worker has stopped it, and whoever takes the subjob
 // over must not count it beside this one.
-func (m *Machine) pass(env node.Env, s *shard) {
-	if s.floor.JobEpoch == s.fence.JobEpoch && s.floor.SubjobEpoch == s.fence.SubjobEpoch {
+func (m *Machine) pass(env node.Env, s *subjob.Shard) {
+	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
 		m.onCut(env, s)
 		return
 	}
-	s.floor = s.fence
-	s.floor.Attempt--
-	m.commit(env, s.workflow.subjob, func(env node.Env) { m.onCut(env, s) })
+	s.Floor = s.Fence
+	s.Floor.Attempt--
+	m.commit(env, s.Workflow.Subjob, func(env node.Env) { m.onCut(env, s) })
 }
 
 // another chooses a worker for a shard that was lost or refused, if there is one.
-func (m *Machine) another(env node.Env, s *shard) *roster.Worker {
-	waited := env.Now().Sub(s.notBefore) >= m.config.Silence
-	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.need(), s.failed, waited); ok {
+func (m *Machine) another(env node.Env, s *subjob.Shard) *roster.Worker {
+	waited := env.Now().Sub(s.NotBefore) >= m.config.Silence
+	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.Need(), s.Failed, waited); ok {
 		return m.roster.Of(id)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -22,7 +23,7 @@ func manyPlacing(workers int, cores uint32) *placing {
 	for i := range workers {
 		stand(p.m, node.ID(fmt.Sprintf("worker-%04d", i)), &message.WorkerHeartbeat{CoresTotal: cores, CoresFree: cores})
 	}
-	p.shard = &shard{workflow: &workflow{subjob: &subjob{job: message.JobID{1}, dispatch: &message.JobDispatch{}, state: message.JobRunning}}, cores: 1, state: message.WorkflowPending}
+	p.shard = &subjob.Shard{Workflow: &subjob.Workflow{Subjob: &subjob.Subjob{Job: message.JobID{1}, Dispatch: &message.JobDispatch{}, State: message.JobRunning}}, Cores: 1, State: message.WorkflowPending}
 	return p
 }
 
@@ -31,18 +32,18 @@ func manyPlacing(workers int, cores uint32) *placing {
 func TestALargeShardHidesNoSmallOne(t *testing.T) {
 	for _, cores := range [][]uint32{{4, 1}, {1, 4}, {4, 3, 2, 1}, {4, 2, 4, 1}, {3, 1, 1}} {
 		p := manyPlacing(2, 2)
-		f := p.shard.workflow
-		f.plan, f.started, f.state = &message.WorkflowPlan{Name: "a", Cores: 4}, p.Now(), message.WorkflowPending
+		f := p.shard.Workflow
+		f.Plan, f.Started, f.State = &message.WorkflowPlan{Name: "a", Cores: 4}, p.Now(), message.WorkflowPending
 		for i, n := range cores {
-			f.shards = append(f.shards, &shard{workflow: f, id: message.ShardID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: n, state: message.WorkflowPending, notBefore: p.Now()})
+			f.Shards = append(f.Shards, &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Cores: n, State: message.WorkflowPending, NotBefore: p.Now()})
 		}
 		free := uint32(4)
 		p.m.placeShards(p, f)
-		for i, s := range f.shards {
-			if want := s.cores <= 2 && s.cores <= free; (s.worker != "") != want {
-				t.Errorf("of shards of %v cores number %d is on %q, and two workers with two cores each had %d left", cores, i, s.worker, free)
+		for i, s := range f.Shards {
+			if want := s.Cores <= 2 && s.Cores <= free; (s.Worker != "") != want {
+				t.Errorf("of shards of %v cores number %d is on %q, and two workers with two cores each had %d left", cores, i, s.Worker, free)
 			} else if want {
-				free -= s.cores
+				free -= s.Cores
 			}
 		}
 	}
@@ -67,21 +68,21 @@ func BenchmarkCut(b *testing.B) {
 }
 
 // waiting is a workflow that wants so many cores, all of which may be free.
-func (p *placing) waiting(cores uint32) *workflow {
-	f := p.shard.workflow
-	f.plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(cores), Cores: cores}
-	f.ready, f.state, f.subjob.state = p.Now(), message.WorkflowPending, message.JobQueued
+func (p *placing) waiting(cores uint32) *subjob.Workflow {
+	f := p.shard.Workflow
+	f.Plan = &message.WorkflowPlan{Name: "a", Test: true, VUs: uint64(cores), Cores: cores}
+	f.Ready, f.State, f.Subjob.State = p.Now(), message.WorkflowPending, message.JobQueued
 	return f
 }
 
 // lost gives a workflow a shard of each worker, which that worker has lost.
-func (p *placing) lost(workers int) *workflow {
+func (p *placing) lost(workers int) *subjob.Workflow {
 	f := p.waiting(uint32(workers))
-	f.started = p.Now()
+	f.Started = p.Now()
 	for i := range workers {
-		f.shards = append(f.shards, &shard{
-			workflow: f, id: message.ShardID{Job: f.subjob.job, Ordinal: uint32(i)}, cores: 1, state: message.WorkflowPending,
-			failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}, notBefore: p.Now(),
+		f.Shards = append(f.Shards, &subjob.Shard{
+			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Cores: 1, State: message.WorkflowPending,
+			Failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}, NotBefore: p.Now(),
 		})
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
@@ -17,7 +18,7 @@ import (
 type placing struct {
 	*nodetest.Env
 	m     *Machine
-	shard *shard
+	shard *subjob.Shard
 }
 
 func drawPlacing(t *rapid.T) *placing {
@@ -28,10 +29,10 @@ func drawPlacing(t *rapid.T) *placing {
 	})
 	p.Discard = true
 	p.Start()
-	p.shard = &shard{
-		workflow: &workflow{plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, subjob: &subjob{job: message.JobID{1}}},
-		cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), state: message.WorkflowPending,
-		notBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
+	p.shard = &subjob.Shard{
+		Workflow: &subjob.Workflow{Plan: &message.WorkflowPlan{Cores: rapid.Uint32Range(0, 4).Draw(t, "asked")}, Subjob: &subjob.Subjob{Job: message.JobID{1}}},
+		Cores:    rapid.Uint32Range(1, 4).Draw(t, "cores"), State: message.WorkflowPending,
+		NotBefore: p.Now().Add(-rapid.SampledFrom([]time.Duration{0, 4 * time.Second, 5 * time.Second, time.Minute}).Draw(t, "waited")),
 	}
 	allFailed := rapid.IntRange(0, 5).Draw(t, "all failed") == 5
 	for i := range rapid.SampledFrom([]int{4, 3, 6, 5, 2, 1, 0}).Draw(t, "workers") {
@@ -44,7 +45,7 @@ func drawPlacing(t *rapid.T) *placing {
 			p.m.roster.Broken(w.Stream)
 		}
 		if allFailed || rapid.Bool().Draw(t, "failed") {
-			p.shard.failed = append(p.shard.failed, id)
+			p.shard.Failed = append(p.shard.Failed, id)
 		}
 	}
 	return p
@@ -66,8 +67,8 @@ func fits(w *roster.Worker) bool { return w.Stands() && !w.Draining && !w.Suspec
 func TestOnlyWorkersThatStandAreChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
-		p.shard.workflow.plan.Cores = p.shard.cores
-		if got := p.m.another(p, p.shard); got != nil && (!fits(got) || got.Free() < p.shard.cores) {
+		p.shard.Workflow.Plan.Cores = p.shard.Cores
+		if got := p.m.another(p, p.shard); got != nil && (!fits(got) || got.Free() < p.shard.Cores) {
 			t.Fatalf("it goes to %+v", got)
 		}
 	})
@@ -78,45 +79,45 @@ func TestOnlyWorkersThatStandAreChosen(t *testing.T) {
 func TestACutIsGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlacing(t)
-		f := p.shard.workflow
-		f.plan = &message.WorkflowPlan{Name: "a", Test: true}
-		f.subjob.dispatch, f.ready, f.state, f.subjob.state = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
+		f := p.shard.Workflow
+		f.Plan = &message.WorkflowPlan{Name: "a", Test: true}
+		f.Subjob.Dispatch, f.Ready, f.State, f.Subjob.State = &message.JobDispatch{}, p.Now(), message.WorkflowPending, message.JobQueued
 		var free uint64
 		for _, w := range p.m.roster.All() {
 			if fits(w) {
 				free += uint64(w.Reported)
 			}
 		}
-		f.plan.Cores = rapid.Uint32Range(1, 20).Draw(t, "asked")
+		f.Plan.Cores = rapid.Uint32Range(1, 20).Draw(t, "asked")
 		if free > 1 && rapid.IntRange(0, 3).Draw(t, "as many as are free") < 3 {
-			f.plan.Cores = uint32(free) - rapid.Uint32Range(0, uint32(free)-1).Draw(t, "left over")
+			f.Plan.Cores = uint32(free) - rapid.Uint32Range(0, uint32(free)-1).Draw(t, "left over")
 		}
-		f.plan.VUs = rapid.Uint64Range(1, 40).Draw(t, "vus")
+		f.Plan.VUs = rapid.Uint64Range(1, 40).Draw(t, "vus")
 		if rapid.IntRange(0, 3).Draw(t, "users for each") < 3 {
-			cores := uint64(f.plan.Cores)
-			f.plan.VUs = cores*rapid.Uint64Range(1, 3).Draw(t, "each") + rapid.Uint64Range(0, cores-1).Draw(t, "rest")
+			cores := uint64(f.Plan.Cores)
+			f.Plan.VUs = cores*rapid.Uint64Range(1, 3).Draw(t, "each") + rapid.Uint64Range(0, cores-1).Draw(t, "rest")
 		}
-		want := min(f.plan.VUs, uint64(f.plan.Cores))
+		want := min(f.Plan.VUs, uint64(f.Plan.Cores))
 		p.m.cut(p, f, 1)
 		if want > free {
-			if len(f.shards) > 0 {
-				t.Fatalf("%d shards of %d cores, %d are free", len(f.shards), want, free)
+			if len(f.Shards) > 0 {
+				t.Fatalf("%d shards of %d cores, %d are free", len(f.Shards), want, free)
 			}
 			return
 		}
 		var next, cores uint64
-		for i, s := range f.shards {
-			w := p.m.roster.Of(s.worker)
+		for i, s := range f.Shards {
+			w := p.m.roster.Of(s.Worker)
 			switch {
-			case w == nil || !fits(w) || s.cores == 0 || s.cores > w.Reported || !w.Has(s.id, s.fence):
-				t.Fatalf("shard %d of %d cores is on %+v", i, s.cores, w)
-			case s.first != next || int(s.id.Ordinal) != i || s.written:
-				t.Fatalf("shard %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.id.Ordinal, s.first, s.first+s.vus, s.cores, next, s.written)
+			case w == nil || !fits(w) || s.Cores == 0 || s.Cores > w.Reported || !w.Has(s.ID, s.Fence):
+				t.Fatalf("shard %d of %d cores is on %+v", i, s.Cores, w)
+			case s.First != next || int(s.ID.Ordinal) != i || s.Written:
+				t.Fatalf("shard %d, number %d, has users [%d, %d) on %d cores, want them from %d; sent: %v", i, s.ID.Ordinal, s.First, s.First+s.VUs, s.Cores, next, s.Written)
 			}
-			next, cores = next+s.vus, cores+uint64(s.cores)
+			next, cores = next+s.VUs, cores+uint64(s.Cores)
 		}
-		if next != f.plan.VUs || cores != want {
-			t.Fatalf("%d users on %d cores, want %d on %d", next, cores, f.plan.VUs, want)
+		if next != f.Plan.VUs || cores != want {
+			t.Fatalf("%d users on %d cores, want %d on %d", next, cores, f.Plan.VUs, want)
 		}
 	})
 }

@@ -2,9 +2,9 @@ package manager
 
 import (
 	"cmp"
-	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -14,28 +14,28 @@ import (
 func (m *Machine) onPush(env node.Env) {
 	m.pushing = false
 	for _, p := range m.order {
-		if !p.dirty || p.result != nil || p.missing > 0 || !m.holds(env, p) {
+		if !p.Dirty || p.Result != nil || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		l := m.gates.To(p.gate)
+		l := m.gates.To(p.Gate)
 		if l == nil || !l.Stands {
 			continue // the next push after it is back
 		}
-		p.dirty = false
-		p.sequence++
+		p.Dirty = false
+		p.Sequence++
 		out := &message.JobProgress{
-			Job: p.job, Fence: p.fence, Subjob: m.snapshot(env, p),
+			Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p),
 			// Whoever takes over goes on above what was told before.
-			Sequence: p.fence.SubjobEpoch<<24 + p.sequence,
+			Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
 		}
-		fit(&out.Subjob, out.Size)
+		subjob.Fit(&out.Subjob, out.Size)
 		if message.HeaderSize+out.Size() > message.FrameMax {
-			slim(&out.Subjob, out.Size)
+			subjob.Slim(&out.Subjob, out.Size)
 		}
 		env.Send(l.Stream, out)
 	}
 	for _, p := range m.order {
-		if p.dirty && p.result == nil && !m.pushing {
+		if p.Dirty && p.Result == nil && !m.pushing {
 			m.pushing = true
 			env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
 		}
@@ -44,19 +44,19 @@ func (m *Machine) onPush(env node.Env) {
 
 // snapshot tells where a subjob stands: results where there are some, else the
 // last progress of the current attempt.
-func (m *Machine) snapshot(env node.Env, p *subjob) message.DatacenterResult {
-	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.state, Error: p.why, Duration: env.Now().Sub(p.accepted)}
-	for _, f := range p.workflows {
-		w := message.WorkflowResult{Name: f.plan.Name, State: f.state, Error: f.failure, VUs: f.plan.VUs, Duration: f.duration(env.Now()), Burned: f.burned}
-		if f.state.Terminal() {
-			w.Stats = f.stats
+func (m *Machine) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
+	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.State, Error: p.Why, Duration: env.Now().Sub(p.Accepted)}
+	for _, f := range p.Workflows {
+		w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(env.Now()), Burned: f.Burned}
+		if f.State.Terminal() {
+			w.Stats = f.Stats
 		} else {
 			w.Stats = m.sum(env, f)
-			w.Error = cmp.Or(w.Error, f.waits)
+			w.Error = cmp.Or(w.Error, f.Waits)
 		}
-		for _, s := range f.shards {
-			w.Cores += s.cores
-			w.Lost = append(w.Lost, s.lost...)
+		for _, s := range f.Shards {
+			w.Cores += s.Cores
+			w.Lost = append(w.Lost, s.Lost...)
 		}
 		out.Workflows = append(out.Workflows, w)
 	}
@@ -64,20 +64,10 @@ func (m *Machine) snapshot(env node.Env, p *subjob) message.DatacenterResult {
 	return out
 }
 
-func (f *workflow) duration(now node.Instant) time.Duration {
-	switch {
-	case f.started == 0:
-		return 0
-	case f.ended != 0:
-		return f.ended.Sub(f.started)
-	}
-	return now.Sub(f.started)
-}
-
-func (m *Machine) sum(env node.Env, f *workflow) message.Stats {
+func (m *Machine) sum(env node.Env, f *subjob.Workflow) message.Stats {
 	var subjobs []*message.Stats
-	for _, s := range f.shards {
-		subjobs = append(subjobs, s.figures()) // of nil nothing is counted
+	for _, s := range f.Shards {
+		subjobs = append(subjobs, s.Figures()) // of nil nothing is counted
 	}
 	sum, err := stats.Sum(subjobs)
 	if err != nil {

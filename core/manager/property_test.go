@@ -328,7 +328,7 @@ func (m *model) ends() {
 	}
 	w := m.world.Machine().(*answered)
 	for _, p := range w.order {
-		m.t.Errorf("subjob %v %v is %v, stop %v, acked %v", p.job, p.fence, p.state, p.stop, p.acked)
+		m.t.Errorf("subjob %v %v is %v, stop %v, acked %v", p.Job, p.Fence, p.State, p.Stop, p.Acked)
 	}
 	m.t.Fatalf("%d subjobs never ended", w.unfinished())
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -24,7 +25,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		d.accept("w1")
 		absent := message.FileDigest{9}
 		d.m.ticket++
-		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.Job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}
@@ -32,26 +33,26 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
 			record = rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes")
-			if _, err := decodeSubjob(p.job, record, d.Now()); err == nil {
+			if _, err := subjob.Decode(p.Job, record, d.Now()); err == nil {
 				t.Skip("these bytes are a record")
 			}
-			if _, spill := spillOf(record); spill {
+			if _, spill := subjob.SpillOf(record); spill {
 				t.Skip("these bytes are the name of a file")
 			}
 		case 1:
-			record = spilled(absent)
+			record = subjob.Spilled(absent)
 		case 2:
-			record = spilled(file)
+			record = subjob.Spilled(file)
 		case 3:
 			wrong := *p
-			wrong.file = file
-			record = wrong.record(d.Now())
+			wrong.File = file
+			record = wrong.Record(d.Now())
 		case 4:
 			wrong := *p
-			wrong.file = absent
-			record = wrong.record(d.Now())
+			wrong.File = absent
+			record = wrong.Record(d.Now())
 		}
-		d.m.leases.Update(d, p.job, record, 1<<40)
+		d.m.leases.Update(d, p.Job, record, 1<<40)
 		d.m.leases.Flush(d)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
@@ -80,7 +81,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		if failed == 0 {
 			t.Fatal("it says nothing of the record")
 		}
-		if now := d.m.subjobs[p.job]; now != nil && (now.missing == 0 || len(now.workflows) > 0 && now.dispatch != nil) {
+		if now := d.m.subjobs[p.Job]; now != nil && (now.Missing == 0 || len(now.Workflows) > 0 && now.Dispatch != nil) {
 			t.Fatalf("it holds the subjob as whole: %+v", now)
 		}
 	})
@@ -111,7 +112,7 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 			}
 			step := message.StepStats{Name: "get", Kind: message.StepRequest, Started: n, OK: n - k, Failed: k}
 			if k > 0 {
-				step.Errors = []message.ErrorCount{{Kind: kindRefused, Count: k}}
+				step.Errors = []message.ErrorCount{{Kind: subjob.KindRefused, Count: k}}
 			}
 			s := message.Stats{Steps: []message.StepStats{step, {Name: "page", Kind: message.StepCheck, Started: 7}}}
 			if rapid.IntRange(0, 4).Draw(t, "torn") == 0 {
@@ -139,12 +140,12 @@ func TestFiguresDecideTheEnd(t *testing.T) {
 		} else if started > 0 && refused == started {
 			want, why = message.WorkflowFailed, "refused every connection"
 		}
-		f := p.workflows[0]
-		if f.state != want || !strings.Contains(f.failure, why) {
-			t.Fatalf("%d of %d requests are refused, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, torn, f.state, f.failure, want, why)
+		f := p.Workflows[0]
+		if f.State != want || !strings.Contains(f.Failure, why) {
+			t.Fatalf("%d of %d requests are refused, torn: %v: the workflow is %v, %q; want %v, %q", refused, started, torn, f.State, f.Failure, want, why)
 		}
-		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.result.Subjob.Workflows[0].Stats, sum) {
-			t.Fatalf("the subjob's figures are %+v, want %+v", p.result.Subjob.Workflows[0].Stats, sum)
+		if sum, err := stats.Sum(all); err == nil && !reflect.DeepEqual(p.Result.Subjob.Workflows[0].Stats, sum) {
+			t.Fatalf("the subjob's figures are %+v, want %+v", p.Result.Subjob.Workflows[0].Stats, sum)
 		}
 	})
 }

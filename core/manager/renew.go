@@ -3,6 +3,7 @@ package manager
 import (
 	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -17,10 +18,10 @@ func (m *Machine) renew(env node.Env, w *roster.Worker) {
 	ack := &message.HeartbeatAck{Sequence: w.Sequence}
 	for _, ref := range w.Running {
 		s := m.shardOf(env, ref.Shard)
-		if s == nil || s.fence != ref.Fence || s.worker != w.Peer.ID || !s.live() || !s.written || !fresh(env, s.workflow.subjob) {
+		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {
 			continue
 		}
-		s.renewed = env.Now()
+		s.Renewed = env.Now()
 		ack.Shards = append(ack.Shards, ref)
 	}
 	env.Send(w.Stream, ack)
@@ -36,21 +37,21 @@ func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRe
 			m.meetStray(env, w, ref)
 			continue
 		}
-		if ref.Fence.SubjobEpoch > p.fence.SubjobEpoch {
+		if ref.Fence.SubjobEpoch > p.Fence.SubjobEpoch {
 			continue // under a manager that has taken over from this one
 		}
 		s := m.shardOf(env, ref.Shard)
 		switch {
-		case s == nil && p.missing > 0 && len(p.workflows) == 0:
+		case s == nil && p.Missing > 0 && len(p.Workflows) == 0:
 			continue // the record is not here yet
 		case s == nil:
 			m.cancelStray(env, w, ref)
-		case s.fence == ref.Fence && (s.result != nil || s.counting || s.losing):
-		case s.fence == ref.Fence && s.worker == w.Peer.ID && s.live():
+		case s.Fence == ref.Fence && (s.Result != nil || s.Counting || s.Losing):
+		case s.Fence == ref.Fence && s.Worker == w.Peer.ID && s.Live():
 			m.becomeAccepted(env, s)
-		case s.losing && m.adoptable(s, ref.Fence):
+		case s.Losing && s.Adoptable(ref.Fence):
 			// The next heartbeat is adopted, once a majority has the loss of the one before.
-		case m.adoptable(s, ref.Fence):
+		case s.Adoptable(ref.Fence):
 			m.adopt(env, w, s, ref.Fence)
 		default:
 			m.cancelStray(env, w, ref)
@@ -58,44 +59,37 @@ func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRe
 	}
 }
 
-// adoptable says whether a fence is of an attempt that a former holder may have
-// dispatched and did not give up, above one that was adopted already.
-func (m *Machine) adoptable(s *shard, f message.Fence) bool {
-	return s.open && !s.counting && s.kept == nil && s.end == message.WorkflowNone && s.floor.Less(f) &&
-		(s.state == message.WorkflowPending || s.fence.Less(f))
-}
-
 // adopt goes on with an attempt that runs. Of two the higher one stays.
-func (m *Machine) adopt(env node.Env, w *roster.Worker, s *shard, f message.Fence) {
-	if s.live() {
+func (m *Machine) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
+	if s.Live() {
 		if old := m.detach(s); old.Stands() {
-			m.cancelStray(env, old, message.ShardRef{Shard: s.id, Fence: s.fence})
+			m.cancelStray(env, old, message.ShardRef{Shard: s.ID, Fence: s.Fence})
 		}
-		s.worker, s.fence = w.Peer.ID, f
-		m.roster.Give(w, s.id, roster.Given{Fence: s.fence, Cores: s.cores})
+		s.Worker, s.Fence = w.Peer.ID, f
+		m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
 	} else {
 		m.take(env, w, s, f)
 	}
-	s.accepted, s.denials, s.progress, s.told = env.Now(), 0, nil, 0
-	if s.workflow.stopping() && s.workflow.subjob.missing == 0 {
+	s.Accepted, s.Denials, s.Progress, s.Told = env.Now(), 0, nil, 0
+	if s.Workflow.Stopping() && s.Workflow.Subjob.Missing == 0 {
 		m.sendCancel(env, s)
 	}
 }
 
 // take makes a shard that was waited for one that a worker has.
-func (m *Machine) take(env node.Env, w *roster.Worker, s *shard, f message.Fence) {
-	s.worker, s.fence, s.written = w.Peer.ID, f, true
-	s.dispatches = max(s.dispatches, 1)
-	s.renewed = max(s.renewed, s.workflow.subjob.granted)
-	m.roster.Give(w, s.id, roster.Given{Fence: s.fence, Cores: s.cores})
-	if s.workflow.subjob.missing > 0 {
-		s.state = message.WorkflowRunning // announce tells it
+func (m *Machine) take(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
+	s.Worker, s.Fence, s.Written = w.Peer.ID, f, true
+	s.Dispatches = max(s.Dispatches, 1)
+	s.Renewed = max(s.Renewed, s.Workflow.Subjob.Granted)
+	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
+	if s.Workflow.Subjob.Missing > 0 {
+		s.State = message.WorkflowRunning // announce tells it
 		return
 	}
 	m.becomeShard(env, s, message.WorkflowAssigned)
 	m.becomeAccepted(env, s)
-	if s.workflow.started == 0 {
-		s.workflow.started = env.Now()
+	if s.Workflow.Started == 0 {
+		s.Workflow.Started = env.Now()
 	}
 }
 

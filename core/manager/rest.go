@@ -1,6 +1,8 @@
 package manager
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/node"
+)
 
 // Rests tells this manager's ledgers against their rest. That a subjob has ended is
 // remembered until Retention; workers remain while they are registered.
@@ -11,7 +13,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/reads", len(m.reads), 0)
 	tell("manager/files on their way", len(m.keeps), 0)
 	tell("manager/files that are missed", len(m.fetches), 0)
-	tell("manager/records to write", len(m.changed), 0)
+	tell("manager/records to write", len(m.records.changed), 0)
 	m.restSubjobs(tell)
 	m.roster.Rests(tell)
 	if m.leases == nil {
@@ -27,15 +29,18 @@ func (m *Machine) Rests(tell node.Tell) {
 
 // restParts tells what subjobs hold: there are none.
 func (m *Machine) restSubjobs(tell node.Tell) {
-	waits, shards, attempts, rows := 0, 0, 0, 0
+	waits, shards, attempts, rows := len(m.records.of)-len(m.subjobs), 0, 0, 0
+	//lint:orderfree a sum
+	for _, c := range m.records.of {
+		waits += len(c.waits)
+	}
 	//lint:orderfree sums
 	for _, p := range m.subjobs {
-		waits += len(p.waits)
-		for _, f := range p.workflows {
-			shards += len(f.shards)
-			for _, s := range f.shards {
-				attempts += len(s.failed) + len(s.lost)
-				rows += len(s.rows)
+		for _, f := range p.Workflows {
+			shards += len(f.Shards)
+			for _, s := range f.Shards {
+				attempts += len(s.Failed) + len(s.Lost)
+				rows += len(s.Rows)
 			}
 		}
 	}

@@ -310,8 +310,8 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 		d := newDesk(t, func(c *Config) { c.Silence = 8 * time.Minute }, "w1")
 		p := d.submit(2)
 		epoch := rapid.Uint64Range(1, 4).Draw(t, "epoch")
-		d.Receive(d.gate, &message.SubjobAbort{Job: p.job, Fence: message.Fence{JobEpoch: epoch}, Workflow: 9, Reason: "none"})
-		dispatch := *p.dispatch
+		d.Receive(d.gate, &message.SubjobAbort{Job: p.Job, Fence: message.Fence{JobEpoch: epoch}, Workflow: 9, Reason: "none"})
+		dispatch := *p.Dispatch
 		dispatch.Fence.JobEpoch = epoch
 		d.Receive(d.gate, &dispatch)
 		d.Crash()
@@ -324,8 +324,8 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 			d.Complete(1, nil)
 		}
 		by := rapid.Uint64Range(1, 4).Draw(t, "cancelled by")
-		claimed := d.m.claims[p.job] != nil
-		d.Receive(d.gate, &message.SubjobCancel{Job: p.job, Fence: message.Fence{JobEpoch: by}, State: message.JobCancelled, Reason: "asked"})
+		claimed := d.m.claims[p.Job] != nil
+		d.Receive(d.gate, &message.SubjobCancel{Job: p.Job, Fence: message.Fence{JobEpoch: by}, State: message.JobCancelled, Reason: "asked"})
 		d.Held = false
 		for range 4 {
 			for d.Pending() > 0 {
@@ -333,11 +333,11 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 			}
 			d.Advance(time.Second)
 		}
-		now := d.m.subjobs[p.job]
+		now := d.m.subjobs[p.Job]
 		if now == nil {
 			t.Fatal("the subjob is not here")
 		}
-		if cancelled := now.asked != message.JobNone; claimed && cancelled != (by >= epoch) {
+		if cancelled := now.Asked != message.JobNone; claimed && cancelled != (by >= epoch) {
 			t.Fatalf("the record has epoch %d, the cancellation %d; it is cancelled: %v", epoch, by, cancelled)
 		}
 		refused := took[*message.JobRefused](d, d.gate)

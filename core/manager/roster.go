@@ -5,16 +5,17 @@ import (
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/swim"
 )
 
 // assigned returns the shards that a worker was given, in their order.
-func (m *Machine) assigned(w *roster.Worker) []*shard {
-	var all []*shard
+func (m *Machine) assigned(w *roster.Worker) []*subjob.Shard {
+	var all []*subjob.Shard
 	for _, id := range w.Given() {
-		if s := m.subjobs[id.Job].shard(id); s != nil {
+		if s := m.subjobs[id.Job].Shard(id); s != nil {
 			all = append(all, s)
 		}
 	}
@@ -85,7 +86,7 @@ func (m *Machine) loseUnlisted(env node.Env, w *roster.Worker, hb *message.Worke
 		listed[ref.Shard] = ref.Fence
 	}
 	for _, s := range m.assigned(w) {
-		if listed[s.id] != s.fence {
+		if listed[s.ID] != s.Fence {
 			m.lose(env, s, "its worker restarted", true)
 		}
 	}
@@ -95,24 +96,24 @@ func (m *Machine) loseUnlisted(env node.Env, w *roster.Worker, hb *message.Worke
 // says: what it lists runs, what it denies twice is lost.
 func (m *Machine) reconcile(env node.Env, w *roster.Worker) {
 	for _, s := range m.assigned(w) {
-		if !m.holds(env, s.workflow.subjob) {
+		if !m.holds(env, s.Workflow.Subjob) {
 			continue
 		}
-		fence, other := w.Lists(s.id)
-		if fence == s.fence {
-			s.denials, s.told = 0, w.Stream
+		fence, other := w.Lists(s.ID)
+		if fence == s.Fence {
+			s.Denials, s.Told = 0, w.Stream
 			m.becomeAccepted(env, s)
 			continue
 		}
 		// A heartbeat that was sent before the acceptance may arrive after it.
-		if s.state != message.WorkflowRunning || s.counting || env.Now().Sub(s.accepted) < m.config.DenialAge {
+		if s.State != message.WorkflowRunning || s.Counting || env.Now().Sub(s.Accepted) < m.config.DenialAge {
 			continue
 		}
-		if s.denials++; s.denials >= 2 {
+		if s.Denials++; s.Denials >= 2 {
 			// Heartbeats come in their order, but one that was sent before the
 			// acceptance may come after it: then nobody has said that it stopped.
 			// A worker that lists another attempt of the shard has not stopped the shard.
-			m.lose(env, s, "its worker does not run it", s.told == w.Stream && !other)
+			m.lose(env, s, "its worker does not run it", s.Told == w.Stream && !other)
 		}
 	}
 }
@@ -124,7 +125,7 @@ func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 		return
 	}
 	for _, s := range m.assigned(w) {
-		m.touch(env, s.workflow.subjob) // whoever watches it is told
+		m.touch(env, s.Workflow.Subjob) // whoever watches it is told
 	}
 }
 

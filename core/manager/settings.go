@@ -1,6 +1,8 @@
 package manager
 
-import "hyperscale/core/setting"
+import (
+	"hyperscale/core/setting"
+)
 
 // Settings are the values that an operator may set.
 func (c *Config) Settings() []setting.Setting {

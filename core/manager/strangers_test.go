@@ -59,15 +59,15 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			case 4: // of a heartbeat that was never sent, or long ago
 				l := d.m.gates.All()[0]
 				p := d.m.subjobs[shard.Job]
-				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Subjobs: []message.SubjobRef{{Job: shard.Job, Fence: p.fence, State: p.state}}}
-				was, until := l.Sequence, p.deadline
+				ack := &message.HeartbeatAck{Sequence: l.Sequence + 1, Subjobs: []message.SubjobRef{{Job: shard.Job, Fence: p.Fence, State: p.State}}}
+				was, until := l.Sequence, p.Deadline
 				if rapid.Bool().Draw(t, "old") {
 					l.Sequence += beatsKept
 					ack.Sequence = was
 				}
 				d.Receive(d.gate, ack)
-				if l.Sequence = was; p.deadline != until {
-					t.Fatalf("an answer to no heartbeat moves the gate's word from %v to %v", until, p.deadline)
+				if l.Sequence = was; p.Deadline != until {
+					t.Fatalf("an answer to no heartbeat moves the gate's word from %v to %v", until, p.Deadline)
 				}
 				continue
 			case 3:

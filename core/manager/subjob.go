@@ -6,53 +6,23 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
 	"hyperscale/core/uplink"
 )
 
-// claim is an order of a gate, or a vacancy, that waits for its register.
-type claim struct {
-	gate     node.Addr             // empty for a vacancy
-	dispatch *message.JobDispatch  // the newest, nil for a cancellation or a vacancy
-	cancel   *message.SubjobCancel // the newest
-	file     message.FileDigest
-	asked    bool // the register is being acquired
-	keeping  bool // no majority has the dispatch's file yet
-	began    node.Instant
-}
-
-// epoch is the highest that the claim's orders carry.
-func (c *claim) epoch() uint64 {
-	var n uint64
-	if c.dispatch != nil {
-		n = c.dispatch.Fence.JobEpoch
-	}
-	if c.cancel != nil {
-		n = max(n, c.cancel.Fence.JobEpoch)
-	}
-	return n
-}
-
-// cancelled keeps a cancellation until the subjob is here, unless an order of a later epoch
-// came before.
-func (c *claim) cancelled(gate node.Addr, k *message.SubjobCancel) {
-	if c.epoch() <= k.Fence.JobEpoch {
-		c.gate, c.cancel = gate, k
-	}
-}
-
 func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDispatch) {
 	if p := m.subjobs[d.Job]; p != nil {
 		m.again(env, l, p, d)
 		return
 	}
-	if c := m.claims[d.Job]; c != nil && c.gate != "" {
-		if c.epoch() <= d.Fence.JobEpoch {
-			c.gate = l.Addr
-			if c.dispatch != nil {
-				c.dispatch = d
+	if c := m.claims[d.Job]; c != nil && c.Gate != "" {
+		if c.Epoch() <= d.Fence.JobEpoch {
+			c.Gate = l.Addr
+			if c.Dispatch != nil {
+				c.Dispatch = d
 			}
 		}
 		return // the answer follows with the register
@@ -65,28 +35,28 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		m.refuse(env, l, d, code, why)
 		return
 	}
-	c := &claim{gate: l.Addr, dispatch: d, keeping: true, began: env.Now()}
+	c := &subjob.Claim{Gate: l.Addr, Dispatch: d, Keeping: true, Began: env.Now()}
 	if old := m.claims[d.Job]; old != nil {
-		c.asked = old.asked
+		c.Asked = old.Asked
 	}
 	m.claims[d.Job] = c
-	c.file = m.keep(env, encode(d), func(env node.Env, err error) {
+	c.File = m.keep(env, encode(d), func(env node.Env, err error) {
 		if m.claims[d.Job] != c {
 			return
 		}
-		c.keeping = false
+		c.Keeping = false
 		if err != nil {
 			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the subjob's file: "+err.Error())
 			return
 		}
-		m.acquire(env, d.Job, c, (&subjob{
-			job: d.Job, epoch: d.Fence.JobEpoch, gate: c.gate, file: c.file, accepted: env.Now(), runTimeout: d.RunTimeout,
-		}).record(env.Now()))
+		m.acquire(env, d.Job, c, (&subjob.Subjob{
+			Job: d.Job, Epoch: d.Fence.JobEpoch, Gate: c.Gate, File: c.File, Accepted: env.Now(), RunTimeout: d.RunTimeout,
+		}).Record(env.Now()))
 	})
 }
 
-func (m *Machine) acquire(env node.Env, job message.JobID, c *claim, seed []byte) {
-	c.asked = true
+func (m *Machine) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {
+	c.Asked = true
 	m.leases.Acquire(env, job, seed)
 }
 
@@ -102,17 +72,17 @@ func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
 
 // again answers an order for a subjob that is held here: one of a later epoch of the
 // job is adopted once that is recorded.
-func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobDispatch) {
+func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob.Subjob, d *message.JobDispatch) {
 	if !m.holds(env, p) {
 		return // the gate asks again, whoever holds it by then
 	}
-	if c := p.orders; c != nil {
-		if c.epoch() <= d.Fence.JobEpoch {
-			c.gate, c.dispatch = l.Addr, d
+	if c := p.Orders; c != nil {
+		if c.Epoch() <= d.Fence.JobEpoch {
+			c.Gate, c.Dispatch = l.Addr, d
 		}
 		return
 	}
-	if d.Fence.JobEpoch < max(p.epoch, p.fence.JobEpoch) {
+	if d.Fence.JobEpoch < max(p.Epoch, p.Fence.JobEpoch) {
 		m.refuseStale(env, l, d.Job, d.Fence, p, "dispatch")
 		return
 	}
@@ -120,8 +90,8 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobD
 		m.refuse(env, l, d, message.CodeBadPlan, fmt.Sprintf("fence = %v is none of a subjob: its attempt is 0", d.Fence))
 		return
 	}
-	p.gate = l.Addr
-	if d.Fence.JobEpoch == p.fence.JobEpoch {
+	p.Gate = l.Addr
+	if d.Fence.JobEpoch == p.Fence.JobEpoch {
 		m.answer(env, p)
 		return
 	}
@@ -129,28 +99,28 @@ func (m *Machine) again(env node.Env, l *uplink.Link, p *subjob, d *message.JobD
 }
 
 // answer tells a subjob's gate that it is here, and its end if it has ended.
-func (m *Machine) answer(env node.Env, p *subjob) {
-	if l := m.gates.To(p.gate); l != nil && l.Stands {
-		env.Send(l.Stream, &message.JobAccepted{Job: p.job, Fence: p.fence})
+func (m *Machine) answer(env node.Env, p *subjob.Subjob) {
+	if l := m.gates.To(p.Gate); l != nil && l.Stands {
+		env.Send(l.Stream, &message.JobAccepted{Job: p.Job, Fence: p.Fence})
 	}
 	m.tell(env, p)
 }
 
 // adoptEpoch goes on under a later epoch of the job, once a majority has it. What
 // runs goes on under the fence that it was dispatched with.
-func (m *Machine) adoptEpoch(env node.Env, p *subjob, epoch uint64, what string) {
-	if epoch <= p.epoch && p.epoch > p.fence.JobEpoch {
+func (m *Machine) adoptEpoch(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
+	if epoch <= p.Epoch && p.Epoch > p.Fence.JobEpoch {
 		return // it is on its way
 	}
-	p.epoch = max(p.epoch, epoch)
+	p.Epoch = max(p.Epoch, epoch)
 	m.commit(env, p, func(env node.Env) {
-		if epoch <= p.fence.JobEpoch {
+		if epoch <= p.Fence.JobEpoch {
 			return
 		}
-		p.fence.JobEpoch = epoch
-		env.Emit(event.Acted{Shard: message.ShardID{Job: p.job}, Subjob: true, Fence: p.fence, What: what})
-		if p.result != nil {
-			m.restamp(p)
+		p.Fence.JobEpoch = epoch
+		env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: what})
+		if p.Result != nil {
+			p.Restamp()
 		}
 		if what == "result" {
 			m.tell(env, p)
@@ -186,7 +156,7 @@ func (m *Machine) room() (message.Code, string) {
 func (m *Machine) unfinished() int {
 	n := len(m.claims)
 	for _, p := range m.order {
-		if !p.acked {
+		if !p.Acked {
 			n++
 		}
 	}
@@ -211,9 +181,9 @@ func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, c
 	env.Send(l.Stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
 }
 
-func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob, what string) {
-	current := p.fence
-	current.JobEpoch = max(current.JobEpoch, p.epoch)
+func (m *Machine) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob.Subjob, what string) {
+	current := p.Fence
+	current.JobEpoch = max(current.JobEpoch, p.Epoch)
 	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
 	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
 }
@@ -226,11 +196,11 @@ func (m *Machine) refuseHolder(env node.Env, l *uplink.Link, id message.JobID, g
 func (m *Machine) dropClaim(env node.Env, job message.JobID, code message.Code, why string) {
 	c := m.claims[job]
 	delete(m.claims, job)
-	if c.asked {
+	if c.Asked {
 		m.leases.Abandon(env, job)
 	}
-	if l := m.gates.To(c.gate); l != nil && l.Stands && c.dispatch != nil {
-		m.refuse(env, l, c.dispatch, code, why)
+	if l := m.gates.To(c.Gate); l != nil && l.Stands && c.Dispatch != nil {
+		m.refuse(env, l, c.Dispatch, code, why)
 	}
 }
 
@@ -242,34 +212,18 @@ func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
 	}
 	delete(m.claims, o.Job)
 	m.leases.Abandon(env, o.Job)
-	l := m.gates.To(c.gate)
+	l := m.gates.To(c.Gate)
 	if l == nil || !l.Stands {
 		return
 	}
-	fence := message.Fence{JobEpoch: c.epoch()}
+	fence := message.Fence{JobEpoch: c.Epoch()}
 	if o.Holder != "" && o.Holder != env.Self().Addr {
 		m.refuseHolder(env, l, o.Job, fence, o.Holder)
 	}
 }
 
-// unfold makes the workflows of a fresh subjob's plan.
-func (m *Machine) unfold(p *subjob) {
-	for i := range p.dispatch.Plan.Workflows {
-		p.workflows = append(p.workflows, &workflow{subjob: p, index: uint32(i)})
-	}
-	m.bind(p)
-}
-
-// bind ties a subjob's workflows to its plan.
-func (m *Machine) bind(p *subjob) {
-	p.digest = plan.Digest(&p.dispatch.Plan)
-	for i, f := range p.workflows {
-		f.plan = &p.dispatch.Plan.Workflows[i]
-	}
-}
-
 // detach takes a shard off its worker, which it returns, or nil.
-func (m *Machine) detach(s *shard) *roster.Worker {
-	m.roster.Take(s.worker, s.id, s.fence)
-	return m.roster.Of(s.worker)
+func (m *Machine) detach(s *subjob.Shard) *roster.Worker {
+	m.roster.Take(s.Worker, s.ID, s.Fence)
+	return m.roster.Of(s.Worker)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -19,13 +20,13 @@ func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
 	c.m.keeps[ticket] = func(node.Env, error) {} // the archive answers later
 	c.release()
 	c.Advance(c.m.config.FileAge / 2)
-	if !c.m.files.Stale(c, c.p.file) || c.called > 0 {
+	if !c.m.files.Stale(c, c.p.File) || c.called > 0 {
 		t.Fatalf("the subjob's file may still be named, or %d changes are told: this test looks away", c.called)
 	}
 	late(c, nil)
 	c.m.settle(c)
 	c.release()
-	if c.m.files.Stale(c, c.p.file) {
+	if c.m.files.Stale(c, c.p.File) {
 		t.Error("the register names a file that its keepers may sweep")
 	}
 	if c.called != c.begun {
@@ -40,9 +41,9 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	c.commit(Default().SpillAt)
 	c.release()
 	c.Advance(c.m.config.FileAge + time.Minute)
-	seen, _ := c.m.leases.Seen(c.Now(), c.p.job)
-	spill, ok := spillOf(seen.Record)
-	if !ok || c.p.file == (message.FileDigest{}) {
+	seen, _ := c.m.leases.Seen(c.Now(), c.p.Job)
+	spill, ok := subjob.SpillOf(seen.Record)
+	if !ok || c.p.File == (message.FileDigest{}) {
 		t.Fatalf("the record is no file, or the subjob has none: %x", seen.Record)
 	}
 	c.m.order = nil // as if a fellow held the subjob
@@ -50,7 +51,7 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	for range 3 {
 		c.m.onSweep(c)
 		c.m.settle(c)
-		if _, ok := c.m.files.Have(c.p.file); !ok {
+		if _, ok := c.m.files.Have(c.p.File); !ok {
 			t.Fatal("the manager swept a file that the missing record names")
 		}
 	}
@@ -74,7 +75,7 @@ func TestMissingRecordsAreFetched(t *testing.T) {
 		}
 		m := h.machine.(*Machine)
 		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
-		spill, ok := spillOf(seen.Record)
+		spill, ok := subjob.SpillOf(seen.Record)
 		if !ok {
 			t.Fatalf("%v sees a record that is no file: %x", h.peer, seen.Record)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
@@ -329,7 +330,7 @@ func TestLargeRecordsAreFiles(t *testing.T) {
 			return false
 		}
 		seen, ok := h.machine.(*Machine).leases.Seen(d.now, j.dispatch.Job)
-		_, spilled := spillOf(seen.Record)
+		_, spilled := subjob.SpillOf(seen.Record)
 		return ok && spilled
 	})
 	d.holder(j.dispatch.Job).crash()

@@ -151,8 +151,8 @@ func TestWorkflowsTakeTurns(t *testing.T) {
 		}
 		//lint:orderfree each is looked at by itself
 		for job, p := range d.m.subjobs {
-			if !p.recorded {
-				t.Fatalf("job %v does not end: %v", job, p.state)
+			if !p.Recorded {
+				t.Fatalf("job %v does not end: %v", job, p.State)
 			}
 		}
 	})

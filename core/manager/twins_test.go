@@ -3,7 +3,6 @@ package manager
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan/plantest"
-	"hyperscale/core/stats"
 )
 
 // drawConfig is within its legal range.
@@ -198,119 +195,6 @@ func sumShare(to, w *message.WorkerShare) {
 	to.CoresTotal, to.Cores, to.VUs = to.CoresTotal+w.CoresTotal, to.Cores+w.Cores, to.VUs+w.VUs
 	to.Active, to.Started, to.Lost = to.Active+w.Active, to.Started+w.Started, to.Lost+w.Lost
 	to.BusyMax, to.Elapsed, to.Saturated = max(to.BusyMax, w.BusyMax), max(to.Elapsed, w.Elapsed), to.Saturated || w.Saturated
-}
-
-// What observers are told of a subjob or workflow that is taken over is a legal way from
-// nothing to where it stands.
-func TestAnnouncedWaysAreLegal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		to := message.JobState(rapid.IntRange(0, int(message.JobTimedOut)).Draw(t, "subjob"))
-		from := message.JobNone
-		for _, next := range pathOfSubjob(to) {
-			if !lifecycle.LegalJob(from, next) {
-				t.Fatalf("%v: %v cannot follow %v", to, next, from)
-			}
-			from = next
-		}
-		if from != to {
-			t.Fatalf("the way to %v ends at %v", to, from)
-		}
-		flow := message.WorkflowState(rapid.IntRange(0, int(message.WorkflowTimedOut)).Draw(t, "workflow"))
-		was := message.WorkflowNone
-		for _, next := range pathOfWorkflow(flow) {
-			if !lifecycle.LegalWorkflow(was, next) {
-				t.Fatalf("%v: %v cannot follow %v", flow, next, was)
-			}
-			was = next
-		}
-		if was != flow {
-			t.Fatalf("the way to %v ends at %v", flow, was)
-		}
-	})
-}
-
-// counts is what fit and slim must not change of a subjob's figures.
-func counts(d *message.DatacenterResult) (sum []message.StepStats) {
-	for i := range d.Workflows {
-		for _, s := range d.Workflows[i].Stats.Steps {
-			s.Latency.Buckets, s.Service.Buckets, s.Metric.Buckets = nil, nil, nil
-			s.Phases, s.Windows = nil, message.Windows{}
-			s.Latency, s.Service, s.Metric = message.Histogram{}, message.Histogram{}, message.Histogram{}
-			sum = append(sum, s)
-		}
-	}
-	return sum
-}
-
-// However large a subjob's figures are, fit and then slim make them fit a frame; every
-// count stays, what shares them does not change, and what fits stays as it is.
-func TestFiguresFitAFrame(t *testing.T) {
-	var wide stats.Histogram
-	for v := uint64(1_000_000); v < 4_000_000_000; v += v >> 7 {
-		wide.RecordN(v, 3)
-	}
-	latency := wide.Wire()
-	rapid.Check(t, func(t *rapid.T) {
-		d := &message.DatacenterResult{Name: "dc1"}
-		steps := rapid.SampledFrom([]int{1, 10, 110}).Draw(t, "steps")
-		for i := range rapid.IntRange(1, 2).Draw(t, "workflows") {
-			w := message.WorkflowResult{Name: fmt.Sprint(i)}
-			for k := range steps {
-				w.Stats.Steps = append(w.Stats.Steps, message.StepStats{
-					Name: fmt.Sprint("step ", k), Kind: message.StepRequest, Started: latency.Count, OK: uint64(k), Latency: latency, Service: latency,
-				})
-			}
-			w.Stats.Generator.Lag = latency
-			d.Workflows = append(d.Workflows, w)
-		}
-		name := strings.Repeat("n", rapid.SampledFrom([]int{40_000, 1, 200}).Draw(t, "name"))
-		for range rapid.SampledFrom([]int{64, 0}).Draw(t, "workers") {
-			d.Workers = append(d.Workers, message.WorkerShare{Node: name, Started: 1})
-		}
-		r := &message.SubjobResult{Subjob: *d}
-		shared := append([]message.StepStats(nil), d.Workflows[0].Stats.Steps...)
-		original := d.Workflows[0].Stats.Steps
-		before, size := counts(d), message.HeaderSize+r.Size()
-		fit(&r.Subjob, r.Size)
-		if size <= message.FrameMax && message.HeaderSize+r.Size() != size {
-			t.Fatal("what fits was changed")
-		}
-		largest := message.HeaderSize + r.Size()
-		if largest > message.FrameMax {
-			slim(&r.Subjob, r.Size)
-		}
-		switch now := message.HeaderSize + r.Size(); {
-		case now > message.FrameMax:
-			t.Fatalf("%d bytes are left of %d, a frame has %d", now, size, message.FrameMax)
-		case r.Subjob.Workers == nil && d.Workers != nil && len(name) < 40_000:
-			t.Fatal("workers are left out, and their names are short")
-		}
-		if !reflect.DeepEqual(before, counts(&r.Subjob)) {
-			t.Fatal("counts changed")
-		}
-		if !reflect.DeepEqual(shared, original) {
-			t.Fatal("what others share changed")
-		}
-	})
-}
-
-// Reasons are joined so that each is told, and within a bound.
-func TestReasonsAreJoined(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SampledFrom([]string{"", "a", "b", strings.Repeat("long", 300)})
-		all := ""
-		for range rapid.IntRange(1, 6).Draw(t, "reasons") {
-			next := text.Draw(t, "reason")
-			joined := joinReason(all, next)
-			if !strings.HasPrefix(joined, all) || len(all) <= 1000 && !strings.HasSuffix(joined, next) || len(joined) > 1000+2+1200 {
-				t.Fatalf("%q and %q are %q", all, next, joined)
-			}
-			all = joined
-		}
-		if got := cmpReason(all); got == "" || all != "" && got != all {
-			t.Fatalf("%q is told as %q", all, got)
-		}
-	})
 }
 
 // TestDispatchesWithinTheirBoundsAreAccepted: a manager accepts a dispatch whose every value

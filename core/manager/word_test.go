@@ -50,8 +50,8 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 		switch running := d.running(j.dispatch.Job); {
 		case !mute && (running != 2 || len(d.runs) != began):
 			t.Errorf("with a gate's word %d of 2 shards go on, %d began anew", running, len(d.runs)-began)
-		case mute && (running != 0 || len(d.runs) != began || p.deadline != 0 || p.asked != message.JobNone):
-			t.Errorf("without a gate's word %d shards run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.deadline, p.asked)
+		case mute && (running != 0 || len(d.runs) != began || p.Deadline != 0 || p.Asked != message.JobNone):
+			t.Errorf("without a gate's word %d shards run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.Deadline, p.Asked)
 		}
 		d.model.mute = false
 		d.until("it runs again", 10*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })
@@ -68,9 +68,9 @@ func TestWordCountsFromTheQuestion(t *testing.T) {
 	asked := m.sent[l.Stream][l.Sequence%beatsKept]
 	d.model.mute = true
 	d.run(5 * time.Second) // those that are under way are answered without a name
-	p.deadline = 0
-	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Subjobs: []message.SubjobRef{{Job: p.job, Fence: p.fence}}})
-	if want := asked.Add(m.config.terms().Hold()); p.deadline < want-node.Instant(time.Second) || p.deadline > want {
-		t.Errorf("the word ends at %v, %v after the question, want %v", p.deadline, p.deadline.Sub(asked), m.config.terms().Hold())
+	p.Deadline = 0
+	m.onHeartbeatAck(h, l, &message.HeartbeatAck{Sequence: l.Sequence - 5, Subjobs: []message.SubjobRef{{Job: p.Job, Fence: p.Fence}}})
+	if want := asked.Add(m.config.terms().Hold()); p.Deadline < want-node.Instant(time.Second) || p.Deadline > want {
+		t.Errorf("the word ends at %v, %v after the question, want %v", p.Deadline, p.Deadline.Sub(asked), m.config.terms().Hold())
 	}
 }

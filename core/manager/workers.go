@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan"
@@ -37,7 +38,7 @@ type tally struct {
 
 // workerShares says what each worker does of a subjob, whose workflows are told as
 // given: the shares' counts add up to theirs.
-func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []message.WorkerShare {
+func (m *Machine) workerShares(p *subjob.Subjob, flows []message.WorkflowResult) []message.WorkerShare {
 	all := map[node.ID]*tally{}
 	of := func(id node.ID) *tally {
 		if all[id] == nil {
@@ -45,15 +46,15 @@ func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []mess
 		}
 		return all[id]
 	}
-	for i, f := range p.workflows {
-		for _, s := range f.shards {
-			for _, l := range s.lost {
+	for i, f := range p.Workflows {
+		for _, s := range f.Shards {
+			for _, l := range s.Lost {
 				of(node.ID(l.Worker)).share.Lost++
 			}
-			if s.result == nil && !s.live() {
+			if s.Result == nil && !s.Live() {
 				continue
 			}
-			of(s.worker).add(s, len(flows[i].Stats.Steps) > 0)
+			of(s.Worker).add(s, len(flows[i].Stats.Steps) > 0)
 		}
 	}
 	list := make([]*tally, 0, len(all))
@@ -65,26 +66,15 @@ func (m *Machine) workerShares(p *subjob, flows []message.WorkflowResult) []mess
 	return fewer(list)
 }
 
-// figures are what counts of a shard: its result, or what its current attempt told last.
-func (s *shard) figures() *message.Stats {
-	switch {
-	case s.result != nil:
-		return &s.result.Stats
-	case s.live() && s.progress != nil:
-		return &s.progress.Stats
-	}
-	return nil
-}
-
 // add takes a shard in; its counts only where those of its workflow are told.
-func (t *tally) add(s *shard, told bool) {
-	f, of := s.figures(), s.workflow.plan.Layer
+func (t *tally) add(s *subjob.Shard, told bool) {
+	f, of := s.Figures(), s.Workflow.Plan.Layer
 	l := t.layers[of]
-	if s.result != nil {
-		l.ended.cores, l.ended.vus = l.ended.cores+uint64(s.cores), l.ended.vus+s.vus
+	if s.Result != nil {
+		l.ended.cores, l.ended.vus = l.ended.cores+uint64(s.Cores), l.ended.vus+s.VUs
 	} else {
-		t.live, t.running = true, t.running || s.state == message.WorkflowRunning
-		l.cores, l.vus = l.cores+uint64(s.cores), l.vus+s.vus
+		t.live, t.running = true, t.running || s.State == message.WorkflowRunning
+		l.cores, l.vus = l.cores+uint64(s.Cores), l.vus+s.VUs
 	}
 	if f != nil && told {
 		l.elapsed = max(l.elapsed, f.Elapsed)

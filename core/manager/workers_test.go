@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
@@ -49,29 +50,29 @@ func drawStats(t *rapid.T) message.Stats {
 }
 
 // drawRunning is a subjob whose shards stand anyhow, on up to so many workers.
-func drawRunning(t *rapid.T, workers int) (*Machine, *subjob) {
+func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 	m := New(small())
-	p := &subjob{job: message.JobID{1}, fence: message.Fence{JobEpoch: 1, SubjobEpoch: 257}}
+	p := &subjob.Subjob{Job: message.JobID{1}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 257}}
 	name := func() node.ID { return node.ID(fmt.Sprintf("w%03d", rapid.IntRange(1, workers).Draw(t, "worker"))) }
 	for i := range rapid.IntRange(1, 3).Draw(t, "workflows") {
-		f := &workflow{subjob: p, index: uint32(i), plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
-		p.workflows = append(p.workflows, f)
+		f := &subjob.Workflow{Subjob: p, Index: uint32(i), Plan: &message.WorkflowPlan{Name: fmt.Sprint(i), Layer: rapid.Uint32Range(0, 1).Draw(t, "layer")}}
+		p.Workflows = append(p.Workflows, f)
 		for range rapid.IntRange(0, workers).Draw(t, "shards") {
-			s := &shard{workflow: f, worker: name(), cores: 2, vus: 3, state: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
-			f.shards = append(f.shards, s)
+			s := &subjob.Shard{Workflow: f, Worker: name(), Cores: 2, VUs: 3, State: message.WorkflowState(rapid.IntRange(1, 3).Draw(t, "state"))}
+			f.Shards = append(f.Shards, s)
 			switch rapid.IntRange(0, 4).Draw(t, "stands") {
 			case 0:
-				s.state, s.result = message.WorkflowCompleted, &message.ShardResult{Stats: drawStats(t)}
+				s.State, s.Result = message.WorkflowCompleted, &message.ShardResult{Stats: drawStats(t)}
 			case 1:
-				s.progress = &message.ShardProgress{Stats: drawStats(t)}
+				s.Progress = &message.ShardProgress{Stats: drawStats(t)}
 			case 2:
-				s.losing, s.progress = true, &message.ShardProgress{Stats: drawStats(t)}
-				s.lost = append(s.lost, message.LostAttempt{Worker: string(s.worker), Started: 7})
+				s.Losing, s.Progress = true, &message.ShardProgress{Stats: drawStats(t)}
+				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(s.Worker), Started: 7})
 			case 3:
-				s.lost = append(s.lost, message.LostAttempt{Worker: string(name()), Started: 7})
+				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(name()), Started: 7})
 			}
 			if rapid.Bool().Draw(t, "here") {
-				stand(m, s.worker, &message.WorkerHeartbeat{CoresTotal: 4})
+				stand(m, s.Worker, &message.WorkerHeartbeat{CoresTotal: 4})
 			}
 		}
 	}
@@ -86,12 +87,12 @@ func TestSharesOfWorkersAddUpToTheSubjob(t *testing.T) {
 			t.Fatalf("the subjob's figures, and what its workers tell (-part +workers):\n%s", diff)
 		}
 		all := map[string]bool{}
-		for _, f := range p.workflows {
-			for _, s := range f.shards {
-				if s.result != nil || s.live() {
-					all[string(s.worker)] = true
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
+				if s.Result != nil || s.Live() {
+					all[string(s.Worker)] = true
 				}
-				for _, l := range s.lost {
+				for _, l := range s.Lost {
 					all[l.Worker] = true
 				}
 			}
@@ -141,13 +142,13 @@ func TestWorkersInTroubleAreToldFirst(t *testing.T) {
 
 // A part of 1,000 workers is told in some kilobytes.
 func TestSharesAreBounded(t *testing.T) {
-	m, p := New(small()), &subjob{}
-	f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
-	p.workflows = []*workflow{f}
+	m, p := New(small()), &subjob.Subjob{}
+	f := &subjob.Workflow{Subjob: p, Plan: &message.WorkflowPlan{}}
+	p.Workflows = []*subjob.Workflow{f}
 	for i := range 1000 {
-		s := &shard{workflow: f, worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), state: message.WorkflowRunning, progress: &message.ShardProgress{}}
-		s.progress.Stats = message.Stats{Elapsed: time.Hour, Steps: []message.StepStats{{Kind: message.StepRequest, Started: 1 << 40, OK: 1 << 40, BytesIn: 1 << 50}}}
-		f.shards = append(f.shards, s)
+		s := &subjob.Shard{Workflow: f, Worker: node.ID(fmt.Sprintf("worker-%d.example.net:7003", i)), State: message.WorkflowRunning, Progress: &message.ShardProgress{}}
+		s.Progress.Stats = message.Stats{Elapsed: time.Hour, Steps: []message.StepStats{{Kind: message.StepRequest, Started: 1 << 40, OK: 1 << 40, BytesIn: 1 << 50}}}
+		f.Shards = append(f.Shards, s)
 	}
 	out := &message.JobProgress{}
 	before := out.Size()
@@ -164,13 +165,13 @@ func BenchmarkWorkerShares(b *testing.B) {
 	}
 	for _, n := range []int{4, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, p := New(small()), &subjob{}
-			f := &workflow{subjob: p, plan: &message.WorkflowPlan{}}
-			p.workflows = []*workflow{f}
+			m, p := New(small()), &subjob.Subjob{}
+			f := &subjob.Workflow{Subjob: p, Plan: &message.WorkflowPlan{}}
+			p.Workflows = []*subjob.Workflow{f}
 			for i := range n {
-				s := &shard{workflow: f, worker: node.ID(fmt.Sprintf("w%d", i)), state: message.WorkflowRunning, progress: &message.ShardProgress{}}
-				s.progress.Stats = message.Stats{Steps: []message.StepStats{{Kind: message.StepRequest, Started: 9}}, Generator: message.Generator{Lag: lag.Wire()}}
-				f.shards = append(f.shards, s)
+				s := &subjob.Shard{Workflow: f, Worker: node.ID(fmt.Sprintf("w%d", i)), State: message.WorkflowRunning, Progress: &message.ShardProgress{}}
+				s.Progress.Stats = message.Stats{Steps: []message.StepStats{{Kind: message.StepRequest, Started: 9}}, Generator: message.Generator{Lag: lag.Wire()}}
+				f.Shards = append(f.Shards, s)
 			}
 			flows := []message.WorkflowResult{{Stats: message.Stats{Steps: make([]message.StepStats, 1)}}}
 			b.ReportAllocs()

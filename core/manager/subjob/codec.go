@@ -1,4 +1,4 @@
-package manager
+package subjob
 
 import (
 	"encoding/binary"
@@ -8,6 +8,12 @@ import (
 
 // encoder writes numbers and texts one after the other.
 type encoder struct{ bytes []byte }
+
+// decoder reads what an encoder wrote; bad stays once it is set.
+type decoder struct {
+	bytes []byte
+	bad   bool
+}
 
 func (e *encoder) number(n uint64) { e.bytes = binary.AppendUvarint(e.bytes, n) }
 
@@ -23,12 +29,6 @@ func (e *encoder) fence(f message.Fence) {
 }
 
 func (e *encoder) file(d message.FileDigest) { e.bytes = append(e.bytes, d[:]...) }
-
-// decoder reads what an encoder wrote; bad stays once it is set.
-type decoder struct {
-	bytes []byte
-	bad   bool
-}
 
 func (d *decoder) fail() {
 	d.bad, d.bytes = true, nil

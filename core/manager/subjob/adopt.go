@@ -1,0 +1,69 @@
+package subjob
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Reopen sets how the shards stand that may run under a former holder: whoever
+// reports one goes on with it; nobody is given it before its worker has stopped
+// by itself.
+func (p *Subjob) Reopen(now, until node.Instant) {
+	for _, f := range p.Workflows {
+		f.State = message.WorkflowPending
+		if f.End == message.WorkflowNone && f.Cut {
+			f.Ready = now
+		}
+		for _, s := range f.Shards {
+			s.State = message.WorkflowPending
+			s.NotBefore, s.Renewed = until, p.Granted
+			switch {
+			case s.Kept != nil:
+				s.State, s.Why, s.Written = s.Kept.State, s.Kept.Why, true
+			case s.End != message.WorkflowNone:
+				s.State = s.End
+			default:
+				s.Open = f.End == message.WorkflowNone
+			}
+		}
+	}
+}
+
+// Derive sets the states that follow from what a record says.
+func (p *Subjob) Derive(now node.Instant) {
+	p.State = message.JobQueued
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			if s.Result != nil && s.Kept.Why == "" {
+				s.Why = s.Result.Error
+			}
+			if s.State == message.WorkflowFailed && f.Failure == "" && f.End == message.WorkflowNone {
+				f.Failure = Reason(s.Why)
+			}
+			if s.Kept != nil || s.State == message.WorkflowRunning { // adopted while the files were on their way
+				f.State, p.State = message.WorkflowRunning, message.JobRunning
+			}
+		}
+		if f.End != message.WorkflowNone {
+			if f.End == message.WorkflowCompleted {
+				p.State = message.JobRunning
+			}
+			f.State = f.End
+			f.Stats, _ = f.Total()
+		}
+	}
+	if p.Stop == message.JobCancelled {
+		p.State = message.JobCancelling
+	}
+	if p.Result != nil {
+		p.Recorded, p.Finished, p.State = true, now, p.Result.Subjob.State
+		p.Restamp()
+	}
+}
+
+// Adoptable says whether a fence is of an attempt that a former holder may have
+// dispatched and did not give up, above one that was adopted already.
+func (s *Shard) Adoptable(f message.Fence) bool {
+	return s.Open && !s.Counting && s.Kept == nil && s.End == message.WorkflowNone && s.Floor.Less(f) &&
+		(s.State == message.WorkflowPending || s.Fence.Less(f))
+}

@@ -1,0 +1,37 @@
+package subjob
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Claim is an order of a gate, or a vacancy, that waits for its register.
+type Claim struct {
+	Gate     node.Addr             // empty for a vacancy
+	Dispatch *message.JobDispatch  // the newest, nil for a cancellation or a vacancy
+	Cancel   *message.SubjobCancel // the newest
+	File     message.FileDigest
+	Asked    bool // the register is being acquired
+	Keeping  bool // no majority has the dispatch's file yet
+	Began    node.Instant
+}
+
+// Epoch is the highest that the claim's orders carry.
+func (c *Claim) Epoch() uint64 {
+	var n uint64
+	if c.Dispatch != nil {
+		n = c.Dispatch.Fence.JobEpoch
+	}
+	if c.Cancel != nil {
+		n = max(n, c.Cancel.Fence.JobEpoch)
+	}
+	return n
+}
+
+// Cancelled keeps a cancellation until the subjob is here, unless an order of a later epoch
+// came before.
+func (c *Claim) Cancelled(gate node.Addr, k *message.SubjobCancel) {
+	if c.Epoch() <= k.Fence.JobEpoch {
+		c.Gate, c.Cancel = gate, k
+	}
+}

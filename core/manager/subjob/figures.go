@@ -1,0 +1,86 @@
+package subjob
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/stats"
+)
+
+// KindRefused is how executors call a connection that nobody listens for.
+const KindRefused = "refused"
+
+// Total adds up what the shards of a workflow counted.
+func (f *Workflow) Total() (message.Stats, error) {
+	var subjobs []*message.Stats
+	for _, s := range f.Shards {
+		if s.Result != nil {
+			subjobs = append(subjobs, &s.Result.Stats)
+		}
+	}
+	return stats.Sum(subjobs)
+}
+
+// AllRefused says that the target refused every connection.
+func AllRefused(s *message.Stats) bool {
+	var started, refused uint64
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.Kind != message.StepRequest && step.Kind != message.StepFunction {
+			continue
+		}
+		started += step.Started
+		for _, e := range step.Errors {
+			if e.Kind == KindRefused {
+				refused += e.Count
+			}
+		}
+	}
+	return started > 0 && refused >= started
+}
+
+// Measured adds up what a progress tells of requests.
+func Measured(p *message.ShardProgress) (started, ok uint64) {
+	if p == nil {
+		return 0, 0
+	}
+	for i := range p.Stats.Steps {
+		if step := &p.Stats.Steps[i]; step.Kind == message.StepRequest || step.Kind == message.StepFunction {
+			started += step.Started
+			ok += step.OK
+		}
+	}
+	return started, ok
+}
+
+// Duration is how long a workflow has run, or did.
+func (f *Workflow) Duration(now node.Instant) time.Duration {
+	switch {
+	case f.Started == 0:
+		return 0
+	case f.Ended != 0:
+		return f.Ended.Sub(f.Started)
+	}
+	return now.Sub(f.Started)
+}
+
+// Starts is what a result counts for: the starts of all its steps.
+func Starts(s *message.Stats) uint64 {
+	var n uint64
+	for i := range s.Steps {
+		n += s.Steps[i].Started
+	}
+	return n
+}
+
+// Figures are what counts of a shard: its result, or what its current attempt told last.
+func (s *Shard) Figures() *message.Stats {
+	switch {
+	case s.Result != nil:
+		return &s.Result.Stats
+	case s.Live() && s.Progress != nil:
+		return &s.Progress.Stats
+	}
+	return nil
+}

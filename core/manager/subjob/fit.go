@@ -1,0 +1,34 @@
+package subjob
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
+)
+
+// Fit makes the distributions of a subjob too large for a frame coarser, in equal
+// shares of it; slim is for what even that does not help.
+func Fit(d *message.DatacenterResult, size func() int) {
+	for i := range d.Workflows {
+		if message.HeaderSize+size() <= message.FrameMax {
+			return
+		}
+		stats.Fit(&d.Workflows[i].Stats, message.FrameMax/2/len(d.Workflows))
+	}
+}
+
+// Slim leaves out the distributions, which are all that can be large; and its workers,
+// where names fill the frame.
+func Slim(d *message.DatacenterResult, size func() int) {
+	for i := range d.Workflows {
+		s := &d.Workflows[i].Stats
+		s.Generator.Lag = message.Histogram{}
+		steps := append([]message.StepStats(nil), s.Steps...)
+		for j := range steps {
+			stats.Bare(&steps[j])
+		}
+		s.Steps = steps
+	}
+	if message.HeaderSize+size() > message.FrameMax {
+		d.Workers = nil
+	}
+}

@@ -1,0 +1,146 @@
+package subjob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+func drawSubjob(t *rapid.T) *Subjob {
+	text := rapid.StringN(0, 20, 40)
+	number := rapid.Uint64Max(1 << 40)
+	file := func() (f message.FileDigest) {
+		f[0] = rapid.Byte().Draw(t, "file")
+		return f
+	}
+	now := node.Instant(time.Hour)
+	p := &Subjob{
+		Job: message.JobID{1}, Epoch: number.Draw(t, "epoch"), Gate: node.Addr(text.Draw(t, "gate")), File: file(), Kept: file(),
+		Accepted: now.Add(-time.Minute), RunTimeout: time.Hour, Deadline: now.Add(time.Minute),
+		Asked: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), Why: text.Draw(t, "why"),
+	}
+	p.Fence.JobEpoch = p.Epoch
+	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
+		f := &Workflow{Subjob: p, Index: uint32(i), End: message.WorkflowState(rapid.Uint8Max(7).Draw(t, "end")), Failure: text.Draw(t, "failure"), Started: now, Leased: number.Draw(t, "leased"), Burned: number.Draw(t, "burned")}
+		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
+			s := &Shard{
+				Workflow: f, ID: message.ShardID{Job: p.Job, Workflow: f.Index, Ordinal: uint32(k)}, VUs: number.Draw(t, "vus"), Cores: 3,
+				Dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), Why: text.Draw(t, "why"), Floor: message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 3},
+			}
+			if rapid.Bool().Draw(t, "rows") {
+				s.Leased = number.Draw(t, "rows of it")
+				s.Rows = map[uint32]*Leased{2: {Ask: 3, First: number.Draw(t, "first"), Count: 5, Known: true}, 0: {Ask: 1, Known: true}}
+			}
+			if rapid.Bool().Draw(t, "kept") {
+				s.Worker, s.Fence = "w", message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 4}
+				s.Kept = &Kept{File: file(), State: message.WorkflowCompleted, Started: number.Draw(t, "started"), Why: text.Draw(t, "end")}
+			} else if rapid.Bool().Draw(t, "lost") {
+				s.Failed = []node.ID{"w1"}
+				s.Lost = []message.LostAttempt{{Shard: s.ID, Attempt: 1, Worker: "w1", Reason: text.Draw(t, "reason"), Started: 2, OK: 1}}
+			}
+			f.Shards = append(f.Shards, s)
+		}
+		f.Cut = len(f.Shards) > 0
+		p.Workflows = append(p.Workflows, f)
+	}
+	return p
+}
+
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := node.Instant(time.Hour)
+		p := drawSubjob(t)
+		b := p.Record(now)
+		got, err := Decode(p.Job, b, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(b, got.Record(now)); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, f := range got.Workflows {
+			for k, s := range f.Shards {
+				if want := p.Workflows[f.Index].Shards[k]; s.Floor != want.Floor || s.VUs != want.VUs || (s.Kept == nil) != (want.Kept == nil) {
+					t.Fatalf("%+v became %+v", want, s)
+				}
+			}
+		}
+		if len(got.Files()) != len(p.Files()) || len(FilesOf(p.Job, b)) != len(p.Files()) {
+			t.Fatal("it names other files")
+		}
+	})
+}
+
+// Whatever bytes a register has, reading them ends, within their own size.
+func TestHostileRecordsAreRefused(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := drawSubjob(t).Record(node.Instant(time.Hour))
+		for range rapid.IntRange(1, 8).Draw(t, "changes") {
+			switch i := rapid.IntRange(0, len(b)-1).Draw(t, "at"); rapid.IntRange(0, 2).Draw(t, "how") {
+			case 0:
+				b[i] ^= rapid.Byte().Draw(t, "bits")
+			case 1:
+				b = b[:i+1]
+			default:
+				b = append(b[:i:i], append([]byte{255, 255, 255, 255, 255, 255, 255, 127}, b[i:]...)...)
+			}
+		}
+		if p, err := Decode(message.JobID{1}, b, 0); err == nil {
+			shards := 0
+			for _, f := range p.Workflows {
+				shards += len(f.Shards)
+			}
+			if shards > len(b) {
+				t.Fatalf("%d shards of %d bytes", shards, len(b))
+			}
+		}
+		FilesOf(message.JobID{1}, b)
+	})
+}
+
+// What a manager keeps for a subjob is all that who takes it over fetches: the dispatch,
+// the result, and each shard's.
+func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawSubjob(t)
+		n := byte(0)
+		file := func() (f message.FileDigest) {
+			n++
+			f[0] = n
+			return f
+		}
+		want := map[message.FileDigest]bool{}
+		if p.File != (message.FileDigest{}) {
+			p.File = file()
+			want[p.File] = true
+		}
+		if p.Kept != (message.FileDigest{}) {
+			p.Kept = file()
+			want[p.Kept] = true
+		}
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
+				if s.Kept != nil {
+					s.Kept.File = file()
+					want[s.Kept.File] = true
+				}
+			}
+		}
+		used := map[message.FileDigest]bool{}
+		for _, f := range FilesOf(p.Job, p.Record(node.Instant(time.Hour))) {
+			used[f] = true
+		}
+		if diff := cmp.Diff(want, used); diff != "" {
+			t.Fatalf("files that its record names, and that are kept (-named +kept):\n%s", diff)
+		}
+		spill := Spilled(file())
+		if list := FilesOf(p.Job, spill); len(list) != 1 || list[0][0] != n {
+			t.Fatalf("of a record that is a file %v are kept", list)
+		}
+	})
+}

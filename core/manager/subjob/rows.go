@@ -1,0 +1,52 @@
+package subjob
+
+import (
+	"maps"
+	"slices"
+)
+
+// Leased is the block of rows that an executor was given last.
+type Leased struct {
+	Ask          uint64
+	First, Count uint64
+	Known        bool // a majority has it
+}
+
+// AsksMax bounds the executors of a shard that are leased rows.
+const AsksMax = 1 << 12
+
+// Cores is how many share what is left.
+func (f *Workflow) Cores() (n uint64) {
+	for _, s := range f.Shards {
+		n += uint64(s.Cores)
+	}
+	return n
+}
+
+// Burn gives up what a lost attempt was leased: nobody knows which of it was used.
+func (s *Shard) Burn() {
+	s.Workflow.Burned += s.Leased
+	s.Leased, s.Rows = 0, nil
+}
+
+func (s *Shard) encodeRows(e *encoder) {
+	e.number(s.Leased)
+	e.number(uint64(len(s.Rows)))
+	for _, core := range slices.Sorted(maps.Keys(s.Rows)) {
+		l := s.Rows[core]
+		for _, n := range []uint64{uint64(core), l.Ask, l.First, l.Count} {
+			e.number(n)
+		}
+	}
+}
+
+func (s *Shard) decodeRows(d *decoder) {
+	s.Leased = d.number()
+	for range d.count() {
+		if s.Rows == nil {
+			s.Rows = map[uint32]*Leased{}
+		}
+		core := uint32(d.number())
+		s.Rows[core] = &Leased{Ask: d.number(), First: d.number(), Count: d.number(), Known: true}
+	}
+}

@@ -1,0 +1,68 @@
+package subjob
+
+import (
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Workflow is one workflow of a subjob.
+type Workflow struct {
+	Subjob   *Subjob
+	Index    uint32
+	Plan     *message.WorkflowPlan
+	State    message.WorkflowState
+	End      message.WorkflowState // how it ends, before a majority has it
+	Failure  string
+	Abort    string // by a condition of its own, before a majority has that as its failure
+	Waits    string // what for, while it has no cores
+	Shards   []*Shard
+	Cut      bool               // how it is cut is on a majority
+	Provided []message.Provided // by the workflows before it; nil until it is dispatched
+	Ready    node.Instant       // when all it depends on had ended; zero before
+	Started  node.Instant
+	Ended    node.Instant
+	Stats    message.Stats // of one that has ended
+	Leased   uint64        // rows of its feed, in all
+	Burned   uint64        // of those, what attempts held that were lost
+}
+
+// Stopping says that no shard of a workflow is to run any more.
+func (f *Workflow) Stopping() bool {
+	return f.Subjob.Asked != message.JobNone || f.Failure != "" || f.Abort != ""
+}
+
+// Outcome says how a workflow ends whose shards have all ended. False: some have not.
+func (f *Workflow) Outcome() (end message.WorkflowState, why string, all bool) {
+	completed := true
+	end, why = message.WorkflowFailed, f.Failure
+	for _, s := range f.Shards {
+		if !s.State.Terminal() {
+			return end, why, false
+		}
+		if s.State != message.WorkflowCompleted {
+			completed = false
+			if f.Failure == "" {
+				end = s.State
+				why = JoinReason(why, s.Why)
+			}
+		}
+	}
+	if completed {
+		end, why = message.WorkflowCompleted, ""
+	}
+	return end, why, true
+}
+
+// Furthest is how far the furthest shard is.
+func (f *Workflow) Furthest() message.WorkflowState {
+	furthest := message.WorkflowPending
+	for _, s := range f.Shards {
+		switch {
+		case s.State == message.WorkflowRunning || s.Result != nil:
+			return message.WorkflowRunning
+		case s.State == message.WorkflowAssigned:
+			furthest = message.WorkflowAssigned
+		}
+	}
+	return furthest
+}
