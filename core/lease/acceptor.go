@@ -1,6 +1,10 @@
 package lease
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/core/event"
@@ -8,131 +12,95 @@ import (
 	"hyperscale/core/node"
 )
 
-// low says that a token was promised away: a lower one, or an equal one that
-// another life has chosen.
-func (reg *register) low(t message.LeaseToken, l message.LeaseLife) bool {
-	c := t.Compare(reg.promised)
-	return c < 0 || c == 0 && l != reg.promiser
+// acceptor has the registers as its disk has them, and answers proposers and
+// readers by its rules. It looks after those that have run out.
+type acceptor struct {
+	store
+	registers map[message.JobID]*register
+	watch     dueQueue[*register]
+	sweeping  bool
 }
 
-// left returns how long a register is still held: now - received < guard.
-func (reg *register) left(now node.Instant, c *Config) time.Duration {
-	a := &reg.accepted
-	if reg.reaped || a.Token.Zero() || a.Released {
-		return 0
-	}
-	return max(0, c.guard(a.Lease)-now.Sub(reg.received))
+func newAcceptor(c Config) *acceptor {
+	s := newSeat(c)
+	return &acceptor{store: store{mail: mail{seat: s, out: make([]outbox, s.n)}}, registers: map[message.JobID]*register{}}
 }
 
-// mayPass says that a held register may be promised to somebody all the same: to
-// its holder, in this life or a later one, or to whom its holder has consented.
-func (reg *register) mayPass(m *message.LeasePrepare) bool {
-	a := &reg.accepted
-	if a.Token.Ordinal == m.Token.Ordinal && (a.Life == m.Life || a.Life.Incarnation < m.Life.Incarnation) {
-		return true
-	}
-	return !m.Consent.Zero() && !m.Consent.Less(a.Token)
-}
-
-// buried says that a token is not above a tombstone's.
-func (reg *register) buried(t message.LeaseToken) bool {
-	return reg.reaped && !reg.accepted.Token.Less(t)
-}
-
-func (r *Registers) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
+func (r *acceptor) onPrepare(env node.Env, from int, m *message.LeasePrepare) {
 	reg := r.admit(env, from, m.Job)
 	if reg == nil {
 		return
 	}
 	if reg.writing {
-		r.wait(request{reg: reg, from: from, prepare: m})
+		r.writes.wait(request{reg: reg, from: from, prepare: m})
 		return
 	}
 	reg.seen = max(reg.seen, m.Token.Epoch)
-	if reg.low(m.Token, m.Life) || reg.buried(m.Token) {
-		if m.Token == reg.promised && m.Life != reg.promiser {
-			reached(env, "lease/equal-token-other-life")
-		}
-		r.refuse(env, from, m.Job, m.Token, m.Life, 0)
+	ruling := reg.judgePrepare(env.Now(), &r.c, m)
+	switch ruling {
+	case refusesOtherLife:
+		reached(env, "lease/equal-token-other-life")
+		fallthrough
+	case refusesLow:
+		r.refuse(env, from, reg, m.Token, m.Life, 0)
 		return
-	}
-	if left := reg.left(env.Now(), &r.c); left > 0 && !reg.mayPass(m) {
+	case refusesHeld:
 		reached(env, "lease/held-refusal")
 		if !m.Consent.Zero() {
 			reached(env, "lease/consent-stale")
 		}
-		r.refuse(env, from, m.Job, m.Token, m.Life, left)
+		r.refuse(env, from, reg, m.Token, m.Life, reg.left(env.Now(), &r.c))
 		return
 	}
 	ch := reg.change(from)
-	ch.promise, ch.answer = true, true
+	ch.then = answersPromise
 	ch.promised, ch.promiser = m.Token, m.Life
-	if m.Token == reg.promised {
-		r.commit(env, &ch) // it is on the disk already
+	if ruling == has {
+		r.commit(env, &ch)
 		return
 	}
 	r.record(env, ch)
 }
 
-func (r *Registers) onAccept(env node.Env, from int, m *message.LeaseAccept) {
+func (r *acceptor) onAccept(env node.Env, from int, m *message.LeaseAccept) {
 	reg := r.admit(env, from, m.Job)
 	if reg == nil {
 		return
 	}
 	if reg.writing {
-		r.wait(request{reg: reg, from: from, accept: m})
+		r.writes.wait(request{reg: reg, from: from, accept: m})
 		return
 	}
 	reg.seen = max(reg.seen, m.Token.Epoch)
-	if reg.buried(m.Token) {
+	switch reg.judgeAccept(r.gens, m) {
+	case refusesLow:
 		reached(env, "lease/late-accept-refused")
-		r.refuse(env, from, m.Job, m.Token, m.Life, 0)
-		return
-	}
-	if reg.low(m.Token, m.Life) {
-		if m.Token == reg.promised {
-			reached(env, "lease/equal-token-other-life")
-		} else {
-			reached(env, "lease/late-accept-refused")
-		}
-		r.refuse(env, from, m.Job, m.Token, m.Life, 0)
-		return
-	}
-	for i, g := range m.Rest {
-		if g > 0 && g < r.gens[i] {
-			reached(env, "lease/rest-refused")
-			r.refuse(env, from, m.Job, m.Token, m.Life, 0)
-			return
-		}
-	}
-	a := &reg.accepted
-	same := a.Token == m.Token && a.Life == m.Life
-	if same && m.Seq <= a.Seq {
-		if m.Seq < a.Seq {
-			reached(env, "lease/old-seq-kept-out")
-		}
+		r.refuse(env, from, reg, m.Token, m.Life, 0)
+	case refusesOtherLife:
+		reached(env, "lease/equal-token-other-life")
+		r.refuse(env, from, reg, m.Token, m.Life, 0)
+	case refusesOldDisk:
+		reached(env, "lease/rest-refused")
+		r.refuse(env, from, reg, m.Token, m.Life, 0)
+	case hasLater:
+		reached(env, "lease/old-seq-kept-out")
 		r.sendAccepted(env, from, message.LeaseAccepted{Job: m.Job, Token: m.Token, Life: m.Life, Seq: m.Seq})
-		return
+	case has:
+		r.sendAccepted(env, from, message.LeaseAccepted{Job: m.Job, Token: m.Token, Life: m.Life, Seq: m.Seq})
+	case renews:
+		reg.renew(env.Now(), m)
+		r.sendAccepted(env, from, message.LeaseAccepted{Job: m.Job, Token: m.Token, Life: m.Life, Seq: m.Seq})
+	case lacksRecord:
+		reached(env, "lease/renewal-without-record") // the next send brings the record
+	case takes:
+		r.take(env, reg, from, m)
 	}
-	r.take(env, reg, from, m, same)
 }
 
-// take stores what onAccept found acceptable. A renewal stays in memory: a
-// restart loses only its Seq, and the time, which begins anew then.
-func (r *Registers) take(env node.Env, reg *register, from int, m *message.LeaseAccept, same bool) {
-	a := &reg.accepted
-	if same && m.Rev == a.Rev && !m.Released && !a.Released {
-		a.Seq, a.Lease, a.Copied = m.Seq, m.Lease, false
-		reg.received = env.Now()
-		r.sendAccepted(env, from, message.LeaseAccepted{Job: m.Job, Token: m.Token, Life: m.Life, Seq: m.Seq})
-		return
-	}
-	if m.Renewal {
-		reached(env, "lease/renewal-without-record")
-		return // its record is not here: the next send brings it
-	}
+// take has an accept written, which changes the record.
+func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseAccept) {
 	ch := reg.change(from)
-	ch.answer = true
+	ch.then = answersAccepted
 	ch.promised, ch.promiser = m.Token, m.Life
 	ch.accepted = message.LeaseState{
 		Token: m.Token, Life: m.Life, Seq: m.Seq, Rev: m.Rev, Released: m.Released, Lease: m.Lease, Record: m.Record,
@@ -144,7 +112,7 @@ func (r *Registers) take(env node.Env, reg *register, from int, m *message.Lease
 
 // admit returns the register of a job for an acceptor's rule, nil when there is
 // no room for a new one: then nothing is said, and others may accept.
-func (r *Registers) admit(env node.Env, from int, job message.JobID) *register {
+func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
 	reg := r.registers[job]
 	if reg == nil {
 		if len(r.registers) >= r.c.RegistersMax {
@@ -156,16 +124,15 @@ func (r *Registers) admit(env node.Env, from int, job message.JobID) *register {
 	return reg
 }
 
-func (r *Registers) refuse(env node.Env, to int, job message.JobID, t message.LeaseToken, l message.LeaseLife, left time.Duration) {
-	reg := r.registers[job]
-	m := message.LeaseRefusal{Job: job, Token: t, Life: l, Promised: reg.promised, Left: left}
+func (r *acceptor) refuse(env node.Env, to int, reg *register, t message.LeaseToken, l message.LeaseLife, left time.Duration) {
+	m := message.LeaseRefusal{Job: reg.job, Token: t, Life: l, Promised: reg.promised, Left: left}
 	if left > 0 {
 		m.Held = reg.accepted.Token
 	}
 	r.sendRefusal(env, to, m)
 }
 
-func (r *Registers) onQuery(env node.Env, from int, m *message.LeaseQuery) {
+func (r *acceptor) onQuery(env node.Env, from int, m *message.LeaseQuery) {
 	a := message.LeaseAnswer{Job: m.Job, Nonce: m.Nonce}
 	if reg := r.registers[m.Job]; reg != nil && !reg.reaped {
 		a.Accepted = reg.accepted
@@ -174,7 +141,7 @@ func (r *Registers) onQuery(env node.Env, from int, m *message.LeaseQuery) {
 }
 
 // onConsent remembers that the holder lets this member acquire what it held.
-func (r *Registers) onConsent(env node.Env, from int, m *message.LeaseConsent) {
+func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 	reg := r.registers[m.Job]
 	if reg == nil {
 		if len(r.registers) >= r.c.RegistersMax {
@@ -191,6 +158,97 @@ func (r *Registers) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 	}
 	reg.consent = m.Token
 	if reg.own == nil {
-		r.tell(Outcome{Kind: Vacant, Job: m.Job, Token: m.Token, Holder: r.set[from], Record: reg.accepted.Record, Consented: true})
+		r.tell(Outcome{Kind: Vacant, Job: m.Job, Token: m.Token, Holder: r.set[from], Record: reg.accepted.Record, Vacancy: Vacancy{Consented: true}})
 	}
+}
+
+// Seen returns what this member's acceptor knows of a job.
+func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
+	reg := r.registers[job]
+	if reg == nil || reg.reaped || reg.accepted.Token.Zero() {
+		return Sight{}, false
+	}
+	a := &reg.accepted
+	return Sight{
+		Holder: r.addrOf(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
+		Released: a.Released, Copied: a.Copied, Record: a.Record,
+	}, true
+}
+
+// Known returns all jobs that this member's acceptor has accepted something of,
+// sorted.
+func (r *acceptor) Known() []message.JobID {
+	var jobs []message.JobID
+	//lint:orderfree they are sorted below
+	for job, reg := range r.registers {
+		if !reg.reaped && !reg.accepted.Token.Zero() {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.SortFunc(jobs, message.JobID.Compare)
+	return jobs
+}
+
+// sorted returns all registers in the order of their jobs.
+func (r *acceptor) sorted() []*register { return sortedOf(r.registers) }
+
+// at returns the register of a job, a new one when there is none.
+func (r *acceptor) at(job message.JobID) *register {
+	reg := r.registers[job]
+	if reg == nil {
+		reg = &register{job: job}
+		r.registers[job] = reg
+	}
+	return reg
+}
+
+// commit makes a change the register's state and answers whoever asked for it.
+func (r *acceptor) commit(env node.Env, ch *change) {
+	reg := ch.reg
+	if ch.then == forgets {
+		r.drop(reg)
+		return
+	}
+	reg.promised, reg.promiser, reg.accepted = ch.promised, ch.promiser, ch.accepted
+	reg.reaped, reg.received = ch.reaped, ch.received
+	if reg.accepted.Released {
+		reg.missed = nil
+	}
+	r.watchOver(env, reg)
+	if ch.then == answersNobody {
+		return
+	}
+	env.Emit(event.AcceptorWrote{Group: r.c.Group, Job: reg.job, Promised: reg.promised, Token: reg.accepted.Token, Seq: reg.accepted.Seq})
+	if ch.then == answersPromise {
+		r.sendPromise(env, ch.from, message.LeasePromise{Job: reg.job, Token: ch.promised, Life: ch.promiser, Accepted: reg.accepted})
+		return
+	}
+	r.sendAccepted(env, ch.from, message.LeaseAccepted{Job: reg.job, Token: ch.promised, Life: ch.promiser, Seq: ch.accepted.Seq})
+}
+
+// load reads what the disk has; an error says that it cannot be trusted.
+func (r *acceptor) load(env node.Env) (m mark, found bool, err error) {
+	records := env.Store().Load(r.key(""))
+	for _, rec := range records {
+		r.writes.keys = append(r.writes.keys, rec.Key)
+	}
+	for _, rec := range records {
+		name := strings.TrimPrefix(rec.Key, r.key(""))
+		if name == "member" {
+			found = true
+			if err = json.Unmarshal(rec.Value, &m); err != nil {
+				return m, found, fmt.Errorf("read the mark of %s: %w", r.c.Group, err)
+			}
+			continue
+		}
+		var s message.LeaseRegister
+		if rest, err := s.UnmarshalMsg(rec.Value); err != nil || len(rest) != 0 || r.keyOf(s.Job) != rec.Key {
+			return m, found, fmt.Errorf("read %s: %d bytes left over, %w", rec.Key, len(rest), err)
+		}
+		reg := r.at(s.Job)
+		reg.promised, reg.promiser, reg.accepted, reg.reaped = s.Promised, s.Life, s.Accepted, s.Reaped
+		reg.received = env.Now()
+		reg.seen = max(s.Promised.Epoch, s.Accepted.Token.Epoch)
+	}
+	return m, found, nil
 }

@@ -8,9 +8,9 @@ import (
 
 // Acquire tries to become the owner of a job until Granted, Denied or Abandon. The
 // seed becomes the record of a register of which nobody has accepted anything.
-func (r *Registers) Acquire(env node.Env, job message.JobID, seed []byte) {
+func (r *proposer) Acquire(env node.Env, job message.JobID, seed []byte) {
 	reg := r.registers[job]
-	if reg != nil && reg.own != nil && !reg.own.stopped {
+	if reg != nil && reg.own != nil && reg.own.intent == acting {
 		return // it is under way, or held
 	}
 	if err := r.mayAcquire(reg, seed); err != nil {
@@ -23,12 +23,12 @@ func (r *Registers) Acquire(env node.Env, job message.JobID, seed []byte) {
 	if reg.own != nil {
 		r.end(env, reg.own) // it was released or handed over: anew, above that
 	}
-	p := &proposal{reg: reg, seed: seed, asked: env.Now(), to: -1}
+	p := &proposal{reg: reg, seed: seed, attempt: attempt{asked: env.Now()}, to: -1}
 	reg.own = p
 	r.begin(env, p)
 }
 
-func (r *Registers) mayAcquire(reg *register, seed []byte) error {
+func (r *proposer) mayAcquire(reg *register, seed []byte) error {
 	switch {
 	case !r.standing.speaks():
 		return ErrNotMember
@@ -42,7 +42,7 @@ func (r *Registers) mayAcquire(reg *register, seed []byte) error {
 
 // begin sends prepares under a token above all that were seen. What was open
 // under the token before stays open.
-func (r *Registers) begin(env node.Env, p *proposal) {
+func (r *proposer) begin(env node.Env, p *proposal) {
 	reg := p.reg
 	epoch := 1 + max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch, p.token.Epoch)
 	if epoch >= epochEnd-1 {
@@ -60,7 +60,7 @@ func (r *Registers) begin(env node.Env, p *proposal) {
 	r.sendPrepares(env, p)
 }
 
-func (r *Registers) sendPrepares(env node.Env, p *proposal) {
+func (r *proposer) sendPrepares(env node.Env, p *proposal) {
 	m := message.LeasePrepare{Job: p.reg.job, Token: p.token, Life: r.life, Consent: p.reg.consent}
 	for i := range r.n {
 		if !p.promised.has(i) && !p.refused.has(i) {
@@ -71,7 +71,7 @@ func (r *Registers) sendPrepares(env node.Env, p *proposal) {
 }
 
 // own returns this node's proposal that an answer is for.
-func (r *Registers) own(job message.JobID, t message.LeaseToken, l message.LeaseLife) *proposal {
+func (r *proposer) own(job message.JobID, t message.LeaseToken, l message.LeaseLife) *proposal {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil || reg.own.token != t || l != r.life {
 		return nil
@@ -79,7 +79,7 @@ func (r *Registers) own(job message.JobID, t message.LeaseToken, l message.Lease
 	return reg.own
 }
 
-func (r *Registers) onPromise(env node.Env, from int, m *message.LeasePromise) {
+func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 	p := r.own(m.Job, m.Token, m.Life)
 	if p == nil || p.phase != preparing || p.promised.has(from) {
 		return
@@ -109,7 +109,7 @@ func (r *Registers) onPromise(env node.Env, from int, m *message.LeasePromise) {
 }
 
 // openAccept sends an accept under the next Seq, in place of what was open.
-func (r *Registers) openAccept(env node.Env, p *proposal, seq, rev uint64, released bool) {
+func (r *proposer) openAccept(env node.Env, p *proposal, seq, rev uint64, released bool) {
 	p.open, p.seq, p.released, p.resent = true, seq, released, false
 	if rev != p.rev || seq == 0 {
 		p.has = 0
@@ -121,7 +121,7 @@ func (r *Registers) openAccept(env node.Env, p *proposal, seq, rev uint64, relea
 
 // sendAccepts sends what is open to those who have not answered. Who has the
 // record needs no other copy for a renewal.
-func (r *Registers) sendAccepts(env node.Env, p *proposal) {
+func (r *proposer) sendAccepts(env node.Env, p *proposal) {
 	m := r.acceptOf(p)
 	if p.sent != env.Now() && !p.resent {
 		p.resent = true
@@ -142,14 +142,14 @@ func (r *Registers) sendAccepts(env node.Env, p *proposal) {
 }
 
 // acceptOf is what a proposal has open, without its record.
-func (r *Registers) acceptOf(p *proposal) message.LeaseAccept {
+func (r *proposer) acceptOf(p *proposal) message.LeaseAccept {
 	return message.LeaseAccept{
 		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
 		Released: p.released, Lease: r.c.Lease, Rest: p.rest,
 	}
 }
 
-func (r *Registers) onAccepted(env node.Env, from int, m *message.LeaseAccepted) {
+func (r *proposer) onAccepted(env node.Env, from int, m *message.LeaseAccepted) {
 	p := r.own(m.Job, m.Token, m.Life)
 	if p == nil || m.Seq != p.seq || p.acked.has(from) || p.phase == preparing || p.phase == waiting {
 		return
@@ -171,7 +171,7 @@ func (r *Registers) onAccepted(env node.Env, from int, m *message.LeaseAccepted)
 }
 
 // becomeHolder ends an attempt well, if there is a window left.
-func (r *Registers) becomeHolder(env node.Env, p *proposal) {
+func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 	job := p.reg.job
 	if env.Now().Sub(p.sent) >= r.c.Hold() {
 		reached(env, "lease/granted-too-late")
@@ -181,8 +181,8 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 	r.returned(env, job, p.call, true, p.token, Value(p.record))
 	p.call = 0
 	p.updating, p.tickets, p.next = 0, nil, nil // what was asked for meanwhile was made from an older record
-	if p.release {
-		p.held, p.phase, p.release = p.token, holding, false
+	if p.intent == releasesLater {
+		p.held, p.phase = p.token, holding
 		r.beginRelease(env, p)
 		return
 	}
@@ -191,7 +191,7 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: job, Token: p.held, Reason: "superseded"})
 	}
 	p.held, p.until, p.phase, p.tries = p.token, p.sent.Add(r.c.Hold()), holding, 0
-	p.touched, p.told, p.to, p.stopped = false, false, -1, false
+	p.touched, p.told, p.to, p.intent = false, false, -1, acting
 	p.reg.consent = message.LeaseToken{}
 	env.Emit(event.LeaseGranted{Group: r.c.Group, Job: job, Token: p.token, Life: r.life, Until: p.until, Began: p.began})
 	r.tell(Outcome{Kind: Granted, Job: job, Token: p.token, Record: p.record, Fresh: void(&p.best), Again: again})
@@ -201,12 +201,12 @@ func (r *Registers) becomeHolder(env node.Env, p *proposal) {
 
 // renewal returns when a lease that was sent at an instant is renewed: at a third
 // of it, a little earlier so that those of one moment go in one frame.
-func (r *Registers) renewal(sent node.Instant) node.Instant {
+func (r *proposer) renewal(sent node.Instant) node.Instant {
 	slot := node.Instant(max(r.c.Lease/128, 1))
 	return max((sent.Add(r.c.Lease/3))/slot*slot, sent+1)
 }
 
-func (r *Registers) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
+func (r *proposer) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
 	if reg := r.registers[m.Job]; reg != nil {
 		reg.seen = max(reg.seen, m.Promised.Epoch, m.Held.Epoch)
 	}
@@ -229,7 +229,7 @@ func (r *Registers) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
 }
 
 // fail ends an accept or an attempt that a majority can no longer carry.
-func (r *Registers) fail(env node.Env, p *proposal) {
+func (r *proposer) fail(env node.Env, p *proposal) {
 	switch p.phase {
 	case preparing, granting:
 		if p.blocker.Held.Zero() {
@@ -249,15 +249,15 @@ func (r *Registers) fail(env node.Env, p *proposal) {
 }
 
 // deny ends an attempt for good.
-func (r *Registers) deny(env node.Env, p *proposal, o Outcome) {
+func (r *proposer) deny(env node.Env, p *proposal, o Outcome) {
 	r.lose(env, p, "superseded")
-	if !p.release {
+	if p.intent != releasesLater {
 		r.tell(o)
 	}
 }
 
 // backOff waits, longer each time, then begins again with a higher token.
-func (r *Registers) backOff(env node.Env, p *proposal) {
+func (r *proposer) backOff(env node.Env, p *proposal) {
 	r.endAttempt(env, p)
 	p.phase, p.open = waiting, false
 	p.tries++
@@ -270,7 +270,7 @@ func (r *Registers) backOff(env node.Env, p *proposal) {
 }
 
 // tellWaiting tells once that a majority does not answer.
-func (r *Registers) tellWaiting(env node.Env, p *proposal) {
+func (r *proposer) tellWaiting(env node.Env, p *proposal) {
 	if p.told || !p.held.Zero() || env.Now().Sub(p.asked) < r.c.AttemptTimeout {
 		return
 	}
@@ -285,13 +285,13 @@ func (r *Registers) tellWaiting(env node.Env, p *proposal) {
 // Abandon ends what is under way for a job, and holding it, without an outcome. It is not
 // told to be vacant before the others' guards have run out, whatever this member has
 // stored of it.
-func (r *Registers) Abandon(env node.Env, job message.JobID) {
+func (r *proposer) Abandon(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil {
 		return
 	}
 	p := reg.own
-	if !p.held.Zero() && !p.stopped {
+	if !p.held.Zero() && p.intent == acting {
 		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: job, Token: p.held, Reason: "released"})
 	}
 	reg.notBefore = max(reg.notBefore, env.Now().Add(r.c.Guard()))

@@ -42,7 +42,13 @@
 // readers. When a majority of the disks is lost nobody founds anew: recover.go
 // makes one disk the truth of a new epoch, on an operator's word.
 //
-// Read config.go, outcome.go, words.go, machine.go, acceptor.go, write.go, frame.go,
-// fault.go, proposal.go, acquire.go, hold.go, read.go, watch.go, due.go, join.go,
-// rejoin.go, recover.go, sizes.go, rest.go.
+// Layers, of which each calls those below it alone: Registers dispatches; membership
+// founds, joins and recovers; proposer and reader want registers; acceptor answers
+// them, store writes and mail sends what it says; seat says who all are. Rules are
+// values: register judges requests, proposal holds one wish, tag names what follows
+// a write.
+//
+// Read config.go, outcome.go, errors.go, seat.go, frame.go, register.go, write.go,
+// acceptor.go, watch.go, due.go, proposal.go, acquire.go, hold.go, read.go, join.go,
+// rejoin.go, recover.go, machine.go, fault.go, rest.go.
 package lease

@@ -1,6 +1,8 @@
 package lease
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/node"
+)
 
 // dueQueue orders items by the instant at which they want to be looked at. An
 // item that wants to be looked at later than its entry says is found when the

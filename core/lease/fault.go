@@ -1,12 +1,10 @@
 package lease
 
-import (
-	"hyperscale/core/message"
-)
+import "hyperscale/core/message"
 
 // faultOf says what is wrong with a frame, "" when nothing is: another member's
 // software may be broken, and what it says must not break this one.
-func (r *Registers) faultOf(f *message.LeaseFrame, from int) string {
+func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 	if len(f.Gens) != r.n {
 		return "its list of generations is not of this set"
 	}
@@ -56,7 +54,7 @@ func (r *Registers) faultOf(f *message.LeaseFrame, from int) string {
 	return ""
 }
 
-func (r *Registers) faultOfAccept(m *message.LeaseAccept, sender uint32) string {
+func (r *seat) faultOfAccept(m *message.LeaseAccept, sender uint32) string {
 	switch {
 	case !r.chosenBy(m.Token, sender) || m.Life == nobody():
 		return "an accept's token is out of range"
@@ -82,15 +80,15 @@ func validGens(gens []uint64) bool {
 
 // valid says that a token can have been granted, and leaves one above it. A larger set
 // may have granted it, before the group was recovered under this one.
-func (r *Registers) valid(t message.LeaseToken) bool {
+func (r *seat) valid(t message.LeaseToken) bool {
 	return t.Epoch > 0 && t.Epoch < epochEnd-1 && t.Ordinal >= 1 && t.Ordinal <= message.OrdinalMax
 }
 
-func (r *Registers) chosenBy(t message.LeaseToken, ordinal uint32) bool {
+func (r *seat) chosenBy(t message.LeaseToken, ordinal uint32) bool {
 	return r.valid(t) && t.Ordinal == ordinal
 }
 
-func (r *Registers) validState(s *message.LeaseState) bool {
+func (r *seat) validState(s *message.LeaseState) bool {
 	if s.Token.Zero() {
 		return s.Seq == 0 && s.Rev == 0 && len(s.Record) == 0 && !s.Released
 	}

@@ -1,19 +1,16 @@
 package lease
 
 import (
-	"errors"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// ErrNotHolder: only the owner of a job can do that.
-var ErrNotHolder = errors.New("this node does not own the job: acquire it first")
-
 // advanceHolding renews and resends. A resend keeps the instant of the first
 // send: the acceptors' guards run from what they received first.
-func (r *Registers) advanceHolding(env node.Env, p *proposal) {
+func (r *proposer) advanceHolding(env node.Env, p *proposal) {
 	now := env.Now()
 	switch {
 	case p.open && p.refused != 0:
@@ -30,8 +27,8 @@ func (r *Registers) advanceHolding(env node.Env, p *proposal) {
 
 // reacquire: the acceptors let their holder pass under a higher token; one that
 // hands over wants none.
-func (r *Registers) reacquire(env node.Env, p *proposal) {
-	if p.stopped {
+func (r *proposer) reacquire(env node.Env, p *proposal) {
+	if p.intent != acting {
 		r.lose(env, p, "superseded")
 		return
 	}
@@ -40,7 +37,7 @@ func (r *Registers) reacquire(env node.Env, p *proposal) {
 
 // Update puts a new record in the place of the old one; only while this node
 // holds the job. One is open at a time; a newer one replaces one that waits.
-func (r *Registers) Update(env node.Env, job message.JobID, record []byte, ticket uint64) {
+func (r *proposer) Update(env node.Env, job message.JobID, record []byte, ticket uint64) {
 	reg := r.registers[job]
 	err := error(nil)
 	if len(record) > r.c.RecordMax {
@@ -63,8 +60,8 @@ func (r *Registers) Update(env node.Env, job message.JobID, record []byte, ticke
 
 // beginUpdate sends the record that waits, unless one is open or an attempt for a
 // higher token runs.
-func (r *Registers) beginUpdate(env node.Env, p *proposal) {
-	if p.next == nil || p.updating != 0 || p.phase != holding || p.stopped {
+func (r *proposer) beginUpdate(env node.Env, p *proposal) {
+	if p.next == nil || p.updating != 0 || p.phase != holding || p.intent != acting {
 		return
 	}
 	p.record, p.tickets, p.next = p.next.record, p.next.tickets, nil
@@ -74,11 +71,11 @@ func (r *Registers) beginUpdate(env node.Env, p *proposal) {
 
 // accepted: a majority has what was open, so the window reaches as far as its
 // first send carries, and an update that was open is done.
-func (r *Registers) accepted(env node.Env, p *proposal) {
+func (r *proposer) accepted(env node.Env, p *proposal) {
 	job := p.reg.job
 	p.until = max(p.until, p.sent.Add(r.c.Hold()))
 	p.renewAt = r.renewal(p.sent)
-	if !p.stopped {
+	if p.intent == acting {
 		env.Emit(event.LeaseExtended{Group: r.c.Group, Job: job, Token: p.token, Until: p.until})
 	}
 	r.updated(env, p)
@@ -90,7 +87,7 @@ func (r *Registers) accepted(env node.Env, p *proposal) {
 	r.beginUpdate(env, p)
 }
 
-func (r *Registers) updated(env node.Env, p *proposal) {
+func (r *proposer) updated(env node.Env, p *proposal) {
 	if p.updating == 0 {
 		return
 	}
@@ -103,9 +100,9 @@ func (r *Registers) updated(env node.Env, p *proposal) {
 
 // Release ends the lease for good, with the last record that was given. The
 // caller has stopped acting.
-func (r *Registers) Release(env node.Env, job message.JobID) {
+func (r *proposer) Release(env node.Env, job message.JobID) {
 	reg := r.registers[job]
-	if reg == nil || reg.own == nil || reg.own.stopped {
+	if reg == nil || reg.own == nil || reg.own.intent != acting {
 		return
 	}
 	p := reg.own
@@ -118,15 +115,15 @@ func (r *Registers) Release(env node.Env, job message.JobID) {
 	}
 	r.stop(env, p, "released")
 	if p.phase != holding {
-		p.release = true // under the token of the attempt that runs: the lower one is promised away
+		p.intent = releasesLater // under the token of the attempt that runs: the lower one is promised away
 		return
 	}
 	r.beginRelease(env, p)
 }
 
 // beginRelease carries an update that was open or waited with it.
-func (r *Registers) beginRelease(env node.Env, p *proposal) {
-	p.phase, p.stopped = releasing, true
+func (r *proposer) beginRelease(env node.Env, p *proposal) {
+	p.phase, p.intent = releasing, stopped
 	rev := p.rev
 	if p.next != nil {
 		p.record, p.tickets, p.next = p.next.record, append(p.tickets, p.next.tickets...), nil
@@ -138,7 +135,7 @@ func (r *Registers) beginRelease(env node.Env, p *proposal) {
 	r.openAccept(env, p, p.seq+1, rev, true)
 }
 
-func (r *Registers) becomeReleased(env node.Env, p *proposal) {
+func (r *proposer) becomeReleased(env node.Env, p *proposal) {
 	r.updated(env, p)
 	r.returned(env, p.reg.job, p.call, true, p.token, Value(p.record))
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Record: p.record, Reason: "released"})
@@ -152,15 +149,15 @@ func (r *Registers) becomeReleased(env node.Env, p *proposal) {
 }
 
 // stop: this token acts no more.
-func (r *Registers) stop(env node.Env, p *proposal, reason string) {
-	p.stopped = true
+func (r *proposer) stop(env node.Env, p *proposal, reason string) {
+	p.intent = stopped
 	env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
 }
 
 // Transfer hands the job to another member once the update that is open, if any,
 // is done. The caller has stopped acting. If the successor never acquires, the
 // lease runs out; the caller may also acquire anew.
-func (r *Registers) Transfer(env node.Env, job message.JobID, to node.Addr) {
+func (r *proposer) Transfer(env node.Env, job message.JobID, to node.Addr) {
 	reg := r.registers[job]
 	index := -1
 	for i, a := range r.set {
@@ -181,9 +178,9 @@ func (r *Registers) Transfer(env node.Env, job message.JobID, to node.Addr) {
 	}
 	p.to = index
 	if p.next != nil && p.updating == 0 {
-		p.stopped = false
+		p.intent = acting
 		r.beginUpdate(env, p)
-		p.stopped = true
+		p.intent = stopped
 	}
 	if p.updating == 0 {
 		r.handOver(env, p)
@@ -191,9 +188,38 @@ func (r *Registers) Transfer(env node.Env, job message.JobID, to node.Addr) {
 }
 
 // handOver sends the consent, again and again until the window ends.
-func (r *Registers) handOver(env node.Env, p *proposal) {
+func (r *proposer) handOver(env node.Env, p *proposal) {
 	p.phase, p.open = leaving, false
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Holder: r.set[p.to], Reason: "transferred"})
 	r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
 	r.scheduleRetry(env, p)
+}
+
+// Holds says under which token this node owns the job at an instant.
+func (r *proposer) Holds(now node.Instant, job message.JobID) (message.LeaseToken, bool) {
+	reg := r.registers[job]
+	if reg == nil || reg.own == nil || !reg.own.acts(now) {
+		return message.LeaseToken{}, false
+	}
+	return reg.own.held, true
+}
+
+// Releasing says that this node is giving a register up: it acts for it no more, and no
+// majority may know so yet.
+func (r *proposer) Releasing(job message.JobID) bool {
+	reg := r.registers[job]
+	return reg != nil && reg.own != nil && (reg.own.intent == releasesLater || reg.own.phase == releasing)
+}
+
+// Held returns the jobs that this node holds, sorted.
+func (r *proposer) Held() []message.JobID {
+	var jobs []message.JobID
+	//lint:orderfree they are sorted below
+	for job, reg := range r.registers {
+		if reg.own != nil && !reg.own.held.Zero() && reg.own.intent == acting {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.SortFunc(jobs, message.JobID.Compare)
+	return jobs
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -25,7 +24,7 @@ const (
 func (s standing) speaks() bool { return s == member || s == recovered }
 
 // Standing says where this member stands, for people.
-func (r *Registers) Standing() string {
+func (r *membership) Standing() string {
 	switch r.standing {
 	case member, recovered:
 		return "member"
@@ -45,8 +44,23 @@ type peer struct {
 	hailed   node.Instant
 }
 
+// membership founds and joins the group, and makes the disk of this member count.
+type membership struct {
+	*acceptor
+	*proposer
+	*reader
+
+	post      Poster
+	peers     []peer
+	joining   *joining
+	recovery  *recovery
+	nonce     uint64      // of this incarnation's hails
+	lostTold  int         // lost disks of the last alarm
+	strangers []node.Addr // outside of the set, refused once each
+}
+
 // Start begins an incarnation; only while InputStart is handled.
-func (r *Registers) Start(env node.Env) {
+func (r *membership) Start(env node.Env) {
 	r.life = message.LeaseLife{Incarnation: env.Self().Incarnation, Salt: env.Rand(node.PurposeLease).Uint64()}
 	r.nonce = env.Rand(node.PurposeLease).Uint64() | 1
 	m, found, err := r.load(env)
@@ -79,7 +93,7 @@ func (r *Registers) Start(env node.Env) {
 
 // restartBlank begins a member that is not one yet. What a join that did not end
 // has left on the disk is not believed.
-func (r *Registers) restartBlank(env node.Env, m mark, same bool) {
+func (r *membership) restartBlank(env node.Env, m mark, same bool) {
 	clear(r.registers)
 	r.erase(env)
 	if same && len(m.Gens) == r.n {
@@ -95,14 +109,14 @@ func (r *Registers) restartBlank(env node.Env, m mark, same bool) {
 	}
 }
 
-func (r *Registers) becomeMember(env node.Env, s standing, how string) {
+func (r *membership) becomeMember(env node.Env, s standing, how string) {
 	r.standing, r.target = s, s
 	env.Emit(event.GroupJoined{Group: r.c.Group, Generation: r.gens[r.self], How: how})
 	r.tell(Outcome{Kind: Ready})
 	for _, reg := range r.sorted() {
 		r.watchOver(env, reg)
 		if a := &reg.accepted; how == "restarted" && !reg.reaped && !a.Released && a.Token.Ordinal == uint32(r.self+1) {
-			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Mine: true})
+			r.tell(Outcome{Kind: Vacant, Job: reg.job, Token: a.Token, Holder: r.c.Self, Record: a.Record, Vacancy: Vacancy{Mine: true}})
 		}
 		if reg.reaped {
 			r.sweepLater(env)
@@ -111,19 +125,13 @@ func (r *Registers) becomeMember(env node.Env, s standing, how string) {
 }
 
 // becomeMute ends speaking for good: an operator has to act.
-func (r *Registers) becomeMute(env node.Env, format string, args ...any) {
+func (r *membership) becomeMute(env node.Env, format string, args ...any) {
 	r.standing = mute
 	r.alarm(env, fmt.Sprintf(format, args...), nil)
 }
 
-// alarm tells operators, by the role and as an event.
-func (r *Registers) alarm(env node.Env, reason string, err error) {
-	env.Emit(event.GroupAlarm{Group: r.c.Group, Reason: reason, Speaks: r.standing.speaks()})
-	r.tell(Outcome{Kind: Alarm, Reason: reason, Err: err})
-}
-
 // hailAll asks those who have not said enough yet.
-func (r *Registers) hailAll(env node.Env) {
+func (r *membership) hailAll(env node.Env) {
 	again := false
 	for i := range r.peers {
 		p := &r.peers[i]
@@ -143,7 +151,7 @@ func (r *Registers) hailAll(env node.Env) {
 	env.SetTimer(node.Key(node.PartLease, node.LeaseHail), wait)
 }
 
-func (r *Registers) hail(env node.Env, to int, nonce uint64) {
+func (r *membership) hail(env node.Env, to int, nonce uint64) {
 	m := &message.LeaseHail{Group: r.c.Group, Members: r.names, Standing: uint8(r.standing), Generation: r.gens[r.self], Epoch: r.epoch, Nonce: nonce, Answer: nonce != 0}
 	if !m.Answer {
 		m.Nonce = r.nonce
@@ -156,13 +164,13 @@ func (r *Registers) hail(env node.Env, to int, nonce uint64) {
 }
 
 // greet hails a peer that speaks before it was heard of.
-func (r *Registers) greet(env node.Env, to int) {
+func (r *membership) greet(env node.Env, to int) {
 	if p := &r.peers[to]; !p.differs && env.Now().Sub(p.hailed) >= r.c.RetryMin {
 		r.hail(env, to, 0)
 	}
 }
 
-func (r *Registers) onHailTimer(env node.Env) {
+func (r *membership) onHailTimer(env node.Env) {
 	if r.standing == mute && r.recovery == nil {
 		return
 	}
@@ -173,7 +181,7 @@ func (r *Registers) onHailTimer(env node.Env) {
 	r.advanceRecovery(env)
 }
 
-func (r *Registers) onHail(env node.Env, from int, m *message.LeaseHail) {
+func (r *membership) onHail(env node.Env, from int, m *message.LeaseHail) {
 	p := &r.peers[from]
 	if r.standing == mute && r.recovery == nil {
 		return
@@ -202,13 +210,13 @@ func (r *Registers) onHail(env node.Env, from int, m *message.LeaseHail) {
 }
 
 // fence ends this member: what its disk has is older than what the group knows of it.
-func (r *Registers) fence(env node.Env, why string) {
+func (r *membership) fence(env node.Env, why string) {
 	reached(env, "lease/fenced")
 	r.loseAll(env)
 	r.becomeMute(env, "%s: wipe this member's disk, it will join anew", why)
 }
 
-func (r *Registers) loseAll(env node.Env) {
+func (r *membership) loseAll(env node.Env) {
 	for _, reg := range r.sorted() {
 		if p := reg.own; p != nil {
 			r.lose(env, p, "superseded")
@@ -218,7 +226,7 @@ func (r *Registers) loseAll(env node.Env) {
 
 // becomeBlank: the group knows of a later generation of this disk, so what is on
 // it is old, and was promised anew elsewhere: it is as good as lost.
-func (r *Registers) becomeBlank(env node.Env) {
+func (r *membership) becomeBlank(env node.Env) {
 	reached(env, "lease/disk-outlived")
 	r.loseAll(env)
 	w := &r.writes
@@ -240,7 +248,7 @@ func (r *Registers) becomeBlank(env node.Env) {
 
 // refuseSet tells of a peer with another configuration; at is -1 for one that is
 // not in this set.
-func (r *Registers) refuseSet(env node.Env, peer node.Addr, at int, m *message.LeaseHail) {
+func (r *membership) refuseSet(env node.Env, peer node.Addr, at int, m *message.LeaseHail) {
 	if at >= 0 {
 		p := &r.peers[at]
 		p.greeted, p.known = false, false
@@ -261,7 +269,7 @@ func (r *Registers) refuseSet(env node.Env, peer node.Addr, at int, m *message.L
 }
 
 // judge takes the next step of founding or joining.
-func (r *Registers) judge(env node.Env) {
+func (r *membership) judge(env node.Env) {
 	if r.standing == mute || r.standing == member || r.target != r.standing {
 		return
 	}
@@ -305,29 +313,30 @@ func (r *Registers) judge(env node.Env) {
 }
 
 // advance makes a standing durable, then takes it.
-func (r *Registers) advance(env node.Env, to standing) {
-	from := r.standing
+func (r *membership) advance(env node.Env, to standing) {
+	r.recordMark(env, tag{then: stood, from: r.standing, to: to})
 	r.target = to
-	r.recordMark(env, func(env node.Env, err error) {
-		if err != nil {
-			r.target = from
-			env.SetTimer(node.Key(node.PartLease, node.LeaseHail), r.retryIn(env))
-			return
-		}
-		if to == member && from == founding {
-			r.becomeMember(env, member, "founded")
-		}
-		r.standing = to
-		for i := range r.peers {
-			r.peers[i].known = false // what they said may have waited for this
-		}
-		r.hailAll(env)
-		r.judge(env)
-	})
+}
+
+func (r *membership) onStood(env node.Env, t tag, err error) {
+	if err != nil {
+		r.target = t.from
+		env.SetTimer(node.Key(node.PartLease, node.LeaseHail), r.retryIn(env))
+		return
+	}
+	if t.to == member && t.from == founding {
+		r.becomeMember(env, member, "founded")
+	}
+	r.standing = t.to
+	for i := range r.peers {
+		r.peers[i].known = false // what they said may have waited for this
+	}
+	r.hailAll(env)
+	r.judge(env)
 }
 
 // alarmLost says that too many disks are lost for a blank one to join.
-func (r *Registers) alarmLost(env node.Env, blanks, others int) {
+func (r *membership) alarmLost(env node.Env, blanks, others int) {
 	if others+1-blanks >= r.majority || r.lostTold == blanks {
 		return
 	}
@@ -347,7 +356,7 @@ func plural(group string) string {
 
 // learnGens keeps the larger of what is known of each disk. False: somebody knows
 // of a newer disk of this member than the one it runs on.
-func (r *Registers) learnGens(env node.Env, gens []uint64) bool {
+func (r *membership) learnGens(env node.Env, gens []uint64) bool {
 	var raised members
 	for i, g := range gens {
 		if g <= r.gens[i] {
@@ -368,13 +377,13 @@ func (r *Registers) learnGens(env node.Env, gens []uint64) bool {
 	if raised != 0 {
 		r.forgetAnswers(raised)
 		r.unsaved = true
-		r.recordMark(env, nil)
+		r.recordMark(env)
 	}
 	return true
 }
 
 // forgetAnswers drops what disks that are lost have said.
-func (r *Registers) forgetAnswers(of members) {
+func (r *membership) forgetAnswers(of members) {
 	//lint:orderfree each register is changed alone
 	for _, reg := range r.registers {
 		if p := reg.own; p != nil {
@@ -387,8 +396,4 @@ func (r *Registers) forgetAnswers(of members) {
 	for _, q := range r.reads {
 		q.got &^= of
 	}
-}
-
-func (r *Registers) retryIn(env node.Env) time.Duration {
-	return env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
 }

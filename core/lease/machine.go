@@ -3,7 +3,6 @@ package lease
 import (
 	"slices"
 
-	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -15,63 +14,13 @@ type Poster interface {
 }
 
 // Registers is one member of a group: acceptor of all registers of the group,
-// and proposer of those that its role wants.
+// and proposer of those that its role wants. It dispatches what happens to its
+// layers, of which each calls those below it alone.
 type Registers struct {
-	c        Config
-	post     Poster
-	set      []node.Addr // the members, sorted
-	names    []string    // the same
-	n        int         // of members
-	majority int
-	self     int // index of this member in set; its ordinal is one more
-	life     message.LeaseLife
-
-	standing standing
-	target   standing // what it is about to become, once that is on disk
-	epoch    uint64   // of the group: raised by a recovery
-	gens     []uint64 // by member: highest known generation of its disk
-	unsaved  bool     // gens are not on disk as they are
-	peers    []peer
-	joining  *joining
-	recovery *recovery
-	nonce    uint64 // of this incarnation's hails
-	lostTold int    // lost disks of the last alarm
-	sweeping bool
-
-	strangers []node.Addr // outside of the set, refused once each
-
-	registers map[message.JobID]*register
-	writes    writes
-	out       []outbox
-	flushing  bool // the flush's timer is set
-	proposals dueQueue[*proposal]
-	retryFrom node.Instant // when retryAt was drawn
-	retryAt   node.Instant
-	watch     dueQueue[*register]
-	reads     map[uint64]*read
-	readQueue dueQueue[*read]
-	calls     uint64
-	outcomes  []Outcome
-	taken     []Outcome
-}
-
-// register is one job's, as this member's acceptor has it on disk.
-type register struct {
-	job      message.JobID
-	promised message.LeaseToken
-	promiser message.LeaseLife
-	accepted message.LeaseState // of a tombstone: released, without its record
-	reaped   bool
-
-	received  node.Instant // when accepted was; all of it anew after a restart
-	seen      uint64       // highest epoch that anybody has told of
-	consent   message.LeaseToken
-	writing   bool                 // a change is on its way to the disk
-	watched   node.Instant         // of its entry in the watch, 0 for none
-	notBefore node.Instant         // others hold it until then
-	over      message.LeaseToken   // under which this node released it, whether or not its own disk took that
-	missed    *message.LeaseAccept // that release, where a majority has it and its own disk has not
-	own       *proposal
+	*acceptor
+	*proposer
+	*reader
+	*membership
 }
 
 // New returns a member that has not started.
@@ -82,17 +31,12 @@ func New(c Config, p Poster) *Registers {
 	if p == nil {
 		node.Bug("lease: no poster")
 	}
-	r := &Registers{c: c, post: p, set: slices.Sorted(slices.Values(c.Members)), n: len(c.Members), majority: c.Majority()}
-	r.self = slices.Index(r.set, c.Self)
-	for _, a := range r.set {
-		r.names = append(r.names, string(a))
-	}
-	r.gens = make([]uint64, r.n)
-	r.peers = make([]peer, r.n)
-	r.out = make([]outbox, r.n)
-	r.registers = map[message.JobID]*register{}
-	r.reads = map[uint64]*read{}
-	return r
+	a := newAcceptor(c)
+	w := &proposer{acceptor: a}
+	q := &reader{acceptor: a, reads: map[uint64]*read{}}
+	return &Registers{acceptor: a, proposer: w, reader: q, membership: &membership{
+		proposer: w, reader: q, acceptor: a, post: p, peers: make([]peer, a.n),
+	}}
 }
 
 // Receive handles a message of this part and this group, however it came; false
@@ -103,7 +47,7 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 		return false
 	}
 	if group != r.c.Group {
-		r.ignore(env, from.ID, m, "of group "+group)
+		ignore(env, from.ID, m, "of group "+group)
 		return true
 	}
 	i := slices.Index(r.set, from.Addr)
@@ -112,7 +56,7 @@ func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 			r.refuseSet(env, from.Addr, -1, hail)
 			return true
 		}
-		r.ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
+		ignore(env, from.ID, m, "from "+string(from.Addr)+", which is no other member")
 		return true
 	}
 	if hail, ok := m.(*message.LeaseHail); ok {
@@ -131,7 +75,7 @@ func (r *Registers) receive(env node.Env, from int, id node.ID, m node.Message) 
 	switch m := m.(type) {
 	case *message.LeaseFrame:
 		if why := r.faultOf(m, from); why != "" {
-			r.ignore(env, id, m, why)
+			ignore(env, id, m, why)
 			return
 		}
 		if r.standing.speaks() {
@@ -166,10 +110,6 @@ func groupOf(m node.Message) (string, bool) {
 	return "", false
 }
 
-func (r *Registers) ignore(env node.Env, peer node.ID, m node.Message, why string) {
-	env.Emit(event.Ignored{Peer: peer, Message: message.Name(m.Kind()), Why: why})
-}
-
 // Fire handles a timer of node.PartLease.
 func (r *Registers) Fire(env node.Env, k node.TimerKey) {
 	switch k.Kind {
@@ -189,94 +129,121 @@ func (r *Registers) Fire(env node.Env, k node.TimerKey) {
 	}
 }
 
-// Take returns what happened since the last Take, in order. The shard is valid
-// until the Take after it.
-func (r *Registers) Take() []Outcome {
-	clear(r.taken)
-	r.taken, r.outcomes = r.outcomes, r.taken[:0]
-	return r.taken
-}
-
-func (r *Registers) tell(o Outcome) { r.outcomes = append(r.outcomes, o) }
-
-// Speaks says whether this member is one: before that nothing can be acquired.
-func (r *Registers) Speaks() bool { return r.standing.speaks() }
-
-// Holds says under which token this node owns the job at an instant.
-func (r *Registers) Holds(now node.Instant, job message.JobID) (message.LeaseToken, bool) {
-	reg := r.registers[job]
-	if reg == nil || reg.own == nil || !reg.own.acts(now) {
-		return message.LeaseToken{}, false
+// Flush sends what waits: first to this member itself, in memory, then the write
+// that it led to, then to the others. A role may call it last in its Step; without
+// that, it happens in a timer's firing right after.
+func (r *Registers) Flush(env node.Env) {
+	for len(r.out[r.self].frames) > 0 && r.standing.speaks() {
+		own := r.out[r.self].frames
+		r.out[r.self] = outbox{frames: r.out[r.self].spare}
+		for _, f := range own {
+			f.Gens = r.gens
+			r.onFrame(env, r.self, f)
+		}
+		clear(own)
+		r.out[r.self].spare = own[:0]
 	}
-	return reg.own.held, true
-}
-
-// Seen returns what this member's acceptor knows of a job.
-func (r *Registers) Seen(now node.Instant, job message.JobID) (Sight, bool) {
-	reg := r.registers[job]
-	if reg == nil || reg.reaped || reg.accepted.Token.Zero() {
-		return Sight{}, false
+	r.write(env)
+	var gens []uint64 // one copy for all of them: what is sent is never changed
+	for i := range r.out {
+		o := &r.out[i]
+		if len(o.frames) == 0 {
+			continue
+		}
+		if r.standing.speaks() && r.peers[i].greeted {
+			if gens == nil {
+				gens = slices.Clone(r.gens)
+			}
+			for _, f := range o.frames {
+				f.Gens = gens
+				r.post.Post(env, r.set[i], f)
+			}
+		}
+		clear(o.frames)
+		*o = outbox{frames: o.frames[:0]}
 	}
-	a := &reg.accepted
-	return Sight{
-		Holder: r.addrOf(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
-		Released: a.Released, Copied: a.Copied, Record: a.Record,
-	}, true
 }
 
-// Releasing says that this node is giving a register up: it acts for it no more, and no
-// majority may know so yet.
-func (r *Registers) Releasing(job message.JobID) bool {
-	reg := r.registers[job]
-	return reg != nil && reg.own != nil && (reg.own.release || reg.own.phase == releasing)
-}
-
-// addrOf returns the member that chose a token.
-func (r *Registers) addrOf(t message.LeaseToken) node.Addr {
-	if t.Ordinal < 1 || int(t.Ordinal) > r.n {
-		return ""
+// onFrame handles all that one member has said. What it asks is judged by the
+// acceptor's rules whatever the age of the frame; what it answers counts only
+// when its disk has not been lost since.
+func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
+	if !r.learnGens(env, f.Gens) {
+		return
 	}
-	return r.set[t.Ordinal-1]
+	for i := range f.Prepares {
+		r.onPrepare(env, from, &f.Prepares[i])
+	}
+	for i := range f.Accepts {
+		r.onAccept(env, from, &f.Accepts[i])
+	}
+	for i := range f.Queries {
+		r.onQuery(env, from, &f.Queries[i])
+	}
+	for i := range f.Consents {
+		r.onConsent(env, from, &f.Consents[i])
+	}
+	answers := len(f.Promises) + len(f.Refusals) + len(f.Accepteds) + len(f.Answers)
+	if answers == 0 {
+		return
+	}
+	if f.Gens[from] < r.gens[from] {
+		reached(env, "lease/old-answer-dropped")
+		return
+	}
+	for i := range f.Promises {
+		r.onPromise(env, from, &f.Promises[i])
+	}
+	for i := range f.Refusals {
+		r.onRefusal(env, from, &f.Refusals[i])
+	}
+	for i := range f.Accepteds {
+		r.onAccepted(env, from, &f.Accepteds[i])
+	}
+	for i := range f.Answers {
+		r.onAnswer(env, from, &f.Answers[i])
+	}
 }
 
-// Held returns the jobs that this node holds, sorted.
-func (r *Registers) Held() []message.JobID {
-	var jobs []message.JobID
-	//lint:orderfree they are sorted below
-	for job, reg := range r.registers {
-		if reg.own != nil && !reg.own.held.Zero() && !reg.own.stopped {
-			jobs = append(jobs, job)
+// Stored handles a completion whose token is of node.PartLease. What could not be
+// written is as if it had never arrived: nobody is told.
+func (r *Registers) Stored(env node.Env, in *node.Input) {
+	w := &r.writes
+	if !w.busy || in.Token != node.TokenOf(node.PartLease, w.sent) {
+		node.Bug("lease: store token %d completes, %d is open", in.Token, node.TokenOf(node.PartLease, w.sent))
+	}
+	w.busy = false
+	open, then := w.open, w.opened
+	w.opened = nil
+	r.judgeDisk(env, in.Err)
+	if in.Err != nil {
+		r.unsaved = true // if the mark was among it
+		if r.joining != nil && r.joining.storing {
+			r.abandonJoin(env, in.Err)
 		}
 	}
-	slices.SortFunc(jobs, message.JobID.Compare)
-	return jobs
-}
-
-// Known returns all jobs that this member's acceptor has accepted something of,
-// sorted.
-func (r *Registers) Known() []message.JobID {
-	var jobs []message.JobID
-	//lint:orderfree they are sorted below
-	for job, reg := range r.registers {
-		if !reg.reaped && !reg.accepted.Token.Zero() {
-			jobs = append(jobs, job)
+	for i := range open {
+		open[i].reg.writing = false
+		if in.Err == nil {
+			r.commit(env, &open[i])
 		}
 	}
-	slices.SortFunc(jobs, message.JobID.Compare)
-	return jobs
-}
-
-// sorted returns all registers in the order of their jobs.
-func (r *Registers) sorted() []*register { return sortedOf(r.registers) }
-
-// at returns the register of a job, a new one when there is none.
-func (r *Registers) at(job message.JobID) *register {
-	reg := r.registers[job]
-	if reg == nil {
-		reg = &register{job: job}
-		r.registers[job] = reg
+	clear(w.open)
+	w.open = w.open[:0]
+	for _, t := range then {
+		r.follow(env, t, in.Err)
 	}
-	return reg
+	waiting := w.waiting
+	w.waiting = nil
+	clear(w.places)
+	for _, q := range waiting {
+		if q.prepare != nil {
+			r.onPrepare(env, q.from, q.prepare)
+		} else {
+			r.onAccept(env, q.from, q.accept)
+		}
+	}
+	if in.Err == nil || len(w.erase) == 0 {
+		r.wakeWrite(env)
+	}
 }
-
-func reached(env node.Env, what string) { env.Emit(event.Reached{What: what}) }

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -56,41 +55,30 @@ func (k OutcomeKind) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(k))
 }
 
+// Vacancy says why this node should acquire a register.
+type Vacancy struct {
+	Mine      bool // it held the register before it restarted
+	Consented bool // the holder hands the register over
+}
+
 // Outcome is one thing that a role is told. Its shards are values: nobody changes
 // them.
 type Outcome struct {
-	Kind      OutcomeKind
-	Job       message.JobID
-	Token     message.LeaseToken
-	Record    []byte
-	Fresh     bool // nobody had accepted anything: Record is the seed
-	Again     bool // this node held the job under a lower token until now
-	Ticket    uint64
-	Holder    node.Addr
-	Left      time.Duration // until the holder's lease runs out as the acceptors see it
-	Mine      bool
-	Consented bool
-	Found     bool // of a read: somebody accepted something
-	State     message.LeaseState
-	Reason    string
-	Err       error
+	Kind   OutcomeKind
+	Job    message.JobID
+	Token  message.LeaseToken
+	Record []byte
+	Fresh  bool // nobody had accepted anything: Record is the seed
+	Again  bool // this node held the job under a lower token until now
+	Ticket uint64
+	Holder node.Addr
+	Left   time.Duration // until the holder's lease runs out as the acceptors see it
+	Vacancy
+	Found  bool // of a read: somebody accepted something
+	State  message.LeaseState
+	Reason string
+	Err    error
 }
-
-// Errors that outcomes carry.
-var (
-	// ErrQuorumUnavailable: a majority of the configured set was not reached; nothing was changed.
-	ErrQuorumUnavailable = errors.New("no majority of the configured set is reachable: start the missing members, or mend the network between them")
-	// ErrQuorumTimeout: a majority did not agree in time; what was asked may have been done, or may yet be.
-	ErrQuorumTimeout = errors.New("a majority of the configured set did not agree in time: ask again, it may have been done")
-	// ErrNotMember: this member is founding or joining and speaks for nothing yet.
-	ErrNotMember = errors.New("the node is joining its group and answers nothing yet: ask another one, or wait")
-	// ErrTooLarge: a record is longer than Config.RecordMax.
-	ErrTooLarge = errors.New("the record is too large: keep its parts in the archive")
-	// ErrFull: Config.RegistersMax registers are kept already.
-	ErrFull = errors.New("this member keeps as many registers as it may: wait until ended jobs are reaped, or raise lease.registers_max")
-	// ErrExhausted: no token is above the highest that was seen.
-	ErrExhausted = errors.New("the register has no token left: submit the job under another key")
-)
 
 // Sight is what this member's own acceptor knows of a register. It is no
 // evidence of what a majority has.

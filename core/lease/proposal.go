@@ -26,7 +26,18 @@ type proposal struct {
 	seed  []byte
 	ended bool // it is the register's no more
 
-	// The attempt, or what is held.
+	attempt
+	offer
+	tenure
+	updates
+	to int // successor, -1 for none
+
+	due    node.Instant // when it wants to be looked at
+	queued node.Instant // of its entry, 0 for none
+}
+
+// attempt is the question for promises under one token, or what it led to.
+type attempt struct {
 	token    message.LeaseToken
 	began    node.Instant
 	promised members // whose promises count
@@ -39,8 +50,10 @@ type proposal struct {
 	told     bool         // Waiting
 	touched  bool         // an accept of this acquisition was sent
 	call     uint64       // of the attempt, or of the release
+}
 
-	// The accept that is open, and what it carries.
+// offer is the last accept that was sent, and what it carries.
+type offer struct {
 	open     bool
 	released bool
 	seq, rev uint64
@@ -49,22 +62,36 @@ type proposal struct {
 	has      members // who has the record of rev under this token
 	record   []byte
 	resent   bool
+}
 
-	// What is owned: held is zero before a grant; it lags behind token while an
-	// attempt for a higher one runs.
+// tenure is what this node owns: held is zero before a grant, and lags behind the
+// attempt's token while an attempt for a higher one runs.
+type tenure struct {
 	held    message.LeaseToken
 	until   node.Instant
 	renewAt node.Instant
-	stopped bool // the role has said that it acts no more
-	release bool // as soon as the attempt that runs has ended
+	intent  intent
+}
 
+// intent is what the role wants of its tenure.
+type intent uint8
+
+const (
+	acting        intent = iota
+	stopped              // the role acts no more
+	releasesLater        // nor does it, and the attempt that runs goes on only to release
+)
+
+// acts says whether this node owns the job now: now - sent < H.
+func (t *tenure) acts(now node.Instant) bool {
+	return !t.held.Zero() && t.intent == acting && now < t.until
+}
+
+// updates are the records that the role wants to follow the one that is held.
+type updates struct {
 	updating uint64 // call of the update that is open, 0 for none
 	tickets  []uint64
 	next     *update
-	to       int // successor, -1 for none
-
-	due    node.Instant // when it wants to be looked at
-	queued node.Instant // of its entry, 0 for none
 }
 
 // update is a record that waits for the one before it.
@@ -73,12 +100,15 @@ type update struct {
 	tickets []uint64
 }
 
-// acts says whether this node owns the job now: now - sent < H.
-func (p *proposal) acts(now node.Instant) bool {
-	return !p.held.Zero() && !p.stopped && now < p.until
+// proposer has this node's proposals looked at when they are due.
+type proposer struct {
+	*acceptor
+	proposals dueQueue[*proposal]
+	retryFrom node.Instant // when retryAt was drawn
+	retryAt   node.Instant
 }
 
-func (r *Registers) schedule(env node.Env, p *proposal, at node.Instant) {
+func (r *proposer) schedule(env node.Env, p *proposal, at node.Instant) {
 	p.due = at
 	if p.queued != 0 && p.queued <= at {
 		return
@@ -88,7 +118,7 @@ func (r *Registers) schedule(env node.Env, p *proposal, at node.Instant) {
 	r.proposals.arm(env, node.LeaseRenew)
 }
 
-func (r *Registers) onProposals(env node.Env) {
+func (r *proposer) onProposals(env node.Env) {
 	now := env.Now()
 	r.proposals.fired()
 	for {
@@ -110,7 +140,7 @@ func (r *Registers) onProposals(env node.Env) {
 }
 
 // advanceProposal does what is due.
-func (r *Registers) advanceProposal(env node.Env, p *proposal) {
+func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 	if r.expire(env, p) {
 		return
 	}
@@ -148,7 +178,7 @@ func (r *Registers) advanceProposal(env node.Env, p *proposal) {
 }
 
 // scheduleRetry looks again after a while, at the latest when the window ends.
-func (r *Registers) scheduleRetry(env node.Env, p *proposal) {
+func (r *proposer) scheduleRetry(env node.Env, p *proposal) {
 	now := env.Now()
 	if r.retryFrom != now {
 		r.retryFrom, r.retryAt = now, now.Add(r.retryIn(env)) // those of one moment stay together
@@ -161,14 +191,14 @@ func (r *Registers) scheduleRetry(env node.Env, p *proposal) {
 }
 
 // expire ends what has run out.
-func (r *Registers) expire(env node.Env, p *proposal) bool {
+func (r *proposer) expire(env node.Env, p *proposal) bool {
 	if p.held.Zero() || env.Now() < p.until || p.phase == releasing {
 		return false
 	}
-	if p.release {
+	if p.intent == releasesLater {
 		return false // the attempt goes on, only to release
 	}
-	if p.stopped {
+	if p.intent != acting {
 		if p.phase != leaving { // an update has not ended in time
 			r.tell(Outcome{Kind: Lost, Job: p.reg.job, Token: p.held, Reason: "expired"})
 		}
@@ -180,8 +210,8 @@ func (r *Registers) expire(env node.Env, p *proposal) bool {
 }
 
 // lose ends owning against the role's will. What an open update did stays open.
-func (r *Registers) lose(env node.Env, p *proposal, reason string) {
-	if !p.held.Zero() && !p.stopped {
+func (r *proposer) lose(env node.Env, p *proposal, reason string) {
+	if !p.held.Zero() && p.intent == acting {
 		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
 	}
 	if !p.held.Zero() && p.phase != leaving {
@@ -191,7 +221,7 @@ func (r *Registers) lose(env node.Env, p *proposal, reason string) {
 }
 
 // end forgets a proposal; the acceptors' guards run out by themselves.
-func (r *Registers) end(env node.Env, p *proposal) {
+func (r *proposer) end(env node.Env, p *proposal) {
 	r.endAttempt(env, p)
 	p.ended = true
 	p.reg.own = nil
@@ -202,21 +232,11 @@ func (r *Registers) end(env node.Env, p *proposal) {
 }
 
 // endAttempt: an attempt that has sent no accept has had no effect.
-func (r *Registers) endAttempt(env node.Env, p *proposal) {
+func (r *proposer) endAttempt(env node.Env, p *proposal) {
 	if p.call != 0 && p.phase == preparing {
 		r.returned(env, p.reg.job, p.call, false, p.token, 0)
 	}
 	p.call = 0
-}
-
-func (r *Registers) called(env node.Env, job message.JobID, what string, t message.LeaseToken, value uint64) uint64 {
-	r.calls++
-	env.Emit(event.LeaseCalled{Group: r.c.Group, Job: job, Call: r.calls, What: what, Token: t, Value: value})
-	return r.calls
-}
-
-func (r *Registers) returned(env node.Env, job message.JobID, call uint64, ok bool, t message.LeaseToken, value uint64) {
-	env.Emit(event.LeaseReturned{Group: r.c.Group, Job: job, Call: call, OK: ok, Token: t, Value: value})
 }
 
 // Value names a record in events: its digest, 0 for none.

@@ -17,10 +17,17 @@ type read struct {
 	ended   bool
 }
 
+// reader asks majorities for records.
+type reader struct {
+	*acceptor
+	reads     map[uint64]*read // by nonce
+	readQueue dueQueue[*read]
+}
+
 // Read asks for the record that a majority has. The owner answers itself while
 // its window stands and no update is open; anybody else, and an owner in doubt,
 // asks all members.
-func (r *Registers) Read(env node.Env, job message.JobID, ticket uint64) {
+func (r *reader) Read(env node.Env, job message.JobID, ticket uint64) {
 	if !r.standing.speaks() {
 		r.tell(Outcome{Kind: Read, Job: job, Ticket: ticket, Err: ErrNotMember})
 		return
@@ -44,7 +51,7 @@ func (r *Registers) Read(env node.Env, job message.JobID, ticket uint64) {
 
 // ask begins a try under a nonce of its own: a late answer to the try before
 // must not count for this one.
-func (r *Registers) ask(env node.Env, q *read) {
+func (r *reader) ask(env node.Env, q *read) {
 	delete(r.reads, q.nonce)
 	q.nonce, q.got = env.Rand(node.PurposeLease).Uint64(), 0
 	r.reads[q.nonce] = q
@@ -56,7 +63,7 @@ func (r *Registers) ask(env node.Env, q *read) {
 	r.readQueue.arm(env, node.LeaseRead)
 }
 
-func (r *Registers) onReads(env node.Env) {
+func (r *reader) onReads(env node.Env) {
 	r.readQueue.fired()
 	for {
 		q, _, ok := r.readQueue.pop(env.Now())
@@ -94,7 +101,7 @@ func (q *read) best() *message.LeaseState {
 	return best
 }
 
-func (r *Registers) endRead(q *read, o Outcome) {
+func (r *reader) endRead(q *read, o Outcome) {
 	q.ended = true
 	delete(r.reads, q.nonce)
 	r.tell(o)
@@ -102,7 +109,7 @@ func (r *Registers) endRead(q *read, o Outcome) {
 
 // onAnswer counts who agrees on (token, rev). A copy counts for nothing: the
 // disk that it was taken over to may have promised it away before it was lost.
-func (r *Registers) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
+func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 	q := r.reads[m.Nonce]
 	if q == nil || q.job != m.Job {
 		return

@@ -2,8 +2,6 @@ package lease
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -20,23 +18,9 @@ type recovery struct {
 	mark     mark
 }
 
-// epochGenerations is the first generation of an epoch.
-func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }
-
-// Epoch returns how often the group was recovered, as this member knows; false while
-// it does not speak.
-func (r *Registers) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.speaks() }
-
-// First says that a member may run on the disk from which the epoch was recovered:
-// whoever joined since has a higher generation.
-func (r *Registers) First(a node.Addr) bool {
-	i := slices.Index(r.set, a)
-	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
-}
-
 // startRecovery waits a whole guard first: for a majority that is only slow to
 // start, and for leases of the old epoch to run out.
-func (r *Registers) startRecovery(env node.Env, m mark, same bool) {
+func (r *membership) startRecovery(env node.Env, m mark, same bool) {
 	if same {
 		copy(r.gens, m.Gens)
 	}
@@ -44,7 +28,7 @@ func (r *Registers) startRecovery(env node.Env, m mark, same bool) {
 	r.standing, r.target = mute, mute
 }
 
-func (r *Registers) advanceRecovery(env node.Env) {
+func (r *membership) advanceRecovery(env node.Env) {
 	v := r.recovery
 	if v == nil || r.joining != nil && r.joining.storing {
 		return
@@ -85,7 +69,7 @@ func (r *Registers) advanceRecovery(env node.Env) {
 }
 
 // collected says that everybody who is alive has told all.
-func (r *Registers) collected() bool {
+func (r *membership) collected() bool {
 	for i := range r.peers {
 		if p := &r.peers[i]; i != r.self && p.known && p.standing.speaks() && !r.joining.done.has(i) {
 			return false
@@ -94,7 +78,7 @@ func (r *Registers) collected() bool {
 	return true
 }
 
-func (r *Registers) refuseRecovery(env node.Env) {
+func (r *membership) refuseRecovery(env node.Env) {
 	v := r.recovery
 	r.recovery = nil
 	if !v.set {
@@ -105,7 +89,7 @@ func (r *Registers) refuseRecovery(env node.Env) {
 	r.becomeMember(env, v.mark.Standing, "restarted")
 }
 
-func (r *Registers) finishRecovery(env node.Env) {
+func (r *membership) finishRecovery(env node.Env) {
 	for _, reg := range r.sorted() {
 		r.merge(env, &message.LeaseRegister{Job: reg.job, Promised: reg.promised, Life: reg.promiser, Accepted: reg.accepted, Reaped: reg.reaped})
 	}
@@ -122,8 +106,4 @@ func (r *Registers) finishRecovery(env node.Env) {
 		r.gens[i] = epochGenerations(r.epoch)
 	}
 	r.finishJoin(env)
-}
-
-func sortedOf(m map[message.JobID]*register) []*register {
-	return slices.SortedFunc(maps.Values(m), func(a, b *register) int { return a.job.Compare(b.job) })
 }

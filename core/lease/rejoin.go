@@ -22,14 +22,14 @@ type joining struct {
 	merged  map[message.JobID]*register
 }
 
-func (r *Registers) startJoin(env node.Env, only int) {
+func (r *membership) startJoin(env node.Env, only int) {
 	r.joining = &joining{only: only, nonce: env.Rand(node.PurposeLease).Uint64() | 1, merged: map[message.JobID]*register{}}
 	r.joining.cursor = make([]message.JobID, r.n)
 	r.retryJoin(env)
 }
 
 // enough says whether a set of others carries a step of the join.
-func (r *Registers) enough(s members) bool {
+func (r *membership) enough(s members) bool {
 	if r.joining.only >= 0 {
 		return s.has(r.joining.only)
 	}
@@ -37,7 +37,7 @@ func (r *Registers) enough(s members) bool {
 }
 
 // retryJoin asks those who have not answered.
-func (r *Registers) retryJoin(env node.Env) {
+func (r *membership) retryJoin(env node.Env) {
 	j := r.joining
 	if j == nil || j.storing {
 		return
@@ -58,18 +58,18 @@ func (r *Registers) retryJoin(env node.Env) {
 	}
 }
 
-func (r *Registers) askPage(env node.Env, from int) {
+func (r *membership) askPage(env node.Env, from int) {
 	j := r.joining
 	r.post.Post(env, r.set[from], &message.LeaseJoinSet{Group: r.c.Group, Nonce: j.nonce, Generation: r.gens[r.self], After: j.cursor[from]})
 }
 
-func (r *Registers) onJoinRead(env node.Env, from int, m *message.LeaseJoinRead) {
+func (r *membership) onJoinRead(env node.Env, from int, m *message.LeaseJoinRead) {
 	if r.standing.speaks() {
 		r.post.Post(env, r.set[from], &message.LeaseJoinKnown{Group: r.c.Group, Nonce: m.Nonce, Known: r.gens[from], Gens: slices.Clone(r.gens)})
 	}
 }
 
-func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnown) {
+func (r *membership) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnown) {
 	j := r.joining
 	if j == nil || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || m.Known >= 1<<62 {
 		return
@@ -92,18 +92,12 @@ func (r *Registers) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKnow
 	j.setting = true
 	j.nonce = env.Rand(node.PurposeLease).Uint64() | 1
 	r.gens[r.self] = j.known + 1
-	r.recordMark(env, func(env node.Env, err error) {
-		if r.joining == j && err == nil {
-			r.retryJoin(env)
-		} else if r.joining == j {
-			r.joining = nil
-		}
-	})
+	r.recordMark(env, tag{then: generated, nonce: j.nonce})
 }
 
 // onJoinSet makes the new generation durable, then tells what is here: an answer
 // of the old disk cannot count any more at anybody who hears of this one.
-func (r *Registers) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
+func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
 	if !r.standing.speaks() || m.Generation >= 1<<62 {
 		return
 	}
@@ -118,21 +112,17 @@ func (r *Registers) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
 		r.forgetAnswers(raised)
 		r.unsaved = true
 	} else if m.After != (message.JobID{}) {
-		r.tellPage(env, from, m)
+		r.tellPage(env, from, m.Nonce, m.After)
 		return
 	}
-	r.recordMark(env, func(env node.Env, err error) {
-		if err == nil && r.standing.speaks() {
-			r.tellPage(env, from, m)
-		}
-	})
+	r.recordMark(env, tag{then: heard, peer: from, nonce: m.Nonce, after: m.After})
 }
 
-func (r *Registers) tellPage(env node.Env, to int, m *message.LeaseJoinSet) {
-	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: m.Nonce, Gens: slices.Clone(r.gens)}
+func (r *membership) tellPage(env node.Env, to int, nonce uint64, after message.JobID) {
+	page := &message.LeaseJoinState{Group: r.c.Group, Nonce: nonce, Gens: slices.Clone(r.gens)}
 	size := 0
 	for _, reg := range r.sorted() {
-		if reg.job.Compare(m.After) <= 0 || reg.promised.Zero() {
+		if reg.job.Compare(after) <= 0 || reg.promised.Zero() {
 			continue
 		}
 		size += entryBytes + len(reg.accepted.Record)
@@ -147,7 +137,7 @@ func (r *Registers) tellPage(env node.Env, to int, m *message.LeaseJoinSet) {
 	r.post.Post(env, r.set[to], page)
 }
 
-func (r *Registers) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
+func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinState) {
 	j := r.joining
 	if j == nil || !j.setting || j.storing || m.Nonce != j.nonce || len(m.Gens) != r.n || !validGens(m.Gens) || j.done.has(from) {
 		return
@@ -160,7 +150,7 @@ func (r *Registers) onJoinState(env node.Env, from int, m *message.LeaseJoinStat
 		}
 		last = s.Job
 		if !r.valid(s.Promised) || !s.Reaped && !r.validState(&s.Accepted) || s.Reaped && !r.valid(s.Accepted.Token) {
-			r.ignore(env, node.ID(r.set[from]), m, "a register is out of range")
+			ignore(env, node.ID(r.set[from]), m, "a register is out of range")
 			return
 		}
 	}
@@ -186,7 +176,7 @@ func (r *Registers) onJoinState(env node.Env, from int, m *message.LeaseJoinStat
 // merge keeps the highest promise, and of what was accepted the last. What is
 // only a copy was not promised by this disk, so it proves no majority; the disk of
 // a new epoch's founder is no copy but the truth.
-func (r *Registers) merge(env node.Env, s *message.LeaseRegister) {
+func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 	j := r.joining
 	reg := j.merged[s.Job]
 	if reg == nil {
@@ -215,41 +205,48 @@ func (r *Registers) merge(env node.Env, s *message.LeaseRegister) {
 
 // finishJoin writes all that was taken over and then the mark, so that a crash in
 // between leaves a blank disk.
-func (r *Registers) finishJoin(env node.Env) {
+func (r *membership) finishJoin(env node.Env) {
 	j := r.joining
 	j.storing = true
-	how, to := "rejoined", member
+	to := member
 	for i := range r.peers {
 		if p := &r.peers[i]; p.known && p.standing.speaks() && (j.only < 0 || j.only == i) && r.recovery == nil {
 			r.epoch = max(r.epoch, p.epoch)
 		}
 	}
 	if r.recovery != nil {
-		how, to = "recovered", recovered
+		to = recovered
 	}
 	for _, reg := range sortedOf(j.merged) {
 		r.registers[reg.job] = reg
 		r.record(env, reg.change(r.self))
 	}
 	r.target = to
-	r.recordMark(env, func(env node.Env, err error) {
-		r.joining = nil
-		if err != nil {
-			r.target = r.standing
-			return
-		}
-		r.recovery = nil
-		reached(env, "lease/"+how)
-		r.becomeMember(env, to, how)
-		for i := range r.peers {
-			r.peers[i].known = false
-		}
-		r.hailAll(env)
-	})
+	r.recordMark(env, tag{then: joined, to: to})
+}
+
+// onTakenOver is the end of a join, or of a recovery.
+func (r *membership) onTakenOver(env node.Env, to standing, err error) {
+	r.joining = nil
+	if err != nil {
+		r.target = r.standing
+		return
+	}
+	r.recovery = nil
+	how := "rejoined"
+	if to == recovered {
+		how = "recovered"
+	}
+	reached(env, "lease/"+how)
+	r.becomeMember(env, to, how)
+	for i := range r.peers {
+		r.peers[i].known = false
+	}
+	r.hailAll(env)
 }
 
 // abandonJoin is what a failed write leads to: nothing was taken over.
-func (r *Registers) abandonJoin(env node.Env, err error) {
+func (r *membership) abandonJoin(env node.Env, err error) {
 	w := &r.writes
 	for i := range w.next {
 		w.next[i].reg.writing = false
@@ -258,8 +255,8 @@ func (r *Registers) abandonJoin(env node.Env, err error) {
 	w.next, w.mark = w.next[:0], false
 	then := w.then
 	w.then = nil
-	for _, f := range then {
-		f(env, err)
+	for _, t := range then {
+		r.follow(env, t, err)
 	}
 	clear(r.registers)
 	r.joining = nil
@@ -267,5 +264,31 @@ func (r *Registers) abandonJoin(env node.Env, err error) {
 	if r.recovery != nil {
 		r.recovery = nil
 		r.becomeMute(env, "the disk refuses writes while it is recovered: free space and start again: %v", err)
+	}
+}
+
+// follow goes on with what a Put has made durable, or has not.
+func (r *membership) follow(env node.Env, t tag, err error) {
+	switch t.then {
+	case stood:
+		r.onStood(env, t, err)
+	case generated:
+		if j := r.joining; j != nil && j.nonce == t.nonce && err == nil {
+			r.retryJoin(env)
+		} else if j != nil && j.nonce == t.nonce {
+			r.joining = nil
+		}
+	case heard:
+		if err == nil && r.standing.speaks() {
+			r.tellPage(env, t.peer, t.nonce, t.after)
+		}
+	case joined:
+		r.onTakenOver(env, t.to, err)
+	case erased:
+		if err == nil {
+			r.writes.erase = r.writes.erase[t.count:]
+			return
+		}
+		env.SetTimer(node.Key(node.PartLease, node.LeaseHail), r.retryIn(env))
 	}
 }

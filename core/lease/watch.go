@@ -10,14 +10,14 @@ import (
 
 // watchOver has a register looked at when it may have run out. One that is
 // renewed is found running when its entry comes up, and is put back.
-func (r *Registers) watchOver(env node.Env, reg *register) {
+func (r *acceptor) watchOver(env node.Env, reg *register) {
 	if reg.accepted.Token.Zero() || reg.accepted.Released || reg.reaped || reg.watched != 0 {
 		return
 	}
 	r.watchAt(env, reg, reg.received.Add(r.c.guard(reg.accepted.Lease)))
 }
 
-func (r *Registers) watchAt(env node.Env, reg *register, at node.Instant) {
+func (r *acceptor) watchAt(env node.Env, reg *register, at node.Instant) {
 	if reg.watched != 0 && reg.watched <= at {
 		return
 	}
@@ -26,7 +26,7 @@ func (r *Registers) watchAt(env node.Env, reg *register, at node.Instant) {
 	r.watch.arm(env, node.LeaseExpire)
 }
 
-func (r *Registers) onWatch(env node.Env) {
+func (r *acceptor) onWatch(env node.Env) {
 	now := env.Now()
 	r.watch.fired()
 	for {
@@ -44,7 +44,7 @@ func (r *Registers) onWatch(env node.Env) {
 }
 
 // look tells that a register has run out, once it has been this member's turn.
-func (r *Registers) look(env node.Env, reg *register) {
+func (r *acceptor) look(env node.Env, reg *register) {
 	a := &reg.accepted
 	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
 		return
@@ -70,17 +70,10 @@ func (r *Registers) look(env node.Env, reg *register) {
 	r.watchAt(env, reg, now.Add(guard))
 }
 
-func (r *Registers) rank(job message.JobID) int {
-	if r.c.Rank == nil {
-		return r.self
-	}
-	return min(max(r.c.Rank(job), 0), r.n)
-}
-
 // Forget leaves a tombstone of a released register: that it was released under its
 // token is remembered for TombstoneAge, so that neither an accept that was held back
 // revives it, nor a member that missed the release.
-func (r *Registers) Forget(env node.Env, job message.JobID) {
+func (r *acceptor) Forget(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.reaped || reg.own != nil {
 		return
@@ -100,7 +93,7 @@ func (r *Registers) Forget(env node.Env, job message.JobID) {
 	r.sweepLater(env)
 }
 
-func (r *Registers) sweepLater(env node.Env) {
+func (r *acceptor) sweepLater(env node.Env) {
 	if !r.sweeping {
 		r.sweeping = true
 		env.SetTimer(node.Key(node.PartLease, node.LeaseSweep), r.c.TombstoneAge/8)
@@ -108,7 +101,7 @@ func (r *Registers) sweepLater(env node.Env) {
 }
 
 // onSweep drops tombstones that are old enough.
-func (r *Registers) onSweep(env node.Env) {
+func (r *acceptor) onSweep(env node.Env) {
 	r.sweeping = false
 	now, left := env.Now(), false
 	for _, reg := range r.sorted() {
@@ -120,7 +113,7 @@ func (r *Registers) onSweep(env node.Env) {
 			continue
 		}
 		ch := reg.change(r.self)
-		ch.forget = true
+		ch.then = forgets
 		r.record(env, ch)
 	}
 	if left {
@@ -128,7 +121,7 @@ func (r *Registers) onSweep(env node.Env) {
 	}
 }
 
-func (r *Registers) drop(reg *register) {
+func (r *acceptor) drop(reg *register) {
 	if r.registers[reg.job] == reg {
 		delete(r.registers, reg.job)
 	}

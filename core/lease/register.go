@@ -1,0 +1,181 @@
+package lease
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// register is one job's, as this member's acceptor has it on disk.
+type register struct {
+	job      message.JobID
+	promised message.LeaseToken
+	promiser message.LeaseLife
+	accepted message.LeaseState // of a tombstone: released, without its record
+	reaped   bool
+
+	received  node.Instant // when accepted was; all of it anew after a restart
+	seen      uint64       // highest epoch that anybody has told of
+	consent   message.LeaseToken
+	writing   bool                 // a change is on its way to the disk
+	watched   node.Instant         // of its entry in the watch, 0 for none
+	notBefore node.Instant         // others hold it until then
+	over      message.LeaseToken   // under which this node released it, whether or not its own disk took that
+	missed    *message.LeaseAccept // that release, where a majority has it and its own disk has not
+	own       *proposal
+}
+
+func sortedOf(m map[message.JobID]*register) []*register {
+	return slices.SortedFunc(maps.Values(m), func(a, b *register) int { return a.job.Compare(b.job) })
+}
+
+// low says that a token was promised away: a lower one, or an equal one that
+// another life has chosen.
+func (reg *register) low(t message.LeaseToken, l message.LeaseLife) bool {
+	c := t.Compare(reg.promised)
+	return c < 0 || c == 0 && l != reg.promiser
+}
+
+// left returns how long a register is still held: now - received < guard.
+func (reg *register) left(now node.Instant, c *Config) time.Duration {
+	a := &reg.accepted
+	if reg.reaped || a.Token.Zero() || a.Released {
+		return 0
+	}
+	return max(0, c.guard(a.Lease)-now.Sub(reg.received))
+}
+
+// mayPass says that a held register may be promised to a proposer all the same: to
+// its holder, in this life or a later one, or to whom its holder has consented.
+func (reg *register) mayPass(m *message.LeasePrepare) bool {
+	a := &reg.accepted
+	if a.Token.Ordinal == m.Token.Ordinal && (a.Life == m.Life || a.Life.Incarnation < m.Life.Incarnation) {
+		return true
+	}
+	return !m.Consent.Zero() && !m.Consent.Less(a.Token)
+}
+
+// buried says that a token is not above a tombstone's.
+func (reg *register) buried(t message.LeaseToken) bool {
+	return reg.reaped && !reg.accepted.Token.Less(t)
+}
+
+// ruling is what an acceptor's rules say of one request.
+type ruling uint8
+
+const (
+	takes            ruling = iota // the acceptor answers once its disk has it
+	has                            // its disk has it already
+	hasLater                       // its disk has what the sender said after it
+	renews                         // no record changes: in memory only
+	lacksRecord                    // a renewal of a record that is not here
+	refusesLow                     // a higher token was promised
+	refusesOtherLife               // another life has chosen the same token
+	refusesHeld                    // the lease has not run out
+	refusesOldDisk                 // it rests on promises of disks that are lost
+)
+
+// judgePrepare applies rule 1: promise a token above all promised ones, once no member
+// holds the register.
+func (reg *register) judgePrepare(now node.Instant, c *Config, m *message.LeasePrepare) ruling {
+	if reg.low(m.Token, m.Life) || reg.buried(m.Token) {
+		if m.Token == reg.promised && m.Life != reg.promiser {
+			return refusesOtherLife
+		}
+		return refusesLow
+	}
+	if reg.left(now, c) > 0 && !reg.mayPass(m) {
+		return refusesHeld
+	}
+	if m.Token == reg.promised {
+		return has
+	}
+	return takes
+}
+
+// judgeAccept applies rule 2: accept what no promise forbids, unless a disk that it
+// rests on is lost by what gens say.
+func (reg *register) judgeAccept(gens []uint64, m *message.LeaseAccept) ruling {
+	if reg.buried(m.Token) {
+		return refusesLow
+	}
+	if reg.low(m.Token, m.Life) {
+		if m.Token == reg.promised {
+			return refusesOtherLife
+		}
+		return refusesLow
+	}
+	for i, g := range m.Rest {
+		if g > 0 && g < gens[i] {
+			return refusesOldDisk
+		}
+	}
+	a := &reg.accepted
+	same := a.Token == m.Token && a.Life == m.Life
+	switch {
+	case same && m.Seq < a.Seq:
+		return hasLater
+	case same && m.Seq == a.Seq:
+		return has
+	case same && m.Rev == a.Rev && !m.Released && !a.Released:
+		return renews
+	case m.Renewal:
+		return lacksRecord
+	}
+	return takes
+}
+
+// renew starts the guard anew. A restart loses only the Seq, and the time, which
+// begins anew then.
+func (reg *register) renew(now node.Instant, m *message.LeaseAccept) {
+	a := &reg.accepted
+	a.Seq, a.Lease, a.Copied = m.Seq, m.Lease, false
+	reg.received = now
+}
+
+// aftermath is what follows once a change is on disk.
+type aftermath uint8
+
+const (
+	answersNobody aftermath = iota
+	answersPromise
+	answersAccepted
+	forgets // the register goes for good
+)
+
+// change is what one register becomes once it is on disk, and what follows then.
+// A register has at most one: what arrives meanwhile waits, so that every rule is
+// applied to what the disk has.
+type change struct {
+	reg      *register
+	from     int
+	promised message.LeaseToken
+	promiser message.LeaseLife
+	accepted message.LeaseState
+	reaped   bool
+	received node.Instant
+	then     aftermath
+}
+
+func (reg *register) change(from int) change {
+	return change{
+		reg: reg, from: from, promised: reg.promised, promiser: reg.promiser,
+		accepted: reg.accepted, reaped: reg.reaped, received: reg.received,
+	}
+}
+
+// later compares what two acceptors have accepted.
+func later(a, b *message.LeaseState) bool {
+	if c := a.Token.Compare(b.Token); c != 0 {
+		return c > 0
+	}
+	return a.Seq > b.Seq
+}
+
+// void says that a register holds nothing: nobody has written to it, or what was written
+// is forgotten, as tombstones tell, and those who acquired it since without a seed, and
+// went no further. Seed and all, it begins anew.
+func void(s *message.LeaseState) bool { return len(s.Record) == 0 }

@@ -1,0 +1,132 @@
+package lease
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// seat is this member's place in its group: who the members are, where this one
+// stands, and what its role will hear. The other layers share it.
+type seat struct {
+	c        Config
+	set      []node.Addr // the members, sorted
+	names    []string    // the same
+	n        int         // of members
+	majority int
+	self     int // index of this member in set; its ordinal is one more
+	life     message.LeaseLife
+
+	standing standing
+	target   standing // what it is about to become, once that is on disk
+	epoch    uint64   // of the group: raised by a recovery
+	gens     []uint64 // by member: highest known generation of its disk
+	unsaved  bool     // gens are not on disk as they are
+
+	calls    uint64
+	outcomes []Outcome
+	taken    []Outcome
+}
+
+func newSeat(c Config) seat {
+	s := seat{c: c, set: slices.Sorted(slices.Values(c.Members)), n: len(c.Members), majority: c.Majority()}
+	s.self = slices.Index(s.set, c.Self)
+	for _, a := range s.set {
+		s.names = append(s.names, string(a))
+	}
+	s.gens = make([]uint64, s.n)
+	return s
+}
+
+// Take returns what happened since the last Take, in order. The shard is valid
+// until the Take after it.
+func (r *seat) Take() []Outcome {
+	clear(r.taken)
+	r.taken, r.outcomes = r.outcomes, r.taken[:0]
+	return r.taken
+}
+
+func (r *seat) tell(o Outcome) { r.outcomes = append(r.outcomes, o) }
+
+// alarm tells operators, by the role and as an event.
+func (r *seat) alarm(env node.Env, reason string, err error) {
+	env.Emit(event.GroupAlarm{Group: r.c.Group, Reason: reason, Speaks: r.standing.speaks()})
+	r.tell(Outcome{Kind: Alarm, Reason: reason, Err: err})
+}
+
+func (r *seat) called(env node.Env, job message.JobID, what string, t message.LeaseToken, value uint64) uint64 {
+	r.calls++
+	env.Emit(event.LeaseCalled{Group: r.c.Group, Job: job, Call: r.calls, What: what, Token: t, Value: value})
+	return r.calls
+}
+
+func (r *seat) returned(env node.Env, job message.JobID, call uint64, ok bool, t message.LeaseToken, value uint64) {
+	env.Emit(event.LeaseReturned{Group: r.c.Group, Job: job, Call: call, OK: ok, Token: t, Value: value})
+}
+
+// Speaks says whether this member is one: before that nothing can be acquired.
+func (r *seat) Speaks() bool { return r.standing.speaks() }
+
+// Epoch returns how often the group was recovered, as this member knows; false while
+// it does not speak.
+func (r *seat) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.speaks() }
+
+// First says that a member may run on the disk from which the epoch was recovered:
+// whoever joined since has a higher generation.
+func (r *seat) First(a node.Addr) bool {
+	i := slices.Index(r.set, a)
+	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
+}
+
+// addrOf returns the member that chose a token.
+func (r *seat) addrOf(t message.LeaseToken) node.Addr {
+	if t.Ordinal < 1 || int(t.Ordinal) > r.n {
+		return ""
+	}
+	return r.set[t.Ordinal-1]
+}
+
+func (r *seat) rank(job message.JobID) int {
+	if r.c.Rank == nil {
+		return r.self
+	}
+	return min(max(r.c.Rank(job), 0), r.n)
+}
+
+func (r *seat) retryIn(env node.Env) time.Duration {
+	return env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
+}
+
+func reached(env node.Env, what string) { env.Emit(event.Reached{What: what}) }
+
+func ignore(env node.Env, peer node.ID, m node.Message, why string) {
+	env.Emit(event.Ignored{Peer: peer, Message: message.Name(m.Kind()), Why: why})
+}
+
+func (r *seat) key(name string) string { return "lease/" + r.c.Group + "/" + name }
+
+func (r *seat) keyOf(job message.JobID) string { return r.key("register/" + job.String()) }
+
+// epochGenerations is the first generation of an epoch.
+func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }
+
+// epochEnd is the first epoch that does not pack into a fence.
+const epochEnd = 1 << 56
+
+// members is a set of members, by ordinal less one.
+type members uint64
+
+func (s members) has(i int) bool { return s>>i&1 != 0 }
+func (s *members) add(i int)     { *s |= 1 << i }
+func (s *members) drop(i int)    { *s &^= 1 << i }
+func (s members) count() int     { return bits.OnesCount64(uint64(s)) }
+
+// nobody is the life of a token that two lives have chosen: no message bears it,
+// so that both are refused.
+func nobody() message.LeaseLife {
+	return message.LeaseLife{Incarnation: ^uint64(0), Salt: ^uint64(0)}
+}
