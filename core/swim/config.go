@@ -35,44 +35,11 @@ type Config struct {
 	// a roster. Seeds are not: they are unconfirmed until they are heard.
 	Known []*Identity
 
-	ProbeInterval  time.Duration // one member is probed in each
-	ProbeTimeout   time.Duration // of the direct probe, below ProbeInterval
-	IndirectCount  int           // members asked to probe where the direct one failed
-	GossipInterval time.Duration // between datagrams of mere news, while there are any
-	GossipFanout   int
-	GossipMax      int // pieces of news that wait
-	GossipFactor   int // a piece is sent at most GossipFactor ceil(log10(n+1)) times
-
-	SuspicionFactor int           // the least suspicion lasts factor max(1, log10 n) ProbeInterval
-	SuspicionSpread int           // the longest lasts so many times that; 1: no spread
-	SuspicionCap    time.Duration // and no longer than this, unless the least is; 0: no cap
-	Confirmations   int           // independent ones that bring it down to the least
-
-	MultiplierMax int // of local health
-	Scaling       Scaling
-	// HealthProbe lets local health stretch probes, and asks for nacks (LHA-Probe).
-	HealthProbe bool
-	// HealthSuspicion lets confirmations shorten suspicions (LHA-Suspicion).
-	HealthSuspicion bool
-	// HealthStretch lets local health stretch suspicions, too; not in the paper.
-	HealthStretch bool
-	// Buddy tells a suspect first of all, with the probe that it answers.
-	Buddy bool
-	// LagBound is how late a timer may fire before what it would have judged is
-	// judged again; 0: never. Not in the paper.
-	LagBound time.Duration
-	// Distrust believes nothing that a member says while it is taken for dead: first
-	// it has to refute that. A node that hears nobody spreads no suspicion and no
-	// death; when it hears somebody again, or that it was taken for dead itself, it
-	// asks those it doubts. A verdict that no other member confirmed stays at its node,
-	// and a node tells no death that only a list told it. Not in the paper.
-	Distrust bool
-	// Appeal puts a suspicion of its own that nobody confirms within three probe
-	// intervals to the suspect again, in each further one; any suspicion to a few others
-	// when half of its least time is over; and to the suspect a ProbeTimeout before the
-	// verdict, which a late confirmation leaves time for. A node that asks for a probe
-	// of a member that has left learns that it left. Not in the paper.
-	Appeal bool
+	Probing
+	Gossiping
+	Suspecting
+	Lifeguard
+	Additions
 
 	PushPullInterval time.Duration // between comparisons with a random member
 	SeedInterval     time.Duration // between comparisons with a seed that is dead or unconfirmed
@@ -82,14 +49,71 @@ type Config struct {
 	MembersMax       int           // beyond it nobody new is taken in
 }
 
+// Probing is how members are found to be silent.
+type Probing struct {
+	ProbeInterval time.Duration // one member is probed in each
+	ProbeTimeout  time.Duration // of the direct probe, below ProbeInterval
+	IndirectCount int           // members asked to probe where the direct one failed
+}
+
+// Gossiping is how news spread.
+type Gossiping struct {
+	GossipInterval time.Duration // between datagrams of mere news, while there are any
+	GossipFanout   int
+	GossipMax      int // pieces of news that wait
+	GossipFactor   int // a piece is sent at most GossipFactor ceil(log10(n+1)) times
+}
+
+// Suspecting is how long a suspect has to refute.
+type Suspecting struct {
+	SuspicionFactor int           // the least suspicion lasts factor max(1, log10 n) ProbeInterval
+	SuspicionSpread int           // the longest lasts so many times that; 1: no spread
+	SuspicionCap    time.Duration // and no longer than this, unless the least is; 0: no cap
+	Confirmations   int           // independent ones that bring it down to the least
+}
+
+// Lifeguard is what its paper adds to SWIM.
+type Lifeguard struct {
+	MultiplierMax int // of local health
+	Scaling       Scaling
+	// HealthProbe lets local health stretch probes, and asks for nacks (LHA-Probe).
+	HealthProbe bool
+	// HealthSuspicion lets confirmations shorten suspicions (LHA-Suspicion).
+	HealthSuspicion bool
+	// Buddy tells a suspect first of all, with the probe that it answers.
+	Buddy bool
+}
+
+// Additions are in neither paper.
+type Additions struct {
+	// HealthStretch lets local health stretch suspicions.
+	HealthStretch bool
+	// LagBound is how late a timer may fire before what it would have judged is
+	// judged again; 0: never.
+	LagBound time.Duration
+	// Distrust believes nothing that a member says while it is taken for dead: first
+	// it has to refute that. A node that hears nobody spreads no suspicion and no
+	// death; when it hears somebody again, or that it was taken for dead itself, it
+	// asks those it doubts. A verdict that no other member confirmed stays at its node,
+	// and a node tells no death that only a list told it.
+	Distrust bool
+	// Appeal puts a suspicion of its own that nobody confirms within three probe
+	// intervals to the suspect again, in each further one; any suspicion to a few others
+	// when half of its least time is over; and to the suspect a ProbeTimeout before the
+	// verdict, which a late confirmation leaves time for. A node that asks for a probe
+	// of a member that has left learns that it left.
+	Appeal bool
+}
+
 // Default is what production uses.
 func Default() Config {
 	return Config{
-		ProbeInterval: time.Second, ProbeTimeout: 500 * time.Millisecond, IndirectCount: 3,
-		GossipInterval: 200 * time.Millisecond, GossipFanout: 3, GossipMax: 4096, GossipFactor: 4,
-		SuspicionFactor: 3, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 2,
-		MultiplierMax: 8, Scaling: ScaleQuarter,
-		HealthProbe: true, HealthSuspicion: true, HealthStretch: true, Buddy: true, LagBound: 500 * time.Millisecond, Distrust: true, Appeal: true,
+		Probing:    Probing{ProbeInterval: time.Second, ProbeTimeout: 500 * time.Millisecond, IndirectCount: 3},
+		Gossiping:  Gossiping{GossipInterval: 200 * time.Millisecond, GossipFanout: 3, GossipMax: 4096, GossipFactor: 4},
+		Suspecting: Suspecting{SuspicionFactor: 3, SuspicionSpread: 6, SuspicionCap: 30 * time.Second, Confirmations: 2},
+		Lifeguard:  Lifeguard{MultiplierMax: 8, Scaling: ScaleQuarter, HealthProbe: true, HealthSuspicion: true, Buddy: true},
+		Additions:  Additions{HealthStretch: true, LagBound: 500 * time.Millisecond, Distrust: true, Appeal: true},
+
 		PushPullInterval: 30 * time.Second, SeedInterval: 5 * time.Second, JoinInterval: time.Second,
 		ReapAge: 15 * time.Minute, HoldMax: time.Minute, MembersMax: 20_000,
 	}

@@ -73,7 +73,7 @@ func TestTimesOfLocalHealth(t *testing.T) {
 		g.live = rapid.IntRange(1, 20_000).Draw(t, "live")
 		d := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "time"))
 		best, leastAtBest, _ := g.scaled(d), time.Duration(0), 0
-		leastAtBest, _ = g.bounds()
+		leastAtBest, _ = g.bounds(g.live)
 		g.SetLag(time.Duration(rapid.Int64Range(0, 5000).Draw(t, "lag")) * time.Millisecond)
 		for range rapid.IntRange(0, 9).Draw(t, "failures") {
 			g.bump(1)
@@ -82,7 +82,7 @@ func TestTimesOfLocalHealth(t *testing.T) {
 		if best != d || worse < best || !c.HealthProbe && worse != d || c.HealthProbe && c.Scaling == ScalePaper && worse != d*time.Duration(1+g.Multiplier()) {
 			t.Fatalf("%v is scaled to %v, and at multiplier %d and lag %v to %v", d, best, g.Multiplier(), g.lag, worse)
 		}
-		low, high := g.bounds()
+		low, high := g.bounds(g.live)
 		if low > high || low < leastAtBest || !c.HealthStretch && low != leastAtBest || !c.HealthSuspicion && high != low {
 			t.Fatalf("a suspicion lasts from %v to %v, in good health from %v", low, high, leastAtBest)
 		}

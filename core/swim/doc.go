@@ -5,7 +5,7 @@
 // a role does about a death: it hands over outcomes, once, with Take.
 //
 // Source: SWIM (Das, Gupta, Motivala 2002), Lifeguard (arXiv 1707.00788). Departs
-// from them by a cap, quarters, and what Config calls "not in the paper"; lists are
+// from them by a cap, quarters, and Additions; lists are
 // compared by a sum and exchanged only where it differs.
 //
 //	UNKNOWN -> ALIVE          it was heard, or heard of
@@ -35,6 +35,11 @@
 // else opens for an exchange of lists is like any other to the role: SwimList comes
 // on it, Receive answers there, its opener closes it.
 //
-// Read config.go, group.go, member.go, news.go, suspicion.go, probe.go, relay.go,
-// gossip.go, exchange.go, end.go, scale.go, sizes.go, rest.go.
+// Layers, of which each calls those below it alone: Group dispatches, probes and
+// compares lists; tracker moves members from state to state; gossiper tells the others;
+// members and health are values.
+//
+// Read config.go, group.go, member.go, members.go, order.go, health.go, scale.go,
+// gossip.go, news.go, suspicion.go, end.go, probe.go, relay.go, exchange.go, sizes.go,
+// rest.go.
 package swim

@@ -4,28 +4,11 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
-	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// Leave says goodbye: to as many as a piece of news is sent to, at once, since
-// the node may be gone a moment later. Until then it answers, and probes nobody.
-func (g *Group) Leave(env node.Env) {
-	if g.leaving {
-		return
-	}
-	g.leaving = true
-	g.round.active = false
-	env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
-	m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), 0, true)}}
-	for _, i := range g.some(env, sendsMax(g.config.GossipFactor, g.live), 0) {
-		env.Datagram(g.table.records[i].who.Addr, m)
-	}
-	// Whoever probes this node meanwhile is told with the answer: letter.
-}
-
 // bury keeps a tombstone: without one, old news would make the dead a member.
-func (g *Group) bury(env node.Env, i uint32, e *end) {
+func (g *tracker) bury(env node.Env, i uint32, e *end) {
 	if len(g.ends) == 0 {
 		env.SetTimer(node.Key(node.PartSwim, node.SwimReap), max(0, e.since.Add(g.config.ReapAge).Sub(env.Now())))
 	}
@@ -33,7 +16,7 @@ func (g *Group) bury(env node.Env, i uint32, e *end) {
 }
 
 // unbury is for whoever comes back under a higher incarnation.
-func (g *Group) unbury(i uint32) {
+func (g *tracker) unbury(i uint32) {
 	if g.ends[i].recent {
 		g.hold.recent--
 	}
@@ -41,7 +24,7 @@ func (g *Group) unbury(i uint32) {
 }
 
 // onReap forgets who has been gone for long enough.
-func (g *Group) onReap(env node.Env) {
+func (g *tracker) onReap(env node.Env) {
 	var due []uint32
 	var next node.Instant
 	for i := range g.table.records {
@@ -69,7 +52,7 @@ func (g *Group) onReap(env node.Env) {
 }
 
 // forget frees places, and all that names them.
-func (g *Group) forget(places []uint32) {
+func (g *tracker) forget(places []uint32) {
 	if len(places) == 0 {
 		return
 	}
@@ -112,7 +95,7 @@ func (h *hold) forget(places []uint32) {
 }
 
 // mourn counts a death that was learnt just now.
-func (g *Group) mourn(env node.Env, i uint32) {
+func (g *tracker) mourn(env node.Env, i uint32) {
 	if g.config.HoldMax == 0 {
 		return
 	}
@@ -123,7 +106,7 @@ func (g *Group) mourn(env node.Env, i uint32) {
 }
 
 // weigh sets or lifts the hold.
-func (g *Group) weigh(env node.Env) {
+func (g *tracker) weigh(env node.Env) {
 	h := &g.hold
 	for len(h.deaths) > 0 && env.Now().Sub(h.deaths[0].since) >= g.config.HoldMax {
 		// Whoever came back and died again since has a later entry.
@@ -146,7 +129,7 @@ func (g *Group) weigh(env node.Env) {
 	}
 }
 
-func (g *Group) setHold(env node.Env, on bool) {
+func (g *tracker) setHold(env node.Env, on bool) {
 	if g.hold.on == on {
 		return
 	}
@@ -160,8 +143,12 @@ func (g *Group) setHold(env node.Env, on bool) {
 }
 
 // onHold ends a hold that has lasted long enough.
-func (g *Group) onHold(env node.Env) {
+func (g *tracker) onHold(env node.Env) {
 	g.hold.spent = true
 	g.setHold(env, false)
 	g.weigh(env)
 }
+
+// EvictionHold says that more than half of the group failed at once, HoldMax ago
+// at most: whoever evicts for other reasons than death should wait.
+func (g *tracker) EvictionHold() bool { return g.hold.on }

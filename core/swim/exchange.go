@@ -23,7 +23,7 @@ const (
 // onPushPull compares lists with a random member.
 func (g *Group) onPushPull(env node.Env) {
 	env.SetTimer(node.Key(node.PartSwim, node.SwimPushPull), g.config.PushPullInterval)
-	for _, i := range g.some(env, 1, 0) {
+	for _, i := range g.some(env.Rand(node.PurposeProbe), 1, 0) {
 		g.compare(env, g.table.records[i].who.Addr)
 	}
 }

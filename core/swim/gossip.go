@@ -101,11 +101,18 @@ func before(pieces []piece, p piece) int {
 	return n
 }
 
+// gossiper tells the others what changes among the members.
+type gossiper struct {
+	members
+	health
+	buffer buffer
+}
+
 // bodyMax leaves room in a datagram for its header.
 const bodyMax = message.DatagramBody
 
 // tell puts news of a member into the buffer; a full one loses what was sent most.
-func (g *Group) tell(env node.Env, i uint32, c class) {
+func (g *gossiper) tell(env node.Env, i uint32, c class) {
 	b := &g.buffer
 	b.births++
 	fresh := piece{place: i, class: c, whole: c == classJoin || c == classRestart, born: b.births}
@@ -153,7 +160,7 @@ func (b *buffer) echo(r *record, i uint32, s State) {
 }
 
 // hush drops the news of a member that wait: the node tells none of it.
-func (g *Group) hush(i uint32) {
+func (g *gossiper) hush(i uint32) {
 	if r := &g.table.records[i]; r.queued {
 		g.buffer.take(g.buffer.find(i))
 		r.queued = false
@@ -162,7 +169,7 @@ func (g *Group) hush(i uint32) {
 
 // retell puts a suspicion to a few more when half of its least time is over: if it was
 // refuted, and only this node missed that, one of them says so.
-func (g *Group) retell(env node.Env, i uint32) {
+func (g *gossiper) retell(env node.Env, i uint32) {
 	if g.table.records[i].queued {
 		return
 	}
@@ -189,7 +196,7 @@ type sized interface{ Size() int }
 // letter chooses what m tells the member of a place: that this node leaves; that
 // the member is taken for gone or, with a buddy's help, for suspect; then what the
 // buffer holds, as far as there is room.
-func (g *Group) letter(env node.Env, to uint32, buddy bool, m sized) message.SwimNewsList {
+func (g *gossiper) letter(env node.Env, to uint32, buddy bool, m sized) message.SwimNewsList {
 	about := to
 	first := g.table.records[to].state.Gone() || buddy && g.table.records[to].state == Suspect
 	if g.leaving {
@@ -218,7 +225,7 @@ type parcel struct {
 }
 
 // fill adds what is in the buffer, and counts it as sent.
-func (g *Group) fill(env node.Env, news message.SwimNewsList, room int, out parcel) message.SwimNewsList {
+func (g *gossiper) fill(env node.Env, news message.SwimNewsList, room int, out parcel) message.SwimNewsList {
 	b := &g.buffer
 	if len(b.pieces) == 0 {
 		return news
@@ -290,7 +297,7 @@ func (b *buffer) fits(room int) int {
 }
 
 // onGossip sends mere news to a few, until there are none.
-func (g *Group) onGossip(env node.Env) {
+func (g *gossiper) onGossip(env node.Env) {
 	b := &g.buffer
 	b.armed = false
 	if len(b.pieces) == 0 {
@@ -298,7 +305,7 @@ func (g *Group) onGossip(env node.Env) {
 	}
 	if !g.urgent() {
 		// What is left rides on probes and answers.
-	} else if to := g.some(env, g.config.GossipFanout, 0); len(to) > 0 {
+	} else if to := g.some(env.Rand(node.PurposeProbe), g.config.GossipFanout, 0); len(to) > 0 {
 		m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation()}
 		m.News = g.fill(env, nil, bodyMax-m.Size()-2, parcel{times: len(to)})
 		for _, i := range to {
@@ -313,7 +320,7 @@ func (g *Group) onGossip(env node.Env) {
 
 // urgent says that something was told less than a quarter as often as it may be: the
 // rest can wait for probes and answers.
-func (g *Group) urgent() bool {
+func (g *gossiper) urgent() bool {
 	limit := sendsMax(g.config.GossipFactor, g.live)
 	for left := g.buffer.pieces; len(left) > 0; {
 		first := left[0] // of its class the one that was sent least
@@ -328,4 +335,19 @@ func (g *Group) urgent() bool {
 // forget drops what waits to be told of places that are no more.
 func (b *buffer) forget(places []uint32) {
 	b.pieces = slices.DeleteFunc(b.pieces, func(p piece) bool { return slices.Contains(places, p.place) })
+}
+
+// Waiting is how many pieces of news wait to be told.
+func (g *gossiper) Waiting() int { return len(g.buffer.pieces) }
+
+// correct tells one node what it has missed of a member.
+func (g *gossiper) correct(env node.Env, to node.Addr, i uint32) {
+	env.Datagram(to, &message.SwimGossip{
+		Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), i, false)},
+	})
+}
+
+// confront tells a member what is held against it, so that it can refute it.
+func (g *gossiper) confront(env node.Env, i uint32) {
+	g.correct(env, g.table.records[i].who.Addr, i)
 }

@@ -40,58 +40,15 @@ type Sample struct {
 
 // Group is one node's view of its group. Its methods are called from Step.
 type Group struct {
-	config  Config
-	table   table
-	live    int    // alive and suspect, this node included
-	view    uint64 // a sum over them
-	order   []uint32
-	cursor  int
-	rare    // what few members have
-	seeds   []seed
+	tracker
 	started node.Instant
 
-	buffer     buffer
-	multiplier int
-	lag        time.Duration
-	leaving    bool
-	app        app // this node's own
-	fresh      int // rounds in which probes tell it: until all were probed since it changed
-	sequence   uint64
-	round      round
-	silence    int // rounds in a row without an answer or a nack
-	doubted    int // deaths of this page of a list that were put to their subjects
-	relays     map[uint64]*relay
-	exchange   exchange
-	hold       hold
-	changes    []Change
-	spare      []Change // what Take returned last
-}
-
-// rare is kept beside the records, by place.
-type rare struct {
-	suspicions map[uint32]*suspicion
-	ends       map[uint32]*end
-	apps       map[uint32]app
-}
-
-// end is a tombstone.
-type end struct {
-	since  node.Instant
-	by     node.ID
-	recent bool // it counts among those that failed lately
-	silent bool // it was never a member here: the role was told nothing
-}
-
-// app is what a member says of itself.
-type app struct {
-	incarnation, version uint64
-	bytes                []byte
-}
-
-type seed struct {
-	addr  node.Addr
-	place uint32 // of the member that was heard at it
-	known bool
+	app      app // this node's own
+	fresh    int // rounds in which probes tell it: until all were probed since it changed
+	sequence uint64
+	round    round
+	relays   map[uint64]*relay
+	exchange exchange
 }
 
 // New returns a group that knows its seeds and its roster.
@@ -99,10 +56,10 @@ func New(c Config) *Group {
 	if err := c.Validate(); err != nil {
 		node.Bug("%v", err)
 	}
-	return &Group{
-		config: c, relays: map[uint64]*relay{},
-		rare: rare{map[uint32]*suspicion{}, map[uint32]*end{}, map[uint32]app{}},
-	}
+	g := &Group{relays: map[uint64]*relay{}}
+	g.config, g.health.c = c, &g.config
+	g.rare = rare{map[uint32]*suspicion{}, map[uint32]*end{}, map[uint32]app{}}
+	return g
 }
 
 // Start begins: within InputStart.
@@ -141,7 +98,7 @@ func (g *Group) roster(env node.Env) {
 		g.order = append(g.order, i)
 		g.settle(i)
 	}
-	g.shuffle(env)
+	g.shuffle(env.Rand(node.PurposeProbe))
 }
 
 // Receive takes what is the group's, and says whether it was.
@@ -234,130 +191,4 @@ func (g *Group) Fire(env node.Env, k node.TimerKey) bool {
 		g.onHold(env)
 	}
 	return true
-}
-
-// Take returns what came about since the last call; it holds until the next one.
-func (g *Group) Take() []Change {
-	g.changes, g.spare = g.spare[:0], g.changes
-	return g.spare
-}
-
-// SetState says what this node tells of itself: with probes until all were probed,
-// and with answers to those who do not have it.
-func (g *Group) SetState(b []byte) {
-	if len(b) > stateMax {
-		node.Bug("swim: a state of %d bytes, at most %d ride on a probe", len(b), stateMax)
-	}
-	if g.app.version == 0 || !slices.Equal(b, g.app.bytes) {
-		g.app.version, g.app.bytes = g.app.version+1, slices.Clone(b)
-		g.fresh = len(g.order) + 1
-	}
-}
-
-// SetLag says how late this node's loop is; the role calls it as often as it
-// measures.
-func (g *Group) SetLag(d time.Duration) {
-	was := g.lag
-	g.lag = d
-	switch {
-	case d >= lagSevere:
-		g.bump(2)
-	case d >= lagMild:
-		g.bump(1)
-	case was >= lagMild:
-		g.bump(-1)
-	}
-}
-
-// Lags that count against local health: once, or twice.
-const (
-	lagMild   = 500 * time.Millisecond
-	lagSevere = 2 * time.Second
-)
-
-// bump moves local health, 0 at best.
-func (g *Group) bump(by int) {
-	if g.config.HealthProbe {
-		g.multiplier = max(0, min(g.config.MultiplierMax, g.multiplier+by))
-	}
-}
-
-// Multiplier is local health: 0 at best.
-func (g *Group) Multiplier() int { return g.multiplier }
-
-// Waiting is how many pieces of news wait to be told.
-func (g *Group) Waiting() int { return len(g.buffer.pieces) }
-
-// Live is how many members are alive or suspect, this node included.
-func (g *Group) Live() int { return g.live }
-
-// Incarnation is this node's own.
-func (g *Group) Incarnation() uint64 { return g.table.records[0].incarnation }
-
-// EvictionHold says that more than half of the group failed at once, HoldMax ago
-// at most: whoever evicts for other reasons than death should wait.
-func (g *Group) EvictionHold() bool { return g.hold.on }
-
-// Find returns the member of a name.
-func (g *Group) Find(id node.ID) (Member, bool) {
-	i, ok := g.table.find(id)
-	if !ok {
-		return Member{}, false
-	}
-	return g.member(i), true
-}
-
-// FindAddr returns who was heard last at an address, and is not gone if anybody
-// there is not.
-func (g *Group) FindAddr(a node.Addr) (Member, bool) {
-	best, found := uint32(0), false
-	for i := range g.table.records {
-		r := &g.table.records[i]
-		if r.who == nil || r.who.Addr != a {
-			continue
-		}
-		if !found || g.table.records[best].state.Gone() {
-			best, found = uint32(i), true
-		}
-	}
-	if !found {
-		return Member{}, false
-	}
-	return g.member(best), true
-}
-
-// Members returns all that are known, tombstones and this node included, by name.
-func (g *Group) Members() []Member {
-	return pick(g, make([]Member, 0, g.table.size()), func(State) bool { return true })
-}
-
-// Doubted returns those that are not alive, by name.
-func (g *Group) Doubted() []Member {
-	return pick(g, nil, func(s State) bool { return s != Alive })
-}
-
-func pick(g *Group, all []Member, of func(State) bool) []Member {
-	for i := range g.table.records {
-		if r := &g.table.records[i]; r.who != nil && of(r.state) {
-			all = append(all, g.member(uint32(i)))
-		}
-	}
-	slices.SortFunc(all, func(a, b Member) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
-	return all
-}
-
-// Unconfirmed returns the seeds that were never heard, in the order given.
-func (g *Group) Unconfirmed() []node.Addr {
-	var all []node.Addr
-	for _, s := range g.seeds {
-		if !s.known {
-			all = append(all, s.addr)
-		}
-	}
-	return all
 }

@@ -2,7 +2,6 @@ package swim
 
 import (
 	"slices"
-	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -219,67 +218,4 @@ func (r *record) portion() uint64 {
 		return 0
 	}
 	return node.Mix(node.Mix(hashOf(r.who.ID), r.incarnation), r.state.rank())
-}
-
-// set moves a record, and the group's sums with it.
-func (g *Group) set(i uint32, incarnation uint64, state State) {
-	r := &g.table.records[i]
-	g.view ^= r.portion()
-	if !r.state.Gone() {
-		g.live--
-	}
-	r.incarnation, r.state = incarnation, state
-	if !state.Gone() {
-		g.live++
-	}
-	g.view ^= r.portion()
-}
-
-// insert takes in a name at an incarnation.
-func (g *Group) insert(who *Identity, incarnation uint64, state State) uint32 {
-	i := g.table.add(who)
-	r := &g.table.records[i]
-	r.incarnation, r.state = incarnation, state
-	if !state.Gone() {
-		g.live++
-		g.view ^= r.portion()
-	}
-	return i
-}
-
-// member tells all that is known of a place.
-func (g *Group) member(i uint32) Member {
-	r := &g.table.records[i]
-	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state}
-	// A restart forgets what the member said before.
-	if a := g.apps[i]; a.incarnation>>32 == r.incarnation>>32 {
-		m.App = a.bytes
-	}
-	switch {
-	case r.state == Suspect:
-		m.By = g.suspicions[i].by
-	case r.state.Gone():
-		m.By = g.ends[i].by
-	}
-	return m
-}
-
-// newsOf is what there is to tell of a place; whole to whoever may not know it, and
-// of whoever is gone, as tombstones are for those, too.
-func (g *Group) newsOf(now node.Instant, i uint32, whole bool) message.SwimNews {
-	r := &g.table.records[i]
-	n := message.SwimNews{Node: string(r.who.ID), Incarnation: r.incarnation, State: uint8(r.state)}
-	if whole || r.state.Gone() {
-		n.Addr, n.Role = string(r.who.Addr), uint8(r.who.Role)
-	}
-	switch {
-	case r.state == Suspect:
-		n.By = string(g.suspicions[i].latest)
-	case r.state.Gone():
-		e := g.ends[i]
-		n.By, n.Age = string(e.by), now.Sub(e.since).Truncate(time.Millisecond)
-	case i == 0 && g.leaving:
-		n.State = uint8(Left)
-	}
-	return n
 }

@@ -9,6 +9,15 @@ import (
 	"hyperscale/core/node"
 )
 
+// tracker moves members from state to state, and says so to the others and the role.
+type tracker struct {
+	gossiper
+	doubted int // deaths of this page of a list that were put to their subjects
+	hold    hold
+	changes []Change
+	spare   []Change // what Take returned last
+}
+
 // source says how news came.
 type source uint8
 
@@ -25,7 +34,7 @@ func (s source) becauseOf() string {
 
 // hearAll merges what the member of a place tells, unless it is to be distrusted:
 // then it hears why.
-func (g *Group) hearAll(env node.Env, from node.Peer, i uint32, news []message.SwimNews, how source) {
+func (g *tracker) hearAll(env node.Env, from node.Peer, i uint32, news []message.SwimNews, how source) {
 	if g.config.Distrust && g.table.records[i].state == Dead {
 		if how == byList || len(news) > 0 {
 			g.confront(env, i)
@@ -63,16 +72,9 @@ type subject struct {
 	known bool
 }
 
-// correct tells one node what it has missed of a member.
-func (g *Group) correct(env node.Env, to node.Addr, i uint32) {
-	env.Datagram(to, &message.SwimGossip{
-		Group: g.config.Group, Incarnation: g.Incarnation(), News: message.SwimNewsList{g.newsOf(env.Now(), i, false)},
-	})
-}
-
 // refuted says that these news tell a suspicion of a member that is long refuted: who
 // tells it has missed that. Fresh refutations are on their way.
-func (g *Group) refuted(n *message.SwimNews, i uint32) bool {
+func (g *tracker) refuted(n *message.SwimNews, i uint32) bool {
 	if !g.config.Appeal || n.State != uint8(Suspect) || i == 0 {
 		return false
 	}
@@ -80,20 +82,15 @@ func (g *Group) refuted(n *message.SwimNews, i uint32) bool {
 	return r.state == Alive && !r.queued && n.Incarnation < r.incarnation
 }
 
-// confront tells a member what is held against it, so that it can refute it.
-func (g *Group) confront(env node.Env, i uint32) {
-	g.correct(env, g.table.records[i].who.Addr, i)
-}
-
 // hear merges one piece of news: the higher incarnation counts, at an equal one
 // the worse state, so that the order in which news come does not matter.
-func (g *Group) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
+func (g *tracker) hear(env node.Env, from node.Peer, n *message.SwimNews, how source) {
 	i, known := g.table.find(node.ID(n.Node))
 	g.hearOf(env, from, n, subject{i, known}, how)
 }
 
 // hearOf is hear where the subject has been looked up.
-func (g *Group) hearOf(env node.Env, from node.Peer, n *message.SwimNews, about subject, how source) {
+func (g *tracker) hearOf(env node.Env, from node.Peer, n *message.SwimNews, about subject, how source) {
 	state := State(n.State)
 	switch {
 	case n.Node == "" || len(n.Node) > idMax || len(n.Addr) > addrMax || len(n.By) > idMax || state > Left || n.Incarnation == 0 || n.Age < 0:
@@ -116,7 +113,7 @@ func (g *Group) hearOf(env node.Env, from node.Peer, n *message.SwimNews, about 
 }
 
 // merge takes news of a known member that are not older than what is known.
-func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
+func (g *tracker) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 	r := &g.table.records[i]
 	state, by := State(n.State), node.ID(n.By)
 	newer := n.Incarnation > r.incarnation
@@ -155,7 +152,7 @@ func (g *Group) merge(env node.Env, i uint32, n *message.SwimNews, how source) {
 
 // meet takes in a name that was not known. A death of somebody unknown is kept
 // silently, so that older news do not make a member of it.
-func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
+func (g *tracker) meet(env node.Env, n *message.SwimNews, how source) {
 	state := State(n.State)
 	if state.Gone() && n.Age >= g.config.ReapAge || n.Addr == "" {
 		return
@@ -175,7 +172,7 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 		return
 	}
 	i := g.insert(who, n.Incarnation, Alive)
-	g.list(env, i)
+	g.list(env.Rand(node.PurposeProbe), i)
 	g.settle(i)
 	g.tell(env, i, classJoin)
 	g.changed(env, i, Unknown, Alive, "", how.becauseOf())
@@ -185,7 +182,7 @@ func (g *Group) meet(env node.Env, n *message.SwimNews, how source) {
 }
 
 // becomeAlive takes a strictly higher incarnation: from whatever it was.
-func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how source) {
+func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how source) {
 	r := &g.table.records[i]
 	was := r.state
 	from := was
@@ -206,7 +203,7 @@ func (g *Group) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how sou
 	g.settle(i)
 	switch {
 	case was.Gone():
-		g.list(env, i)
+		g.list(env.Rand(node.PurposeProbe), i)
 		g.tell(env, i, classJoin)
 	case restarted:
 		g.tell(env, i, classRestart)
@@ -229,7 +226,7 @@ type ending struct {
 
 // becomeGone ends a member that was alive or suspect, whoever saw it: seen here
 // or learnt, what follows is the same.
-func (g *Group) becomeGone(env node.Env, i uint32, to State, incarnation uint64, e ending) {
+func (g *tracker) becomeGone(env node.Env, i uint32, to State, incarnation uint64, e ending) {
 	was := g.table.records[i].state
 	if was.Gone() || i == 0 {
 		node.Bug("swim: %s is %v and becomes %v", g.table.records[i].who.ID, was, to)
@@ -253,7 +250,7 @@ func (g *Group) becomeGone(env node.Env, i uint32, to State, incarnation uint64,
 
 // accused answers news of this node itself: whatever is held against its present
 // incarnation is refuted by a higher one.
-func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
+func (g *tracker) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 	self := &g.table.records[0]
 	if g.config.Appeal && !g.leaving && n.State != uint8(Alive) && n.Incarnation < self.incarnation && from.Addr != "" {
 		// It has missed the refutation, and may be asking for it.
@@ -282,7 +279,7 @@ func (g *Group) accused(env node.Env, from node.Peer, n *message.SwimNews) {
 // doubt is for a death in the list of another that is none here: after a cut that
 // healed, each side has taken the other for dead. The member itself is asked; if it
 // is dead, the next probe of it says so.
-func (g *Group) doubt(env node.Env, i uint32, n *message.SwimNews) {
+func (g *tracker) doubt(env node.Env, i uint32, n *message.SwimNews) {
 	if g.doubted >= recantMax {
 		return
 	}
@@ -299,7 +296,7 @@ const recantMax = 32
 
 // recant is for a node that was cut off: what it made of others meanwhile proves
 // nothing. It tells nobody, and asks them.
-func (g *Group) recant(env node.Env) {
+func (g *tracker) recant(env node.Env) {
 	g.buffer.pieces = slices.DeleteFunc(g.buffer.pieces, func(p piece) bool {
 		bad := p.class == classSuspect || p.class == classDead
 		if bad {
@@ -320,7 +317,7 @@ func (g *Group) recant(env node.Env) {
 }
 
 // changed tells the role and the observers.
-func (g *Group) changed(env node.Env, i uint32, from, to State, by node.ID, reason string) {
+func (g *tracker) changed(env node.Env, i uint32, from, to State, by node.ID, reason string) {
 	m := g.member(i)
 	m.State = to
 	g.changes = append(g.changes, Change{Kind: ChangeMember, Member: m, From: from, To: to, By: by, Reason: reason})
@@ -329,11 +326,8 @@ func (g *Group) changed(env node.Env, i uint32, from, to State, by node.ID, reas
 	})
 }
 
-// settle marks the seed that a member was heard at.
-func (g *Group) settle(i uint32) {
-	for at := range g.seeds {
-		if s := &g.seeds[at]; s.addr == g.table.records[i].who.Addr {
-			s.place, s.known = i, true
-		}
-	}
+// Take returns what came about since the last call; it holds until the next one.
+func (g *tracker) Take() []Change {
+	g.changes, g.spare = g.spare[:0], g.changes
+	return g.spare
 }

@@ -42,7 +42,7 @@ func (g *Group) onRound(env node.Env) {
 	wait := g.scaled(g.config.ProbeInterval)
 	g.round.due = env.Now().Add(wait)
 	env.SetTimer(node.Key(node.PartSwim, node.SwimProbe), wait)
-	if i, ok := g.next(env); ok && !g.leaving {
+	if i, ok := g.next(env.Rand(node.PurposeProbe)); ok && !g.leaving {
 		g.probe(env, i)
 	}
 }
@@ -67,57 +67,6 @@ func (g *Group) fail(env node.Env) {
 		g.becomeSuspect(env, i, env.Self().ID, "no answer to a probe")
 	case Suspect:
 		g.confirm(env, i, env.Self().ID)
-	}
-}
-
-// aloneRounds without an answer or a nack: then it is more likely that this node is
-// cut off than that everybody else is gone.
-const aloneRounds = 3
-
-func (g *Group) alone() bool { return g.config.Distrust && g.silence >= aloneRounds }
-
-// next returns the next member of the shuffled list that is not gone.
-func (g *Group) next(env node.Env) (uint32, bool) {
-	for tries := len(g.order) + 1; tries > 0 && len(g.order) > 0; tries-- {
-		if g.cursor >= len(g.order) {
-			g.shuffle(env)
-		}
-		i := g.order[g.cursor]
-		if g.table.records[i].state.Gone() {
-			g.unlist(g.cursor)
-			continue
-		}
-		g.cursor++
-		return i, true
-	}
-	return 0, false
-}
-
-func (g *Group) shuffle(env node.Env) {
-	g.cursor = 0
-	env.Rand(node.PurposeProbe).Shuffle(len(g.order), func(a, b int) { g.order[a], g.order[b] = g.order[b], g.order[a] })
-}
-
-// list puts a member at a random place: it waits no longer for its first probe
-// than others for their next.
-func (g *Group) list(env node.Env, i uint32) {
-	if g.table.records[i].listed {
-		return
-	}
-	g.table.records[i].listed = true
-	at := env.Rand(node.PurposeProbe).Int(len(g.order) + 1)
-	g.order = slices.Insert(g.order, at, i)
-	if at < g.cursor {
-		g.cursor++
-	}
-}
-
-// unlist removes what stands at a place of the list.
-func (g *Group) unlist(at int) {
-	g.table.records[g.order[at]].listed = false
-	g.order = slices.Delete(g.order, at, at+1)
-	if at < g.cursor {
-		g.cursor--
 	}
 }
 
@@ -210,7 +159,7 @@ func (g *Group) onSilent(env node.Env) {
 	if !r.active || r.acked {
 		return
 	}
-	for _, i := range g.some(env, g.config.IndirectCount, r.place) {
+	for _, i := range g.some(env.Rand(node.PurposeProbe), g.config.IndirectCount, r.place) {
 		who := g.table.records[i].who
 		m := &message.SwimAsk{
 			Group: g.config.Group, Sequence: r.sequence, Target: string(r.target), Incarnation: g.Incarnation(), Nack: g.config.HealthProbe,
@@ -219,19 +168,6 @@ func (g *Group) onSilent(env node.Env) {
 		r.asked = append(r.asked, who.ID)
 		env.Datagram(who.Addr, m)
 	}
-}
-
-// some draws up to n members that are alive or suspect, without one.
-func (g *Group) some(env node.Env, n int, without uint32) []uint32 {
-	var drawn []uint32
-	r := env.Rand(node.PurposeProbe)
-	for tries := 4*n + 4; tries > 0 && len(drawn) < n && len(g.order) > 0; tries-- {
-		i := g.order[r.Int(len(g.order))]
-		if i != without && !g.table.records[i].state.Gone() && !slices.Contains(drawn, i) {
-			drawn = append(drawn, i)
-		}
-	}
-	return drawn
 }
 
 // onNack notes that one of those asked lives, and heard nothing of the target.
@@ -253,4 +189,32 @@ func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 		return
 	}
 	g.apps[i] = app{incarnation, version, b}
+}
+
+// Leave says goodbye: to as many as a piece of news is sent to, at once, since
+// the node may be gone a moment later. Until then it answers, and probes nobody.
+func (g *Group) Leave(env node.Env) {
+	if g.leaving {
+		return
+	}
+	g.leaving = true
+	g.round.active = false
+	env.CancelTimer(node.Key(node.PartSwim, node.SwimAck))
+	m := &message.SwimGossip{Group: g.config.Group, Incarnation: g.Incarnation(), News: []message.SwimNews{g.newsOf(env.Now(), 0, true)}}
+	for _, i := range g.some(env.Rand(node.PurposeProbe), sendsMax(g.config.GossipFactor, g.live), 0) {
+		env.Datagram(g.table.records[i].who.Addr, m)
+	}
+	// Whoever probes this node meanwhile is told with the answer: letter.
+}
+
+// SetState says what this node tells of itself: with probes until all were probed,
+// and with answers to those who do not have it.
+func (g *Group) SetState(b []byte) {
+	if len(b) > stateMax {
+		node.Bug("swim: a state of %d bytes, at most %d ride on a probe", len(b), stateMax)
+	}
+	if g.app.version == 0 || !slices.Equal(b, g.app.bytes) {
+		g.app.version, g.app.bytes = g.app.version+1, slices.Clone(b)
+		g.fresh = len(g.order) + 1
+	}
 }

@@ -238,7 +238,7 @@ func TestSuspicionBounds(t *testing.T) {
 		r.config.Group = "dc1"
 		g := New(r.config)
 		g.live, g.multiplier = 128, r.multiplier
-		if low, high := g.bounds(); low != r.low || high != r.high {
+		if low, high := g.bounds(g.live); low != r.low || high != r.high {
 			t.Errorf("%s: from %v to %v, want %v to %v", r.why, low, high, r.low, r.high)
 		}
 	}

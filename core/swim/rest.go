@@ -1,6 +1,8 @@
 package swim
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/node"
+)
 
 // Rests tells this node's ledgers of its group against their rest: nobody is suspected
 // and all news is told. Members that are gone remain as tombstones until ReapAge.
@@ -22,6 +24,3 @@ func (g *Group) Rests(tell node.Tell) {
 	}
 	tell("swim/members with news", queued, 0)
 }
-
-// Size returns how many members are known, those that are gone included.
-func (g *Group) Size() int { return g.table.size() }

@@ -68,31 +68,3 @@ func lagQuarters(lag time.Duration) int {
 	}
 	return 12
 }
-
-// scaled stretches a time by local health.
-func (g *Group) scaled(d time.Duration) time.Duration {
-	if !g.config.HealthProbe {
-		return d
-	}
-	if g.config.Scaling == ScalePaper {
-		return d * time.Duration(1+g.multiplier)
-	}
-	return d * time.Duration(max(4+g.multiplier, lagQuarters(g.lag))) / 4
-}
-
-// bounds returns the least and the longest time of a suspicion that begins now.
-func (g *Group) bounds() (low, high time.Duration) {
-	c := &g.config
-	low = c.ProbeInterval / 1000 * time.Duration(int64(c.SuspicionFactor)*log10Milli(g.live))
-	if c.HealthStretch {
-		low = g.scaled(low)
-	}
-	if !c.HealthSuspicion {
-		return low, low
-	}
-	high = low * time.Duration(c.SuspicionSpread)
-	if c.SuspicionCap > 0 {
-		high = max(low, min(high, c.SuspicionCap))
-	}
-	return low, high
-}

@@ -1,6 +1,8 @@
 package swim
 
-import "hyperscale/core/node"
+import (
+	"hyperscale/core/node"
+)
 
 // Sizes tells what this node keeps of its group, against its bounds.
 func (g *Group) Sizes(tell node.Tell) {

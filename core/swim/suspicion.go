@@ -19,23 +19,31 @@ type suspicion struct {
 	latest    node.ID   // who confirmed it last: that is passed on
 	confirmed []node.ID // by others, each once
 	needed    int       // confirmations down to low
-	late      bool      // this node was stopped since: the verdict waits for one more question
-	again     bool      // the verdict waits for the answer, or waited for one
-	heard     bool      // the suspect was asked for its last word
-	retold    bool      // at half of low
+	proof     proof
+	heard     bool // the suspect was asked for its last word
+	retold    bool // at half of low
 }
+
+// proof is what a verdict of this node would be worth.
+type proof uint8
+
+const (
+	enough   proof = iota
+	lacking        // this node was stopped since: the verdict waits for one more question
+	demanded       // the verdict waits for the answer, or waited for one
+)
 
 func suspicionKey(i uint32) node.TimerKey {
 	return node.KeyN(node.PartSwim, node.SwimSuspect, uint64(i))
 }
 
 // becomeSuspect begins a suspicion against a member that was alive.
-func (g *Group) becomeSuspect(env node.Env, i uint32, by node.ID, reason string) {
+func (g *tracker) becomeSuspect(env node.Env, i uint32, by node.ID, reason string) {
 	r := &g.table.records[i]
 	if r.state != Alive || i == 0 {
 		node.Bug("swim: %s is %v and becomes suspect", r.who.ID, r.state)
 	}
-	low, high := g.bounds()
+	low, high := g.bounds(g.live)
 	s := &suspicion{since: env.Now(), due: env.Now(), low: low, high: high, by: by, latest: by}
 	// Whoever is neither the suspect nor the accuser can confirm: in a group of
 	// three that is one, and waiting for three would be waiting for the cap.
@@ -50,7 +58,7 @@ func (g *Group) becomeSuspect(env node.Env, i uint32, by node.ID, reason string)
 }
 
 // confirm counts another accuser.
-func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
+func (g *tracker) confirm(env node.Env, i uint32, by node.ID) {
 	s := g.suspicions[i]
 	if !g.config.HealthSuspicion || len(s.confirmed) >= s.needed || by == s.by || by == "" ||
 		by == g.table.records[i].who.ID || slices.Contains(s.confirmed, by) {
@@ -62,7 +70,7 @@ func (g *Group) confirm(env node.Env, i uint32, by node.ID) {
 	if g.config.Appeal && !s.heard {
 		at = max(at, env.Now().Add(g.config.ProbeTimeout)) // a cut has healed, and who was beyond it agrees: time to answer both
 	}
-	if at < s.deadline && !s.again {
+	if at < s.deadline && s.proof != demanded {
 		s.deadline = at
 		g.await(env, i, s, max(0, at.Sub(env.Now())))
 	}
@@ -74,12 +82,12 @@ const appealAfter = 3
 
 // await sets the timer to the verdict, or to an appeal before it: where nobody else
 // sees what this node saw, it may be the one that is cut off from the suspect.
-func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
+func (g *tracker) await(env node.Env, i uint32, s *suspicion, appeal time.Duration) {
 	left := max(0, s.deadline.Sub(env.Now()))
 	if g.config.Appeal && !s.retold {
 		left = min(left, max(0, s.since.Add(s.low/2).Sub(env.Now())))
 	}
-	if g.config.Appeal && s.lone(g) {
+	if g.config.Appeal && s.lone(g.table.records[0].who.ID) {
 		left = min(left, appeal)
 	}
 	if g.config.Appeal && !s.heard {
@@ -90,15 +98,12 @@ func (g *Group) await(env node.Env, i uint32, s *suspicion, appeal time.Duration
 
 // arm sets the timer, and notes that the one before came late, whatever it was for: an
 // appeal, a second telling, a last word, or a verdict that a confirmation brings forward.
-func (g *Group) arm(env node.Env, i uint32, s *suspicion, left time.Duration) {
-	s.late = s.late || g.stopped(env.Now().Sub(s.due))
+func (g *tracker) arm(env node.Env, i uint32, s *suspicion, left time.Duration) {
+	if g.stopped(env.Now().Sub(s.due)) {
+		s.proof = lacking
+	}
 	s.due = env.Now().Add(left)
 	env.SetTimer(suspicionKey(i), left)
-}
-
-// stopped says that a timer fires so late that this node did not run meanwhile.
-func (g *Group) stopped(late time.Duration) bool {
-	return g.config.LagBound > 0 && late > g.config.LagBound
 }
 
 // askers is how many of those who only heard of a suspicion ask the suspect for its
@@ -106,14 +111,14 @@ func (g *Group) stopped(late time.Duration) bool {
 // In a larger one only so many ask, or each death costs a message per member.
 const askers = 16
 
-func (g *Group) asks(env node.Env) bool {
+func (g *tracker) asks(env node.Env) bool {
 	n := uint64(max(1, len(g.table.records)-1))
 	return n <= askers || env.Rand(node.PurposeProbe).Chance(askers, n)
 }
 
 // ahead is how long before a verdict the suspect is asked: what one member is
 // answered must reach all of a large group.
-func (g *Group) ahead() time.Duration {
+func (g *tracker) ahead() time.Duration {
 	if len(g.table.records)-1 <= askers {
 		return g.config.ProbeTimeout
 	}
@@ -121,14 +126,14 @@ func (g *Group) ahead() time.Duration {
 }
 
 // lone says that nobody but this node saw what it saw.
-func (s *suspicion) lone(g *Group) bool {
-	return len(s.confirmed) == 0 && s.by == g.table.records[0].who.ID
+func (s *suspicion) lone(self node.ID) bool {
+	return len(s.confirmed) == 0 && s.by == self
 }
 
 // onSuspicion gives the verdict. A late timer of the suspicion, whatever it was set for,
 // proves that this node was stopped and may have missed the refutation: it asks the
 // suspect, and waits until a ProbeTimeout passes in which it runs.
-func (g *Group) onSuspicion(env node.Env, i uint32) {
+func (g *tracker) onSuspicion(env node.Env, i uint32) {
 	s := g.suspicions[i]
 	if s == nil {
 		return
@@ -143,18 +148,18 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 			if s.by == g.table.records[0].who.ID || g.asks(env) {
 				g.confront(env, i)
 			}
-		} else if s.lone(g) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
+		} else if s.lone(g.table.records[0].who.ID) && env.Now() >= s.since.Add(appealAfter*g.config.ProbeInterval) {
 			g.confront(env, i)
 		}
 		g.await(env, i, s, g.config.ProbeInterval)
 		return
 	}
-	if s.late || g.stopped(env.Now().Sub(s.due)) {
+	if s.proof == lacking || g.stopped(env.Now().Sub(s.due)) {
 		g.bump(1)
 		env.Emit(event.Reached{What: "swim/late-verdict"})
 		g.confront(env, i)
 		g.arm(env, i, s, g.config.ProbeTimeout)
-		s.late, s.again = false, true
+		s.proof = demanded
 		return
 	}
 	// Whoever else probes a dead member confirms the suspicion, and no confirmation comes
@@ -167,7 +172,7 @@ func (g *Group) onSuspicion(env node.Env, i uint32) {
 }
 
 // acquit ends a suspicion, whichever way.
-func (g *Group) acquit(env node.Env, i uint32) {
+func (g *tracker) acquit(env node.Env, i uint32) {
 	delete(g.suspicions, i)
 	env.CancelTimer(suspicionKey(i))
 }
