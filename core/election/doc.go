@@ -34,6 +34,10 @@
 //	ELECTION-7 Who is unfit, leads or led too often of late, or drains, does not stand; but
 //	           after three timeouts without a leader anybody does that does not drain.
 //
-// Read config.go, election.go (messages, timers), stand.go, vote.go, lead.go,
-// join.go, epoch.go, store.go, sizes.go.
+// Layers, of which each calls those below it alone: Election dispatches, stands, votes
+// and joins; leadership says who leads; admissions and record are what the disk has;
+// seat says who all are.
+//
+// Read config.go, seat.go, store.go, epoch.go, leadership.go, lead.go, election.go
+// (messages, timers), stand.go, follow.go, vote.go, join.go, sizes.go, rest.go.
 package election

@@ -25,6 +25,16 @@ func EpochOf(term uint64) (epoch, of uint64) {
 	return term >> epochBits, term & (1<<epochBits - 1)
 }
 
+// admissions is what this voter's disk holds of a recovered epoch: whom it admits, and
+// by which pass it is admitted itself.
+type admissions struct {
+	record
+	epoch    uint64 // of the group, as its registers have it; 0: never recovered
+	founder  bool   // the epoch was recovered from this node's disk
+	admitted map[node.Addr]admission
+	pass     pass // of a blank voter
+}
+
 // pass tells the disks of one blank voter apart.
 type pass struct {
 	number  uint64
@@ -40,12 +50,6 @@ type admission struct {
 	saved bool
 }
 
-func (e *Election) epochKey() string { return e.key() + "/epoch" }
-
-func (e *Election) passKey() string { return e.key() + "/pass" }
-
-func (e *Election) admissionKey(a node.Addr) string { return e.key() + "/admitted/" + string(a) }
-
 // admissionOf reads one. What cannot be read was written for somebody: it counts in
 // each epoch, and for no pass.
 func admissionOf(value []byte) admission {
@@ -57,50 +61,13 @@ func admissionOf(value []byte) admission {
 
 // within says whether this voter votes in a term: not in one of an epoch of which it
 // is no voter, as another disk may yet be admitted in its name.
-func (e *Election) within(term uint64) bool {
+func (e *record) within(term uint64) bool {
 	epoch, _ := EpochOf(term)
 	return epoch <= e.member
 }
 
-// heed asks the registers for the epoch of the group. Whoever it was recovered from
-// is a voter of it, and everybody else as good as blank. A founder with a torn record
-// may have voted in the epoch: it stays blank, and admits the others all the same.
-func (e *Election) heed(env node.Env) {
-	if e.config.Registers == nil {
-		return
-	}
-	epoch, speaks := e.config.Registers.Epoch()
-	if !speaks || epoch <= e.epoch || firstTerm(epoch) >= termMax {
-		return
-	}
-	e.epoch, e.founder = epoch, e.config.Registers.First(e.config.Self)
-	switch {
-	case e.member >= epoch:
-	case e.founder && !e.torn:
-		env.Emit(event.Reached{What: "election/epoch"})
-		e.raise(env, firstTerm(epoch), "its group was recovered")
-		e.member = epoch
-		if e.blank { // its registers had joined and its voter had not: no vote of the epoch is forgotten
-			e.blank = false
-			env.Emit(event.Reached{What: "election/blank-founder"})
-			e.begin(env)
-		}
-		e.save(env, put{})
-	case !e.blank:
-		if e.role == leader {
-			e.stepDown(env, "its group was recovered", false)
-		}
-		e.blank, e.role = true, follower
-		e.join(env)
-	default:
-		// Answers from before the epoch do not show whom its founder admits.
-		e.round.nonce++
-		clear(e.round.joined)
-	}
-}
-
 // speaks says that this node's registers know the epoch of the group.
-func (e *Election) speaks() bool {
+func (e *admissions) speaks() bool {
 	if e.config.Registers == nil {
 		return true
 	}
@@ -108,26 +75,9 @@ func (e *Election) speaks() bool {
 	return speaks
 }
 
-// asked says that whoever may be the one that the epoch was recovered from has
-// answered: it is to know of each voter of the epoch.
-func (e *Election) asked() bool {
-	if e.config.Registers == nil {
-		return true
-	}
-	if !e.speaks() {
-		return false
-	}
-	for _, a := range e.others {
-		if _, answered := e.round.joined[a]; e.epoch > 0 && e.config.Registers.First(a) && !answered {
-			return false
-		}
-	}
-	return true
-}
-
 // savePass has a blank voter of a recovered group get a number that lasts as long
 // as its disk.
-func (e *Election) savePass(env node.Env) {
+func (e *admissions) savePass(env node.Env) {
 	p := &e.pass
 	if e.epoch == 0 || p.writing || p.saved && p.epoch == e.epoch {
 		return
@@ -136,13 +86,11 @@ func (e *Election) savePass(env node.Env) {
 		p.number = env.Rand(node.PurposeElection).Uint64() | 1
 	}
 	p.epoch, p.writing, p.saved = e.epoch, true, false
-	e.write(env, put{of: func(_ node.Env, err error) {
-		p.writing, p.saved = false, err == nil
-	}}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.number), p.epoch)})
+	e.write(env, put{then: shows}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.number), p.epoch)})
 }
 
 // shown is the pass as others may see it: once it is on disk.
-func (e *Election) shown() uint64 {
+func (e *admissions) shown() uint64 {
 	if e.pass.saved {
 		return e.pass.number
 	}
@@ -152,7 +100,7 @@ func (e *Election) shown() uint64 {
 // admits says that a voter's disk is the first one, and the only one, that votes in
 // its name in the epoch that was recovered from this disk; or else, that there was
 // one before. Both are on this disk before they are said.
-func (e *Election) admits(env node.Env, a node.Addr, shown uint64) (first, before bool) {
+func (e *admissions) admits(env node.Env, a node.Addr, shown uint64) (first, before bool) {
 	if known, ok := e.admitted[a]; ok && known.epoch >= e.epoch {
 		first = known.epoch == e.epoch && known.pass == shown && known.saved
 		before = known.pass != shown
@@ -166,15 +114,18 @@ func (e *Election) admits(env node.Env, a node.Addr, shown uint64) (first, befor
 	}
 	given := admission{epoch: e.epoch, pass: shown}
 	e.admitted[a] = given
-	e.write(env, put{of: func(_ node.Env, err error) {
-		switch {
-		case e.admitted[a] != given: // of an epoch before
-		case err != nil:
-			delete(e.admitted, a) // it asks again
-		default:
-			given.saved = true
-			e.admitted[a] = given
-		}
-	}}, node.Record{Key: e.admissionKey(a), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, given.epoch), given.pass)})
+	e.write(env, put{then: admits, voter: node.Peer{Addr: a}, given: given}, node.Record{Key: e.admissionKey(a), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, given.epoch), given.pass)})
 	return false, false
+}
+
+// onAdmitted ends the write of an admission.
+func (e *admissions) onAdmitted(a node.Addr, given admission, err error) {
+	switch {
+	case e.admitted[a] != given: // of an epoch before
+	case err != nil:
+		delete(e.admitted, a) // it asks again
+	default:
+		given.saved = true
+		e.admitted[a] = given
+	}
 }

@@ -101,10 +101,59 @@ func (e *Election) judgeJoin(env node.Env) {
 		env.Emit(event.Reached{What: "election/joined"})
 	}
 	e.member = e.epoch
-	e.save(env, put{then: func(env node.Env, term uint64) {
-		if e.blank && e.member == e.epoch { // no later epoch began meanwhile
-			e.blank, e.torn, e.saved = false, false, e.term == term
+	e.save(env, put{then: begins})
+}
+
+// heed asks the registers for the epoch of the group. Whoever it was recovered from
+// is a voter of it, and everybody else as good as blank. A founder with a torn record
+// may have voted in the epoch: it stays blank, and admits the others all the same.
+func (e *Election) heed(env node.Env) {
+	if e.config.Registers == nil {
+		return
+	}
+	epoch, speaks := e.config.Registers.Epoch()
+	if !speaks || epoch <= e.epoch || firstTerm(epoch) >= termMax {
+		return
+	}
+	e.epoch, e.founder = epoch, e.config.Registers.First(e.config.Self)
+	switch {
+	case e.member >= epoch:
+	case e.founder && !e.torn:
+		env.Emit(event.Reached{What: "election/epoch"})
+		e.raise(env, firstTerm(epoch), "its group was recovered")
+		e.member = epoch
+		if e.blank { // its registers had joined and its voter had not: no vote of the epoch is forgotten
+			e.blank = false
+			env.Emit(event.Reached{What: "election/blank-founder"})
 			e.begin(env)
 		}
-	}})
+		e.save(env, put{})
+	case !e.blank:
+		if e.role == leader {
+			e.stepDown(env, "its group was recovered", false)
+		}
+		e.blank, e.role = true, follower
+		e.join(env)
+	default:
+		// Answers from before the epoch do not show whom its founder admits.
+		e.round.nonce++
+		clear(e.round.joined)
+	}
+}
+
+// asked says that whoever may be the one that the epoch was recovered from has
+// answered: it is to know of each voter of the epoch.
+func (e *Election) asked() bool {
+	if e.config.Registers == nil {
+		return true
+	}
+	if !e.speaks() {
+		return false
+	}
+	for _, a := range e.others {
+		if _, answered := e.round.joined[a]; e.epoch > 0 && e.config.Registers.First(a) && !answered {
+			return false
+		}
+	}
+	return true
 }

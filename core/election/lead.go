@@ -23,17 +23,15 @@ type ack struct {
 }
 
 // lead begins a term as its leader.
-func (e *Election) lead(env node.Env) {
+func (e *leadership) lead(env node.Env, began node.Instant, granted map[node.Addr]bool) {
 	e.role = leader
 	e.acks = map[node.Addr]ack{}
-	began := e.round.deadline.Add(-e.config.TimeoutMax)
 	//lint:orderfree one entry each
-	for a, yes := range e.round.granted {
+	for a, yes := range granted {
 		if yes {
 			e.acks[a] = ack{sent: began}
 		}
 	}
-	e.round.granted = nil
 	e.silent, e.counter, e.resort = 0, 0, e.fitness > e.config.FitMax
 	env.CancelTimer(node.Key(node.PartElection, node.ElectionTimeout))
 	env.CancelTimer(node.Key(node.PartElection, node.ElectionStand))
@@ -47,7 +45,7 @@ func (e *Election) lead(env node.Env) {
 }
 
 // beat tells all voters who leads.
-func (e *Election) beat(env node.Env) {
+func (e *leadership) beat(env node.Env) {
 	if e.role != leader {
 		return
 	}
@@ -58,7 +56,7 @@ func (e *Election) beat(env node.Env) {
 }
 
 // quorum returns when the last beat was sent that a majority has answered.
-func (e *Election) quorum(now node.Instant) node.Instant {
+func (e *leadership) quorum(now node.Instant) node.Instant {
 	times := append(make([]node.Instant, 0, 8), now) // of a usual group it stays on the stack
 	for _, a := range e.others {
 		if k, ok := e.acks[a]; ok {
@@ -72,7 +70,7 @@ func (e *Election) quorum(now node.Instant) node.Instant {
 }
 
 // watch sets the time at which this leader steps down unless it hears a majority.
-func (e *Election) watch(env node.Env) {
+func (e *leadership) watch(env node.Env) {
 	if len(e.others) == 0 {
 		return
 	}
@@ -82,57 +80,14 @@ func (e *Election) watch(env node.Env) {
 
 // Leads says whether this node may act as the leader now: nobody else may (ELECTION-4). It
 // ends by the clock, before this node hears that it was deposed, or steps down.
-func (e *Election) Leads(now node.Instant) bool {
+func (e *leadership) Leads(now node.Instant) bool {
 	margin := e.config.TimeoutMin * 2 / 100 // two clocks, each off by a hundredth
 	return e.role == leader && now.Sub(e.quorum(now)) < e.config.TimeoutMin-margin
 }
 
-// onBeat follows.
-func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
-	switch {
-	case m.Term > e.term:
-		e.raise(env, m.Term, "another leads in a higher term")
-		e.save(env, put{})
-	case m.Term == e.term && (e.role == leader || e.known != "" && e.known != from.Addr):
-		ignore(env, from, m, "another leads in that term")
-		return
-	}
-	if m.Term == e.term {
-		if m.Counter <= e.counter {
-			return // late, or again
-		}
-		e.role, e.counter, e.silent, e.heard = follower, m.Counter, 0, env.Now()
-		e.follow(env, from)
-		if !e.blank {
-			e.wait(env)
-		}
-	}
-	e.tell(env, from.Addr, &message.LeaderBeatAck{
-		Group: m.Group, Term: e.term, Counter: m.Counter, Fitness: uint32(max(0, e.fitness)), Stands: e.stands(env.Now()),
-	})
-}
-
-func (e *Election) onBeatAck(env node.Env, from node.Peer, m *message.LeaderBeatAck) {
-	switch {
-	case m.Term > e.term:
-		e.raise(env, m.Term, "a voter has a higher term")
-		e.save(env, put{})
-	case e.role != leader || m.Term != e.term || m.Counter > e.counter || m.Counter+beatsKept <= e.counter:
-		return
-	default:
-		sent := e.sent[m.Counter%beatsKept]
-		if k, ok := e.acks[from.Addr]; ok {
-			sent = max(sent, k.sent)
-		}
-		e.acks[from.Addr] = ack{sent: sent, fitness: m.Fitness, stands: m.Stands}
-		e.watch(env)
-		e.judgeHealth(env)
-	}
-}
-
 // judgeHealth keeps a leader from leading badly: it hands over to a fit voter, or
 // gives up, unless it was elected for want of any that is fit.
-func (e *Election) judgeHealth(env node.Env) {
+func (e *leadership) judgeHealth(env node.Env) {
 	e.resort = e.resort && e.fitness > e.config.FitMax
 	switch {
 	case e.role != leader || e.fitness < e.config.HandOverAt || len(e.others) == 0:
@@ -144,7 +99,7 @@ func (e *Election) judgeHealth(env node.Env) {
 
 // HandOver steps down in favour of the fittest voter, and stands no more: this node
 // drains.
-func (e *Election) HandOver(env node.Env) {
+func (e *leadership) HandOver(env node.Env) {
 	e.drain = true
 	switch {
 	case e.role == leader && !e.handOver(env, "it drains"):
@@ -155,10 +110,10 @@ func (e *Election) HandOver(env node.Env) {
 }
 
 // Resume ends what HandOver began: this node would lead again.
-func (e *Election) Resume() { e.drain = false }
+func (e *leadership) Resume() { e.drain = false }
 
 // handOver asks the fittest of those who answered lately to stand, and steps down.
-func (e *Election) handOver(env node.Env, why string) bool {
+func (e *leadership) handOver(env node.Env, why string) bool {
 	var best node.Addr
 	least := uint32(e.config.FitMax) + 1
 	for _, a := range e.others {
@@ -176,17 +131,9 @@ func (e *Election) handOver(env node.Env, why string) bool {
 	return true
 }
 
-func (e *Election) onHandOver(env node.Env, from node.Peer, m *message.LeaderHandOver) {
-	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank || !e.within(e.term+1) {
-		return // late
-	}
-	e.follow(env, node.Peer{})
-	e.stand(env, true)
-}
-
 // stepDown ends this node's leadership; on its own account it does not hinder the
 // next.
-func (e *Election) stepDown(env node.Env, why string, flaps bool) {
+func (e *leadership) stepDown(env node.Env, why string, flaps bool) {
 	e.role, e.acks, e.heard = follower, nil, env.Now().Add(-e.config.TimeoutMin)
 	env.CancelTimer(node.Key(node.PartElection, node.ElectionBeat))
 	env.CancelTimer(node.Key(node.PartElection, node.ElectionQuorum))
@@ -200,7 +147,7 @@ func (e *Election) stepDown(env node.Env, why string, flaps bool) {
 }
 
 // flap counts a change of own leadership: too many, and others are to lead.
-func (e *Election) flap(env node.Env) {
+func (e *leadership) flap(env node.Env) {
 	now := env.Now()
 	e.changes = slices.DeleteFunc(e.changes, func(t node.Instant) bool { return now.Sub(t) >= e.config.FlapWindow })
 	e.changes = append(e.changes, now)

@@ -1,8 +1,6 @@
 package election
 
 import (
-	"time"
-
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -17,13 +15,6 @@ func (e *Election) begin(env node.Env) {
 	}
 }
 
-// wait sets the time at which this node takes the leader for dead: chance first,
-// then fitness and rank keep candidates apart.
-func (e *Election) wait(env node.Env) {
-	d := env.Rand(node.PurposeElection).Duration(e.config.TimeoutMin, e.config.TimeoutMax)
-	env.SetTimer(node.Key(node.PartElection, node.ElectionTimeout), d+time.Duration(e.fitness+e.rank)*e.config.DelayStep)
-}
-
 func (e *Election) onTimeout(env node.Env) {
 	if e.role == leader || e.blank {
 		return
@@ -35,14 +26,6 @@ func (e *Election) onTimeout(env node.Env) {
 	if e.stands(env.Now()) {
 		e.preVote(env)
 	}
-}
-
-// stands says whether this node would lead.
-func (e *Election) stands(now node.Instant) bool {
-	if e.drain || e.blank || !e.within(e.term+1) {
-		return false
-	}
-	return e.silent >= e.config.Leaderless || e.fitness <= e.config.FitMax && now >= e.calm
 }
 
 // preVote asks who would vote. Nothing durable changes.
@@ -63,13 +46,7 @@ func (e *Election) stand(env node.Env, handed bool) {
 	e.vote, e.saved, e.told, e.counter = e.config.Self, false, false, 0
 	e.round = round{nonce: e.round.nonce, handed: handed}
 	e.wait(env)
-	e.save(env, put{then: func(env node.Env, term uint64) {
-		if e.role == candidate && e.term == term {
-			e.voted(env, env.Self().ID)
-			e.ask(env, now, handed)
-			e.count(env)
-		}
-	}})
+	e.save(env, put{then: asksOthers, began: now, handed: handed})
 }
 
 // ask begins a round of questions.
@@ -139,6 +116,8 @@ func (e *Election) count(env node.Env) {
 	case preCandidate:
 		e.stand(env, false)
 	case candidate:
-		e.lead(env)
+		granted := e.round.granted
+		e.round.granted = nil
+		e.lead(env, e.round.deadline.Add(-e.config.TimeoutMax), granted)
 	}
 }

@@ -12,20 +12,50 @@ import (
 
 // put is a write of term and vote under way, and what follows it.
 type put struct {
-	term  uint64
-	vote  node.Addr
-	voter node.Peer        // who is told, if anybody
-	ask   *message.VoteAsk //
-	then  func(env node.Env, term uint64)
-	of    func(env node.Env, err error) // of another record than the vote's
+	term   uint64
+	vote   node.Addr
+	voter  node.Peer        // who is told, if anybody
+	ask    *message.VoteAsk //
+	then   followUp
+	began  node.Instant // of asksOthers
+	handed bool
+	given  admission // of admits, with voter
 }
 
-func (e *Election) key() string { return "election/" + e.config.Group }
+// followUp is what a put leads to, beside the answer to a voter.
+type followUp uint8
+
+const (
+	nothing    followUp = iota
+	asksOthers          // its own vote is on disk: a candidate asks for others
+	begins              // a blank voter is one again
+	shows               // its pass is on disk
+	admits              // the admission of another voter is
+)
+
+// record is what this voter has on disk, and puts there.
+type record struct {
+	seat
+	ballot
+	blank  bool   // this node does not remember its votes yet
+	torn   bool   // because its record cannot be read: there was one
+	member uint64 // the epoch in which this node is a voter, on disk
+	puts   map[node.Token]put
+	token  uint64
+}
+
+// ballot is this node's vote in a term.
+type ballot struct {
+	term  uint64
+	vote  node.Addr // in term; empty: none yet
+	saved bool      // both are on disk
+	told  bool      // the vote is, to observers
+}
 
 // save puts term and vote. A blank voter puts nothing before it has joined: its
 // record says that it remembers.
-func (e *Election) save(env node.Env, p put) {
-	if e.blank && p.then == nil {
+func (e *record) save(env node.Env, p put) {
+	if e.blank && p.then == nothing {
 		return
 	}
 	p.term, p.vote = e.term, e.vote
@@ -37,7 +67,7 @@ func (e *Election) save(env node.Env, p put) {
 	e.write(env, p, node.Record{Key: e.epochKey(), Value: binary.BigEndian.AppendUint64(nil, e.member)}, vote)
 }
 
-func (e *Election) write(env node.Env, p put, records ...node.Record) {
+func (e *record) write(env node.Env, p put, records ...node.Record) {
 	e.token++
 	t := node.TokenOf(node.PartElection, e.token)
 	e.puts[t] = p
@@ -45,57 +75,25 @@ func (e *Election) write(env node.Env, p put, records ...node.Record) {
 }
 
 // saving says that term and vote as they are now are on their way to the disk.
-func (e *Election) saving() bool {
+func (e *record) saving() bool {
 	//lint:orderfree whether there is one
 	for _, p := range e.puts {
-		if p.of == nil && p.term == e.term && p.vote == e.vote {
+		if p.then != shows && p.then != admits && p.term == e.term && p.vote == e.vote {
 			return true
 		}
 	}
 	return false
 }
 
-// Stored handles a completion of the store.
-func (e *Election) Stored(env node.Env, in *node.Input) {
-	p, ok := e.puts[in.Token]
-	if !ok {
-		return
-	}
-	delete(e.puts, in.Token)
-	if in.Err != nil {
-		env.Emit(event.StoreFailed{What: "vote in " + e.config.Group, Err: in.Err.Error()})
-	}
-	if p.of != nil {
-		p.of(env, in.Err)
-		return
-	}
-	if in.Err != nil {
-		if e.role == candidate && p.term == e.term {
-			e.role = follower // the timeout tries again
-		}
-		return
-	}
-	if p.term != e.term || p.vote != e.vote {
-		return // it is on disk, and of the past: nobody waits for it any more
-	}
-	e.saved = true
-	if p.then != nil {
-		p.then(env, p.term)
-	}
-	if p.ask != nil {
-		e.grant(env, p.voter, p.ask)
-	}
-}
-
 // voted tells observers once an incarnation.
-func (e *Election) voted(env node.Env, id node.ID) {
+func (e *record) voted(env node.Env, id node.ID) {
 	if !e.told {
 		e.told = true
 		env.Emit(event.Voted{Group: e.config.Group, Term: e.term, For: id})
 	}
 }
 
-func (e *Election) load(env node.Env) {
+func (e *admissions) load(env node.Env) {
 	e.blank = true
 	for _, r := range env.Store().Load(e.key()) {
 		of, admits := strings.CutPrefix(r.Key, e.admissionKey(""))

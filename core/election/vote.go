@@ -43,15 +43,6 @@ func (e *Election) yield(env node.Env, to node.Addr) {
 	}
 }
 
-// loyal says that a leader was heard, or voted for, so lately that it may lead
-// still; likewise that this node does.
-func (e *Election) loyal(now node.Instant) bool {
-	if e.role == leader {
-		return e.Leads(now)
-	}
-	return now.Sub(e.heard) < e.config.TimeoutMin
-}
-
 func (e *Election) deny(env node.Env, to node.Addr, m *message.VoteAsk) {
 	e.tell(env, to, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Term: e.term})
 }
