@@ -11,22 +11,32 @@ import (
 	"hyperscale/core/node"
 )
 
-// Archive is one member's share of a group's files.
+// Archive is one member's share of a group's files. It keeps, fetches and sweeps.
 type Archive struct {
+	sender
+	asked    []*file              // fetches that wait for their turn
+	wanted   []message.FileDigest // what Mend still has to bring
+	fetching int                  // fetches under way
+}
+
+// sender is what this member and its peers send each other.
+type sender struct {
+	shelf
+	poster  Poster
+	fellows []*fellow // sorted by address, without Self
+	armed   bool      // the timer is set
+}
+
+// shelf is the files that are here, and their records on disk.
+type shelf struct {
 	config   Config
-	poster   Poster
-	fellows  []*fellow // sorted by address, without Self
 	files    map[message.FileDigest]*file
 	bytes    int64                        // lengths of all files
 	arriving map[message.FileDigest]*file // those that are not whole
-	asked    []*file                      // fetches that wait for their turn
-	wanted   []message.FileDigest         // what Mend still has to bring
-	fetching int                          // fetches under way
 	failed   []*file                      // writes to try again
 	writes   map[node.Token]*file
 	token    uint64
 	nonce    uint64
-	armed    bool // the timer is set
 	outcomes []Outcome
 }
 
@@ -68,12 +78,9 @@ type keep struct {
 // New returns an archive that has not started.
 func New(c Config, p Poster) *Archive {
 	c.check()
-	a := &Archive{
-		config: c, poster: p,
-		files:    map[message.FileDigest]*file{},
-		arriving: map[message.FileDigest]*file{},
-		writes:   map[node.Token]*file{},
-	}
+	a := &Archive{}
+	a.config, a.poster = c, p
+	a.files, a.arriving, a.writes = map[message.FileDigest]*file{}, map[message.FileDigest]*file{}, map[node.Token]*file{}
 	for _, m := range slices.Compact(slices.Sorted(slices.Values(c.Members))) {
 		if m != c.Self {
 			a.fellows = append(a.fellows, &fellow{addr: m, transfers: map[message.FileDigest]*transfer{}})
@@ -158,7 +165,7 @@ func (a *Archive) judge(env node.Env, f *file) {
 }
 
 // draw returns a number that no earlier Keep of this node has had.
-func (a *Archive) draw() uint64 {
+func (a *shelf) draw() uint64 {
 	a.nonce++
 	if a.nonce == 0 {
 		a.nonce++
@@ -167,7 +174,7 @@ func (a *Archive) draw() uint64 {
 }
 
 // Have returns a file that is whole here. It is not to be changed.
-func (a *Archive) Have(d message.FileDigest) ([]byte, bool) {
+func (a *shelf) Have(d message.FileDigest) ([]byte, bool) {
 	f := a.files[d]
 	if f == nil || f.bytes == nil {
 		return nil, false
@@ -183,25 +190,25 @@ func (a *Archive) Drop(env node.Env, d message.FileDigest) {
 }
 
 // Take returns the outcomes since the last Take, in order.
-func (a *Archive) Take() []Outcome {
+func (a *shelf) Take() []Outcome {
 	o := a.outcomes
 	a.outcomes = nil
 	return o
 }
 
 // Used is how many files there are, and their bytes, arriving ones included.
-func (a *Archive) Used() (files int, bytes int64) { return len(a.files), a.bytes }
+func (a *shelf) Used() (files int, bytes int64) { return len(a.files), a.bytes }
 
-func (a *Archive) room(length uint64) bool {
+func (a *shelf) room(length uint64) bool {
 	return len(a.files) < a.config.FilesMax && a.bytes+int64(length) <= a.config.BytesMax
 }
 
 // fits says that a file has room for a length: it counts among the files already.
-func (a *Archive) fits(f *file, length uint64) bool {
+func (a *shelf) fits(f *file, length uint64) bool {
 	return a.bytes-int64(f.length)+int64(length) <= a.config.BytesMax
 }
 
-func (a *Archive) add(d message.FileDigest, length uint64) *file {
+func (a *shelf) add(d message.FileDigest, length uint64) *file {
 	f := &file{digest: d, length: length}
 	a.files[d] = f
 	a.bytes += int64(length)
@@ -209,7 +216,7 @@ func (a *Archive) add(d message.FileDigest, length uint64) *file {
 }
 
 // resize corrects a length that somebody said, or that was not known.
-func (a *Archive) resize(f *file, length uint64) {
+func (a *shelf) resize(f *file, length uint64) {
 	a.bytes += int64(length) - int64(f.length)
 	f.length = length
 }
@@ -247,18 +254,18 @@ func (a *Archive) forget(env node.Env, f *file, why error) {
 	}
 }
 
-func (a *Archive) fail(d message.FileDigest, why error, tickets ...uint64) {
+func (a *shelf) fail(d message.FileDigest, why error, tickets ...uint64) {
 	for _, t := range tickets {
 		a.outcomes = append(a.outcomes, Outcome{Kind: Failed, File: d, Ticket: t, Err: why})
 	}
 }
 
-func (a *Archive) sorted(m map[message.FileDigest]*file) []message.FileDigest {
+func (a *shelf) sorted(m map[message.FileDigest]*file) []message.FileDigest {
 	return slices.SortedFunc(maps.Keys(m), func(x, y message.FileDigest) int { return bytes.Compare(x[:], y[:]) })
 }
 
 // arm sets the timer while anything is under way.
-func (a *Archive) arm(env node.Env) {
+func (a *sender) arm(env node.Env) {
 	busy := len(a.arriving) > 0 || len(a.failed) > 0
 	for _, w := range a.fellows {
 		busy = busy || len(w.transfers) > 0

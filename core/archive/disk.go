@@ -25,23 +25,23 @@ const (
 
 const marker = "whole"
 
-func (a *Archive) prefix() string { return "file/" + a.config.Group + "/" }
+func (a *shelf) prefix() string { return "file/" + a.config.Group + "/" }
 
-func (a *Archive) key(d message.FileDigest, name string) string {
+func (a *shelf) key(d message.FileDigest, name string) string {
 	return a.prefix() + hex.EncodeToString(d[:]) + "/" + name
 }
 
 // record names the n-th piece; names sort as numbers do.
 func record(n int) string { return fmt.Sprintf("%04d", n) }
 
-func (a *Archive) records(f *file) int {
+func (a *shelf) records(f *file) int {
 	return (int(f.length) + a.config.ChunkBytes - 1) / a.config.ChunkBytes
 }
 
 // write puts the next piece of a file, the last one with the marker, which says
 // how many there are: pieces may be cut otherwise after the next start. One at a
 // time: what else the node writes waits for one piece at most.
-func (a *Archive) write(env node.Env, f *file) {
+func (a *shelf) write(env node.Env, f *file) {
 	f.disk = writing
 	n, last := f.written, f.written == a.records(f)-1
 	begin := n * a.config.ChunkBytes
@@ -89,7 +89,7 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 
 // erase deletes what may be on disk of a file, the piece that is being written
 // included: the store keeps the order of Puts.
-func (a *Archive) erase(env node.Env, f *file) {
+func (a *shelf) erase(env node.Env, f *file) {
 	if f.disk == nowhere {
 		return
 	}
@@ -103,7 +103,7 @@ func (a *Archive) erase(env node.Env, f *file) {
 	a.delete(env, f.digest, append(names, marker))
 }
 
-func (a *Archive) delete(env node.Env, d message.FileDigest, names []string) {
+func (a *shelf) delete(env node.Env, d message.FileDigest, names []string) {
 	puts := make([]node.Record, len(names))
 	for i, name := range names {
 		puts[i].Key = a.key(d, name)
@@ -113,7 +113,7 @@ func (a *Archive) delete(env node.Env, d message.FileDigest, names []string) {
 }
 
 // load takes in what is whole, and deletes the rest.
-func (a *Archive) load(env node.Env) {
+func (a *shelf) load(env node.Env) {
 	found := env.Store().Load(a.prefix())
 	for len(found) > 0 {
 		id, _, _ := strings.Cut(strings.TrimPrefix(found[0].Key, a.prefix()), "/")
@@ -127,7 +127,7 @@ func (a *Archive) load(env node.Env) {
 }
 
 // restore takes in one file if its records add up to its name.
-func (a *Archive) restore(env node.Env, id string, records []node.Record) {
+func (a *shelf) restore(env node.Env, id string, records []node.Record) {
 	var d message.FileDigest
 	if n, err := hex.Decode(d[:], []byte(id)); err != nil || n != len(d) {
 		return // not ours

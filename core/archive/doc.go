@@ -34,6 +34,9 @@
 // lists those that are not, at the receiver's next Sweep. All may be lost; offers, fetches and answers
 // are small enough for datagrams.
 //
+// Layers, of which each calls those below it alone: Archive keeps, fetches and sweeps;
+// sender carries files to peers; shelf has the files and their records.
+//
 // Read config.go, archive.go (Keep, Have, Drop), sweep.go, send.go, receive.go,
 // fetch.go, mend.go, disk.go, sizes.go.
 package archive

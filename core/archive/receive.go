@@ -70,7 +70,7 @@ func (a *Archive) handle(env node.Env, i int, from node.Peer, m node.Message) {
 }
 
 // ignore tells observers of a message that makes no sense.
-func (a *Archive) ignore(env node.Env, from node.Peer, m node.Message, why string) {
+func (a *shelf) ignore(env node.Env, from node.Peer, m node.Message, why string) {
 	env.Emit(event.Ignored{Peer: from.ID, Message: message.Name(m.Kind()), Why: why})
 }
 
@@ -114,13 +114,13 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 }
 
 // restart forgets what has arrived, and its length.
-func (a *Archive) restart(f *file) {
+func (a *shelf) restart(f *file) {
 	a.resize(f, 0)
 	f.chunks, f.next = nil, 0
 }
 
 // answer says how far a file is; once it is on disk, all who asked are told.
-func (a *Archive) answer(env node.Env, f *file, who asker) {
+func (a *sender) answer(env node.Env, f *file, who asker) {
 	if f.disk != stored {
 		f.askers = slices.DeleteFunc(f.askers, func(o asker) bool { return o.addr == who.addr })
 		f.askers = append(f.askers, who)

@@ -74,7 +74,7 @@ func (w *fellow) active() iter.Seq[*transfer] {
 }
 
 // pump sends as much as may be in flight.
-func (a *Archive) pump(env node.Env, w *fellow) {
+func (a *sender) pump(env node.Env, w *fellow) {
 	flight := uint64(0)
 	for t := range w.active() {
 		flight += t.sent - t.acked
@@ -95,7 +95,7 @@ func (a *Archive) pump(env node.Env, w *fellow) {
 }
 
 // chunk sends what begins at an offset, and returns how much it was.
-func (a *Archive) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint64) uint64 {
+func (a *sender) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint64) uint64 {
 	end := min(f.length, offset+uint64(a.config.ChunkBytes))
 	a.poster.Post(env, to, &message.FileChunk{
 		Group: a.config.Group, File: f.digest, Length: f.length, Offset: offset, Nonce: nonce, Data: f.bytes[offset:end:end],
@@ -103,7 +103,7 @@ func (a *Archive) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint6
 	return end - offset
 }
 
-func (a *Archive) offer(env node.Env, w *fellow, t *transfer) {
+func (a *sender) offer(env node.Env, w *fellow, t *transfer) {
 	t.asking = true
 	t.wait = min(max(2*t.wait, a.config.Retry/2), backoffMax*a.config.Retry)
 	t.due = env.Now().Add(t.wait)
@@ -113,7 +113,7 @@ func (a *Archive) offer(env node.Env, w *fellow, t *transfer) {
 // offerAgain asks a fellow how far it is with what has not moved. One that stays
 // silent is asked less and less often, until it speaks; so is one that speaks and does
 // not answer that: a slow one has all questions still before it.
-func (a *Archive) offerAgain(env node.Env, w *fellow) {
+func (a *sender) offerAgain(env node.Env, w *fellow) {
 	if len(w.transfers) == 0 || env.Now() < w.due {
 		return
 	}

@@ -81,15 +81,15 @@ func (a *Archive) Sweep(env node.Env, inUse map[message.FileDigest]bool) {
 }
 
 // idle says that nothing has asked this member to have a file for SweepAge.
-func (a *Archive) idle(env node.Env, f *file) bool {
+func (a *shelf) idle(env node.Env, f *file) bool {
 	return f.fetch == nil && env.Now().Sub(f.moved) >= a.config.SweepAge
 }
 
 // agreed says that a majority names the file no more, this member included.
-func (a *Archive) agreed(p *poll) bool { return len(p.free)+1 >= a.majority() }
+func (a *sender) agreed(p *poll) bool { return len(p.free)+1 >= a.majority() }
 
 // majority returns how many of the configured members make one.
-func (a *Archive) majority() int { return (len(a.fellows)+1)/2 + 1 }
+func (a *sender) majority() int { return (len(a.fellows)+1)/2 + 1 }
 
 // poll asks all fellows about files, under one nonce.
 func (a *Archive) poll(env node.Env, asked []message.FileDigest) {
