@@ -61,7 +61,7 @@ type Vacancy struct {
 	Consented bool // the holder hands the register over
 }
 
-// Outcome is one thing that a role is told. Its shards are values: nobody changes
+// Outcome is one thing that happened to a role's registers. Its slices are values: no role changes
 // them.
 type Outcome struct {
 	Kind   OutcomeKind

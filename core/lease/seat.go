@@ -42,7 +42,7 @@ func newSeat(c Config) seat {
 	return s
 }
 
-// Take returns what happened since the last Take, in order. The shard is valid
+// Take returns what happened since the last Take, in order. The slice is valid
 // until the Take after it.
 func (r *seat) Take() []Outcome {
 	clear(r.taken)

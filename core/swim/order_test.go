@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Probes visit each member once in a pass, whoever comes and goes meanwhile. The twin
+// Probes visit each member once in a pass, while others join and leave. The twin
 // keeps the members that the pass still has to visit.
 func TestOrderVisitsEachMemberOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
