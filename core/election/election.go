@@ -47,7 +47,7 @@ func (e *Election) Start(env node.Env) {
 	e.round.nonce = env.Rand(node.PurposeElection).Uint64() >> 1
 	e.heard = env.Now()
 	e.load(env)
-	if e.blank {
+	if e.blank() {
 		e.join(env)
 		return
 	}
@@ -159,7 +159,7 @@ func (e *Election) Stored(env node.Env, in *node.Input) {
 	if p.term != e.term || p.vote != e.vote {
 		return // it is on disk, and of the past: nobody waits for it any more
 	}
-	e.saved = true
+	e.state = max(e.state, saved)
 	switch p.then {
 	case asksOthers:
 		if e.role == candidate && e.term == p.term {
@@ -168,8 +168,13 @@ func (e *Election) Stored(env node.Env, in *node.Input) {
 			e.count(env)
 		}
 	case begins:
-		if e.blank && e.member == e.epoch { // no later epoch began meanwhile
-			e.blank, e.torn, e.saved = false, false, e.term == p.term
+		if e.blank() && e.member == e.epoch { // no later epoch began meanwhile
+			e.memory = whole
+			if e.term == p.term {
+				e.state = max(e.state, saved)
+			} else {
+				e.state = cast
+			}
 			e.begin(env)
 		}
 	}

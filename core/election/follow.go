@@ -21,7 +21,7 @@ func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
 		}
 		e.role, e.counter, e.silent, e.heard = follower, m.Counter, 0, env.Now()
 		e.follow(env, from)
-		if !e.blank {
+		if !e.blank() {
 			e.wait(env)
 		}
 	}
@@ -49,7 +49,7 @@ func (e *Election) onBeatAck(env node.Env, from node.Peer, m *message.LeaderBeat
 }
 
 func (e *Election) onHandOver(env node.Env, from node.Peer, m *message.LeaderHandOver) {
-	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank || !e.within(e.term+1) {
+	if m.Term != e.term || e.known != from.Addr || e.drain || e.blank() || !e.within(e.term+1) {
 		return // late
 	}
 	e.follow(env, node.Peer{})

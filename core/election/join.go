@@ -45,8 +45,8 @@ func (e *Election) joinAgain(env node.Env) {
 // that others are ahead in. Whom the epoch was recovered from knows all its voters,
 // and admits who was none yet.
 func (e *Election) onJoin(env node.Env, from node.Addr, m *message.VoterJoin) {
-	answer := &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank, Term: e.term}
-	if e.member > e.epoch || !e.blank && !e.speaks() {
+	answer := &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank(), Term: e.term}
+	if e.member > e.epoch || !e.blank() && !e.speaks() {
 		return // whether it was recovered from this disk is not known yet
 	}
 	if e.founder {
@@ -64,7 +64,7 @@ func (e *Election) onJoin(env node.Env, from node.Addr, m *message.VoterJoin) {
 }
 
 func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined) {
-	if e.blank && m.Nonce == e.round.nonce {
+	if e.blank() && m.Nonce == e.round.nonce {
 		e.round.joined[from.Addr] = joined{m.Blank, m.Term, m.Epoch}
 		e.judgeJoin(env)
 	}
@@ -118,21 +118,21 @@ func (e *Election) heed(env node.Env) {
 	e.epoch, e.founder = epoch, e.config.Registers.First(e.config.Self)
 	switch {
 	case e.member >= epoch:
-	case e.founder && !e.torn:
+	case e.founder && e.memory != torn:
 		env.Emit(event.Reached{What: "election/epoch"})
 		e.raise(env, firstTerm(epoch), "its group was recovered")
 		e.member = epoch
-		if e.blank { // its registers had joined and its voter had not: no vote of the epoch is forgotten
-			e.blank = false
+		if e.blank() { // its registers had joined and its voter had not: no vote of the epoch is forgotten
+			e.memory = whole
 			env.Emit(event.Reached{What: "election/blank-founder"})
 			e.begin(env)
 		}
 		e.save(env, put{})
-	case !e.blank:
+	case !e.blank():
 		if e.role == leader {
 			e.stepDown(env, "its group was recovered", false)
 		}
-		e.blank, e.role = true, follower
+		e.memory, e.role = lost, follower
 		e.join(env)
 	default:
 		// Answers from before the epoch do not show whom its founder admits.

@@ -84,7 +84,7 @@ func (e *leadership) raise(env node.Env, term uint64, why string) {
 	}
 	wasStanding := e.role != follower
 	e.role = follower
-	e.term, e.vote, e.saved, e.told, e.counter = term, "", false, false, 0
+	e.term, e.vote, e.state, e.counter = term, "", cast, 0
 	e.follow(env, node.Peer{})
 	if wasStanding {
 		e.wait(env)
@@ -93,7 +93,7 @@ func (e *leadership) raise(env node.Env, term uint64, why string) {
 
 // stands says whether this node would lead.
 func (e *leadership) stands(now node.Instant) bool {
-	if e.drain || e.blank || !e.within(e.term+1) {
+	if e.drain || e.blank() || !e.within(e.term+1) {
 		return false
 	}
 	return e.silent >= e.config.Leaderless || e.fitness <= e.config.FitMax && now >= e.calm

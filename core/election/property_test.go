@@ -148,7 +148,7 @@ func (g *group) settle(bound time.Duration) {
 		if g.now-began > bound {
 			for _, x := range g.toys {
 				a, n, _ := x.Leader()
-				g.t.Logf("%s: role %d term %d/%d leader %q blank %v silent %d fitness %d epoch %d/%d pass %+v admitted %v joined %v", x.config.Self, x.role, x.term, n, a, x.blank, x.silent, x.fitness, x.epoch, x.member, x.pass, x.admitted, x.round.joined)
+				g.t.Logf("%s: role %d term %d/%d leader %q blank %v silent %d fitness %d epoch %d/%d pass %+v admitted %v joined %v", x.config.Self, x.role, x.term, n, a, x.blank(), x.silent, x.fitness, x.epoch, x.member, x.pass, x.admitted, x.round.joined)
 			}
 			g.t.Fatalf("%v after all was well: no leader that all know", bound)
 		}

@@ -134,7 +134,7 @@ func TestOneLeaderATermThroughRecoveries(t *testing.T) {
 // joined waits until each voter remembers: until then its disk counts as lost, and with
 // another one a majority may be.
 func (r *recoveries) joined(bound time.Duration) {
-	blank := func(x *toy) bool { return x.blank }
+	blank := func(x *toy) bool { return x.blank() }
 	for began := r.now; slices.ContainsFunc(r.toys, blank); r.advance(50*time.Millisecond, nil) {
 		if r.now-began > bound {
 			r.t.Fatalf("%v after a leader was known: g%d is blank", bound, 1+slices.IndexFunc(r.toys, blank))

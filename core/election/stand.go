@@ -16,7 +16,7 @@ func (e *Election) begin(env node.Env) {
 }
 
 func (e *Election) onTimeout(env node.Env) {
-	if e.role == leader || e.blank {
+	if e.role == leader || e.blank() {
 		return
 	}
 	e.role = follower
@@ -43,7 +43,7 @@ func (e *Election) stand(env node.Env, handed bool) {
 	if len(e.others) == 0 { // no fellow remembers what a lost disk forgot
 		e.term = max(e.term, env.Self().Incarnation)
 	}
-	e.vote, e.saved, e.told, e.counter = e.config.Self, false, false, 0
+	e.vote, e.state, e.counter = e.config.Self, cast, 0
 	e.round = round{nonce: e.round.nonce, handed: handed}
 	e.wait(env)
 	e.save(env, put{then: asksOthers, began: now, handed: handed})
@@ -61,7 +61,7 @@ func (e *Election) ask(env node.Env, began node.Instant, handed bool) {
 // askAgain asks those who have not answered. Who would not vote a moment ago, as he
 // had just heard a leader, may by now.
 func (e *Election) askAgain(env node.Env) {
-	if e.blank {
+	if e.blank() {
 		e.joinAgain(env)
 		return
 	}

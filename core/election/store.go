@@ -37,8 +37,7 @@ const (
 type record struct {
 	seat
 	ballot
-	blank  bool   // this node does not remember its votes yet
-	torn   bool   // because its record cannot be read: there was one
+	memory memory
 	member uint64 // the epoch in which this node is a voter, on disk
 	puts   map[node.Token]put
 	token  uint64
@@ -48,14 +47,34 @@ type record struct {
 type ballot struct {
 	term  uint64
 	vote  node.Addr // in term; empty: none yet
-	saved bool      // both are on disk
-	told  bool      // the vote is, to observers
+	state ballotState
 }
+
+// ballotState is how far term and vote have come.
+type ballotState uint8
+
+const (
+	cast  ballotState = iota
+	saved             // on disk
+	told              // and the observers know the vote
+)
+
+// memory is what a voter knows of the votes that it has given.
+type memory uint8
+
+const (
+	whole memory = iota
+	lost         // its disk has no record
+	torn         // its disk has one that cannot be read
+)
+
+// blank says that this voter does not remember its votes yet.
+func (e *record) blank() bool { return e.memory != whole }
 
 // save puts term and vote. A blank voter puts nothing before it has joined: its
 // record says that it remembers.
 func (e *record) save(env node.Env, p put) {
-	if e.blank && p.then == nothing {
+	if e.blank() && p.then == nothing {
 		return
 	}
 	p.term, p.vote = e.term, e.vote
@@ -87,22 +106,22 @@ func (e *record) saving() bool {
 
 // voted tells observers once an incarnation.
 func (e *record) voted(env node.Env, id node.ID) {
-	if !e.told {
-		e.told = true
+	if e.state != told {
+		e.state = told
 		env.Emit(event.Voted{Group: e.config.Group, Term: e.term, For: id})
 	}
 }
 
 func (e *admissions) load(env node.Env) {
-	e.blank = true
+	e.memory = lost
 	for _, r := range env.Store().Load(e.key()) {
 		of, admits := strings.CutPrefix(r.Key, e.admissionKey(""))
 		switch {
 		case r.Key == e.key() && len(r.Value) >= 8:
 			e.term, e.vote = binary.BigEndian.Uint64(r.Value), node.Addr(r.Value[8:])
-			e.blank, e.saved = false, true
+			e.memory, e.state = whole, saved
 		case r.Key == e.key():
-			e.torn = true
+			e.memory = torn
 		case r.Key == e.epochKey() && len(r.Value) == 8:
 			e.member = binary.BigEndian.Uint64(r.Value)
 		case r.Key == e.passKey() && len(r.Value) == 16:
@@ -111,10 +130,10 @@ func (e *admissions) load(env node.Env) {
 			e.admitted[node.Addr(of)] = admissionOf(r.Value)
 		}
 	}
-	if e.blank {
+	if e.blank() {
 		e.member = 0
 	}
-	if e.torn || e.pass.epoch <= e.member {
+	if e.memory == torn || e.pass.epoch <= e.member {
 		e.pass = pass{} // whoever showed it has been a voter
 	}
 }

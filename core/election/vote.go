@@ -10,9 +10,9 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	again := !m.Pre && m.Term == e.term && e.vote == from.Addr
 	free := m.Term > e.term || m.Term == e.term && e.vote == ""
 	switch {
-	case e.blank || !e.within(m.Term):
+	case e.blank() || !e.within(m.Term):
 		e.deny(env, from.Addr, m)
-	case again && e.saved:
+	case again && e.state >= saved:
 		e.grant(env, from, m)
 	case again:
 		if !e.saving() {
@@ -28,7 +28,7 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	default:
 		e.raise(env, m.Term, "another was asked to stand")
 		e.role, e.vote, e.heard = follower, from.Addr, env.Now()
-		e.saved, e.told = false, false
+		e.state = cast
 		e.wait(env)
 		e.save(env, put{voter: from, ask: m})
 	}

@@ -89,8 +89,8 @@ func TestAnswersOfAnOlderEpochAdmitNobody(t *testing.T) {
 		r.tell(blank)
 		r.advance(time.Duration(rapid.IntRange(5000, 8000).Draw(t, "ms"))*time.Millisecond, nil)
 		x := r.toys[blank]
-		if _, answered := x.round.joined[addr(founder+1)]; !answered || !x.blank || !x.round.counts {
-			t.Fatalf("before the recovery: blank %v, answers %v: this test looks away", x.blank, x.round.joined)
+		if _, answered := x.round.joined[addr(founder+1)]; !answered || !x.blank() || !x.round.counts {
+			t.Fatalf("before the recovery: blank %v, answers %v: this test looks away", x.blank(), x.round.joined)
 		}
 		r.cut[[2]int{founder, blank}], r.cut[[2]int{blank, founder}] = true, true
 		r.restart(other, "lost")
@@ -99,13 +99,13 @@ func TestAnswersOfAnOlderEpochAdmitNobody(t *testing.T) {
 		r.tell(founder)
 		r.tell(other)
 		r.advance(10*time.Second, nil)
-		if r.toys[other].blank {
+		if r.toys[other].blank() {
 			t.Fatal("the founder admits nobody: this test looks away")
 		}
 		r.tell(blank)
 		delete(r.cut, [2]int{other, blank})
 		r.advance(10*time.Second, nil)
-		if !x.blank {
+		if !x.blank() {
 			t.Fatal("a voter votes in an epoch to which its founder has not admitted it")
 		}
 		r.settled()
