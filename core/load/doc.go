@@ -36,5 +36,5 @@
 //	}
 //
 // Read spread.go, curve.go, area.go, arrivals.go, turns.go, exponential.go,
-// mix.go.
+// mix.go. core/load/schedule says from these which iteration begins now.
 package load
