@@ -35,7 +35,7 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		m.adoptEpoch(env, p, a.Fence.JobEpoch, "abort")
 	}
 	f := p.Workflows[a.Workflow]
-	if p.Result != nil || p.Asked != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
+	if p.Result != nil || p.Stop.Decided != message.JobNone || f.End != message.WorkflowNone || f.Failure != "" || f.Abort != "" {
 		m.touch(env, p) // it is told how the workflow stands
 		return
 	}
@@ -48,7 +48,7 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 		if f.Failure == "" {
 			f.Failure = f.Abort
 		}
-		if p.Asked == message.JobNone {
+		if p.Stop.Decided == message.JobNone {
 			m.stopWorkflow(env, f)
 		}
 	})

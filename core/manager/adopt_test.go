@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -131,7 +132,7 @@ func (a *adopting) list(id node.ID, list []message.ShardRef) {
 		for _, c := range took[*message.ShardCancel](a.desk, a.up[id]) {
 			cancelled = cancelled || c.Shard == r.Shard && c.Fence == r.Fence
 		}
-		settled := s != nil && (s.Losing || a.lost[r.Shard] || s.Fence == r.Fence && (s.Result != nil || s.Counting)) // the next heartbeat decides
+		settled := s != nil && (s.Commit == subjob.Losing || a.lost[r.Shard] || s.Fence == r.Fence && (s.Result != nil || s.Commit == subjob.Counting)) // the next heartbeat decides
 		if mine == cancelled && !settled || named[r] && !mine {
 			a.t.Fatalf("%s lists %v: adopted %v, cancelled %v, renewed %v", id, r, mine, cancelled, named[r])
 		}
@@ -192,7 +193,7 @@ func TestLaterAttemptIsAdoptedBehindALoss(t *testing.T) {
 	d.lists("w1")
 	d.Held = true
 	d.lists("w1", later)
-	if !s.Losing {
+	if s.Commit != subjob.Losing {
 		t.Fatal("the first attempt was denied twice, and it is not lost")
 	}
 	d.Held = false

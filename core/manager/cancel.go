@@ -54,7 +54,7 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCa
 	}
 	k := &subjob.Claim{Gate: l.Addr, Cancel: c, Began: env.Now()}
 	m.claims[c.Job] = k
-	seed := &subjob.Subjob{Job: c.Job, Epoch: c.Fence.JobEpoch, Gate: l.Addr, Asked: c.State, Why: c.Reason, Accepted: env.Now()}
+	seed := &subjob.Subjob{Job: c.Job, Epoch: c.Fence.JobEpoch, Gate: l.Addr, Stop: subjob.Pending{Decided: c.State}, Why: c.Reason, Accepted: env.Now()}
 	m.acquire(env, c.Job, k, seed.Record(env.Now()))
 }
 
@@ -64,18 +64,18 @@ func (m *Machine) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel
 	if c.Fence.JobEpoch > max(p.Epoch, p.Fence.JobEpoch) {
 		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
 	}
-	if p.Result != nil || p.Asked != message.JobNone {
+	if p.Result != nil || p.Stop.Decided != message.JobNone {
 		m.tell(env, p)
 		return
 	}
-	p.Asked, p.Why = c.State, c.Reason
+	p.Stop.Decided, p.Why = c.State, c.Reason
 	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "cancel"})
 	m.stopSubjob(env, p)
 }
 
 func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
-	if p := m.owned(env, id); p != nil && p.Result == nil && p.Asked == message.JobNone {
-		p.Asked, p.Why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.RunTimeout)
+	if p := m.owned(env, id); p != nil && p.Result == nil && p.Stop.Decided == message.JobNone {
+		p.Stop.Decided, p.Why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.RunTimeout)
 		m.stopSubjob(env, p)
 	}
 }
@@ -83,14 +83,14 @@ func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
 // stopPart makes a subjob end as it was asked to, once a majority knows: whoever
 // takes it over must not go on with what was told to have ended.
 func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
-	if p.Stopping || p.Missing > 0 {
+	if p.Stop.Writing || p.Missing > 0 {
 		return // gathered goes on
 	}
-	p.Stopping = true
+	p.Stop.Writing = true
 	m.commit(env, p, func(env node.Env) {
-		p.Stopping = false
+		p.Stop.Writing = false
 		if p.Result == nil {
-			p.Stop = p.Asked
+			p.Stop.Durable = p.Stop.Decided
 			m.halt(env, p)
 		}
 	})
@@ -98,7 +98,7 @@ func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
 
 // halt ends what has not started and asks workers to end the rest.
 func (m *Machine) halt(env node.Env, p *subjob.Subjob) {
-	if p.Stop == message.JobCancelled && p.State < message.JobCompleting {
+	if p.Stop.Durable == message.JobCancelled && p.State < message.JobCompleting {
 		m.becomeSubjob(env, p, message.JobCancelling, p.Why)
 	}
 	for _, f := range p.Workflows {
@@ -112,11 +112,11 @@ func (m *Machine) halt(env node.Env, p *subjob.Subjob) {
 func (m *Machine) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	switch {
 	case len(f.Shards) > 0:
-		m.stopShards(env, f, subjob.EndOf(f.Subjob.Stop))
-	case f.Failure != "" && f.Subjob.Asked == message.JobNone:
+		m.stopShards(env, f, subjob.EndOf(f.Subjob.Stop.Durable))
+	case f.Failure != "" && f.Subjob.Stop.Decided == message.JobNone:
 		m.endWorkflow(env, f, message.WorkflowFailed, f.Failure)
 	default:
-		m.endWorkflow(env, f, subjob.EndOf(f.Subjob.Stop), f.Subjob.Why)
+		m.endWorkflow(env, f, subjob.EndOf(f.Subjob.Stop.Durable), f.Subjob.Why)
 	}
 }
 
@@ -126,7 +126,7 @@ func (m *Machine) stopWorkflow(env node.Env, f *subjob.Workflow) {
 func (m *Machine) stopShards(env node.Env, f *subjob.Workflow, to message.WorkflowState) {
 	for _, s := range f.Shards {
 		switch {
-		case f.End != message.WorkflowNone || s.State.Terminal() || s.End != message.WorkflowNone || s.Counting || s.Losing || s.Open:
+		case f.End != message.WorkflowNone || s.State.Terminal() || s.End != message.WorkflowNone || s.Commit != subjob.Settled || s.Open:
 		case s.Live() && s.Written:
 			m.sendCancel(env, s)
 		default:
@@ -140,12 +140,12 @@ func (m *Machine) stopShards(env node.Env, f *subjob.Workflow, to message.Workfl
 func (m *Machine) sendCancel(env node.Env, s *subjob.Shard) {
 	w := m.roster.Of(s.Worker)
 	p := s.Workflow.Subjob
-	if !w.Stands() || p.Stop == message.JobNone && s.Workflow.Failure == "" {
+	if !w.Stands() || p.Stop.Durable == message.JobNone && s.Workflow.Failure == "" {
 		return
 	}
 	why := p.Why
-	if p.Stop == message.JobNone {
+	if p.Stop.Durable == message.JobNone {
 		why = "the workflow failed: " + s.Workflow.Failure
 	}
-	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop), Reason: why})
+	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop.Durable), Reason: why})
 }

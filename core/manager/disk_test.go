@@ -129,7 +129,7 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 					d.Opened(d.gate, node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"})
 				}
 			}
-			if p := d.m.subjobs[job]; p != nil && p.Recorded && len(took[*message.SubjobResult](d, d.gate)) > 0 {
+			if p := d.m.subjobs[job]; p != nil && p.Stage >= subjob.Recorded && len(took[*message.SubjobResult](d, d.gate)) > 0 {
 				break
 			}
 			for _, id := range ids {

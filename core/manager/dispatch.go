@@ -44,7 +44,7 @@ func (m *Machine) onCut(env node.Env, s *subjob.Shard) {
 	}
 	if s.Workflow.Stopping() {
 		m.detach(s)
-		m.endShard(env, s, subjob.EndOf(s.Workflow.Subjob.Stop), s.Workflow.Subjob.Why)
+		m.endShard(env, s, subjob.EndOf(s.Workflow.Subjob.Stop.Durable), s.Workflow.Subjob.Why)
 		return
 	}
 	s.Written = true
@@ -109,13 +109,13 @@ func (m *Machine) onShardAccepted(env node.Env, w *roster.Worker, a *message.Sha
 func (m *Machine) onShardRefused(env node.Env, w *roster.Worker, r *message.ShardRefused) {
 	m.roster.Refused(w, r.CoresFree)
 	s := m.shardOf(env, r.Shard)
-	if s == nil || s.Fence != r.Fence || s.State != message.WorkflowAssigned || !s.Live() || !s.Written || s.Counting || s.Worker != w.Peer.ID {
+	if s == nil || s.Fence != r.Fence || s.State != message.WorkflowAssigned || !s.Live() || !s.Written || s.Commit == subjob.Counting || s.Worker != w.Peer.ID {
 		return // of an attempt that is over, or of a cancellation
 	}
 	m.detach(s)
 	why := fmt.Sprintf("%s refused it: %v: %s", w.Peer.ID, r.Code, r.Detail)
-	if f := s.Workflow; f.Subjob.Stop != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
-		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop), "")
+	if f := s.Workflow; f.Subjob.Stop.Durable != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
+		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Durable), "")
 		return
 	}
 	switch r.Code {

@@ -96,7 +96,7 @@ func (m *Machine) handOver(env node.Env) {
 		return
 	}
 	for i, p := range slices.Clone(m.order) {
-		if m.holds(env, p) && !p.Acked && m.records.of[p].idle() {
+		if m.holds(env, p) && p.Stage != subjob.Acknowledged && m.records.of[p].idle() {
 			m.lapse(env, p)
 			m.leases.Transfer(env, p.Job, able[i%len(able)])
 		}
@@ -207,7 +207,7 @@ func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job messag
 // giveUpResults releases subjobs whose end no gate ever acknowledged.
 func (m *Machine) giveUpResults(env node.Env) {
 	for _, p := range slices.Clone(m.order) {
-		if p.Recorded && env.Now().Sub(p.Finished) >= m.config.ResultAge && m.holds(env, p) {
+		if p.Stage >= subjob.Recorded && env.Now().Sub(p.Finished) >= m.config.ResultAge && m.holds(env, p) {
 			env.Emit(event.Shed{What: "result of job " + p.Job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
 			m.dismiss(env, p)
 		}

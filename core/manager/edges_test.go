@@ -23,7 +23,7 @@ func TestWhatIsWaitedForAndGiven(t *testing.T) {
 	if m.isReady(h, next) {
 		t.Error("it starts beside what it starts after")
 	}
-	first.Shards = []*subjob.Shard{{Result: &message.ShardResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}
+	first.Shards = []*subjob.Shard{{Verdict: subjob.Verdict{Result: &message.ShardResult{Provided: []message.Provided{{Name: "x", To: []uint32{1}}}}}}}
 	first.End, first.State = message.WorkflowFailed, message.WorkflowFailed
 	if !m.isReady(h, next) || len(p.Provided(1)) != 0 {
 		t.Errorf("behind a failure: ready at %v, given %v", next.Ready, p.Provided(1))

@@ -28,7 +28,7 @@ func (m *Machine) endWorkflow(env node.Env, f *subjob.Workflow, to message.Workf
 	m.commit(env, f.Subjob, func(env node.Env) {
 		m.becomeWorkflow(env, f, f.End, f.Failure)
 		p := f.Subjob
-		if p.Asked == message.JobNone {
+		if p.Stop.Decided == message.JobNone {
 			for _, other := range p.Workflows {
 				m.isReady(env, other)
 			}
@@ -40,7 +40,7 @@ func (m *Machine) endWorkflow(env node.Env, f *subjob.Workflow, to message.Workf
 
 // finishWhenEnded ends a subjob whose last workflow has ended.
 func (m *Machine) finishWhenEnded(env node.Env, p *subjob.Subjob) {
-	if p.Missing > 0 || p.Stopping || p.Asked != p.Stop {
+	if p.Missing > 0 || p.Stop.Writing || p.Stop.Decided != p.Stop.Durable {
 		return
 	}
 	for _, f := range p.Workflows {
@@ -74,14 +74,14 @@ func (m *Machine) finish(env node.Env, p *subjob.Subjob) {
 
 // keepResult keeps a subjob's result, then its digest in the record.
 func (m *Machine) keepResult(env node.Env, p *subjob.Subjob) {
-	p.Writing = true
+	p.Stage = subjob.Recording
 	var file message.FileDigest
 	file = m.keep(env, encode(p.Result), func(env node.Env, err error) {
 		if m.subjobs[p.Job] != p {
 			return
 		}
 		if err != nil {
-			p.Writing = false // onRetry keeps it again
+			p.Stage = subjob.Unrecorded // onRetry keeps it again
 			env.Emit(event.StoreFailed{What: "result of job " + p.Job.String(), Err: err.Error()})
 			return
 		}
@@ -92,7 +92,7 @@ func (m *Machine) keepResult(env node.Env, p *subjob.Subjob) {
 
 // onResultKept: the subjob has ended for good.
 func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob) {
-	p.Writing, p.Recorded = false, true
+	p.Stage = subjob.Recorded
 	p.Finished = env.Now()
 	p.Restamp()
 	m.becomeSubjob(env, p, p.Result.Subjob.State, p.Result.Subjob.Error)
@@ -103,7 +103,7 @@ func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob) {
 // tell sends a subjob's end to its gate; while that is away, to another one, which
 // says whom to tell.
 func (m *Machine) tell(env node.Env, p *subjob.Subjob) {
-	if p.Result == nil || !p.Recorded || p.Acked || !m.holds(env, p) {
+	if p.Result == nil || p.Stage != subjob.Recorded || !m.holds(env, p) {
 		return
 	}
 	p.Told, p.Redirected = env.Now(), false
@@ -122,7 +122,7 @@ func (m *Machine) tell(env node.Env, p *subjob.Subjob) {
 
 func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.SubjobResultAck) {
 	p := m.owned(env, a.Job)
-	if p == nil || !p.Recorded || p.Acked {
+	if p == nil || p.Stage != subjob.Recorded {
 		return
 	}
 	switch {
@@ -144,7 +144,7 @@ func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Sub
 
 // dismiss releases a subjob whose end its gate has.
 func (m *Machine) dismiss(env node.Env, p *subjob.Subjob) {
-	p.Acked = true
+	p.Stage = subjob.Acknowledged
 	m.lapse(env, p)
 	m.leases.Release(env, p.Job)
 	m.drained(env)

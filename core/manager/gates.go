@@ -97,10 +97,10 @@ func (m *Machine) extend(p *subjob.Subjob, sent node.Instant) {
 func (m *Machine) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
 	for _, p := range slices.Clone(m.order) {
-		if p.Result != nil || p.Asked != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
+		if p.Result != nil || p.Stop.Decided != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		p.Asked, p.Why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
+		p.Stop.Decided, p.Why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
 		m.stopSubjob(env, p)
 	}
 }
@@ -161,7 +161,7 @@ func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 		}
 	}
 	for _, p := range m.order {
-		if !p.Acked && m.holds(env, p) {
+		if p.Stage != subjob.Acknowledged && m.holds(env, p) {
 			hb.Subjobs = append(hb.Subjobs, message.SubjobRef{Job: p.Job, Fence: p.Fence, State: p.State})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // its worker has stopped it: at once if the worker itself says so, else when the
 // last renewal has run out on any clock.
 func (m *Machine) lose(env node.Env, s *subjob.Shard, why string, stopped bool) {
-	if s.Counting || !s.Live() {
+	if s.Commit == subjob.Counting || !s.Live() {
 		return // its result is here and decides; or it ended with a shard that was lost before it
 	}
 	started, ok := subjob.Measured(s.Progress)
@@ -27,7 +27,7 @@ func (m *Machine) lose(env node.Env, s *subjob.Shard, why string, stopped bool) 
 	s.FailedAt(s.Worker)
 	s.Reruns++
 	s.Burn()
-	s.Floor, s.Losing = s.Fence, true
+	s.Floor, s.Commit = s.Fence, subjob.Losing
 	m.detach(s)
 	from := env.Now()
 	if !stopped && s.Written {
@@ -35,7 +35,7 @@ func (m *Machine) lose(env node.Env, s *subjob.Shard, why string, stopped bool) 
 	}
 	m.touch(env, s.Workflow.Subjob)
 	m.commit(env, s.Workflow.Subjob, func(env node.Env) {
-		s.Losing = false
+		s.Commit = subjob.Settled
 		if m.stands(s) && s.Live() {
 			m.lostFor(env, s, why, from)
 		}
@@ -47,8 +47,8 @@ func (m *Machine) lostFor(env node.Env, s *subjob.Shard, why string, from node.I
 	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
 	f := s.Workflow
 	switch {
-	case f.Subjob.Asked != message.JobNone:
-		m.endShard(env, s, subjob.EndOf(f.Subjob.Asked), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
+	case f.Subjob.Stop.Decided != message.JobNone:
+		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Decided), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
 	case f.Failure != "":
 		m.endShard(env, s, message.WorkflowCancelled, why)
 	case s.Reruns > m.config.RerunMax || s.Dispatches >= m.config.DispatchMax:
@@ -75,7 +75,7 @@ func (m *Machine) onRetry(env node.Env) {
 			m.retryResult(env, p)
 			continue
 		}
-		if p.Asked != p.Stop && !p.Stopping {
+		if p.Stop.Decided != p.Stop.Durable && !p.Stop.Writing {
 			m.stopSubjob(env, p)
 		}
 		m.finishWhenEnded(env, p)
@@ -105,16 +105,16 @@ func (m *Machine) retryClaims(env node.Env) {
 
 func (m *Machine) retryResult(env node.Env, p *subjob.Subjob) {
 	switch {
-	case !p.Recorded && !p.Writing:
+	case p.Stage == subjob.Unrecorded:
 		m.keepResult(env, p)
-	case p.Recorded && !p.Acked && env.Now().Sub(p.Told) >= m.config.Retry/2:
+	case p.Stage == subjob.Recorded && env.Now().Sub(p.Told) >= m.config.Retry/2:
 		m.tell(env, p)
 	}
 }
 
 func (m *Machine) retryShard(env node.Env, s *subjob.Shard) {
 	switch {
-	case !s.Live() || !s.Written || s.Counting:
+	case !s.Live() || !s.Written || s.Commit == subjob.Counting:
 	case s.Workflow.Stopping():
 		m.sendCancel(env, s)
 	case s.State == message.WorkflowAssigned && env.Now().Sub(s.Sent) >= m.config.Retry/2:

@@ -20,7 +20,7 @@ func (m *Machine) place(env node.Env) {
 			continue
 		}
 		m.close(env, p)
-		if p.Asked == message.JobNone && p.Fresh(env.Now()) {
+		if p.Stop.Decided == message.JobNone && p.Fresh(env.Now()) {
 			alone = m.placeSubjob(env, p, alone)
 		}
 	}
@@ -43,12 +43,12 @@ func (m *Machine) runsAlone() *subjob.Workflow {
 func (m *Machine) close(env node.Env, p *subjob.Subjob) {
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
-			if !s.Open || s.Counting || s.State != message.WorkflowPending || env.Now() < s.NotBefore {
+			if !s.Open || s.Commit == subjob.Counting || s.State != message.WorkflowPending || env.Now() < s.NotBefore {
 				continue
 			}
 			s.Open = false
 			if f.Stopping() {
-				m.endShard(env, s, subjob.EndOf(p.Stop), "nobody reports that it runs")
+				m.endShard(env, s, subjob.EndOf(p.Stop.Durable), "nobody reports that it runs")
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (m *Machine) wait(env node.Env, f *subjob.Workflow, why string) {
 // placeShards dispatches again what was lost or refused.
 func (m *Machine) placeShards(env node.Env, f *subjob.Workflow) {
 	for _, s := range f.Shards {
-		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Losing || s.Counting || env.Now() < s.NotBefore {
+		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
 			continue
 		}
 		w := m.another(env, s)

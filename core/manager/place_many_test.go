@@ -82,7 +82,7 @@ func (p *placing) lost(workers int) *subjob.Workflow {
 	for i := range workers {
 		f.Shards = append(f.Shards, &subjob.Shard{
 			Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Ordinal: uint32(i)}, Cores: 1, State: message.WorkflowPending,
-			Failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}, NotBefore: p.Now(),
+			Retries: subjob.Retries{Failed: []node.ID{node.ID(fmt.Sprintf("worker-%04d", i))}}, NotBefore: p.Now(),
 		})
 	}
 	return f

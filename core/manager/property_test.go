@@ -328,7 +328,7 @@ func (m *model) ends() {
 	}
 	w := m.world.Machine().(*answered)
 	for _, p := range w.order {
-		m.t.Errorf("subjob %v %v is %v, stop %v, acked %v", p.Job, p.Fence, p.State, p.Stop, p.Acked)
+		m.t.Errorf("subjob %v %v is %v, stop %+v, stage %v", p.Job, p.Fence, p.State, p.Stop.Durable, p.Stage)
 	}
 	m.t.Fatalf("%d subjobs never ended", w.unfinished())
 }

@@ -46,10 +46,10 @@ func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRe
 			continue // the record is not here yet
 		case s == nil:
 			m.cancelStray(env, w, ref)
-		case s.Fence == ref.Fence && (s.Result != nil || s.Counting || s.Losing):
+		case s.Fence == ref.Fence && (s.Result != nil || s.Commit != subjob.Settled):
 		case s.Fence == ref.Fence && s.Worker == w.Peer.ID && s.Live():
 			m.becomeAccepted(env, s)
-		case s.Losing && s.Adoptable(ref.Fence):
+		case s.Commit == subjob.Losing && s.Adoptable(ref.Fence):
 			// The next heartbeat is adopted, once a majority has the loss of the one before.
 		case s.Adoptable(ref.Fence):
 			m.adopt(env, w, s, ref.Fence)

@@ -35,7 +35,7 @@ func (m *Machine) onShardResult(env node.Env, w *roster.Worker, r *message.Shard
 	switch {
 	case s != nil && s.Fence == r.Fence && s.Kept != nil && s.State.Terminal():
 		m.acknowledge(env, w, r, false) // it was counted, the acknowledgement was lost
-	case s != nil && s.Fence == r.Fence && (s.Counting || s.Losing):
+	case s != nil && s.Fence == r.Fence && (s.Commit != subjob.Settled):
 		// Acknowledged when a majority has it, or refused when its loss is recorded.
 	case s == nil || p.Result != nil || !r.State.Terminal() || !m.counts(env, w, s, r.Fence):
 		m.refuseResult(env, w, s, r)
@@ -61,7 +61,7 @@ func (m *Machine) refuseResult(env node.Env, w *roster.Worker, s *subjob.Shard, 
 // counts says whether the result under a fence is the one that a shard waits for.
 // Of one that a former holder dispatched it is any that was not given up.
 func (m *Machine) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) bool {
-	if s.Open && s.State == message.WorkflowPending && s.End == message.WorkflowNone && !s.Counting && s.Floor.Less(f) {
+	if s.Open && s.State == message.WorkflowPending && s.End == message.WorkflowNone && s.Commit != subjob.Counting && s.Floor.Less(f) {
 		m.take(env, w, s, f)
 	}
 	return s.Live() && s.Fence == f && s.Worker == w.Peer.ID
@@ -70,10 +70,10 @@ func (m *Machine) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f mess
 // count keeps a result on a majority, then its digest in the subjob's record, and
 // only then tells that it counts.
 func (m *Machine) count(env node.Env, s *subjob.Shard, r *message.ShardResult) {
-	s.Counting = true
+	s.Commit = subjob.Counting
 	k := &subjob.Kept{State: r.State, Started: subjob.Starts(&r.Stats)}
 	k.File = m.keep(env, encode(r), func(env node.Env, err error) {
-		if !m.stands(s) || !s.Counting || s.Fence != r.Fence {
+		if !m.stands(s) || s.Commit != subjob.Counting || s.Fence != r.Fence {
 			return
 		}
 		if err != nil {
@@ -88,7 +88,7 @@ func (m *Machine) count(env node.Env, s *subjob.Shard, r *message.ShardResult) {
 // uncount: no majority keeps it. The worker tells it again. If it is gone by now,
 // so is the result.
 func (m *Machine) uncount(env node.Env, s *subjob.Shard, err error) {
-	s.Counting = false
+	s.Commit = subjob.Settled
 	env.Emit(event.StoreFailed{What: "result of shard " + s.ID.String(), Err: err.Error()})
 	if w := m.roster.Of(s.Worker); w == nil || !w.Has(s.ID, s.Fence) {
 		m.lose(env, s, "its worker was lost while its result could not be kept", false)
@@ -103,7 +103,7 @@ func (m *Machine) acknowledge(env node.Env, w *roster.Worker, r *message.ShardRe
 
 // onCounted: a majority has the result and the record that names it.
 func (m *Machine) onCounted(env node.Env, s *subjob.Shard, r *message.ShardResult) {
-	s.Counting, s.Open = false, false
+	s.Commit, s.Open = subjob.Settled, false
 	m.becomeAccepted(env, s)
 	s.Result = r
 	s.Progress = nil
@@ -150,7 +150,7 @@ func (m *Machine) onShardEnded(env node.Env, s *subjob.Shard) {
 	}
 	if s.State == message.WorkflowFailed && f.Failure == "" {
 		f.Failure = subjob.Reason(s.Why)
-		if f.Subjob.Asked == message.JobNone {
+		if f.Subjob.Stop.Decided == message.JobNone {
 			m.stopShards(env, f, message.WorkflowCancelled)
 		}
 	}

@@ -337,7 +337,7 @@ func TestCancelsMeetTheRecord(t *testing.T) {
 		if now == nil {
 			t.Fatal("the subjob is not here")
 		}
-		if cancelled := now.Asked != message.JobNone; claimed && cancelled != (by >= epoch) {
+		if cancelled := now.Stop.Decided != message.JobNone; claimed && cancelled != (by >= epoch) {
 			t.Fatalf("the record has epoch %d, the cancellation %d; it is cancelled: %v", epoch, by, cancelled)
 		}
 		refused := took[*message.JobRefused](d, d.gate)

@@ -106,7 +106,7 @@ func (m *Machine) reconcile(env node.Env, w *roster.Worker) {
 			continue
 		}
 		// A heartbeat that was sent before the acceptance may arrive after it.
-		if s.State != message.WorkflowRunning || s.Counting || env.Now().Sub(s.Accepted) < m.config.DenialAge {
+		if s.State != message.WorkflowRunning || s.Commit == subjob.Counting || env.Now().Sub(s.Accepted) < m.config.DenialAge {
 			continue
 		}
 		if s.Denials++; s.Denials >= 2 {

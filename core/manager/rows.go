@@ -14,7 +14,7 @@ import (
 // no row is leased twice; what an attempt held that was lost is burned.
 func (m *Machine) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
 	s := m.shardOf(env, r.Shard)
-	if s == nil || s.Fence != r.Fence || !s.Live() || s.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
+	if s == nil || s.Fence != r.Fence || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
 		return // the worker asks again, whoever holds the subjob then
 	}
 	f := s.Workflow

@@ -156,7 +156,7 @@ func (m *Machine) room() (message.Code, string) {
 func (m *Machine) unfinished() int {
 	n := len(m.claims)
 	for _, p := range m.order {
-		if !p.Acked {
+		if p.Stage != subjob.Acknowledged {
 			n++
 		}
 	}

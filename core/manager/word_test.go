@@ -50,8 +50,8 @@ func TestTakeOverWaitsForAGatesWord(t *testing.T) {
 		switch running := d.running(j.dispatch.Job); {
 		case !mute && (running != 2 || len(d.runs) != began):
 			t.Errorf("with a gate's word %d of 2 shards go on, %d began anew", running, len(d.runs)-began)
-		case mute && (running != 0 || len(d.runs) != began || p.Deadline != 0 || p.Asked != message.JobNone):
-			t.Errorf("without a gate's word %d shards run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.Deadline, p.Asked)
+		case mute && (running != 0 || len(d.runs) != began || p.Deadline != 0 || p.Stop.Decided != message.JobNone):
+			t.Errorf("without a gate's word %d shards run, %d began anew, the deadline is %v, and it is to end as %v", running, len(d.runs)-began, p.Deadline, p.Stop.Decided)
 		}
 		d.model.mute = false
 		d.until("it runs again", 10*time.Second, func() bool { return d.running(j.dispatch.Job) == 2 })

@@ -66,7 +66,7 @@ func drawRunning(t *rapid.T, workers int) (*Machine, *subjob.Subjob) {
 			case 1:
 				s.Progress = &message.ShardProgress{Stats: drawStats(t)}
 			case 2:
-				s.Losing, s.Progress = true, &message.ShardProgress{Stats: drawStats(t)}
+				s.Commit, s.Progress = subjob.Losing, &message.ShardProgress{Stats: drawStats(t)}
 				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(s.Worker), Started: 7})
 			case 3:
 				s.Lost = append(s.Lost, message.LostAttempt{Worker: string(name()), Started: 7})

@@ -5,9 +5,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// Reopen sets how the shards stand that may run under a former holder: whoever
-// reports one goes on with it; nobody is given it before its worker has stopped
-// by itself.
+// Reopen sets how the shards stand that may run under a former holder: the manager adopts
+// one from the worker that reports it, and dispatches none before its worker has stopped
+// it by itself.
 func (p *Subjob) Reopen(now, until node.Instant) {
 	for _, f := range p.Workflows {
 		f.State = message.WorkflowPending
@@ -52,11 +52,11 @@ func (p *Subjob) Derive(now node.Instant) {
 			f.Stats, _ = f.Total()
 		}
 	}
-	if p.Stop == message.JobCancelled {
+	if p.Stop.Durable == message.JobCancelled {
 		p.State = message.JobCancelling
 	}
 	if p.Result != nil {
-		p.Recorded, p.Finished, p.State = true, now, p.Result.Subjob.State
+		p.Stage, p.Finished, p.State = Recorded, now, p.Result.Subjob.State
 		p.Restamp()
 	}
 }
@@ -64,6 +64,6 @@ func (p *Subjob) Derive(now node.Instant) {
 // Adoptable says whether a fence is of an attempt that a former holder may have
 // dispatched and did not give up, above one that was adopted already.
 func (s *Shard) Adoptable(f message.Fence) bool {
-	return s.Open && !s.Counting && s.Kept == nil && s.End == message.WorkflowNone && s.Floor.Less(f) &&
+	return s.Open && s.Commit != Counting && s.Kept == nil && s.End == message.WorkflowNone && s.Floor.Less(f) &&
 		(s.State == message.WorkflowPending || s.Fence.Less(f))
 }

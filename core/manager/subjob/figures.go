@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// KindRefused is how executors call a connection that nobody listens for.
+// KindRefused is how executors call a connection that no process accepts.
 const KindRefused = "refused"
 
 // Total adds up what the shards of a workflow counted.

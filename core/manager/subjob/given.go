@@ -8,7 +8,7 @@ import (
 )
 
 // Given is what the workflows before one have provided to it. Their results count, so
-// that a majority has it: it is the same for each attempt, whoever dispatches. The first
+// that a majority has it: it is the same for each attempt and each manager. The first
 // dispatch collects it for all.
 func (f *Workflow) Given() []message.Provided {
 	if f.Provided == nil {

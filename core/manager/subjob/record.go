@@ -10,9 +10,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// A register's record says what the next holder needs to go on with a subjob: who
-// is told, the files it stands on, how it is to end, how its workflows are cut,
-// and what of them has ended. What runs is not in it: workers tell.
+// A register's record says what the next holder needs to go on with a subjob: the gate to
+// report to, the files it stands on, how it is to end, how its workflows are cut, and what
+// of them has ended. It does not say what runs: workers report that.
 const (
 	recordSubjob = 1 // the subjob itself
 	recordSpill  = 2 // the digest of a file that holds the subjob: it is large
@@ -47,7 +47,7 @@ func (p *Subjob) Record(now node.Instant) []byte {
 	e.number(uint64(max(0, now.Sub(p.Accepted))))
 	e.number(uint64(p.RunTimeout))
 	e.number(0) // once what was left of the gate's word: a record's age is not known
-	e.number(uint64(p.Asked))
+	e.number(uint64(p.Stop.Decided))
 	e.text(p.Why)
 	e.file(p.Kept)
 	e.number(uint64(len(p.Workflows)))
@@ -123,8 +123,8 @@ func Decode(job message.JobID, record []byte, now node.Instant) (*Subjob, error)
 	p.Accepted = now.Add(-time.Duration(d.number()))
 	p.RunTimeout = time.Duration(d.number())
 	d.number()
-	p.Asked = message.JobState(d.number())
-	p.Stop = p.Asked
+	p.Stop.Decided = message.JobState(d.number())
+	p.Stop.Durable = p.Stop.Decided
 	p.Why = d.text()
 	p.Kept = d.file()
 	for i := range d.count() {

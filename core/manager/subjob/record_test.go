@@ -20,9 +20,9 @@ func drawSubjob(t *rapid.T) *Subjob {
 	}
 	now := node.Instant(time.Hour)
 	p := &Subjob{
-		Job: message.JobID{1}, Epoch: number.Draw(t, "epoch"), Gate: node.Addr(text.Draw(t, "gate")), File: file(), Kept: file(),
+		Job: message.JobID{1}, Epoch: number.Draw(t, "epoch"), Gate: node.Addr(text.Draw(t, "gate")), File: file(), Ending: Ending{Kept: file()},
 		Accepted: now.Add(-time.Minute), RunTimeout: time.Hour, Deadline: now.Add(time.Minute),
-		Asked: message.JobState(rapid.Uint8Max(11).Draw(t, "asked")), Why: text.Draw(t, "why"),
+		Stop: Pending{Decided: message.JobState(rapid.Uint8Max(11).Draw(t, "asked"))}, Why: text.Draw(t, "why"),
 	}
 	p.Fence.JobEpoch = p.Epoch
 	for i := range rapid.IntRange(0, 3).Draw(t, "workflows") {
@@ -30,7 +30,7 @@ func drawSubjob(t *rapid.T) *Subjob {
 		for k := range rapid.IntRange(0, 4).Draw(t, "shards") {
 			s := &Shard{
 				Workflow: f, ID: message.ShardID{Job: p.Job, Workflow: f.Index, Ordinal: uint32(k)}, VUs: number.Draw(t, "vus"), Cores: 3,
-				Dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches"), Why: text.Draw(t, "why"), Floor: message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 3},
+				Retries: Retries{Dispatches: rapid.IntRange(0, 9).Draw(t, "dispatches")}, Verdict: Verdict{Why: text.Draw(t, "why")}, Floor: message.Fence{JobEpoch: 1, SubjobEpoch: 2, Attempt: 3},
 			}
 			if rapid.Bool().Draw(t, "rows") {
 				s.Leased = number.Draw(t, "rows of it")

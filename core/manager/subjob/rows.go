@@ -12,6 +12,12 @@ type Leased struct {
 	Known        bool // a majority has it
 }
 
+// RowLease is what the current attempt of a shard was leased of a feed.
+type RowLease struct {
+	Leased uint64             // rows
+	Rows   map[uint32]*Leased // the newest of them, by core
+}
+
 // AsksMax bounds the executors of a shard that are leased rows.
 const AsksMax = 1 << 12
 
@@ -23,7 +29,7 @@ func (f *Workflow) Cores() (n uint64) {
 	return n
 }
 
-// Burn gives up what a lost attempt was leased: nobody knows which of it was used.
+// Burn gives up what a lost attempt was leased: no node knows which of it was used.
 func (s *Shard) Burn() {
 	s.Workflow.Burned += s.Leased
 	s.Leased, s.Rows = 0, nil

@@ -15,7 +15,7 @@ type Subjob struct {
 	Job      message.JobID
 	Fence    message.Fence // attempt 0
 	Epoch    uint64        // of the job: the highest heard, on its way to a majority if above the fence's
-	Gate     node.Addr     // who is told
+	Gate     node.Addr     // that it reports to
 	Granted  node.Instant
 	Deadline node.Instant // until when the gate's word counts; zero before the first
 
@@ -26,25 +26,42 @@ type Subjob struct {
 	Missing    int                // files of it that are being fetched
 	Orders     *Claim             // that came while its record is fetched: nothing may be recorded in its place
 	State      message.JobState
-	Asked      message.JobState // what it is to end as, once it is to: CANCELLED, TIMED_OUT, or FAILED when cut off
-	Stop       message.JobState // the same once a majority has it
-	Stopping   bool             // it is on its way there
+	Stop       Pending
 	Why        string
 	Workflows  []*Workflow
 	Accepted   node.Instant
 	Sequence   uint64
 	Dirty      bool
+	Ending
+}
 
-	Result   *message.SubjobResult
-	Kept     message.FileDigest // of the result
-	Writing  bool               // the result is on its way to a majority
-	Recorded bool               // it is there
-	Acked    bool
-	Finished node.Instant
-	Told     node.Instant
-	Tries    int // of telling
+// Pending is what a subjob is to end as: CANCELLED, TIMED_OUT, or FAILED when cut off. A
+// shard is dispatched only while neither state is set; workers stop by the durable one.
+type Pending struct {
+	Decided message.JobState // once it is to end
+	Durable message.JobState // the same once a majority has it
+	Writing bool             // it is on its way there
+}
 
-	Redirected bool // it was told at once where a gate had said, since the last time by itself
+// Stage is how far the end of a subjob is. It only rises, but for a write that failed.
+type Stage uint8
+
+const (
+	Unrecorded   Stage = iota // there is no result, or no majority is asked to keep it
+	Recording                 // the result is on its way to a majority
+	Recorded                  // a majority has it: it is reported until it is acknowledged
+	Acknowledged              // a gate has it: the register is released
+)
+
+// Ending is the end of a subjob.
+type Ending struct {
+	Result     *message.SubjobResult // nil while it goes on
+	Kept       message.FileDigest    // of the result
+	Stage      Stage
+	Finished   node.Instant
+	Told       node.Instant
+	Tries      int  // to report it
+	Redirected bool // it was reported at once where a gate had said, since the last time by itself
 }
 
 // Restamp puts a subjob's result under its present fence: the figures are the same
@@ -71,12 +88,12 @@ func (p *Subjob) Outcome() (message.JobState, string) {
 		return message.JobCancelled, why
 	case len(ends) > 0 && end == message.JobCompleted:
 		return end, ""
-	case p.Stop == message.JobTimedOut:
+	case p.Stop.Durable == message.JobTimedOut:
 		return message.JobTimedOut, why
-	case p.Stop == message.JobFailed:
+	case p.Stop.Durable == message.JobFailed:
 		return message.JobFailed, why // cut off: what has ended is only a part of it
 	case end == message.JobCancelled || len(ends) == 0:
-		return message.JobFailed, why // nobody asked for it
+		return message.JobFailed, why // no gate asked for it
 	}
 	return end, why
 }

@@ -13,7 +13,7 @@ import (
 	"hyperscale/core/stats"
 )
 
-// What observers are told of a subjob or workflow that is taken over is a legal way from
+// What observers are reported of a subjob or workflow that is taken over is a legal way from
 // nothing to where it stands.
 func TestAnnouncedWaysAreLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -94,7 +94,7 @@ func TestFiguresFitAFrame(t *testing.T) {
 	})
 }
 
-// Reasons are joined so that each is told, and within a bound.
+// Reasons are joined so that each is reported, and within a bound.
 func TestReasonsAreJoined(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"", "a", "b", strings.Repeat("long", 300)})
@@ -108,7 +108,7 @@ func TestReasonsAreJoined(t *testing.T) {
 			all = joined
 		}
 		if got := Reason(all); got == "" || all != "" && got != all {
-			t.Fatalf("%q is told as %q", all, got)
+			t.Fatalf("%q is reported as %q", all, got)
 		}
 	})
 }

@@ -28,7 +28,7 @@ type Workflow struct {
 
 // Stopping says that no shard of a workflow is to run any more.
 func (f *Workflow) Stopping() bool {
-	return f.Subjob.Asked != message.JobNone || f.Failure != "" || f.Abort != ""
+	return f.Subjob.Stop.Decided != message.JobNone || f.Failure != "" || f.Abort != ""
 }
 
 // Outcome says how a workflow ends whose shards have all ended. False: some have not.
