@@ -106,6 +106,17 @@ func BenchmarkPlaceAgain(b *testing.B) {
 	}
 }
 
+// Shards that find no worker go over no workers: not one of them copies or sorts the
+// thousand there are, however many wait.
+func TestShardsThatWaitCopyNoWorkers(t *testing.T) {
+	const workers = 1000
+	p := manyPlacing(workers, 0)
+	f := p.lost(workers)
+	if n := testing.AllocsPerRun(3, func() { p.m.placeShards(p, f) }); n > 10 {
+		t.Errorf("%d shards that wait make %v allocations beside %d workers, want none", workers, n, workers)
+	}
+}
+
 // A heartbeat while a workflow waits for cores.
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, workers := range sizes() {
