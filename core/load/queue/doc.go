@@ -5,8 +5,8 @@
 //
 // Invariants:
 //
-//	QUEUE-1 Pop returns the elements in the order in which Push took them.
-//	QUEUE-2 Push allocates only when the queue is longer than ever before; Pop never does.
+//	LOADQUEUE-1 Pop returns the elements in the order in which Push took them.
+//	LOADQUEUE-2 Push allocates only when the queue is longer than ever before; Pop never does.
 //
 // Example:
 //
