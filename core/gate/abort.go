@@ -31,13 +31,13 @@ func (m *Machine) judgeAborts(env node.Env, j *entry) {
 func (m *Machine) abort(env node.Env, j *entry, a *job.Abort) {
 	j.Aborts = append(j.Aborts, a)
 	m.save(env, &put{what: "abort a workflow", job: j, then: func(env node.Env) {
-		m.tellAbort(env, j, a)
+		tellAbort(env, j, a)
 		m.sendAborts(env, j)
 		m.arm(env, j)
 	}})
 }
 
-func (m *Machine) tellAbort(env node.Env, j *entry, a *job.Abort) {
+func tellAbort(env node.Env, j *entry, a *job.Abort) {
 	a.Known = true
 	env.Emit(event.WorkflowAborted{Job: j.ID, Epoch: j.Epoch, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan)})
 }
@@ -65,6 +65,6 @@ func (m *Machine) sendAborts(env node.Env, j *entry) {
 func (m *Machine) resumeAborts(env node.Env, j *entry) {
 	j.Aborts = slices.DeleteFunc(j.Aborts, func(a *job.Abort) bool { return a.Bad(&j.Spec.Plan) })
 	for _, a := range j.Aborts {
-		m.tellAbort(env, j, a)
+		tellAbort(env, j, a)
 	}
 }

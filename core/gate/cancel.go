@@ -19,7 +19,7 @@ func (m *Machine) cancel(env node.Env, j *entry, a *audience.Ask) {
 		return
 	}
 	if j.State == message.JobCancelling || j.State.Terminal() {
-		m.answerCancels(env, j)
+		answerCancels(env, j)
 		return
 	}
 	m.leaveQueue(env, j)
@@ -34,7 +34,7 @@ func (m *Machine) cancel(env node.Env, j *entry, a *audience.Ask) {
 	m.arm(env, j)
 }
 
-func (m *Machine) answerCancels(env node.Env, j *entry) {
+func answerCancels(env node.Env, j *entry) {
 	if j.Shown != message.JobCancelling && !j.Shown.Terminal() {
 		return
 	}

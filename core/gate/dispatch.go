@@ -174,7 +174,7 @@ func stale(env node.Env, j *entry, p *job.Subjob, got message.Fence, what string
 
 // follows says whether a fence is the newest that a subjob was heard under, and
 // follows it when it is newer: among themselves, managers have chosen.
-func (m *Machine) follows(env node.Env, in *node.Input, j *entry, p *job.Subjob, f message.Fence) bool {
+func follows(env node.Env, in *node.Input, j *entry, p *job.Subjob, f message.Fence) bool {
 	switch {
 	case f.Less(p.Fence):
 		stale(env, j, p, f, message.Name(in.Message.Kind()))
@@ -194,7 +194,7 @@ func (m *Machine) follows(env node.Env, in *node.Input, j *entry, p *job.Subjob,
 
 func (m *Machine) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted) {
 	j, p := m.owned(env, in, a.Job)
-	if j == nil || p.Phase == job.Done || p.Phase == job.Saving || !m.follows(env, in, j, p, a.Fence) {
+	if j == nil || p.Phase == job.Done || p.Phase == job.Saving || !follows(env, in, j, p, a.Fence) {
 		return
 	}
 	p.Renewed = max(p.Renewed, env.Now())

@@ -10,11 +10,11 @@ import (
 
 // A manager that takes a subjob over is heard from its first number on.
 func TestProgressBeginsAnewWithEachManager(t *testing.T) {
-	env, m := owner()
+	env, _ := owner()
 	p := &job.Subjob{Datacenter: "a", Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1}, Sequence: 9}
 	in := &node.Input{From: node.Peer{ID: "m1", Role: node.RoleManager}, Stream: 7, Message: &message.JobProgress{}}
 	j := &entry{Job: job.Job{ID: message.JobID{1}, Epoch: 1, Subjobs: []*job.Subjob{p}}}
-	if m.follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.Sequence != 0 {
+	if follows(env, in, j, p, message.Fence{JobEpoch: 1, SubjobEpoch: 2}); p.Sequence != 0 {
 		t.Errorf("a manager that took over is heard from number %d on", p.Sequence)
 	}
 }

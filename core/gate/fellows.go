@@ -208,3 +208,15 @@ type standing struct {
 	at  node.Instant
 	why string
 }
+
+// lookout is what a gate notes of its own health and of its peers', for operators and for
+// the membership.
+type lookout struct {
+	clocks     *health.Clocks
+	monitor    *health.Monitor
+	lag        time.Duration // of the loop, as the membership knows it
+	multiplier int           // of local health, likewise
+	reasons    map[node.ID]standing
+	alarms     uint32 // of clocks and of registers
+	alarm      string // the newest
+}

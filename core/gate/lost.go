@@ -108,11 +108,11 @@ func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.Subjob
 	case j == nil:
 		seen, ok := m.leases.Seen(env.Now(), ref.Job)
 		if ok && m.see(env, ref.Job, seen.Token, seen.Released, seen.Record) != nil {
-			m.stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
+			stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
 		}
 		return false
 	case j.Ready && j.Shown.Terminal():
-		m.stopOrphan(env, mgr, ref, j, "its job has ended")
+		stopOrphan(env, mgr, ref, j, "its job has ended")
 		return false
 	case !j.Ready || j.State.Terminal() || !m.holds(env, j):
 		return false // who owns it answers
@@ -122,7 +122,7 @@ func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.Subjob
 	case p == nil && m.takeBack(env, j, mgr.Place):
 		return false
 	case p == nil:
-		m.stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
+		stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
 		return false
 	case ref.Fence.JobEpoch > j.Epoch || p.Phase == job.Saving:
 		return false
@@ -182,7 +182,7 @@ func (m *Machine) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Man
 	m.arm(env, j)
 }
 
-func (m *Machine) stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *entry, reason string) {
+func stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *entry, reason string) {
 	fence := ref.Fence
 	fence.JobEpoch = max(fence.JobEpoch, j.Epoch)
 	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})

@@ -3,7 +3,6 @@ package gate
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/election"
@@ -11,7 +10,6 @@ import (
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
-	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -25,22 +23,16 @@ type Machine struct {
 	config Config
 
 	// What it shares with its fellows; made at the start, when its address is known.
-	gates      []node.Addr // configured, sorted
-	links      *uplink.Links
-	leases     *lease.Registers
-	files      *archive.Archive
-	ring       *ring.Ring
-	swim       *swim.Group
-	election   *election.Election
-	quorum     circuit
-	vacant     map[message.JobID]node.Instant // since when the leader has seen them so
-	reasons    map[node.ID]standing
-	clocks     *health.Clocks
-	monitor    *health.Monitor
-	lag        time.Duration // of the loop, as the membership was told
-	multiplier int           // of local health
-	alarms     uint32        // of clocks
-	alarm      string        // the newest
+	gates    []node.Addr // configured, sorted
+	links    *uplink.Links
+	leases   *lease.Registers
+	files    *archive.Archive
+	ring     *ring.Ring
+	swim     *swim.Group
+	election *election.Election
+	quorum   circuit
+	vacant   map[message.JobID]node.Instant // since when the leader has seen them so
+	lookout
 
 	jobs      map[message.JobID]*entry
 	queue     *queue.Queue
@@ -67,11 +59,8 @@ type Machine struct {
 	token       node.Token // of the newest write of its own
 	writes      int        // of its own that are under way
 	storeFailed bool
-	draining    bool // takes no new work
-	stopping    bool // and is to halt
-	halted      bool
-	deadline    node.Instant
-	moved       map[message.JobID]node.Addr // jobs on their way to another gate
+
+	retirement
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -88,8 +77,8 @@ func New(c Config) *Machine {
 			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
 			Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
 		}),
-		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, moved: map[message.JobID]node.Addr{},
-		reasons: map[node.ID]standing{}, queue: queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax}),
+		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, retirement: retirement{moved: map[message.JobID]node.Addr{}},
+		lookout: lookout{reasons: map[node.ID]standing{}}, queue: queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax}),
 	}
 }
 

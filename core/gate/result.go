@@ -20,7 +20,7 @@ func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgres
 		ignore(env, in, "the job has no subjob there")
 	case p.Phase == job.Done || p.Phase == job.Saving:
 		ignore(env, in, "the subjob is not running")
-	case !m.follows(env, in, j, p, r.Fence):
+	case !follows(env, in, j, p, r.Fence):
 	case r.Sequence <= p.Sequence:
 		ignore(env, in, "a newer one has arrived")
 	default:
@@ -67,7 +67,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *entry, r *message
 		p.AnswerTo(in.From, in.Stream)
 	case p.Phase == job.Saving:
 		ignore(env, in, "its dispatch was not sent")
-	case m.follows(env, in, j, p, r.Fence):
+	case follows(env, in, j, p, r.Fence):
 		m.count(env, in, j, p, r)
 	}
 }

@@ -12,8 +12,18 @@ import (
 // stopTick is how often a gate that stops looks whether its jobs have arrived.
 const stopTick = 100 * time.Millisecond
 
+// retirement is how far a gate is on its way out. Draining may be taken back; a gate that
+// is stopping halts by the deadline, once all jobs of moved have arrived.
+type retirement struct {
+	draining bool // by an operator's order: it takes no new work
+	stopping bool
+	halted   bool                        // implies stopping
+	deadline node.Instant                // of stopping
+	moved    map[message.JobID]node.Addr // jobs on their way to another gate
+}
+
 // retiring says that no new job is to begin here.
-func (m *Machine) retiring() bool { return m.draining || m.stopping }
+func (r *retirement) retiring() bool { return r.draining || r.stopping }
 
 // onStop takes no new work and hands jobs over. Alone, a gate leaves them where
 // they run, and finds them again after its restart.

@@ -133,7 +133,7 @@ func (m *Machine) onPut(env node.Env, p *put) {
 	if p.then != nil {
 		p.then(env)
 	}
-	m.answerCancels(env, j)
+	answerCancels(env, j)
 	m.pushNow(env, j)
 	if len(j.open) == 0 {
 		m.serveAll(env, j)
