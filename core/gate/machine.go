@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
@@ -37,12 +38,10 @@ type Machine struct {
 	jobs      map[message.JobID]*entry
 	queue     *queue.Queue
 	active    []*entry // dispatched and not ended
-	ended     []*entry // the oldest end first
-	number    uint64   // of the newest job
-	accepting int      // jobs whose first record is on no majority
-	specBytes int      // of jobs that have not ended
-	results   []*entry // of ended, whose result is kept
-	resultSum int      // bytes of them
+	history   *job.History
+	number    uint64 // of the newest job
+	accepting int    // jobs whose first record is on no majority
+	specBytes int    // of jobs that have not ended
 	lookups   *audience.Lookups
 	forwarded []passed // results that were passed on, the oldest first
 
@@ -71,7 +70,7 @@ func New(c Config) *Machine {
 		node.Bug("gate: %v", err)
 	}
 	return &Machine{
-		config: c, jobs: map[message.JobID]*entry{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
+		config: c, history: job.NewHistory(c.ResultsMax, c.ResultBytesMax), jobs: map[message.JobID]*entry{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
 		audience: audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin}),
 		places: places.New(places.Bounds{
 			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,

@@ -9,7 +9,7 @@ import (
 // results remain until KeyAge and ResultAge; managers and datacenters while they are
 // known.
 func (m *Machine) Rests(tell node.Tell) {
-	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), len(m.ended)), 0)
+	tell("gate/jobs that have not ended", node.Leak(len(m.jobs), m.history.Len()), 0)
 	tell("gate/queue", m.queue.Len(), 0)
 	tell("gate/active", len(m.active), 0)
 	tell("gate/accepting", m.accepting, 0)
@@ -69,6 +69,5 @@ func (m *Machine) restJobs(tell node.Tell) {
 	tell("gate/watched conditions", watches, 0)
 	tell("gate/figures of subjobs", figures, 0)
 	tell("gate/cores that subjobs reserve", reserved, 0)
-	tell("gate/results that no job names", node.Leak(len(m.results), results), 0)
-	tell("gate/result bytes that no job names", node.Leak(m.resultSum, bytes), 0)
+	m.history.Rests(tell, results, bytes)
 }

@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"slices"
-
 	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -11,15 +9,14 @@ import (
 // onSweep forgets what is old.
 func (m *Machine) onSweep(env node.Env) {
 	now := env.Now()
-	for m.leases.Speaks() && len(m.ended) > 0 && now.Sub(m.ended[0].Ended) >= m.config.KeyAge {
-		m.forget(env, m.ended[0])
-	}
-	for _, j := range m.ended {
-		if now.Sub(j.Ended) < m.config.ResultAge {
+	for m.leases.Speaks() {
+		j := m.history.Oldest()
+		if j == nil || now.Sub(j.Ended) < m.config.KeyAge {
 			break
 		}
-		m.forgetResult(j)
+		m.forget(env, j)
 	}
+	m.history.Age(now, m.config.ResultAge)
 	for _, name := range m.places.Sweep(now) {
 		m.remember(env, datacenterPrefix+name, nil)
 	}
@@ -36,15 +33,15 @@ func (m *Machine) onSweep(env node.Env) {
 
 // forgetOldest makes room for one more job.
 func (m *Machine) forgetOldest(env node.Env) bool {
-	if len(m.ended) == 0 {
-		return false
+	j := m.history.Oldest()
+	if j != nil {
+		m.forget(env, j)
 	}
-	m.forget(env, m.ended[0])
-	return true
+	return j != nil
 }
 
 // forget leaves a tombstone of the job, so that nothing late revives it.
-func (m *Machine) forget(env node.Env, j *entry) {
+func (m *Machine) forget(env node.Env, j *job.Job) {
 	m.evict(j)
 	m.leases.Forget(env, j.ID)
 }
@@ -52,42 +49,17 @@ func (m *Machine) forget(env node.Env, j *entry) {
 // makeRoom evicts the oldest end where one more job would be too many, and says
 // whether there is room.
 func (m *Machine) makeRoom() bool {
-	if len(m.jobs) >= m.config.JobsMax && len(m.ended) > 0 {
-		m.evict(m.ended[0])
+	if j := m.history.Oldest(); j != nil && len(m.jobs) >= m.config.JobsMax {
+		m.evict(j)
 	}
 	return len(m.jobs) < m.config.JobsMax
 }
 
 // evict only makes room: the register still tells of the job.
-func (m *Machine) evict(j *entry) {
-	m.forgetResult(j)
-	m.ended = slices.DeleteFunc(m.ended, func(other *entry) bool { return other == j })
+func (m *Machine) evict(j *job.Job) {
+	m.history.Remove(j)
 	m.audience.Unfollow(j.ID)
 	delete(m.jobs, j.ID)
-}
-
-// forgetResult keeps the job's state and key; the file goes with the next sweep.
-func (m *Machine) forgetResult(j *entry) {
-	if j.ResultFile == (message.FileDigest{}) {
-		return
-	}
-	if at := slices.Index(m.results, j); at >= 0 { // most often the first
-		m.results = slices.Delete(m.results, at, at+1)
-		m.resultSum -= j.ResultBytes
-	}
-	j.Result, j.ResultFile = nil, message.FileDigest{}
-}
-
-// boundResults drops the oldest results until the rest is within its bounds.
-func (m *Machine) boundResults(env node.Env) {
-	for len(m.results) > 0 {
-		if len(m.results) <= m.config.ResultsMax && m.resultSum <= m.config.ResultBytesMax {
-			return
-		}
-		reached(env, "gate/result-dropped")
-		m.files.Drop(env, m.results[0].ResultFile)
-		m.forgetResult(m.results[0])
-	}
 }
 
 // filesInUse lists what a record names here. The rest can go: programs of jobs that have

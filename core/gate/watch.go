@@ -123,7 +123,7 @@ func (m *Machine) onResultHere(env node.Env, j *entry, o archive.Outcome) {
 		m.audience.Unfollow(j.ID)
 		return
 	default:
-		m.forgetResult(j)
+		m.history.ForgetResult(&j.Job)
 	}
 	m.pushNow(env, j)
 }

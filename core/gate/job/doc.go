@@ -13,9 +13,10 @@
 //	JOB-2 A record holds all that its reader needs: FromRecord of Record is the same job, but
 //	      for what only a manager or a client can say again.
 //	JOB-3 A subjob whose End is Counted or Unheard keeps that result until the job's has it.
+//	JOB-4 A history keeps the newest results, within a number and a size.
 //
 // Example: Become(QUEUED), Become(DISPATCHING), and a record of both. Confirm(1) returns the
 // first transition: Shown is QUEUED, State DISPATCHING.
 //
-// Read job.go, subjob.go, abort.go, record.go.
+// Read job.go, subjob.go, due.go, ending.go, abort.go, history.go, record.go.
 package job

@@ -1,0 +1,101 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// History are the jobs that have ended, the oldest end first, and which of them have their
+// results, within bounds.
+type History struct {
+	resultsMax, bytesMax int
+
+	ended   []*Job
+	results []*Job // of ended, whose result is kept
+	sum     int    // bytes of them
+}
+
+// NewHistory returns one without jobs, for as many results and bytes of them.
+func NewHistory(results, bytes int) *History { return &History{resultsMax: results, bytesMax: bytes} }
+
+// Len counts the jobs.
+func (h *History) Len() int { return len(h.ended) }
+
+// Add files a job that has ended.
+func (h *History) Add(j *Job) {
+	h.ended = append(h.ended, j)
+	if j.ResultFile != (message.FileDigest{}) {
+		h.results = append(h.results, j)
+		h.sum += j.ResultBytes
+	}
+}
+
+// Sort puts the jobs into the order of their ends, then of their acceptance.
+func (h *History) Sort() {
+	byEnd := func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.Turn.Number, b.Turn.Number), a.ID.Compare(b.ID))
+	}
+	slices.SortStableFunc(h.ended, byEnd)
+	slices.SortStableFunc(h.results, byEnd)
+}
+
+// Oldest is the job that ended first, or nil.
+func (h *History) Oldest() *Job {
+	if len(h.ended) == 0 {
+		return nil
+	}
+	return h.ended[0]
+}
+
+// Excess is the oldest result that is beyond the bounds, or nil.
+func (h *History) Excess() *Job {
+	if len(h.results) == 0 || len(h.results) <= h.resultsMax && h.sum <= h.bytesMax {
+		return nil
+	}
+	return h.results[0]
+}
+
+// ForgetResult keeps the job's state and key alone.
+func (h *History) ForgetResult(j *Job) {
+	if j.ResultFile == (message.FileDigest{}) {
+		return
+	}
+	if at := slices.Index(h.results, j); at >= 0 { // most often the first
+		h.results = slices.Delete(h.results, at, at+1)
+		h.sum -= j.ResultBytes
+	}
+	j.Result, j.ResultFile = nil, message.FileDigest{}
+}
+
+// Age forgets the results of jobs that ended so long ago.
+func (h *History) Age(now node.Instant, age time.Duration) {
+	for _, j := range h.ended {
+		if now.Sub(j.Ended) < age {
+			return
+		}
+		h.ForgetResult(j)
+	}
+}
+
+// Remove forgets a job.
+func (h *History) Remove(j *Job) {
+	h.ForgetResult(j)
+	h.ended = slices.DeleteFunc(h.ended, func(other *Job) bool { return other == j })
+}
+
+// Sizes tells the ledgers against their bounds; jobs is that of all jobs.
+func (h *History) Sizes(tell node.Tell, jobs int) {
+	tell("gate/ended", len(h.ended), jobs)
+	tell("gate/results", len(h.results), h.resultsMax)
+	tell("gate/result bytes", h.sum, h.bytesMax)
+}
+
+// Rests tells what no job names, of the results and bytes that all jobs name.
+func (h *History) Rests(tell node.Tell, results, bytes int) {
+	tell("gate/results that no job names", node.Leak(len(h.results), results), 0)
+	tell("gate/result bytes that no job names", node.Leak(h.sum, bytes), 0)
+}
