@@ -64,7 +64,7 @@ func buildGateMissesRecord(s *stage) {
 	owner, file, record := s.gates[0], s.gates[1], s.gates[2]
 	until := 185*time.Second + s.rand.Duration(0, 5*time.Second).Truncate(tick)
 	s.world.Engage(func(l sim.Letter) bool {
-		return s.world.Now() < until && l.From == owner && s.misses(l.To == file, l.To == record, l.Message)
+		return s.world.Now() < until && l.From != record && s.misses(l.From == owner && l.To == file, l.To == record, l.Message)
 	})
 	s.fault(sim.Fault{At: until, For: 20 * time.Second, Kind: sim.FaultCrash, Nodes: []string{string(owner)}, Value: 1})
 }
