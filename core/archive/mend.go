@@ -13,8 +13,7 @@ import (
 const mendMax = activeMax / 2
 
 // Mend fetches the files that this member's records name and that it does not have,
-// after all that Fetch asks for. A file that no peer has is not
-// asked for again before the next call.
+// after all that Fetch asks for. A file that no peer has waits for the next call.
 //
 // A majority has a kept file, but lost disks, one after the other, wear that majority
 // down: a member that returns without its disk, or was away during the Keep, has to

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -85,6 +86,45 @@ func TestMissingRecordsAreFetched(t *testing.T) {
 		d.run(time.Second)
 		if _, ok := m.files.Have(spill); !ok {
 			t.Errorf("%v still misses the record", h.peer)
+		}
+	}
+}
+
+// A manager that misses a record which is a file, and the files behind it, has all of them
+// soon after its registers speak: its next sweep does not wait for a sweep interval.
+func TestFilesBehindAMissingRecordFollowSoon(t *testing.T) {
+	d := newDatacenter(t, 3)
+	for _, h := range d.managers {
+		h.machine.(*Machine).config.SpillAt = 1
+	}
+	d.run(3 * time.Second)
+	d.slow(true)
+	j := d.submit(1, 1, 6)
+	d.until("it runs", 10*time.Second, func() bool { return d.running(j.dispatch.Job) >= 2 })
+	d.run(1500 * time.Millisecond)
+	holder := d.holder(j.dispatch.Job)
+	for _, h := range d.managers {
+		if h == holder {
+			continue
+		}
+		m := h.machine.(*Machine)
+		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		spill, _ := subjob.SpillOf(seen.Record)
+		record, ok := m.files.Have(spill)
+		behind := subjob.FilesOf(j.dispatch.Job, record)
+		if !ok || len(behind) == 0 {
+			t.Fatalf("%v has no record that names files", h.peer)
+		}
+		for _, file := range append(behind, spill) {
+			m.files.Drop(h, file)
+		}
+		m.onLease(h, &lease.Outcome{Kind: lease.Ready})
+		m.settle(h)
+		d.run(3 * m.config.Retry)
+		for _, file := range behind {
+			if _, ok := m.files.Have(file); !ok {
+				t.Errorf("%v still misses a file behind the record", h.peer)
+			}
 		}
 	}
 }
