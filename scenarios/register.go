@@ -102,9 +102,16 @@ func (s *stage) ranks(w *registerWorld, c *lease.Config) {
 			s.checker.Violate("P", checker.Record{At: s.world.Now()}, "%s has job %v owned in the order %v, others in %v", c.Self, job, order, w.order[job])
 		}
 	}
-	self := c.Self
-	c.Rank = func(job message.JobID) int { return r.Rank(job, self, nil) }
+	c.Order = turn{r, c.Self}
 }
+
+// turn ranks a member by a ring of members that all count as alive.
+type turn struct {
+	ring *ring.Ring
+	self node.Addr
+}
+
+func (t turn) Rank(job message.JobID) int { return t.ring.Rank(job, t.self, nil) }
 
 // toy adds a node whose clock drifts by as much as is given, one way or the
 // other or somewhere between.

@@ -34,25 +34,27 @@ var rooms = []room{
 	{name: "event", paths: []string{"core/event"}, may: []string{"node", "message"},
 		why: "events name what happened to messages and nodes; every part and role emits them, so they know none"},
 	{name: "role", paths: []string{"core/client/...", "core/gate/...", "core/manager/...", "core/worker/..."},
-		may: append([]string{"part"}, kernel...),
+		may: append([]string{"part", "wiring"}, kernel...),
 		why: "a role is made of parts and the kernel; everything else reaches it as an input"},
+	{name: "wiring", paths: []string{"core/quorum/...", "core/ledger/..."}, may: append([]string{"part"}, kernel...),
+		why: "a wiring joins parts once for several roles, so it knows no role"},
 	{name: "part", paths: []string{"core/stats/...", "core/workflow/...", "core/..."}, may: kernel,
 		why: "a part stands on the kernel alone"},
 	{name: "netsim", paths: []string{"netsim/..."}, may: []string{"node", "message"},
 		why: "the network carries any message and knows neither its sender nor the world around it"},
 	{name: "sim", paths: []string{"sim/..."}, may: []string{"netsim", "node", "message", "event"},
 		why: "the simulator runs any node.Machine"},
-	{name: "checker", paths: []string{"checker/..."}, may: append([]string{"part", "role"}, kernel...),
+	{name: "checker", paths: []string{"checker/..."}, may: append([]string{"part", "wiring", "role"}, kernel...),
 		why: "the checker judges a recorded history, whoever recorded it"},
 	{name: "scenarios", paths: []string{"scenarios/..."},
-		may: append([]string{"sim", "netsim", "checker", "part", "role", "progress", "toy"}, kernel...),
+		may: append([]string{"sim", "netsim", "checker", "part", "wiring", "role", "progress", "toy"}, kernel...),
 		why: "a scenario runs in the simulated world only"},
 	{name: "progress", paths: []string{"runtime/progress/..."},
 		why: "what tells people how far something is knows nothing of it: the tests of scenarios and benchmarks use it, too"},
-	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "role", "docs", "progress"}, kernel...),
+	{name: "runtime", paths: []string{"runtime/..."}, may: append([]string{"part", "wiring", "role", "docs", "progress"}, kernel...),
 		why: "the runtime is what production runs"},
 	{name: "cmd", paths: []string{"cmd/..."},
-		may: append([]string{"part", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples", "docs", "progress"}, kernel...),
+		may: append([]string{"part", "wiring", "role", "netsim", "sim", "checker", "scenarios", "runtime", "examples", "docs", "progress"}, kernel...),
 		why: "a command wires what exists"},
 	{name: "examples", paths: []string{"examples/..."},
 		why: "examples are files that a user copies"},
@@ -68,7 +70,7 @@ const toys = "core/message/toy"
 const treeIsWhole = "cmd/hyperscale"
 
 // optionalRooms may be absent for ever, or from the small trees of the tests.
-var optionalRooms = []string{"floor", "toy", "examples", "docs", "progress"}
+var optionalRooms = []string{"floor", "toy", "wiring", "examples", "docs", "progress"}
 
 // mayNot explains the edges that people try. Empty from stands for any room.
 var mayNot = []struct{ from, to, why string }{
@@ -76,6 +78,8 @@ var mayNot = []struct{ from, to, why string }{
 	{"", "floor", "core and runtime are floors, not rooms: import the package that you mean"},
 	{"", "toy", "production sends and decodes no toy: import it from _test.go files and scenarios only"},
 	{"part", "part", "a part knows nothing of its neighbours: let the role wire the two"},
+	{"part", "wiring", "a part knows nothing of what joins it to others: let the wiring or the role call it"},
+	{"wiring", "role", "a wiring serves several roles: let the role call it"},
 	{"part", "role", "a part never imports a role: give the part an input and let the role call it"},
 	{"role", "role", "roles talk in messages: put what both need in core/message or into a part"},
 	{"netsim", "sim", "the world stands on the network: pass what is needed as a value or an interface of netsim"},

@@ -43,7 +43,7 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	rec, err := job.ReadRecord(o.Job, o.Record)
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "record", Why: err.Error()})
-		m.leases.Abandon(env, o.Job)
+		m.group.Leases.Abandon(env, o.Job)
 		m.refuseQuorum(env, asks, err)
 		return
 	}
@@ -79,7 +79,7 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 func (m *Machine) fetch(env node.Env, f fetch) {
 	m.ticket++
 	m.fetches[m.ticket] = f
-	m.files.Fetch(env, f.file, m.ticket)
+	m.group.Files.Fetch(env, f.file, m.ticket)
 }
 
 func (m *Machine) onFile(env node.Env, o archive.Outcome) {
@@ -181,7 +181,7 @@ func (m *Machine) resume(env node.Env, j *entry) {
 	switch {
 	case j.State.Terminal():
 		m.keepEnded(env, j)
-		m.leases.Release(env, j.ID)
+		m.group.Leases.Release(env, j.ID)
 	case j.State == message.JobQueued:
 		m.enqueue(env, j)
 		m.schedule(env)
@@ -221,11 +221,11 @@ func (m *Machine) see(env node.Env, id message.JobID, token message.LeaseToken, 
 // seeAll learns of the ends that this gate's disk, or its fellows' before it, knows.
 func (m *Machine) seeAll(env node.Env) {
 	var fresh []*entry
-	for _, id := range m.leases.Known() {
+	for _, id := range m.group.Leases.Known() {
 		if m.jobs[id] != nil {
 			continue
 		}
-		if seen, ok := m.leases.Seen(env.Now(), id); ok && len(m.jobs) < m.config.JobsMax {
+		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && len(m.jobs) < m.config.JobsMax {
 			if j := m.see(env, id, seen.Token, seen.Released, seen.Record); j != nil {
 				fresh = append(fresh, j)
 			}

@@ -82,7 +82,7 @@ func (m *Machine) look(env node.Env, id message.JobID, a *audience.Ask) {
 	case first:
 		m.ticket++
 		m.lookups.Open(id, m.ticket)
-		m.leases.Read(env, id, m.ticket)
+		m.group.Leases.Read(env, id, m.ticket)
 	}
 	m.lookups.Add(id, a)
 }
@@ -94,7 +94,7 @@ func (m *Machine) elsewhere(env node.Env, id message.JobID, a *audience.Ask) boo
 		m.refuseOwner(env, a.Stream, a.Request, id, to)
 		return true
 	}
-	seen, ok := m.leases.Seen(env.Now(), id)
+	seen, ok := m.group.Leases.Seen(env.Now(), id)
 	if !ok {
 		return false
 	}
@@ -103,7 +103,7 @@ func (m *Machine) elsewhere(env node.Env, id message.JobID, a *audience.Ask) boo
 		m.askJob(env, j, a)
 		return true
 	}
-	if seen.Left > 0 && !seen.Released && seen.Holder != env.Self().Addr && m.alive(seen.Holder) {
+	if seen.Left > 0 && !seen.Released && seen.Holder != env.Self().Addr && m.group.Alive(seen.Holder) {
 		m.refuseOwner(env, a.Stream, a.Request, id, seen.Holder)
 		return true
 	}
@@ -118,11 +118,11 @@ func (m *Machine) onRead(env node.Env, o lease.Outcome) {
 	}
 	switch {
 	case o.Err != nil && o.Holder == "":
-		m.quorum.failed(env.Now())
+		m.circuit.failed(env.Now())
 		m.refuseQuorum(env, asks, o.Err)
 		return
 	case o.Err == nil:
-		m.quorum.worked()
+		m.circuit.worked()
 	}
 	if j := m.jobs[o.Job]; j != nil { // meanwhile
 		for _, a := range asks {
@@ -147,8 +147,8 @@ func (m *Machine) onRead(env node.Env, o lease.Outcome) {
 // gate, which does not own the job any more.
 func (m *Machine) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	holder := o.Holder
-	if at := int(o.State.Token.Ordinal) - 1; holder == "" && at >= 0 && at < len(m.gates) {
-		holder = m.gates[at]
+	if at := int(o.State.Token.Ordinal) - 1; holder == "" && at >= 0 && at < len(m.group.Members()) {
+		holder = m.group.Members()[at]
 	}
 	if holder == env.Self().Addr {
 		return ""
@@ -168,11 +168,11 @@ func (m *Machine) refuseForRoom(env node.Env, s node.StreamID, r message.Request
 // refuseOwner sends a client on to who owns a job. Nobody may for a moment: the
 // lease of one that is gone has to run out.
 func (m *Machine) refuseOwner(env node.Env, s node.StreamID, r message.RequestID, id message.JobID, holder node.Addr) {
-	if holder != "" && !m.alive(holder) {
+	if holder != "" && !m.group.Alive(holder) {
 		holder = ""
 	}
 	refused := &message.Refused{Request: r, Code: message.CodeNotOwner, Detail: "job " + id.String(), Holder: string(holder)}
-	if seen, ok := m.leases.Seen(env.Now(), id); ok {
+	if seen, ok := m.group.Leases.Seen(env.Now(), id); ok {
 		refused.Current = message.Fence{JobEpoch: seen.Token.Packed()}
 	}
 	if holder == "" {

@@ -54,14 +54,14 @@ func (c *circuit) left(now node.Instant) time.Duration {
 
 // circuitRefuses answers in place of a majority while the circuit is open.
 func (m *Machine) circuitRefuses(env node.Env, a *audience.Ask) bool {
-	left := m.quorum.left(env.Now())
+	left := m.circuit.left(env.Now())
 	if left == 0 {
 		return false
 	}
 	env.Emit(event.Shed{What: "request", Why: "majorities of the gates have failed"})
 	env.Send(a.Stream, &message.Refused{
 		Request: a.Request, Code: message.CodeCircuitOpen, RetryAfter: left,
-		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.gates), circuitWindow),
+		Detail: fmt.Sprintf("%d majorities of the %d gates failed within %v", circuitFailures, len(m.group.Members()), circuitWindow),
 	})
 	return true
 }

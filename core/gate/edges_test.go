@@ -55,7 +55,7 @@ func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	open := &entry{Job: job.Job{ID: message.JobID{2}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}}}
 	open.open = []*put{{job: open, files: [][]byte{b}, missing: 1}}
 	m.jobs[open.ID] = open
-	m.files.Keep(env, b, 1<<50)
+	m.group.Files.Keep(env, b, 1<<50)
 	env.Advance(m.config.ResultAge - m.config.SweepInterval)
 	if old.ResultFile == (message.FileDigest{}) {
 		t.Errorf("a result of %v is gone", m.config.ResultAge-m.config.SweepInterval)
@@ -64,7 +64,7 @@ func TestSweepsTakeWhatIsOldAndNothingElse(t *testing.T) {
 	if old.ResultFile != (message.FileDigest{}) {
 		t.Errorf("a result older than %v is there", m.config.ResultAge)
 	}
-	if _, here := m.files.Have(fileOf(b)); !here {
+	if _, here := m.group.Files.Have(fileOf(b)); !here {
 		t.Error("the file of a record that is on its way was swept")
 	}
 }

@@ -52,7 +52,7 @@ func (m *Machine) end(env node.Env, j *entry, to message.JobState, reason string
 		for _, p := range j.Subjobs {
 			p.Result = nil // it is in the job's
 		}
-		m.leases.Release(env, j.ID)
+		m.group.Leases.Release(env, j.ID)
 	}})
 	m.schedule(env)
 }
@@ -62,7 +62,7 @@ func (m *Machine) keepEnded(env node.Env, j *entry) {
 	m.history.Add(&j.Job)
 	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
 		reached(env, "gate/result-dropped")
-		m.files.Drop(env, o.ResultFile)
+		m.group.Files.Drop(env, o.ResultFile)
 		m.history.ForgetResult(o)
 	}
 }

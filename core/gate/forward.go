@@ -21,7 +21,7 @@ type passed struct {
 // passOn takes a result to the gate that owns its job, once: what another gate has
 // passed on already goes no further. Nothing is acknowledged here.
 func (m *Machine) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
-	seen, ok := m.leases.Seen(env.Now(), r.Job)
+	seen, ok := m.group.Leases.Seen(env.Now(), r.Job)
 	if ok {
 		if j := m.see(env, r.Job, seen.Token, seen.Released, seen.Record); j != nil {
 			m.onOwnResult(env, in, j, r)
@@ -33,7 +33,7 @@ func (m *Machine) passOn(env node.Env, in *node.Input, r *message.SubjobResult) 
 		ignore(env, in, "nobody owns its job") // it comes again
 	case in.From.Role == node.RoleGate:
 		ignore(env, in, "its job has moved on, and so has its owner")
-	case m.links.Send(env, seen.Holder, r):
+	case m.group.Links.Send(env, seen.Holder, r):
 		reached(env, "gate/passed-on")
 		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
 	default:

@@ -21,7 +21,7 @@ func TestWritesThatWaitKeepTheirFilesAgain(t *testing.T) {
 	m.save(env, second)
 	m.settle(env)
 	env.Advance(m.config.FileAge/2 + time.Second)
-	if second.missing != 0 || second.ticket != 0 || !m.files.Stale(env, fileOf(file)) {
+	if second.missing != 0 || second.ticket != 0 || !m.group.Files.Stale(env, fileOf(file)) {
 		t.Fatalf("%d files are missing, the ticket is %d, the file may still be named: this test looks away", second.missing, second.ticket)
 	}
 	first.missing = 0
@@ -31,7 +31,7 @@ func TestWritesThatWaitKeepTheirFilesAgain(t *testing.T) {
 	}
 	m.settle(env)
 	env.Advance(time.Second)
-	if m.files.Stale(env, fileOf(file)) || second.ticket == 0 {
+	if m.group.Files.Stale(env, fileOf(file)) || second.ticket == 0 {
 		t.Errorf("the gate has not kept the file again, or has not sent the record: ticket %d", second.ticket)
 	}
 }

@@ -106,7 +106,7 @@ func (m *Machine) onListed(env node.Env, mgr *places.Manager, ref message.Subjob
 	j := m.jobs[ref.Job]
 	switch {
 	case j == nil:
-		seen, ok := m.leases.Seen(env.Now(), ref.Job)
+		seen, ok := m.group.Leases.Seen(env.Now(), ref.Job)
 		if ok && m.see(env, ref.Job, seen.Token, seen.Released, seen.Record) != nil {
 			stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
 		}
@@ -195,11 +195,11 @@ func (m *Machine) refusesSet(env node.Env, in *node.Input, h *message.ManagerHea
 	if !slices.IsSorted(theirs) {
 		theirs = slices.Sorted(slices.Values(theirs))
 	}
-	if len(theirs) == 0 || slices.EqualFunc(theirs, m.gates, func(a string, b node.Addr) bool { return a == string(b) }) {
+	if len(theirs) == 0 || slices.EqualFunc(theirs, m.group.Members(), func(a string, b node.Addr) bool { return a == string(b) }) {
 		return false
 	}
 	if h.Sequence == 1 { // told once a stream
-		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.gates), Theirs: list(theirs)})
+		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.group.Members()), Theirs: list(theirs)})
 	}
 	return true
 }

@@ -2,37 +2,24 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 
-	"hyperscale/core/archive"
-	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
-	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/ring"
-	"hyperscale/core/swim"
-	"hyperscale/core/uplink"
+	"hyperscale/core/quorum"
 )
 
 // Machine is a gate.
 type Machine struct {
 	config Config
 
-	// What it shares with its fellows; made at the start, when its address is known.
-	gates    []node.Addr // configured, sorted
-	links    *uplink.Links
-	leases   *lease.Registers
-	files    *archive.Archive
-	ring     *ring.Ring
-	swim     *swim.Group
-	election *election.Election
-	quorum   circuit
-	vacant   map[message.JobID]node.Instant // since when the leader has seen them so
+	group   *quorum.Member                 // of the gates; nil until the start, when its address is known
+	circuit circuit                        // around the group's majorities
+	vacant  map[message.JobID]node.Instant // since when the leader has seen them so
 	lookout
 
 	jobs      map[message.JobID]*entry
@@ -83,19 +70,25 @@ func New(c Config) *Machine {
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
+	if m.group == nil || !m.group.Step(env, in) {
+		m.handle(env, in)
+	}
+	if in.Kind == node.InputStored {
+		m.onDisk(env, in)
+	}
+	m.settle(env)
+	m.haltIfDone(env)
+}
+
+// handle acts on an input that is not the group's.
+func (m *Machine) handle(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
 		m.start(env)
 	case node.InputMessage:
 		m.receive(env, in)
-	case node.InputStreamOpened:
-		if !m.swim.Opened(env, in) {
-			m.links.Opened(env, in)
-		}
 	case node.InputStreamBroken:
-		if _, ours := m.links.Broken(env, in); !ours && !m.swim.Broken(env, in) {
-			m.onBroken(env, in.Stream)
-		}
+		m.onBroken(env, in.Stream)
 	case node.InputTimer:
 		m.fire(env, in.Timer)
 	case node.InputStored:
@@ -103,8 +96,6 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputStop:
 		m.onStop(env)
 	}
-	m.settle(env)
-	m.haltIfDone(env)
 }
 
 func (m *Machine) receive(env node.Env, in *node.Input) {
@@ -158,7 +149,7 @@ func (m *Machine) greet(env node.Env, in *node.Input) {
 		env.Emit(event.Shed{What: "greeting", Why: fmt.Sprintf("%d clients are connected", m.config.WatchersMax)})
 		return // it knows the gates that it was given
 	}
-	env.Send(in.Stream, &message.GateSet{Gates: texts(m.gates)})
+	env.Send(in.Stream, &message.GateSet{Gates: texts(m.group.Members())})
 }
 
 func (m *Machine) fromManager(env node.Env, in *node.Input) {
@@ -178,18 +169,8 @@ func (m *Machine) fromManager(env node.Env, in *node.Input) {
 	}
 }
 
-// fromFellow takes what gates say to each other, however it came.
+// fromFellow takes what gates say to each other of jobs.
 func (m *Machine) fromFellow(env node.Env, in *node.Input) {
-	if m.links.Receive(env, in) || uplink.AnswerBeat(env, in) || m.leases.Receive(env, in.From, in.Message) {
-		return // the registers tell who is configured with another set
-	}
-	if !slices.Contains(m.gates, in.From.Addr) {
-		ignore(env, in, "its sender is not in the configured set")
-		return
-	}
-	if m.files.Receive(env, in.From, in.Message) || m.swim.Receive(env, in) || m.election.Receive(env, in.From, in.Message) {
-		return
-	}
 	switch body := in.Message.(type) {
 	case *message.SubjobResult:
 		m.onSubjobResult(env, in, body)
@@ -203,25 +184,6 @@ func (m *Machine) fromFellow(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) fire(env node.Env, k node.TimerKey) {
-	switch k.Part {
-	case node.PartGate:
-		m.fireOwn(env, k)
-	case node.PartUplink:
-		m.links.Fire(env, k)
-	case node.PartLease:
-		m.leases.Fire(env, k)
-	case node.PartArchive:
-		m.files.Fire(env, k)
-	case node.PartSwim:
-		m.swim.Fire(env, k)
-	case node.PartElection:
-		m.election.Fire(env, k)
-	case node.PartHealth:
-		m.onHealth(env, k)
-	}
-}
-
-func (m *Machine) fireOwn(env node.Env, k node.TimerKey) {
 	switch k.Kind {
 	case node.GateSilence:
 		m.onSilence(env)

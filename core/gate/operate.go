@@ -14,11 +14,11 @@ import (
 // onClusterQuery tells who is alive, who leads and who owns what, as this gate's
 // own membership and acceptor know it.
 func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
-	leader, term, _ := m.election.Leader()
+	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
-		Request: q.Request, Gate: string(env.Self().ID), Standing: m.leases.Standing(), Draining: m.retiring(),
+		Request: q.Request, Gate: string(env.Self().ID), Standing: m.group.Leases.Standing(), Draining: m.retiring(),
 		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: m.config.Warnings(),
-		Gates: texts(m.gates),
+		Gates: texts(m.group.Members()),
 	}
 	s.Members = m.members(env)
 	s.MemberSum = uint32(len(s.Members))
@@ -32,7 +32,7 @@ func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.Cluste
 // members lists the configured gates, those that were never heard included.
 func (m *Machine) members(env node.Env) []message.MemberInfo {
 	var all []message.MemberInfo
-	for _, o := range m.swim.Members() {
+	for _, o := range m.group.Swim.Members() {
 		info := message.MemberInfo{
 			Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),
 			Draining: len(o.App) > 0 && o.App[0] == 1 || o.ID == env.Self().ID && m.retiring(),
@@ -42,7 +42,7 @@ func (m *Machine) members(env node.Env) []message.MemberInfo {
 		}
 		all = append(all, info)
 	}
-	for _, a := range m.gates {
+	for _, a := range m.group.Members() {
 		if !slices.ContainsFunc(all, func(o message.MemberInfo) bool { return o.Addr == string(a) }) {
 			all = append(all, message.MemberInfo{Addr: string(a), Role: uint8(node.RoleGate), State: swim.Unknown.String()})
 		}
@@ -56,8 +56,8 @@ func (m *Machine) members(env node.Env) []message.MemberInfo {
 // leaseList lists registers, those that are held first.
 func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
 	var held, rest []message.LeaseInfo
-	for _, id := range m.leases.Known() {
-		seen, ok := m.leases.Seen(env.Now(), id)
+	for _, id := range m.group.Leases.Known() {
+		seen, ok := m.group.Leases.Seen(env.Now(), id)
 		if !ok {
 			continue
 		}
@@ -96,8 +96,8 @@ func (m *Machine) drain(env node.Env, name string, undo bool) (via node.ID, ok b
 		return "", true
 	}
 	order := &message.Drain{Node: name, Undo: undo}
-	if k := m.links.Peer(node.ID(name)); k != nil {
-		m.links.Post(env, k.Addr, order)
+	if k := m.group.Links.Peer(node.ID(name)); k != nil {
+		m.group.Links.Post(env, k.Addr, order)
 		return k.Peer.ID, true
 	}
 	if mgr := m.places.Manager(node.ID(name)); mgr != nil && mgr.Stream != 0 {
@@ -124,12 +124,12 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 	}
 	m.draining = !d.Undo
 	m.rememberDraining(env)
-	m.swim.SetState(drainState(m.draining))
+	m.group.Swim.SetState(drainState(m.draining))
 	if !m.draining && !m.stopping {
-		m.election.Resume()
+		m.group.Election.Resume()
 	}
 	if m.draining {
-		m.election.HandOver(env)
+		m.group.Election.HandOver(env)
 		m.handOver(env)
 	}
 }
@@ -148,13 +148,13 @@ func (m *Machine) rememberDraining(env node.Env) {
 
 // drainedBefore goes on as an operator wanted it before this gate was restarted.
 func (m *Machine) drainedBefore(env node.Env) {
-	if m.leases == nil || len(env.Store().Load(drainingKey)) == 0 {
+	if m.group == nil || len(env.Store().Load(drainingKey)) == 0 {
 		return
 	}
 	reached(env, "gate/drained-before")
 	m.draining = true
-	m.swim.SetState(drainState(true))
-	m.election.HandOver(env)
+	m.group.Swim.SetState(drainState(true))
+	m.group.Election.HandOver(env)
 	m.handOver(env)
 }
 
@@ -169,7 +169,7 @@ func drainState(draining bool) []byte {
 // missing counts the files of a record that only other gates can have.
 func (m *Machine) missing(rec job.Record) (n uint32) {
 	for _, d := range rec.Files() {
-		if _, ok := m.files.Have(d); !ok {
+		if _, ok := m.group.Files.Have(d); !ok {
 			n++
 		}
 	}

@@ -3,55 +3,56 @@ package gate
 import (
 	"fmt"
 
+	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/quorum"
 )
 
 // holds says whether this gate may act for a job now. Each act asks: between two
 // of them the window may have shut.
 func (m *Machine) holds(env node.Env, j *entry) bool {
-	token, ok := m.leases.Holds(env.Now(), j.ID)
+	token, ok := m.group.Leases.Holds(env.Now(), j.ID)
 	return ok && token == j.Token
 }
 
 // acquire begins to own a job under its first record, or whatever record a
 // majority has already.
-func (m *Machine) acquire(env node.Env, j *entry, seed []byte) { m.leases.Acquire(env, j.ID, seed) }
+func (m *Machine) acquire(env node.Env, j *entry, seed []byte) {
+	m.group.Leases.Acquire(env, j.ID, seed)
+}
 
-// settle takes what the subjobs came to, in order, until none has anything more to
-// tell.
+// settle acts on what the group came to, until nothing follows.
 func (m *Machine) settle(env node.Env) {
-	if m.leases == nil {
+	if m.group == nil {
 		return
 	}
 	for again := true; again; {
-		m.leases.Flush(env) // what this member says to itself may come to something too
-		again = m.takeLeases(env)
-		for _, o := range m.files.Take() {
+		again = false
+		for r, ok := m.group.Ready(env); ok; r, ok = m.group.Ready(env) {
 			again = true
-			m.onFile(env, o)
+			m.onReady(env, r)
 		}
-		for _, o := range m.election.Take() {
-			again = true
-			m.onElection(env, o)
-		}
-		m.takeSwim(env)
 	}
 }
 
-func (m *Machine) takeLeases(env node.Env) bool {
-	took := false
-	for outcomes := m.leases.Take(); len(outcomes) > 0; outcomes = m.leases.Take() {
-		took = true
-		for _, o := range outcomes {
-			m.onLease(env, o)
-		}
+func (m *Machine) onReady(env node.Env, r quorum.Ready) {
+	switch {
+	case r.Lease != nil:
+		m.onLease(env, *r.Lease)
+	case r.File != nil:
+		m.onFile(env, *r.File)
+	case r.Vote != nil && r.Vote.Kind == election.Led:
+		m.keepHouse(env)
+	case r.Member != nil:
+		m.onMember(env, r.Member)
+	case r.Drift != nil:
+		m.onDrift(*r.Drift)
 	}
-	return took
 }
 
 func (m *Machine) onLease(env node.Env, o lease.Outcome) {
@@ -59,7 +60,7 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 	case lease.Ready:
 		m.alarm = "" // what kept it out is over
 		m.seeAll(env)
-		m.files.Mend(env, m.filesInUse(env))
+		m.group.Files.Mend(env, m.filesInUse(env))
 	case lease.Granted:
 		m.onGranted(env, o)
 	case lease.Denied:
@@ -68,7 +69,7 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 		m.onWaiting(env, o)
 	case lease.Updated:
 		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
-			m.quorum.worked()
+			m.circuit.worked()
 			m.onUpdated(env, j, o.Ticket)
 		}
 	case lease.Lost:
@@ -87,18 +88,18 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 // onGranted makes this gate the owner. Its own record stands if nobody had another
 // one; else what a majority has goes in place of all that is remembered.
 func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
-	m.quorum.worked()
+	m.circuit.worked()
 	j := m.jobs[o.Job]
 	switch {
 	case j != nil && j.Ready && j.Shown.Terminal():
-		m.leases.Release(env, o.Job)
+		m.group.Leases.Release(env, o.Job)
 		return
 	case o.Fresh && j != nil && !j.Takeover && len(j.open) > 0:
 		j.Own(o.Token)
 		m.accepted(env, j)
 		return
 	case o.Fresh: // nobody waits for it any more, or a majority has forgotten it
-		m.leases.Release(env, o.Job)
+		m.group.Leases.Release(env, o.Job)
 		if j != nil {
 			m.unload(env, j)
 		}
@@ -115,7 +116,7 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 // onDenied: another gate has it. What was submitted here meanwhile is its to answer.
 func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 	if o.Err == nil {
-		m.quorum.worked()
+		m.circuit.worked()
 	}
 	j := m.jobs[o.Job]
 	if j == nil || j.Ready {
@@ -134,7 +135,7 @@ func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 // onWaiting: no majority answers. Clients are told; only what has been
 // acknowledged is tried for further.
 func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
-	m.quorum.failed(env.Now())
+	m.circuit.failed(env.Now())
 	j := m.jobs[o.Job]
 	if j == nil || j.Ready {
 		return
@@ -143,7 +144,7 @@ func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
 		m.refuseQuorum(env, j.waiting.TakeAsks(), o.Err)
 		return
 	}
-	m.leases.Abandon(env, o.Job)
+	m.group.Leases.Abandon(env, o.Job)
 	m.refuseQuorum(env, m.unload(env, j), o.Err)
 }
 
@@ -164,7 +165,7 @@ func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
 	case !j.Ready && !j.Takeover, j.Ready && m.holds(env, j):
 		return // its acquisition is on its way, or was granted
 	}
-	m.leases.Acquire(env, o.Job, nil)
+	m.group.Leases.Acquire(env, o.Job, nil)
 }
 
 // disown stops acting for a job at once: another gate may be its owner.

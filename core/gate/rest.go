@@ -22,18 +22,14 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/moved", len(m.moved), 0)
 	m.audience.Rests(tell)
 	tell("gate/vacant", len(m.vacant), 0)
-	tell("gate/failed majorities", len(m.quorum.failures), circuitFailures)
+	tell("gate/failed majorities", len(m.circuit.failures), circuitFailures)
 	m.restJobs(tell)
 	m.places.Rests(tell)
-	if m.leases == nil {
+	if m.group == nil {
 		return // it was refused at its start
 	}
-	tell("gate/reasons", len(m.reasons), m.swim.Size())
-	m.leases.Rests(tell)
-	m.files.Rests(tell)
-	m.swim.Rests(tell)
-	m.election.Rests(tell)
-	m.clocks.Rests(tell, m.swim.Size())
+	tell("gate/reasons", len(m.reasons), m.group.Swim.Size())
+	m.group.Rests(tell)
 }
 
 // restJobs tells what jobs hold. All have ended, so each sum is 0 but those of results.

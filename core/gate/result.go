@@ -75,7 +75,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *entry, r *message
 // answer tells a manager, or the gate that passed its result on.
 func (m *Machine) answer(env node.Env, in *node.Input, ack *message.SubjobResultAck) {
 	if in.From.Role == node.RoleGate {
-		m.links.Post(env, in.From.Addr, ack)
+		m.group.Links.Post(env, in.From.Addr, ack)
 		return
 	}
 	env.Send(in.Stream, ack)
@@ -111,7 +111,7 @@ func (m *Machine) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) 
 		})
 		ack := &message.SubjobResultAck{Job: j.ID, Fence: p.Fence}
 		if p.AckBy != "" {
-			m.links.Post(env, p.AckBy, ack)
+			m.group.Links.Post(env, p.AckBy, ack)
 		} else {
 			env.Send(p.AckTo, ack)
 		}

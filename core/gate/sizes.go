@@ -11,20 +11,16 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("gate/active", len(m.active), c.JobsMax)
 	m.history.Sizes(tell, c.JobsMax)
 	tell("gate/accepting", m.accepting, c.QueueMax)
-	tell("gate/programs", m.specBytes, max(1, len(m.gates))*c.SpecBytesMax)
+	tell("gate/programs", m.specBytes, max(1, len(c.Gates))*c.SpecBytesMax)
 	m.lookups.Sizes(tell)
 	tell("gate/forwarded", len(m.forwarded), passedMax)
 	m.places.Sizes(tell)
 	m.audience.Sizes(tell)
 	tell("gate/moved", len(m.moved), c.JobsMax)
-	if m.leases == nil {
+	if m.group == nil {
 		return // it was refused at its start
 	}
 	tell("gate/files on their way", len(m.kept)+len(m.unkept), c.FilesMax)
 	tell("gate/files that are missed", len(m.fetches)+len(m.unread), c.FilesMax)
-	m.leases.Sizes(tell)
-	m.files.Sizes(tell)
-	m.swim.Sizes(tell)
-	m.election.Sizes(tell)
-	m.clocks.Sizes(tell)
+	m.group.Sizes(tell)
 }

@@ -32,7 +32,7 @@ func (m *Machine) onStop(env node.Env) {
 		return
 	}
 	m.stopping, m.deadline = true, env.Now().Add(m.config.StopTimeout)
-	if m.leases == nil {
+	if m.group == nil {
 		env.Halt("")
 		return
 	}
@@ -48,7 +48,7 @@ func (m *Machine) handOver(env node.Env) {
 		}
 		return
 	}
-	for _, id := range m.leases.Held() {
+	for _, id := range m.group.Leases.Held() {
 		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && len(j.open) == 0 {
 			m.transfer(env, j)
 		}
@@ -64,14 +64,14 @@ func (m *Machine) transfer(env node.Env, j *entry) {
 		return
 	}
 	m.disown(env, j, to)
-	m.leases.Transfer(env, j.ID, to)
+	m.group.Leases.Transfer(env, j.ID, to)
 	m.moved[j.ID] = to
 }
 
 // arrived says whether the successors own what they were given.
 func (m *Machine) arrived(env node.Env) bool {
 	for _, id := range slices.SortedFunc(maps.Keys(m.moved), message.JobID.Compare) {
-		if seen, ok := m.leases.Seen(env.Now(), id); ok && m.jobs[id] == nil && seen.Holder == env.Self().Addr && !seen.Released {
+		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && m.jobs[id] == nil && seen.Holder == env.Self().Addr && !seen.Released {
 			return false
 		}
 		delete(m.moved, id)
@@ -82,15 +82,14 @@ func (m *Machine) arrived(env node.Env) bool {
 // haltIfDone ends the node once nothing of it is under way: no write, no job that
 // could be another gate's, no end that is not released.
 func (m *Machine) haltIfDone(env node.Env) {
-	if !m.stopping || m.halted || m.leases == nil {
+	if !m.stopping || m.halted || m.group == nil {
 		return
 	}
 	if env.Now() < m.deadline && !m.idle(env) {
 		return
 	}
 	m.halted = true
-	m.election.HandOver(env)
-	m.swim.Leave(env)
+	m.group.Leave(env)
 	env.Halt("")
 }
 
@@ -99,7 +98,7 @@ func (m *Machine) idle(env node.Env) bool {
 		return false
 	}
 	others := m.fellowAlive()
-	for _, id := range m.leases.Held() {
+	for _, id := range m.group.Leases.Held() {
 		if j := m.jobs[id]; j != nil && (len(j.open) > 0 || others && !j.State.Terminal()) {
 			return false
 		}

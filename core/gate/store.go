@@ -43,14 +43,14 @@ func (m *Machine) save(env node.Env, p *put) {
 func (m *Machine) keep(env node.Env, p *put, b []byte) {
 	m.ticket++
 	m.kept[m.ticket] = keeping{p, b}
-	m.files.Keep(env, b, m.ticket)
+	m.group.Files.Keep(env, b, m.ticket)
 }
 
 // keepAgain keeps the files of a write that waited too long for an earlier one: the
 // fellows that have them may be about to sweep them.
 func (m *Machine) keepAgain(env node.Env, p *put) bool {
 	for _, b := range p.files {
-		if m.files.Stale(env, fileOf(b)) {
+		if m.group.Files.Stale(env, fileOf(b)) {
 			env.Emit(event.Reached{What: "gate/kept-again"})
 			p.missing++
 			m.keep(env, p, b)
@@ -80,7 +80,7 @@ func (m *Machine) issue(env node.Env, j *entry) {
 			m.acquire(env, j, p.record)
 			return
 		}
-		m.leases.Update(env, j.ID, p.record, p.ticket)
+		m.group.Leases.Update(env, j.ID, p.record, p.ticket)
 	}
 }
 
@@ -147,24 +147,19 @@ func (m *Machine) remember(env node.Env, key string, value []byte) {
 	m.writes++
 }
 
-// onStored watches how the disk is, whoever wrote to it.
+// onStored counts a write of this gate's own.
 func (m *Machine) onStored(env node.Env, in *node.Input) {
-	switch in.Token.Part() {
-	case node.PartNone:
-		m.writes--
-	case node.PartLease:
-		m.leases.Stored(env, in)
-	case node.PartArchive:
-		m.files.Stored(env, in)
-	case node.PartElection:
-		m.election.Stored(env, in)
+	m.writes--
+	if in.Err != nil {
+		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
+}
+
+// onDisk watches how the disk is, whoever wrote to it.
+func (m *Machine) onDisk(env node.Env, in *node.Input) {
 	if in.Err == nil {
 		m.storeFailed = false
 		return
-	}
-	if in.Token.Part() == node.PartNone { // subjobs tell of their own
-		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
 	m.storeFailed = true
 	m.retryLater(env)

@@ -92,7 +92,7 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 		reached(env, "gate/programs-full")
 		return message.CodeQueueFull, fmt.Sprintf("the programs of unfinished jobs take %d bytes, the bound is %d", m.specBytes, m.config.SpecBytesMax)
 	}
-	if files, bytes := m.files.Used(); files >= m.config.FilesMax-m.config.ResultsMax || bytes+int64(size) > int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
+	if files, bytes := m.group.Files.Used(); files >= m.config.FilesMax-m.config.ResultsMax || bytes+int64(size) > int64(m.config.FileBytesMax-m.config.ResultBytesMax) {
 		reached(env, "gate/archive-full")
 		return message.CodeQueueFull, fmt.Sprintf("%d files of %d bytes are kept, the rest of %d and %d is for results", files, bytes, m.config.FilesMax, m.config.FileBytesMax)
 	}
@@ -132,7 +132,7 @@ func (m *Machine) onKeepTimeout(env node.Env, j *entry) {
 	if j.Takeover || len(j.open) == 0 || j.open[0].missing == 0 {
 		return // its register tells
 	}
-	m.quorum.failed(env.Now())
+	m.circuit.failed(env.Now())
 	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
 }
 

@@ -9,7 +9,7 @@ import (
 // onSweep forgets what is old.
 func (m *Machine) onSweep(env node.Env) {
 	now := env.Now()
-	for m.leases.Speaks() {
+	for m.group.Leases.Speaks() {
 		j := m.history.Oldest()
 		if j == nil || now.Sub(j.Ended) < m.config.KeyAge {
 			break
@@ -21,11 +21,11 @@ func (m *Machine) onSweep(env node.Env) {
 		m.remember(env, datacenterPrefix+name, nil)
 	}
 	m.forgetPassed(now)
-	if m.leases.Speaks() {
+	if m.group.Leases.Speaks() {
 		m.seeAll(env)
 		inUse := m.filesInUse(env)
-		m.files.Mend(env, inUse)
-		m.files.Sweep(env, inUse)
+		m.group.Files.Mend(env, inUse)
+		m.group.Files.Sweep(env, inUse)
 		m.keepHouse(env)
 	}
 	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
@@ -43,7 +43,7 @@ func (m *Machine) forgetOldest(env node.Env) bool {
 // forget leaves a tombstone of the job, so that nothing late revives it.
 func (m *Machine) forget(env node.Env, j *job.Job) {
 	m.evict(j)
-	m.leases.Forget(env, j.ID)
+	m.group.Leases.Forget(env, j.ID)
 }
 
 // makeRoom evicts the oldest end where one more job would be too many, and says
@@ -66,12 +66,12 @@ func (m *Machine) evict(j *job.Job) {
 // ended, results that are too old, files of acquisitions that came to nothing.
 func (m *Machine) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
-	for _, id := range m.leases.Known() {
+	for _, id := range m.group.Leases.Known() {
 		if j := m.jobs[id]; j != nil && j.Ready && j.Shown.Terminal() {
 			inUse[j.ResultFile] = true
 			continue
 		}
-		seen, ok := m.leases.Seen(env.Now(), id)
+		seen, ok := m.group.Leases.Seen(env.Now(), id)
 		if !ok {
 			continue
 		}

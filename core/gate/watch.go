@@ -88,7 +88,7 @@ func (m *Machine) resultHere(j *entry) bool {
 	if j.Result != nil || j.ResultFile == (message.FileDigest{}) {
 		return j.Result != nil
 	}
-	if b, ok := m.files.Have(j.ResultFile); ok {
+	if b, ok := m.group.Files.Have(j.ResultFile); ok {
 		j.Result, _ = decoded[*message.JobResult](b)
 	}
 	return j.Result != nil
@@ -103,7 +103,7 @@ func (m *Machine) wantResult(env node.Env, j *entry) bool {
 		j.Loading = 1
 		m.ticket++
 		m.fetches[m.ticket] = fetch{job: j, file: j.ResultFile}
-		m.files.Borrow(env, j.ResultFile, m.ticket)
+		m.group.Files.Borrow(env, j.ResultFile, m.ticket)
 	}
 	return true
 }

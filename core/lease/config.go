@@ -43,10 +43,12 @@ type Config struct {
 	// tell, the truth of a new epoch of the group: for when a majority of the disks
 	// is lost for good. It is refused while a majority is alive.
 	Recover bool
-	// Rank says whose turn it is to try after an expiry: 0 tries first. Nil is the
-	// order of Members.
-	Rank func(job message.JobID) int
+	// Order says whose turn it is to try after an expiry. Nil is the order of Members.
+	Order Order
 }
+
+// Order ranks this member for a job that expired; 0 tries first. quorum.Member is one.
+type Order interface{ Rank(job message.JobID) int }
 
 // Default returns a member that lacks only its group, address and members.
 func Default() Config {

@@ -1,7 +1,7 @@
 // Package lease keeps one owner per job, and its record, among a configured set
 // of members: one register a job, replicated to a majority, without a log.
 //
-// It does not choose who should own (Config.Rank is asked) nor act on ownership
+// It does not choose who should own (Config.Order ranks the members) nor act on ownership
 // (roles do); it keeps no large values (core/archive does) and knows no streams:
 // a Poster carries its messages, and they may be lost, doubled, reordered, late.
 // A machine has one Registers at most: timers and store tokens are the part's.

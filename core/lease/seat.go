@@ -91,10 +91,10 @@ func (r *seat) addrOf(t message.LeaseToken) node.Addr {
 }
 
 func (r *seat) rank(job message.JobID) int {
-	if r.c.Rank == nil {
+	if r.c.Order == nil {
 		return r.self
 	}
-	return min(max(r.c.Rank(job), 0), r.n)
+	return min(max(r.c.Order.Rank(job), 0), r.n)
 }
 
 func (r *seat) retryIn(env node.Env) time.Duration {

@@ -35,7 +35,7 @@ func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, fi
 func (m *Machine) handBack(env node.Env, p *subjob.Subjob, err error) {
 	env.Emit(event.StoreFailed{What: "fetch what job " + p.Job.String() + " stands on", Err: err.Error()})
 	m.lapse(env, p)
-	m.leases.Abandon(env, p.Job)
+	m.group.Leases.Abandon(env, p.Job)
 }
 
 // takeOver goes on with a subjob that somebody held before, this manager's former
@@ -44,7 +44,7 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *subjob.Claim, reco
 	p, err := subjob.Decode(o.Job, record, env.Now())
 	if err != nil {
 		env.Emit(event.StoreFailed{What: "take over job " + o.Job.String(), Err: err.Error()})
-		m.leases.Abandon(env, o.Job)
+		m.group.Leases.Abandon(env, o.Job)
 		return
 	}
 	p.Fence.SubjobEpoch = o.Token.Packed()
@@ -103,7 +103,7 @@ func (m *Machine) bring(env node.Env, p *subjob.Subjob, c *subjob.Claim, file me
 		}
 		return err
 	}
-	if bytes, ok := m.files.Have(file); ok && use(bytes) == nil {
+	if bytes, ok := m.group.Files.Have(file); ok && use(bytes) == nil {
 		return
 	}
 	p.Missing++

@@ -38,8 +38,8 @@ func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.Subjob
 		m.refuseHolder(env, l, c.Job, c.Fence, holder)
 		return
 	}
-	sight, _ := m.leases.Seen(env.Now(), c.Job)
-	if _, known := m.ended[c.Job]; known || sight.Released || m.leases.Releasing(c.Job) {
+	sight, _ := m.group.Leases.Seen(env.Now(), c.Job)
+	if _, known := m.ended[c.Job]; known || sight.Released || m.group.Leases.Releasing(c.Job) {
 		return // its end was acknowledged: taking it up once more would tell it anew, to be cancelled again
 	}
 	m.cancelUnseen(env, l, c)

@@ -84,7 +84,7 @@ func (d *datacenter) slow(on bool) {
 
 func (d *datacenter) holder(job message.JobID) *host {
 	for _, h := range d.managers {
-		if m, ok := h.machine.(*Machine); ok && m.leases != nil {
+		if m, ok := h.machine.(*Machine); ok && m.group != nil {
 			if p := m.owned(h, job); p != nil && p.Missing == 0 {
 				return h
 			}

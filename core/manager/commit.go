@@ -77,7 +77,7 @@ func (m *Machine) write(env node.Env, p *subjob.Subjob, c *commits) {
 	}
 	record := p.Record(env.Now())
 	if len(record) < m.config.SpillAt {
-		m.leases.Update(env, p.Job, record, ticket)
+		m.group.Leases.Update(env, p.Job, record, ticket)
 		return
 	}
 	// One at a time, so that an older one never follows a newer one.
@@ -97,7 +97,7 @@ func (m *Machine) write(env node.Env, p *subjob.Subjob, c *commits) {
 			c.unsend(ticket) // onRetry writes it again
 			return
 		}
-		m.leases.Update(env, p.Job, subjob.Spilled(file), ticket)
+		m.group.Leases.Update(env, p.Job, subjob.Spilled(file), ticket)
 		if c.unsent() {
 			m.commit(env, p, nil)
 		}
@@ -118,7 +118,7 @@ func (m *Machine) keepAgain(env node.Env, p *subjob.Subjob, c *commits, ticket u
 		m.commit(env, p, nil)
 	}
 	for _, f := range p.Files() {
-		if b, ok := m.files.Have(f); ok {
+		if b, ok := m.group.Files.Have(f); ok {
 			missing++
 			m.keep(env, b, done)
 		}

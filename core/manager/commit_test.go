@@ -65,10 +65,10 @@ func (c *committing) then(n int) func(node.Env) {
 
 // written is the newest change that the register has.
 func (c *committing) written() int {
-	seen, ok := c.m.leases.Seen(c.Now(), c.p.Job)
+	seen, ok := c.m.group.Leases.Seen(c.Now(), c.p.Job)
 	record := seen.Record
 	if file, spill := subjob.SpillOf(record); spill {
-		record, ok = c.m.files.Have(file)
+		record, ok = c.m.group.Files.Have(file)
 	}
 	p, err := subjob.Decode(c.p.Job, record, c.Now())
 	if !ok || err != nil {

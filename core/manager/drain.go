@@ -13,14 +13,14 @@ import (
 // goes on, or end here while there is none, for a while. Then this manager leaves
 // its group. A second stop does not wait.
 func (m *Machine) onStop(env node.Env) {
-	if m.stopping || m.leases == nil {
+	if m.stopping || m.group == nil {
 		env.Halt("")
 		return
 	}
 	m.stopping = true
 	env.SetTimer(node.Key(node.PartManager, node.ManagerDrain), m.config.DrainTimeout)
 	m.drain(env)
-	m.election.HandOver(env)
+	m.group.Election.HandOver(env)
 	m.drained(env)
 }
 
@@ -36,7 +36,7 @@ func (m *Machine) onDrainOrder(env node.Env, d *message.Drain) {
 	case d.Node != string(env.Self().ID):
 		if w := m.roster.Of(node.ID(d.Node)); w.Stands() {
 			env.Send(w.Stream, d)
-		} else if l := m.fellows.Peer(node.ID(d.Node)); l != nil {
+		} else if l := m.group.Links.Peer(node.ID(d.Node)); l != nil {
 			env.Send(l.Stream, d)
 		}
 	case m.operator.drains == !d.Undo || m.stopping:
@@ -98,7 +98,7 @@ func (m *Machine) handOver(env node.Env) {
 	for i, p := range slices.Clone(m.order) {
 		if m.holds(env, p) && p.Stage != subjob.Acknowledged && m.records.of[p].idle() {
 			m.lapse(env, p)
-			m.leases.Transfer(env, p.Job, able[i%len(able)])
+			m.group.Leases.Transfer(env, p.Job, able[i%len(able)])
 		}
 	}
 }
@@ -106,8 +106,8 @@ func (m *Machine) handOver(env node.Env) {
 // successors are the fellows that can be given a subjob.
 func (m *Machine) successors() []node.Addr {
 	var able []node.Addr
-	for _, l := range m.fellows.All() {
-		if l.Stands && l.Registered && m.alive(l.Addr) {
+	for _, l := range m.group.Links.All() {
+		if l.Stands && l.Registered && m.group.Alive(l.Addr) {
 			able = append(able, l.Addr)
 		}
 	}
@@ -116,13 +116,13 @@ func (m *Machine) successors() []node.Addr {
 
 // drained leaves once nothing is held here any more.
 func (m *Machine) drained(env node.Env) {
-	if m.stopping && len(m.subjobs) == 0 && len(m.claims) == 0 && len(m.leases.Held()) == 0 {
+	if m.stopping && len(m.subjobs) == 0 && len(m.claims) == 0 && len(m.group.Leases.Held()) == 0 {
 		m.depart(env)
 	}
 }
 
 func (m *Machine) depart(env node.Env) {
-	m.swim.Leave(env)
+	m.group.Swim.Leave(env)
 	env.Halt("")
 }
 
@@ -132,9 +132,9 @@ func (m *Machine) onSweep(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
 	m.giveUpResults(env)
 	m.rewriteOrder(env)
-	used, unknown := map[message.FileDigest]bool{}, !m.leases.Speaks()
-	for _, job := range m.leases.Known() {
-		sight, ok := m.leases.Seen(env.Now(), job)
+	used, unknown := map[message.FileDigest]bool{}, !m.group.Leases.Speaks()
+	for _, job := range m.group.Leases.Known() {
+		sight, ok := m.group.Leases.Seen(env.Now(), job)
 		if !ok {
 			continue
 		}
@@ -145,7 +145,7 @@ func (m *Machine) onSweep(env node.Env) {
 		} else if since, known := m.ended[job]; !known {
 			m.remember(env, job)
 		} else if env.Now().Sub(since) >= m.config.Retention {
-			m.leases.Forget(env, job)
+			m.group.Leases.Forget(env, job)
 			delete(m.ended, job)
 			continue
 		}
@@ -167,11 +167,11 @@ func (m *Machine) onSweep(env node.Env) {
 			delete(m.gone, job)
 		}
 	}
-	if m.leases.Speaks() {
-		m.files.Mend(env, used)
+	if m.group.Leases.Speaks() {
+		m.group.Files.Mend(env, used)
 	}
 	if !unknown {
-		m.files.Sweep(env, used)
+		m.group.Files.Sweep(env, used)
 	}
 	m.sweepStrays(env)
 }
@@ -180,12 +180,12 @@ func (m *Machine) onSweep(env node.Env) {
 // Those behind a record that is itself a file follow with an early sweep.
 func (m *Machine) mend(env node.Env) {
 	used := map[message.FileDigest]bool{}
-	for _, job := range m.leases.Known() {
-		if sight, ok := m.leases.Seen(env.Now(), job); ok && !m.use(env, used, job, sight.Record) {
+	for _, job := range m.group.Leases.Known() {
+		if sight, ok := m.group.Leases.Seen(env.Now(), job); ok && !m.use(env, used, job, sight.Record) {
 			env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.Retry)
 		}
 	}
-	m.files.Mend(env, used)
+	m.group.Files.Mend(env, used)
 }
 
 // use marks the files of a record, those behind one that is itself a file too. False:
@@ -193,7 +193,7 @@ func (m *Machine) mend(env node.Env) {
 func (m *Machine) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
 	if file, ok := subjob.SpillOf(record); ok {
 		used[file] = true
-		if record, ok = m.files.Have(file); !ok {
+		if record, ok = m.group.Files.Have(file); !ok {
 			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
 			return false
 		}

@@ -19,9 +19,9 @@ func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 			continue
 		}
 		m := h.machine.(*Machine)
-		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		seen, _ := m.group.Leases.Seen(d.now, j.dispatch.Job)
 		for _, f := range subjob.FilesOf(j.dispatch.Job, seen.Record) {
-			m.files.Drop(h, f)
+			m.group.Files.Drop(h, f)
 		}
 	}
 	d.run(4 * time.Second)

@@ -146,6 +146,6 @@ func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.Sub
 func (m *Machine) dismiss(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Acknowledged
 	m.lapse(env, p)
-	m.leases.Release(env, p.Job)
+	m.group.Leases.Release(env, p.Job)
 	m.drained(env)
 }

@@ -171,7 +171,7 @@ func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	}
 	slices.Sort(hb.Gates)
 	hb.Doubts = m.doubts()
-	leader, term, _ := m.election.Leader()
+	leader, term, _ := m.group.Election.Leader()
 	hb.Leader, hb.Term = string(leader), term
 	return hb
 }
@@ -182,7 +182,7 @@ const doubtsListed = 64
 // doubts lists the members of the datacenter that are not alive, for people.
 func (m *Machine) doubts() []message.MemberInfo {
 	var all []message.MemberInfo
-	for _, o := range m.swim.Doubted() {
+	for _, o := range m.group.Swim.Doubted() {
 		if len(all) < doubtsListed {
 			all = append(all, message.MemberInfo{
 				Node: string(o.ID), Addr: string(o.Addr), Role: uint8(o.Role), Incarnation: o.Run(), State: o.State.String(), By: string(o.By),

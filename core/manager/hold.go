@@ -28,7 +28,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 	if o.Fresh && len(o.Record) == 0 {
 		// It was to be taken over, but a majority has forgotten it: it ended long ago. A
 		// gate that wants it begun anew asks again.
-		m.leases.Release(env, o.Job)
+		m.group.Leases.Release(env, o.Job)
 		return
 	}
 	if o.Fresh {
@@ -115,18 +115,18 @@ func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
 		return
 	}
 	m.claims[o.Job] = &subjob.Claim{Asked: true, Began: env.Now()}
-	m.leases.Acquire(env, o.Job, nil)
+	m.group.Leases.Acquire(env, o.Job, nil)
 }
 
 // keep stores a file on a majority, then goes on.
 func (m *Machine) keep(env node.Env, bytes []byte, then func(node.Env, error)) message.FileDigest {
 	m.ticket++
 	m.keeps[m.ticket] = then
-	return m.files.Keep(env, bytes, m.ticket)
+	return m.group.Files.Keep(env, bytes, m.ticket)
 }
 
 func (m *Machine) fetch(env node.Env, file message.FileDigest, then func(node.Env, []byte, error)) {
 	m.ticket++
 	m.fetches[m.ticket] = func(env node.Env, o *archive.Outcome) { then(env, o.Bytes, o.Err) }
-	m.files.Fetch(env, file, m.ticket)
+	m.group.Files.Fetch(env, file, m.ticket)
 }

@@ -95,7 +95,7 @@ func (m *Machine) retryClaims(env node.Env) {
 		if !c.Keeping || env.Now().Sub(c.Began) < 2*m.config.QuorumTimeout {
 			continue
 		}
-		if _, here := m.files.Have(c.File); here {
+		if _, here := m.group.Files.Have(c.File); here {
 			m.dropClaim(env, job, message.CodeQuorumUnavailable, "no majority of the managers keeps the subjob's file")
 		} else {
 			m.dropClaim(env, job, message.CodeStoreFull, "this manager's disk does not take the subjob's file")

@@ -1,34 +1,22 @@
 package manager
 
 import (
-	"time"
-
 	"hyperscale/core/archive"
-	"hyperscale/core/election"
 	"hyperscale/core/event"
-	"hyperscale/core/health"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/swim"
+	"hyperscale/core/quorum"
 	"hyperscale/core/uplink"
 )
 
 // Machine is a manager.
 type Machine struct {
-	config   Config
-	members  []node.Addr // the managers of the datacenter
-	gates    *uplink.Links
-	fellows  *uplink.Links
-	leases   *lease.Registers
-	files    *archive.Archive
-	swim     *swim.Group
-	election *election.Election
-	monitor  *health.Monitor
-	clocks   *health.Clocks
-	lag      time.Duration // as the membership was told last
+	config Config
+	gates  *uplink.Links
+	group  *quorum.Member // of the datacenter's managers; nil until the start
 
 	sent     map[node.StreamID]*beats         // heartbeats to each gate
 	roster   *roster.Roster                   // of workers
@@ -73,6 +61,14 @@ func New(c Config) *Machine {
 
 // Step implements node.Machine.
 func (m *Machine) Step(env node.Env, in *node.Input) {
+	if m.group == nil || !m.group.Step(env, in) {
+		m.handle(env, in)
+	}
+	m.settle(env)
+}
+
+// handle acts on an input that is not the group's.
+func (m *Machine) handle(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
 		m.onStart(env)
@@ -85,17 +81,17 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
 	case node.InputStored:
-		m.onStored(env, in)
+		m.onOrderStored(env, in)
 	case node.InputStop:
 		m.onStop(env)
 	case node.InputCommand:
 		env.Answer(in.Command, &message.Refused{Request: message.RequestID{Incarnation: env.Self().Incarnation, Counter: uint64(in.Command)}, Code: message.CodeNotOwner, Detail: "a manager takes no commands: ask a gate"})
 	}
-	m.settle(env)
 }
 
 func (m *Machine) onMessage(env node.Env, in *node.Input) {
-	if m.onGroupMessage(env, in) {
+	if d, ok := in.Message.(*message.Drain); ok && (in.From.Role == node.RoleGate || in.From.Role == node.RoleManager) {
+		m.onDrainOrder(env, d)
 		return
 	}
 	if l := m.gates.Of(in.Stream); l != nil {
@@ -154,8 +150,8 @@ func (m *Machine) onWorkerMessage(env node.Env, in *node.Input, w *roster.Worker
 }
 
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
-	if k.Part != node.PartManager {
-		m.onGroupTimer(env, k)
+	if k.Part == node.PartUplink {
+		m.gates.Fire(env, k)
 		return
 	}
 	switch k.Kind {
@@ -193,7 +189,7 @@ func (m *Machine) owned(env node.Env, id message.JobID) *subjob.Subjob {
 
 // holds says that the window of a subjob's lease is open now.
 func (m *Machine) holds(env node.Env, p *subjob.Subjob) bool {
-	token, ok := m.leases.Holds(env.Now(), p.Job)
+	token, ok := m.group.Leases.Holds(env.Now(), p.Job)
 	return ok && token.Packed() == p.Fence.SubjobEpoch
 }
 

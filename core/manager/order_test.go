@@ -258,8 +258,8 @@ func TestResultsGrowTooOld(t *testing.T) {
 		t.Errorf("in nine seconds its end is told %d times", n)
 	}
 	d.live(3, nil, "w1")
-	if len(d.m.subjobs) != 0 || d.m.unfinished() != 0 || len(d.m.leases.Held()) != 0 {
-		t.Errorf("%d subjobs and %d registers are held for a gate that never comes", len(d.m.subjobs), len(d.m.leases.Held()))
+	if len(d.m.subjobs) != 0 || d.m.unfinished() != 0 || len(d.m.group.Leases.Held()) != 0 {
+		t.Errorf("%d subjobs and %d registers are held for a gate that never comes", len(d.m.subjobs), len(d.m.group.Leases.Held()))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		d.accept("w1")
 		absent := message.FileDigest{9}
 		d.m.ticket++
-		file := d.m.files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.Job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		file := d.m.group.Files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.Job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}
@@ -52,8 +52,8 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 			wrong.File = absent
 			record = wrong.Record(d.Now())
 		}
-		d.m.leases.Update(d, p.Job, record, 1<<40)
-		d.m.leases.Flush(d)
+		d.m.group.Leases.Update(d, p.Job, record, 1<<40)
+		d.m.group.Leases.Flush(d)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}

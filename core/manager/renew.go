@@ -125,7 +125,7 @@ func (m *Machine) over(env node.Env, job message.JobID) bool {
 	if _, gone := m.gone[job]; gone {
 		return true
 	}
-	sight, ok := m.leases.Seen(env.Now(), job)
+	sight, ok := m.group.Leases.Seen(env.Now(), job)
 	return ok && sight.Released && m.claims[job] == nil
 }
 
@@ -133,7 +133,7 @@ func (m *Machine) over(env node.Env, job message.JobID) bool {
 // manager does not hold. Only the datacenter's leader does; a holder looks after
 // its own.
 func (m *Machine) sweepStrays(env node.Env) {
-	if !m.election.Leads(env.Now()) {
+	if !m.group.Election.Leads(env.Now()) {
 		return
 	}
 	asked := map[message.JobID]bool{}

@@ -16,15 +16,11 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("manager/records to write", len(m.records.changed), 0)
 	m.restSubjobs(tell)
 	m.roster.Rests(tell)
-	if m.leases == nil {
+	if m.group == nil {
 		return // it was refused at its start
 	}
 	tell("manager/heartbeats of gates", len(m.sent), len(m.gates.All())) // one per configured gate
-	m.leases.Rests(tell)
-	m.files.Rests(tell)
-	m.swim.Rests(tell)
-	m.election.Rests(tell)
-	m.clocks.Rests(tell, m.swim.Size())
+	m.group.Rests(tell)
 }
 
 // restParts tells what subjobs hold: there are none.

@@ -68,7 +68,7 @@ func (m *Machine) register(env node.Env, in *node.Input, hb *message.WorkerHeart
 	if r.Left != 0 {
 		env.Close(r.Left)
 	}
-	if who, known := m.swim.Find(w.Peer.ID); known && who.Run() == w.Peer.Incarnation {
+	if who, known := m.group.Swim.Find(w.Peer.ID); known && who.Run() == w.Peer.Incarnation {
 		m.roster.Suspect(w, who.State != swim.Alive)
 	}
 	if r.Fresh {
@@ -138,7 +138,7 @@ func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
 	if w.Stream == 0 {
 		why = "away for " + m.config.Silence.String()
 	}
-	if m.swim.EvictionHold() {
+	if m.group.Swim.EvictionHold() {
 		m.heard(env, w) // more than half of the group fails at once: it may be the network
 		return
 	}

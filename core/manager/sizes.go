@@ -10,7 +10,7 @@ import (
 
 // heldMax bounds the subjobs that are held or claimed: those of all managers, when the
 // others are gone.
-func (m *Machine) heldMax() int { return max(1, len(m.members)) * m.config.SubjobsMax }
+func (m *Machine) heldMax() int { return max(1, len(m.config.Managers)) * m.config.SubjobsMax }
 
 // filesMax bounds files that are on their way, as those that are kept.
 func filesMax() int { return archive.Default().FilesMax }
@@ -24,16 +24,12 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)
 	tell("manager/reads", len(m.reads), c.FinishedMax)
-	if m.leases == nil {
+	if m.group == nil {
 		return // it was refused at its start
 	}
 	tell("manager/files on their way", len(m.keeps), 2*filesMax())
 	tell("manager/files that are missed", len(m.fetches), filesMax())
-	m.leases.Sizes(tell)
-	m.files.Sizes(tell)
-	m.swim.Sizes(tell)
-	m.election.Sizes(tell)
-	m.clocks.Sizes(tell)
+	m.group.Sizes(tell)
 }
 
 // remember notes that a subjob has ended. Where too many have since the last sweep, the
@@ -48,7 +44,7 @@ func (m *Machine) remember(env node.Env, job message.JobID) {
 // forgetOldest leaves a tombstone of the subjob that ended first.
 func (m *Machine) forgetOldest(env node.Env) {
 	job := oldest(m.ended)
-	m.leases.Forget(env, job)
+	m.group.Leases.Forget(env, job)
 	delete(m.ended, job)
 }
 

@@ -57,13 +57,13 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 
 func (m *Machine) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {
 	c.Asked = true
-	m.leases.Acquire(env, job, seed)
+	m.group.Leases.Acquire(env, job, seed)
 }
 
 // elsewhere says who holds a subjob's register, as far as this manager's own
 // acceptor knows.
 func (m *Machine) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
-	sight, ok := m.leases.Seen(env.Now(), job)
+	sight, ok := m.group.Leases.Seen(env.Now(), job)
 	if !ok || sight.Released || sight.Left <= 0 || sight.Holder == env.Self().Addr || sight.Holder == "" {
 		return "", false
 	}
@@ -197,7 +197,7 @@ func (m *Machine) dropClaim(env node.Env, job message.JobID, code message.Code, 
 	c := m.claims[job]
 	delete(m.claims, job)
 	if c.Asked {
-		m.leases.Abandon(env, job)
+		m.group.Leases.Abandon(env, job)
 	}
 	if l := m.gates.To(c.Gate); l != nil && l.Stands && c.Dispatch != nil {
 		m.refuse(env, l, c.Dispatch, code, why)
@@ -211,7 +211,7 @@ func (m *Machine) onDenied(env node.Env, o *lease.Outcome) {
 		return
 	}
 	delete(m.claims, o.Job)
-	m.leases.Abandon(env, o.Job)
+	m.group.Leases.Abandon(env, o.Job)
 	l := m.gates.To(c.Gate)
 	if l == nil || !l.Stands {
 		return

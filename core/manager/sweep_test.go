@@ -21,13 +21,13 @@ func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
 	c.m.keeps[ticket] = func(node.Env, error) {} // the archive answers later
 	c.release()
 	c.Advance(c.m.config.FileAge / 2)
-	if !c.m.files.Stale(c, c.p.File) || c.called > 0 {
+	if !c.m.group.Files.Stale(c, c.p.File) || c.called > 0 {
 		t.Fatalf("the subjob's file may still be named, or %d changes are told: this test looks away", c.called)
 	}
 	late(c, nil)
 	c.m.settle(c)
 	c.release()
-	if c.m.files.Stale(c, c.p.File) {
+	if c.m.group.Files.Stale(c, c.p.File) {
 		t.Error("the register names a file that its keepers may sweep")
 	}
 	if c.called != c.begun {
@@ -42,17 +42,17 @@ func TestMissingRecordsSpareAllFiles(t *testing.T) {
 	c.commit(Default().SpillAt)
 	c.release()
 	c.Advance(c.m.config.FileAge + time.Minute)
-	seen, _ := c.m.leases.Seen(c.Now(), c.p.Job)
+	seen, _ := c.m.group.Leases.Seen(c.Now(), c.p.Job)
 	spill, ok := subjob.SpillOf(seen.Record)
 	if !ok || c.p.File == (message.FileDigest{}) {
 		t.Fatalf("the record is no file, or the subjob has none: %x", seen.Record)
 	}
 	c.m.order = nil // as if a fellow held the subjob
-	c.m.files.Drop(c, spill)
+	c.m.group.Files.Drop(c, spill)
 	for range 3 {
 		c.m.onSweep(c)
 		c.m.settle(c)
-		if _, ok := c.m.files.Have(c.p.File); !ok {
+		if _, ok := c.m.group.Files.Have(c.p.File); !ok {
 			t.Fatal("the manager swept a file that the missing record names")
 		}
 	}
@@ -75,16 +75,16 @@ func TestMissingRecordsAreFetched(t *testing.T) {
 			continue
 		}
 		m := h.machine.(*Machine)
-		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		seen, _ := m.group.Leases.Seen(d.now, j.dispatch.Job)
 		spill, ok := subjob.SpillOf(seen.Record)
 		if !ok {
 			t.Fatalf("%v sees a record that is no file: %x", h.peer, seen.Record)
 		}
-		m.files.Drop(h, spill)
+		m.group.Files.Drop(h, spill)
 		m.onSweep(h)
 		m.settle(h)
 		d.run(time.Second)
-		if _, ok := m.files.Have(spill); !ok {
+		if _, ok := m.group.Files.Have(spill); !ok {
 			t.Errorf("%v still misses the record", h.peer)
 		}
 	}
@@ -108,21 +108,21 @@ func TestFilesBehindAMissingRecordFollowSoon(t *testing.T) {
 			continue
 		}
 		m := h.machine.(*Machine)
-		seen, _ := m.leases.Seen(d.now, j.dispatch.Job)
+		seen, _ := m.group.Leases.Seen(d.now, j.dispatch.Job)
 		spill, _ := subjob.SpillOf(seen.Record)
-		record, ok := m.files.Have(spill)
+		record, ok := m.group.Files.Have(spill)
 		behind := subjob.FilesOf(j.dispatch.Job, record)
 		if !ok || len(behind) == 0 {
 			t.Fatalf("%v has no record that names files", h.peer)
 		}
 		for _, file := range append(behind, spill) {
-			m.files.Drop(h, file)
+			m.group.Files.Drop(h, file)
 		}
 		m.onLease(h, &lease.Outcome{Kind: lease.Ready})
 		m.settle(h)
 		d.run(3 * m.config.Retry)
 		for _, file := range behind {
-			if _, ok := m.files.Have(file); !ok {
+			if _, ok := m.group.Files.Have(file); !ok {
 				t.Errorf("%v still misses a file behind the record", h.peer)
 			}
 		}

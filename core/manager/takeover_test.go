@@ -329,7 +329,7 @@ func TestLargeRecordsAreFiles(t *testing.T) {
 		if h == nil {
 			return false
 		}
-		seen, ok := h.machine.(*Machine).leases.Seen(d.now, j.dispatch.Job)
+		seen, ok := h.machine.(*Machine).group.Leases.Seen(d.now, j.dispatch.Job)
 		_, spilled := subjob.SpillOf(seen.Record)
 		return ok && spilled
 	})

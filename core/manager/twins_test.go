@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/plan/plantest"
+	"hyperscale/core/uplink"
 )
 
 // drawConfig is within its legal range.
@@ -115,8 +116,8 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("within its range, and yet: %v", err)
 		}
-		m := &Machine{config: c, members: []node.Addr{"m1:1"}}
-		if err := m.leaseConfig("m1:1").Validate(); err != nil {
+		m := &Machine{config: c}
+		if err := m.quorumConfig("m1:1", []node.Addr{"m1:1"}, uplink.Default()).Validate(); err != nil {
 			t.Fatalf("a manager's range is none of its registers: %v", err)
 		}
 		for range 4 {

@@ -1,0 +1,187 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
+	"hyperscale/core/event"
+	"hyperscale/core/health"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/ring"
+	"hyperscale/core/swim"
+	"hyperscale/core/uplink"
+)
+
+// Member is one member of a group. Its role uses the exported parts and leaves their
+// inputs and outcomes to Step and Ready.
+type Member struct {
+	Links    *uplink.Links
+	Leases   *lease.Registers
+	Files    *archive.Archive
+	Swim     *swim.Group
+	Election *election.Election
+	Ring     *ring.Ring // the order of the members for each job
+
+	config     Config
+	clocks     *health.Clocks
+	monitor    *health.Monitor
+	lag        time.Duration // of the loop, as the membership knows it
+	multiplier int           // of local health, as the election knows it
+	round      round
+}
+
+// New returns a member that has not started. The configuration must be valid.
+func New(c Config) *Member {
+	m := &Member{
+		config: c, Ring: ring.New(c.Members), Links: uplink.New(c.Links, c.Members), Swim: swim.New(c.swim()),
+		clocks: health.NewClocks(c.clocks()), monitor: health.New(health.Default()),
+	}
+	m.Leases = lease.New(c.leases(m), m.Links)
+	m.Files = archive.New(c.files(), m.Links)
+	m.Election = election.New(c.votes(m.Leases), m.Links)
+	return m
+}
+
+// Members returns the configured members in their order.
+func (m *Member) Members() []node.Addr { return m.config.Members }
+
+// Start joins the group, and starts the role's streams to others beside those of the group.
+// A member of an open group speaks first when its disk is read; one of a closed group
+// opens its streams first.
+func (m *Member) Start(env node.Env, beside ...*uplink.Links) {
+	if !m.config.Open {
+		m.monitor.Start(env)
+		m.Links.Start(env)
+		m.Swim.Start(env)
+	}
+	m.Files.Start(env)
+	m.Leases.Start(env)
+	m.Election.Start(env)
+	if m.config.Open {
+		m.Swim.Start(env)
+	}
+	for _, l := range beside {
+		l.Start(env)
+	}
+	if m.config.Open {
+		m.Links.Start(env)
+		m.monitor.Start(env)
+	}
+}
+
+// Step takes an input of the group and returns false for one that is the role's.
+func (m *Member) Step(env node.Env, in *node.Input) bool {
+	switch in.Kind {
+	case node.InputMessage:
+		return m.receive(env, in)
+	case node.InputStreamOpened:
+		if m.Swim.Opened(env, in) {
+			return true
+		}
+		_, ours := m.Links.Opened(env, in)
+		return ours
+	case node.InputStreamBroken:
+		_, ours := m.Links.Broken(env, in)
+		return ours || m.Swim.Broken(env, in)
+	case node.InputTimer:
+		return m.fire(env, in.Timer)
+	case node.InputStored:
+		return m.stored(env, in)
+	}
+	return false
+}
+
+func (m *Member) receive(env node.Env, in *node.Input) bool {
+	fellow := in.From.Role == m.config.Links.Role
+	if !fellow && !m.config.Open {
+		return false
+	}
+	if m.Links.Receive(env, in) || fellow && uplink.AnswerBeat(env, in) || m.Leases.Receive(env, in.From, in.Message) {
+		return true
+	}
+	if !m.config.Open && !slices.Contains(m.config.Members, in.From.Addr) {
+		env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: "its sender is not in the configured set"})
+		return true
+	}
+	return m.Files.Receive(env, in.From, in.Message) || m.Swim.Receive(env, in) || m.Election.Receive(env, in.From, in.Message)
+}
+
+func (m *Member) fire(env node.Env, k node.TimerKey) bool {
+	switch k.Part {
+	case node.PartUplink:
+		return m.Links.Fire(env, k)
+	case node.PartLease:
+		m.Leases.Fire(env, k)
+	case node.PartArchive:
+		m.Files.Fire(env, k)
+	case node.PartSwim:
+		m.Swim.Fire(env, k)
+	case node.PartElection:
+		m.Election.Fire(env, k)
+	case node.PartHealth:
+		m.health(env, k)
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Member) stored(env node.Env, in *node.Input) bool {
+	switch in.Token.Part() {
+	case node.PartLease:
+		m.Leases.Stored(env, in)
+	case node.PartArchive:
+		m.Files.Stored(env, in)
+	case node.PartElection:
+		m.Election.Stored(env, in)
+	default:
+		return false
+	}
+	return true
+}
+
+// health tells the membership how late this node's loop is, when that changes.
+func (m *Member) health(env node.Env, k node.TimerKey) {
+	m.monitor.Fire(env, k)
+	if m.config.Open {
+		m.tellFitness(env, m.Swim.Multiplier())
+	}
+	if lag := m.monitor.Lag(); lag != m.lag {
+		m.lag = lag
+		m.Swim.SetLag(lag)
+	}
+}
+
+// fitness tells the election how well this node is, when that changes. A member of an open
+// group tells it with each look at its own health instead.
+func (m *Member) fitness(env node.Env) {
+	if now := m.Swim.Multiplier(); now != m.multiplier && !m.config.Open {
+		m.multiplier = now
+		m.tellFitness(env, now)
+	}
+}
+
+func (m *Member) tellFitness(env node.Env, multiplier int) {
+	m.monitor.SetMultiplier(env, multiplier)
+	m.Election.SetFitness(env, multiplier)
+}
+
+// Alive says whether a member may be sent to: one that was never heard may be.
+func (m *Member) Alive(a node.Addr) bool {
+	o, known := m.Swim.FindAddr(a)
+	return !known || !o.State.Gone()
+}
+
+// Rank is this member's turn to acquire a job that expired; 0 tries first. It implements
+// lease.Order.
+func (m *Member) Rank(job message.JobID) int { return m.Ring.Rank(job, m.config.Self, m.Alive) }
+
+// Leave hands leadership over and tells the membership that this node leaves.
+func (m *Member) Leave(env node.Env) {
+	m.Election.HandOver(env)
+	m.Swim.Leave(env)
+}

@@ -1,0 +1,129 @@
+package quorum
+
+import (
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
+	"hyperscale/core/health"
+	"hyperscale/core/lease"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+)
+
+// Ready is one thing that the group came to: the one field that is set.
+type Ready struct {
+	Lease  *lease.Outcome
+	File   *archive.Outcome
+	Vote   *election.Outcome
+	Member *swim.Change // of a member
+	Drift  *Drift
+}
+
+// Drift is a member's clock that drifts against this node's faster than both may.
+type Drift struct {
+	Member node.ID
+	health.Finding
+}
+
+// round is what Ready has taken from the parts and not yet handed out.
+type round struct {
+	begun   bool
+	leases  []lease.Outcome
+	files   []archive.Outcome
+	votes   []election.Outcome
+	changes []swim.Change
+	left    stage
+}
+
+// stage is the part that Ready takes from next. The order is that in which a role acts: a
+// grant may need a file that is here at once.
+type stage int
+
+const (
+	stageLeases stage = iota
+	stageFiles
+	stageVotes
+	stageChanges
+	stageEnd
+)
+
+// Ready returns the next thing that happened in this round; false ends the round. What a
+// role does with one may lead to others, in this round or in the next one.
+func (m *Member) Ready(env node.Env) (Ready, bool) {
+	r := &m.round
+	if !r.begun {
+		r.begun = true
+		m.Leases.Flush(env) // what this member says to itself may have an outcome, too
+	}
+	for ; r.left < stageEnd; r.left++ {
+		if o, ok := m.next(env); ok {
+			return o, true
+		}
+	}
+	m.fitness(env)
+	m.round = round{}
+	return Ready{}, false
+}
+
+// next returns what the part of this stage has, if anything remains.
+func (m *Member) next(env node.Env) (Ready, bool) {
+	r := &m.round
+	switch r.left {
+	case stageLeases:
+		if len(r.leases) == 0 {
+			r.leases = m.Leases.Take()
+		}
+		if o, ok := pop(&r.leases); ok {
+			return Ready{Lease: o}, true
+		}
+	case stageFiles:
+		if r.files == nil {
+			r.files = m.Files.Take()
+		}
+		if o, ok := pop(&r.files); ok {
+			return Ready{File: o}, true
+		}
+	case stageVotes:
+		if r.votes == nil {
+			r.votes = m.Election.Take()
+		}
+		if o, ok := pop(&r.votes); ok {
+			return Ready{Vote: o}, true
+		}
+	case stageChanges:
+		if r.changes == nil {
+			r.changes = m.Swim.Take()
+		}
+		for c, ok := pop(&r.changes); ok; c, ok = pop(&r.changes) {
+			if o, matters := m.change(env, c); matters {
+				return o, true
+			}
+		}
+	}
+	return Ready{}, false
+}
+
+// change compares clocks, and passes on what concerns members.
+func (m *Member) change(env node.Env, c *swim.Change) (Ready, bool) {
+	switch c.Kind {
+	case swim.ChangeMember:
+		if c.To == swim.Removed {
+			m.clocks.Forget(c.Member.ID)
+		}
+		return Ready{Member: c}, true
+	case swim.ChangeSample:
+		s := health.Sample{Sent: c.Sample.Sent, Received: c.Sample.Received, Uptime: c.Sample.Uptime}
+		if f, found := m.clocks.Observe(env, c.Member.ID, c.Member.Run(), s); found {
+			return Ready{Drift: &Drift{c.Member.ID, f}}, true
+		}
+	}
+	return Ready{}, false
+}
+
+func pop[T any](list *[]T) (*T, bool) {
+	if len(*list) == 0 {
+		return nil, false
+	}
+	first := &(*list)[0]
+	*list = (*list)[1:]
+	return first, true
+}
