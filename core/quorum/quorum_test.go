@@ -169,13 +169,13 @@ func TestRankFollowsTheRing(t *testing.T) {
 	}
 }
 
-// A loop that runs late makes the membership of this node patient; alone, it has no other
-// reason.
+// A loop that runs late makes the membership of this node patient, before the membership
+// notices by a timer of its own.
 func TestTheMembershipKnowsHowLateTheLoopIs(t *testing.T) {
 	h, env := world(t, true, self)
 	before := h.member.Swim.Multiplier()
 	env.Oversleep(5 * time.Second)
-	env.Advance(time.Second)
+	h.member.Step(env, &node.Input{Kind: node.InputTimer, Timer: node.Key(node.PartHealth, node.HealthLag)})
 	if after := h.member.Swim.Multiplier(); after <= before {
 		t.Errorf("the loop overslept by 5s and the multiplier is %d, before it was %d", after, before)
 	}
