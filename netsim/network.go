@@ -23,8 +23,9 @@ type Network struct {
 	config Config
 	rand   *node.Rand
 	places []string
-	ways   []way // of places: [from*len(places)+to]
-	hosts  []host
+	ways   []way           // of places: [from*len(places)+to]
+	hosts  []int           // the place of each
+	free   []time.Duration // [host*len(places)+to]: when its bytes that way will have left
 	rules  []*Rule
 }
 
@@ -34,11 +35,6 @@ type way struct {
 	picos uint64 // that a byte takes
 	to    int    // place
 	late  *Rule  // that decides on what is late
-}
-
-type host struct {
-	place int
-	free  []time.Duration // by place: when its bytes that way will have left
 }
 
 // New returns a network without nodes; c must be valid.
@@ -56,9 +52,21 @@ func (n *Network) Add(place string) Host {
 		p = len(n.places)
 		n.places = append(n.places, place)
 		n.lay()
+		n.widen()
 	}
-	n.hosts = append(n.hosts, host{place: p})
+	n.hosts = append(n.hosts, p)
+	n.free = append(n.free, make([]time.Duration, len(n.places))...)
 	return Host(len(n.hosts) - 1)
+}
+
+// widen makes room for the way to one more place from each host.
+func (n *Network) widen() {
+	wide := make([]time.Duration, len(n.hosts)*len(n.places))
+	old := len(n.places) - 1
+	for h := range n.hosts {
+		copy(wide[h*len(n.places):], n.free[h*old:(h+1)*old])
+	}
+	n.free = wide
 }
 
 // lay computes the ways between all places anew.
@@ -83,8 +91,7 @@ func (n *Network) lay() {
 // way returns the link between two hosts as it is now. The second result is
 // false when nothing passes.
 func (n *Network) way(now time.Duration, from, to Host, bent *way) (*way, bool) {
-	a := n.hosts[from].place
-	w := &n.ways[a*len(n.places)+n.hosts[to].place]
+	w := &n.ways[n.hosts[from]*len(n.places)+n.hosts[to]]
 	if len(n.rules) == 0 || from == to {
 		return w, true
 	}
@@ -154,13 +161,9 @@ func (n *Network) travel(w *way) time.Duration {
 
 // transmit says when the last byte has left a host that sends at its bandwidth.
 func (n *Network) transmit(w *way, now time.Duration, from Host, size int) time.Duration {
-	h := &n.hosts[from]
-	for len(h.free) < len(n.places) {
-		h.free = append(h.free, 0)
-	}
-	left := max(now, h.free[w.to]) + time.Duration(uint64(size)*w.picos/1000)
-	h.free[w.to] = left
-	return left
+	free := &n.free[int(from)*len(n.places)+w.to]
+	*free = max(now, *free) + time.Duration(uint64(size)*w.picos/1000)
+	return *free
 }
 
 // segment says when bytes of a stream arrive: a loss costs the wait until they

@@ -206,6 +206,6 @@ func (p *process) hold(a *aim, event uint32) {
 		}
 		w.queue.cancel(event)
 		_, e := w.queue.add(w.now, eventDatagram)
-		e.node, e.from, e.life, e.digest, e.message = held.node, held.from, held.life, held.digest, held.message
+		e.node, e.from, e.life, e.word, e.message = held.node, held.from, held.life, held.word, held.message
 	}})
 }

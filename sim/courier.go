@@ -25,7 +25,7 @@ func (w *World) Engage(courier func(Letter) bool) { w.courier = courier }
 func (w *World) Deliver(l Letter, at time.Duration) {
 	from, to := w.find(l.From), w.find(l.To)
 	_, e := w.queue.add(max(at, w.now), eventDatagram)
-	e.node, e.from, e.life, e.digest, e.message = to.index, from.index, l.life, l.Message.Digest(), l.Message
+	e.node, e.from, e.life, e.word, e.message = to.index, from.index, l.life, l.Message.Digest(), l.Message
 }
 
 // When returns the time of the world at which the clock of a node that runs reads an

@@ -19,7 +19,7 @@ func (w *World) onDatagram(e *event) {
 	in.From = from.peer
 	in.From.Incarnation = uint64(e.life)
 	in.Message = e.message
-	digest := e.digest
+	digest := e.word
 	if w.config.Wire {
 		in.Message = w.clone(e.message)
 		digest = in.Message.Digest()
@@ -40,14 +40,14 @@ func (w *World) clone(m node.Message) node.Message {
 
 func (w *World) onTimer(e *event) {
 	p := w.nodes[e.node]
-	t := p.timers.fired(e.digest, e.ref)
+	t := p.timers.fired(e.word, e.sequence)
 	in := &w.firing
 	in.Timer, in.Generation = t.key, t.generation
 	if len(p.shots) > 0 {
 		p.fired(&t.key)
 	}
 	if p.idle() {
-		p.timers.remove(e.digest, e.ref)
+		p.timers.remove(e.word, e.sequence)
 		p.step(in)
 		return
 	}
@@ -213,7 +213,7 @@ func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
 	p.command++
 	p.commands[p.command] = f
 	_, e := w.queue.add(w.now, eventCommand)
-	e.node, e.life, e.ref, e.message = p.index, p.life, uint64(p.command), m
+	e.node, e.life, e.word, e.message = p.index, p.life, uint64(p.command), m
 	return true
 }
 
@@ -223,7 +223,7 @@ func (w *World) onCommand(e *event) {
 		return
 	}
 	// A command, and its answers, stay within the process: they cross no wire.
-	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.ref), Message: e.message, Generation: e.message.Digest()})
+	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.word), Message: e.message, Generation: e.message.Digest()})
 }
 
 func (w *World) onAnswer(e *event) {
@@ -231,7 +231,7 @@ func (w *World) onAnswer(e *event) {
 	if p.life != e.life {
 		return
 	}
-	if f := p.commands[node.CommandID(e.ref)]; f != nil {
+	if f := p.commands[node.CommandID(e.word)]; f != nil {
 		f(e.message)
 	}
 }

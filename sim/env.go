@@ -69,7 +69,7 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q.index), size)
 	for i := range d.Count {
 		j, e := w.queue.add(d.At[i], eventDatagram)
-		e.node, e.from, e.life, e.digest, e.message = q.index, p.index, p.life, digest, m
+		e.node, e.from, e.life, e.word, e.message = q.index, p.index, p.life, digest, m
 		if d.Late[i] && len(w.aims) > 0 {
 			q.hold(w.aims[d.Rule], j)
 		}
@@ -105,7 +105,7 @@ func (p *process) SetTimer(k node.TimerKey, d time.Duration) {
 // arm puts a timer into the queue; its sequence there is its generation.
 func (p *process) arm(t *timer, at time.Duration) {
 	i, e := p.w.queue.add(at, eventTimer)
-	e.node, e.digest, e.ref = p.index, t.digest, e.sequence
+	e.node, e.word = p.index, t.digest
 	t.event, t.generation = i, e.sequence
 	if len(p.shots) > 0 {
 		p.lead(t, at)
@@ -152,7 +152,7 @@ func (p *process) Answer(id node.CommandID, m node.Message) {
 		w.effect(p, &Effect{Kind: EffectAnswer, Command: id, Message: m})
 	}
 	_, e := w.queue.add(p.leaves(), eventAnswer)
-	e.node, e.life, e.ref, e.message = p.index, p.life, uint64(id), m
+	e.node, e.life, e.word, e.message = p.index, p.life, uint64(id), m
 }
 
 // Halt implements node.Env.

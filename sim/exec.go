@@ -79,7 +79,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 // soon schedules what happens to a run.
 func (p *process) soon(id node.ExecID, what uint8, d time.Duration) {
 	_, e := p.w.queue.add(p.leaves()+d, eventExec)
-	e.node, e.life, e.ref, e.side = p.index, p.life, uint64(id), what
+	e.node, e.life, e.word, e.side = p.index, p.life, uint64(id), what
 }
 
 // Cancel implements node.Executor.
@@ -142,7 +142,7 @@ func (x *executor) Extend(id node.ExecID, until node.Instant) {
 // late as they may.
 func (p *process) watch(r *run) {
 	_, e := p.w.queue.add(p.clock.when(r.until.Add(node.ExecutorEnd), p.w.now), eventExec)
-	e.node, e.life, e.ref, e.side = p.index, p.life, uint64(r.id), execLapse
+	e.node, e.life, e.word, e.side = p.index, p.life, uint64(r.id), execLapse
 }
 
 // onLapse: an older deadline's event finds a newer one, and leaves the run alone.
@@ -178,7 +178,7 @@ func (w *World) onExec(e *event) {
 		p.frozen = append(p.frozen, *e)
 		return
 	}
-	r := p.runs[node.ExecID(e.ref)]
+	r := p.runs[node.ExecID(e.word)]
 	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash && e.side != execLapse {
 		return
 	}

@@ -171,7 +171,7 @@ func (p *process) suspend(by int) {
 	for i := range p.frozen {
 		f := &p.frozen[i]
 		_, e := p.w.queue.add(p.w.now, eventExec)
-		e.node, e.life, e.ref, e.side = f.node, f.life, f.ref, f.side
+		e.node, e.life, e.word, e.side = f.node, f.life, f.word, f.side
 	}
 	p.frozen = p.frozen[:0]
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	"hyperscale/core/node"
@@ -96,18 +97,26 @@ func (w *World) at(a node.Addr) *process {
 	if len(a) != len(addressPrefix)+addressDigits || a[:len(addressPrefix)] != addressPrefix {
 		return nil
 	}
-	n := uint32(0)
-	for i := len(addressPrefix); i < len(a); i++ {
-		d := a[i] - '0'
-		if d > 9 {
-			return nil
-		}
-		n = 10*n + uint32(d)
-	}
-	if n >= uint32(len(w.nodes)) {
+	n := number(a[len(addressPrefix):])
+	if n >= uint64(len(w.nodes)) {
 		return nil
 	}
 	return w.nodes[n]
+}
+
+// number reads the digits of an address all at once: each as a byte, then pairs, then
+// fours. It returns math.MaxUint64 for what is no number.
+func number(a node.Addr) uint64 {
+	d := uint64('0') | uint64(a[0])<<8 | uint64(a[1])<<16 | uint64(a[2])<<24 |
+		uint64(a[3])<<32 | uint64(a[4])<<40 | uint64(a[5])<<48 | uint64(a[6])<<56
+	const each = 0x0101010101010101
+	d ^= '0' * each
+	if (d|(d+(0x7f-9)*each))&(0x80*each) != 0 { // a byte above 9
+		return math.MaxUint64
+	}
+	d = d * (1 + 10<<8) >> 8 & 0x00ff00ff00ff00ff
+	d = d * (1 + 100<<16) >> 16 & 0x0000ffff0000ffff
+	return d * (1 + 10000<<32) >> 32
 }
 
 // DiskFate says what a restart finds.

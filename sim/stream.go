@@ -56,11 +56,11 @@ func (w *World) drain() {
 	for i := range w.streams.Out {
 		a := &w.streams.Out[i]
 		_, e := w.queue.add(max(a.At, w.now), eventStream)
-		e.side, e.from, e.node = a.Side, uint32(a.Kind), uint32(a.Host)
-		e.ref, e.digest, e.message = uint64(a.Stream), a.Digest, a.Message
-		e.life = 0
-		if a.Reason != "" {
-			e.life = w.keepReason(a.Reason)
+		e.side, e.node = uint8(a.Kind)<<1|a.Side, uint32(a.Host)
+		e.life, e.from = uint32(a.Stream>>32), uint32(a.Stream)
+		e.word, e.message = a.Digest, a.Message
+		if a.Kind == netsim.ActionBroken {
+			e.word = w.keepReason(a.Reason)
 		}
 		a.Message = nil
 	}
@@ -69,28 +69,34 @@ func (w *World) drain() {
 
 // keepReason stores a text beside the queue, as few events have one. Zero is
 // none.
-func (w *World) keepReason(s string) uint32 {
+func (w *World) keepReason(s string) uint64 {
+	if s == "" {
+		return 0
+	}
 	if n := len(w.unused); n > 0 {
 		i := w.unused[n-1]
 		w.unused = w.unused[:n-1]
 		w.reasons[i-1] = s
-		return i
+		return uint64(i)
 	}
 	w.reasons = append(w.reasons, s)
-	return uint32(len(w.reasons))
+	return uint64(len(w.reasons))
 }
 
-func (w *World) takeReason(i uint32) string {
+func (w *World) takeReason(i uint64) string {
 	if i == 0 {
 		return ""
 	}
-	w.unused = append(w.unused, i)
+	w.unused = append(w.unused, uint32(i))
 	return w.reasons[i-1]
 }
 
 func (w *World) onStream(e *event) {
-	reason := w.takeReason(e.life)
-	a := netsim.Action{At: e.at, Kind: netsim.ActionKind(e.from), Side: e.side, Stream: netsim.ConnID(e.ref), Host: netsim.Host(e.node)}
+	a := netsim.Action{At: e.at, Kind: netsim.ActionKind(e.side >> 1), Side: e.side & 1, Stream: netsim.ConnID(e.life)<<32 | netsim.ConnID(e.from), Host: netsim.Host(e.node)}
+	reason := ""
+	if a.Kind == netsim.ActionBroken {
+		reason = w.takeReason(e.word)
+	}
 	p := w.nodes[e.node]
 	if w.streams.Happens(w.now, &a) {
 		w.happen(p, &a, e, reason)
@@ -108,7 +114,7 @@ func (w *World) happen(p *process, a *netsim.Action, e *event, reason string) {
 	case netsim.ActionBroken:
 		w.hand(p, node.Input{Kind: node.InputStreamBroken, Stream: id, From: w.streams.Peer(id), Reason: reason})
 	case netsim.ActionMessage:
-		m, digest := e.message, e.digest
+		m, digest := e.message, e.word
 		if w.config.Wire {
 			m = w.clone(m)
 			digest = m.Digest()

@@ -161,7 +161,7 @@ func (w *World) At(t time.Duration, f func()) {
 		w.scripts = append(w.scripts, f)
 	}
 	_, e := w.queue.add(max(t, w.now), eventScript)
-	e.ref = uint64(i)
+	e.word = uint64(i)
 }
 
 func (w *World) onScript(i uint64) {
@@ -211,7 +211,7 @@ func (w *World) next(limit time.Duration) bool {
 	case eventAnswer:
 		w.onAnswer(&e)
 	case eventScript:
-		w.onScript(e.ref)
+		w.onScript(e.word)
 	}
 	return true
 }

@@ -1,0 +1,41 @@
+package sim
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/node"
+)
+
+// An address names the node of its number, and no other text names a node.
+func TestAddressesAreNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.StringMatching(`[0-9]{7}|[0-9a:/ü]{7}|.{1,8}`).Draw(t, "digits")
+		if len(digits) != addressDigits {
+			return
+		}
+		want, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || strings.ContainsAny(digits, "+_") {
+			want = math.MaxUint64
+		}
+		if got := number(node.Addr(digits)); got != want {
+			t.Fatalf("number of %q is %d, want %d", digits, got, want)
+		}
+	})
+	w := &World{nodes: make([]*process, 1200)}
+	for i := range w.nodes {
+		w.nodes[i] = &process{index: uint32(i)}
+	}
+	for i, p := range w.nodes {
+		if got := w.at(address(uint32(i))); got != p {
+			t.Fatalf("%s is not node %d", address(uint32(i)), i)
+		}
+	}
+	if w.at(address(1200)) != nil || w.at("sim-00000001") != nil || w.at("") != nil || w.at("gate-0000001") != nil {
+		t.Error("somebody has an address that nobody was given")
+	}
+}
