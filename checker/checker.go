@@ -1,255 +1,232 @@
 package checker
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"time"
 
-	"hyperscale/checker/linear"
+	"hyperscale/checker/account"
+	"hyperscale/checker/execution"
+	"hyperscale/checker/history"
+	"hyperscale/checker/operation"
+	"hyperscale/checker/register"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// Record is one event of a history.
-type Record struct {
-	At          time.Duration // since the history began, on the observer's clock
-	Node        node.ID
-	Incarnation uint64
-	Local       node.Instant // what the node's own clock read; 0 if that is not known
-	Event       node.Event
-}
+// What a history consists of, by the names that callers of Checker use.
+type (
+	Record      = history.Record
+	Violation   = history.Violation
+	Assumptions = history.Assumptions
+)
 
-// Violation is one broken invariant.
-type Violation struct {
-	Invariant string // "T3"
-	At        time.Duration
-	Node      node.ID
-	Detail    string
-}
+// Undecided is the Invariant of what could not be judged.
+const Undecided = history.Undecided
 
-func (v Violation) String() string {
-	return fmt.Sprintf("%s broken at %v on %s: %s", v.Invariant, v.At, v.Node, v.Detail)
-}
+// GroupGates is the group of registers that own whole jobs (T11).
+const GroupGates = register.GroupGates
 
-// violationsMax bounds what is remembered: the first ones tell the cause.
-const violationsMax = 20
-
-// Undecided is the Invariant of what could not be judged: no broken invariant, but
-// no history that was proved either.
-const Undecided = "undecided"
-
-// Checker judges one history.
+// Checker judges one history: it hands each event to the judges of its invariants.
 type Checker struct {
-	violations []Violation
-	broken     int
-	assume     Assumptions
-
-	acting    map[actor]*acting         // T3, T4
-	started   map[execution]node.ID     // T6
-	shards    map[counted]told          // T8
-	subjobs   map[subjobOf]bool         // T8
-	jobs      map[message.JobID]*theJob // L, T11
-	flows     map[flow]message.WorkflowState
-	reported  map[subjobSum]uint64 // T8: starts counted, by manager and subjob
-	latest    map[shardOf]latest   // T8
-	inherited map[subjobOf]uint64  // T8: starts counted, by subjob
-	places    map[node.ID]string   // T7: datacenters of managers
-	sums      map[message.JobID]jobSum
-
-	seen      uint64                  // events
-	given     map[given]message.Fence // T3: highest given out
-	abandoned map[abandoned]bool      // T3
-	courses   map[flow]*course        // T7
-	promises  Promises
-	ran       map[execution]message.Fence // P
-
-	nodes     map[node.ID]*observed
-	lastNode  node.ID                   // the node that spoke last,
-	last      *observed                 // so that the next event of it costs no search
-	registers map[registerOf]*register  // T1, T2, T4, T11
-	opened    map[ownWindow]opened      // T2
-	leaders   map[termOf]node.ID        // T5
-	votes     map[voter]event.Voted     // T5
-	oversized map[sizeOf]bool           // T12: reported
-	aborted   map[message.JobID]bool    // A
-	rows      map[feedOf][]taken        // F: of each feed, ascending
-	attempts  map[shardOf]attempt       // T13
-	begun     map[shardOf]message.Fence // T3: the highest that a worker has started
-	doubted   map[doubt]attempt         // T13
-	reached   map[string]int
-
-	models      models
-	leaseCalls  []*leaseCalls // T4, in the order of their first calls
-	clientCalls []*jobCalls
-	fencedCalls []*fencedCalls
-	settled     bool
-}
-
-// models are T4's.
-type models struct {
-	lease  *linear.Model[linear.Register, linear.RegisterOp]
-	job    *linear.Model[linear.Job, linear.JobOp]
-	fenced *linear.Model[linear.Fenced, linear.FencedOp]
+	log        *history.Log
+	nodes      *history.Nodes
+	registers  *register.Judge
+	receivers  *receivers
+	executions *execution.Judge
+	accounts   *account.Judge
+	jobs       *jobs
+	elections  *elections
+	feeds      *feeds
+	operations *operation.Judge
+	reached    map[string]int
+	*sizes
 }
 
 // New returns a checker of an empty history.
 func New() *Checker {
+	log, nodes := &history.Log{}, history.NewNodes()
+	operations := operation.New(nodes, log)
 	return &Checker{
-		acting: map[actor]*acting{}, started: map[execution]node.ID{},
-		shards: map[counted]told{}, subjobs: map[subjobOf]bool{},
-		jobs: map[message.JobID]*theJob{}, flows: map[flow]message.WorkflowState{}, reported: map[subjobSum]uint64{},
-		sums: map[message.JobID]jobSum{}, given: map[given]message.Fence{}, abandoned: map[abandoned]bool{}, courses: map[flow]*course{},
-		ran:   map[execution]message.Fence{},
-		nodes: map[node.ID]*observed{}, registers: map[registerOf]*register{}, opened: map[ownWindow]opened{}, leaders: map[termOf]node.ID{},
-		latest: map[shardOf]latest{}, inherited: map[subjobOf]uint64{}, places: map[node.ID]string{},
-		votes: map[voter]event.Voted{}, oversized: map[sizeOf]bool{}, attempts: map[shardOf]attempt{}, begun: map[shardOf]message.Fence{}, doubted: map[doubt]attempt{},
-		aborted: map[message.JobID]bool{}, rows: map[feedOf][]taken{}, reached: map[string]int{}, models: models{linear.LeaseRegister(), linear.JobAPI(), linear.FencedRegister()},
+		log: log, nodes: nodes, operations: operations, reached: map[string]int{},
+		registers: register.New(nodes, log), receivers: newReceivers(log, operations), executions: execution.New(nodes, log),
+		accounts: account.New(log), jobs: newJobs(log), elections: newElections(log), feeds: newFeeds(log), sizes: newSizes(log),
 	}
 }
 
-// Assumptions are what an observer knows of the world in which a history happens.
-// The zero value is that of real processes on good clocks.
-type Assumptions struct {
-	// Beyond says that clocks may drift faster than the bound: what depends on
-	// them (T2, T13, the order of grants that overlapped) is not judged then.
-	Beyond bool
-	// DriftPPM is the bound, 10,000 when it is not set.
-	DriftPPM int64
-	// Clock reads the clock of an incarnation as it is now, exactly; false: that
-	// incarnation is over. Without it only what holds for any clock within the bound
-	// is judged, from Record.Local.
-	Clock func(id node.ID, incarnation uint64) (node.Instant, bool)
-	// Sends says whether a worker's executors run an attempt now; without it they do
-	// from ShardStarted to ShardEnded, or until their time is over.
-	Sends func(worker node.ID, s message.ShardID, f message.Fence) bool
-	// Still says that a node stands still now, though it is not down; without it none does.
-	Still func(id node.ID) bool
-	// Lame says that a node is never healed: a lease is no good to it, and it may lose
-	// one after the other. Without it all are healed.
-	Lame func(id node.ID) bool
-}
+// Assume sets what the observer knows of the world, before the first event.
+func (c *Checker) Assume(a Assumptions) { c.nodes.Assume = a }
 
-// Assume tells it, before the first event.
-func (c *Checker) Assume(a Assumptions) { c.assume = a }
+// Promise sets what this history must keep.
+func (c *Checker) Promise(p Promises) { c.jobs.promises = p }
 
 // Observe takes the next event.
 func (c *Checker) Observe(r Record) {
-	c.seen++
-	c.heard(r)
+	if c.nodes.Observe(r) {
+		c.over(r.Node)
+	}
 	switch e := r.Event.(type) {
 	case event.WorkflowAborted:
-		c.aborted[e.Job] = true
+		c.receivers.aborted[e.Job] = true
 	case event.RowsTaken:
-		c.onRowsTaken(r, e)
+		c.feeds.take(r, e)
 	case event.Acted:
-		c.onActed(r, e)
+		c.receivers.acted(r, e)
 	case event.FenceRefused:
-		c.onFenceRefused(r, e)
+		c.receivers.refused(r, e)
 	case event.FenceStored:
-		c.onFenceStored(r, e)
+		c.executions.FenceStored(r, e)
 	case event.ShardStarted:
-		c.onShardStarted(r, e)
+		c.executions.Started(r, e, c.jobs.promises.Once)
 	case event.ShardRenewed:
-		c.onShardRenewed(r, e)
+		c.executions.Renewed(r, e)
 	case event.ShardEnded:
-		c.onShardEnded(r, e)
+		c.executions.Ended(r, e)
 	case event.ShardCounted:
 		c.onShardCounted(r, e)
 	case event.SubjobCounted:
-		c.onSubjobCounted(r, e)
+		c.accounts.SubjobCounted(r, e)
 	case event.JobChanged:
-		c.onJobChanged(r, e)
+		c.jobs.changed(r, e, c.registers.Owns(r.Node, e.Job))
 	case event.WorkflowChanged:
-		c.onWorkflowChanged(r, e)
+		c.accounts.WorkflowChanged(r, e)
 	case event.SubjobChanged:
-		c.onSubjobChanged(r, e)
+		c.jobs.subjobChanged(r, e)
 	case event.ShardDispatched:
-		c.onShardDispatched(r, e)
+		c.registers.Ordered(r, e.Shard.Job, e.Fence.SubjobEpoch, "a shard")
+		c.accounts.ShardDispatched(r, e)
 	case event.ShardLost:
-		c.onShardLost(r, e)
+		c.accounts.ShardLost(r, e)
 	case event.SubjobDispatched:
-		c.onSubjobDispatched(r, e)
+		c.registers.Ordered(r, e.Job, e.Fence.JobEpoch, "a subjob")
+		c.accounts.SubjobDispatched(r, e)
 	case event.LeaseGranted:
 		c.onLeaseGranted(r, e)
 	case event.LeaseExtended:
-		c.onLeaseExtended(r, e)
+		c.registers.Extended(r, e)
 	case event.LeaseEnded:
-		c.onLeaseEnded(r, e)
+		c.registers.Ended(r, e)
 	case event.LeaseCalled:
-		c.onLeaseCalled(r, e)
+		c.operations.LeaseCalled(r, e)
 	case event.LeaseReturned:
-		c.onLeaseReturned(r, e)
+		c.operations.LeaseReturned(r, e)
 	case event.ClientCalled:
-		c.onClientCalled(r, e)
+		c.operations.ClientCalled(r, e)
 	case event.ClientReturned:
-		c.onClientReturned(r, e)
+		c.operations.ClientReturned(r, e)
 	case event.Elected:
-		c.onElected(r, e)
+		c.elections.elected(r, e)
 	case event.Voted:
-		c.onVoted(r, e)
+		c.elections.voted(r, e)
 	case event.Reached:
 		c.reached[e.What]++
 	}
 }
 
+func (c *Checker) onShardCounted(r Record, e event.ShardCounted) {
+	shard := execution.Shard{Datacenter: e.Datacenter, ID: e.Shard}
+	c.accounts.ShardCounted(r, e, account.Begun{Started: c.executions.WasStarted(shard, e.Fence), Highest: c.executions.Highest(shard)})
+}
+
+func (c *Checker) onLeaseGranted(r Record, e event.LeaseGranted) {
+	if e.Group == GroupGates {
+		c.jobs.granted(e.Job)
+	} else {
+		c.accounts.ManagerOf(e.Group, r.Node) // the managers of a datacenter
+	}
+	c.registers.Granted(r, e)
+}
+
+// over notes that an incarnation of a node is over: its calls never return, and a
+// worker's executors are gone.
+func (c *Checker) over(id node.ID) {
+	c.operations.Over(id)
+	c.executions.Over(id)
+}
+
 // Died tells that a process is gone, and with a worker its executors: its windows
 // and attempts are void, what it called never returns.
-func (c *Checker) Died(id node.ID, at time.Duration) {
-	n := c.nodes[id]
-	if n == nil || n.died {
-		return
+func (c *Checker) Died(id node.ID) {
+	if c.nodes.Die(id) {
+		c.over(id)
 	}
-	n.died = true
-	c.abandon(n)
-	n.worker = nil
 }
 
-// Size judges T12: of each thing a node keeps no more than its configuration says.
-func (c *Checker) Size(at time.Duration, id node.ID, what string, n, bound int) {
-	if n <= bound || c.oversized[sizeOf{id, what}] {
-		return
-	}
-	c.oversized[sizeOf{id, what}] = true
-	c.violate("T12", Record{At: at, Node: id}, "%s keeps %d of %s, bounded by %d", id, n, what, bound)
-}
-
-// sizeOf is what one node keeps of something.
-type sizeOf struct {
-	node node.ID
-	what string
+// Forget tells that a node has lost its disk: what it had acted on and counted is
+// gone with it, and no judge asks it for that any more. What others hold of it still
+// counts.
+func (c *Checker) Forget(id node.ID) {
+	c.receivers.forget(id)
+	c.elections.forget(id)
+	c.accounts.Forget(id)
 }
 
 // Reached returns how often each rare state was visited.
 func (c *Checker) Reached() map[string]int { return maps.Clone(c.reached) }
 
 // Violations returns what was broken so far, the first ones, in order.
-func (c *Checker) Violations() []Violation { return c.violations }
+func (c *Checker) Violations() []Violation { return c.log.First() }
 
-// Violate records what somebody else saw broken: a scenario that plays a client.
+// Broken returns how often something was broken, the violations that the log dropped
+// included.
+func (c *Checker) Broken() int { return c.log.Count() }
+
+// Violate records a violation that the caller saw: a scenario that plays a client.
 func (c *Checker) Violate(invariant string, r Record, format string, args ...any) {
-	c.violate(invariant, r, format, args...)
+	c.log.Violate(invariant, r, format, args...)
 }
 
-// Forget tells that a node has lost its disk: what it had acted on and counted is
-// gone with it, and nothing can be asked of that any more. What others hold of it
-// still counts.
-func (c *Checker) Forget(id node.ID) {
-	maps.DeleteFunc(c.acting, func(a actor, _ *acting) bool { return a.node == id })
-	maps.DeleteFunc(c.votes, func(v voter, _ event.Voted) bool { return v.node == id })
-	maps.DeleteFunc(c.shards, func(s counted, _ told) bool { return s.manager == id })
-	maps.DeleteFunc(c.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })
-	maps.DeleteFunc(c.given, func(g given, _ message.Fence) bool { return g.giver == id })
-	maps.DeleteFunc(c.courses, func(f flow, _ *course) bool { return f.manager == id })
-	maps.DeleteFunc(c.flows, func(f flow, _ message.WorkflowState) bool { return f.manager == id })
+// Acknowledged tells that a client has an acknowledgement of a job.
+func (c *Checker) Acknowledged(r Record, id message.JobID) { c.jobs.acknowledged(r, id) }
+
+// Delivered judges the result of a job that a client was shown (T8, L).
+func (c *Checker) Delivered(r Record, d Delivery) { c.jobs.delivered(r, d, c.accounts.Sum(d.Job)) }
+
+// Told judges what a gate reports to a client of a job's subjobs (T8).
+func (c *Checker) Told(r Record, job message.JobID, subjobs []message.DatacenterResult) {
+	c.accounts.Told(r, job, subjobs)
 }
 
-// Broken returns how often something was broken, the forgotten ones included.
-func (c *Checker) Broken() int { return c.broken }
+// Depends judges T7 of a job that is known to have had such a plan.
+func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
+	c.accounts.Depends(r, job, workflow, on)
+}
 
-func (c *Checker) violate(invariant string, r Record, format string, args ...any) {
-	c.broken++
-	if len(c.violations) < violationsMax {
-		c.violations = append(c.violations, Violation{invariant, r.At, r.Node, fmt.Sprintf(format, args...)})
+// Jobs returns how many jobs gates accepted, and how many have ended.
+func (c *Checker) Jobs() (accepted, ended int) { return c.jobs.count() }
+
+// Finish judges T11 at the end of a history: every job that was accepted at least
+// bound ago, with no fault since, must have ended, and until then a gate must own
+// it, with no longer gap than was promised. It judges that no core stays behind (T9),
+// and T4 of what is left.
+func (c *Checker) Finish(now, bound time.Duration) {
+	for _, o := range c.jobs.open() {
+		if o.Accepted <= now-bound {
+			c.log.Violate("T11", Record{At: now, Node: o.Gate}, "job %v, accepted at %v, is still %v", o.Job, o.Accepted, o.State)
+		}
+		c.registers.Owned(now, min(bound, cmp.Or(c.jobs.promises.HeldWithin, bound)), o)
 	}
+	c.executions.KeepsNoCore(now, bound, c.jobs.ended)
+	c.registers.KeepsHands(now, bound)
+	c.Settle()
+}
+
+// Settle judges T4 of what is left, once: what is open then never returns. Finish
+// does so too; it is for histories that are too short to judge liveness.
+func (c *Checker) Settle() { c.operations.Settle() }
+
+// Linear returns what is not linearizable, or could not be decided, by object.
+func (c *Checker) Linear() []Violation { return c.operations.Failures() }
+
+// Explain judges a history again and says which operations could not be ordered, as
+// operation.Judge does.
+func Explain(records []Record, a Assumptions) (text string, page []byte) {
+	c := New()
+	c.Assume(a)
+	for _, r := range records {
+		c.Observe(r)
+	}
+	c.Settle()
+	return c.operations.Explain()
 }

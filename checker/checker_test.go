@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hyperscale/checker"
+	"hyperscale/checker/history"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -65,18 +64,18 @@ func judge(t *testing.T, file string) []checker.Violation {
 	return c.Violations()
 }
 
-// A worker that woke for a moment after its job had ended, and stands still again, has
-// kept no core back.
-func TestCoreOfWhoStandsStill(t *testing.T) {
-	for _, still := range []bool{true, false} {
+// A worker that woke for a moment after its job had ended, and is paused again, has kept
+// no core back.
+func TestCoreOfAPausedWorker(t *testing.T) {
+	for _, paused := range []bool{true, false} {
 		c := checker.New()
-		c.Assume(checker.Assumptions{Still: func(id node.ID) bool { return still && id == "w1" }})
+		c.Assume(checker.Assumptions{Paused: func(id node.ID) bool { return paused && id == "w1" }})
 		for _, r := range read(t, "testdata/rejected-T9-core-never-freed.jsonl") {
 			c.Observe(r)
 		}
 		c.Finish(time.Hour, time.Minute)
-		if got := len(c.Violations()) > 0; got == still {
-			t.Errorf("it stands still: %v, violations: %v", still, c.Violations())
+		if got := len(c.Violations()) > 0; got == paused {
+			t.Errorf("it is paused: %v, violations: %v", paused, c.Violations())
 		}
 	}
 }
@@ -87,58 +86,6 @@ func open(t testing.TB, file string) *os.File {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func TestHistoryReadsWhatItWrote(t *testing.T) {
-	want := []checker.Record{
-		{At: time.Second, Node: "w1", Incarnation: 3, Local: 5, Event: event.ShardStarted{Cores: []int{0, 2}, Total: 4}},
-		{At: 2 * time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}},
-	}
-	var b []byte
-	for _, r := range want {
-		var err error
-		if b, err = checker.AppendJSON(b, r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []checker.Record
-	if err := checker.Read(bytes.NewReader(b), func(r checker.Record) { got = append(got, r) }); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("-written +read:\n%s", diff)
-	}
-}
-
-// A process that is killed may have written a part of a line, where another goes on.
-func TestHistoryOfAKilledProcess(t *testing.T) {
-	whole, err := checker.AppendJSON(nil, checker.Record{At: time.Second, Node: "g1", Incarnation: 1, Event: event.Shed{What: "submit", Why: "full"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for cut := 1; cut < len(whole)-1; cut++ {
-		text := slices.Concat(whole, whole[:cut], []byte{'\n'}, whole, whole[:cut])
-		n := 0
-		if err := checker.Read(bytes.NewReader(text), func(checker.Record) { n++ }); err != nil || n != 2 {
-			t.Fatalf("cut at %d: %d records, error %v: want the 2 whole ones", cut, n, err)
-		}
-	}
-}
-
-func TestHistoryThatIsNoneIsRefused(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{"not JSON", "hello\n", "line 1"},
-		{"an unknown event", `{"event":"moon-landing","data":{}}` + "\n", "moon-landing"},
-		{"fields of another type", `{"event":"shed","data":{"What":7}}` + "\n", "shed"},
-		{"an endless line", strings.Repeat("x", 2<<20), "longer than"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			err := checker.Read(strings.NewReader(tc.text), func(checker.Record) {})
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Fatalf("got %v, want it to name %q", err, tc.want)
-			}
-		})
-	}
 }
 
 func TestAcknowledgedJobMustBeKnown(t *testing.T) {
@@ -186,7 +133,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := checker.New()
-		_ = checker.Read(bytes.NewReader(b), c.Observe)
+		_ = history.Read(bytes.NewReader(b), c.Observe)
 		c.Finish(time.Hour, time.Minute)
 	})
 }

@@ -3,8 +3,8 @@
 //
 // It runs nothing, knows no role's code, and does not care who recorded the history:
 // a simulator hands events over, and files of JSON lines from real processes read the
-// same. Processes of one machine share a clock, so Merge orders their files exactly as
-// things happened; files of several machines cannot be ordered so.
+// same (package history). Each family of invariants has a judge with its own state;
+// Checker hands each event to the judges that it concerns.
 //
 // Source: DESIGN.md, "What is proved". What an observer knows of clocks, deaths and
 // executors it tells by Assume, Died and Forget; else no history is refused for it.
@@ -34,9 +34,10 @@
 //	P   what a world promises beyond that, as nothing in it prevents it
 //
 // Safety is judged online, event by event, in memory that does not grow with the
-// events of a register, a job or a shard; T4 a hundred operations at a time. Liveness
-// is judged by Finish.
+// events of a register, a job or a shard; T4 a hundred operations at a time. Finish
+// judges liveness.
 //
-// Read checker.go, lease.go, churn.go, window.go, fence.go, attempt.go, election.go, cores.go, count.go, rows.go,
-// state.go, order.go, promise.go, shares.go; calls.go and explain.go for T4; history.go.
+// Read checker.go, then receiver.go (T3, A), job.go (L, T11), election.go (T5), feed.go
+// (F), size.go (T12), promise.go (P). Packages of their own judge more: register (T1,
+// T2, T11), execution (T6, T9, T13), account (T3, T7, T8), operation with linear (T4).
 package checker

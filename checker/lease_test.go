@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/checker"
+	"hyperscale/checker/history"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -19,7 +20,7 @@ import (
 type world struct {
 	*story
 	rate map[node.ID]int64
-	life map[node.ID]uint64 // 1 where it is not set; 0 is told by down
+	life map[node.ID]uint64 // 1 where it is not set; down tells of 0
 	down map[node.ID]bool
 }
 
@@ -58,7 +59,7 @@ func (w *world) grant(second int, id node.ID, epoch uint64, ordinal uint32, bega
 }
 
 func TestClocksAndAssumptions(t *testing.T) {
-	within, beyond := checker.Assumptions{}, checker.Assumptions{Beyond: true}
+	within, beyond := checker.Assumptions{}, checker.Assumptions{DriftBeyondBound: true}
 	started := func(n uint64) event.ShardStarted { return start(first, fence(1, n), 0) }
 	for _, tc := range []struct {
 		name, want string
@@ -88,7 +89,7 @@ func TestClocksAndAssumptions(t *testing.T) {
 		}},
 		{"a window of a process that was said to have died", "", func() *world {
 			w := watch(within).grant(1, "g1", 1, 1, 0)
-			w.Died("g1", w.at)
+			w.Died("g1")
 			return w.grant(5, "g2", 2, 2, 4)
 		}},
 		{"overlapping windows beyond the drift bound", "", func() *world {
@@ -217,38 +218,9 @@ func TestReachedIsCounted(t *testing.T) {
 	}
 }
 
-// Files of one machine's nodes become one history, in the order of its one clock.
-func TestMergeOrdersFilesOfOneMachine(t *testing.T) {
-	file := func(id node.ID, seconds ...int) *bytes.Reader {
-		var b []byte
-		for _, s := range seconds {
-			var err error
-			b, err = checker.AppendJSON(b, checker.Record{At: time.Duration(s) * time.Second, Node: id, Incarnation: 1, Event: event.Shed{}})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		return bytes.NewReader(b)
-	}
-	all, err := checker.Merge(file("g1", 1, 3, 5), file("g2", 2, 3, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range all {
-		got = append(got, string(r.Node)+"@"+time.Duration(r.Local).String())
-	}
-	if diff := cmp.Diff("g1@1s g2@2s g1@3s g2@3s g2@4s g1@5s", strings.Join(got, " ")); diff != "" {
-		t.Fatal(diff)
-	}
-	if _, err := checker.Merge(file("g1", 1), bytes.NewReader([]byte("hello\n"))); err == nil || !strings.Contains(err.Error(), "file 2: history line 1") {
-		t.Fatalf("got %v, want it to name the file and its line", err)
-	}
-}
-
 func TestExplainShowsTheFirstPartitionThatFails(t *testing.T) {
-	history := read(t, "testdata/rejected-T4-update-lost-by-its-successor.jsonl")
-	text, page := checker.Explain(history, checker.Assumptions{})
+	records := read(t, "testdata/rejected-T4-update-lost-by-its-successor.jsonl")
+	text, page := checker.Explain(records, checker.Assumptions{})
 	for _, want := range []string{"lease register gates/", "acquire(2/2) -> a by g2", "update(b under 1/1)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
@@ -272,8 +244,8 @@ func TestLinearTellsEveryObjectThatFailed(t *testing.T) {
 			}
 			c.Observe(r)
 		}
-		c.Died("g1", 0)
-		c.Died("g2", 0)
+		c.Died("g1")
+		c.Died("g2")
 	}
 	c.Settle()
 	var got []string
@@ -286,59 +258,10 @@ func TestLinearTellsEveryObjectThatFailed(t *testing.T) {
 	}
 }
 
-// A call whose process died never returns, though its number is used again by the
-// next incarnation.
-func TestCallsEndWithTheirIncarnation(t *testing.T) {
-	c := checker.New()
-	tell := func(incarnation uint64, e node.Event) {
-		c.Observe(checker.Record{Node: "c1", Incarnation: incarnation, Event: e})
-	}
-	tell(1, event.ClientCalled{Call: 1, What: "submit", Job: one, Payload: 5})
-	tell(2, event.ClientCalled{Call: 1, What: "submit", Job: one, Payload: 5})
-	tell(2, event.ClientReturned{Call: 1, What: "submit", Job: one, OK: true})
-	tell(2, event.ClientCalled{Call: 2, What: "status", Job: one})
-	tell(2, event.ClientReturned{Call: 2, What: "status", Job: one, OK: true, State: message.JobRunning})
-	tell(2, event.ClientCalled{Call: 3, What: "submit", Job: one, Payload: 6})
-	tell(3, event.ClientReturned{Call: 3, What: "submit", Job: one, OK: true})
-	if c.Settle(); len(c.Violations()) != 0 {
-		t.Fatalf("call 3 died with incarnation 2: got %v", c.Violations())
-	}
-}
-
-// Attempts that had no answer do not keep a register from being judged: who begins
-// another one hears no more of them.
-func TestAttemptsWithoutAnswerAreOver(t *testing.T) {
-	c := checker.New()
-	number := uint64(0)
-	call := func(what string, epoch, value uint64) event.LeaseReturned {
-		number++
-		token := message.LeaseToken{Epoch: epoch, Ordinal: 1}
-		e := event.LeaseCalled{Group: "gates", Job: one, Call: number, What: what, Token: token, Value: value}
-		c.Observe(checker.Record{Node: "g1", Incarnation: 1, Event: e})
-		return event.LeaseReturned{Group: "gates", Job: one, Call: number, OK: true, Token: token, Value: value}
-	}
-	ends := func(e event.LeaseReturned) { c.Observe(checker.Record{Node: "g1", Incarnation: 1, Event: e}) }
-	for epoch := range uint64(200) {
-		call("acquire", 3*epoch+1, 7)
-		ends(call("acquire", 3*epoch+2, 7))
-		call("update", 3*epoch+2, 8)
-	}
-	if len(c.Violations()) != 0 {
-		t.Fatal("all may have happened so: ", c.Violations())
-	}
-	ends(call("acquire", 1000, 9))
-	for range 100 {
-		ends(call("read", 1000, 9))
-	}
-	if got := c.Violations(); len(got) != 1 || got[0].Invariant != "T4" {
-		t.Fatalf("nobody wrote 9, and it was judged without the end of the history: got %v", got)
-	}
-}
-
 func read(t testing.TB, file string) (all []checker.Record) {
 	b := open(t, file)
 	defer b.Close()
-	if err := checker.Read(b, func(r checker.Record) { all = append(all, r) }); err != nil {
+	if err := history.Read(b, func(r checker.Record) { all = append(all, r) }); err != nil {
 		t.Fatal(err)
 	}
 	return all

@@ -115,12 +115,12 @@ func TestOrdersAndPromises(t *testing.T) {
 			s := ran().on("m", count(first, fence(1, 1), done)).job(running...).on("g", subjob)
 			s.on("g", event.JobChanged{Job: one, From: message.JobRunning, To: message.JobCompleting})
 			s.on("g", event.JobChanged{Job: one, From: message.JobCompleting, To: message.JobCompleted})
-			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 7)
+			s.Delivered(checker.Record{}, checker.Delivery{Job: one, State: message.JobCompleted, Subjobs: 1, Started: 7})
 			return s
 		}},
 		{"a result with more than was counted", "T8", func() *story {
 			s := tell().job(cancelled...)
-			s.Delivered(checker.Record{}, one, message.JobCancelled, 1, 7)
+			s.Delivered(checker.Record{}, checker.Delivery{Job: one, State: message.JobCancelled, Subjobs: 1, Started: 7})
 			return s
 		}},
 		{"workers that did what their subjob did", "", func() *story { return toldOf(shares(4, 3), steps(7)) }},
@@ -130,12 +130,12 @@ func TestOrdersAndPromises(t *testing.T) {
 		{"no room for steps", "", func() *story { return toldOf(shares(4, 3), nil) }},
 		{"a result that its gate did not decide", "L", func() *story {
 			s := tell().job(cancelled...)
-			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
+			s.Delivered(checker.Record{}, checker.Delivery{Job: one, State: message.JobCompleted, Subjobs: 1, Started: 0})
 			return s
 		}},
 		{"completed without its subjobs", "L", func() *story {
 			s := tell().job(completed...)
-			s.Delivered(checker.Record{}, one, message.JobCompleted, 1, 0)
+			s.Delivered(checker.Record{}, checker.Delivery{Job: one, State: message.JobCompleted, Subjobs: 1, Started: 0})
 			return s
 		}},
 	} {

@@ -42,7 +42,7 @@ func TestTakeOver(t *testing.T) {
 			return begun().on("n", adopted).on("n", again).on("g", counted(21))
 		}},
 		{"the successor's own shards alone, as it began anew", "", func() *story { return begun().on("n", adopted).on("g", counted(7)) }},
-		{"a shard is told again after a restart, under the job's next epoch", "", func() *story {
+		{"a shard is reported again after a restart, under the job's next epoch", "", func() *story {
 			s := begun()
 			s.Observe(checker.Record{Node: "m", Incarnation: 2, Event: retold})
 			return s
@@ -54,7 +54,7 @@ func TestTakeOver(t *testing.T) {
 			s.Depends(checker.Record{}, one, 1, 0)
 			return s
 		}},
-		{"a dependent of nothing that anybody counted in its datacenter", "T7", func() *story {
+		{"a dependent of nothing that a manager counted in its datacenter", "T7", func() *story {
 			s := begun().on("n", event.LeaseGranted{Group: "far", Job: one, Token: message.LeaseToken{Epoch: 1}})
 			s.on("n", event.ShardDispatched{Shard: later, Fence: fence(2, 1)})
 			s.Depends(checker.Record{}, one, 1, 0)
@@ -73,8 +73,8 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// delivered is a job that g accepted and ended, or whoever took it over, with a result
-// of seven starts that nobody has told of.
+// delivered is a job that g accepted, and that g or its successor ended, with a result
+// of seven starts that no manager counted.
 func delivered(by node.ID) *story {
 	granted := func(epoch uint64) event.LeaseGranted {
 		return event.LeaseGranted{Group: checker.GroupGates, Job: one, Token: message.LeaseToken{Epoch: epoch, Ordinal: 1}}
@@ -86,6 +86,6 @@ func delivered(by node.ID) *story {
 		s.on(by, granted(2))
 	}
 	s.on(by, event.JobChanged{Job: one, From: message.JobSubmitted, To: message.JobFailed})
-	s.Delivered(checker.Record{}, one, message.JobFailed, 1, 7)
+	s.Delivered(checker.Record{}, checker.Delivery{Job: one, State: message.JobFailed, Subjobs: 1, Started: 7})
 	return s
 }

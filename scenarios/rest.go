@@ -57,13 +57,13 @@ func (s *stage) running() bool {
 func (s *stage) ledgers() []ledger {
 	var away []string
 	for _, id := range s.world.Nodes() {
-		if s.lame(id) || !s.world.Alive(id) {
+		if s.neverHealed(id) || !s.world.Alive(id) {
 			away = append(away, " to "+string(s.world.Addr(id)))
 		}
 	}
 	var all []ledger
 	s.world.Rests(func(id node.ID, what string, n, rest int) {
-		if n <= rest || s.lame(id) || slices.ContainsFunc(away, func(a string) bool { return strings.HasSuffix(what, a) }) {
+		if n <= rest || s.neverHealed(id) || slices.ContainsFunc(away, func(a string) bool { return strings.HasSuffix(what, a) }) {
 			return
 		}
 		all = append(all, ledger{id, what, n, rest})
@@ -71,5 +71,5 @@ func (s *stage) ledgers() []ledger {
 	return all
 }
 
-// lame: a node that is never healed.
-func (s *stage) lame(id node.ID) bool { return len(s.core) > 0 && !slices.Contains(s.core, id) }
+// neverHealed says that a node stays broken to the end.
+func (s *stage) neverHealed(id node.ID) bool { return len(s.core) > 0 && !slices.Contains(s.core, id) }

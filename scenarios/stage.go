@@ -65,10 +65,10 @@ func newStage(s Scenario, o Options) *stage {
 		RateMax: cmp.Or(s.rate, rateMax), Flooded: st.flooded,
 	})
 	c.Assume(checker.Assumptions{
-		Beyond: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
-		Sends: func(worker node.ID, s message.ShardID, _ message.Fence) bool { return st.world.Executes(worker, s) },
-		Still: st.world.Paused,
-		Lame:  st.lame,
+		DriftBeyondBound: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
+		Sends:       func(worker node.ID, s message.ShardID, _ message.Fence) bool { return st.world.Executes(worker, s) },
+		Paused:      st.world.Paused,
+		NeverHealed: st.neverHealed,
 	})
 	st.world.At(sizesEvery, st.sizes)
 	return st

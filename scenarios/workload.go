@@ -195,7 +195,7 @@ func (s *stage) onResult(o *order, r *message.Result) {
 		}
 	}
 	s.onSubjobs(o, r.Datacenters)
-	s.checker.Delivered(at, o.job, r.State, len(r.Datacenters), started)
+	s.checker.Delivered(at, checker.Delivery{Job: o.job, State: r.State, Subjobs: len(r.Datacenters), Started: started})
 }
 
 // onRefused is all that is left to say of a result that was forgotten: only gates that

@@ -41,7 +41,7 @@ func (d *deaths) inOrder() []death {
 func observe(c *checker.Checker, records []checker.Record, died []death) {
 	for _, r := range records {
 		for len(died) > 0 && died[0].at < r.At {
-			c.Died(died[0].node, died[0].at)
+			c.Died(died[0].node)
 			died = died[1:]
 		}
 		c.Observe(r)

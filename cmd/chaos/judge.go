@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/checker/history"
 )
 
 // Growth that is no leak: what a process holds at its end, beside its beginning.
@@ -82,7 +83,7 @@ func (r *report) judge(dir string, died []death) error {
 		defer func() { _ = f.Close() }() // it was only read
 		all = append(all, f)
 	}
-	records, err := checker.Merge(all...)
+	records, err := history.Merge(all...)
 	if err != nil {
 		return err
 	}

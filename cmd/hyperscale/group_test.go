@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/operate"
 )
@@ -159,7 +160,7 @@ func judge(t *testing.T, dir string) {
 		defer func() { _ = f.Close() }() // it was only read
 		files = append(files, f)
 	}
-	all, err := checker.Merge(files...)
+	all, err := history.Merge(files...)
 	if err != nil {
 		t.Fatalf("%v: %v", names, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/checker"
+	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
@@ -83,13 +84,13 @@ func explain(out io.Writer, name, picture string, beyond bool) error {
 }
 
 // historyOf reads a history, or plays a schedule for its own.
-func historyOf(name string, beyond bool) (history []checker.Record, assume checker.Assumptions, err error) {
+func historyOf(name string, beyond bool) (records []checker.Record, assume checker.Assumptions, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, assume, command.Usage("%w: give a schedule or a history", err)
 	}
 	defer file.Close()
-	assume = checker.Assumptions{Beyond: beyond, DriftPPM: sim.DriftBound}
+	assume = checker.Assumptions{DriftBeyondBound: beyond, DriftPPM: sim.DriftBound}
 	in := bufio.NewReaderSize(file, 1<<16)
 	start, _ := in.Peek(256) // a shorter file has less
 	if bytes.Contains(start, []byte(schedule.Schema)) {
@@ -102,24 +103,24 @@ func historyOf(name string, beyond bool) (history []checker.Record, assume check
 			return nil, assume, err
 		}
 		o := optionsOf(f)
-		o.History = func(r checker.Record) { history = append(history, r) }
+		o.History = func(r checker.Record) { records = append(records, r) }
 		s.Run(o)
-		assume.Beyond = s.Beyond
-		return history, assume, nil
+		assume.DriftBeyondBound = s.Beyond
+		return records, assume, nil
 	}
-	err = checker.Read(in, func(r checker.Record) {
-		if len(history) < historyMax {
-			history = append(history, r)
+	err = history.Read(in, func(r checker.Record) {
+		if len(records) < historyMax {
+			records = append(records, r)
 		}
 	})
-	if err == nil && len(history) == historyMax {
+	if err == nil && len(records) == historyMax {
 		err = fmt.Errorf("more than %d events: cut the file", historyMax)
 	}
-	if err == nil && len(history) == 0 {
+	if err == nil && len(records) == 0 {
 		err = errors.New("no event in it: give a schedule or a history")
 	}
 	if err != nil {
 		return nil, assume, command.Usage("%s: %w", name, err)
 	}
-	return history, assume, nil
+	return records, assume, nil
 }

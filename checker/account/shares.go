@@ -1,11 +1,14 @@
-package checker
+package account
 
-import "hyperscale/core/message"
+import (
+	"hyperscale/checker/history"
+	"hyperscale/core/message"
+)
 
 // Told judges what a gate reports to a client of a job's subjobs, running or ended: what
 // the workers of a subjob did is what the subjob did (T8). Where there was no room for steps
 // or for workers nothing is known.
-func (c *Checker) Told(r Record, job message.JobID, subjobs []message.DatacenterResult) {
+func (j *Judge) Told(r history.Record, job message.JobID, subjobs []message.DatacenterResult) {
 	for i := range subjobs {
 		d := &subjobs[i]
 		var steps, shares work
@@ -23,7 +26,7 @@ func (c *Checker) Told(r Record, job message.JobID, subjobs []message.Datacenter
 			shares = shares.and(work{w.Started, w.OK, w.Failed + w.TimedOut + w.Cancelled})
 		}
 		if known && len(d.Workers) > 0 && shares != steps {
-			c.violate("T8", r, "of subjob %s of job %v, %v, its workers tell %+v, its steps %+v", d.Name, job, d.State, shares, steps)
+			j.log.Violate("T8", r, "of subjob %s of job %v, %v, its workers tell %+v, its steps %+v", d.Name, job, d.State, shares, steps)
 		}
 	}
 }

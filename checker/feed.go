@@ -4,30 +4,41 @@ import (
 	"cmp"
 	"slices"
 
+	"hyperscale/checker/history"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 )
 
-// feedOf is a workflow whose passes take rows that nobody else takes.
+// feeds judges which rows of unique feeds executors are given (F).
+type feeds struct {
+	log  *history.Log
+	rows map[feedOf][]taken // ascending
+}
+
+func newFeeds(log *history.Log) *feeds {
+	return &feeds{log: log, rows: map[feedOf][]taken{}}
+}
+
+// feedOf is a workflow whose iterations take rows that no other attempt takes.
 type feedOf struct {
 	job      message.JobID
 	workflow uint32
 }
 
-// taken is a stretch of rows, which whoever took it first has.
+// taken is a stretch of rows, and who took it first.
 type taken struct {
 	first, end uint64
 	by         event.RowsTaken
 }
 
-// onRowsTaken judges F: no row is handed to executors twice, wherever they are.
-func (c *Checker) onRowsTaken(r Record, e event.RowsTaken) {
+// take judges F: no row is handed to executors twice, wherever they are.
+func (s *feeds) take(r Record, e event.RowsTaken) {
 	key := feedOf{e.Shard.Job, e.Shard.Workflow}
-	all, end := c.rows[key], e.First+e.Count
+	all, end := s.rows[key], e.First+e.Count
 	at, _ := slices.BinarySearchFunc(all, e.First, func(t taken, first uint64) int { return cmp.Compare(t.first, first) })
 	for _, i := range []int{at - 1, at} {
 		if i >= 0 && i < len(all) && all[i].first < end && e.First < all[i].end {
-			c.violate("F", r, "rows %d to %d of workflow %d of job %v went to shard %v under %v in %s, of which shard %v under %v in %s has %d to %d",
+			s.log.Violate("F", r, "rows %d to %d of workflow %d of job %v went to shard %v under %v in %s, of which shard %v under %v in %s has %d to %d",
 				e.First, end-1, e.Shard.Workflow, e.Shard.Job, e.Shard, e.Fence, e.Datacenter, all[i].by.Shard, all[i].by.Fence, all[i].by.Datacenter, all[i].first, all[i].end-1)
 			return
 		}
@@ -36,5 +47,5 @@ func (c *Checker) onRowsTaken(r Record, e event.RowsTaken) {
 		all[at-1].end = end
 		return
 	}
-	c.rows[key] = slices.Insert(all, at, taken{e.First, end, e})
+	s.rows[key] = slices.Insert(all, at, taken{e.First, end, e})
 }

@@ -1,0 +1,113 @@
+package account
+
+import (
+	"hyperscale/checker/history"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// counted is a shard in one subjob: a manager counts it once, also across its
+// restarts, whatever the attempt, and whichever gate owns the job meanwhile.
+type counted struct {
+	manager node.ID
+	shard   message.ShardID
+	held    uint64 // its epoch of the subjob
+}
+
+// told is how a shard was counted first.
+type told struct {
+	incarnation uint64
+	event       event.ShardCounted
+}
+
+// subjobOf is a datacenter's subjob.
+type subjobOf struct {
+	job        message.JobID
+	datacenter string
+}
+
+// subjobSum is what one manager counted of a subjob that it held under one epoch.
+type subjobSum struct {
+	manager node.ID
+	job     message.JobID
+	held    uint64
+}
+
+// latest is the last count of a shard, whichever manager of the datacenter held the
+// subjob then.
+type latest struct {
+	held    uint64
+	started uint64
+	fence   message.Fence
+}
+
+// Begun is what workers have started of a shard that a manager counts.
+type Begun struct {
+	Started bool          // under the fence that is counted
+	Highest message.Fence // of all attempts
+}
+
+// ShardCounted judges T3 and T8 of a shard that a manager counts.
+func (j *Judge) ShardCounted(r history.Record, e event.ShardCounted, begun Begun) {
+	key := counted{r.Node, e.Shard, e.Subjob.SubjobEpoch}
+	if first, ok := j.shards[key]; ok {
+		first.event.Subjob.JobEpoch = e.Subjob.JobEpoch
+		if first.event == e && first.incarnation < r.Incarnation {
+			return // after a restart it cannot know whether a gate heard of it
+		}
+		j.log.Violate("T8", r, "shard %v was counted twice in subjob %v, now under %v", e.Shard, e.Subjob, e.Fence)
+		return
+	}
+	j.shards[key] = told{r.Incarnation, e}
+	j.countsCurrent(r, e, begun.Highest)
+	j.reported[subjobSum{r.Node, e.Shard.Job, e.Subjob.SubjobEpoch}] += e.Started
+	j.inherit(e)
+	if !begun.Started && e.State == message.WorkflowCompleted {
+		j.log.Violate("T8", r, "shard %v was counted as completed under %v, which no worker ever started", e.Shard, e.Fence)
+	}
+}
+
+// SubjobCounted judges that a subjob counts once and holds exactly what its
+// manager counted of its shards.
+func (j *Judge) SubjobCounted(r history.Record, e event.SubjobCounted) {
+	key := subjobOf{e.Job, e.Datacenter}
+	if j.subjobs[key] {
+		j.log.Violate("T8", r, "subjob %s of job %v was counted twice, now under %v", e.Datacenter, e.Job, e.Fence)
+		return
+	}
+	j.subjobs[key] = true
+	j.countsCurrentSubjob(r, e)
+	j.addSubjob(e)
+	own, all := j.reported[subjobSum{e.Manager, e.Job, e.Fence.SubjobEpoch}], j.inherited[key]
+	if own != e.Started && all != e.Started {
+		j.log.Violate("T8", r, "subjob %s of job %v holds %d starts, its manager %s counted %d of its shards, all that held it %d", e.Datacenter, e.Job, e.Started, e.Manager, own, all)
+	}
+}
+
+func (j *Judge) addSubjob(e event.SubjobCounted) {
+	sum := j.sums[e.Job]
+	sum.Started += e.Started
+	if e.State == message.JobCompleted {
+		sum.Completed++
+	}
+	j.sums[e.Job] = sum
+}
+
+// inherit adds up a subjob over all managers that held it: a successor adopts what its
+// predecessor counted, or counts it anew.
+func (j *Judge) inherit(e event.ShardCounted) {
+	shard, subjob := shardOf{e.Datacenter, e.Shard}, subjobOf{e.Shard.Job, e.Datacenter}
+	old := j.latest[shard]
+	if e.Subjob.SubjobEpoch < old.held {
+		return
+	}
+	j.latest[shard] = latest{e.Subjob.SubjobEpoch, e.Started, e.Fence}
+	j.inherited[subjob] += e.Started - old.started
+}
+
+// subjobFence is a fence without its attempt.
+func subjobFence(f message.Fence) message.Fence {
+	f.Attempt = 0
+	return f
+}
