@@ -6,6 +6,9 @@
 // it understands exactly the field types that the catalogue uses and refuses
 // others by name.
 //
+// With -records it generates the codec of core/message/record instead, which keeps the
+// fields that it does not know; msgp has no part in that.
+//
 // Read main.go (files in, files out), parse.go (structs to a small model),
-// emit.go (the model to Go).
+// emit.go (the model to Go). Of records: record.go, then emitrecord.go.
 package main

@@ -15,8 +15,13 @@ const msgpVersion = "github.com/tinylib/msgp@v1.6.5"
 
 func main() {
 	dir := flag.String("dir", ".", "the folder of the message package")
+	ofRecords := flag.Bool("records", false, "the folder is core/message/record")
 	flag.Parse()
-	if err := run(*dir); err != nil {
+	generate := run
+	if *ofRecords {
+		generate = runRecords
+	}
+	if err := generate(*dir); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogue:", err)
 		os.Exit(1)
 	}

@@ -97,7 +97,7 @@ func DecodePrefix(b []byte) (Body, []byte, error) {
 	if m == nil {
 		return nil, b, fmt.Errorf("decode: kind %d is not in the catalogue: %w", kind, ErrFrame)
 	}
-	n, err := scan(b[HeaderSize:])
+	n, err := Scan(b[HeaderSize:])
 	if err != nil {
 		return nil, b, fmt.Errorf("decode %s: %w", Name(kind), err)
 	}
@@ -114,10 +114,10 @@ func DecodePrefix(b []byte) (Body, []byte, error) {
 	return m, b[HeaderSize+n:], nil
 }
 
-// scan walks one value without allocating and returns its length. Every element
+// Scan walks one value without allocating and returns its length. Every element
 // takes at least a byte, so counts that pass here cannot make the decoder
 // allocate more than a constant times the input.
-func scan(b []byte) (int, error) {
+func Scan(b []byte) (int, error) {
 	var left [depthMax]uint64 // values still to come on each level
 	depth := 0
 	left[0] = 1

@@ -32,7 +32,7 @@ func TestSizesAreWhatMsgpWrites(t *testing.T) {
 	})
 }
 
-// tree is a value that scan walks; depth counts the containers that are not empty, one
+// tree is a value that Scan walks; depth counts the containers that are not empty, one
 // within another.
 type tree struct {
 	bytes []byte
@@ -68,13 +68,13 @@ func drawTree(t *rapid.T, levels int) tree {
 	return out
 }
 
-// scan returns a value's length, whatever follows it, and rejects a value that is nested
+// Scan returns a value's length, whatever follows it, and rejects a value that is nested
 // too deep, is cut, or claims more elements than there are bytes.
 func TestScanMeasuresOneValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := drawTree(t, rapid.OneOf(rapid.IntRange(0, 4), rapid.IntRange(depthMax-2, depthMax+1)).Draw(t, "levels"))
 		tail := rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(t, "tail")
-		n, err := scan(append(v.bytes[:len(v.bytes):len(v.bytes)], tail...))
+		n, err := Scan(append(v.bytes[:len(v.bytes):len(v.bytes)], tail...))
 		if v.depth >= depthMax {
 			if !errors.Is(err, ErrFrame) {
 				t.Fatalf("nested %d deep: %v", v.depth, err)
@@ -84,11 +84,11 @@ func TestScanMeasuresOneValue(t *testing.T) {
 		if err != nil || n != len(v.bytes) {
 			t.Fatalf("%x before %x: length %d and %v, want %d", v.bytes, tail, n, err, len(v.bytes))
 		}
-		if n, err := scan(v.bytes[:rapid.IntRange(0, len(v.bytes)-1).Draw(t, "cut")]); !errors.Is(err, ErrFrame) {
+		if n, err := Scan(v.bytes[:rapid.IntRange(0, len(v.bytes)-1).Draw(t, "cut")]); !errors.Is(err, ErrFrame) {
 			t.Fatalf("a cut value has length %d: %v", n, err)
 		}
 		claims := msgp.AppendArrayHeader(nil, uint32(len(v.bytes)+rapid.IntRange(1, 1<<31).Draw(t, "more")))
-		if n, err := scan(append(claims, v.bytes...)); !errors.Is(err, ErrFrame) {
+		if n, err := Scan(append(claims, v.bytes...)); !errors.Is(err, ErrFrame) {
 			t.Fatalf("an array of more elements than bytes has length %d: %v", n, err)
 		}
 	})

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Job is a job in its register among the gates. It holds spans instead of instants: the
+// node that reads it has another clock.
+type Job struct {
+	Number      uint64             `rec:"number"` // of its turn, in the order of acceptance
+	Key         string             `rec:"key" require:"true"`
+	Digest      uint64             `rec:"digest"` // of its plan
+	Name        string             `rec:"name"`
+	Named       []string           `rec:"named" max:"4096"` // datacenters that the submission names
+	RunTimeout  time.Duration      `rec:"run_timeout"`
+	Last        Transition         `rec:"last"`
+	Elapsed     time.Duration      `rec:"elapsed"` // since its submission
+	Ran         bool               `rec:"ran"`
+	RunFor      time.Duration      `rec:"run_for"` // since it ran first
+	Closed      []string           `rec:"closed" max:"4096"`
+	Subjobs     []JobSubjob        `rec:"subjobs" max:"4096"`
+	Aborts      []Abort            `rec:"aborts" max:"4096"`
+	Spec        message.FileDigest `rec:"spec"`
+	Result      message.FileDigest `rec:"result"`
+	ResultBytes uint64             `rec:"result_bytes"`
+
+	// Files are those that only fields of a newer version name: every version keeps them.
+	Files []message.FileDigest `rec:"files" max:"4096"`
+
+	Unknown Unknown
+}
+
+// Transition is a change of a job's state.
+type Transition struct {
+	From    message.JobState `rec:"from"`
+	To      message.JobState `rec:"to"`
+	Reason  string           `rec:"reason"`
+	Unknown Unknown
+}
+
+// JobSubjob is what a job's record holds of one of its subjobs.
+type JobSubjob struct {
+	Datacenter string             `rec:"datacenter"`
+	Manager    node.ID            `rec:"manager"`
+	Fence      message.Fence      `rec:"fence"`
+	Accepted   bool               `rec:"accepted"`
+	Losses     uint64             `rec:"losses"` // of its managers
+	State      message.JobState   `rec:"state"`  // of an end that no manager sent
+	Error      string             `rec:"error"`
+	Counted    message.FileDigest `rec:"counted"` // holds the result, until the job's does
+	Unknown    Unknown
+}
+
+// Abort is a workflow that a condition of its own ends.
+type Abort struct {
+	Workflow  uint32 `rec:"workflow"`
+	Condition uint32 `rec:"condition"`
+	Value     int64  `rec:"value"` // when it had held for its time
+	Unknown   Unknown
+}
