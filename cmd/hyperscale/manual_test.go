@@ -29,7 +29,7 @@ func manualText(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	texts := map[string][]byte{}
-	for _, name := range append(names, "../../README.md", "../../editors/README.md") {
+	for _, name := range append(names, "../../README.md", "../../docs/editors/README.md") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +183,7 @@ go() {
 }
 mkdir -p bin
 ln -s "$(type -P hyperscale)" bin/hyperscale
-ln -s "$REPOSITORY"/{examples,testdata,editors} .
+ln -s "$REPOSITORY"/{examples,testdata,docs} .
 `
 
 // script is what the shell of a page is given. What a page takes for granted, a file

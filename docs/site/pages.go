@@ -28,7 +28,7 @@ func Navigation() []Section {
 		{"Write tests", []Entry{
 			{"docs/workflows.md", "Workflow files"},
 			{"examples", "Examples"},
-			{"editors/README.md", "Editors"},
+			{"docs/editors/README.md", "Editors"},
 		}},
 		{"Read results", []Entry{
 			{"docs/result.md", "The result file"},
@@ -43,7 +43,13 @@ func Navigation() []Section {
 			{"docs/proof.md", "How it is proved"},
 			{"docs/scenarios.md", "Scenarios"},
 			{"docs/lifeguard.md", "Slow members"},
+			{"docs/performance.md", "Performance"},
+		}},
+		{"Change it", []Entry{
 			{"DESIGN.md", "The design"},
+			{"docs/ownership.md", "Ownership"},
+			{"docs/engine.md", "The load engine"},
+			{"docs/decisions.md", "Decisions"},
 			{"CONTRIBUTING.md", "Contributing"},
 		}},
 	}
@@ -62,7 +68,7 @@ func outOf(source string, folder bool) string {
 		return "design.html"
 	case source == "CONTRIBUTING.md":
 		return "contributing.html"
-	case source == "editors/README.md":
+	case source == "docs/editors/README.md":
 		return "editors.html"
 	case path.Dir(source) == "docs" && isMarkdown(source):
 		return strings.TrimSuffix(path.Base(source), ".md") + ".html"

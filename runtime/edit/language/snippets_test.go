@@ -30,7 +30,7 @@ func expand(body string) string {
 // Every snippet of VS Code is, expanded, a file that loads, or a step of one; and is in
 // the one style.
 func TestSnippets(t *testing.T) {
-	data, err := os.ReadFile("../../../editors/vscode/hyperscale.code-snippets")
+	data, err := os.ReadFile("../../../docs/editors/vscode/hyperscale.code-snippets")
 	if err != nil {
 		t.Fatal(err)
 	}

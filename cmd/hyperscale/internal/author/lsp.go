@@ -21,7 +21,7 @@ func NewLspCommand() *cobra.Command {
 		Use:   "lsp",
 		Short: "serve an editor: errors as you type, completion, help, formatting",
 		Long: `Speaks the Language Server Protocol over standard input and output; an editor starts it
-for workflow files. editors/README.md says how, for VS Code, Neovim, Helix and Emacs.`,
+for workflow files. docs/editors/README.md says how, for VS Code, Neovim, Helix and Emacs.`,
 		Args: command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {
 			feeds := feedCache{}
