@@ -1,9 +1,8 @@
-// Package core is the floor on which all pure logic stands; nobody imports it.
+// Package core is the floor of all pure logic. No package imports it.
 //
-// Everything below it is a function of its inputs: no goroutine, no clock, no
-// socket, no file, no global state. core/node is the kernel, core/message the
-// catalogue of what crosses a wire, core/event the catalogue of what a machine
-// tells its observers. Parts (stats, workflow, ...) are built of those three,
-// roles (client, gate, manager, worker) of parts. A part never imports a role
-// and knows nothing of its neighbours. cmd/lint proves it.
+// Everything below it is a function of its inputs: no goroutine, clock, socket, file or
+// global state. core/node is the kernel. core/message lists what crosses a wire, and
+// core/event what a machine emits to observers. Parts (stats, workflow, ...) build on
+// those three, roles (client, gate, manager, worker) on parts. A part imports no role and
+// knows no neighbour. cmd/lint proves it.
 package core

@@ -1,17 +1,17 @@
-// Package health says how well this node itself does, and whether a peer's clock
-// can be trusted.
+// Package health measures how well this node itself does, and whether a peer's clock can be
+// trusted.
 //
-// It does not say who lives (core/swim), nor what a role does at a level.
+// It does not say which peers live (core/swim), nor how a role acts at a level.
 //
-// A level is the worse of two: local health, which core/swim counts, and the lag of
-// the node's own loop, which Monitor measures by how late a timer fires. A level
-// stretches timeouts and lets a share of optional probes be skipped.
+// A level is the worse of two values. core/swim counts local health. Monitor measures the
+// lag of the node's own loop, by how late a timer fires. A level stretches timeouts and
+// skips a share of optional probes.
 //
-// Clocks compares without ever reading another's instant: a peer answers a probe
-// with how long it has been up, U, and reads that somewhere between our sending s
-// and our receiving r. Between two samples its clock went on by U2-U1, ours by at
-// least s2-r1 and at most r2-s1. Only what lies outside of these, and of the bound,
-// is told: a slow network or a stopped process never is.
+// Clocks compares clocks without reading another's instant. A peer answers a probe with its
+// uptime U, read between our sending s and our receiving r. Between two samples the peer's
+// clock advanced by U2-U1. Ours advanced by at least s2-r1 and at most r2-s1. Clocks reports
+// only what lies outside that interval and the bound. So it never reports a slow network or
+// a stopped process.
 //
 //	ours   ---s1====r1-------------s2====r2--->
 //	peer's      U1                    U2

@@ -1,32 +1,30 @@
-// Package load says when which iteration of a workflow begins, and which virtual user
-// begins it, so that executors that never talk to each other make one load.
+// Package load says when each iteration of a workflow begins, and which virtual user begins
+// it. So executors that never talk to each other make one load.
 //
-// It is not an engine: it reads no clock and begins nothing. It does not check
-// plans either: core/workflow refuses what is wrong in a file, core/gate what is
-// wrong in a message; what slips through both is bounded here and harmless.
+// It is not an engine: it reads no clock and begins nothing. It does not check plans:
+// core/plan does. A plan beyond its bounds is bounded here and does no harm.
 //
-// Source: docs/workflows.md, "Load". The spreading is a Weyl sequence by the
-// golden section: of any stretch of it every interval has its share (the
-// three-distance theorem). Poisson processes are made by inversion.
+// Source: docs/workflows.md, "Load". The spreading is a Weyl sequence by the golden
+// section: every interval has its share of any stretch (the three-distance theorem).
+// Poisson processes are made by inversion.
 //
-// Arrival k of a workflow is due at T(k), when the area below its rate's curve
-// reaches k (even arrivals) or the sum of k+1 exponential draws (Poisson). It is
-// for virtual user s(k) = k * stride mod VUs, and begun by the executor that has
-// that one: if it is busy, by any other of this executor. rank is the inverse of s;
-// of a closed workflow with stages, user u is active while rank(u) is below the
-// curve.
+// Arrival k of a workflow is due at T(k). That is when the area below its rate's curve
+// reaches k (even arrivals), or the sum of k+1 exponential draws (Poisson). It is for
+// virtual user s(k) = k * stride mod VUs, and the executor of that user begins it. A busy
+// user leaves it to any other user of its executor. rank is the inverse of s. In a closed
+// workflow with stages, user u is active while rank(u) is below the curve.
 //
 // Invariants:
 //
 //	LOAD-1 Integers only. All of it is a function of the plan and the seed: the same
 //	       in every executor, on every machine.
-//	LOAD-2 However the users are cut, each arrival is begun once: the arrivals of the
-//	       parts are a partition of all arrivals. So are iterations.
+//	LOAD-2 However the users are cut, each arrival begins once: the arrivals of the
+//	       shares are a partition of all arrivals. So are iterations.
 //	LOAD-3 At any time the number of even arrivals that were due differs from the
 //	       area below the curve by less than one; T never falls.
 //	LOAD-4 An executor's share of any stretch of arrivals is off by a few, whatever
 //	       the stretch and the cut are.
-//	LOAD-5 Nothing is allocated but by the functions called New.
+//	LOAD-5 Only the functions called New allocate.
 //
 // Example:
 //

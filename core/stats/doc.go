@@ -4,9 +4,9 @@
 // It does not measure (runtime/engine), judge thresholds (core/gate) or show
 // anything (runtime/ui).
 //
-// Source: DESIGN.md, "Results". A histogram is log-linear in integers: 256
-// sub-buckets an octave, so a quantile is at most 1/256 (0.4 %) too high; values
-// below 512 are exact. HdrHistogram is its twin in tests, not its code.
+// Source: DESIGN.md, "Engine". A histogram is log-linear in integers, with 256 sub-buckets
+// an octave. So a quantile is at most 1/256 (0.4 %) too high, and values below 512 are
+// exact. HdrHistogram is its twin in tests, not its code.
 //
 // Invariants:
 //
@@ -17,16 +17,16 @@
 //	STATS-3 Record allocates nothing once the octave of its value is in use.
 //	STATS-4 FromWire(h.Wire()) equals h. FromWire of hostile bytes allocates a bounded
 //	        amount and accepts only what some Histogram could have written.
-//	STATS-5 Fit loses precision before it loses anything else, and says how much; what it
-//	        makes coarser errs upwards, and STATS-1 holds for it.
-//	        Windows in time go first, then the precision of phases.
-//	STATS-6 No message is changed: what Sum returns shares no memory that it writes to,
+//	STATS-5 Fit loses precision before it loses anything else, and says how much. Windows in
+//	        time go first, then the precision of phases. A coarser value errs upwards, and
+//	        STATS-1 holds for it.
+//	STATS-6 No message changes: what Sum returns shares no memory that it writes to,
 //	        and Fit copies what it changes.
 //	STATS-7 A series in time has at most WindowsMax windows and the memory of its first
 //	        minute, however long the run. Merging is exact, at the width of the coarser
-//	        series, associative and commutative; where a part's windows were left out, so
-//	        are the sum's.
-//	STATS-8 What is kept grows with the number of series, which is bounded: beyond the
+//	        series, associative and commutative. A sum has no windows where one of its
+//	        parts has none.
+//	STATS-8 Memory grows with the number of series, which is bounded: beyond the
 //	        bounds of sum.go one series, KindOther or StatusOther, counts the rest.
 //
 // Example:

@@ -1,39 +1,38 @@
-// Package uplink keeps streams to a configured list of peers standing: a worker's
-// to its managers, a manager's to its gates, a member's to its fellows. It also
-// posts small messages to them as datagrams.
+// Package uplink keeps streams open to a configured list of peers: from workers to
+// managers, from managers to gates, and between members of a group. It also posts small messages
+// to them as datagrams.
 //
-// It is not a membership (core/swim) and keeps nothing for later: what is posted
-// while no stream stands is dropped, and who posted it tries again. Streams that
-// others open to this node are not its own; it only answers their beats
-// (AnswerBeat).
+// It is not a membership (core/swim), and it queues nothing. While no stream is open it
+// drops what is posted, and the poster tries again. It does not own streams that others open
+// to this node; it only answers their beats (AnswerBeat).
 //
 // Source: DESIGN.md, "Jobs and fences": connections go upward, silence ends them.
 //
 // Invariants:
 //
-//	LINK-1 To one address at most one stream is open or being opened. Nothing else
-//	       opens it again but the timer of a link that is closed.
-//	LINK-2 An opening, like a standing stream, ends after Silence without a sign of
+//	LINK-1 To one address at most one stream is open or opening. Only the timer of a
+//	       closed link opens it again.
+//	LINK-2 An opening, like an open stream, ends after Silence without a sign of
 //	       life: Heard, Acked, or an answered beat.
 //	LINK-3 The wait before the next opening doubles from ReconnectMin to ReconnectMax,
-//	       each drawn from its upper half; a peer that was heard begins anew.
-//	LINK-4 A link stands only with a peer of the configured role.
+//	       each drawn from its upper half. A peer that was heard begins at ReconnectMin.
+//	LINK-4 A link opens only to a peer of the configured role.
 //
-// A role hands over what belongs to a link and goes on with what does not:
+// A role passes each input to its links first, and handles what is not theirs:
 //
 //	case node.InputStreamOpened:
 //		if l, ours := m.links.Opened(env, in); l != nil {
 //			... send the first heartbeat on l.Stream
 //		} else if !ours {
-//			... somebody called us
+//			... a peer opened a stream to us
 //		}
 //	case node.InputStreamBroken:
 //		if _, ours := m.links.Broken(env, in); !ours { ... }
 //	case node.InputTimer:
 //		if m.links.Fire(env, in.Timer) { return }
 //
-// Heartbeats with data are the role's own: it counts l.Sequence up and hands the
-// answer's number to Acked. Without any, Config.Beats sends message.Beat.
+// A role sends heartbeats with data itself: it increments l.Sequence and passes the answer's
+// number to Acked. For empty ones, Config.Beats sends message.Beat.
 //
 // Read config.go, links.go, post.go.
 package uplink

@@ -1,10 +1,9 @@
 // Package verdict computes what thresholds say about merged statistics.
 //
-// It merges nothing and knows no histogram's layout: quantiles come from a
-// function that the caller passes (core/stats has it). It does not decide exit
-// codes either.
+// It merges nothing and knows no histogram's layout: its caller passes a function for
+// quantiles (core/stats has one). It does not decide exit codes either.
 //
-// Source: DESIGN.md, "Workflows"; docs/workflows.md, "Thresholds".
+// Source: docs/workflows.md, "Thresholds"; DESIGN.md, "Gate".
 //
 // Invariants:
 //
@@ -12,8 +11,8 @@
 //	          alone; integers only.
 //	VERDICT-2 A threshold on something that never happened has failed, with value 0: a
 //	          run that measured nothing proves nothing.
-//	VERDICT-3 A condition that is watched has held when each judgement for its time found
-//	          it so, on what came to an end in the window before.
+//	VERDICT-3 A watched condition has held when each judgement during its time was true, on
+//	          the statistics of the window before it.
 //
 // Example:
 //

@@ -1,7 +1,7 @@
 // Package queue is a first-in, first-out queue in a ring that grows.
 //
-// It is not safe for several goroutines, it has no bound of its own, and it never
-// shrinks: a queue of a load generator is as long again soon.
+// It serves one goroutine and has no bound of its own. It never shrinks: a load generator's
+// queue soon has its old length again.
 //
 // Invariants:
 //

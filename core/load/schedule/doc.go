@@ -2,11 +2,11 @@
 //
 // It reads no clock and sends nothing: runtime/engine asks Next what begins now and reports
 // each end with Ended. It does not compute arrivals, shares or curves, which core/load does,
-// and it does not know what an iteration is made of.
+// and it does not know what an iteration consists of.
 //
-// Source: docs/workflows.md, "Load". A closed workflow has active users that begin again when
-// they have ended and thought. An open one has arrivals: each takes a free user, and none
-// waits in memory, because the next arrival is all that is kept.
+// Source: docs/workflows.md, "Load". A closed workflow has active users, which end an
+// iteration, think and begin again. An open one has arrivals. Each arrival takes a free
+// user, and none waits in memory, because the schedule keeps the next arrival alone.
 //
 // Invariants:
 //
@@ -15,8 +15,8 @@
 //	        free user, and later arrivals do not.
 //	SCHED-3 No more iterations are under way than there are users. A user leaves between two
 //	        iterations, and Left returns it once each time.
-//	SCHED-4 The weighted step and the think time of an iteration are a function of the seed, the
-//	        user's number in the workflow and the iteration's number.
+//	SCHED-4 An iteration's weighted step and think time are a function of the seed, of the
+//	        user's number in the workflow and of the iteration's number.
 //	SCHED-5 Next and Ended allocate nothing once their queues have their size.
 //
 // Example:

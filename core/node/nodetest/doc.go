@@ -1,18 +1,18 @@
-// Package nodetest is a recording node.Env: a world of one node, which a test
-// drives input by input and whose effects it reads as lines of text.
+// Package nodetest is a recording node.Env. A test drives one machine input by input and
+// reads its effects as lines of text.
 //
-// It is not a simulator: nobody is at the other end of its streams, and nothing
-// happens but what the test delivers. Only time that the test advances, and
-// completions of the store unless they are held back, come by themselves.
+// It is not a simulator: its streams have no other end, and it plays only what the test
+// delivers. Two things arrive by themselves: timers that are due when the test advances
+// time, and completions of the store, unless the test holds them back.
 //
 // Source: house style 5.2.
 //
 // Invariants:
 //
-//	NODETEST-1 The same inputs give the same lines; their order is that of the effects.
-//	NODETEST-2 What breaks a rule of node.Env stops the test: a message that cannot be
-//	           encoded or is changed after it was sent, Load outside InputStart, a core
-//	           started twice, an empty or long key.
+//	NODETEST-1 The same inputs give the same lines, in the order of the effects.
+//	NODETEST-2 A machine that breaks a rule of node.Env stops the test. Examples: a message
+//	           that cannot be encoded or changes after it is sent, Load outside InputStart,
+//	           a core started twice, an empty or long key.
 //	NODETEST-3 A crash loses the Puts that have not completed, and nothing else.
 //
 // Example:

@@ -1,8 +1,8 @@
 // Package plantest draws plans within all bounds of core/plan, and breaks one bound at a
 // time.
 //
-// It is not linked by production. The tests of the language, the gate, the manager and
-// core/plan share it, so that all of them are held to the same plans.
+// Production does not link it. The tests of the language, the gate, the manager and
+// core/plan share it, so that all of them face the same plans.
 //
 // Source: core/plan's bounds.go.
 //
