@@ -117,7 +117,8 @@ func (w *World) await(f Fault) {
 
 // watchFor lets a node look out for an aim. Timers that are set already count.
 func (p *process) watchFor(s *shot) {
-	p.shots = append(slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over }), s)
+	p.shots = append(p.shots, s)
+	p.forget()
 	if s.aim.offset >= 0 || s.aim.kind != aimTimer {
 		return
 	}
@@ -158,7 +159,13 @@ func (p *process) fired(k *node.TimerKey) {
 			p.w.At(p.w.now+s.aim.offset, func() { s.shoot(p) })
 		}
 	}
+	p.forget()
+}
+
+// forget drops the shots that are over.
+func (p *process) forget() {
 	p.shots = slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over })
+	p.bars.set(barAimed, len(p.shots) > 0)
 }
 
 // written is told that puts are about to be durable, or are. True: the node has
@@ -177,8 +184,8 @@ func (p *process) written(kind aimKind, puts []put) bool {
 			p.disk.lossy--
 		}
 	}
-	p.shots = slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over })
-	return !p.alive || p.life != life
+	p.forget()
+	return !p.alive() || p.life != life
 }
 
 // touch says whether any put writes a key with the prefix.

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"time"
-
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -11,7 +9,7 @@ import (
 // on since, or be no more.
 func (w *World) onDatagram(e *event) {
 	p := w.nodes[e.node]
-	if !p.started || p.suspended > 0 {
+	if !p.started() || p.suspended > 0 {
 		return
 	}
 	from := w.nodes[e.from]
@@ -43,7 +41,7 @@ func (w *World) onTimer(e *event) {
 	t := p.timers.fired(e.word, e.sequence)
 	in := &w.firing
 	in.Timer, in.Generation = t.key, t.generation
-	if len(p.shots) > 0 {
+	if p.bars.has(barAimed) {
 		p.fired(&t.key)
 	}
 	if p.idle() {
@@ -57,7 +55,7 @@ func (w *World) onTimer(e *event) {
 
 // idle says that an input can be handled at once.
 func (p *process) idle() bool {
-	return p.busy <= p.w.now && !p.paused && p.started && p.held == nil && !p.queued
+	return p.busy <= p.w.now && p.bars&^barAimed == 0
 }
 
 // offer hands an input to an idle node, or to the mailbox of a busy one. The
@@ -67,13 +65,13 @@ func (w *World) offer(p *process, in *node.Input) {
 		if in.Stream == 0 || p.wants(in) {
 			p.step(in)
 		}
-		if p.held != nil {
+		if p.bars.has(barHeld) {
 			p.wake()
 		}
 		return
 	}
 	pushed := p.box.Push(in)
-	p.queued = p.box.Len() > 0
+	p.bars.set(barQueued, p.box.Len() > 0)
 	if !pushed {
 		if in.Kind == node.InputMessage && in.Stream != 0 {
 			w.breakEnd(in.Stream, "the peer's mailbox is full")
@@ -91,7 +89,7 @@ func (w *World) hand(p *process, in node.Input) {
 
 // wake schedules the moment at which the mailbox is looked at.
 func (p *process) wake() {
-	if p.waking || p.paused || !p.alive {
+	if p.waking || p.bars.has(barPaused) || !p.alive() {
 		return
 	}
 	p.waking = true
@@ -106,10 +104,10 @@ func (w *World) onWake(e *event) {
 		return
 	}
 	p.waking = false
-	for p.alive && !p.paused && p.busy <= w.now && p.next(&w.queued) {
+	for p.alive() && !p.bars.has(barPaused) && p.busy <= w.now && p.next(&w.queued) {
 		p.step(&w.queued)
 	}
-	if p.alive && (p.queued || p.held != nil) {
+	if p.alive() && p.bars.has(barQueued|barHeld) {
 		p.wake()
 	}
 }
@@ -118,12 +116,13 @@ func (w *World) onWake(e *event) {
 func (p *process) next(in *node.Input) bool {
 	if p.held != nil {
 		*in, p.held = *p.held, nil
+		p.bars.set(barHeld, false)
 		if p.w.streams.Hears(in.Stream) {
 			return true
 		}
 	}
 	for p.box.Pop(in) {
-		p.queued = p.box.Len() > 0
+		p.bars.set(barQueued, p.box.Len() > 0)
 		if p.wants(in) {
 			return true
 		}
@@ -158,6 +157,7 @@ func (p *process) wants(in *node.Input) bool {
 		if s.See(in.Stream) {
 			m := *in
 			p.held = &m
+			p.bars.set(barHeld, true)
 			*in = node.Input{Kind: node.InputStreamOpened, Stream: m.Stream, From: m.From}
 		}
 	}
@@ -168,34 +168,29 @@ func (p *process) wants(in *node.Input) bool {
 // sends leaves when it is done.
 func (p *process) step(in *node.Input) {
 	w := p.w
-	if cost := p.price(in); cost > 0 {
-		p.busy = w.now + cost
+	if p.prices != nil {
+		if cost := p.prices.of(in); cost > 0 {
+			p.busy = w.now + cost
+		}
 	}
 	w.events++
-	p.measure(in)
+	if w.config.Flooded != nil {
+		p.measure(in)
+	}
 	w.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))
 	if w.watch&WantInputs != 0 {
 		w.config.Observer.Input(w.now, p.peer.ID, in)
 	}
 	if in.Kind == node.InputStart {
-		p.started, p.starting = true, true
+		p.bars.set(barUnstarted, false)
+		p.phase = phaseStart
 	}
-	p.stepping = true
+	p.phase |= phaseStep
 	p.machine.Step(p, in)
-	p.stepping, p.starting = false, false
-	if p.halting {
+	p.phase &= phaseHalt
+	if p.phase != 0 {
 		w.onHalt(p)
 	}
-}
-
-func (p *process) price(in *node.Input) time.Duration {
-	cost := p.cost
-	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
-		if k := int(in.Message.Kind()); k < len(p.costs) {
-			cost = p.costs[k]
-		}
-	}
-	return cost * time.Duration(p.slow)
 }
 
 // onHalt ends a node by its own wish. Streams are closed, executors die.
@@ -207,19 +202,19 @@ func (w *World) onHalt(p *process) {
 // the node does not run, and nothing will be answered.
 func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
 	p := w.find(id)
-	if !p.alive {
+	if !p.alive() {
 		return false
 	}
-	p.command++
-	p.commands[p.command] = f
+	p.calls.last++
+	p.calls.answers[p.calls.last] = f
 	_, e := w.queue.add(w.now, eventCommand)
-	e.node, e.life, e.word, e.message = p.index, p.life, uint64(p.command), m
+	e.node, e.life, e.word, e.message = p.index, p.life, uint64(p.calls.last), m
 	return true
 }
 
 func (w *World) onCommand(e *event) {
 	p := w.nodes[e.node]
-	if p.life != e.life || !p.alive {
+	if p.life != e.life || !p.alive() {
 		return
 	}
 	// A command, and its answers, stay within the process: they cross no wire.
@@ -231,7 +226,7 @@ func (w *World) onAnswer(e *event) {
 	if p.life != e.life {
 		return
 	}
-	if f := p.commands[node.CommandID(e.word)]; f != nil {
+	if f := p.calls.answers[node.CommandID(e.word)]; f != nil {
 		f(e.message)
 	}
 }

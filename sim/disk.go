@@ -37,6 +37,7 @@ type put struct {
 // disk is one node's. It outlives incarnations.
 type disk struct {
 	Disk
+	p       *process
 	rand    *node.Rand
 	records map[string][]byte
 	syncing []put // the sync that runs
@@ -47,11 +48,12 @@ type disk struct {
 	torn    int   // faults that make a crash lose a part only
 }
 
-func newDisk(d Disk, seed uint64, id node.ID) disk {
+func newDisk(p *process) disk {
+	d := p.spec.Disk
 	if d == (Disk{}) {
 		d = DefaultDisk()
 	}
-	return disk{Disk: d, rand: node.NewRand(seed, id, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
+	return disk{Disk: d, p: p, rand: node.NewRand(p.w.config.Seed, p.spec.ID, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
 }
 
 // apply makes a Put durable.
@@ -107,19 +109,16 @@ func (w *World) Image(id node.ID) map[string][]byte { return maps.Clone(w.find(i
 // Restore puts an image on the disk of a node that does not run; nil wipes it.
 func (w *World) Restore(id node.ID, image map[string][]byte) {
 	p := w.find(id)
-	if p.alive {
+	if p.alive() {
 		node.Bug("sim: %v runs, its disk cannot be restored", p.peer)
 	}
 	p.disk.wipe()
 	maps.Copy(p.disk.records, image)
 }
 
-// store is the node.Store of a process.
-type store process
-
 // Put implements node.Store.
-func (s *store) Put(records []node.Record, t node.Token) {
-	p := (*process)(s)
+func (d *disk) Put(records []node.Record, t node.Token) {
+	p := d.p
 	w := p.w
 	digest := uint64(len(records))
 	for _, r := range records {
@@ -132,15 +131,15 @@ func (s *store) Put(records []node.Record, t node.Token) {
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectPut, Token: t, Records: records})
 	}
-	p.disk.waiting = append(p.disk.waiting, put{records, t})
-	if len(p.disk.syncing) == 0 {
-		p.sync()
+	d.waiting = append(d.waiting, put{records, t})
+	if len(d.syncing) == 0 {
+		d.sync()
 	}
 }
 
 // sync begins with all that waits.
-func (p *process) sync() {
-	d := &p.disk
+func (d *disk) sync() {
+	p := d.p
 	d.syncing, d.waiting = d.waiting, d.syncing[:0]
 	_, e := p.w.queue.add(p.leaves()+d.latency(), eventSynced)
 	e.node, e.life = p.index, p.life
@@ -149,11 +148,11 @@ func (p *process) sync() {
 // onSynced completes the Puts of a sync in their order.
 func (w *World) onSynced(e *event) {
 	p := w.nodes[e.node]
-	if p.life != e.life || !p.alive {
+	if p.life != e.life || !p.alive() {
 		return
 	}
 	d := &p.disk
-	if len(p.shots) > 0 && p.written(aimStoring, d.syncing) {
+	if p.bars.has(barAimed) && p.written(aimStoring, d.syncing) {
 		return
 	}
 	done := slices.Clone(d.syncing)
@@ -167,29 +166,28 @@ func (w *World) onSynced(e *event) {
 			d.apply(x)
 		}
 	}
-	if len(p.shots) > 0 && err == nil && p.written(aimStored, done) {
+	if p.bars.has(barAimed) && err == nil && p.written(aimStored, done) {
 		return
 	}
 	if len(d.waiting) > 0 {
-		p.sync()
+		d.sync()
 	}
 	for _, x := range done {
-		if p.alive && p.life == e.life { // a step may have ended the node
+		if p.alive() && p.life == e.life { // a step may have ended the node
 			w.hand(p, node.Input{Kind: node.InputStored, Token: x.token, Err: err})
 		}
 	}
 }
 
 // Load implements node.Store.
-func (s *store) Load(prefix string) []node.Record {
-	p := (*process)(s)
-	if !p.starting {
-		node.Bug("sim: %v loads %q outside InputStart", p.peer, prefix)
+func (d *disk) Load(prefix string) []node.Record {
+	if d.p.phase&phaseStart == 0 {
+		node.Bug("sim: %v loads %q outside InputStart", d.p.peer, prefix)
 	}
 	var found []node.Record
-	for _, k := range slices.Sorted(maps.Keys(p.disk.records)) {
+	for _, k := range slices.Sorted(maps.Keys(d.records)) {
 		if strings.HasPrefix(k, prefix) {
-			found = append(found, node.Record{Key: k, Value: slices.Clone(p.disk.records[k])})
+			found = append(found, node.Record{Key: k, Value: slices.Clone(d.records[k])})
 		}
 	}
 	return found

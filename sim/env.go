@@ -16,9 +16,6 @@ var _ node.Env = (*process)(nil)
 // sent it: see the header of runtime/transport. Incarnations below 128 take a byte.
 const headerFixed = message.HeaderSize + 14
 
-// headerBytes is what a peer's datagrams carry besides their messages.
-func headerBytes(p node.Peer) int { return headerFixed + len(p.ID) + len(p.Addr) }
-
 // Self implements node.Env.
 func (p *process) Self() node.Peer { return p.peer }
 
@@ -54,24 +51,24 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectDatagram, To: to, Message: m})
 	}
-	q := w.at(to)
-	if q == nil {
+	q, ok := w.at(to)
+	if !ok {
 		return
 	}
-	if size += headerBytes(p.peer); size > message.DatagramMax {
+	if size += int(p.header); size > message.DatagramMax {
 		p.Emit(notice.Shed{What: fmt.Sprintf("datagram %s to %s", message.NameOf(m), to),
 			Why: fmt.Sprintf("%d bytes with its header are above the bound of %d: send it on a stream", size, message.DatagramMax)})
 		return
 	}
-	if w.courier != nil && w.courier(Letter{From: p.peer.ID, To: q.peer.ID, Message: m, life: p.life}) {
+	if w.courier != nil && w.courier(Letter{From: p.peer.ID, To: w.nodes[q].peer.ID, Message: m, life: p.life}) {
 		return
 	}
-	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q.index), size)
+	d := w.net.Datagram(p.leaves(), netsim.Host(p.index), netsim.Host(q), size)
 	for i := range d.Count {
 		j, e := w.queue.add(d.At[i], eventDatagram)
-		e.node, e.from, e.life, e.word, e.message = q.index, p.index, p.life, digest, m
+		e.node, e.from, e.life, e.word, e.message = q, p.index, p.life, digest, m
 		if d.Late[i] && len(w.aims) > 0 {
-			q.hold(w.aims[d.Rule], j)
+			w.nodes[q].hold(w.aims[d.Rule], j)
 		}
 	}
 }
@@ -107,7 +104,7 @@ func (p *process) arm(t *timer, at time.Duration) {
 	i, e := p.w.queue.add(at, eventTimer)
 	e.node, e.word = p.index, t.digest
 	t.event, t.generation = i, e.sequence
-	if len(p.shots) > 0 {
+	if p.bars.has(barAimed) {
 		p.lead(t, at)
 	}
 }
@@ -131,10 +128,10 @@ func (p *process) CancelTimer(k node.TimerKey) {
 }
 
 // Store implements node.Env.
-func (p *process) Store() node.Store { return (*store)(p) }
+func (p *process) Store() node.Store { return &p.disk }
 
 // Exec implements node.Env.
-func (p *process) Exec() node.Executor { return (*executor)(p) }
+func (p *process) Exec() node.Executor { return &p.exec }
 
 // Emit implements node.Env.
 func (p *process) Emit(e node.Event) {
@@ -157,7 +154,7 @@ func (p *process) Answer(id node.CommandID, m node.Message) {
 
 // Halt implements node.Env.
 func (p *process) Halt(reason string) {
-	p.halting, p.reason = true, reason
+	p.phase |= phaseHalt
 	p.w.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectHalt), node.MixString(0, reason))
 	if p.w.watch&WantEffects != 0 {
 		p.w.effect(p, &Effect{Kind: EffectHalt, Reason: reason})

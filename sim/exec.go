@@ -43,25 +43,37 @@ type run struct {
 	tail     string
 }
 
-// executor is the node.Executor of a process.
-type executor process
+// executor is the node.Executor of a process: what runs on its cores.
+type executor struct {
+	p      *process
+	cores  []*run
+	runs   map[node.ExecID]*run
+	models *node.Rand
+	frozen []event // while the host is suspended
+}
+
+// clear ends all runs at once, with their node.
+func (x *executor) clear() {
+	clear(x.cores)
+	x.runs, x.frozen = nil, nil
+}
 
 // Start implements node.Executor.
 func (x *executor) Start(id node.ExecID, core int, m node.Message) {
-	p := (*process)(x)
+	p := x.p
 	w := p.w
 	digest, _ := w.know(m)
 	w.fold(uint64(id)<<16|uint64(core), uint64(p.index)<<8|foldEffect|uint64(EffectExecStart), digest)
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectExecStart, Exec: id, Core: core, Message: m})
 	}
-	if len(p.cores) == 0 {
-		p.runs[id] = &run{id: id, core: -1, over: true, reason: "this node has no executors"}
-		p.soon(id, execGone, 0)
+	if len(x.cores) == 0 {
+		x.runs[id] = &run{id: id, core: -1, over: true, reason: "this node has no executors"}
+		x.soon(id, execGone, 0)
 		return
 	}
-	if p.runs[id] != nil || core < 0 || core >= len(p.cores) || p.cores[core] != nil {
-		node.Bug("sim: %v starts run %d on core %d of %d, which is busy, or not there, or the run was started before", p.peer, id, core, len(p.cores))
+	if x.runs[id] != nil || core < 0 || core >= len(x.cores) || x.cores[core] != nil {
+		node.Bug("sim: %v starts run %d on core %d of %d, which is busy, or not there, or the run was started before", p.peer, id, core, len(x.cores))
 	}
 	if w.config.Wire {
 		m = w.clone(m)
@@ -70,53 +82,52 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 	if !ok {
 		node.Bug("sim: %v starts run %d with %s, want ExecStart", p.peer, id, message.NameOf(m))
 	}
-	r := &run{id: id, core: core, start: start, course: p.spec.Model.Course(start, p.models)}
-	p.runs[id], p.cores[core] = r, r
-	p.afflict(r)
-	p.soon(id, execBoot, r.course.Boot)
+	r := &run{id: id, core: core, start: start, course: p.spec.Model.Course(start, x.models)}
+	x.runs[id], x.cores[core] = r, r
+	x.afflict(r)
+	x.soon(id, execBoot, r.course.Boot)
 }
 
 // soon schedules what happens to a run.
-func (p *process) soon(id node.ExecID, what uint8, d time.Duration) {
+func (x *executor) soon(id node.ExecID, what uint8, d time.Duration) {
+	p := x.p
 	_, e := p.w.queue.add(p.leaves()+d, eventExec)
 	e.node, e.life, e.word, e.side = p.index, p.life, uint64(id), what
 }
 
 // Cancel implements node.Executor.
 func (x *executor) Cancel(id node.ExecID) {
-	p := (*process)(x)
-	p.noteExec(EffectExecCancel, id)
-	if r := p.runs[id]; r != nil && !r.over && !r.course.IgnoreCancel {
-		p.soon(id, execObey, r.course.CancelAfter)
+	x.noteExec(EffectExecCancel, id)
+	if r := x.runs[id]; r != nil && !r.over && !r.course.IgnoreCancel {
+		x.soon(id, execObey, r.course.CancelAfter)
 	}
 }
 
 // Tell implements node.Executor.
 func (x *executor) Tell(id node.ExecID, m node.Message) {
-	p := (*process)(x)
+	p := x.p
 	w := p.w
 	digest, _ := w.know(m)
 	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecTell), digest)
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectExecTell, Exec: id, Message: m})
 	}
-	r := p.runs[id]
+	r := x.runs[id]
 	rows, ok := m.(*message.ExecRowsLeased)
 	if !ok || r == nil || r.over || r.hung || rows.Ask != r.asked {
 		return
 	}
 	r.rows += rows.Count
 	if rows.Count > 0 {
-		p.soon(id, execAsk, r.course.Asks)
+		x.soon(id, execAsk, r.course.Asks)
 	}
 }
 
 // Kill implements node.Executor.
 func (x *executor) Kill(id node.ExecID) {
-	p := (*process)(x)
-	p.noteExec(EffectExecKill, id)
-	if r := p.runs[id]; r != nil {
-		p.finish(r, "killed", "", reapTime)
+	x.noteExec(EffectExecKill, id)
+	if r := x.runs[id]; r != nil {
+		x.finish(r, "killed", "", reapTime)
 	}
 }
 
@@ -125,35 +136,38 @@ const lapsed = "its time was over and nobody had extended it"
 
 // Extend implements node.Executor.
 func (x *executor) Extend(id node.ExecID, until node.Instant) {
-	p := (*process)(x)
+	p := x.p
 	w := p.w
 	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecExtend), uint64(until))
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectExecExtend, Exec: id, Until: until})
 	}
-	if r := p.runs[id]; r != nil && !r.over {
+	if r := x.runs[id]; r != nil && !r.over {
 		r.until = until
-		p.watch(r)
+		x.watch(r)
 	}
 }
 
 // watch schedules a look at whether a run's time is over. Executors are processes
 // of their own: a pause of their node does not stop them, nor their clock. They end as
 // late as they may.
-func (p *process) watch(r *run) {
+func (x *executor) watch(r *run) {
+	p := x.p
 	_, e := p.w.queue.add(p.clock.when(r.until.Add(node.ExecutorEnd), p.w.now), eventExec)
 	e.node, e.life, e.word, e.side = p.index, p.life, uint64(r.id), execLapse
 }
 
 // onLapse: an older deadline's event finds a newer one, and leaves the run alone.
-func (p *process) onLapse(r *run) {
+func (x *executor) onLapse(r *run) {
+	p := x.p
 	if p.clock.at(p.w.now) >= r.until.Add(node.ExecutorEnd) {
 		r.lapsed = true
-		p.finish(r, lapsed, "", 0)
+		x.finish(r, lapsed, "", 0)
 	}
 }
 
-func (p *process) noteExec(k EffectKind, id node.ExecID) {
+func (x *executor) noteExec(k EffectKind, id node.ExecID) {
+	p := x.p
 	p.w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(k), 0)
 	if p.w.watch&WantEffects != 0 {
 		p.w.effect(p, &Effect{Kind: k, Exec: id})
@@ -161,47 +175,48 @@ func (p *process) noteExec(k EffectKind, id node.ExecID) {
 }
 
 // finish ends a run; ExecGone follows. The first reason stands.
-func (p *process) finish(r *run, reason, tail string, after time.Duration) {
+func (x *executor) finish(r *run, reason, tail string, after time.Duration) {
 	if r.over && (r.reason != "" || reason == "") {
 		return
 	}
 	r.over, r.reason, r.tail = true, reason, tail
-	p.soon(r.id, execGone, after)
+	x.soon(r.id, execGone, after)
 }
 
 func (w *World) onExec(e *event) {
 	p := w.nodes[e.node]
-	if !p.alive || p.life != e.life {
+	x := &p.exec
+	if !p.alive() || p.life != e.life {
 		return
 	}
 	if p.suspended > 0 {
-		p.frozen = append(p.frozen, *e)
+		x.frozen = append(x.frozen, *e)
 		return
 	}
-	r := p.runs[node.ExecID(e.word)]
+	r := x.runs[node.ExecID(e.word)]
 	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash && e.side != execLapse {
 		return
 	}
 	switch e.side {
 	case execBoot:
-		p.onBoot(r)
+		x.onBoot(r)
 	case execProgress:
-		p.onProgress(r)
+		x.onProgress(r)
 	case execResult:
-		p.onResult(r, r.course.State, r.course.Reason)
+		x.onResult(r, r.course.State, r.course.Reason)
 	case execCrash:
-		p.finish(r, r.course.Reason, r.course.Tail, 0)
+		x.finish(r, r.course.Reason, r.course.Tail, 0)
 	case execHang:
 		r.hung = true
 	case execObey:
-		p.onResult(r, message.WorkflowCancelled, "")
+		x.onResult(r, message.WorkflowCancelled, "")
 	case execLapse:
-		p.onLapse(r)
+		x.onLapse(r)
 	case execAsk:
 		r.asked++
-		p.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want})
+		x.says(r, &message.ExecRows{Ask: r.asked, Want: r.course.Want})
 	case execGone:
-		p.onGone(r)
+		x.onGone(r)
 	}
 }
 
@@ -212,7 +227,7 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 	if p == nil || p.suspended > 0 {
 		return false
 	}
-	for _, r := range p.cores {
+	for _, r := range p.exec.cores {
 		if r != nil && !r.over && r.start.Shard == s {
 			return true
 		}
@@ -221,7 +236,8 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 }
 
 // onBoot: the executor has loaded its work, and its clock starts.
-func (p *process) onBoot(r *run) {
+func (x *executor) onBoot(r *run) {
+	p := x.p
 	c := &r.course
 	r.began, r.running = p.w.now, true
 	end := execResult
@@ -231,26 +247,28 @@ func (p *process) onBoot(r *run) {
 	case EndHang:
 		end = execHang
 	}
-	p.soon(r.id, end, c.Length)
+	x.soon(r.id, end, c.Length)
 	if c.Every > 0 && c.Every < c.Length {
-		p.soon(r.id, execProgress, c.Every)
+		x.soon(r.id, execProgress, c.Every)
 	}
-	p.says(r, &message.ExecStarted{VUs: r.start.VUs})
+	x.says(r, &message.ExecStarted{VUs: r.start.VUs})
 	if c.Want > 0 {
-		p.soon(r.id, execAsk, 0)
+		x.soon(r.id, execAsk, 0)
 	}
 }
 
-func (p *process) onProgress(r *run) {
+func (x *executor) onProgress(r *run) {
+	p := x.p
 	r.sequence++
-	p.soon(r.id, execProgress, r.course.Every)
+	x.soon(r.id, execProgress, r.course.Every)
 	progress := &message.ExecProgress{Sequence: r.sequence, Stats: p.spec.Model.Stats(r.start, &r.course, p.w.now-r.began, message.WorkflowRunning)}
 	progress.Stats.Rows = r.rows
-	p.says(r, progress)
+	x.says(r, progress)
 }
 
 // onResult sends the last message of a run, also of one that had not started.
-func (p *process) onResult(r *run, state message.WorkflowState, why string) {
+func (x *executor) onResult(r *run, state message.WorkflowState, why string) {
+	p := x.p
 	var passed time.Duration
 	if r.running {
 		passed = p.w.now - r.began
@@ -260,12 +278,13 @@ func (p *process) onResult(r *run, state message.WorkflowState, why string) {
 		result.Provided = p.spec.Model.Provided(r.start, &r.course)
 	}
 	result.Stats.Rows = r.rows
-	p.finish(r, "", "", r.course.GoneAfter)
-	p.says(r, result)
+	x.finish(r, "", "", r.course.GoneAfter)
+	x.says(r, result)
 }
 
 // says hands a message of an executor to its node.
-func (p *process) says(r *run, m node.Message) {
+func (x *executor) says(r *run, m node.Message) {
+	p := x.p
 	if p.w.config.Wire {
 		m = p.w.clone(m)
 	}
@@ -273,28 +292,30 @@ func (p *process) says(r *run, m node.Message) {
 }
 
 // onGone frees the core and says so.
-func (p *process) onGone(r *run) {
-	if p.runs[r.id] != r {
+func (x *executor) onGone(r *run) {
+	p := x.p
+	if x.runs[r.id] != r {
 		return
 	}
-	delete(p.runs, r.id)
+	delete(x.runs, r.id)
 	if r.core >= 0 {
-		p.cores[r.core] = nil
+		x.cores[r.core] = nil
 	}
 	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.lapsed}})
 }
 
 // afflict lets the faults in force act on an executor that starts.
-func (p *process) afflict(r *run) {
+func (x *executor) afflict(r *run) {
+	p := x.p
 	for _, f := range p.w.faults {
 		if !f.hits(p) {
 			continue
 		}
 		switch f.fault.Kind {
 		case FaultExecCrash:
-			r.course.crash(p.models, fmt.Sprintf("signal: killed by a fault on core %d", r.core))
+			r.course.crash(x.models, fmt.Sprintf("signal: killed by a fault on core %d", r.core))
 		case FaultExecHang:
-			r.course.hang(p.models)
+			r.course.hang(x.models)
 		case FaultExecSlow:
 			r.course.Boot *= time.Duration(f.fault.Value)
 		}

@@ -97,7 +97,7 @@ func (p *process) suffer(f *Fault, by int) {
 		p.down(f, by)
 	case FaultPause, FaultSuspend:
 		if by > 0 {
-			p.paused = p.alive
+			p.bars.set(barPaused, p.alive())
 		}
 		if f.Kind == FaultSuspend {
 			p.suspend(by)
@@ -108,7 +108,9 @@ func (p *process) suffer(f *Fault, by int) {
 	case FaultRefuseAccept:
 		p.refusing += by
 	case FaultSlowCPU:
-		p.slow = factor(f, by)
+		if p.prices != nil {
+			p.prices.slow = factor(f, by)
+		}
 	case FaultClockDrift:
 		p.drift(f, by)
 	case FaultDiskSlow:
@@ -141,7 +143,7 @@ func (p *process) down(f *Fault, by int) {
 		if f.Value == 1 {
 			p.disk.wipe()
 		}
-	case p.wanted && !p.alive && !p.w.keptDown(p):
+	case p.wanted && !p.alive() && !p.w.keptDown(p):
 		p.start()
 	}
 }
@@ -164,16 +166,16 @@ func (w *World) stopped(p *process) bool {
 // suspend stops a host's executors, or lets them go on: what was due meanwhile
 // happens then, as they go by clocks that went on.
 func (p *process) suspend(by int) {
-	p.suspended += by
+	p.suspended += int32(by)
 	if p.suspended > 0 {
 		return
 	}
-	for i := range p.frozen {
-		f := &p.frozen[i]
+	for i := range p.exec.frozen {
+		f := &p.exec.frozen[i]
 		_, e := p.w.queue.add(p.w.now, eventExec)
 		e.node, e.life, e.word, e.side = f.node, f.life, f.word, f.side
 	}
-	p.frozen = p.frozen[:0]
+	p.exec.frozen = p.exec.frozen[:0]
 }
 
 func (p *process) drift(f *Fault, by int) {
@@ -183,9 +185,9 @@ func (p *process) drift(f *Fault, by int) {
 	}
 	p.clock.bend(p.w.now, ppm)
 	p.rearm()
-	for _, r := range p.cores {
+	for _, r := range p.exec.cores {
 		if r != nil && r.until != 0 && !r.over {
-			p.watch(r)
+			p.exec.watch(r)
 		}
 	}
 }
@@ -222,17 +224,17 @@ func (p *process) armed() []*timer {
 
 // hurtRuns acts on the executors that run when the fault begins.
 func (p *process) hurtRuns(f *Fault, by int) {
-	if by < 0 || !p.alive {
+	if by < 0 || !p.alive() {
 		return
 	}
-	for _, r := range p.cores {
+	for _, r := range p.exec.cores {
 		if r == nil || r.over {
 			continue
 		}
 		if f.Kind == FaultExecHang {
 			r.hung = true
 		} else {
-			p.finish(r, "signal: killed by a fault", "", reapTime)
+			p.exec.finish(r, "signal: killed by a fault", "", reapTime)
 		}
 	}
 }
@@ -281,7 +283,7 @@ func (w *World) Heal() {
 	}
 	for _, p := range w.nodes {
 		p.resume()
-		if p.wanted && !p.alive {
+		if p.wanted && !p.alive() {
 			p.start()
 		}
 	}

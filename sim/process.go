@@ -10,45 +10,80 @@ import (
 
 // process is one node of the world, running or not. It implements node.Env for
 // its machine (env.go).
+//
+// Each event reads the first fields, which fill one line of the processor's cache, and
+// most read the next three, which fill another.
 type process struct {
-	w                           *World
-	machine                     node.Machine
-	index                       uint32
-	life                        uint32 // incarnations so far; what belongs to an older one is dropped
-	alive                       bool   // between Start and its end
-	started                     bool   // InputStart was delivered
-	paused                      bool
-	waking                      bool // an eventWake is in the queue
-	starting, halting, stepping bool
-	queued                      bool // the mailbox is not empty
-
-	// Each event reads what stands up to here and the next fields: they lie together.
+	w         *World
+	machine   node.Machine  // nil: the node is down
 	busy      time.Duration // until when the CPU is taken
-	suspended int           // faults that suspend its host
-	held      *node.Input   // a message that waits for its StreamOpened to be seen
-	shots     []*shot       // what waits for a timer or a write of this node
-	costs     []time.Duration
-	cost      time.Duration
-	slow      int64 // factor on all costs
-	clock     clock
-	timers    timerTable
-	box       *node.Mailbox
+	prices    *prices       // nil: handlers take no time
+	index     uint32
+	life      uint32 // incarnations so far; what belongs to an older one is dropped
+	suspended int32  // faults that suspend its host
+	header    uint16 // bytes that its datagrams carry besides their messages
+	bars      bar
+	phase     phase
+	waking    bool // an eventWake is in the queue
+	wanted    bool // a script has started it and has not ended it
 
-	peer   node.Peer
-	rands  [node.Purposes]*node.Rand
-	disk   disk
-	cores  []*run
-	runs   map[node.ExecID]*run
-	models *node.Rand
+	clock  clock
+	timers timerTable
+	box    *node.Mailbox
 
-	command  node.CommandID
-	commands map[node.CommandID]func(node.Message)
-	spec     Spec
-	reason   string  // of Halt
-	refusing int     // faults that make it refuse streams
-	frozen   []event // of its executors, while its host is suspended
-	wanted   bool    // a script has started it and has not ended it
+	held  *node.Input // a message that waits for its StreamOpened to be seen
+	peer  node.Peer
+	rands [node.Purposes]*node.Rand
+	shots []*shot // what waits for a timer or a write of this node
+	disk  disk
+	exec  executor
+	calls calls
+	spec  Spec
+
+	refusing int // faults that make it refuse streams
 	rates    rates
+}
+
+// bar is a set of reasons why a process cannot handle an input at once.
+type bar uint8
+
+const (
+	barUnstarted bar = 1 << iota // InputStart was not delivered
+	barPaused
+	barHeld   // process.held waits
+	barQueued // the mailbox is not empty
+	barAimed  // no reason: a fault looks out for the node's timers and writes
+)
+
+func (b bar) has(c bar) bool { return b&c != 0 }
+
+func (b *bar) set(c bar, on bool) {
+	*b &^= c
+	if on {
+		*b |= c
+	}
+}
+
+// phase says what a machine does now, a set as well.
+type phase uint8
+
+const (
+	phaseStep  phase = 1 << iota // it handles an input
+	phaseStart                   // that is InputStart
+	phaseHalt                    // it has asked for its end
+)
+
+// prices are a node's Costs, in a table.
+type prices struct {
+	cost   time.Duration
+	byKind []time.Duration
+	slow   int64 // factor on all
+}
+
+// calls are the local commands that a node answers.
+type calls struct {
+	last    node.CommandID
+	answers map[node.CommandID]func(node.Message)
 }
 
 func newProcess(w *World, s Spec, index uint32) *process {
@@ -56,26 +91,50 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		s.Mailbox = node.DefaultMailbox()
 	}
 	p := &process{
-		w: w, spec: s, index: index, slow: 1, cost: s.Costs.Default,
-		clock:  clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
-		box:    node.NewMailbox(s.Mailbox),
-		peer:   node.Peer{ID: s.ID, Role: s.Role},
-		disk:   newDisk(s.Disk, w.config.Seed, s.ID),
-		cores:  make([]*run, s.Cores),
-		models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel),
+		w: w, spec: s, index: index, bars: barUnstarted, prices: pricesOf(&s.Costs),
+		clock: clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
+		box:   node.NewMailbox(s.Mailbox),
+		peer:  node.Peer{ID: s.ID, Role: s.Role},
 	}
 	if s.Role != node.RoleClient {
-		p.peer.Addr = address(index)
+		p.peer.Addr = w.address(index)
 	}
+	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))
+	p.disk = newDisk(p)
+	p.exec = executor{p: p, cores: make([]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
+	return p
+}
+
+// pricesOf returns nil where handlers take no time.
+func pricesOf(c *Costs) *prices {
+	if c.Default == 0 && len(c.ByKind) == 0 {
+		return nil
+	}
+	p := &prices{cost: c.Default, slow: 1}
 	//lint:orderfree each kind has a place of its own
-	for k, d := range s.Costs.ByKind {
-		for len(p.costs) <= int(k) {
-			p.costs = append(p.costs, s.Costs.Default)
+	for k, d := range c.ByKind {
+		for len(p.byKind) <= int(k) {
+			p.byKind = append(p.byKind, c.Default)
 		}
-		p.costs[k] = d
+		p.byKind[k] = d
 	}
 	return p
 }
+
+// of returns what handling an input takes.
+func (p *prices) of(in *node.Input) time.Duration {
+	cost := p.cost
+	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
+		if k := int(in.Message.Kind()); k < len(p.byKind) {
+			cost = p.byKind[k]
+		}
+	}
+	return cost * time.Duration(p.slow)
+}
+
+// alive is between Start and the end; started is from the delivery of InputStart on.
+func (p *process) alive() bool   { return p.machine != nil }
+func (p *process) started() bool { return !p.bars.has(barUnstarted) }
 
 // Addresses have a fixed width, so that a node is found without a map.
 const (
@@ -92,16 +151,31 @@ func address(index uint32) node.Addr {
 	return node.Addr(b)
 }
 
-// at returns who listens at an address, or nil.
-func (w *World) at(a node.Addr) *process {
+// addressBatch is how many addresses share one string: each datagram reads one.
+const addressBatch = 64
+
+// address returns the address of a node.
+func (w *World) address(index uint32) node.Addr {
+	const size = len(addressPrefix) + addressDigits
+	if len(w.addresses) == 0 || index/addressBatch != w.batch {
+		w.batch = index / addressBatch
+		var b []byte
+		for i := range uint32(addressBatch) {
+			b = append(b, address(w.batch*addressBatch+i)...)
+		}
+		w.addresses = string(b)
+	}
+	from := int(index%addressBatch) * size
+	return node.Addr(w.addresses[from : from+size])
+}
+
+// at returns the index of the node that has an address, and whether any has.
+func (w *World) at(a node.Addr) (uint32, bool) {
 	if len(a) != len(addressPrefix)+addressDigits || a[:len(addressPrefix)] != addressPrefix {
-		return nil
+		return 0, false
 	}
 	n := number(a[len(addressPrefix):])
-	if n >= uint64(len(w.nodes)) {
-		return nil
-	}
-	return w.nodes[n]
+	return uint32(n), n < uint64(len(w.nodes))
 }
 
 // number reads the digits of an address all at once: each as a byte, then pairs, then
@@ -132,7 +206,7 @@ const (
 func (w *World) Start(id node.ID) {
 	p := w.find(id)
 	p.wanted = true
-	if p.alive {
+	if p.alive() {
 		node.Bug("sim: start of %v, which runs", p.peer)
 	}
 	p.start()
@@ -165,10 +239,10 @@ func (w *World) Stop(id node.ID) {
 
 // Pause stops a node in its tracks, as SIGSTOP does: inputs wait, timers do not
 // fire, its clock and its executors go on.
-func (w *World) Pause(id node.ID) { w.find(id).paused = true }
+func (w *World) Pause(id node.ID) { w.find(id).bars.set(barPaused, true) }
 
 // Paused says whether a node stands still, though it is alive.
-func (w *World) Paused(id node.ID) bool { return w.find(id).paused }
+func (w *World) Paused(id node.ID) bool { return w.find(id).bars.has(barPaused) }
 
 // Resume lets a paused node go on: all that waited comes, late.
 func (w *World) Resume(id node.ID) { w.find(id).resume() }
@@ -176,24 +250,25 @@ func (w *World) Resume(id node.ID) { w.find(id).resume() }
 func (p *process) start() {
 	p.life++
 	p.peer.Incarnation = uint64(p.life)
-	p.alive, p.started, p.paused, p.waking = true, false, false, false
+	p.waking = false
+	p.bars = p.bars&barAimed | barUnstarted
 	p.machine = p.spec.New()
 	p.busy = p.w.now
 	for i := range p.rands {
 		p.rands[i] = nil
 	}
-	p.command, p.commands = 0, map[node.CommandID]func(node.Message){}
-	p.runs = map[node.ExecID]*run{}
+	p.calls = calls{answers: map[node.CommandID]func(node.Message){}}
+	p.exec.runs = map[node.ExecID]*run{}
 	_, e := p.w.queue.add(p.w.now, eventStart)
 	e.node, e.life = p.index, p.life
 }
 
 func (w *World) onStart(e *event) {
 	p := w.nodes[e.node]
-	if p.life != e.life || !p.alive {
+	if p.life != e.life || !p.alive() {
 		return
 	}
-	if p.paused { // it comes first when the node goes on
+	if p.bars.has(barPaused) { // it comes first when the node goes on
 		w.hand(p, node.Input{Kind: node.InputStart})
 		return
 	}
@@ -203,21 +278,21 @@ func (w *World) onStart(e *event) {
 
 // stop delivers InputStop.
 func (p *process) stop() {
-	if p.alive {
+	if p.alive() {
 		p.w.hand(p, node.Input{Kind: node.InputStop})
 	}
 }
 
 func (p *process) resume() {
-	if p.paused {
-		p.paused = false
+	if p.bars.has(barPaused) {
+		p.bars.set(barPaused, false)
 		p.wake()
 	}
 }
 
 // crash ends the process by force.
 func (p *process) crash() {
-	if p.alive {
+	if p.alive() {
 		p.end(false)
 	}
 }
@@ -225,12 +300,13 @@ func (p *process) crash() {
 // end leaves nothing of a process but its disk. A clean end syncs what was
 // written and lets what was sent arrive.
 func (p *process) end(clean bool) {
-	if p.stepping {
+	if p.phase&phaseStep != 0 {
 		node.Bug("sim: %v is ended from within its own step: use World.At", p.peer)
 	}
 	w := p.w
 	w.fold(uint64(w.now), uint64(p.index)<<8|foldCrash, uint64(p.life))
-	p.alive, p.started, p.paused, p.halting = false, false, false, false
+	p.phase = 0
+	p.bars = p.bars&barAimed | barUnstarted
 	for i := range p.timers.places {
 		if t := &p.timers.places[i]; t.digest != 0 && t.event != 0 {
 			w.queue.cancel(t.event)
@@ -238,14 +314,12 @@ func (p *process) end(clean bool) {
 	}
 	p.timers.clear()
 	p.box.Clear()
-	p.queued = false
 	p.held = nil
 	p.machine = nil
 	if !clean {
-		p.commands = nil // else what it answered before it ended is still heard
+		p.calls.answers = nil // else what it answered before it ended is still heard
 	}
-	clear(p.cores)
-	p.runs, p.frozen = nil, nil
+	p.exec.clear()
 	p.disk.crash(clean)
 	w.streams.Crash(w.now, netsim.Host(p.index), func() bool { return !clean && w.crashes.Chance(1, 2) })
 	w.drain()

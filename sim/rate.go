@@ -32,7 +32,7 @@ func (r *rates) count(now time.Duration, k node.Kind) int {
 // each other's answers wait for no timer.
 func (p *process) measure(in *node.Input) {
 	c := &p.w.config
-	if c.Flooded == nil || in.Kind != node.InputMessage {
+	if in.Kind != node.InputMessage {
 		return
 	}
 	if k := in.Message.Kind(); p.rates.count(p.w.now, k) == c.RateMax+1 {

@@ -14,7 +14,7 @@ import (
 func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
 	doubles := w.streams.Doubles()
 	for i, p := range w.nodes {
-		if !p.started {
+		if !p.started() {
 			continue
 		}
 		own := func(what string, n, rest int) { tell(p.peer.ID, what, n, rest) }
@@ -22,7 +22,7 @@ func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
 			m.Rests(own)
 		}
 		own("mailbox", p.box.Len(), 0)
-		own("executors", len(p.runs), 0)
+		own("executors", len(p.exec.runs), 0)
 		for to, q := range w.nodes {
 			if len(doubles) == 0 {
 				break

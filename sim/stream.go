@@ -9,12 +9,12 @@ import (
 // Open implements node.Env.
 func (p *process) Open(to node.Addr) node.StreamID {
 	w := p.w
-	q := w.at(to)
+	q, ok := w.at(to)
 	var id node.StreamID
-	if q == nil || q.peer.Addr == "" {
+	if !ok || w.nodes[q].peer.Addr == "" {
 		id = w.streams.OpenNowhere(p.leaves(), netsim.Host(p.index), p.peer, "nobody has the address "+string(to))
 	} else {
-		id = w.streams.Open(p.leaves(), netsim.Host(p.index), p.peer, netsim.Host(q.index))
+		id = w.streams.Open(p.leaves(), netsim.Host(p.index), p.peer, netsim.Host(q))
 	}
 	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectOpen), node.MixString(0, string(to)))
 	if w.watch&WantEffects != 0 {
@@ -127,11 +127,11 @@ func (w *World) happen(p *process, a *netsim.Action, e *event, reason string) {
 // a dead one's machine refuses for it.
 func (w *World) onSyn(p *process, a *netsim.Action) {
 	switch {
-	case !p.started:
+	case !p.started():
 		w.streams.Refuse(w.now, a.Stream, "refused: nobody listens at "+string(p.peer.Addr))
 	case p.refusing > 0:
 		w.streams.Refuse(w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
-	case p.paused:
+	case p.bars.has(barPaused):
 		return
 	case w.streams.Accept(w.now, a.Stream, p.peer):
 		id := a.Stream.Of(a.Side)

@@ -44,26 +44,28 @@ const (
 
 // World is a simulated cluster. It is used from one goroutine.
 type World struct {
-	config  Config
-	queue   *queue
-	now     time.Duration
-	hash    uint64
-	events  uint64
-	nodes   []*process
-	byID    map[node.ID]*process
-	net     *netsim.Network
-	streams *netsim.Streams
-	crashes *node.Rand // what is lost in a crash
-	faults  []*activeFault
-	shots   []*shot               // of faults that wait for what they are aimed at
-	aims    map[*netsim.Rule]*aim // of rules that hold datagrams
-	courier func(Letter) bool     // nil: the network has all datagrams
-	scripts []func()
-	idle    []uint32 // free places of scripts
-	reasons []string // of streams that break, until they are told
-	unused  []uint32 // free places of reasons
-	watch   Interest
-	scratch []byte
+	config    Config
+	queue     *queue
+	now       time.Duration
+	hash      uint64
+	events    uint64
+	nodes     []*process
+	byID      map[node.ID]*process
+	net       *netsim.Network
+	streams   *netsim.Streams
+	crashes   *node.Rand // what is lost in a crash
+	faults    []*activeFault
+	shots     []*shot               // of faults that wait for what they are aimed at
+	aims      map[*netsim.Rule]*aim // of rules that hold datagrams
+	courier   func(Letter) bool     // nil: the network has all datagrams
+	scripts   []func()
+	idle      []uint32 // free places of scripts
+	addresses string   // a batch of them
+	batch     uint32   // its number
+	reasons   []string // of streams that break, until they are told
+	unused    []uint32 // free places of reasons
+	watch     Interest
+	scratch   []byte
 
 	last       node.Message // the message whose digest and size were computed last
 	lastDigest uint64
@@ -106,13 +108,13 @@ func (w *World) Events() uint64 { return w.events }
 func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 
 // Alive says whether a node runs; a paused one does.
-func (w *World) Alive(id node.ID) bool { return w.find(id).alive }
+func (w *World) Alive(id node.ID) bool { return w.find(id).alive() }
 
 // Clock reads the clock of a node that runs, paused or not, exactly as a step of
 // it would now, and names the incarnation that reads it. False: it is down.
 func (w *World) Clock(id node.ID) (now node.Instant, incarnation uint64, running bool) {
 	p := w.byID[id]
-	if p == nil || !p.alive {
+	if p == nil || !p.alive() {
 		return 0, 0, false
 	}
 	return p.Now(), p.peer.Incarnation, true
@@ -128,7 +130,7 @@ func (w *World) Records(id node.ID) int { return len(w.find(id).disk.records) }
 // nothing, and is in no hash.
 func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
 	for _, p := range w.nodes {
-		if m, ok := p.machine.(node.Sizer); ok && p.started {
+		if m, ok := p.machine.(node.Sizer); ok && p.started() {
 			m.Sizes(func(what string, n, bound int) { tell(p.peer.ID, what, n, bound) })
 		}
 	}
