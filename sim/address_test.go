@@ -22,7 +22,7 @@ func TestAddressesAreNumbers(t *testing.T) {
 		if err != nil || strings.ContainsAny(digits, "+_") {
 			want = math.MaxUint64
 		}
-		if got := number(node.Addr(digits)); got != want {
+		if got := number(addressPrefix + node.Addr(digits)); got != want {
 			t.Fatalf("number of %q is %d, want %d", digits, got, want)
 		}
 	})

@@ -174,17 +174,18 @@ func (w *World) at(a node.Addr) (uint32, bool) {
 	if len(a) != len(addressPrefix)+addressDigits || a[:len(addressPrefix)] != addressPrefix {
 		return 0, false
 	}
-	n := number(a[len(addressPrefix):])
+	n := number(a)
 	return uint32(n), n < uint64(len(w.nodes))
 }
 
-// number reads the digits of an address all at once: each as a byte, then pairs, then
-// fours. It returns math.MaxUint64 for what is no number.
+// number reads the last character of the prefix and the digits behind it all at once:
+// each as a byte, then pairs, then fours. It returns math.MaxUint64 for what is no number.
 func number(a node.Addr) uint64 {
-	d := uint64('0') | uint64(a[0])<<8 | uint64(a[1])<<16 | uint64(a[2])<<24 |
-		uint64(a[3])<<32 | uint64(a[4])<<40 | uint64(a[5])<<48 | uint64(a[6])<<56
+	_ = a[10]
+	d := uint64(a[3]) | uint64(a[4])<<8 | uint64(a[5])<<16 | uint64(a[6])<<24 |
+		uint64(a[7])<<32 | uint64(a[8])<<40 | uint64(a[9])<<48 | uint64(a[10])<<56
 	const each = 0x0101010101010101
-	d ^= '0' * each
+	d ^= '0'*(each-1) | '-'
 	if (d|(d+(0x7f-9)*each))&(0x80*each) != 0 { // a byte above 9
 		return math.MaxUint64
 	}

@@ -93,7 +93,7 @@ func (q *queue) place(i uint32, e *event) {
 		q.push(near{e.at, e.sequence<<indexBits | uint64(i)})
 		return
 	}
-	level := (bits.Len64(t^q.tick) - 1) / levelBits
+	level := uint(bits.Len64(t^q.tick)-1) / levelBits
 	slot := t >> (level * levelBits) & (slots - 1)
 	head := &q.heads[level][slot]
 	e.prev, e.next = 0, *head
