@@ -1,10 +1,10 @@
-// Package runtime is a floor, not a room: the same machines that the simulator
-// runs, on real clocks, sockets, disks and processes.
+// Package runtime is a floor, not a room: it runs the machines that the simulator runs, on
+// real clocks, sockets, disks and processes.
 //
-// Nothing is here and nobody imports it. Its packages import core and libraries,
-// never sim, netsim, checker or scenarios.
+// It holds no code, and no package imports it. Its packages import core and libraries, never
+// sim, netsim, checker or scenarios.
 //
-// Source: DESIGN.md, "The plan of the house".
+// Source: DESIGN.md, "Packages".
 //
 // Invariant: R1 a machine cannot tell which floor below it carries it.
 //

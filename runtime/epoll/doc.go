@@ -1,17 +1,17 @@
-// Package epoll is a thin door to the kernel's readiness interface, and the deadline
-// wheel that belongs beside it: what one event loop needs and no more.
+// Package epoll is a thin door to the kernel's readiness interface, with the deadline wheel
+// that belongs beside it.
 //
 // It is not an event loop, a connection pool or a buffer: its users (the load engine, the
 // test target) own those. It buffers nothing and starts no goroutine. Linux only.
 //
 // Invariants:
 //
-//	EPOLL-1 A call that can block goes through the Go scheduler, so that a loop never
-//	        starves the other goroutines of its process; one that cannot block does not.
+//	EPOLL-1 A call that can block goes through the Go scheduler, so that a loop never starves
+//	        the other goroutines of its process. A call that cannot block does not.
 //	EPOLL-2 A wait never returns before its timeout for want of precision: nanoseconds
 //	        where the kernel has epoll_pwait2, else milliseconds rounded up.
-//	EPOLL-3 A timer of the wheel never fires before its deadline, and fires at most one
-//	        tick (1 ms) after it if the wheel is asked then.
+//	EPOLL-3 A timer of the wheel never fires before its deadline. It fires at most one tick
+//	        (1 ms) after it, if the loop calls Expire then.
 //	EPOLL-4 Neither Wait nor the wheel allocates once its buffers have grown.
 //
 // Example:

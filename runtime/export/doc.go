@@ -1,23 +1,23 @@
-// Package export writes a result in the forms that other programs read: CSV for
-// spreadsheets, JUnit XML for build servers, Prometheus' text for node_exporter, and
-// Prometheus' remote write for a server, while the job runs and at its end.
+// Package export writes a result in the forms that other programs read. CSV serves
+// spreadsheets, JUnit XML build servers, Prometheus' text node_exporter. Prometheus' remote
+// write serves a server, while the job runs and at its end.
 //
-// It measures and judges nothing, and writes no file: runtime/report made the figures,
+// It measures and judges nothing, and writes no file. runtime/report makes the figures, and
 // the command puts the bytes where they belong. JSON is report's own form.
 //
 // Sources: RFC 4180; the schemas of JUnit that Jenkins and Surefire publish; Prometheus'
-// "Exposition formats", "Metric and label naming" and "Remote-Write 1.0". Names of
-// columns and metrics are told in docs/outputs.md, and are kept.
+// "Exposition formats", "Metric and label naming" and "Remote-Write 1.0". docs/outputs.md
+// documents the names of columns and metrics, which never change.
 //
 // Invariants:
 //
-//	EXPORT-1 Counts are those of the result file, to the last request; columns have its
+//	EXPORT-1 Counts are those of the result file, to the last request. Columns have its
 //	         names, metrics base units (seconds, bytes, ratios).
 //	EXPORT-2 Text from outside is bounded and cannot leave its cell, attribute or label: no
 //	         formula, no markup, no control character.
 //	EXPORT-3 One result gives the same bytes every time.
-//	EXPORT-4 A job never waits for who is told of it. A sample that did not arrive is told,
-//	         not hidden, and a secret in an address is never printed.
+//	EXPORT-4 A job never waits for a receiver. A lost sample is reported, not hidden. A
+//	         secret in an address is never printed.
 //
 // Example: `hyperscale run test.star --out csv=steps.csv --out junit=result.xml`.
 //

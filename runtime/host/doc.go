@@ -1,21 +1,20 @@
-// Package host puts a whole node together: a machine, its loop, its sockets, its
-// store, its executors, its admin listener.
+// Package host assembles a node: a machine, its loop, its sockets, its store, its
+// executors, its admin listener.
 //
 // It knows no role and reads no configuration: the command chooses the machine
 // and fills in Options.
 //
-// Source: DESIGN.md, "The plan of the house".
+// Source: DESIGN.md, "Packages".
 //
 // Invariants:
 //
-//	HOST-1 Start returns a node that runs, or an error that says what to change and
-//	       leaves nothing behind.
-//	HOST-2 The incarnation is on disk before the machine sees InputStart; without a
-//	       data directory it is drawn at random.
-//	HOST-3 When Done is closed nothing of the node is left: no goroutine, socket,
-//	       file or executor.
-//	HOST-4 Stop lets the machine finish and its last messages leave; Kill is to the
-//	       rest of the cluster what kill -9 is.
+//	HOST-1 Start returns a running node, or an error that says what to change and leaves
+//	       nothing behind.
+//	HOST-2 The incarnation is on disk before the machine sees InputStart. A node without a
+//	       data directory draws it at random.
+//	HOST-3 When Done is closed, no goroutine, socket, file or executor of the node is left.
+//	HOST-4 Stop lets the machine finish and its last messages leave. Kill looks to the rest
+//	       of the cluster like kill -9.
 //
 // Example:
 //

@@ -1,18 +1,18 @@
 // Package rows keeps the rows of large feeds in memory that all executors of a machine
-// share: a file is read once into a sealed memory file (memfd), with the marks of its rows
-// behind it, and mapped read-only by whoever takes rows.
+// share. It reads a file once into a sealed memory file (memfd), with the marks of its rows
+// behind it. Each executor that takes rows maps it read-only.
 //
-// It does not parse (core/workflow/feed does) and deals nothing out. It does not map the
-// file itself: one that is truncated under a map ends its readers with SIGBUS. A memory
-// file that is sealed against shrinking and writing cannot change any more.
+// It does not parse (core/workflow/feed does) and assigns no rows. It does not map the file
+// itself: a truncated file ends the readers of its map with SIGBUS. A memory file that is
+// sealed against shrinking and writing cannot change.
 //
 // Source: memfd_create(2), fcntl(2), "File sealing".
 //
 // Invariants:
 //
-//	ROWS-1 What is mapped is what its digest says, and stays so.
-//	ROWS-2 The memory is that of the rows and two bytes a row, once a machine, however many
-//	       processes map it; it goes with the last of them.
+//	ROWS-1 Mapped bytes have the digest that names them, always.
+//	ROWS-2 The memory is that of the rows and two bytes a row, once a machine, for any number
+//	       of processes. The last of them frees it.
 //
 // Read sheet.go, then cache.go.
 package rows

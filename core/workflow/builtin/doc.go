@@ -2,7 +2,7 @@
 // is hermetic: time, json, regex, url, digests, signatures, pages, random numbers.
 //
 // It sends nothing and reads no clock: a function asks its virtual user for the time
-// and for random numbers, and a file that is being loaded has neither.
+// and for random numbers. A file that is being loaded has neither.
 //
 // Source: docs/workflows.md; RFC 4648, 6234, 7515, 8259, 9562.
 //

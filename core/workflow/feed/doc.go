@@ -1,19 +1,19 @@
-// Package feed is the data that virtual users take with them: rows of CSV or JSON, in
-// some order, each iteration one.
+// Package feed is the data of virtual users: rows of CSV or JSON, in some order, one for
+// each iteration.
 //
-// It opens no file, keeps no state of a run, and gives nobody a row: who holds a block
-// of rows is the business of core/manager, of mapping memory runtime/rows. It is no
-// general reader of CSV either: a table is checked whole before its first row is read.
+// It opens no file, keeps no state of a run, and assigns no row. core/manager leases blocks
+// of rows, runtime/rows maps their memory. It is no general reader of CSV: it checks a table
+// whole before it reads the first row.
 //
-// Source: docs/workflows.md, "Feeds"; RFC 4180, as encoding/csv reads it (blank lines
-// do not count, CRLF is LF); RFC 8259; shuffling is Black and Rogaway's "Ciphers with
+// Source: docs/workflows.md, "Feeds"; RFC 4180, as encoding/csv reads it (blank lines do
+// not count, CRLF is LF); RFC 8259. Shuffling is Black and Rogaway's "Ciphers with
 // Arbitrary Finite Domains": a Feistel network that is walked until it is inside.
 //
 // Invariants:
 //
 //	FEED-1 A table that Scan accepted can be read: each row has every column.
-//	FEED-2 Rows lie in the bytes they came in. Beside them a table keeps two bytes a row: the
-//	       place of each fourth one.
+//	FEED-2 Rows stay in the bytes of their file. Beside them a table keeps two bytes a row:
+//	       the place of each fourth one.
 //	FEED-3 Reading allocates nothing, once its buffers have grown.
 //	FEED-4 A shuffled round is a permutation of all rows, computed, not stored; the same
 //	       for the same seed, everywhere.

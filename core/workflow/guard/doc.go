@@ -4,8 +4,8 @@
 // It defines no word but those of Starlark that it guards. A limit on interpreted
 // steps alone is not enough: one operator can make a gigabyte.
 //
-// Source: DESIGN.md, "Workflows". Files are rewritten before they are compiled, so
-// that each operator which can make much calls a guard.
+// Source: DESIGN.md, "Language". It rewrites files before they are compiled, so that each
+// operator which can make much calls a guard.
 //
 // Invariants:
 //

@@ -1,24 +1,24 @@
-// Package language is a language server for workflow files: what an editor asks over
-// standard input and output, by the Language Server Protocol 3.17, to show errors as one
-// types, to complete and explain words, and to format.
+// Package language is a language server for workflow files, by the Language Server Protocol
+// 3.17 over standard input and output. It shows errors while an author types, completes and
+// explains words, and formats.
 //
-// It is not a server for Starlark at large: it knows this language's words and no
-// other dialect, and neither renames nor follows definitions. It runs nothing and sends
-// nothing: a file is loaded as `hyperscale validate` loads it, within the same bounds, and
-// read from where the editor says, with what is open there in place of what is on disk.
+// It is not a server for Starlark at large: it knows this language's words and no other
+// dialect, and neither renames nor follows definitions. It runs nothing and sends nothing. It
+// loads a file as `hyperscale validate` does, within the same bounds, with the editor's open
+// texts in place of those on disk.
 //
-// No library: those that exist either parse with tree-sitter, which is C, or are
-// structures for all of the protocol, of which this needs nine messages.
+// It uses no library. Those that exist parse with tree-sitter, which is C, or are structures
+// for all of the protocol, of which this needs nine messages.
 //
 // Invariants:
 //
-//	LSP-1 A frame is at most FrameMax bytes, its head at most headMax, before anything is
-//	      allocated for it. What is no frame ends the session with an error; what is a frame
-//	      and no request of ours is answered with an error, or ignored if it is a notification.
-//	LSP-2 What an error says is what `validate` says, at the same place. Columns are counted in
-//	      UTF-16 units here, in characters there.
-//	LSP-3 A file is checked when nothing has been typed for a moment, not at each key, and only
-//	      its last text is.
+//	LSP-1 A frame has at most FrameMax bytes, its head at most headMax, both checked before
+//	      any allocation. A broken frame ends the session with an error. An unknown request
+//	      gets an error, and an unknown notification is ignored.
+//	LSP-2 An error says what `validate` says, at the same place. Columns count UTF-16 units
+//	      here, characters there.
+//	LSP-3 It checks a file when the author has paused, not at each key, and only the last
+//	      text.
 //	LSP-4 `exit` behind `shutdown` ends well; `exit` alone, or the end of the input, does not.
 //
 // Read frame.go, serve.go, documents.go, complete.go, place.go.

@@ -1,15 +1,15 @@
-// Package pagetest opens pages in a real browser, without a window, and brings back what
-// a harness, a page around them, has seen.
+// Package pagetest opens pages in a real browser, without a window, and returns what a
+// harness, a page around them, has seen.
 //
-// It is for tests alone: no command imports it. What a page must look like is the business
-// of its own test.
+// It is for tests alone: no command imports it. What a page must look like stands in the
+// page's own test.
 //
 // Invariants:
 //
 //	PAGETEST-1 The browser reaches the test's own server and nothing else.
 //	PAGETEST-2 A page that makes the browser's console complain fails the test.
-//	PAGETEST-3 Where everything is tested (CI, HYPERSCALE_CI) a missing browser is a failure, else
-//	           the test is skipped: a page that nobody opened is not known to work.
+//	PAGETEST-3 In CI (HYPERSCALE_CI) a missing browser is a failure. Elsewhere it skips the
+//	           test: a page that no browser opened is not known to work.
 //
 // Read browser.go.
 package pagetest
