@@ -2,7 +2,7 @@
 // binary, so that `hyperscale demo` needs no other file.
 //
 // It is not a library and tests nothing: each file runs in CI, and its comments
-// are its manual. docs/workflows.md tells the language.
+// are its manual. docs/workflows.md explains the language.
 //
 // Invariants:
 //

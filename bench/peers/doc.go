@@ -1,26 +1,24 @@
-// Peers runs `hyperscale run` beside the load generators that people use today,
-// on this machine, one after the other in turn, and prints how they compare:
-// requests per CPU second, memory, and what each tells its user about a server
-// that stood still.
+// Peers runs `hyperscale run` beside today's load generators, on this machine, in turn. It
+// prints requests per CPU second, memory, and what each generator says about a server that
+// stood still.
 //
-// It is a module of its own, so that its dependencies are nobody else's, and
-// installs nothing: k6, vegeta, bombardier and hey are built from the Go module
-// proxy, h2load is unpacked from Debian's packages, into a folder below out/. wrk,
-// nginx and oha are used if they are on the machine. What is missing is skipped,
-// and the line that would bring it is printed.
+// It is a module of its own, so that the product does not depend on its peers. It installs nothing
+// on the machine. It builds k6, vegeta, bombardier and hey from the Go module proxy into a
+// folder below out/, and unpacks h2load from Debian's packages there. It uses wrk, nginx and
+// oha if the machine has them. It skips what is missing, and prints the line that would
+// install it.
 //
 // Invariants:
 //
-//	B1 The client has a processor of its own, the server another one; nothing of
-//	   a client (children, orphans) runs elsewhere or goes uncounted: a wrapper
-//	   process adopts what its command leaves behind and waits for all of it.
-//	B2 Requests are counted by the server where it is one of ours, not by who is
-//	   measured. What a client claims is read, too, and a difference is told.
+//	B1 The client has a processor of its own, the server another one. A wrapper process
+//	   adopts what its command leaves behind (children, orphans) and waits for all of it.
+//	   So nothing of a client runs elsewhere or goes uncounted.
+//	B2 Our servers count the requests, not the measured client. Peers also reads what the
+//	   client claims, and reports a difference.
 //	B3 Runs are interleaved: one round runs each client once, and the next round
-//	   begins with another one. Best of all rounds, and their spread, are printed.
-//	B4 Where two clients cannot be treated alike the peer is favoured: vegeta
-//	   writes to a file and is not asked for its report inside what is measured,
-//	   k6 discards bodies.
+//	   begins with another one. It prints the best of all rounds, and their spread.
+//	B4 Where two clients cannot be treated alike the peer is favoured. vegeta writes to a
+//	   file, and the measure leaves out its report. k6 discards bodies.
 //	B5 No figure is an assertion but under -strict.
 //
 // Run it with `make bench-peers`; ONLY=plaintext,truth selects experiments, QUICK=1

@@ -1,11 +1,11 @@
-// Command coverage says which blocks of core no world and no property runs.
+// Command coverage lists the blocks of core that no world and no property runs.
 //
 // It reads two profiles that `go tool covdata textfmt` and `go test -coverprofile`
-// write: one of the worlds, one of the packages' rapid properties. It is not a figure
-// of all tests: a recorded text runs a block and need not judge it.
+// write: one of the worlds, one of the packages' rapid properties. It is no figure of all
+// tests: a recorded text runs a block and need not judge it.
 //
-// testdata/unreached.txt names what nothing is to run, function by function, with how
-// many blocks and why. A block that it does not name is unexplained, and fails the
+// testdata/unreached.txt names the blocks that may stay unreached, function by function, with
+// their number and the reason. A block that it does not name is unexplained, and fails the
 // command; so does a share above -most.
 //
 //	make coverage SEEDS=1..20

@@ -2,10 +2,9 @@
 // nothing but a browser. Nodes are lanes, messages are arrows from their
 // sending to their arrival, faults are bands over the lanes that they hit.
 //
-// It is a window, not the whole run: up to WindowMax things, around a violation
-// or from the beginning, and the page says which. Heartbeats that arrive are
-// left out; those that never do are drawn, as they explain why a node was
-// given up. It judges nothing.
+// It shows a window, not the whole run: up to WindowMax things, around a violation or from the
+// beginning, and the page says which. It leaves out heartbeats that arrive. It draws those that
+// never do, since they explain why a node was given up. It judges nothing.
 //
 // Source: DESIGN.md, "The simulator". Lamport's diagrams, with time to the
 // right: there are more moments than nodes.

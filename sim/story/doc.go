@@ -1,19 +1,18 @@
-// Package story tells what happened to one job, from its submission to its
-// end, in plain words: a line for every order, report and decision, and for
-// every fault that hit a node which had to do with it.
+// Package story writes what happened to one job, from its submission to its end, in plain
+// words. It has a line for every order, report and decision, and for every fault that hit a
+// node of the job.
 //
-// It is not a trace: what repeats itself without news (progress, heartbeats) is
-// counted, and a message is told when it arrives, or when it never does. It
-// judges nothing.
+// It is not a trace: it counts what repeats without news (progress, heartbeats). A message has
+// its line when it arrives, or when it never does. It judges nothing.
 //
 // Source: DESIGN.md, "The simulator". The words are those of the glossary.
 //
 // Invariants:
 //
 //	STORY-1 Lines are in the order in which things happened.
-//	STORY-2 Every event that names the job is a line; every message that does is one,
-//	        but for progress, which is counted at the end.
-//	STORY-3 What is kept is bounded; what is left out is said.
+//	STORY-2 Every event that names the job is a line. So is every message that does, except
+//	        progress, which is counted at the end.
+//	STORY-3 What it keeps is bounded, and it says what it left out.
 //
 // Example:
 //

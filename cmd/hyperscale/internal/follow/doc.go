@@ -1,7 +1,7 @@
 // Package follow takes a job to its end in front of a person: progress, interrupts,
 // outputs, the summary and the exit code.
 //
-// It starts no job: run, demo, submit and watch hand it one that a gate has accepted.
+// It starts no job: run, demo, submit and watch pass it one that a gate has accepted.
 //
 // Source: docs/outputs.md, docs/result.md.
 //

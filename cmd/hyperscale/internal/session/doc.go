@@ -1,5 +1,5 @@
-// Package session connects a command to the gates of a cluster: it asks, waits a
-// bounded time for the answer, and turns a gate's refusal into words.
+// Package session connects a command to the gates of a cluster. It sends a request, waits a
+// bounded time for the answer, and turns a gate's rejection into words.
 //
 // It retries nothing itself: core/client asks the next gate.
 //

@@ -1,7 +1,7 @@
-// Package source reads a workflow file, the files that it loads, and the flags that
-// change what it says, and loads the program that they make.
+// Package source reads a workflow file, the files that it loads, and the flags that change
+// them. From these it loads a program.
 //
-// It runs nothing and asks no cluster. run, submit, demo, validate and lsp share it.
+// It runs nothing and connects to no cluster. run, submit, demo, validate and lsp share it.
 //
 // Source: docs/workflows.md; core/workflow holds the language.
 //
