@@ -30,11 +30,7 @@ func (m *Machine) judgeAborts(env node.Env, j *entry) {
 // must not let it go on in one datacenter and not in another.
 func (m *Machine) abort(env node.Env, j *entry, a *job.Abort) {
 	j.Aborts = append(j.Aborts, a)
-	m.save(env, &put{what: "abort a workflow", job: j, then: func(env node.Env) {
-		tellAbort(env, j, a)
-		m.sendAborts(env, j)
-		m.arm(env, j)
-	}})
+	m.save(env, &put{job: j, then: tag{act: actAbort, abort: a}})
 }
 
 func tellAbort(env node.Env, j *entry, a *job.Abort) {

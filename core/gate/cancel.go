@@ -25,11 +25,7 @@ func (m *Machine) cancel(env node.Env, j *entry, a *audience.Ask) {
 	m.leaveQueue(env, j)
 	j.Become(message.JobCancelling, "cancelled by "+shortened(string(a.From), detailMax))
 	if m.stopSubjobs(env, j); !j.State.Terminal() {
-		m.save(env, &put{what: "cancel a job", job: j, then: func(env node.Env) {
-			for _, p := range j.Subjobs {
-				m.sendCancel(env, j, p)
-			}
-		}})
+		m.save(env, &put{job: j, then: tag{act: actCancel}})
 	}
 	m.arm(env, j)
 }

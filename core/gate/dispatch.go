@@ -32,8 +32,7 @@ func (m *Machine) dispatch(env node.Env, j *entry, targets []*places.Datacenter)
 	for _, p := range j.Subjobs {
 		m.reserve(j, p)
 	}
-	saved := j.Subjobs
-	m.save(env, &put{what: "dispatch a job", job: j, then: func(env node.Env) { m.sendSaved(env, j, saved) }})
+	m.save(env, &put{job: j, then: tag{act: actSend, send: j.Subjobs}})
 	m.arm(env, j)
 }
 
@@ -224,7 +223,7 @@ func (m *Machine) runIfAccepted(env node.Env, j *entry) {
 		}
 	}
 	j.Become(message.JobRunning, "")
-	m.save(env, &put{what: "run a job", job: j})
+	m.save(env, &put{job: j})
 }
 
 // onRefused goes to who owns the subjob, or to another manager.
@@ -301,7 +300,7 @@ func (m *Machine) requeue(env node.Env, j *entry, reason string) {
 	j.Subjobs, j.Ran = nil, false
 	reached(env, "gate/queued-again")
 	j.Become(message.JobQueued, reason)
-	m.save(env, &put{what: "queue a job again", job: j})
+	m.save(env, &put{job: j})
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
 	m.enqueue(env, j)
 }

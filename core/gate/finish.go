@@ -46,14 +46,7 @@ func (m *Machine) end(env node.Env, j *entry, to message.JobState, reason string
 	j.StopWatching()
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
-	m.save(env, &put{what: "end a job", job: j, files: [][]byte{file}, counted: counted, final: true, then: func(env node.Env) {
-		j.Result = merged
-		m.keepEnded(env, j)
-		for _, p := range j.Subjobs {
-			p.Result = nil // it is in the job's
-		}
-		m.group.Leases.Release(env, j.ID)
-	}})
+	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{act: actRelease, result: merged, counted: counted}})
 	m.schedule(env)
 }
 

@@ -14,10 +14,10 @@ func TestWritesThatWaitKeepTheirFilesAgain(t *testing.T) {
 	env, m := owner()
 	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}}}
 	m.jobs[j.ID] = j
-	first := &put{what: "wait for a file", job: j, missing: 1}
+	first := &put{job: j, missing: 1}
 	j.open = append(j.open, first)
 	file := []byte("result")
-	second := &put{what: "name a file", job: j, files: [][]byte{file}}
+	second := &put{job: j, files: [][]byte{file}}
 	m.save(env, second)
 	m.settle(env)
 	env.Advance(m.config.FileAge/2 + time.Second)

@@ -67,7 +67,7 @@ func (m *Machine) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	j.Subjobs[slices.Index(j.Subjobs, p)] = next
 	j.Started = now
 	m.reserve(j, next)
-	m.save(env, &put{what: "fall back to another datacenter", job: j, then: func(env node.Env) { m.sendSaved(env, j, []*job.Subjob{next}) }})
+	m.save(env, &put{job: j, then: tag{act: actSend, send: []*job.Subjob{next}}})
 	m.arm(env, j)
 }
 

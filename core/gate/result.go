@@ -94,7 +94,7 @@ func (m *Machine) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r
 	}
 	file := encoded(r)
 	p.File = fileOf(file)
-	m.save(env, &put{what: "count a result", job: j, counted: []*job.Subjob{p}, files: [][]byte{file}})
+	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{counted: []*job.Subjob{p}}})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
@@ -125,7 +125,7 @@ func (m *Machine) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.Jo
 	if m.endIfDone(env, j); j.State.Terminal() {
 		return
 	}
-	m.save(env, &put{what: "give up a subjob", job: j})
+	m.save(env, &put{job: j})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }

@@ -13,16 +13,34 @@ import (
 // put is one write to a job's register and what follows it: first the files that
 // it names go to a majority, then the record does, then anybody is told.
 type put struct {
-	what    string
 	job     *entry
 	upTo    int // transitions that the record holds
 	record  []byte
-	files   [][]byte      // that the record newly names
-	missing int           // of them that no majority has
-	ticket  uint64        // of the update, 0 until it is sent
-	final   bool          // the job's end
-	counted []*job.Subjob // results that the write makes durable
-	then    func(env node.Env)
+	files   [][]byte // that the record newly names
+	missing int      // of them that no majority has
+	ticket  uint64   // of the update, 0 until it is sent
+	then    tag
+}
+
+// act is what a gate does once a majority has a record.
+type act uint8
+
+// Acts that follow a write.
+const (
+	actNone    act = iota
+	actSend        // dispatch subjobs
+	actCancel      // cancel all subjobs
+	actAbort       // abort a workflow
+	actRelease     // let the register of an ended job go
+)
+
+// tag says what follows a write, beside what follows each.
+type tag struct {
+	act     act
+	send    []*job.Subjob      // of actSend
+	abort   *job.Abort         // of actAbort
+	result  *message.JobResult // of actRelease
+	counted []*job.Subjob      // whose results the write makes durable
 }
 
 // save writes the job's record as it is now. Records go out in the order of the
@@ -128,15 +146,36 @@ func (m *Machine) onUpdated(env node.Env, j *entry, ticket uint64) {
 
 func (m *Machine) onPut(env node.Env, p *put) {
 	j := p.job
-	m.confirmCounted(env, j, p.counted)
+	m.confirmCounted(env, j, p.then.counted)
 	tell(env, j, p.upTo)
-	if p.then != nil {
-		p.then(env)
-	}
+	m.perform(env, j, &p.then)
 	answerCancels(env, j)
 	m.pushNow(env, j)
 	if len(j.open) == 0 {
 		m.serveAll(env, j)
+	}
+}
+
+// perform does what a write was for.
+func (m *Machine) perform(env node.Env, j *entry, t *tag) {
+	switch t.act {
+	case actSend:
+		m.sendSaved(env, j, t.send)
+	case actCancel:
+		for _, p := range j.Subjobs {
+			m.sendCancel(env, j, p)
+		}
+	case actAbort:
+		tellAbort(env, j, t.abort)
+		m.sendAborts(env, j)
+		m.arm(env, j)
+	case actRelease:
+		j.Result = t.result
+		m.keepEnded(env, j)
+		for _, p := range j.Subjobs {
+			p.Result = nil // it is in the job's
+		}
+		m.group.Leases.Release(env, j.ID)
 	}
 }
 

@@ -124,7 +124,7 @@ func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	j.Become(message.JobSubmitted, "")
 	j.Become(message.JobQueued, "")
 	env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.QuorumTimeout)
-	m.save(env, &put{what: "accept a job", job: j, files: [][]byte{file}})
+	m.save(env, &put{job: j, files: [][]byte{file}})
 }
 
 // onKeepTimeout: no majority keeps the program of a job that nobody was told of.
