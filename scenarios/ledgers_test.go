@@ -21,7 +21,7 @@ import (
 
 // remain are ledgers whose entries remain after the end, though a lone one is no rest.
 var remain = map[string]bool{
-	"gate.Machine.jobs":      true, // an ended one is in Machine.ended too
+	"gate.memory.jobs":       true, // an ended one is in job.History.ended too
 	"places.Places.managers": true, // one that is known is in its datacenter too
 	"places.Places.list":     true, // one that is known is in Places.datacenters too
 }
@@ -155,7 +155,7 @@ func (w *walk) says() (all string, over int) {
 // enter visits a struct that the machine holds now. A type is not entered from within
 // itself.
 func (w *walk) enter(s reflect.Value, path []reflect.Type) {
-	if slices.Contains(path, s.Type()) || len(path) > 8 {
+	if slices.Contains(path, s.Type()) || len(path) > 16 {
 		return
 	}
 	path = append(slices.Clone(path), s.Type())

@@ -2,7 +2,7 @@ package gate
 
 import (
 	"errors"
-	"strings"
+	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
@@ -13,33 +13,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// start begins with what this gate's own disk says of datacenters; jobs follow
-// from their registers.
-func (m *Machine) start(env node.Env) {
-	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
-	for _, r := range env.Store().Load(datacenterPrefix) {
-		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
-	}
-	m.startGroup(env)
-	m.drainedBefore(env)
-}
-
-// fetch is a file that a job cannot go on without, or a result that clients wait
-// for.
-type fetch struct {
-	job    *entry
-	subjob *job.Subjob // whose counted result it is; nil for the program or the job's result
-	file   message.FileDigest
-	gone   int // rounds in which every gate has said that it does not have it
-}
-
-// goneMax is after how many such rounds a file is given up: a majority of the disks
-// that kept it is lost.
-const goneMax = 10
-
 // adopt takes a record over: the job is rebuilt from it and from the files that
 // it names, and resumed when all are here.
-func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
+func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	rec, err := job.ReadRecord(o.Job, o.Record)
 	if err != nil {
 		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "record", Why: err.Error()})
@@ -76,13 +52,7 @@ func (m *Machine) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 	}
 }
 
-func (m *Machine) fetch(env node.Env, f fetch) {
-	m.ticket++
-	m.fetches[m.ticket] = f
-	m.group.Files.Fetch(env, f.file, m.ticket)
-}
-
-func (m *Machine) onFile(env node.Env, o archive.Outcome) {
+func (m *ownership) onFile(env node.Env, o archive.Outcome) {
 	switch o.Kind {
 	case archive.Kept:
 		m.onKept(env, o.Ticket)
@@ -97,7 +67,7 @@ func (m *Machine) onFile(env node.Env, o archive.Outcome) {
 	}
 }
 
-func (m *Machine) onFetched(env node.Env, o archive.Outcome) {
+func (m *ownership) onFetched(env node.Env, o archive.Outcome) {
 	f, ok := m.fetches[o.Ticket]
 	delete(m.fetches, o.Ticket)
 	j := f.job
@@ -128,7 +98,7 @@ func (m *Machine) onFetched(env node.Env, o archive.Outcome) {
 }
 
 // load keeps what a file holds.
-func (m *Machine) load(f fetch, b []byte) error {
+func (m *ownership) load(f fetch, b []byte) error {
 	j := f.job
 	if f.subjob == nil {
 		spec, err := decoded[*message.JobSubmit](b)
@@ -147,7 +117,7 @@ func (m *Machine) load(f fetch, b []byte) error {
 
 // giveUp ends a job whose program, or a result of which, is on no gate's disk any
 // more.
-func (m *Machine) giveUp(env node.Env, j *entry) {
+func (m *ownership) giveUp(env node.Env, j *entry) {
 	const why = "a file that its record names is on no gate's disk any more"
 	reached(env, "gate/given-up")
 	if j.Spec == nil {
@@ -175,7 +145,7 @@ func (m *Machine) giveUp(env node.Env, j *entry) {
 }
 
 // resume tells the last transition again and puts the job where it belongs.
-func (m *Machine) resume(env node.Env, j *entry) {
+func (m *ownership) resume(env node.Env, j *entry) {
 	j.Ready, j.Takeover = true, false
 	emit(env, j.ID, j.Last)
 	switch {
@@ -197,41 +167,54 @@ func (m *Machine) resume(env node.Env, j *entry) {
 	m.serveAll(env, j)
 }
 
-// see returns a job that has ended for good, whoever owned it, or nil.
-func (m *Machine) see(env node.Env, id message.JobID, token message.LeaseToken, released bool, record []byte) *entry {
-	if !released {
-		return nil
+// keepHouse acquires what has been vacant for so long that every gate must have
+// missed its turn. A leader that hears no majority stops before another may lead.
+func (m *ownership) keepHouse(env node.Env) {
+	if !m.group.Election.Leads(env.Now()) || !m.group.Leases.Speaks() || m.retiring() {
+		m.vacant = nil // the next leader counts for itself, and this one anew
+		return
 	}
-	rec, err := job.ReadRecord(id, record)
-	if err != nil || !rec.Last.To.Terminal() {
-		return nil
-	}
-	if !m.makeRoom() {
-		return nil
-	}
-	j := &entry{Job: job.FromRecord(id, &rec, env.Now(), env.Self().Incarnation)}
-	m.number = max(m.number, j.Turn.Number)
-	j.Own(token)
-	j.Ready = true
-	m.jobs[id] = j
-	m.keepEnded(env, j)
-	return j
-}
-
-// seeAll learns of the ends that this gate's disk, or its fellows' before it, knows.
-func (m *Machine) seeAll(env node.Env) {
-	var fresh []*entry
+	vacant := map[message.JobID]node.Instant{}
 	for _, id := range m.group.Leases.Known() {
-		if m.jobs[id] != nil {
+		seen, ok := m.group.Leases.Seen(env.Now(), id)
+		if !ok || seen.Released || seen.Left > 0 || m.jobs[id] != nil {
 			continue
 		}
-		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && len(m.jobs) < m.config.JobsMax {
-			if j := m.see(env, id, seen.Token, seen.Released, seen.Record); j != nil {
-				fresh = append(fresh, j)
-			}
+		since, was := m.vacant[id]
+		if !was {
+			since = env.Now()
 		}
+		if env.Now().Sub(since) >= m.config.Lease+time.Duration(len(m.group.Members()))*time.Second {
+			reached(env, "gate/vacant-swept")
+			m.onVacant(env, lease.Outcome{Kind: lease.Vacant, Job: id})
+			continue
+		}
+		vacant[id] = since
 	}
-	if len(fresh) > 0 { // in the order of acceptance, as far as it is known
-		m.history.Sort()
+	m.vacant = vacant
+}
+
+// onSweep forgets what is old.
+func (m *ownership) onSweep(env node.Env) {
+	now := env.Now()
+	for m.group.Leases.Speaks() {
+		j := m.history.Oldest()
+		if j == nil || now.Sub(j.Ended) < m.config.KeyAge {
+			break
+		}
+		m.forget(env, j)
 	}
+	m.history.Age(now, m.config.ResultAge)
+	for _, name := range m.places.Sweep(now) {
+		m.remember(env, datacenterPrefix+name, nil)
+	}
+	m.forgetPassed(now)
+	if m.group.Leases.Speaks() {
+		m.seeAll(env)
+		inUse := m.filesInUse(env)
+		m.group.Files.Mend(env, inUse)
+		m.group.Files.Sweep(env, inUse)
+		m.keepHouse(env)
+	}
+	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
 }

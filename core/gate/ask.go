@@ -1,8 +1,10 @@
 package gate
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
@@ -11,8 +13,14 @@ import (
 	"hyperscale/core/node"
 )
 
+// desk answers clients.
+type desk struct {
+	roster
+	lookups *audience.Lookups
+}
+
 // onAsk answers by what this gate owns or has seen the end of, else looks.
-func (m *Machine) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
+func (m *desk) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 	if j := m.jobs[id]; j != nil {
 		m.askJob(env, j, a)
 		return
@@ -22,7 +30,7 @@ func (m *Machine) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 
 // askJob answers at once, or when the job is ready. A status that is told while a
 // write is open could be older than what a majority has already.
-func (m *Machine) askJob(env node.Env, j *entry, a *audience.Ask) {
+func (m *desk) askJob(env node.Env, j *entry, a *audience.Ask) {
 	switch {
 	case j.Ready && (a.What != audience.Status || len(j.open) == 0 || j.Shown.Terminal()):
 		m.serve(env, j, a)
@@ -34,7 +42,7 @@ func (m *Machine) askJob(env node.Env, j *entry, a *audience.Ask) {
 }
 
 // serveAll answers what has waited for a job.
-func (m *Machine) serveAll(env node.Env, j *entry) {
+func (m *desk) serveAll(env node.Env, j *entry) {
 	for _, a := range j.waiting.TakeAsks() {
 		m.askJob(env, j, a)
 	}
@@ -42,7 +50,7 @@ func (m *Machine) serveAll(env node.Env, j *entry) {
 
 // serve answers by what a majority has. What has ended stays as it is; for the
 // rest only the owner may speak.
-func (m *Machine) serve(env node.Env, j *entry, a *audience.Ask) {
+func (m *desk) serve(env node.Env, j *entry, a *audience.Ask) {
 	if !j.Shown.Terminal() && !m.holds(env, j) {
 		m.refuseOwner(env, a.Stream, a.Request, j.ID, "")
 		return
@@ -66,7 +74,7 @@ func (m *Machine) serve(env node.Env, j *entry, a *audience.Ask) {
 }
 
 // look answers for a job of another gate: who owns it, or how it ended.
-func (m *Machine) look(env node.Env, id message.JobID, a *audience.Ask) {
+func (m *desk) look(env node.Env, id message.JobID, a *audience.Ask) {
 	if m.elsewhere(env, id, a) {
 		return
 	}
@@ -89,7 +97,7 @@ func (m *Machine) look(env node.Env, id message.JobID, a *audience.Ask) {
 
 // elsewhere answers by what this gate's own acceptor has, where that cannot be
 // wrong for long: an end is one for ever, and a holder that has gone redirects.
-func (m *Machine) elsewhere(env node.Env, id message.JobID, a *audience.Ask) bool {
+func (m *desk) elsewhere(env node.Env, id message.JobID, a *audience.Ask) bool {
 	if to, ok := m.moved[id]; ok {
 		m.refuseOwner(env, a.Stream, a.Request, id, to)
 		return true
@@ -111,7 +119,7 @@ func (m *Machine) elsewhere(env node.Env, id message.JobID, a *audience.Ask) boo
 }
 
 // onRead answers what a majority said about a job.
-func (m *Machine) onRead(env node.Env, o lease.Outcome) {
+func (m *desk) onRead(env node.Env, o lease.Outcome) {
 	asks, ok := m.lookups.Take(o.Job, o.Ticket)
 	if !ok {
 		return
@@ -145,7 +153,7 @@ func (m *Machine) onRead(env node.Env, o lease.Outcome) {
 
 // holderOf is who is to be asked about what was read; nobody when that is this
 // gate, which does not own the job any more.
-func (m *Machine) holderOf(env node.Env, o lease.Outcome) node.Addr {
+func (m *desk) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	holder := o.Holder
 	if at := int(o.State.Token.Ordinal) - 1; holder == "" && at >= 0 && at < len(m.group.Members()) {
 		holder = m.group.Members()[at]
@@ -156,46 +164,25 @@ func (m *Machine) holderOf(env node.Env, o lease.Outcome) node.Addr {
 	return holder
 }
 
-func refuse(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
-	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail})
-}
+// jobsListed bounds a list of jobs.
+const jobsListed = 100
 
-// refuseForRoom also tells when to come back: later, and not all at once.
-func (m *Machine) refuseForRoom(env node.Env, s node.StreamID, r message.RequestID, code message.Code, detail string) {
-	env.Send(s, &message.Refused{Request: r, Code: code, Detail: detail, RetryAfter: m.later(env)})
-}
-
-// refuseOwner sends a client on to who owns a job. Nobody may for a moment: the
-// lease of one that is gone has to run out.
-func (m *Machine) refuseOwner(env node.Env, s node.StreamID, r message.RequestID, id message.JobID, holder node.Addr) {
-	if holder != "" && !m.group.Alive(holder) {
-		holder = ""
+// onStatusQuery lists all nodes and the newest jobs.
+func (m *desk) onStatusQuery(env node.Env, in *node.Input, q *message.StatusQuery) {
+	now := env.Now()
+	list := &message.StatusList{Request: q.Request, Nodes: m.places.Nodes(now)}
+	var jobs []*entry
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if j.Ready {
+			jobs = append(jobs, j)
+		}
 	}
-	refused := &message.Refused{Request: r, Code: message.CodeNotOwner, Detail: "job " + id.String(), Holder: string(holder)}
-	if seen, ok := m.group.Leases.Seen(env.Now(), id); ok {
-		refused.Current = message.Fence{JobEpoch: seen.Token.Packed()}
+	slices.SortFunc(jobs, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.Turn.Number, a.Turn.Number), a.ID.Compare(b.ID))
+	})
+	for _, j := range jobs[:min(len(jobs), jobsListed)] {
+		list.Jobs = append(list.Jobs, message.JobInfo{Job: j.ID, Name: j.Name, State: j.Shown, Position: j.Turn.Position(), Age: now.Sub(j.Born).Round(time.Microsecond)})
 	}
-	if holder == "" {
-		refused.Detail += ": its owner is gone and no other gate has it yet"
-		refused.RetryAfter = m.later(env)
-	}
-	env.Send(s, refused)
-}
-
-// refuseQuorum tells why no majority answered.
-func (m *Machine) refuseQuorum(env node.Env, asks []*audience.Ask, err error) {
-	code := message.CodeQuorumTimeout
-	switch {
-	case errors.Is(err, lease.ErrQuorumUnavailable):
-		code = message.CodeQuorumUnavailable
-	case errors.Is(err, lease.ErrNotMember):
-		code = message.CodeNotMember
-	case errors.Is(err, lease.ErrFull):
-		code = message.CodeQueueFull
-	case errors.Is(err, lease.ErrTooLarge):
-		code = message.CodeTooLarge
-	}
-	for _, a := range asks {
-		m.refuseForRoom(env, a.Stream, a.Request, code, err.Error())
-	}
+	env.Send(in.Stream, list)
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
@@ -12,7 +13,7 @@ import (
 
 // cancel answers once CANCELLING is on a majority, or with how the job had ended.
 // A result that is on its way there has come first.
-func (m *Machine) cancel(env node.Env, j *entry, a *audience.Ask) {
+func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 	if !j.waiting.Cancel(a, m.config.WaitersMax) {
 		env.Emit(event.Shed{What: "cancel", Why: "too many wait for one job"})
 		m.refuseForRoom(env, a.Stream, a.Request, message.CodeQueueFull, fmt.Sprintf("%d cancellations of this job wait", j.waiting.Cancels()))
@@ -41,7 +42,7 @@ func answerCancels(env node.Env, j *entry) {
 
 // stopParts asks for the end of all subjobs. Those that no manager can have end at
 // once.
-func (m *Machine) stopSubjobs(env node.Env, j *entry) {
+func (m *driver) stopSubjobs(env node.Env, j *entry) {
 	j.Cancelled, j.Resend = env.Now(), env.Now()
 	for _, p := range j.Subjobs {
 		switch {
@@ -65,7 +66,7 @@ func (m *Machine) stopSubjobs(env node.Env, j *entry) {
 // sendCancel tells who has the subjob, or all who were asked to take it, while
 // nobody has said that it did. Nobody is told before a majority knows that the
 // job is being cancelled.
-func (m *Machine) sendCancel(env node.Env, j *entry, p *job.Subjob) {
+func (m *driver) sendCancel(env node.Env, j *entry, p *job.Subjob) {
 	if !j.Stopping() || p.Phase == job.Done || j.State != j.Shown && j.State == message.JobCancelling || !m.holds(env, j) {
 		return
 	}
@@ -80,7 +81,7 @@ func (m *Machine) sendCancel(env node.Env, j *entry, p *job.Subjob) {
 	}
 }
 
-func (m *Machine) resendCancels(env node.Env, j *entry) {
+func (m *driver) resendCancels(env node.Env, j *entry) {
 	j.Resend = env.Now()
 	for _, p := range j.Subjobs {
 		m.sendCancel(env, j, p)
@@ -90,7 +91,7 @@ func (m *Machine) resendCancels(env node.Env, j *entry) {
 
 // endStopped gives up the subjobs whose managers did not confirm within their
 // bound, and names them.
-func (m *Machine) endStopped(env node.Env, j *entry) {
+func (m *driver) endStopped(env node.Env, j *entry) {
 	waited := env.Now().Sub(j.Cancelled)
 	for _, p := range j.Subjobs {
 		if p.Phase == job.Done {
@@ -114,4 +115,60 @@ func (m *Machine) endStopped(env node.Env, j *entry) {
 		}
 	}
 	m.endIfDone(env, j)
+}
+
+// judgeAborts looks whether a workflow is to be ended, once a subjob has told how it
+// stands. Whoever took the job over begins its windows anew.
+func (m *driver) judgeAborts(env node.Env, j *entry) {
+	if j.Spec == nil || j.Stopping() || j.State.Terminal() {
+		return
+	}
+	for i := range j.Spec.Plan.Workflows {
+		held, faults := j.Observe(i, env.Now())
+		for _, err := range faults {
+			env.Emit(event.Ignored{Peer: env.Self().ID, Message: "JobProgress", Why: "judge abort_when: " + shortened(err.Error(), detailMax)})
+		}
+		if held != nil {
+			m.abort(env, j, held)
+		}
+	}
+}
+
+// abort has a workflow end everywhere, once a majority knows: who takes the job over
+// must not let it go on in one datacenter and not in another.
+func (m *driver) abort(env node.Env, j *entry, a *job.Abort) {
+	j.Aborts = append(j.Aborts, a)
+	m.save(env, &put{job: j, then: tag{act: actAbort, abort: a}})
+}
+
+func tellAbort(env node.Env, j *entry, a *job.Abort) {
+	a.Known = true
+	env.Emit(event.WorkflowAborted{Job: j.ID, Epoch: j.Epoch, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan)})
+}
+
+// sendAborts tells each subjob that runs of what is to end, until it has.
+func (m *driver) sendAborts(env node.Env, j *entry) {
+	if j.Stopping() || !m.holds(env, j) {
+		return
+	}
+	j.Resend = env.Now()
+	for _, p := range j.Subjobs {
+		mgr := m.places.Manager(p.Manager)
+		if p.Phase != job.Running || mgr == nil || mgr.Stream == 0 {
+			continue
+		}
+		for _, a := range j.Aborts {
+			if p.Aborting(a) {
+				env.Send(mgr.Stream, &message.SubjobAbort{Job: j.ID, Fence: p.Fence, Workflow: a.Workflow, Reason: a.Reason(&j.Spec.Plan)})
+			}
+		}
+	}
+}
+
+// resumeAborts goes on with what the record says, as nobody may have heard of it.
+func (m *driver) resumeAborts(env node.Env, j *entry) {
+	j.Aborts = slices.DeleteFunc(j.Aborts, func(a *job.Abort) bool { return a.Bad(&j.Spec.Plan) })
+	for _, a := range j.Aborts {
+		tellAbort(env, j, a)
+	}
 }

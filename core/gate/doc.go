@@ -8,11 +8,28 @@
 // does by core/health. A job belongs to the gate that holds its register; any gate
 // tells of a job that has ended.
 //
-// Values decide, the Machine wires them: it sends, persists, and sets timers. Package
+// Values decide, the layers wire them: they send, persist, and set timers. Package
 // places holds datacenters and managers as their heartbeats describe them; result makes
 // one result of what datacenters report, and fits it into a frame; queue decides which job
 // runs next, and where; audience holds waiting requests and watchers; job holds a job and
 // its subjobs: their states, what a majority knows of them, when each is due.
+//
+// Layers, of which each embeds the one below it and calls no layer above it:
+//
+//	Machine     gives each input to its layer
+//	operations  drains, stops, reports the cluster to operators
+//	ownership   acts on what majorities decide: grants, confirmed writes, files
+//	desk        answers clients: submit, status, watch, cancel
+//	roster      hears managers: heartbeats, answers, results
+//	driver      takes a job from its dispatch to its end
+//	scheduler   dispatches the job whose turn has come, and reserves its cores
+//	publisher   sends statuses and results to watchers
+//	store       persists records and files
+//	memory      holds jobs, places and watchers
+//	base        holds the settings and the group of gates
+//
+// A layer learns from above what a write led to: a tag names what follows, and the
+// ownership performs it once a majority has the record.
 //
 // Source: DESIGN.md, "Jobs and fences"; the registers' own page; core/lifecycle holds
 // the law of states.
@@ -40,11 +57,7 @@
 // whether anybody heard of it; a job's time stands still while nobody owns it. A
 // manager goes on meanwhile: the new owner dispatches to whoever lists the subjob.
 //
-// Read config.go, machine.go, fellows.go, job.go; store.go, own.go, adopt.go,
-// ask.go; submit.go, check.go,
-// queue.go, dispatch.go, lost.go; result.go,
-// forward.go, finish.go; cancel.go, abort.go,
-// timeout.go, stop.go;
-// manager.go; watch.go, query.go, operate.go; record.go, circuit.go,
-// sweep.go, sizes.go, rest.go.
+// Read config.go, machine.go; from the bottom: fellows.go, refuse.go; jobs.go; store.go;
+// publish.go; queue.go; dispatch.go, finish.go, cancel.go, due.go; manager.go, result.go;
+// ask.go, submit.go; own.go, adopt.go; operate.go; rest.go.
 package gate

@@ -1,63 +1,39 @@
 package gate
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"hyperscale/core/archive"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
 	"hyperscale/core/swim"
 	"hyperscale/core/uplink"
-	"hyperscale/core/window"
 )
+
+// base is what all layers of a gate share: its settings, and its place in the group of
+// gates. Each layer embeds the one below it and calls no layer above it.
+type base struct {
+	config Config
+
+	group   *quorum.Member // of the gates; nil until the start, when its address is known
+	circuit circuit        // around the group's majorities
+	lookout
+	retirement
+}
 
 // groupName is the gates' own among the groups of a cluster.
 const groupName = "gates"
 
-// linkGroup tells the timers of the streams to fellows from others.
-const linkGroup = 1
-
-// startGroup makes this gate a member of the configured set; alone it is one too,
-// and a majority of one.
-func (m *Machine) startGroup(env node.Env) {
-	self := env.Self().Addr
-	gates, ok := quorum.Addresses(m.config.Gates, self)
-	if !ok {
-		env.Halt("gate.gates = " + list(gates) + " must contain this gate's own address, " + string(self) + ": add it, or correct --advertise")
-		return
-	}
-	m.group = quorum.New(m.quorumConfig(self, gates))
-	m.group.Start(env)
-}
-
-func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config {
-	c := quorum.Config{
-		Group: groupName, Self: self, Members: gates, DriftPPM: m.config.DriftPPM,
-		Links: uplink.Default(), Lease: lease.Default(), Files: archive.Default(),
-	}
-	c.Links.Group, c.Links.Role, c.Links.Beats = linkGroup, node.RoleGate, true
-	l := &c.Lease
-	l.Lease, l.AttemptTimeout, l.Granularity, l.Recover = m.config.Lease, m.config.QuorumTimeout, window.Granularity, m.config.Recover
-	l.RetryMax = min(l.RetryMax, m.config.Lease/6)
-	l.RetryMin = min(l.RetryMin, l.RetryMax)
-	l.TombstoneAge, l.RecordMax = m.config.KeyAge, lease.RecordMax
-	c.Files.FilesMax, c.Files.BytesMax, c.Files.SweepAge = m.config.FilesMax, int64(m.config.FileBytesMax), m.config.FileAge
-	return c
-}
-
 // fellowAlive says whether another gate could take this one's jobs.
-func (m *Machine) fellowAlive() bool {
+func (m *base) fellowAlive() bool {
 	return slices.ContainsFunc(m.group.Links.All(), func(k *uplink.Link) bool { return k.Stands && m.group.Alive(k.Addr) })
 }
 
 // successor is the next gate in a job's order that stands.
-func (m *Machine) successor(env node.Env, id message.JobID) node.Addr {
+func (m *base) successor(env node.Env, id message.JobID) node.Addr {
 	for _, a := range m.group.Ring.Order(id) {
 		if a == env.Self().Addr || !m.group.Alive(a) {
 			continue
@@ -69,9 +45,22 @@ func (m *Machine) successor(env node.Env, id message.JobID) node.Addr {
 	return ""
 }
 
+// holds says whether this gate may act for a job now. Each act asks: between two
+// of them the window may have shut.
+func (m *base) holds(env node.Env, j *entry) bool {
+	token, ok := m.group.Leases.Holds(env.Now(), j.ID)
+	return ok && token == j.Token
+}
+
+// acquire begins to own a job under its first record, or whatever record a
+// majority has already.
+func (m *base) acquire(env node.Env, j *entry, seed []byte) {
+	m.group.Leases.Acquire(env, j.ID, seed)
+}
+
 // onMember keeps for operators why a member is as it is. Who is dead is asked where it
 // matters: a death that was learnt acts like one that was seen.
-func (m *Machine) onMember(env node.Env, c *swim.Change) {
+func (m *base) onMember(env node.Env, c *swim.Change) {
 	m.reasons[c.Member.ID] = standing{env.Now(), c.Reason}
 	if c.To == swim.Removed {
 		delete(m.reasons, c.Member.ID)
@@ -79,7 +68,7 @@ func (m *Machine) onMember(env node.Env, c *swim.Change) {
 }
 
 // onDrift keeps for operators that two clocks drift apart faster than both may.
-func (m *Machine) onDrift(d quorum.Drift) {
+func (m *base) onDrift(d quorum.Drift) {
 	what := "drifts by"
 	if d.Jump {
 		what = "has jumped, by"
@@ -88,34 +77,15 @@ func (m *Machine) onDrift(d quorum.Drift) {
 	m.alarm = fmt.Sprintf("the clock of %s %s %d ppm against this gate's, each may drift by %d: set both right", d.Member, what, d.PPM, m.config.DriftPPM)
 }
 
-// keepHouse acquires what has been vacant for so long that every gate must have
-// missed its turn. A leader that hears no majority stops before another may lead.
-func (m *Machine) keepHouse(env node.Env) {
-	if !m.group.Election.Leads(env.Now()) || !m.group.Leases.Speaks() || m.retiring() {
-		m.vacant = nil // the next leader counts for itself, and this one anew
-		return
+// onAlarm keeps what an operator should see; the registers have told it as an
+// event.
+func (m *base) onAlarm(o lease.Outcome) {
+	m.alarms++
+	m.alarm = o.Reason
+	if o.Err != nil {
+		m.alarm = o.Err.Error()
 	}
-	vacant := map[message.JobID]node.Instant{}
-	for _, id := range m.group.Leases.Known() {
-		seen, ok := m.group.Leases.Seen(env.Now(), id)
-		if !ok || seen.Released || seen.Left > 0 || m.jobs[id] != nil {
-			continue
-		}
-		since, was := m.vacant[id]
-		if !was {
-			since = env.Now()
-		}
-		if env.Now().Sub(since) >= m.config.Lease+time.Duration(len(m.group.Members()))*time.Second {
-			reached(env, "gate/vacant-swept")
-			m.onVacant(env, lease.Outcome{Kind: lease.Vacant, Job: id})
-			continue
-		}
-		vacant[id] = since
-	}
-	m.vacant = vacant
 }
-
-func fileOf(b []byte) message.FileDigest { return sha256.Sum256(b) }
 
 func list[T ~string](names []T) string {
 	all := make([]string, len(names))
@@ -145,3 +115,16 @@ type lookout struct {
 	alarms  uint32 // of clocks and of registers
 	alarm   string // the newest
 }
+
+// retirement is how far a gate is on its way out. Draining may be taken back; a gate that
+// is stopping halts by the deadline, once all jobs of moved have arrived.
+type retirement struct {
+	draining bool // by an operator's order: it takes no new work
+	stopping bool
+	halted   bool                        // implies stopping
+	deadline node.Instant                // of stopping
+	moved    map[message.JobID]node.Addr // jobs on their way to another gate
+}
+
+// retiring says that no new job is to begin here.
+func (r *retirement) retiring() bool { return r.draining || r.stopping }

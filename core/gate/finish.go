@@ -1,19 +1,71 @@
 package gate
 
 import (
+	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/queue"
+	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-func (m *Machine) endIfDone(env node.Env, j *entry) {
+// count takes the result of a subjob. An end proves that the subjob was taken up,
+// also when that answer is still on its way.
+func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r *message.SubjobResult) {
+	p.Release(m.places)
+	p.Accepted, p.Result = true, &r.Subjob
+	p.AnswerTo(in.From, in.Stream)
+	p.Become(env.Now(), job.Done)
+	if j.Done() {
+		m.endSubjobs(env, j)
+		return
+	}
+	file := encoded(r)
+	p.File = fileOf(file)
+	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{counted: []*job.Subjob{p}}})
+	m.runIfAccepted(env, j)
+	m.arm(env, j)
+}
+
+// confirmCounted: the results are on a majority.
+func (m *driver) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
+	for _, p := range counted {
+		if p.End == job.Counted {
+			continue
+		}
+		p.End = job.Counted
+		env.Emit(event.SubjobCounted{
+			Job: j.ID, Fence: p.Fence, Datacenter: p.Datacenter, Manager: p.From, State: p.Result.State, Started: result.Started(p.Result),
+		})
+		ack := &message.SubjobResultAck{Job: j.ID, Fence: p.Fence}
+		if p.AckBy != "" {
+			m.group.Links.Post(env, p.AckBy, ack)
+		} else {
+			env.Send(p.AckTo, ack)
+		}
+	}
+}
+
+// endPart ends a subjob without a word of a manager.
+func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
+	p.Release(m.places)
+	p.GiveUp(to, reason, j.Started, env.Now())
+	if m.endIfDone(env, j); j.State.Terminal() {
+		return
+	}
+	m.save(env, &put{job: j})
+	m.runIfAccepted(env, j)
+	m.arm(env, j)
+}
+
+func (m *driver) endIfDone(env node.Env, j *entry) {
 	if !j.State.Terminal() && j.Done() {
 		m.endSubjobs(env, j)
 	}
 }
 
 // endSubjobs ends a job whose subjobs have all ended.
-func (m *Machine) endSubjobs(env node.Env, j *entry) {
+func (m *driver) endSubjobs(env node.Env, j *entry) {
 	e := j.Ending()
 	for _, state := range e.Via {
 		j.Become(state, "")
@@ -23,7 +75,7 @@ func (m *Machine) endSubjobs(env node.Env, j *entry) {
 
 // end makes a job's end durable: its result goes to a majority as a file, then its
 // last state; then the register needs no owner any more.
-func (m *Machine) end(env node.Env, j *entry, to message.JobState, reason string) {
+func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string) {
 	j.Elapsed, j.Ended = env.Now().Sub(j.Born), env.Now()
 	for _, p := range j.Subjobs {
 		j.Elapsed = max(j.Elapsed, p.Result.Duration) // its gate may have been away
@@ -50,12 +102,26 @@ func (m *Machine) end(env node.Env, j *entry, to message.JobState, reason string
 	m.schedule(env)
 }
 
-// keepEnded files a job that has ended, and its result within the bounds.
-func (m *Machine) keepEnded(env node.Env, j *entry) {
-	m.history.Add(&j.Job)
-	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
-		reached(env, "gate/result-dropped")
-		m.group.Files.Drop(env, o.ResultFile)
-		m.history.ForgetResult(o)
+// onQueueTimer ends what waited too long.
+func (m *driver) onQueueTimer(env node.Env) {
+	now := env.Now()
+	for _, t := range m.queue.All() {
+		switch j := m.jobs[t.Job]; m.queue.Judge(t, m.places, now) {
+		case queue.TooOld:
+			reached(env, "gate/queue-age")
+			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+now.Sub(t.Since).String())
+		case queue.Nowhere:
+			reached(env, "gate/queue-nowhere")
+			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+t.Reason(m.places))
+		}
 	}
+	m.schedule(env)
+	if m.queue.Len() > 0 {
+		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+	}
+}
+
+func (m *driver) endQueued(env node.Env, j *entry, to message.JobState, reason string) {
+	m.leaveQueue(env, j)
+	m.end(env, j, to, reason)
 }

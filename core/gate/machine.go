@@ -2,52 +2,25 @@ package gate
 
 import (
 	"fmt"
+	"strings"
 
+	"hyperscale/core/archive"
+	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
+	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
+	"hyperscale/core/uplink"
+	"hyperscale/core/window"
 )
 
-// Machine is a gate.
-type Machine struct {
-	config Config
-
-	group   *quorum.Member                 // of the gates; nil until the start, when its address is known
-	circuit circuit                        // around the group's majorities
-	vacant  map[message.JobID]node.Instant // since when the leader has seen them so
-	lookout
-
-	jobs      map[message.JobID]*entry
-	queue     *queue.Queue
-	active    []*entry // dispatched and not ended
-	history   *job.History
-	number    uint64 // of the newest job
-	accepting int    // jobs whose first record is on no majority
-	specBytes int    // of jobs that have not ended
-	lookups   *audience.Lookups
-	forwarded []passed // results that were passed on, the oldest first
-
-	places *places.Places
-
-	audience *audience.Audience
-
-	ticket  uint64 // of the newest update, file or read
-	kept    map[uint64]keeping
-	fetches map[uint64]fetch
-	unkept  []keeping // files that were refused, to be tried again
-	unread  []fetch   // and those that nobody had
-
-	token       node.Token // of the newest write of its own
-	writes      int        // of its own that are under way
-	storeFailed bool
-
-	retirement
-}
+// Machine is a gate. It gives each input to the layer that handles it.
+type Machine struct{ operations }
 
 var _ node.Machine = (*Machine)(nil)
 
@@ -56,16 +29,60 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("gate: %v", err)
 	}
-	return &Machine{
-		config: c, history: job.NewHistory(c.ResultsMax, c.ResultBytesMax), jobs: map[message.JobID]*entry{}, lookups: audience.NewLookups(c.LookupsMax, c.WaitersMax),
-		audience: audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin}),
-		places: places.New(places.Bounds{
-			Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
-			Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
-		}),
-		kept: map[uint64]keeping{}, fetches: map[uint64]fetch{}, retirement: retirement{moved: map[message.JobID]node.Addr{}},
-		lookout: lookout{reasons: map[node.ID]standing{}}, queue: queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax}),
+	m := &Machine{}
+	m.config, m.reasons, m.moved = c, map[node.ID]standing{}, map[message.JobID]node.Addr{}
+	m.jobs, m.history = map[message.JobID]*entry{}, job.NewHistory(c.ResultsMax, c.ResultBytesMax)
+	m.places = places.New(places.Bounds{
+		Datacenters: c.DatacentersMax, Managers: c.ManagersMax,
+		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
+	})
+	m.audience = audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin})
+	m.kept, m.fetches = map[uint64]keeping{}, map[uint64]fetch{}
+	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax})
+	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
+	return m
+}
+
+// start begins with what this gate's own disk says of datacenters; jobs follow
+// from their registers.
+func (m *Machine) start(env node.Env) {
+	env.SetTimer(node.Key(node.PartGate, node.GateSweep), m.config.SweepInterval)
+	for _, r := range env.Store().Load(datacenterPrefix) {
+		m.places.Add(strings.TrimPrefix(r.Key, datacenterPrefix), env.Now())
 	}
+	m.startGroup(env)
+	m.drainedBefore(env)
+}
+
+// linkGroup tells the timers of the streams to fellows from others.
+const linkGroup = 1
+
+// startGroup makes this gate a member of the configured set; alone it is one too,
+// and a majority of one.
+func (m *Machine) startGroup(env node.Env) {
+	self := env.Self().Addr
+	gates, ok := quorum.Addresses(m.config.Gates, self)
+	if !ok {
+		env.Halt("gate.gates = " + list(gates) + " must contain this gate's own address, " + string(self) + ": add it, or correct --advertise")
+		return
+	}
+	m.group = quorum.New(m.quorumConfig(self, gates))
+	m.group.Start(env)
+}
+
+func (m *Machine) quorumConfig(self node.Addr, gates []node.Addr) quorum.Config {
+	c := quorum.Config{
+		Group: groupName, Self: self, Members: gates, DriftPPM: m.config.DriftPPM,
+		Links: uplink.Default(), Lease: lease.Default(), Files: archive.Default(),
+	}
+	c.Links.Group, c.Links.Role, c.Links.Beats = linkGroup, node.RoleGate, true
+	l := &c.Lease
+	l.Lease, l.AttemptTimeout, l.Granularity, l.Recover = m.config.Lease, m.config.QuorumTimeout, window.Granularity, m.config.Recover
+	l.RetryMax = min(l.RetryMax, m.config.Lease/6)
+	l.RetryMin = min(l.RetryMin, l.RetryMax)
+	l.TombstoneAge, l.RecordMax = m.config.KeyAge, lease.RecordMax
+	c.Files.FilesMax, c.Files.BytesMax, c.Files.SweepAge = m.config.FilesMax, int64(m.config.FileBytesMax), m.config.FileAge
+	return c
 }
 
 // Step implements node.Machine.
@@ -202,13 +219,38 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 	}
 }
 
-func ignore(env node.Env, in *node.Input, why string) {
-	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
-}
-
 // onBroken forgets who listened on the stream. A manager gets its silence to
 // come back on another one.
 func (m *Machine) onBroken(env node.Env, s node.StreamID) {
 	m.audience.Broken(s)
 	m.places.Broken(s)
+}
+
+// settle acts on what the group came to, until nothing follows.
+func (m *Machine) settle(env node.Env) {
+	if m.group == nil {
+		return
+	}
+	for again := true; again; {
+		again = false
+		for r, ok := m.group.Ready(env); ok; r, ok = m.group.Ready(env) {
+			again = true
+			m.onReady(env, r)
+		}
+	}
+}
+
+func (m *Machine) onReady(env node.Env, r quorum.Ready) {
+	switch {
+	case r.Lease != nil:
+		m.onLease(env, *r.Lease)
+	case r.File != nil:
+		m.onFile(env, *r.File)
+	case r.Vote != nil && r.Vote.Kind == election.Led:
+		m.keepHouse(env)
+	case r.Member != nil:
+		m.onMember(env, r.Member)
+	case r.Drift != nil:
+		m.onDrift(*r.Drift)
+	}
 }

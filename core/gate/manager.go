@@ -6,12 +6,19 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
+// roster hears the managers, and passes on what another gate owns.
+type roster struct {
+	driver
+	forwarded []passed // results that were passed on, the oldest first
+}
+
+func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {
 	if in.From.Role != node.RoleManager {
 		ignore(env, in, "its sender is no manager")
 		return
@@ -40,8 +47,24 @@ func (m *Machine) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHe
 	m.schedule(env)
 }
 
+// refusesSet refuses who is configured with other gates: two sets have two
+// majorities.
+func (m *roster) refusesSet(env node.Env, in *node.Input, h *message.ManagerHeartbeat) bool {
+	theirs := h.Gates
+	if !slices.IsSorted(theirs) {
+		theirs = slices.Sorted(slices.Values(theirs))
+	}
+	if len(theirs) == 0 || slices.EqualFunc(theirs, m.group.Members(), func(a string, b node.Addr) bool { return a == string(b) }) {
+		return false
+	}
+	if h.Sequence == 1 { // told once a stream
+		env.Emit(event.GroupRefused{Group: groupName, Peer: in.From.Addr, Ours: list(m.group.Members()), Theirs: list(theirs)})
+	}
+	return true
+}
+
 // outlasts says why a manager's load could outlast this gate's guard.
-func (m *Machine) outlasts(h *message.ManagerHeartbeat) string {
+func (m *roster) outlasts(h *message.ManagerHeartbeat) string {
 	if most := m.config.terms().Load(); h.LoadFor > most {
 		return fmt.Sprintf("load goes on in its datacenter for %v without word of a gate, and this gate waits for %v: give all gates and managers the same --lease", h.LoadFor, most)
 	}
@@ -49,7 +72,7 @@ func (m *Machine) outlasts(h *message.ManagerHeartbeat) string {
 }
 
 // register makes a manager known, under this incarnation and datacenter.
-func (m *Machine) register(env node.Env, in *node.Input, mgr *places.Manager, place string) *places.Manager {
+func (m *roster) register(env node.Env, in *node.Input, mgr *places.Manager, place string) *places.Manager {
 	d, fresh := m.places.Know(place, env.Now())
 	if fresh {
 		m.remember(env, datacenterPrefix+place, []byte{1})
@@ -69,13 +92,13 @@ func (m *Machine) register(env node.Env, in *node.Input, mgr *places.Manager, pl
 }
 
 // watchSilence sets the timer to when the first live manager can be lost.
-func (m *Machine) watchSilence(env node.Env) {
+func (m *roster) watchSilence(env node.Env) {
 	if first, ok := m.places.FirstLoss(); ok {
 		env.SetTimer(node.Key(node.PartGate, node.GateSilence), max(0, first.Sub(env.Now())))
 	}
 }
 
-func (m *Machine) onSilence(env node.Env) {
+func (m *roster) onSilence(env node.Env) {
 	for _, mgr := range m.places.Silent(env.Now()) {
 		m.lose(env, mgr, fmt.Sprintf("silent for %v", m.config.ManagerSilence))
 	}
@@ -83,7 +106,7 @@ func (m *Machine) onSilence(env node.Env) {
 }
 
 // lose gives up a manager: what it has not taken up goes to another one.
-func (m *Machine) lose(env node.Env, mgr *places.Manager, reason string) {
+func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 	if !mgr.Live {
 		return
 	}
@@ -94,4 +117,121 @@ func (m *Machine) lose(env node.Env, mgr *places.Manager, reason string) {
 			m.onManagerLost(env, j, p)
 		}
 	}
+}
+
+// compare looks at what a manager says it has against what it should have, and
+// returns the subjobs that it may go on with.
+func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.SubjobRef) []message.SubjobRef {
+	var renewed []message.SubjobRef
+	for _, ref := range listed {
+		if m.onListed(env, mgr, ref) {
+			renewed = append(renewed, ref)
+		}
+	}
+	for _, j := range slices.Clone(m.active) {
+		p := j.Subjob(mgr.Place.Name)
+		if p == nil || p.Manager != mgr.ID || p.Phase == job.Done {
+			continue
+		}
+		if p.Beats > 0 {
+			if p.Beats--; p.Beats == 0 {
+				p.Release(m.places)
+			}
+		}
+		if p.Phase != job.Running || slices.ContainsFunc(listed, func(r message.SubjobRef) bool { return r.Job == j.ID }) {
+			continue
+		}
+		if p.Missed++; p.Missed > m.config.MissedMax && m.holds(env, j) {
+			m.denied(env, j, p)
+		}
+	}
+	return renewed
+}
+
+// onListed adopts a subjob that a manager has, and stops what nobody waits for any
+// more. It says whether the manager may go on with it.
+func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobRef) bool {
+	j := m.jobs[ref.Job]
+	switch {
+	case j == nil:
+		seen, ok := m.group.Leases.Seen(env.Now(), ref.Job)
+		if ok && m.see(env, ref.Job, seen.Token, seen.Released, seen.Record) != nil {
+			stopOrphan(env, mgr, ref, m.jobs[ref.Job], "its job has ended")
+		}
+		return false
+	case j.Ready && j.Shown.Terminal():
+		stopOrphan(env, mgr, ref, j, "its job has ended")
+		return false
+	case !j.Ready || j.State.Terminal() || !m.holds(env, j):
+		return false // who owns it answers
+	}
+	p := j.Subjob(mgr.Place.Name)
+	switch {
+	case p == nil && m.takeBack(env, j, mgr.Place):
+		return false
+	case p == nil:
+		stopOrphan(env, mgr, ref, j, "its job is not to run there any more")
+		return false
+	case ref.Fence.JobEpoch > j.Epoch || p.Phase == job.Saving:
+		return false
+	case ref.Fence.SubjobEpoch < p.Fence.SubjobEpoch:
+		stale(env, j, p, ref.Fence, "heartbeat")
+		return false // its fellow that took over has told it, or will
+	}
+	p.Missed, p.Renewed, p.Named = 0, max(p.Renewed, env.Now()), env.Now()
+	if p.Phase == job.Done {
+		return true // it sends its result until that is acknowledged
+	}
+	p.Fence.SubjobEpoch = ref.Fence.SubjobEpoch
+	p.Ever = true
+	if ref.Fence.JobEpoch < j.Epoch {
+		m.reclaim(env, j, p, mgr)
+		return true
+	}
+	if p.Phase != job.Running || p.Manager != mgr.ID {
+		p.Manager = mgr.ID
+		m.takenUp(env, j, p)
+		m.sendCancel(env, j, p)
+	}
+	return true
+}
+
+// takeBack dispatches a queued job again where a manager has taken a subjob up after
+// all: it refused one copy of a dispatch and obeyed another.
+func (m *roster) takeBack(env node.Env, j *entry, d *places.Datacenter) bool {
+	if j.State != message.JobQueued || slices.Contains(j.Closed, d.Name) {
+		return false
+	}
+	to := []*places.Datacenter{d}
+	if len(j.Turn.Named) > 0 {
+		to = nil
+		for _, name := range j.Turn.Named {
+			if known := m.places.Datacenter(name); known != nil {
+				to = append(to, known)
+			}
+		}
+		if len(to) < len(j.Turn.Named) || !slices.Contains(to, d) {
+			return false
+		}
+	}
+	m.leaveQueue(env, j)
+	m.dispatch(env, j, to)
+	return true
+}
+
+// reclaim tells a manager that goes on under the epoch of a gate that is gone who
+// owns the job now.
+func (m *roster) reclaim(env node.Env, j *entry, p *job.Subjob, mgr *places.Manager) {
+	if p.Manager == mgr.ID && p.Phase == job.Sent && env.Now().Sub(p.Sent) < m.config.DispatchRetry {
+		return
+	}
+	m.sendTo(env, j, p, mgr)
+	m.sendCancel(env, j, p)
+	m.arm(env, j)
+}
+
+func stopOrphan(env node.Env, mgr *places.Manager, ref message.SubjobRef, j *entry, reason string) {
+	fence := ref.Fence
+	fence.JobEpoch = max(fence.JobEpoch, j.Epoch)
+	env.Send(mgr.Stream, &message.SubjobCancel{Job: ref.Job, Fence: fence, State: message.JobCancelled, Reason: reason})
 }

@@ -2,8 +2,10 @@ package gate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
@@ -11,9 +13,12 @@ import (
 	"hyperscale/core/swim"
 )
 
+// operations obeys operators: it drains, stops, and tells how the group is.
+type operations struct{ ownership }
+
 // onClusterQuery tells who is alive, who leads and who owns what, as this gate's
 // own membership and acceptor know it.
-func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
+func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.ClusterQuery) {
 	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
 		Request: q.Request, Gate: string(env.Self().ID), Standing: m.group.Leases.Standing(), Draining: m.retiring(),
@@ -30,7 +35,7 @@ func (m *Machine) onClusterQuery(env node.Env, in *node.Input, q *message.Cluste
 }
 
 // members lists the configured gates, those that were never heard included.
-func (m *Machine) members(env node.Env) []message.MemberInfo {
+func (m *operations) members(env node.Env) []message.MemberInfo {
 	var all []message.MemberInfo
 	for _, o := range m.group.Swim.Members() {
 		info := message.MemberInfo{
@@ -54,7 +59,7 @@ func (m *Machine) members(env node.Env) []message.MemberInfo {
 }
 
 // leaseList lists registers, those that are held first.
-func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
+func (m *operations) leaseList(env node.Env) []message.LeaseInfo {
 	var held, rest []message.LeaseInfo
 	for _, id := range m.group.Leases.Known() {
 		seen, ok := m.group.Leases.Seen(env.Now(), id)
@@ -78,8 +83,18 @@ func (m *Machine) leaseList(env node.Env) []message.LeaseInfo {
 	return append(held, rest...)
 }
 
+// missing counts the files of a record that only other gates can have.
+func (m *operations) missing(rec job.Record) (n uint32) {
+	for _, d := range rec.Files() {
+		if _, ok := m.group.Files.Have(d); !ok {
+			n++
+		}
+	}
+	return n
+}
+
 // onDrainRequest obeys, or passes the order to who knows the node.
-func (m *Machine) onDrainRequest(env node.Env, in *node.Input, r *message.DrainRequest) {
+func (m *operations) onDrainRequest(env node.Env, in *node.Input, r *message.DrainRequest) {
 	via, ok := m.drain(env, r.Node, r.Undo)
 	if !ok {
 		refuse(env, in.Stream, r.Request, message.CodeUnreachable, "no live node is called "+shortened(r.Node, detailMax)+": see `hyperscale status`")
@@ -90,7 +105,7 @@ func (m *Machine) onDrainRequest(env node.Env, in *node.Input, r *message.DrainR
 
 // drain gives the order to a node: this gate, a fellow, a manager, or a worker by
 // one of its managers.
-func (m *Machine) drain(env node.Env, name string, undo bool) (via node.ID, ok bool) {
+func (m *operations) drain(env node.Env, name string, undo bool) (via node.ID, ok bool) {
 	if name == string(env.Self().ID) {
 		m.onDrain(env, &message.Drain{Node: name, Undo: undo})
 		return "", true
@@ -118,7 +133,7 @@ func (m *Machine) drain(env node.Env, name string, undo bool) (via node.ID, ok b
 
 // onDrain takes no new work and hands over what this gate owns, or takes work
 // again.
-func (m *Machine) onDrain(env node.Env, d *message.Drain) {
+func (m *operations) onDrain(env node.Env, d *message.Drain) {
 	if d.Node != string(env.Self().ID) || m.draining == !d.Undo {
 		return
 	}
@@ -134,20 +149,16 @@ func (m *Machine) onDrain(env node.Env, d *message.Drain) {
 	}
 }
 
-// drainingKey is there while an operator wants this gate empty: a restart changes
-// nothing of that.
-const drainingKey = "draining"
-
-func (m *Machine) rememberDraining(env node.Env) {
-	var value []byte
-	if m.draining {
-		value = []byte{1}
+// drainState is what a gate says of itself to the others: 1 if it takes nothing new.
+func drainState(draining bool) []byte {
+	if draining {
+		return []byte{1}
 	}
-	m.remember(env, drainingKey, value)
+	return []byte{0}
 }
 
 // drainedBefore goes on as an operator wanted it before this gate was restarted.
-func (m *Machine) drainedBefore(env node.Env) {
+func (m *operations) drainedBefore(env node.Env) {
 	if m.group == nil || len(env.Store().Load(drainingKey)) == 0 {
 		return
 	}
@@ -158,20 +169,86 @@ func (m *Machine) drainedBefore(env node.Env) {
 	m.handOver(env)
 }
 
-// drainState is what a gate says of itself to the others: 1 if it takes nothing new.
-func drainState(draining bool) []byte {
-	if draining {
-		return []byte{1}
+// stopTick is how often a gate that stops looks whether its jobs have arrived.
+const stopTick = 100 * time.Millisecond
+
+// onStop takes no new work and hands jobs over. Alone, a gate leaves them where
+// they run, and finds them again after its restart.
+func (m *operations) onStop(env node.Env) {
+	if m.stopping {
+		return
 	}
-	return []byte{0}
+	m.stopping, m.deadline = true, env.Now().Add(m.config.StopTimeout)
+	if m.group == nil {
+		env.Halt("")
+		return
+	}
+	m.handOver(env)
 }
 
-// missing counts the files of a record that only other gates can have.
-func (m *Machine) missing(rec job.Record) (n uint32) {
-	for _, d := range rec.Files() {
-		if _, ok := m.group.Files.Have(d); !ok {
-			n++
+// handOver gives each job whose writes are confirmed to the next gate of its
+// order; then, if this gate is to stop, it goes as soon as all have arrived.
+func (m *operations) handOver(env node.Env) {
+	if !m.retiring() { // an operator has changed her mind: only what is on its way is left
+		if !m.arrived(env) {
+			env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
+		}
+		return
+	}
+	for _, id := range m.group.Leases.Held() {
+		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && len(j.open) == 0 {
+			m.transfer(env, j)
 		}
 	}
-	return n
+	m.arrived(env)
+	env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
+}
+
+// transfer stops acting for a job, then lets its successor have it.
+func (m *operations) transfer(env node.Env, j *entry) {
+	to := m.successor(env, j.ID)
+	if to == "" {
+		return
+	}
+	m.disown(env, j, to)
+	m.group.Leases.Transfer(env, j.ID, to)
+	m.moved[j.ID] = to
+}
+
+// arrived says whether the successors own what they were given.
+func (m *operations) arrived(env node.Env) bool {
+	for _, id := range slices.SortedFunc(maps.Keys(m.moved), message.JobID.Compare) {
+		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && m.jobs[id] == nil && seen.Holder == env.Self().Addr && !seen.Released {
+			return false
+		}
+		delete(m.moved, id)
+	}
+	return true
+}
+
+// haltIfDone ends the node once nothing of it is under way: no write, no job that
+// could be another gate's, no end that is not released.
+func (m *operations) haltIfDone(env node.Env) {
+	if !m.stopping || m.halted || m.group == nil {
+		return
+	}
+	if env.Now() < m.deadline && !m.idle(env) {
+		return
+	}
+	m.halted = true
+	m.group.Leave(env)
+	env.Halt("")
+}
+
+func (m *operations) idle(env node.Env) bool {
+	if m.writes > 0 || m.accepting > 0 || !m.arrived(env) {
+		return false
+	}
+	others := m.fellowAlive()
+	for _, id := range m.group.Leases.Held() {
+		if j := m.jobs[id]; j != nil && (len(j.open) > 0 || others && !j.State.Terminal()) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,61 +1,26 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
-	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/quorum"
 )
 
-// holds says whether this gate may act for a job now. Each act asks: between two
-// of them the window may have shut.
-func (m *Machine) holds(env node.Env, j *entry) bool {
-	token, ok := m.group.Leases.Holds(env.Now(), j.ID)
-	return ok && token == j.Token
+// ownership acts on what majorities decide: whose a job is, which record and which file
+// they have.
+type ownership struct {
+	desk
+	vacant map[message.JobID]node.Instant // since when the leader has seen them so
 }
 
-// acquire begins to own a job under its first record, or whatever record a
-// majority has already.
-func (m *Machine) acquire(env node.Env, j *entry, seed []byte) {
-	m.group.Leases.Acquire(env, j.ID, seed)
-}
-
-// settle acts on what the group came to, until nothing follows.
-func (m *Machine) settle(env node.Env) {
-	if m.group == nil {
-		return
-	}
-	for again := true; again; {
-		again = false
-		for r, ok := m.group.Ready(env); ok; r, ok = m.group.Ready(env) {
-			again = true
-			m.onReady(env, r)
-		}
-	}
-}
-
-func (m *Machine) onReady(env node.Env, r quorum.Ready) {
-	switch {
-	case r.Lease != nil:
-		m.onLease(env, *r.Lease)
-	case r.File != nil:
-		m.onFile(env, *r.File)
-	case r.Vote != nil && r.Vote.Kind == election.Led:
-		m.keepHouse(env)
-	case r.Member != nil:
-		m.onMember(env, r.Member)
-	case r.Drift != nil:
-		m.onDrift(*r.Drift)
-	}
-}
-
-func (m *Machine) onLease(env node.Env, o lease.Outcome) {
+func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 	switch o.Kind {
 	case lease.Ready:
 		m.alarm = "" // what kept it out is over
@@ -87,7 +52,7 @@ func (m *Machine) onLease(env node.Env, o lease.Outcome) {
 
 // onGranted makes this gate the owner. Its own record stands if nobody had another
 // one; else what a majority has goes in place of all that is remembered.
-func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
+func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 	m.circuit.worked()
 	j := m.jobs[o.Job]
 	switch {
@@ -113,8 +78,20 @@ func (m *Machine) onGranted(env node.Env, o lease.Outcome) {
 	m.adopt(env, o, asks)
 }
 
+// accepted: the job is this gate's, and a majority has its first record.
+func (m *ownership) accepted(env node.Env, j *entry) {
+	m.accepting--
+	j.Ready = true
+	first := j.open[0]
+	j.open = j.open[1:]
+	j.Turn.Since = env.Now()
+	m.enqueue(env, j)
+	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
+	m.schedule(env)
+}
+
 // onDenied: another gate has it. What was submitted here meanwhile is its to answer.
-func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
+func (m *ownership) onDenied(env node.Env, o lease.Outcome) {
 	if o.Err == nil {
 		m.circuit.worked()
 	}
@@ -134,7 +111,7 @@ func (m *Machine) onDenied(env node.Env, o lease.Outcome) {
 
 // onWaiting: no majority answers. Clients are told; only what has been
 // acknowledged is tried for further.
-func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
+func (m *ownership) onWaiting(env node.Env, o lease.Outcome) {
 	m.circuit.failed(env.Now())
 	j := m.jobs[o.Job]
 	if j == nil || j.Ready {
@@ -150,7 +127,7 @@ func (m *Machine) onWaiting(env node.Env, o lease.Outcome) {
 
 // onVacant takes over what nobody owns, or what its owner hands to this gate. What
 // is about to stop leaves it to others, if there are any.
-func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
+func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 	if m.retiring() && m.fellowAlive() {
 		return
 	}
@@ -169,7 +146,7 @@ func (m *Machine) onVacant(env node.Env, o lease.Outcome) {
 }
 
 // disown stops acting for a job at once: another gate may be its owner.
-func (m *Machine) disown(env node.Env, j *entry, holder node.Addr) {
+func (m *ownership) disown(env node.Env, j *entry, holder node.Addr) {
 	if j.Shown.Terminal() {
 		return // told, and on a majority: it needs no owner
 	}
@@ -181,39 +158,177 @@ func (m *Machine) disown(env node.Env, j *entry, holder node.Addr) {
 	m.schedule(env)
 }
 
-// unload forgets a job that has not ended, and returns who waits for it.
-func (m *Machine) unload(env node.Env, j *entry) []*audience.Ask {
-	m.leaveQueue(env, j)
-	m.leaveActive(j)
-	for _, p := range j.Subjobs {
-		p.Release(m.places)
-	}
-	m.audience.Unfollow(j.ID)
-	m.specBytes -= j.Drop()
-	if !j.Ready && !j.Takeover {
-		m.accepting--
-	}
-	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
-	delete(m.jobs, j.ID)
-	j.open = nil
-	j.waiting.TakeCancels()
-	return j.waiting.TakeAsks()
-}
-
-// onAlarm keeps what an operator should see; the registers have told it as an
-// event.
-func (m *Machine) onAlarm(o lease.Outcome) {
-	m.alarms++
-	m.alarm = o.Reason
-	if o.Err != nil {
-		m.alarm = o.Err.Error()
-	}
-}
-
 // rejected forgets a job that was never acknowledged.
-func (m *Machine) rejected(env node.Env, j *entry, code message.Code, detail string) {
+func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail string) {
 	env.Emit(event.Shed{What: "submit", Why: detail})
 	for _, a := range m.unload(env, j) {
 		m.refuseForRoom(env, a.Stream, a.Request, code, detail)
 	}
+}
+
+// onUpdated: a majority has the record of a ticket, or a later one.
+func (m *ownership) onUpdated(env node.Env, j *entry, ticket uint64) {
+	for m.jobs[j.ID] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
+		p := j.open[0]
+		j.open = j.open[1:]
+		m.onPut(env, p)
+	}
+}
+
+func (m *ownership) onPut(env node.Env, p *put) {
+	j := p.job
+	m.confirmCounted(env, j, p.then.counted)
+	tell(env, j, p.upTo)
+	m.perform(env, j, &p.then)
+	answerCancels(env, j)
+	m.pushNow(env, j)
+	if len(j.open) == 0 {
+		m.serveAll(env, j)
+	}
+}
+
+// perform does what a write was for.
+func (m *ownership) perform(env node.Env, j *entry, t *tag) {
+	switch t.act {
+	case actSend:
+		m.sendSaved(env, j, t.send)
+	case actCancel:
+		for _, p := range j.Subjobs {
+			m.sendCancel(env, j, p)
+		}
+	case actAbort:
+		tellAbort(env, j, t.abort)
+		m.sendAborts(env, j)
+		m.arm(env, j)
+	case actRelease:
+		j.Result = t.result
+		m.keepEnded(env, j)
+		for _, p := range j.Subjobs {
+			p.Result = nil // it is in the job's
+		}
+		m.group.Leases.Release(env, j.ID)
+	}
+}
+
+// onKept goes on with the write that waited for a file, unless its job is another
+// gate's by now.
+func (m *ownership) onKept(env node.Env, ticket uint64) {
+	k, ok := m.kept[ticket]
+	if !ok {
+		return
+	}
+	delete(m.kept, ticket)
+	k.put.missing--
+	if j := k.put.job; m.jobs[j.ID] == j {
+		m.issue(env, j)
+	}
+}
+
+// onNotKept tries again what a job that runs cannot do without, and refuses a job
+// that nobody was told of.
+func (m *ownership) onNotKept(env node.Env, ticket uint64, err error) {
+	k, ok := m.kept[ticket]
+	if !ok {
+		return
+	}
+	delete(m.kept, ticket)
+	j := k.put.job
+	switch {
+	case m.jobs[j.ID] != j:
+	case !j.Ready:
+		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
+	default:
+		m.unkept = append(m.unkept, k)
+		m.retryLater(env)
+	}
+}
+
+// onDisk watches how the disk is, whoever wrote to it.
+func (m *ownership) onDisk(env node.Env, in *node.Input) {
+	if in.Err == nil {
+		m.storeFailed = false
+		return
+	}
+	m.storeFailed = true
+	m.retryLater(env)
+	for _, j := range m.unkeptJobs() {
+		m.rejected(env, j, message.CodeStoreFull, "the gate's disk refuses writes")
+	}
+}
+
+// unkeptJobs are those that nobody was told of and whose program is on no majority,
+// in the order of their submission.
+func (m *ownership) unkeptJobs() []*entry {
+	var all []*entry
+	if m.accepting == 0 {
+		return nil
+	}
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if !j.Ready && len(j.open) > 0 && j.open[0].missing > 0 {
+			all = append(all, j)
+		}
+	}
+	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Turn.Number, b.Turn.Number) })
+	return all
+}
+
+// onStoreRetry sends the files again that were refused, asks for those again that
+// nobody had, and writes a mark that only tells whether the disk is well.
+func (m *ownership) onStoreRetry(env node.Env) {
+	again := m.unkept
+	m.unkept = nil
+	for _, k := range again {
+		if m.jobs[k.put.job.ID] == k.put.job {
+			reached(env, "gate/file-kept-again")
+			m.keep(env, k.put, k.bytes)
+		}
+	}
+	unread := m.unread
+	m.unread = nil
+	for _, f := range unread {
+		if m.jobs[f.job.ID] == f.job {
+			reached(env, "gate/file-asked-again")
+			m.fetch(env, f)
+		}
+	}
+	if m.storeFailed {
+		m.remember(env, probeKey, []byte{1})
+		m.rememberDraining(env)
+	}
+}
+
+// onKeepTimeout: no majority keeps the program of a job that nobody was told of.
+func (m *ownership) onKeepTimeout(env node.Env, j *entry) {
+	if j.Takeover || len(j.open) == 0 || j.open[0].missing == 0 {
+		return // its register tells
+	}
+	m.circuit.failed(env.Now())
+	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
+}
+
+func (m *ownership) onJobTimer(env node.Env, id message.JobID) {
+	j := m.jobs[id]
+	switch {
+	case j == nil || j.Ready && (j.State.Terminal() || j.State == message.JobQueued):
+		return
+	case !j.Ready:
+		m.onKeepTimeout(env, j)
+		return
+	case !m.holds(env, j):
+		env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.CancelRetry) // until it is told to be lost
+		return
+	case j.Stopping():
+		m.resendCancels(env, j)
+	case env.Now().Sub(j.Started) >= j.RunTimeout:
+		m.expire(env, j)
+	default:
+		if j.Aborting() && env.Now().Sub(j.Resend) >= m.config.CancelRetry {
+			m.sendAborts(env, j)
+		}
+		for _, p := range slices.Clone(j.Subjobs) {
+			m.nudge(env, j, p)
+		}
+	}
+	m.arm(env, j)
 }

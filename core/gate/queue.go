@@ -1,30 +1,44 @@
 package gate
 
 import (
+	"slices"
+
+	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
+// scheduler decides which job is dispatched next, and reserves the cores for it.
+type scheduler struct {
+	publisher
+	queue     *queue.Queue
+	active    []*entry // dispatched and not ended
+	accepting int      // jobs whose first record is on no majority
+	specBytes int      // of jobs that have not ended
+}
+
 // enqueue inserts a QUEUED job by its age: one that returns from a dispatch keeps its turn.
-func (m *Machine) enqueue(env node.Env, j *entry) {
+func (m *scheduler) enqueue(env node.Env, j *entry) {
 	m.pushMoved(env, m.queue.Enter(&j.Turn, &j.Spec.Plan))
 	if m.queue.Len() == 1 {
 		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
 	}
 }
 
-func (m *Machine) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }
+func (m *scheduler) leaveQueue(env node.Env, j *entry) { m.pushMoved(env, m.queue.Leave(&j.Turn)) }
 
 // pushMoved has watchers learn of new positions with the next push.
-func (m *Machine) pushMoved(env node.Env, moved []*queue.Turn) {
+func (m *scheduler) pushMoved(env node.Env, moved []*queue.Turn) {
 	for _, t := range moved {
 		m.pushLater(env, m.jobs[t.Job])
 	}
 }
 
 // schedule dispatches the jobs whose turn has come.
-func (m *Machine) schedule(env node.Env) {
+func (m *scheduler) schedule(env node.Env) {
 	if m.queue.Len() == 0 || m.stopping {
 		return
 	}
@@ -35,26 +49,84 @@ func (m *Machine) schedule(env node.Env) {
 	}
 }
 
-// onQueueTimer ends what waited too long.
-func (m *Machine) onQueueTimer(env node.Env) {
+// dispatch sends the whole plan to each of the targets, once a majority knows.
+func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacenter) {
 	now := env.Now()
-	for _, t := range m.queue.All() {
-		switch j := m.jobs[t.Job]; m.queue.Judge(t, m.places, now) {
-		case queue.TooOld:
-			reached(env, "gate/queue-age")
-			m.endQueued(env, j, message.JobTimedOut, "waited in the queue for "+now.Sub(t.Since).String())
-		case queue.Nowhere:
-			reached(env, "gate/queue-nowhere")
-			m.endQueued(env, j, message.JobFailed, "nowhere to run: "+t.Reason(m.places))
-		}
+	j.Subjobs = nil
+	if len(j.Turn.Named) == 0 && hasUnique(&j.Spec.Plan) {
+		j.Turn.Named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
 	}
-	m.schedule(env)
-	if m.queue.Len() > 0 {
-		env.SetTimer(node.Key(node.PartGate, node.GateQueue), m.config.QueueInterval)
+	for _, d := range targets {
+		j.Subjobs = append(j.Subjobs, &job.Subjob{Datacenter: d.Name, Fence: j.Fence(), Marks: job.Marks{Since: now, Sent: now, Renewed: now}, Phase: job.Saving})
+	}
+	if !j.Ran {
+		j.Ran, j.Started = true, now
+	}
+	m.active = append(m.active, j)
+	j.Become(message.JobDispatching, "")
+	for _, p := range j.Subjobs {
+		m.reserve(j, p)
+	}
+	m.save(env, &put{job: j, then: tag{act: actSend, send: j.Subjobs}})
+	m.arm(env, j)
+}
+
+// hasUnique says that a plan has rows that must not be taken twice.
+func hasUnique(p *message.Plan) bool {
+	return slices.ContainsFunc(p.Workflows, func(w message.WorkflowPlan) bool { return w.Feed.Unique && w.Feed.Rows > 0 })
+}
+
+// reserve keeps cores for a dispatch until heartbeats tell of it.
+func (m *scheduler) reserve(j *entry, p *job.Subjob) {
+	p.Release(m.places)
+	if d := m.places.Datacenter(p.Datacenter); d != nil {
+		p.Reserved, p.Beats = queue.Wants(&j.Spec.Plan, d), 2
+		d.Reserve(p.Reserved)
 	}
 }
 
-func (m *Machine) endQueued(env node.Env, j *entry, to message.JobState, reason string) {
+func (m *scheduler) requeue(env node.Env, j *entry, reason string) {
+	for _, p := range j.Subjobs {
+		p.Release(m.places)
+	}
+	m.leaveActive(j)
+	j.Subjobs, j.Ran = nil, false
+	reached(env, "gate/queued-again")
+	j.Become(message.JobQueued, reason)
+	m.save(env, &put{job: j})
+	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
+	m.enqueue(env, j)
+}
+
+func (m *scheduler) leaveActive(j *entry) {
+	m.active = slices.DeleteFunc(m.active, func(other *entry) bool { return other == j })
+}
+
+// unload forgets a job that has not ended, and returns who waits for it.
+func (m *scheduler) unload(env node.Env, j *entry) []*audience.Ask {
 	m.leaveQueue(env, j)
-	m.end(env, j, to, reason)
+	m.leaveActive(j)
+	for _, p := range j.Subjobs {
+		p.Release(m.places)
+	}
+	m.audience.Unfollow(j.ID)
+	m.specBytes -= j.Drop()
+	if !j.Ready && !j.Takeover {
+		m.accepting--
+	}
+	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
+	delete(m.jobs, j.ID)
+	j.open = nil
+	j.waiting.TakeCancels()
+	return j.waiting.TakeAsks()
+}
+
+// arm sets the job's one timer to the first thing that is due.
+func (m *scheduler) arm(env node.Env, j *entry) {
+	key := node.KeyID(node.PartGate, node.GateJob, j.ID)
+	if next, ok := j.Due(env.Now(), m.config.timing()); ok {
+		env.SetTimer(key, max(0, next.Sub(env.Now())))
+	} else {
+		env.CancelTimer(key)
+	}
 }

@@ -1,15 +1,115 @@
 package gate
 
 import (
+	"fmt"
+	"slices"
+
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
-	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
+// partOf finds the subjob that an answer is about: that of its sender's
+// datacenter, or, before it registers, the one that was its own.
+func (m *roster) subjobOf(j *entry, from node.ID) *job.Subjob {
+	if mgr := m.places.Manager(from); mgr != nil {
+		return j.Subjob(mgr.Place.Name)
+	}
+	for _, p := range j.Subjobs {
+		if p.Manager == from {
+			return p
+		}
+	}
+	return nil
+}
+
+// owned finds a job that this gate acts for, and its subjob that a message of a
+// manager is about.
+func (m *roster) owned(env node.Env, in *node.Input, id message.JobID) (*entry, *job.Subjob) {
+	j := m.jobs[id]
+	if j == nil || !j.Ready || j.State.Terminal() || !m.holds(env, j) {
+		ignore(env, in, "no such job runs here")
+		return nil, nil
+	}
+	p := m.subjobOf(j, in.From.ID)
+	if p == nil {
+		ignore(env, in, "the job has no subjob there")
+		return nil, nil
+	}
+	return j, p
+}
+
+func stale(env node.Env, j *entry, p *job.Subjob, got message.Fence, what string) {
+	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: j.ID}, Subjob: true, Got: got, Current: p.Fence, What: what})
+}
+
+// follows says whether a fence is the newest that a subjob was heard under, and
+// follows it when it is newer: among themselves, managers have chosen.
+func follows(env node.Env, in *node.Input, j *entry, p *job.Subjob, f message.Fence) bool {
+	switch {
+	case f.Less(p.Fence):
+		stale(env, j, p, f, message.Name(in.Message.Kind()))
+		return false
+	case f.JobEpoch > j.Epoch:
+		ignore(env, in, "its fence is above any that was given")
+		return false
+	}
+	if p.Fence.Less(f) {
+		p.Fence, p.Sequence = f, 0
+	}
+	if in.From.Role == node.RoleManager {
+		p.Manager = in.From.ID
+	}
+	return true
+}
+
+func (m *roster) onAccepted(env node.Env, in *node.Input, a *message.JobAccepted) {
+	j, p := m.owned(env, in, a.Job)
+	if j == nil || p.Phase == job.Done || p.Phase == job.Saving || !follows(env, in, j, p, a.Fence) {
+		return
+	}
+	p.Renewed = max(p.Renewed, env.Now())
+	m.takenUp(env, j, p)
+	m.sendCancel(env, j, p)
+}
+
+// onRefused goes to who owns the subjob, or to another manager.
+func (m *roster) onRefused(env node.Env, in *node.Input, r *message.JobRefused) {
+	j, p := m.owned(env, in, r.Job)
+	switch {
+	case j == nil || p.Phase != job.Sent && p.Phase != job.Adopting:
+		return
+	case r.Fence.JobEpoch < j.Epoch:
+		stale(env, j, p, r.Fence, "JobRefused")
+		return
+	case r.Fence.JobEpoch > j.Epoch || r.Code == message.CodeStaleFence:
+		return // a gate that came after this one has spoken: the register will tell
+	}
+	if r.Code == message.CodeNotOwner {
+		m.redirected(env, j, p, node.Addr(r.Holder))
+		return
+	}
+	p.Release(m.places)
+	p.Asked = slices.DeleteFunc(p.Asked, func(id node.ID) bool { return id == in.From.ID })
+	switch {
+	case j.Stopping():
+		if len(p.Asked) == 0 {
+			m.endSubjob(env, j, p, j.StoppedState(), "")
+		}
+	case !r.Code.Retryable():
+		m.endSubjob(env, j, p, message.JobFailed, shortened(fmt.Sprintf("manager %s refused it: %v: %s", in.From.ID, r.Code, r.Detail), detailMax))
+	default:
+		if mgr := m.places.Manager(in.From.ID); mgr != nil && r.Code == message.CodeNoCores {
+			mgr.Spend() // until it tells otherwise
+		}
+		p.RefusedBy = append(p.RefusedBy, in.From.ID)
+		m.dispatchAgain(env, j, p)
+	}
+}
+
 // onProgress keeps the newest of what the current manager tells.
-func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgress) {
+func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress) {
 	j, _ := m.owned(env, in, r.Job)
 	if j == nil {
 		return
@@ -33,7 +133,7 @@ func (m *Machine) onProgress(env node.Env, in *node.Input, r *message.JobProgres
 
 // onPartResult counts a subjob once. It is acknowledged when it is on a majority, and
 // whenever it comes again; what another gate owns is passed on to it.
-func (m *Machine) onSubjobResult(env node.Env, in *node.Input, r *message.SubjobResult) {
+func (m *roster) onSubjobResult(env node.Env, in *node.Input, r *message.SubjobResult) {
 	j := m.jobs[r.Job]
 	switch {
 	case j != nil && j.Ready && (j.Shown.Terminal() || m.holds(env, j)):
@@ -45,7 +145,7 @@ func (m *Machine) onSubjobResult(env node.Env, in *node.Input, r *message.Subjob
 	}
 }
 
-func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.SubjobResult) {
+func (m *roster) onOwnResult(env node.Env, in *node.Input, j *entry, r *message.SubjobResult) {
 	p := j.Subjob(r.Subjob.Name)
 	ack := &message.SubjobResultAck{Job: r.Job, Fence: r.Fence}
 	switch {
@@ -73,7 +173,7 @@ func (m *Machine) onOwnResult(env node.Env, in *node.Input, j *entry, r *message
 }
 
 // answer tells a manager, or the gate that passed its result on.
-func (m *Machine) answer(env node.Env, in *node.Input, ack *message.SubjobResultAck) {
+func (m *roster) answer(env node.Env, in *node.Input, ack *message.SubjobResultAck) {
 	if in.From.Role == node.RoleGate {
 		m.group.Links.Post(env, in.From.Addr, ack)
 		return
@@ -81,51 +181,64 @@ func (m *Machine) answer(env node.Env, in *node.Input, ack *message.SubjobResult
 	env.Send(in.Stream, ack)
 }
 
-// count takes the result of a subjob. An end proves that the subjob was taken up,
-// also when that answer is still on its way.
-func (m *Machine) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r *message.SubjobResult) {
-	p.Release(m.places)
-	p.Accepted, p.Result = true, &r.Subjob
-	p.AnswerTo(in.From, in.Stream)
-	p.Become(env.Now(), job.Done)
-	if j.Done() {
-		m.endSubjobs(env, j)
-		return
-	}
-	file := encoded(r)
-	p.File = fileOf(file)
-	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{counted: []*job.Subjob{p}}})
-	m.runIfAccepted(env, j)
-	m.arm(env, j)
+// passedMax bounds what is remembered of results that were passed on.
+const passedMax = 1024
+
+// passed is a result on its way to the gate that owns its job.
+type passed struct {
+	job    message.JobID
+	fence  message.Fence
+	stream node.StreamID // of the manager that is to be told
+	at     node.Instant
 }
 
-// confirmCounted: the results are on a majority.
-func (m *Machine) confirmCounted(env node.Env, j *entry, counted []*job.Subjob) {
-	for _, p := range counted {
-		if p.End == job.Counted {
-			continue
+// passOn takes a result to the gate that owns its job, once: what another gate has
+// passed on already goes no further. Nothing is acknowledged here.
+func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
+	seen, ok := m.group.Leases.Seen(env.Now(), r.Job)
+	if ok {
+		if j := m.see(env, r.Job, seen.Token, seen.Released, seen.Record); j != nil {
+			m.onOwnResult(env, in, j, r)
+			return
 		}
-		p.End = job.Counted
-		env.Emit(event.SubjobCounted{
-			Job: j.ID, Fence: p.Fence, Datacenter: p.Datacenter, Manager: p.From, State: p.Result.State, Started: result.Started(p.Result),
+	}
+	switch {
+	case !ok || seen.Left <= 0 || seen.Holder == env.Self().Addr:
+		ignore(env, in, "nobody owns its job") // it comes again
+	case in.From.Role == node.RoleGate:
+		ignore(env, in, "its job has moved on, and so has its owner")
+	case m.group.Links.Send(env, seen.Holder, r):
+		reached(env, "gate/passed-on")
+		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
+	default:
+		reached(env, "gate/sent-on")
+		env.Send(in.Stream, &message.SubjobResultAck{
+			Job: r.Job, Fence: r.Fence, Current: message.Fence{JobEpoch: seen.Token.Packed()}, Holder: string(seen.Holder),
 		})
-		ack := &message.SubjobResultAck{Job: j.ID, Fence: p.Fence}
-		if p.AckBy != "" {
-			m.group.Links.Post(env, p.AckBy, ack)
-		} else {
-			env.Send(p.AckTo, ack)
-		}
 	}
 }
 
-// endPart ends a subjob without a word of a manager.
-func (m *Machine) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.JobState, reason string) {
-	p.Release(m.places)
-	p.GiveUp(to, reason, j.Started, env.Now())
-	if m.endIfDone(env, j); j.State.Terminal() {
+func (m *roster) remembers(p passed) {
+	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return o.job == p.job && o.fence == p.fence })
+	if len(m.forwarded) >= passedMax {
+		m.forwarded = m.forwarded[1:]
+	}
+	m.forwarded = append(m.forwarded, p)
+}
+
+// onPassedAck hands an owner's acknowledgement back to the manager.
+func (m *roster) onPassedAck(env node.Env, in *node.Input, a *message.SubjobResultAck) {
+	at := slices.IndexFunc(m.forwarded, func(p passed) bool { return p.job == a.Job && p.fence == a.Fence })
+	if at < 0 {
+		ignore(env, in, "nobody waits for it")
 		return
 	}
-	m.save(env, &put{job: j})
-	m.runIfAccepted(env, j)
-	m.arm(env, j)
+	env.Send(m.forwarded[at].stream, a)
+	m.forwarded = slices.Delete(m.forwarded, at, at+1)
+}
+
+// forgetPassed drops results whose owner has not acknowledged them: it is gone, or its
+// acknowledgement is lost. The manager sends each again, perhaps to another gate.
+func (m *roster) forgetPassed(now node.Instant) {
+	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return now.Sub(o.at) >= m.config.AnswerTimeout })
 }

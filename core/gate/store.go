@@ -1,14 +1,41 @@
 package gate
 
 import (
-	"cmp"
-	"slices"
+	"crypto/sha256"
+	"fmt"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
+
+// Keys of this gate's own store, beside those of the registers and the files:
+//
+//	datacenter/<name>  a datacenter that was heard of
+//	probe              tells whether the disk is well
+const (
+	datacenterPrefix = "datacenter/"
+	probeKey         = "probe"
+)
+
+// detailMax bounds the sentences of a record, so that it fits a register.
+const detailMax = 256
+
+// store persists: records and files of jobs on a majority, a gate's own on its disk. What
+// follows a write is the ownership's.
+type store struct {
+	memory
+	ticket  uint64 // of the newest update, file or read
+	kept    map[uint64]keeping
+	fetches map[uint64]fetch
+	unkept  []keeping // files that were refused, to be tried again
+	unread  []fetch   // and those that nobody had
+
+	token       node.Token // of the newest write of its own
+	writes      int        // of its own that are under way
+	storeFailed bool
+}
 
 // put is one write to a job's register and what follows it: first the files that
 // it names go to a majority, then the record does, then anybody is told.
@@ -43,9 +70,28 @@ type tag struct {
 	counted []*job.Subjob      // whose results the write makes durable
 }
 
+// keeping is a file on its way, for the write that waits for it.
+type keeping struct {
+	put   *put
+	bytes []byte
+}
+
+// fetch is a file that a job cannot go on without, or a result that clients wait
+// for.
+type fetch struct {
+	job    *entry
+	subjob *job.Subjob // whose counted result it is; nil for the program or the job's result
+	file   message.FileDigest
+	gone   int // rounds in which every gate has said that it does not have it
+}
+
+// goneMax is after how many such rounds a file is given up: a majority of the disks
+// that kept it is lost.
+const goneMax = 10
+
 // save writes the job's record as it is now. Records go out in the order of the
 // calls, so that none names a file of a later one.
-func (m *Machine) save(env node.Env, p *put) {
+func (m *store) save(env node.Env, p *put) {
 	j := p.job
 	p.upTo = j.Decided()
 	p.record = j.Record(env.Now())
@@ -58,7 +104,7 @@ func (m *Machine) save(env node.Env, p *put) {
 }
 
 // keep sends a file to a majority, for a write that names it.
-func (m *Machine) keep(env node.Env, p *put, b []byte) {
+func (m *store) keep(env node.Env, p *put, b []byte) {
 	m.ticket++
 	m.kept[m.ticket] = keeping{p, b}
 	m.group.Files.Keep(env, b, m.ticket)
@@ -66,7 +112,7 @@ func (m *Machine) keep(env node.Env, p *put, b []byte) {
 
 // keepAgain keeps the files of a write that waited too long for an earlier one: the
 // fellows that have them may be about to sweep them.
-func (m *Machine) keepAgain(env node.Env, p *put) bool {
+func (m *store) keepAgain(env node.Env, p *put) bool {
 	for _, b := range p.files {
 		if m.group.Files.Stale(env, fileOf(b)) {
 			env.Emit(event.Reached{What: "gate/kept-again"})
@@ -77,14 +123,8 @@ func (m *Machine) keepAgain(env node.Env, p *put) bool {
 	return p.missing > 0
 }
 
-// keeping is a file on its way, for the write that waits for it.
-type keeping struct {
-	put   *put
-	bytes []byte
-}
-
 // issue sends the writes whose files, and those of all before them, are kept.
-func (m *Machine) issue(env node.Env, j *entry) {
+func (m *store) issue(env node.Env, j *entry) {
 	for _, p := range j.open {
 		switch {
 		case p.ticket != 0:
@@ -102,153 +142,101 @@ func (m *Machine) issue(env node.Env, j *entry) {
 	}
 }
 
-// onKept goes on with the write that waited for a file, unless its job is another
-// gate's by now.
-func (m *Machine) onKept(env node.Env, ticket uint64) {
-	k, ok := m.kept[ticket]
-	if !ok {
-		return
-	}
-	delete(m.kept, ticket)
-	k.put.missing--
-	if j := k.put.job; m.jobs[j.ID] == j {
-		m.issue(env, j)
-	}
+func (m *store) fetch(env node.Env, f fetch) {
+	m.ticket++
+	m.fetches[m.ticket] = f
+	m.group.Files.Fetch(env, f.file, m.ticket)
 }
 
-// onNotKept tries again what a job that runs cannot do without, and refuses a job
-// that nobody was told of.
-func (m *Machine) onNotKept(env node.Env, ticket uint64, err error) {
-	k, ok := m.kept[ticket]
-	if !ok {
-		return
-	}
-	delete(m.kept, ticket)
-	j := k.put.job
-	switch {
-	case m.jobs[j.ID] != j:
-	case !j.Ready:
-		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
-	default:
-		m.unkept = append(m.unkept, k)
-		m.retryLater(env)
-	}
-}
-
-// onUpdated: a majority has the record of a ticket, or a later one.
-func (m *Machine) onUpdated(env node.Env, j *entry, ticket uint64) {
-	for m.jobs[j.ID] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
-		p := j.open[0]
-		j.open = j.open[1:]
-		m.onPut(env, p)
-	}
-}
-
-func (m *Machine) onPut(env node.Env, p *put) {
-	j := p.job
-	m.confirmCounted(env, j, p.then.counted)
-	tell(env, j, p.upTo)
-	m.perform(env, j, &p.then)
-	answerCancels(env, j)
-	m.pushNow(env, j)
-	if len(j.open) == 0 {
-		m.serveAll(env, j)
-	}
-}
-
-// perform does what a write was for.
-func (m *Machine) perform(env node.Env, j *entry, t *tag) {
-	switch t.act {
-	case actSend:
-		m.sendSaved(env, j, t.send)
-	case actCancel:
-		for _, p := range j.Subjobs {
-			m.sendCancel(env, j, p)
+// filesInUse lists what a record names here. The rest can go: programs of jobs that have
+// ended, results that are too old, files of acquisitions that came to nothing.
+func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
+	inUse := map[message.FileDigest]bool{}
+	for _, id := range m.group.Leases.Known() {
+		if j := m.jobs[id]; j != nil && j.Ready && j.Shown.Terminal() {
+			inUse[j.ResultFile] = true
+			continue
 		}
-	case actAbort:
-		tellAbort(env, j, t.abort)
-		m.sendAborts(env, j)
-		m.arm(env, j)
-	case actRelease:
-		j.Result = t.result
-		m.keepEnded(env, j)
-		for _, p := range j.Subjobs {
-			p.Result = nil // it is in the job's
+		seen, ok := m.group.Leases.Seen(env.Now(), id)
+		if !ok {
+			continue
 		}
-		m.group.Leases.Release(env, j.ID)
+		if rec, err := job.ReadRecord(id, seen.Record); err == nil {
+			for _, d := range rec.Files() {
+				inUse[d] = true
+			}
+		}
 	}
+	//lint:orderfree a set, and each entry goes or stays by itself
+	for ticket, k := range m.kept {
+		if m.jobs[k.put.job.ID] != k.put.job { // refused, or another gate's by now
+			delete(m.kept, ticket)
+			continue
+		}
+		inUse[fileOf(k.bytes)] = true
+	}
+	//lint:orderfree a set
+	for _, j := range m.jobs {
+		for _, p := range j.open {
+			for _, b := range p.files {
+				inUse[fileOf(b)] = true
+			}
+		}
+	}
+	return inUse
 }
 
 // remember writes a record of this gate's own. It is no job's: it may be lost.
-func (m *Machine) remember(env node.Env, key string, value []byte) {
+func (m *store) remember(env node.Env, key string, value []byte) {
 	m.token++
 	env.Store().Put([]node.Record{{Key: key, Value: value}}, m.token)
 	m.writes++
 }
 
 // onStored counts a write of this gate's own.
-func (m *Machine) onStored(env node.Env, in *node.Input) {
+func (m *store) onStored(env node.Env, in *node.Input) {
 	m.writes--
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "remember a datacenter, or an order to drain", Err: in.Err.Error()})
 	}
 }
 
-// onDisk watches how the disk is, whoever wrote to it.
-func (m *Machine) onDisk(env node.Env, in *node.Input) {
-	if in.Err == nil {
-		m.storeFailed = false
-		return
+// drainingKey is there while an operator wants this gate empty: a restart changes
+// nothing of that.
+const drainingKey = "draining"
+
+func (m *store) rememberDraining(env node.Env) {
+	var value []byte
+	if m.draining {
+		value = []byte{1}
 	}
-	m.storeFailed = true
-	m.retryLater(env)
-	for _, j := range m.unkeptJobs() {
-		m.rejected(env, j, message.CodeStoreFull, "the gate's disk refuses writes")
-	}
+	m.remember(env, drainingKey, value)
 }
 
-// unkeptJobs are those that nobody was told of and whose program is on no majority,
-// in the order of their submission.
-func (m *Machine) unkeptJobs() []*entry {
-	var all []*entry
-	if m.accepting == 0 {
-		return nil
-	}
-	//lint:orderfree sorted below by a total order
-	for _, j := range m.jobs {
-		if !j.Ready && len(j.open) > 0 && j.open[0].missing > 0 {
-			all = append(all, j)
-		}
-	}
-	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Turn.Number, b.Turn.Number) })
-	return all
-}
-
-func (m *Machine) retryLater(env node.Env) {
+func (m *base) retryLater(env node.Env) {
 	env.SetTimer(node.Key(node.PartGate, node.GateRetry), m.config.StoreRetry)
 }
 
-// onStoreRetry sends the files again that were refused, asks for those again that
-// nobody had, and writes a mark that only tells whether the disk is well.
-func (m *Machine) onStoreRetry(env node.Env) {
-	again := m.unkept
-	m.unkept = nil
-	for _, k := range again {
-		if m.jobs[k.put.job.ID] == k.put.job {
-			reached(env, "gate/file-kept-again")
-			m.keep(env, k.put, k.bytes)
-		}
+// encoded is a file that holds a message.
+func encoded(m node.Message) []byte {
+	b, err := message.Append(nil, m)
+	if err != nil {
+		node.Bug("gate: encode %s: %v", message.Name(m.Kind()), err)
 	}
-	unread := m.unread
-	m.unread = nil
-	for _, f := range unread {
-		if m.jobs[f.job.ID] == f.job {
-			reached(env, "gate/file-asked-again")
-			m.fetch(env, f)
-		}
-	}
-	if m.storeFailed {
-		m.remember(env, probeKey, []byte{1})
-		m.rememberDraining(env)
-	}
+	return b
 }
+
+func decoded[T message.Body](bytes []byte) (T, error) {
+	var none T
+	b, err := message.Decode(bytes)
+	if err != nil {
+		return none, err
+	}
+	m, ok := b.(T)
+	if !ok {
+		return none, fmt.Errorf("it holds a %s", message.Name(b.Kind()))
+	}
+	return m, nil
+}
+
+func fileOf(b []byte) message.FileDigest { return sha256.Sum256(b) }

@@ -2,21 +2,26 @@ package gate
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
-	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/plan"
 )
 
 // onSubmit answers for a key that is known, sends on what another gate owns, and
 // begins to own the rest. The same key at two gates is one register: one of them
 // gets it, the other sends its clients on.
-func (m *Machine) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
+func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 	id := message.JobOf(s.Key)
 	a := &audience.Ask{What: audience.Submit, Stream: in.Stream, Request: s.Request, From: in.From.ID, Digest: payload(s)}
 	if j := m.jobs[id]; j != nil {
@@ -61,7 +66,7 @@ func payload(s *message.JobSubmit) uint64 {
 
 // checkPlaces says whether the datacenters that the job names are known, or any
 // is, if it names none.
-func (m *Machine) checkPlaces(s *message.JobSubmit) (message.Code, string) {
+func (m *desk) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 	known := m.places.Names()
 	for _, name := range s.Datacenters {
 		if m.places.Datacenter(name) == nil {
@@ -79,7 +84,7 @@ func (m *Machine) checkPlaces(s *message.JobSubmit) (message.Code, string) {
 }
 
 // room says whether one more job fits.
-func (m *Machine) room(env node.Env, size int) (message.Code, string) {
+func (m *desk) room(env node.Env, size int) (message.Code, string) {
 	if m.storeFailed {
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
@@ -104,7 +109,7 @@ func (m *Machine) room(env node.Env, size int) (message.Code, string) {
 
 // accept gives the job its first record: PENDING until a majority has it. Whoever
 // submits the same key meanwhile waits with the first.
-func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
+func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	m.number++
 	id := message.JobOf(s.Key)
 	kept := *s
@@ -127,23 +132,116 @@ func (m *Machine) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	m.save(env, &put{job: j, files: [][]byte{file}})
 }
 
-// onKeepTimeout: no majority keeps the program of a job that nobody was told of.
-func (m *Machine) onKeepTimeout(env node.Env, j *entry) {
-	if j.Takeover || len(j.open) == 0 || j.open[0].missing == 0 {
-		return // its register tells
+// Bounds of what a submission says beside its plan and its program.
+const (
+	keyMax     = 128
+	nameMax    = 256
+	frameSlack = 16 << 10 // between a submission and the messages made of it
+)
+
+// check rejects what no cluster could run, and names all faults at once. It trusts
+// nothing: another version of the language may have made the plan.
+func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
+	total := 0
+	for _, f := range s.Program.Files {
+		total += len(f.Data)
 	}
-	m.circuit.failed(env.Now())
-	m.refuseQuorum(env, m.unload(env, j), lease.ErrQuorumUnavailable)
+	if total > c.ProgramBytesMax {
+		return message.CodeTooLarge, fmt.Sprintf("bytes of program.files = %d must be at most gate.program_bytes_max = %d: keep data out of the files, or raise the setting, up to %d", total, c.ProgramBytesMax, programBytesMax)
+	}
+	if n := s.Size(); n > message.FrameMax-frameSlack {
+		return message.CodeTooLarge, fmt.Sprintf("bytes of the submission = %d must be at most %d: declare fewer steps, params and feeds", n, message.FrameMax-frameSlack)
+	}
+	faults := slices.Concat(c.checkSubmit(s), plan.CheckProgram(&s.Program), plan.Check(&s.Plan))
+	if len(faults) == 0 {
+		faults = c.checkRun(s)
+	}
+	if len(faults) > 0 {
+		return message.CodeBadPlan, plan.Text(faults)
+	}
+	return message.CodeNone, ""
 }
 
-// accepted: the job is this gate's, and a majority has its first record.
-func (m *Machine) accepted(env node.Env, j *entry) {
-	m.accepting--
-	j.Ready = true
-	first := j.open[0]
-	j.open = j.open[1:]
-	j.Turn.Since = env.Now()
-	m.enqueue(env, j)
-	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
-	m.schedule(env)
+// checkSubmit checks what a submission says beside its plan and its program.
+func (c *Config) checkSubmit(s *message.JobSubmit) (faults []plan.Fault) {
+	add := func(key, value, bound, remedy string) {
+		faults = append(faults, plan.Fault{Key: key, Value: value, Bound: bound, Remedy: remedy})
+	}
+	if s.Key == "" || len(s.Key) > keyMax || !utf8.ValidString(s.Key) {
+		add("key", fmt.Sprintf("%.64q", s.Key), fmt.Sprintf("be UTF-8 of 1 to %d bytes", keyMax), "give the job another key")
+	}
+	if len(s.Name) > nameMax || !utf8.ValidString(s.Name) {
+		add("name", fmt.Sprintf("%.64q", s.Name), fmt.Sprintf("be UTF-8 of at most %d bytes", nameMax), "give the job another name")
+	}
+	if n := len(s.Datacenters); n > c.DatacentersMax {
+		add("datacenters", fmt.Sprint(n), fmt.Sprintf("be at most gate.datacenters_max = %d", c.DatacentersMax), "name fewer, or raise the setting")
+	} else {
+		names := sortedNames(s.Datacenters)
+		for i, name := range names {
+			if !places.Name(name) {
+				add("datacenters", fmt.Sprintf("%.64q", name), fmt.Sprintf("be 1 to %d letters, digits, dots, _ and -", places.NameMax), "write it as --datacenter of its managers does")
+			}
+			if i > 0 && names[i-1] == name {
+				add("datacenters", fmt.Sprintf("%.64q", name), "be named once", "take it out")
+			}
+		}
+	}
+	if s.RunTimeout < 0 || s.RunTimeout > c.RunTimeoutMax {
+		add("run_timeout", fmt.Sprint(s.RunTimeout), fmt.Sprintf("be 0s to gate.run_timeout_max = %v", c.RunTimeoutMax), "shorten it, or raise the setting")
+	}
+	return faults
+}
+
+// checkRun rejects a plan that this gate would end before its workflows have had their
+// durations: a lower gate.run_timeout_max rejects it and does not cut it short.
+func (c *Config) checkRun(s *message.JobSubmit) []plan.Fault {
+	d := plan.Longest(&s.Plan, func(w *message.WorkflowPlan) time.Duration { return w.Duration })
+	if most := c.RunTimeoutMax - c.RunTimeoutExtra; s.RunTimeout == 0 && d > most {
+		return []plan.Fault{{
+			Key: "duration of all layers", Value: fmt.Sprint(d),
+			Bound:  fmt.Sprintf("be at most gate.run_timeout_max - gate.run_timeout_extra = %v", most),
+			Remedy: "shorten the workflows, or raise gate.run_timeout_max",
+		}}
+	}
+	return nil
+}
+
+func sortedNames(names []string) []string { return slices.Sorted(slices.Values(names)) }
+
+// runTimeout is what was asked for, or the longest chain of workflows and a
+// minute. A workflow without a duration makes its iterations: each layer of its
+// steps takes at most one timeout.
+func (c *Config) runTimeout(s *message.JobSubmit) time.Duration {
+	if s.RunTimeout > 0 {
+		return s.RunTimeout
+	}
+	return min(c.RunTimeoutExtra+plan.Longest(&s.Plan, span), c.RunTimeoutMax)
+}
+
+// iterationTime bounds how long one iteration takes, with the pause behind it.
+func iterationTime(w *message.WorkflowPlan) time.Duration {
+	const bound = 1 << 60 // far from overflow
+	var last time.Duration
+	for k := range w.Steps {
+		last = min(bound, max(last, time.Duration(w.Steps[k].Layer+1)*min(w.Timeout, bound/(plan.StepsMax+1))))
+	}
+	return min(bound, max(last+max(w.Think, w.ThinkMax), w.Pace))
+}
+
+// span bounds how long a workflow runs. One with a duration is given one timeout at
+// its end, or as long as its functions may go on; one without makes its iterations.
+func span(w *message.WorkflowPlan) time.Duration {
+	const bound = 1 << 60
+	if w.Duration > 0 {
+		return min(bound, w.Duration+max(w.Timeout, w.GracefulStop))
+	}
+	iterations := uint64(1)
+	if w.Iterations > 0 { // a core that has few users shares few: they may be uneven by one
+		iterations = w.Iterations/max(w.VUs, 1) + 2
+	}
+	hi, lo := bits.Mul64(iterations, uint64(iterationTime(w)))
+	if hi > 0 || lo > bound {
+		return bound
+	}
+	return time.Duration(lo)
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
@@ -12,8 +13,11 @@ import (
 	"hyperscale/core/node"
 )
 
+// publisher sends statuses and results to the clients that follow a job.
+type publisher struct{ store }
+
 // follow pushes a job to a client, now and whenever it changes.
-func (m *Machine) follow(env node.Env, j *entry, a *audience.Ask) {
+func (m *publisher) follow(env node.Env, j *entry, a *audience.Ask) {
 	switch w, again := m.audience.Follow(j.ID, a); {
 	case w == nil:
 		reached(env, "gate/watchers-full")
@@ -28,7 +32,7 @@ func (m *Machine) follow(env node.Env, j *entry, a *audience.Ask) {
 
 // pushNow tells every watcher of a job; those that were told a moment ago are
 // told by the next push, unless it has ended.
-func (m *Machine) pushNow(env node.Env, j *entry) {
+func (m *publisher) pushNow(env node.Env, j *entry) {
 	watchers := m.audience.Of(j.ID)
 	if len(watchers) == 0 || !j.Ready {
 		return
@@ -51,7 +55,7 @@ func (m *Machine) pushNow(env node.Env, j *entry) {
 // push sends the status, and the result behind it once there is one: nobody is shown
 // an end without figures as if there had been none. Who has the job no more, for all
 // it knows, tells nothing of it.
-func (m *Machine) push(env node.Env, j *entry, w *audience.Watcher) {
+func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 	switch {
 	case !j.Shown.Terminal() && !m.holds(env, j):
 		m.wait(env, w)
@@ -77,14 +81,37 @@ func (m *Machine) push(env node.Env, j *entry, w *audience.Watcher) {
 	}
 }
 
+// status tells where a job stands, by what is on a majority.
+func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
+	j.Sequence++
+	s := &message.JobStatus{
+		Job: j.ID, Name: j.Name, Sequence: j.Sequence, State: j.Shown, Reason: j.Last.Reason,
+		Elapsed: j.ElapsedAt(env.Now()).Round(time.Microsecond),
+	}
+	if j.Shown == message.JobQueued && j.State == message.JobQueued {
+		s.Position, s.Reason = j.Turn.Position(), j.Turn.Reason(m.places)
+	}
+	if j.Shown.Terminal() {
+		if m.resultHere(j) {
+			s.Datacenters = result.Bare(j.Result.Result.Datacenters)
+		}
+		return s
+	}
+	for _, p := range j.Subjobs {
+		s.Datacenters = append(s.Datacenters, p.Shown())
+	}
+	result.FitStatus(s)
+	return s
+}
+
 // resultComes says that a job has ended and its result is on its way here.
-func (m *Machine) resultComes(env node.Env, j *entry) bool {
+func (m *publisher) resultComes(env node.Env, j *entry) bool {
 	return j.Shown.Terminal() && !m.resultHere(j) && m.wantResult(env, j)
 }
 
 // resultHere says whether a job's result can be told, and reads it if this gate's
 // own disk has it.
-func (m *Machine) resultHere(j *entry) bool {
+func (m *publisher) resultHere(j *entry) bool {
 	if j.Result != nil || j.ResultFile == (message.FileDigest{}) {
 		return j.Result != nil
 	}
@@ -95,7 +122,7 @@ func (m *Machine) resultHere(j *entry) bool {
 }
 
 // wantResult asks the fellows for a result, and says whether it may come.
-func (m *Machine) wantResult(env node.Env, j *entry) bool {
+func (m *publisher) wantResult(env node.Env, j *entry) bool {
 	if j.ResultFile == (message.FileDigest{}) {
 		return false
 	}
@@ -110,7 +137,7 @@ func (m *Machine) wantResult(env node.Env, j *entry) bool {
 
 // onResultHere tells those who wait what there is of a result. Gates that are away
 // may have it: who waits asks again.
-func (m *Machine) onResultHere(env node.Env, j *entry, o archive.Outcome) {
+func (m *publisher) onResultHere(env node.Env, j *entry, o archive.Outcome) {
 	j.Loading = 0
 	result, err := decoded[*message.JobResult](o.Bytes)
 	switch {
@@ -129,19 +156,19 @@ func (m *Machine) onResultHere(env node.Env, j *entry, o archive.Outcome) {
 }
 
 // pushLater tells all watchers with the next push.
-func (m *Machine) pushLater(env node.Env, j *entry) {
+func (m *publisher) pushLater(env node.Env, j *entry) {
 	for _, w := range m.audience.Of(j.ID) {
 		m.wait(env, w)
 	}
 }
 
-func (m *Machine) wait(env node.Env, w *audience.Watcher) {
+func (m *publisher) wait(env node.Env, w *audience.Watcher) {
 	if m.audience.Wait(w) {
 		env.SetTimer(node.Key(node.PartGate, node.GatePush), m.config.PushInterval)
 	}
 }
 
-func (m *Machine) onPush(env node.Env) {
+func (m *publisher) onPush(env node.Env) {
 	for _, w := range m.audience.Take() {
 		m.push(env, m.jobs[w.Job], w)
 	}

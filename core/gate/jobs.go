@@ -1,0 +1,118 @@
+package gate
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/places"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// memory is what a gate knows: jobs, places, and the clients that follow jobs.
+type memory struct {
+	base
+	jobs     map[message.JobID]*entry
+	history  *job.History
+	number   uint64 // of the newest job
+	places   *places.Places
+	audience *audience.Audience
+}
+
+// entry is a job at this gate: what it is, which writes are on their way, who waits.
+type entry struct {
+	job.Job
+	open    []*put // writes that no majority has confirmed, the oldest first
+	waiting audience.Waiting
+}
+
+// tell emits the transitions up to the given count, which are on a majority now.
+func tell(env node.Env, j *entry, upTo int) {
+	for _, t := range j.Confirm(upTo) {
+		emit(env, j.ID, t)
+	}
+}
+
+func emit(env node.Env, id message.JobID, t job.Transition) {
+	env.Emit(event.JobChanged{Job: id, From: t.From, To: t.To, Reason: t.Reason})
+}
+
+// see returns a job that has ended for good, whoever owned it, or nil.
+func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, released bool, record []byte) *entry {
+	if !released {
+		return nil
+	}
+	rec, err := job.ReadRecord(id, record)
+	if err != nil || !rec.Last.To.Terminal() {
+		return nil
+	}
+	if !m.makeRoom() {
+		return nil
+	}
+	j := &entry{Job: job.FromRecord(id, &rec, env.Now(), env.Self().Incarnation)}
+	m.number = max(m.number, j.Turn.Number)
+	j.Own(token)
+	j.Ready = true
+	m.jobs[id] = j
+	m.keepEnded(env, j)
+	return j
+}
+
+// seeAll learns of the ends that this gate's disk, or its fellows' before it, knows.
+func (m *memory) seeAll(env node.Env) {
+	var fresh []*entry
+	for _, id := range m.group.Leases.Known() {
+		if m.jobs[id] != nil {
+			continue
+		}
+		if seen, ok := m.group.Leases.Seen(env.Now(), id); ok && len(m.jobs) < m.config.JobsMax {
+			if j := m.see(env, id, seen.Token, seen.Released, seen.Record); j != nil {
+				fresh = append(fresh, j)
+			}
+		}
+	}
+	if len(fresh) > 0 { // in the order of acceptance, as far as it is known
+		m.history.Sort()
+	}
+}
+
+// makeRoom evicts the oldest end where one more job would be too many, and says
+// whether there is room.
+func (m *memory) makeRoom() bool {
+	if j := m.history.Oldest(); j != nil && len(m.jobs) >= m.config.JobsMax {
+		m.evict(j)
+	}
+	return len(m.jobs) < m.config.JobsMax
+}
+
+// keepEnded files a job that has ended, and its result within the bounds.
+func (m *memory) keepEnded(env node.Env, j *entry) {
+	m.history.Add(&j.Job)
+	for o := m.history.Excess(); o != nil; o = m.history.Excess() {
+		reached(env, "gate/result-dropped")
+		m.group.Files.Drop(env, o.ResultFile)
+		m.history.ForgetResult(o)
+	}
+}
+
+// forgetOldest makes room for one more job.
+func (m *memory) forgetOldest(env node.Env) bool {
+	j := m.history.Oldest()
+	if j != nil {
+		m.forget(env, j)
+	}
+	return j != nil
+}
+
+// forget leaves a tombstone of the job, so that nothing late revives it.
+func (m *memory) forget(env node.Env, j *job.Job) {
+	m.evict(j)
+	m.group.Leases.Forget(env, j.ID)
+}
+
+// evict only makes room: the register still tells of the job.
+func (m *memory) evict(j *job.Job) {
+	m.history.Remove(j)
+	m.audience.Unfollow(j.ID)
+	delete(m.jobs, j.ID)
+}
