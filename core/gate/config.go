@@ -19,6 +19,16 @@ import (
 
 // Config bounds a gate. Every value must be positive.
 type Config struct {
+	Group
+	Room
+	Dispatching
+	Running
+	Pace
+	Retention
+}
+
+// Group is how a gate and the other gates own jobs.
+type Group struct {
 	// Gates is the configured set, this one included: a majority of it owns each
 	// job's record. Empty: this gate is alone.
 	Gates []node.Addr
@@ -31,7 +41,10 @@ type Config struct {
 	RenewalTimeout time.Duration // of the workers: a shard runs no longer after they asked for its last renewal
 	DriftPPM       int64         // clocks run at most so much too fast or too slow
 	StopTimeout    time.Duration // for handing jobs over at a graceful stop
+}
 
+// Room bounds what a gate holds in memory.
+type Room struct {
 	QueueMax        int // jobs accepted and not dispatched
 	JobsMax         int // jobs and keys remembered, ended ones included
 	ProgramBytesMax int // of one job's files
@@ -41,14 +54,20 @@ type Config struct {
 	WatchersMax     int
 	DatacentersMax  int
 	ManagersMax     int
+}
 
+// Dispatching is how a gate finds managers, and when it gives one up.
+type Dispatching struct {
 	ManagerSilence time.Duration // a manager not heard for so long is lost
 	ManagerAge     time.Duration // a lost one counts in its datacenter's majority for so long
 	DispatchRetry  time.Duration // between sendings of what is not answered, and between choices of a manager
 	AnswerTimeout  time.Duration // a dispatch not answered for so long goes to another manager
 	RedispatchMax  int           // of one subjob, after losses
 	MissedMax      int           // heartbeats that may leave out an accepted subjob before it counts as lost
+}
 
+// Running is how long a job waits, runs, and takes to stop.
+type Running struct {
 	QueueInterval   time.Duration // between looks at the age of what is queued
 	QueueTimeout    time.Duration // a job whose datacenter stays UNHEALTHY fails after it
 	QueueAgeMax     time.Duration // any other wait in the queue ends after it
@@ -59,13 +78,19 @@ type Config struct {
 	CancelRetry   time.Duration // between sendings of an unconfirmed cancellation
 	CancelTimeout time.Duration // a part of a lost manager is given up after it
 	CancelAgeMax  time.Duration // any other subjob
+}
 
+// Pace is the time between two tries, statuses or sweeps.
+type Pace struct {
 	RetryAfter    time.Duration // told to those who are refused for want of room, doubled at random
 	StoreRetry    time.Duration // between tries of a write that the disk refused
 	PushInterval  time.Duration // between statuses pushed to one watcher while nothing changes state
 	PushMin       time.Duration // between any two
 	SweepInterval time.Duration
+}
 
+// Retention is how long, and how much of it, a gate keeps what has ended.
+type Retention struct {
 	KeyAge         time.Duration // an ended job and its key are remembered for so long
 	ResultAge      time.Duration // its result
 	FileAge        time.Duration // a file that no record names is swept after it
@@ -82,19 +107,30 @@ type Config struct {
 // Default returns the configuration of a cluster's gate.
 func Default() Config {
 	return Config{
-		Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, RenewalTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
-		LookupsMax: 1000,
-		QueueMax:   1000, JobsMax: 10_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
-		WaitersMax: 64, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
-		ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
-		DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
-		QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour,
-		RunTimeoutMax: plan.DurationMax + plan.TimeoutMax, RunTimeoutExtra: time.Minute, RunGrace: 10 * time.Second,
-		CancelRetry: time.Second, CancelTimeout: 10 * time.Second, CancelAgeMax: time.Minute,
-		RetryAfter: 5 * time.Second, StoreRetry: time.Second,
-		PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
-		KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
-		FilesMax: 50_000, FileBytesMax: 256 << 20,
+		Group: Group{
+			Lease: 30 * time.Second, QuorumTimeout: 5 * time.Second, RenewalTimeout: 5 * time.Second, DriftPPM: 10_000, StopTimeout: 3 * time.Second,
+		},
+		Room: Room{
+			QueueMax: 1000, JobsMax: 10_000, ProgramBytesMax: programBytesMax, SpecBytesMax: 128 << 20,
+			WaitersMax: 64, LookupsMax: 1000, WatchersMax: 10_000, DatacentersMax: 64, ManagersMax: 1024,
+		},
+		Dispatching: Dispatching{
+			ManagerSilence: 5 * time.Second, ManagerAge: 15 * time.Minute,
+			DispatchRetry: 2 * time.Second, AnswerTimeout: 10 * time.Second, RedispatchMax: 3, MissedMax: 3,
+		},
+		Running: Running{
+			QueueInterval: 5 * time.Second, QueueTimeout: 10 * time.Minute, QueueAgeMax: time.Hour,
+			RunTimeoutMax: plan.DurationMax + plan.TimeoutMax, RunTimeoutExtra: time.Minute, RunGrace: 10 * time.Second,
+			CancelRetry: time.Second, CancelTimeout: 10 * time.Second, CancelAgeMax: time.Minute,
+		},
+		Pace: Pace{
+			RetryAfter: 5 * time.Second, StoreRetry: time.Second,
+			PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
+		},
+		Retention: Retention{
+			KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
+			FilesMax: 50_000, FileBytesMax: 256 << 20,
+		},
 	}
 }
 

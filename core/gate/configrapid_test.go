@@ -43,13 +43,13 @@ func faultsOf(c gate.Config) []string {
 func legalConfig(t *rapid.T) gate.Config {
 	c := gate.Default()
 	v := reflect.ValueOf(&c).Elem()
-	for i := range v.NumField() {
-		f := v.Field(i)
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		f := v.FieldByIndex(field.Index)
 		switch {
 		case f.Type() == reflect.TypeFor[time.Duration]():
-			f.SetInt(rapid.Int64Range(int64(time.Millisecond), int64(10*time.Second)).Draw(t, v.Type().Field(i).Name))
+			f.SetInt(rapid.Int64Range(int64(time.Millisecond), int64(10*time.Second)).Draw(t, field.Name))
 		case f.Kind() == reflect.Int:
-			f.SetInt(rapid.Int64Range(1, 1000).Draw(t, v.Type().Field(i).Name))
+			f.SetInt(rapid.Int64Range(1, 1000).Draw(t, field.Name))
 		}
 	}
 	c.DriftPPM = rapid.Int64Range(1, 100_000).Draw(t, "drift")
@@ -76,15 +76,14 @@ func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 		if all := faultsOf(legal); all != nil {
 			t.Fatalf("within all bounds, and %q", all)
 		}
-		v := reflect.TypeFor[gate.Config]()
-		for i := range v.NumField() {
+		for _, field := range reflect.VisibleFields(reflect.TypeFor[gate.Config]()) {
 			c := legal
-			f := reflect.ValueOf(&c).Elem().Field(i)
+			f := reflect.ValueOf(&c).Elem().FieldByIndex(field.Index)
 			if f.Kind() != reflect.Int && f.Kind() != reflect.Int64 {
 				continue
 			}
 			f.SetInt(rapid.SampledFrom([]int64{0, -1, -1 << 40}).Draw(t, "value"))
-			key := "gate." + snake(v.Field(i).Name)
+			key := "gate." + snake(field.Name)
 			onlyNames(t, faultsOf(c), strings.TrimPrefix(key, "gate."), fmt.Sprintf("%s = %v must be", key, f.Interface()))
 		}
 		for _, b := range []struct {
