@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
 )
@@ -23,13 +24,14 @@ type graph struct {
 	scripted bool // some of it is functions
 	hosts    []*pool.Host
 	names    *pool.Names
+	protocol codec.Protocol // of connections that carry several requests
 }
 
 type step struct {
 	plan    *message.StepPlan
 	request *workflow.Request // of a request step
 	call    *http1.Call       // the same, compiled
-	framed  *http2.Call       // the same for HTTP/2; nil: not made yet
+	framed  *codec.Operation  // the same for that protocol; nil: not made yet
 	timeout time.Duration
 	host    *pool.Host
 	slot    int
@@ -46,7 +48,7 @@ type wanted struct{ head, body bool }
 
 func newGraph(cfg Config) (*graph, error) {
 	w := cfg.Workflow
-	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP)}
+	g := &graph{name: w.Plan.Name, scripted: hasHooks(w), names: pool.NewNames(&w.HTTP), protocol: &http2.Protocol{Streams: w.HTTP.Streams}}
 	for i := range w.Steps {
 		from := &w.Steps[i]
 		s := step{plan: from.Plan, request: from.Request, timeout: cfg.Timeout}

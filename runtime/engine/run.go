@@ -51,7 +51,7 @@ func newLoop(cfg Config, g *graph) (*loop, error) {
 		return nil, err
 	}
 	conns, err := pool.NewConnections(pool.Options{
-		Workflow: cfg.Workflow, FirstVU: cfg.FirstVU, VUs: cfg.VUs, Slots: cfg.VUs * uint64(g.slots), Seed: cfg.Seed, Hosts: g.hosts, Names: g.names,
+		Workflow: cfg.Workflow, FirstVU: cfg.FirstVU, VUs: cfg.VUs, Slots: cfg.VUs * uint64(g.slots), Seed: cfg.Seed, Hosts: g.hosts, Names: g.names, Protocol: g.protocol,
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/http2"
 )
@@ -72,7 +73,7 @@ type heard struct {
 	err  error
 }
 
-var _ http2.Handler = (*heard)(nil)
+var _ codec.Handler = (*heard)(nil)
 
 func (h *heard) Begins(uint64) *http1.Collector { return &h.kept }
 
@@ -83,8 +84,6 @@ func (h *heard) Failed(_ uint64, err error) {
 	h.err = err
 	h.receive()
 }
-func (h *heard) Pong(uint64)                  {}
-func (h *heard) GoingAway(http2.Code, uint32) { h.r.Answer.KeepAlive = false }
 
 func (h *heard) receive() {
 	if h.r.phase == message.PhaseWait {
@@ -96,12 +95,12 @@ func (h *heard) receive() {
 // waiting, not receiving.
 func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 	var conn http2.Conn
-	var request http2.Call
-	request.Convert(call)
+	var request codec.Operation
+	http2.Render(&request, call)
 	conn.Reset(http2.Config{Streams: 1})
-	stream := conn.Open(&request, 1)
+	stream := conn.Open(&request, 1, nil)
 	h := &heard{r: r}
-	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}, KeepAlive: true}
+	r.Answer = &Answer{Protocol: "HTTP/2", Headers: [][2]string{}}
 	buffer := make([]byte, 64<<10)
 	for !h.done && h.err == nil {
 		if out := conn.Output(); len(out) > 0 {
@@ -130,6 +129,7 @@ func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 			}
 		}
 	}
+	r.Answer.KeepAlive = conn.Usable()
 	if h.err != nil {
 		if r.Answer.Status == 0 {
 			r.Answer = nil
@@ -137,7 +137,6 @@ func (r *Report) talk2(c net.Conn, call *http1.Call) error {
 		return h.err
 	}
 	r.keep(&h.kept)
-	r.Answer.KeepAlive = r.Answer.KeepAlive && conn.Usable()
 	conn.Shutdown()
 	_, _ = c.Write(conn.Output()) // a goodbye; whether it arrives changes nothing
 	return nil

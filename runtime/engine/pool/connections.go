@@ -8,8 +8,8 @@ import (
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/http2"
 )
 
 // Connections are all connections of a run, and the slots of the requests that they carry. Its
@@ -36,7 +36,7 @@ type Connections struct {
 type Requests interface {
 	Outgoing(index int32) []byte                                    // the request's bytes
 	KeepRest(index int32, b []byte)                                 // the connection has taken a part of these
-	Framed(index int32) *http2.Call                                 // the request, for a stream
+	Framed(index int32) *codec.Operation                            // the request, compiled for the protocol
 	Collector(index int32) *http1.Collector                         // an answer begins: what it is kept in; nil: none looks at it
 	SetCookies(n *RequestSlot)                                      // the head of an answer sets some
 	Answered(index int32, now int64)                                // the answer is whole, and the slot has no connection
@@ -54,6 +54,7 @@ type Options struct {
 	Seed     uint64
 	Hosts    []*Host // of request steps
 	Names    *Names
+	Protocol codec.Protocol // of connections that carry several requests
 }
 
 // halt says what a run may still do.
@@ -84,7 +85,7 @@ func NewConnections(o Options) (*Connections, error) {
 	}
 	c.Handshakes = handshakes{Connections: c, Tls: config, Sessions: map[int32]*sessions{}}
 	c.Tunnels = tunnels{Connections: c, Proxy: newProxy(o.Workflow.HTTP.Proxy), tunnels: map[int32]*tunnel{}}
-	c.streams = streams{Connections: c}
+	c.streams = streams{Connections: c, protocol: o.Protocol}
 	c.streams.reading.l = c
 	c.Wire = wire{c}
 	return c, nil

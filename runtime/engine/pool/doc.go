@@ -12,8 +12,8 @@
 // free one. A connection is fed what was read, then the pools are looked at, then what was
 // queued is written: once, however many streams it is about.
 //
-// The seam for protocols is codec.go: what a multi asks of a protocol's state machine, bytes in
-// and bytes out. HTTP/1.1 keeps a way of its own, in wire.go.
+// The seam for protocols is runtime/protocol/codec: a multi asks nothing else of a protocol, and
+// Options name it. HTTP/1.1 keeps a way of its own, in wire.go.
 //
 // Source: DESIGN.md, "Execution"; RFC 9110, RFC 9112, RFC 9113.
 //
@@ -39,6 +39,6 @@
 //	c.Requests = requests
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
-// Read connections.go, codec.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
+// Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
 // wire.go; pools.go, streams.go; secure.go, tlsoptions.go, tunnels.go.
 package pool

@@ -173,8 +173,8 @@ func (o *pools) roomiest(p *pool, n *RequestSlot) int32 {
 	}
 	best, least := int32(None), 0
 	for _, at := range p.open {
-		if m := o.Sockets.Conns.At(at).multi; m.CanOpen() && (best < 0 || m.Streams() < least) {
-			best, least = at, m.Streams()
+		if m := o.Sockets.Conns.At(at).multi; m.CanOpen() && (best < 0 || m.Count() < least) {
+			best, least = at, m.Count()
 		}
 	}
 	if best >= 0 && least > 0 && p.count < p.most {
@@ -285,7 +285,7 @@ func (o *pools) inVain(index int32) {
 		what = "stream"
 	}
 	for i := len(p.open) - 1; i >= 0; i-- {
-		if m := o.Sockets.Conns.At(p.open[i]).multi; m.Streams() == 0 && !m.CanOpen() {
+		if m := o.Sockets.Conns.At(p.open[i]).multi; m.Count() == 0 && !m.CanOpen() {
 			o.streams.retire(p.open[i])
 		}
 	}
@@ -297,7 +297,7 @@ func (o *pools) busy(p *pool) bool {
 	if p.host.version == version1 || p.count > len(p.open) {
 		return p.count > 0
 	}
-	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Streams() > 0 })
+	return slices.ContainsFunc(p.open, func(at int32) bool { return o.Sockets.Conns.At(at).multi.Count() > 0 })
 }
 
 // negotiated tells, of a connection that stands, whether it speaks HTTP/2.

@@ -5,8 +5,8 @@ import (
 
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/http2"
 )
 
 const (
@@ -60,11 +60,11 @@ type turn struct {
 	reserved *pool // for which it makes a connection
 }
 
-// stream is a slot's request over HTTP/2.
+// stream is a slot's request on a connection that carries several.
 type stream struct {
-	Framed *http2.Call // call, as last sent
-	Own    *OwnCall    // memory for that
-	home   ticket      // the connection that its last stream was on
+	Framed *codec.Operation // call, as last sent
+	Own    *OwnOperation    // memory for that
+	home   ticket           // the connection that its last stream was on
 	id     uint32
 }
 
@@ -163,8 +163,8 @@ func (s *slots) Breaks(index int32, err error) {
 	s.Broken = append(s.Broken, breakage{index, err})
 }
 
-// OwnCall is a request that only its slot sends, with memory of its own.
-type OwnCall struct {
-	http2.Call
+// OwnOperation is a request that only its slot sends, with memory of its own.
+type OwnOperation struct {
+	codec.Operation
 	Copy []byte // memory of its body
 }

@@ -7,14 +7,14 @@ import (
 	"syscall"
 
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
-	"hyperscale/runtime/protocol/http2"
 )
 
 // multi is a connection that carries several requests: each is a stream, of a slot. Tags of
 // streams are the slot's index and the serial number of its request.
 type multi struct {
-	codec
+	codec.Conn
 	heard  int64 // when anything was last read
 	asked  int64 // when a PING was sent that was not answered; 0: none is under way
 	state  multiState
@@ -37,27 +37,28 @@ type reading struct {
 	at int32
 }
 
-var _ http2.Handler = (*reading)(nil)
+var _ codec.Handler = (*reading)(nil)
 
-// streams are the connections that speak HTTP/2.
+// streams are the connections that carry several requests.
 type streams struct {
 	*Connections
-	dirty   []ticket       // connections that may have frames to write
-	multis  []*multi       // that no connection uses
-	feeding bool           // a connection is being fed
-	reading reading        // which
-	tags    []http2.Tagged // that are looked at
+	protocol codec.Protocol // that they speak
+	dirty    []ticket       // connections that may have frames to write
+	multis   []*multi       // that no connection uses
+	feeding  bool           // a connection is being fed
+	reading  reading        // which
+	tags     []codec.Tagged // that are looked at
 }
 
-// multiplex begins HTTP/2 on a connection that stands, with the request that wanted it.
+// multiplex begins the host's protocol on a connection that stands, with the request that wanted it.
 func (y *streams) multiplex(at int32) {
 	c := y.Sockets.Conns.At(at)
 	if last := len(y.multis) - 1; last >= 0 {
 		c.multi, y.multis = y.multis[last], y.multis[:last]
 	} else {
-		c.multi = &multi{codec: new(http2.Conn)}
+		c.multi = new(multi)
 	}
-	c.multi.Reset(http2.Config{Streams: y.workflow.HTTP.Streams, Common: &y.Slots.Common})
+	c.multi.Conn = y.protocol.Begin(c.multi.Conn, &y.Slots.Common)
 	index := c.slot
 	c.slot = None
 	c.pool.open = append(c.pool.open, at)
@@ -72,8 +73,7 @@ func (y *streams) open(at, index int32) {
 	y.Slots.setOut(index)
 	n.Size = 0
 	m := c.multi
-	n.stream.id = m.Open(y.Requests.Framed(index), uint64(n.Serial)<<32|uint64(uint32(index)))
-	m.Track(n.stream.id, &n.Account.Sent)
+	n.stream.id = m.Open(y.Requests.Framed(index), uint64(n.Serial)<<32|uint64(uint32(index)), &n.Account.Sent)
 	n.Conn, n.home = at, ticket{at, c.Generation}
 	n.Wrote = max(y.Clock.Now, 1)
 	if len(n.Framed.Body) == 0 && !c.blocked {
@@ -133,7 +133,7 @@ func (y *streams) flushStreams(at int32) {
 	}
 	y.Sockets.watch(at, false)
 	switch {
-	case m.state >= multiRetired && m.Streams() == 0:
+	case m.state >= multiRetired && m.Count() == 0:
 		y.Sockets.HangUp(at)
 	case c.pool != nil && c.pool.waiting.Len() > 0: // for what was queued to be written, too
 		y.Pools.owe(c.pool)
@@ -182,7 +182,7 @@ func (y *streams) writeStreams(at int32) error {
 func (y *streams) unwrite(m *multi) {
 	y.tags = m.AppendTags(y.tags[:0])
 	for _, t := range y.tags {
-		if n := y.Slots.At(int32(uint32(t.Tag))); m.Sending(t.Stream) {
+		if n := y.Slots.At(int32(uint32(t.Tag))); m.Sending(t.ID) {
 			n.Written, m.unsent = 0, true
 		}
 	}
@@ -195,7 +195,7 @@ func (y *streams) written(m *multi) {
 	for _, t := range y.tags {
 		switch n := y.Slots.At(int32(uint32(t.Tag))); {
 		case n.Written != 0:
-		case m.Sending(t.Stream):
+		case m.Sending(t.ID):
 			m.unsent = true
 		default:
 			n.Written = max(y.Clock.Now, n.Wrote)
@@ -286,7 +286,7 @@ func (y *streams) retire(at int32) {
 	c := y.Sockets.Conns.At(at)
 	y.Pools.parted(at)
 	c.multi.state = max(c.multi.state, multiRetired)
-	if c.multi.Streams() == 0 && !(y.feeding && y.reading.at == at) {
+	if c.multi.Count() == 0 && !(y.feeding && y.reading.at == at) {
 		y.Sockets.HangUp(at)
 	}
 }
@@ -297,12 +297,16 @@ func (y *streams) part(n *RequestSlot, late bool) {
 	c := y.Sockets.Conns.At(at)
 	m := c.multi
 	stuck := c.blocked || m.state == multiMute || !m.Ready()
-	if m.Cancel(n.stream.id, http2.CodeCancel) {
+	if m.Cancel(n.stream.id) {
 		y.tally(n, m)
 	}
 	y.soil(at)
 	if c.pool != nil {
 		y.Pools.owe(c.pool)
+	}
+	if !m.Usable() {
+		y.retire(at)
+		return
 	}
 	if !late {
 		return
@@ -372,10 +376,3 @@ func (r *reading) Failed(tag uint64, err error) {
 	}
 	r.l.Wire.Fail(index, err)
 }
-
-// Pong is called for answers to PING: that something was read says as much.
-func (r *reading) Pong(uint64) {}
-
-// GoingAway is called before the streams fail that the server has not processed; what it
-// means for the connection is asked for when all was read.
-func (r *reading) GoingAway(http2.Code, uint32) {}

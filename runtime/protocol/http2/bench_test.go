@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -31,12 +32,10 @@ func (d *discard) Head(uint64, int)               {}
 func (d *discard) Body(uint64, []byte)            {}
 func (d *discard) Done(uint64)                    { d.done++ }
 func (d *discard) Failed(uint64, error)           {}
-func (d *discard) Pong(uint64)                    {}
-func (d *discard) GoingAway(Code, uint32)         {}
 
 // crowd is 8 connections of 16 streams each, answered with canned bytes.
 type crowd struct {
-	call    *Call
+	call    *codec.Operation
 	conns   [8]Conn
 	first   []byte // the first head of a connection fills the dynamic table
 	later   []byte
@@ -66,7 +65,7 @@ func newCrowd(t testing.TB) *crowd {
 func (k *crowd) turn(t testing.TB, c *Conn, head []byte) {
 	k.answers = k.answers[:0]
 	for range width {
-		id := c.Open(k.call, 1)
+		id := c.Open(k.call, 1, nil)
 		k.answers = append(appendFrame(k.answers, len(head), typeHeaders, flagEndHeaders, id), head...)
 		k.answers = append(appendFrame(k.answers, 13, typeData, flagEndStream, id), "Hello, World!"...)
 		head = k.later

@@ -5,43 +5,18 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
 
-// Call is a request compiled for HTTP/2: its frames but for the stream's number. It refers
-// to no dynamic table, so one Call serves any number of connections at once.
-type Call struct {
-	Method string
-	Scheme string // "http" or "https"
-	Host   string // without brackets: for DNS and for the TLS server name
-	Port   uint16
-	Body   []byte
-
-	frames []byte // HEADERS and its CONTINUATIONs, on stream 0
-	head   bool   // HEAD: the response has no body
-}
-
-// Compile checks a request by the rules of http1 and renders it for HTTP/2.
-func Compile(r http1.Request) (Call, error) {
-	from, err := r.Compile()
-	if err != nil {
-		return Call{}, err
-	}
-	var c Call
-	c.Convert(&from)
-	return c, nil
-}
-
-// Convert renders a compiled HTTP/1.1 request, reusing c's memory: what a template has
-// filled goes the same way as what was written out. The body is shared, not copied.
-func (c *Call) Convert(from *http1.Call) {
-	*c = Call{
-		Method: from.Method, Scheme: from.Scheme, Host: from.Host, Port: from.Port,
-		Body: from.Bytes[from.HeadLen:], frames: c.frames[:0], head: from.Method == "HEAD",
-	}
+// Render compiles a request for HTTP/2, in the operation's memory: a template's values travel
+// the same way as what a workflow spells out. The body is shared, not copied. The frames refer to
+// no dynamic table and lie on stream 0, so one operation serves any number of connections.
+func Render(op *codec.Operation, from *http1.Call) {
+	*op = codec.Operation{Head: op.Head[:0], Body: from.Bytes[from.HeadLen:], NoBody: from.Method == "HEAD"}
 	lines := from.Bytes[:from.HeadLen]
 	_, lines, _ = bytes.Cut(lines, crlf)
-	b := append(c.frames, make([]byte, frameHead)...)
+	b := append(op.Head, make([]byte, frameHead)...)
 	b = appendField(b, ":method", from.Method)
 	b = appendField(b, ":scheme", from.Scheme)
 	for rest := lines; len(rest) > 0; {
@@ -58,7 +33,7 @@ func (c *Call) Convert(from *http1.Call) {
 			b = appendField(b, name, value)
 		}
 	}
-	c.frames = split(b, len(c.Body) == 0)
+	op.Head = split(b, len(op.Body) == 0)
 }
 
 var crlf = []byte("\r\n")
@@ -156,17 +131,17 @@ func appendInteger(b []byte, first byte, prefix uint, n int) []byte {
 	return append(b, byte(n))
 }
 
-// appendTo writes the call's frames on a stream. With update the block begins with a
+// appendHead writes an operation's frames on a stream. With update the block begins with a
 // dynamic table size of 0, which is all that our encoder ever uses.
-func (c *Call) appendTo(out []byte, stream uint32, update bool) []byte {
+func appendHead(out, frames []byte, stream uint32, update bool) []byte {
 	at := len(out)
 	if update {
-		n := payloadLen(c.frames)
-		out = appendFrame(out, n+1, c.frames[3], c.frames[4], stream)
-		out = append(append(out, 0x20), c.frames[frameHead:]...)
+		n := payloadLen(frames)
+		out = appendFrame(out, n+1, frames[3], frames[4], stream)
+		out = append(append(out, 0x20), frames[frameHead:]...)
 		at += frameHead + 1 + n
 	} else {
-		out = append(out, c.frames...)
+		out = append(out, frames...)
 	}
 	for at < len(out) {
 		binary.BigEndian.PutUint32(out[at+5:], stream)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -21,10 +22,10 @@ import (
 type visitor struct {
 	server   *hostile.Server
 	secure   bool
-	call     Call
+	call     codec.Operation
 	deadline time.Duration
 	conn     net.Conn
-	codec    Conn
+	state    Conn
 	late     bool // the connection is not used again
 	ended    map[uint64]string
 }
@@ -34,8 +35,6 @@ func (v *visitor) Head(uint64, int)               {}
 func (v *visitor) Body(uint64, []byte)            {}
 func (v *visitor) Done(tag uint64)                { v.ended[tag] = "" }
 func (v *visitor) Failed(tag uint64, e error)     { v.ended[tag] = string(http1.KindOf(e)) }
-func (v *visitor) Pong(uint64)                    {}
-func (v *visitor) GoingAway(Code, uint32)         {}
 
 func (v *visitor) dial() error {
 	c, err := net.Dial("tcp", v.server.Addresses()[0].String())
@@ -53,12 +52,12 @@ func (v *visitor) dial() error {
 		c = t
 	}
 	v.conn, v.late = c, false
-	v.codec.Reset(Config{})
+	v.state.Reset(Config{})
 	return nil
 }
 
 func (v *visitor) hangUp(err error) {
-	v.codec.Close(err, v)
+	v.state.Close(err, v)
 	_ = v.conn.Close()
 	v.conn = nil
 }
@@ -69,7 +68,7 @@ func (v *visitor) round(n int) []string {
 	open := map[uint64]uint32{}
 	next, progress := 0, time.Now()
 	for len(v.ended) < n {
-		if v.conn != nil && (v.late || !v.codec.Usable()) && v.codec.Streams() == 0 {
+		if v.conn != nil && (v.late || !v.state.Usable()) && v.state.Count() == 0 {
 			v.hangUp(nil)
 		}
 		if v.conn == nil {
@@ -80,8 +79,8 @@ func (v *visitor) round(n int) []string {
 				break
 			}
 		}
-		for ; next < n && !v.late && v.codec.CanOpen(); next++ {
-			open[uint64(next)] = v.codec.Open(&v.call, uint64(next))
+		for ; next < n && !v.late && v.state.CanOpen(); next++ {
+			open[uint64(next)] = v.state.Open(&v.call, uint64(next), nil)
 			progress = time.Now()
 		}
 		err := v.turn(progress.Add(v.deadline))
@@ -89,19 +88,19 @@ func (v *visitor) round(n int) []string {
 		case err == nil:
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			v.hangUp(err)
-		case v.codec.Streams() == 0: // nothing is open, and yet nothing may be opened
+		case v.state.Count() == 0: // nothing is open, and yet nothing may be opened
 			v.ended[uint64(next)] = string(http1.KindTimeout)
 			next++
 			v.hangUp(nil)
 		default:
-			v.late = !v.codec.Ready() || len(v.codec.Output()) > 0
+			v.late = !v.state.Ready() || len(v.state.Output()) > 0
 			for tag, id := range open {
 				if _, over := v.ended[tag]; !over {
 					v.ended[tag] = string(http1.KindTimeout)
-					if v.codec.Sending(id) {
+					if v.state.Sending(id) {
 						v.ended[tag] = string(http1.KindWriteTimeout)
 					}
-					v.codec.Cancel(id, CodeCancel)
+					v.state.Cancel(id)
 				}
 			}
 			progress = time.Now()
@@ -117,18 +116,18 @@ func (v *visitor) round(n int) []string {
 // turn writes what is due and reads once.
 func (v *visitor) turn(deadline time.Time) error {
 	_ = v.conn.SetDeadline(deadline)
-	for len(v.codec.Output()) > 0 {
+	for len(v.state.Output()) > 0 {
 		// In pieces: a server that answers and does not read must be heard meanwhile.
-		b := v.codec.Output()
+		b := v.state.Output()
 		_ = v.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
 		n, err := v.conn.Write(b[:min(len(b), 16<<10)])
-		if v.codec.Sent(n); err != nil {
+		if v.state.Sent(n); err != nil {
 			break
 		}
 	}
 	buffer := make([]byte, 64<<10)
 	n, err := v.conn.Read(buffer)
-	if wrong := v.codec.Feed(buffer[:n], v); wrong != nil {
+	if wrong := v.state.Feed(buffer[:n], v); wrong != nil {
 		err = wrong
 	}
 	return err
@@ -140,7 +139,7 @@ func meet(e *hostile.HTTP2Entry, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	call, err := Compile(http1.Request{Method: cmp.Or(e.Method, "GET"), URL: s.URL(), Body: make([]byte, e.Body)})
+	call, err := rendered(http1.Request{Method: cmp.Or(e.Method, "GET"), URL: s.URL(), Body: make([]byte, e.Body)})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 	"pgregory.net/rapid"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -28,9 +29,9 @@ func started(t *testing.T, config Config, settings ...uint32) (*Conn, *records) 
 	return c, on
 }
 
-func openAll(c *Conn, call *Call) (opened []uint32) {
+func openAll(c *Conn, call *codec.Operation) (opened []uint32) {
 	for c.CanOpen() {
-		opened = append(opened, c.Open(call, uint64(c.next)))
+		opened = append(opened, c.Open(call, uint64(c.streams.next), nil))
 	}
 	return opened
 }
@@ -72,8 +73,8 @@ func TestStreamsWaitForTheServer(t *testing.T) {
 	want("still none", 0)
 	feed(script{}.settings(settingStreams, 1<<32-1))
 	want("only our own limit", 10)
-	if o := on.of(5); !o.Done || c.Streams() != 10 {
-		t.Errorf("got %+v and %d streams, want the first three done", o, c.Streams())
+	if o := on.of(5); !o.Done || c.Count() != 10 {
+		t.Errorf("got %+v and %d streams, want the first three done", o, c.Count())
 	}
 }
 
@@ -83,7 +84,7 @@ func TestOutputIsBounded(t *testing.T) {
 	if err := c.Feed(script{}.frame(typeWindow, 0, 0, words(windowMost-windowFirst)), on); err != nil {
 		t.Fatal(err)
 	}
-	id := c.Open(call, 1)
+	id := c.Open(call, 1, nil)
 	total := 0
 	for {
 		b := c.Output()
@@ -110,7 +111,7 @@ func TestOutputIsBounded(t *testing.T) {
 func TestWindowsAreGivenBack(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, on := started(t, Config{Window: windowFirst, StreamWindow: windowFirst})
-	id := c.Open(call, 1)
+	id := c.Open(call, 1, nil)
 	c.Sent(len(c.Output()))
 	large := strings.Repeat("x", frameMost)
 	next := script{}.head(id, 0, ":status", "200")
@@ -133,10 +134,10 @@ func TestWindowsAreGivenBack(t *testing.T) {
 func TestHandlerMayOpenAndCancel(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, on := started(t, Config{Streams: 2})
-	first, second := c.Open(call, 1), c.Open(call, 2)
+	first, second := c.Open(call, 1, nil), c.Open(call, 2, nil)
 	on.onDone = func(tag uint64) {
 		if tag == 1 {
-			if !c.Cancel(second, CodeCancel) || c.Cancel(second, CodeCancel) {
+			if !c.Cancel(second) || c.Cancel(second) {
 				t.Error("the second stream cannot be cancelled just once")
 			}
 			openAll(c, call)
@@ -145,8 +146,8 @@ func TestHandlerMayOpenAndCancel(t *testing.T) {
 	if err := c.Feed(script{}.whole(first, second), on); err != nil {
 		t.Fatal(err)
 	}
-	if on.by[2] != nil || c.Streams() != 2 {
-		t.Errorf("got %+v and %d streams, want silence of the cancelled one and two new", on.by[2], c.Streams())
+	if on.by[2] != nil || c.Count() != 2 {
+		t.Errorf("got %+v and %d streams, want silence of the cancelled one and two new", on.by[2], c.Count())
 	}
 }
 
@@ -156,17 +157,17 @@ func TestManyResets(t *testing.T) {
 	c, on := started(t, Config{Streams: 200})
 	all := openAll(c, call)
 	for _, id := range all {
-		c.Cancel(id, CodeCancel)
+		c.Cancel(id)
 	}
 	if err := c.Feed(script{}.whole(all...), on); err != nil || len(on.by) != 0 {
 		t.Errorf("got %v and %d records, want neither", err, len(on.by))
 	}
-	next := c.Open(call, 1)
+	next := c.Open(call, 1, nil)
 	if err := c.Feed(script{}.whole(next).whole(next), on); http1.KindOf(err) != http1.KindProtocol {
 		t.Errorf("got %v, want a frame after the end to be refused", err)
 	}
 	c.Reset(Config{})
-	if c.err != nil || c.Streams() != 0 || c.next != 1 || c.cancelled.forgiven != 0 {
+	if c.err != nil || c.Count() != 0 || c.streams.next != 1 || c.streams.cancelled.forgiven != 0 {
 		t.Error("Reset keeps something of the last connection")
 	}
 }
@@ -174,7 +175,7 @@ func TestManyResets(t *testing.T) {
 func TestClose(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, on := started(t, Config{})
-	c.Open(call, 1)
+	c.Open(call, 1, nil)
 	c.Close(syscall.ECONNRESET, on)
 	if got := on.of(1); got.Kind != http1.KindReset || got.Failed != 1 || c.Usable() {
 		t.Errorf("got %+v, want a reset", got)
@@ -187,8 +188,8 @@ func TestClose(t *testing.T) {
 func TestStreamNumbersEnd(t *testing.T) {
 	call := mustCompile(t, http1.Request{Method: "GET", URL: "http://h/"})
 	c, _ := started(t, Config{})
-	c.next = streamLast
-	if c.Open(call, 1) != streamLast || c.Open(call, 1) != 0 || c.Usable() {
+	c.streams.next = streamLast
+	if c.Open(call, 1, nil) != streamLast || c.Open(call, 1, nil) != 0 || c.Usable() {
 		t.Error("a stream was opened beyond the last number")
 	}
 }
@@ -204,11 +205,11 @@ func TestCallsAsTheTwinReadsThem(t *testing.T) {
 			if err := c.Feed(script{}.settings(settingTable, 100, settingTable, 4096), on); err != nil {
 				t.Fatal(err)
 			}
-			c.Sent(len(c.out))
+			c.Sent(len(c.out.bytes))
 		}
-		id := c.Open(call, 1)
+		id := c.Open(call, 1, nil)
 		var fragments []byte
-		for out := c.out; len(out) > 0; {
+		for out := c.out.bytes; len(out) > 0; {
 			f := parseFrame(out)
 			if f.stream != id || f.length > frameMost || f.kind == typeHeaders != (len(fragments) == 0) {
 				t.Fatalf("got frame %+v, want stream %d and legal lengths", f, id)
@@ -234,18 +235,18 @@ func TestCallsAsTheTwinReadsThem(t *testing.T) {
 	}
 }
 
-func TestConvertReusesMemory(t *testing.T) {
+func TestRenderReusesMemory(t *testing.T) {
 	from, err := http1.Request{Method: "POST", URL: "http://h/x", Body: []byte("b")}.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a, b Call
-	a.Convert(&from)
-	b.Convert(&from)
-	before := bytes.Clone(b.frames)
-	b.Convert(&from)
-	if !bytes.Equal(a.frames, b.frames) || !bytes.Equal(before, b.frames) {
-		t.Errorf("got %x, %x, want the same bytes each time", a.frames, b.frames)
+	var a, b codec.Operation
+	Render(&a, &from)
+	Render(&b, &from)
+	before := bytes.Clone(b.Head)
+	Render(&b, &from)
+	if !bytes.Equal(a.Head, b.Head) || !bytes.Equal(before, b.Head) {
+		t.Errorf("got %x, %x, want the same bytes each time", a.Head, b.Head)
 	}
 }
 
@@ -253,7 +254,7 @@ func TestConvertReusesMemory(t *testing.T) {
 func TestStreamsAreAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		var s streams
+		s := streams{next: 1}
 		twin := map[uint32]uint64{}
 		next := uint32(1)
 		for range 300 {
@@ -326,7 +327,7 @@ func TestBytesOfAStream(t *testing.T) {
 	c, on := started(t, Config{})
 	var in, out uint64
 	on.onDone = func(uint64) { in, out = c.Bytes() }
-	id := c.Open(call, 1)
+	id := c.Open(call, 1, nil)
 	sent := len(c.Output())
 	if !c.Sending(id) {
 		t.Error("the request is not said to be under way")
@@ -336,7 +337,7 @@ func TestBytesOfAStream(t *testing.T) {
 		t.Error("the request is said to be under way")
 	}
 	for _, open := range c.AppendTags(nil) {
-		stream, tag := open.Stream, open.Tag
+		stream, tag := open.ID, open.Tag
 		if stream != id || tag != 1 {
 			t.Errorf("got stream %d of tag %d", stream, tag)
 		}

@@ -1,5 +1,10 @@
 package http2
 
+import (
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
+)
+
 // dataState is the DATA frame whose payload is being read.
 type dataState struct {
 	left   int // of the payload, padding included; 0 outside a frame
@@ -10,8 +15,8 @@ type dataState struct {
 }
 
 // onData takes the head of a DATA frame and the length of its padding.
-func (c *Conn) onData(f frame, b []byte, on Handler) *fault {
-	if wrong := c.opened(f); wrong != nil {
+func (c *Conn) onData(f frame, b []byte, on codec.Handler) *fault {
+	if wrong := c.streams.opened(f.stream); wrong != nil {
 		return wrong
 	}
 	pad := 0
@@ -23,24 +28,24 @@ func (c *Conn) onData(f frame, b []byte, on Handler) *fault {
 			return faultPadding
 		}
 	}
-	if c.recvWindow -= int64(f.length); c.recvWindow < 0 {
+	if c.flow.recv -= int64(f.length); c.flow.recv < 0 {
 		return faultOverWindow
 	}
 	body := f.length - len(b) - pad
-	c.data = dataState{
+	c.in.data = dataState{
 		left: f.length - len(b), pad: pad, length: f.length,
 		stream: f.stream, ends: f.flags&flagEndStream != 0,
 	}
 	s := c.streams.find(f.stream)
-	if s == nil && !c.cancelled.has(f.stream) {
+	if s == nil && !c.streams.cancelled.has(f.stream) {
 		return faultClosedStream
 	}
-	if s == nil || body == 0 && !c.data.ends {
-		if wrong := c.nothing(); wrong != nil {
+	if s == nil || body == 0 && !c.in.data.ends {
+		if wrong := c.in.nothing(); wrong != nil {
 			return wrong
 		}
 	} else {
-		c.idle = 0
+		c.in.idle = 0
 	}
 	if s != nil {
 		s.in += uint64(frameHead + f.length - body)
@@ -50,7 +55,7 @@ func (c *Conn) onData(f frame, b []byte, on Handler) *fault {
 			c.failStream(s, wrong, on)
 		}
 	}
-	if c.data.left == 0 {
+	if c.in.data.left == 0 {
 		c.dataEnd(on)
 	}
 	return nil
@@ -70,22 +75,22 @@ func (s *stream) refuses(body int) *fault {
 }
 
 // dataPiece takes the next bytes of the frame's payload.
-func (c *Conn) dataPiece(b []byte, on Handler) {
-	body := min(len(b), c.data.left-c.data.pad)
-	c.data.left -= len(b)
+func (c *Conn) dataPiece(b []byte, on codec.Handler) {
+	body := min(len(b), c.in.data.left-c.in.data.pad)
+	c.in.data.left -= len(b)
 	if body > 0 {
-		if s := c.streams.find(c.data.stream); s != nil {
+		if s := c.streams.find(c.in.data.stream); s != nil {
 			c.bodyPiece(s, b[:body], on)
 		}
 	}
-	if c.data.left == 0 {
+	if c.in.data.left == 0 {
 		c.dataEnd(on)
 	}
 }
 
-func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
+func (c *Conn) bodyPiece(s *stream, b []byte, on codec.Handler) {
 	over := false
-	if room := c.bodyLimit(s) - s.received; int64(len(b)) > room {
+	if room := s.bodyLimit(c.config.Common) - s.received; int64(len(b)) > room {
 		b, over = b[:room], true // cut at the limit, however the bytes came
 	}
 	if s.collector != nil {
@@ -104,87 +109,25 @@ func (c *Conn) bodyPiece(s *stream, b []byte, on Handler) {
 }
 
 // dataEnd notes what the server is owed for the frame, and ends the response if it did.
-func (c *Conn) dataEnd(on Handler) {
-	before := c.credit
-	if c.credit += int64(c.data.length); isDue(before, c.credit, c.config.Window) {
-		c.due = append(c.due, 0)
-	}
-	s := c.streams.find(c.data.stream)
+func (c *Conn) dataEnd(on codec.Handler) {
+	c.flow.taken(c.in.data.length)
+	s := c.streams.find(c.in.data.stream)
 	switch {
 	case s == nil:
-	case c.data.ends:
+	case c.in.data.ends:
 		c.finish(s, on)
 	default:
-		before = s.credit
-		if s.credit += int64(c.data.length); isDue(before, s.credit, c.config.StreamWindow) {
-			c.due = append(c.due, s.id)
-		}
+		c.flow.takenBy(s, c.in.data.length, c.config.StreamWindow)
 	}
 }
 
-// isDue reports whether a credit has just reached half of its window.
-func isDue(before, credit int64, window int) bool {
-	half := int64(window) / 2
-	return before < half && credit >= half
-}
-
-// giveBack queues WINDOW_UPDATEs. A credit counts from here on, and not from when its bytes
-// came: before we have written it the server cannot know of it.
-func (c *Conn) giveBack() {
-	for _, id := range c.due {
-		if id == 0 {
-			c.window(0, int(c.credit))
-			c.recvWindow += c.credit
-			c.credit = 0
-		} else if s := c.streams.find(id); s != nil {
-			c.window(id, int(s.credit))
-			s.recvWindow += s.credit
-			s.credit = 0
-		}
+// bodyLimit is the largest body that a stream may bring.
+func (s *stream) bodyLimit(common *http1.Common) int64 {
+	switch {
+	case common != nil && common.BodyMax > 0:
+		return common.BodyMax
+	case s.collector != nil:
+		return s.collector.BodyLimit()
 	}
-	c.due = c.due[:0]
-}
-
-// pump queues request bodies as far as both windows and the output allow, a frame a
-// stream in turn.
-func (c *Conn) pump() {
-	done := 0 // streams at the front that had their turn
-	for done < len(c.bodies) && c.sendWindow > 0 {
-		room := c.config.Output - (len(c.out) - c.sent) - frameHead
-		if room <= 0 {
-			break
-		}
-		id := c.bodies[done]
-		s := c.streams.find(id)
-		n := int(min(int64(len(s.body)), int64(c.peer.frame), int64(room), s.sendWindow, c.sendWindow))
-		flags := byte(0)
-		if n == len(s.body) {
-			flags = flagEndStream
-		}
-		c.out = append(appendFrame(c.out, n, typeData, flags, id), s.body[:n]...)
-		s.body, s.end = s.body[n:], c.queued()
-		s.out += uint64(frameHead + n)
-		if s.count != nil && len(s.body) == 0 {
-			c.departs = append(c.departs, departure{s.end, s.count})
-		}
-		s.sendWindow -= int64(n)
-		c.sendWindow -= int64(n)
-		done++
-		if s.queued = len(s.body) > 0 && s.sendWindow > 0; s.queued {
-			c.bodies = append(c.bodies, id)
-		}
-		if done == cap(c.bodies)/2+1 {
-			c.bodies = c.bodies[:copy(c.bodies, c.bodies[done:])]
-			done = 0
-		}
-	}
-	c.bodies = c.bodies[:copy(c.bodies, c.bodies[done:])]
-}
-
-// queueBody puts a stream whose window opened in the queue of those that may send.
-func (c *Conn) queueBody(s *stream) {
-	if !s.queued && len(s.body) > 0 && s.sendWindow > 0 {
-		s.queued = true
-		c.bodies = append(c.bodies, s.id)
-	}
+	return http1.MaxBodyDiscarded
 }

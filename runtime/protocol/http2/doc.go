@@ -3,7 +3,7 @@
 //
 // It is not a client: it owns no socket, no clock, no goroutine, no retry and no pool,
 // and it decompresses no body. It follows RFC 9113 and RFC 7541. It departs in this:
-// requests use no dynamic table, so that a Call serves every connection; values with blanks
+// requests use no dynamic table, so that an operation serves every connection; values with blanks
 // at their ends are accepted; more than one stream waits for the server's SETTINGS.
 //
 // Invariants:
@@ -22,14 +22,18 @@
 // A turn of the loop: Feed what was read, Open what is due (from the handler, too), then
 // write Output once and say how much with Sent.
 //
-//	call, err := http2.Compile(http1.Request{Method: "GET", URL: "http://127.0.0.1:8080/"})
+//	var op codec.Operation
+//	http2.Render(&op, &call)
 //	var c http2.Conn
 //	c.Reset(http2.Config{Streams: 16})
-//	c.Open(&call, tag)
+//	c.Open(&op, tag, &sent)
 //	n, err := socket.Write(c.Output())
 //	c.Sent(n)
 //	err = c.Feed(received, handler)
 //
-// Read codes.go, call.go, conn.go, frame.go, head.go, data.go, control.go, streams.go; then
-// HPACK: hpack.go, table.go, meaning.go, static.go, huffman.go.
+// Conn wires values that decide: the outbox has what to write, flow has the windows, the intake
+// cuts frames, the headerBlock decodes, each stream judges its response.
+//
+// Read codes.go, call.go, conn.go, outbox.go, flow.go, streams.go; frame.go, head.go, data.go,
+// settings.go, control.go; then HPACK: hpack.go, table.go, meaning.go, static.go, huffman.go.
 package http2

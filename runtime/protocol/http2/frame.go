@@ -1,6 +1,10 @@
 package http2
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"hyperscale/runtime/protocol/codec"
+)
 
 const (
 	frameHead = 9       // bytes before a frame's payload
@@ -61,61 +65,33 @@ func appendSetting(b []byte, id uint16, value uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(b, id), value)
 }
 
-// Feed takes the next bytes from the server and tells the handler what they mean. The
-// handler may call Open, Cancel, Output and Sent, but in Begins none of them. After an error every stream has failed, the
-// last frame of Output says why, and the connection is to be closed.
-func (c *Conn) Feed(b []byte, on Handler) error {
-	for c.err == nil {
-		if c.data.left > 0 {
-			if len(b) == 0 {
-				break
-			}
-			n := min(c.data.left, len(b))
-			c.dataPiece(b[:n], on)
-			b = b[n:]
-			continue
-		}
-		piece := b
-		if len(c.carry) > 0 {
-			piece = c.carry
-		}
-		n, wrong := c.unit(piece)
-		if wrong != nil {
-			c.fail(wrong, on)
-			break
-		}
-		if len(piece) >= n {
-			if len(c.carry) == 0 {
-				b = b[n:]
-			}
-			wrong = c.frame(piece[:n], on)
-			c.carry = c.carry[:0]
-			if wrong != nil {
-				c.fail(wrong, on)
-			}
-			continue
-		}
-		if len(b) == 0 {
-			break
-		}
-		n = min(n-len(c.carry), len(b))
-		c.carry = append(c.carry, b[:n]...)
-		b = b[n:]
+// intake is how far the server's bytes are cut into frames.
+type intake struct {
+	carry []byte // the beginning of a unit
+	data  dataState
+	idle  int // frames in a row that carried nothing
+}
+
+func (t *intake) emptied() intake { return intake{carry: t.carry[:0]} }
+
+// nothing counts a frame that carries nothing for anybody. Whatever carries a response
+// sets the count back, so an honest connection may live for ever.
+func (t *intake) nothing() *fault {
+	if t.idle++; t.idle > idleMost {
+		return faultFlood
 	}
-	if c.err == nil {
-		return nil
-	}
-	return c.err
+	return nil
 }
 
 // unit returns how many bytes must lie together for the next step: a whole frame, or of
-// DATA only what comes before the body.
-func (c *Conn) unit(b []byte) (int, *fault) {
+// DATA only what comes before the body. known says that SETTINGS came, inside which stream's
+// header block the frame lies; 0: none.
+func unit(b []byte, known bool, inside uint32) (int, *fault) {
 	if len(b) < frameHead {
 		return frameHead, nil
 	}
 	f := parseFrame(b)
-	if !c.ready {
+	if !known {
 		switch {
 		case string(b[:5]) == "HTTP/":
 			return 0, faultHTTP1
@@ -128,7 +104,7 @@ func (c *Conn) unit(b []byte) (int, *fault) {
 	switch {
 	case f.length > frameMost:
 		return 0, faultFrameLarge
-	case c.blockStream != 0 && (f.kind != typeContinuation || f.stream != c.blockStream):
+	case inside != 0 && (f.kind != typeContinuation || f.stream != inside):
 		return 0, faultInterleaved
 	case f.kind != typeData:
 		return frameHead + f.length, nil
@@ -138,8 +114,56 @@ func (c *Conn) unit(b []byte) (int, *fault) {
 	return frameHead, nil
 }
 
+// Feed takes the next bytes from the server and tells the handler what they mean. The
+// handler may call Open, Cancel, Output and Sent, but in Begins none of them. After an error every stream has failed, the
+// last frame of Output says why, and the connection is to be closed.
+func (c *Conn) Feed(b []byte, on codec.Handler) error {
+	in := &c.in
+	for c.err == nil {
+		if in.data.left > 0 {
+			if len(b) == 0 {
+				break
+			}
+			n := min(in.data.left, len(b))
+			c.dataPiece(b[:n], on)
+			b = b[n:]
+			continue
+		}
+		piece := b
+		if len(in.carry) > 0 {
+			piece = in.carry
+		}
+		n, wrong := unit(piece, c.peer.known, c.block.stream)
+		if wrong != nil {
+			c.fail(wrong, on)
+			break
+		}
+		if len(piece) >= n {
+			if len(in.carry) == 0 {
+				b = b[n:]
+			}
+			wrong = c.frame(piece[:n], on)
+			in.carry = in.carry[:0]
+			if wrong != nil {
+				c.fail(wrong, on)
+			}
+			continue
+		}
+		if len(b) == 0 {
+			break
+		}
+		n = min(n-len(in.carry), len(b))
+		in.carry = append(in.carry, b[:n]...)
+		b = b[n:]
+	}
+	if c.err == nil {
+		return nil
+	}
+	return c.err
+}
+
 // frame takes one unit.
-func (c *Conn) frame(b []byte, on Handler) *fault {
+func (c *Conn) frame(b []byte, on codec.Handler) *fault {
 	f, payload := parseFrame(b), b[frameHead:]
 	switch f.kind {
 	case typeData:
@@ -153,7 +177,7 @@ func (c *Conn) frame(b []byte, on Handler) *fault {
 	case typeSettings:
 		return c.onSettings(f, payload)
 	case typePing:
-		return c.onPing(f, payload, on)
+		return c.onPing(f, payload)
 	case typeGoaway:
 		return c.onGoaway(f, payload, on)
 	case typeWindow:
@@ -163,14 +187,5 @@ func (c *Conn) frame(b []byte, on Handler) *fault {
 	case typePriority:
 		return c.onPriority(f)
 	}
-	return c.nothing() // unknown types are ignored (RFC 9113, 4.1)
-}
-
-// nothing counts a frame that carries nothing for anybody. Whatever carries a response
-// sets the count back, so an honest connection may live for ever.
-func (c *Conn) nothing() *fault {
-	if c.idle++; c.idle > idleMost {
-		return faultFlood
-	}
-	return nil
+	return c.in.nothing() // unknown types are ignored (RFC 9113, 4.1)
 }

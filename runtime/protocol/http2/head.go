@@ -1,10 +1,61 @@
 package http2
 
 import (
-	"encoding/binary"
-
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
+
+// headerBlock is the header block that is being read, and what outlives it: the dynamic table.
+type headerBlock struct {
+	pieces  []byte // of a block that came in several frames
+	stream  uint32 // whose; 0 outside a block
+	flags   byte
+	decoder decoder
+	head    head
+}
+
+func (k *headerBlock) emptied() headerBlock {
+	k.decoder.reset()
+	return headerBlock{pieces: k.pieces[:0], decoder: k.decoder}
+}
+
+// add takes a CONTINUATION.
+func (k *headerBlock) add(b []byte) *fault {
+	if k.stream == 0 {
+		return faultContinuation
+	}
+	if len(k.pieces)+len(b) > http1.MaxHeadBytes {
+		return faultBlockLarge
+	}
+	k.pieces = append(k.pieces, b...)
+	return nil
+}
+
+// decode reads a whole block for a stream's head or trailers; nil: for nobody.
+func (k *headerBlock) decode(b []byte, s *stream, common *http1.Common) *fault {
+	k.decoder.cookies = nil
+	if s == nil {
+		k.head.reset(false, nil)
+	} else {
+		if common != nil && s.status == 0 {
+			k.decoder.cookies = &common.Cookies
+			common.Reset()
+		}
+		k.head.reset(s.status != 0, s.collector)
+		if s.status != 0 {
+			k.head.collector = nil
+		}
+	}
+	err := k.decoder.decode(b, &k.head)
+	k.head.collector = nil
+	switch {
+	case err == nil:
+		return nil
+	case err.Kind == http1.KindTooLarge:
+		return &fault{CodeEnhanceYourCalm, err}
+	}
+	return &fault{CodeCompression, err}
+}
 
 // unpad cuts the padding off a payload (RFC 9113, 6.1).
 func unpad(f frame, b []byte) ([]byte, *fault) {
@@ -21,19 +72,8 @@ func unpad(f frame, b []byte) ([]byte, *fault) {
 	return b[:len(b)-pad], nil
 }
 
-// opened refuses frames on streams that the client never opened.
-func (c *Conn) opened(f frame) *fault {
-	switch {
-	case f.stream == 0:
-		return faultStreamZero
-	case f.stream&1 == 0 || f.stream >= c.next:
-		return faultIdle
-	}
-	return nil
-}
-
-func (c *Conn) onHeaders(f frame, b []byte, on Handler) *fault {
-	if wrong := c.opened(f); wrong != nil {
+func (c *Conn) onHeaders(f frame, b []byte, on codec.Handler) *fault {
+	if wrong := c.streams.opened(f.stream); wrong != nil {
 		return wrong
 	}
 	b, wrong := unpad(f, b)
@@ -49,104 +89,91 @@ func (c *Conn) onHeaders(f frame, b []byte, on Handler) *fault {
 	if f.flags&flagEndHeaders != 0 {
 		return c.onBlock(f.stream, f.flags, b, on)
 	}
-	c.blockStream, c.blockFlags = f.stream, f.flags
-	c.block = append(c.block[:0], b...)
+	c.block.stream, c.block.flags = f.stream, f.flags
+	c.block.pieces = append(c.block.pieces[:0], b...)
 	return nil
 }
 
-func (c *Conn) onContinuation(f frame, b []byte, on Handler) *fault {
-	if c.blockStream == 0 {
-		return faultContinuation
+func (c *Conn) onContinuation(f frame, b []byte, on codec.Handler) *fault {
+	k := &c.block
+	if wrong := k.add(b); wrong != nil {
+		return wrong
 	}
-	if len(c.block)+len(b) > http1.MaxHeadBytes {
-		return faultBlockLarge
-	}
-	c.block = append(c.block, b...)
 	if f.flags&flagEndHeaders == 0 {
-		return c.nothing()
+		return c.in.nothing()
 	}
-	c.blockStream = 0
-	wrong := c.onBlock(f.stream, c.blockFlags, c.block, on)
-	if cap(c.block) > frameMost {
-		c.block = nil // a rare large head must not stay for the connection's life
+	k.stream = 0
+	wrong := c.onBlock(f.stream, k.flags, k.pieces, on)
+	if cap(k.pieces) > frameMost {
+		k.pieces = nil // a rare large head must not stay for the connection's life
 	}
 	return wrong
 }
 
 // onBlock takes a whole header block: an interim head, the final head, or trailers. It
 // decodes those of streams that are over, too, since they change the dynamic table.
-func (c *Conn) onBlock(id uint32, flags byte, block []byte, on Handler) *fault {
+func (c *Conn) onBlock(id uint32, flags byte, b []byte, on codec.Handler) *fault {
 	s := c.streams.find(id)
-	c.decoder.cookies = nil
-	if s == nil {
-		c.head.reset(false, nil)
-	} else {
-		if common := c.config.Common; common != nil && s.status == 0 {
-			c.decoder.cookies = &common.Cookies
-			common.Reset()
-		}
-		s.in += uint64(frameHead + len(block))
+	if s != nil {
+		s.in += uint64(frameHead + len(b))
 		if !s.begun {
 			s.begun = true
 			if s.collector = on.Begins(s.tag); s.collector != nil {
 				s.collector.Reset()
 			}
 		}
-		c.head.reset(s.status != 0, s.collector)
-		if s.status != 0 {
-			c.head.collector = nil
-		}
 	}
-	if err := c.decoder.decode(block, &c.head); err != nil {
-		c.head.collector = nil
-		if err.Kind == http1.KindTooLarge {
-			return &fault{CodeEnhanceYourCalm, err}
-		}
-		return &fault{CodeCompression, err}
+	if wrong := c.block.decode(b, s, c.config.Common); wrong != nil {
+		return wrong
 	}
-	c.head.collector = nil
-	ends := flags&flagEndStream != 0
 	switch {
-	case s == nil && !c.cancelled.has(id):
+	case s == nil && !c.streams.cancelled.has(id):
 		return faultClosedStream
 	case s == nil:
-		return c.nothing()
-	case s.status != 0:
-		c.onTrailers(s, ends, on)
-	default:
-		return c.onHead(s, ends, on)
+		return c.in.nothing()
+	}
+	ends := flags&flagEndStream != 0
+	part, wrong := s.takes(&c.block.head, ends, s.bodyLimit(c.config.Common))
+	switch {
+	case wrong != nil:
+		c.failStream(s, wrong, on)
+	case part == trailers:
+		c.finish(s, on)
+	case part == finalHead:
+		c.in.idle = 0
+		on.Head(s.tag, int(s.status))
+		if s = c.streams.find(id); ends && s != nil { // the handler may have cancelled it
+			c.finish(s, on)
+		}
 	}
 	return nil
 }
 
-func (c *Conn) onTrailers(s *stream, ends bool, on Handler) {
-	switch {
-	case c.head.bad != nil:
-		c.failStream(s, &fault{CodeProtocol, c.head.bad}, on)
-	case !ends:
-		c.failStream(s, faultSecondHead, on)
-	default:
-		c.finish(s, on)
-	}
-}
+// headPart is which part of a response a header block is.
+type headPart uint8
 
-func (c *Conn) onHead(s *stream, ends bool, on Handler) *fault {
-	h := &c.head
+const (
+	interimHead headPart = iota
+	finalHead
+	trailers
+)
+
+// takes takes a header block, and says which part of the response it is.
+func (s *stream) takes(h *head, ends bool, limit int64) (headPart, *fault) {
 	switch {
 	case h.bad != nil:
-		c.failStream(s, &fault{CodeProtocol, h.bad}, on)
-		return nil
+		return 0, &fault{CodeProtocol, h.bad}
+	case s.status != 0 && !ends:
+		return 0, faultSecondHead
+	case s.status != 0:
+		return trailers, nil
 	case h.status == 0:
-		c.failStream(s, faultNoStatus, on)
-		return nil
+		return 0, faultNoStatus
 	case h.status < 200:
-		c.onInterim(s, ends, on)
-		return nil
-	case h.length > c.bodyLimit(s) && !s.noBody:
-		c.failStream(s, faultBodyLarge, on)
-		return nil
+		return interimHead, s.takesInterim(h, ends)
+	case h.length > limit && !s.noBody:
+		return 0, faultBodyLarge
 	}
-	c.idle = 0
 	s.status, s.length = uint16(h.status), h.length
 	if h.status == 204 || h.status == 304 {
 		s.noBody = true
@@ -156,63 +183,21 @@ func (c *Conn) onHead(s *stream, ends bool, on Handler) *fault {
 	} else if s.collector != nil && s.length > 0 {
 		s.collector.ExpectBody(s.length)
 	}
-	id := s.id
-	on.Head(s.tag, h.status)
-	if ends {
-		if s = c.streams.find(id); s != nil { // the handler may have cancelled it
-			c.finish(s, on)
-		}
-	}
-	return nil
+	return finalHead, nil
 }
 
-func (c *Conn) onInterim(s *stream, ends bool, on Handler) {
+func (s *stream) takesInterim(h *head, ends bool) *fault {
 	s.interim++
 	switch {
-	case c.head.status == 101:
-		c.failStream(s, faultUpgrade, on)
+	case h.status == 101:
+		return faultUpgrade
 	case ends:
-		c.failStream(s, faultInterimEnds, on)
+		return faultInterimEnds
 	case s.interim > http1.MaxInterim:
-		c.failStream(s, faultInterim, on)
-	default:
-		if s.collector != nil {
-			s.collector.ResetHead()
-		}
+		return faultInterim
 	}
-}
-
-// finish ends a stream whose response is whole. A server may answer before it has the
-// whole request; it is then told that the rest will not come.
-func (c *Conn) finish(s *stream, on Handler) {
-	if s.length >= 0 && s.received != s.length {
-		c.failStream(s, faultLengthUnder, on)
-		return
-	}
-	if len(s.body) > 0 {
-		c.reset(s.id, CodeNone)
-	}
-	tag := s.tag
-	c.remove(s)
-	on.Done(tag)
-}
-
-func (c *Conn) onReset(f frame, b []byte, on Handler) *fault {
-	if wrong := c.opened(f); wrong != nil {
-		return wrong
-	}
-	if len(b) != 4 {
-		return faultFrameSize
-	}
-	s := c.streams.find(f.stream)
-	if s == nil {
-		return c.nothing()
-	}
-	code := Code(binary.BigEndian.Uint32(b))
-	if code == CodeRefusedStream && s.status == 0 {
-		c.drop(s, errRefused, on)
-	} else {
-		c.drop(s, errReset.of(code), on)
+	if s.collector != nil {
+		s.collector.ResetHead()
 	}
 	return nil
 }

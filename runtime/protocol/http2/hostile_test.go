@@ -73,8 +73,7 @@ type outcome struct {
 	Kind   http1.Kind
 	By     map[uint64]*record
 	Sent   string // the frames that we sent, the preface's left out
-	Away   []string
-	Pongs  []uint64
+	Away   string
 	Usable bool
 }
 
@@ -125,12 +124,12 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 		err = feed(script{}.settings())
 	}
 	for _, method := range sc.methods {
-		c.Open(mustCompile(t, http1.Request{Method: method, URL: "http://h/", Body: make([]byte, sc.body)}), uint64(c.next))
+		c.Open(mustCompile(t, http1.Request{Method: method, URL: "http://h/", Body: make([]byte, sc.body)}), uint64(c.streams.next), nil)
 	}
 	out := bytes.Clone(c.Output())
 	c.Sent(len(out))
 	if sc.cancel != 0 {
-		c.Cancel(sc.cancel, CodeCancel)
+		c.Cancel(sc.cancel)
 	}
 	if err == nil {
 		err = feed(in)
@@ -142,7 +141,7 @@ func play(t testing.TB, sc scene, in []byte, cuts []int) outcome {
 		out = append(out, c.Output()...)
 		c.Sent(len(c.Output()))
 	}
-	return outcome{http1.KindOf(err), on.by, frames(t, out), on.away, on.pongs, c.Usable()}
+	return outcome{http1.KindOf(err), on.by, frames(t, out), fmt.Sprint(c.farewell), c.Usable()}
 }
 
 // frames tells what we sent; same frames in a row are counted.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -110,7 +111,7 @@ func BenchmarkSockets(b *testing.B) {
 	}
 }
 
-func crowded(b *testing.B, clients []*client, call *Call) {
+func crowded(b *testing.B, clients []*client, call *codec.Operation) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var on discard
@@ -124,7 +125,7 @@ func crowded(b *testing.B, clients []*client, call *Call) {
 	for on.done < b.N {
 		for _, c := range clients {
 			for c.CanOpen() {
-				c.Open(call, 1)
+				c.Open(call, 1, nil)
 			}
 			if len(c.Output()) > 0 {
 				c.flush(b)

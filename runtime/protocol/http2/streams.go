@@ -24,22 +24,35 @@ type stream struct {
 	interim    uint8   // 1xx heads
 	begun      bool    // its handler knows that the response comes
 	noBody     bool    // the request was HEAD, or the status has no body
-	queued     bool    // in Conn.bodies
+	queued     bool    // in flow.bodies
 }
 
 // streams finds open streams by number: slots that are reused, and an index that is a
 // hash table with linear probing. Numbers grow by two, so halves of them hardly collide.
 type streams struct {
-	slots []stream
-	free  []int32
-	index []int32 // slot+1, 0 is empty; its length is a power of two
-	count int
+	slots     []stream
+	free      []int32
+	index     []int32 // slot+1, 0 is empty; its length is a power of two
+	count     int
+	next      uint32 // the next stream's number
+	cancelled resets
 }
 
-func (t *streams) reset() {
+func (t *streams) emptied() streams {
 	clear(t.slots)
 	clear(t.index)
-	t.slots, t.free, t.count = t.slots[:0], t.free[:0], 0
+	return streams{slots: t.slots[:0], free: t.free[:0], index: t.index, next: 1}
+}
+
+// opened refuses frames on streams that the client never opened.
+func (t *streams) opened(id uint32) *fault {
+	switch {
+	case id == 0:
+		return faultStreamZero
+	case id&1 == 0 || id >= t.next:
+		return faultIdle
+	}
+	return nil
 }
 
 // add takes a slot. The pointer is good until the next add.
@@ -132,46 +145,6 @@ func (t *streams) any() *stream {
 		}
 	}
 	return nil
-}
-
-// departure is a request that is queued whole: it counts when all bytes up to its end are gone.
-type departure struct {
-	end   uint64
-	count *uint64
-}
-
-// Track makes a request that was just opened count when its last byte has been written: even if
-// its stream is over by then, as its frames go out all the same. One whose body is cut never
-// counts, and neither does what is still queued when the connection ends.
-func (c *Conn) Track(stream uint32, count *uint64) {
-	s := c.streams.find(stream)
-	switch {
-	case s == nil:
-	case len(s.body) > 0:
-		s.count = count
-	default:
-		c.departs = append(c.departs, departure{s.end, count})
-	}
-}
-
-// Taken says that the kernel has all that Sent was told of.
-func (c *Conn) Taken() {
-	n := 0
-	for n < len(c.departs) && c.departs[n].end <= c.gone {
-		*c.departs[n].count++
-		n++
-	}
-	c.departs = c.departs[:copy(c.departs, c.departs[n:])]
-}
-
-// remove forgets a stream, whatever became of it.
-func (c *Conn) remove(s *stream) {
-	c.bytesIn, c.bytesOut = s.in, s.out
-	if s.queued {
-		i := slices.Index(c.bodies, s.id)
-		c.bodies = slices.Delete(c.bodies, i, i+1)
-	}
-	c.streams.remove(s.id)
 }
 
 // resets remembers which streams we reset, since the server may have sent frames on them

@@ -1,0 +1,69 @@
+package codec
+
+import "hyperscale/runtime/protocol/http1"
+
+// Operation is one request, compiled before the clock runs. It refers to no connection, so one
+// Operation serves any number of them at once. It must not change while it is open.
+type Operation struct {
+	Head   []byte // what begins it, but for what the connection adds
+	Body   []byte // what follows, as far as the peer takes it
+	NoBody bool   // its answer has no body, whatever the answer's head says
+}
+
+// Protocol is what a run speaks on connections that carry several requests.
+type Protocol interface {
+	// Compile makes an operation of a request, in the operation's memory.
+	Compile(op *Operation, from *http1.Call)
+	// Begin returns a new connection's state, in the memory of one that has ended; nil: there
+	// is none. Common takes the cookies of every answer, and bounds bodies.
+	Begin(ended Conn, common *http1.Common) Conn
+}
+
+// Conn is one connection in its steady state, on which several operations may be open.
+type Conn interface {
+	// Open queues an operation and returns the number by which the connection knows it; 0: there
+	// is no room. The count grows when Taken finds that the kernel has all of it.
+	Open(op *Operation, tag uint64, sent *uint64) (id uint32)
+	CanOpen() bool
+	// Output is what to write next, Sent takes how much of it is gone, and Taken says that what
+	// is gone has left this process.
+	Output() []byte
+	Sent(n int)
+	Taken()
+	// Sending reports whether some of an open operation is not written.
+	Sending(id uint32) bool
+	Feed(b []byte, on Handler) error
+	// Cancel gives up an operation, and reports whether it was open. Where its late answer would
+	// be taken for another's, the connection is not usable any more.
+	Cancel(id uint32) bool
+	// Ping asks whether the other side is there.
+	Ping(payload uint64)
+	// Close fails what is open: err is what reading or writing returned, io.EOF an orderly end.
+	Close(err error, on Handler)
+	// Ready reports that the other side speaks the protocol, Usable that operations may be opened
+	// now or later.
+	Ready() bool
+	Usable() bool
+	AppendTags(dst []Tagged) []Tagged // the open operations, in no order
+	Count() int                       // of them
+	// Bytes are those of the operation that ended last, in and out, but for what Body was given.
+	Bytes() (in, out uint64)
+}
+
+// Tagged is an open operation with its tag.
+type Tagged struct {
+	ID  uint32
+	Tag uint64
+}
+
+// Handler learns what a connection's bytes mean, in their order. Tags are those of Open. Bytes
+// are valid only during the call.
+type Handler interface {
+	// Begins says that an answer begins to come, and returns what keeps its head and body; nil:
+	// nothing does.
+	Begins(tag uint64) *http1.Collector
+	Head(tag uint64, status int)  // the final status is known
+	Body(tag uint64, b []byte)    // a piece of the body
+	Done(tag uint64)              // the answer is whole
+	Failed(tag uint64, err error) // it never will be; http1.KindOf tells why
+}

@@ -1,0 +1,28 @@
+// Package codec is the contract between the load engine's loop and a protocol: what the loop
+// asks of one connection's state machine, and what that machine reports.
+//
+// A codec is bytes in, bytes out. It owns no socket, no clock and no goroutine, and retries
+// nothing. The loop pools connections, writes, reads, keeps the time and counts; it knows no
+// frame. So a protocol joins by a Protocol and a Conn, and the loop stays as it is. HTTP/1.1
+// carries one request at a time and has a path of its own in runtime/engine/pool.
+//
+// Invariants:
+//
+//	CODEC-1 However the bytes that Feed takes are cut, the handler hears the same.
+//	CODEC-2 An operation ends once: in Done, in Failed, or in Cancel. Its tag is not named again.
+//	CODEC-3 A count that Open was given grows by one when the kernel has the whole operation, and
+//	        never for one of which a part is not sent.
+//	CODEC-4 Close fails every open operation. After an error of Feed none is open.
+//	CODEC-5 A connection that is not usable opens nothing, now or later.
+//
+// Example:
+//
+//	conn := protocol.Begin(nil)
+//	id := conn.Open(&operation, tag, &sent)
+//	n, err := socket.Write(conn.Output())
+//	conn.Sent(n)
+//	conn.Taken()
+//	err = conn.Feed(received, handler)
+//
+// Read codec.go; conformance_test.go holds every codec against the invariants.
+package codec
