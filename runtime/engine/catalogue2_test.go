@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -35,7 +36,7 @@ func trials2() []*trial2 {
 
 // Every behaviour of the catalogue, on both paths, at the same time: they mostly wait.
 func TestCatalogueOfHostileHTTP2(t *testing.T) {
-	hostile.Roots()
+	authority.Roots()
 	before := descriptors(t)
 	all := trials2()
 	var running sync.WaitGroup
@@ -158,7 +159,7 @@ func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respo
 	if err == nil {
 		var l *loop
 		if l, err = newLoop(cfg, g); err == nil {
-			l.Handshakes.Tls.RootCAs = hostile.Roots()
+			l.Handshakes.Tls.RootCAs = authority.Roots()
 			var seen []*workflow.Response
 			calls := looks(len(tr.entry.Want), &seen)
 			for i, r := range requests {

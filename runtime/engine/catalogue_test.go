@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -48,7 +49,7 @@ func trials() []*trial {
 // Every behaviour of the catalogue, on every path that can meet it, at the same time:
 // they mostly wait.
 func TestCatalogueOfHostileServers(t *testing.T) {
-	hostile.Roots()
+	authority.Roots()
 	before := descriptors(t)
 	all := trials()
 	var running sync.WaitGroup
@@ -192,7 +193,7 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 		return nil, nil, err
 	}
 	l.Dialer.Host(&call).Addrs = s.Addresses()
-	l.Handshakes.Tls.RootCAs = hostile.Roots()
+	l.Handshakes.Tls.RootCAs = authority.Roots()
 	l.functions.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{0: asks(request, &seen), 1: func(p *play) workflow.Outcome {
 			seen = append(seen, p.answers[0])

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -79,7 +80,7 @@ func mixed(t *testing.T, cfg Config) *message.ExecResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Handshakes.Tls.RootCAs = hostile.Roots()
+	l.Handshakes.Tls.RootCAs = authority.Roots()
 	look := func(*play) workflow.Outcome { return workflow.Outcome{OK: true} }
 	l.functions.scripts = func(id uint64, c workflow.Client) script {
 		return &play{id: id, client: c, calls: map[int]func(*play) workflow.Outcome{1: look}}

@@ -1,10 +1,6 @@
 package hostile
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "slices"
 
 // All returns the catalogue.
 func All() []Entry {
@@ -14,30 +10,7 @@ func All() []Entry {
 	)
 }
 
-// answers is the commonest entry: a text, and what is done after it.
-func answers(name, text string, then Act, want Want) Entry {
-	return Entry{Name: name, Server: Behaviour{Answer: text, Then: then}, Want: want}
-}
-
-// flood is an answer and a text that follows it again and again. Kept is what a client
-// concludes that keeps bodies, if that differs.
-func flood(name, answer, text string, want Want, kept *Want) Entry {
-	e := answers(name, answer, floods(text), want)
-	e.Flood, e.Kept = true, kept
-	return e
-}
-
-const (
-	ok      = "HTTP/1.1 200 OK\r\n"
-	empty   = "Content-Length: 0\r\n\r\n"
-	four    = "Content-Length: 4\r\n\r\n"
-	coded   = "Transfer-Encoding: chunked\r\n\r\n"
-	noChunk = "0\r\n\r\n"
-)
-
-func many(text string, n int) string { return strings.Repeat(text, n) }
-
-// sized is a response with a Content-Length.
-func sized(body string) string {
-	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+// HTTP2 returns the catalogue of HTTP/2.
+func HTTP2() []HTTP2Entry {
+	return slices.Concat(odd2(), prefaces(), endings(), resets(), goaways(), uploads(), windows(), floods2(), heads2(), lengths2(), blocks(), misframed(), secure2(), corners2())
 }

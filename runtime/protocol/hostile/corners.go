@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"strings"
 
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -76,7 +77,7 @@ func corners() []Entry {
 // cornersSecure are those of TLS.
 func cornersSecure() []Entry {
 	with := func(name string, want Want, change func(*tls.Config)) Entry {
-		e := Entry{Name: name, Server: Behaviour{Secure: secured(change)}, Want: want}
+		e := Entry{Name: name, Server: Behaviour{Secure: authority.Secured(change)}, Want: want}
 		if !want.Unseen {
 			e.Server.Answer = sized("body")
 		}

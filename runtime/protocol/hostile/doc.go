@@ -25,9 +25,10 @@
 //		s.Close()
 //	}
 //
-// Read entry.go, session.go, server.go, address.go; the catalogue: catalogue.go, then
-// heads.go, lengths.go, chunked.go, statuses.go, connections.go, bodies.go, redirects.go,
-// secure.go, corners.go; what those need: certificates.go, records.go. HTTP/2, where an entry is about
-// several requests at once on one connection: http2.go, http2server.go, frames.go; its
-// catalogue goes on in http2heads.go, http2flows.go, http2endings.go, http2corners.go.
+// Read entry.go, session.go, server.go, address.go; the families of the catalogue: heads.go,
+// lengths.go, statuses.go, connections.go, bodies.go, redirects.go, secure.go, corners.go. HTTP/2,
+// where an entry is about several requests at once on one connection: http2server.go,
+// frames.go; its families are http2.go, http2heads.go, http2flows.go, http2endings.go,
+// http2corners.go. catalogue.go puts the families together; authority has the certificates, forge
+// the records that no library sends.
 package hostile

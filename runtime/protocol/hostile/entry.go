@@ -2,6 +2,8 @@ package hostile
 
 import (
 	"crypto/tls"
+	"strconv"
+	"strings"
 	"time"
 
 	"hyperscale/runtime/protocol/http1"
@@ -104,3 +106,90 @@ func fails(kind http1.Kind) Want { return Want{Kind: kind} }
 
 // Secure tells whether the client must speak TLS.
 func (e *Entry) Secure() bool { return e.Server.scheme() == "https" }
+
+// answers is the commonest entry: a text, and what is done after it.
+func answers(name, text string, then Act, want Want) Entry {
+	return Entry{Name: name, Server: Behaviour{Answer: text, Then: then}, Want: want}
+}
+
+// flood is an answer and a text that follows it again and again. Kept is what a client
+// concludes that keeps bodies, if that differs.
+func flood(name, answer, text string, want Want, kept *Want) Entry {
+	e := answers(name, answer, floods(text), want)
+	e.Flood, e.Kept = true, kept
+	return e
+}
+
+const (
+	ok      = "HTTP/1.1 200 OK\r\n"
+	empty   = "Content-Length: 0\r\n\r\n"
+	four    = "Content-Length: 4\r\n\r\n"
+	coded   = "Transfer-Encoding: chunked\r\n\r\n"
+	noChunk = "0\r\n\r\n"
+)
+
+func many(text string, n int) string { return strings.Repeat(text, n) }
+
+// sized is a response with a Content-Length.
+func sized(body string) string {
+	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// HTTP2Entry is one behaviour of a server of HTTP/2 towards the requests that a client makes
+// at the same time on one connection, and what it must make of each. Their streams are 1, 3
+// and 5, in the order of Want.
+type HTTP2Entry struct {
+	Name   string
+	Method string // empty: GET
+	Body   int    // bytes of each request's body
+	Server HTTP2Behaviour
+	Want   []Want // of each request; Want.Reused is not looked at
+	Reused bool   // the requests after them come on the same connection
+	Flood  bool   // the server sends more than a client may keep
+}
+
+// HTTP2Behaviour is what the server does on its first connection. The zero value behaves well.
+type HTTP2Behaviour struct {
+	Behaviour          // only Accept, Secure and TLS
+	Settings  []uint32 // pairs, of its first SETTINGS
+	Mute      bool     // it says neither SETTINGS nor any ACK
+	NoAck     bool     // it says no ACK
+	When      int      // it says the script once so many requests have come; 0: all, or the first if it is mute
+	Early     bool     // a request has come when its head has
+	Script    frames
+	Then      Act // nil: it goes on and behaves well
+}
+
+// of makes an entry of a script and what comes of streams 1, 3 and 5.
+func of(name string, script frames, want ...Want) HTTP2Entry {
+	return HTTP2Entry{Name: name, Server: HTTP2Behaviour{Script: script}, Want: want, Reused: true}
+}
+
+// then is what is done behind the script, on a connection that is not used again.
+func (e HTTP2Entry) then(act Act) HTTP2Entry {
+	e.Server.Then, e.Reused = act, false
+	return e
+}
+
+// spends is a script that spends the connection: all its streams fail so.
+func spends(name string, kind http1.Kind, script frames) HTTP2Entry {
+	return of(name, script, fails(kind), fails(kind), fails(kind)).then(hold)
+}
+
+// spoils is a script that spoils the second of three streams: the others are answered.
+func spoils(name string, kind http1.Kind, script frames) HTTP2Entry {
+	return of(name, script.whole(1, 5), two, fails(kind), two)
+}
+
+// two is an answer of frames.whole.
+var two = whole(200, 2)
+
+// unseen is a failure before the request was sent.
+func unseen(kind http1.Kind) Want { return Want{Kind: kind, Unseen: true} }
+
+// nextOne is the outcome of a request that was not sent on the hostile connection, but on the
+// next one.
+var nextOne = whole(200, int64(len(NextBody)))
+
+// Secure tells whether the client must speak TLS.
+func (e *HTTP2Entry) Secure() bool { return e.Server.scheme() == "https" }

@@ -1,67 +1,6 @@
 package hostile
 
-import (
-	"slices"
-
-	"hyperscale/runtime/protocol/http1"
-)
-
-// HTTP2Entry is one behaviour of a server of HTTP/2 towards the requests that a client makes
-// at the same time on one connection, and what it must make of each. Their streams are 1, 3
-// and 5, in the order of Want.
-type HTTP2Entry struct {
-	Name   string
-	Method string // empty: GET
-	Body   int    // bytes of each request's body
-	Server HTTP2Behaviour
-	Want   []Want // of each request; Want.Reused is not looked at
-	Reused bool   // the requests after them come on the same connection
-	Flood  bool   // the server sends more than a client may keep
-}
-
-// HTTP2Behaviour is what the server does on its first connection. The zero value behaves well.
-type HTTP2Behaviour struct {
-	Behaviour          // only Accept, Secure and TLS
-	Settings  []uint32 // pairs, of its first SETTINGS
-	Mute      bool     // it says neither SETTINGS nor any ACK
-	NoAck     bool     // it says no ACK
-	When      int      // it says the script once so many requests have come; 0: all, or the first if it is mute
-	Early     bool     // a request has come when its head has
-	Script    frames
-	Then      Act // nil: it goes on and behaves well
-}
-
-// HTTP2 returns the catalogue of HTTP/2.
-func HTTP2() []HTTP2Entry {
-	return slices.Concat(odd2(), prefaces(), endings(), resets(), goaways(), uploads(), windows(), floods2(), heads2(), lengths2(), blocks(), misframed(), secure2(), corners2())
-}
-
-// of makes an entry of a script and what comes of streams 1, 3 and 5.
-func of(name string, script frames, want ...Want) HTTP2Entry {
-	return HTTP2Entry{Name: name, Server: HTTP2Behaviour{Script: script}, Want: want, Reused: true}
-}
-
-// then is what is done behind the script, on a connection that is not used again.
-func (e HTTP2Entry) then(act Act) HTTP2Entry {
-	e.Server.Then, e.Reused = act, false
-	return e
-}
-
-// spends is a script that spends the connection: all its streams fail so.
-func spends(name string, kind http1.Kind, script frames) HTTP2Entry {
-	return of(name, script, fails(kind), fails(kind), fails(kind)).then(hold)
-}
-
-// spoils is a script that spoils the second of three streams: the others are answered.
-func spoils(name string, kind http1.Kind, script frames) HTTP2Entry {
-	return of(name, script.whole(1, 5), two, fails(kind), two)
-}
-
-// two is an answer of frames.whole.
-var two = whole(200, 2)
-
-// unseen is a failure before the request was sent.
-func unseen(kind http1.Kind) Want { return Want{Kind: kind, Unseen: true} }
+import "hyperscale/runtime/protocol/http1"
 
 // odd2 is unusual, and right.
 func odd2() []HTTP2Entry {
@@ -124,10 +63,3 @@ func prefaces() []HTTP2Entry {
 		never,
 	}
 }
-
-// nextOne is the outcome of a request that was not sent on the hostile connection, but on the
-// next one.
-var nextOne = whole(200, int64(len(NextBody)))
-
-// Secure tells whether the client must speak TLS.
-func (e *HTTP2Entry) Secure() bool { return e.Server.scheme() == "https" }

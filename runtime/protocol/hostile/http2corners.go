@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"slices"
 
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -120,7 +121,7 @@ func corners2Secure() []HTTP2Entry {
 		return e
 	}
 	liar := HTTP2Entry{Name: "ALPN of something else", Want: []Want{unseen(http1.KindTLSAlert), unseen(http1.KindTLSAlert), unseen(http1.KindTLSAlert)}}
-	liar.Server.Secure = secured(func(c *tls.Config) { c.NextProtos = []string{"h3", "spdy/3"} })
+	liar.Server.Secure = authority.Secured(func(c *tls.Config) { c.NextProtos = []string{"h3", "spdy/3"} })
 	return []HTTP2Entry{
 		mute("HTTP/1.1 in spite of ALPN", "HTTP/1.1 400 Bad Request\r\n"+empty, http1.KindProtocol, hold),
 		mute("GOAWAY before SETTINGS", string(frames{}.goaway(0, 11)), http1.KindProtocol, hold),

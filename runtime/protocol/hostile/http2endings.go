@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"strconv"
 
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -86,7 +87,7 @@ func secure2() []HTTP2Entry {
 	var f frames
 	alpn := func(name string, protocols []string, kind http1.Kind) HTTP2Entry {
 		e := HTTP2Entry{Name: name, Want: []Want{unseen(kind), unseen(kind), unseen(kind)}}
-		e.Server.Secure = secured(func(c *tls.Config) { c.NextProtos = protocols })
+		e.Server.Secure = authority.Secured(func(c *tls.Config) { c.NextProtos = protocols })
 		return e
 	}
 	under := func(e HTTP2Entry) HTTP2Entry {

@@ -3,9 +3,12 @@ package hostile
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"io"
 	"net"
 	"time"
 
+	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/forge"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -28,27 +31,27 @@ func handshakes() []Entry {
 		answers("TLS on the plain port", "\x15\x03\x01\x00\x02\x02\x46", quit, fails(http1.KindProtocol)),
 		{
 			Name: "no common protocol in ALPN", Want: Want{Kind: http1.KindTLSAlert, Unseen: true},
-			Server: Behaviour{Secure: secured(func(c *tls.Config) { c.NextProtos = []string{"x"} })},
+			Server: Behaviour{Secure: authority.Secured(func(c *tls.Config) { c.NextProtos = []string{"x"} })},
 		},
 		{
 			Name: "no ALPN at all", Want: reused(4),
-			Server: Behaviour{Answer: sized("body"), Secure: secured(func(c *tls.Config) { c.NextProtos = nil })},
+			Server: Behaviour{Answer: sized("body"), Secure: authority.Secured(func(c *tls.Config) { c.NextProtos = nil })},
 		},
 		{
 			Name: "TLS 1.1", Want: Want{Kind: http1.KindTLSAlert, Unseen: true},
-			Server: Behaviour{Secure: secured(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })},
+			Server: Behaviour{Secure: authority.Secured(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })},
 		},
 		{
 			Name: "TLS 1.2", Want: reused(4),
-			Server: Behaviour{Answer: sized("body"), Secure: secured(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })},
+			Server: Behaviour{Answer: sized("body"), Secure: authority.Secured(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })},
 		},
 		{
 			Name: "a client certificate demanded", Want: Want{Kind: http1.KindTLSAlert, Unseen: true},
-			Server: Behaviour{Secure: secured(func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })},
+			Server: Behaviour{Secure: authority.Secured(func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })},
 		},
 		{
 			Name: "a client certificate demanded, in TLS 1.2", Want: Want{Kind: http1.KindTLSAlert, Unseen: true},
-			Server: Behaviour{Secure: secured(func(c *tls.Config) { c.ClientAuth, c.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12 })},
+			Server: Behaviour{Secure: authority.Secured(func(c *tls.Config) { c.ClientAuth, c.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12 })},
 		},
 	}...)
 }
@@ -74,17 +77,17 @@ func certificates() []Entry {
 		return Entry{Name: name, Server: Behaviour{Secure: secure}, Want: Want{Kind: kind, Unseen: true}}
 	}
 	return []Entry{
-		refuse("an unknown authority", secured(func(c *tls.Config) { c.Certificates = []tls.Certificate{newAuthority().good} }), http1.KindTLSAuthority),
-		refuse("a certificate for another name", certified(func(c *x509.Certificate) { c.IPAddresses = nil }), http1.KindTLSName),
-		refuse("a certificate for another address", certified(func(c *x509.Certificate) { c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 2)} }), http1.KindTLSName),
-		refuse("an expired certificate", certified(func(c *x509.Certificate) {
+		refuse("an unknown authority", authority.Secured(func(c *tls.Config) { c.Certificates = []tls.Certificate{authority.New().Good()} }), http1.KindTLSAuthority),
+		refuse("a certificate for another name", authority.Certified(func(c *x509.Certificate) { c.IPAddresses = nil }), http1.KindTLSName),
+		refuse("a certificate for another address", authority.Certified(func(c *x509.Certificate) { c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 2)} }), http1.KindTLSName),
+		refuse("an expired certificate", authority.Certified(func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour)
 		}), http1.KindTLSExpired),
-		refuse("a certificate of tomorrow", certified(func(c *x509.Certificate) {
+		refuse("a certificate of tomorrow", authority.Certified(func(c *x509.Certificate) {
 			c.NotBefore = time.Now().Add(24 * time.Hour)
 			c.NotAfter = c.NotBefore.Add(time.Hour)
 		}), http1.KindTLSExpired),
-		refuse("a certificate for clients", certified(func(c *x509.Certificate) {
+		refuse("a certificate for clients", authority.Certified(func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}), http1.KindTLS),
 	}
@@ -96,11 +99,11 @@ func records() []Entry {
 		return Entry{Name: name, Server: Behaviour{TLS: true, Answer: answer, Then: then}, Want: want}
 	}
 	early := "Content-Length: 9\r\n\r\nbody"
-	forged := func(name string, version uint16, act func(*forger) Act) Entry {
-		f := &forger{}
+	forged := func(name string, version uint16, act func(*forge.Forger, io.Writer, *forge.Tap) bool) Entry {
+		f := &forge.Forger{}
 		return Entry{
 			Name: name, Want: fails(http1.KindTLS), Flood: true,
-			Server: Behaviour{Then: act(f), Secure: secured(func(c *tls.Config) {
+			Server: Behaviour{Then: func(s *Session) bool { return act(f, s.TCP, s.tap) && hold(s) }, Secure: authority.Secured(func(c *tls.Config) {
 				c.MaxVersion, c.KeyLogWriter, c.SessionTicketsDisabled = version, f, true
 				c.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
 			})},
@@ -124,8 +127,8 @@ func records() []Entry {
 		tlsOf("plain text amid TLS", ok+early, below(sized("evil"), hold), fails(http1.KindTLS)),
 		tlsOf("more than said, under TLS", ok+four+"body and more", stay, whole(200, 4)),
 		tlsOf("a body without a head, under TLS", "<html>", quit, fails(http1.KindProtocol)),
-		forged("KeyUpdate for ever", tls.VersionTLS13, keyUpdates),
-		forged("HelloRequest for ever", tls.VersionTLS12, helloRequests),
+		forged("KeyUpdate for ever", tls.VersionTLS13, (*forge.Forger).KeyUpdates),
+		forged("HelloRequest for ever", tls.VersionTLS12, (*forge.Forger).HelloRequests),
 	}
 }
 

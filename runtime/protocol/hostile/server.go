@@ -11,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/forge"
 )
 
 // Server plays one entry: hostile once, well-behaved ever after. Or it plays a mix: then
@@ -173,14 +176,14 @@ func (s *Server) serve(c *net.TCPConn, number int) {
 		return
 	}
 	if b.scheme() == "https" {
-		cfg := honest()
+		cfg := authority.Honest()
 		if s.http2 != nil {
 			cfg.NextProtos = []string{"h2"}
 		}
 		if b.Secure != nil && number == 1 {
 			cfg = b.Secure()
 		}
-		n.tap = &tap{Conn: c}
+		n.tap = &forge.Tap{Conn: c}
 		secure := tls.Server(n.tap, cfg)
 		if secure.Handshake() != nil {
 			return

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hyperscale/runtime/protocol/hostile/forge"
 )
 
 // Session is one connection as a behaviour sees it. What it writes may fail, since the
@@ -18,7 +20,7 @@ type Session struct {
 	Base     string       // URL of the server
 
 	server *Server
-	tap    *tap // below TLS; nil without
+	tap    *forge.Tap // below TLS; nil without
 	reader *bufio.Reader
 	method string
 	length int

@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/hostile"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -42,7 +43,7 @@ func (v *visitor) dial() error {
 		return err
 	}
 	if v.secure {
-		t := tls.Client(c, &tls.Config{RootCAs: hostile.Roots(), ServerName: "127.0.0.1", NextProtos: []string{"h2"}})
+		t := tls.Client(c, &tls.Config{RootCAs: authority.Roots(), ServerName: "127.0.0.1", NextProtos: []string{"h2"}})
 		if err := t.Handshake(); err != nil {
 			return errors.Join(err, c.Close())
 		}
@@ -169,7 +170,7 @@ func meet(e *hostile.HTTP2Entry, deadline time.Duration) error {
 
 // Every behaviour of the catalogue, at the same time: they mostly wait.
 func TestCatalogueOfServers(t *testing.T) {
-	hostile.Roots()
+	authority.Roots()
 	all := hostile.HTTP2()
 	faults := make([]error, len(all))
 	slots := make(chan struct{}, 32)

@@ -1,4 +1,4 @@
-package hostile
+package authority
 
 import (
 	"crypto/ecdsa"
@@ -14,15 +14,18 @@ import (
 	"time"
 )
 
-// authority signs the certificates of one process.
-type authority struct {
+// Authority signs certificates.
+type Authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 	pool *x509.CertPool
-	good tls.Certificate
+	good tls.Certificate // of an honest server
 }
 
-var theAuthority = sync.OnceValue(newAuthority)
+var theAuthority = sync.OnceValue(New)
+
+// Good is the certificate of a server that behaves well.
+func (a *Authority) Good() tls.Certificate { return a.good }
 
 // Roots is what a client must trust, and nothing else.
 func Roots() *x509.CertPool { return theAuthority().pool }
@@ -34,8 +37,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func newAuthority() *authority {
-	a := &authority{key: newKey(), pool: x509.NewCertPool()}
+// New makes an authority outside Roots.
+func New() *Authority {
+	a := &Authority{key: newKey(), pool: x509.NewCertPool()}
 	der := a.sign(&x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
@@ -49,7 +53,7 @@ func newAuthority() *authority {
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
 // sign signs with the authority's name, or with its own while there is none yet.
-func (a *authority) sign(c *x509.Certificate, key *ecdsa.PrivateKey) []byte {
+func (a *Authority) sign(c *x509.Certificate, key *ecdsa.PrivateKey) []byte {
 	parent := a.cert
 	if parent == nil {
 		parent = c
@@ -57,7 +61,7 @@ func (a *authority) sign(c *x509.Certificate, key *ecdsa.PrivateKey) []byte {
 	return must(x509.CreateCertificate(rand.Reader, c, parent, key.Public(), a.key))
 }
 
-func (a *authority) issue(c *x509.Certificate) tls.Certificate {
+func (a *Authority) issue(c *x509.Certificate) tls.Certificate {
 	key := newKey()
 	return tls.Certificate{Certificate: [][]byte{a.sign(c, key)}, PrivateKey: key}
 }
@@ -72,23 +76,23 @@ func server() *x509.Certificate {
 	}
 }
 
-// honest is the configuration of a server that behaves well.
-func honest() *tls.Config {
+// Honest is the configuration of a server that behaves well.
+func Honest() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{theAuthority().good}, NextProtos: []string{"http/1.1"}}
 }
 
-// secured is honest but for the change.
-func secured(change func(*tls.Config)) func() *tls.Config {
+// Secured is honest but for the change.
+func Secured(change func(*tls.Config)) func() *tls.Config {
 	return func() *tls.Config {
-		c := honest()
+		c := Honest()
 		change(c)
 		return c
 	}
 }
 
-// certified is honest but for its certificate.
-func certified(change func(*x509.Certificate)) func() *tls.Config {
-	return secured(func(c *tls.Config) {
+// Certified is honest but for its certificate.
+func Certified(change func(*x509.Certificate)) func() *tls.Config {
+	return Secured(func(c *tls.Config) {
 		cert := server()
 		change(cert)
 		c.Certificates = []tls.Certificate{theAuthority().issue(cert)}
