@@ -14,22 +14,37 @@ import (
 	"hyperscale/sim"
 )
 
-// topology is how many of each there are.
-type topology struct {
-	gates       int
-	datacenters int
-	managers    int // of each datacenter
-	workers     int // of each datacenter
-	cores       int // of each worker
-	clients     int
-	retention   time.Duration // of managers, if not the default: how long they know what has ended
-	brief       bool          // files are spared briefly, and small records are files: world_files.go
-	tight       bool          // they may keep little: world_memory.go
-	zero        bool          // all start at once, and their clocks begin at nothing
-	past        bool          // a gate and a manager that speak of what is over
+// cluster is a world of clients, gates, managers and workers, and what it must show to
+// its clients.
+type cluster struct {
+	*stage
+	topology topology
+	model    *sim.Plain
+	models   []*sim.Plain     // of each datacenter; nil: model in all
+	recovers map[node.ID]bool // nodes that start to recover their groups
+	late     late             // orders that come again; idle without topology.past
+	doors    passage          // nil: all comes at once
 
-	manage func(*manager.Config) // changes the managers' bounds; nil: they have the default
-	gate   func(*gate.Config)    // changes the gates' bounds; nil: they have their own
+	gates, managers, workers, clients []node.ID
+
+	orders   []*order
+	complete bool                             // nothing here keeps a job from completing
+	excused  func(message.JobID) bool         // jobs of a complete world that may fail; nil: none
+	served   bool                             // no gate rejects a submission for good
+	forgets  bool                             // gates may forget results that clients wait for
+	shown    func(*order, *message.JobStatus) // judges each status that a client is shown; may be nil
+}
+
+// onCluster has a world built of a cluster that is empty yet.
+func onCluster(build func(*cluster)) func(*stage) {
+	return func(s *stage) { build(newCluster(s)) }
+}
+
+func newCluster(s *stage) *cluster {
+	c := &cluster{stage: s, model: sim.DefaultModel(), recovers: map[node.ID]bool{}}
+	s.ends = append(s.ends, c.finishOrders)
+	s.verdicts = append(s.verdicts, c.finishClients)
+	return c
 }
 
 // referenceTopology is the cluster of `steady` and `storm`.
@@ -37,43 +52,17 @@ func referenceTopology() topology {
 	return topology{gates: 3, datacenters: 3, managers: 3, workers: 4, cores: 4, clients: 3}
 }
 
-// datacenter returns the i-th datacenter's name, from 0.
-func datacenter(i int) string { return "dc-" + string(rune('a'+i)) }
-
-// costs are the CPU times of the handlers, from profiles of the roles rounded up
-// to a slow machine.
-func costs() sim.Costs {
-	return sim.Costs{
-		Default: 20 * time.Microsecond,
-		ByKind: map[node.Kind]time.Duration{
-			message.KindJobSubmit:     200 * time.Microsecond,
-			message.KindJobDispatch:   200 * time.Microsecond,
-			message.KindShardDispatch: 200 * time.Microsecond,
-			message.KindShardProgress: 40 * time.Microsecond,
-			message.KindJobProgress:   60 * time.Microsecond,
-			message.KindShardResult:   100 * time.Microsecond,
-			message.KindSubjobResult:  150 * time.Microsecond,
-		},
-	}
-}
-
-// cluster adds and starts all nodes of a topology, within the first second.
-func (s *stage) cluster(t topology) {
+// build adds and starts all nodes of a topology, within the first second.
+func (s *cluster) build(t topology) {
 	s.topology = t
 	var gates []node.Addr
 	g := gate.Default()
-	if t.tight {
-		tightGate(&g)
-	}
-	if t.brief {
-		briefGate(&g)
-	}
 	if t.gate != nil {
 		t.gate(&g)
 	}
 	for i := range t.gates {
 		id := node.ID(fmt.Sprintf("gate-%d", i+1))
-		s.gates = append(s.gates, s.add(sim.Spec{ID: id, Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
+		s.gates = append(s.gates, s.addNode(sim.Spec{ID: id, Role: node.RoleGate, Place: datacenter(i % t.datacenters), New: func() node.Machine {
 			own := g
 			own.Recover = s.recovers[id]
 			return gate.New(own)
@@ -95,9 +84,13 @@ func (s *stage) cluster(t topology) {
 		for k := range gates {
 			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
 		}
-		s.clients = append(s.clients, s.add(sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: datacenter(i % t.datacenters), New: func() node.Machine {
+		s.clients = append(s.clients, s.addNode(sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: datacenter(i % t.datacenters), New: func() node.Machine {
 			return client.New(c)
 		}}))
+	}
+	s.groups = append(s.groups, s.gates)
+	for i := 0; i < len(s.managers); i += t.managers {
+		s.groups = append(s.groups, s.managers[i:i+t.managers])
 	}
 	for _, id := range s.nodes {
 		at := s.rand.Duration(0, time.Second)
@@ -108,18 +101,12 @@ func (s *stage) cluster(t topology) {
 	}
 }
 
-func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
+func (s *cluster) datacenterNodes(d int, gates, past []node.Addr) {
 	name := datacenter(d)
 	m := manager.Default()
 	m.Datacenter, m.Gates, m.Seeds = name, gates, past
 	if s.topology.retention > 0 {
 		m.Retention, m.SweepInterval = s.topology.retention, s.topology.retention/4
-	}
-	if s.topology.tight {
-		tightManager(&m)
-	}
-	if s.topology.brief {
-		briefManager(&m)
 	}
 	if s.topology.manage != nil {
 		s.topology.manage(&m)
@@ -127,7 +114,7 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	var managers []node.Addr
 	for i := range s.topology.managers {
 		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
-		s.add(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
+		s.addNode(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
 			own := m
 			own.Recover = s.recovers[id]
 			return s.overheard(id, manager.New(own))
@@ -141,8 +128,8 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 	w := worker.Default()
 	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.cores
-	if s.topology.tight {
-		tightWorker(&w)
+	if s.topology.work != nil {
+		s.topology.work(&w)
 	}
 	model := s.model
 	if s.models != nil {
@@ -150,7 +137,7 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 	for i := range s.topology.workers {
 		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
-		s.workers = append(s.workers, s.add(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
+		s.workers = append(s.workers, s.addNode(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
 			return s.overheard(id, worker.New(w))
 		}}))
 	}
@@ -158,7 +145,7 @@ func (s *stage) datacenterNodes(d int, gates, past []node.Addr) {
 
 // overheard lets a machine's orders be told again, or what comes to it wait, where the
 // world wants that.
-func (s *stage) overheard(id node.ID, m node.Machine) node.Machine {
+func (s *cluster) overheard(id node.ID, m node.Machine) node.Machine {
 	if s.doors != nil {
 		m = &door{Machine: m, stage: s, id: id, kept: map[node.Message]node.Input{}}
 	}
@@ -168,26 +155,16 @@ func (s *stage) overheard(id node.ID, m node.Machine) node.Machine {
 	return overhear{m, &s.late, id}
 }
 
-func (s *stage) addPast(id node.ID, role node.Role) node.ID {
-	return s.add(sim.Spec{ID: id, Role: role, Place: datacenter(0), New: func() node.Machine {
+func (s *cluster) addPast(id node.ID, role node.Role) node.ID {
+	return s.addNode(sim.Spec{ID: id, Role: role, Place: datacenter(0), New: func() node.Machine {
 		return &past{late: &s.late, streams: map[node.ID]node.StreamID{}}
 	}})
 }
 
-// add gives a node what all have in common: costs, and a clock that is off and
-// drifts within the bound.
-func (s *stage) add(spec sim.Spec) node.ID {
-	spec.Costs = costs()
-	spec.ClockOffset = s.rand.Duration(0, time.Hour)
+// addNode adds a node whose clock begins at nothing, where the world wants that.
+func (s *cluster) addNode(spec sim.Spec) node.ID {
 	if s.topology.zero {
 		spec.ClockOffset = -sim.ClockStart
 	}
-	spec.DriftPPM = int64(s.rand.N(2*driftMax+1)) - driftMax
-	s.world.Add(spec)
-	s.nodes = append(s.nodes, spec.ID)
-	return spec.ID
+	return s.add(spec)
 }
-
-// driftMax is the bound within which clocks of a healthy cluster drift, in parts
-// per million: cheap quartz.
-const driftMax = 100

@@ -11,7 +11,7 @@ import (
 // context lets each run of a first layer give the second one a value, which is
 // another one for each attempt, and demands that the second layer of a job is
 // always given one, and always the same: that of the attempt that counts.
-func (s *stage) context() {
+func (s *cluster) context() {
 	given := map[message.JobID][]byte{}
 	s.model.Provide = func(r *message.ExecStart, c *sim.Course) []message.Provided {
 		if r.Shard.Workflow != 0 || r.FirstVU != 0 {

@@ -26,8 +26,8 @@ func Markdown() string {
 		if s.Holds != "" {
 			fmt.Fprintf(&b, "\nWhat must hold: %s\n", s.Holds)
 		}
-		if s.Shows != "" {
-			fmt.Fprintf(&b, "\nIt breaks %s on purpose: a run in which the checker does not see that is a failure.\n", strings.Join(strings.Fields(s.Shows), " or "))
+		if s.ExpectedLoss != "" {
+			fmt.Fprintf(&b, "\nIt breaks %s on purpose: a run in which the checker does not see that is a failure.\n", strings.Join(strings.Fields(s.ExpectedLoss), " or "))
 		}
 		if s.Beyond {
 			b.WriteString("\nClocks drift beyond the bound: what depends on them (T2, T13, holders' reads) is not judged.\n")

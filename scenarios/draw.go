@@ -193,37 +193,17 @@ func (s *stage) drawAim(k stormKind) string {
 	return target + offsets[s.rand.Int(len(offsets))]
 }
 
-// loseMinorities lets a minority of each group come back without its disk once, and
-// any worker: what a majority was told outlives that. Where only a core is healed, the
-// core keeps its disks: with one of them empty, and the rest gone for ever, a majority
-// of what was told would be.
-func (s *stage) loseMinorities() {
-	lost := s.choose(s.workers, 1+s.rand.Int(2))
-	for _, g := range s.groups() {
-		if n := (len(g) - 1) / 2; n > 0 && s.rand.Chance(1, 2) {
-			g = slices.DeleteFunc(slices.Clone(g), func(id node.ID) bool { return slices.Contains(s.core, id) })
-			lost = append(lost, s.choose(g, 1+s.rand.Int(n))...)
-		}
-	}
-	s.draw("%d disks are lost", len(lost))
-	for _, id := range lost {
-		s.fault(sim.Fault{At: s.drawTime(), For: s.drawLength(time.Minute), Kind: sim.FaultCrash, Nodes: []string{string(id)}, Value: 1})
-	}
+// choose draws n of these nodes.
+func (s *stage) choose(ids []node.ID, n int) []node.ID {
+	drawn := append([]node.ID(nil), ids...)
+	s.rand.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
+	return drawn[:min(n, len(drawn))]
 }
 
-// oneGroup is all gates, or the managers of one datacenter.
+// oneGroup is a group of more than one node.
 func (s *stage) oneGroup() []string {
-	groups := s.groups()
-	return names(groups[s.rand.Int(len(groups))])
-}
-
-// groups are the sets whose majorities decide.
-func (s *stage) groups() [][]node.ID {
-	all := [][]node.ID{s.gates}
-	for i := 0; i < len(s.managers); i += s.topology.managers {
-		all = append(all, s.managers[i:i+s.topology.managers])
-	}
-	return slices.DeleteFunc(all, func(g []node.ID) bool { return len(g) < 2 })
+	some := slices.DeleteFunc(slices.Clone(s.groups), func(g []node.ID) bool { return len(g) < 2 })
+	return names(some[s.rand.Int(len(some))])
 }
 
 func names(ids []node.ID) []string {

@@ -78,7 +78,7 @@ func (s *stage) keepersOf() *filesWorld {
 		w.ids = append(w.ids, s.toy(string(id), i, sim.DriftBound, func() node.Machine { return w.keeper(id, members, chunk) }))
 		members = append(members, s.world.Addr(id))
 	}
-	s.gates = w.ids
+	s.groups = [][]node.ID{w.ids}
 	for _, id := range w.ids {
 		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
 	}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"hyperscale/checker"
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -134,8 +135,13 @@ func (p *past) Step(env node.Env, in *node.Input) {
 }
 
 // fromThePast makes the orders that nodes are given come again, up to 20 s late.
-func (s *stage) fromThePast(gate, manager node.ID) {
+func (s *cluster) fromThePast(gate, manager node.ID) {
 	s.late.held, s.late.to = map[heldKey][]node.Message{}, map[node.Message]node.ID{}
+	s.witness = append(s.witness, func(r checker.Record) {
+		if acted, ok := r.Event.(event.Acted); ok {
+			s.late.acted(r.Node, acted)
+		}
+	})
 	s.late.again = func(order node.Message, subjob bool) {
 		sender := manager
 		if subjob {

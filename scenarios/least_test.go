@@ -30,7 +30,7 @@ func TestOnlyOpenEndedWorldsMayBeShorter(t *testing.T) {
 // looks like.
 func TestTheLeastIsEnough(t *testing.T) {
 	for _, s := range All() {
-		if s.Least == 0 || s.Shows != "" || s.Name == "gossip" {
+		if s.Least == 0 || s.ExpectedLoss != "" || s.Name == "gossip" {
 			continue
 		}
 		for seed := range uint64(10) {

@@ -14,14 +14,14 @@ func reference() []Scenario {
 			Doc:     "The reference cluster without faults: 3 gates, 3 datacenters of 3 managers and 4 workers each, a job of 64 virtual users and 10 s every 2 s. Every job completes.",
 			Virtual: 5 * time.Minute,
 			Least:   time.Second,
-			build:   buildSteady,
+			build:   onCluster(buildSteady),
 		},
 		{
 			Name:    "storm",
 			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
 			Virtual: 5 * time.Minute,
 			Least:   stormLeast,
-			build:   buildStorm,
+			build:   onCluster(buildStorm),
 		},
 		{
 			Name:    "storm-beyond",
@@ -29,7 +29,7 @@ func reference() []Scenario {
 			Virtual: 5 * time.Minute,
 			Beyond:  true,
 			Least:   stormLeast,
-			build:   buildStorm,
+			build:   onCluster(buildStorm),
 		},
 	}
 }
@@ -43,8 +43,8 @@ func steadyLoad(until time.Duration) load {
 	return load{every: 2 * time.Second, until: until, vus: 64, cores: 4, duration: 10 * time.Second}
 }
 
-func buildSteady(s *stage) {
-	s.cluster(referenceTopology())
+func buildSteady(s *cluster) {
+	s.build(referenceTopology())
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
 	s.submitAll(steadyLoad(s.options.Virtual))
@@ -56,13 +56,13 @@ func stormLoad(until time.Duration) load {
 	return load{every: 4 * time.Second, until: until, vus: 64, cores: 6, duration: 8 * time.Second, cancels: 100_000, layers: true}
 }
 
-func buildStorm(s *stage) {
+func buildStorm(s *cluster) {
 	t := referenceTopology()
 	if s.rand.Chance(1, 3) {
 		t.retention = shortMemory
 		s.draw("managers forget after %v", t.retention)
 	}
-	s.cluster(t)
+	s.build(t)
 	s.model.Failed, s.model.TimedOut = 10_000, 1_000
 	l := stormLoad(s.heal)
 	l.datacenters = s.rand.Int(4)

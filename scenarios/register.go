@@ -80,7 +80,7 @@ func (s *stage) registrars(members, jobs int, length, pace time.Duration, driftP
 		}))
 		w.config.Members = append(w.config.Members, s.world.Addr(id))
 	}
-	s.gates, s.bounds = w.members, []time.Duration{length, w.config.Hold(), w.config.Guard()}
+	s.groups, s.bounds = [][]node.ID{w.members}, []time.Duration{length, w.config.Hold(), w.config.Guard()}
 	for _, id := range s.nodes {
 		s.world.At(s.rand.Duration(0, time.Second), func() { s.world.Start(id) })
 	}

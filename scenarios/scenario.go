@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hyperscale/checker"
-	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/netsim"
 	"hyperscale/sim"
@@ -31,9 +30,9 @@ type Scenario struct {
 	// Least is the shortest time in which this world can be judged. Zero means Virtual: a
 	// directed world's faults have fixed times, and a shorter run misses some of them.
 	Least time.Duration
-	// Shows names the invariants that this world breaks, one at least and no other, for
+	// ExpectedLoss names the invariants that this world breaks, one at least and no other, for
 	// a loss that is known and stated; empty for all others.
-	Shows string
+	ExpectedLoss string
 	// Beyond lets clocks drift beyond the bound that protocols count on: only what
 	// must hold then is judged.
 	Beyond  bool
@@ -156,7 +155,7 @@ func (s Scenario) Run(o Options) (r Report) {
 	}()
 	s.build(st)
 	st.play()
-	st.judge(&r, s.Shows)
+	st.judge(&r, s.ExpectedLoss)
 	return r
 }
 
@@ -266,9 +265,6 @@ func (t tee) Event(at time.Duration, id node.ID, incarnation uint64, e node.Even
 	}
 	if s.broken == 0 && s.checker.Broken() > 0 {
 		s.broken = at
-	}
-	if acted, ok := e.(event.Acted); ok && s.late.again != nil {
-		s.late.acted(id, acted)
 	}
 	if t.other != nil {
 		t.other.Event(at, id, incarnation, e)

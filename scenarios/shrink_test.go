@@ -76,8 +76,8 @@ func TestShrinkPlaysALateFailureWhole(t *testing.T) {
 // broken for ever.
 func TestCoreQuorum(t *testing.T) {
 	for seed := range uint64(20) {
-		s := newStage(Scenario{Name: "core"}, Options{Seed: seed, Virtual: 5 * time.Minute})
-		s.cluster(referenceTopology())
+		s := newCluster(newStage(Scenario{Name: "core"}, Options{Seed: seed, Virtual: 5 * time.Minute}))
+		s.build(referenceTopology())
 		s.coreQuorum()
 		if want := 3 + 2 + 3*2 + 3*coreWorkers; len(s.core) != want || len(s.faults) != len(s.nodes)-want {
 			t.Fatalf("seed %d: %d in the core, %d faults, want %d and %d", seed, len(s.core), len(s.faults), want, len(s.nodes)-want)

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"hyperscale/checker"
@@ -15,44 +14,35 @@ import (
 
 // stage is one world being played.
 type stage struct {
-	options  Options
-	world    *sim.World
-	checker  *checker.Checker
-	rand     *node.Rand // of what the scenario itself draws
-	topology topology
-	model    *sim.Plain
-	models   []*sim.Plain // of each datacenter; nil: model in all
+	options Options
+	world   *sim.World
+	checker *checker.Checker
+	rand    *node.Rand // of what the scenario itself draws
 
-	nodes, gates, managers, workers, clients []node.ID
+	nodes  []node.ID
+	groups [][]node.ID // sets of nodes whose majorities decide
+	core   []node.ID   // the nodes that are healed; empty: all
 
-	orders   []*order
-	complete bool                     // nothing here keeps a job from completing
-	excused  func(message.JobID) bool // jobs of a complete world that may fail; nil: none
-	late     late                     // orders that come again; idle but in one world
-	doors    passage                  // nil: all comes at once
-	ages     bool                     // no gate takes a job up twice, so that its age never goes back
-	served   bool                     // each submission is answered by a gate or asked on, none refused for good
-	witness  []func(checker.Record)   // what this world looks at besides
-	verdicts []func()                 // and what it judges at the end of a whole run
-	faults   []sim.Fault
-	draws    []string
-	within   time.Duration    // T11's bound in this world
-	heal     time.Duration    // when the last fault is healed; liveness is judged from then on
-	core     []node.ID        // who is healed, if not everybody is
-	recovers map[node.ID]bool // who is started to recover its group
-	forgets  bool             // gates may forget results that somebody waits for
-	loses    bool             // something is lost that nobody claims to keep: Scenario.Shows
-	hot      bool             // some message was repeated at wire speed
-	beyond   bool             // clocks may drift beyond the bound
-	bounds   []time.Duration  // that times of faults are drawn about
-	broken   time.Duration    // when the first violation was seen, but for those at the end
+	witness  []func(checker.Record) // what this world looks at besides
+	ends     []func()               // what it judges of any run that was not cut
+	verdicts []func()               // and at the end of a whole run
+
+	faults []sim.Fault
+	draws  []string
+	within time.Duration   // T11's bound in this world
+	heal   time.Duration   // when the last fault is healed; liveness is judged from then on
+	bounds []time.Duration // that times of faults are drawn about
+	beyond bool            // clocks may drift beyond the bound
+
+	loses  bool          // the world loses what Scenario.ExpectedLoss names
+	hot    bool          // some message was repeated at wire speed
+	broken time.Duration // when the first violation was seen, but for those at the end
 }
 
 func newStage(s Scenario, o Options) *stage {
 	c := checker.New()
 	st := &stage{
-		options: o, checker: c, model: sim.DefaultModel(),
-		loses: s.Shows != "", recovers: map[node.ID]bool{}, rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
+		options: o, checker: c, loses: s.ExpectedLoss != "", rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
 		within: cmp.Or(s.within, LivenessBound), beyond: s.Beyond, bounds: timeBounds(),
 	}
 	st.heal = healAt(o.Virtual, st.within)
@@ -156,13 +146,14 @@ func (s *stage) play() {
 		s.checker.Settle()
 		return
 	}
-	s.finishOrders()
+	for _, judge := range s.ends {
+		judge()
+	}
 	if s.options.Virtual-s.heal < s.within {
 		s.checker.Settle() // what was true all the time is judged all the same
 		return
 	}
 	s.checker.Finish(s.world.Now(), s.within)
-	s.finishClients()
 	for _, judge := range s.verdicts {
 		judge()
 	}
@@ -188,49 +179,4 @@ func (s *stage) cutShort() bool {
 	}
 	s.world.RunUntil(end) // where there was nothing left to do
 	return cut
-}
-
-// finishOrders judges what holds however short the run was: no submission made
-// two jobs, and what a plan says of the order of its workflows was obeyed.
-func (s *stage) finishOrders() {
-	if accepted, _ := s.checker.Jobs(); accepted > len(s.orders) {
-		s.checker.Violate("T8", checker.Record{At: s.world.Now()}, "%d jobs were accepted of %d submissions", accepted, len(s.orders))
-	}
-	for _, o := range s.orders {
-		if !o.acked {
-			continue
-		}
-		for i := range o.plan.Workflows {
-			for _, on := range o.plan.Workflows[i].Depends {
-				s.checker.Depends(s.record(o.client), o.job, uint32(i), on)
-			}
-		}
-	}
-}
-
-// finishClients judges that every acknowledged job's result has reached the
-// client that watches it, if that client never crashed.
-func (s *stage) finishClients() {
-	crashed := map[string]bool{}
-	for _, f := range s.faults {
-		if f.Kind != sim.FaultCrash && f.Kind != sim.FaultStop {
-			continue
-		}
-		if len(f.Nodes) == 0 {
-			return
-		}
-		for _, id := range f.Nodes {
-			crashed[id] = true
-		}
-	}
-	for _, id := range s.clients {
-		if len(s.core) > 0 && !slices.Contains(s.core, id) {
-			crashed[string(id)] = true // it waits for ever
-		}
-	}
-	for _, o := range s.orders {
-		if o.acked && o.results == 0 && !o.forgotten && o.at <= s.world.Now()-s.within && !crashed[string(o.client)] {
-			s.checker.Violate("T11", s.record(o.client), "job %v was acknowledged, and %s still waits for its result", o.job, o.client)
-		}
-	}
 }

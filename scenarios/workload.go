@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hyperscale/checker"
-	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -41,7 +40,7 @@ type order struct {
 }
 
 // submitAll schedules the whole stream: the i-th job at i times every.
-func (s *stage) submitAll(l load) {
+func (s *cluster) submitAll(l load) {
 	n := 0
 	for at := 2 * time.Second; at < l.until; at += l.every {
 		n++
@@ -54,7 +53,7 @@ func (s *stage) submitAll(l load) {
 	}
 }
 
-func (s *stage) submission(o *order, l load, n int) *message.JobSubmit {
+func (s *cluster) submission(o *order, l load, n int) *message.JobSubmit {
 	plan := message.Plan{Source: "model.star", Workflows: []message.WorkflowPlan{workflowPlan("first", l, nil)}}
 	if l.layers && n%3 == 0 {
 		plan.Workflows = append(plan.Workflows, workflowPlan("second", l, []uint32{0}))
@@ -81,7 +80,7 @@ func workflowPlan(name string, l load, depends []uint32) message.WorkflowPlan {
 
 // submit plays one client: it submits, watches, and perhaps cancels. A client
 // that crashed meanwhile has forgotten its watch; nobody asks again for it.
-func (s *stage) submit(o *order, m *message.JobSubmit, cancelAfter time.Duration) {
+func (s *cluster) submit(o *order, m *message.JobSubmit, cancelAfter time.Duration) {
 	if !s.world.Alive(o.client) {
 		return
 	}
@@ -106,15 +105,15 @@ func (s *stage) submit(o *order, m *message.JobSubmit, cancelAfter time.Duration
 	})
 }
 
-func (s *stage) watch(o *order) {
+func (s *cluster) watch(o *order) {
 	if !s.world.Alive(o.client) {
 		return
 	}
 	s.world.Command(o.client, &message.JobWatch{Job: o.job}, func(answer node.Message) {
 		switch m := answer.(type) {
 		case *message.JobStatus:
-			if s.ages && progress(m.State) == progress(o.shown) && m.Elapsed < o.elapsed {
-				s.checker.Violate("L", s.record(o.client), "job %v was shown %v old, then %v old, both times %v", o.job, o.elapsed, m.Elapsed, m.State)
+			if s.shown != nil {
+				s.shown(o, m)
 			}
 			o.elapsed = m.Elapsed
 			s.onStatus(o, m.State)
@@ -129,7 +128,7 @@ func (s *stage) watch(o *order) {
 }
 
 // onStatus is what a person sees meanwhile: nothing that they saw is taken back.
-func (s *stage) onStatus(o *order, to message.JobState) {
+func (s *cluster) onStatus(o *order, to message.JobState) {
 	if progress(to) < progress(o.shown) || o.shown == message.JobCancelling && to.Terminal() && to != message.JobCancelled {
 		s.checker.Violate("L", s.record(o.client), "job %v was shown as %v, then as %v", o.job, o.shown, to)
 	}
@@ -138,7 +137,7 @@ func (s *stage) onStatus(o *order, to message.JobState) {
 
 // onParts is what a person sees of each datacenter: a subjob that has begun something
 // names who did it, as a frame has room for all that these worlds run.
-func (s *stage) onSubjobs(o *order, subjobs []message.DatacenterResult) {
+func (s *cluster) onSubjobs(o *order, subjobs []message.DatacenterResult) {
 	s.checker.Told(s.record(o.client), o.job, subjobs)
 	for i := range subjobs {
 		d := &subjobs[i]
@@ -169,7 +168,7 @@ func progress(s message.JobState) int {
 
 // onResult is what a person sees at the end: it comes once, is terminal, and
 // its figures add up.
-func (s *stage) onResult(o *order, r *message.Result) {
+func (s *cluster) onResult(o *order, r *message.Result) {
 	at := s.record(o.client)
 	o.results++
 	o.ended = s.world.Now()
@@ -200,7 +199,7 @@ func (s *stage) onResult(o *order, r *message.Result) {
 
 // onRefused is all that is left to say of a result that was forgotten: only gates that
 // may keep no more than a few forget one that somebody waits for.
-func (s *stage) onRefused(o *order, r *message.Refused) {
+func (s *cluster) onRefused(o *order, r *message.Refused) {
 	if r.Code != message.CodeResultForgotten {
 		return
 	}
@@ -208,8 +207,4 @@ func (s *stage) onRefused(o *order, r *message.Refused) {
 	if !s.forgets {
 		s.checker.Violate("P", s.record(o.client), "the result of job %v was forgotten before it was told: %s", o.job, r.Detail)
 	}
-}
-
-func (s *stage) record(id node.ID) checker.Record {
-	return checker.Record{At: s.world.Now(), Node: id, Event: event.Ignored{}}
 }

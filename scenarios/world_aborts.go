@@ -13,12 +13,12 @@ import (
 
 func abortWorlds() []Scenario {
 	return []Scenario{
-		{Name: "abort-when", Virtual: 5 * time.Minute, build: buildAbortWhen,
+		{Name: "abort-when", Virtual: 5 * time.Minute, build: onCluster(buildAbortWhen),
 			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what comes to an end is the bad datacenter's alone for five seconds, as the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
 	}
 }
 
-func buildAbortWhen(s *stage) {
+func buildAbortWhen(s *cluster) {
 	well, ill := *s.model, *s.model
 	well.Failed, well.TimedOut = 0, 0
 	ill.Failed, ill.TimedOut = 600_000, 0
@@ -63,7 +63,7 @@ func buildAbortWhen(s *stage) {
 // partsAborted tells for how long a datacenter had run nothing of each job when that
 // job's workflow was aborted: what came to an end in that time was the others'. The gate
 // hears of an end after it has happened, so that this is at least what it judged.
-func (s *stage) subjobsAborted(of string) map[message.JobID]time.Duration {
+func (s *cluster) subjobsAborted(of string) map[message.JobID]time.Duration {
 	runs, idle, out := map[message.JobID]int{}, map[message.JobID]time.Duration{}, map[message.JobID]time.Duration{}
 	workers := map[node.ID]bool{}
 	s.witness = append(s.witness, func(r checker.Record) {

@@ -16,16 +16,16 @@ import (
 // tries and of age, which are short here.
 func boundWorlds() []Scenario {
 	return []Scenario{
-		{Name: "workers-halt", Virtual: 4 * time.Minute, build: buildWorkersHalt,
+		{Name: "workers-halt", Virtual: 4 * time.Minute, build: onCluster(buildWorkersHalt),
 			Doc: "Workers halt for ever in the midst of their shards: two machines stop, and a third one's disk takes nothing any more. What they ran runs elsewhere, every job completes, managers forget who is gone, and no core stays reserved."},
-		{Name: "few-tries", Virtual: 4 * time.Minute, build: buildFewTries,
+		{Name: "few-tries", Virtual: 4 * time.Minute, build: onCluster(buildFewTries),
 			Doc: "A shard may be dispatched three times and lose one worker, a manager knows three workers, and an end that no gate acknowledges is kept for eight seconds. Workers die, disks are full and gates fall silent: every job ends, and no shard runs more often than its bounds allow."},
-		{Name: "half-falls-silent", Virtual: 4 * time.Minute, build: buildHalfFallsSilent,
+		{Name: "half-falls-silent", Virtual: 4 * time.Minute, build: onCluster(buildHalfFallsSilent),
 			Doc: "All workers of a datacenter are cut off from their managers at once, for longer than a silence. More than half of the group fails together, so that it may be the network: no manager gives a worker up by its silence while its membership holds evictions, and every job ends. A death that the group finds counts all the same."},
 	}
 }
 
-func buildWorkersHalt(s *stage) {
+func buildWorkersHalt(s *cluster) {
 	t := groupTopology()
 	t.workers = 6
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.vus = 5*time.Second, 8*time.Second, 3, 24 })
@@ -50,7 +50,7 @@ func buildWorkersHalt(s *stage) {
 }
 
 // knowsWorkers judges that each manager knows the workers that are there, and no others.
-func (s *stage) knowsWorkers(want int) {
+func (s *cluster) knowsWorkers(want int) {
 	s.world.Sizes(func(id node.ID, what string, n, _ int) {
 		if what == "manager/workers" && n != want {
 			s.checker.Violate("T12", s.record(id), "%s knows %d workers, and %d are there", id, n, want)
@@ -63,7 +63,7 @@ const (
 	fewReruns     = 1
 )
 
-func buildFewTries(s *stage) {
+func buildFewTries(s *cluster) {
 	t := groupTopology()
 	t.manage = func(c *manager.Config) {
 		c.DispatchMax, c.RerunMax, c.WorkersMax = fewDispatches, fewReruns, 3
@@ -86,7 +86,7 @@ func buildFewTries(s *stage) {
 	})
 }
 
-func buildHalfFallsSilent(s *stage) {
+func buildHalfFallsSilent(s *cluster) {
 	t := groupTopology()
 	t.workers = 6
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 6*time.Second, 3 })

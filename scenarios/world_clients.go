@@ -12,19 +12,19 @@ import (
 
 func clientWorlds() []Scenario {
 	return []Scenario{
-		{Name: "same-key-two-gates", Virtual: 5 * time.Minute, build: buildSameKey,
+		{Name: "same-key-two-gates", Virtual: 5 * time.Minute, build: onCluster(buildSameKey),
 			Doc: "The same key is submitted at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job: the other submission is told of it, or refused for its payload, and whoever waits starts none."},
-		{Name: "submit-storm", Virtual: 4 * time.Minute, build: buildSubmitStorm, rate: 20_000,
+		{Name: "submit-storm", Virtual: 4 * time.Minute, build: onCluster(buildSubmitStorm), rate: 20_000,
 			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs; what exceeds the queues is refused with the time to come back, and what was accepted ends."},
-		{Name: "old-progress", Virtual: 4 * time.Minute, build: buildOldProgress,
+		{Name: "old-progress", Virtual: 4 * time.Minute, build: onCluster(buildOldProgress),
 			Doc: "Clients watch jobs over slow links while gates die and streams break. A status that is older than what a client was shown is never shown: neither from the same gate nor from the one that took the job over."},
-		{Name: "reconnecting-clients", Virtual: 5 * time.Minute, build: buildReconnectingClients,
+		{Name: "reconnecting-clients", Virtual: 5 * time.Minute, build: onCluster(buildReconnectingClients),
 			Doc: "Clients lose their gates again and again: streams break, gates stop and die, links are cut. Each comes back, to whichever gate owns its job, and has exactly one result."},
 	}
 }
 
 // twins submits each order at two gates, and judges what is answered.
-func (s *stage) twins(o *order, at time.Duration, other bool) {
+func (s *cluster) twins(o *order, at time.Duration, other bool) {
 	twin := *o.submit
 	if other {
 		twin.Name = "another payload"
@@ -71,10 +71,10 @@ func indexOf(ids []node.ID, id node.ID) int {
 	return -1
 }
 
-func buildSameKey(s *stage) {
+func buildSameKey(s *cluster) {
 	t := groupTopology()
 	t.clients = 3
-	s.cluster(t)
+	s.build(t)
 	l := load{vus: 8, cores: 2, duration: 4 * time.Second}
 	n := 0
 	for at := 4 * time.Second; at < s.heal; at += 1500 * time.Millisecond {
@@ -90,10 +90,10 @@ func buildSameKey(s *stage) {
 	s.often(s.gates, 15*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-func buildSubmitStorm(s *stage) {
+func buildSubmitStorm(s *cluster) {
 	t := groupTopology()
 	t.clients, t.workers = 6, 6
-	s.cluster(t)
+	s.build(t)
 	l := load{vus: 8, cores: 4, duration: time.Second}
 	for n := range 5000 {
 		o := &order{key: fmt.Sprintf("storm-%d", n), client: s.clients[n%len(s.clients)]}
@@ -109,8 +109,15 @@ func buildSubmitStorm(s *stage) {
 	}
 }
 
-func buildOldProgress(s *stage) {
-	s.ages = true
+// neverYounger judges that a job's age never goes back: no gate takes a job up twice.
+func (s *cluster) neverYounger(o *order, m *message.JobStatus) {
+	if progress(m.State) == progress(o.shown) && m.Elapsed < o.elapsed {
+		s.checker.Violate("L", s.record(o.client), "job %v was shown %v old, then %v old, both times %v", o.job, o.elapsed, m.Elapsed, m.State)
+	}
+}
+
+func buildOldProgress(s *cluster) {
+	s.shown = s.neverYounger
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 12*time.Second, 3 })
 	for _, id := range s.gates { // each at another distance
 		s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: []string{string(id)}, Peers: names(s.clients), Value: int64(s.rand.Int(1500))})
@@ -125,7 +132,7 @@ func buildOldProgress(s *stage) {
 	})
 }
 
-func buildReconnectingClients(s *stage) {
+func buildReconnectingClients(s *cluster) {
 	t := groupTopology()
 	t.clients = 4
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 6*time.Second, 2 })

@@ -9,24 +9,24 @@ import (
 
 func edgeWorlds() []Scenario {
 	return []Scenario{
-		{Name: "drift-at-bound", Virtual: 6 * time.Minute, build: buildDriftAtBound,
+		{Name: "drift-at-bound", Virtual: 6 * time.Minute, build: onCluster(buildDriftAtBound),
 			Doc: "All clocks run one percent fast or slow, the bound, while owners are stopped for about their lease and cut off. No two own a job at a time, no shard runs in two places."},
-		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, build: buildDriftBeyond,
+		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, build: onCluster(buildDriftBeyond),
 			Doc: "The same with clocks that run ten times as far off as the bound. Two may own a job for a while; tokens are unique, no receiver obeys a lower fence, and results count once."},
-		{Name: "blackout", Virtual: 4 * time.Minute, build: buildBlackout,
+		{Name: "blackout", Virtual: 4 * time.Minute, build: onCluster(buildBlackout),
 			Doc: "Gates, managers and workers go dark together, again and again, in the middle of slow writes that are lost or torn. Nobody is left to remember for the others: whoever told or did anything before it was on a majority's disks tells or does it again otherwise."},
 	}
 }
 
-func buildDriftAtBound(s *stage) {
+func buildDriftAtBound(s *cluster) {
 	s.driftWorld(sim.DriftBound)
 }
 
-func buildDriftBeyond(s *stage) {
+func buildDriftBeyond(s *cluster) {
 	s.driftWorld(10 * sim.DriftBound)
 }
 
-func (s *stage) driftWorld(bound int64) {
+func (s *cluster) driftWorld(bound int64) {
 	t := groupTopology()
 	t.workers = 6
 	s.standard(t, func(l *load) { l.duration, l.every, l.cores = 15*time.Second, 6*time.Second, 4 })
@@ -54,7 +54,7 @@ func (s *stage) driftWorld(bound int64) {
 	}
 }
 
-func buildBlackout(s *stage) {
+func buildBlackout(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = time.Second, 1500*time.Millisecond, 2 })
 	kind := sim.FaultDiskTorn
 	if s.rand.Chance(1, 2) {

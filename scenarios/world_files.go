@@ -14,18 +14,18 @@ import (
 // fileWorlds are those of files that records name, for longer than a sweep spares them.
 func fileWorlds() []Scenario {
 	return []Scenario{
-		{Name: "job-outlives-sweep", Virtual: 7 * time.Minute, build: buildJobOutlivesSweep,
+		{Name: "job-outlives-sweep", Virtual: 7 * time.Minute, build: onCluster(buildJobOutlivesSweep),
 			Doc: "Jobs run for longer than gates and managers spare files that no record names, and gates and managers lose their disks meanwhile, one of a group at a time. What a record names is not swept: each job is taken over with its files, and completes."},
-		{Name: "gate-misses-record", Virtual: 7 * time.Minute, build: buildGateMissesRecord,
+		{Name: "gate-misses-record", Virtual: 7 * time.Minute, build: onCluster(buildGateMissesRecord),
 			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files; another one has the record and misses the program. The owner loses its disk. The first gate has kept its copy, as it asked the others before it swept: the job is taken over, and completes."},
-		{Name: "result-passed-on", Virtual: 5 * time.Minute, build: buildResultPassedOn,
+		{Name: "result-passed-on", Virtual: 5 * time.Minute, build: onCluster(buildResultPassedOn),
 			Doc: "Managers forget an acknowledged subjob after ten seconds. A subjob ends while its gate cannot hear the managers and stops for longer than its lease, so that another gate passes the result on to it, and nobody gets it. The manager still has it when the job is taken over: nothing runs again."},
-		{Name: "spilled-records", Virtual: 4 * time.Minute, build: buildSpilledRecords,
+		{Name: "spilled-records", Virtual: 4 * time.Minute, build: onCluster(buildSpilledRecords),
 			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. Whoever takes a subjob over reads its record whole and of the last write: every job completes."},
 	}
 }
 
-// brief has gates and managers spare files for as short as their leases allow, and
+// briefGate and briefManager have gates and managers spare files for as short as their leases allow, and
 // managers keep most records as files.
 func briefGate(c *gate.Config) { c.FileAge, c.SweepInterval = 153*time.Second, 10*time.Second }
 
@@ -36,9 +36,9 @@ func briefManager(c *manager.Config) {
 // outlives is a job that runs for longer than a gate's FileAge.
 const outlives = 200 * time.Second
 
-func buildJobOutlivesSweep(s *stage) {
+func buildJobOutlivesSweep(s *cluster) {
 	t := groupTopology()
-	t.brief = true
+	t.gate, t.manage = briefGate, briefManager
 	s.standard(t, func(l *load) {
 		l.every, l.until, l.duration, l.cores, l.vus = 10*time.Second, 30*time.Second, outlives, 1, 2
 		l.layers = false
@@ -53,9 +53,9 @@ func buildJobOutlivesSweep(s *stage) {
 	}
 }
 
-func buildGateMissesRecord(s *stage) {
+func buildGateMissesRecord(s *cluster) {
 	t := groupTopology()
-	t.brief, t.clients = true, 1
+	t.gate, t.manage, t.clients = briefGate, briefManager, 1
 	s.standard(t, func(l *load) {
 		l.every, l.until, l.duration, l.cores, l.vus = 3*time.Second, 12*time.Second, outlives+10*time.Second, 1, 2
 		l.layers = false
@@ -70,7 +70,7 @@ func buildGateMissesRecord(s *stage) {
 }
 
 // misses says what does not come: one gate misses records, another one files.
-func (s *stage) misses(records, files bool, m node.Message) bool {
+func (s *cluster) misses(records, files bool, m node.Message) bool {
 	switch m.(type) {
 	case *message.LeaseFrame:
 		return records
@@ -82,7 +82,7 @@ func (s *stage) misses(records, files bool, m node.Message) bool {
 
 // buildResultPassedOn has each result sent to a gate that is not its job's, while the
 // owner's streams still stand and it hears nothing.
-func buildResultPassedOn(s *stage) {
+func buildResultPassedOn(s *cluster) {
 	t := groupTopology()
 	t.retention, t.clients = 10*time.Second, 1
 	const every, runs = 80 * time.Second, 12 * time.Second
@@ -97,9 +97,9 @@ func buildResultPassedOn(s *stage) {
 	}
 }
 
-func buildSpilledRecords(s *stage) {
+func buildSpilledRecords(s *cluster) {
 	t := groupTopology()
-	t.brief = true
+	t.gate, t.manage = briefGate, briefManager
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.vus, l.layers = 5*time.Second, 8*time.Second, 1, 2, true
 	})

@@ -24,25 +24,25 @@ func worlds() []Scenario {
 
 func gateWorlds() []Scenario {
 	return []Scenario{
-		{Name: "lone-gate", Virtual: 5 * time.Minute, build: buildLoneGate,
+		{Name: "lone-gate", Virtual: 5 * time.Minute, build: onCluster(buildLoneGate),
 			Doc: "One gate of three, or two of five, cannot reach the others, though clients and managers reach them all. The minority acquires, renews and tells nothing, and its holder stops by its own clock; the others take its jobs over."},
-		{Name: "shrinking-gates", Virtual: 5 * time.Minute, build: buildShrinkingGates,
+		{Name: "shrinking-gates", Virtual: 5 * time.Minute, build: onCluster(buildShrinkingGates),
 			Doc: "Gates die one by one until few are left, or an even set splits in halves. A majority is one of the configured set, never of the living: who is left grants and renews nothing, and jobs go on when enough are back."},
-		{Name: "gate-dies", Virtual: 5 * time.Minute, build: buildGateDies,
+		{Name: "gate-dies", Virtual: 5 * time.Minute, build: onCluster(buildGateDies),
 			Doc: "Each gate in turn is killed in the middle of its jobs and stays away for two leases. Another gate owns each of its jobs soon after the lease has run out; nothing runs again, and each client has one result."},
-		{Name: "counted-subjobs", Virtual: 4 * time.Minute, build: buildCountedSubjobs,
+		{Name: "counted-subjobs", Virtual: 4 * time.Minute, build: onCluster(buildCountedSubjobs),
 			Doc: "Jobs run in two datacenters, one of which starts slowly, and gates are killed again and again between the results of the two. What a gate has counted and acknowledged counts at whoever takes the job over, once."},
-		{Name: "gate-drains", Virtual: 5 * time.Minute, build: buildGateDrains,
+		{Name: "gate-drains", Virtual: 5 * time.Minute, build: onCluster(buildGateDrains),
 			Doc: "Each gate in turn is asked to stop while it owns jobs. It stops acting for them and hands them over: another gate owns each within three seconds, and nothing runs again."},
-		{Name: "late-accept", Virtual: 6 * time.Minute, build: buildLateAccept,
+		{Name: "late-accept", Virtual: 6 * time.Minute, build: onCluster(buildLateAccept),
 			Doc: "Gates and managers are lost while what they sent each other comes one to three leases late, some of it twice. An accept, a renewal or a release under an old token is refused by its token, not by luck."},
-		{Name: "paused-owner", Virtual: 6 * time.Minute, build: buildPausedOwner,
+		{Name: "paused-owner", Virtual: 6 * time.Minute, build: onCluster(buildPausedOwner),
 			Doc: "Gates and managers are stopped for longer than their leases, aimed at the middle of a write or at the end of a window, and wake up in belief. Whoever wakes up acts for nothing that others own by now."},
-		{Name: "torn-promise", Virtual: 5 * time.Minute, build: buildTornPromise,
+		{Name: "torn-promise", Virtual: 5 * time.Minute, build: onCluster(buildTornPromise),
 			Doc: "The power of gates and managers is lost while a promise, an accept or a file is being written. Either it was never answered, or it is there afterwards."},
-		{Name: "lost-disk", Virtual: 6 * time.Minute, build: buildLostDisk,
+		{Name: "lost-disk", Virtual: 6 * time.Minute, build: onCluster(buildLostDisk),
 			Doc: "Gates and managers return without their disks, one of a group at a time. Such a one answers nothing until that is provably safe; what was acknowledged is on the others, and every job completes."},
-		{Name: "lost-disks-in-turn", Virtual: 9 * time.Minute, build: buildLostDisksInTurn,
+		{Name: "lost-disks-in-turn", Virtual: 9 * time.Minute, build: onCluster(buildLostDisksInTurn),
 			Doc: "Every gate and every manager loses its disk once or more while the same jobs run, one of a group at a time. A member that returns fetches the files that its registers name, so that each program and each counted result outlives all the disks that it was kept on, and every job ends."},
 	}
 }
@@ -53,7 +53,7 @@ func groupTopology() topology {
 }
 
 // from is a random instant early enough for n faults of a length before the healing.
-func (s *stage) slots(gap time.Duration, f func(i int, at time.Duration)) {
+func (s *cluster) slots(gap time.Duration, f func(i int, at time.Duration)) {
 	for i, at := 0, 8*time.Second; at+gap <= s.heal; i, at = i+1, at+gap {
 		f(i, (at + s.rand.Duration(0, gap/8)).Truncate(tick))
 	}
@@ -61,7 +61,7 @@ func (s *stage) slots(gap time.Duration, f func(i int, at time.Duration)) {
 
 // grantsNothing judges that some gates neither acquire nor renew, nor tell anything
 // of a job, from shortly after a cut until its end.
-func (s *stage) grantsNothing(ids []node.ID, from, to time.Duration) {
+func (s *cluster) grantsNothing(ids []node.ID, from, to time.Duration) {
 	const onTheirWay = time.Second
 	among := map[node.ID]bool{}
 	for _, id := range ids {
@@ -86,7 +86,7 @@ func (s *stage) grantsNothing(ids []node.ID, from, to time.Duration) {
 	})
 }
 
-func buildLoneGate(s *stage) {
+func buildLoneGate(s *cluster) {
 	t := groupTopology()
 	minority := 1
 	if s.rand.Chance(1, 2) {
@@ -119,7 +119,7 @@ next:
 	return rest
 }
 
-func buildShrinkingGates(s *stage) {
+func buildShrinkingGates(s *cluster) {
 	t := groupTopology()
 	t.gates = 3 + s.rand.Int(3)
 	s.standard(t, nil)
@@ -141,7 +141,7 @@ func buildShrinkingGates(s *stage) {
 	}
 }
 
-func buildGateDies(s *stage) {
+func buildGateDies(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 15*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true, HeldWithin: 40 * time.Second})
@@ -150,7 +150,7 @@ func buildGateDies(s *stage) {
 	})
 }
 
-func buildGateDrains(s *stage) {
+func buildGateDrains(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 15*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -163,7 +163,7 @@ func buildGateDrains(s *stage) {
 
 // ownedBy judges that another gate owns each job that one owned when it was asked to
 // stop, unless it has ended by then.
-func (s *stage) ownedBy(id node.ID, from, by time.Duration) {
+func (s *cluster) ownedBy(id node.ID, from, by time.Duration) {
 	owned := map[message.JobID]bool{}
 	s.witness = append(s.witness, func(r checker.Record) {
 		switch e := r.Event.(type) {
@@ -186,7 +186,7 @@ func (s *stage) ownedBy(id node.ID, from, by time.Duration) {
 	})
 }
 
-func buildLateAccept(s *stage) {
+func buildLateAccept(s *cluster) {
 	t := groupTopology()
 	s.standard(t, func(l *load) { l.duration, l.every = 10*time.Second, 6*time.Second })
 	for _, ids := range [][]node.ID{s.gates, s.managers} {
@@ -206,7 +206,7 @@ func buildLateAccept(s *stage) {
 	})
 }
 
-func buildPausedOwner(s *stage) {
+func buildPausedOwner(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.duration, l.every = 12*time.Second, 5*time.Second })
 	aims := []string{"", "stored:lease/", "storing:lease/", timerAim(node.PartLease, node.LeaseRenew) + "-1ms", timerAim(node.PartLease, node.LeaseRenew), timerAim(node.PartLease, node.LeaseExpire)}
 	s.slots(45*time.Second, func(i int, at time.Duration) {
@@ -219,7 +219,7 @@ func buildPausedOwner(s *stage) {
 	})
 }
 
-func buildTornPromise(s *stage) {
+func buildTornPromise(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.duration, l.every = 6*time.Second, 3*time.Second })
 	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskTorn})
 	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultDiskSlow, Value: 20})
@@ -234,7 +234,7 @@ func buildTornPromise(s *stage) {
 	})
 }
 
-func buildLostDisk(s *stage) {
+func buildLostDisk(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.duration, l.every, l.cores = 10*time.Second, 5*time.Second, 3 })
 	s.complete = true
 	// A member without its disk waits for two leases before it speaks.
@@ -246,7 +246,7 @@ func buildLostDisk(s *stage) {
 	})
 }
 
-func buildLostDisksInTurn(s *stage) {
+func buildLostDisksInTurn(s *cluster) {
 	s.standard(groupTopology(), func(l *load) {
 		l.duration, l.every, l.until, l.cores, l.layers = 90*time.Second, 20*time.Second, 150*time.Second, 1, true
 	})
@@ -274,7 +274,7 @@ func buildLostDisksInTurn(s *stage) {
 	lose(s.managers, 25*time.Second)
 }
 
-func buildCountedSubjobs(s *stage) {
+func buildCountedSubjobs(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.workers = 2, 3
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 2*time.Second, 2*time.Second, 2, 2 })

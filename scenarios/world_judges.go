@@ -19,7 +19,7 @@ type attemptAt struct {
 
 // oneDatacenter judges that executors of a job that names no datacenter never run
 // in two of them at a time.
-func (s *stage) oneDatacenter() {
+func (s *cluster) oneDatacenter() {
 	running := map[message.JobID][]attemptAt{}
 	s.witness = append(s.witness, func(r checker.Record) {
 		e, ok := r.Event.(event.ShardStarted)
@@ -39,7 +39,7 @@ func (s *stage) oneDatacenter() {
 
 // losesNobody judges that no gate and no manager gives another one up in a time in
 // which nobody was cut off.
-func (s *stage) losesNobody(from, to time.Duration) {
+func (s *cluster) losesNobody(from, to time.Duration) {
 	s.witness = append(s.witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {
 			s.checker.Violate("P", r, "%s gave %s up, which was only slow: %s", r.Node, e.Peer, e.Reason)
@@ -49,7 +49,7 @@ func (s *stage) losesNobody(from, to time.Duration) {
 
 // endsWithin judges that an acknowledged job is shown as ended to its client within a
 // bound.
-func (s *stage) endsWithin(bound time.Duration) {
+func (s *cluster) endsWithin(bound time.Duration) {
 	s.verdicts = append(s.verdicts, func() {
 		for _, o := range s.orders {
 			if o.acked && o.results > 0 && o.ended-o.at > bound {

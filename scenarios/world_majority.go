@@ -15,13 +15,13 @@ import (
 // nothing of the write.
 func majorityWorlds() []Scenario {
 	return []Scenario{
-		{Name: "record-forgotten", Virtual: 4 * time.Minute, build: buildRecordForgotten,
+		{Name: "record-forgotten", Virtual: 4 * time.Minute, build: onCluster(buildRecordForgotten),
 			Doc: "The records that managers write reach none of their fellows for up to two seconds, while everything else does; then they are killed, before their leases have run out. Nothing that no majority had was sent, acknowledged or counted: whoever takes over does it, and nothing runs twice."},
-		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, build: buildEpochForgotten,
+		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, build: onCluster(buildEpochForgotten),
 			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch; then one of old sends what had been ordered meanwhile. An order is obeyed when its epoch is on disk, so that none that was obeyed is followed by a lower one."},
-		{Name: "loss-forgotten", Virtual: 4 * time.Minute, build: buildLossForgotten,
+		{Name: "loss-forgotten", Virtual: 4 * time.Minute, build: onCluster(buildLossForgotten),
 			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their shards are lost. Either another worker was given a shard, and what the first one tells counts no more; or it counts, and nobody was."},
-		{Name: "late-refusal", Virtual: 5 * time.Minute, build: buildLateRefusal,
+		{Name: "late-refusal", Virtual: 5 * time.Minute, build: onCluster(buildLateRefusal),
 			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is somebody else's by then."},
 	}
 }
@@ -35,7 +35,7 @@ type silent struct {
 }
 
 // silence engages a courier for such members.
-func (s *stage) silence(all []silent) {
+func (s *cluster) silence(all []silent) {
 	s.world.Engage(func(l sim.Letter) bool {
 		now := s.world.Now()
 		f, ok := l.Message.(*message.LeaseFrame)
@@ -55,7 +55,7 @@ func (s *stage) silence(all []silent) {
 
 // buildRecordForgotten has short jobs of two layers, so that each silence meets some in
 // every write.
-func buildRecordForgotten(s *stage) {
+func buildRecordForgotten(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 900*time.Millisecond, 1500*time.Millisecond, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -72,7 +72,7 @@ func buildRecordForgotten(s *stage) {
 // buildEpochForgotten restarts the gate twice, and kills the manager each time when it
 // writes what the gate has told it. Then the gate is away for long, so that nobody but
 // the past speaks: what was ordered between the two is above what is on disk.
-func buildEpochForgotten(s *stage) {
+func buildEpochForgotten(s *cluster) {
 	t := smallTopology()
 	t.past = true
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 8*time.Second, 40*time.Second, 1, false })
@@ -90,7 +90,7 @@ func buildEpochForgotten(s *stage) {
 // until its shard is lost. It has the result by then, and tells it when it is back: before
 // the others do, which are cut off then. The manager's disk is slow: writing the loss
 // takes longer than waiting for the worker to have stopped.
-func buildLossForgotten(s *stage) {
+func buildLossForgotten(s *cluster) {
 	const every = 16 * time.Second
 	t := smallTopology()
 	s.standard(t, func(l *load) {
@@ -109,7 +109,7 @@ func buildLossForgotten(s *stage) {
 // buildLateRefusal fills the managers' disks for a while, so that each refuses what it
 // was sent when it has waited for its disk, and stops gates between the two. Streams
 // keep what comes: it is the first that a gate hears when it goes on.
-func buildLateRefusal(s *stage) {
+func buildLateRefusal(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 1200*time.Millisecond, time.Second, 1, false })
 	s.slots(42*time.Second, func(i int, at time.Duration) {
 		s.fault(sim.Fault{At: at, For: 6 * time.Second, Kind: sim.FaultDiskFull, Nodes: names(s.managers)})

@@ -11,37 +11,37 @@ import (
 
 func managerWorlds() []Scenario {
 	return []Scenario{
-		{Name: "manager-dies-mid-dispatch", Virtual: 4 * time.Minute, build: buildManagerDiesMidDispatch,
+		{Name: "manager-dies-mid-dispatch", Virtual: 4 * time.Minute, build: onCluster(buildManagerDiesMidDispatch),
 			Doc: "Managers are killed at every step of a dispatch: before and after their register, the subjob's file, the cut and the acknowledgement are on disk. There is one execution a fence, and every job completes."},
-		{Name: "manager-adopts", Virtual: 4 * time.Minute, build: buildManagerAdopts,
+		{Name: "manager-adopts", Virtual: 4 * time.Minute, build: onCluster(buildManagerAdopts),
 			Doc: "Each manager in turn is killed while its shards run. Another one takes its subjobs over before the workers stop them by themselves: the shards go on where they are, and none is run twice."},
-		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: buildLateDispatchAck,
+		{Name: "late-dispatch-ack", Virtual: 5 * time.Minute, build: onCluster(buildLateDispatchAck),
 			Doc: "What managers tell gates, and workers tell managers, comes many seconds late, so that dispatches are sent again, and to others, before their answers come. The register decides who has a subjob; its higher attempt wins."},
-		{Name: "context-takeover", Virtual: 4 * time.Minute, build: buildContextTakeover,
+		{Name: "context-takeover", Virtual: 4 * time.Minute, build: onCluster(buildContextTakeover),
 			Doc: "Jobs have two layers, and the first gives the second a value. Workers die in the second one, and managers between the layers. Whoever takes over knows of the first layer what a majority knows: the second never begins before, and never twice under one fence, and each attempt of it is given the same value."},
-		{Name: "stale-timeout", Virtual: 5 * time.Minute, build: buildStaleTimeout,
+		{Name: "stale-timeout", Virtual: 5 * time.Minute, build: onCluster(buildStaleTimeout),
 			Doc: "Jobs run into their run timeout while the manager that would tell it is stopped, and another has taken over. When the old one wakes up, its report is refused by its fence; every job ends once."},
-		{Name: "transfer-before-dispatch", Virtual: 4 * time.Minute, build: buildTransferBeforeDispatch,
+		{Name: "transfer-before-dispatch", Virtual: 4 * time.Minute, build: onCluster(buildTransferBeforeDispatch),
 			Doc: "Managers and gates hand over what they own while orders about it are under way on slow links, so that news of who leads overtakes them. They are obeyed once, by whoever owns the subjob, and nothing of them stays behind."},
-		{Name: "cancel-leaderless", Virtual: 5 * time.Minute, build: buildCancelLeaderless,
+		{Name: "cancel-leaderless", Virtual: 5 * time.Minute, build: onCluster(buildCancelLeaderless),
 			Doc: "Every job is cancelled, and its manager, then the next one, then its gate are killed in the midst of it. Whoever owns the job finishes the cancellation; workers that cannot be reached stop by themselves."},
-		{Name: "silent-dc", Virtual: 6 * time.Minute, build: buildSilentDC,
+		{Name: "silent-dc", Virtual: 6 * time.Minute, build: onCluster(buildSilentDC),
 			Doc: "Jobs run in three datacenters each, and one of these never reports again: its managers hear the gates and are not heard, or are cut off. Jobs end at the bound of that datacenter, never COMPLETED without it."},
-		{Name: "datacenter-cut-off", Virtual: 8 * time.Minute, build: buildDatacenterCutOff,
+		{Name: "datacenter-cut-off", Virtual: 8 * time.Minute, build: onCluster(buildDatacenterCutOff),
 			Doc: "Datacenters are cut off from all gates for longer than their lease, in the middle of jobs that name none. Each stops by its own clock, before the gates begin its jobs anew elsewhere, at layer 0 and under another fence: nothing of a job runs in two datacenters."},
-		{Name: "cut-at-the-guard", Virtual: 5 * time.Minute, build: buildCutAtTheGuard,
+		{Name: "cut-at-the-guard", Virtual: 5 * time.Minute, build: onCluster(buildCutAtTheGuard),
 			Doc: "Two of three datacenters are cut off from the gates, with clocks as slow as they may be, the gates' as fast. When their time is almost over the managers are stopped in their tracks, so that none can cancel what it has just renewed, then the workers: their executors end as late as they may. Only then does the third datacenter begin their jobs. What the gates say before the cut comes seconds late in half of the runs."},
-		{Name: "named-before-the-crash", Virtual: 6 * time.Minute, build: buildNamedBeforeTheCrash,
+		{Name: "named-before-the-crash", Virtual: 6 * time.Minute, build: onCluster(buildNamedBeforeTheCrash),
 			Doc: "Gates name subjobs to their managers while no majority of the gates can record that managers accepted them, and one gate crashes. Two managers of a datacenter are then cut off from the gates and from the third one. The gate that takes a job over knows only that its subjob was dispatched, and the third manager rejects the subjob. The gate counts the subjob as in use for a guard, and begins the job in the other datacenter only then: nothing of a job runs in two datacenters."},
-		{Name: "regions-cut", Virtual: 5 * time.Minute, build: buildRegionCut,
+		{Name: "regions-cut", Virtual: 5 * time.Minute, build: onCluster(buildRegionCut),
 			Doc: "Three datacenters are cut off from the gates at once, then one by one, each for less than its lease. What runs there goes on: nothing is given to anybody else, and every job completes."},
-		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: buildDeafDC,
+		{Name: "deaf-dc", Virtual: 5 * time.Minute, build: onCluster(buildDeafDC),
 			Doc: "First a datacenter's answers are lost while it hears everything; then its links are 500 ms slow again and again. What is not answered counts as lost; slowness alone loses nobody."},
-		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, build: buildRollingUpgrade,
+		{Name: "rolling-upgrade", Virtual: 5 * time.Minute, build: onCluster(buildRollingUpgrade),
 			Doc: "Every node is restarted once while jobs run, one at a time, some by a kill. No job is lost, and all complete. (One binary plays all versions: that unknown fields are skipped is core/message's to prove.)"},
-		{Name: "forgotten-elsewhere", Virtual: 5 * time.Minute, build: buildForgottenElsewhere,
+		{Name: "forgotten-elsewhere", Virtual: 5 * time.Minute, build: onCluster(buildForgottenElsewhere),
 			Doc: "A manager's disk is full while jobs begin and end, so that it knows less of them than the others, who have forgotten them when it starts again. What has ended stays ended: nobody takes it up, and nothing of it is run again."},
-		{Name: "woken-for-a-moment", Virtual: 5 * time.Minute, build: buildWokenForAMoment,
+		{Name: "woken-for-a-moment", Virtual: 5 * time.Minute, build: onCluster(buildWokenForAMoment),
 			Doc: "A manager's host is suspended while jobs end and the others forget them. It wakes for a millisecond or two, in which it takes up what it thinks is nobody's, and is suspended again before it can give it back. What it leaves behind holds nothing, and whoever finds that is done with it: no register goes from hand to hand."},
 	}
 }
@@ -50,7 +50,7 @@ func managerWorlds() []Scenario {
 // what comes after that.
 const shortMemory = 20 * time.Second
 
-func buildForgottenElsewhere(s *stage) {
+func buildForgottenElsewhere(s *cluster) {
 	t := groupTopology()
 	t.retention = shortMemory
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 7*time.Second, 3 })
@@ -63,7 +63,7 @@ func buildForgottenElsewhere(s *stage) {
 	})
 }
 
-func buildWokenForAMoment(s *stage) {
+func buildWokenForAMoment(s *cluster) {
 	t := groupTopology()
 	t.retention = shortMemory
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 7*time.Second, 3 })
@@ -77,7 +77,7 @@ func buildWokenForAMoment(s *stage) {
 	})
 }
 
-func buildManagerDiesMidDispatch(s *stage) {
+func buildManagerDiesMidDispatch(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 3*time.Second, 4 })
 	s.complete = true
 	aims := []string{"stored:lease/", "storing:lease/", "stored:file/", "storing:file/", "timer:5.*", timerAim(node.PartLease, node.LeaseFlush)}
@@ -87,7 +87,7 @@ func buildManagerDiesMidDispatch(s *stage) {
 	})
 }
 
-func buildManagerAdopts(s *stage) {
+func buildManagerAdopts(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 12*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -96,7 +96,7 @@ func buildManagerAdopts(s *stage) {
 	})
 }
 
-func buildLateDispatchAck(s *stage) {
+func buildLateDispatchAck(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 6*time.Second, 3 })
 	s.slots(20*time.Second, func(i int, at time.Duration) {
 		from, to := s.managers, s.gates
@@ -109,7 +109,7 @@ func buildLateDispatchAck(s *stage) {
 	s.often(s.managers, 25*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-func buildContextTakeover(s *stage) {
+func buildContextTakeover(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 4*time.Second, 3 })
 	for n, o := range s.orders { // every job has two layers, not every third
 		if len(o.plan.Workflows) == 1 {
@@ -127,7 +127,7 @@ func buildContextTakeover(s *stage) {
 	})
 }
 
-func buildStaleTimeout(s *stage) {
+func buildStaleTimeout(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 8*time.Second, 3 })
 	for _, o := range s.orders {
 		o.submit.RunTimeout = s.rand.Duration(6*time.Second, 11*time.Second).Round(tick)
@@ -135,7 +135,7 @@ func buildStaleTimeout(s *stage) {
 	s.often(s.managers, 6*time.Second, sim.FaultPause, s.rand.Duration(2500*time.Millisecond, 9*time.Second).Truncate(tick), 0)
 }
 
-func buildTransferBeforeDispatch(s *stage) {
+func buildTransferBeforeDispatch(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 4*time.Second, 2 })
 	s.complete = true
 	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.gates), Peers: names(s.managers), Value: 400})
@@ -149,7 +149,7 @@ func buildTransferBeforeDispatch(s *stage) {
 	})
 }
 
-func buildCancelLeaderless(s *stage) {
+func buildCancelLeaderless(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 4*time.Second, 12*time.Second, 3, million })
 	s.slots(20*time.Second, func(i int, at time.Duration) {
 		dead := s.choose(s.managers, 2)
@@ -165,12 +165,12 @@ func buildCancelLeaderless(s *stage) {
 }
 
 // ofDatacenter are the managers and workers of the d-th datacenter.
-func (s *stage) ofDatacenter(d int) []string {
+func (s *cluster) ofDatacenter(d int) []string {
 	t := s.topology
 	return append(names(s.managers[d*t.managers:(d+1)*t.managers]), names(s.workers[d*t.workers:(d+1)*t.workers])...)
 }
 
-func buildSilentDC(s *stage) {
+func buildSilentDC(s *cluster) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
 	s.standard(t, func(l *load) { l.datacenters, l.every, l.duration, l.cores = 3, 8*time.Second, 8*time.Second, 3 })
 	for _, o := range s.orders {
@@ -183,7 +183,7 @@ func buildSilentDC(s *stage) {
 	s.fault(f)
 }
 
-func buildDatacenterCutOff(s *stage) {
+func buildDatacenterCutOff(s *cluster) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 100*time.Second, 1, 80*time.Second, false
@@ -205,7 +205,7 @@ func buildDatacenterCutOff(s *stage) {
 // buildCutAtTheGuard leaves nothing that a gate's guard could do without: each node of the
 // two datacenters that are cut off goes on for as long as it may, on the slowest clock, and
 // the third one has cores for their jobs at once.
-func buildCutAtTheGuard(s *stage) {
+func buildCutAtTheGuard(s *cluster) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 12, cores: 1, clients: 1}
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.until, l.layers = 5*time.Second, 100*time.Second, 3, 32*time.Second, false
@@ -234,7 +234,7 @@ func buildCutAtTheGuard(s *stage) {
 
 // buildNamedBeforeTheCrash lets a job's record say DISPATCHING while a manager runs its subjob:
 // what managers answer takes so long that the gates are apart when they learn of it.
-func buildNamedBeforeTheCrash(s *stage) {
+func buildNamedBeforeTheCrash(s *cluster) {
 	t := topology{gates: 3, datacenters: 2, managers: 3, workers: 4, cores: 8, clients: 2}
 	apart := 12*time.Second + s.rand.Duration(0, time.Second).Truncate(tick)
 	s.standard(t, func(l *load) {
@@ -255,7 +255,7 @@ func buildNamedBeforeTheCrash(s *stage) {
 	s.fault(sim.Fault{At: crash, For: 130 * time.Second, Kind: sim.FaultPartition, Nodes: names(group[:2]), Peers: append(names(s.gates), string(group[2]))})
 }
 
-func buildRegionCut(s *stage) {
+func buildRegionCut(s *cluster) {
 	t := topology{gates: 3, datacenters: 3, managers: 3, workers: 2, cores: 4, clients: 2}
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 6*time.Second, 15*time.Second, 1, 2 })
 	s.complete = true
@@ -271,7 +271,7 @@ func buildRegionCut(s *stage) {
 	}
 }
 
-func buildDeafDC(s *stage) {
+func buildDeafDC(s *cluster) {
 	t := topology{gates: 3, datacenters: 2, managers: 3, workers: 2, cores: 4, clients: 2}
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 6*time.Second, 8*time.Second, 1, 1 })
 	half := (s.heal / 2).Truncate(tick)
@@ -282,7 +282,7 @@ func buildDeafDC(s *stage) {
 	s.losesNobody(half, s.heal)
 }
 
-func buildRollingUpgrade(s *stage) {
+func buildRollingUpgrade(s *cluster) {
 	t := groupTopology()
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 6*time.Second, 3 })
 	s.complete = true

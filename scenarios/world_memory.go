@@ -11,14 +11,15 @@ import (
 
 func memoryWorlds() []Scenario {
 	return []Scenario{
-		{Name: "tight-bounds", Virtual: 4 * time.Minute, build: buildTightBounds,
+		{Name: "tight-bounds", Virtual: 4 * time.Minute, build: onCluster(buildTightBounds),
 			Doc: "Gates, managers and workers may remember a few jobs, results and fences only, while jobs come and go, are cancelled and lose their workers. What is too much is forgotten, the oldest first, and every job ends all the same."},
 	}
 }
 
-func buildTightBounds(s *stage) {
+func buildTightBounds(s *cluster) {
 	t := groupTopology()
-	t.tight, s.forgets = true, true
+	t.gate, t.manage, t.work = tightGate, tightManager, tightWorker
+	s.forgets = true
 	s.standard(t, func(l *load) {
 		l.every, l.duration, l.cores, l.vus, l.cancels = time.Second, 700*time.Millisecond, 2, 8, 150_000
 	})

@@ -18,15 +18,15 @@ import (
 // refuse.
 func operatedWorlds() []Scenario {
 	return []Scenario{
-		{Name: "drain-orders", Virtual: 5 * time.Minute, build: buildDrainOrders,
+		{Name: "drain-orders", Virtual: 5 * time.Minute, build: onCluster(buildDrainOrders),
 			Doc: "An operator drains gates, managers and workers, one at a time, and takes each order back; half of them restart meanwhile. A drained gate owns nothing and is granted nothing, a drained manager is sent nothing and dispatches nothing, a drained worker starts nothing; each gate says who is drained. Every job completes, and no shard runs twice."},
-		{Name: "merged-thresholds", Virtual: 4 * time.Minute, build: buildMergedThresholds,
+		{Name: "merged-thresholds", Virtual: 4 * time.Minute, build: onCluster(buildMergedThresholds),
 			Doc: "Six of ten requests fail in one datacenter and none in the other. A bound of 40 % holds and one of 20 % does not: gates judge thresholds on the sum, whichever gate owns the job at its end, and never on one datacenter."},
-		{Name: "crowded-gates", Virtual: 4 * time.Minute, build: buildCrowdedGates,
+		{Name: "crowded-gates", Virtual: 4 * time.Minute, build: onCluster(buildCrowdedGates),
 			Doc: "Jobs come faster than they run, at gates with room for a few jobs, watchers and bytes, and now and then no worker is there. A gate refuses with the time to come back, drops the oldest results, keeps room for those to come, and ends what waits too long in its queue, neither earlier nor later."},
-		{Name: "mute-managers", Virtual: 4 * time.Minute, build: buildMuteManagers,
+		{Name: "mute-managers", Virtual: 4 * time.Minute, build: onCluster(buildMuteManagers),
 			Doc: "A manager beats and does not hear what gates dispatch to it: its dispatches are lost, or come up to twenty seconds late. A gate asks another one after ten seconds; a dispatch that comes after all runs nothing twice, and every job ends in time."},
-		{Name: "starved-files", Virtual: 5 * time.Minute, build: buildStarvedFiles,
+		{Name: "starved-files", Virtual: 5 * time.Minute, build: onCluster(buildStarvedFiles),
 			Doc: "The disks of most of five gates are full for a while, others are away or cut off: programs and results reach no majority, and files that records name are not at hand. Gates refuse what is new, try again what runs, and every acknowledged job completes, once."},
 	}
 }
@@ -43,7 +43,7 @@ func (d *drained) during(at time.Duration) bool {
 	return d.from > 0 && at > d.from+arrival && at < d.to
 }
 
-func buildDrainOrders(s *stage) {
+func buildDrainOrders(s *cluster) {
 	t := groupTopology()
 	t.workers = 5
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 5*time.Second, 3 })
@@ -78,7 +78,7 @@ func buildDrainOrders(s *stage) {
 }
 
 // givesWork judges that a node that is drained is given nothing.
-func (s *stage) givesWork(d *drained, r checker.Record) {
+func (s *cluster) givesWork(d *drained, r checker.Record) {
 	switch e := r.Event.(type) {
 	case event.LeaseGranted:
 		if r.Node == d.id && e.Group == checker.GroupGates {
@@ -100,7 +100,7 @@ func (s *stage) givesWork(d *drained, r checker.Record) {
 }
 
 // drain plays the operator: she orders at one time, and takes it back at another.
-func (s *stage) drain(d *drained, at time.Duration) {
+func (s *cluster) drain(d *drained, at time.Duration) {
 	who := s.clients[s.rand.Int(len(s.clients))]
 	order := func(undo bool) {
 		s.world.Command(who, &message.DrainRequest{Node: string(d.id), Undo: undo}, func(answer node.Message) {
@@ -116,7 +116,7 @@ func (s *stage) drain(d *drained, at time.Duration) {
 }
 
 // askWhoDrains judges that gates tell people who is drained.
-func (s *stage) askWhoDrains(d *drained) {
+func (s *cluster) askWhoDrains(d *drained) {
 	who := s.clients[s.rand.Int(len(s.clients))]
 	says := func(found, draining bool) {
 		if d.from > 0 && found && !draining {
@@ -140,7 +140,7 @@ func (s *stage) askWhoDrains(d *drained) {
 	s.world.Command(who, &message.DatacenterQuery{}, func(node.Message) {})
 }
 
-func buildMergedThresholds(s *stage) {
+func buildMergedThresholds(s *cluster) {
 	well, ill := *s.model, *s.model
 	well.Failed, well.TimedOut = 0, 0
 	ill.Failed, ill.TimedOut = 600_000, 0
@@ -175,7 +175,7 @@ const (
 	crowdedAge     = 25 * time.Second
 )
 
-func buildCrowdedGates(s *stage) {
+func buildCrowdedGates(s *cluster) {
 	t := groupTopology()
 	t.managers, t.workers, t.clients = 2, 3, 4
 	bytes, files := 600+s.rand.Int(3000), 30+s.rand.Int(30)
@@ -189,7 +189,7 @@ func buildCrowdedGates(s *stage) {
 	t.manage = func(c *manager.Config) { c.DatacenterLease = 12 * time.Second }
 	s.draw("results take %d bytes, a gate keeps %d files", bytes, files)
 	s.forgets = true
-	s.cluster(t)
+	s.build(t)
 	l := load{vus: 8, cores: 4, duration: 3 * time.Second}
 	n := 0
 	for at := 3 * time.Second; at < s.heal; at += 700 * time.Millisecond {
@@ -209,7 +209,7 @@ func buildCrowdedGates(s *stage) {
 }
 
 // beset has a client submit a key that another one has submitted, and ask for it.
-func (s *stage) beset(id node.ID, o *order) {
+func (s *cluster) beset(id node.ID, o *order) {
 	if id == o.client {
 		return
 	}
@@ -225,7 +225,7 @@ func (s *stage) beset(id node.ID, o *order) {
 
 // waitsInQueue judges that a job waits in the queue no longer than it may, and that none
 // ends for its wait before.
-func (s *stage) waitsInQueue() {
+func (s *cluster) waitsInQueue() {
 	const slack = 3 * time.Second
 	since := map[message.JobID]time.Duration{}
 	s.witness = append(s.witness, func(r checker.Record) {
@@ -247,7 +247,7 @@ func (s *stage) waitsInQueue() {
 	})
 }
 
-func buildMuteManagers(s *stage) {
+func buildMuteManagers(s *cluster) {
 	const answer, length = 10 * time.Second, 5 * time.Second
 	type deafness struct {
 		id       node.ID
@@ -282,7 +282,7 @@ func buildMuteManagers(s *stage) {
 	s.endsWithin(answer + length + 15*time.Second)
 }
 
-func buildStarvedFiles(s *stage) {
+func buildStarvedFiles(s *cluster) {
 	t := groupTopology()
 	t.gates, t.datacenters, t.workers = 5, 2, 3
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 4*time.Second, 5*time.Second, 2, 2 })

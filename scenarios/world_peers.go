@@ -17,16 +17,16 @@ import (
 // drops the peer, its stream and what it planned with it, and takes it back.
 func peerWorlds() []Scenario {
 	return []Scenario{
-		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, build: buildDeadByHearsay,
+		{Name: "dead-by-hearsay", Virtual: 5 * time.Minute, build: onCluster(buildDeadByHearsay),
 			Doc: "A member of the managers' group tells one of them that a worker is dead, while the worker runs and its streams stand; the others learn it by gossip. Each manager that takes it for dead drops worker, stream and shards at once, dispatches nothing to it, and registers it again as soon as it refutes. Every job completes, except where rumours cost one shard more workers than rerun_max: it fails with the fourth, each lost to another rumour. Gates and workers go by 5 s of silence: no manager is in the gates' group, and a worker's shards live by acknowledged heartbeats, which no rumour of a manager ends."},
-		{Name: "peers-cut", Virtual: 6 * time.Minute, build: buildPeersCut,
+		{Name: "peers-cut", Virtual: 6 * time.Minute, build: onCluster(buildPeersCut),
 			Doc: "Gates, managers and workers crash, are cut off both ways or one way, alone, or as a whole datacenter. Each role on each other node drops the peer and its stream within ten seconds and plans nothing with it; twenty seconds after the cut it has every peer again."},
 	}
 }
 
 // peers is who has registered whom: of each node, by its own events.
 type peers struct {
-	*stage
+	*cluster
 	registered map[[2]node.ID]bool
 	dead       map[[2]node.ID]time.Duration // in the group, since when
 	deaths     int                          // of registered workers, at their managers
@@ -34,8 +34,8 @@ type peers struct {
 	lives      map[node.ID]uint64
 }
 
-func (s *stage) peers() *peers {
-	p := &peers{stage: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}, losses: map[message.ShardID][]time.Duration{}}
+func (s *cluster) peers() *peers {
+	p := &peers{cluster: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}, losses: map[message.ShardID][]time.Duration{}}
 	s.witness = append(s.witness, p.see)
 	return p
 }
@@ -154,7 +154,7 @@ func (m *rumour) tell(env node.Env) {
 	}
 }
 
-func buildDeadByHearsay(s *stage) {
+func buildDeadByHearsay(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 4*time.Second, 3 })
 	p := s.peers()
 	s.complete, s.excused = true, p.spent
@@ -199,7 +199,7 @@ const (
 	peersBack = 20 * time.Second
 )
 
-func buildPeersCut(s *stage) {
+func buildPeersCut(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.workers = 2, 3
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 3*time.Second, 2 })
@@ -215,7 +215,7 @@ func buildPeersCut(s *stage) {
 }
 
 // at returns managers and workers of a datacenter.
-func (s *stage) at(place string) []node.ID {
+func (s *cluster) at(place string) []node.ID {
 	return slices.DeleteFunc(slices.Concat(s.managers, s.workers), func(id node.ID) bool { return s.world.Place(id) != place })
 }
 

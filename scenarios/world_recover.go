@@ -11,15 +11,15 @@ import (
 
 func recoverWorlds() []Scenario {
 	return []Scenario{{
-		Name: "groups-recovered", Virtual: 150 * time.Second, build: buildGroupsRecovered,
+		Name: "groups-recovered", Virtual: 150 * time.Second, build: onCluster(buildGroupsRecovered),
 		Doc: "Two of three gates, and two of three managers of a datacenter, lose their disks, with terms in them of which the third knows nothing, and each group is recovered from the disk that is left. Within ten seconds all know one leader. Then one of the blank ones loses its disk again and its registers join; before it is a voter it can only hear the one that was recovered. It is none until the third is heard. No term has two leaders.",
 	}, {
-		Name: "clocks-at-zero", Virtual: 160 * time.Second, build: buildClocksAtZero,
+		Name: "clocks-at-zero", Virtual: 160 * time.Second, build: onCluster(buildClocksAtZero),
 		Doc: "All nodes start at one instant, at which their clocks read nothing, as on machines that have just booted. An instant of zero is not taken for never: within ten seconds each group has a leader that all know, nobody is given up, and every job completes, its leases and heartbeats included.",
 	}}
 }
 
-func buildClocksAtZero(s *stage) {
+func buildClocksAtZero(s *cluster) {
 	t := groupTopology()
 	t.zero = true
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.until = 3*time.Second, 4*time.Second, 3, 20*time.Second })
@@ -33,7 +33,7 @@ func buildClocksAtZero(s *stage) {
 
 // electoral is one group of a cluster, and who leads it as its members have told.
 type electoral struct {
-	*stage
+	*cluster
 	group string
 	ids   []node.ID // the first is whom it is recovered from
 	leads node.ID   // who was elected last
@@ -42,8 +42,8 @@ type electoral struct {
 }
 
 // electoral watches a group, whose members are drawn into an order.
-func (s *stage) electoral(group string, ids []node.ID) *electoral {
-	w := &electoral{stage: s, group: group, ids: s.choose(ids, len(ids)), known: map[node.ID]event.LeaderKnown{}}
+func (s *cluster) electoral(group string, ids []node.ID) *electoral {
+	w := &electoral{cluster: s, group: group, ids: s.choose(ids, len(ids)), known: map[node.ID]event.LeaderKnown{}}
 	s.witness = append(s.witness, func(r checker.Record) {
 		switch e := r.Event.(type) {
 		case event.Elected:
@@ -98,8 +98,8 @@ func (w *electoral) agreed(at time.Duration, since string) {
 	})
 }
 
-func buildGroupsRecovered(s *stage) {
-	s.cluster(topology{gates: 3, datacenters: 1, managers: 3, workers: 1, cores: 1})
+func buildGroupsRecovered(s *cluster) {
+	s.build(topology{gates: 3, datacenters: 1, managers: 3, workers: 1, cores: 1})
 	for _, w := range []*electoral{s.electoral(checker.GroupGates, s.gates), s.electoral(datacenter(0), s.managers)} {
 		w.losesMajority()
 		w.losesOneMore()

@@ -11,17 +11,17 @@ import (
 
 func rowWorlds() []Scenario {
 	return []Scenario{
-		{Name: "unique-rows", Virtual: 4 * time.Minute, build: buildUniqueRows,
+		{Name: "unique-rows", Virtual: 4 * time.Minute, build: onCluster(buildUniqueRows),
 			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
-		{Name: "rows-in-peace", Virtual: 170 * time.Second, build: buildRowsInPeace,
+		{Name: "rows-in-peace", Virtual: 170 * time.Second, build: onCluster(buildRowsInPeace),
 			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
-		{Name: "bound-rows", Virtual: 5 * time.Minute, build: buildBoundRows,
+		{Name: "bound-rows", Virtual: 5 * time.Minute, build: onCluster(buildBoundRows),
 			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. Nobody knows which rows were taken there: none of them is handed out in the other one."},
 	}
 }
 
 // rowsOf gives each job a unique feed; every third one names two datacenters.
-func (s *stage) rowsOf(rows uint64) {
+func (s *cluster) rowsOf(rows uint64) {
 	s.model.Want, s.model.Asks = 400, 500*time.Millisecond
 	for i, o := range s.orders {
 		for k := range o.plan.Workflows {
@@ -40,7 +40,7 @@ func (s *stage) rowsOf(rows uint64) {
 	}
 }
 
-func buildUniqueRows(s *stage) {
+func buildUniqueRows(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.clients = 2, 2
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 4*time.Second, 10*time.Second, 3, false })
@@ -68,7 +68,7 @@ func buildUniqueRows(s *stage) {
 	}
 }
 
-func buildRowsInPeace(s *stage) {
+func buildRowsInPeace(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.clients = 2, 2
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 6*time.Second, 30*time.Second, 2, false })
@@ -89,7 +89,7 @@ func buildRowsInPeace(s *stage) {
 	}
 }
 
-func buildBoundRows(s *stage) {
+func buildBoundRows(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.clients = 2, 2
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.layers = 15*time.Second, 30*time.Second, 2, false })

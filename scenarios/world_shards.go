@@ -15,29 +15,29 @@ import (
 func shardWorlds() []Scenario {
 	const virtual = 200 * time.Second
 	return []Scenario{
-		{Name: "hanging-drain", Virtual: 4 * time.Minute, build: buildHangingDrain,
+		{Name: "hanging-drain", Virtual: 4 * time.Minute, build: onCluster(buildHangingDrain),
 			Doc: "Workers are asked to stop, and what they run outlasts the drain and then ignores that it should end. It is listed until it is gone, and nobody else is given it before."},
-		{Name: "held-up-heartbeats", Virtual: virtual, build: buildHeldUpHeartbeats,
+		{Name: "held-up-heartbeats", Virtual: virtual, build: onCluster(buildHeldUpHeartbeats),
 			Doc: "Dispatches are slow, and heartbeats that workers sent before these came are slower than their acceptances. What such a heartbeat does not list has not stopped: it runs nowhere else before its time is over."},
-		{Name: "forgotten-fences", Virtual: virtual, build: buildForgottenFences,
+		{Name: "forgotten-fences", Virtual: virtual, build: onCluster(buildForgottenFences),
 			Doc: "One worker runs everything; it is killed, or its streams break, and a manager of old then sends what was ordered under fences that this worker has passed. It has not forgotten them."},
-		{Name: "orders-of-old", Virtual: 4 * time.Minute, build: buildOrdersOfOld,
+		{Name: "orders-of-old", Virtual: 4 * time.Minute, build: onCluster(buildOrdersOfOld),
 			Doc: "Gates, managers and a worker are killed in turn, and a gate and a manager of old send what they ordered under fences that were passed since, and cancel it. All of it is refused, and every job completes."},
-		{Name: "superseded-running", Virtual: virtual, Beyond: true, build: buildSupersededRunning,
+		{Name: "superseded-running", Virtual: virtual, Beyond: true, build: onCluster(buildSupersededRunning),
 			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast, so that a shard comes back to it while it still runs there, in executors that ignore a cancel. The new attempt waits until the old one is gone."},
-		{Name: "overtaking-cancel", Virtual: virtual, build: buildOvertakingCancel,
+		{Name: "overtaking-cancel", Virtual: virtual, build: onCluster(buildOvertakingCancel),
 			Doc: "Cancellations overtake the dispatches that they cancel. A shard that its worker was told to cancel never starts there."},
-		{Name: "lost-cancels", Virtual: virtual, build: buildLostCancels,
+		{Name: "lost-cancels", Virtual: virtual, build: onCluster(buildLostCancels),
 			Doc: "The first cancellation of each shard is lost with the stream that it came on. It is sent again: a job is cancelled within ten seconds, though it would run for a minute."},
-		{Name: "late-answers", Virtual: virtual, build: buildLateAnswers,
+		{Name: "late-answers", Virtual: virtual, build: onCluster(buildLateAnswers),
 			Doc: "What managers answer to one worker comes nearly a second late, and then that worker is cut off. Its shards run until five seconds after it sent what was answered, not after the answer came."},
-		{Name: "cut-at-the-bound", Virtual: virtual, build: buildCutAtTheBound,
+		{Name: "cut-at-the-bound", Virtual: virtual, build: onCluster(buildCutAtTheBound),
 			Doc: "Workers' clocks run slow and their manager's fast, each at the bound of drift, and one worker at a time is cut off, or is heard and hears nothing. Its shards run elsewhere when they have stopped by its clock, not by the manager's."},
-		{Name: "takeover-beside-a-cut", Virtual: virtual, build: buildTakeoverBesideACut,
+		{Name: "takeover-beside-a-cut", Virtual: virtual, build: onCluster(buildTakeoverBesideACut),
 			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its subjobs over hears nothing of what they run, and waits until they have stopped."},
-		{Name: "third-holder", Virtual: virtual, build: buildThirdHolder,
+		{Name: "third-holder", Virtual: virtual, build: onCluster(buildThirdHolder),
 			Doc: "Whoever is to hear of a shard's end is killed, and its worker is cut off until the next holder has dispatched the shard again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
-		{Name: "unacknowledged-end", Virtual: virtual, build: buildUnacknowledgedEnd,
+		{Name: "unacknowledged-end", Virtual: virtual, build: onCluster(buildUnacknowledgedEnd),
 			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A subjob belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
 	}
 }
@@ -50,7 +50,7 @@ type passage func(to node.ID, in *node.Input) time.Duration
 // in a slow lane, or is lost.
 type door struct {
 	node.Machine
-	stage *stage
+	stage *cluster
 	id    node.ID
 	kept  map[node.Message]node.Input
 }
@@ -113,7 +113,7 @@ func oneWorker() topology {
 	return topology{gates: 1, datacenters: 1, managers: 3, workers: 1, cores: 4, clients: 1}
 }
 
-func buildHangingDrain(s *stage) {
+func buildHangingDrain(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 45*time.Second, 1 })
 	s.model.IgnoreCancel = million
 	s.slots(34*time.Second, func(_ int, at time.Duration) {
@@ -123,7 +123,7 @@ func buildHangingDrain(s *stage) {
 
 // buildHeldUpHeartbeats has two heartbeats of a worker come two seconds and a bit
 // after its acceptance, which they deny, while its first renewal still holds.
-func buildHeldUpHeartbeats(s *stage) {
+func buildHeldUpHeartbeats(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 10*time.Second, 6*time.Second, 1, false })
 	const denial = 2*time.Second + 20*time.Millisecond // manager.Default: DenialAge
 	var worker node.ID                                 // whose dispatch is slow now
@@ -149,7 +149,7 @@ func buildHeldUpHeartbeats(s *stage) {
 	}
 }
 
-func buildForgottenFences(s *stage) {
+func buildForgottenFences(s *cluster) {
 	t := oneWorker()
 	t.past = true
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 7*time.Second, 1 })
@@ -157,7 +157,7 @@ func buildForgottenFences(s *stage) {
 	s.often(s.workers, 4*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-func buildOrdersOfOld(s *stage) {
+func buildOrdersOfOld(s *cluster) {
 	t := groupTopology()
 	t.workers, t.past = 1, true
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 9*time.Second, 16*time.Second, 1 })
@@ -169,7 +169,7 @@ func buildOrdersOfOld(s *stage) {
 	})
 }
 
-func buildSupersededRunning(s *stage) {
+func buildSupersededRunning(s *cluster) {
 	s.standard(oneWorker(), func(l *load) { l.every, l.duration, l.cores = 8*time.Second, 20*time.Second, 1 })
 	s.model.IgnoreCancel = million
 	const tenth = 10 * sim.DriftBound
@@ -187,7 +187,7 @@ type ordered struct {
 	fence  message.Fence
 }
 
-func buildOvertakingCancel(s *stage) {
+func buildOvertakingCancel(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 2*time.Second, time.Second, 2, million })
 	const longest = 2500 * time.Millisecond
 	cancelled := map[ordered]bool{}
@@ -212,7 +212,7 @@ func buildOvertakingCancel(s *stage) {
 	})
 }
 
-func buildLostCancels(s *stage) {
+func buildLostCancels(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 5*time.Second, time.Minute, 1, million })
 	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
 	dropped := map[ordered]bool{}
@@ -235,7 +235,7 @@ func buildLostCancels(s *stage) {
 	}
 }
 
-func buildLateAnswers(s *stage) {
+func buildLateAnswers(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 20*time.Second, 1 })
 	slow := names(s.choose(s.workers, 1))
 	s.fault(sim.Fault{At: 2 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: names(s.managers), Peers: slow, Value: 900})
@@ -244,7 +244,7 @@ func buildLateAnswers(s *stage) {
 	})
 }
 
-func buildCutAtTheBound(s *stage) {
+func buildCutAtTheBound(s *cluster) {
 	t := smallTopology()
 	t.workers = 4
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 20*time.Second, 1 })
@@ -257,7 +257,7 @@ func buildCutAtTheBound(s *stage) {
 
 // buildTakeoverBesideACut has the other managers forget what two workers listed, long
 // before one of them takes over.
-func buildTakeoverBesideACut(s *stage) {
+func buildTakeoverBesideACut(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 12*time.Second, 1 })
 	s.slots(18*time.Second, func(_ int, at time.Duration) {
 		dies := s.choose(s.managers, 1)
@@ -268,7 +268,7 @@ func buildTakeoverBesideACut(s *stage) {
 
 // buildUnacknowledgedEnd cuts managers off from gates one way about the ends of their
 // subjobs, which are then lost with their streams.
-func buildThirdHolder(s *stage) {
+func buildThirdHolder(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.layers = 8*time.Second, 6*time.Second, 2, false })
 	kill := func(id node.ID) {
 		s.world.At(s.world.Now(), func() {
@@ -308,7 +308,7 @@ func buildThirdHolder(s *stage) {
 	}
 }
 
-func buildUnacknowledgedEnd(s *stage) {
+func buildUnacknowledgedEnd(s *cluster) {
 	s.standard(groupTopology(), func(l *load) {
 		l.every, l.duration, l.cores, l.cancels = 3*time.Second, 2*time.Second, 2, million
 	})

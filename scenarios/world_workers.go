@@ -13,32 +13,32 @@ import (
 
 func workerWorlds() []Scenario {
 	return []Scenario{
-		{Name: "result-before-ack", Virtual: 4 * time.Minute, build: buildResultBeforeAck,
+		{Name: "result-before-ack", Virtual: 4 * time.Minute, build: onCluster(buildResultBeforeAck),
 			Doc: "Workflows of a few milliseconds, on disks that are slow and streams that break: results come before the acknowledgements of their dispatches, or instead of them. Each counts once."},
-		{Name: "partial-dispatch", Virtual: 4 * time.Minute, build: buildPartialDispatch,
+		{Name: "partial-dispatch", Virtual: 4 * time.Minute, build: onCluster(buildPartialDispatch),
 			Doc: "Workflows need the cores of all workers, and some of these refuse, or their executors fail to start. No shard is taken for running that is not, no core is leaked, and every job ends."},
-		{Name: "lost-wakeup", Virtual: 4 * time.Minute, build: buildLostWakeup,
+		{Name: "lost-wakeup", Virtual: 4 * time.Minute, build: onCluster(buildLostWakeup),
 			Doc: "Each job wants all cores, and the next one waits for them as they come free. It runs as soon as they do: none fails for want of cores, none waits for long."},
-		{Name: "progress-says-done", Virtual: 4 * time.Minute, build: buildProgressSaysDone,
+		{Name: "progress-says-done", Virtual: 4 * time.Minute, build: onCluster(buildProgressSaysDone),
 			Doc: "Managers tell that their workflows are COMPLETED and are killed before the subjob's result is on a majority. A job is open until all its subjobs' results are counted."},
-		{Name: "result-retry", Virtual: 4 * time.Minute, build: buildResultRetry,
+		{Name: "result-retry", Virtual: 4 * time.Minute, build: onCluster(buildResultRetry),
 			Doc: "The manager is down when results are ready, for less than it takes to lose them. They are kept and told again, to the manager that has the subjob by now, and each counts once: nothing is run again."},
-		{Name: "orphan-grace", Virtual: 5 * time.Minute, build: buildOrphanGrace,
+		{Name: "orphan-grace", Virtual: 5 * time.Minute, build: onCluster(buildOrphanGrace),
 			Doc: "Workers are stopped or cut off for as long as a shard may run without a renewal, a tick less and a tick more, by clocks at the bound of drift. A shard goes on or is killed, and never runs in two places."},
-		{Name: "suspected-worker", Virtual: 4 * time.Minute, build: buildSuspectedWorker,
+		{Name: "suspected-worker", Virtual: 4 * time.Minute, build: onCluster(buildSuspectedWorker),
 			Doc: "Workers are stopped for two to three seconds, again and again: long enough to be suspected, too short to be dead. A suspicion moves no work: nothing is run again, and every job completes."},
-		{Name: "cut-together", Virtual: 5 * time.Minute, build: buildCutTogether,
+		{Name: "cut-together", Virtual: 5 * time.Minute, build: onCluster(buildCutTogether),
 			Doc: "A manager and some workers are cut off from the other managers and workers, all within reach of the gates. The manager loses its subjobs with its majority: it renews nothing any more, its workers stop, and what runs elsewhere then runs there alone."},
-		{Name: "dead-worker", Virtual: 4 * time.Minute, build: buildDeadWorker,
+		{Name: "dead-worker", Virtual: 4 * time.Minute, build: onCluster(buildDeadWorker),
 			Doc: "A worker dies in the middle of its shards, one after the other. Each of its shards runs elsewhere soon, when the dead one's time is over, and all jobs complete."},
-		{Name: "reconnect-flood", Virtual: 40 * time.Second, within: 12 * time.Second, rate: floodRate, build: buildReconnectFlood,
+		{Name: "reconnect-flood", Virtual: 40 * time.Second, within: 12 * time.Second, rate: floodRate, build: onCluster(buildReconnectFlood),
 			Doc: "A thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, and every job completes within twelve seconds."},
-		{Name: "soak-churn", Virtual: 15 * time.Minute, build: buildSoakChurn,
+		{Name: "soak-churn", Virtual: 15 * time.Minute, build: onCluster(buildSoakChurn),
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. When it is over, what nodes keep on their disks is bounded by what their bounds of memory say, not by how long it lasted."},
 	}
 }
 
-func buildResultBeforeAck(s *stage) {
+func buildResultBeforeAck(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores, l.vus = 500*time.Millisecond, 20*time.Millisecond, 2, 8 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -46,7 +46,7 @@ func buildResultBeforeAck(s *stage) {
 	s.often(append(append([]node.ID{}, s.managers...), s.gates...), 3*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-func buildPartialDispatch(s *stage) {
+func buildPartialDispatch(s *cluster) {
 	t := groupTopology()
 	t.workers = 5
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 7*time.Second, 3*time.Second, 17 })
@@ -55,7 +55,7 @@ func buildPartialDispatch(s *stage) {
 	s.often(s.workers, 11*time.Second, sim.FaultExecSlow, 3*time.Second, 40)
 }
 
-func buildLostWakeup(s *stage) {
+func buildLostWakeup(s *cluster) {
 	t := smallTopology()
 	t.managers, t.gates, t.clients = 3, 3, 2
 	s.standard(t, func(l *load) {
@@ -65,7 +65,7 @@ func buildLostWakeup(s *stage) {
 	s.endsWithin(6 * time.Second)
 }
 
-func buildProgressSaysDone(s *stage) {
+func buildProgressSaysDone(s *cluster) {
 	t := groupTopology()
 	t.datacenters = 2
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.datacenters = 3*time.Second, 2*time.Second, 2, 2 })
@@ -73,7 +73,7 @@ func buildProgressSaysDone(s *stage) {
 	s.often(s.managers, 6*time.Second, sim.FaultCrash, 4*time.Second, 0)
 }
 
-func buildResultRetry(s *stage) {
+func buildResultRetry(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 2*time.Second, 2500*time.Millisecond, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -86,7 +86,7 @@ func buildResultRetry(s *stage) {
 
 // buildOrphanGrace keeps spare workers, so that what is given up is dispatched
 // again at once.
-func buildOrphanGrace(s *stage) {
+func buildOrphanGrace(s *cluster) {
 	t := groupTopology()
 	t.workers = 6
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 15*time.Second, 4 })
@@ -114,7 +114,7 @@ func buildOrphanGrace(s *stage) {
 
 // graceLength is 5 s by one clock or another, and up to two ticks or a heartbeat
 // beside it.
-func (s *stage) graceLength() time.Duration {
+func (s *cluster) graceLength() time.Duration {
 	d := 5 * time.Second
 	d += d / million * sim.DriftBound * time.Duration(s.rand.Int(5)-2)
 	d += tick * time.Duration(s.rand.Int(5)-2)
@@ -124,7 +124,7 @@ func (s *stage) graceLength() time.Duration {
 	return d.Truncate(tick)
 }
 
-func buildDeadWorker(s *stage) {
+func buildDeadWorker(s *cluster) {
 	t := groupTopology()
 	t.workers = 5
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 6*time.Second, 14*time.Second, 4 })
@@ -135,9 +135,9 @@ func buildDeadWorker(s *stage) {
 }
 
 // buildReconnectFlood has workers of one core each, and jobs that fill them.
-func buildReconnectFlood(s *stage) {
+func buildReconnectFlood(s *cluster) {
 	t := topology{gates: 1, datacenters: 1, managers: 3, workers: floodWorkers, cores: 1, clients: 1}
-	s.cluster(t)
+	s.build(t)
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
 	for n := range 10 {
@@ -164,7 +164,7 @@ const (
 	floodRate = 4 * floodWorkers
 )
 
-func buildSoakChurn(s *stage) {
+func buildSoakChurn(s *cluster) {
 	t := groupTopology()
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores, l.cancels = 4*time.Second, 5*time.Second, 4, 150_000 })
 	s.often(s.workers, 40*time.Second, sim.FaultCrash, 10*time.Second, 0)
@@ -180,7 +180,7 @@ const keptMax = 24
 // diskBounded judges that a manager's disk holds a few records of each job of the
 // last minutes and nothing of those before, and the others' a few of each that they
 // may remember for a day.
-func (s *stage) diskBounded() {
+func (s *cluster) diskBounded() {
 	const remembered = 8 * time.Minute // manager.Default: Retention, and what its sweeps take
 	all, recent := 0, 0
 	for _, o := range s.orders {
@@ -202,7 +202,7 @@ func (s *stage) diskBounded() {
 	}
 }
 
-func buildSuspectedWorker(s *stage) {
+func buildSuspectedWorker(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 10*time.Second, 3 })
 	s.complete = true
 	s.checker.Promise(checker.Promises{Once: true})
@@ -211,7 +211,7 @@ func buildSuspectedWorker(s *stage) {
 	})
 }
 
-func buildCutTogether(s *stage) {
+func buildCutTogether(s *cluster) {
 	t := groupTopology()
 	t.workers = 6
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 5*time.Second, 15*time.Second, 5 })

@@ -61,7 +61,7 @@ func listScenarios(out io.Writer, asJSON, asMarkdown bool) error {
 	case asJSON:
 		all := []scenarioJSON{}
 		for _, s := range scenarios.All() {
-			all = append(all, scenarioJSON{s.Name, s.Virtual.Milliseconds(), s.Doc, s.Shows, s.Beyond})
+			all = append(all, scenarioJSON{s.Name, s.Virtual.Milliseconds(), s.Doc, s.ExpectedLoss, s.Beyond})
 		}
 		return json.NewEncoder(out).Encode(all)
 	}
