@@ -23,7 +23,7 @@ type cluster struct {
 	models   []*sim.Plain     // of each datacenter; nil: model in all
 	recovers map[node.ID]bool // nodes that start to recover their groups
 	late     late             // orders that come again; idle without topology.past
-	doors    passage          // nil: all comes at once
+	arrives  arrival          // when messages arrive; nil: at once
 
 	gates, managers, workers, clients []node.ID
 
@@ -45,11 +45,6 @@ func newCluster(s *stage) *cluster {
 	s.ends = append(s.ends, c.finishOrders)
 	s.verdicts = append(s.verdicts, c.finishClients)
 	return c
-}
-
-// referenceTopology is the cluster of `steady` and `storm`.
-func referenceTopology() topology {
-	return topology{gates: 3, datacenters: 3, managers: 3, workers: 4, cores: 4, clients: 3}
 }
 
 // build adds and starts all nodes of a topology, within the first second.
@@ -117,7 +112,7 @@ func (s *cluster) datacenterNodes(d int, gates, past []node.Addr) {
 		s.addNode(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
 			own := m
 			own.Recover = s.recovers[id]
-			return s.overheard(id, manager.New(own))
+			return s.wrap(id, manager.New(own))
 		}})
 		s.managers = append(s.managers, id)
 		managers = append(managers, s.world.Addr(id))
@@ -138,21 +133,21 @@ func (s *cluster) datacenterNodes(d int, gates, past []node.Addr) {
 	for i := range s.topology.workers {
 		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
 		s.workers = append(s.workers, s.addNode(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
-			return s.overheard(id, worker.New(w))
+			return s.wrap(id, worker.New(w))
 		}}))
 	}
 }
 
-// overheard lets a machine's orders be told again, or what comes to it wait, where the
+// wrap lets a machine's orders be told again, or what comes to it wait, where the
 // world wants that.
-func (s *cluster) overheard(id node.ID, m node.Machine) node.Machine {
-	if s.doors != nil {
-		m = &door{Machine: m, stage: s, id: id, kept: map[node.Message]node.Input{}}
+func (s *cluster) wrap(id node.ID, m node.Machine) node.Machine {
+	if s.arrives != nil {
+		m = &delayWrapper{wrapper: wrapper{m}, stage: s, id: id, kept: map[node.Message]node.Input{}}
 	}
 	if !s.topology.past {
 		return m
 	}
-	return overhear{m, &s.late, id}
+	return recordWrapper{wrapper{m}, &s.late, id}
 }
 
 func (s *cluster) addPast(id node.ID, role node.Role) node.ID {

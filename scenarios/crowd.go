@@ -32,7 +32,7 @@ type crowd struct {
 	rostered map[node.ID]bool
 	guilty   map[node.ID]bool                 // something happens to them: they may be suspected, and err
 	absent   map[node.ID]bool                 // they may be suspected, and may not err
-	wards    map[node.ID]*ward                // who watch their own health besides; nil: nobody does
+	monitors map[node.ID]*healthMonitor       // who watch their own health besides; nil: nobody does
 	told     func(at node.ID, in *node.Input) // sees what members are told; nil for nobody
 	calm     bool                             // nobody may even be suspected
 	deaths   map[node.ID]map[node.ID]time.Duration
@@ -49,8 +49,8 @@ type sight struct {
 // size of a crowd: members, evenly over so many places.
 type size struct{ members, places int }
 
-// crowd builds members. Each is started by whoever builds the world.
-func (s *stage) crowd(n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
+// newCrowd builds members. Each is started by whoever builds the world.
+func (s *stage) newCrowd(n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
 	c := &crowd{
 		stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{}, absent: map[node.ID]bool{},
 		deaths: map[node.ID]map[node.ID]time.Duration{}, why: map[string]int{}, holds: map[node.ID]int{},
@@ -68,9 +68,9 @@ func (s *stage) crowd(n size, spec sim.Spec, config func(i int, c *swim.Config))
 		spec.ID, spec.Role, spec.Place = id, node.RoleToy, datacenter(i*n.places/n.members)
 		spec.New = func() node.Machine {
 			m := &crowdMember{crowd: c, id: id, group: c.fresh(i, id)}
-			if c.wards != nil {
-				m.ward = newWard(m.group)
-				c.wards[id] = m.ward
+			if c.monitors != nil {
+				m.health = newHealthMonitor(m.group)
+				c.monitors[id] = m.health
 			}
 			return m
 		}
@@ -123,7 +123,7 @@ func (s *stage) warm(n int, spec sim.Spec, config func(*swim.Config)) *crowd {
 func (s *stage) warmIn(n size, spec sim.Spec, config func(*swim.Config)) *crowd {
 	var seeds []node.Addr
 	var roster []*swim.Identity
-	c := s.crowd(n, spec, func(_ int, o *swim.Config) {
+	c := s.newCrowd(n, spec, func(_ int, o *swim.Config) {
 		o.Seeds, o.Known = seeds, roster
 		if config != nil {
 			config(o)
@@ -297,10 +297,10 @@ const unwellMax = 8
 
 // crowdMember is a role that does nothing but belong to a group.
 type crowdMember struct {
-	crowd *crowd
-	id    node.ID
-	group *swim.Group
-	ward  *ward // nil: it does not watch its own health
+	crowd  *crowd
+	id     node.ID
+	group  *swim.Group
+	health *healthMonitor // nil: it does not watch its own health
 }
 
 // Step implements node.Machine.
@@ -308,8 +308,8 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	switch in.Kind {
 	case node.InputStart:
 		m.group.Start(env)
-		if m.ward != nil {
-			m.ward.monitor.Start(env)
+		if m.health != nil {
+			m.health.monitor.Start(env)
 		}
 	case node.InputMessage:
 		if m.crowd.told != nil {
@@ -321,7 +321,7 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	case node.InputStreamBroken:
 		m.group.Broken(env, in)
 	case node.InputTimer:
-		if !m.group.Fire(env, in.Timer) && !m.ward.fire(env, in.Timer) {
+		if !m.group.Fire(env, in.Timer) && !m.health.fire(env, in.Timer) {
 			env.Halt("")
 		}
 	case node.InputStop:
@@ -334,6 +334,6 @@ func (m *crowdMember) Step(env node.Env, in *node.Input) {
 	changes := m.group.Take()
 	for i := range changes {
 		m.crowd.see(m.id, &changes[i])
-		m.ward.take(env, &changes[i])
+		m.health.take(env, &changes[i])
 	}
 }

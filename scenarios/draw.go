@@ -214,6 +214,21 @@ func names(ids []node.ID) []string {
 	return all
 }
 
+// without returns those nodes of ids that are not among others.
+func without(ids []node.ID, not ...node.ID) []node.ID {
+	var rest []node.ID
+next:
+	for _, id := range ids {
+		for _, n := range not {
+			if n == id {
+				continue next
+			}
+		}
+		rest = append(rest, id)
+	}
+	return rest
+}
+
 // someNodes draws a place, or one to four nodes, of some roles.
 func (s *stage) someNodes(roles string) []string {
 	var fit []string

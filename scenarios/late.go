@@ -27,33 +27,19 @@ type heldKey struct {
 	subjob bool
 }
 
-// overhear is a machine, and what it was ordered to do.
-type overhear struct {
-	node.Machine
+// recordWrapper is a machine, and what it was ordered to do.
+type recordWrapper struct {
+	wrapper
 	late *late
 	id   node.ID
 }
 
 // Step implements node.Machine.
-func (o overhear) Step(env node.Env, in *node.Input) {
+func (o recordWrapper) Step(env node.Env, in *node.Input) {
 	if in.Kind == node.InputMessage {
 		o.late.hear(o.id, in.Message)
 	}
 	o.Machine.Step(env, in)
-}
-
-// Sizes implements node.Sizer.
-func (o overhear) Sizes(tell node.Tell) {
-	if m, ok := o.Machine.(node.Sizer); ok {
-		m.Sizes(tell)
-	}
-}
-
-// Rests implements node.Rester.
-func (o overhear) Rests(tell node.Tell) {
-	if m, ok := o.Machine.(node.Rester); ok {
-		m.Rests(tell)
-	}
 }
 
 func (l *late) hear(id node.ID, order node.Message) {

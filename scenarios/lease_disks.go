@@ -19,7 +19,7 @@ func (p *leaseStage) restores(at time.Duration, i int, image func() map[string][
 }
 
 func leaseOldDisk(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	var backup map[string][]byte
 	p.world.At(founded+300*ms, func() { backup = p.world.Image(p.ids[1]) })
@@ -42,7 +42,7 @@ func leaseOldDisk(s *stage) {
 }
 
 func leaseTornDisk(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.cut(founded+150*ms, founded+1400*ms, 0, 2) // what follows is on the torn disk and one other
 	p.updates(founded+200*ms, 0)
@@ -62,7 +62,7 @@ func leaseTornDisk(s *stage) {
 }
 
 func leaseOldEpoch(s *stage) {
-	p := s.leaseStage(5, s.quietLength(), 0)
+	p := s.newLeaseStage(5, s.quietLength(), 0)
 	p.acquires(founded, 1)
 	p.updates(founded+300*ms, 1)
 	for i := range 2 {
@@ -93,7 +93,7 @@ func leaseOldEpoch(s *stage) {
 }
 
 func leaseRenewalToNewDisk(s *stage) {
-	p := s.leaseStage(5, 6*time.Second, 0)
+	p := s.newLeaseStage(5, 6*time.Second, 0)
 	p.acquires(founded, 0)
 	end := founded + 3*p.length
 	for i := 2; i < 5; i++ {
@@ -110,7 +110,7 @@ func leaseRenewalToNewDisk(s *stage) {
 }
 
 func leaseRecoveryRefused(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.world.At(founded+300*ms, func() { p.world.Crash(p.ids[2]) })
 	p.updates(founded+400*ms, 0)

@@ -56,7 +56,7 @@ func lostLeases() []Scenario {
 
 func leaseLoneGate(s *stage) {
 	n := 3 + 2*s.rand.Int(2)
-	p := s.leaseStage(n, s.quietLength(), 0)
+	p := s.newLeaseStage(n, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	cut := founded + s.rand.Duration(300*ms, p.length)
 	end := cut + 5*p.length
@@ -81,7 +81,7 @@ func leaseLoneGate(s *stage) {
 
 func leaseShrinkingQuorum(s *stage) {
 	n := 4 + 2*s.rand.Int(2)
-	p := s.leaseStage(n, s.quietLength(), 0)
+	p := s.newLeaseStage(n, s.quietLength(), 0)
 	end := founded + 6*p.length
 	if s.rand.Chance(1, 2) {
 		for i := range n / 2 {
@@ -111,7 +111,7 @@ func leaseShrinkingQuorum(s *stage) {
 }
 
 func leasePausedOwner(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	t := founded + s.rand.Duration(300*ms, p.length)
 	a := []string{string(p.ids[0])}
@@ -130,7 +130,7 @@ func leasePausedOwner(s *stage) {
 }
 
 func leaseTornPromise(s *stage) {
-	p := s.leaseStage(3, 2*time.Second, 0)
+	p := s.newLeaseStage(3, 2*time.Second, 0)
 	p.fault(sim.Fault{At: founded, Kind: sim.FaultDiskSlow, Value: 100})
 	p.fault(sim.Fault{At: founded, Kind: sim.FaultDiskTorn})
 	for at := founded; at < s.heal-5*time.Second; at += s.rand.Duration(100*ms, 600*ms).Truncate(tick) {
@@ -149,7 +149,7 @@ func leaseTornPromise(s *stage) {
 }
 
 func leaseSameKeyTwoGates(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded+s.rand.Duration(0, 2*ms), 0)
 	p.acquires(founded+s.rand.Duration(0, 2*ms), 1)
 	at := founded + time.Second
@@ -163,7 +163,7 @@ func leaseSameKeyTwoGates(s *stage) {
 
 func leaseRestartedAcceptors(s *stage) {
 	n := 3 + 2*s.rand.Int(2)
-	p := s.leaseStage(n, s.quietLength(), 0)
+	p := s.newLeaseStage(n, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	t := founded + s.rand.Duration(300*ms, p.length)
 	for i := 1; i < n; i++ {
@@ -175,7 +175,7 @@ func leaseRestartedAcceptors(s *stage) {
 }
 
 func leaseLateRead(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	late := p.keep(founded+400*ms, anybody, 2, answers)
 	p.reads(founded+410*ms, 2)
@@ -187,7 +187,7 @@ func leaseLateRead(s *stage) {
 
 // leaseLastTick looks at both ends of a lease that is never renewed.
 func leaseLastTick(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), sim.DriftBound)
+	p := s.newLeaseStage(3, s.quietLength(), sim.DriftBound)
 	hold, guard := p.length-p.length/100-tick, p.length+p.length/100+tick
 	var window, held node.Instant // when the holder sent, and the acceptor received
 	asked := p.keep(founded, 2, 1, prepares)
@@ -252,7 +252,7 @@ func leaseLastTick(s *stage) {
 }
 
 func leaseLostMajority(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.updates(founded+300*ms, 0)
 	p.updates(founded+400*ms, 0)
@@ -272,7 +272,7 @@ func leaseLostMajority(s *stage) {
 }
 
 func leaseRememberedRecord(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	first := p.keep(founded-100*ms, 0, anybody, accepts)
 	p.acquires(founded, 0)
 	p.acquires(founded+100*ms, 2)
@@ -282,7 +282,7 @@ func leaseRememberedRecord(s *stage) {
 }
 
 func leaseAnswerToOldAttempt(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.cut(founded-100*ms, founded+4*p.length, 0, 2)
 	late := p.keep(founded-100*ms, 1, 0, accepteds)
 	p.acquires(founded, 0)
@@ -295,7 +295,7 @@ func leaseAnswerToOldAttempt(s *stage) {
 }
 
 func leaseReadOfUnknown(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	lost := p.keep(founded-100*ms, 0, 2, accepts)
 	p.acquires(founded, 0)
 	p.updates(founded+300*ms, 0)
@@ -305,7 +305,7 @@ func leaseReadOfUnknown(s *stage) {
 }
 
 func leaseDeadMember(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.vacant = true
 	for i, a := range ring.New(p.w.config.Members).Order(p.job) { // whose turn it is first has the fast clock
 		for _, id := range p.w.members {
@@ -328,7 +328,7 @@ func leaseDeadMember(s *stage) {
 }
 
 func leaseSmallerSet(s *stage) {
-	p := s.leaseStage(5, s.quietLength(), 0)
+	p := s.newLeaseStage(5, s.quietLength(), 0)
 	p.acquires(founded, 3)
 	p.updates(founded+300*ms, 3)
 	p.world.At(founded+500*ms, func() {

@@ -47,7 +47,7 @@ func readsIt(env node.Env, m *registrar, job message.JobID) {
 }
 
 func leasePages(s *stage) {
-	p := s.leaseStageOf(3, 9, s.quietLength(), 0)
+	p := s.newLeaseStageOf(3, 9, s.quietLength(), 0)
 	p.everyJob(founded, 0, wants)
 	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
 	p.everyJob(founded+400*ms, 0, updatesIt)
@@ -63,7 +63,7 @@ func leasePages(s *stage) {
 }
 
 func leaseNewestDisk(s *stage) {
-	p := s.leaseStageOf(5, 3, s.quietLength(), 0)
+	p := s.newLeaseStageOf(5, 3, s.quietLength(), 0)
 	p.everyJob(founded, 0, wants)
 	for i := 3; i < 5; i++ {
 		p.world.At(founded+500*ms, func() { p.world.Crash(p.ids[i]) })
@@ -105,7 +105,7 @@ func leaseNewestDisk(s *stage) {
 }
 
 func leaseOtherSet(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.lowFirst(0, 2) // the last member of the set is the one that the stray set lacks
 	p.lowFirst(1, 2)
 	stray, reports := p.ids[1], 0

@@ -55,11 +55,11 @@ const (
 
 // leaseStage builds members whose clocks drift by at most so much, or exactly so
 // much one way or the other; the members are drawn into the script's order.
-func (s *stage) leaseStage(members int, length time.Duration, driftPPM int64) *leaseStage {
-	return s.leaseStageOf(members, 1, length, driftPPM)
+func (s *stage) newLeaseStage(members int, length time.Duration, driftPPM int64) *leaseStage {
+	return s.newLeaseStageOf(members, 1, length, driftPPM)
 }
 
-func (s *stage) leaseStageOf(members, jobs int, length time.Duration, driftPPM int64) *leaseStage {
+func (s *stage) newLeaseStageOf(members, jobs int, length time.Duration, driftPPM int64) *leaseStage {
 	p := &leaseStage{stage: s, length: length}
 	p.w = s.registrars(members, jobs, length, length/2, driftPPM)
 	p.w.script = p

@@ -64,7 +64,7 @@ func (p *leaseStage) atWrite() string {
 }
 
 func leasePromiseAmnesia(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.cut(founded, founded+p.length, 0, 2)
 	first := p.keep(founded, 0, 1, accepts)
 	second := p.keep(founded, 2, 1, accepts)
@@ -80,7 +80,7 @@ func leasePromiseAmnesia(s *stage) {
 }
 
 func leaseAcceptAmnesia(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.cut(founded+500*ms, founded+3*p.length, 0, 2)
 	p.crash(founded+590*ms, 300*ms, 1, p.atWrite(), false)
@@ -90,7 +90,7 @@ func leaseAcceptAmnesia(s *stage) {
 }
 
 func leaseLateAnswers(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded+ms, 0)
 	from, sent := founded, founded
 	if s.rand.Chance(1, 4) { // of a grant, when the job is another's
@@ -126,7 +126,7 @@ func (p *leaseStage) drifts(ppm int64) {
 }
 
 func leaseDriftAtBound(s *stage) {
-	p := s.leaseStage(3, s.rand.Duration(10*time.Second, 20*time.Second).Truncate(tick), 0)
+	p := s.newLeaseStage(3, s.rand.Duration(10*time.Second, 20*time.Second).Truncate(tick), 0)
 	p.drifts(sim.DriftBound)
 	p.cutHolder()
 }
@@ -141,7 +141,7 @@ func (p *leaseStage) cutHolder() {
 }
 
 func leaseDriftBeyond(s *stage) {
-	p := s.leaseStage(3, s.rand.Duration(10*time.Second, 20*time.Second).Truncate(tick), 0)
+	p := s.newLeaseStage(3, s.rand.Duration(10*time.Second, 20*time.Second).Truncate(tick), 0)
 	p.drifts(5 * sim.DriftBound)
 	p.cutHolder()
 	for at := founded + p.length/2; at < founded+5*p.length; at += p.length / 64 {
@@ -151,7 +151,7 @@ func leaseDriftBeyond(s *stage) {
 }
 
 func leaseOldAnswerFirst(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.cut(founded+300*ms, founded+3*p.length, 0, 2)
 	p.updates(founded+400*ms, 0)
@@ -160,7 +160,7 @@ func leaseOldAnswerFirst(s *stage) {
 }
 
 func leaseLateRenewal(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	from := founded - 100*ms // the acceptor has accepted nothing, or something that has run out there
 	if s.rand.Chance(1, 2) {
@@ -179,7 +179,7 @@ func leaseLateRenewal(s *stage) {
 }
 
 func leaseLateRelease(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	late := p.keep(founded+500*ms, 0, anybody, accepts)
 	p.releases(founded+600*ms, 0)
@@ -190,7 +190,7 @@ func leaseLateRelease(s *stage) {
 }
 
 func leaseLateAccept(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	late := p.repeat(founded+400*ms, 0, anybody, accepts)
 	p.updates(founded+410*ms, 0)
@@ -220,7 +220,7 @@ func leaseLateAccept(s *stage) {
 }
 
 func leaseAnswerToAnother(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	late := p.keep(founded+400*ms, 1, 0, accepteds)
 	p.updates(founded+410*ms, 0)
@@ -232,7 +232,7 @@ func leaseAnswerToAnother(s *stage) {
 }
 
 func leaseReadOfOpenUpdate(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	lost := p.keep(founded+400*ms, 0, anybody, accepts)
 	p.updates(founded+410*ms, 0)
@@ -243,7 +243,7 @@ func leaseReadOfOpenUpdate(s *stage) {
 }
 
 func leaseReadOfMinority(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	lost := p.keep(founded+400*ms, 0, anybody, accepts)
 	p.updates(founded+410*ms, 0)
@@ -256,7 +256,7 @@ func leaseReadOfMinority(s *stage) {
 }
 
 func leaseCopiedRegister(s *stage) {
-	p := s.leaseStage(5, s.quietLength(), 0)
+	p := s.newLeaseStage(5, s.quietLength(), 0)
 	for i := 2; i < 5; i++ {
 		p.keep(founded, 0, i, accepts) // A's accepts reach B only
 	}
@@ -276,7 +276,7 @@ func leaseCopiedRegister(s *stage) {
 }
 
 func leaseSecondLife(s *stage) {
-	p := s.leaseStage(3, 6*time.Second, 0)
+	p := s.newLeaseStage(3, 6*time.Second, 0)
 	a := []string{string(p.ids[0])}
 	p.fault(sim.Fault{At: founded - 100*ms, For: 800 * ms, Kind: sim.FaultDiskSlow, Nodes: a, Value: 10_000})
 	p.fault(sim.Fault{At: founded - 100*ms, For: 800 * ms, Kind: sim.FaultDiskLostWrites, Nodes: a})
@@ -286,7 +286,7 @@ func leaseSecondLife(s *stage) {
 }
 
 func leaseLateConsent(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	late := p.keep(founded+400*ms, 0, 1, consents)
 	p.transfers(founded+500*ms, 0, 1)
@@ -297,7 +297,7 @@ func leaseLateConsent(s *stage) {
 }
 
 func leaseLostDisk(s *stage) {
-	p := s.leaseStage(3, s.quietLength(), 0)
+	p := s.newLeaseStage(3, s.quietLength(), 0)
 	p.acquires(founded, 0)
 	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
 	p.updates(founded+400*ms, 0)
@@ -311,7 +311,7 @@ func leaseLostDisk(s *stage) {
 }
 
 func leaseOldGeneration(s *stage) {
-	p := s.leaseStage(5, s.quietLength(), 0)
+	p := s.newLeaseStage(5, s.quietLength(), 0)
 	p.lowFirst(1, 2) // C's first token is above B's
 	end := founded + 6*p.length
 	early := s.rand.Chance(1, 2) // the old promise is counted before its disk is lost, or comes at last

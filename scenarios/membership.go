@@ -47,7 +47,7 @@ func memberships() []Scenario {
 
 func buildBootTogether(s *stage) {
 	var all []node.Addr
-	c := s.crowd(size{40, 1}, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
+	c := s.newCrowd(size{40, 1}, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
 	all = c.addrs(len(c.ids))
 	c.calm = true
 	for i, id := range c.ids {

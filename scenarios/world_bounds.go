@@ -33,11 +33,11 @@ func buildWorkersHalt(s *cluster) {
 	order := s.choose(s.workers, len(s.workers))
 	dead, full := order[:2], order[2:3]
 	for _, id := range s.nodes {
-		lame := id == full[0]
+		broken := id == full[0]
 		for _, d := range dead {
-			lame = lame || id == d
+			broken = broken || id == d
 		}
-		if !lame {
+		if !broken {
 			s.core = append(s.core, id)
 		}
 	}

@@ -47,18 +47,6 @@ func gateWorlds() []Scenario {
 	}
 }
 
-// groupTopology is one datacenter whose groups survive the loss of one member.
-func groupTopology() topology {
-	return topology{gates: 3, datacenters: 1, managers: 3, workers: 4, cores: 4, clients: 2}
-}
-
-// from is a random instant early enough for n faults of a length before the healing.
-func (s *cluster) slots(gap time.Duration, f func(i int, at time.Duration)) {
-	for i, at := 0, 8*time.Second; at+gap <= s.heal; i, at = i+1, at+gap {
-		f(i, (at + s.rand.Duration(0, gap/8)).Truncate(tick))
-	}
-}
-
 // grantsNothing judges that some gates neither acquire nor renew, nor tell anything
 // of a job, from shortly after a cut until its end.
 func (s *cluster) grantsNothing(ids []node.ID, from, to time.Duration) {
@@ -103,20 +91,6 @@ func buildLoneGate(s *cluster) {
 		}
 		s.grantsNothing(lone, at, at+length)
 	})
-}
-
-func without(ids []node.ID, not ...node.ID) []node.ID {
-	var rest []node.ID
-next:
-	for _, id := range ids {
-		for _, n := range not {
-			if n == id {
-				continue next
-			}
-		}
-		rest = append(rest, id)
-	}
-	return rest
 }
 
 func buildShrinkingGates(s *cluster) {

@@ -46,10 +46,6 @@ func managerWorlds() []Scenario {
 	}
 }
 
-// shortMemory is how long managers remember what has ended, where a world is to see
-// what comes after that.
-const shortMemory = 20 * time.Second
-
 func buildForgottenElsewhere(s *cluster) {
 	t := groupTopology()
 	t.retention = shortMemory
@@ -162,12 +158,6 @@ func buildCancelLeaderless(s *cluster) {
 			s.fault(sim.Fault{At: at + 5*time.Second, For: 6 * time.Second, Kind: sim.FaultCrash, Nodes: names(s.choose(s.gates, 1))})
 		}
 	})
-}
-
-// ofDatacenter are the managers and workers of the d-th datacenter.
-func (s *cluster) ofDatacenter(d int) []string {
-	t := s.topology
-	return append(names(s.managers[d*t.managers:(d+1)*t.managers]), names(s.workers[d*t.workers:(d+1)*t.workers])...)
 }
 
 func buildSilentDC(s *cluster) {

@@ -37,7 +37,7 @@ func buildMissedDeparture(s *stage) {
 
 func buildSeedForgotten(s *stage) {
 	var seeds []node.Addr
-	c := s.crowd(size{12, 1}, sim.Spec{}, func(_ int, o *swim.Config) {
+	c := s.newCrowd(size{12, 1}, sim.Spec{}, func(_ int, o *swim.Config) {
 		o.Seeds, o.ReapAge = seeds, 20*time.Second
 	})
 	seeds = c.addrs(1) // the seed itself skips its own address: it has none

@@ -255,7 +255,7 @@ func buildMuteManagers(s *cluster) {
 		late     time.Duration // 0: lost
 	}
 	var deaf []deafness
-	s.doors = func(to node.ID, in *node.Input) time.Duration {
+	s.arrives = func(to node.ID, in *node.Input) time.Duration {
 		if _, ok := in.Message.(*message.JobDispatch); !ok {
 			return 0
 		}

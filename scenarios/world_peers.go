@@ -34,7 +34,7 @@ type peers struct {
 	lives      map[node.ID]uint64
 }
 
-func (s *cluster) peers() *peers {
+func (s *cluster) watchPeers() *peers {
 	p := &peers{cluster: s, registered: map[[2]node.ID]bool{}, dead: map[[2]node.ID]time.Duration{}, lives: map[node.ID]uint64{}, losses: map[message.ShardID][]time.Duration{}}
 	s.witness = append(s.witness, p.see)
 	return p
@@ -156,7 +156,7 @@ func (m *rumour) tell(env node.Env) {
 
 func buildDeadByHearsay(s *cluster) {
 	s.standard(groupTopology(), func(l *load) { l.every, l.duration, l.cores = 3*time.Second, 4*time.Second, 3 })
-	p := s.peers()
+	p := s.watchPeers()
 	s.complete, s.excused = true, p.spent
 	config := swim.Default()
 	config.Group = datacenter(0)
@@ -203,9 +203,9 @@ func buildPeersCut(s *cluster) {
 	t := groupTopology()
 	t.datacenters, t.workers = 2, 3
 	s.standard(t, func(l *load) { l.every, l.duration, l.cores = 4*time.Second, 3*time.Second, 2 })
-	p := s.peers()
+	p := s.watchPeers()
 	s.slots(peersCut+peersBack+5*time.Second, func(i int, at time.Duration) {
-		victims := [][]node.ID{s.choose(s.gates, 1), s.choose(s.managers, 1), s.choose(s.workers, 1), s.at(datacenter(1))}[s.rand.Int(4)]
+		victims := [][]node.ID{s.choose(s.gates, 1), s.choose(s.managers, 1), s.choose(s.workers, 1), s.inPlace(datacenter(1))}[s.rand.Int(4)]
 		f := sim.Fault{At: at, For: peersCut, Kind: []string{sim.FaultCrash, sim.FaultPartition, sim.FaultOneWay}[i%3], Nodes: names(victims)}
 		s.fault(f)
 		if s.options.Faults == nil {
@@ -214,8 +214,8 @@ func buildPeersCut(s *cluster) {
 	})
 }
 
-// at returns managers and workers of a datacenter.
-func (s *cluster) at(place string) []node.ID {
+// inPlace returns managers and workers of a datacenter.
+func (s *cluster) inPlace(place string) []node.ID {
 	return slices.DeleteFunc(slices.Concat(s.managers, s.workers), func(id node.ID) bool { return s.world.Place(id) != place })
 }
 

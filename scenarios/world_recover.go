@@ -26,7 +26,7 @@ func buildClocksAtZero(s *cluster) {
 	s.complete, s.served = true, true
 	s.checker.Promise(checker.Promises{Once: true})
 	s.losesNobody(0, s.options.Virtual)
-	for _, w := range []*electoral{s.electoral(checker.GroupGates, s.gates), s.electoral(datacenter(0), s.managers)} {
+	for _, w := range []*electoral{s.watchElections(checker.GroupGates, s.gates), s.watchElections(datacenter(0), s.managers)} {
 		w.agreed(10*time.Second, "ten seconds of running")
 	}
 }
@@ -41,8 +41,8 @@ type electoral struct {
 	known map[node.ID]event.LeaderKnown
 }
 
-// electoral watches a group, whose members are drawn into an order.
-func (s *cluster) electoral(group string, ids []node.ID) *electoral {
+// watchElections watches a group, whose members are drawn into an order.
+func (s *cluster) watchElections(group string, ids []node.ID) *electoral {
 	w := &electoral{cluster: s, group: group, ids: s.choose(ids, len(ids)), known: map[node.ID]event.LeaderKnown{}}
 	s.witness = append(s.witness, func(r checker.Record) {
 		switch e := r.Event.(type) {
@@ -100,7 +100,7 @@ func (w *electoral) agreed(at time.Duration, since string) {
 
 func buildGroupsRecovered(s *cluster) {
 	s.build(topology{gates: 3, datacenters: 1, managers: 3, workers: 1, cores: 1})
-	for _, w := range []*electoral{s.electoral(checker.GroupGates, s.gates), s.electoral(datacenter(0), s.managers)} {
+	for _, w := range []*electoral{s.watchElections(checker.GroupGates, s.gates), s.watchElections(datacenter(0), s.managers)} {
 		w.losesMajority()
 		w.losesOneMore()
 	}

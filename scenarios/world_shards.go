@@ -42,72 +42,6 @@ func shardWorlds() []Scenario {
 	}
 }
 
-// passage says when a message comes to a manager or a worker: lost, or at an instant.
-// One that is past is now.
-type passage func(to node.ID, in *node.Input) time.Duration
-
-// door stands between a machine and its streams: what a world chooses waits there, as
-// in a slow lane, or is lost.
-type door struct {
-	node.Machine
-	stage *cluster
-	id    node.ID
-	kept  map[node.Message]node.Input
-}
-
-// lost is what a world says of a message that never comes.
-const lost = -1
-
-// Step implements node.Machine.
-func (d *door) Step(env node.Env, in *node.Input) {
-	w := d.stage.world
-	switch in.Kind {
-	case node.InputMessage:
-		if at := d.stage.doors(d.id, in); at == lost {
-			return
-		} else if at > w.Now() {
-			m := in.Message
-			d.kept[m] = *in
-			w.At(at, func() {
-				if w.Alive(d.id) {
-					w.Command(d.id, m, func(node.Message) {})
-				}
-			})
-			return
-		}
-	case node.InputCommand:
-		kept, ok := d.kept[in.Message]
-		if !ok {
-			break // its stream, or the incarnation that it came to, is over
-		}
-		delete(d.kept, in.Message)
-		d.Machine.Step(env, &kept)
-		return
-	case node.InputStreamBroken:
-		//lint:orderfree what is deleted does not depend on the order
-		for m, kept := range d.kept {
-			if kept.Stream == in.Stream {
-				delete(d.kept, m)
-			}
-		}
-	}
-	d.Machine.Step(env, in)
-}
-
-// Sizes implements node.Sizer.
-func (d *door) Sizes(tell node.Tell) {
-	if m, ok := d.Machine.(node.Sizer); ok {
-		m.Sizes(tell)
-	}
-}
-
-// Rests implements node.Rester.
-func (d *door) Rests(tell node.Tell) {
-	if m, ok := d.Machine.(node.Rester); ok {
-		m.Rests(tell)
-	}
-}
-
 // oneWorker is a datacenter in which a shard that is lost comes back to where it was.
 func oneWorker() topology {
 	return topology{gates: 1, datacenters: 1, managers: 3, workers: 1, cores: 4, clients: 1}
@@ -128,7 +62,7 @@ func buildHeldUpHeartbeats(s *cluster) {
 	const denial = 2*time.Second + 20*time.Millisecond // manager.Default: DenialAge
 	var worker node.ID                                 // whose dispatch is slow now
 	var dispatched, heard time.Duration
-	s.doors = func(id node.ID, in *node.Input) time.Duration {
+	s.arrives = func(id node.ID, in *node.Input) time.Duration {
 		now := s.world.Now()
 		switch m := in.Message.(type) {
 		case *message.ShardDispatch:
@@ -192,7 +126,7 @@ func buildOvertakingCancel(s *cluster) {
 	const longest = 2500 * time.Millisecond
 	cancelled := map[ordered]bool{}
 	due := map[ordered]time.Duration{}
-	s.doors = func(id node.ID, in *node.Input) time.Duration {
+	s.arrives = func(id node.ID, in *node.Input) time.Duration {
 		switch m := in.Message.(type) {
 		case *message.ShardCancel:
 			cancelled[ordered{id, m.Shard, m.Fence}] = true
@@ -216,7 +150,7 @@ func buildLostCancels(s *cluster) {
 	s.standard(smallTopology(), func(l *load) { l.every, l.duration, l.cores, l.cancels = 5*time.Second, time.Minute, 1, million })
 	s.checker.Promise(checker.Promises{CancelWithin: 10 * time.Second})
 	dropped := map[ordered]bool{}
-	s.doors = func(id node.ID, in *node.Input) time.Duration {
+	s.arrives = func(id node.ID, in *node.Input) time.Duration {
 		m, ok := in.Message.(*message.ShardCancel)
 		if !ok || s.world.Now() >= s.heal {
 			return 0
@@ -281,7 +215,7 @@ func buildThirdHolder(s *cluster) {
 	var passed message.Fence
 	var holder, first, second node.ID // who dispatched it first, and who run it under that one and the next
 	var quiet time.Duration           // nobody hears of the second until then
-	s.doors = func(id node.ID, in *node.Input) time.Duration {
+	s.arrives = func(id node.ID, in *node.Input) time.Duration {
 		now, from := s.world.Now(), in.From.ID
 		if second != "" && now >= quiet {
 			holder, first, second = "", "", ""

@@ -241,7 +241,7 @@ func buildWatchedLoops(s *stage) {
 		s.fault(sim.Fault{At: at, For: pause, Kind: sim.FaultPause, Nodes: []string{string(id)}})
 		judge := func(after time.Duration, want string) {
 			s.world.At(at+pause+after, func() {
-				if got := c.wards[id].monitor.Level().String(); got != want && s.options.Faults == nil {
+				if got := c.monitors[id].monitor.Level().String(); got != want && s.options.Faults == nil {
 					c.violate(id, "%v after its loop was %v late its level is %s, want %s", after, pause, got, want)
 				}
 			})

@@ -7,20 +7,20 @@ import (
 	"hyperscale/sim"
 )
 
-// ward is what a role does about its own health, and its peers' clocks, besides its
-// membership.
-type ward struct {
+// healthMonitor is what a role does about its own health and its peers' clocks, besides
+// its membership.
+type healthMonitor struct {
 	group   *swim.Group
 	monitor *health.Monitor
 	clocks  *health.Clocks
 }
 
-func newWard(g *swim.Group) *ward {
-	return &ward{g, health.New(health.Default()), health.NewClocks(health.DefaultClock())}
+func newHealthMonitor(g *swim.Group) *healthMonitor {
+	return &healthMonitor{g, health.New(health.Default()), health.NewClocks(health.DefaultClock())}
 }
 
 // fire takes the timer of the monitor, and says whether it was that.
-func (w *ward) fire(env node.Env, k node.TimerKey) bool {
+func (w *healthMonitor) fire(env node.Env, k node.TimerKey) bool {
 	if w == nil {
 		return false
 	}
@@ -35,7 +35,7 @@ func (w *ward) fire(env node.Env, k node.TimerKey) bool {
 	return true
 }
 
-func (w *ward) take(env node.Env, c *swim.Change) {
+func (w *healthMonitor) take(env node.Env, c *swim.Change) {
 	if w != nil && c.Kind == swim.ChangeSample {
 		w.clocks.Observe(env, c.Member.ID, c.Member.Run(), health.Sample{Sent: c.Sample.Sent, Received: c.Sample.Received, Uptime: c.Sample.Uptime})
 	}
@@ -45,8 +45,8 @@ func (w *ward) take(env node.Env, c *swim.Change) {
 func (s *stage) watched(n size) *crowd {
 	var seeds []node.Addr
 	var roster []*swim.Identity
-	c := s.crowd(n, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds, o.Known = seeds, roster })
-	c.wards = map[node.ID]*ward{}
+	c := s.newCrowd(n, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds, o.Known = seeds, roster })
+	c.monitors = map[node.ID]*healthMonitor{}
 	seeds, roster = c.addrs(3), c.roster()
 	for _, id := range c.ids {
 		s.world.Start(id)
