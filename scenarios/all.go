@@ -4,17 +4,26 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"hyperscale/scenarios/gates"
+	"hyperscale/scenarios/managers"
+	"hyperscale/scenarios/members"
+	"hyperscale/scenarios/reference"
+	"hyperscale/scenarios/registers"
+	"hyperscale/scenarios/stage"
+	"hyperscale/scenarios/voters"
+	"hyperscale/scenarios/workers"
 )
 
 // All returns every scenario, by name.
-func All() []Scenario {
-	all := slices.Concat(reference(), directed(), worlds(), memoryWorlds(), shardWorlds(), recoverWorlds(), abortWorlds(), rowWorlds(), gossips(), memberships(), swimWorlds(), memberWorlds(), peerWorlds(), registers(), elections(), fileWorlds(), boundWorlds(), operatedWorlds(), canaries())
-	slices.SortFunc(all, func(a, b Scenario) int { return cmp.Compare(a.Name, b.Name) })
+func All() []stage.Scenario {
+	all := slices.Concat(reference.Worlds(), gates.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), canaries())
+	slices.SortFunc(all, func(a, b stage.Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
 // Find returns the scenario of a name.
-func Find(name string) (Scenario, error) {
+func Find(name string) (stage.Scenario, error) {
 	var names []string
 	for _, s := range All() {
 		if s.Name == name {
@@ -22,5 +31,5 @@ func Find(name string) (Scenario, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Scenario{}, fmt.Errorf("scenario %q does not exist: choose one of %v", name, names)
+	return stage.Scenario{}, fmt.Errorf("scenario %q does not exist: choose one of %v", name, names)
 }

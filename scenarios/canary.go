@@ -7,33 +7,34 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
 )
 
 // canaries are worlds that break an invariant on purpose: a swarm plays one in
 // every batch, and believes nothing of a checker that sees nothing there.
-func canaries() []Scenario {
-	return []Scenario{{
+func canaries() []stage.Scenario {
+	return []stage.Scenario{{
 		Name:         "canary",
 		Doc:          "A toy receiver obeys whatever fence it is handed, and datagrams come late. The checker must see that it acts on a lower fence than before: a batch in which it does not proves nothing.",
 		Virtual:      time.Minute,
 		Least:        time.Second, // too short to break anything: it shows what a failure looks like
 		ExpectedLoss: "T3",
-		build:        buildCanary,
+		Build:        buildCanary,
 	}}
 }
 
-func buildCanary(s *stage) {
+func buildCanary(s *stage.Stage) {
 	both := []node.ID{"sender", "receiver"}
 	for _, id := range both {
-		s.add(sim.Spec{ID: id, Role: node.RoleToy, Place: datacenter(0), New: func() node.Machine {
-			return &gullible{to: s.world.Addr("receiver")}
+		s.Add(sim.Spec{ID: id, Role: node.RoleToy, Place: stage.Datacenter(0), New: func() node.Machine {
+			return &gullible{to: s.World.Addr("receiver")}
 		}})
 	}
 	for _, id := range both {
-		s.world.Start(id)
+		s.World.Start(id)
 	}
-	s.fault(sim.Fault{At: time.Second, Kind: sim.FaultLate, Value: 300_000, Hold: 2 * time.Second})
+	s.Fault(sim.Fault{At: time.Second, Kind: sim.FaultLate, Value: 300_000, Hold: 2 * time.Second})
 }
 
 // gullible sends rising numbers, and takes each that it gets for an order under

@@ -1,10 +1,11 @@
-// Package scenarios holds named worlds: who is in them, what they are asked to
-// do, what goes wrong, and what must hold.
+// Package scenarios lists named worlds: what is in them, what they are asked to do,
+// what goes wrong, and what must hold.
 //
-// It holds no logic of a role and no judgement of its own: the machines are
-// core's, sim runs them, checker judges the history.
+// It holds no logic of a role and no judgement of its own: the machines are core's, sim
+// runs them, checker judges the history. Package stage plays a world, and packages
+// reference, gates, managers, workers, members, registers and voters hold the worlds.
 //
-// Source: DESIGN.md, "Scenarios". A scenario is data and one function; all that
+// Source: DESIGN.md, "The simulator". A scenario is data and one function; all that
 // it draws comes from its seed, so that a seed is a whole story.
 //
 // Invariants:
@@ -21,8 +22,6 @@
 //	s, err := scenarios.Find("gossip")
 //	report := s.Run(scenarios.Options{Seed: 7})
 //
-// Read scenario.go, stage.go, cluster.go, workload.go, then reference.go, draw.go (what
-// a swarm draws) and core.go, directed.go, late.go; shrink.go makes failures small,
-// canary.go is one that must fail, reach.go and docs.go list what there is; gossip.go
-// is the simulator's own load; register.go and membership.go are worlds of one part.
+// Read all.go and play.go; measure.go takes times of runs, canary.go is a world that must
+// fail, reach.go and docs.go list what there is. Then read package stage.
 package scenarios

@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/worker"
 	"hyperscale/netsim"
+	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
 )
 
@@ -107,7 +108,7 @@ func rested() []node.Machine {
 	w := sim.New(sim.Config{Seed: 1, Network: netsim.Default()})
 	var all []node.Machine
 	add := func(id node.ID, r node.Role, cores int, made func() node.Machine) {
-		w.Add(sim.Spec{ID: id, Role: r, Place: datacenter(0), Cores: cores, Model: sim.DefaultModel(), New: func() node.Machine {
+		w.Add(sim.Spec{ID: id, Role: r, Place: stage.Datacenter(0), Cores: cores, Model: sim.DefaultModel(), New: func() node.Machine {
 			all = append(all, made())
 			return all[len(all)-1]
 		}})
@@ -117,12 +118,12 @@ func rested() []node.Machine {
 	const nowhere = "nowhere:1"
 	add("manager", node.RoleManager, 0, func() node.Machine {
 		c := manager.Default()
-		c.Datacenter, c.Gates = datacenter(0), []node.Addr{nowhere}
+		c.Datacenter, c.Gates = stage.Datacenter(0), []node.Addr{nowhere}
 		return manager.New(c)
 	})
 	add("worker", node.RoleWorker, 2, func() node.Machine {
 		c := worker.Default()
-		c.Datacenter, c.Managers, c.Cores = datacenter(0), []node.Addr{nowhere}, 2
+		c.Datacenter, c.Managers, c.Cores = stage.Datacenter(0), []node.Addr{nowhere}, 2
 		return worker.New(c)
 	})
 	add("client", node.RoleClient, 0, func() node.Machine {

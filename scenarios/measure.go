@@ -9,6 +9,8 @@ import (
 	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
+	"hyperscale/scenarios/voters"
 	"hyperscale/sim"
 )
 
@@ -36,20 +38,20 @@ func Bars() []Bar {
 		{"gate-drains", "a drained gate's job owned again", 99, 3 * time.Second},
 		{"dead-worker", "a dead worker's shard running again", 99, 12 * time.Second},
 		{"manager-adopts", "a dead manager's subjob held again", 99, 5 * time.Second},
-		{"leader-lost", "a lost leader's successor elected", 99, electionNext},
+		{"leader-lost", "a lost leader's successor elected", 99, voters.ElectionNext},
 	}
 }
 
 // Measure plays the world of a bar and returns what took how long there. A run that
 // broke anything has no times: its figures mean nothing.
-func Measure(bar string, seed uint64) ([]Took, Report, error) {
+func Measure(bar string, seed uint64) ([]Took, stage.Report, error) {
 	s, err := Find(bar)
 	if err != nil {
-		return nil, Report{}, err
+		return nil, stage.Report{}, err
 	}
 	g := gauge{grants: map[registerName][]grantAt{}, ended: map[message.JobID]time.Duration{}, runs: map[shardName][]runAt{}}
-	r := s.Run(Options{Seed: seed, History: g.look})
-	if r.Outcome != OK {
+	r := s.Run(stage.Options{Seed: seed, History: g.look})
+	if r.Outcome != stage.OK {
 		return nil, r, nil
 	}
 	var all []Took
@@ -184,7 +186,7 @@ func (g *gauge) workerLost(bar string, id node.ID, died time.Duration) (all []To
 		switch {
 		case at >= 0:
 			all = append(all, Took{Bar: bar, Time: list[at].began - died})
-		case !over || end > died+LivenessBound:
+		case !over || end > died+stage.LivenessBound:
 			all = append(all, Took{Bar: bar, Never: true})
 		}
 	}

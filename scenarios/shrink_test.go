@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"hyperscale/checker"
+	"hyperscale/scenarios/stage"
 	"hyperscale/sim"
 )
 
 // gulled is the canary among faults that have nothing to do with it.
-func gulled() Scenario {
-	return Scenario{Name: "gulled", Virtual: time.Minute, build: func(s *stage) {
+func gulled() stage.Scenario {
+	return stage.Scenario{Name: "gulled", Virtual: time.Minute, Build: func(s *stage.Stage) {
 		buildCanary(s)
 		for range 40 {
-			s.fault(sim.Fault{At: s.drawTime(), For: s.drawLength(time.Minute), Kind: sim.FaultSlowCPU, Value: 3})
-			s.fault(sim.Fault{At: s.drawTime(), Kind: sim.FaultBreakStreams, Nodes: []string{"sender"}})
+			s.Fault(sim.Fault{At: s.DrawTime(), For: s.DrawLength(time.Minute), Kind: sim.FaultSlowCPU, Value: 3})
+			s.Fault(sim.Fault{At: s.DrawTime(), Kind: sim.FaultBreakStreams, Nodes: []string{"sender"}})
 		}
 	}}
 }
@@ -24,9 +25,9 @@ func gulled() Scenario {
 // broke.
 func TestShrinkLeavesTheCause(t *testing.T) {
 	s := gulled()
-	o := Options{Seed: 3}
+	o := stage.Options{Seed: 3}
 	r := s.Run(o)
-	if r.Outcome != Violation || r.Violations[0].Invariant != "T3" || r.Broken != r.Violations[0].At {
+	if r.Outcome != stage.Violation || r.Violations[0].Invariant != "T3" || r.Broken != r.Violations[0].At {
 		t.Fatalf("%+v", r)
 	}
 	small, ok := s.Shrink(o, r, nil, nil)
@@ -50,20 +51,20 @@ func TestShrinkLeavesTheCause(t *testing.T) {
 // played whole, as a schedule can be cut at most at its world's end.
 func TestShrinkPlaysALateFailureWhole(t *testing.T) {
 	s := gulled()
-	build := s.build
-	s.build = func(st *stage) {
+	build := s.Build
+	s.Build = func(st *stage.Stage) {
 		build(st)
-		st.within = 0 // its end is judged
-		st.witness = append(st.witness, func(r checker.Record) {
+		st.Within = 0 // its end is judged
+		st.Witness = append(st.Witness, func(r checker.Record) {
 			if r.At > s.Virtual {
-				st.checker.Violate("T12", r, "late")
+				st.Checker.Violate("T12", r, "late")
 			}
 		})
-		st.verdicts = append(st.verdicts, func() { st.world.RunUntil(s.Virtual + 10*time.Second) }) // as rest does
+		st.Verdicts = append(st.Verdicts, func() { st.World.RunUntil(s.Virtual + 10*time.Second) }) // as rest does
 	}
-	o := Options{Seed: 3, Faults: []sim.Fault{}}
+	o := stage.Options{Seed: 3, Faults: []sim.Fault{}}
 	r := s.Run(o)
-	if r.Outcome != Violation || r.Broken <= s.Virtual {
+	if r.Outcome != stage.Violation || r.Broken <= s.Virtual {
 		t.Fatalf("%v at %v, want a failure after the end at %v", r.Outcome, r.Broken, s.Virtual)
 	}
 	small, ok := s.Shrink(o, r, nil, nil)
@@ -72,30 +73,12 @@ func TestShrinkPlaysALateFailureWhole(t *testing.T) {
 	}
 }
 
-// A core quorum is a majority of whoever decides, and of the rest each node is
-// broken for ever.
-func TestCoreQuorum(t *testing.T) {
-	for seed := range uint64(20) {
-		s := newCluster(newStage(Scenario{Name: "core"}, Options{Seed: seed, Virtual: 5 * time.Minute}))
-		s.build(referenceTopology())
-		s.coreQuorum()
-		if want := 3 + 2 + 3*2 + 3*coreWorkers; len(s.core) != want || len(s.faults) != len(s.nodes)-want {
-			t.Fatalf("seed %d: %d in the core, %d faults, want %d and %d", seed, len(s.core), len(s.faults), want, len(s.nodes)-want)
-		}
-		for _, f := range s.faults {
-			if f.For != 0 || f.At <= s.heal {
-				t.Errorf("seed %d: %+v ends", seed, f)
-			}
-		}
-	}
-}
-
 // WORLD-4: what is cut off a run is its end.
 func TestACutRunIsTheBeginning(t *testing.T) {
 	s := gulled()
 	trace := func(until time.Duration) []byte {
 		var b bytes.Buffer
-		s.Run(Options{Seed: 5, Until: until, Observer: sim.NewTracer(&b)})
+		s.Run(stage.Options{Seed: 5, Until: until, Observer: sim.NewTracer(&b)})
 		return b.Bytes()
 	}
 	whole, cut := trace(0), trace(20*time.Second)

@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/ui"
 	"hyperscale/scenarios"
+	"hyperscale/scenarios/stage"
 )
 
 // cause is what several failed runs have in common.
@@ -22,7 +23,7 @@ type cause struct {
 }
 
 // causeOf groups failures of one world: in two worlds the same words may have two causes.
-func causeOf(r *simResult) string { return r.Scenario + " " + scenarios.Cause(r.Verdict, r.Detail) }
+func causeOf(r *simResult) string { return r.Scenario + " " + stage.Cause(r.Verdict, r.Detail) }
 
 // groupCauses puts failures of a world together that differ in names and numbers only;
 // the most frequent cause comes first.

@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/runtime/progress"
 	"hyperscale/scenarios"
+	"hyperscale/scenarios/stage"
 )
 
 // failedRun is a violation that was kept.
@@ -73,7 +74,7 @@ func TestShrinkingMayFail(t *testing.T) {
 	s.done(failedRun(1, "T8 broken", "out"))
 	task, _ := s.next()
 	s.done(simResult{simLine: simLine{Verdict: scenarios.Panicked, Detail: "its process ended"}, Shrunk: task.Shrink})
-	if got := s.small["storm "+scenarios.Cause(scenarios.Violation, "T8 broken")]; got != "not made small: its process ended" || len(s.failed) != 1 {
+	if got := s.small["storm "+stage.Cause(scenarios.Violation, "T8 broken")]; got != "not made small: its process ended" || len(s.failed) != 1 {
 		t.Errorf("%q, %d failed", got, len(s.failed))
 	}
 }

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// arrival says when a message comes to a manager or a worker: lost, or at an instant.
+// One that is past is now.
+type arrival func(to node.ID, in *node.Input) time.Duration
+
+// delayWrapper delays or drops messages of a machine's streams, as a world chooses.
+type delayWrapper struct {
+	wrapper
+	stage *Cluster
+	id    node.ID
+	kept  map[node.Message]node.Input
+}
+
+// Lost is what a world says of a message that never comes.
+const Lost = -1
+
+// Step implements node.Machine.
+func (d *delayWrapper) Step(env node.Env, in *node.Input) {
+	w := d.stage.World
+	switch in.Kind {
+	case node.InputMessage:
+		if at := d.stage.Arrives(d.id, in); at == Lost {
+			return
+		} else if at > w.Now() {
+			m := in.Message
+			d.kept[m] = *in
+			w.At(at, func() {
+				if w.Alive(d.id) {
+					w.Command(d.id, m, func(node.Message) {})
+				}
+			})
+			return
+		}
+	case node.InputCommand:
+		kept, ok := d.kept[in.Message]
+		if !ok {
+			break // its stream, or the incarnation that it came to, is over
+		}
+		delete(d.kept, in.Message)
+		d.Machine.Step(env, &kept)
+		return
+	case node.InputStreamBroken:
+		//lint:orderfree what is deleted does not depend on the order
+		for m, kept := range d.kept {
+			if kept.Stream == in.Stream {
+				delete(d.kept, m)
+			}
+		}
+	}
+	d.Machine.Step(env, in)
+}

@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"hyperscale/core/client"
+	"hyperscale/core/gate"
+	"hyperscale/core/manager"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/worker"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+// Cluster is a world of clients, gates, managers and workers, and what it must show to
+// its clients.
+type Cluster struct {
+	*stage.Stage
+	topology Topology
+	Model    *sim.Plain
+	Models   []*sim.Plain     // of each datacenter; nil: model in all
+	Recovers map[node.ID]bool // nodes that start to recover their groups
+	Late     late             // orders that come again; idle without Topology.Past
+	Arrives  arrival          // when messages arrive; nil: at once
+
+	Gates, Managers, Workers, Clients []node.ID
+
+	Orders   []*Order
+	Complete bool                             // nothing here keeps a job from completing
+	Excused  func(message.JobID) bool         // jobs of a complete world that may fail; nil: none
+	Served   bool                             // no gate rejects a submission for good
+	Forgets  bool                             // gates may forget results that clients wait for
+	Shown    func(*Order, *message.JobStatus) // judges each status that a client is shown; may be nil
+}
+
+// On has a world built of a cluster that is empty yet.
+func On(build func(*Cluster)) func(*stage.Stage) {
+	return func(s *stage.Stage) { build(newCluster(s)) }
+}
+
+func newCluster(s *stage.Stage) *Cluster {
+	c := &Cluster{Stage: s, Model: sim.DefaultModel(), Recovers: map[node.ID]bool{}}
+	s.Ends = append(s.Ends, c.finishOrders)
+	s.Verdicts = append(s.Verdicts, c.finishClients)
+	return c
+}
+
+// Build adds and starts all nodes of a topology, within the first second.
+func (s *Cluster) Build(t Topology) {
+	s.topology = t
+	var gates []node.Addr
+	g := gate.Default()
+	if t.Gate != nil {
+		t.Gate(&g)
+	}
+	for i := range t.Gates {
+		id := node.ID(fmt.Sprintf("gate-%d", i+1))
+		s.Gates = append(s.Gates, s.addNode(sim.Spec{ID: id, Role: node.RoleGate, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
+			own := g
+			own.Recover = s.Recovers[id]
+			return gate.New(own)
+		}}))
+		gates = append(gates, s.World.Addr(s.Gates[i]))
+	}
+	g.Gates = gates
+	var past []node.Addr // no member of the set
+	if t.Past {
+		past = append(past, s.World.Addr(s.addPast("gate-of-old", node.RoleGate)))
+		s.fromThePast("gate-of-old", "manager-of-old")
+	}
+	for d := range t.Datacenters {
+		s.datacenterNodes(d, gates, past)
+	}
+	for i := range t.Clients {
+		c := client.Default()
+		// Each client prefers another gate, and knows all.
+		for k := range gates {
+			c.Gates = append(c.Gates, gates[(i+k)%len(gates)])
+		}
+		s.Clients = append(s.Clients, s.addNode(sim.Spec{ID: node.ID(fmt.Sprintf("client-%d", i+1)), Role: node.RoleClient, Place: stage.Datacenter(i % t.Datacenters), New: func() node.Machine {
+			return client.New(c)
+		}}))
+	}
+	s.Groups = append(s.Groups, s.Gates)
+	for i := 0; i < len(s.Managers); i += t.Managers {
+		s.Groups = append(s.Groups, s.Managers[i:i+t.Managers])
+	}
+	for _, id := range s.Nodes {
+		at := s.Rand.Duration(0, time.Second)
+		if t.Zero {
+			at = 0
+		}
+		s.World.At(at, func() { s.World.Start(id) })
+	}
+}
+
+func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
+	name := stage.Datacenter(d)
+	m := manager.Default()
+	m.Datacenter, m.Gates, m.Seeds = name, gates, past
+	if s.topology.Retention > 0 {
+		m.Retention, m.SweepInterval = s.topology.Retention, s.topology.Retention/4
+	}
+	if s.topology.Manage != nil {
+		s.topology.Manage(&m)
+	}
+	var managers []node.Addr
+	for i := range s.topology.Managers {
+		id := node.ID(fmt.Sprintf("manager-%s-%d", name, i+1))
+		s.addNode(sim.Spec{ID: id, Role: node.RoleManager, Place: name, New: func() node.Machine {
+			own := m
+			own.Recover = s.Recovers[id]
+			return s.wrap(id, manager.New(own))
+		}})
+		s.Managers = append(s.Managers, id)
+		managers = append(managers, s.World.Addr(id))
+	}
+	m.Managers = slices.Clone(managers)
+	if s.topology.Past {
+		managers = append(managers, s.World.Addr(s.addPast("manager-of-old", node.RoleManager)))
+	}
+	w := worker.Default()
+	w.Datacenter, w.Managers, w.Cores = name, managers, s.topology.Cores
+	if s.topology.Work != nil {
+		s.topology.Work(&w)
+	}
+	model := s.Model
+	if s.Models != nil {
+		model = s.Models[d]
+	}
+	for i := range s.topology.Workers {
+		id := node.ID(fmt.Sprintf("worker-%s-%d", name, i+1))
+		s.Workers = append(s.Workers, s.addNode(sim.Spec{ID: id, Role: node.RoleWorker, Place: name, Cores: w.Cores, Model: model, New: func() node.Machine {
+			return s.wrap(id, worker.New(w))
+		}}))
+	}
+}
+
+// wrap lets a machine's orders be told again, or what comes to it wait, where the
+// world wants that.
+func (s *Cluster) wrap(id node.ID, m node.Machine) node.Machine {
+	if s.Arrives != nil {
+		m = &delayWrapper{wrapper: wrapper{m}, stage: s, id: id, kept: map[node.Message]node.Input{}}
+	}
+	if !s.topology.Past {
+		return m
+	}
+	return recordWrapper{wrapper{m}, &s.Late, id}
+}
+
+func (s *Cluster) addPast(id node.ID, role node.Role) node.ID {
+	return s.addNode(sim.Spec{ID: id, Role: role, Place: stage.Datacenter(0), New: func() node.Machine {
+		return &past{late: &s.Late, streams: map[node.ID]node.StreamID{}}
+	}})
+}
+
+// addNode adds a node whose clock begins at nothing, where the world wants that.
+func (s *Cluster) addNode(spec sim.Spec) node.ID {
+	if s.topology.Zero {
+		spec.ClockOffset = -sim.ClockStart
+	}
+	return s.Add(spec)
+}

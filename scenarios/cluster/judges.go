@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// attemptAt is an attempt of a shard on a worker.
+type attemptAt struct {
+	worker     node.ID
+	datacenter string
+	shard      message.ShardID
+}
+
+// OneDatacenter judges that executors of a job that names no datacenter never run
+// in two of them at a time.
+func (s *Cluster) OneDatacenter() {
+	running := map[message.JobID][]attemptAt{}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		e, ok := r.Event.(event.ShardStarted)
+		if !ok {
+			return
+		}
+		job := e.Shard.Job
+		running[job] = slices.DeleteFunc(running[job], func(a attemptAt) bool { return !s.World.Executes(a.worker, a.shard) })
+		for _, a := range running[job] {
+			if a.datacenter != e.Datacenter {
+				s.Checker.Violate("T13", r, "shard %v was started in %s while shard %v of its job still ran in %s on %s", e.Shard, e.Datacenter, a.shard, a.datacenter, a.worker)
+			}
+		}
+		running[job] = append(running[job], attemptAt{r.Node, e.Datacenter, e.Shard})
+	})
+}
+
+// LosesNobody judges that no gate and no manager gives another one up in a time in
+// which nobody was cut off.
+func (s *Cluster) LosesNobody(from, to time.Duration) {
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {
+			s.Checker.Violate("P", r, "%s gave %s up, which was only slow: %s", r.Node, e.Peer, e.Reason)
+		}
+	})
+}
+
+// EndsWithin judges that an acknowledged job is shown as ended to its client within a
+// bound.
+func (s *Cluster) EndsWithin(bound time.Duration) {
+	s.Verdicts = append(s.Verdicts, func() {
+		for _, o := range s.Orders {
+			if o.Acked && o.results > 0 && o.ended-o.At > bound {
+				s.Checker.Violate("P", s.Record(o.Client), "job %v took %v from its acknowledgement to its result, at most %v were called for", o.Job, o.ended-o.At, bound)
+			}
+		}
+	})
+}

@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
+)
+
+// Load is the stream of jobs that clients submit.
+type Load struct {
+	Every       time.Duration
+	Until       time.Duration
+	Vus         uint64
+	Cores       uint32
+	Duration    time.Duration
+	Cancels     uint64 // in parts per million of the jobs
+	Datacenters int    // each job names this many; 0: the gate chooses
+	Layers      bool   // every third job has a workflow that depends on another
+}
+
+// StormLoad leaves a third of the cores free, so that what piles up during the
+// faults is worked off within the bound of liveness.
+func StormLoad(until time.Duration) Load {
+	return Load{Every: 4 * time.Second, Until: until, Vus: 64, Cores: 6, Duration: 8 * time.Second, Cancels: 100_000, Layers: true}
+}
+
+// Order is one job as its client sees it.
+type Order struct {
+	Key       string
+	Client    node.ID
+	Job       message.JobID
+	Acked     bool
+	At        time.Duration // when it was
+	ended     time.Duration // when its result was shown
+	Cancel    bool
+	results   int
+	forgotten bool             // no gate has its result any more, and it was told so
+	Shown     message.JobState // the last that it was told
+	Elapsed   time.Duration    // and how old the job was then
+	Plan      *message.Plan
+	Submit    *message.JobSubmit // until it is sent a world may change it
+	Judge     func(*message.Result)
+}
+
+// SubmitAll schedules the whole stream: the i-th job at i times every.
+func (s *Cluster) SubmitAll(l Load) {
+	n := 0
+	for at := 2 * time.Second; at < l.Until; at += l.Every {
+		n++
+		o := &Order{Key: fmt.Sprintf("job-%d", n), Client: s.Clients[n%len(s.Clients)]}
+		o.Cancel = s.Rand.Chance(l.Cancels, 1_000_000)
+		submit := s.Submission(o, l, n)
+		delay := s.Rand.Duration(0, 2*l.Duration)
+		s.Orders = append(s.Orders, o)
+		s.World.At(at, func() { s.Submit(o, submit, delay) })
+	}
+}
+
+// Submission returns the n-th submission of a load, whose plan the order keeps.
+func (s *Cluster) Submission(o *Order, l Load, n int) *message.JobSubmit {
+	plan := message.Plan{Source: "model.star", Workflows: []message.WorkflowPlan{WorkflowPlan("first", l, nil)}}
+	if l.Layers && n%3 == 0 {
+		plan.Workflows = append(plan.Workflows, WorkflowPlan("second", l, []uint32{0}))
+	}
+	o.Plan = &plan
+	m := &message.JobSubmit{Key: o.Key, Name: "model", Plan: plan,
+		Program: message.Program{Main: "model.star", Files: []message.File{{Name: "model.star", Data: []byte("# " + o.Key)}}}}
+	o.Submit = m
+	first := s.Rand.Int(s.topology.Datacenters)
+	for i := range l.Datacenters {
+		m.Datacenters = append(m.Datacenters, stage.Datacenter((first+i)%s.topology.Datacenters))
+	}
+	return m
+}
+
+// WorkflowPlan is what the model executor runs.
+func WorkflowPlan(name string, l Load, depends []uint32) message.WorkflowPlan {
+	return message.WorkflowPlan{
+		Name: name, Test: true, VUs: l.Vus, Duration: l.Duration, Timeout: time.Second, Cores: l.Cores,
+		Depends: depends, Layer: uint32(len(depends)),
+		Steps: []message.StepPlan{{Name: "home", Kind: message.StepRequest}},
+	}
+}
+
+// Submit plays one client: it submits, watches, and perhaps cancels. A client
+// that crashed meanwhile has forgotten its watch; nobody asks again for it.
+func (s *Cluster) Submit(o *Order, m *message.JobSubmit, cancelAfter time.Duration) {
+	if !s.World.Alive(o.Client) {
+		return
+	}
+	s.World.Command(o.Client, m, func(answer node.Message) {
+		if r, refused := answer.(*message.Refused); refused && s.Served {
+			s.Checker.Violate("P", s.Record(o.Client), "submission %s was refused for good, and gates were there: %v: %s", o.Key, r.Code, r.Detail)
+		}
+		ack, ok := answer.(*message.JobAck)
+		if !ok || o.Acked {
+			return
+		}
+		o.Acked, o.At, o.Job = true, s.World.Now(), ack.Job
+		s.Checker.Acknowledged(s.Record(o.Client), ack.Job)
+		s.watch(o)
+		if o.Cancel {
+			s.World.At(s.World.Now()+cancelAfter, func() {
+				if s.World.Alive(o.Client) {
+					s.World.Command(o.Client, &message.JobCancel{Job: o.Job}, func(node.Message) {})
+				}
+			})
+		}
+	})
+}
+
+func (s *Cluster) watch(o *Order) {
+	if !s.World.Alive(o.Client) {
+		return
+	}
+	s.World.Command(o.Client, &message.JobWatch{Job: o.Job}, func(answer node.Message) {
+		switch m := answer.(type) {
+		case *message.JobStatus:
+			if s.Shown != nil {
+				s.Shown(o, m)
+			}
+			o.Elapsed = m.Elapsed
+			s.onStatus(o, m.State)
+			s.onSubjobs(o, m.Datacenters)
+		case *message.JobResult:
+			s.onStatus(o, m.Result.State)
+			s.onResult(o, &m.Result)
+		case *message.Refused:
+			s.onRefused(o, m)
+		}
+	})
+}
+
+// onStatus is what a person sees meanwhile: nothing that they saw is taken back.
+func (s *Cluster) onStatus(o *Order, to message.JobState) {
+	if Progress(to) < Progress(o.Shown) || o.Shown == message.JobCancelling && to.Terminal() && to != message.JobCancelled {
+		s.Checker.Violate("L", s.Record(o.Client), "job %v was shown as %v, then as %v", o.Job, o.Shown, to)
+	}
+	o.Shown = to
+}
+
+// onParts is what a person sees of each datacenter: a subjob that has begun something
+// names who did it, as a frame has room for all that these worlds run.
+func (s *Cluster) onSubjobs(o *Order, subjobs []message.DatacenterResult) {
+	s.Checker.Told(s.Record(o.Client), o.Job, subjobs)
+	for i := range subjobs {
+		d := &subjobs[i]
+		for k := range d.Workflows {
+			if len(d.Workflows[k].Stats.Steps) > 0 && len(d.Workers) == 0 {
+				s.Checker.Violate("T8", s.Record(o.Client), "job %v was shown what subjob %s does, %v, and none of its workers", o.Job, d.Name, d.State)
+				return
+			}
+		}
+	}
+}
+
+// Progress orders states as a person may see them follow each other: until it
+// runs, a job may go back to the queue.
+func Progress(s message.JobState) int {
+	switch {
+	case s.Terminal():
+		return 4
+	case s == message.JobCancelling:
+		return 3
+	case s == message.JobCompleting:
+		return 2
+	case s == message.JobRunning:
+		return 1
+	}
+	return 0
+}
+
+// onResult is what a person sees at the end: it comes once, is terminal, and
+// its figures add up.
+func (s *Cluster) onResult(o *Order, r *message.Result) {
+	at := s.Record(o.Client)
+	o.results++
+	o.ended = s.World.Now()
+	if o.results > 1 {
+		s.Checker.Violate("T8", at, "the result of job %v was delivered %d times to one watch", o.Job, o.results)
+	}
+	if !r.State.Terminal() {
+		s.Checker.Violate("L", at, "the result of job %v says %v, which is no end", o.Job, r.State)
+	}
+	if s.Complete && r.State != message.JobCompleted && (s.Excused == nil || !s.Excused(o.Job)) {
+		s.Checker.Violate("P", at, "job %v ended %v, and all jobs of this world can complete: %s", o.Job, r.State, r.Error)
+	}
+	if o.Judge != nil {
+		o.Judge(r)
+	}
+	var started uint64
+	for _, w := range r.Workflows {
+		for _, p := range w.Stats.Steps {
+			started += p.Started
+			if sum := p.OK + p.Failed + p.TimedOut + p.Cancelled; p.Started != sum {
+				s.Checker.Violate("T8", at, "job %v, step %s: %d started, but %d are accounted for", o.Job, p.Name, p.Started, sum)
+			}
+		}
+	}
+	s.onSubjobs(o, r.Datacenters)
+	s.Checker.Delivered(at, checker.Delivery{Job: o.Job, State: r.State, Subjobs: len(r.Datacenters), Started: started})
+}
+
+// onRefused is all that is left to say of a result that was forgotten: only gates that
+// may keep no more than a few forget one that somebody waits for.
+func (s *Cluster) onRefused(o *Order, r *message.Refused) {
+	if r.Code != message.CodeResultForgotten {
+		return
+	}
+	o.forgotten, o.ended = true, s.World.Now()
+	if !s.Forgets {
+		s.Checker.Violate("P", s.Record(o.Client), "the result of job %v was forgotten before it was told: %s", o.Job, r.Detail)
+	}
+}

@@ -1,0 +1,12 @@
+package gates
+
+import (
+	"slices"
+
+	"hyperscale/scenarios/stage"
+)
+
+// Worlds are the worlds of gates.
+func Worlds() []stage.Scenario {
+	return slices.Concat(gateWorlds(), clientWorlds(), edgeWorlds(), fileWorlds(), recoverWorlds(), operatedWorlds())
+}

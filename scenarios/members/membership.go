@@ -1,0 +1,343 @@
+package members
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+// memberships are worlds of members that do nothing but watch each other: who is
+// what at whom, and how soon.
+func memberships() []stage.Scenario {
+	return []stage.Scenario{
+		{Name: "boot-together", Virtual: 4 * time.Minute, Build: buildBootTogether,
+			Doc: "Forty nodes start within a second, but for five that start twenty seconds late; all are configured at all. Whoever was never heard is unconfirmed: nobody is suspected, and ten seconds after the last start there is one view."},
+		{Name: "suspicion-storm", Virtual: 4 * time.Minute, Build: buildSuspicionStorm,
+			Doc: "What one of sixty-four members says reaches nobody any more, so that all others suspect it and confirm each other, for ever. The deadline of a suspicion moves earlier only: it is dead at everybody within the time of the shortest suspicion, and stays so until its answers arrive again."},
+		{Name: "death-by-gossip", Virtual: 4 * time.Minute, Build: buildDeathByGossip,
+			Doc: "Members crash, and most others hear of it before they see it. A death that is learnt has the same outcome as one that was seen: once at everybody who runs."},
+		{Name: "back-from-dead", Virtual: 5 * time.Minute, Build: buildBackFromDead,
+			Doc: "Members are cut off until they are dead to all, or crash and start again soon or late. They are back everywhere under a higher incarnation; old suspicions, gossip and indirect probes revive and kill nobody."},
+		{Name: "one-way-links", Virtual: 4 * time.Minute, Build: buildOneWayLinks,
+			Doc: "Between some pairs of members nothing passes in one direction. Others reach both, so nobody is even suspected."},
+		{Name: "flapping-links", Virtual: 4 * time.Minute, Build: buildFlappingLinks,
+			Doc: "A few members lose and find all others every few hundred milliseconds. They may fall; nobody else does."},
+		{Name: "paused-process", Virtual: 5 * time.Minute, Build: buildPausedMember,
+			Doc: "Members are stopped for up to forty seconds and wake up with timers that are long overdue. They may have been taken for dead; what they missed is no proof against others, and nobody healthy falls."},
+		{Name: "slow-cpu", Virtual: 4 * time.Minute, Build: buildSlowCPU,
+			Doc: "The processors of a few members are ten thousand times slower for half a minute. They notice it themselves; no healthy member is taken for dead by another."},
+		{Name: "split-and-heal", Virtual: 4 * time.Minute, Build: buildSplitAndHeal,
+			Doc: "A group falls into two halves that take each other for dead, then the cut heals. Through its seeds it is one group again, and nobody falls because of what the other side believed."},
+		{Name: "leave-and-reap", Virtual: 4 * time.Minute, Build: buildLeaveAndReap,
+			Doc: "Members leave one after the other, some return. Who leaves has left at everybody and is suspected by nobody; when it has been gone for long enough it is forgotten, and old news do not bring it back."},
+		{Name: "one-way-dc", Virtual: 5 * time.Minute, Build: buildOneWayDC,
+			Doc: "For a while nothing that one datacenter says reaches the other; later, what passes between them takes half a second more for two seconds, again and again. Missing answers count: the mute are dead to those who do not hear them. Spikes alone do not: nobody falls because of them."},
+		{Name: "region-out", Virtual: 6 * time.Minute, Build: buildRegionOut,
+			Doc: "Three of five regions are cut off at once, later each of them alone. While most of the group fails at once evictions are held, for a minute at most, once and without oscillation; a region that fails alone holds nothing."},
+		{Name: "lossy-few", Virtual: 100 * time.Second, Build: buildLossyFew,
+			Doc: "Of a thousand members, ten lose four fifths of what they send. They flap; nobody else is taken for dead by anybody healthy."},
+		{Name: "crash-known", Virtual: 6 * time.Minute, Build: buildCrashKnown,
+			Doc: "Members of a group of 128 crash one after the other. In the median a crash is known everywhere within twelve seconds."},
+	}
+}
+
+func buildBootTogether(s *stage.Stage) {
+	var all []node.Addr
+	c := newCrowd(s, size{40, 1}, sim.Spec{}, func(_ int, o *swim.Config) { o.Seeds = all })
+	all = c.addrs(len(c.ids))
+	c.calm = true
+	for i, id := range c.ids {
+		at := s.Rand.Duration(0, time.Second)
+		if i%8 == 7 {
+			at += 20 * time.Second
+		}
+		s.World.At(at, func() { s.World.Start(id) })
+	}
+	s.World.At(20*time.Second, func() {
+		for _, id := range c.ids {
+			if late := c.groups[id]; late != nil && len(late.Unconfirmed()) != 5 {
+				c.violate(id, "%d seeds are unconfirmed, five have not started", len(late.Unconfirmed()))
+			}
+		}
+	})
+	s.World.At(31*time.Second, c.settled)
+}
+
+func buildSuspicionStorm(s *stage.Stage) {
+	c := warm(s, 64, sim.Spec{}, nil)
+	victim := c.some(1)[0]
+	c.blame(victim)
+	s.Fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultOneWay, Nodes: []string{string(victim)}})
+	// Each member draws by itself when it probes the victim: of 63, one a second in the
+	// mean, and none for nine seconds in one world of eight thousand. The time of the
+	// suspicion runs from the third that asks others for help, as two confirm the first.
+	asked, known := map[node.ID]bool{}, false
+	c.told = func(_ node.ID, in *node.Input) {
+		m, ok := in.Message.(*message.SwimAsk)
+		if !ok || m.Target != string(victim) || known || s.World.Now() < 10*time.Second {
+			return
+		}
+		asked[in.From.ID] = true
+		if len(asked) < 3 {
+			return
+		}
+		known = true
+		s.World.At(s.World.Now()+stormBound, func() {
+			for _, at := range c.ids {
+				if seen, _ := c.groups[at].Find(victim); at != victim && seen.State != swim.Dead {
+					c.violate(at, "three had no answer of %s %v ago, and it is %v", victim, stormBound, seen.State)
+				}
+			}
+		})
+	}
+	s.World.At(10*time.Second+unwellBound, func() {
+		if m := c.groups[victim].Multiplier(); m < unwellMax && s.Options.Faults == nil {
+			c.violate(victim, "neither whom it probes nor whom it asks has answered for %v, and it is unwell by %d", unwellBound, m)
+		}
+	})
+	s.World.At(s.Heal-stormBound, func() {
+		if !known && s.Options.Faults == nil {
+			c.violate(victim, "it has been silent for %v, and fewer than three have probed it", s.Heal-stormBound-10*time.Second)
+		}
+	})
+}
+
+const (
+	// stormBound: half a second until the third judges its round, 3 log10(64) s = 5.4 s
+	// of suspicion from the first on, half a second for a last word, gossip.
+	stormBound = 10 * time.Second
+	// unwellBound: five rounds of a victim that nobody answers, each longer.
+	unwellBound = 15 * time.Second
+)
+
+func buildDeathByGossip(s *stage.Stage) {
+	c := warm(s, 24, sim.Spec{}, nil)
+	victims := c.some(4)
+	c.blame(victims...)
+	for i, id := range victims {
+		at := time.Duration(10+20*i) * time.Second
+		s.Fault(sim.Fault{At: at, For: 3 * time.Minute, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		if s.Options.Faults == nil {
+			s.World.At(at+19*time.Second, func() { c.dead(id, at, 19*time.Second) })
+		}
+	}
+	s.World.At(s.Heal, func() {
+		if c.why["gossip"] == 0 && s.Options.Faults == nil {
+			c.violate("", "four deaths at twenty members, and none was learnt: reasons %v", c.why)
+		}
+	})
+}
+
+func buildBackFromDead(s *stage.Stage) {
+	c := warm(s, 32, sim.Spec{}, nil)
+	victims := c.some(8)
+	c.blame(victims...)
+	for i, id := range victims {
+		f := sim.Fault{At: time.Duration(10+6*i) * time.Second, Nodes: []string{string(id)}}
+		switch i % 4 {
+		case 0:
+			f.Kind, f.For = sim.FaultPartition, time.Minute
+		case 1:
+			f.Kind, f.For = sim.FaultCrash, 500*time.Millisecond // it is not even missed
+		case 2:
+			f.Kind, f.For = sim.FaultCrash, 40*time.Second
+		case 3:
+			f.Kind, f.For, f.Value = sim.FaultCrash, 30*time.Second, 1
+		}
+		s.Fault(f)
+		if at := f.At + f.For + backBound; s.Options.Faults == nil {
+			s.World.At(at, func() {
+				for _, at := range c.ids {
+					if seen, _ := c.groups[at].Find(id); !c.guilty[at] && seen.State != swim.Alive {
+						c.violate(at, "%s is back since %v, and is %v", id, backBound, seen.State)
+					}
+				}
+			})
+		}
+	}
+	// Old news, seconds late, now and then twice.
+	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLate, Value: 20_000})
+	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultDuplicate, Value: 20_000})
+}
+
+// backBound is how soon whoever is back is back everywhere.
+const backBound = 20 * time.Second
+
+func buildOneWayLinks(s *stage.Stage) {
+	c := warm(s, 32, sim.Spec{}, nil)
+	c.calm = true
+	ids := c.some(24) // nobody is in two pairs: whoever is asked to help reaches both sides
+	for i := 0; i < len(ids); i += 2 {
+		at := s.Rand.Duration(5*time.Second, 20*time.Second).Truncate(time.Millisecond)
+		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(40*time.Second, 80*time.Second).Truncate(time.Millisecond), Kind: sim.FaultOneWay,
+			Nodes: []string{string(ids[i])}, Peers: []string{string(ids[i+1])}})
+	}
+}
+
+func buildFlappingLinks(s *stage.Stage) {
+	c := warm(s, 40, sim.Spec{}, nil)
+	few := c.some(4)
+	c.blame(few...)
+	for i, id := range few {
+		s.Fault(sim.Fault{At: time.Duration(5+i) * time.Second, For: s.Heal - 10*time.Second, Kind: sim.FaultFlap,
+			Nodes: []string{string(id)}, Value: int64(s.Rand.Duration(150, 900))})
+	}
+}
+
+func buildPausedMember(s *stage.Stage) {
+	c := warm(s, 40, sim.Spec{}, nil)
+	few := c.some(6)
+	c.blame(few...)
+	for at := 5 * time.Second; at < s.Heal; at += s.Rand.Duration(2*time.Second, 8*time.Second).Truncate(time.Millisecond) {
+		id := few[s.Rand.Int(len(few))]
+		length := s.Rand.Duration(500*time.Millisecond, 40*time.Second).Truncate(time.Millisecond)
+		s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPause, Nodes: []string{string(id)}})
+	}
+}
+
+func buildSlowCPU(s *stage.Stage) {
+	c := warm(s, 40, sim.Spec{Costs: sim.Costs{Default: 30 * time.Microsecond}}, nil)
+	few := c.some(5)
+	c.blame(few...)
+	for i, id := range few {
+		s.Fault(sim.Fault{At: time.Duration(5+10*i) * time.Second, For: 30 * time.Second, Kind: sim.FaultSlowCPU, Nodes: []string{string(id)}, Value: 10_000})
+	}
+}
+
+func buildSplitAndHeal(s *stage.Stage) {
+	c := warm(s, 24, sim.Spec{}, nil)
+	var left, right []string
+	for i, id := range c.ids {
+		if i%2 == 0 {
+			left = append(left, string(id))
+		} else {
+			right = append(right, string(id))
+		}
+	}
+	c.blame(c.ids...) // the two sides take each other for dead
+	length := s.Heal - 40*time.Second
+	s.Fault(sim.Fault{At: 10 * time.Second, For: length, Kind: sim.FaultPartition, Nodes: left, Peers: right})
+	// Nobody is blamed for what comes after: seeds meet within SeedInterval, and both
+	// sides refute within the time of a suspicion.
+	s.World.At(10*time.Second+length+time.Millisecond, func() { clear(c.guilty) })
+	s.World.At(10*time.Second+length+30*time.Second, c.settled)
+}
+
+func buildLeaveAndReap(s *stage.Stage) {
+	c := warm(s, 24, sim.Spec{}, func(o *swim.Config) { o.ReapAge = 40 * time.Second })
+	c.calm = true
+	leavers := c.some(6)
+	for i, id := range leavers {
+		stay := 5 * time.Minute
+		if i%2 == 0 {
+			stay = 15 * time.Second // and returns, for good
+		}
+		at := time.Duration(5+8*i) * time.Second
+		s.World.At(at, func() { s.World.Stop(id) })
+		if i%2 == 0 {
+			s.World.At(at+stay, func() { s.World.Start(id) })
+			continue
+		}
+		s.World.At(at+10*time.Second, func() {
+			for _, at := range c.ids {
+				if seen, _ := c.groups[at].Find(id); s.World.Alive(at) && !slices.Contains(leavers, at) && seen.State != swim.Left {
+					c.violate(at, "%s left ten seconds ago, and is %v", id, seen.State)
+				}
+			}
+		})
+		s.World.At(at+90*time.Second, func() {
+			for _, at := range c.ids {
+				if _, known := c.groups[at].Find(id); s.World.Alive(at) && known {
+					c.violate(at, "%s has been gone for 90 s, and is remembered", id)
+				}
+			}
+		})
+	}
+}
+
+func buildOneWayDC(s *stage.Stage) {
+	c := warmIn(s, size{32, 2}, sim.Spec{}, nil)
+	here, there := c.at(stage.Datacenter(0)), c.at(stage.Datacenter(1))
+	c.blame(c.ids...)
+	s.Fault(sim.Fault{At: 10 * time.Second, For: 40 * time.Second, Kind: sim.FaultOneWay, Nodes: stage.Names(there), Peers: stage.Names(here)})
+	s.World.At(49*time.Second, func() {
+		for _, at := range here {
+			for _, id := range there {
+				if seen, _ := c.groups[at].Find(id); seen.State != swim.Dead && s.Options.Faults == nil {
+					c.violate(at, "%s has not answered for 39 s, and is %v", id, seen.State)
+				}
+			}
+		}
+	})
+	s.World.At(95*time.Second, func() {
+		c.settled()
+		clear(c.guilty)
+	})
+	for at := 100 * time.Second; at < s.Heal; at += 5 * time.Second {
+		s.Fault(sim.Fault{At: at, For: 2 * time.Second, Kind: sim.FaultLatency, Nodes: stage.Names(there), Peers: stage.Names(here), Value: 500})
+	}
+}
+
+func buildRegionOut(s *stage.Stage) {
+	c := warmIn(s, size{40, 5}, sim.Spec{}, nil)
+	stay := append(c.at(stage.Datacenter(0)), c.at(stage.Datacenter(4))...)
+	var out []node.ID
+	for r := 1; r <= 3; r++ {
+		out = append(out, c.at(stage.Datacenter(r))...)
+	}
+	c.blame(out...)
+	s.Fault(sim.Fault{At: 10 * time.Second, For: 40 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(out), Peers: stage.Names(stay)})
+	held := func(want int, when string) {
+		for _, at := range stay {
+			if got := c.holds[at]; got != want && s.Options.Faults == nil {
+				c.violate(at, "evictions were held %d times %s, want %d", got, when, want)
+			}
+			if c.groups[at].EvictionHold() {
+				c.violate(at, "evictions are held, though nobody is cut off")
+			}
+		}
+	}
+	s.World.At(100*time.Second, func() { held(1, "while three regions of five were cut off at once") })
+	for r := 1; r <= 3; r++ {
+		at := 110*time.Second + time.Duration(r-1)*40*time.Second
+		s.Fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(c.at(stage.Datacenter(r))), Peers: stage.Names(stay)})
+	}
+	s.World.At(s.Heal, func() { held(1, "and by single regions after that") })
+}
+
+func buildLossyFew(s *stage.Stage) {
+	c := warm(s, 1000, sim.Spec{}, nil)
+	few := c.some(10)
+	c.blame(few...)
+	s.Fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: stage.Names(few), Value: 800_000})
+}
+
+func buildCrashKnown(s *stage.Stage) {
+	c := warm(s, 128, sim.Spec{}, nil)
+	victims := c.some(12)
+	c.blame(victims...)
+	gap := 18 * time.Second
+	var times []time.Duration
+	for i, id := range victims {
+		at := 5*time.Second + time.Duration(i)*gap + s.Rand.Duration(0, time.Second).Truncate(time.Millisecond)
+		s.Fault(sim.Fault{At: at, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
+		if at+gap < s.Heal && s.Options.Faults == nil {
+			s.World.At(at+gap, func() { times = append(times, c.dead(id, at, gap)) })
+		}
+	}
+	s.World.At(s.Heal, func() {
+		if len(times) == 0 {
+			return
+		}
+		slices.Sort(times)
+		s.Draw("median of %d crashes known everywhere: %v", len(times), times[len(times)/2].Round(time.Millisecond))
+		if times[len(times)/2] > 12*time.Second {
+			c.violate("", "a crash is known everywhere after %v in the median", times[len(times)/2])
+		}
+	})
+}

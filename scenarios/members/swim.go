@@ -1,0 +1,255 @@
+package members
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/swim"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+// swimWorlds are small worlds of members, each aimed at one promise of core/swim or
+// core/health.
+func swimWorlds() []stage.Scenario {
+	return []stage.Scenario{
+		{Name: "answers-too-late", Virtual: 4 * time.Minute, Build: buildAnswersTooLate,
+			Doc: "Between two members every answer is four seconds late: later than any probe waits, and in time for the probes that follow. Each suspects the other, as an answer counts for the probe that it answers alone; in time again, each trusts the other."},
+		{Name: "brief-split", Virtual: 4 * time.Minute, Build: buildBriefSplit,
+			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: nobody falls."},
+		{Name: "each-in-turn", Virtual: 3 * time.Minute, Build: buildEachInTurn,
+			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
+		{Name: "lone-accuser", Virtual: 6 * time.Minute, Build: buildLoneAccuser,
+			Doc: "One of twenty-four members loses 94 percent of what it sends. It suspects others, and no other member hears of most of its suspicions, so that none confirms or refutes them. It keeps those verdicts to itself: no other member takes a healthy one for dead."},
+		{Name: "overslept", Virtual: 5 * time.Minute, Build: buildOverslept,
+			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes anybody for dead: nobody falls."},
+		{Name: "returning-few", Virtual: 5 * time.Minute, Build: buildReturningFew,
+			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, nobody believes what they tell: nobody falls who was not cut off."},
+		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, Build: buildWatchedClocks,
+			Doc: "Of eight clocks one comes to be 3.75 percent fast, all others run at the bound of one percent, fast or slow; ways are slow and lossy now and then, processes stop for seconds. The bad clock is found by all, nobody else's ever is."},
+		{Name: "watched-loops", Virtual: 4 * time.Minute, Build: buildWatchedLoops,
+			Doc: "Single members stop for 0.8 to 4.3 seconds. Each takes itself for as unwell as its loop was late, for as long as the window of that lasts, and for well a few seconds later; all others are well throughout. It suspects nobody because of answers that came while it could not read them."},
+	}
+}
+
+func buildAnswersTooLate(s *stage.Stage) {
+	// Rounds that are never stretched: each has the answer to an earlier one in it.
+	c := warm(s, 2, sim.Spec{}, func(o *swim.Config) { o.HealthProbe = false })
+	c.blame(c.ids...)
+	suspected := map[node.ID]bool{}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.MemberChanged); ok && e.To == swim.Suspect.String() {
+			suspected[r.Node] = true
+		}
+	})
+	for at := 10 * time.Second; at < s.Heal-40*time.Second; at += 50 * time.Second {
+		s.Fault(sim.Fault{At: at, For: 30 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(c.ids[:1]), Peers: stage.Names(c.ids[1:]), Value: 4000})
+		// At first nothing comes at all; then something does all the time.
+		s.World.At(at+10*time.Second, func() { clear(suspected) })
+		s.World.At(at+30*time.Second, func() {
+			for _, id := range c.ids {
+				if !suspected[id] && s.Options.Faults == nil {
+					c.violate(id, "no probe was answered in time for 20 s, and it has suspected nobody")
+				}
+			}
+		})
+	}
+}
+
+func buildBriefSplit(s *stage.Stage) {
+	c := warm(s, 4, sim.Spec{}, nil)
+	for at := 10 * time.Second; at < s.Heal-20*time.Second; at += 25 * time.Second {
+		side := s.Choose(c.ids, 2)
+		other := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return slices.Contains(side, id) })
+		s.Fault(sim.Fault{At: at + s.Rand.Duration(0, time.Second).Truncate(time.Millisecond), For: 5500 * time.Millisecond, Kind: sim.FaultPartition, Nodes: stage.Names(side), Peers: stage.Names(other)})
+	}
+}
+
+// buildEachInTurn has each member note who probes it: a probe for another carries
+// the asker's news, but comes from the one who was asked, so that some are counted
+// that are nobody's turn. None is asked for here, as nothing fails.
+func buildEachInTurn(s *stage.Stage) {
+	c := warm(s, 12, sim.Spec{}, nil)
+	c.calm = true
+	type way struct{ from, to node.ID }
+	last := map[way]time.Duration{}
+	// Of a list of n, first in one iteration and last in the next are 2n-1 rounds apart; one
+	// more, as a probe takes its time.
+	bound := time.Duration(2*(len(c.ids)-1)) * swim.Default().ProbeInterval
+	judge := func(w way) {
+		if gone := s.World.Now() - last[w]; gone > bound {
+			c.violate(w.to, "%s has not probed it for %v, two passes are over within %v", w.from, gone, bound)
+		}
+	}
+	c.told = func(at node.ID, in *node.Input) {
+		if _, ok := in.Message.(*message.SwimProbe); ok {
+			w := way{in.From.ID, at}
+			judge(w)
+			last[w] = s.World.Now()
+		}
+	}
+	s.World.At(s.Heal, func() {
+		for _, from := range c.ids {
+			for _, to := range c.ids {
+				if from != to {
+					judge(way{from, to})
+				}
+			}
+		}
+	})
+}
+
+func buildLoneAccuser(s *stage.Stage) {
+	c := warm(s, 24, sim.Spec{}, nil)
+	accuser := c.some(1)
+	c.blame(accuser...)
+	s.Fault(sim.Fault{At: 10 * time.Second, Kind: sim.FaultLossOneWay, Nodes: stage.Names(accuser), Value: 940_000})
+}
+
+func buildOverslept(s *stage.Stage) {
+	c := warm(s, 16, sim.Spec{}, nil)
+	// An answer takes up to three fifths of the ProbeTimeout: a verdict that does not wait
+	// for it comes before it.
+	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatency, Value: int64(1 + s.Rand.Int(150))})
+	for at := 10 * time.Second; at < s.Heal-50*time.Second; at += 60 * time.Second {
+		victim := c.some(1)
+		others := slices.DeleteFunc(slices.Clone(c.ids), func(id node.ID) bool { return id == victim[0] })
+		s.Fault(sim.Fault{At: at, For: 2 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(victim)})
+		kind := []string{sim.FaultPause, sim.FaultSuspend}[s.Rand.Int(2)]
+		asleep := s.Choose(others, 5)
+		first := sim.Fault{At: at + 1900*time.Millisecond, For: s.Rand.Duration(10*time.Second, 35*time.Second).Truncate(time.Millisecond), Kind: kind, Nodes: stage.Names(asleep)}
+		s.Fault(first)
+		// They fall asleep again while they wait for an answer.
+		again := first.At + first.For + s.Rand.Duration(0, 600*time.Millisecond).Truncate(time.Millisecond)
+		s.Fault(sim.Fault{At: again, For: 2 * time.Second, Kind: kind, Nodes: stage.Names(asleep)})
+	}
+	c.excuseSleepers()
+}
+
+// excuseSleepers lets others take for dead who sleeps, in a schedule that is played again
+// too. The world judges what the sleeper makes of others.
+func (c *crowd) excuseSleepers() {
+	const settled = 5 * time.Second // a sleeper that wakes refutes within this
+	faults := c.Faults
+	if c.Options.Faults != nil {
+		faults = c.Options.Faults
+	}
+	asleep := map[node.ID]int{}
+	for _, f := range faults {
+		if f.Kind != sim.FaultPause && f.Kind != sim.FaultSuspend {
+			continue
+		}
+		c.World.At(f.At, func() {
+			for _, name := range f.Nodes {
+				asleep[node.ID(name)]++
+				c.absent[node.ID(name)] = true
+			}
+		})
+		c.World.At(f.At+f.For+settled, func() {
+			for _, name := range f.Nodes {
+				if asleep[node.ID(name)]--; asleep[node.ID(name)] == 0 {
+					delete(c.absent, node.ID(name))
+				}
+			}
+		})
+	}
+}
+
+func buildReturningFew(s *stage.Stage) {
+	c := warm(s, 24, sim.Spec{}, nil)
+	few := c.some(3)
+	c.blame(few...)
+	for at := 10 * time.Second; at < s.Heal-50*time.Second; at += 50 * time.Second {
+		length := s.Rand.Duration(8*time.Second, 20*time.Second).Truncate(time.Millisecond)
+		s.Fault(sim.Fault{At: at, For: length, Kind: sim.FaultPartition, Nodes: stage.Names(few)})
+	}
+}
+
+func buildWatchedClocks(s *stage.Stage) {
+	c := watched(s, size{8, 2})
+	bad := c.some(1)[0]
+	c.blame(c.ids...) // ways and processes are bad, it is clocks that are judged
+	// At first ways are short, and tell the smallest error of what is counted; then they
+	// are as long as hides between two answers what a bad clock is off by.
+	const later = 45 * time.Second
+	s.Fault(sim.Fault{At: later, Kind: sim.FaultLatency, Value: 30})
+	found := map[node.ID]bool{}
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		e, ok := r.Event.(event.ClockSuspect)
+		switch {
+		case !ok:
+		case e.Peer == bad:
+			found[r.Node] = true
+		case r.Node != bad && s.Options.Faults == nil:
+			c.violate(r.Node, "the clock of %s is said to be off by %d ppm, and both run within the bound", e.Peer, e.PPM)
+		}
+	})
+	for i, id := range c.ids {
+		f := sim.Fault{Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: sim.DriftBound}
+		switch {
+		case id == bad:
+			f.At, f.Value, f.Beyond = later, 37_500, true // 2.7 percent and more from all others
+		case i%2 == 0:
+			f.Value = -sim.DriftBound
+		}
+		s.Fault(f)
+	}
+	for at := 5 * time.Second; at < s.Heal-5*time.Second; at += s.Rand.Duration(4*time.Second, 9*time.Second).Truncate(time.Millisecond) {
+		f := sim.Fault{At: at, For: s.Rand.Duration(500*time.Millisecond, 5*time.Second).Truncate(time.Millisecond), Nodes: stage.Names(s.Choose(c.ids, 2))}
+		switch s.Rand.Int(4) {
+		case 0:
+			f.Kind = sim.FaultPause
+		case 1:
+			f.Kind, f.Value = sim.FaultLatencyOneWay, int64(50+s.Rand.Int(900))
+		case 2:
+			f.Kind, f.Value = sim.FaultLatency, int64(50+s.Rand.Int(400))
+		case 3:
+			f.Kind, f.Value = sim.FaultLoss, 300_000
+		}
+		s.Fault(f)
+	}
+	s.World.At(s.Heal, func() {
+		for _, id := range c.ids {
+			if id != bad && !found[id] && s.Options.Faults == nil {
+				c.violate(id, "the clock of %s is 2.7 percent off or more, and it has not noticed", bad)
+			}
+		}
+	})
+}
+
+func buildWatchedLoops(s *stage.Stage) {
+	c := watched(s, size{8, 1})
+	c.calm = true
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.HealthChanged); ok && !c.absent[r.Node] {
+			c.violate(r.Node, "nothing has happened to it, and its level goes from %s to %s", e.From, e.To)
+		}
+	})
+	lengths := []struct {
+		pause time.Duration // three tenths more than the least lag of the level
+		level string
+	}{{800, "elevated"}, {1300, "high"}, {2300, "severe"}, {4300, "critical"}}
+	for i := range 5 {
+		at := 10*time.Second + time.Duration(i)*20*time.Second
+		late := lengths[s.Rand.Int(len(lengths))]
+		pause := late.pause * time.Millisecond
+		id := c.some(1)[0]
+		s.World.At(at, func() { c.absent[id] = true })
+		s.Fault(sim.Fault{At: at, For: pause, Kind: sim.FaultPause, Nodes: []string{string(id)}})
+		judge := func(after time.Duration, want string) {
+			s.World.At(at+pause+after, func() {
+				if got := c.monitors[id].monitor.Level().String(); got != want && s.Options.Faults == nil {
+					c.violate(id, "%v after its loop was %v late its level is %s, want %s", after, pause, got, want)
+				}
+			})
+		}
+		judge(time.Millisecond, late.level)
+		judge(1500*time.Millisecond, late.level)
+		judge(14*time.Second, "normal")
+		s.World.At(at+pause+15*time.Second, func() { delete(c.absent, id) })
+	}
+}

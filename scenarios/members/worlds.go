@@ -1,0 +1,12 @@
+package members
+
+import (
+	"slices"
+
+	"hyperscale/scenarios/stage"
+)
+
+// Worlds are the worlds of members of a group.
+func Worlds() []stage.Scenario {
+	return slices.Concat(gossips(), memberships(), swimWorlds(), memberWorlds())
+}

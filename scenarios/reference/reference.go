@@ -1,0 +1,76 @@
+package reference
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/scenarios/cluster"
+	"hyperscale/scenarios/stage"
+)
+
+// reference are the worlds that figures are quoted of.
+func reference() []stage.Scenario {
+	return []stage.Scenario{
+		{
+			Name:    "steady",
+			Doc:     "The reference cluster without faults: 3 gates, 3 datacenters of 3 managers and 4 workers each, a job of 64 virtual users and 10 s every 2 s. Every job completes.",
+			Virtual: 5 * time.Minute,
+			Least:   time.Second,
+			Build:   cluster.On(buildSteady),
+		},
+		{
+			Name:    "storm",
+			Doc:     "The reference cluster under every fault that the seed draws: crashes, pauses, partitions of all sorts, broken and half-open streams, slow and full and torn and lost disks (of a minority), drifting clocks, slow processors, executors that crash and hang; some jobs are cancelled. In a third of the runs only a core quorum is healed: a majority of the gates, and of each datacenter's managers, and two of its workers; the rest stays broken for ever. Nothing is counted twice, no fence is passed, no core is given twice; once everything is healed every accepted job ends.",
+			Virtual: 5 * time.Minute,
+			Least:   stormLeast,
+			Build:   cluster.On(buildStorm),
+		},
+		{
+			Name:    "storm-beyond",
+			Doc:     "The storm, with clocks that drift up to ten times faster than the bound on which leases count. Two may believe for a while that they own a job; tokens are still unique, fences are obeyed, and nothing is counted twice.",
+			Virtual: 5 * time.Minute,
+			Beyond:  true,
+			Least:   stormLeast,
+			Build:   cluster.On(buildStorm),
+		},
+	}
+}
+
+// stormLeast leaves a storm a few seconds for faults, as it draws none before 3 s, and a
+// third of them to heal.
+const stormLeast = 10 * time.Second
+
+// steadyLoad is what kernel figures speak of.
+func steadyLoad(until time.Duration) cluster.Load {
+	return cluster.Load{Every: 2 * time.Second, Until: until, Vus: 64, Cores: 4, Duration: 10 * time.Second}
+}
+
+func buildSteady(s *cluster.Cluster) {
+	s.Build(cluster.ReferenceTopology())
+	s.Complete = true
+	s.Checker.Promise(checker.Promises{Once: true})
+	s.SubmitAll(steadyLoad(s.Options.Virtual))
+}
+
+func buildStorm(s *cluster.Cluster) {
+	t := cluster.ReferenceTopology()
+	if s.Rand.Chance(1, 3) {
+		t.Retention = cluster.ShortMemory
+		s.Draw("managers forget after %v", t.Retention)
+	}
+	s.Build(t)
+	s.Model.Failed, s.Model.TimedOut = 10_000, 1_000
+	l := cluster.StormLoad(s.Heal)
+	l.Datacenters = s.Rand.Int(4)
+	if s.Rand.Chance(1, 3) {
+		s.CoreQuorum()
+		l.Datacenters = min(l.Datacenters, 1) // a half of the workers does not come back
+	}
+	l.Duration /= time.Duration(max(1, l.Datacenters)) // else they are more than the workers can do, and wait for ever longer
+	s.Draw("jobs name %d datacenters", l.Datacenters)
+	s.SubmitAll(l)
+	s.Swarm(stage.StormKinds(s.Beyond))
+	if s.Rand.Chance(1, 4) {
+		s.LoseMinorities()
+	}
+}

@@ -1,0 +1,141 @@
+package registers
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/event"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
+)
+
+// pageLeases are worlds of more registers than one page, or one write, takes.
+func pageLeases() []stage.Scenario {
+	return quietly([]stage.Scenario{
+		{Name: "register-pages", Build: leasePages,
+			Doc: "Nine jobs of one holder, pages and writes of two registers: updates reach one member besides the holder, which loses its disk and joins anew, page by page, and may crash between two writes. The holder dies; another member adopts every update from the one that joined."},
+		{Name: "register-newest-disk", Build: leaseNewestDisk,
+			Doc: "A majority of five has an update and loses its disks, but for one member; a fourth one missed the update. The one that kept its disk is started to recover the group: its update is what everybody reads from then on."},
+		{Name: "register-other-set", Build: leaseOtherSet,
+			Doc: "A member loses its disk and is started with another set than the others, is corrected, and does the same twice more. The others report it each time, name what differs, and go on without it."},
+	})
+}
+
+// everyJob has a member do something to each job.
+func (p *leaseStage) everyJob(at time.Duration, i int, deed func(env node.Env, m *registrar, job message.JobID)) {
+	p.step(at, i, func(env node.Env, m *registrar) {
+		for _, job := range p.w.jobs {
+			deed(env, m, job)
+		}
+	})
+}
+
+func wants(env node.Env, m *registrar, job message.JobID) {
+	m.eager[job] = true
+	m.want(env, job)
+}
+
+func updatesIt(env node.Env, m *registrar, job message.JobID) {
+	m.tickets++
+	m.registers.Update(env, job, m.record(), m.tickets)
+}
+
+func readsIt(env node.Env, m *registrar, job message.JobID) {
+	m.tickets++
+	m.registers.Read(env, job, m.tickets)
+}
+
+func leasePages(s *stage.Stage) {
+	p := newLeaseStageOf(s, 3, 9, quietLength(s), 0)
+	p.everyJob(founded, 0, wants)
+	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
+	p.everyJob(founded+400*ms, 0, updatesIt)
+	lost := founded + 450*ms
+	p.crash(lost, 150*ms, 1, "", true)
+	if s.Rand.Chance(1, 2) { // between two writes of what it takes over
+		p.crash(lost+150*ms, 500*ms, 1, "stored:lease/", false)
+	}
+	away := founded + 580*ms + p.length/4 // it has told what it knows, and has not told it again
+	p.crash(away, 3*p.length, 0, "", false)
+	p.everyJob(lost+time.Second+p.length+p.length/4, 2, wants)
+	p.everyJob(lost+time.Second+2*p.length, 2, readsIt)
+}
+
+func leaseNewestDisk(s *stage.Stage) {
+	p := newLeaseStageOf(s, 5, 3, quietLength(s), 0)
+	p.everyJob(founded, 0, wants)
+	for i := 3; i < 5; i++ {
+		p.World.At(founded+500*ms, func() { p.World.Crash(p.ids[i]) })
+	}
+	p.everyJob(founded+time.Second, 0, updatesIt)
+	t := founded + 1500*ms
+	p.World.At(t, func() {
+		for i := range 3 {
+			p.World.Crash(p.ids[i])
+		}
+		for _, i := range []int{1, 2, 4} {
+			p.World.Restore(p.ids[i], nil)
+		}
+	})
+	t += 3 * p.length
+	p.World.At(t, func() {
+		p.World.Start(p.ids[3]) // it speaks, and tells what it knows
+		p.w.recover = p.ids[0]
+		p.World.Start(p.ids[0])
+	})
+	t += 3 * p.length
+	p.World.At(t, func() {
+		p.w.recover = ""
+		p.World.Crash(p.ids[3]) // of the old epoch
+		p.World.Restore(p.ids[3], nil)
+		for i := 1; i < 5; i++ {
+			p.World.Start(p.ids[i])
+		}
+	})
+	t += 2 * p.length
+	for i := range p.ids {
+		p.everyJob(t, i, readsIt)
+	}
+	p.everyJob(t+time.Second, 2, wants)
+	p.everyJob(t+2*p.length, 2, updatesIt)
+	for i := range p.ids {
+		p.everyJob(t+3*p.length, i, readsIt)
+	}
+}
+
+func leaseOtherSet(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.lowFirst(0, 2) // the last member of the set is the one that the stray set lacks
+	p.lowFirst(1, 2)
+	stray, reports := p.ids[1], 0
+	s.Witness = append(s.Witness, func(r checker.Record) {
+		if e, ok := r.Event.(event.GroupRefused); ok && r.Node == p.ids[0] && e.Peer == p.World.Addr(stray) {
+			reports++
+		}
+	})
+	p.acquires(founded, 0)
+	restart := func(at time.Duration, as node.ID) {
+		p.World.At(at, func() {
+			p.World.Crash(stray)
+			p.World.Restore(stray, nil)
+			p.w.strayed = as
+			p.World.Start(stray)
+		})
+	}
+	at := founded + time.Second
+	for n := 1; n <= 3; n++ {
+		restart(at, stray)
+		p.World.At(at+8*time.Second, func() {
+			if reports != n {
+				p.violate("P", 0, "a fellow came with another set %d times, %d were reported", n, reports)
+			}
+		})
+		restart(at+9*time.Second, "")
+		at += 18 * time.Second
+	}
+}
+
+// smallPages has joins and writes of two registers: more than a few are several pages.
+func smallPages(c *lease.Config) { c.PageRegisters, c.PutRecords = 2, 2 }

@@ -1,0 +1,344 @@
+package registers
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+// leases are the worlds in which one rule of the register is all that stands between
+// a history and its violation: each plays the counterexample that the rule prevents.
+func leases() []stage.Scenario {
+	return quietly([]stage.Scenario{
+		{Name: "register-promise-amnesia", Build: leasePromiseAmnesia,
+			Doc: "An acceptor crashes in the moment in which its promise of a higher token goes to its disk, before or after it is durable, or when it has told it, and an accept under the lower token comes when it is back. What it has told it remembers: one of the two is granted, and no window overlaps another."},
+		{Name: "register-accept-amnesia", Build: leaseAcceptAmnesia,
+			Doc: "An acceptor crashes in the moment in which an update goes to its disk, and its holder is never heard of again. An update that was acknowledged is in the record that the next holder adopts."},
+		{Name: "register-late-answers", Build: leaseLateAnswers,
+			Doc: "The answers to a grant, to a renewal or to an update come half a lease late, after its accepts were sent again and again; then the holder is cut off. Its window ends before the acceptors take another one, as it began when the first accept left."},
+		{Name: "register-drift-at-bound", Build: leaseDriftAtBound,
+			Doc: "The holder's clock runs as slowly as the bound of drift allows, those of the acceptors as fast, and the holder is cut off. Its window has ended by its own clock before another one is granted."},
+		{Name: "register-drift-beyond", Build: leaseDriftBeyond, Beyond: true,
+			Doc: "The same with clocks that drift beyond the bound, while both holders give orders. Windows overlap; tokens are unique all the same, and receivers obey the higher one only."},
+		{Name: "register-old-answer-first", Build: leaseOldAnswerFirst,
+			Doc: "A holder crashes when one of two others has its last update; the one that has not acquires, and hears itself first. It adopts the update."},
+		{Name: "register-late-renewal", Build: leaseLateRenewal,
+			Doc: "An acceptor has promised a higher token when a renewal or an update of the holder reaches it, and the other acceptor is cut off from the holder. The holder is refused and acquires anew; nothing that it calls done is lost by whoever has the promise."},
+		{Name: "register-late-release", Build: leaseLateRelease,
+			Doc: "A release is held back until the lease has run out and somebody else holds the job. It frees nothing: whoever asks then is refused."},
+		{Name: "register-late-accept", Build: leaseLateAccept,
+			Doc: "An accept comes once more, after the next update, after the next grant, or after the job was released and forgotten. It overwrites and revives nothing."},
+		{Name: "register-answer-to-another", Build: leaseAnswerToAnother,
+			Doc: "The answer to one update comes while the next one is on its way and reaches nobody; then the holder crashes. An answer counts for what it answers only: what nobody has is not called done."},
+		{Name: "register-read-of-open-update", Build: leaseReadOfOpenUpdate,
+			Doc: "A holder reads its own job while an update is open that has reached nobody, and crashes. It has not told what can be lost."},
+		{Name: "register-read-of-minority", Build: leaseReadOfMinority,
+			Doc: "Somebody reads while an update is at its holder only, which then crashes. A reader tells what a majority agrees on, and waits if there is none."},
+		{Name: "register-copied-register", Build: leaseCopiedRegister,
+			Doc: "Two of five have accepted one token, a third has lost its disk and copies it, and a fourth has accepted a higher token alone. A copy is no evidence: a reader that meets the three does not tell the record, as the higher token's goes on without it."},
+		{Name: "register-second-life", Build: leaseSecondLife,
+			Doc: "A gate is granted a job by the others while its own disk hangs, crashes, and begins again with a disk that knows nothing of it: it may choose the same token. Its life tells the two apart: no token is granted twice."},
+		{Name: "register-late-consent", Build: leaseLateConsent,
+			Doc: "A holder hands its job to another member, and its consent comes when the lease has run out and a third one holds it. The consent frees nothing."},
+		{Name: "register-lost-disk", Build: leaseLostDisk,
+			Doc: "A member returns without its disk, and one of the two others is away, before it comes or after. It answers nothing until a majority has told it everything: an update that it has lost is not lost."},
+		{Name: "register-old-generation", Build: leaseOldGeneration,
+			Doc: "One of five promises a token, loses its disk, returns, and lets a lower token be granted and updated. Its old promise does not count any more, whether it was counted before or comes at last."},
+	})
+}
+
+// quietly plays worlds of four minutes in a network that disturbs nothing.
+func quietly(all []stage.Scenario) []stage.Scenario {
+	for i := range all {
+		all[i].Virtual, all[i].Network = 4*time.Minute, quietNetwork
+	}
+	return all
+}
+
+const ms = time.Millisecond
+
+// atWrite is a crash in the moment of a write of a register.
+func (p *leaseStage) atWrite() string {
+	return []string{"storing:lease/", "stored:lease/"}[p.Rand.Int(2)]
+}
+
+func leasePromiseAmnesia(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.cut(founded, founded+p.length, 0, 2)
+	first := p.keep(founded, 0, 1, accepts)
+	second := p.keep(founded, 2, 1, accepts)
+	p.acquires(founded+ms, 0)
+	if s.Rand.Chance(1, 3) {
+		p.crash(founded+600*ms, 300*ms, 1, "", false) // when it has told what it promised
+	} else {
+		p.crash(founded+490*ms, 300*ms, 1, p.atWrite(), false)
+	}
+	p.acquires(founded+500*ms, 2)
+	p.comes(founded+1400*ms, first)
+	p.comes(founded+1800*ms, second)
+}
+
+func leaseAcceptAmnesia(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	p.cut(founded+500*ms, founded+3*p.length, 0, 2)
+	p.crash(founded+590*ms, 300*ms, 1, p.atWrite(), false)
+	p.updates(founded+600*ms, 0)
+	p.cut(founded+800*ms, founded+3*p.length, 0, 1)
+	p.acquires(founded+1200*ms, 2)
+}
+
+func leaseLateAnswers(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded+ms, 0)
+	from, sent := founded, founded
+	if s.Rand.Chance(1, 4) { // of a grant, when the job is another's
+		late := p.keep(from, anybody, 0, accepteds)
+		p.comes(founded+p.length+p.length/2, late)
+		p.acquires(founded+p.length/2, 2)
+		return
+	}
+	switch s.Rand.Int(3) {
+	case 1: // of the renewal
+		from, sent = founded+300*ms, founded+p.length/3
+	case 2: // of an update
+		from, sent = founded+300*ms, founded+310*ms
+		p.updates(sent, 0)
+	}
+	late := p.keep(from, anybody, 0, accepteds)
+	come := sent + s.Rand.Duration(p.length/4, p.length/2)
+	p.comes(come, late)
+	p.cut(come+5*ms, founded+4*p.length, 0, 1)
+	p.cut(come+5*ms, founded+4*p.length, 0, 2)
+	p.acquires(come, 2)
+}
+
+// drifts bends the holder's clock down and those of the acceptors up.
+func (p *leaseStage) drifts(ppm int64) {
+	for i, id := range p.ids {
+		v := ppm
+		if i == 0 {
+			v = -ppm
+		}
+		p.Fault(sim.Fault{At: time.Second, Kind: sim.FaultClockDrift, Nodes: []string{string(id)}, Value: v, Beyond: ppm > sim.DriftBound})
+	}
+}
+
+func leaseDriftAtBound(s *stage.Stage) {
+	p := newLeaseStage(s, 3, s.Rand.Duration(10*time.Second, 20*time.Second).Truncate(stage.Tick), 0)
+	p.drifts(sim.DriftBound)
+	p.cutHolder()
+}
+
+// cutHolder cuts the holder off, and has another one acquire as soon as it may.
+func (p *leaseStage) cutHolder() {
+	p.acquires(founded, 0)
+	cut := founded + p.Rand.Duration(200*ms, 2*p.length)
+	p.cut(cut, founded+5*p.length, 0, 1)
+	p.cut(cut, founded+5*p.length, 0, 2)
+	p.acquires(cut+p.length/2, 2)
+}
+
+func leaseDriftBeyond(s *stage.Stage) {
+	p := newLeaseStage(s, 3, s.Rand.Duration(10*time.Second, 20*time.Second).Truncate(stage.Tick), 0)
+	p.drifts(5 * sim.DriftBound)
+	p.cutHolder()
+	for at := founded + p.length/2; at < founded+5*p.length; at += p.length / 64 {
+		p.orders(at, 0)
+		p.orders(at, 2)
+	}
+}
+
+func leaseOldAnswerFirst(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	p.cut(founded+300*ms, founded+3*p.length, 0, 2)
+	p.updates(founded+400*ms, 0)
+	p.crash(founded+700*ms, 4*p.length, 0, "", false)
+	p.acquires(founded+800*ms, 2)
+}
+
+func leaseLateRenewal(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	from := founded - 100*ms // the acceptor has accepted nothing, or something that has run out there
+	if s.Rand.Chance(1, 2) {
+		from = founded + 100*ms
+	}
+	renewals := p.keep(from, 0, 2, accepts)
+	asked := p.keep(founded+100*ms, 2, anybody, prepares)
+	t := founded + p.length + p.length/4
+	p.acquires(t, 2)
+	p.cut(t+50*ms, founded+5*p.length, 0, 1)
+	p.loses(t+50*ms, renewals)
+	if s.Rand.Chance(1, 2) {
+		p.updates(t+60*ms, 0)
+	}
+	p.comes(t+p.length+p.length/10, asked)
+}
+
+func leaseLateRelease(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	late := p.keep(founded+500*ms, 0, anybody, accepts)
+	p.releases(founded+600*ms, 0)
+	p.acquires(founded+700*ms, 1)
+	t := founded + p.length + p.length/2
+	p.comes(t, late)
+	p.acquires(t+100*ms, 2)
+}
+
+func leaseLateAccept(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	late := p.repeat(founded+400*ms, 0, anybody, accepts)
+	p.updates(founded+410*ms, 0)
+	p.stops(founded+450*ms, late)
+	p.updates(founded+500*ms, 0)
+	switch s.Rand.Int(3) {
+	case 0: // after the next update
+		p.comes(founded+600*ms, late)
+		p.crash(founded+700*ms, 3*p.length, 0, "", false)
+		p.acquires(founded+800*ms, 2)
+	case 1: // after the next grant and its first update
+		p.crash(founded+600*ms, 3*p.length, 0, "", false)
+		p.acquires(founded+700*ms, 1)
+		p.updates(founded+p.length+p.length/2, 1)
+		p.comes(founded+p.length+p.length/2+50*ms, late)
+		p.crash(founded+p.length+p.length/2+100*ms, 3*p.length, 1, "", false)
+		p.acquires(founded+p.length+p.length/2+200*ms, 2)
+	case 2: // after the end
+		p.releases(founded+600*ms, 0)
+		for i := range p.ids {
+			p.step(founded+700*ms, i, func(env node.Env, m *registrar) { m.registers.Forget(env, p.job) })
+		}
+		p.comes(founded+900*ms, late)
+		p.reads(founded+1000*ms, 2)
+		p.reads(founded+1000*ms+2*p.length, 2)
+	}
+}
+
+func leaseAnswerToAnother(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	late := p.keep(founded+400*ms, 1, 0, accepteds)
+	p.updates(founded+410*ms, 0)
+	p.keep(founded+500*ms, 0, anybody, accepts)
+	p.updates(founded+510*ms, 0)
+	p.comes(founded+600*ms, late)
+	p.crash(founded+700*ms, 3*p.length, 0, "", false)
+	p.acquires(founded+800*ms, 2)
+}
+
+func leaseReadOfOpenUpdate(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	lost := p.keep(founded+400*ms, 0, anybody, accepts)
+	p.updates(founded+410*ms, 0)
+	p.reads(founded+450*ms, 0)
+	p.crash(founded+700*ms, 3*p.length, 0, "", false)
+	p.loses(founded+710*ms, lost)
+	p.acquires(founded+800*ms, 2)
+}
+
+func leaseReadOfMinority(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	lost := p.keep(founded+400*ms, 0, anybody, accepts)
+	p.updates(founded+410*ms, 0)
+	other := p.keep(founded+400*ms, 2, 1, answers)
+	p.reads(founded+450*ms, 1)
+	p.crash(founded+700*ms+p.length/6, 3*p.length, 0, "", false)
+	p.loses(founded+710*ms+p.length/6, lost)
+	p.loses(founded+710*ms+p.length/6, other)
+	p.acquires(founded+800*ms+p.length/6, 2)
+}
+
+func leaseCopiedRegister(s *stage.Stage) {
+	p := newLeaseStage(s, 5, quietLength(s), 0)
+	for i := 2; i < 5; i++ {
+		p.keep(founded, 0, i, accepts) // A's accepts reach B only
+	}
+	p.cut(founded+50*ms, founded+6*p.length, 2, 0)
+	p.cut(founded+50*ms, founded+6*p.length, 2, 1)
+	p.acquires(founded+ms, 0)
+	mine := p.keep(founded, 2, anybody, accepts) // and C's nobody
+	p.acquires(founded+100*ms, 2)
+	p.givesUp(founded+600*ms, 0)
+	t := founded + 700*ms
+	p.cut(t, t+3*time.Second, 2, 4)
+	p.cut(t, t+3*time.Second, 2, 3)
+	p.crash(t, 200*ms, 4, "", true)
+	p.cut(t+1800*ms, t+3*time.Second, 1, 3)
+	p.reads(t+2*time.Second, 1)
+	p.loses(t+3*time.Second, mine)
+}
+
+func leaseSecondLife(s *stage.Stage) {
+	p := newLeaseStage(s, 3, 6*time.Second, 0)
+	a := []string{string(p.ids[0])}
+	p.Fault(sim.Fault{At: founded - 100*ms, For: 800 * ms, Kind: sim.FaultDiskSlow, Nodes: a, Value: 10_000})
+	p.Fault(sim.Fault{At: founded - 100*ms, For: 800 * ms, Kind: sim.FaultDiskLostWrites, Nodes: a})
+	p.acquires(founded, 0)
+	p.crash(founded+500*ms, 300*ms, 0, "", false)
+	p.acquires(founded+1200*ms, 0)
+}
+
+func leaseLateConsent(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	late := p.keep(founded+400*ms, 0, 1, consents)
+	p.transfers(founded+500*ms, 0, 1)
+	t := founded + p.length + p.length/2
+	p.cut(founded+550*ms, t+p.length, 1, 2)
+	p.acquires(founded+600*ms, 2)
+	p.comes(t, late)
+}
+
+func leaseLostDisk(s *stage.Stage) {
+	p := newLeaseStage(s, 3, quietLength(s), 0)
+	p.acquires(founded, 0)
+	p.cut(founded+300*ms, founded+5*p.length, 0, 2)
+	p.updates(founded+400*ms, 0)
+	away := founded + 440*ms
+	if s.Rand.Chance(1, 2) {
+		away = founded + 580*ms + p.length/4 // when it has told what it knows, and has not told it again
+	}
+	p.crash(away, 3*p.length, 0, "", false)
+	p.crash(founded+450*ms, 150*ms, 1, "", true)
+	p.acquires(founded+600*ms+p.length+p.length/4, 2) // its own acceptor takes the job for held until then
+}
+
+func leaseOldGeneration(s *stage.Stage) {
+	p := newLeaseStage(s, 5, quietLength(s), 0)
+	p.lowFirst(1, 2) // C's first token is above B's
+	end := founded + 6*p.length
+	early := s.Rand.Chance(1, 2) // the old promise is counted before its disk is lost, or comes at last
+	if !early {
+		late := p.keep(founded, 0, 2, promises)
+		p.comes(founded+3200*ms, late)
+	}
+	asked := p.keep(founded, 2, 4, prepares)
+	p.cut(founded, end, 2, 1)
+	p.cut(founded, end, 2, 3)
+	p.acquires(founded+ms, 2)
+	p.cut(founded+200*ms, end, 0, 2)
+	p.crash(founded+300*ms, 200*ms, 0, "", true)
+	p.cut(founded+1900*ms, founded+2900*ms, 1, 4)
+	p.acquires(founded+2*time.Second, 1)
+	p.updates(founded+2500*ms, 1)
+	p.crash(founded+2900*ms, 3*p.length, 1, "", false)
+	p.comes(founded+3*time.Second, asked)
+}
+
+// loses ends a wait: what it has kept never comes.
+func (p *leaseStage) loses(at time.Duration, w *wait) {
+	p.World.At(at, func() { w.over, w.kept = true, nil })
+}
+
+// stops has a wait take nothing more; what it has comes later.
+func (p *leaseStage) stops(at time.Duration, w *wait) {
+	p.World.At(at, func() { w.over = true })
+}

@@ -1,0 +1,75 @@
+package stage
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// restBound is how long a node may take from the last job's end to its rest. The
+// longest that it waits by itself: a datacenter's guard of 60.6 s, a sweep every 60 s,
+// an acceptor's guard of 30.3 s and the turns of the ring, for what one of these ends.
+const restBound = 3 * time.Minute
+
+// restEvery is how often nodes are asked while some of them are not at rest.
+const restEvery = time.Second
+
+// ledger is what one node keeps of something.
+type ledger struct {
+	node    node.ID
+	what    string
+	n, rest int
+}
+
+func (l ledger) key() [2]string { return [2]string{string(l.node), l.what} }
+
+// rest judges T12 in its second form. The world goes on until every ledger has been at
+// its rest once since the last job's end: a heartbeat on its way is no leak, and a
+// leak never is. What is kept longer by design says so in its machine's Rests.
+func (s *Stage) rest() {
+	for end := s.World.Now() + LivenessBound; s.running() && s.World.Now() < end; {
+		s.World.RunUntil(s.World.Now() + restEvery)
+	}
+	left := s.ledgers()
+	for end := s.World.Now() + restBound; len(left) > 0 && s.World.Now() < end; {
+		s.World.RunUntil(s.World.Now() + restEvery)
+		now := map[[2]string]bool{}
+		for _, l := range s.ledgers() {
+			now[l.key()] = true
+		}
+		left = slices.DeleteFunc(left, func(l ledger) bool { return !now[l.key()] })
+	}
+	for _, l := range left {
+		s.Checker.Rest(s.World.Now(), l.node, l.what, l.n, l.rest)
+	}
+}
+
+// running says that a job which was accepted has not ended.
+func (s *Stage) running() bool {
+	accepted, ended := s.Checker.Jobs()
+	return ended < accepted
+}
+
+// ledgers are those that are not at rest, of the nodes that are healed. What waits for
+// one that is not healed, or does not run, waits for ever.
+func (s *Stage) ledgers() []ledger {
+	var away []string
+	for _, id := range s.World.Nodes() {
+		if s.neverHealed(id) || !s.World.Alive(id) {
+			away = append(away, " to "+string(s.World.Addr(id)))
+		}
+	}
+	var all []ledger
+	s.World.Rests(func(id node.ID, what string, n, rest int) {
+		if n <= rest || s.neverHealed(id) || slices.ContainsFunc(away, func(a string) bool { return strings.HasSuffix(what, a) }) {
+			return
+		}
+		all = append(all, ledger{id, what, n, rest})
+	})
+	return all
+}
+
+// neverHealed says that a node stays broken to the end.
+func (s *Stage) neverHealed(id node.ID) bool { return len(s.Core) > 0 && !slices.Contains(s.Core, id) }

@@ -1,0 +1,183 @@
+package stage
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/netsim"
+	"hyperscale/sim"
+)
+
+// Stage is one world being played.
+type Stage struct {
+	Options Options
+	World   *sim.World
+	Checker *checker.Checker
+	Rand    *node.Rand // of what the scenario itself draws
+
+	Nodes  []node.ID
+	Groups [][]node.ID // sets of nodes whose majorities decide
+	Core   []node.ID   // the nodes that are healed; empty: all
+
+	Witness  []func(checker.Record) // what this world looks at besides
+	Ends     []func()               // what it judges of any run that was not cut
+	Verdicts []func()               // and at the end of a whole run
+
+	Faults []sim.Fault
+	draws  []string
+	Within time.Duration   // T11's bound in this world
+	Heal   time.Duration   // when the last fault is healed; liveness is judged from then on
+	Bounds []time.Duration // that times of faults are drawn about
+	Beyond bool            // clocks may drift beyond the bound
+
+	loses  bool          // the world loses what Scenario.ExpectedLoss names
+	hot    bool          // some message was repeated at wire speed
+	broken time.Duration // when the first violation was seen, but for those at the end
+}
+
+// New returns the stage of a run, with no node on it yet.
+func New(s Scenario, o Options) *Stage {
+	c := checker.New()
+	st := &Stage{
+		Options: o, Checker: c, loses: s.ExpectedLoss != "", Rand: node.NewRand(o.Seed, node.ID("scenario "+s.Name), node.PurposeFault),
+		Within: cmp.Or(s.Within, LivenessBound), Beyond: s.Beyond, Bounds: timeBounds(),
+	}
+	st.Heal = healAt(o.Virtual, st.Within)
+	network := netsim.Default
+	if s.Network != nil {
+		network = s.Network
+	}
+	st.World = sim.New(sim.Config{
+		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
+		RateMax: cmp.Or(s.Rate, rateMax), Flooded: st.flooded,
+	})
+	c.Assume(checker.Assumptions{
+		DriftBeyondBound: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
+		Sends:       func(worker node.ID, s message.ShardID, _ message.Fence) bool { return st.World.Executes(worker, s) },
+		Paused:      st.World.Paused,
+		NeverHealed: st.neverHealed,
+	})
+	st.World.At(sizesEvery, st.sizes)
+	return st
+}
+
+// sizesEvery is how often machines are asked what they keep.
+const sizesEvery = 3 * time.Second
+
+// sizes has T12 judged, now and every few seconds.
+func (s *Stage) sizes() {
+	before := s.Checker.Broken()
+	s.World.Sizes(func(id node.ID, what string, n, bound int) { s.Checker.Size(s.World.Now(), id, what, n, bound) })
+	if s.broken == 0 && s.Checker.Broken() > before {
+		s.broken = s.World.Now()
+	}
+	s.World.At(s.World.Now()+sizesEvery, s.sizes)
+}
+
+// rateMax is how many messages of one kind a node may handle in a second. What waits
+// for timers stays far below; what answers answers at once goes far beyond.
+const rateMax = 1500
+
+// flooded: somebody repeats what it says at wire speed.
+func (s *Stage) flooded(id node.ID, k node.Kind) {
+	if s.hot {
+		return
+	}
+	s.hot = true
+	s.Checker.Violate("P", s.Record(id), "%s was sent too many messages %s within a second, as by something that repeats itself at wire speed", id, message.Name(k))
+	if s.broken == 0 {
+		s.broken = s.World.Now()
+	}
+}
+
+// clock reads the clock of an incarnation; false: it is over.
+func (s *Stage) clock(id node.ID, incarnation uint64) (node.Instant, bool) {
+	now, runs, ok := s.World.Clock(id)
+	return now, ok && runs == incarnation
+}
+
+// Local is what a node's clock reads; zero for one that ends just now.
+func (s *Stage) Local(id node.ID) node.Instant {
+	now, _, _ := s.World.Clock(id)
+	return now
+}
+
+// healAt leaves the bound of liveness after the faults, or a third of a run that
+// is too short to judge liveness at all: three minutes are not.
+func healAt(virtual, within time.Duration) time.Duration {
+	if heal := virtual - within - 10*time.Second; heal >= virtual/4 {
+		return heal
+	}
+	return virtual * 2 / 3
+}
+
+// Draw records what the scenario decided, for people.
+func (s *Stage) Draw(format string, args ...any) {
+	s.draws = append(s.draws, fmt.Sprintf(format, args...))
+}
+
+// Fault schedules one; a replay plays its recorded ones instead. A run that is too
+// short for a fault is played without it.
+func (s *Stage) Fault(f sim.Fault) {
+	if s.Options.Faults == nil && f.At >= 0 && f.For >= 0 {
+		s.Faults = append(s.Faults, f)
+	}
+}
+
+// Brief draws how long a crash lasts: never for no time, as a fault of no length lasts
+// until the world heals.
+func (s *Stage) Brief(longest time.Duration) time.Duration {
+	return max(time.Millisecond, s.Rand.Duration(0, longest).Truncate(time.Millisecond))
+}
+
+// play runs to the end: faults, healing, and what follows.
+func (s *Stage) play() {
+	if s.Options.Faults != nil {
+		s.Faults = s.Options.Faults
+	}
+	if err := s.World.Schedule(s.Faults); err != nil {
+		node.Bug("scenario drew an impossible fault: %v", err)
+	}
+	s.World.At(s.Heal, s.World.Heal)
+	if s.cutShort() {
+		s.Checker.Settle()
+		return
+	}
+	for _, judge := range s.Ends {
+		judge()
+	}
+	if s.Options.Virtual-s.Heal < s.Within {
+		s.Checker.Settle() // what was true all the time is judged all the same
+		return
+	}
+	s.Checker.Finish(s.World.Now(), s.Within)
+	for _, judge := range s.Verdicts {
+		judge()
+	}
+	if !s.loses {
+		s.rest()
+	}
+}
+
+// cutShort lets the world run and says whether it has ended before its time.
+func (s *Stage) cutShort() bool {
+	end, cut := s.Options.Virtual, false
+	if u := s.Options.Until; u > 0 && u < end {
+		end, cut = u, true
+	}
+	if !s.Options.First {
+		s.World.RunUntil(end)
+		return cut
+	}
+	for s.World.Step(end) {
+		if s.broken > 0 {
+			return true
+		}
+	}
+	s.World.RunUntil(end) // where there was nothing left to do
+	return cut
+}

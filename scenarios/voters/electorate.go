@@ -1,0 +1,232 @@
+package voters
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/election"
+	"hyperscale/core/node"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+const (
+	electorates = "voters" // the name of the group
+	// electionBound is how soon after a change for the better all know one leader, and
+	// after one for the worse nobody leads who should not.
+	electionBound = 5 * time.Second
+	ElectionNext  = 3 * time.Second        // from the death of a leader to the next, 99 times in 100
+	electionHand  = 500 * time.Millisecond // from the stop of a leader
+)
+
+// electorate is a world of voters, and the judge of who acts as their leader.
+type electorate struct {
+	*stage.Stage
+	ids    []node.ID
+	voters map[node.ID]*election.Election // of those that run, or ran last
+	term   uint64                         // the highest that anybody acted in
+	by     node.ID
+	unwell map[node.ID]int // local health of those that are not well
+	led    []time.Duration // when somebody began to
+	times  []time.Duration // of what was to happen soon
+}
+
+// electors builds n voters in one place or several, and starts them.
+func electors(s *stage.Stage, n, places int) *electorate {
+	w := &electorate{Stage: s, voters: map[node.ID]*election.Election{}, unwell: map[node.ID]int{}}
+	c := election.Default()
+	c.Group = electorates
+	for i := range n {
+		id := node.ID(fmt.Sprintf("voter-%d", i+1))
+		s.World.Add(sim.Spec{ID: id, Role: node.RoleToy, Place: stage.Datacenter(i % places), New: func() node.Machine {
+			own := c
+			own.Self = s.World.Addr(id)
+			w.voters[id] = election.New(own, stage.Datagrams{})
+			return &elector{world: w, id: id, Election: w.voters[id]}
+		}})
+		w.ids = append(w.ids, id)
+	}
+	for _, id := range w.ids {
+		c.Voters = append(c.Voters, s.World.Addr(id))
+	}
+	s.Nodes = append(s.Nodes, w.ids...)
+	for _, id := range w.ids {
+		s.World.Start(id)
+	}
+	s.World.At(s.Heal+electionBound, func() {
+		if !w.agreed() {
+			w.violate("T11", "", "all has been well for %v, and there is no leader that all know: %s", electionBound, w.views())
+		}
+	})
+	return w
+}
+
+func (w *electorate) violate(invariant string, id node.ID, format string, args ...any) {
+	w.Checker.Violate(invariant, checker.Record{At: w.World.Now(), Node: id}, format, args...)
+}
+
+// acts judges that nobody acts as the leader once another has in a later term.
+func (w *electorate) acts(id node.ID, term uint64) {
+	if term < w.term || term == w.term && id != w.by {
+		w.violate("T5", id, "it acts as the leader of term %d after %s did in term %d", term, w.by, w.term)
+		return
+	}
+	w.term, w.by = term, id
+}
+
+// leads says whether a voter runs and may act as the leader.
+func (w *electorate) leads(id node.ID) bool {
+	return w.World.Alive(id) && w.voters[id].Leads(w.Local(id))
+}
+
+// leader returns who does; empty: nobody.
+func (w *electorate) leader() node.ID {
+	for _, id := range w.ids {
+		if w.leads(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// agreed says whether all who run know one leader, who leads.
+func (w *electorate) agreed() bool {
+	id := w.leader()
+	for _, at := range w.ids {
+		if !w.World.Alive(at) {
+			continue
+		}
+		if a, _, known := w.voters[at].Leader(); id == "" || !known || a != w.World.Addr(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *electorate) views() string {
+	text := ""
+	for _, id := range w.ids {
+		a, term, _ := w.voters[id].Leader()
+		text += fmt.Sprintf("%s: %q in term %d, runs %v; ", id, a, term, w.World.Alive(id))
+	}
+	return text
+}
+
+// holds judges at a time what the faults that were drawn make true; of others,
+// played again, nobody can say.
+func (w *electorate) holds(at time.Duration, what string, true func() bool) {
+	if w.Options.Faults != nil || at >= w.Heal {
+		return
+	}
+	w.World.At(at, func() {
+		if !true() {
+			w.violate("T11", "", "it should be that %s: %s", what, w.views())
+		}
+	})
+}
+
+// nobody says that none of these leads, or still takes itself for the leader.
+func (w *electorate) nobody(ids ...node.ID) func() bool {
+	return func() bool {
+		for _, id := range ids {
+			if a, _, _ := w.voters[id].Leader(); w.World.Alive(id) && (w.leads(id) || a == w.World.Addr(id)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func (w *electorate) somebody() bool { return w.leader() != "" }
+
+// befall draws a fault of whoever of these leads by then: only a leader's beats are
+// due.
+func (w *electorate) befall(ids []node.ID, at time.Duration, kind string, length time.Duration) {
+	w.Fault(sim.Fault{At: at, For: length, Kind: kind, Nodes: stage.Names(ids), Aim: fmt.Sprintf("timer:%d.%d", node.PartElection, node.ElectionBeat)})
+}
+
+// follows measures how long after the loss of the leader there is another one. The
+// aim of the loss is met within a heartbeat.
+func (w *electorate) follows(at, bound time.Duration) {
+	if w.Options.Faults != nil {
+		return
+	}
+	var lost node.ID
+	var look func()
+	look = func() {
+		now := w.World.Now()
+		switch id := w.leader(); {
+		case lost == "" || id == lost && now-at < time.Second: // not yet
+			lost = max(lost, id)
+		case id != "":
+			w.times = append(w.times, now-at)
+			return
+		}
+		if now-at > bound {
+			w.violate("T11", "", "%v after %s was lost nobody leads: %s", bound, lost, w.views())
+			return
+		}
+		w.World.At(now+5*time.Millisecond, look)
+	}
+	w.World.At(at, look)
+}
+
+// elector is a role that does nothing but vote, and act when it leads.
+type elector struct {
+	world *electorate
+	id    node.ID
+	*election.Election
+	unwell int // as it was told last
+}
+
+// Timer kinds of the toy.
+const (
+	electorAct uint8 = iota + 1
+	electorEnd
+)
+
+const electorPace = 7 * time.Millisecond
+
+// Step implements node.Machine.
+func (m *elector) Step(env node.Env, in *node.Input) {
+	switch in.Kind {
+	case node.InputStart:
+		m.Start(env)
+	case node.InputMessage:
+		m.Receive(env, in.From, in.Message)
+	case node.InputStored:
+		m.Stored(env, in)
+	case node.InputTimer:
+		if !m.Fire(env, in.Timer) {
+			m.onTimer(env, in.Timer.Kind)
+		}
+	case node.InputStop:
+		m.HandOver(env)
+		env.SetTimer(node.Key(node.PartGossip, electorEnd), 100*time.Millisecond)
+	}
+	if n := m.world.unwell[m.id]; n != m.unwell {
+		m.unwell = n
+		m.SetFitness(env, n)
+	}
+	for _, o := range m.Take() {
+		if o.Kind == election.Led {
+			m.world.led = append(m.world.led, m.world.World.Now())
+			env.SetTimer(node.Key(node.PartGossip, electorAct), electorPace)
+		}
+	}
+	if m.Leads(env.Now()) {
+		m.world.acts(m.id, m.Term())
+	}
+}
+
+func (m *elector) onTimer(env node.Env, kind uint8) {
+	switch kind {
+	case electorAct:
+		if a, _, _ := m.Leader(); a == env.Self().Addr {
+			env.SetTimer(node.Key(node.PartGossip, electorAct), electorPace)
+		}
+	case electorEnd:
+		env.Halt("")
+	}
+}

@@ -1,0 +1,117 @@
+package workers
+
+import (
+	"time"
+
+	"hyperscale/checker"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/scenarios/cluster"
+	"hyperscale/scenarios/stage"
+	"hyperscale/sim"
+)
+
+func rowWorlds() []stage.Scenario {
+	return []stage.Scenario{
+		{Name: "unique-rows", Virtual: 4 * time.Minute, Build: cluster.On(buildUniqueRows),
+			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
+		{Name: "rows-in-peace", Virtual: 170 * time.Second, Build: cluster.On(buildRowsInPeace),
+			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
+		{Name: "bound-rows", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundRows),
+			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. Nobody knows which rows were taken there: none of them is handed out in the other one."},
+	}
+}
+
+// rowsOf gives each job a unique feed; every third one names two datacenters.
+func rowsOf(s *cluster.Cluster, rows uint64) {
+	s.Model.Want, s.Model.Asks = 400, 500*time.Millisecond
+	for i, o := range s.Orders {
+		for k := range o.Plan.Workflows {
+			o.Plan.Workflows[k].Feed = message.FeedPlan{Name: "people.csv", Rows: rows, Unique: true, Order: message.RowsShuffled, AtEnd: message.RowsStop}
+		}
+		if i%3 == 0 {
+			o.Submit.Datacenters = []string{stage.Datacenter(0), stage.Datacenter(1)}
+		}
+		o.Judge = func(r *message.Result) {
+			for _, w := range r.Workflows {
+				if sum := w.Stats.Rows + w.Burned; sum > rows {
+					s.Checker.Violate("F", s.Record(o.Client), "job %v took %d rows and burned %d, of %d", o.Job, w.Stats.Rows, w.Burned, rows)
+				}
+			}
+		}
+	}
+}
+
+func buildUniqueRows(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 2
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 4*time.Second, 10*time.Second, 3, false
+	})
+	rowsOf(s, 20_000)
+	s.Often(append(append([]node.ID{}, s.Managers...), s.Workers...), 5*time.Second, sim.FaultBreakStreams, 0, 0)
+	aims := []string{"", "storing:lease/", "stored:lease/"}
+	s.Slots(7*time.Second, func(i int, at time.Duration) {
+		f := sim.Fault{At: at, For: s.Rand.Duration(time.Second, 6*time.Second).Truncate(stage.Tick), Kind: sim.FaultCrash}
+		switch i % 4 {
+		case 0: // its workers hear it, its fellows do not: what it leases no majority knows
+			lone := s.Choose(s.Managers, 1)
+			f.Kind, f.Nodes, f.Peers = sim.FaultPartition, stage.Names(lone), stage.Names(stage.Without(s.Managers, lone...))
+		case 1, 2:
+			f.Nodes, f.Aim = stage.Names(s.Choose(s.Managers, 1)), aims[s.Rand.Int(len(aims))]
+		default:
+			f.Nodes = stage.Names(s.Choose(s.Workers, 1))
+			if s.Rand.Chance(1, 2) {
+				f.Kind, f.Peers, f.For = sim.FaultPartition, stage.Names(s.Managers), 12*time.Second
+			}
+		}
+		s.Fault(f)
+	})
+	if s.Rand.Chance(1, 2) { // answers are late, and come twice
+		s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultLatencyOneWay, Nodes: stage.Names(s.Managers), Peers: stage.Names(s.Workers), Value: int64(700 + s.Rand.Int(900))})
+	}
+}
+
+func buildRowsInPeace(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 2
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 6*time.Second, 30*time.Second, 2, false
+	})
+	const rows = 5000
+	rowsOf(s, rows)
+	s.Complete = true
+	s.Checker.Promise(checker.Promises{Once: true})
+	for _, o := range s.Orders {
+		judge := o.Judge
+		o.Judge = func(r *message.Result) {
+			judge(r)
+			for _, w := range r.Workflows {
+				if w.Stats.Rows != rows || w.Burned != 0 {
+					s.Checker.Violate("P", s.Record(o.Client), "job %v took %d of its %d rows, and burned %d", o.Job, w.Stats.Rows, rows, w.Burned)
+				}
+			}
+		}
+	}
+}
+
+func buildBoundRows(s *cluster.Cluster) {
+	t := cluster.GroupTopology()
+	t.Datacenters, t.Clients = 2, 2
+	s.Standard(t, func(l *cluster.Load) {
+		l.Every, l.Duration, l.Cores, l.Layers = 15*time.Second, 30*time.Second, 2, false
+	})
+	rowsOf(s, 50_000)
+	for _, o := range s.Orders {
+		o.Submit.Datacenters = nil
+	}
+	s.Model.Want = 50
+	d := s.Rand.Int(t.Datacenters)
+	var cut []node.ID
+	for _, id := range append(append([]node.ID{}, s.Managers...), s.Workers...) {
+		if s.World.Place(id) == stage.Datacenter(d) {
+			cut = append(cut, id)
+		}
+	}
+	s.Fault(sim.Fault{At: 20 * time.Second, For: 90 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(cut), Peers: stage.Names(s.Gates)})
+}

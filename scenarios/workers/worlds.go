@@ -1,0 +1,12 @@
+package workers
+
+import (
+	"slices"
+
+	"hyperscale/scenarios/stage"
+)
+
+// Worlds are the worlds of workers.
+func Worlds() []stage.Scenario {
+	return slices.Concat(workerWorlds(), shardWorlds(), rowWorlds(), abortWorlds())
+}
