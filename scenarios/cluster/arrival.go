@@ -6,8 +6,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// arrival says when a message comes to a manager or a worker: lost, or at an instant.
-// One that is past is now.
+// arrival says when a message reaches a manager or a worker: lost, or at an instant.
+// An instant that is past means now.
 type arrival func(to node.ID, in *node.Input) time.Duration
 
 // delayWrapper delays or drops messages of a machine's streams, as a world chooses.

@@ -139,8 +139,8 @@ func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {
 	}
 }
 
-// wrap lets a machine's orders be told again, or what comes to it wait, where the
-// world wants that.
+// wrap has a machine's messages delayed, and its orders recorded so that they can come
+// again, where the world wants that.
 func (s *Cluster) wrap(id node.ID, m node.Machine) node.Machine {
 	if s.Arrives != nil {
 		m = &delayWrapper{wrapper: wrapper{m}, stage: s, id: id, kept: map[node.Message]node.Input{}}

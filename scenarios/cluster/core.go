@@ -37,7 +37,7 @@ func (s *Cluster) CoreQuorum() {
 }
 
 // breakForEver draws what a node outside the core suffers: it is dead, stopped,
-// cut off, in one direction or both, or hears half of what it is told, late. It
+// cut off, in one direction or both, or hears half of what others send, late. It
 // begins right after the healing.
 func (s *Cluster) breakForEver(id node.ID) {
 	f := sim.Fault{At: s.Heal + time.Millisecond, Nodes: []string{string(id)}}
@@ -60,9 +60,9 @@ func (s *Cluster) breakForEver(id node.ID) {
 }
 
 // LoseMinorities lets a minority of each group come back without its disk once, and
-// any worker: what a majority was told outlives that. Where only a core is healed, the
+// any worker: what a majority knows outlives that. Where only a core is healed, the
 // core keeps its disks: with one of them empty, and the rest gone for ever, a majority
-// of what was told would be.
+// of what a majority knew would be.
 func (s *Cluster) LoseMinorities() {
 	lost := s.Choose(s.Workers, 1+s.Rand.Int(2))
 	for _, g := range s.Groups {

@@ -7,7 +7,7 @@ import (
 	"hyperscale/scenarios/stage"
 )
 
-// A core quorum is a majority of whoever decides, and of the rest each node is
+// A core quorum is a majority of those that decide, and of the rest each node is
 // broken for ever.
 func TestCoreQuorum(t *testing.T) {
 	for seed := range uint64(20) {

@@ -38,7 +38,7 @@ func (s *Cluster) OneDatacenter() {
 }
 
 // LosesNobody judges that no gate and no manager gives another one up in a time in
-// which nobody was cut off.
+// which no node was cut off.
 func (s *Cluster) LosesNobody(from, to time.Duration) {
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.PeerLost); ok && r.At >= from && r.At < to {

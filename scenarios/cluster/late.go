@@ -11,7 +11,7 @@ import (
 
 // late keeps the orders that nodes were given, and has them given again once they
 // have obeyed a higher fence. Streams keep order, so that roles which are right
-// never send such an order: it takes somebody from the past.
+// never send such an order: it takes a node from the past.
 type late struct {
 	held    map[heldKey][]node.Message
 	to      map[node.Message]node.ID // who gets it again
@@ -94,7 +94,7 @@ func (l *late) acted(id node.ID, e event.Acted) {
 	l.held[key] = keep
 }
 
-// past is a gate or a manager that nobody heard of for long. It answers
+// past is a gate or a manager that no node heard of for long. It answers
 // heartbeats, and sends what it is commanded to.
 type past struct {
 	late    *late

@@ -38,8 +38,8 @@ type Order struct {
 	ended     time.Duration // when its result was shown
 	Cancel    bool
 	results   int
-	forgotten bool             // no gate has its result any more, and it was told so
-	Shown     message.JobState // the last that it was told
+	forgotten bool             // no gate has its result any more, and the client knows
+	Shown     message.JobState // the last that it was shown
 	Elapsed   time.Duration    // and how old the job was then
 	Plan      *message.Plan
 	Submit    *message.JobSubmit // until it is sent a world may change it
@@ -87,7 +87,7 @@ func WorkflowPlan(name string, l Load, depends []uint32) message.WorkflowPlan {
 }
 
 // Submit plays one client: it submits, watches, and perhaps cancels. A client
-// that crashed meanwhile has forgotten its watch; nobody asks again for it.
+// that crashed meanwhile has forgotten its watch; no client asks again for it.
 func (s *Cluster) Submit(o *Order, m *message.JobSubmit, cancelAfter time.Duration) {
 	if !s.World.Alive(o.Client) {
 		return
@@ -206,13 +206,13 @@ func (s *Cluster) onResult(o *Order, r *message.Result) {
 }
 
 // onRefused is all that is left to say of a result that was forgotten: only gates that
-// may keep no more than a few forget one that somebody waits for.
+// may keep no more than a few forget one that a client waits for.
 func (s *Cluster) onRefused(o *Order, r *message.Refused) {
 	if r.Code != message.CodeResultForgotten {
 		return
 	}
 	o.forgotten, o.ended = true, s.World.Now()
 	if !s.Forgets {
-		s.Checker.Violate("P", s.Record(o.Client), "the result of job %v was forgotten before it was told: %s", o.Job, r.Detail)
+		s.Checker.Violate("P", s.Record(o.Client), "the result of job %v was forgotten before it was shown: %s", o.Job, r.Detail)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func clientWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "same-key-two-gates", Virtual: 5 * time.Minute, Build: cluster.On(buildSameKey),
-			Doc: "The same key is submitted at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job: the other submission is told of it, or refused for its payload, and whoever waits starts none."},
+			Doc: "The same key is submitted at two gates within two milliseconds, every third time with another payload, and gates die while it is pending. There is one job: the other submission gets its name, or is refused for its payload, and a gate that waits starts none."},
 		{Name: "submit-storm", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitStorm), Rate: 20_000,
 			Doc: "Ten thousand submissions in ten seconds at three gates, each key twice, at different gates. No key makes two jobs; what exceeds the queues is refused with the time to come back, and what was accepted ends."},
 		{Name: "old-progress", Virtual: 4 * time.Minute, Build: cluster.On(buildOldProgress),

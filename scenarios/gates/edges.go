@@ -16,7 +16,7 @@ func edgeWorlds() []stage.Scenario {
 		{Name: "drift-beyond", Virtual: 6 * time.Minute, Beyond: true, Build: cluster.On(buildDriftBeyond),
 			Doc: "The same with clocks that run ten times as far off as the bound. Two may own a job for a while; tokens are unique, no receiver obeys a lower fence, and results count once."},
 		{Name: "blackout", Virtual: 4 * time.Minute, Build: cluster.On(buildBlackout),
-			Doc: "Gates, managers and workers go dark together, again and again, in the middle of slow writes that are lost or torn. Nobody is left to remember for the others: whoever told or did anything before it was on a majority's disks tells or does it again otherwise."},
+			Doc: "Gates, managers and workers go dark together, again and again, in the middle of slow writes that are lost or torn. No node is left to remember for the others: one that reported or did anything before it was on a majority's disks reports or does it again otherwise."},
 	}
 }
 

@@ -21,14 +21,14 @@ func fileWorlds() []stage.Scenario {
 		{Name: "gate-misses-record", Virtual: 7 * time.Minute, Build: cluster.On(buildGateMissesRecord),
 			Doc: "One gate has a job's program and misses its record for longer than a sweep spares files; another one has the record and misses the program. The owner loses its disk. The first gate has kept its copy, as it asked the others before it swept: the job is taken over, and completes."},
 		{Name: "result-passed-on", Virtual: 5 * time.Minute, Build: cluster.On(buildResultPassedOn),
-			Doc: "Managers forget an acknowledged subjob after ten seconds. A subjob ends while its gate cannot hear the managers and stops for longer than its lease, so that another gate passes the result on to it, and nobody gets it. The manager still has it when the job is taken over: nothing runs again."},
+			Doc: "Managers forget an acknowledged subjob after ten seconds. A subjob ends while its gate cannot hear the managers and stops for longer than its lease, so that another gate passes the result on to it, and no client gets it. The manager still has it when the job is taken over: nothing runs again."},
 		{Name: "spilled-records", Virtual: 4 * time.Minute, Build: cluster.On(buildSpilledRecords),
-			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. Whoever takes a subjob over reads its record whole and of the last write: every job completes."},
+			Doc: "Managers keep all records of more than 64 bytes as files, spare files for half a minute, and are killed again and again, some with their disks, while jobs of two layers run. The manager that takes a subjob over reads its record whole and of the last write: every job completes."},
 	}
 }
 
-// briefGate and briefManager have gates and managers spare files for as short as their leases allow, and
-// managers keep most records as files.
+// briefGate and briefManager have nodes spare files for as short as their leases allow,
+// and managers keep most records as files.
 func briefGate(c *gate.Config) { c.FileAge, c.SweepInterval = 153*time.Second, 10*time.Second }
 
 func briefManager(c *manager.Config) {

@@ -23,13 +23,13 @@ func gateWorlds() []stage.Scenario {
 		{Name: "gate-dies", Virtual: 5 * time.Minute, Build: cluster.On(buildGateDies),
 			Doc: "Each gate in turn is killed in the middle of its jobs and stays away for two leases. Another gate owns each of its jobs soon after the lease has run out; nothing runs again, and each client has one result."},
 		{Name: "counted-subjobs", Virtual: 4 * time.Minute, Build: cluster.On(buildCountedSubjobs),
-			Doc: "Jobs run in two datacenters, one of which starts slowly, and gates are killed again and again between the results of the two. What a gate has counted and acknowledged counts at whoever takes the job over, once."},
+			Doc: "Jobs run in two datacenters, one of which starts slowly, and gates are killed again and again between the results of the two. What a gate has counted and acknowledged counts at the gate that takes the job over, once."},
 		{Name: "gate-drains", Virtual: 5 * time.Minute, Build: cluster.On(buildGateDrains),
 			Doc: "Each gate in turn is asked to stop while it owns jobs. It stops acting for them and hands them over: another gate owns each within three seconds, and nothing runs again."},
 		{Name: "late-accept", Virtual: 6 * time.Minute, Build: cluster.On(buildLateAccept),
 			Doc: "Gates and managers are lost while what they sent each other comes one to three leases late, some of it twice. An accept, a renewal or a release under an old token is refused by its token, not by luck."},
 		{Name: "paused-owner", Virtual: 6 * time.Minute, Build: cluster.On(buildPausedOwner),
-			Doc: "Gates and managers are stopped for longer than their leases, aimed at the middle of a write or at the end of a window, and wake up in belief. Whoever wakes up acts for nothing that others own by now."},
+			Doc: "Gates and managers are stopped for longer than their leases, aimed at the middle of a write or at the end of a window, and wake up in belief. An owner that wakes up acts for nothing that others own by now."},
 		{Name: "torn-promise", Virtual: 5 * time.Minute, Build: cluster.On(buildTornPromise),
 			Doc: "The power of gates and managers is lost while a promise, an accept or a file is being written. Either it was never answered, or it is there afterwards."},
 		{Name: "lost-disk", Virtual: 6 * time.Minute, Build: cluster.On(buildLostDisk),
@@ -146,7 +146,7 @@ func ownedBy(s *cluster.Cluster, id node.ID, from, by time.Duration) {
 	s.World.At(by, func() {
 		for _, o := range s.Orders {
 			if o.Acked && owned[o.Job] && s.Options.Faults == nil {
-				s.Checker.Violate("P", s.Record(id), "%s was asked to stop at %v, and nobody else owned job %v at %v", id, from, o.Job, by)
+				s.Checker.Violate("P", s.Record(id), "%s was asked to stop at %v, and no other gate owned job %v at %v", id, from, o.Job, by)
 			}
 		}
 	})

@@ -18,17 +18,17 @@ import (
 func majorityWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "record-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildRecordForgotten),
-			Doc: "The records that managers write reach none of their fellows for up to two seconds, while everything else does; then they are killed, before their leases have run out. Nothing that no majority had was sent, acknowledged or counted: whoever takes over does it, and nothing runs twice."},
+			Doc: "The records that managers write reach no other manager for up to two seconds, while everything else does; then they are killed, before their leases have run out. Nothing that no majority had was sent, acknowledged or counted: the successor does it, and nothing runs twice."},
 		{Name: "epoch-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildEpochForgotten),
 			Doc: "The only gate restarts, again and again, and the only manager is killed whenever it writes the gate's new epoch; then one of old sends what had been ordered meanwhile. An order is obeyed when its epoch is on disk, so that none that was obeyed is followed by a lower one."},
 		{Name: "loss-forgotten", Virtual: 4 * time.Minute, Build: cluster.On(buildLossForgotten),
-			Doc: "Workers that are cut off have results that nobody has heard of, and a lone manager is killed while it writes that their shards are lost. Either another worker was given a shard, and what the first one tells counts no more; or it counts, and nobody was."},
+			Doc: "Workers that are cut off have results that no manager has heard of, and a lone manager is killed while it writes that their shards are lost. Either another worker was given a shard, and what the first one tells counts no more; or it counts, and no other worker was."},
 		{Name: "late-refusal", Virtual: 5 * time.Minute, Build: cluster.On(buildLateRefusal),
-			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is somebody else's by then."},
+			Doc: "Managers refuse subjobs as their disks are full, and gates are stopped between the order and its refusal for longer than their leases. A gate that goes on gives the subjob to no other manager: its job is another gate's by then."},
 	}
 }
 
-// silent is a member of a group whose records reach nobody for a while: what it is
+// silent is a member of a group whose records reach no other for a while: what it is
 // granted it is granted by a majority, what it writes after that none has, and it
 // renews nothing.
 type silent struct {
@@ -72,7 +72,7 @@ func buildRecordForgotten(s *cluster.Cluster) {
 }
 
 // buildEpochForgotten restarts the gate twice, and kills the manager each time when it
-// writes what the gate has told it. Then the gate is away for long, so that nobody but
+// writes what the gate has told it. Then the gate is away for long, so that only
 // the past speaks: what was ordered between the two is above what is on disk.
 func buildEpochForgotten(s *cluster.Cluster) {
 	t := cluster.SmallTopology()

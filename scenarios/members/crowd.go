@@ -33,9 +33,9 @@ type crowd struct {
 	rostered map[node.ID]bool
 	guilty   map[node.ID]bool                 // something happens to them: they may be suspected, and err
 	absent   map[node.ID]bool                 // they may be suspected, and may not err
-	monitors map[node.ID]*healthMonitor       // who watch their own health besides; nil: nobody does
-	told     func(at node.ID, in *node.Input) // sees what members are told; nil for nobody
-	calm     bool                             // nobody may even be suspected
+	monitors map[node.ID]*healthMonitor       // who watch their own health besides; nil: none does
+	told     func(at node.ID, in *node.Input) // sees what members receive; may be nil
+	calm     bool                             // no member may even be suspected
 	deaths   map[node.ID]map[node.ID]time.Duration
 	why      map[string]int  // reasons of deaths
 	holds    map[node.ID]int // how often evictions were held
@@ -50,7 +50,7 @@ type sight struct {
 // size of a crowd: members, evenly over so many places.
 type size struct{ members, places int }
 
-// newCrowd builds members. Each is started by whoever builds the world.
+// newCrowd builds members. The world that builds them starts each.
 func newCrowd(s *stage.Stage, n size, spec sim.Spec, config func(i int, c *swim.Config)) *crowd {
 	c := &crowd{
 		Stage: s, groups: map[node.ID]*swim.Group{}, views: map[node.ID]map[node.ID]sight{}, rostered: map[node.ID]bool{}, guilty: map[node.ID]bool{}, absent: map[node.ID]bool{},
@@ -180,7 +180,7 @@ func (c *crowd) see(at node.ID, ch *swim.Change) {
 	case m.Incarnation < before.incarnation, ch.To == swim.Alive && known && m.Incarnation == before.incarnation:
 		c.violate(at, "%s goes from %v in incarnation %d to %v in %d", m.ID, ch.From, before.incarnation, ch.To, m.Incarnation)
 	case (ch.To == swim.Dead || ch.To == swim.Suspect) && ch.By == "":
-		c.violate(at, "%s is %v, and nobody has raised it", m.ID, ch.To)
+		c.violate(at, "%s is %v, and no member has raised it", m.ID, ch.To)
 	}
 	c.views[at][m.ID] = sight{ch.To, m.Incarnation}
 	if ch.To == swim.Removed {
@@ -234,7 +234,7 @@ func (c *crowd) at(place string) []node.ID {
 }
 
 // settled judges that everybody who runs sees everybody who runs as alive in the
-// incarnation that it has, and nobody else.
+// incarnation that it has, and no other.
 func (c *crowd) settled() {
 	for _, at := range c.ids {
 		if !c.World.Alive(at) {

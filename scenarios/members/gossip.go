@@ -75,7 +75,7 @@ func AddGossip(w *sim.World, members int) {
 	}
 }
 
-// member is the toy: it believes whoever has the higher incarnation.
+// member is the toy: it believes the higher incarnation.
 type member struct {
 	self         uint32
 	addresses    []node.Addr

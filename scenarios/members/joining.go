@@ -15,7 +15,7 @@ func memberWorlds() []stage.Scenario {
 		{Name: "missed-departure", Virtual: 5 * time.Minute, Build: buildMissedDeparture,
 			Doc: "Members leave one after the other, and each time another one is suspended and misses all news of it. When it probes the departed member, the members that it asks for help answer that the member left: no member suspects it."},
 		{Name: "seed-forgotten", Virtual: 5 * time.Minute, Build: buildSeedForgotten,
-			Doc: "The only seed crashes for longer than tombstones last, so that all members forget it. It returns with no seed of its own, and hears nobody. The members list it as unconfirmed, compare lists with it again, and it is back everywhere within seconds."},
+			Doc: "The only seed crashes for longer than tombstones last, so that all members forget it. It returns with no seed of its own, and hears no other. The members list it as unconfirmed, compare lists with it again, and it is back everywhere within seconds."},
 		{Name: "flap-epoch", Virtual: 5 * time.Minute, Build: buildFlapEpoch,
 			Doc: "The links of a few members flap every 300 ms, while these members crash and restart at drawn times and every message may come seconds late, or twice. A stale recovery never overwrites a newer failure: a member that is dead comes back under a higher incarnation only, and one that stays down stays dead."},
 	}
@@ -87,7 +87,7 @@ func buildFlapEpoch(s *stage.Stage) {
 	}
 }
 
-// down judges that nobody healthy takes a member for one that runs.
+// down judges that no healthy member takes a member for one that runs.
 func (c *crowd) down(id node.ID, after string, since time.Duration) {
 	for _, at := range c.ids {
 		if seen, known := c.groups[at].Find(id); c.World.Alive(at) && !c.guilty[at] && known && !seen.State.Gone() {

@@ -16,31 +16,31 @@ import (
 func memberships() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "boot-together", Virtual: 4 * time.Minute, Build: buildBootTogether,
-			Doc: "Forty nodes start within a second, but for five that start twenty seconds late; all are configured at all. Whoever was never heard is unconfirmed: nobody is suspected, and ten seconds after the last start there is one view."},
+			Doc: "Forty nodes start within a second, but for five that start twenty seconds late; all are configured at all. A member that was never heard is unconfirmed: none is suspected, and ten seconds after the last start there is one view."},
 		{Name: "suspicion-storm", Virtual: 4 * time.Minute, Build: buildSuspicionStorm,
-			Doc: "What one of sixty-four members says reaches nobody any more, so that all others suspect it and confirm each other, for ever. The deadline of a suspicion moves earlier only: it is dead at everybody within the time of the shortest suspicion, and stays so until its answers arrive again."},
+			Doc: "What one of sixty-four members says reaches no other any more, so that all others suspect it and confirm each other, for ever. The deadline of a suspicion moves earlier only: it is dead at every other member within the time of the shortest suspicion, and stays so until its answers arrive again."},
 		{Name: "death-by-gossip", Virtual: 4 * time.Minute, Build: buildDeathByGossip,
 			Doc: "Members crash, and most others hear of it before they see it. A death that is learnt has the same outcome as one that was seen: once at everybody who runs."},
 		{Name: "back-from-dead", Virtual: 5 * time.Minute, Build: buildBackFromDead,
-			Doc: "Members are cut off until they are dead to all, or crash and start again soon or late. They are back everywhere under a higher incarnation; old suspicions, gossip and indirect probes revive and kill nobody."},
+			Doc: "Members are cut off until they are dead to all, or crash and start again soon or late. They are back everywhere under a higher incarnation; old suspicions, gossip and indirect probes revive and kill no member."},
 		{Name: "one-way-links", Virtual: 4 * time.Minute, Build: buildOneWayLinks,
-			Doc: "Between some pairs of members nothing passes in one direction. Others reach both, so nobody is even suspected."},
+			Doc: "Between some pairs of members nothing passes in one direction. Others reach both, so no member is even suspected."},
 		{Name: "flapping-links", Virtual: 4 * time.Minute, Build: buildFlappingLinks,
-			Doc: "A few members lose and find all others every few hundred milliseconds. They may fall; nobody else does."},
+			Doc: "A few members lose and find all others every few hundred milliseconds. They may fall; no other does."},
 		{Name: "paused-process", Virtual: 5 * time.Minute, Build: buildPausedMember,
-			Doc: "Members are stopped for up to forty seconds and wake up with timers that are long overdue. They may have been taken for dead; what they missed is no proof against others, and nobody healthy falls."},
+			Doc: "Members are stopped for up to forty seconds and wake up with timers that are long overdue. They may have been taken for dead; what they missed is no proof against others, and no healthy member falls."},
 		{Name: "slow-cpu", Virtual: 4 * time.Minute, Build: buildSlowCPU,
 			Doc: "The processors of a few members are ten thousand times slower for half a minute. They notice it themselves; no healthy member is taken for dead by another."},
 		{Name: "split-and-heal", Virtual: 4 * time.Minute, Build: buildSplitAndHeal,
-			Doc: "A group falls into two halves that take each other for dead, then the cut heals. Through its seeds it is one group again, and nobody falls because of what the other side believed."},
+			Doc: "A group falls into two halves that take each other for dead, then the cut heals. Through its seeds it is one group again, and no member falls because of what the other side believed."},
 		{Name: "leave-and-reap", Virtual: 4 * time.Minute, Build: buildLeaveAndReap,
-			Doc: "Members leave one after the other, some return. Who leaves has left at everybody and is suspected by nobody; when it has been gone for long enough it is forgotten, and old news do not bring it back."},
+			Doc: "Members leave one after the other, some return. Who leaves has left at every member and is suspected by none; when it has been gone for long enough it is forgotten, and old news do not bring it back."},
 		{Name: "one-way-dc", Virtual: 5 * time.Minute, Build: buildOneWayDC,
-			Doc: "For a while nothing that one datacenter says reaches the other; later, what passes between them takes half a second more for two seconds, again and again. Missing answers count: the mute are dead to those who do not hear them. Spikes alone do not: nobody falls because of them."},
+			Doc: "For a while nothing that one datacenter says reaches the other; later, what passes between them takes half a second more for two seconds, again and again. Missing answers count: the mute are dead to those who do not hear them. Spikes alone do not: no member falls because of them."},
 		{Name: "region-out", Virtual: 6 * time.Minute, Build: buildRegionOut,
 			Doc: "Three of five regions are cut off at once, later each of them alone. While most of the group fails at once evictions are held, for a minute at most, once and without oscillation; a region that fails alone holds nothing."},
 		{Name: "lossy-few", Virtual: 100 * time.Second, Build: buildLossyFew,
-			Doc: "Of a thousand members, ten lose four fifths of what they send. They flap; nobody else is taken for dead by anybody healthy."},
+			Doc: "Of a thousand members, ten lose four fifths of what they send. They flap; no healthy member takes another for dead."},
 		{Name: "crash-known", Virtual: 6 * time.Minute, Build: buildCrashKnown,
 			Doc: "Members of a group of 128 crash one after the other. In the median a crash is known everywhere within twelve seconds."},
 	}
@@ -111,7 +111,7 @@ const (
 	// stormBound: half a second until the third judges its round, 3 log10(64) s = 5.4 s
 	// of suspicion from the first on, half a second for a last word, gossip.
 	stormBound = 10 * time.Second
-	// unwellBound: five rounds of a victim that nobody answers, each longer.
+	// unwellBound: five rounds of a victim that no member answers, each longer.
 	unwellBound = 15 * time.Second
 )
 
@@ -165,13 +165,13 @@ func buildBackFromDead(s *stage.Stage) {
 	s.Fault(sim.Fault{At: 5 * time.Second, Kind: sim.FaultDuplicate, Value: 20_000})
 }
 
-// backBound is how soon whoever is back is back everywhere.
+// backBound is how soon a member that returns is back everywhere.
 const backBound = 20 * time.Second
 
 func buildOneWayLinks(s *stage.Stage) {
 	c := warm(s, 32, sim.Spec{}, nil)
 	c.calm = true
-	ids := c.some(24) // nobody is in two pairs: whoever is asked to help reaches both sides
+	ids := c.some(24) // no member is in two pairs: one that is asked to help reaches both sides
 	for i := 0; i < len(ids); i += 2 {
 		at := s.Rand.Duration(5*time.Second, 20*time.Second).Truncate(time.Millisecond)
 		s.Fault(sim.Fault{At: at, For: s.Rand.Duration(40*time.Second, 80*time.Second).Truncate(time.Millisecond), Kind: sim.FaultOneWay,
@@ -222,7 +222,7 @@ func buildSplitAndHeal(s *stage.Stage) {
 	c.blame(c.ids...) // the two sides take each other for dead
 	length := s.Heal - 40*time.Second
 	s.Fault(sim.Fault{At: 10 * time.Second, For: length, Kind: sim.FaultPartition, Nodes: left, Peers: right})
-	// Nobody is blamed for what comes after: seeds meet within SeedInterval, and both
+	// No member is blamed for what comes after: seeds meet within SeedInterval, and both
 	// sides refute within the time of a suspicion.
 	s.World.At(10*time.Second+length+time.Millisecond, func() { clear(c.guilty) })
 	s.World.At(10*time.Second+length+30*time.Second, c.settled)
@@ -298,7 +298,7 @@ func buildRegionOut(s *stage.Stage) {
 				c.violate(at, "evictions were held %d times %s, want %d", got, when, want)
 			}
 			if c.groups[at].EvictionHold() {
-				c.violate(at, "evictions are held, though nobody is cut off")
+				c.violate(at, "evictions are held, though no member is cut off")
 			}
 		}
 	}

@@ -20,19 +20,19 @@ func swimWorlds() []stage.Scenario {
 		{Name: "answers-too-late", Virtual: 4 * time.Minute, Build: buildAnswersTooLate,
 			Doc: "Between two members every answer is four seconds late: later than any probe waits, and in time for the probes that follow. Each suspects the other, as an answer counts for the probe that it answers alone; in time again, each trusts the other."},
 		{Name: "brief-split", Virtual: 4 * time.Minute, Build: buildBriefSplit,
-			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: nobody falls."},
+			Doc: "Four members fall into two pairs for five and a half seconds, again and again. On each side there are two witnesses, however often they say it, and two are not enough for the shortest suspicion: no member falls."},
 		{Name: "each-in-turn", Virtual: 3 * time.Minute, Build: buildEachInTurn,
 			Doc: "Twelve members watch each other and nothing happens. Each is probed by each other within as many rounds as two passes over the group have, so that who falls silent is found by everybody in a time that is known."},
 		{Name: "lone-accuser", Virtual: 6 * time.Minute, Build: buildLoneAccuser,
 			Doc: "One of twenty-four members loses 94 percent of what it sends. It suspects others, and no other member hears of most of its suspicions, so that none confirms or refutes them. It keeps those verdicts to itself: no other member takes a healthy one for dead."},
 		{Name: "overslept", Virtual: 5 * time.Minute, Build: buildOverslept,
-			Doc: "A member is cut off for a moment, and suspected. Before that is settled somebody who suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes anybody for dead: nobody falls."},
+			Doc: "A member is cut off for a moment, and suspected. Before that is settled a member that suspects it falls asleep, with its network or without, until long after all is well again, and once more as it wakes. Awake, it asks before it takes another for dead: no member falls."},
 		{Name: "returning-few", Virtual: 5 * time.Minute, Build: buildReturningFew,
-			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, nobody believes what they tell: nobody falls who was not cut off."},
+			Doc: "A few members are cut off together, until the group has given them up and they give the group up, one by one. When the cut heals in the middle of that, no member believes what they tell: none falls that was not cut off."},
 		{Name: "watched-clocks", Virtual: 7 * time.Minute, Beyond: true, Build: buildWatchedClocks,
-			Doc: "Of eight clocks one comes to be 3.75 percent fast, all others run at the bound of one percent, fast or slow; ways are slow and lossy now and then, processes stop for seconds. The bad clock is found by all, nobody else's ever is."},
+			Doc: "Of eight clocks one becomes 3.75 percent fast, all others run at the bound of one percent, fast or slow; ways are slow and lossy now and then, processes stop for seconds. The bad clock is found by all, no other ever is."},
 		{Name: "watched-loops", Virtual: 4 * time.Minute, Build: buildWatchedLoops,
-			Doc: "Single members stop for 0.8 to 4.3 seconds. Each takes itself for as unwell as its loop was late, for as long as the window of that lasts, and for well a few seconds later; all others are well throughout. It suspects nobody because of answers that came while it could not read them."},
+			Doc: "Single members stop for 0.8 to 4.3 seconds. Each takes itself for as unwell as its loop was late, for as long as the window of that lasts, and for well a few seconds later; all others are well throughout. It suspects no member because of answers that came while it could not read them."},
 	}
 }
 
@@ -53,7 +53,7 @@ func buildAnswersTooLate(s *stage.Stage) {
 		s.World.At(at+30*time.Second, func() {
 			for _, id := range c.ids {
 				if !suspected[id] && s.Options.Faults == nil {
-					c.violate(id, "no probe was answered in time for 20 s, and it has suspected nobody")
+					c.violate(id, "no probe was answered in time for 20 s, and it has suspected no member")
 				}
 			}
 		})
@@ -71,7 +71,7 @@ func buildBriefSplit(s *stage.Stage) {
 
 // buildEachInTurn has each member note who probes it: a probe for another carries
 // the asker's news, but comes from the one who was asked, so that some are counted
-// that are nobody's turn. None is asked for here, as nothing fails.
+// that are no member's turn. None is asked for here, as nothing fails.
 func buildEachInTurn(s *stage.Stage) {
 	c := warm(s, 12, sim.Spec{}, nil)
 	c.calm = true

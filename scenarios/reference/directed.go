@@ -22,17 +22,17 @@ func directed() []stage.Scenario {
 		{Name: "paused-worker", Virtual: 4 * time.Minute, Build: cluster.On(buildPausedWorker),
 			Doc: "Workers are stopped for longer than the silence that makes them lost, and wake up with executors that ran on and results under a fence that has been passed. Those results are refused."},
 		{Name: "half-open", Virtual: 4 * time.Minute, Build: cluster.On(buildHalfOpen),
-			Doc: "Streams break on one side only, again and again. Whoever still believes in one finds out by the silence on it; nothing that was sent on it is taken for delivered."},
+			Doc: "Streams break on one side only, again and again. A node that still believes in one finds out by the silence on it; nothing that was sent on it is taken for delivered."},
 		{Name: "silent-datacenter", Virtual: 5 * time.Minute, Build: cluster.On(buildSilentDatacenter),
 			Doc: "Jobs run in two datacenters each, and one datacenter is cut off from all gates for a minute. Its subjobs end by what its managers report after the cut, or by their timeout; never is a job COMPLETED without them."},
 		{Name: "cancel-races", Virtual: 4 * time.Minute, Build: cluster.On(buildCancelRaces),
 			Doc: "Every job is cancelled, some beside their submission, some beside their end, while streams break. There is one terminal state, the first; the acknowledgement of an end is never taken back."},
 		{Name: "broken-streams", Virtual: 4 * time.Minute, Build: cluster.On(buildBrokenStreams),
-			Doc: "Streams break again and again, with all that is in flight on slow ways. Everything is told again until it is acknowledged: every job completes, and nothing is run twice."},
+			Doc: "Streams break again and again, with all that is in flight on slow ways. Everything is sent again until it is acknowledged: every job completes, and nothing is run twice."},
 		{Name: "late-orders", Virtual: 4 * time.Minute, Build: cluster.On(buildLateOrders),
 			Doc: "Managers are killed again and again, and a gate and a manager of old send what had been ordered under fences that were passed since. All of it is refused, and every job goes on as if it had never come."},
 		{Name: "power-cut", Virtual: 4 * time.Minute, Build: cluster.On(buildPowerCut),
-			Doc: "A whole site goes dark at once, again and again, while its slow disks write. Nobody is left to remember for the others: whoever acted before it was on disk acts twice."},
+			Doc: "A whole site goes dark at once, again and again, while its slow disks write. No node is left to remember for the others: one that acted before it was on disk acts twice."},
 		{Name: "gate-then-manager", Virtual: 4 * time.Minute, Build: cluster.On(buildGateThenManager),
 			Doc: "The gate restarts, and the manager that runs its jobs is lost right after. What the gate remembers of epochs from its disk is all that keeps the next manager from acting under a fence that was given out."},
 		{Name: "executor-crash", Virtual: 4 * time.Minute, Build: cluster.On(buildExecutorCrash),
@@ -42,7 +42,7 @@ func directed() []stage.Scenario {
 		{Name: "disk-full", Virtual: 4 * time.Minute, Build: cluster.On(buildDiskFull),
 			Doc: "The disks of gates, managers and workers are full, a third of the time each. New work is refused with a reason; what runs goes on, and what was on disk stays."},
 		{Name: "torn-disk", Virtual: 4 * time.Minute, Build: cluster.On(buildTornDisk),
-			Doc: "Nodes crash while they write, and lose some or all of what was not synced. Nothing that was told to anybody is missing afterwards."},
+			Doc: "Nodes crash while they write, and lose some or all of what was not synced. Nothing that a node reported is missing afterwards."},
 		{Name: "submit-flood", Virtual: 4 * time.Minute, Build: cluster.On(buildSubmitFlood),
 			Doc: "Two thousand jobs within two seconds for a cluster that runs a few at a time. What exceeds the queue is refused with the time to come back; what was accepted ends, if only by its age in the queue."},
 		{Name: "rolling-drain", Virtual: 4 * time.Minute, Build: cluster.On(buildRollingDrain),
@@ -52,7 +52,7 @@ func directed() []stage.Scenario {
 		{Name: "lost-disks", Virtual: 5 * time.Minute, Build: cluster.On(buildLostDisks),
 			Doc: "Workers, managers and gates return without their disks, one of each group at a time. A majority has what they had, or it is given to others under higher fences: their disks spare work, but nothing that was promised rests on one of them alone."},
 		{Name: "lost-gate-disk", Virtual: 5 * time.Minute, Build: cluster.On(buildLostGateDisk), ExpectedLoss: "T4 T11",
-			Doc: "The only gate returns without its disk. It was a majority of one: nobody else keeps its jobs, so they are lost, and this world must show it."},
+			Doc: "The only gate returns without its disk. It was a majority of one: no other gate keeps its jobs, so they are lost, and this world must show it."},
 	}
 }
 
@@ -109,8 +109,8 @@ func buildCancelRaces(s *cluster.Cluster) {
 	s.Often(s.Nodes, 3*time.Second, sim.FaultBreakStreams, 0, 0)
 }
 
-// buildBrokenStreams keeps breaks apart: whoever must call again gets through
-// before anybody is taken for lost. With one manager no two of them give the same
+// buildBrokenStreams keeps breaks apart: a node that must call again gets through
+// before another takes it for lost. With one manager no two of them give the same
 // cores away.
 func buildBrokenStreams(s *cluster.Cluster) {
 	t := cluster.SmallTopology()

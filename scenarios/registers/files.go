@@ -21,17 +21,17 @@ import (
 func archives() []stage.Scenario {
 	return []stage.Scenario{{
 		Name:    "files",
-		Doc:     "Three or five members keep files of a few bytes to dozens of kilobytes and fetch each other's, in datagrams or on the streams that they keep up between them, while streams break, half-open and fall silent, datagrams are lost, doubled, late and changed on their way, nodes crash in the middle of a write, disks fill up, and a minority of the disks is lost. What was told to be kept is fetched by everybody, to the byte; nobody says that no member has it; once healed all links stand.",
+		Doc:     "Three or five members keep files of a few bytes to dozens of kilobytes and fetch each other's, in datagrams or on the streams that they keep up between them, while streams break, half-open and fall silent, datagrams are lost, doubled, late and changed on their way, nodes crash in the middle of a write, disks fill up, and a minority of the disks is lost. Each member fetches each file that is reported as kept, to the byte; no member says that none has it; once healed all links stand.",
 		Virtual: 4 * time.Minute,
 		Build:   buildFiles,
 	}, {
 		Name:    "files-kept",
-		Doc:     "Three or five members keep files on slow disks. In the very moment in which one is told that its file is kept, the power of all is lost, and less than half of the disks with it, that member's first. Everybody fetches the file all the same.",
+		Doc:     "Three or five members keep files on slow disks. In the very moment in which one learns that its file is kept, the power of all is lost, and less than half of the disks with it, that member's first. Every member fetches the file all the same.",
 		Virtual: 70 * time.Second,
 		Build:   buildFilesKept,
 	}, {
 		Name:    "files-kept-again",
-		Doc:     "A member with a slow disk keeps a file while less than half of its fellows hear it. They have it, and lose their disks; then it keeps the same file again, before its own disk has it for the first time. In the very moment in which it is told that the second is kept, the power of all is lost and its disk with it. Everybody fetches the file all the same: words of before it was asked for are none.",
+		Doc:     "A member with a slow disk keeps a file while less than half of the others hear it. They have it, and lose their disks; then it keeps the same file again, before its own disk has it for the first time. In the very moment in which it learns that the second is kept, the power of all is lost and its disk with it. Every member fetches the file all the same: words of before it was asked for are none.",
 		Virtual: 70 * time.Second,
 		Build:   buildFilesKeptAgain,
 	}}
@@ -45,9 +45,9 @@ type filesWorld struct {
 	kept    []message.FileDigest // in the order of the first Kept of each
 	keepers map[node.ID]*keeper
 	written int
-	told    func(k *keeper, ticket uint64) // a file of this one is kept; nil: nobody waits for it
+	told    func(k *keeper, ticket uint64) // a file of this one is kept; may be nil
 	orders  map[node.ID][]byte             // what to keep next; nil: each keeps what it likes
-	bends   bool                           // bytes change on their way, so that a fellow's file may be wrong
+	bends   bool                           // bytes change on their way, so that another keeper's file may be wrong
 }
 
 // filesMax bounds the files of one world.

@@ -19,23 +19,23 @@ func lostLeases() []stage.Scenario {
 		{Name: "register-shrinking-quorum", Build: leaseShrinkingQuorum,
 			Doc: "Members of an even set crash one by one until half of them are left, or are cut into two halves. A majority is counted of all that are configured, never of those alive: no half acquires anything."},
 		{Name: "register-paused-owner", Build: leasePausedOwner,
-			Doc: "The holder is stopped for longer than its lease in the middle of a write, and an order of its is on its way for longer still. Whoever follows is granted a higher token; receivers refuse the old holder."},
+			Doc: "The holder is stopped for longer than its lease in the middle of a write, and an order of its is on its way for longer still. The next owner is granted a higher token; receivers refuse the old holder."},
 		{Name: "register-torn-promise", Build: leaseTornPromise,
 			Doc: "Power is lost again and again while promises and accepts of contending members are being written to slow disks. A promise was never told, or it is there."},
 		{Name: "register-same-key", Build: leaseSameKeyTwoGates,
 			Doc: "Two members acquire one job at most a few milliseconds apart, with different records, and the one that gets it crashes while its first update is open. There is one job with one record at a time; the one that waits starts none."},
 		{Name: "register-restarted-acceptors", Build: leaseRestartedAcceptors,
-			Doc: "All acceptors but the holder restart while it holds, one after the other or at once. How long they had taken it for held they have forgotten, so they wait for all of it again: nobody is granted the job while the holder may act."},
+			Doc: "All acceptors but the holder restart while it holds, one after the other or at once. How long they had taken it for held they have forgotten, so they wait for all of it again: no member is granted the job while the holder may act."},
 		{Name: "register-late-read", Build: leaseLateRead,
 			Doc: "The answers to one read come when it has ended and the next one of the same reader is under way, after an update. They count for nothing: the second read tells the update."},
 		{Name: "register-last-tick", Build: leaseLastTick,
 			Doc: "A prepare reaches an acceptor in the last nanosecond in which the lease is held there, or right after; the holder looks at its own window when it ends, and a nanosecond before. Both are as long as the formula says."},
 		{Name: "register-lost-majority", Build: leaseLostMajority,
-			Doc: "Two of three return without their disks, and the third is down. Nobody founds anew: nothing is granted, until the one that kept its disk is started to recover the group. What it knows is the truth then, above all tokens of before."},
+			Doc: "Two of three return without their disks, and the third is down. No member founds anew: nothing is granted, until the one that kept its disk is started to recover the group. What it knows is the truth then, above all tokens of before."},
 		{Name: "register-remembered-record", Build: leaseRememberedRecord,
 			Doc: "An attempt fails when another one has been granted the job, has updated it, and hands it back. The next attempt adopts the update, whatever the first one had found."},
 		{Name: "register-old-attempt", Build: leaseAnswerToOldAttempt,
-			Doc: "An acceptor takes the accept of an attempt, and its answer comes when the next attempt's is on its way and reaches nobody. It counts for the attempt that it answers: the acceptor's guard began with that."},
+			Doc: "An acceptor takes the accept of an attempt, and its answer comes when the next attempt's is on its way and reaches no member. It counts for the attempt that it answers: the acceptor's guard began with that."},
 		{Name: "register-read-of-unknown", Build: leaseReadOfUnknown,
 			Doc: "One acceptor has never heard of a job, and it reads, first of all from itself. A job is unknown when a majority knows nothing of it."},
 		{Name: "register-old-disk", Build: leaseOldDisk,
@@ -178,7 +178,7 @@ func leaseRestartedAcceptors(s *stage.Stage) {
 func leaseLateRead(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	late := p.keep(founded+400*ms, anybody, 2, answers)
+	late := p.keep(founded+400*ms, anyone, 2, answers)
 	p.reads(founded+410*ms, 2)
 	t := founded + 500*ms + p.length/6 // the read has ended
 	p.updates(t, 0)
@@ -274,7 +274,7 @@ func leaseLostMajority(s *stage.Stage) {
 
 func leaseRememberedRecord(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
-	first := p.keep(founded-100*ms, 0, anybody, accepts)
+	first := p.keep(founded-100*ms, 0, anyone, accepts)
 	p.acquires(founded, 0)
 	p.acquires(founded+100*ms, 2)
 	p.updates(founded+300*ms, 2)
@@ -323,7 +323,7 @@ func leaseDeadMember(s *stage.Stage) {
 	p.World.At(died, func() { p.World.Crash(p.ids[0]) })
 	p.World.At(died+3*p.length, func() {
 		if !p.holds(1) && !p.holds(2) {
-			p.violate("T11", 1, "nobody owns the job %v after its owner died, and two of three are alive", 3*p.length)
+			p.violate("T11", 1, "no member owns the job %v after its owner died, and two of three are alive", 3*p.length)
 		}
 	})
 }

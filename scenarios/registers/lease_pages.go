@@ -129,7 +129,7 @@ func leaseOtherSet(s *stage.Stage) {
 		restart(at, stray)
 		p.World.At(at+8*time.Second, func() {
 			if reports != n {
-				p.violate("P", 0, "a fellow came with another set %d times, %d were reported", n, reports)
+				p.violate("P", 0, "a member came with another set %d times, %d were reported", n, reports)
 			}
 		})
 		restart(at+9*time.Second, "")

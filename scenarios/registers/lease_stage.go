@@ -29,14 +29,14 @@ type leaseStage struct {
 
 // wait keeps datagrams that carry something from some members to some.
 type wait struct {
-	from, to int // of leaseStage.ids, anybody for all
+	from, to int // of leaseStage.ids, anyone for all
 	carries  carried
 	over     bool
 	copies   bool // they come as well, and once more when the wait is over
 	kept     []sim.Letter
 }
 
-const anybody = -1
+const anyone = -1
 
 // carried are kinds of what one frame brings.
 type carried uint16
@@ -105,7 +105,7 @@ func (p *leaseStage) lowFirst(i, j int) {
 	}
 }
 
-// do has a member do something now, once it comes to it; never if it is down.
+// do has a member do something, once it is free to; never if it is down.
 func (p *leaseStage) do(i int, deed func(env node.Env, m *registrar)) {
 	p.deeds = append(p.deeds, deed)
 	p.World.Command(p.ids[i], &toy.Order{Job: p.job, Value: uint64(len(p.deeds) - 1)}, func(node.Message) {})
@@ -219,7 +219,7 @@ func (p *leaseStage) courier(l sim.Letter) bool {
 	what := carriedBy(l.Message)
 	taken := false
 	for _, w := range p.waits {
-		if w.over || w.from != anybody && w.from != from || w.to != anybody && w.to != to || what&w.carries == 0 {
+		if w.over || w.from != anyone && w.from != from || w.to != anyone && w.to != to || what&w.carries == 0 {
 			continue
 		}
 		subjob, rest := split(l.Message, w.carries)

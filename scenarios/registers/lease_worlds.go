@@ -25,17 +25,17 @@ func leases() []stage.Scenario {
 		{Name: "register-old-answer-first", Build: leaseOldAnswerFirst,
 			Doc: "A holder crashes when one of two others has its last update; the one that has not acquires, and hears itself first. It adopts the update."},
 		{Name: "register-late-renewal", Build: leaseLateRenewal,
-			Doc: "An acceptor has promised a higher token when a renewal or an update of the holder reaches it, and the other acceptor is cut off from the holder. The holder is refused and acquires anew; nothing that it calls done is lost by whoever has the promise."},
+			Doc: "An acceptor has promised a higher token when a renewal or an update of the holder reaches it, and the other acceptor is cut off from the holder. The holder is refused and acquires anew; nothing that it calls done is lost by the member that has the promise."},
 		{Name: "register-late-release", Build: leaseLateRelease,
-			Doc: "A release is held back until the lease has run out and somebody else holds the job. It frees nothing: whoever asks then is refused."},
+			Doc: "A release is held back until the lease has run out and another member holds the job. It frees nothing: a member that asks then is refused."},
 		{Name: "register-late-accept", Build: leaseLateAccept,
 			Doc: "An accept comes once more, after the next update, after the next grant, or after the job was released and forgotten. It overwrites and revives nothing."},
 		{Name: "register-answer-to-another", Build: leaseAnswerToAnother,
-			Doc: "The answer to one update comes while the next one is on its way and reaches nobody; then the holder crashes. An answer counts for what it answers only: what nobody has is not called done."},
+			Doc: "The answer to one update comes while the next one is on its way and reaches no member; then the holder crashes. An answer counts for what it answers only: what no majority has is not called done."},
 		{Name: "register-read-of-open-update", Build: leaseReadOfOpenUpdate,
-			Doc: "A holder reads its own job while an update is open that has reached nobody, and crashes. It has not told what can be lost."},
+			Doc: "A holder reads its own job while an update is open that has reached no other member, and crashes. It has not told what can be lost."},
 		{Name: "register-read-of-minority", Build: leaseReadOfMinority,
-			Doc: "Somebody reads while an update is at its holder only, which then crashes. A reader tells what a majority agrees on, and waits if there is none."},
+			Doc: "A member reads while an update is at its holder only, which then crashes. A reader tells what a majority agrees on, and waits if there is none."},
 		{Name: "register-copied-register", Build: leaseCopiedRegister,
 			Doc: "Two of five have accepted one token, a third has lost its disk and copies it, and a fourth has accepted a higher token alone. A copy is no evidence: a reader that meets the three does not tell the record, as the higher token's goes on without it."},
 		{Name: "register-second-life", Build: leaseSecondLife,
@@ -95,7 +95,7 @@ func leaseLateAnswers(s *stage.Stage) {
 	p.acquires(founded+ms, 0)
 	from, sent := founded, founded
 	if s.Rand.Chance(1, 4) { // of a grant, when the job is another's
-		late := p.keep(from, anybody, 0, accepteds)
+		late := p.keep(from, anyone, 0, accepteds)
 		p.comes(founded+p.length+p.length/2, late)
 		p.acquires(founded+p.length/2, 2)
 		return
@@ -107,7 +107,7 @@ func leaseLateAnswers(s *stage.Stage) {
 		from, sent = founded+300*ms, founded+310*ms
 		p.updates(sent, 0)
 	}
-	late := p.keep(from, anybody, 0, accepteds)
+	late := p.keep(from, anyone, 0, accepteds)
 	come := sent + s.Rand.Duration(p.length/4, p.length/2)
 	p.comes(come, late)
 	p.cut(come+5*ms, founded+4*p.length, 0, 1)
@@ -168,7 +168,7 @@ func leaseLateRenewal(s *stage.Stage) {
 		from = founded + 100*ms
 	}
 	renewals := p.keep(from, 0, 2, accepts)
-	asked := p.keep(founded+100*ms, 2, anybody, prepares)
+	asked := p.keep(founded+100*ms, 2, anyone, prepares)
 	t := founded + p.length + p.length/4
 	p.acquires(t, 2)
 	p.cut(t+50*ms, founded+5*p.length, 0, 1)
@@ -182,7 +182,7 @@ func leaseLateRenewal(s *stage.Stage) {
 func leaseLateRelease(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	late := p.keep(founded+500*ms, 0, anybody, accepts)
+	late := p.keep(founded+500*ms, 0, anyone, accepts)
 	p.releases(founded+600*ms, 0)
 	p.acquires(founded+700*ms, 1)
 	t := founded + p.length + p.length/2
@@ -193,7 +193,7 @@ func leaseLateRelease(s *stage.Stage) {
 func leaseLateAccept(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	late := p.repeat(founded+400*ms, 0, anybody, accepts)
+	late := p.repeat(founded+400*ms, 0, anyone, accepts)
 	p.updates(founded+410*ms, 0)
 	p.stops(founded+450*ms, late)
 	p.updates(founded+500*ms, 0)
@@ -225,7 +225,7 @@ func leaseAnswerToAnother(s *stage.Stage) {
 	p.acquires(founded, 0)
 	late := p.keep(founded+400*ms, 1, 0, accepteds)
 	p.updates(founded+410*ms, 0)
-	p.keep(founded+500*ms, 0, anybody, accepts)
+	p.keep(founded+500*ms, 0, anyone, accepts)
 	p.updates(founded+510*ms, 0)
 	p.comes(founded+600*ms, late)
 	p.crash(founded+700*ms, 3*p.length, 0, "", false)
@@ -235,7 +235,7 @@ func leaseAnswerToAnother(s *stage.Stage) {
 func leaseReadOfOpenUpdate(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	lost := p.keep(founded+400*ms, 0, anybody, accepts)
+	lost := p.keep(founded+400*ms, 0, anyone, accepts)
 	p.updates(founded+410*ms, 0)
 	p.reads(founded+450*ms, 0)
 	p.crash(founded+700*ms, 3*p.length, 0, "", false)
@@ -246,7 +246,7 @@ func leaseReadOfOpenUpdate(s *stage.Stage) {
 func leaseReadOfMinority(s *stage.Stage) {
 	p := newLeaseStage(s, 3, quietLength(s), 0)
 	p.acquires(founded, 0)
-	lost := p.keep(founded+400*ms, 0, anybody, accepts)
+	lost := p.keep(founded+400*ms, 0, anyone, accepts)
 	p.updates(founded+410*ms, 0)
 	other := p.keep(founded+400*ms, 2, 1, answers)
 	p.reads(founded+450*ms, 1)
@@ -264,7 +264,7 @@ func leaseCopiedRegister(s *stage.Stage) {
 	p.cut(founded+50*ms, founded+6*p.length, 2, 0)
 	p.cut(founded+50*ms, founded+6*p.length, 2, 1)
 	p.acquires(founded+ms, 0)
-	mine := p.keep(founded, 2, anybody, accepts) // and C's nobody
+	mine := p.keep(founded, 2, anyone, accepts) // and C's reaches none
 	p.acquires(founded+100*ms, 2)
 	p.givesUp(founded+600*ms, 0)
 	t := founded + 700*ms

@@ -88,7 +88,7 @@ func registrars(s *stage.Stage, members, jobs int, length, pace time.Duration, d
 	return w
 }
 
-// ranks has a member take its turn by the ring of the set, which it may be told in
+// ranks has a member take its turn by the ring of the set, which it may have in
 // any order. All members agree on it.
 func ranks(s *stage.Stage, w *registerWorld, c *lease.Config) {
 	set := slices.Clone(c.Members)

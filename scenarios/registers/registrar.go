@@ -121,7 +121,7 @@ func (m *registrar) want(env node.Env, job message.JobID) {
 	m.registers.Acquire(env, job, m.record())
 }
 
-// record is one that nobody has written before.
+// record is one that no member has written before.
 func (m *registrar) record() []byte {
 	m.value++
 	return binary.BigEndian.AppendUint64(nil, m.value)
@@ -143,7 +143,7 @@ func (m *registrar) heed(env node.Env) {
 		case o.Kind == lease.Granted:
 			m.void[o.Job] = m.tickets
 		case o.Kind == lease.Updated && o.Ticket <= m.void[o.Job]:
-			m.violate("T4", "update %d of job %v was told to be done, and a grant since then has a record without it", o.Ticket, o.Job)
+			m.violate("T4", "update %d of job %v was called done, and a grant since then has a record without it", o.Ticket, o.Job)
 		}
 		switch o.Kind {
 		case lease.Granted, lease.Denied, lease.Lost, lease.Released:

@@ -107,7 +107,7 @@ func (s *Stage) DrawFault(k FaultKind) sim.Fault {
 	return f
 }
 
-// timeBounds are the spans after which somebody acts by its own clock: the lease
+// timeBounds are the spans after which a node acts by its own clock: the lease
 // of a subjob, a silence, leases of gates and of datacenters. A world with other ones
 // sets its bounds.
 func timeBounds() []time.Duration {
@@ -256,5 +256,5 @@ func (s *Stage) someOthers(not []string) []string {
 	return slices.DeleteFunc(s.someNodes(""), func(id string) bool { return slices.Contains(not, id) })
 }
 
-// TimerAim aims at a timer of a subjob, whoever's it is.
+// TimerAim aims at a timer of a part, on any node.
 func TimerAim(p node.Part, kind uint8) string { return fmt.Sprintf("timer:%d.%d", p, kind) }

@@ -17,7 +17,7 @@ type Options struct {
 	Wire    bool          // encode and decode every message
 	// Observer sees everything and changes nothing; nil for none.
 	Observer sim.Observer
-	// History is told each record that is judged; nil for nobody.
+	// History takes each record that the checker judges; nil for none.
 	History func(checker.Record)
 	// Faults, when not nil, replace those that the scenario would draw: a replay.
 	Faults []sim.Fault
@@ -116,7 +116,7 @@ func (s *Stage) judge(r *Report, shows string) {
 // cut says whether the run ends before its world does.
 func (s *Stage) cut() bool { return s.Options.Until > 0 && s.Options.Until < s.Options.Virtual }
 
-// judgeLoss is for worlds in which something is lost that nobody claims to keep:
+// judgeLoss is for worlds that lose what no promise keeps:
 // the run is good when the checker sees exactly that.
 func (s *Stage) judgeLoss(r *Report, shows string) {
 	if i := slices.IndexFunc(r.Violations, func(v checker.Violation) bool { return !slices.Contains(strings.Fields(shows), v.Invariant) }); i >= 0 {

@@ -20,7 +20,7 @@ type Scenario struct {
 	// Happens and Holds say it at length, for docs/scenarios.md, where Doc is not
 	// enough.
 	Happens, Holds string
-	// Virtual is how long it lasts unless somebody says otherwise.
+	// Virtual is how long it lasts unless Options say otherwise.
 	Virtual time.Duration
 	// Least is the shortest time in which this world can be judged. Zero means Virtual: a
 	// directed world's faults have fixed times, and a shorter run misses some of them.

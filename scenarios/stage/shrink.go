@@ -45,7 +45,7 @@ type Shrunk struct {
 }
 
 // Shrink plays a failure again and again with less that goes wrong, until nothing
-// can be left out or stop says so. Progress is told what is left; both may be nil.
+// can be left out or stop says so. progress takes what is left; both may be nil.
 // False: played again, it does not fail as it did.
 func (s Scenario) Shrink(o Options, r Report, stop func() bool, progress func(faults, plays int)) (Shrunk, bool) {
 	cause := r.Cause()

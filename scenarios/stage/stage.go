@@ -82,7 +82,7 @@ func (s *Stage) sizes() {
 // for timers stays far below; what answers answers at once goes far beyond.
 const rateMax = 1500
 
-// flooded: somebody repeats what it says at wire speed.
+// flooded notes that a node repeats a message at wire speed.
 func (s *Stage) flooded(id node.ID, k node.Kind) {
 	if s.hot {
 		return

@@ -18,31 +18,31 @@ import (
 func Worlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "vote-amnesia", Virtual: 4 * time.Minute, Build: buildVoteAmnesia,
-			Doc: "Leaders are killed, and voters that cannot hear each other contend for the votes of two others, who are killed while they write their vote, or between the write and the answer, and are back within the term. Disks lose what was not synced, or a part of it; messages are doubled and overtake each other. Nobody votes twice in a term, and no term has two leaders."},
+			Doc: "Leaders are killed, and voters that cannot hear each other contend for the votes of two others, who are killed while they write their vote, or between the write and the answer, and are back within the term. Disks lose what was not synced, or a part of it; messages are doubled and overtake each other. No voter votes twice in a term, and no term has two leaders."},
 		{Name: "forgotten-vote", Virtual: 4 * time.Minute, Build: buildForgottenVote,
-			Doc: "One of three voters is cut off while the other two elect leaders. Then one of these loses its disk and can only hear the first one, who knows of nothing. The two elect nobody, as they may elect a second leader of a term, until the third is heard."},
+			Doc: "One of three voters is cut off while the other two elect leaders. Then one of these loses its disk and can only hear the first one, who knows of nothing. The two elect no leader, as they may elect a second leader of a term, until the third is heard."},
 		{Name: "leader-lost", Virtual: 4 * time.Minute, Build: buildLeaderLost,
-			Doc: "Whoever leads is killed, again and again. Another leads within three seconds, ninety-nine times in a hundred."},
+			Doc: "The leader is killed, again and again. Another leads within three seconds, ninety-nine times in a hundred."},
 		{Name: "leader-drained", Virtual: 4 * time.Minute, Build: buildLeaderDrained,
-			Doc: "Whoever leads is stopped gracefully, again and again. It hands over, and another leads within half a second."},
+			Doc: "The leader is stopped gracefully, again and again. It hands over, and another leads within half a second."},
 		{Name: "lone-voter", Virtual: 4 * time.Minute, Build: buildLoneVoter,
-			Doc: "Each voter in turn is cut off from all others. Alone it leads no more, and when it returns it deposes nobody: it has asked in vain, and raised no term."},
+			Doc: "Each voter in turn is cut off from all others. Alone it leads no more, and when it returns it deposes no leader: it has asked in vain, and raised no term."},
 		{Name: "shrinking-quorum", Virtual: 4 * time.Minute, Build: buildShrinkingQuorum,
 			Doc: "Of five voters one after the other dies. Three elect a leader, two and one do not, although they are all that is left: a majority is one of those that are configured."},
 		{Name: "even-split", Virtual: 4 * time.Minute, Build: buildEvenSplit,
 			Doc: "Four voters fall into two halves, one way and the other. Neither half has a leader; once they meet again there is one."},
 		{Name: "partial-partition", Virtual: 4 * time.Minute, Build: buildPartialPartition,
-			Doc: "Two of three voters cannot speak to each other, and both can to the third. Whoever does not hear the leader asks in vain, as the third does: nobody is deposed."},
+			Doc: "Two of three voters cannot speak to each other, and both can to the third. The voter that does not hear the leader asks in vain, as the third does: no leader is deposed."},
 		{Name: "symmetric-start", Virtual: 4 * time.Minute, Build: buildSymmetricStart,
 			Doc: "All voters start at one instant, the first time without any memory, then after power cuts with their disks. They do not take votes from each other for ever: within five seconds there is a leader."},
 		{Name: "paused-leader", Virtual: 4 * time.Minute, Build: buildPausedLeader,
-			Doc: "Whoever leads is stopped in its tracks for seconds, and wakes up with its timers overdue and its clock gone on; others are slow or restart, two do not hear each other, clocks run at the bound of their drift. Once another acts as the leader, the old one does not, not even in its first step."},
+			Doc: "The leader is stopped in its tracks for seconds, and wakes up with its timers overdue and its clock gone on; others are slow or restart, two do not hear each other, clocks run at the bound of their drift. Once another acts as the leader, the old one does not, not even in its first step."},
 		{Name: "flapping-leader", Virtual: 4 * time.Minute, Build: buildFlappingLeader,
-			Doc: "Whenever one of two of five voters leads, it is cut off from all others for two seconds; of the others whoever leads is killed now and then. Who has lost the lead twice stands back for half a minute, and in the end the lead is with one of the others and stays there."},
+			Doc: "Whenever one of two of five voters leads, it is cut off from all others for two seconds; of the others the leader is killed now and then. Who has lost the lead twice stands back for half a minute, and in the end the lead is with one of the others and stays there."},
 		{Name: "unwell-leader", Virtual: 4 * time.Minute, Build: buildUnwellLeader,
-			Doc: "Whoever leads falls ill, or is killed while some of the others are ill. As long as a majority lives and one of them is well, one who is well leads within five seconds; where nobody is well somebody leads all the same."},
+			Doc: "The leader falls ill, or is killed while some of the others are ill. As long as a majority lives and one of them is well, one who is well leads within five seconds; where no voter is well one leads all the same."},
 		{Name: "isolated-majorities", Virtual: 4 * time.Minute, Build: buildIsolatedMajorities,
-			Doc: "Each majority of three or five voters in turn is cut off from everybody else. Each has a leader within five seconds, and nobody outside acts as one."},
+			Doc: "Each majority of three or five voters in turn is cut off from everybody else. Each has a leader within five seconds, and no voter outside acts as one."},
 		{Name: "election-storm", Virtual: 5 * time.Minute, Build: buildElectionStorm,
 			Doc: "One to seven voters, and everything that the simulator knows to go wrong with them, a lost disk now and then included. One leader a term, one vote a term, one that acts; once healed, a leader that all know within five seconds."},
 	}
@@ -50,7 +50,7 @@ func Worlds() []stage.Scenario {
 
 // buildVoteAmnesia lets three voters that do not hear each other lead by the votes of
 // two others. Of the three one leads, and when it dies the other two contend, on ways
-// so slow that neither is first everywhere, and so bad that whoever returns is asked
+// so slow that neither is first everywhere, and so bad that a voter that returns is asked
 // by the other only when he no longer believes in a leader that he may have heard.
 func buildVoteAmnesia(s *stage.Stage) {
 	w := electors(s, 5, 1)
@@ -95,7 +95,7 @@ func buildForgottenVote(s *stage.Stage) {
 		s.Fault(sim.Fault{At: swap - time.Millisecond, For: 15 * time.Second, Kind: sim.FaultPartition, Nodes: first})
 		s.Fault(sim.Fault{At: swap - time.Millisecond, For: s.Brief(time.Second), Kind: sim.FaultCrash, Nodes: third, Value: 1})
 		for wait := 3 * time.Second; wait < 15*time.Second; wait += time.Second {
-			w.holds(swap+wait, "who forgot its votes elects nobody with one other", w.nobody(w.ids...))
+			w.holds(swap+wait, "who forgot its votes elects no leader with one other", w.noneLeads(w.ids...))
 		}
 		w.holds(swap+15*time.Second+electionBound, "all know a leader", w.agreed)
 	}
@@ -135,11 +135,11 @@ func buildLoneVoter(s *stage.Stage) {
 	for at < s.Heal-20*time.Second {
 		for _, id := range w.ids {
 			s.Fault(sim.Fault{At: at, For: 12 * time.Second, Kind: sim.FaultPartition, Nodes: []string{string(id)}})
-			w.holds(at+2*time.Second, string(id)+", alone, leads no more", w.nobody(id))
-			w.holds(at+electionBound, "the others have a leader", w.somebody)
+			w.holds(at+2*time.Second, string(id)+", alone, leads no more", w.noneLeads(id))
+			w.holds(at+electionBound, "the others have a leader", w.oneLeads)
 			var term uint64
 			w.holds(at+11*time.Second, "", func() bool { term = w.term; return true })
-			w.holds(at+17*time.Second, string(id)+" is back and has deposed nobody", func() bool { return w.term == term && w.agreed() })
+			w.holds(at+17*time.Second, string(id)+" is back and has deposed no leader", func() bool { return w.term == term && w.agreed() })
 			at += 18 * time.Second
 		}
 	}
@@ -152,10 +152,10 @@ func buildShrinkingQuorum(s *stage.Stage) {
 		at := 10*time.Second + time.Duration(i)*20*time.Second
 		s.Fault(sim.Fault{At: at, For: s.Heal - at, Kind: sim.FaultCrash, Nodes: []string{string(id)}})
 		if i < 2 {
-			w.holds(at+electionBound, "a majority has a leader", w.somebody)
+			w.holds(at+electionBound, "a majority has a leader", w.oneLeads)
 		} else {
 			for wait := 2 * time.Second; wait < 18*time.Second; wait += time.Second {
-				w.holds(at+wait, "a minority has none", w.nobody(w.ids...))
+				w.holds(at+wait, "a minority has none", w.noneLeads(w.ids...))
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func buildEvenSplit(s *stage.Stage) {
 		half := s.Choose(w.ids, 2)
 		s.Fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: stage.Names(half)})
 		for wait := 2 * time.Second; wait < 20*time.Second; wait += time.Second {
-			w.holds(at+wait, "no half has a leader", w.nobody(w.ids...))
+			w.holds(at+wait, "no half has a leader", w.noneLeads(w.ids...))
 		}
 		w.holds(at+20*time.Second+electionBound, "all know one", w.agreed)
 	}
@@ -180,7 +180,7 @@ func buildPartialPartition(s *stage.Stage) {
 	at := 10 * time.Second
 	for i := 0; at < s.Heal-22*time.Second; i++ {
 		s.Fault(sim.Fault{At: at, For: 20 * time.Second, Kind: sim.FaultPartition, Nodes: []string{string(w.ids[i%3])}, Peers: []string{string(w.ids[(i+1)%3])}})
-		w.holds(at+19*time.Second, "nobody was deposed", func() bool { return w.somebody() && w.term == term })
+		w.holds(at+19*time.Second, "no leader was deposed", func() bool { return w.oneLeads() && w.term == term })
 		at += 21 * time.Second
 	}
 }
@@ -241,7 +241,7 @@ func buildFlappingLeader(s *stage.Stage) {
 		}
 	})
 	w.holds(s.Heal-time.Second, "one of the others leads", func() bool {
-		return w.somebody() && w.leader() != bad[0] && w.leader() != bad[1]
+		return w.oneLeads() && w.leader() != bad[0] && w.leader() != bad[1]
 	})
 }
 
@@ -276,7 +276,7 @@ func buildUnwellLeader(s *stage.Stage) {
 				}
 			})
 			w.befall(w.ids, at+electionBound+2*time.Second, sim.FaultCrash, 15*time.Second)
-			w.holds(at+electionBound+14*time.Second, "one who is unwell leads, where nobody is well", w.somebody)
+			w.holds(at+electionBound+14*time.Second, "one who is unwell leads, where no voter is well", w.oneLeads)
 		}
 		s.World.At(at+20*time.Second, func() { clear(w.unwell) })
 	}
@@ -289,8 +289,8 @@ func buildIsolatedMajorities(s *stage.Stage) {
 	each := (s.Heal - 15*time.Second) / time.Duration(sets)
 	s.Fault(sim.Fault{At: 10 * time.Second, For: time.Duration(sets) * each, Kind: sim.FaultIsolate, Nodes: stage.Names(w.ids)})
 	for i := range sets {
-		w.holds(10*time.Second+time.Duration(i+1)*each-10*time.Millisecond, "the majority that is left has a leader", w.somebody)
-		w.holds(10*time.Second+time.Duration(i)*each+electionBound, "it has one in time", w.somebody)
+		w.holds(10*time.Second+time.Duration(i+1)*each-10*time.Millisecond, "the majority that is left has a leader", w.oneLeads)
+		w.holds(10*time.Second+time.Duration(i)*each+electionBound, "it has one in time", w.oneLeads)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 const (
 	electorates = "voters" // the name of the group
 	// electionBound is how soon after a change for the better all know one leader, and
-	// after one for the worse nobody leads who should not.
+	// after one for the worse no voter leads that should not.
 	electionBound = 5 * time.Second
 	ElectionNext  = 3 * time.Second        // from the death of a leader to the next, 99 times in 100
 	electionHand  = 500 * time.Millisecond // from the stop of a leader
@@ -25,10 +25,10 @@ type electorate struct {
 	*stage.Stage
 	ids    []node.ID
 	voters map[node.ID]*election.Election // of those that run, or ran last
-	term   uint64                         // the highest that anybody acted in
+	term   uint64                         // the highest that a leader acted in
 	by     node.ID
 	unwell map[node.ID]int // local health of those that are not well
-	led    []time.Duration // when somebody began to
+	led    []time.Duration // when a voter began to
 	times  []time.Duration // of what was to happen soon
 }
 
@@ -66,7 +66,7 @@ func (w *electorate) violate(invariant string, id node.ID, format string, args .
 	w.Checker.Violate(invariant, checker.Record{At: w.World.Now(), Node: id}, format, args...)
 }
 
-// acts judges that nobody acts as the leader once another has in a later term.
+// acts judges that no voter acts as the leader once another has in a later term.
 func (w *electorate) acts(id node.ID, term uint64) {
 	if term < w.term || term == w.term && id != w.by {
 		w.violate("T5", id, "it acts as the leader of term %d after %s did in term %d", term, w.by, w.term)
@@ -80,7 +80,7 @@ func (w *electorate) leads(id node.ID) bool {
 	return w.World.Alive(id) && w.voters[id].Leads(w.Local(id))
 }
 
-// leader returns who does; empty: nobody.
+// leader returns the voter that does; empty: none.
 func (w *electorate) leader() node.ID {
 	for _, id := range w.ids {
 		if w.leads(id) {
@@ -114,7 +114,7 @@ func (w *electorate) views() string {
 }
 
 // holds judges at a time what the faults that were drawn make true; of others,
-// played again, nobody can say.
+// played again, the world cannot say.
 func (w *electorate) holds(at time.Duration, what string, true func() bool) {
 	if w.Options.Faults != nil || at >= w.Heal {
 		return
@@ -126,8 +126,8 @@ func (w *electorate) holds(at time.Duration, what string, true func() bool) {
 	})
 }
 
-// nobody says that none of these leads, or still takes itself for the leader.
-func (w *electorate) nobody(ids ...node.ID) func() bool {
+// noneLeads says that none of these leads, or still takes itself for the leader.
+func (w *electorate) noneLeads(ids ...node.ID) func() bool {
 	return func() bool {
 		for _, id := range ids {
 			if a, _, _ := w.voters[id].Leader(); w.World.Alive(id) && (w.leads(id) || a == w.World.Addr(id)) {
@@ -138,9 +138,9 @@ func (w *electorate) nobody(ids ...node.ID) func() bool {
 	}
 }
 
-func (w *electorate) somebody() bool { return w.leader() != "" }
+func (w *electorate) oneLeads() bool { return w.leader() != "" }
 
-// befall draws a fault of whoever of these leads by then: only a leader's beats are
+// befall draws a fault of the one of these that leads by then: only a leader's beats are
 // due.
 func (w *electorate) befall(ids []node.ID, at time.Duration, kind string, length time.Duration) {
 	w.Fault(sim.Fault{At: at, For: length, Kind: kind, Nodes: stage.Names(ids), Aim: fmt.Sprintf("timer:%d.%d", node.PartElection, node.ElectionBeat)})
@@ -164,7 +164,7 @@ func (w *electorate) follows(at, bound time.Duration) {
 			return
 		}
 		if now-at > bound {
-			w.violate("T11", "", "%v after %s was lost nobody leads: %s", bound, lost, w.views())
+			w.violate("T11", "", "%v after %s was lost no voter leads: %s", bound, lost, w.views())
 			return
 		}
 		w.World.At(now+5*time.Millisecond, look)
@@ -177,7 +177,7 @@ type elector struct {
 	world *electorate
 	id    node.ID
 	*election.Election
-	unwell int // as it was told last
+	unwell int // as the world said last
 }
 
 // Timer kinds of the toy.

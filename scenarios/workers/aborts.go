@@ -16,7 +16,7 @@ import (
 func abortWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "abort-when", Virtual: 5 * time.Minute, Build: cluster.On(buildAbortWhen),
-			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what comes to an end is the bad datacenter's alone for five seconds, as the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
+			Doc: "Six of ten requests fail in one datacenter and none in the other, so that three of ten do. Every other job is to end when more than two do for five seconds, and ends so, failed, in both datacenters, long before its time; the others may have four, and complete, unless what ends is the bad datacenter's alone for five seconds, as the other one's subjob is over or has not begun. Gates and managers are killed meanwhile."},
 	}
 }
 

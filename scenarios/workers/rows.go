@@ -14,11 +14,11 @@ import (
 func rowWorlds() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "unique-rows", Virtual: 4 * time.Minute, Build: cluster.On(buildUniqueRows),
-			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from their fellows, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
+			Doc: "The iterations of each job take rows of which none is to be used twice, in one datacenter or cut for two, while managers are cut off from each other, or killed when they write what they lease, workers are killed and cut off, and streams break. No row is handed to two executors; what a lost attempt held is burned, and told."},
 		{Name: "rows-in-peace", Virtual: 170 * time.Second, Build: cluster.On(buildRowsInPeace),
 			Doc: "The same where nothing goes wrong. All rows are handed out, and none is burned."},
 		{Name: "bound-rows", Virtual: 5 * time.Minute, Build: cluster.On(buildBoundRows),
-			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. Nobody knows which rows were taken there: none of them is handed out in the other one."},
+			Doc: "Jobs that name no datacenter take rows of which none is to be used twice, and then one of the two datacenters is cut off from all gates for longer than it may go on. No gate knows which rows were taken there: none of them is handed out in the other one."},
 	}
 }
 
@@ -54,7 +54,7 @@ func buildUniqueRows(s *cluster.Cluster) {
 	s.Slots(7*time.Second, func(i int, at time.Duration) {
 		f := sim.Fault{At: at, For: s.Rand.Duration(time.Second, 6*time.Second).Truncate(stage.Tick), Kind: sim.FaultCrash}
 		switch i % 4 {
-		case 0: // its workers hear it, its fellows do not: what it leases no majority knows
+		case 0: // its workers hear it, the other managers do not: what it leases no majority knows
 			lone := s.Choose(s.Managers, 1)
 			f.Kind, f.Nodes, f.Peers = sim.FaultPartition, stage.Names(lone), stage.Names(stage.Without(s.Managers, lone...))
 		case 1, 2:

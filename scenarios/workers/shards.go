@@ -18,7 +18,7 @@ func shardWorlds() []stage.Scenario {
 	const virtual = 200 * time.Second
 	return []stage.Scenario{
 		{Name: "hanging-drain", Virtual: 4 * time.Minute, Build: cluster.On(buildHangingDrain),
-			Doc: "Workers are asked to stop, and what they run outlasts the drain and then ignores that it should end. It is listed until it is gone, and nobody else is given it before."},
+			Doc: "Workers are asked to stop, and what they run outlasts the drain and then ignores that it should end. It is listed until it is gone, and no other worker is given it before."},
 		{Name: "held-up-heartbeats", Virtual: virtual, Build: cluster.On(buildHeldUpHeartbeats),
 			Doc: "Dispatches are slow, and heartbeats that workers sent before these came are slower than their acceptances. What such a heartbeat does not list has not stopped: it runs nowhere else before its time is over."},
 		{Name: "forgotten-fences", Virtual: virtual, Build: cluster.On(buildForgottenFences),
@@ -28,7 +28,7 @@ func shardWorlds() []stage.Scenario {
 		{Name: "superseded-running", Virtual: virtual, Beyond: true, Build: cluster.On(buildSupersededRunning),
 			Doc: "The only worker's clock runs ten percent slow and the managers' ten percent fast, so that a shard comes back to it while it still runs there, in executors that ignore a cancel. The new attempt waits until the old one is gone."},
 		{Name: "overtaking-cancel", Virtual: virtual, Build: cluster.On(buildOvertakingCancel),
-			Doc: "Cancellations overtake the dispatches that they cancel. A shard that its worker was told to cancel never starts there."},
+			Doc: "Cancellations overtake the dispatches that they cancel. A shard that its worker has an order to cancel never starts there."},
 		{Name: "lost-cancels", Virtual: virtual, Build: cluster.On(buildLostCancels),
 			Doc: "The first cancellation of each shard is lost with the stream that it came on. It is sent again: a job is cancelled within ten seconds, though it would run for a minute."},
 		{Name: "late-answers", Virtual: virtual, Build: cluster.On(buildLateAnswers),
@@ -38,9 +38,9 @@ func shardWorlds() []stage.Scenario {
 		{Name: "takeover-beside-a-cut", Virtual: virtual, Build: cluster.On(buildTakeoverBesideACut),
 			Doc: "Two workers are cut off from all managers but one, and then that one is killed. Who takes its subjobs over hears nothing of what they run, and waits until they have stopped."},
 		{Name: "third-holder", Virtual: virtual, Build: cluster.On(buildThirdHolder),
-			Doc: "Whoever is to hear of a shard's end is killed, and its worker is cut off until the next holder has dispatched the shard again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
+			Doc: "The manager that is to hear of a shard's end is killed, and its worker is cut off until the next holder has dispatched the shard again; then that one is killed too. The third one hears of the end before it hears of what runs: what was passed stays passed, and one attempt counts."},
 		{Name: "unacknowledged-end", Virtual: virtual, Build: cluster.On(buildUnacknowledgedEnd),
-			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A subjob belongs to its manager until a gate has acknowledged its end: whoever asks for it meanwhile is answered, within ten seconds."},
+			Doc: "Every job is cancelled, many about their end, while gates hear nothing of their managers, and then the streams break with all that waited in them. A subjob belongs to its manager until a gate has acknowledged its end: a gate that asks for it meanwhile is answered, within ten seconds."},
 	}
 }
 
@@ -147,7 +147,7 @@ func buildOvertakingCancel(s *cluster.Cluster) {
 	}
 	s.Witness = append(s.Witness, func(r checker.Record) {
 		if e, ok := r.Event.(event.ShardStarted); ok && cancelled[ordered{r.Node, e.Shard, e.Fence}] {
-			s.Checker.Violate("P", r, "%s started shard %v under %v, which it had been told to cancel", r.Node, e.Shard, e.Fence)
+			s.Checker.Violate("P", r, "%s started shard %v under %v, which it had an order to cancel", r.Node, e.Shard, e.Fence)
 		}
 	})
 }
@@ -222,7 +222,7 @@ func buildThirdHolder(s *cluster.Cluster) {
 	var shard message.ShardID
 	var passed message.Fence
 	var holder, first, second node.ID // who dispatched it first, and who run it under that one and the next
-	var quiet time.Duration           // nobody hears of the second until then
+	var quiet time.Duration           // no manager hears of the second until then
 	s.Arrives = func(id node.ID, in *node.Input) time.Duration {
 		now, from := s.World.Now(), in.From.ID
 		if second != "" && now >= quiet {
