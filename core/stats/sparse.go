@@ -54,21 +54,23 @@ func (s *sparse) merge(in message.Histogram) error {
 // join merges buckets with those of a checked message, into spare.
 func (s *sparse) join(mine []bucket, theirs []byte) []bucket {
 	out := s.spare[:0]
-	index := -1
+	index, next := -1, 0
 	for len(theirs) > 0 {
-		gap, size := binary.Uvarint(theirs)
-		n, more := binary.Uvarint(theirs[size:])
+		gap, size := number(theirs)
+		n, more := number(theirs[size:])
 		theirs = theirs[size+more:]
 		index += int(gap)
-		for len(mine) > 0 && mine[0].index < index {
-			out, mine = append(out, mine[0]), mine[1:]
+		for next < len(mine) && mine[next].index < index {
+			out = append(out, mine[next])
+			next++
 		}
-		if len(mine) > 0 && mine[0].index == index {
-			n, mine = add(n, mine[0].n), mine[1:]
+		if next < len(mine) && mine[next].index == index {
+			n = add(n, mine[next].n)
+			next++
 		}
 		out = append(out, bucket{index, n})
 	}
-	return append(out, mine...)
+	return append(out, mine[next:]...)
 }
 
 // wire returns the sum. It may share memory with the only message of it, which

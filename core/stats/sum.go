@@ -32,7 +32,7 @@ var ErrParts = errors.New("parts of different workflows")
 func Sum(parts []*message.Stats) (message.Stats, error) {
 	var total message.Stats
 	var lag sparse
-	steps := newStepSums()
+	var steps stepSums
 	for _, p := range parts {
 		if p == nil {
 			continue
@@ -51,9 +51,9 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 		if err := lag.merge(p.Generator.Lag); err != nil {
 			return message.Stats{}, fmt.Errorf("add up the generator's lag: %w", err)
 		}
-		steps.all = slices.Grow(steps.all, max(0, len(p.Steps)-len(steps.all)))
+		steps.grow(len(p.Steps))
 		for i := range p.Steps {
-			if err := steps.add(&p.Steps[i]); err != nil {
+			if err := steps.add(i, &p.Steps[i]); err != nil {
 				return message.Stats{}, fmt.Errorf("add up step %q: %w", p.Steps[i].Name, err)
 			}
 		}
@@ -63,9 +63,8 @@ func Sum(parts []*message.Stats) (message.Stats, error) {
 	return total, nil
 }
 
-// stepSum is a step under way.
+// stepSum is what a step under way has besides its totals.
 type stepSum struct {
-	out                      message.StepStats
 	latency, service, metric sparse
 	phases                   []phaseSum
 }
@@ -76,49 +75,75 @@ type phaseSum struct {
 	time  sparse
 }
 
+// stepSums are the steps of a workflow under way, in the order of their first sight.
 type stepSums struct {
-	all   []stepSum
-	index map[string]int
+	out   []message.StepStats
+	sums  []stepSum
+	index map[string]int // nil as long as there are few
 }
 
-func newStepSums() *stepSums { return &stepSums{index: map[string]int{}} }
+// stepsFew is how many steps are compared by name before an index pays.
+const stepsFew = 16
 
-func (s *stepSums) add(part *message.StepStats) error {
-	at, known := s.index[part.Name]
+func (s *stepSums) grow(n int) {
+	more := max(0, n-len(s.out))
+	s.out, s.sums = slices.Grow(s.out, more), slices.Grow(s.sums, more)
+}
+
+// find returns the place of a step. Parts list their steps in the same order, as a
+// rule: the place in the part is the first guess.
+func (s *stepSums) find(guess int, name string) (int, bool) {
+	if guess < len(s.out) && s.out[guess].Name == name {
+		return guess, true
+	}
+	if len(s.out) <= stepsFew {
+		for at := range s.out {
+			if s.out[at].Name == name {
+				return at, true
+			}
+		}
+		return 0, false
+	}
+	if s.index == nil {
+		s.index = map[string]int{}
+	}
+	for i := len(s.index); i < len(s.out); i++ {
+		s.index[s.out[i].Name] = i
+	}
+	at, known := s.index[name]
+	return at, known
+}
+
+func (s *stepSums) add(guess int, part *message.StepStats) error {
+	at, known := s.find(guess, part.Name)
 	if !known {
-		if at = len(s.all); at == StepsMax {
+		if at = len(s.out); at == StepsMax {
 			return fmt.Errorf("more than %d steps: %w", StepsMax, ErrParts)
 		}
-		s.index[part.Name] = at
-		s.all = append(s.all, stepSum{out: message.StepStats{Name: part.Name, Kind: part.Kind}})
+		s.out = append(s.out, message.StepStats{Name: part.Name, Kind: part.Kind})
+		s.sums = append(s.sums, stepSum{})
 	}
-	to := &s.all[at]
-	if to.out.Kind != part.Kind {
-		return fmt.Errorf("kind is %d in one part and %d in another: %w", to.out.Kind, part.Kind, ErrParts)
+	out := &s.out[at]
+	if out.Kind != part.Kind {
+		return fmt.Errorf("kind is %d in one part and %d in another: %w", out.Kind, part.Kind, ErrParts)
 	}
-	return to.add(part)
+	return s.sums[at].add(out, part)
 }
 
 func (s *stepSums) result() []message.StepStats {
-	if len(s.all) == 0 {
-		return nil
-	}
-	out := make([]message.StepStats, 0, len(s.all))
-	for k := range s.all {
-		step := &s.all[k]
-		step.out.Latency = step.latency.wire()
-		step.out.Service = step.service.wire()
-		step.out.Metric = step.metric.wire()
+	for k := range s.out {
+		out, step := &s.out[k], &s.sums[k]
+		out.Latency = step.latency.wire()
+		out.Service = step.service.wire()
+		out.Metric = step.metric.wire()
 		for i := range step.phases {
-			step.out.Phases = append(step.out.Phases, message.PhaseTimes{Phase: step.phases[i].phase, Time: step.phases[i].time.wire()})
+			out.Phases = append(out.Phases, message.PhaseTimes{Phase: step.phases[i].phase, Time: step.phases[i].time.wire()})
 		}
-		out = append(out, step.out)
 	}
-	return out
+	return s.out
 }
 
-func (s *stepSum) add(part *message.StepStats) error {
-	out := &s.out
+func (s *stepSum) add(out, part *message.StepStats) error {
 	out.Started = add(out.Started, part.Started)
 	out.Sent = add(out.Sent, part.Sent)
 	out.OK = add(out.OK, part.OK)
