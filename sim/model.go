@@ -188,11 +188,15 @@ func (m *Plain) requests(o *message.StepStats, done uint64, c *Course) {
 	o.OK = done - o.Failed - o.TimedOut
 	o.Started = done
 	o.BytesOut, o.BytesIn = done*120, o.OK*150
+	if o.OK > 0 || o.Failed > 0 {
+		o.Statuses = make([]message.StatusCount, 0, 2)
+	}
 	if o.OK > 0 {
 		o.Statuses = append(o.Statuses, message.StatusCount{Status: 200, Count: o.OK})
 	}
 	if o.Failed > 0 {
 		o.Statuses = append(o.Statuses, message.StatusCount{Status: 500, Count: o.Failed})
+		o.Errors = make([]message.ErrorCount, 0, 2)
 		o.Errors = append(o.Errors, message.ErrorCount{Kind: "status", Count: o.Failed, Example: "status 500"})
 	}
 	if o.TimedOut > 0 {

@@ -24,7 +24,8 @@ type outbox struct {
 type mail struct {
 	seat
 	out      []outbox
-	flushing bool // the flush's timer is set
+	flushing bool                // the flush's timer is set
+	reuse    *message.LeaseFrame // one to this member that serves again; nil for none
 }
 
 // room returns the frame that takes one more entry of a list that has a given
@@ -34,13 +35,25 @@ func (r *mail) room(env node.Env, to int, size int, length func(*message.LeaseFr
 	size += entryBytes
 	last := len(o.frames) - 1
 	if last < 0 || o.bytes+size > frameBytes || length(o.frames[last]) >= frameEntries {
-		o.frames = append(o.frames, &message.LeaseFrame{Group: r.c.Group})
+		o.frames = append(o.frames, r.frame(to))
 		o.bytes = 0
 		last++
 	}
 	o.bytes += size
 	r.wake(env)
 	return o.frames[last]
+}
+
+// frame returns an empty frame. One to this member itself is over with the Step that
+// reads it, and serves again.
+func (r *mail) frame(to int) *message.LeaseFrame {
+	if to != r.self || r.reuse == nil {
+		return &message.LeaseFrame{Group: r.c.Group}
+	}
+	f := r.reuse
+	r.reuse = nil
+	*f = message.LeaseFrame{Group: r.c.Group}
+	return f
 }
 
 // wake has what waits sent when this Step is over.

@@ -140,6 +140,7 @@ func (r *Registers) Flush(env node.Env) {
 			f.Gens = r.gens
 			r.onFrame(env, r.self, f)
 		}
+		r.reuse = own[0]
 		clear(own)
 		r.out[r.self].spare = own[:0]
 	}
