@@ -60,6 +60,11 @@ type Node struct {
 	// Settings holds values of the role's own configuration by key, such as gate.results_max:
 	// docs/settings.md lists them. A source adds to those of the ones before.
 	Settings map[string]string `yaml:"set" env:"SET" envSeparator:"," envKeyValSeparator:"="`
+	Log      `yaml:",inline"`
+}
+
+// Log says how a node logs.
+type Log struct {
 	// LogLevel is debug, info, warn or error; LogFormat is text or json.
 	LogLevel  string `yaml:"log_level" env:"LOG_LEVEL"`
 	LogFormat string `yaml:"log_format" env:"LOG_FORMAT"`
@@ -79,7 +84,7 @@ const (
 func Default(role node.Role) Node {
 	n := Node{
 		Role: role, Cluster: "default", Environment: "default", StopTimeout: 20 * time.Second,
-		LogLevel: "info", LogFormat: "text",
+		Log: Log{LogLevel: "info", LogFormat: "text"},
 	}
 	switch role {
 	case node.RoleGate:

@@ -44,7 +44,7 @@ func TestLaterSourcesAreStronger(t *testing.T) {
 		Role: node.RoleWorker, ID: "worker-1", Listen: "127.0.0.1:7600", Datacenter: "west",
 		Seeds: []string{"10.0.0.4:7500", "10.0.0.6:7500"}, Managers: []string{"10.0.0.4:7500", "10.0.0.5:7500"},
 		Cores: 4, Data: "/tmp/w1", Cluster: "default", Environment: "default", StopTimeout: 15 * time.Second,
-		LogLevel: "warn", LogFormat: "json",
+		Log: Log{LogLevel: "warn", LogFormat: "json"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)

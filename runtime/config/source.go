@@ -166,9 +166,8 @@ func (n *Node) variables(values map[string]string, called func(key string) strin
 // keys lists what a file may hold, in the order of the struct.
 func keys() []string {
 	var all []string
-	t := reflect.TypeFor[Node]()
-	for i := range t.NumField() {
-		if key := t.Field(i).Tag.Get("yaml"); key != "-" {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Node]()) {
+		if key := f.Tag.Get("yaml"); key != "-" && !f.Anonymous {
 			all = append(all, key)
 		}
 	}

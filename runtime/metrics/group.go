@@ -10,6 +10,13 @@ import (
 // group counts what this node and its fellows own, whom they take for alive, and
 // who leads: the registers, the membership and the election of one group.
 type group struct {
+	registers
+	membership
+	leadership
+}
+
+// registers counts leases and the registers below them.
+type registers struct {
 	grants     prometheus.Counter
 	extensions prometheus.Counter
 	ends       *prometheus.CounterVec
@@ -22,11 +29,17 @@ type group struct {
 	alarms     prometheus.Counter
 	sets       prometheus.Counter
 	clocks     *prometheus.CounterVec
+}
 
+// membership counts whom this node takes for alive.
+type membership struct {
 	changes *prometheus.CounterVec
 	members *prometheus.GaugeVec
 	health  prometheus.Gauge
+}
 
+// leadership counts elections.
+type leadership struct {
 	votes   prometheus.Counter
 	wins    prometheus.Counter
 	steps   prometheus.Counter
@@ -45,7 +58,7 @@ func newGroup() group {
 	vector := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	return group{
+	return group{registers: registers{
 		grants:     counter("hyperscale_lease_grants_total", "Leases that a majority granted to this node: of jobs at a gate, of subjobs at a manager."),
 		extensions: counter("hyperscale_lease_extensions_total", "Renewals and updates of leases that a majority accepted."),
 		ends:       vector("hyperscale_lease_ends_total", "Leases that this node gave up or lost: released, transferred, expired, superseded.", "reason"),
@@ -58,16 +71,18 @@ func newGroup() group {
 		alarms:     counter("hyperscale_lease_alarms_total", "Alarms of the group that wait for an operator: see the log."),
 		sets:       counter("hyperscale_lease_set_mismatches_total", "Nodes refused because their configured set differs from this one's."),
 		clocks:     vector("hyperscale_node_clock_alarms_total", "Clocks of peers that drift faster than the bound, or have jumped.", "kind"),
-		changes:    vector("hyperscale_swim_changes_total", "Members of the group that this node moved into a state.", "state"),
-		members:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "hyperscale_swim_members", Help: "Other members of the group, by state."}, []string{"state"}),
-		health:     gauge("hyperscale_swim_health_multiplier", "How unwell this node takes itself to be: 0 is well, 8 the worst."),
-		votes:      counter("hyperscale_election_votes_total", "Votes that this node gave."),
-		wins:       counter("hyperscale_election_wins_total", "Elections that this node won."),
-		steps:      counter("hyperscale_election_step_downs_total", "Times that this node ceased to lead."),
-		leads:      gauge("hyperscale_election_leader", "1 while this node leads its group, else 0."),
-		term:       gauge("hyperscale_election_term", "The newest term that this node has voted, won or heard of a leader in."),
-		leaders:    counter("hyperscale_election_leader_changes_total", "Times that this node heard of another leader, or of none."),
-	}
+	}, membership: membership{
+		changes: vector("hyperscale_swim_changes_total", "Members of the group that this node moved into a state.", "state"),
+		members: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "hyperscale_swim_members", Help: "Other members of the group, by state."}, []string{"state"}),
+		health:  gauge("hyperscale_swim_health_multiplier", "How unwell this node takes itself to be: 0 is well, 8 the worst."),
+	}, leadership: leadership{
+		votes:   counter("hyperscale_election_votes_total", "Votes that this node gave."),
+		wins:    counter("hyperscale_election_wins_total", "Elections that this node won."),
+		steps:   counter("hyperscale_election_step_downs_total", "Times that this node ceased to lead."),
+		leads:   gauge("hyperscale_election_leader", "1 while this node leads its group, else 0."),
+		term:    gauge("hyperscale_election_term", "The newest term that this node has voted, won or heard of a leader in."),
+		leaders: counter("hyperscale_election_leader_changes_total", "Times that this node heard of another leader, or of none."),
+	}}
 }
 
 func (g *group) register(r *prometheus.Registry) {

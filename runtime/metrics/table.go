@@ -115,11 +115,11 @@ func transportRows() []row {
 			})},
 		{name: "hyperscale_transport_datagrams_total", help: "Datagrams that came and went.", labels: []string{"direction"},
 			read: each(func(s *snapshot) []labelled {
-				return []labelled{{"in", float64(s.transport.DatagramsIn)}, {"out", float64(s.transport.DatagramsOut)}}
+				return []labelled{{"in", float64(s.transport.Datagrams.In)}, {"out", float64(s.transport.Datagrams.Out)}}
 			})},
 		{name: "hyperscale_transport_dropped_datagrams_total", help: "Datagrams lost here: large = above the bound; other = no room, no address, or the socket refused.",
 			labels: []string{"why"}, read: each(func(s *snapshot) []labelled {
-				return []labelled{{"large", float64(s.transport.DatagramsLarge)}, {"other", float64(s.transport.DatagramsDropped)}}
+				return []labelled{{"large", float64(s.transport.Datagrams.Large)}, {"other", float64(s.transport.Datagrams.Dropped)}}
 			})},
 	}
 }

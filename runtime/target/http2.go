@@ -183,7 +183,7 @@ func (m *multiplexed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, MaxSize))
 	}
-	if err != nil || c.drop {
+	if err != nil || c.fate == fateDrop {
 		panic(http.ErrAbortHandler) // the library resets the stream
 	}
 	c.body = body
@@ -206,8 +206,7 @@ func (m *multiplexed) begin(r *http.Request) *call {
 	if r.URL.RawPath != "" {
 		path = []byte(r.URL.RawPath)
 	}
-	c := &call{route: findRoute(path), head: r.Method == http.MethodHead, post: r.Method == http.MethodPost}
-	c.get = c.head || r.Method == http.MethodGet
+	c := &call{route: findRoute(path), method: methodOf(r.Method)}
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		c.user = userOf([]byte(token))
 	}
@@ -249,7 +248,7 @@ func (m *multiplexed) answer(w http.ResponseWriter, c *call) {
 		n, err = w.Write(site.filler[:min(rest, int64(len(site.filler)))])
 		rest -= int64(n)
 	}
-	if c.head || status == http.StatusNoContent {
+	if c.method == methodHead || status == http.StatusNoContent {
 		err = nil // the library says that there is no body, as it should; the head is all and comes later
 	} else if err == nil {
 		err = http.NewResponseController(w).Flush()

@@ -14,11 +14,30 @@ type head struct {
 	bearer  []byte
 	length  int64 // -1 without Content-Length
 	hosts   int
+	wish    wish
 	old     bool // HTTP/1.0
-	close   bool
-	keep    bool
 	chunked bool
 	expect  bool // 100-continue
+}
+
+// wish is what Connection asks for; close prevails.
+type wish uint8
+
+const (
+	wishNone wish = iota
+	wishKeep
+	wishClose
+)
+
+// persistence is what becomes of the connection after the answer.
+func (h *head) persistence() persistence {
+	switch {
+	case h.wish == wishClose, h.old && h.wish == wishNone:
+		return closes
+	case h.old:
+		return persistsSaid
+	}
+	return persists
 }
 
 // refusal is an answer to bytes that are no acceptable request; the connection ends.
@@ -142,8 +161,12 @@ func (h *head) field(line []byte) *refusal {
 		}
 	case len("connection"):
 		if is(name, "connection") {
-			h.close = h.close || hasOption(value, "close")
-			h.keep = h.keep || hasOption(value, "keep-alive")
+			if hasOption(value, "keep-alive") {
+				h.wish = max(h.wish, wishKeep)
+			}
+			if hasOption(value, "close") {
+				h.wish = wishClose
+			}
 		}
 	case len("authorization"):
 		const scheme = "bearer "

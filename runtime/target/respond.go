@@ -66,14 +66,20 @@ func (s *site) judge(c *call) {
 	n := s.stats.judged
 	c.counted, c.epoch = true, s.stats.epoch
 	each := func(every int) bool { return every > 0 && n%uint64(every) == 0 }
-	c.drop, c.fail = each(s.cfg.CloseEvery), each(s.cfg.ErrorEvery)
+	drops := each(s.cfg.CloseEvery)
 	c.wait = s.cfg.Latency
 	if s.cfg.Jitter > 0 {
 		c.wait += time.Duration(s.random.Int64N(2*int64(s.cfg.Jitter)+1)) - s.cfg.Jitter
 	}
 	if each(s.cfg.StallEvery) {
 		c.wait += s.cfg.StallFor
-		c.drop = false // else 10, 100 and 1,000 for error, close and stall would never stall
+		drops = false // else 10, 100 and 1,000 for error, close and stall would never stall
+	}
+	switch {
+	case drops:
+		c.fate = fateDrop
+	case each(s.cfg.ErrorEvery):
+		c.fate = fateFail
 	}
 }
 
@@ -144,7 +150,7 @@ type response struct {
 
 // home appends the answer of "/".
 func (s *site) home(c *call, out *output) {
-	if c.close || c.old || c.head {
+	if c.then != persists || c.method == methodHead {
 		s.renderSized(c, out, response{status: 200, kind: typeText}, int64(s.cfg.Size))
 		return
 	}
@@ -161,7 +167,7 @@ func (s *site) home(c *call, out *output) {
 func (s *site) render(c *call, out *output, r response) {
 	start := len(out.bytes)
 	s.renderHead(c, out, r, int64(len(r.body)))
-	if !c.head {
+	if c.method != methodHead {
 		out.raw(r.body)
 	}
 	out.count(c, s.stats.epoch, int64(len(out.bytes)-start))
@@ -172,7 +178,7 @@ func (s *site) renderSized(c *call, out *output, r response, length int64) {
 	start := len(out.bytes)
 	s.renderHead(c, out, r, length)
 	switch {
-	case c.head:
+	case c.method == methodHead:
 	case length <= bodyInline:
 		out.bytes = append(out.bytes, s.filler[:length]...)
 	default:
@@ -191,9 +197,10 @@ func (s *site) renderHead(c *call, out *output, r response, length int64) {
 		b = strconv.AppendInt(append(b, "\r\nContent-Length: "...), length, 10)
 	}
 	b = append(append(b, "\r\n"...), r.extra...)
-	if c.close {
+	switch c.then {
+	case closes:
 		b = append(b, "Connection: close\r\n"...)
-	} else if c.old {
+	case persistsSaid:
 		b = append(b, "Connection: keep-alive\r\n"...)
 	}
 	out.bytes = append(b, "\r\n"...)

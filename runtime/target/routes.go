@@ -56,7 +56,7 @@ func findRoute(path []byte) route {
 
 // respond appends the answer to a request.
 func (s *site) respond(c *call, out *output) {
-	if c.fail {
+	if c.fate == fateFail {
 		s.render(c, out, response{status: 500, kind: typeText, body: "this error was asked for by error-every\n"})
 		return
 	}
@@ -64,11 +64,11 @@ func (s *site) respond(c *call, out *output) {
 	case routeHome:
 		s.home(c, out)
 	case routeLogin:
-		s.render(c, out, only(c.post, "POST", func() response { return login(c.body) }))
+		s.render(c, out, only(c.method == methodPost, "POST", func() response { return login(c.body) }))
 	case routeMe:
-		s.render(c, out, only(c.get, "GET, HEAD", func() response { return me(c.user) }))
+		s.render(c, out, only(c.method.reads(), "GET, HEAD", func() response { return me(c.user) }))
 	case routeJSON:
-		s.render(c, out, only(c.get, "GET, HEAD", func() response {
+		s.render(c, out, only(c.method.reads(), "GET, HEAD", func() response {
 			return response{status: 200, kind: typeJSON, body: `{"message":"hello","items":[1,2,3]}` + "\n"}
 		}))
 	case routeRedirect:
@@ -78,13 +78,13 @@ func (s *site) respond(c *call, out *output) {
 	case routeForm:
 		s.render(c, out, form(c, s.stats.Requests))
 	case routeGraphQL:
-		s.render(c, out, only(c.post, "POST", func() response { return graphql(c.body) }))
+		s.render(c, out, only(c.method == methodPost, "POST", func() response { return graphql(c.body) }))
 	case routeStats:
-		s.render(c, out, only(c.get, "GET, HEAD", func() response {
+		s.render(c, out, only(c.method.reads(), "GET, HEAD", func() response {
 			return response{status: 200, kind: typeJSON, body: marshal(s.stats.snapshot())}
 		}))
 	case routeReset:
-		s.render(c, out, only(c.post, "POST", func() response {
+		s.render(c, out, only(c.method == methodPost, "POST", func() response {
 			s.stats = newCounters(s.stats.epoch + 1)
 			return response{status: 204}
 		}))
@@ -109,11 +109,11 @@ func (r route) keepsBody() bool { return r == routeLogin || r == routeForm || r 
 // time, and takes the name only with such a token.
 func form(c *call, serial uint64) response {
 	switch {
-	case c.get:
+	case c.method.reads():
 		token := formToken(strconv.FormatUint(serial, 16))
 		return response{status: 200, kind: typeHTML, body: "<!doctype html>\n<title>Form</title>\n<form method=\"post\" action=\"/form\">\n" +
 			"  <input type=\"hidden\" name=\"csrf\" value=\"" + token + "\">\n  <input name=\"name\">\n</form>\n"}
-	case !c.post:
+	case c.method != methodPost:
 		return response{status: 405, kind: typeText, extra: "Allow: GET, HEAD, POST\r\n", body: "use GET, HEAD, POST\n"}
 	case len(c.body) > maxLogin:
 		return response{status: 413, kind: typeText, body: "keep the body within 4 KiB\n"}

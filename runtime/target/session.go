@@ -33,17 +33,55 @@ const (
 	partWaiting
 )
 
+// method is what a request wants, as far as routes tell methods apart.
+type method uint8
+
+const (
+	methodOther method = iota
+	methodGet
+	methodHead // as GET, without a body in the answer
+	methodPost
+)
+
+func methodOf(name string) method {
+	switch name {
+	case "GET":
+		return methodGet
+	case "HEAD":
+		return methodHead
+	case "POST":
+		return methodPost
+	}
+	return methodOther
+}
+
+func (m method) reads() bool { return m == methodGet || m == methodHead }
+
+// fate is what befalls a request.
+type fate uint8
+
+const (
+	fateAnswer fate = iota
+	fateFail        // ErrorEvery
+	fateDrop        // CloseEvery
+)
+
+// persistence is what becomes of the connection after the answer.
+type persistence uint8
+
+const (
+	persists     persistence = iota
+	persistsSaid             // the answer says so: HTTP/1.0
+	closes
+)
+
 // call is the request being read or answered.
 type call struct {
 	route   route
 	epoch   uint32
-	head    bool // HEAD: no body in the answer
-	get     bool // GET or HEAD
-	post    bool
-	old     bool
-	close   bool // the connection ends after the answer
-	fail    bool // ErrorEvery
-	drop    bool // CloseEvery
+	method  method
+	fate    fate
+	then    persistence
 	counted bool
 	wait    time.Duration
 	user    string // /me: whom the bearer token names
@@ -129,7 +167,7 @@ func (s *session) feed(b []byte, out *output) (used int, v verdict) {
 			}
 			s.arrived(s.path)
 		case partReady:
-			if s.call.drop {
+			if s.call.fate == fateDrop {
 				return len(b), wantClose
 			}
 			if s.call.wait > 0 {
@@ -194,12 +232,7 @@ func (s *session) arrived(path []byte) {
 // begin takes a request whose head is complete.
 func (s *session) begin(h *head, size int) {
 	s.begun++
-	s.call = call{
-		route: findRoute(h.path), old: h.old,
-		head: string(h.method) == "HEAD", post: string(h.method) == "POST",
-		close: h.close || h.old && !h.keep,
-	}
-	s.call.get = s.call.head || string(h.method) == "GET"
+	s.call = call{route: findRoute(h.path), method: methodOf(string(h.method)), then: h.persistence()}
 	counts := !s.call.route.uncounted()
 	s.link(counts)
 	s.served = s.served || counts
@@ -228,7 +261,7 @@ func (s *session) begin(h *head, size int) {
 func (s *session) answer(out *output) verdict {
 	s.site.respond(&s.call, out)
 	s.part = partHead
-	closing := s.call.close
+	closing := s.call.then == closes
 	s.call = call{}
 	switch {
 	case closing:
@@ -240,7 +273,7 @@ func (s *session) answer(out *output) verdict {
 }
 
 func (s *session) refuse(bad *refusal, out *output) verdict {
-	s.call = call{close: true}
+	s.call = call{then: closes}
 	s.site.render(&s.call, out, response{status: bad.status, kind: typeText, body: bad.text + "\n"})
 	return wantLinger
 }

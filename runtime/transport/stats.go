@@ -20,13 +20,18 @@ type Stats struct {
 	BytesIn      uint64
 	BytesOut     uint64
 
-	DatagramsIn      uint64
-	DatagramsOut     uint64
-	DatagramsDropped uint64 // no room, no address, or the socket refused
-	DatagramsLarge   uint64 // above message.DatagramMax, refused
+	Datagrams Datagrams
 
 	Streams   int
 	Strangers int
+}
+
+// Datagrams are those of a transport so far.
+type Datagrams struct {
+	In      uint64
+	Out     uint64
+	Dropped uint64 // no room, no address, or the socket refused
+	Large   uint64 // above message.DatagramMax, refused
 }
 
 type counters struct {
@@ -47,8 +52,9 @@ func (t *Transport) Stats() Stats {
 		Refused: c.refused.Load(), Garbage: c.garbage.Load(), Slow: c.slow.Load(), Handshakes: c.handshakes.Load(),
 		Opened: c.opened.Load(), Broken: c.broken.Load(), QueueFull: c.queueFull.Load(), LaneFull: c.laneFull.Load(),
 		MessagesIn: c.messagesIn.Load(), MessagesOut: c.messagesOut.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
-		DatagramsIn: c.datagramsIn.Load(), DatagramsOut: c.datagramsOut.Load(),
-		DatagramsDropped: c.datagramsDropped.Load(), DatagramsLarge: c.datagramsLarge.Load(),
+		Datagrams: Datagrams{
+			In: c.datagramsIn.Load(), Out: c.datagramsOut.Load(), Dropped: c.datagramsDropped.Load(), Large: c.datagramsLarge.Load(),
+		},
 		Streams: streams, Strangers: strangers,
 	}
 }

@@ -159,7 +159,7 @@ func TestAFullLaneBreaksTheStreamAndDropsDatagrams(t *testing.T) {
 	a.Datagram(b.addr(), pingOf(2))
 	a.Datagram(b.addr(), pingOf(3))
 	b.ear.want(t, "ping 3 from a on 0")
-	if got := b.Stats(); got.LaneFull != 1 || got.DatagramsDropped != 1 || got.DatagramsIn != 2 {
+	if got := b.Stats(); got.LaneFull != 1 || got.Datagrams.Dropped != 1 || got.Datagrams.In != 2 {
 		t.Errorf("%+v", got)
 	}
 }
