@@ -12,6 +12,7 @@ import (
 
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // The elements and attributes that Jenkins, GitLab, Azure and Surefire's schema have in
@@ -184,7 +185,7 @@ func thresholdCase(class string, t report.Threshold) junitCase {
 
 func checkCase(class string, k *report.Check, judged bool) junitCase {
 	c := junitCase{Name: "check " + clean(k.Name), Classname: class, Time: seconds(0)}
-	counts := ui.Count(k.Passed) + " passed, " + ui.Count(k.Failed) + " failed, " + ui.Count(k.Skipped) + " skipped"
+	counts := units.Count(k.Passed) + " passed, " + units.Count(k.Failed) + " failed, " + units.Count(k.Skipped) + " skipped"
 	if k.Failed == 0 || judged {
 		c.SystemOut = counts
 		return c
@@ -192,7 +193,7 @@ func checkCase(class string, k *report.Check, judged bool) junitCase {
 	var text strings.Builder
 	text.WriteString(counts + "\n")
 	for _, e := range k.Errors {
-		text.WriteString(ui.Count(e.Count) + " times: " + clean(strings.TrimSpace(e.Kind+" "+e.Example)) + "\n")
+		text.WriteString(units.Count(e.Count) + " times: " + clean(strings.TrimSpace(e.Kind+" "+e.Example)) + "\n")
 	}
 	c.Failure = &junitFault{Type: "check", Message: counts, Text: text.String()}
 	return c

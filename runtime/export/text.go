@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // textMax bounds text from outside: names are short, examples of errors may not be.
@@ -14,7 +14,7 @@ const textMax = 512
 // one line, without control characters and without the marks that turn text around,
 // and bounded.
 func clean(s string) string {
-	return ui.Shorten(strings.Map(func(r rune) rune {
+	return units.Shorten(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '

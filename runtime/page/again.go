@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // again is what it takes to run the same once more.
@@ -47,7 +47,7 @@ func (d *drawer) again() *again {
 }
 
 func (d *drawer) processor(run *report.Run) string {
-	cpu := ui.Counted(uint64(max(run.CPUs, 0)), "thread")
+	cpu := units.Counted(uint64(max(run.CPUs, 0)), "thread")
 	if run.CPU != "" {
 		cpu = d.told(run.CPU) + ", " + cpu
 	}

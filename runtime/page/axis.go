@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // ticksMost is how many ticks fit beside each other on a phone.
@@ -154,7 +154,7 @@ func timeLabel(d time.Duration) string {
 
 // latencyLabel writes a round latency: 5ms, not 5.00ms.
 func latencyLabel(v float64) string {
-	s := ui.Latency(uint64(math.Round(v)))
+	s := units.Latency(uint64(math.Round(v)))
 	unit := strings.TrimLeft(s, "0123456789.")
 	number := strings.TrimSuffix(s, unit)
 	if strings.Contains(number, ".") {
@@ -164,4 +164,4 @@ func latencyLabel(v float64) string {
 }
 
 // rateLabel writes a round rate, a second.
-func rateLabel(v float64) string { return ui.Milli(uint64(math.Round(v * 1000))) }
+func rateLabel(v float64) string { return units.Milli(uint64(math.Round(v * 1000))) }

@@ -9,6 +9,7 @@ import (
 	"hyperscale/runtime/compare"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // The curves of the two files have the same colours in all charts.
@@ -78,10 +79,10 @@ func (d *contrast) both(p *compare.Pair, s *compare.Step) detail {
 
 // stepLine tells the worst of a step while it is folded.
 func stepLine(s *compare.Step) string {
-	line := fmt.Sprintf("%s, now %s", ui.Counted(s.Ended[0], "request"), ui.Count(s.Ended[1]))
-	for _, c := range ui.Figures(s) {
+	line := fmt.Sprintf("%s, now %s", units.Counted(s.Ended[0], "request"), units.Count(s.Ended[1]))
+	for _, c := range units.Figures(s) {
 		if c.Verdict == compare.Worse || c.Verdict == compare.Better {
-			line += fmt.Sprintf(" · %s %s %s", c.Figure, ui.ChangeWord(c), ui.By(c))
+			line += fmt.Sprintf(" · %s %s %s", c.Figure, units.ChangeWord(c), units.By(c))
 		}
 	}
 	return line
@@ -124,12 +125,12 @@ func (d *contrast) load(p *compare.Pair) part {
 	add := func(name, before, after string) { t.Rows = append(t.Rows, words(name, before, after)) }
 	each := func(name string, of func(*report.Result) string) { add(name, of(a), of(b)) }
 	each("outcome", func(r *report.Result) string { return d.named(r.Outcome) })
-	each("duration", func(r *report.Result) string { return ui.Duration(time.Duration(r.DurationNS)) })
+	each("duration", func(r *report.Result) string { return units.Duration(time.Duration(r.DurationNS)) })
 	each("virtual users", func(r *report.Result) string {
-		return ui.Count(summed(r, func(w *report.Workflow) uint64 { return w.VUs }))
+		return units.Count(summed(r, func(w *report.Workflow) uint64 { return w.VUs }))
 	})
 	each("cores", func(r *report.Result) string {
-		return ui.Count(summed(r, func(w *report.Workflow) uint64 { return uint64(w.Cores) }))
+		return units.Count(summed(r, func(w *report.Workflow) uint64 { return uint64(w.Cores) }))
 	})
 	for _, one := range []struct {
 		name string
@@ -141,14 +142,14 @@ func (d *contrast) load(p *compare.Pair) part {
 		{"skipped", func(t *report.Totals) uint64 { return t.Skipped }},
 	} {
 		if x, y := one.of(&a.Totals), one.of(&b.Totals); x+y > 0 {
-			add(one.name, ui.Count(x), ui.Count(y))
+			add(one.name, units.Count(x), units.Count(y))
 		}
 	}
-	each("answered a second", func(r *report.Result) string { return ui.Milli(summed(r, rateOf)) })
-	each("received", func(r *report.Result) string { return ui.Bytes(r.Totals.BytesIn) })
-	each("sent", func(r *report.Result) string { return ui.Bytes(r.Totals.BytesOut) })
+	each("answered a second", func(r *report.Result) string { return units.Milli(summed(r, rateOf)) })
+	each("received", func(r *report.Result) string { return units.Bytes(r.Totals.BytesIn) })
+	each("sent", func(r *report.Result) string { return units.Bytes(r.Totals.BytesOut) })
 	each("busiest second of a generator", func(r *report.Result) string { return fmt.Sprintf("%d%%", r.Generator.BusyMaxPPM/10_000) })
-	each("starts late at 99%", func(r *report.Result) string { return ui.Latency(r.Generator.LagNS.P99) })
+	each("starts late at 99%", func(r *report.Result) string { return units.Latency(r.Generator.LagNS.P99) })
 	out := part{Title: "Rates and errors", Tables: []table{t}}
 	if e := d.failures(p); len(e.Rows) > 0 {
 		out.Tables = append(out.Tables, e)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"hyperscale/runtime/compare"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // moved are the figures that did, by what is said of them.
@@ -37,7 +37,7 @@ func (d *contrast) moved(p *compare.Pair) part {
 func (d *contrast) figures(p *compare.Pair) part {
 	out := part{Title: "All figures", Tables: []table{d.changes(p, "", func(*compare.Change) bool { return true })}}
 	for i := range first(p.Steps, d.rows) {
-		for _, note := range ui.StepNotes(&p.Steps[i]) {
+		for _, note := range units.StepNotes(&p.Steps[i]) {
 			out.Notes = append(out.Notes, d.told(note))
 		}
 	}
@@ -55,11 +55,11 @@ func (d *contrast) stepName(p *compare.Pair, at *compare.Place) string {
 }
 
 func (d *contrast) changes(p *compare.Pair, caption string, which func(*compare.Change) bool) table {
-	t := table{Caption: caption, Head: heads("step", "figure", "", "#change", "#baseline", "#now", "#"+ui.Level(1_000_000-d.AlphaPPM)+" interval", "")}
+	t := table{Caption: caption, Head: heads("step", "figure", "", "#change", "#baseline", "#now", "#"+units.Level(1_000_000-d.AlphaPPM)+" interval", "")}
 	s, left := d.scale(p), 0
 	for i := range p.Steps {
 		name := d.stepName(p, &p.Steps[i].Place)
-		for _, c := range ui.Figures(&p.Steps[i]) {
+		for _, c := range units.Figures(&p.Steps[i]) {
 			if !which(c) {
 				continue
 			}
@@ -67,12 +67,12 @@ func (d *contrast) changes(p *compare.Pair, caption string, which func(*compare.
 				left++
 				continue
 			}
-			verdict := cell{Text: ui.ChangeWord(c)}
+			verdict := cell{Text: units.ChangeWord(c)}
 			if c.Verdict == compare.Worse || c.Verdict == compare.Better || c.Verdict == compare.Few {
 				verdict.Class = verdictClass(c.Verdict)
 			}
 			row := append(words(name, c.Figure), verdict)
-			row = append(row, words(ui.By(c), ui.FigureValue(c, c.Base), ui.FigureValue(c, c.New), ui.Bounds(c))...)
+			row = append(row, words(units.By(c), units.FigureValue(c, c.Base), units.FigureValue(c, c.New), units.Bounds(c))...)
 			t.Rows = append(t.Rows, append(row, cell{Drawing: s.interval(c)}))
 			name = ""
 		}
@@ -88,7 +88,7 @@ type scale struct{ tolerance, floor, far float64 }
 func (d *contrast) scale(p *compare.Pair) *scale {
 	s := &scale{tolerance: math.Max(float64(d.TolerancePPM), 1), floor: math.Max(float64(d.ErrorFloorPPM), 1), far: 2}
 	for i := range p.Steps {
-		for _, c := range ui.Figures(&p.Steps[i]) {
+		for _, c := range units.Figures(&p.Steps[i]) {
 			for _, ppm := range []int64{c.LowPPM, c.ChangePPM, c.HighPPM} {
 				if c.Tested && ppm != compare.Boundless {
 					s.far = math.Max(s.far, math.Abs(s.tolerances(c, ppm)))
@@ -101,7 +101,7 @@ func (d *contrast) scale(p *compare.Pair) *scale {
 
 // tolerances are how many times the tolerance a change is.
 func (s *scale) tolerances(c *compare.Change, ppm int64) float64 {
-	if c.Figure == ui.ErrorsFigure {
+	if c.Figure == units.ErrorsFigure {
 		return float64(ppm) / s.floor
 	}
 	return float64(ppm) / s.tolerance

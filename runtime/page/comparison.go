@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/compare"
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 //go:embed comparison.html
@@ -68,7 +68,7 @@ func Comparison(c *compare.Comparison) ([]byte, error) {
 }
 
 func (d *contrast) view() *comparisonView {
-	v := &comparisonView{Known: ui.HowKnown(d.Comparison), MorePairs: more(len(d.Comparison.Pairs), d.workflows, "file")}
+	v := &comparisonView{Known: units.HowKnown(d.Comparison), MorePairs: more(len(d.Comparison.Pairs), d.workflows, "file")}
 	shown := first(d.Comparison.Pairs, d.workflows)
 	for i := range shown {
 		v.Pairs = append(v.Pairs, d.pair(&shown[i]))
@@ -87,7 +87,7 @@ func (d *contrast) view() *comparisonView {
 
 // pair tells of one, the verdict first, then what moved, then what it is known from.
 func (d *contrast) pair(p *compare.Pair) pair {
-	out := pair{told: told{Class: verdictClass(p.Verdict), Word: ui.PairWord(p.Verdict), Title: d.named(p.Run.File) + " against " + d.named(d.Baseline.File)}}
+	out := pair{told: told{Class: verdictClass(p.Verdict), Word: units.PairWord(p.Verdict), Title: d.named(p.Run.File) + " against " + d.named(d.Baseline.File)}}
 	out.Sentence = d.sentence(p)
 	out.When = "Baseline: " + when(&d.Baseline) + ". Now: " + when(&p.Run) + "."
 	for _, caution := range first(p.Cautions, d.rows) {
@@ -117,12 +117,12 @@ func (d *contrast) sentence(p *compare.Pair) string {
 	counts := map[compare.Verdict]int{}
 	all := 0
 	for i := range p.Steps {
-		for _, c := range ui.Figures(&p.Steps[i]) {
+		for _, c := range units.Figures(&p.Steps[i]) {
 			counts[c.Verdict]++
 			all++
 		}
 	}
-	said := fmt.Sprintf("Of %s in %s", ui.Counted(uint64(all), "figure"), ui.Counted(uint64(len(p.Steps)), "step"))
+	said := fmt.Sprintf("Of %s in %s", units.Counted(uint64(all), "figure"), units.Counted(uint64(len(p.Steps)), "step"))
 	var parts []string
 	for _, one := range []struct {
 		verdict compare.Verdict
@@ -139,7 +139,7 @@ func (d *contrast) sentence(p *compare.Pair) string {
 }
 
 func when(r *compare.Run) string {
-	said := ui.Duration(time.Duration(r.DurationNS))
+	said := units.Duration(time.Duration(r.DurationNS))
 	if at, err := time.Parse(time.RFC3339Nano, r.StartedAt); err == nil {
 		return at.Format("2 January 2006, 15:04:05 MST") + ", " + said
 	}
@@ -154,8 +154,8 @@ func (d *contrast) all() told {
 			worse++
 		}
 	}
-	n := ui.Counted(uint64(len(d.Comparison.Pairs)), "file")
-	out := told{Class: verdictClass(d.Comparison.Verdict), Word: ui.PairWord(d.Comparison.Verdict), Title: n + " against " + d.named(d.Baseline.File)}
+	n := units.Counted(uint64(len(d.Comparison.Pairs)), "file")
+	out := told{Class: verdictClass(d.Comparison.Verdict), Word: units.PairWord(d.Comparison.Verdict), Title: n + " against " + d.named(d.Baseline.File)}
 	out.Sentence = fmt.Sprintf("%d of %s with a regression.", worse, n)
 	out.When = "Baseline: " + when(&d.Baseline) + "."
 	return out
@@ -165,7 +165,7 @@ func (d *contrast) summary() table {
 	t := table{Caption: "Each against the baseline", Head: heads("", "file", "what moved"), More: more(len(d.Comparison.Pairs), d.rows, "file")}
 	for i := range first(d.Comparison.Pairs, d.rows) {
 		p := &d.Comparison.Pairs[i]
-		t.Rows = append(t.Rows, []cell{{Text: ui.PairWord(p.Verdict), Class: verdictClass(p.Verdict)}, {Text: d.named(p.Run.File)}, {Text: d.sentence(p), Class: "wide"}})
+		t.Rows = append(t.Rows, []cell{{Text: units.PairWord(p.Verdict), Class: verdictClass(p.Verdict)}, {Text: d.named(p.Run.File)}, {Text: d.sentence(p), Class: "wide"}})
 	}
 	return t
 }

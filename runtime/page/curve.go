@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hyperscale/core/stats"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // coloured is how many curves of one chart can be told apart.
@@ -77,12 +77,12 @@ func percentiles(title string, all []quantiles, points int) (figure, bool) {
 		}
 		s.path("line "+one.class, p)
 		h.Curves = append(h.Curves, one)
-		f.Legend = append(f.Legend, key{one.class, fmt.Sprintf("%s, %s at 99%%", q.name, ui.Latency(q.histogram.Quantile(990_000)))})
+		f.Legend = append(f.Legend, key{one.class, fmt.Sprintf("%s, %s at 99%%", q.name, units.Latency(q.histogram.Quantile(990_000)))})
 	}
 	f.SVG, f.Hover = s.end(&y), h.String()
 	f.Note = "The share of requests that took at most so long; each nine has the same room, so that the slow ones can be seen."
 	if len(all) > coloured {
-		f.Note += fmt.Sprintf(" The %d slowest of %s at 99%%.", coloured, ui.Counted(uint64(len(all)), "step"))
+		f.Note += fmt.Sprintf(" The %d slowest of %s at 99%%.", coloured, units.Counted(uint64(len(all)), "step"))
 	}
 	return f, true
 }

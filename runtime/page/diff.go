@@ -3,7 +3,7 @@ package page
 import (
 	"strings"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // diffLine is one line of what differs between two texts.
@@ -103,7 +103,7 @@ func folded(all []diffLine) (out []diffLine) {
 		for i+1 < len(all) && !near[i+1] {
 			i++
 		}
-		out = append(out, diffLine{skipped, "… " + ui.Counted(uint64(i+1-from), "line") + " the same"})
+		out = append(out, diffLine{skipped, "… " + units.Counted(uint64(i+1-from), "line") + " the same"})
 	}
 	return out
 }

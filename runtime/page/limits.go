@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // sizeMax is how long a page is at most.
@@ -44,7 +44,7 @@ func more(all, most int, noun string) string {
 	if all <= most {
 		return ""
 	}
-	return fmt.Sprintf("and %s more: --out json=FILE keeps all", ui.Counted(uint64(all-most), noun))
+	return fmt.Sprintf("and %s more: --out json=FILE keeps all", units.Counted(uint64(all-most), noun))
 }
 
 // short cuts text to so many characters, and shows that it did.
@@ -52,7 +52,7 @@ func short(s string, most int) string {
 	if len(s) > most*utf8.UTFMax { // of a text of megabytes the rest is not looked at
 		s = s[:most*utf8.UTFMax+1]
 	}
-	return ui.Shorten(ui.Clean(s), most)
+	return units.Shorten(units.Clean(s), most)
 }
 
 func (l limits) named(s string) string { return short(s, l.name) }

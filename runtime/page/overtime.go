@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // overTime are the charts of what happened when: rates, failures if there are any, latency.
@@ -84,7 +84,7 @@ func most(curves []curve) uint64 {
 
 // note says how wide a column is, and of how many windows it is made.
 func (c *course) note(how string) string {
-	s := "Each column is " + ui.Duration(time.Duration(c.width))
+	s := "Each column is " + units.Duration(time.Duration(c.width))
 	if c.width < int64(time.Second) {
 		s = "Each column is " + latencyLabel(float64(c.width))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 var (
@@ -89,7 +89,7 @@ func fit(layout, large string, draw func(limits) (*frame, any)) ([]byte, error) 
 			return b.Bytes(), nil
 		}
 		if l == l.harder() {
-			return nil, fmt.Errorf("draw the page: it is longer than %s however much is left out: use --out json=FILE", ui.Bytes(sizeMax))
+			return nil, fmt.Errorf("draw the page: it is longer than %s however much is left out: use --out json=FILE", units.Bytes(sizeMax))
 		}
 		left = large + ": lists and charts are shorter here than usual, so that the page stays small. --out json=FILE keeps all."
 	}

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // bar is where the mean latency of one step went.
@@ -51,7 +52,7 @@ func (d *drawer) phases(all []report.Step) *phases {
 }
 
 func (d *drawer) bar(s *report.Step, longest uint64) bar {
-	b := bar{Name: d.named(s.Name), Mean: ui.Latency(s.LatencyNS.Mean)}
+	b := bar{Name: d.named(s.Name), Mean: units.Latency(s.LatencyNS.Mean)}
 	var drawing svg
 	at := 0.0
 	for i, name := range ui.PhaseNames {
@@ -62,7 +63,7 @@ func (d *drawer) bar(s *report.Step, longest uint64) bar {
 		if b.Parts != "" {
 			b.Parts += ", "
 		}
-		b.Parts += name + " " + ui.Latency(part)
+		b.Parts += name + " " + units.Latency(part)
 		share := min(100*float64(part)/float64(longest), 100-at)
 		fmt.Fprintf(&drawing.b, `<rect class="ph%d" x="%.2f%%" width="%.2f%%" height="14"/>`, i, at, max(share, 0))
 		at += max(share, 0)

@@ -7,7 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // columnsMost is how many datacenters stand beside each other.
@@ -47,8 +47,8 @@ func (d *drawer) compared(names []string) []table {
 			outcome.Class = ""
 		}
 		t := &c.Totals
-		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: ui.Duration(time.Duration(c.DurationNS))},
-			{Text: ui.Count(t.Started)}, {Text: ui.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: ui.Bytes(t.BytesIn)}})
+		all.Rows = append(all.Rows, []cell{{Text: d.named(name)}, outcome, {Text: units.Duration(time.Duration(c.DurationNS))},
+			{Text: units.Count(t.Started)}, {Text: units.Count(t.OK)}, alarm(t.Failed, bad), alarm(t.TimedOut, bad), {Text: units.Bytes(t.BytesIn)}})
 	}
 	out := []table{all}
 	if t := d.beside(names); len(t.Rows) > 0 {
@@ -75,7 +75,7 @@ func (d *drawer) beside(names []string) table {
 					measured[s] = make([]cell, len(names))
 				}
 				if l := &w.Steps[i].LatencyNS; l.Count > 0 {
-					measured[s][column] = cell{Text: ui.Latency(l.P99), Under: ui.Latency(l.P50)}
+					measured[s][column] = cell{Text: units.Latency(l.P99), Under: units.Latency(l.P50)}
 				}
 			}
 		}

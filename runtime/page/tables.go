@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // table is any of the page's.
@@ -65,7 +65,7 @@ func alarm(n uint64, class string) cell {
 	if n == 0 {
 		class = ""
 	}
-	return cell{Text: ui.Count(n), Class: class}
+	return cell{Text: units.Count(n), Class: class}
 }
 
 // latencyCells are a dash where nothing was measured: no answer takes no time.
@@ -74,7 +74,7 @@ func latencyCells(l *report.Distribution) []cell {
 	for _, v := range []uint64{l.P50, l.P90, l.P95, l.P99, l.P999, l.Max} {
 		text := "–"
 		if l.Count > 0 {
-			text = ui.Latency(v)
+			text = units.Latency(v)
 		}
 		out = append(out, cell{Text: text})
 	}
@@ -106,13 +106,13 @@ func (d *drawer) counts(all []report.Step) table {
 	t.Head = heads(append(names, "#a second", "#received", "#sent", "answers")...)
 	for i := range first(all, d.rows) {
 		s := &all[i]
-		row := append(words(d.named(s.Name), ui.Count(s.Started), ui.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad))
+		row := append(words(d.named(s.Name), units.Count(s.Started), units.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad))
 		for _, r := range rare {
 			if r.any > 0 {
 				row = append(row, alarm(r.of(s), warn))
 			}
 		}
-		row = append(row, words(ui.Milli(s.RateMilli), ui.Bytes(s.BytesIn), ui.Bytes(s.BytesOut))...)
+		row = append(row, words(units.Milli(s.RateMilli), units.Bytes(s.BytesIn), units.Bytes(s.BytesOut))...)
 		row = append(row, cell{Text: d.statuses(s.Statuses), Class: "wide"})
 		t.Rows = append(t.Rows, row)
 	}
@@ -135,10 +135,10 @@ func (d *drawer) statuses(all map[string]uint64) string {
 	slices.SortFunc(sorted, func(a, b answers) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.status, b.status)) })
 	var out []string
 	for _, a := range first(sorted, statusesMost) {
-		out = append(out, d.named(a.status)+" × "+ui.Count(a.n))
+		out = append(out, d.named(a.status)+" × "+units.Count(a.n))
 	}
 	if len(sorted) > statusesMost {
-		out = append(out, ui.Count(uint64(len(sorted)-statusesMost))+" more")
+		out = append(out, units.Count(uint64(len(sorted)-statusesMost))+" more")
 	}
 	return strings.Join(out, ", ")
 }
@@ -199,7 +199,7 @@ func (d *drawer) checks(caption string, all []report.Check) table {
 			sign = cell{Text: "never asked", Class: warn}
 		}
 		asked := c.Passed + c.Failed
-		t.Rows = append(t.Rows, []cell{sign, {Text: d.named(c.Name)}, {Text: ui.Count(c.Passed), Under: ui.Share(c.Passed, asked)}, alarm(c.Failed, bad), alarm(c.Skipped, warn)})
+		t.Rows = append(t.Rows, []cell{sign, {Text: d.named(c.Name)}, {Text: units.Count(c.Passed), Under: units.Share(c.Passed, asked)}, alarm(c.Failed, bad), alarm(c.Skipped, warn)})
 	}
 	return t
 }
@@ -208,7 +208,7 @@ func (d *drawer) metrics(all []report.Metric) table {
 	t := table{Caption: "Metrics", Head: heads("name", "#count", "#sum", "#a second", "#mean", "#50%", "#99%", "#largest", "#failed"), More: more(len(all), d.rows, "metric")}
 	for _, m := range first(all, d.rows) {
 		v := &m.ValueMilli
-		row := words(d.named(m.Name), ui.Count(v.Count), ui.Milli(m.SumMilli), ui.Milli(m.RateMilli), ui.Milli(v.Mean), ui.Milli(v.P50), ui.Milli(v.P99), ui.Milli(v.Max))
+		row := words(d.named(m.Name), units.Count(v.Count), units.Milli(m.SumMilli), units.Milli(m.RateMilli), units.Milli(v.Mean), units.Milli(v.P50), units.Milli(v.P99), units.Milli(v.Max))
 		t.Rows = append(t.Rows, append(row, alarm(m.Failed, bad)))
 	}
 	return t
@@ -219,7 +219,7 @@ func (d *drawer) series(all []report.Series) table {
 	t.Note = "What the steps that have a tag in common measured together."
 	for i := range first(all, d.rows) {
 		s := &all[i]
-		row := append(words(d.named(s.Tag)+" = "+d.named(s.Value), ui.Count(s.Started), ui.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad), cell{Text: ui.Milli(s.RateMilli)})
+		row := append(words(d.named(s.Tag)+" = "+d.named(s.Value), units.Count(s.Started), units.Count(s.OK)), alarm(s.Failed, bad), alarm(s.TimedOut, bad), cell{Text: units.Milli(s.RateMilli)})
 		t.Rows = append(t.Rows, append(row, latencyCells(&s.LatencyNS)...))
 	}
 	return t
@@ -229,7 +229,7 @@ func (d *drawer) lost(all []report.Lost) table {
 	t := table{Caption: "Lost attempts", Head: heads("worker", "#shard", "#attempt", "why", "#started", "#ok"), More: more(len(all), d.rows, "attempt")}
 	t.Note = "Their worker fell silent: what they did is counted nowhere else, and the last that they told is here."
 	for _, l := range first(all, d.rows) {
-		t.Rows = append(t.Rows, words(d.named(l.Worker), ui.Count(uint64(l.Shard)), ui.Count(l.Attempt), d.told(l.Reason), ui.Count(l.Started), ui.Count(l.OK)))
+		t.Rows = append(t.Rows, words(d.named(l.Worker), units.Count(uint64(l.Shard)), units.Count(l.Attempt), d.told(l.Reason), units.Count(l.Started), units.Count(l.OK)))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // The sorts of news: each is a class of page.css, and has a sign, as a colour says nothing to some.
@@ -36,7 +37,7 @@ func (d *drawer) verdict() verdict {
 	r := d.result
 	v := verdict{Title: d.named(r.Name), Reason: d.told(r.Error), Sentence: d.sentence(), Figures: d.figures(), Thresholds: d.thresholds()}
 	v.Class, v.Word = d.word()
-	v.When = ui.Duration(time.Duration(r.DurationNS)) + " in all"
+	v.When = units.Duration(time.Duration(r.DurationNS)) + " in all"
 	if at, err := time.Parse(time.RFC3339Nano, r.StartedAt); err == nil {
 		v.When = at.Format("2 January 2006, 15:04:05 MST") + ", " + v.When
 	}
@@ -51,7 +52,7 @@ func (d *drawer) verdict() verdict {
 		lost += len(r.Workflows[i].Lost)
 	}
 	if lost > 0 {
-		v.Warnings = append(v.Warnings, ui.Counted(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
+		v.Warnings = append(v.Warnings, units.Counted(uint64(lost), "attempt")+" lost: what they sent is in no figure here, but the target has seen it.")
 	}
 	return v
 }
@@ -101,14 +102,14 @@ func (d *drawer) sentence() string {
 	case n == 0:
 		parts = append(parts, fmt.Sprintf("All %d thresholds were met.", all))
 	default:
-		parts = append(parts, fmt.Sprintf("%d of %s missed.", n, ui.Counted(uint64(all), "threshold")))
+		parts = append(parts, fmt.Sprintf("%d of %s missed.", n, units.Counted(uint64(all), "threshold")))
 	}
 	if t.Started == 0 {
 		return strings.Join(append(parts, "No request was sent."), " ")
 	}
-	said := fmt.Sprintf("%s of %s were answered as expected", ui.Share(t.OK, t.Started), ui.Counted(t.Started, "request"))
+	said := fmt.Sprintf("%s of %s were answered as expected", units.Share(t.OK, t.Started), units.Counted(t.Started, "request"))
 	if h := d.whole(); h != nil {
-		said += fmt.Sprintf(": half within %s, 99 of 100 within %s", ui.Latency(h.Quantile(500_000)), ui.Latency(h.Quantile(990_000)))
+		said += fmt.Sprintf(": half within %s, 99 of 100 within %s", units.Latency(h.Quantile(500_000)), units.Latency(h.Quantile(990_000)))
 	}
 	return strings.Join(append(parts, said+"."), " ")
 }
@@ -138,21 +139,21 @@ func (d *drawer) figures() []fact {
 		}
 	}
 	out := []fact{
-		{"requests", ui.Count(t.Started), ui.Milli(rate) + " a second"},
-		{"as expected", ui.Share(t.OK, t.Started), ui.Count(t.OK)},
-		{"failed", ui.Count(t.Failed), ui.Share(t.Failed, t.Started)},
-		{"timed out", ui.Count(t.TimedOut), ui.Share(t.TimedOut, t.Started)},
+		{"requests", units.Count(t.Started), units.Milli(rate) + " a second"},
+		{"as expected", units.Share(t.OK, t.Started), units.Count(t.OK)},
+		{"failed", units.Count(t.Failed), units.Share(t.Failed, t.Started)},
+		{"timed out", units.Count(t.TimedOut), units.Share(t.TimedOut, t.Started)},
 	}
 	if h := d.whole(); h != nil {
-		out = append(out, fact{"median", ui.Latency(h.Quantile(500_000)), "latency"},
-			fact{"99th percentile", ui.Latency(h.Quantile(990_000)), "at most " + ui.Latency(h.Max())})
+		out = append(out, fact{"median", units.Latency(h.Quantile(500_000)), "latency"},
+			fact{"99th percentile", units.Latency(h.Quantile(990_000)), "at most " + units.Latency(h.Max())})
 	}
-	out = append(out, fact{"received", ui.Bytes(t.BytesIn), ui.Bytes(t.BytesOut) + " sent"})
+	out = append(out, fact{"received", units.Bytes(t.BytesIn), units.Bytes(t.BytesOut) + " sent"})
 	if t.Dropped > 0 {
-		out = append(out, fact{"never started", ui.Count(t.Dropped), "no virtual user was free"})
+		out = append(out, fact{"never started", units.Count(t.Dropped), "no virtual user was free"})
 	}
 	if t.Cancelled > 0 {
-		out = append(out, fact{"cancelled", ui.Count(t.Cancelled), "in flight at the end"})
+		out = append(out, fact{"cancelled", units.Count(t.Cancelled), "in flight at the end"})
 	}
 	return out
 }

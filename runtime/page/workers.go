@@ -5,7 +5,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // hands are the workers of a datacenter, folded unless one of them is in trouble.
@@ -35,12 +35,12 @@ func (d *drawer) hands(place string, all []report.Worker) hands {
 	for i := range first(all, d.rows) {
 		out.Table.Rows = append(out.Table.Rows, d.hand(&all[i]))
 	}
-	out.Line = ui.Counted(workers, "worker")
+	out.Line = units.Counted(workers, "worker")
 	if lost > 0 {
-		out.Line += ", attempts lost on " + ui.Count(lost)
+		out.Line += ", attempts lost on " + units.Count(lost)
 	}
 	if saturated > 0 {
-		out.Line += ", " + ui.Count(saturated) + " saturated"
+		out.Line += ", " + units.Count(saturated) + " saturated"
 	}
 	out.Open = lost+saturated > 0
 	return out
@@ -50,29 +50,29 @@ func (d *drawer) hands(place string, all []report.Worker) hands {
 func (d *drawer) hand(w *report.Worker) []cell {
 	name := cell{Text: d.named(w.Name)}
 	if w.Name == "" {
-		name.Text = ui.Count(uint64(w.Others)) + " more"
+		name.Text = units.Count(uint64(w.Others)) + " more"
 	}
 	state := cell{Text: d.named(w.State)}
 	switch {
 	case w.State == message.WorkerLost.String():
 		state.Class = bad
 	case w.Lost > 0:
-		state.Class, state.Under = warn, ui.Counted(uint64(w.Lost), "attempt")+" lost"
+		state.Class, state.Under = warn, units.Counted(uint64(w.Lost), "attempt")+" lost"
 	}
-	cores := cell{Text: ui.Count(uint64(w.Cores))}
+	cores := cell{Text: units.Count(uint64(w.Cores))}
 	if w.CoresTotal > 0 {
-		cores.Under = "of " + ui.Count(uint64(w.CoresTotal))
+		cores.Under = "of " + units.Count(uint64(w.CoresTotal))
 	}
 	late, busy := cell{Text: "–"}, cell{Text: "–"}
 	if w.Started > 0 {
 		busy.Text = fmt.Sprintf("%d%%", w.BusyMaxPPM/10_000)
 		if w.Name != "" {
-			late.Text = ui.Latency(w.LateP99NS)
+			late.Text = units.Latency(w.LateP99NS)
 		}
 	}
 	if w.Saturated {
 		busy.Class, busy.Under = warn, "saturated"
 	}
-	return []cell{name, state, cores, {Text: ui.Count(w.VUs)}, {Text: ui.Count(w.Started)}, {Text: ui.Count(w.OK)}, alarm(w.Failed, bad), alarm(w.TimedOut, bad),
-		{Text: ui.Milli(w.RateMilli)}, late, busy}
+	return []cell{name, state, cores, {Text: units.Count(w.VUs)}, {Text: units.Count(w.Started)}, {Text: units.Count(w.OK)}, alarm(w.Failed, bad), alarm(w.TimedOut, bad),
+		{Text: units.Milli(w.RateMilli)}, late, busy}
 }

@@ -10,7 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // workflow is one workflow's part of the page.
@@ -62,12 +62,12 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 
 // line tells how large it was.
 func (d *drawer) line(w *report.Workflow) string {
-	parts := []string{ui.Counted(w.VUs, "virtual user") + " on " + ui.Counted(uint64(w.Cores), "core"), ui.Duration(time.Duration(w.DurationNS))}
+	parts := []string{units.Counted(w.VUs, "virtual user") + " on " + units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS))}
 	if w.Rows > 0 {
-		parts = append(parts, ui.Counted(w.Rows, "row")+" of its feed taken")
+		parts = append(parts, units.Counted(w.Rows, "row")+" of its feed taken")
 	}
 	if w.RowsBurned > 0 {
-		parts = append(parts, ui.Counted(w.RowsBurned, "row")+" burned: lost attempts held them")
+		parts = append(parts, units.Counted(w.RowsBurned, "row")+" burned: lost attempts held them")
 	}
 	for _, name := range first(slices.Sorted(maps.Keys(w.Tags)), 20) {
 		parts = append(parts, d.named(name)+" = "+d.named(w.Tags[name]))
@@ -82,12 +82,12 @@ func arrivals(w *report.Workflow) string {
 		return ""
 	}
 	all := g.Begun + g.Dropped
-	s := fmt.Sprintf("%s iterations a second were asked, %s began.", ui.Milli(report.Rate(all, clock)), ui.Milli(report.Rate(g.Begun, clock)))
+	s := fmt.Sprintf("%s iterations a second were asked, %s began.", units.Milli(report.Rate(all, clock)), units.Milli(report.Rate(g.Begun, clock)))
 	if g.Waited > 0 {
-		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", ui.Counted(g.Waited, "iteration"))
+		s += fmt.Sprintf(" %s waited for a virtual user: that is in their latency.", units.Counted(g.Waited, "iteration"))
 	}
 	if g.Dropped > 0 {
-		s += fmt.Sprintf(" %s of them never began, as no virtual user was free.", ui.Share(g.Dropped, all))
+		s += fmt.Sprintf(" %s of them never began, as no virtual user was free.", units.Share(g.Dropped, all))
 	}
 	return s
 }
@@ -126,9 +126,9 @@ func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
 		}
 		d.details--
 		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, w.DurationNS, d.few)}
-		one.Line = fmt.Sprintf("%s, %s a second", ui.Counted(s.Started, "request"), ui.Milli(s.RateMilli))
+		one.Line = fmt.Sprintf("%s, %s a second", units.Counted(s.Started, "request"), units.Milli(s.RateMilli))
 		if s.LatencyNS.Count > 0 {
-			one.Line += ", " + ui.Latency(s.LatencyNS.P99) + " at 99%"
+			one.Line += ", " + units.Latency(s.LatencyNS.P99) + " at 99%"
 		}
 		if h := d.histogramOf(s); h != nil {
 			if f, ok := percentiles("Latency by percentile", []quantiles{{name: one.Name, histogram: h}}, 150); ok {
@@ -153,8 +153,8 @@ func (d *drawer) generator(w *report.Workflow) table {
 	if g.Saturated {
 		sign = cell{Text: "! saturated", Class: warn}
 	}
-	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: ui.Latency(g.LagNS.P99)}, {Text: ui.Latency(g.LagNS.Max)},
-		{Text: ui.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}
+	t.Rows = [][]cell{{sign, {Text: fmt.Sprintf("%d%%", g.BusyMaxPPM/10_000)}, {Text: units.Latency(g.LagNS.P99)}, {Text: units.Latency(g.LagNS.Max)},
+		{Text: units.Count(g.Begun)}, alarm(g.Waited, warn), alarm(g.Dropped, warn)}}
 	t.Note = "How busy the processes that send were at most, and by how much requests began later than they should have."
 	return t
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // Widths of a picture, in columns.
@@ -31,7 +31,7 @@ func (r *Report) Print(w io.Writer, width int) error {
 		if t.Error == "" {
 			row(&b, "address", fmt.Sprintf("%s from %s", t.Address, r.Local))
 		} else {
-			row(&b, "address", fmt.Sprintf("%s: %s after %s", t.Address, plain(t.Error), ui.Latency(uint64(t.NS))))
+			row(&b, "address", fmt.Sprintf("%s: %s after %s", t.Address, plain(t.Error), units.Latency(uint64(t.NS))))
 		}
 	}
 	if r.TLS != nil {
@@ -61,7 +61,7 @@ func (n *Names) write(b *strings.Builder) {
 		if from = n.Server; n.TCP {
 			from += " over TCP"
 		}
-		from += " in " + ui.Latency(uint64(n.NS))
+		from += " in " + units.Latency(uint64(n.NS))
 	}
 	if n.Kind != "" {
 		row(b, "name", plain(n.Name)+": "+plain(n.Error))
@@ -124,7 +124,7 @@ func (r *Report) writeAnswer(b *strings.Builder) {
 			keeps = "closes the connection"
 		}
 		row(b, "answer", fmt.Sprintf("%d %s, %s, %s", a.Status, http.StatusText(a.Status), a.Protocol, keeps))
-		row(b, "", fmt.Sprintf("%s bytes sent, %s received, of them %s of body", ui.Count(uint64(a.BytesOut)), ui.Count(uint64(a.BytesIn)), ui.Count(uint64(a.BodyBytes))))
+		row(b, "", fmt.Sprintf("%s bytes sent, %s received, of them %s of body", units.Count(uint64(a.BytesOut)), units.Count(uint64(a.BytesIn)), units.Count(uint64(a.BodyBytes))))
 	}
 	if r.Kind != "" {
 		row(b, "FAILED", r.Kind+": "+plain(r.Error))
@@ -143,9 +143,9 @@ func (r *Report) draw(b *strings.Builder, width int) {
 		if to <= from {
 			bar, to = "▏", from+1
 		}
-		fmt.Fprintf(b, "  %-9s %s%s%s%*s\n", p.Name, strings.Repeat(" ", from), bar, strings.Repeat(" ", max(0, room-to)), values, ui.Latency(uint64(p.NS)))
+		fmt.Fprintf(b, "  %-9s %s%s%s%*s\n", p.Name, strings.Repeat(" ", from), bar, strings.Repeat(" ", max(0, room-to)), values, units.Latency(uint64(p.NS)))
 	}
-	fmt.Fprintf(b, "  %-9s %s%*s\n", "total", strings.Repeat("─", room), values, ui.Latency(uint64(r.TotalNS)))
+	fmt.Fprintf(b, "  %-9s %s%*s\n", "total", strings.Repeat("─", room), values, units.Latency(uint64(r.TotalNS)))
 }
 
 // plain hides what a terminal would act on.

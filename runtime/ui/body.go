@@ -3,6 +3,9 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // body gathers what is between head and foot: lines that stay, and rows that scroll
@@ -24,7 +27,7 @@ func (b *body) title(text string) string { return " " + b.s.paint(bold, text) }
 
 // say adds a row of plain text, in the colour.
 func (b *body) say(colour, text string) {
-	b.rows = append(b.rows, " "+b.s.paint(colour, fit(text, b.s.Width-2)))
+	b.rows = append(b.rows, " "+b.s.paint(colour, cells.Fit(text, b.s.Width-2)))
 }
 
 // tell adds rows of plain text, cut between words.
@@ -86,7 +89,7 @@ func (b *body) overview() {
 	if len(kinds) > 0 {
 		b.tail = append(b.tail, "")
 		for _, f := range kinds {
-			b.tail = append(b.tail, b.s.paint(bad, fit(fmt.Sprintf(" %s  %s", right(Count(f.Count), 9), f.text()), b.s.Width-1)))
+			b.tail = append(b.tail, b.s.paint(bad, cells.Fit(fmt.Sprintf(" %s  %s", cells.Right(units.Count(f.Count), 9), f.text()), b.s.Width-1)))
 		}
 	}
 	standing := b.standing()
@@ -116,14 +119,14 @@ func (b *body) tiles() {
 		trouble = bad
 	}
 	tiles := []struct{ name, value, colour string }{
-		{"rate/s", Milli(now.RateMilli), accent}, {"p50", latencyOr(now.P50), bold}, {"p95", latencyOr(now.P95), bold}, {"p99", latencyOr(now.P99), bold},
-		{"errors", Share(failed, ok+failed), trouble}, {word, Count(n), bold}, {"VUs", Count(b.m.Active()), bold},
+		{"rate/s", units.Milli(now.RateMilli), accent}, {"p50", units.LatencyOr(now.P50), bold}, {"p95", units.LatencyOr(now.P95), bold}, {"p99", units.LatencyOr(now.P99), bold},
+		{"errors", units.Share(failed, ok+failed), trouble}, {word, units.Count(n), bold}, {"VUs", units.Count(b.m.Active()), bold},
 	}
 	width := min((b.s.Width-2)/len(tiles), 16)
 	var names, values strings.Builder
 	for _, t := range tiles {
-		names.WriteString(right(t.name, width))
-		values.WriteString(blanks(width-columns(t.value)) + b.s.paint(t.colour, t.value))
+		names.WriteString(cells.Right(t.name, width))
+		values.WriteString(cells.Blanks(width-cells.Columns(t.value)) + b.s.paint(t.colour, t.value))
 	}
 	b.pin(b.s.paint(faint, names.String()), values.String())
 	if arrivals := b.m.arrivals("   "); arrivals != "" {
@@ -131,7 +134,7 @@ func (b *body) tiles() {
 		if strings.HasSuffix(arrivals, "dropped") {
 			colour = warn
 		}
-		b.pin(" " + b.s.paint(colour, fit(strings.TrimSpace(arrivals), b.s.Width-2)))
+		b.pin(" " + b.s.paint(colour, cells.Fit(strings.TrimSpace(arrivals), b.s.Width-2)))
 	}
 	b.pin("")
 }
@@ -140,10 +143,10 @@ func (b *body) tiles() {
 func (b *body) plots(height int) {
 	from, to := b.m.span(b.v.Recent, b.s.Width)
 	width := (b.s.Width - 3) / 2
-	rate := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: compact, series: []series{
+	rate := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: units.Compact, series: []series{
 		{func(p Point) uint64 { return p.RateMilli }, accent, true}, {func(p Point) uint64 { return p.FailMilli }, bad, true},
 	}}
-	latency := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: Latency, series: []series{
+	latency := plot{style: b.s, width: width, height: height - 1, from: from, to: to, unit: units.Latency, series: []series{
 		{func(p Point) uint64 { return p.P50 }, faint, false}, {func(p Point) uint64 { return p.P95 }, "", false}, {func(p Point) uint64 { return p.P99 }, accent, false},
 	}}
 	s := b.s
@@ -151,7 +154,7 @@ func (b *body) plots(height int) {
 	times := []string{b.title("latency") + "  " + s.paint(faint, "p50") + "  p95  " + s.paint(accent, "p99")}
 	rates, times = append(rates, rate.draw(b.m.Points)...), append(times, latency.draw(b.m.Points)...)
 	for i := range rates {
-		b.pin(rates[i] + blanks(width+1-visible(rates[i])) + times[i])
+		b.pin(rates[i] + cells.Blanks(width+1-cells.Visible(rates[i])) + times[i])
 	}
 }
 
@@ -162,7 +165,7 @@ func (b *body) standing() []string {
 	if verdict != "" && generator != "" && !tight {
 		return []string{"", " " + verdict, " " + generator}
 	}
-	if tight && visible(verdict)+visible(generator)+5 > b.s.Width {
+	if tight && cells.Visible(verdict)+cells.Visible(generator)+5 > b.s.Width {
 		verdict = b.verdictLine(true)
 	}
 	switch {
@@ -186,7 +189,7 @@ func (b *body) verdictLine(short bool) string {
 	text += b.s.paint(bad, fmt.Sprintf("✗ %d of %d", broken, len(all)))
 	for _, j := range all {
 		if j.known && !j.OK && !short {
-			return text + "  " + fit(Clean(j.Expr), 32) + ": " + ThresholdValue(j.Threshold)
+			return text + "  " + cells.Fit(units.Clean(j.Expr), 32) + ": " + ThresholdValue(j.Threshold)
 		}
 	}
 	return text
@@ -199,7 +202,7 @@ func (b *body) generatorLine() string {
 	}
 	text := fmt.Sprintf("%d%% busy, starts on time", busy/10_000)
 	if late := lag.Quantile(990_000); late > 0 {
-		text = fmt.Sprintf("%d%% busy, %s late", busy/10_000, Latency(late))
+		text = fmt.Sprintf("%d%% busy, %s late", busy/10_000, units.Latency(late))
 	}
 	if saturated {
 		return b.s.paint(warn, "generator  saturated: "+text)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"hyperscale/runtime/compare"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // worseShown bounds what the headline names; the table has all of it.
@@ -13,7 +15,7 @@ const worseShown = 5
 // Comparison tells what differs between runs, the verdict first.
 func Comparison(c *compare.Comparison, s Style) string {
 	d := &summary{style: s}
-	base := Clean(c.Baseline.File)
+	base := units.Clean(c.Baseline.File)
 	for i := range c.Pairs {
 		if i > 0 {
 			d.add("")
@@ -30,22 +32,22 @@ func Comparison(c *compare.Comparison, s Style) string {
 		d.add(lines...)
 	}
 	d.add("")
-	d.wrap("", HowKnown(c), faint)
+	d.wrap("", units.HowKnown(c), faint)
 	if s.ASCII {
-		return ascii(strings.Join(d.lines, "\n")) + "\n"
+		return cells.ASCII(strings.Join(d.lines, "\n")) + "\n"
 	}
 	return strings.Join(d.lines, "\n") + "\n"
 }
 
 func (d *summary) pairHead(p *compare.Pair, base string) string {
-	words, colour := PairWord(p.Verdict), warn
+	words, colour := units.PairWord(p.Verdict), warn
 	switch p.Verdict {
 	case compare.Regression:
 		colour = bad
 	case compare.Improvement, compare.Same, compare.Noise:
 		colour = good
 	}
-	return d.style.paint(colour, strings.ToUpper(words)) + "  " + d.style.paint(bold, Clean(p.Run.File)) + " against " + base
+	return d.style.paint(colour, strings.ToUpper(words)) + "  " + d.style.paint(bold, units.Clean(p.Run.File)) + " against " + base
 }
 
 func (d *summary) pair(p *compare.Pair, base string, alpha uint32) {
@@ -61,25 +63,25 @@ func (d *summary) pair(p *compare.Pair, base string, alpha uint32) {
 		if i == 0 {
 			d.add("", d.style.paint(warn, "  caution"))
 		}
-		d.wrap("  ", "- "+Clean(caution), warn)
+		d.wrap("  ", "- "+units.Clean(caution), warn)
 	}
 	flows := map[string]bool{}
 	for i := range p.Steps {
 		flows[p.Steps[i].Workflow] = true
 	}
-	t := &table{style: d.style, indent: 2, head: []string{"step", "baseline", "now", "change", Level(1_000_000-alpha) + " interval", ""}}
+	t := &table{style: d.style, indent: 2, head: []string{"step", "baseline", "now", "change", units.Level(1_000_000-alpha) + " interval", ""}}
 	for i := range p.Steps {
 		t.step(&p.Steps[i], len(flows) > 1)
 	}
 	d.add("")
 	d.add(t.draw()...)
 	for i := range p.Steps {
-		for _, note := range StepNotes(&p.Steps[i]) {
+		for _, note := range units.StepNotes(&p.Steps[i]) {
 			d.wrap("  ", note, faint)
 		}
 	}
 	d.alone("only in "+base, p.Gone)
-	d.alone("only in "+Clean(p.Run.File), p.Added)
+	d.alone("only in "+units.Clean(p.Run.File), p.Added)
 }
 
 // moved names the figures with a verdict, the first few of them.
@@ -87,29 +89,29 @@ func (d *summary) moved(p *compare.Pair, verdict compare.Verdict, colour string)
 	found := 0
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		for _, c := range Figures(s) {
+		for _, c := range units.Figures(s) {
 			if c.Verdict != verdict {
 				continue
 			}
 			if found++; found <= worseShown {
-				d.wrap("  ", fmt.Sprintf("%s: %s %s, %s instead of %s (%s)", Clean(s.Step), c.Figure, ChangeWord(c), FigureValue(c, c.New), FigureValue(c, c.Base), ChangeText(c, c.ChangePPM)), colour)
+				d.wrap("  ", fmt.Sprintf("%s: %s %s, %s instead of %s (%s)", units.Clean(s.Step), c.Figure, units.ChangeWord(c), units.FigureValue(c, c.New), units.FigureValue(c, c.Base), units.ChangeText(c, c.ChangePPM)), colour)
 			}
 		}
 	}
 	if found > worseShown {
-		d.add(d.style.paint(faint, fmt.Sprintf("  and %s more", Counted(uint64(found-worseShown), "figure"))))
+		d.add(d.style.paint(faint, fmt.Sprintf("  and %s more", units.Counted(uint64(found-worseShown), "figure"))))
 	}
 }
 
 func (t *table) step(s *compare.Step, workflow bool) {
-	name := Clean(s.Step)
+	name := units.Clean(s.Step)
 	if workflow {
-		name = Clean(s.Workflow) + ": " + name
+		name = units.Clean(s.Workflow) + ": " + name
 	}
 	none := cell{}
-	t.rows = append(t.rows, []cell{{name, bold}, plain(Count(s.Ended[0])), plain(Count(s.Ended[1])), plain("requests"), none, none})
-	for _, c := range Figures(s) {
-		t.rows = append(t.rows, []cell{plain("  " + c.Figure), plain(FigureValue(c, c.Base)), plain(FigureValue(c, c.New)), plain(By(c)), plain(Bounds(c)), {ChangeWord(c), verdictColour(c.Verdict)}})
+	t.rows = append(t.rows, []cell{{name, bold}, plain(units.Count(s.Ended[0])), plain(units.Count(s.Ended[1])), plain("requests"), none, none})
+	for _, c := range units.Figures(s) {
+		t.rows = append(t.rows, []cell{plain("  " + c.Figure), plain(units.FigureValue(c, c.Base)), plain(units.FigureValue(c, c.New)), plain(units.By(c)), plain(units.Bounds(c)), {units.ChangeWord(c), verdictColour(c.Verdict)}})
 	}
 }
 
@@ -131,7 +133,7 @@ func (d *summary) alone(where string, all []compare.Place) {
 	}
 	names := make([]string, 0, len(all))
 	for _, at := range all {
-		names = append(names, Clean(at.Step))
+		names = append(names, units.Clean(at.Step))
 	}
 	d.wrap("  ", where+": "+strings.Join(names, ", "), warn)
 }

@@ -26,7 +26,8 @@
 //	UI-5 A screen has no more lines and columns than it was given, whatever the names.
 //	UI-6 Nobody waits for a terminal but the goroutine that writes to it.
 //
-// Read format.go, width.go, paint.go, summary.go, summary_phases.go, comparison.go; model.go, flow.go,
+// Read paint.go, summary.go, summary_phases.go, summary_end.go, comparison.go; model.go, flow.go,
 // totals.go, places.go, workers.go, judge.go, past.go; screen.go, body.go, tabs.go, plot.go, line.go,
-// keys.go; then progress.go, live.go, painter.go, suspend.go and guard.go, which touch the terminal.
+// keys.go; then progress.go and live.go, which touch the terminal. Package units writes numbers, cells
+// measures text, console holds the terminal.
 package ui

@@ -1,5 +1,7 @@
 package ui
 
+import "hyperscale/runtime/ui/console"
+
 import tea "charm.land/bubbletea/v2"
 
 // press answers a key.
@@ -10,7 +12,7 @@ func (s *screen) press(key string) tea.Cmd {
 	case "ctrl+l":
 		return tea.ClearScreen
 	case "ctrl+z":
-		stopGroup()
+		console.StopGroup()
 	default:
 		_, most := draw(s.model, s.style, s.view, s.height)
 		s.view = s.view.press(key, max(1, s.height-8), most)

@@ -3,11 +3,13 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"hyperscale/runtime/ui/units"
 )
 
 // Line tells where a job stands in one line, for logs of machines.
 func Line(m *Model) string {
-	head := fmt.Sprintf("%7s  %-11s", Duration(m.Elapsed), m.State)
+	head := fmt.Sprintf("%7s  %-11s", units.Duration(m.Elapsed), m.State)
 	if waiting := m.waiting(); waiting != "" {
 		return head + "  " + waiting
 	}
@@ -17,11 +19,11 @@ func Line(m *Model) string {
 	}
 	n, word := m.begun()
 	if len(m.Points) == 0 {
-		return fmt.Sprintf("%s  %s VUs  %s %s  %s failed", head, Count(m.Active()), Count(n), word, Count(failed))
+		return fmt.Sprintf("%s  %s VUs  %s %s  %s failed", head, units.Count(m.Active()), units.Count(n), word, units.Count(failed))
 	}
 	now := m.Now()
 	return fmt.Sprintf("%s  %s VUs  %s/s  p50 %s  p99 %s  %s %s  %s failed%s",
-		head, Count(m.Active()), Milli(now.RateMilli), latencyOr(now.P50), latencyOr(now.P99), Count(n), word, Count(failed), m.arrivals("  "))
+		head, units.Count(m.Active()), units.Milli(now.RateMilli), units.LatencyOr(now.P50), units.LatencyOr(now.P99), units.Count(n), word, units.Count(failed), m.arrivals("  "))
 }
 
 // arrivals tells of iterations that began when they were due, or should have: what was asked
@@ -37,12 +39,12 @@ func (m *Model) arrivals(gap string) string {
 	if !open {
 		return ""
 	}
-	text := fmt.Sprintf("%s%s/s asked%s%s/s begun", gap, Milli(asked), gap, Milli(begun))
+	text := fmt.Sprintf("%s%s/s asked%s%s/s begun", gap, units.Milli(asked), gap, units.Milli(begun))
 	if late > 0 {
-		text += gap + Count(late) + " late"
+		text += gap + units.Count(late) + " late"
 	}
 	if dropped > 0 {
-		text += gap + Count(dropped) + " dropped"
+		text += gap + units.Count(dropped) + " dropped"
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/ui/console"
 )
 
 // framesPerSecond is low on purpose: the screen shares the machine with the load. It is
@@ -26,7 +27,7 @@ const (
 // live is the full screen.
 type live struct {
 	program *tea.Program
-	guard   *guard
+	guard   *console.Guard
 	news    chan *message.JobStatus // the newest that the screen has not taken
 	notes   chan note
 	closing chan struct{}
@@ -34,18 +35,18 @@ type live struct {
 }
 
 func openLive(o Options) (Progress, error) {
-	g, err := startGuard(o.Out, o.Guard)
+	g, err := console.StartGuard(o.Out, o.Guard)
 	if err != nil {
 		return nil, err
 	}
-	canvas := &painter{File: o.Out}
+	canvas := &console.Painter{File: o.Out}
 	options := []tea.ProgramOption{tea.WithOutput(canvas), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		options = append(options, tea.WithInput(nil)) // keys come as signals then
 	}
 	width, height, err := term.GetSize(int(o.Out.Fd()))
 	if err != nil {
-		g.release()
+		g.Release()
 		return nil, fmt.Errorf("ask the terminal for its size: %w", err)
 	}
 	style := StyleOf(o.Out)
@@ -57,7 +58,7 @@ func openLive(o Options) (Progress, error) {
 	// An error here is a terminal that went away: the job goes on without it.
 	run(func() { _, _ = l.program.Run() })
 	run(l.pump)
-	run(l.stops)
+	run(func() { console.Suspends(l.program, l.closing) })
 	return l, nil
 }
 
@@ -104,7 +105,7 @@ func (l *live) Close() {
 	close(l.closing)
 	l.program.Quit()
 	l.done.Wait()
-	l.guard.release()
+	l.guard.Release()
 }
 
 type note string
@@ -116,7 +117,7 @@ func nextBeat() tea.Cmd { return tea.Tick(clockEvery, func(time.Time) tea.Msg { 
 
 // screen is bubbletea's view of the model; only its loop touches it.
 type screen struct {
-	painter   *painter
+	painter   *console.Painter
 	model     *Model
 	style     Style
 	height    int
@@ -138,7 +139,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.view.Note = string(msg)
 	case tea.WindowSizeMsg:
 		s.style.Width, s.height = msg.Width, msg.Height
-	case repaint:
+	case console.Repaint:
 		return s, tea.ClearScreen
 	case tea.KeyPressMsg:
 		return s, s.press(msg.String())
@@ -158,7 +159,7 @@ func (s *screen) hear(status *message.JobStatus) {
 // View paints. To bubbletea the screen is always empty: it has nothing to compare.
 func (s *screen) View() tea.View {
 	lines, _ := draw(s.model, s.style, s.view, s.height)
-	s.painter.show(lines, s.style.Width)
+	s.painter.Show(lines, s.style.Width)
 	v := tea.NewView(" ")
 	v.AltScreen = true
 	return v

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/ui/console"
 )
 
 // childMain is what this test binary does in a terminal of its own.
@@ -25,7 +26,7 @@ func childMain(what string) int {
 		return 1
 	}
 	if what == "guard" {
-		if err := GuardMain(os.Stdin, os.Stderr); err != nil {
+		if err := console.GuardMain(os.Stdin, os.Stderr); err != nil {
 			return 1
 		}
 		return 0

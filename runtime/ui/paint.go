@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"hyperscale/runtime/ui/cells"
 )
 
 // Style says how to draw.
@@ -95,7 +97,7 @@ const (
 func (t *table) widths() []int {
 	widths := make([]int, len(t.head))
 	widths[0] = t.first
-	measure := func(i int, text string) { widths[i] = max(widths[i], columns(text)) }
+	measure := func(i int, text string) { widths[i] = max(widths[i], cells.Columns(text)) }
 	for i, h := range t.head {
 		measure(i, h)
 	}
@@ -119,14 +121,14 @@ func (t *table) widths() []int {
 // draw returns the lines.
 func (t *table) draw() []string {
 	widths := t.widths()
-	line := func(cells []cell) string {
+	line := func(row []cell) string {
 		var b strings.Builder
 		b.WriteString(strings.Repeat(" ", t.indent))
-		for i, c := range cells[:len(widths)] {
-			text := left(fit(c.text, widths[0]), widths[0])
+		for i, c := range row[:len(widths)] {
+			text := cells.Left(cells.Fit(c.text, widths[0]), widths[0])
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", gap))
-				text = right(c.text, widths[i])
+				text = cells.Right(c.text, widths[i])
 			}
 			b.WriteString(t.style.paint(c.colour, text))
 		}

@@ -3,6 +3,9 @@ package ui
 import (
 	"strings"
 	"time"
+
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // plot draws series over time in braille, four dots high and two wide a character, or
@@ -127,16 +130,16 @@ func (p *plot) draw(points []Point) []string {
 			label = p.unit(top / 2)
 		}
 		var b strings.Builder
-		b.WriteString(p.style.paint(faint, right(label, axisWidth)+" ┤"))
+		b.WriteString(p.style.paint(faint, cells.Right(label, axisWidth)+" ┤"))
 		c.line(&b, p.style, row)
 		lines = append(lines, b.String())
 	}
 	from, to := moment(p.from), moment(p.to)
-	return append(lines, p.style.paint(faint, blanks(axisWidth+2)+from+blanks(wide-len(from)-len(to))+to))
+	return append(lines, p.style.paint(faint, cells.Blanks(axisWidth+2)+from+cells.Blanks(wide-len(from)-len(to))+to))
 }
 
 // moment writes whole seconds without their tenths.
-func moment(d time.Duration) string { return strings.Replace(Duration(d), ".0s", "s", 1) }
+func moment(d time.Duration) string { return strings.Replace(units.Duration(d), ".0s", "s", 1) }
 
 // spread says what a series is in each column of dots: the largest of the points there,
 // so that nothing slow is lost between two columns.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hyperscale/runtime/ui/units"
 )
 
 // TestFewFailuresLookFew: one failed request in a hundred is a line at the bottom, in its own
@@ -17,7 +19,7 @@ func TestFewFailuresLookFew(t *testing.T) {
 		for i := range 10 {
 			points = append(points, Point{At: time.Duration(i+1) * time.Second, Took: time.Second, RateMilli: 1000, FailMilli: test.failed})
 		}
-		p := plot{style: Style{Color: true}, width: axisWidth + 2 + 10, height: 5, to: 10 * time.Second, unit: compact, series: []series{
+		p := plot{style: Style{Color: true}, width: axisWidth + 2 + 10, height: 5, to: 10 * time.Second, unit: units.Compact, series: []series{
 			{func(p Point) uint64 { return p.RateMilli }, accent, true}, {func(p Point) uint64 { return p.FailMilli }, bad, true},
 		}}
 		lines := p.draw(points)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // The tabs, in the order of their keys.
@@ -53,9 +55,9 @@ func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
 	lines = lines[:min(len(lines), max(height, 1))]
 	for i := range lines {
 		if s.ASCII {
-			lines[i] = ascii(lines[i])
+			lines[i] = cells.ASCII(lines[i])
 		}
-		lines[i] = clip(strings.TrimRight(lines[i], " "), max(s.Width, 1))
+		lines[i] = cells.Clip(strings.TrimRight(lines[i], " "), max(s.Width, 1))
 	}
 	return lines, most
 }
@@ -69,7 +71,7 @@ func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
 	case v.Help:
 		b.help()
 	case m.waiting() != "" && m.State < message.JobRunning:
-		b.pin(" " + s.paint(warn, fit(m.waiting(), s.Width-2)))
+		b.pin(" " + s.paint(warn, cells.Fit(m.waiting(), s.Width-2)))
 	default:
 		b.tab()
 	}
@@ -82,9 +84,9 @@ func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
 // header is the name, the state and the bar.
 func (m *Model) header(s Style, v View) []string {
 	state := m.stateName()
-	name := fit(Clean(m.Name), s.Width-len(state)-len(" hyperscale    ")-1)
-	pad := s.Width - len(" hyperscale  ") - columns(name) - len(state) - 1
-	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s, v)}
+	name := cells.Fit(units.Clean(m.Name), s.Width-len(state)-len(" hyperscale    ")-1)
+	pad := s.Width - len(" hyperscale  ") - cells.Columns(name) - len(state) - 1
+	return []string{" " + s.paint(bold, "hyperscale") + "  " + name + cells.Blanks(pad) + s.paint(stateColour(m.State), state), m.bar(s, v)}
 }
 
 func (m *Model) stateName() string {
@@ -108,9 +110,9 @@ func stateColour(s message.JobState) string {
 func (m *Model) bar(s Style, v View) string {
 	done, planned := m.at(v)
 	if planned == 0 {
-		return s.paint(faint, " "+Duration(done)+" since it was accepted")
+		return s.paint(faint, " "+units.Duration(done)+" since it was accepted")
 	}
-	tail := fmt.Sprintf("  %s of %s", Duration(done), Duration(planned))
+	tail := fmt.Sprintf("  %s of %s", units.Duration(done), units.Duration(planned))
 	width := max(s.Width-2-len(tail), 10)
 	full := int(int64(width) * int64(done/time.Millisecond) / max(int64(planned/time.Millisecond), 1))
 	return " " + s.paint(accent, strings.Repeat("━", full)) + s.paint(faint, strings.Repeat("─", width-full)) + tail
@@ -150,10 +152,10 @@ func tabLine(s Style, v View) string {
 func foot(s Style, v View, position string) string {
 	text, colour := " ←→ tabs  ↑↓ scroll  w recent/whole  ? help  "+v.leave(), faint
 	if v.Note != "" {
-		text, colour = " "+Clean(v.Note), warn
+		text, colour = " "+units.Clean(v.Note), warn
 	}
-	text = fit(text, s.Width-columns(position)-2)
-	return s.paint(colour, text) + blanks(s.Width-1-columns(text)-columns(position)) + s.paint(faint, position)
+	text = cells.Fit(text, s.Width-cells.Columns(position)-2)
+	return s.paint(colour, text) + cells.Blanks(s.Width-1-cells.Columns(text)-cells.Columns(position)) + s.paint(faint, position)
 }
 
 // leave tells what the end of the screen does to the job.
@@ -167,16 +169,16 @@ func (v View) leave() string {
 // lines are what a small screen has room for.
 func (m *Model) lines(s Style, v View, height int) []string {
 	done, planned := m.at(v)
-	clock := Duration(done)
+	clock := units.Duration(done)
 	if planned > 0 {
-		clock += " of " + Duration(planned)
+		clock += " of " + units.Duration(planned)
 	}
-	all := []string{fit(Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.stateName()) + "  " + clock}
+	all := []string{cells.Fit(units.Clean(m.Name), s.Width), s.paint(stateColour(m.State), m.stateName()) + "  " + clock}
 	if v.Note != "" {
-		all = append(all, s.paint(warn, fit(Clean(v.Note), s.Width)))
+		all = append(all, s.paint(warn, cells.Fit(units.Clean(v.Note), s.Width)))
 	}
 	if waiting := m.waiting(); waiting != "" {
-		return append(all, fit(waiting, s.Width))
+		return append(all, cells.Fit(waiting, s.Width))
 	}
 	now, colour := m.Now(), ""
 	_, ok, failed := m.Sums()
@@ -185,16 +187,16 @@ func (m *Model) lines(s Style, v View, height int) []string {
 	}
 	n, word := m.begun()
 	all = append(all,
-		fmt.Sprintf("%s/s  p50 %s  p99 %s", s.paint(bold, Milli(now.RateMilli)), latencyOr(now.P50), latencyOr(now.P99)),
-		fmt.Sprintf("%s  %s  %s VUs", s.paint(colour, Share(failed, ok+failed)+" errors"), Count(n)+" "+word, Count(m.Active())))
+		fmt.Sprintf("%s/s  p50 %s  p99 %s", s.paint(bold, units.Milli(now.RateMilli)), units.LatencyOr(now.P50), units.LatencyOr(now.P99)),
+		fmt.Sprintf("%s  %s  %s VUs", s.paint(colour, units.Share(failed, ok+failed)+" errors"), units.Count(n)+" "+word, units.Count(m.Active())))
 	if text := m.arrivals("  "); text != "" {
-		all = append(all, fit(strings.TrimLeft(text, " "), s.Width))
+		all = append(all, cells.Fit(strings.TrimLeft(text, " "), s.Width))
 	}
 	for _, f := range m.failures() {
 		if len(all) >= height {
 			break
 		}
-		all = append(all, s.paint(bad, fit(Count(f.Count)+"  "+f.text(), s.Width)))
+		all = append(all, s.paint(bad, cells.Fit(units.Count(f.Count)+"  "+f.text(), s.Width)))
 	}
 	return all
 }

@@ -10,6 +10,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // Bounds of what the summary shows; the result file has all of it.
@@ -29,7 +31,7 @@ func Summary(r *report.Result, s Style) string {
 	d.thresholds()
 	d.generator()
 	if s.ASCII {
-		return ascii(strings.Join(d.lines, "\n")) + "\n"
+		return cells.ASCII(strings.Join(d.lines, "\n")) + "\n"
 	}
 	return strings.Join(d.lines, "\n") + "\n"
 }
@@ -48,13 +50,13 @@ func (d *summary) section(title string) { d.add("", d.style.paint(bold, title)) 
 
 func (d *summary) headline() {
 	r := d.result
-	d.add(fmt.Sprintf("%s  %s in %s", d.style.paint(bold, Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), Duration(time.Duration(r.DurationNS))))
+	d.add(fmt.Sprintf("%s  %s in %s", d.style.paint(bold, units.Clean(r.Name)), d.style.paint(outcomeColour(r.Outcome), r.Outcome), units.Duration(time.Duration(r.DurationNS))))
 	if r.Error != "" {
 		d.wrap("  ", d.reason(r.Error), bad)
 	}
 	t := r.Totals
 	if t.Started > 0 {
-		d.add(d.style.paint(faint, fmt.Sprintf("  %s started, %s ok, %s in, %s out", Count(t.Started), Share(t.OK, t.Started), Bytes(t.BytesIn), Bytes(t.BytesOut))))
+		d.add(d.style.paint(faint, fmt.Sprintf("  %s started, %s ok, %s in, %s out", units.Count(t.Started), units.Share(t.OK, t.Started), units.Bytes(t.BytesIn), units.Bytes(t.BytesOut))))
 	}
 }
 
@@ -65,7 +67,7 @@ func (d *summary) reason(s string) string {
 			s = strings.TrimPrefix(s, name+": ")
 		}
 	}
-	return Clean(s)
+	return units.Clean(s)
 }
 
 func outcomeColour(outcome string) string {
@@ -79,8 +81,8 @@ func outcomeColour(outcome string) string {
 }
 
 func (d *summary) workflow(w *report.Workflow) {
-	d.section("workflow " + Clean(w.Name))
-	head := fmt.Sprintf("  %s VUs on %s, %s", Count(w.VUs), Counted(uint64(w.Cores), "core"), Duration(time.Duration(w.DurationNS)))
+	d.section("workflow " + units.Clean(w.Name))
+	head := fmt.Sprintf("  %s VUs on %s, %s", units.Count(w.VUs), units.Counted(uint64(w.Cores), "core"), units.Duration(time.Duration(w.DurationNS)))
 	if w.Outcome != message.WorkflowCompleted.String() {
 		head += "  " + w.Outcome
 	}
@@ -105,12 +107,12 @@ func (d *summary) arrivals(w *report.Workflow) {
 		return
 	}
 	all := g.Begun + g.Dropped
-	text := fmt.Sprintf("%s/s asked, %s/s begun: ", Milli(report.Rate(all, clock)), Milli(report.Rate(g.Begun, clock)))
+	text := fmt.Sprintf("%s/s asked, %s/s begun: ", units.Milli(report.Rate(all, clock)), units.Milli(report.Rate(g.Begun, clock)))
 	if g.Waited > 0 {
-		text += fmt.Sprintf("%s waited for a virtual user, in their latency; ", Counted(g.Waited, "start"))
+		text += fmt.Sprintf("%s waited for a virtual user, in their latency; ", units.Counted(g.Waited, "start"))
 	}
 	if g.Dropped > 0 {
-		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", Counted(g.Dropped, "start"), Share(g.Dropped, all))
+		text += fmt.Sprintf("%s (%s) dropped, as no virtual user was free; ", units.Counted(g.Dropped, "start"), units.Share(g.Dropped, all))
 	}
 	if g.Saturated {
 		text += "the generator was late, as said below"
@@ -128,19 +130,19 @@ func (d *summary) steps(steps []report.Step) {
 	counts := &table{style: d.style, indent: 2, head: []string{"step", "started", "ok", "failed", "timed out", "cancelled", "rate/s"}}
 	times := &table{style: d.style, indent: 2, head: []string{"latency", "p50", "p90", "p95", "p99", "p99.9", "max"}}
 	for _, s := range steps {
-		name := plain(Clean(s.Name))
-		counts.rows = append(counts.rows, []cell{name, plain(Count(s.Started)), alarm(s.OK, ""), alarm(s.Failed, bad), alarm(s.TimedOut, bad), alarm(s.Cancelled, warn), plain(Milli(s.RateMilli))})
+		name := plain(units.Clean(s.Name))
+		counts.rows = append(counts.rows, []cell{name, plain(units.Count(s.Started)), alarm(s.OK, ""), alarm(s.Failed, bad), alarm(s.TimedOut, bad), alarm(s.Cancelled, warn), plain(units.Milli(s.RateMilli))})
 		l := s.LatencyNS
 		if l.Count == 0 {
 			times.rows = append(times.rows, []cell{name, plain("-"), plain("-"), plain("-"), plain("-"), plain("-"), plain("-")})
 			continue
 		}
-		times.rows = append(times.rows, []cell{name, plain(Latency(l.P50)), plain(Latency(l.P90)), plain(Latency(l.P95)), plain(Latency(l.P99)), plain(Latency(l.P999)), plain(Latency(l.Max))})
+		times.rows = append(times.rows, []cell{name, plain(units.Latency(l.P50)), plain(units.Latency(l.P90)), plain(units.Latency(l.P95)), plain(units.Latency(l.P99)), plain(units.Latency(l.P999)), plain(units.Latency(l.Max))})
 	}
 	names := min(counts.widths()[0], times.widths()[0])
 	for _, t := range []*table{counts, times} {
 		for _, row := range t.rows {
-			row[0].text = fit(row[0].text, names)
+			row[0].text = cells.Fit(row[0].text, names)
 		}
 		t.first = names
 		d.add("")
@@ -149,7 +151,7 @@ func (d *summary) steps(steps []report.Step) {
 	d.phases(steps, names)
 	for _, s := range steps {
 		if s.Skipped > 0 {
-			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", Clean(s.Name), Counted(s.Skipped, "time")), warn)
+			d.wrap("  ", fmt.Sprintf("%s skipped %s: a step before it had failed", units.Clean(s.Name), units.Counted(s.Skipped, "time")), warn)
 		}
 	}
 }
@@ -159,7 +161,7 @@ func alarm(n uint64, colour string) cell {
 	if n == 0 {
 		colour = ""
 	}
-	return cell{Count(n), colour}
+	return cell{units.Count(n), colour}
 }
 
 // failures are the errors grouped by kind, the most frequent first, and the answers by status.
@@ -190,10 +192,10 @@ func (d *summary) failures(w *report.Workflow) {
 	}
 	for i, f := range all {
 		if i == errorsShown {
-			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps all", Counted(uint64(len(all)-i), "kind"))))
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps all", units.Counted(uint64(len(all)-i), "kind"))))
 			break
 		}
-		d.example(fmt.Sprintf("  %s  %s  %s", right(Count(f.Count), 8), Clean(f.step), Clean(f.Kind)), f.Example)
+		d.example(fmt.Sprintf("  %s  %s  %s", cells.Right(units.Count(f.Count), 8), units.Clean(f.step), units.Clean(f.Kind)), f.Example)
 	}
 	d.statuses(w)
 }
@@ -204,22 +206,22 @@ func (d *summary) statuses(w *report.Workflow) {
 	widest := 8
 	for _, s := range w.Steps {
 		if line := statusLine(s.Statuses); line != "" {
-			name := fit(Clean(s.Name), 24)
-			names, lines, widest = append(names, name), append(lines, line), max(widest, columns(name))
+			name := cells.Fit(units.Clean(s.Name), 24)
+			names, lines, widest = append(names, name), append(lines, line), max(widest, cells.Columns(name))
 		}
 	}
 	if len(names) > 0 {
 		d.add("", d.style.paint(faint, "  statuses"))
 	}
 	for i, name := range names {
-		d.add(fit("  "+left(name, widest)+"  "+lines[i], d.style.Width))
+		d.add(cells.Fit("  "+cells.Left(name, widest)+"  "+lines[i], d.style.Width))
 	}
 }
 
 // example adds a line and, where it says more, an example below.
 func (d *summary) example(line, example string) {
-	d.add(fit(line, d.style.Width))
-	if example = Clean(example); example != "" && !strings.HasSuffix(line, "  "+example) {
+	d.add(cells.Fit(line, d.style.Width))
+	if example = units.Clean(example); example != "" && !strings.HasSuffix(line, "  "+example) {
 		d.wrap("            ", example, faint)
 	}
 }
@@ -227,7 +229,7 @@ func (d *summary) example(line, example string) {
 func statusLine(statuses map[string]uint64) string {
 	var all []string
 	for _, status := range slices.Sorted(maps.Keys(statuses)) {
-		all = append(all, fmt.Sprintf("%s: %s", status, Count(statuses[status])))
+		all = append(all, fmt.Sprintf("%s: %s", status, units.Count(statuses[status])))
 	}
 	return strings.Join(all, "  ")
 }
@@ -239,19 +241,19 @@ func (d *summary) checks(w *report.Workflow) {
 	d.add("", d.style.paint(faint, "  checks"))
 	for _, c := range w.Checks {
 		all := c.Passed + c.Failed
-		line := fmt.Sprintf("%s of %s passed", Share(c.Passed, all), Count(all))
+		line := fmt.Sprintf("%s of %s passed", units.Share(c.Passed, all), units.Count(all))
 		if all == 0 {
 			line = "never asked"
 		}
 		if c.Skipped > 0 {
-			line += fmt.Sprintf(", %s skipped", Count(c.Skipped))
+			line += fmt.Sprintf(", %s skipped", units.Count(c.Skipped))
 		}
-		d.add("  " + d.verdict(c.Failed == 0 && all > 0) + " " + Clean(c.Name) + "  " + line)
+		d.add("  " + d.verdict(c.Failed == 0 && all > 0) + " " + units.Clean(c.Name) + "  " + line)
 		for i, e := range c.Errors {
 			if i == errorsShown {
 				break
 			}
-			d.example(fmt.Sprintf("  %s  %s", right(Count(e.Count), 8), Clean(e.Kind)), e.Example)
+			d.example(fmt.Sprintf("  %s  %s", cells.Right(units.Count(e.Count), 8), units.Clean(e.Kind)), e.Example)
 		}
 	}
 }
@@ -263,7 +265,7 @@ func (d *summary) metrics(metrics []report.Metric) {
 	t := &table{style: d.style, indent: 2, head: []string{"metric", "count", "sum", "sum/s", "mean", "p50", "p99", "max"}}
 	for _, m := range metrics {
 		v := m.ValueMilli
-		t.rows = append(t.rows, []cell{plain(Clean(m.Name)), plain(Count(v.Count)), plain(Milli(m.SumMilli)), plain(Milli(m.RateMilli)), plain(Milli(v.Mean)), plain(Milli(v.P50)), plain(Milli(v.P99)), plain(Milli(v.Max))})
+		t.rows = append(t.rows, []cell{plain(units.Clean(m.Name)), plain(units.Count(v.Count)), plain(units.Milli(m.SumMilli)), plain(units.Milli(m.RateMilli)), plain(units.Milli(v.Mean)), plain(units.Milli(v.P50)), plain(units.Milli(v.P99)), plain(units.Milli(v.Max))})
 	}
 	d.add("")
 	d.add(t.draw()...)
@@ -274,9 +276,9 @@ func (d *summary) rows(w *report.Workflow) {
 	if w.Rows == 0 && w.RowsBurned == 0 {
 		return
 	}
-	text := Counted(w.Rows, "row") + " of its feed taken"
+	text := units.Counted(w.Rows, "row") + " of its feed taken"
 	if w.RowsBurned > 0 {
-		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", Counted(w.RowsBurned, "row"))
+		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", units.Counted(w.RowsBurned, "row"))
 	}
 	d.wrap("  ", text, "")
 }
@@ -287,7 +289,7 @@ func (d *summary) lost(lost []report.Lost) {
 	}
 	d.add("", d.style.paint(warn, "  lost attempts (counted nowhere else)"))
 	for _, l := range lost {
-		d.wrap("  ", fmt.Sprintf("%s, shard %d, attempt %d: %s; it had started %s, %s ok", Clean(l.Worker), l.Shard, l.Attempt, Clean(l.Reason), Count(l.Started), Count(l.OK)), "")
+		d.wrap("  ", fmt.Sprintf("%s, shard %d, attempt %d: %s; it had started %s, %s ok", units.Clean(l.Worker), l.Shard, l.Attempt, units.Clean(l.Reason), units.Count(l.Started), units.Count(l.OK)), "")
 	}
 }
 
@@ -298,9 +300,9 @@ func (d *summary) logs(logs []string) {
 	d.add("", d.style.paint(faint, "  logged"))
 	for i, line := range logs {
 		if i == logsShown {
-			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", Counted(uint64(len(logs)-i), "line"))))
+			d.add(d.style.paint(faint, fmt.Sprintf("  and %s more: --out json=FILE keeps them", units.Counted(uint64(len(logs)-i), "line"))))
 			break
 		}
-		d.add("  " + fit(Clean(line), d.style.Width-2))
+		d.add("  " + cells.Fit(units.Clean(line), d.style.Width-2))
 	}
 }

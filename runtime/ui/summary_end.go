@@ -9,6 +9,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // datacenters are told apart only where there are several.
@@ -22,11 +24,11 @@ func (d *summary) datacenters() {
 	for _, name := range slices.Sorted(maps.Keys(d.result.Datacenters)) {
 		c := d.result.Datacenters[name]
 		t.rows = append(t.rows, []cell{
-			plain(Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(Duration(time.Duration(c.DurationNS))),
-			plain(Count(c.Totals.Started)), plain(Count(c.Totals.OK)), alarm(c.Totals.Failed, bad), alarm(c.Totals.TimedOut, bad),
+			plain(units.Clean(name)), {c.Outcome, outcomeColour(c.Outcome)}, plain(units.Duration(time.Duration(c.DurationNS))),
+			plain(units.Count(c.Totals.Started)), plain(units.Count(c.Totals.OK)), alarm(c.Totals.Failed, bad), alarm(c.Totals.TimedOut, bad),
 		})
 		if c.Error != "" {
-			faults = append(faults, Clean(name)+": "+Clean(c.Error))
+			faults = append(faults, units.Clean(name)+": "+units.Clean(c.Error))
 		}
 	}
 	d.add(t.draw()...)
@@ -42,12 +44,12 @@ func (d *summary) thresholds() {
 	d.section("thresholds")
 	width := 0
 	for _, t := range d.result.Thresholds {
-		width = max(width, columns(Clean(t.Expr)))
+		width = max(width, cells.Columns(units.Clean(t.Expr)))
 	}
 	for _, t := range d.result.Thresholds {
-		line := left(Clean(t.Expr), width) + "  " + ThresholdValue(t)
+		line := cells.Left(units.Clean(t.Expr), width) + "  " + ThresholdValue(t)
 		if len(d.result.Workflows) > 1 {
-			line = Clean(t.Workflow) + ": " + line
+			line = units.Clean(t.Workflow) + ": " + line
 		}
 		d.add("  " + d.verdict(t.OK) + " " + line)
 	}
@@ -58,13 +60,13 @@ func ThresholdValue(t report.Threshold) string {
 	v := uint64(max(t.Value, 0))
 	switch t.Of {
 	case "latency", "service":
-		return latencyOr(v)
+		return units.LatencyOr(v)
 	case "errors", "checks":
-		return Share(v, 1_000_000)
+		return units.Share(v, 1_000_000)
 	case "rate":
-		return Milli(v) + "/s"
+		return units.Milli(v) + "/s"
 	}
-	return Milli(v)
+	return units.Milli(v)
 }
 
 func (d *summary) verdict(ok bool) string {
@@ -81,7 +83,7 @@ func (d *summary) generator() {
 		return
 	}
 	d.section("generator")
-	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, Latency(g.LagNS.P99), Latency(g.LagNS.Max)))
+	d.add(fmt.Sprintf("  busiest second %d%%, starts late by %s at p99, %s at most", g.BusyMaxPPM/10_000, units.Latency(g.LagNS.P99), units.Latency(g.LagNS.Max)))
 	if g.Saturated {
 		d.wrap("  ", Remedy(d.result), warn)
 	}
@@ -99,7 +101,7 @@ func Remedy(r *report.Result) string {
 	}
 	for _, w := range r.Workflows {
 		if w.Generator.Saturated && w.VUs > uint64(w.Cores) {
-			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", Counted(uint64(w.Cores), "core"), Count(w.VUs))
+			return text + fmt.Sprintf("Give it more than %s (run --cores, or more workers), fewer VUs than %s, or think time.", units.Counted(uint64(w.Cores), "core"), units.Count(w.VUs))
 		}
 	}
 	return text + "Give it a machine with faster cores, or more workers."
@@ -117,7 +119,7 @@ func (d *summary) wrap(indent, text, colour string) {
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && columns(line)+1+columns(word) > width {
+		if line != "" && cells.Columns(line)+1+cells.Columns(word) > width {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {

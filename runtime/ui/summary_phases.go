@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // PhaseNames are the phases of a request, in the order in which a request goes through them.
@@ -28,10 +30,10 @@ func (d *summary) phases(steps []report.Step, names int) {
 		return
 	}
 	for _, s := range steps {
-		row := []cell{plain(fit(Clean(s.Name), names)), plain(latencyOr(s.LatencyNS.Mean))}
+		row := []cell{plain(cells.Fit(units.Clean(s.Name), names)), plain(units.LatencyOr(s.LatencyNS.Mean))}
 		for i, name := range PhaseNames {
 			if used[i] {
-				row = append(row, plain(latencyOr(Portion(s.PhasesNS[name], s.LatencyNS.Count))))
+				row = append(row, plain(units.LatencyOr(Portion(s.PhasesNS[name], s.LatencyNS.Count))))
 			}
 		}
 		t.rows = append(t.rows, row)

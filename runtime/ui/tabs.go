@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/ui/cells"
+	"hyperscale/runtime/ui/units"
 )
 
 // stepTable has a row for each measured step; whole adds what only a wide screen, or a
@@ -20,18 +22,18 @@ func (m *Model) stepTable(s Style, whole bool) *table {
 	}
 	for _, f := range m.flows {
 		for _, step := range f.steps {
-			name := Clean(step.name)
+			name := units.Clean(step.name)
 			if len(m.flows) > 1 {
-				name = Clean(f.name) + "." + name
+				name = units.Clean(f.name) + "." + name
 			}
-			row := []cell{plain(name), plain(Milli(step.rateMilli))}
+			row := []cell{plain(name), plain(units.Milli(step.rateMilli))}
 			if wide {
-				row = append(row, plain(Count(step.started)), plain(Count(step.sent)))
+				row = append(row, plain(units.Count(step.started)), plain(units.Count(step.sent)))
 			}
-			row = append(row, plain(Count(step.ok)), alarm(step.failed, bad), plain(latencyOr(step.p50)), plain(latencyOr(step.p95)), plain(latencyOr(step.p99)))
+			row = append(row, plain(units.Count(step.ok)), alarm(step.failed, bad), plain(units.LatencyOr(step.p50)), plain(units.LatencyOr(step.p95)), plain(units.LatencyOr(step.p99)))
 			if whole && wide {
 				share := alarm(step.failed, bad)
-				share.text = Share(step.failed, step.ok+step.failed)
+				share.text = units.Share(step.failed, step.ok+step.failed)
 				row = append(row, share)
 			}
 			t.rows = append(t.rows, row)
@@ -52,10 +54,10 @@ func (b *body) steps() {
 		for i := range f.now.Steps {
 			switch step := &f.now.Steps[i]; step.Kind {
 			case message.StepCheck:
-				checks.rows = append(checks.rows, []cell{plain(Clean(step.Name)), plain(Count(step.OK)), alarm(step.Failed, bad), plain(Share(step.OK, step.OK+step.Failed))})
+				checks.rows = append(checks.rows, []cell{plain(units.Clean(step.Name)), plain(units.Count(step.OK)), alarm(step.Failed, bad), plain(units.Share(step.OK, step.OK+step.Failed))})
 			case message.StepMetric:
 				all := difference(step.Metric, message.Histogram{})
-				metrics.rows = append(metrics.rows, []cell{plain(Clean(step.Name)), plain(Count(all.Count())), plain(Milli(all.Quantile(500_000))), plain(Milli(all.Quantile(990_000))), plain(Milli(all.Max()))})
+				metrics.rows = append(metrics.rows, []cell{plain(units.Clean(step.Name)), plain(units.Count(all.Count())), plain(units.Milli(all.Quantile(500_000))), plain(units.Milli(all.Quantile(990_000))), plain(units.Milli(all.Max()))})
 			}
 		}
 	}
@@ -67,9 +69,9 @@ func (b *body) steps() {
 }
 
 func (f *failureNow) text() string {
-	text := Clean(f.step) + "  " + Clean(f.Kind)
+	text := units.Clean(f.step) + "  " + units.Clean(f.Kind)
 	if f.Example != "" && f.Example != f.Kind {
-		text += ": " + Clean(f.Example)
+		text += ": " + units.Clean(f.Example)
 	}
 	return text
 }
@@ -86,7 +88,7 @@ func (b *body) errors() {
 	}
 	t := &table{style: b.s, indent: 1, head: []string{"error", "count", "share"}}
 	for _, f := range kinds {
-		t.rows = append(t.rows, []cell{{Clean(f.step) + "  " + Clean(f.Kind), bad}, plain(Count(f.Count)), plain(Share(f.Count, all))})
+		t.rows = append(t.rows, []cell{{units.Clean(f.step) + "  " + units.Clean(f.Kind), bad}, plain(units.Count(f.Count)), plain(units.Share(f.Count, all))})
 	}
 	if len(kinds) > 0 {
 		lines := t.draw()
@@ -94,7 +96,7 @@ func (b *body) errors() {
 		for i, f := range kinds {
 			b.rows = append(b.rows, lines[i+1])
 			if f.Example != "" && f.Example != f.Kind {
-				b.say(faint, "  "+Clean(f.Example))
+				b.say(faint, "  "+units.Clean(f.Example))
 			}
 		}
 	}
@@ -108,9 +110,9 @@ func (b *body) errors() {
 				b.rows = append(b.rows, "", b.title("answers by status"))
 				first = false
 			}
-			text := left(fit(Clean(step.Name), 24), 24)
+			text := cells.Left(cells.Fit(units.Clean(step.Name), 24), 24)
 			for _, c := range step.Statuses {
-				text += fmt.Sprintf("  %d: %s", c.Status, Count(c.Count))
+				text += fmt.Sprintf("  %d: %s", c.Status, units.Count(c.Count))
 			}
 			b.say("", text)
 		}
@@ -128,7 +130,7 @@ func (b *body) thresholds() {
 	several := len(b.m.flows) > 1
 	width := 0
 	for _, j := range all {
-		width = max(width, columns(Clean(j.Expr)))
+		width = max(width, cells.Columns(units.Clean(j.Expr)))
 	}
 	width = min(width, max(20, b.s.Width-24))
 	for _, j := range all {
@@ -139,9 +141,9 @@ func (b *body) thresholds() {
 		case j.known:
 			mark, value = b.s.paint(bad, "✗"), b.s.paint(bad, ThresholdValue(j.Threshold))
 		}
-		row := " " + mark + " " + left(fit(Clean(j.Expr), width), width) + "  " + value
+		row := " " + mark + " " + cells.Left(cells.Fit(units.Clean(j.Expr), width), width) + "  " + value
 		if several {
-			row += b.s.paint(faint, "  "+Clean(j.Workflow))
+			row += b.s.paint(faint, "  "+units.Clean(j.Workflow))
 		}
 		b.rows = append(b.rows, row)
 	}
@@ -160,8 +162,8 @@ func (b *body) generator() {
 			busy.colour = warn
 		}
 		t.rows = append(t.rows, []cell{
-			plain(Clean(f.name)), plain(Count(f.now.Active)), busy, plain(latencyOr(lag.Quantile(500_000))), plain(latencyOr(lag.Quantile(990_000))), plain(latencyOr(lag.Max())),
-			plain(Count(g.Begun)), alarm(g.Waited, warn), alarm(g.Dropped, warn),
+			plain(units.Clean(f.name)), plain(units.Count(f.now.Active)), busy, plain(units.LatencyOr(lag.Quantile(500_000))), plain(units.LatencyOr(lag.Quantile(990_000))), plain(units.LatencyOr(lag.Max())),
+			plain(units.Count(g.Begun)), alarm(g.Waited, warn), alarm(g.Dropped, warn),
 		})
 	}
 	if len(t.rows) > 0 {
@@ -179,8 +181,8 @@ func (b *body) generator() {
 func (b *body) places() {
 	t := &table{style: b.s, indent: 1, head: []string{"datacenter", "state", "cores", "VUs", "rate/s", "ok", "failed", "busy", "late p99"}}
 	for _, p := range b.m.places {
-		t.rows = append(t.rows, []cell{{Clean(p.name), bold}, {p.state.String(), stateColour(p.state)}, plain(Count(p.cores)), plain(Count(p.vus)), plain(Milli(p.rateMilli)),
-			plain(Count(p.ok)), alarm(p.failed, bad), plain(""), plain("")})
+		t.rows = append(t.rows, []cell{{units.Clean(p.name), bold}, {p.state.String(), stateColour(p.state)}, plain(units.Count(p.cores)), plain(units.Count(p.vus)), plain(units.Milli(p.rateMilli)),
+			plain(units.Count(p.ok)), alarm(p.failed, bad), plain(""), plain("")})
 		for i := range p.hands {
 			t.rows = append(t.rows, p.hands[i].row())
 		}
@@ -195,11 +197,11 @@ func (b *body) places() {
 	for _, p := range b.m.places {
 		b.rows, lines = append(b.rows, lines[0]), lines[1:]
 		if p.fault != "" {
-			b.tell(bad, "  "+Clean(p.fault))
+			b.tell(bad, "  "+units.Clean(p.fault))
 		}
 		b.rows, lines = append(b.rows, lines[:len(p.hands)]...), lines[len(p.hands):]
 		for _, l := range p.lost {
-			b.tell(warn, fmt.Sprintf("  %s lost shard %d, attempt %d: %s; it had started %s", Clean(l.Worker), l.Shard.Ordinal, l.Attempt, Clean(l.Reason), Count(l.Started)))
+			b.tell(warn, fmt.Sprintf("  %s lost shard %d, attempt %d: %s; it had started %s", units.Clean(l.Worker), l.Shard.Ordinal, l.Attempt, units.Clean(l.Reason), units.Count(l.Started)))
 		}
 	}
 }
@@ -215,7 +217,7 @@ func (b *body) help() {
 		{"space  pgdown", "a page down"}, {"b  pgup", "a page up"}, {"g  home", "the first row"}, {"G  end", "the last row"},
 		{"w", "plots of the newest part, or of the whole run"}, {"ctrl+l", "paint again"}, {"ctrl+z", "stop this process; `fg` goes on"}, {"q  ctrl+c", interrupt}, {"?", "this"},
 	} {
-		b.rows = append(b.rows, " "+b.s.paint(accent, left(row[0], 18))+fit(row[1], b.s.Width-20))
+		b.rows = append(b.rows, " "+b.s.paint(accent, cells.Left(row[0], 18))+cells.Fit(row[1], b.s.Width-20))
 	}
 	b.rows = append(b.rows, "")
 	b.tell(faint, "rates and percentiles are of the last second, counts and errors of the whole run")

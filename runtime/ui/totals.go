@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/ui/units"
 )
 
 // point is the newest interval of all workflows that run.
@@ -154,9 +155,9 @@ func (m *Model) failures() []failureNow {
 func (m *Model) waiting() string {
 	switch {
 	case m.Position > 0:
-		return "number " + Count(uint64(m.Position)) + " in the queue" + because(m.Reason)
+		return "number " + units.Count(uint64(m.Position)) + " in the queue" + because(m.Reason)
 	case m.Reason != "":
-		return Clean(m.Reason)
+		return units.Clean(m.Reason)
 	}
 	return ""
 }
@@ -165,5 +166,5 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + Clean(reason)
+	return ": " + units.Clean(reason)
 }

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/report/reporttest"
+	"hyperscale/runtime/ui/units"
 )
 
 func TestMain(m *testing.M) {
@@ -226,14 +227,14 @@ func TestPhasesAddUpToTheMean(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
-		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(1234567), "1,234,567"},
-		{Latency(0), "0ns"}, {Latency(812), "812ns"}, {Latency(999_600), "1.00ms"}, {Latency(1_234_000), "1.23ms"},
-		{Latency(45_600_000_000), "45.6s"}, {Latency(999_499), "999µs"}, {Latency(99_960_000), "100ms"},
-		{Milli(0), "0"}, {Milli(12), "0.012"}, {Milli(12_340), "12.34"}, {Milli(1_234_500), "1,235"}, {Milli(150_000), "150"},
-		{Duration(0), "0.0s"}, {Duration(59960 * time.Millisecond), "1m00s"}, {Duration(185 * time.Second), "3m05s"}, {Duration(2*time.Hour + 4*time.Minute), "2h04m"},
-		{Share(0, 0), "-"}, {Share(1, 1_000_000), "0.01%"}, {Share(999_999, 1_000_000), "99.99%"}, {Share(7, 7), "100%"},
-		{Bytes(812), "812 B"}, {Bytes(1258291), "1.2 MiB"},
-		{Clean("a\x1b[2Jb\xffc"), "a·[2Jb·c"},
+		{units.Count(0), "0"}, {units.Count(999), "999"}, {units.Count(1000), "1,000"}, {units.Count(1234567), "1,234,567"},
+		{units.Latency(0), "0ns"}, {units.Latency(812), "812ns"}, {units.Latency(999_600), "1.00ms"}, {units.Latency(1_234_000), "1.23ms"},
+		{units.Latency(45_600_000_000), "45.6s"}, {units.Latency(999_499), "999µs"}, {units.Latency(99_960_000), "100ms"},
+		{units.Milli(0), "0"}, {units.Milli(12), "0.012"}, {units.Milli(12_340), "12.34"}, {units.Milli(1_234_500), "1,235"}, {units.Milli(150_000), "150"},
+		{units.Duration(0), "0.0s"}, {units.Duration(59960 * time.Millisecond), "1m00s"}, {units.Duration(185 * time.Second), "3m05s"}, {units.Duration(2*time.Hour + 4*time.Minute), "2h04m"},
+		{units.Share(0, 0), "-"}, {units.Share(1, 1_000_000), "0.01%"}, {units.Share(999_999, 1_000_000), "99.99%"}, {units.Share(7, 7), "100%"},
+		{units.Bytes(812), "812 B"}, {units.Bytes(1258291), "1.2 MiB"},
+		{units.Clean("a\x1b[2Jb\xffc"), "a·[2Jb·c"},
 	} {
 		if row.got != row.want {
 			t.Errorf("got %q, want %q", row.got, row.want)

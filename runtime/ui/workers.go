@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui/units"
 )
 
 // hand is one worker of a part, or all those that it does not tell of one by one.
@@ -45,16 +46,16 @@ func (p *place) applyWorkers(told []message.WorkerShare, running, sample bool, t
 // name is what a worker is called.
 func (h *hand) name() string {
 	if h.Node == "" {
-		return Count(uint64(h.Others)) + " more"
+		return units.Count(uint64(h.Others)) + " more"
 	}
-	return Clean(h.Node)
+	return units.Clean(h.Node)
 }
 
 // row is a worker in the table of its datacenter.
 func (h *hand) row() []cell {
-	cores := Count(uint64(h.Cores))
+	cores := units.Count(uint64(h.Cores))
 	if h.CoresTotal > 0 {
-		cores += "/" + Count(uint64(h.CoresTotal))
+		cores += "/" + units.Count(uint64(h.CoresTotal))
 	}
 	busy, late := plain("–"), "–" // of what has not begun
 	if h.Started > 0 {
@@ -64,9 +65,9 @@ func (h *hand) row() []cell {
 		busy.colour = warn
 	}
 	if h.Started > 0 && h.Node != "" {
-		late = Latency(uint64(max(h.Late, 0)))
+		late = units.Latency(uint64(max(h.Late, 0)))
 	}
-	return []cell{plain("  " + h.name()), {h.State.String(), workerColour(h)}, plain(cores), plain(Count(h.Active)), plain(Milli(h.rateMilli)), plain(Count(h.OK)),
+	return []cell{plain("  " + h.name()), {h.State.String(), workerColour(h)}, plain(cores), plain(units.Count(h.Active)), plain(units.Milli(h.rateMilli)), plain(units.Count(h.OK)),
 		alarm(h.failed(), bad), busy, plain(late)}
 }
 

@@ -17,7 +17,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // sourceFlags say what a new file is made of.
@@ -147,6 +147,6 @@ func (f *sourceFlags) check(cmd *cobra.Command, file string, made *convert.File)
 // tellNotes says what was not kept.
 func tellNotes(w io.Writer, made *convert.File) {
 	for _, note := range made.Notes {
-		_, _ = fmt.Fprintf(w, "note: %s\n", ui.Clean(note)) // the file is written; notes only help
+		_, _ = fmt.Fprintf(w, "note: %s\n", units.Clean(note)) // the file is written; notes only help
 	}
 }

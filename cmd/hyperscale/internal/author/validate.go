@@ -12,7 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/source"
 	workload "hyperscale/core/load"
 	"hyperscale/core/message"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // NewValidateCommand checks a workflow file and prints its plan.
@@ -51,7 +51,7 @@ func describe(w io.Writer, file string, plan *message.Plan) error {
 			if p.Help != "" {
 				line += ": " + p.Help
 			}
-			fmt.Fprintln(&b, ui.Clean(line))
+			fmt.Fprintln(&b, units.Clean(line))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -59,7 +59,7 @@ func describe(w io.Writer, file string, plan *message.Plan) error {
 }
 
 func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.WorkflowPlan) {
-	fmt.Fprintf(b, "\nworkflow %s\n  %s VUs, %s, timeout %v", ui.Clean(w.Name), ui.Count(w.VUs), howLong(w), w.Timeout)
+	fmt.Fprintf(b, "\nworkflow %s\n  %s VUs, %s, timeout %v", units.Clean(w.Name), units.Count(w.VUs), howLong(w), w.Timeout)
 	if w.Think > 0 {
 		fmt.Fprintf(b, ", think %v", w.Think)
 	}
@@ -77,7 +77,7 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	starts := func(how string, on []uint32) {
 		var names []string
 		for _, d := range on {
-			names = append(names, ui.Clean(plan.Workflows[d].Name))
+			names = append(names, units.Clean(plan.Workflows[d].Name))
 		}
 		if len(names) > 0 {
 			fmt.Fprintf(b, "  starts after %s%s\n", strings.Join(names, ", "), how)
@@ -86,11 +86,11 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 	starts("", w.Depends)
 	starts(", whatever became of it", w.StartAfter)
 	for _, s := range w.Steps {
-		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), ui.Clean(s.Name))
+		fmt.Fprintf(b, "  %-8s  %s", kindWord(s.Kind), units.Clean(s.Name))
 		if len(s.After) > 0 {
 			var names []string
 			for _, a := range s.After {
-				names = append(names, ui.Clean(w.Steps[a].Name))
+				names = append(names, units.Clean(w.Steps[a].Name))
 			}
 			fmt.Fprintf(b, ", after %s", strings.Join(names, " and "))
 		}
@@ -100,20 +100,20 @@ func describeWorkflow(b *strings.Builder, plan *message.Plan, w *message.Workflo
 		fmt.Fprintln(b)
 	}
 	for _, t := range w.Thresholds {
-		fmt.Fprintf(b, "  wants     %s\n", ui.Clean(t.Expr))
+		fmt.Fprintf(b, "  wants     %s\n", units.Clean(t.Expr))
 	}
 }
 
 func howLong(w *message.WorkflowPlan) string {
 	switch {
 	case w.Iterations > 0 && w.Duration > 0:
-		return fmt.Sprintf("%s iterations, at most %s", ui.Count(w.Iterations), ui.Duration(w.Duration))
+		return fmt.Sprintf("%s iterations, at most %s", units.Count(w.Iterations), units.Duration(w.Duration))
 	case w.Iterations > 0:
-		return ui.Count(w.Iterations) + " iterations"
+		return units.Count(w.Iterations) + " iterations"
 	case w.Duration == 0:
 		return "one iteration each"
 	}
-	return "for " + ui.Duration(w.Duration)
+	return "for " + units.Duration(w.Duration)
 }
 
 // describeLoad tells what comes when it is due, and the stages.
@@ -148,7 +148,7 @@ func describeLoad(b *strings.Builder, w *message.WorkflowPlan) {
 			fmt.Fprintf(b, "  stage     at once to %s\n", to)
 			continue
 		}
-		fmt.Fprintf(b, "  stage     in %s to %s\n", ui.Duration(s.Duration), to)
+		fmt.Fprintf(b, "  stage     in %s to %s\n", units.Duration(s.Duration), to)
 	}
 }
 

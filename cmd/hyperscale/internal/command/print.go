@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // PrintJSON prints v for people and machines: indented, with no character escaped for HTML.
@@ -33,7 +33,7 @@ func PrintRows(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {
-			row[i] = ui.Clean(row[i])
+			row[i] = units.Clean(row[i])
 		}
 		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // annotationsMax bounds the lines: GitHub shows ten a step and drops the rest.
@@ -119,7 +120,7 @@ func literalLine(source, mark string) int {
 // commandText escapes what stands behind a workflow command, commandProperty what
 // stands in it.
 func commandText(s string) string {
-	return ui.Clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(ui.Shorten(s, annotatedMax)))
+	return units.Clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(units.Shorten(s, annotatedMax)))
 }
 
 func commandProperty(s string) string {
@@ -147,7 +148,7 @@ func stepSummary(r *report.Result) string {
 		b.WriteString("|" + strings.Repeat("---|", len(cells)) + "\n")
 	}
 	fmt.Fprintf(&b, "### %s: %s\n\n", markdown(r.Name), markdown(outcomeText(r)))
-	fmt.Fprintf(&b, "%s requests in %s, %s ok\n", ui.Count(r.Totals.Started), ui.Duration(time.Duration(r.DurationNS)), ui.Share(r.Totals.OK, r.Totals.Started))
+	fmt.Fprintf(&b, "%s requests in %s, %s ok\n", units.Count(r.Totals.Started), units.Duration(time.Duration(r.DurationNS)), units.Share(r.Totals.OK, r.Totals.Started))
 	if r.Error != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown(r.Error))
 	}
@@ -162,8 +163,8 @@ func stepSummary(r *report.Result) string {
 	for _, w := range r.Workflows {
 		for _, s := range w.Steps {
 			if rows++; rows <= rowsMax {
-				row(w.Name, s.Name, ui.Count(s.Started), ui.Count(s.Failed), ui.Count(s.TimedOut), ui.Milli(s.RateMilli),
-					ui.Latency(s.LatencyNS.P50), ui.Latency(s.LatencyNS.P99), ui.Latency(s.LatencyNS.Max))
+				row(w.Name, s.Name, units.Count(s.Started), units.Count(s.Failed), units.Count(s.TimedOut), units.Milli(s.RateMilli),
+					units.Latency(s.LatencyNS.P50), units.Latency(s.LatencyNS.P99), units.Latency(s.LatencyNS.Max))
 			}
 		}
 	}
@@ -191,7 +192,7 @@ func outcomeText(r *report.Result) string {
 // markdown makes text from outside plain: on one line, no markup, no link, no mention.
 func markdown(s string) string {
 	var b strings.Builder
-	for _, c := range ui.Clean(ui.Shorten(s, annotatedMax)) {
+	for _, c := range units.Clean(units.Shorten(s, annotatedMax)) {
 		if strings.ContainsRune("&<>@#\\`*_{}[]()!|~^$:", c) {
 			fmt.Fprintf(&b, "&#%d;", c) // an entity is text wherever it stands
 		} else {

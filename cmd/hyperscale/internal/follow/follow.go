@@ -18,6 +18,7 @@ import (
 	"hyperscale/runtime/export"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/console"
 )
 
 // Follower takes a job to its end in front of a person: progress, interrupts, the
@@ -26,7 +27,7 @@ type Follower struct {
 	out     *Flags
 	outputs []Written
 	kind    ui.Kind
-	held    *ui.Held
+	held    *console.Held
 	Logger  *slog.Logger
 	Signals *command.Interrupts
 	Started time.Time
@@ -56,7 +57,7 @@ func New(out *Flags) (*Follower, error) {
 	if f.kind, err = kind.Resolve(os.Stderr); err != nil {
 		return nil, command.AsUsage(err)
 	}
-	f.held = ui.NewHeld(os.Stderr)
+	f.held = console.NewHeld(os.Stderr)
 	f.Logger = out.log.Logger(f.held)
 	f.Signals = command.CatchInterrupts()
 	return f, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/console"
 )
 
 // guardCommand is the name of the process that restores the terminal of one that
@@ -20,6 +20,6 @@ func NewGuardCommand() *cobra.Command {
 		Short:  "puts the terminal back when its screen's process dies, started by it",
 		Hidden: true,
 		Args:   command.Exactly(),
-		RunE:   command.Runs(func(*cobra.Command, []string) error { return ui.GuardMain(os.Stdin, os.Stderr) }),
+		RunE:   command.Runs(func(*cobra.Command, []string) error { return console.GuardMain(os.Stdin, os.Stderr) }),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/election"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 func clusterStatus(ctx context.Context, s *session.Session, w io.Writer, asJSON bool) error {
@@ -67,7 +67,7 @@ func (s standing) print(w io.Writer) error {
 	}
 	rows := [][]string{{"GATE", "ADDRESS", "INCARNATION", "STATE", "WHY"}}
 	for _, m := range s.cluster.Members {
-		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, command.Number(m.Incarnation), shownState(m.State, m.Draining), ui.Shorten(s.why(&m), 44)})
+		rows = append(rows, []string{cmp.Or(m.Node, "-"), m.Addr, command.Number(m.Incarnation), shownState(m.State, m.Draining), units.Shorten(s.why(&m), 44)})
 	}
 	if err := command.PrintRows(w, rows); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s standing) why(m *message.MemberInfo) string {
 	case m.State == "alive":
 		return ""
 	}
-	why := ui.Duration(m.Since) + " ago"
+	why := units.Duration(m.Since) + " ago"
 	if m.By != "" {
 		why += " by " + m.By
 	}
@@ -113,7 +113,7 @@ func (s standing) printHead(w io.Writer) error {
 		lines = append(lines, fmt.Sprintf("alarm, of %d since it started: %s", c.Alarms, c.Alarm))
 	}
 	for i, line := range lines {
-		lines[i] = ui.Clean(line)
+		lines[i] = units.Clean(line)
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n")
 	return err
@@ -136,7 +136,7 @@ func (s standing) printNodes(w io.Writer) error {
 			subjobs = command.Number(n.Subjobs)
 		}
 		rows = append(rows, []string{
-			n.Node, node.Role(n.Role).String(), n.Datacenter, command.Number(n.Incarnation), state, ui.Duration(n.Silent) + " ago", command.Number(n.CoresTotal), command.Number(n.CoresFree), subjobs,
+			n.Node, node.Role(n.Role).String(), n.Datacenter, command.Number(n.Incarnation), state, units.Duration(n.Silent) + " ago", command.Number(n.CoresTotal), command.Number(n.CoresFree), subjobs,
 		})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
@@ -155,7 +155,7 @@ func (s standing) printJobs(w io.Writer) error {
 	}
 	rows := [][]string{{"JOB", "NAME", "STATE", "HOLDER", "FENCE", "LEFT"}}
 	for _, l := range s.cluster.Leases[:min(len(s.cluster.Leases), jobsShown)] {
-		state, left := l.State.String(), ui.Duration(l.Left)
+		state, left := l.State.String(), units.Duration(l.Left)
 		if l.State == 0 {
 			state = "-"
 		}
@@ -169,7 +169,7 @@ func (s standing) printJobs(w io.Writer) error {
 		case l.Holder == "":
 			holder, left = "-", "ran out"
 		}
-		rows = append(rows, []string{l.Job.String(), ui.Shorten(l.Name, 14), state, holder, l.Token.String(), left})
+		rows = append(rows, []string{l.Job.String(), units.Shorten(l.Name, 14), state, holder, l.Token.String(), left})
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err

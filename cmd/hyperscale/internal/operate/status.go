@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // NewStatusCommand prints the state of a job or of the cluster.
@@ -59,6 +60,6 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 	}
 	model := ui.NewModel(status.Name, &message.Plan{})
 	model.Apply(status)
-	_, err = fmt.Fprintf(w, "%s  %s\n%s\n", job, ui.Clean(status.Name), ui.Line(model))
+	_, err = fmt.Fprintf(w, "%s  %s\n%s\n", job, units.Clean(status.Name), ui.Line(model))
 	return err
 }

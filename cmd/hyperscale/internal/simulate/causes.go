@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 	"hyperscale/scenarios/stage"
 )
@@ -69,7 +69,7 @@ func (c *cause) tell(w io.Writer, virtual time.Duration, small string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in %s: %s\n", strings.ToUpper(string(c.verdict)), command.Counted(len(c.runs), "run"), strings.Join(seeds, ", "))
 	for line := range strings.Lines(example.Detail) {
-		b.WriteString(wrap(ui.Clean(strings.TrimSpace(line)), 2, 100) + "\n")
+		b.WriteString(wrap(units.Clean(strings.TrimSpace(line)), 2, 100) + "\n")
 	}
 	fmt.Fprintf(&b, "  again: %s\n", reproTask(example, virtual))
 	if len(example.Files) > 0 {
@@ -90,7 +90,7 @@ func tellReached(reached map[string]int) string {
 	}
 	var visited, never []string
 	for _, what := range slices.Sorted(maps.Keys(reached)) {
-		visited = append(visited, fmt.Sprintf("%s %s", what, ui.Count(uint64(reached[what]))))
+		visited = append(visited, fmt.Sprintf("%s %s", what, units.Count(uint64(reached[what]))))
 	}
 	for _, what := range scenarios.RareStates() {
 		if reached[what] == 0 {
@@ -117,5 +117,5 @@ func ruleOfThree(n int) string {
 	if n < 3 {
 		return "no failure; too few runs to conclude anything"
 	}
-	return fmt.Sprintf("no failure in %s: with 95 %% confidence fewer than 1 of %s seeds fails", command.Counted(n, "run"), ui.Count(uint64(n/3)))
+	return fmt.Sprintf("no failure in %s: with 95 %% confidence fewer than 1 of %s seeds fails", command.Counted(n, "run"), units.Count(uint64(n/3)))
 }

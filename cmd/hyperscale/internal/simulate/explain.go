@@ -14,7 +14,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 	"hyperscale/sim"
 	"hyperscale/sim/schedule"
@@ -64,7 +64,7 @@ func explain(out io.Writer, name, picture string, beyond bool) error {
 		return err
 	}
 	for line := range strings.Lines(text) {
-		if _, err := fmt.Fprintln(out, ui.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
+		if _, err := fmt.Fprintln(out, units.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios/lifeguard"
 )
 
@@ -88,13 +88,13 @@ func lifeguardProgress(w io.Writer, began time.Time) func(done, all int) {
 		}
 		told = time.Now()
 		left := time.Duration(float64(told.Sub(began)) / float64(done) * float64(all-done))
-		fmt.Fprintf(w, "%d of %d runs, about %s left\n", done, all, ui.Duration(left))
+		fmt.Fprintf(w, "%d of %d runs, about %s left\n", done, all, units.Duration(left))
 	}
 }
 
 func lifeguardText(s *lifeguard.Summary, took time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d members, seed %d: %d runs in %s\n\n%s\n", s.Members, s.Seed, s.Runs, ui.Duration(took), aligned(s.Table()))
+	fmt.Fprintf(&b, "%d members, seed %d: %d runs in %s\n\n%s\n", s.Members, s.Seed, s.Runs, units.Duration(took), aligned(s.Table()))
 	for _, bar := range s.Bars {
 		verdict := "met"
 		if !bar.Met {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 )
 
@@ -78,7 +78,7 @@ func wrap(text string, indent, width int) string {
 
 // speed is how many times faster than the real thing.
 func speed(virtual, real time.Duration) string {
-	return ui.Count(uint64(virtual/max(real, time.Microsecond))) + " times real time"
+	return units.Count(uint64(virtual/max(real, time.Microsecond))) + " times real time"
 }
 
 // listed wraps items behind a name of reportRun's rows; none is broken in two.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 )
 
@@ -66,7 +66,7 @@ func listScenarios(out io.Writer, asJSON, asMarkdown bool) error {
 		return json.NewEncoder(out).Encode(all)
 	}
 	for _, s := range scenarios.All() {
-		if _, err := fmt.Fprintf(out, "%s (%s)\n%s\n", s.Name, ui.Duration(s.Virtual.Truncate(time.Millisecond)), wrap(s.Doc, 4, 78)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s (%s)\n%s\n", s.Name, units.Duration(s.Virtual.Truncate(time.Millisecond)), wrap(s.Doc, 4, 78)); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 )
 
 // begin says what is about to happen where that is not what was asked for.
@@ -34,13 +34,13 @@ func (s *swarm) progress() {
 
 // status is one line with an end in sight.
 func (s *swarm) status(took time.Duration) string {
-	line := fmt.Sprintf("%s: %s", s.flags.scenario, ui.Count(uint64(s.total.Seeds)))
+	line := fmt.Sprintf("%s: %s", s.flags.scenario, units.Count(uint64(s.total.Seeds)))
 	if s.whole > 0 {
-		line += " of " + ui.Count(s.whole)
+		line += " of " + units.Count(s.whole)
 	}
 	line += fmt.Sprintf(" runs, %d failed, %s", len(s.failed), speed(s.virtual, took))
 	if left, known := s.left(took); known {
-		line += ", " + ui.Duration(left) + " left"
+		line += ", " + units.Duration(left) + " left"
 	}
 	return line
 }
@@ -79,7 +79,7 @@ func (s *swarm) tellWorlds() string {
 	}
 	var slow []string
 	for _, w := range s.plan.slowest(slowestTold) {
-		slow = append(slow, fmt.Sprintf("%s %s", w.scenario.Name, ui.Duration(w.took.mean().Round(time.Millisecond))))
+		slow = append(slow, fmt.Sprintf("%s %s", w.scenario.Name, units.Duration(w.took.mean().Round(time.Millisecond))))
 	}
 	if len(slow) > 0 {
 		text += " Slowest: " + strings.Join(slow, ", ") + "."
@@ -120,7 +120,7 @@ func (s *swarm) tellBefore() string {
 			seeds = append(seeds, fmt.Sprintf("%d more", n))
 		}
 		detail, _, _ := strings.Cut(c.runs[0].Detail, "\n")
-		fmt.Fprintf(&b, "  %s in %s\n%s\n", c.verdict, strings.Join(seeds, ", "), wrap(ui.Clean(detail), 4, 100))
+		fmt.Fprintf(&b, "  %s in %s\n%s\n", c.verdict, strings.Join(seeds, ", "), wrap(units.Clean(detail), 4, 100))
 	}
 	return b.String()
 }

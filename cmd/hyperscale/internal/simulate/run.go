@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 	"hyperscale/sim"
 )
@@ -118,9 +118,9 @@ func verdictOf(r *scenarios.Report) string {
 // again.
 func reportBriefly(out io.Writer, r *scenarios.Report, took time.Duration, o scenarios.Options) error {
 	text := fmt.Sprintf("%s, seed %d: %s, %s events, %d jobs accepted, %d ended, %s\n", r.Scenario, r.Seed, verdictOf(r),
-		ui.Count(r.Events), r.Accepted, r.Ended, speed(r.Virtual, took))
+		units.Count(r.Events), r.Accepted, r.Ended, speed(r.Virtual, took))
 	if r.Outcome != scenarios.OK {
-		text += fmt.Sprintf("  %s\n  again: %s\n", ui.Clean(r.Detail), reproRun(r, o))
+		text += fmt.Sprintf("  %s\n  again: %s\n", units.Clean(r.Detail), reproRun(r, o))
 	}
 	_, err := io.WriteString(out, text)
 	return err
@@ -133,7 +133,7 @@ func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again str
 		fmt.Fprintf(&b, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(&b, "%s, seed %d: %s\n", r.Scenario, r.Seed, verdictOf(r))
-	row("played", "%s of virtual time in %s: %s, %s events", ui.Duration(r.Virtual), ui.Duration(took), speed(r.Virtual, took), ui.Count(r.Events))
+	row("played", "%s of virtual time in %s: %s, %s events", units.Duration(r.Virtual), units.Duration(took), speed(r.Virtual, took), units.Count(r.Events))
 	row("jobs", "%d accepted, %d ended", r.Accepted, r.Ended)
 	if len(r.Draws) > 0 {
 		row("drawn", "%s", listed(r.Draws))
@@ -144,15 +144,15 @@ func reportRun(out io.Writer, r *scenarios.Report, took time.Duration, again str
 	row("hash", "%016x", r.Hash)
 	if r.Outcome == scenarios.OK {
 		if r.Detail != "" {
-			row("detail", "%s", ui.Clean(r.Detail))
+			row("detail", "%s", units.Clean(r.Detail))
 		}
 		_, err := io.WriteString(out, b.String())
 		return err
 	}
 	b.WriteString("\n")
-	b.WriteString(wrap(ui.Clean(r.Detail), 2, 100) + "\n")
+	b.WriteString(wrap(units.Clean(r.Detail), 2, 100) + "\n")
 	for _, v := range others(r) {
-		b.WriteString(wrap("also: "+ui.Clean(v), 2, 100) + "\n")
+		b.WriteString(wrap("also: "+units.Clean(v), 2, 100) + "\n")
 	}
 	fmt.Fprintf(&b, "\nagain: %s\n   by: %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", again, builtFrom())
 	_, err := io.WriteString(out, b.String())

@@ -10,7 +10,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/progress"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 	"hyperscale/sim"
 	"hyperscale/sim/schedule"
@@ -69,7 +69,7 @@ func shrinkFile(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, na
 	small, ok := s.Shrink(o, r, func() bool { return time.Since(start) >= budget }, func(faults, plays int) {
 		now := time.Now()
 		line.Tell(now, func() string {
-			return fmt.Sprintf("%s of %d left after %s, %s left at most", command.Counted(faults, "fault"), len(r.Faults), command.Counted(plays, "play"), ui.Duration(max(0, budget-now.Sub(start)).Round(time.Second)))
+			return fmt.Sprintf("%s of %d left after %s, %s left at most", command.Counted(faults, "fault"), len(r.Faults), command.Counted(plays, "play"), units.Duration(max(0, budget-now.Sub(start)).Round(time.Second)))
 		})
 	})
 	line.Clear()
@@ -87,11 +87,11 @@ func shrinkFile(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, na
 func tellShrunk(before int, small *scenarios.Shrunk, took time.Duration, name string) string {
 	var b strings.Builder
 	r := &small.Report
-	fmt.Fprintf(&b, "%s, seed %d: %s of %d left, in %s by %s\n\n", r.Scenario, r.Seed, command.Counted(len(r.Faults), "fault"), before, ui.Duration(took), command.Counted(small.Plays, "play"))
+	fmt.Fprintf(&b, "%s, seed %d: %s of %d left, in %s by %s\n\n", r.Scenario, r.Seed, command.Counted(len(r.Faults), "fault"), before, units.Duration(took), command.Counted(small.Plays, "play"))
 	for i := range r.Faults {
 		fmt.Fprintf(&b, "  %s\n", faultLine(&r.Faults[i]))
 	}
-	fmt.Fprintf(&b, "%s\n\nagain: hyperscale sim replay %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", wrap(ui.Clean(r.Detail), 2, 100), name)
+	fmt.Fprintf(&b, "%s\n\nagain: hyperscale sim replay %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", wrap(units.Clean(r.Detail), 2, 100), name)
 	return b.String()
 }
 

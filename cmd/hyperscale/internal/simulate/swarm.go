@@ -16,7 +16,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/progress"
-	"hyperscale/runtime/ui"
+	"hyperscale/runtime/ui/units"
 	"hyperscale/scenarios"
 )
 
@@ -412,7 +412,7 @@ func (s *swarm) tell() error {
 	}
 	took := time.Since(s.started)
 	s.total.RealMS = took.Milliseconds()
-	text := fmt.Sprintf("%s of %s in %s", command.Counted(s.total.Seeds, "run"), s.flags.scenario, ui.Duration(took))
+	text := fmt.Sprintf("%s of %s in %s", command.Counted(s.total.Seeds, "run"), s.flags.scenario, units.Duration(took))
 	if s.resumed > 0 {
 		text += fmt.Sprintf(", %d of them known from before", s.resumed)
 	}

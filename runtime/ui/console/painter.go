@@ -1,20 +1,22 @@
-package ui
+package console
 
 import (
 	"bytes"
 	"os"
 	"strconv"
 	"sync"
+
+	"hyperscale/runtime/ui/cells"
 )
 
-// painter writes frames to a terminal: of each only the lines that differ from what stands
+// Painter writes frames to a terminal: of each only the lines that differ from what stands
 // there, so that a screen costs next to nothing beside the load. (bubbletea would take each
 // frame apart into cells, and compare those: five times the cost.)
 //
 // It is bubbletea's output too, which switches the terminal's modes and clears a resized
 // screen: whatever that writes, the frame is written anew behind it. Frames are shown on the
 // alternate screen alone.
-type painter struct {
+type Painter struct {
 	*os.File
 
 	mu     sync.Mutex
@@ -32,7 +34,7 @@ const (
 )
 
 // Write passes on what bubbletea says.
-func (p *painter) Write(b []byte) (int, error) {
+func (p *Painter) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	enters, leaves := bytes.LastIndex(b, []byte(enterScreen)), bytes.LastIndex(b, []byte(leaveScreen))
@@ -47,8 +49,8 @@ func (p *painter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// show replaces the frame: lines of at most width columns.
-func (p *painter) show(lines []string, width int) {
+// Show replaces the frame: lines of at most width columns.
+func (p *Painter) Show(lines []string, width int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if width != p.width { // the terminal may have moved lines about
@@ -59,7 +61,7 @@ func (p *painter) show(lines []string, width int) {
 }
 
 // paint writes what is missing. The lock is held.
-func (p *painter) paint() {
+func (p *Painter) paint() {
 	if !p.shown {
 		return
 	}
@@ -81,7 +83,7 @@ func (p *painter) paint() {
 		p.out = append(p.out, "\x1b["...)
 		p.out = strconv.AppendInt(p.out, int64(i)+1, 10)
 		p.out = append(append(p.out, "H"...), is...)
-		if visible(is) < p.width { // behind a full line this would take its last character
+		if cells.Visible(is) < p.width { // behind a full line this would take its last character
 			p.out = append(p.out, "\x1b[K"...)
 		}
 	}

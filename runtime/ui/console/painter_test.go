@@ -1,16 +1,16 @@
-package ui
+package console
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"hyperscale/runtime/ui/cells"
 )
 
 // glass is a terminal of few words: what a painter writes, and what bubbletea might.
@@ -34,7 +34,7 @@ func newGlass(rows, columns int) *glass {
 func (g *glass) erase() {
 	g.screens[g.alternate] = make([][]rune, g.rows)
 	for y := range g.rows {
-		g.screens[g.alternate][y] = []rune(blanks(g.columns))
+		g.screens[g.alternate][y] = []rune(cells.Blanks(g.columns))
 	}
 }
 
@@ -94,7 +94,7 @@ func TestPainterShowsTheFrame(t *testing.T) {
 	told := make([]byte, 1<<20)
 	rapid.Check(t, func(t *rapid.T) {
 		const rows, width = 6, 9
-		p, g := &painter{File: w}, newGlass(rows, width)
+		p, g := &Painter{File: w}, newGlass(rows, width)
 		hear := func() { // a mark behind what is written keeps the pipe from being empty
 			_, _ = w.WriteString("\n")
 			n, _ := r.Read(told)
@@ -118,7 +118,7 @@ func TestPainterShowsTheFrame(t *testing.T) {
 				_, _ = p.Write([]byte("\x1b[3;1Hnoise"))
 			default:
 				frame = rapid.SliceOfN(line, 0, rows).Draw(t, "frame")
-				p.show(frame, width)
+				p.Show(frame, width)
 			}
 			hear()
 			if !shown {
@@ -149,36 +149,15 @@ func TestPainterWritesWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	p := &painter{File: w, shown: true}
-	p.show([]string{"one", "two", "three"}, 5)
-	p.show([]string{"one", "two", "three"}, 5)
-	p.show([]string{"one", "2", "three"}, 5)
-	p.show([]string{"one"}, 6) // a terminal of another width may have moved lines about
+	p := &Painter{File: w, shown: true}
+	p.Show([]string{"one", "two", "three"}, 5)
+	p.Show([]string{"one", "two", "three"}, 5)
+	p.Show([]string{"one", "2", "three"}, 5)
+	p.Show([]string{"one"}, 6) // a terminal of another width may have moved lines about
 	_ = w.Close()
 	told := make([]byte, 1024)
 	n, _ := r.Read(told)
 	if got, want := string(told[:n]), "\x1b[0m\x1b[2J\x1b[1Hone\x1b[K\x1b[2Htwo\x1b[K\x1b[3Hthree\x1b[2H2\x1b[K\x1b[0m\x1b[2J\x1b[1Hone\x1b[K"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// BenchmarkPaint is a frame whose figures have changed, drawn and written.
-func BenchmarkPaint(b *testing.B) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = null.Close() }()
-	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
-		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			one, two := model(7*time.Second), model(9*time.Second)
-			s, p := Style{Width: size[0], Color: true}, &painter{File: null, shown: true}
-			b.ReportAllocs()
-			for b.Loop() {
-				lines, _ := draw(one, s, View{}, size[1])
-				p.show(lines, size[0])
-				one, two = two, one
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package ui
+package units
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ func FigureValue(c *compare.Change, v uint64) string {
 	case rateFigure:
 		return Milli(v) + "/s"
 	}
-	return latencyOr(v)
+	return LatencyOr(v)
 }
 
 // Bounds writes an interval. It leaves out an end that is none.

@@ -1,4 +1,4 @@
-package ui
+package cells
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// columns is how many columns of a terminal a clean text takes at most: its runes one
+// Columns is how many columns of a terminal a clean text takes at most: its runes one
 // by one. Terminals that join some of them into one picture take fewer.
-func columns(s string) int {
+func Columns(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columnsOf(r)
@@ -24,9 +24,9 @@ func columnsOf(r rune) int {
 	return displaywidth.Rune(r)
 }
 
-// fit cuts s to width columns; a cut is shown.
-func fit(s string, width int) string {
-	if len(s) <= width || columns(s) <= width {
+// Fit cuts s to width columns; a cut is shown.
+func Fit(s string, width int) string {
+	if len(s) <= width || Columns(s) <= width {
 		return s
 	}
 	if width <= 0 {
@@ -41,15 +41,15 @@ func fit(s string, width int) string {
 	return s
 }
 
-// left and right pad to width columns; what is longer stays whole.
-func left(s string, width int) string { return s + blanks(width-columns(s)) }
+// Left and right pad to width columns; what is longer stays whole.
+func Left(s string, width int) string { return s + Blanks(width-Columns(s)) }
 
-func right(s string, width int) string { return blanks(width-columns(s)) + s }
+func Right(s string, width int) string { return Blanks(width-Columns(s)) + s }
 
-func blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
+func Blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
 
-// visible is columns of a text with colours.
-func visible(s string) int {
+// Visible is columns of a text with colours.
+func Visible(s string) int {
 	n := 0
 	for at := 0; at < len(s); {
 		if end := sequence(s[at:]); end > 0 {
@@ -71,9 +71,9 @@ func sequence(s string) int {
 	return strings.IndexByte(s, 'm') + 1
 }
 
-// clip cuts a text with colours to width columns: the last resort of a narrow screen.
-func clip(s string, width int) string {
-	if len(s) <= width || visible(s) <= width {
+// Clip cuts a text with colours to width columns: the last resort of a narrow screen.
+func Clip(s string, width int) string {
+	if len(s) <= width || Visible(s) <= width {
 		return s
 	}
 	coloured := false
@@ -99,8 +99,8 @@ func clip(s string, width int) string {
 // plainer are the characters of our own that have a likeness in ASCII.
 var plainer = strings.NewReplacer("µ", "u", "·", ".", "…", "~", "━", "=", "─", "-", "┤", "|", "✓", "+", "✗", "x", "←", "<", "→", ">", "↑", "^", "↓", "v")
 
-// ascii spells s for a terminal that knows no other characters, in as many columns.
-func ascii(s string) string {
+// ASCII spells s for a terminal that knows no other characters, in as many columns.
+func ASCII(s string) string {
 	if strings.IndexFunc(s, beyondASCII) < 0 {
 		return s
 	}

@@ -1,4 +1,4 @@
-package ui
+package console
 
 import (
 	"bytes"
@@ -7,15 +7,16 @@ import (
 	"os/signal"
 	"syscall"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sys/unix"
 )
 
-// stopGroup is ctrl+z, which the terminal does not make a signal while keys are ours.
-func stopGroup() { _ = syscall.Kill(0, syscall.SIGTSTP) }
+// StopGroup is ctrl+z, which the terminal does not make a signal while keys are ours.
+func StopGroup() { _ = syscall.Kill(0, syscall.SIGTSTP) }
 
-// stops gives the terminal back before this process is stopped, and takes it again when
-// it goes on.
-func (l *live) stops() {
+// Suspends gives the terminal back before this process is stopped, and takes it again when
+// it goes on, until closing is closed.
+func Suspends(program *tea.Program, closing <-chan struct{}) {
 	asked, on := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTSTP)
 	signal.Notify(on, syscall.SIGCONT)
@@ -23,20 +24,20 @@ func (l *live) stops() {
 	defer signal.Stop(on)
 	for {
 		select {
-		case <-l.closing:
+		case <-closing:
 			return
 		case <-on: // stopped from outside, without a word: what it showed is gone
-			l.program.Send(repaint{})
+			program.Send(Repaint{})
 		case <-asked:
 			// A group that nobody would continue is not stopped, as the kernel has it. Nor
 			// is one whose terminal went away: there is nothing to give back.
-			if !continued() || l.program.ReleaseTerminal() != nil {
+			if !continued() || program.ReleaseTerminal() != nil {
 				continue
 			}
 			// SIGTSTP stays with Go's runtime once it was asked for; this one nobody catches.
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			<-on
-			_ = l.program.RestoreTerminal()
+			_ = program.RestoreTerminal()
 		}
 	}
 }
@@ -74,5 +75,5 @@ func family(pid int) (parent, group, session int, err error) {
 	return parent, group, session, err
 }
 
-// repaint asks for the whole screen.
-type repaint struct{}
+// Repaint asks for the whole screen.
+type Repaint struct{}

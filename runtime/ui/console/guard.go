@@ -1,4 +1,4 @@
-package ui
+package console
 
 import (
 	"bufio"
@@ -24,12 +24,14 @@ const allWell = 'q'
 // switches off what bubbletea may have switched on (bracketed paste, key protocol).
 const restoreScreen = "\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?2004l\x1b[<u\r"
 
-type guard struct {
+// Guard is the process that watches.
+type Guard struct {
 	pipe  io.WriteCloser
 	child *exec.Cmd
 }
 
-func startGuard(tty *os.File, command []string) (*guard, error) {
+// StartGuard starts it.
+func StartGuard(tty *os.File, command []string) (*Guard, error) {
 	state, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	if err != nil {
 		return nil, fmt.Errorf("read the terminal's settings: %w", err)
@@ -46,16 +48,16 @@ func startGuard(tty *os.File, command []string) (*guard, error) {
 	if err := child.Start(); err != nil {
 		return nil, fmt.Errorf("guard the terminal: %w", err)
 	}
-	g := &guard{pipe: pipe, child: child}
+	g := &Guard{pipe: pipe, child: child}
 	if err := json.NewEncoder(pipe).Encode(state); err != nil {
-		g.release()
+		g.Release()
 		return nil, fmt.Errorf("guard the terminal: %w", err)
 	}
 	return g, nil
 }
 
-// release ends the guard without its acting.
-func (g *guard) release() {
+// Release ends the guard without its acting.
+func (g *Guard) Release() {
 	// If it is gone already there is nothing to say and nothing to wait for.
 	_, _ = g.pipe.Write([]byte{allWell})
 	_ = g.pipe.Close()

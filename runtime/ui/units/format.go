@@ -1,4 +1,4 @@
-package ui
+package units
 
 import (
 	"fmt"
@@ -50,8 +50,8 @@ func Milli(v uint64) string {
 	return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64)
 }
 
-// compact writes thousandths in as few characters as the end of an axis has room for.
-func compact(milli uint64) string {
+// Compact writes thousandths in as few characters as the end of an axis has room for.
+func Compact(milli uint64) string {
 	v := float64(milli) / 1000
 	for _, unit := range [...]string{"", "K", "M", "G"} {
 		if v < 1000 {
@@ -85,8 +85,8 @@ func Latency(ns uint64) string {
 	return strconv.FormatUint(ns, 10) + "ns"
 }
 
-// latencyOr is Latency, or a dash where nothing was measured: no answer takes no time.
-func latencyOr(ns uint64) string {
+// LatencyOr is Latency, or a dash where nothing was measured: no answer takes no time.
+func LatencyOr(ns uint64) string {
 	if ns == 0 {
 		return "-"
 	}
