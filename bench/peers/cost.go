@@ -100,20 +100,38 @@ func (b *bench) bars(bar string, rows []row, rivals ...rival) {
 	}
 }
 
-// plaintext is bar 1.
+// plaintext is bar 1: against a server that costs next to nothing, and against nginx.
 func (b *bench) plaintext() error {
-	s, err := startServer(serverConfig{Kind: "http1"}, b.serverCPUs)
+	fast, err := startServer(serverConfig{Kind: "http1"}, b.serverCPUs)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close() }()
+	defer func() { _ = fast.close() }()
+	if err := b.plaintextOf(fast, "", "wrk", "bombardier", "oha", "hey", "vegeta", "k6"); err != nil {
+		return err
+	}
+	nginx, err := startNginx(b.dir, b.serverCPUs, "")
+	if err != nil {
+		b.report.remark(b.out, err.Error())
+		return nil
+	}
+	defer func() { _ = nginx.close() }()
+	return b.plaintextOf(nginx, ", nginx", "wrk")
+}
+
+// plaintextOf compares ours with its peers at one server.
+func (b *bench) plaintextOf(s *server, of string, names ...string) error {
 	for _, vus := range []int{64, 500} {
 		l := load{url: s.url(), vus: vus, duration: b.duration}
 		us, err := b.ours("plaintext", 1, flow{Name: "plaintext", URL: s.url(), VUs: vus, Duration: b.duration})
 		if err != nil {
 			return err
 		}
-		rows := b.cost("plaintext", fmt.Sprintf("%d connections", vus), s, b.beside(us, l, "wrk", "bombardier", "oha", "hey", "vegeta", "k6"))
+		rows := b.cost("plaintext", fmt.Sprintf("%d connections%s", vus, of), s, b.beside(us, l, names...))
+		if of != "" {
+			b.bars("1", rows, rival{"wrk", 1.15})
+			continue
+		}
 		b.bars("1", rows, rival{"wrk", 1.1}, rival{"bombardier", 1.5}, rival{"vegeta", 6}, rival{"k6", 12})
 	}
 	return nil
@@ -166,7 +184,7 @@ func (b *bench) function() error {
 // http2 is bar 3. What others call clients and streams is a pool of connections of
 // ours, shared by as many virtual users as there are streams.
 func (b *bench) http2() error {
-	nginx, err := startNginx(b.dir, b.serverCPUs)
+	nginx, err := startNginx(b.dir, b.serverCPUs, " http2")
 	if err != nil {
 		b.report.remark(b.out, err.Error())
 	} else {

@@ -177,8 +177,8 @@ func (s *server) close() error {
 	return nil
 }
 
-// startNginx starts nginx with one worker and HTTP/2 without TLS.
-func startNginx(dir string, cpus []int) (*server, error) {
+// startNginx starts nginx with one worker; option is " http2", or empty for HTTP/1.1.
+func startNginx(dir string, cpus []int, option string) (*server, error) {
 	path := lookup("nginx", "/usr/sbin/nginx", "/usr/local/sbin/nginx")
 	if path == "" {
 		return nil, errors.New("nginx is missing: apt-get install nginx")
@@ -196,8 +196,8 @@ func startNginx(dir string, cpus []int) (*server, error) {
 events { worker_connections 4096; }
 http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
  uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi; http2_max_concurrent_streams 256;
- server { listen %[2]s http2; location / { default_type text/plain; return 200 "0123456789012345678901234567890123456789"; } } }
-`, dir, address)
+ server { listen %[2]s%[3]s; location / { default_type text/plain; return 200 "0123456789012345678901234567890123456789"; } } }
+`, dir, address, option)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
