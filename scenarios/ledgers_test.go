@@ -73,9 +73,7 @@ var untold = map[string]string{
 	"swim.round.nacks":          "of the newest round alone",
 	"swim.table.block":          "memory of identities, which a block bounds",
 	"swim.table.index":          "the index of records",
-	"worker.execution.cores":    "of executions, which Machine.active holds: its rest is 0",
-	"worker.execution.runs":     "of executions, which Machine.active holds: its rest is 0",
-	"worker.Machine.closed":     "fences remain until FenceAge; Sizes bounds them by FencesMax",
+	"fences.Resting.list":       "fences remain until FenceAge; Sizes bounds them by FencesMax",
 }
 
 // Each map and slice of a machine and its subjobs changes what Rests tells, or stands in

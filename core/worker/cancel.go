@@ -11,7 +11,7 @@ import (
 
 // onCancel stops a shard under the fence given or a lower one. It may come
 // before the dispatch that it cancels: cancellations are in a faster lane.
-func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) {
+func (m *orders) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel) {
 	if c.Fence.Attempt == 0 || c.State != message.WorkflowCancelled && c.State != message.WorkflowTimedOut {
 		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "ShardCancel", Why: "it names no attempt, or neither CANCELLED nor TIMED_OUT"})
 		return
@@ -29,9 +29,9 @@ func (m *Machine) onCancel(env node.Env, l *uplink.Link, c *message.ShardCancel)
 
 // cancelUnseen raises the fence, so that the dispatch that is still under way
 // starts nothing, and stops what a lower fence started.
-func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
+func (m *orders) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	if m.crowded() && !m.evict(env) {
-		env.Emit(event.Shed{What: "cancel of shard " + c.Shard.String(), Why: fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), len(m.outbox))})
+		env.Emit(event.Shed{What: "cancel of shard " + c.Shard.String(), Why: fmt.Sprintf("%d shards wait for the disk, and %d results for their managers", len(m.active), m.outbox.Len())})
 		return // it will be sent again
 	}
 	if s == nil {
@@ -39,16 +39,21 @@ func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, s *shard, c *messag
 		m.shards[c.Shard] = s
 	}
 	m.abandon(env, s, c.Fence)
-	x := m.begin(env, s, c.Fence, l)
+	x := m.begin(s, c.Fence, l)
 	x.stop, x.why = c.State, c.Reason
 	s.storing = x
-	m.writeFence(env, x)
+	m.disk.writeFence(env, x)
 }
 
-func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
+func (m *orders) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *message.ShardCancel) {
 	x := s.storing
 	if x == nil {
 		x = s.current
+	}
+	if x == nil && s.result != nil {
+		s.result.To(l.Peer.ID)
+		m.tell(env, s.result)
+		return
 	}
 	if x == nil {
 		// It died with a former incarnation, or its end was acknowledged: whoever
@@ -56,11 +61,7 @@ func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *messa
 		env.Send(l.Stream, &message.ShardResult{Shard: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
 		return
 	}
-	x.owner(l.Peer.ID)
-	if x.phase == ended {
-		m.tell(env, x)
-		return
-	}
+	x.manager = l.Peer.ID
 	if x.stop != message.WorkflowNone || x.failure != "" {
 		return // it is on its way
 	}
@@ -69,6 +70,6 @@ func (m *Machine) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *messa
 		return // onFenceStored goes on
 	}
 	env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "cancel"})
-	m.end(env, x, c.State, c.Reason)
+	x.end(env, c.State, c.Reason)
 	m.proceed(env, s)
 }

@@ -222,9 +222,8 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				clear(running)
 				w.Start()
 				owed = owed[:0]
-				for _, x := range m().outbox { // by key: the disk has no other order
-					owed = append(owed, message.ShardRef{Shard: x.shard.id, Fence: x.fence})
-				}
+				// by key: the disk has no other order
+				owed = append(owed, m().outbox.Refs()...)
 			},
 			"": func(t *rapid.T) {
 				burst = nil
@@ -238,8 +237,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 					}
 				}
 				standing := len(w.StreamsOf("m1"))+len(w.StreamsOf("m2")) > 0
-				for _, x := range m().outbox {
-					r := message.ShardRef{Shard: x.shard.id, Fence: x.fence}
+				for _, r := range m().outbox.Refs() {
 					if acked[r] {
 						t.Fatalf("%v is kept after its acknowledgement", r)
 					}

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -10,7 +9,10 @@ import (
 	"hyperscale/core/uplink"
 )
 
-func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
+// orders are the results, and what managers order: dispatches and cancellations.
+type orders struct{ results }
+
+func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispatch) {
 	s := m.shards[d.Shard]
 	if s != nil && d.Fence.Less(s.high()) {
 		m.refuseStale(env, l, s, d.Fence, "dispatch")
@@ -24,11 +26,11 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispa
 		m.refuse(env, l, d, code, why)
 		return
 	}
-	if old, was := m.refused[d.Shard]; was && !old.Less(d.Fence) {
+	if m.refusals.Cover(d.Shard, d.Fence) {
 		m.refuse(env, l, d, message.CodeNotRenewed, "this attempt, or a later one, was refused before: it does not start after all")
 		return
 	}
-	until, ok := m.limit(env, l)
+	until, ok := m.managers.limit(env.Now(), l)
 	if !ok {
 		m.refuse(env, l, d, message.CodeNotRenewed, fmt.Sprintf("no heartbeat of the last %v was answered on this stream", m.config.RenewalTimeout))
 		return
@@ -38,34 +40,34 @@ func (m *Machine) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispa
 		m.shards[d.Shard] = s
 	}
 	m.abandon(env, s, d.Fence)
-	x := m.begin(env, s, d.Fence, l)
+	x := m.begin(s, d.Fence, l)
 	x.dispatch, x.until = d, until
-	if !m.reserve(x, min(int(d.Cores), int(min(d.VUs, uint64(len(m.cores)))))) {
+	if !m.cores.Reserve(x.holder(), min(int(d.Cores), int(min(d.VUs, uint64(m.cores.Total()))))) {
 		delete(m.active, x.number)
 		m.forget(s)
-		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %d cores, %d are free", d.Cores, m.free()))
+		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %d cores, %d are free", d.Cores, m.cores.Free()))
 		return
 	}
 	s.storing = x
-	m.enforce(env, x)
-	m.writeFence(env, x)
+	x.enforce(env)
+	m.disk.writeFence(env, x)
 }
 
 // unfit says why a dispatch cannot be taken whatever cores are free.
-func (m *Machine) unfit(env node.Env, d *message.ShardDispatch) (message.Code, string) {
+func (m *orders) unfit(env node.Env, d *message.ShardDispatch) (message.Code, string) {
 	switch {
 	case m.stopping:
 		return message.CodeDraining, "this worker is being stopped"
-	case m.draining:
+	case m.drain.ordered:
 		return message.CodeDraining, "this worker is being drained"
 	case d.Fence.JobEpoch == 0 || d.Fence.SubjobEpoch == 0 || d.Fence.Attempt == 0:
 		return message.CodeBadPlan, fmt.Sprintf("fence = %v has a zero, all its subjobs begin at 1", d.Fence)
 	case len(d.Workflow) > 256 || d.Timeout < 0 || d.Duration < 0 || d.RunTimeout < 0:
 		return message.CodeBadPlan, fmt.Sprintf("a duration is negative or the workflow's name has %d bytes, 256 is the bound", len(d.Workflow))
-	case int(d.Cores) > len(m.cores):
-		return message.CodeNoCores, fmt.Sprintf("wants %d cores, this worker has %d", d.Cores, len(m.cores))
-	case len(m.outbox) >= m.config.OutboxMax && !m.evict(env):
-		return message.CodeStoreFull, fmt.Sprintf("%d results wait for their managers", len(m.outbox))
+	case int(d.Cores) > m.cores.Total():
+		return message.CodeNoCores, fmt.Sprintf("wants %d cores, this worker has %d", d.Cores, m.cores.Total())
+	case m.outbox.Full() && !m.evict(env):
+		return message.CodeStoreFull, fmt.Sprintf("%d results wait for their managers", m.outbox.Len())
 	}
 	return message.CodeNone, ""
 }
@@ -74,59 +76,45 @@ func (m *Machine) unfit(env node.Env, d *message.ShardDispatch) (message.Code, s
 // dispatch again until it is answered, and gives the shard to another worker when the
 // first of two answers comes. The highest fence of a shard is enough, as none below it
 // is taken either: the shard may run elsewhere since.
-func (m *Machine) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
-	if _, known := m.refused[d.Shard]; !known {
-		if len(m.refusals) >= m.config.FencesMax {
-			delete(m.refused, m.refusals[0])
-			m.refusals = m.refusals[1:]
-		}
-		m.refusals = append(m.refusals, d.Shard)
-	}
-	m.refused[d.Shard] = maxFence(m.refused[d.Shard], d.Fence)
+func (m *orders) refuse(env node.Env, l *uplink.Link, d *message.ShardDispatch, code message.Code, why string) {
+	m.refusals.Add(d.Shard, d.Fence)
 	env.Emit(event.Shed{What: "dispatch of shard " + d.Shard.String(), Why: why})
-	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.free())})
+	env.Send(l.Stream, &message.ShardRefused{Shard: d.Shard, Fence: d.Fence, Code: code, Detail: why, CoresFree: uint32(m.cores.Free())})
 }
 
-func (m *Machine) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {
+func (m *orders) refuseStale(env node.Env, l *uplink.Link, s *shard, got message.Fence, what string) {
 	env.Emit(event.FenceRefused{Shard: s.id, Got: got, Current: s.high(), What: what})
 	env.Send(l.Stream, &message.ShardRefused{
 		Shard: s.id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen",
-		CoresFree: uint32(m.free()), Current: s.high(),
+		CoresFree: uint32(m.cores.Free()), Current: s.high(),
 	})
 }
 
 // again answers a dispatch that was seen before with what became of it.
-func (m *Machine) again(env node.Env, l *uplink.Link, s *shard) {
+func (m *orders) again(env node.Env, l *uplink.Link, s *shard) {
 	x := s.current
 	switch {
 	case s.storing != nil || x != nil && (x.phase == waiting || x.silent):
 		// The answer follows when it starts; what was given up is over in a moment.
-	case x != nil && x.phase == ended:
-		x.owner(l.Peer.ID)
-		m.tell(env, x)
+	case s.result != nil:
+		s.result.To(l.Peer.ID)
+		m.tell(env, s.result)
 	case x != nil:
-		x.owner(l.Peer.ID)
+		x.manager = l.Peer.ID
 		env.Send(l.Stream, &message.ShardAccepted{Shard: s.id, Fence: x.fence})
 	default:
 		// Started by a former incarnation, which died, or ended and told: it must
 		// not start twice.
 		env.Send(l.Stream, &message.ShardRefused{
 			Shard: s.id, Fence: s.fence, Code: message.CodeStaleFence, Detail: "this attempt is over: it ended, or was lost when the worker stopped",
-			CoresFree: uint32(m.free()), Current: s.fence,
+			CoresFree: uint32(m.cores.Free()), Current: s.fence,
 		})
 	}
 }
 
-func (m *Machine) begin(env node.Env, s *shard, f message.Fence, l *uplink.Link) *execution {
-	m.executions++
-	x := &execution{number: m.executions, shard: s, fence: f, manager: l.Peer.ID}
-	m.active[x.number] = x
-	return x
-}
-
 // abandon gives up what has not started under a lower fence: nothing of it
 // stops, so nothing needs to be on disk first.
-func (m *Machine) abandon(env node.Env, s *shard, by message.Fence) {
+func (m *orders) abandon(env node.Env, s *shard, by message.Fence) {
 	for _, x := range []*execution{s.storing, s.current} {
 		if x == nil || x.phase != storing && x.phase != waiting {
 			continue
@@ -137,17 +125,17 @@ func (m *Machine) abandon(env node.Env, s *shard, by message.Fence) {
 		s.storing = nil
 		x.become(closed)
 		m.release(env, x)
-		if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
-			env.Send(l.Stream, &message.ShardRefused{
+		if x.dispatch != nil {
+			m.managers.send(env, x.manager, &message.ShardRefused{
 				Shard: s.id, Fence: x.fence, Code: message.CodeStaleFence, Detail: "superseded before it started",
-				CoresFree: uint32(m.free()), Current: by,
+				CoresFree: uint32(m.cores.Free()), Current: by,
 			})
 		}
 	}
 }
 
 // onFenceStored goes on with an execution whose fence is on disk, or not.
-func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
+func (m *orders) onFenceStored(env node.Env, x *execution, err error) {
 	s := x.shard
 	if err == nil {
 		s.fence = maxFence(s.fence, x.fence)
@@ -163,9 +151,7 @@ func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
 	}
 	old := s.current
 	s.current = x
-	if old != nil {
-		m.supersede(env, old)
-	}
+	m.supersede(env, s, old)
 	if x.stop != message.WorkflowNone {
 		env.Emit(event.Acted{Shard: s.id, Fence: x.fence, What: "cancel"})
 	} else {
@@ -176,15 +162,15 @@ func (m *Machine) onFenceStored(env node.Env, x *execution, err error) {
 }
 
 // onFenceLost: the disk is full, so nothing may start; what runs goes on.
-func (m *Machine) onFenceLost(env node.Env, x *execution, err error) {
+func (m *orders) onFenceLost(env node.Env, x *execution, err error) {
 	s := x.shard
 	x.become(closed)
 	m.release(env, x)
-	if l := m.links.Peer(x.manager); l != nil && x.dispatch != nil {
+	if l := m.managers.links.Peer(x.manager); l != nil && x.dispatch != nil {
 		m.refuse(env, l, x.dispatch, message.CodeStoreFull, "keep the fence: "+err.Error())
 	}
-	if old := s.current; old != nil && old.phase == ended && !old.recorded {
-		m.writeResult(env, old) // it was held back while the fence was being written
+	if s.result != nil {
+		m.disk.writeResult(env, s.result) // it was held back while the fence was being written
 	}
 	m.outdate(env, s)
 	m.forget(s)
@@ -192,48 +178,30 @@ func (m *Machine) onFenceLost(env node.Env, x *execution, err error) {
 
 // outdate ends what is below the fence on disk when nothing else will: the
 // dispatch that raised the fence was given up for one that came to nothing.
-func (m *Machine) outdate(env node.Env, s *shard) {
-	if old := s.current; old != nil && s.storing == nil && old.fence.Less(s.fence) {
+func (m *orders) outdate(env node.Env, s *shard) {
+	old := s.current
+	switch {
+	case s.storing != nil:
+	case old != nil && old.fence.Less(s.fence):
 		s.current = nil
-		m.supersede(env, old)
+		m.supersede(env, s, old)
+		m.rest(env, s)
+	case s.result != nil && s.result.Result.Fence.Less(s.fence):
+		m.supersede(env, s, nil)
 		m.rest(env, s)
 	}
 }
 
-// forget drops what nobody needs to remember of a shard that has no fence.
-func (m *Machine) forget(s *shard) {
-	if s.fence == (message.Fence{}) && s.current == nil && s.storing == nil && s.leaving == 0 {
-		delete(m.shards, s.id)
-	}
-}
-
-// supersede ends an execution under a lower fence. Its result is not told: the
+// supersede ends what a shard has under a lower fence. Its result is not told: the
 // manager that raised the fence has given it up.
-func (m *Machine) supersede(env node.Env, old *execution) {
-	switch old.phase {
-	case running, ending:
-		m.hush(old)
-		m.end(env, old, message.WorkflowCancelled, "superseded by fence "+old.shard.fence.String())
-	case ended:
-		old.become(closed)
-		m.outbox = slices.DeleteFunc(m.outbox, func(x *execution) bool { return x == old })
+func (m *orders) supersede(env node.Env, s *shard, old *execution) {
+	if old != nil && (old.phase == running || old.phase == ending) {
+		old.hush()
+		old.end(env, message.WorkflowCancelled, "superseded by fence "+s.fence.String())
 	}
-}
-
-// proceed takes the execution of a shard as far as it can go now: it starts when
-// its cores are here, and confirms its cancellation when nothing runs any more.
-func (m *Machine) proceed(env node.Env, s *shard) {
-	x := s.current
-	if x == nil || x.phase != waiting {
-		return
-	}
-	switch {
-	case x.stop != message.WorkflowNone && s.leaving == 0:
-		m.finish(env, x)
-	case x.stop == message.WorkflowNone && (x.lapsed || env.Now() >= x.until):
-		m.unrenewed(env, x)
-	case x.stop == message.WorkflowNone && x.owed == 0 && s.leaving == 0:
-		m.start(env, x)
+	if s.result != nil {
+		m.outbox.Remove(s.result)
+		s.result = nil
 	}
 }
 

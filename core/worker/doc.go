@@ -3,7 +3,10 @@
 // result until a manager has it.
 //
 // It does not choose what runs (core/manager) and does not run it (the
-// executors behind node.Executor do).
+// executors behind node.Executor do). Three values decide, without an Env: core/worker/cores
+// which execution gets which cores, core/worker/outbox which manager gets a result next,
+// core/worker/fences what is remembered of shards that do not run here. This package wires
+// them, in layers that call down only: holdings, results, orders, Machine.
 //
 // Source: DESIGN.md, "Execution" and "The unit of dispatch". One dispatch is one
 // shard under one fence; the allocator here, not the manager's count, decides
@@ -11,22 +14,22 @@
 //
 // Invariants:
 //
-//	WORKER-1 The fence of a shard is on disk before anything starts or stops under it,
-//	         and never falls, across restarts too, until it is reaped.
-//	WORKER-2 One shard and fence is started at most once, and never once it was refused. An equal dispatch is answered
-//	         again and starts nothing.
+//	WORKER-1 A shard's fence is on disk before anything starts or stops under it. It never
+//	         falls until it is reaped, across restarts too.
+//	WORKER-2 The worker starts a shard at most once under a fence, and never once it refused
+//	         that fence. It answers an equal dispatch again and starts nothing.
 //	WORKER-3 A core has one owner from the moment it is reserved until its execution's
 //	         last executor is gone.
-//	WORKER-4 A result is kept, on disk where the disk lets us, until its manager
+//	WORKER-4 The worker keeps a result, on disk where the disk lets it, until its manager
 //	         acknowledges it, a higher fence supersedes it, or it is a day old.
-//	WORKER-5 Nothing is confirmed as stopped before its last executor is gone.
+//	WORKER-5 The worker confirms no stop before the last executor is gone.
 //	WORKER-6 A shard runs until RenewalTimeout after this worker *sent* the last heartbeat
 //	         whose answer named it under its fence, whichever manager answered; at first,
-//	         after it sent the last that was answered before the dispatch came. Then its
-//	         executors are killed, as they end by themselves while this worker is
-//	         suspended. A deadline that has come is never moved (T13).
-//	WORKER-7 What was given up so is not told as a result: it is not listed any more once
-//	         it is gone, and its fence stays.
+//	         after it sent the last that was answered before the dispatch came. Then the
+//	         worker kills its executors, as they end by themselves while the worker is
+//	         suspended. No deadline that has come is ever moved (T13).
+//	WORKER-7 An execution that the worker gave up reports no result. Once its executors are
+//	         gone it leaves the heartbeat; its fence stays on disk.
 //
 // What a manager may count on: it may dispatch a shard elsewhere once RenewalTimeout,
 // lengthened by the drift of both clocks, has passed since its last answer that named
@@ -35,6 +38,7 @@
 // Results go to the manager that renewed last, and to all in turn when that one does
 // not acknowledge: another may have taken the subjob over.
 //
-// Read config.go, machine.go, link.go, renew.go, dispatch.go, allocate.go, execute.go,
-// cancel.go, result.go, store.go, drain.go, group.go, sizes.go, rest.go.
+// Read config.go, execution.go, holdings.go, managers.go, disk.go; stop.go, result.go;
+// dispatch.go, start.go, cancel.go, renew.go, rows.go; machine.go, link.go, execute.go,
+// drain.go, group.go, sizes.go, rest.go.
 package worker

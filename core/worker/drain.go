@@ -14,11 +14,17 @@ func (m *Machine) onDrain(env node.Env, in *node.Input, d *message.Drain) {
 		ignored(env, in, "it is for "+d.Node+", and a worker passes nothing on")
 		return
 	}
-	if m.draining == d.Undo {
-		m.draining = !d.Undo
+	if m.drain.ordered == d.Undo {
+		m.drain.ordered = !d.Undo
 		m.writeDraining(env)
 		m.beatAll(env)
 	}
+}
+
+// writeDraining keeps the order over a restart.
+func (m *Machine) writeDraining(env node.Env) {
+	m.drain.unwritten = false
+	m.disk.writeDraining(env, m.drain.ordered)
 }
 
 // onStop: nothing new is taken; what runs may end and be told, for a while. A
@@ -34,9 +40,15 @@ func (m *Machine) onStop(env node.Env) {
 	m.drained(env)
 }
 
+func (m *Machine) onResultAck(env node.Env, ack *message.ShardResultAck) {
+	if m.acknowledged(env, ack) {
+		m.drained(env)
+	}
+}
+
 // drained halts a worker that was asked to stop and has nothing left to do.
 func (m *Machine) drained(env node.Env) {
-	if m.stopping && len(m.active) == 0 && len(m.outbox) == 0 {
+	if m.stopping && len(m.active) == 0 && m.outbox.Len() == 0 {
 		m.halt(env, "")
 	}
 }
@@ -69,10 +81,10 @@ func (m *Machine) onDrained(env node.Env) {
 			m.abandon(env, x.shard, x.fence)
 			continue
 		}
-		m.hush(x)
-		m.end(env, x, message.WorkflowCancelled, "its worker was stopped")
+		x.hush()
+		x.end(env, message.WorkflowCancelled, "its worker was stopped")
 	}
-	m.outbox = nil // on disk, for the next incarnation
+	m.outbox.Clear() // on disk, for the next incarnation
 	m.beatAll(env)
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerDrain), m.config.KillGrace+m.config.Heartbeat)
 	m.drained(env)

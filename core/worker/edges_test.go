@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
+	"hyperscale/core/uplink"
 )
 
 // desk is a worker with two managers whose subjobs are looked at.
@@ -87,8 +88,8 @@ func TestRefusalsAreRememberedAtTheirHighest(t *testing.T) {
 	for n := range uint32(9) {
 		d.dispatch(0, 10+n, 1, 9)
 	}
-	if len(d.m.refused) != 3 || len(d.m.refusals) != 3 {
-		t.Errorf("%d refusals in a list of %d, want 3", len(d.m.refused), len(d.m.refusals))
+	if n := d.m.refusals.Len(); n != 3 {
+		t.Errorf("%d refusals are remembered, want 3", n)
 	}
 }
 
@@ -98,8 +99,8 @@ func TestRenewalsMoveOnOnly(t *testing.T) {
 	x := d.dispatch(0, 0, 1, 1)
 	sent := d.Now()
 	d.Advance(20 * time.Second)
-	late := d.m.links.All()[0].Sequence
-	early := d.m.links.All()[1].Sequence - 10
+	late := d.m.managers.links.All()[0].Sequence
+	early := d.m.managers.links.All()[1].Sequence - 10
 	d.ack(0, late, ref(0, 1))
 	until := x.until
 	if until < sent.Add(79*time.Second) {
@@ -108,14 +109,29 @@ func TestRenewalsMoveOnOnly(t *testing.T) {
 	if d.ack(1, early, ref(0, 1)); x.until != until || x.manager != "m2" {
 		t.Errorf("an older renewal by another manager: until %v, want %v; told is %s", x.until, until, x.manager)
 	}
-	x.until = d.Now() // the moment has come, and no timer has fired yet
-	if d.m.extend(d, x, "m2", d.Now().Add(time.Hour)); x.until != d.Now() {
+}
+
+// A deadline that has come stands, though no timer has fired yet.
+func TestWhatIsOverIsNotRenewed(t *testing.T) {
+	d := newDesk(t, nil)
+	x := &execution{config: &d.m.config, shard: &shard{id: shardOf(0)}, until: d.Now()}
+	if x.extend(d, "m2", d.Now().Add(time.Hour)); x.until != d.Now() {
 		t.Error("what is over was renewed")
 	}
-	l := d.m.links.All()[0]
-	d.m.rhythms[l].answered = d.Now().Add(-d.m.config.RenewalTimeout)
-	if _, ok := d.m.limit(d, l); ok {
-		t.Error("a dispatch may run on an answer that is a whole timeout old")
+}
+
+// A dispatch runs on an answer that is younger than the timeout.
+func TestOldAnswersAllowNothing(t *testing.T) {
+	const timeout = time.Minute
+	l := &uplink.Link{}
+	for _, tc := range []struct {
+		answered, now node.Instant
+		ok            bool
+	}{{0, 1, false}, {5, 5, true}, {5, node.Instant(5).Add(timeout - 1), true}, {5, node.Instant(5).Add(timeout), false}} {
+		m := managers{rhythms: map[*uplink.Link]*rhythm{l: {answered: tc.answered}}, timeout: timeout}
+		if until, ok := m.limit(tc.now, l); ok != tc.ok || ok && until != tc.answered.Add(timeout) {
+			t.Errorf("answered at %v, at %v it may run until %v, %v; want %v", tc.answered, tc.now, until, ok, tc.ok)
+		}
 	}
 }
 
@@ -138,7 +154,7 @@ func TestHeartbeatsAreAnswered(t *testing.T) {
 	d.Advance(5 * time.Second)
 	d.to[0] = d.OpeningTo("m1:1")[0]
 	d.Opened(d.to[0], node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"})
-	if got := d.m.rhythms[d.m.links.All()[0]]; got.answered != 0 || len(got.sent) != 1 {
+	if got := d.m.managers.rhythms[d.m.managers.links.All()[0]]; got.answered != 0 || len(got.sent) != 1 {
 		t.Errorf("a new stream begins with %+v", got)
 	}
 }
@@ -148,8 +164,8 @@ func TestOneOfTwoExecutorsIsNotAll(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 2)
 	d.finish(x, message.WorkflowFailed, message.WorkflowCompleted)
-	if x.result == nil || x.result.State != message.WorkflowFailed {
-		t.Errorf("one of two executors failed: %+v", x.result)
+	if got := x.shard.result; got == nil || got.Result.State != message.WorkflowFailed {
+		t.Errorf("one of two executors failed: %+v", got)
 	}
 	x = &execution{runs: []*run{{result: &message.ExecResult{State: message.WorkflowCancelled}}, {result: &message.ExecResult{State: message.WorkflowCompleted}}}, stop: message.WorkflowCancelled}
 	if state, _ := x.outcome(); state != message.WorkflowCancelled {
@@ -181,22 +197,21 @@ func TestProgressEndsWithTheResult(t *testing.T) {
 	}
 }
 
-// A result is told to who renewed it last, and first of all to a new one; only its
-// own acknowledgement ends it.
+// A renewal makes its manager the first that a result goes to; only its own
+// acknowledgement ends it.
 func TestResultsGoToTheirManager(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
 	d.finish(x, message.WorkflowCompleted)
-	x.tries = 9
-	if d.ack(1, 1, ref(0, 1)); x.manager != "m2" || x.tries != 0 {
-		t.Errorf("it was renewed by m2, and is told %s, after %d tries", x.manager, x.tries)
+	if d.ack(1, 1, ref(0, 1)); x.shard.result.Manager != "m2" {
+		t.Errorf("it was renewed by m2, and is told %s", x.shard.result.Manager)
 	}
 	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 2).Fence})
-	if len(d.m.outbox) != 1 {
+	if d.m.outbox.Len() != 1 {
 		t.Error("the acknowledgement of another attempt ended it")
 	}
 	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 1).Fence})
-	if len(d.m.outbox) != 0 {
+	if d.m.outbox.Len() != 0 {
 		t.Error("its own acknowledgement did not")
 	}
 }
@@ -220,8 +235,8 @@ func TestStopsEnd(t *testing.T) {
 	for range 60 {
 		d.Advance(time.Second)
 		if d.Running() {
-			d.ack(0, d.m.links.All()[0].Sequence)
-			d.ack(1, d.m.links.All()[1].Sequence)
+			d.ack(0, d.m.managers.links.All()[0].Sequence)
+			d.ack(1, d.m.managers.links.All()[1].Sequence)
 		}
 	}
 	if d.Running() {
@@ -234,7 +249,7 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)
 	d.dispatch(0, 0, 2, 1)
-	d.m.giveUp(d, x)
+	x.giveUp(d)
 	if x.shard.leaving != 1 {
 		t.Errorf("%d leave, want 1", x.shard.leaving)
 	}

@@ -10,42 +10,6 @@ import (
 
 const tailMax = 2048 // bytes of an executor's last lines that a result carries
 
-// start gives each core its share of the virtual users, the remainder to the
-// last, and only then accepts.
-func (m *Machine) start(env node.Env, x *execution) {
-	d := x.dispatch
-	x.become(running)
-	x.started = env.Now()
-	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: append([]int(nil), x.cores...), Total: len(m.cores)})
-	share := d.VUs / uint64(len(x.cores))
-	for i, core := range x.cores {
-		vus := share
-		if i == len(x.cores)-1 {
-			vus = d.VUs - share*uint64(i)
-		}
-		m.exec++
-		r := &run{id: m.exec, execution: x, core: core}
-		m.runs[r.id] = r
-		x.runs = append(x.runs, r)
-		env.Exec().Start(r.id, core, &message.ExecStart{
-			Shard: x.shard.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
-			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
-			Given: d.Given, Rows: d.Rows,
-		})
-	}
-	m.enforce(env, x)
-	if d.RunTimeout > 0 {
-		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number), d.RunTimeout)
-	}
-	if l := m.links.Peer(x.manager); l != nil {
-		env.Send(l.Stream, &message.ShardAccepted{Shard: x.shard.id, Fence: x.fence})
-	}
-	if !m.pushing {
-		m.pushing = true
-		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
-	}
-}
-
 func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 	r := m.runs[e.ID]
 	if r == nil {
@@ -65,31 +29,14 @@ func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 	case *message.ExecRows:
 		if r.result == nil {
 			r.asks = body
-			m.askRows(env, r)
+			m.managers.askRows(env, r)
 		}
 	case *message.ExecResult:
 		r.result = body
 		r.stats = &body.Stats
 		r.execution.dirty = true
-		m.onExecResult(env, r)
+		r.judge(env)
 	}
-}
-
-// onExecResult: an executor that ends otherwise than well, and unasked, ends the
-// whole shard: its share of the load is missing.
-func (m *Machine) onExecResult(env node.Env, r *run) {
-	if r.result.State == message.WorkflowCompleted || r.execution.phase != running {
-		return
-	}
-	if r.result.State == message.WorkflowCancelled {
-		m.giveUp(env, r.execution) // nobody asked it: its time was over
-		return
-	}
-	why := r.result.Error
-	if why == "" {
-		why = fmt.Sprintf("the executor on core %d ended %v", r.core, r.result.State)
-	}
-	m.fail(env, r.execution, why)
 }
 
 // onGone: the last message of an executor, whatever went before.
@@ -98,7 +45,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	r.gone = true
 	delete(m.runs, r.id)
 	if r.result == nil && x.phase == running && (e.Lapsed || env.Now() >= x.until) {
-		m.giveUp(env, x)
+		x.giveUp(env)
 	}
 	if r.result == nil && x.phase == running {
 		reason := e.Reason
@@ -110,7 +57,7 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 		if tail := lastBytes(e.Tail, tailMax); tail != "" {
 			why += "; its last lines: " + tail
 		}
-		m.fail(env, x, why)
+		x.fail(env, why)
 	}
 	for _, other := range x.runs {
 		if !other.gone {
@@ -120,53 +67,11 @@ func (m *Machine) onGone(env node.Env, r *run, e *node.ExecEvent) {
 	m.onAllGone(env, x)
 }
 
-func (m *Machine) fail(env node.Env, x *execution, why string) {
-	x.failure = why
-	m.end(env, x, message.WorkflowNone, "another executor of the shard failed")
-}
-
-// end asks the executors of an execution to stop; the first reason stands.
-func (m *Machine) end(env node.Env, x *execution, to message.WorkflowState, why string) {
-	if x.stop == message.WorkflowNone && x.failure == "" {
-		x.stop, x.why = to, why
-	}
-	if x.phase != running {
-		return
-	}
-	x.become(ending)
-	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
-	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number), m.config.KillGrace)
-	for _, r := range x.runs {
-		if !r.gone && r.result == nil {
-			env.Exec().Cancel(r.id)
-		}
-	}
-}
-
-func (m *Machine) onRunTimeout(env node.Env, x *execution) {
-	if x == nil {
-		return
-	}
-	m.end(env, x, message.WorkflowTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", x.dispatch.RunTimeout))
-}
-
-func (m *Machine) onKill(env node.Env, x *execution) {
-	if x == nil {
-		return
-	}
-	for _, r := range x.runs {
-		if !r.gone {
-			env.Exec().Kill(r.id)
-			x.why += fmt.Sprintf("; the executor on core %d did not stop within %v and was killed", r.core, m.config.KillGrace)
-		}
-	}
-}
-
 // onAllGone frees the cores, tells the result and lets the successor start.
 func (m *Machine) onAllGone(env node.Env, x *execution) {
 	s := x.shard
 	state, why := x.outcome()
-	env.Emit(event.ShardEnded{Shard: s.id, Fence: x.fence, Cores: append([]int(nil), x.cores...), State: state, Reason: why})
+	env.Emit(event.ShardEnded{Shard: s.id, Fence: x.fence, Cores: m.cores.Of(x.holder()), State: state, Reason: why})
 	m.release(env, x)
 	if x.silent {
 		x.become(closed)
@@ -181,20 +86,6 @@ func (m *Machine) onAllGone(env node.Env, x *execution) {
 	}
 	m.beatAll(env)
 	m.drained(env)
-}
-
-func (x *execution) outcome() (message.WorkflowState, string) {
-	completed := len(x.runs) > 0
-	for _, r := range x.runs {
-		completed = completed && r.result != nil && r.result.State == message.WorkflowCompleted
-	}
-	switch {
-	case completed && x.failure == "":
-		return message.WorkflowCompleted, ""
-	case x.failure != "":
-		return message.WorkflowFailed, x.failure
-	}
-	return x.stop, x.why
 }
 
 func lastBytes(s string, n int) string {

@@ -4,22 +4,12 @@ import (
 	"encoding/binary"
 
 	"hyperscale/core/node"
-	"hyperscale/core/swim"
 )
-
-// newGroup returns the membership of the datacenter, whose seeds are the managers.
-// A worker is a member so that managers see it die before its heartbeats are
-// missed; it learns nothing from it for itself.
-func newGroup(c Config) *swim.Group {
-	g := swim.Default()
-	g.Group, g.Seeds = c.Datacenter, c.Managers
-	return swim.New(g)
-}
 
 // announce tells the group what managers place by.
 func (m *Machine) announce() {
 	var b [1 + binary.MaxVarintLen64]byte // each Step: without an allocation
-	m.group.SetState(appendState(b[:0], m.draining || m.stopping, m.free()))
+	m.group.SetState(appendState(b[:0], m.closed(), m.cores.Free()))
 	m.group.Take() // who comes and goes is for managers
 }
 

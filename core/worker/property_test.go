@@ -273,8 +273,8 @@ func (m *model) settles() {
 		}
 	}
 	w := m.world.Machine().(*Machine)
-	if w.free() != len(w.cores) || len(w.active) != 0 || len(w.runs) != 0 || len(w.writes) != 0 || len(m.owner) != 0 {
+	if w.cores.Free() != w.cores.Total() || len(w.active) != 0 || len(w.runs) != 0 || len(w.disk.writes) != 0 || len(m.owner) != 0 {
 		m.t.Fatalf("left: %d of %d cores free, %d executions, %d runs, %d writes, owners %v",
-			w.free(), len(w.cores), len(w.active), len(w.runs), len(w.writes), m.owner)
+			w.cores.Free(), w.cores.Total(), len(w.active), len(w.runs), len(w.disk.writes), m.owner)
 	}
 }

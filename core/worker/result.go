@@ -8,25 +8,28 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
-	"hyperscale/core/uplink"
+	"hyperscale/core/worker/outbox"
 )
 
 // statsMax is what a shard's statistics may take of a frame.
 const statsMax = message.FrameMax / 2
 
+// results are the holdings, and what becomes of the figures of executions.
+type results struct{ holdings }
+
 // onPush sends what moved since the last time.
-func (m *Machine) onPush(env node.Env) {
+func (m *results) onPush(env node.Env) {
 	m.pushing = false
 	for _, x := range m.ordered() {
 		if x.phase != running && x.phase != ending || x.silent {
 			continue
 		}
 		m.pushing = true
-		m.askAgain(env, x)
+		m.managers.askAgain(env, x)
 		if !x.dirty {
 			continue
 		}
-		l := m.links.Peer(x.manager)
+		l := m.managers.links.Peer(x.manager)
 		if l == nil {
 			continue // it is sent when the manager is back
 		}
@@ -60,14 +63,24 @@ func (x *execution) sum() (message.Stats, error) {
 }
 
 // finish makes the result of an execution that is over and begins to keep it.
-func (m *Machine) finish(env node.Env, x *execution) {
+func (m *results) finish(env node.Env, x *execution) {
 	m.release(env, x)
-	x.become(ended)
-	x.ended = env.Now()
+	x.become(closed)
+	s := x.shard
+	s.current = nil
+	s.result = &outbox.Item{Result: x.summary(env.Now()), Manager: x.manager, Ended: env.Now()}
+	m.outbox.Add(s.result)
+	if s.storing == nil {
+		m.disk.writeResult(env, s.result)
+	}
+}
+
+// summary is the result of an execution that is over.
+func (x *execution) summary(now node.Instant) *message.ShardResult {
 	state, why := x.outcome()
 	out := &message.ShardResult{Shard: x.shard.id, Fence: x.fence, State: state, Error: why}
 	if x.started != 0 {
-		out.Duration = env.Now().Sub(x.started)
+		out.Duration = now.Sub(x.started)
 	}
 	sum, err := x.settled()
 	if err != nil {
@@ -85,12 +98,7 @@ func (m *Machine) finish(env node.Env, x *execution) {
 		out.Error = fmt.Sprintf("the figures take %d bytes, %d is the bound: split the workflow into several with fewer steps", size, message.FrameMax-1024)
 		out.Stats, out.Provided = message.Stats{}, nil
 	}
-	x.result = out
-	x.runs, x.dispatch = nil, nil // a result may wait for long, a program is large
-	m.outbox = append(m.outbox, x)
-	if x.shard.storing == nil {
-		m.writeResult(env, x)
-	}
+	return out
 }
 
 // settled is the sum of an execution that is over. An executor that died without
@@ -123,81 +131,53 @@ func settle(s message.Stats) *message.Stats {
 
 // onResultStored tells the result, on disk or not: a disk that is full must not
 // keep what is known from the manager.
-func (m *Machine) onResultStored(env node.Env, x *execution, err error) {
-	x.writing, x.recorded = false, err == nil
-	if x.phase == ended {
+func (m *results) onResultStored(env node.Env, x *outbox.Item, err error) {
+	x.Wrote(err)
+	if s := m.shards[x.Result.Shard]; s != nil && s.result == x {
 		m.tell(env, x)
 	}
 }
 
-func (m *Machine) tell(env node.Env, x *execution) {
-	if l := m.links.Peer(x.manager); l != nil && x.result != nil {
-		env.Send(l.Stream, x.result)
-	}
-}
+func (m *results) tell(env node.Env, x *outbox.Item) { m.managers.send(env, x.Manager, x.Result) }
 
 // onRetry tells again what is not acknowledged, and writes again what the disk
 // refused.
-func (m *Machine) onRetry(env node.Env) {
+func (m *results) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartWorker, node.WorkerRetry), m.config.ResultRetry)
-	for _, x := range m.outbox {
-		if !x.recorded && x.shard.storing == nil {
-			m.writeResult(env, x)
-		} else {
-			m.tellAgain(env, x)
+	for _, x := range m.outbox.All() {
+		if x.Copy != outbox.Written && m.shards[x.Result.Shard].storing == nil {
+			m.disk.writeResult(env, x)
+		} else if to, ok := x.Next(m.managers.connected()); ok {
+			m.managers.send(env, to, x.Result)
 		}
 	}
 }
 
-// tellAgain asks the manager that is to know twice, then all in turn: another one
-// may have taken the subjob over. Who does not own it does not answer.
-func (m *Machine) tellAgain(env node.Env, x *execution) {
-	x.tries++
-	if x.tries <= 2 && m.links.Peer(x.manager) != nil {
-		m.tell(env, x)
-		return
-	}
-	var standing []*uplink.Link
-	at := -1 // where that manager is
-	for _, l := range m.links.All() {
-		if l.Stands {
-			if l.Peer.ID == x.manager {
-				at = len(standing)
-			}
-			standing = append(standing, l)
-		}
-	}
-	if len(standing) > 0 {
-		env.Send(standing[(at+max(1, x.tries-2))%len(standing)].Stream, x.result)
-	}
-}
-
-func (m *Machine) onResultAck(env node.Env, ack *message.ShardResultAck) {
+// acknowledged forgets the result of an attempt, if it waits.
+func (m *results) acknowledged(env node.Env, ack *message.ShardResultAck) bool {
 	s := m.shards[ack.Shard]
-	if s == nil || s.current == nil || s.current.phase != ended || s.current.fence != ack.Fence {
-		return // of a result that is forgotten
+	if s == nil || s.result == nil || s.result.Result.Fence != ack.Fence {
+		return false
 	}
-	m.discharge(env, s.current)
-	m.drained(env)
+	m.discharge(env, s.result)
+	return true
 }
 
 // discharge forgets a result.
-func (m *Machine) discharge(env node.Env, x *execution) {
-	m.outbox = slices.DeleteFunc(m.outbox, func(o *execution) bool { return o == x })
-	x.become(closed)
-	x.shard.current = nil
-	m.dropResult(env, x)
-	m.rest(env, x.shard)
+func (m *results) discharge(env node.Env, x *outbox.Item) {
+	s := m.shards[x.Result.Shard]
+	m.outbox.Remove(x)
+	s.result = nil
+	m.disk.dropResult(env, s.id)
+	m.rest(env, s)
 }
 
 // evict makes room in a full outbox: the oldest result whose manager is away
 // goes. It says whether there was one.
-func (m *Machine) evict(env node.Env) bool {
-	for _, x := range m.outbox {
-		if m.links.Peer(x.manager) == nil {
-			m.discharge(env, x)
-			return true
-		}
+func (m *results) evict(env node.Env) bool {
+	x := m.outbox.Evictable(m.managers.connected())
+	if x != nil {
+		m.discharge(env, x)
 	}
-	return false
+	return x != nil
 }

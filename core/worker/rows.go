@@ -13,11 +13,11 @@ import (
 const rowsRetry = time.Second
 
 // askRows passes on what an executor asks, to whoever has its shard's subjob.
-func (m *Machine) askRows(env node.Env, r *run) {
+func (m *managers) askRows(env node.Env, r *run) {
 	x := r.execution
 	r.asked = env.Now()
-	if l := m.links.Peer(x.manager); l != nil && x.phase == running {
-		env.Send(l.Stream, &message.ShardRows{Shard: x.shard.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
+	if x.phase == running {
+		m.send(env, x.manager, &message.ShardRows{Shard: x.shard.id, Fence: x.fence, Core: x.coreOf(r), Ask: r.asks.Ask, Want: r.asks.Want})
 	}
 }
 
@@ -30,7 +30,7 @@ func (x *execution) coreOf(r *run) (n uint32) {
 }
 
 // askAgain asks for what was not answered.
-func (m *Machine) askAgain(env node.Env, x *execution) {
+func (m *managers) askAgain(env node.Env, x *execution) {
 	for _, r := range x.runs {
 		if r.asks != nil && !r.gone && r.result == nil && env.Now().Sub(r.asked) >= rowsRetry {
 			m.askRows(env, r)
@@ -40,7 +40,7 @@ func (m *Machine) askAgain(env node.Env, x *execution) {
 
 // onRowsLeased hands an executor what it asked for, once: an answer that comes twice
 // holds rows that it has already.
-func (m *Machine) onRowsLeased(env node.Env, l *message.ShardRowsLeased) {
+func (m *orders) onRowsLeased(env node.Env, l *message.ShardRowsLeased) {
 	s := m.shards[l.Shard]
 	if s == nil || s.current == nil || s.current.fence != l.Fence || s.current.phase != running || uint64(l.Core) >= uint64(len(s.current.runs)) {
 		return

@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/worker/outbox"
 )
 
 // A worker is stopped while shards are in any phase, and stopped twice more. It takes
@@ -104,9 +105,9 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 				t.Fatalf("executor %v was not killed, and its worker is gone", id)
 			}
 		}
-		for _, x := range d.m.outbox {
-			if x.recorded && !strings.Contains(strings.Join(d.Disk(), " "), keyOf(prefixResult, x.shard.id)) {
-				t.Fatalf("the result of %v is not on disk", x.shard.id)
+		for _, x := range d.m.outbox.All() {
+			if x.Copy == outbox.Written && !strings.Contains(strings.Join(d.Disk(), " "), keyOf(prefixResult, x.Result.Shard)) {
+				t.Fatalf("the result of %v is not on disk", x.Result.Shard)
 			}
 		}
 	})
@@ -262,7 +263,7 @@ func TestResultsSayWhatExecutorsTold(t *testing.T) {
 		d.Failure = nil
 		wait := time.Duration(rapid.IntRange(1, 30).Draw(t, "seconds")) * time.Second
 		d.Advance(wait)
-		if kept := len(d.m.outbox) > 0; kept && wait > age+time.Second || !kept && wait < age-time.Second {
+		if kept := d.m.outbox.Len() > 0; kept && wait > age+time.Second || !kept && wait < age-time.Second {
 			t.Fatalf("after %v the result is kept: %v", wait, kept)
 		}
 		if wait > time.Second && !strings.Contains(strings.Join(d.Disk(), " "), keyDraining) {

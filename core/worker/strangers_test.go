@@ -144,8 +144,8 @@ func TestDispatchesFindRoom(t *testing.T) {
 				order = append(order, n)
 			}
 			refused[n] = max(refused[n], attempt)
-			if len(d.m.refused) != len(order) || len(d.m.refusals) != len(order) {
-				t.Fatalf("%d refusals are remembered, want %d", len(d.m.refused), len(order))
+			if n := d.m.refusals.Len(); n != len(order) {
+				t.Fatalf("%d refusals are remembered, want %d", n, len(order))
 			}
 		}
 	})

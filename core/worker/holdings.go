@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"maps"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/uplink"
+	"hyperscale/core/worker/cores"
+	"hyperscale/core/worker/fences"
+	"hyperscale/core/worker/outbox"
+)
+
+// holdings are what a worker has: shards with their executions, cores and results, and the
+// managers and the disk that know of them.
+type holdings struct {
+	config   Config
+	managers managers
+	disk     disk
+	cores    *cores.Cores
+	outbox   *outbox.Outbox // ended, not acknowledged
+	refusals *fences.Refusals
+	resting  *fences.Resting
+	shards   map[message.ShardID]*shard
+	active   map[uint64]*execution // from reservation until its last executor is gone, by number
+	runs     map[node.ExecID]*run
+	drain    drain
+	stopping bool // it ends when nothing is left to do
+	pushing  bool // the timer of progress is set
+
+	executions uint64
+	exec       node.ExecID
+}
+
+// drain is an operator's order to take nothing new.
+type drain struct {
+	ordered   bool
+	unwritten bool // the disk refused it
+}
+
+// closed says that the worker takes nothing new.
+func (m *holdings) closed() bool { return m.drain.ordered || m.stopping }
+
+// ordered returns the executions that hold or await cores, oldest first.
+func (m *holdings) ordered() []*execution {
+	if len(m.active) == 0 {
+		return nil
+	}
+	all := make([]*execution, 0, len(m.active))
+	for _, n := range slices.Sorted(maps.Keys(m.active)) {
+		all = append(all, m.active[n])
+	}
+	return all
+}
+
+func (m *holdings) begin(s *shard, f message.Fence, l *uplink.Link) *execution {
+	m.executions++
+	x := &execution{config: &m.config, number: m.executions, shard: s, fence: f, manager: l.Peer.ID}
+	m.active[x.number] = x
+	return x
+}
+
+// release frees what an execution holds; its successor gets the cores that it is owed.
+func (m *holdings) release(env node.Env, x *execution) {
+	delete(m.active, x.number)
+	m.cores.Release(x.holder())
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number))
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number))
+}
+
+// heartbeat is what a manager learns of this worker.
+func (m *holdings) heartbeat() message.WorkerHeartbeat {
+	return message.WorkerHeartbeat{
+		Datacenter: m.config.Datacenter,
+		Draining:   m.closed(),
+		CoresTotal: uint32(m.cores.Total()),
+		CoresFree:  uint32(m.cores.Free()),
+		Running:    m.listed(), // all managers share it: what is sent never changes
+	}
+}
+
+func (m *holdings) beatAll(env node.Env) { m.managers.beatAll(env, m.heartbeat()) }
+
+// listed names what has its fence on disk and whose result is not acknowledged,
+// and whatever still runs though it was given up: what is not listed has stopped,
+// managers dispatch it elsewhere at once.
+func (m *holdings) listed() []message.ShardRef {
+	var list []message.ShardRef
+	for _, x := range m.ordered() {
+		switch s := x.shard; {
+		case x.phase == storing || x.phase == closed:
+		case !x.silent:
+			list = append(list, message.ShardRef{Shard: s.id, Fence: x.fence})
+		case s.result == nil && (s.current == nil || s.current == x):
+			list = append(list, message.ShardRef{Shard: s.id, Fence: s.fence})
+		}
+	}
+	list = append(list, m.outbox.Refs()...)
+	slices.SortFunc(list, func(a, b message.ShardRef) int { return a.Shard.Compare(b.Shard) })
+	return slices.Compact(list)
+}
+
+// rest files the fence of a shard that has no execution any more.
+func (m *holdings) rest(env node.Env, s *shard) {
+	if !s.idle() {
+		return
+	}
+	s.since = env.Now()
+	m.resting.Add(s.id, s.since)
+	m.reap(env)
+}
+
+// reap forgets the fences that are due. A shard that was dispatched again since it was
+// filed has been filed again, or will be.
+func (m *holdings) reap(env node.Env) {
+	for {
+		r, due := m.resting.Due(env.Now())
+		if !due {
+			return
+		}
+		if s := m.shards[r.Shard]; s != nil && s.since == r.Since && s.idle() {
+			delete(m.shards, s.id)
+			m.disk.dropFence(env, s.id)
+		}
+	}
+}
+
+// forget drops what nobody needs to remember of a shard that has no fence.
+func (m *holdings) forget(s *shard) {
+	if s.fence == (message.Fence{}) && s.idle() {
+		delete(m.shards, s.id)
+	}
+}

@@ -1,0 +1,73 @@
+package worker
+
+import (
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// proceed takes the execution of a shard as far as it can go now: it starts when
+// its cores are here, and confirms its cancellation when nothing runs any more.
+func (m *orders) proceed(env node.Env, s *shard) {
+	x := s.current
+	if x == nil || x.phase != waiting {
+		return
+	}
+	switch {
+	case x.stop != message.WorkflowNone && s.leaving == 0:
+		m.finish(env, x)
+	case x.stop == message.WorkflowNone && (x.lapsed || env.Now() >= x.until):
+		m.unrenewed(env, x)
+	case x.stop == message.WorkflowNone && m.cores.Whole(x.holder()) && s.leaving == 0:
+		m.start(env, x)
+	}
+}
+
+// start gives each core its share of the virtual users, the remainder to the
+// last, and only then accepts.
+func (m *orders) start(env node.Env, x *execution) {
+	d := x.dispatch
+	x.become(running)
+	x.started = env.Now()
+	held := m.cores.Of(x.holder())
+	env.Emit(event.ShardStarted{Shard: x.shard.id, Fence: x.fence, Datacenter: m.config.Datacenter, Cores: held, Total: m.cores.Total()})
+	share := d.VUs / uint64(len(held))
+	for i, core := range held {
+		vus := share
+		if i == len(held)-1 {
+			vus = d.VUs - share*uint64(i)
+		}
+		m.exec++
+		r := &run{id: m.exec, execution: x, core: core}
+		m.runs[r.id] = r
+		x.runs = append(x.runs, r)
+		env.Exec().Start(r.id, core, &message.ExecStart{
+			Shard: x.shard.id, Workflow: d.Workflow, Program: d.Program, PlanDigest: d.PlanDigest,
+			VUs: vus, FirstVU: d.FirstVU + share*uint64(i), Duration: d.Duration, Timeout: d.Timeout,
+			Given: d.Given, Rows: d.Rows,
+		})
+	}
+	x.enforce(env)
+	if d.RunTimeout > 0 {
+		env.SetTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number), d.RunTimeout)
+	}
+	m.managers.send(env, x.manager, &message.ShardAccepted{Shard: x.shard.id, Fence: x.fence})
+	if !m.pushing {
+		m.pushing = true
+		env.SetTimer(node.Key(node.PartWorker, node.WorkerPush), m.config.ProgressInterval)
+	}
+}
+
+// unrenewed ends an execution that never started: the manager that dispatched it hears so,
+// if it is back.
+func (m *orders) unrenewed(env node.Env, x *execution) {
+	s := x.shard
+	x.lapsed = true
+	x.become(closed)
+	m.release(env, x)
+	s.current = nil
+	if l := m.managers.links.Peer(x.manager); l != nil && x.dispatch != nil {
+		m.refuse(env, l, x.dispatch, message.CodeNotRenewed, m.config.silence()+" before it could start")
+	}
+	m.rest(env, s)
+}

@@ -1,0 +1,160 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"hyperscale/core/event"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// judge: an executor that ends otherwise than well, and unasked, ends the
+// whole shard: its share of the load is missing.
+func (r *run) judge(env node.Env) {
+	if r.result.State == message.WorkflowCompleted || r.execution.phase != running {
+		return
+	}
+	if r.result.State == message.WorkflowCancelled {
+		r.execution.giveUp(env) // nobody asked it: its time was over
+		return
+	}
+	why := r.result.Error
+	if why == "" {
+		why = fmt.Sprintf("the executor on core %d ended %v", r.core, r.result.State)
+	}
+	r.execution.fail(env, why)
+}
+
+func (x *execution) fail(env node.Env, why string) {
+	x.failure = why
+	x.end(env, message.WorkflowNone, "another executor of the shard failed")
+}
+
+// end asks the executors of an execution to stop; the first reason stands.
+func (x *execution) end(env node.Env, to message.WorkflowState, why string) {
+	if x.stop == message.WorkflowNone && x.failure == "" {
+		x.stop, x.why = to, why
+	}
+	if x.phase != running {
+		return
+	}
+	x.become(ending)
+	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
+	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number), x.config.KillGrace)
+	for _, r := range x.runs {
+		if !r.gone && r.result == nil {
+			env.Exec().Cancel(r.id)
+		}
+	}
+}
+
+// timeOut ends an execution that ran for too long.
+func (x *execution) timeOut(env node.Env) {
+	if x == nil {
+		return
+	}
+	x.end(env, message.WorkflowTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", x.dispatch.RunTimeout))
+}
+
+// kill ends executors that did not stop when they were asked to.
+func (x *execution) kill(env node.Env) {
+	if x == nil {
+		return
+	}
+	for _, r := range x.runs {
+		if !r.gone {
+			env.Exec().Kill(r.id)
+			x.why += fmt.Sprintf("; the executor on core %d did not stop within %v and was killed", r.core, x.config.KillGrace)
+		}
+	}
+}
+
+func (x *execution) outcome() (message.WorkflowState, string) {
+	completed := len(x.runs) > 0
+	for _, r := range x.runs {
+		completed = completed && r.result != nil && r.result.State == message.WorkflowCompleted
+	}
+	switch {
+	case completed && x.failure == "":
+		return message.WorkflowCompleted, ""
+	case x.failure != "":
+		return message.WorkflowFailed, x.failure
+	}
+	return x.stop, x.why
+}
+
+// renewStep is how far a deadline moves at least, a tenth of the timeout: an
+// answered heartbeat that brings less is not worth telling every executor.
+func (c Config) renewStep() time.Duration { return c.RenewalTimeout / 10 }
+
+// extend moves the deadline of an execution. One that has come stands, whether
+// or not it was noticed: the executors have stopped by it.
+func (x *execution) extend(env node.Env, by node.ID, until node.Instant) {
+	if x.until == 0 || env.Now() >= x.until {
+		return
+	}
+	renewed := x.manager != by
+	x.manager = by
+	if until <= x.until || !renewed && until.Sub(x.until) < x.config.renewStep() {
+		return
+	}
+	x.until = until
+	x.enforce(env)
+}
+
+// enforce makes the deadline of an execution hold, here and in its executors,
+// which keep it by themselves while this worker is suspended.
+func (x *execution) enforce(env node.Env) {
+	env.SetTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number), max(0, x.until.Sub(env.Now())))
+	if x.phase != running && x.phase != ending {
+		return
+	}
+	for _, r := range x.runs {
+		if !r.gone {
+			env.Exec().Extend(r.id, x.until)
+		}
+	}
+	env.Emit(event.ShardRenewed{Shard: x.shard.id, Fence: x.fence, Until: x.until})
+}
+
+// giveUp kills what runs. There is no time to ask: the executors are about to end
+// by themselves.
+func (x *execution) giveUp(env node.Env) {
+	x.lapsed = true
+	if x.stop == message.WorkflowNone && x.failure == "" {
+		x.stop, x.why = message.WorkflowCancelled, x.config.silence()
+	}
+	if x.phase == running {
+		x.become(ending)
+	}
+	x.hush()
+	for _, r := range x.runs {
+		if !r.gone {
+			env.Exec().Kill(r.id)
+		}
+	}
+}
+
+// hush makes the end of an execution nobody's business.
+func (x *execution) hush() {
+	if !x.silent {
+		x.silent = true
+		x.shard.leaving++
+	}
+}
+
+// silence is why an execution was given up, in words.
+func (c *Config) silence() string {
+	return fmt.Sprintf("its manager was silent for %v", c.RenewalTimeout)
+}
+
+// told says that all executors have sent their results or are gone.
+func (x *execution) told() bool {
+	for _, r := range x.runs {
+		if r.result == nil && !r.gone {
+			return false
+		}
+	}
+	return true
+}
