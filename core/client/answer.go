@@ -13,11 +13,11 @@ import (
 func (m *Machine) of(env node.Env, in *node.Input, r message.RequestID, kinds ...kind) *command {
 	c := m.asked[r]
 	if c == nil {
-		m.ignore(env, in, "it answers no open question")
+		ignore(env, in, "it answers no open question")
 		return nil
 	}
 	if len(kinds) > 0 && !slices.Contains(kinds, c.kind) {
-		m.ignore(env, in, "it does not answer what was asked")
+		ignore(env, in, "it does not answer what was asked")
 		return nil
 	}
 	return c
@@ -29,10 +29,10 @@ func (m *Machine) onAck(env node.Env, in *node.Input, a *message.JobAck) {
 		return
 	}
 	if a.Job != c.job {
-		m.ignore(env, in, "it names another job than the key does")
+		ignore(env, in, "it names another job than the key does")
 		return
 	}
-	m.remember(a.Job, c.gate)
+	m.gates.remember(a.Job, c.gate)
 	m.returned(env, c, 0, 0)
 	m.finish(env, c, a)
 }
@@ -123,10 +123,10 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 		return
 	}
 	if s.Job != c.job {
-		m.ignore(env, in, "it is of another job")
+		ignore(env, in, "it is of another job")
 		return
 	}
-	m.remember(s.Job, c.gate)
+	m.gates.remember(s.Job, c.gate)
 	if c.kind == kindQuery {
 		m.returned(env, c, s.State, 0)
 		m.finish(env, c, s)
@@ -136,9 +136,9 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 	if !s.State.Terminal() { // else a result follows, or that this gate has forgotten it
 		c.refusal, c.said, c.tried, c.redirects, c.rounds = nil, nil, nil, 0, 0
 	}
-	env.CancelTimer(m.timer(c))
+	env.CancelTimer(c.timer())
 	if c.shown.older(in.From, s) {
-		m.ignore(env, in, "a newer one has arrived")
+		ignore(env, in, "a newer one has arrived")
 		return
 	}
 	c.shown = shown{in.From, rank(s.State), s.Elapsed, s.Sequence}
@@ -151,7 +151,7 @@ func (m *Machine) onResult(env node.Env, in *node.Input, r *message.JobResult) {
 		return
 	}
 	if r.Result.Job != c.job {
-		m.ignore(env, in, "it is of another job")
+		ignore(env, in, "it is of another job")
 		return
 	}
 	m.returned(env, c, r.Result.State, digestOf(r))
@@ -163,7 +163,7 @@ func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancel
 	if c == nil {
 		return
 	}
-	m.remember(c.job, c.gate)
+	m.gates.remember(c.job, c.gate)
 	m.returned(env, c, a.State, 0)
 	m.finish(env, c, a)
 }

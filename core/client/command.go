@@ -141,7 +141,7 @@ func (m *Machine) ask(env node.Env, c *command) {
 	}
 	m.called(env, c)
 	env.Send(c.gate.stream, c.question())
-	m.arm(env, c, m.config.AskRetry)
+	c.arm(env, m.config.AskRetry)
 }
 
 func (c *command) question() node.Message {
@@ -169,14 +169,14 @@ func (c *command) question() node.Message {
 }
 
 // arm sets the command's timer: to what comes next, or to its end.
-func (m *Machine) arm(env node.Env, c *command, d time.Duration) {
+func (c *command) arm(env node.Env, d time.Duration) {
 	if c.deadline != 0 {
 		d = min(d, max(0, c.deadline.Sub(env.Now())))
 	}
-	env.SetTimer(m.timer(c), d)
+	env.SetTimer(c.timer(), d)
 }
 
-func (m *Machine) timer(c *command) node.TimerKey {
+func (c *command) timer() node.TimerKey {
 	return node.KeyN(node.PartClient, node.ClientTimeout, uint64(c.id))
 }
 
@@ -200,7 +200,7 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 func (m *Machine) giveUp(env node.Env, c *command) {
 	m.unask(c)
 	var asked []string
-	for _, g := range m.gates {
+	for _, g := range m.gates.all {
 		at := slices.IndexFunc(c.said, func(s saying) bool { return s.gate == g })
 		if at >= 0 {
 			asked = append(asked, fmt.Sprintf("%s (%s)", g.addr, c.said[at].what))
@@ -228,6 +228,6 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 func (m *Machine) finish(env node.Env, c *command, answer node.Message) {
 	m.settle(c)
 	m.commands = slices.DeleteFunc(m.commands, func(o *command) bool { return o == c })
-	env.CancelTimer(m.timer(c))
+	env.CancelTimer(c.timer())
 	env.Answer(c.id, answer)
 }

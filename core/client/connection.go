@@ -6,46 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/ring"
 )
-
-// connection is the way to one gate.
-type connection struct {
-	index    int
-	addr     node.Addr
-	stream   node.StreamID // 0 while there is none
-	peer     node.Peer     // who stood there last
-	open     bool
-	failures int          // since it was last open
-	again    node.Instant // not opened before
-	reason   string       // why there is no stream, in words for people
-	heard    node.Instant
-	counter  uint64
-}
-
-func (m *Machine) gateOf(s node.StreamID) *connection {
-	for _, g := range m.gates {
-		if g.stream == s && s != 0 {
-			return g
-		}
-	}
-	return nil
-}
-
-// gateAt returns the way to an address; nil where there is no room for another.
-func (m *Machine) gateAt(a node.Addr) *connection {
-	for _, g := range m.gates {
-		if g.addr == a {
-			return g
-		}
-	}
-	if len(m.gates) >= m.config.GatesMax {
-		return nil
-	}
-	g := &connection{index: len(m.gates), addr: a}
-	m.gates = append(m.gates, g)
-	return g
-}
 
 const addrMax = 255 // bytes of an address that a gate tells
 
@@ -54,42 +15,26 @@ func (m *Machine) onGateSet(env node.Env, in *node.Input, s *message.GateSet) {
 	set := make([]node.Addr, 0, len(s.Gates))
 	for _, a := range s.Gates {
 		if a == "" || len(a) > addrMax {
-			m.ignore(env, in, "it names an empty address, or one above the bound")
+			ignore(env, in, "it names an empty address, or one above the bound")
 			return
 		}
 		set = append(set, node.Addr(a))
 	}
 	if len(set) == 0 || len(set) > message.OrdinalMax {
-		m.ignore(env, in, "it names no gate, or more than there can be")
+		ignore(env, in, "it names no gate, or more than there can be")
 		return
 	}
-	set = slices.Compact(slices.Sorted(slices.Values(set)))
-	if m.ring != nil && slices.Equal(m.ring.Members(), set) {
-		return
-	}
-	m.ring = ring.New(set)
-	for _, a := range set {
-		m.gateAt(a)
-	}
-}
-
-func (m *Machine) connect(env node.Env, g *connection) {
-	g.stream, g.heard = env.Open(g.addr), env.Now()
-	m.watchSilence(env, g)
-}
-
-func (m *Machine) watchSilence(env node.Env, g *connection) {
-	env.SetTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)), m.config.PingInterval)
+	m.gates.learn(set)
 }
 
 // onOpened asks everything that waits for this gate, watches included.
 func (m *Machine) onOpened(env node.Env, in *node.Input) {
-	g := m.gateOf(in.Stream)
+	g := m.gates.of(in.Stream)
 	if g == nil || g.open {
 		return
 	}
 	g.open, g.peer, g.failures, g.reason, g.heard = true, in.From, 0, "", env.Now()
-	m.current = g
+	m.gates.current = g
 	for _, c := range slices.Clone(m.commands) {
 		if c.gate == g {
 			m.ask(env, c)
@@ -98,7 +43,7 @@ func (m *Machine) onOpened(env node.Env, in *node.Input) {
 }
 
 func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
-	if g := m.gateOf(s); g != nil {
+	if g := m.gates.of(s); g != nil {
 		m.lost(env, g, reason)
 	}
 }
@@ -116,10 +61,6 @@ func (m *Machine) lost(env node.Env, g *connection, reason string) {
 		}
 	}
 }
-
-// usable says that a gate may be asked now: a stream stands, is being opened, or
-// may be opened again.
-func (g *connection) usable(now node.Instant) bool { return g.stream != 0 || now >= g.again }
 
 func (m *Machine) needed(g *connection) bool {
 	return slices.ContainsFunc(m.commands, func(c *command) bool { return c.gate == g })
@@ -143,5 +84,5 @@ func (m *Machine) onPing(env node.Env, g *connection) {
 		g.counter++
 		env.Send(g.stream, &message.ClientPing{Counter: g.counter})
 	}
-	m.watchSilence(env, g)
+	g.watch(env, m.config.PingInterval)
 }

@@ -29,5 +29,6 @@
 //	         once when its answer is certain (ClientReturned): not when it was given up, nor
 //	         refused while an older try may have taken effect.
 //
-// Read config.go, machine.go, command.go, route.go, connection.go, answer.go, call.go, sizes.go.
+// Read config.go, machine.go, gates.go, command.go, route.go, connection.go, answer.go,
+// call.go, sizes.go, rest.go.
 package client

@@ -4,21 +4,16 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/ring"
 )
 
 // Machine is a client.
 type Machine struct {
 	config   Config
-	gates    []*connection // those given, then those learnt; only ever appended to
-	ring     *ring.Ring    // of the gates' own set; nil until one of them has told it
-	current  *connection   // that opened last
+	gates    gates
 	commands []*command
 	asked    map[message.RequestID]*command
 	counter  uint64
 	calls    uint64
-	homes    map[message.JobID]*connection // the gate that owns the job, as was last heard
-	known    []message.JobID               // keys of homes, the oldest first
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -28,12 +23,7 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("client: %v", err)
 	}
-	m := &Machine{config: c, asked: map[message.RequestID]*command{}, homes: map[message.JobID]*connection{}}
-	for _, addr := range c.Gates {
-		m.gateAt(addr)
-	}
-	m.current = m.gates[0]
-	return m
+	return &Machine{config: c, gates: newGates(c), asked: map[message.RequestID]*command{}}
 }
 
 // Step implements node.Machine.
@@ -57,16 +47,16 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 func (m *Machine) fire(env node.Env, k node.TimerKey) {
 	switch k.Kind {
 	case node.ClientSilence:
-		m.onPing(env, m.gates[k.N()])
+		m.onPing(env, m.gates.all[k.N()])
 	case node.ClientTimeout:
 		m.onTimeout(env, node.CommandID(k.N()))
 	}
 }
 
 func (m *Machine) receive(env node.Env, in *node.Input) {
-	g := m.gateOf(in.Stream)
+	g := m.gates.of(in.Stream)
 	if g == nil {
-		m.ignore(env, in, "its stream was given up")
+		ignore(env, in, "its stream was given up")
 		return
 	}
 	g.heard = env.Now()
@@ -93,16 +83,16 @@ func (m *Machine) receive(env node.Env, in *node.Input) {
 	case *message.DrainAck:
 		m.onAnswer(env, in, body.Request, kindDrain)
 	default:
-		m.ignore(env, in, "no client expects it")
+		ignore(env, in, "no client expects it")
 	}
 }
 
-func (m *Machine) ignore(env node.Env, in *node.Input, why string) {
+func ignore(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
 func (m *Machine) onStop(env node.Env) {
-	for _, g := range m.gates {
+	for _, g := range m.gates.all {
 		if g.stream != 0 {
 			env.Close(g.stream)
 		}

@@ -7,7 +7,7 @@ import "hyperscale/core/node"
 func (m *Machine) Rests(tell node.Tell) {
 	tell("client/commands", len(m.commands), 0)
 	tell("client/requests", len(m.asked), 0)
-	tell("client/homes without a key", node.Leak(len(m.homes), len(m.known)), 0)
+	tell("client/homes without a key", node.Leak(len(m.gates.homes), len(m.gates.known)), 0)
 	tried := 0
 	for _, c := range m.commands {
 		tried += len(c.tried) + len(c.said)

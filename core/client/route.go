@@ -7,37 +7,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// order returns the gates in the order in which a command asks them: who is said
-// to own its job, then the ring's order, as everybody has it, then the rest. Those
-// that could not be reached of late come last.
-func (m *Machine) order(c *command) []*connection {
-	list := make([]*connection, 0, len(m.gates))
-	add := func(g *connection) {
-		if g != nil && !slices.Contains(list, g) {
-			list = append(list, g)
-		}
-	}
-	if c.job != (message.JobID{}) {
-		add(m.homes[c.job])
-		if m.ring != nil {
-			for _, a := range m.ring.Order(c.job) {
-				add(m.gateAt(a))
-			}
-		}
-	}
-	add(m.current)
-	for _, g := range m.gates {
-		add(g)
-	}
-	slices.SortStableFunc(list, func(a, b *connection) int { return min(a.failures, 1) - min(b.failures, 1) })
-	return list
-}
-
 // next asks the next gate of this round, or waits before another round; but a result
 // that one has forgotten, and no other had, is not waited for.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
-	for _, g := range m.order(c) {
+	for _, g := range m.gates.order(c.job) {
 		if !slices.Contains(c.tried, g) && g.usable(env.Now()) {
 			m.try(env, c, g)
 			return
@@ -61,9 +35,9 @@ func (m *Machine) try(env node.Env, c *command, g *connection) {
 		m.ask(env, c)
 		return
 	case g.stream == 0:
-		m.connect(env, g)
+		g.connect(env, m.config.PingInterval)
 	}
-	m.arm(env, c, m.config.AskRetry)
+	c.arm(env, m.config.AskRetry)
 }
 
 // redirect asks the gate that is said to own the job, so often; else it goes on.
@@ -72,12 +46,12 @@ func (m *Machine) redirect(env node.Env, c *command, holder node.Addr) {
 		m.next(env, c)
 		return
 	}
-	g := m.gateAt(holder)
+	g := m.gates.at(holder)
 	if g == nil || g == c.gate {
 		m.next(env, c)
 		return
 	}
-	m.remember(c.job, g)
+	m.gates.remember(c.job, g)
 	c.redirects++
 	if !g.usable(env.Now()) {
 		m.next(env, c)
@@ -96,20 +70,5 @@ func (m *Machine) wait(env node.Env, c *command) {
 	}
 	c.gate, c.tried, c.redirects = nil, nil, 0
 	c.rounds++
-	m.arm(env, c, d)
-}
-
-// remember keeps who owns a job.
-func (m *Machine) remember(job message.JobID, g *connection) {
-	if job == (message.JobID{}) {
-		return
-	}
-	if _, ok := m.homes[job]; !ok {
-		m.known = append(m.known, job)
-		if len(m.known) > m.config.HomesMax {
-			delete(m.homes, m.known[0])
-			m.known = slices.Delete(m.known, 0, 1)
-		}
-	}
-	m.homes[job] = g
+	c.arm(env, d)
 }

@@ -1,0 +1,137 @@
+package client
+
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/ring"
+)
+
+// connection is the way to one gate.
+type connection struct {
+	index    int
+	addr     node.Addr
+	stream   node.StreamID // 0 while there is none
+	peer     node.Peer     // who stood there last
+	open     bool
+	failures int          // since it was last open
+	again    node.Instant // not opened before
+	reason   string       // why there is no stream, in words for people
+	heard    node.Instant
+	counter  uint64
+}
+
+// usable says that a gate may be asked now: a stream stands, is being opened, or
+// may be opened again.
+func (g *connection) usable(now node.Instant) bool { return g.stream != 0 || now >= g.again }
+
+// connect opens a stream, and watches it while it is opened, too.
+func (g *connection) connect(env node.Env, ping time.Duration) {
+	g.stream, g.heard = env.Open(g.addr), env.Now()
+	g.watch(env, ping)
+}
+
+func (g *connection) watch(env node.Env, ping time.Duration) {
+	env.SetTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)), ping)
+}
+
+// gates are the ways to all gates that this client knows, and what it was told of who
+// owns which job.
+type gates struct {
+	gatesMax, homesMax int
+
+	all     []*connection                 // those given, then those learnt; only ever appended to
+	ring    *ring.Ring                    // of the gates' own set; nil until one of them has told it
+	current *connection                   // that opened last
+	homes   map[message.JobID]*connection // the gate that owns the job, as was last heard
+	known   []message.JobID               // keys of homes, the oldest first
+}
+
+func newGates(c Config) gates {
+	g := gates{gatesMax: c.GatesMax, homesMax: c.HomesMax, homes: map[message.JobID]*connection{}}
+	for _, addr := range c.Gates {
+		g.at(addr)
+	}
+	g.current = g.all[0]
+	return g
+}
+
+// of returns the way that has a stream, or nil.
+func (g *gates) of(s node.StreamID) *connection {
+	for _, c := range g.all {
+		if c.stream == s && s != 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// at returns the way to an address; nil where there is no room for another.
+func (g *gates) at(a node.Addr) *connection {
+	for _, c := range g.all {
+		if c.addr == a {
+			return c
+		}
+	}
+	if len(g.all) >= g.gatesMax {
+		return nil
+	}
+	c := &connection{index: len(g.all), addr: a}
+	g.all = append(g.all, c)
+	return c
+}
+
+// learn takes the set of the gates, by the names that they have for each other.
+func (g *gates) learn(set []node.Addr) {
+	set = slices.Compact(slices.Sorted(slices.Values(set)))
+	if g.ring != nil && slices.Equal(g.ring.Members(), set) {
+		return
+	}
+	g.ring = ring.New(set)
+	for _, a := range set {
+		g.at(a)
+	}
+}
+
+// order returns the gates in the order in which a command about a job asks them: the one
+// that is said to own it, then the ring's order, as all nodes have it, then the rest.
+// Those that could not be reached of late come last.
+func (g *gates) order(job message.JobID) []*connection {
+	list := make([]*connection, 0, len(g.all))
+	add := func(c *connection) {
+		if c != nil && !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	if job != (message.JobID{}) {
+		add(g.homes[job])
+		if g.ring != nil {
+			for _, a := range g.ring.Order(job) {
+				add(g.at(a))
+			}
+		}
+	}
+	add(g.current)
+	for _, c := range g.all {
+		add(c)
+	}
+	slices.SortStableFunc(list, func(a, b *connection) int { return min(a.failures, 1) - min(b.failures, 1) })
+	return list
+}
+
+// remember keeps which gate owns a job.
+func (g *gates) remember(job message.JobID, c *connection) {
+	if job == (message.JobID{}) {
+		return
+	}
+	if _, ok := g.homes[job]; !ok {
+		g.known = append(g.known, job)
+		if len(g.known) > g.homesMax {
+			delete(g.homes, g.known[0])
+			g.known = slices.Delete(g.known, 0, 1)
+		}
+	}
+	g.homes[job] = c
+}
