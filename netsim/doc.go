@@ -1,20 +1,20 @@
-// Package netsim is the network between simulated nodes: when a datagram
-// arrives, how often, or never; and what becomes of a stream.
+// Package netsim is the network between simulated nodes. It decides when a datagram arrives,
+// how often, or never, and how a stream ends.
 //
-// It is not the world: it schedules nothing, knows no machine and no clock. The
-// world tells it the time, and carries out the actions that it returns.
+// It is not the world: it schedules nothing, knows no machine and no clock. The world passes
+// the time, and carries out the actions that netsim returns.
 //
-// Source: DESIGN.md, "The simulator". A stream behaves as TCP without
-// keep-alive does: what cannot pass is sent again, later and later; the side
-// that waits too long breaks; the other one learns of it when it sends.
+// Source: DESIGN.md, "The simulator". A stream behaves like TCP without keep-alive. Bytes that
+// cannot pass are sent again, later and later. The side that waits too long breaks; the other
+// one learns of it when it sends.
 //
 // Invariants:
 //
 //	NET-1 All draws are integers from one stream of node.Rand; chances are parts per
 //	      million.
-//	NET-2 On one stream, messages of one side and priority arrive in the order sent,
-//	      none before StreamOpened, none twice, none left out but by a break.
-//	NET-3 A side is told of a break at most once, and never after it closed.
+//	NET-2 On one stream, messages of one side and priority arrive in the order sent. None
+//	      arrives before StreamOpened or twice, and only a break drops any.
+//	NET-3 A side learns of a break at most once, and never after it closed.
 //	NET-4 A node always reaches itself, whatever is cut.
 //
 // Example:

@@ -137,7 +137,7 @@ func testUnknownGates(t *testing.T) {
 		asked[address] = start(t, "submit", file, "--set", "target=http://127.0.0.1:1", "--gate", address)
 	}
 	for address, why := range map[string]string{
-		"127.0.0.1:1":            "nobody listens there",
+		"127.0.0.1:1":            "no program listens there",
 		"no-such-gate.invalid:1": "no such host",
 		foreign:                  "does not speak this protocol",
 		silent.Addr().String():   "does not speak this protocol",

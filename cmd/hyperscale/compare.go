@@ -78,11 +78,11 @@ func newCompareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare BASELINE.json FILE.json...",
 		Short: "say what got slower between two runs, and whether it is noise",
-		Long: `Compare results that --out json=FILE wrote: the first file is the baseline, each
-other one is compared with it, step by step. A figure is worse when it moved by
-more than the tolerance and by more than chance can do; docs/compare.md says how
-that is known and how often it is wrong. --out html=FILE writes a page with both
-curves, that needs nothing else.
+		Long: `Compare results that --out json=FILE wrote. The first file is the baseline; each
+other file is compared with it, step by step. A figure is worse when it moved by
+the tolerance or more, and by more than chance can do. docs/compare.md says how
+that is known and how often it is wrong. --out html=FILE writes one page with
+both curves.
 
 Exit codes: 0 no regression, 99 a regression, 2 bad usage or a bad file.`,
 		Example: "  hyperscale run test.star --out json=before.json\n" +

@@ -236,7 +236,7 @@ func (g *group) drains(file, url string) {
 	for _, name := range []string{part, owner} {
 		begun := time.Now()
 		p := run(t, command.ExitGood, "drain", name, "--gate", list(g.gates))
-		if want := name + " has handed over: it can be stopped\n"; p.out.String() != want || time.Since(begun) > 5*time.Second {
+		if want := name + " owns nothing: you can stop it\n"; p.out.String() != want || time.Since(begun) > 5*time.Second {
 			t.Errorf("drain %s said %q after %v, want %q", name, p.out.String(), time.Since(begun), want)
 		}
 	}

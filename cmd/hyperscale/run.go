@@ -29,8 +29,8 @@ func newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE|URL",
 		Short: "run a load test on this machine",
-		Long: `Run a load test on this machine: a whole cluster (gate, manager, worker, one
-executor a core) is started for it on loopback, and nothing of it is left behind.`,
+		Long: `Run a load test on this machine. The command starts a whole cluster for it on
+loopback (gate, manager, worker, one executor a core), and leaves nothing behind.`,
 		Example: "  hyperscale run test.star --vus 200 --duration 1m --set target=http://localhost:3000\n" +
 			"  hyperscale run http://localhost:3000/ --vus 64 --duration 10s --save test.star\n" +
 			"  hyperscale run test.star --ui ci --out json=result.json",

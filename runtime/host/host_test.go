@@ -182,7 +182,7 @@ func TestBreaksOfStreamsThatNeverOpened(t *testing.T) {
 		to   node.Addr
 		want string
 	}{
-		{"nobody listens", closed, fmt.Sprintf("broken : connect to %s: nobody listens there", closed)},
+		{"nobody listens", closed, fmt.Sprintf("broken : connect to %s: no program listens there", closed)},
 		{"another cluster", other.Addr(), fmt.Sprintf(`broken : greet %s: the peer's cluster is "d", this node wants "c": set --cluster`, other.Addr())},
 		{"no port", "localhost", "broken : connect to localhost: "},
 	} {

@@ -301,7 +301,7 @@ func readReason(err error) string {
 func dialReason(err error) string {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nobody listens there: start it, or correct the address"
+		return "no program listens there: start it, or correct the address"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "no answer in time: check that it runs and that no firewall is between"
 	}

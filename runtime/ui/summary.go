@@ -278,7 +278,7 @@ func (d *summary) rows(w *report.Workflow) {
 	}
 	text := units.Counted(w.Rows, "row") + " of its feed taken"
 	if w.RowsBurned > 0 {
-		text += fmt.Sprintf(", %s burned: lost attempts held them, and nobody knows which of them they used", units.Counted(w.RowsBurned, "row"))
+		text += fmt.Sprintf(", %s burned: lost attempts held them, and no record says which of them they used", units.Counted(w.RowsBurned, "row"))
 	}
 	d.wrap("  ", text, "")
 }

@@ -123,7 +123,7 @@ func (b *body) thresholds() {
 	all, _ := b.m.verdicts()
 	switch {
 	case len(all) == 0 && b.m.watched:
-		b.tell(faint, "its plan has not been told: they are judged at its end")
+		b.tell(faint, "its plan has not arrived: they are judged at its end")
 	case len(all) == 0:
 		b.say(faint, "the file declares none")
 	}

@@ -56,7 +56,7 @@ func one(coding string, body []byte, limit int64) ([]byte, error) {
 	}
 	pool, ok := pools[coding]
 	if !ok {
-		return nil, &http1.Error{Kind: http1.KindEncoding, Detail: fmt.Sprintf("the body's coding is %.20q, and nobody asked for that", coding)}
+		return nil, &http1.Error{Kind: http1.KindEncoding, Detail: fmt.Sprintf("the body's coding is %.20q, and the request did not ask for it", coding)}
 	}
 	d := pool.Get().(decoder)
 	defer pool.Put(d)

@@ -104,7 +104,7 @@ func TestFields(t *testing.T) {
 		{"GZIP , br", twice, ""},
 		{"x-gzip", packed(t, "gzip", text), ""},
 		{"gzip", nil, ""},
-		{"compress", text, "nobody asked for that"},
+		{"compress", text, "did not ask for it"},
 		{"gzip, gzip, gzip, gzip", text, "more than 3 codings"},
 	} {
 		got, err := encoding.Decode(test.field, test.body, 0)

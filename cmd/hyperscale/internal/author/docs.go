@@ -20,8 +20,8 @@ func NewDocsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [NAME]",
 		Short: "explain a word of workflow files, or list all of them",
-		Long: `Explains a word of workflow files, one of its arguments, or a topic; without a name it
-lists what there is.`,
+		Long: `Explains a word of workflow files, one of its arguments, or a topic. Without a name it
+lists all words.`,
 		Example: "  hyperscale docs step\n  hyperscale docs http.get\n  hyperscale docs thresholds",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return languageManual().Names(), cobra.ShellCompDirectiveNoFileComp

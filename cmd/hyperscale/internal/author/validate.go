@@ -20,7 +20,7 @@ func NewValidateCommand() *cobra.Command {
 	var load source.Flags
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "check a workflow file and tell its plan, without running it",
+		Short: "check a workflow file and print its plan, without running it",
 		Args:  command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
 			_, plan, err := source.Read(args[0], &load)

@@ -34,8 +34,8 @@ func NewDrainCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "drain NODE",
-		Short: "have a node take no new work, and wait until it has handed over",
-		Long: `Have a node take no new work, and wait until it has handed over what it owns.
+		Short: "order a node to take no new work, and wait until it owns nothing",
+		Long: `Order a node to take no new work, and wait until it owns nothing.
 
 A gate hands its jobs to the other gates, a manager its subjobs to the other
 managers of its datacenter; what runs goes on. A worker ends what it runs. The node
@@ -64,8 +64,8 @@ node as well, then ends it.`,
 	}
 	flags := cmd.Flags()
 	gate.Add(cmd)
-	flags.BoolVar(&undo, "undo", false, "have it take work again")
-	command.AddSpan(flags, &timeout, "timeout", drainMax, time.Second, "how long to wait until it has handed over")
+	flags.BoolVar(&undo, "undo", false, "let it take work again")
+	command.AddSpan(flags, &timeout, "timeout", drainMax, time.Second, "how long to wait until it owns nothing")
 	log.Add(flags, "error")
 	return cmd
 }
@@ -146,7 +146,7 @@ func (d *drain) done() string {
 	if d.undo {
 		return d.name + " takes work again"
 	}
-	return d.name + " has handed over: it can be stopped"
+	return d.name + " owns nothing: you can stop it"
 }
 
 func (d *drain) late(now load, most time.Duration) error {
@@ -216,7 +216,7 @@ func (d *drain) unknown(s standing) error {
 	var names []string
 	for _, m := range s.cluster.Members {
 		if m.Node == d.name {
-			return command.Exit(command.ExitFailed, fmt.Errorf("gate %s is %s: there is nothing to hand over; its jobs are owned by other gates, or will be once their leases run out", d.name, m.State))
+			return command.Exit(command.ExitFailed, fmt.Errorf("gate %s is %s and owns nothing: other gates own its jobs, or will once their leases end", d.name, m.State))
 		}
 		if m.Node != "" {
 			names = append(names, m.Node)
@@ -224,7 +224,7 @@ func (d *drain) unknown(s standing) error {
 	}
 	for _, n := range s.nodes.Nodes {
 		if n.Node == d.name {
-			return command.Exit(command.ExitFailed, fmt.Errorf("%s %s is %s: there is nothing to hand over", node.Role(n.Role), d.name, n.State))
+			return command.Exit(command.ExitFailed, fmt.Errorf("%s %s is %s and owns nothing", node.Role(n.Role), d.name, n.State))
 		}
 		names = append(names, n.Node)
 	}

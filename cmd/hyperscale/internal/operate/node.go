@@ -37,7 +37,7 @@ SIGTERM and ctrl-c stop the node gracefully, a second one at once.`,
 	}
 	addNodeFlags(cmd, &file, role)
 	flags := cmd.Flags()
-	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for whoever wants to check what the node did")
+	flags.StringVar(&history, "history", "", "append each event to `FILE` as a line of JSON, for the checker")
 	return cmd
 }
 

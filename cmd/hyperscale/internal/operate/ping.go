@@ -40,12 +40,12 @@ func NewPingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ping PROTO URL",
 		Short: "send one request and show where its time goes",
-		Long: `Sends one request and shows every phase of it: the name's lookup, each address that
-was tried, the TLS handshake and its certificates, sending, waiting, receiving.
+		Long: `Sends one request and shows every phase of it: the name's lookup, each address
+tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
 PROTO is http (HTTP/1.1) or http2; http2 without TLS begins with prior knowledge.
-Exit code 0 is an answer with a status below 400, as a load test counts it; 1 is
-anything else that came of it; 2 is a mistake in what was asked for.`,
+Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
+other outcome; 2 bad usage.`,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
   hyperscale ping http https://example.org/ --lookup --dns 1.1.1.1`,

@@ -30,15 +30,15 @@ func NewRecoverCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "recover --unsafe",
-		Short: "go on with one disk where a majority of a group's disks is lost for good",
-		Long: `Go on with one disk where a majority of a group's disks is lost for good.
+		Short: "continue from one disk after a group lost a majority of its disks for good",
+		Long: `Continue from one disk after a group lost a majority of its disks for good.
 
-Stop the node whose disk is the best of those that are left, run this with its
-settings, then start it as usual, and the others with empty disks. It founds a new
+Stop the node with the best remaining disk, and run this with its settings. Then
+start it as usual, and the others with empty disks. The command founds a new
 epoch of the gates, or with --role manager of a datacenter's managers.
 
-What was acknowledged and is not on this disk is lost, without a trace. It is
-refused while a majority is alive.`,
+Acknowledged jobs that are not on this disk are lost, without a trace. A live
+majority rejects the command.`,
 		Example: "  hyperscale recover --unsafe --config gate.yaml\n  hyperscale recover --unsafe --role manager --config manager.yaml",
 		Args:    command.Exactly(),
 		RunE: command.Runs(func(cmd *cobra.Command, _ []string) error {

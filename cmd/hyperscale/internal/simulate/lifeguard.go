@@ -28,10 +28,10 @@ func newSimLifeguardCommand() *cobra.Command {
 		Use:   "lifeguard",
 		Short: "measure how slow members hurt healthy ones: the experiments of Lifeguard",
 		Long: `Play the experiments of "Lifeguard: Local Health Awareness for More Accurate
-Failure Detection" (arXiv 1707.00788): members are blocked once or again and
-again, in plain SWIM, with each part of Lifeguard, with all of it, and with the
-defaults of this system. Counted are false positives (FP), those at healthy
-members (FP-), how soon true failures are known, messages and bytes.
+Failure Detection" (arXiv 1707.00788). Members are blocked once, or again and
+again. The groups run plain SWIM, each part of Lifeguard, all of it, and the
+defaults of this system. The command counts false positives (FP), those at healthy
+members (FP-), messages and bytes, and times the detection of true failures.
 
 The same seed gives the same figures. A full run takes some minutes of one core.
 Exit codes: 0 all bars are met, 1 one is not, 2 bad usage.`,

@@ -27,10 +27,9 @@ func newSimShrinkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shrink FILE",
 		Short: "make a recorded failure small",
-		Long: `Play a failure that sim swarm wrote again and again with less that goes wrong: cut
-where it broke, without this fault or that one, with fewer nodes, with shorter and
-rounder times. What is left fails in the same way and is written as a schedule,
-for sim replay.
+		Long: `Play a failure that sim swarm wrote again and again, each time with less: cut where
+it broke, with fewer faults, fewer nodes, shorter and rounder times. The smallest
+run that still fails in the same way becomes a schedule, for sim replay.
 
 Exit codes: 0 it was made as small as can be, or as the budget allows; 1 it does
 not fail any more; 2 bad usage.`,

@@ -40,21 +40,21 @@ func newSimSwarmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "swarm",
 		Short: "play many seeds, in several processes",
-		Long: `Play many seeds in several processes and group what failed by its cause.
+		Long: `Play many seeds in several processes and group failures by their cause.
 
 It plays the worlds in rounds, the slowest of a round first. --each N plays every
-world N times at least, whatever --budget says; then, until the budget is over, those
-first that were played rarely, failed often, and cost little. --fresh TEXT takes
+world N times at least, whatever --budget says. The rest of the budget goes first to
+worlds that were played rarely, failed often, and cost little. --fresh TEXT takes
 seeds that the text draws, a commit's hash, say.
 
-With --out each failure is kept as a schedule (for sim replay) and the end of its
-trace, and a swarm that was stopped goes on where it was when it is started again
-with the same program. Another program counts anew: it keeps the failures of the one
-before listed, and plays them first. The first failure of each cause of a world is
-made small: without the faults that it does not need. The last line of stdout is JSON.
+--out keeps each failure as a schedule (for sim replay) with the end of its trace. A
+stopped swarm continues where it was when the same program starts it again. Another
+program counts anew: it lists the failures of the one before, and plays them first.
+The swarm makes the first failure of each cause of a world small, by removing the
+faults that it does not need. The last line of stdout is JSON.
 
-Before anything else each process plays a canary, a world that breaks an invariant
-on purpose: where the checker sees nothing there, the swarm ends at once.`,
+Each process first plays a canary, a world that breaks an invariant on purpose. If
+the checker misses that, the swarm ends at once.`,
 		Example: "  hyperscale sim swarm --scenario storm --seeds 1..500 --out out/swarm\n" +
 			"  hyperscale sim swarm --scenario all --each 1000 --out out/worlds\n" +
 			"  hyperscale sim swarm --scenario all --each 20 --fresh 3f2a9c1 --budget 6m",

@@ -36,14 +36,14 @@ func newSimTimesCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "times",
-		Short: "measure how long it takes until somebody owns or runs again what was lost",
-		Long: `Play the worlds in which gates, managers and workers die or are drained, once for
-each seed, and print in virtual time how long it took until another gate owned a
-job, another manager held a subjob, another worker ran a shard, another leader was
-elected: the median, the 99th percentile, the longest, and the bar for the 99th.
+		Short: "measure how long it takes until another node owns or runs what was lost",
+		Long: `Play the worlds in which gates, managers and workers die or drain, once for each
+seed. Print in virtual time how long it took until another gate owned a job, another
+manager a subjob, another worker ran a shard, and a group had another leader. Each
+row has the median, the 99th percentile, the longest, and the bar for the 99th.
 
-In each of these runs every client must have exactly one final result, and all
-invariants hold: a run in which not is counted as failed.
+In each run every client must have exactly one final result, and all invariants
+must hold: any other run counts as failed.
 
 Exit codes: 0 all bars are met, 1 one is not, 2 bad usage.`,
 		Example: "  hyperscale sim times\n  hyperscale sim times --seeds 1..2000",
