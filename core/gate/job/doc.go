@@ -1,17 +1,17 @@
-// Package job holds a job of a gate and its subjobs as values: which states they have, what a
-// majority knows of them, and what follows from both.
+// Package job holds a job of a gate and its subjobs as values: their states, what a majority
+// knows of them, and what follows from both.
 //
 // It sends and persists nothing, reads no clock and sets no timer: core/gate does, and
-// passes the time. Which transition is legal is core/lifecycle's.
+// passes the time. core/lifecycle says which transition is legal.
 //
-// Source: DESIGN.md, "Jobs and fences".
+// Source: DESIGN.md, "Gate".
 //
 // Invariants:
 //
-//	JOB-1 Course.Shown follows State by the transitions that a majority has not, in order; none
-//	      is skipped, and each is returned by Confirm once.
-//	JOB-2 A record holds all that its reader needs: FromRecord of Record is the same job, but
-//	      for what only a manager or a client can say again.
+//	JOB-1 Course.Shown follows State by the transitions that a majority has not, in order.
+//	      Confirm returns each once and skips none.
+//	JOB-2 A record holds all that its reader needs: FromRecord of Record is the same job,
+//	      except what a manager or a client repeats.
 //	JOB-3 A subjob whose End is Counted or Unheard keeps that result until the job's has it.
 //	JOB-4 A history keeps the newest results, within a number and a size.
 //

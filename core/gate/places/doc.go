@@ -1,17 +1,17 @@
-// Package places holds what a gate knows of datacenters and their managers, as their
-// heartbeats describe them: who lives, how many cores are spare, who leads.
+// Package places holds what a gate knows of datacenters and their managers, as their heartbeats
+// describe them: which ones live, their spare cores, which one leads.
 //
 // It does not choose what runs where (core/gate/queue does) and sends nothing: core/gate
 // acknowledges heartbeats, sets the timer of the first loss, and persists the names of
-// datacenters. It reads no clock: each call that needs the time takes it.
+// datacenters. It reads no clock: its caller passes the time.
 //
-// Source: DESIGN.md, "Jobs and fences".
+// Source: DESIGN.md, "Gate".
 //
 // Invariants:
 //
 //	PLACES-1 A manager that is known belongs to one datacenter, which lists it.
-//	PLACES-2 A heartbeat counts once, and only if it is newer than all before it: a stream
-//	         that another has followed tells nothing new.
+//	PLACES-2 A heartbeat counts once, and only if it is newer than all before it: one on a
+//	         superseded stream counts nothing.
 //	PLACES-3 A name belongs to the newest incarnation of a manager, at one address.
 //	PLACES-4 A datacenter stays known while it has managers, and DatacenterAge beyond.
 //

@@ -4,7 +4,7 @@
 // Ready names, persists it, and tells clients their positions. It reads no clock and
 // sets no timer.
 //
-// Source: DESIGN.md, "Jobs and fences".
+// Source: DESIGN.md, "Gate".
 //
 // Invariants:
 //

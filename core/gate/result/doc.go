@@ -1,18 +1,18 @@
 // Package result makes one result of what a job's datacenters report, judges its
 // thresholds, and fits results and statuses into a frame.
 //
-// It keeps no result and sends none: core/gate does. It is made of functions of their
-// arguments alone, and never writes to what it is given.
+// It keeps no result and sends none: core/gate does. Its functions depend on their arguments
+// alone and never write to them.
 //
-// Source: DESIGN.md, "Results"; core/stats adds figures up, core/verdict judges them.
+// Source: DESIGN.md, "Gate"; core/stats adds figures up, core/verdict judges them.
 //
 // Invariants:
 //
 //	RESULT-1 Each figure of a merged workflow is the sum over the datacenters that report
 //	         it; where figures cannot be read, the workflow has none and says so.
 //	RESULT-2 Each threshold of the plan has one verdict, on that sum.
-//	RESULT-3 What is larger than a frame loses details, the least important first; what is
-//	         left is right, and the result says that it lost some.
+//	RESULT-3 A result larger than a frame loses details, the least important first. The rest
+//	         is right, and the result says that it lost some.
 //
 // Read merge.go, then fit.go.
 package result

@@ -1,7 +1,7 @@
 // Package place chooses the workers that run shards: it ranks workers by their free
 // cores, cuts a workflow into shards, and finds another worker for a shard that lost one.
 //
-// It does not know why a worker can be given shards (the roster does), sends nothing and
+// It does not know why a worker may receive shards (the roster does), sends nothing and
 // sets no timer. It draws from the stream of random numbers that its caller passes.
 //
 // Source: Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing" (2001):
@@ -13,8 +13,8 @@
 //	        among equals: no order of insertion shows.
 //	PLACE-2 A cut gives each worker at most one shard, within its free cores. Its shards
 //	        have all cores that are wanted and each virtual user once.
-//	PLACE-3 A shard goes back to a worker that failed it only when no other worker can be
-//	        given it ever, or when it has waited long enough.
+//	PLACE-3 A shard returns to a worker that failed it only when no other worker can ever
+//	        run it, or when it has waited long enough.
 //	PLACE-4 A change of one worker, a choice, and each shard of a cut cost O(log workers).
 //
 // Read ranking.go, tree.go, choose.go, cut.go, share.go.

@@ -2,19 +2,19 @@
 // shards, what a register's record says of them, and what follows from that.
 //
 // It decides and reads; it sends nothing, sets no timer, emits no event and persists
-// nothing. core/manager does: it commits a record before it acts by it. What a method
-// needs of the time it takes as now.
+// nothing. core/manager does: it commits a record before it acts on it. A method that needs
+// the time takes it as now.
 //
-// Source: DESIGN.md, "Jobs and fences".
+// Source: DESIGN.md, "Manager".
 //
 // Invariants:
 //
-//	SUBJOB-1 A record that was written is read as the same subjob, and names each file
-//	         that the subjob stands on. Damaged bytes are an error, never a panic.
+//	SUBJOB-1 A written record reads as the same subjob, and names each file that the subjob
+//	         needs. Damaged bytes are an error, never a panic.
 //	SUBJOB-2 A workflow ends COMPLETED when all its shards do, else FAILED where it has
 //	         a failure, else as its shards did.
 //	SUBJOB-3 Rows that a lost attempt was leased are burned: no other attempt has them.
-//	SUBJOB-4 A fence is adopted only above what was given up.
+//	SUBJOB-4 A fence is adopted only above those that were given up.
 //
 // Read subjob.go, workflow.go, shard.go, claim.go, state.go, adopt.go, given.go, rows.go,
 // figures.go, fit.go, record.go, codec.go.
