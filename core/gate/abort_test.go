@@ -12,7 +12,7 @@ import (
 // ended, and never after.
 func TestAbortsAreSentUntilTheWorkflowEnds(t *testing.T) {
 	c := gate.Default()
-	e := newEar(c, client("c1"), managerPeer("m1"))
+	e := newListener(c, client("c1"), managerPeer("m1"))
 	e.says("m1")
 	submit := e.submission("k", nil, 2)
 	submit.RunTimeout = time.Hour

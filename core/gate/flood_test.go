@@ -13,7 +13,7 @@ import (
 // Ten thousand submissions at once, while the disk has not answered one: the
 // bound holds for what is on its way too, and everybody is told when to return.
 func TestFloodOfSubmissionsIsBounded(t *testing.T) {
-	s := newStory(gate.Default())
+	s := newMember(gate.Default())
 	var refused, acked int
 	early, late := s.config.RetryAfter, 2*s.config.RetryAfter
 	s.world.Discard = true
@@ -50,7 +50,7 @@ func TestFloodOfSubmissionsIsBounded(t *testing.T) {
 func TestProgramsOfUnfinishedJobsAreBounded(t *testing.T) {
 	c := gate.Default()
 	c.SpecBytesMax = 1 << 20
-	s := newStory(c)
+	s := newMember(c)
 	acked := 0
 	s.world.Discard = true
 	s.world.WatchSend = func(_ node.StreamID, m node.Message) {
@@ -85,7 +85,7 @@ func TestProgramsLeaveRoomForResults(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		s := newStory(c)
+		s := newMember(c)
 		acked, refused := 0, 0
 		s.world.Discard = true
 		s.world.WatchSend = func(_ node.StreamID, m node.Message) {
@@ -129,7 +129,7 @@ func TestConfigNamesEveryFault(t *testing.T) {
 
 // A result that is larger than a frame loses details, never sums.
 func TestLargeResultsFit(t *testing.T) {
-	s := newStory(gate.Default())
+	s := newMember(gate.Default())
 	var result *message.JobResult
 	s.world.Discard = true
 	s.world.Start()
@@ -186,7 +186,7 @@ func shares(n int) (out []message.WorkerShare) {
 
 // A status that is larger than a frame is told without workers.
 func TestLargeStatusesFit(t *testing.T) {
-	s := newStory(gate.Default())
+	s := newMember(gate.Default())
 	s.world.Discard = true
 	s.world.Start()
 	s.world.Accept(node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient})

@@ -8,96 +8,14 @@ import (
 
 	"hyperscale/core/election"
 	"hyperscale/core/event"
-	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
-// choir is a group of gates, who was granted each job last, and what clients were sent.
-type choir struct {
-	*group
-	holder map[message.JobID]string
-	grants map[string]int                     // by gate
-	state  map[message.JobID]message.JobState // as its owner told last
-	heard  map[string][]node.Message          // by gate, to any client
-}
-
-func newChoir(t *testing.T, n int, c gate.Config) *choir {
-	w := &choir{group: &group{config: c}, holder: map[message.JobID]string{}, grants: map[string]int{}, state: map[message.JobID]message.JobState{}, heard: map[string][]node.Message{}}
-	w.boot(t, n)
-	for _, m := range w.gates {
-		m.world.Discard = true
-		m.world.WatchEvent = func(e node.Event) {
-			switch e := e.(type) {
-			case event.LeaseGranted:
-				w.holder[e.Job] = m.name
-				w.grants[m.name]++
-			case event.JobChanged:
-				w.state[e.Job] = e.To
-			}
-		}
-		pass := m.world.WatchSend
-		m.world.WatchSend = func(s node.StreamID, msg node.Message) {
-			pass(s, msg)
-			if slices.Contains(m.world.StreamsOf("c1"), s) {
-				w.heard[m.name] = append(w.heard[m.name], msg)
-			}
-		}
-		m.world.Accept(client("c1"))
-	}
-	w.time(3*time.Second, nil)
-	return w
-}
-
-// time passes, with a heartbeat of a datacenter's manager to each gate each second: it
-// lists all that it has.
-func (w *choir) time(d time.Duration, subjobs []message.SubjobRef) {
-	const step = 100 * time.Millisecond
-	for ; d > 0; d -= step {
-		for _, m := range w.gates {
-			m.world.Advance(step)
-			w.pump()
-		}
-		if w.since += step; w.since < time.Second {
-			continue
-		}
-		w.since = 0
-		for _, m := range w.gates {
-			if !m.world.Running() {
-				continue
-			}
-			if len(m.world.StreamsOf("m1")) == 0 {
-				m.world.Accept(managerPeer("m1"))
-			}
-			m.beats++
-			m.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: m.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Subjobs: subjobs})
-			w.pump()
-		}
-	}
-}
-
-func (w *choir) submit(m *member, key string) message.JobID {
-	m.deliver("c1", m.submission(key, []string{"a"}, 2))
-	w.pump()
-	return message.JobOf(key)
-}
-
-func (w *choir) drain(m *member, undo bool) {
-	m.request++
-	m.deliver("c1", &message.DrainRequest{Request: message.RequestID{Incarnation: 1, Counter: m.request}, Node: m.name, Undo: undo})
-	w.pump()
-}
-
-func shortLease() gate.Config {
-	c := gate.Default()
-	c.Lease, c.QuorumTimeout = 6*time.Second, time.Second
-	return c
-}
-
 // A gate that an operator drains takes over nothing while a fellow stands that can: of the
 // jobs of a gate that dies none becomes its own.
 func TestDrainingGatesTakeNothingOver(t *testing.T) {
-	w := newChoir(t, 3, shortLease())
+	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
 	for k := range 6 {
 		w.submit(w.gates[0], fmt.Sprintf("k%d", k))
@@ -140,7 +58,7 @@ func sortedJobs[V any](m map[message.JobID]V) []message.JobID {
 // A gate that stops stays until another one owns what it handed over, and no longer.
 func TestStopsWaitForWhatWasHandedOver(t *testing.T) {
 	c := shortLease()
-	w := newChoir(t, 3, c)
+	w := newCluster(t, 3, c)
 	w.time(time.Second, nil)
 	id := w.submit(w.gates[0], "k")
 	w.time(2*time.Second, nil)
@@ -167,7 +85,7 @@ func TestStopsWaitForWhatWasHandedOver(t *testing.T) {
 // A job with a write that no majority has is not handed over: its client is told the
 // outcome by the gate that it asked.
 func TestDrainsWaitForOpenWrites(t *testing.T) {
-	w := newChoir(t, 3, shortLease())
+	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
 	g := w.gates[0]
 	id := w.submit(g, "k")
@@ -189,7 +107,7 @@ func TestDrainsWaitForOpenWrites(t *testing.T) {
 		m.world.Held = false
 	}
 	w.time(time.Second, nil)
-	for _, m := range w.heard["g1"] {
+	for _, m := range w.gates[0].heard["c1"] {
 		if r, ok := m.(*message.Refused); ok && r.Request == ask {
 			t.Errorf("the cancellation was refused in the middle of its write: %v %s", r.Code, r.Detail)
 		}
@@ -202,7 +120,7 @@ func TestDrainsWaitForOpenWrites(t *testing.T) {
 
 // Who watches a job that this gate loses is told so, and where to ask.
 func TestWatchersAreSentOn(t *testing.T) {
-	w := newChoir(t, 3, shortLease())
+	w := newCluster(t, 3, shortLease())
 	w.time(time.Second, nil)
 	g := w.gates[0]
 	id := w.submit(g, "k")
@@ -212,7 +130,7 @@ func TestWatchersAreSentOn(t *testing.T) {
 	g.deliver("c1", &message.JobWatch{Request: ask, Job: id})
 	w.drain(g, false)
 	w.time(time.Second, nil)
-	for _, m := range w.heard["g1"] {
+	for _, m := range w.gates[0].heard["c1"] {
 		if r, ok := m.(*message.Refused); ok && r.Request == ask {
 			if r.Code != message.CodeNotOwner || r.Holder == "" {
 				t.Errorf("the watcher is refused with %v, holder %q", r.Code, r.Holder)
@@ -227,7 +145,7 @@ func TestWatchersAreSentOn(t *testing.T) {
 func TestVacantJobsAreTakenOverOnceThereIsRoom(t *testing.T) {
 	c := shortLease()
 	c.JobsMax, c.QueueMax = 2, 2
-	w := newChoir(t, 3, c)
+	w := newCluster(t, 3, c)
 	w.time(time.Second, nil)
 	var lost, others []message.JobID
 	for i, m := range w.gates {
@@ -271,7 +189,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 	const step = 100 * time.Millisecond
 	c := shortLease()
 	c.JobsMax, c.QueueMax, c.SweepInterval = 2, 2, step
-	w := newChoir(t, 3, c)
+	w := newCluster(t, 3, c)
 	for i, m := range w.gates {
 		for k := range 2 {
 			w.submit(m, fmt.Sprintf("k%d-%d", i, k))
@@ -315,7 +233,7 @@ func TestDeposedLeadersSweepNothing(t *testing.T) {
 func TestLookupsAreBounded(t *testing.T) {
 	c := shortLease()
 	c.LookupsMax = 2
-	w := newChoir(t, 3, c)
+	w := newCluster(t, 3, c)
 	g := w.gates[0]
 	g.cut = true // no majority answers
 	w.depart(g)
@@ -324,7 +242,7 @@ func TestLookupsAreBounded(t *testing.T) {
 		g.request++
 		g.deliver("c1", &message.JobQuery{Request: message.RequestID{Incarnation: 1, Counter: g.request}, Job: message.JobOf(fmt.Sprintf("unknown-%d", k))})
 	}
-	for _, m := range w.heard["g1"] {
+	for _, m := range w.gates[0].heard["c1"] {
 		if r, ok := m.(*message.Refused); ok && r.Code == message.CodeQueueFull && r.RetryAfter > 0 {
 			refused++
 		}

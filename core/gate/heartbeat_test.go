@@ -11,7 +11,7 @@ import (
 // Numbers of heartbeats begin anew on each stream: the first of a new one is newer than
 // all of the former, and what comes late on the former counts no more.
 func TestHeartbeatsOfAFormerStream(t *testing.T) {
-	s := newStory(gate.Default())
+	s := newMember(gate.Default())
 	answered, answers := map[node.StreamID]uint64{}, 0
 	s.world.WatchSend = func(id node.StreamID, m node.Message) {
 		if ack, ok := m.(*message.HeartbeatAck); ok {

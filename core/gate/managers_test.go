@@ -27,7 +27,7 @@ type chief struct {
 // register is a gate, and a dumb model of the managers that it knows.
 type register struct {
 	t       *rapid.T
-	s       *story
+	s       *member
 	now     time.Duration
 	known   map[node.ID]*chief
 	places  map[string]time.Duration // since when none of its managers was lost
@@ -47,7 +47,7 @@ func TestManagersAreToldApart(t *testing.T) {
 		c := gate.Default()
 		c.ManagersMax, c.DatacentersMax = rapid.IntRange(1, 3).Draw(t, "managers_max"), rapid.IntRange(1, 2).Draw(t, "datacenters_max")
 		c.ManagerSilence, c.ManagerAge, c.KeyAge, c.ResultAge, c.SweepInterval = 5*time.Second, 8*time.Minute, 9*time.Minute, 5*time.Minute, 5*time.Second // longer than all steps
-		r := &register{t: t, s: newStory(c), known: map[node.ID]*chief{}, places: map[string]time.Duration{}, lines: map[node.StreamID]node.Peer{}}
+		r := &register{t: t, s: newMember(c), known: map[node.ID]*chief{}, places: map[string]time.Duration{}, lines: map[node.StreamID]node.Peer{}}
 		r.s.world.Discard = true
 		r.s.world.WatchSend = func(_ node.StreamID, m node.Message) {
 			if _, ok := m.(*message.HeartbeatAck); ok {
@@ -164,7 +164,7 @@ func (r *register) room(name string) bool {
 func TestStrangeMessagesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
-		e := newEar(c, client("c1"), managerPeer("m1"), node.Peer{ID: "g9", Incarnation: 1, Role: node.RoleGate, Addr: "g9:1"})
+		e := newListener(c, client("c1"), managerPeer("m1"), node.Peer{ID: "g9", Incarnation: 1, Role: node.RoleGate, Addr: "g9:1"})
 		e.says("m1")
 		_, d := e.dispatched(t, "m1")
 		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
@@ -216,7 +216,7 @@ func TestRefusedAtTheStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := gate.Default()
 		c.Gates = rapid.SliceOfNDistinct(rapid.SampledFrom([]node.Addr{"g1:1", "g2:1", "g3:1"}), 1, 3, rapid.ID).Draw(t, "gates")
-		s := newStory(c)
+		s := newMember(c)
 		s.world.Start()
 		told := s.world.Take()
 		if named := slices.Contains(c.Gates, "g1:1"); named != s.world.Running() {

@@ -11,7 +11,7 @@ import (
 // Several datacenters draw each for itself; one alone draws what its seed says.
 func TestEachDatacenterHasASeed(t *testing.T) {
 	for _, in := range [][]string{{"a"}, {"a", "b"}} {
-		s := newStory(gate.Default())
+		s := newMember(gate.Default())
 		var seeds []uint64
 		s.world.WatchSend = func(_ node.StreamID, m node.Message) {
 			if d, ok := m.(*message.JobDispatch); ok {

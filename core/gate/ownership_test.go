@@ -17,7 +17,7 @@ import (
 // three is a group of three gates with a manager each datacenter, and a model that
 // only remembers.
 type three struct {
-	*group
+	*cluster
 	rt       *rapid.T
 	holders  map[message.JobID]node.ID // who acts now
 	tokens   map[message.JobID]message.LeaseToken
@@ -40,7 +40,7 @@ func newThree(t *testing.T, rt *rapid.T) *three {
 	c := gate.Default()
 	c.Lease, c.QuorumTimeout = 6*time.Second, time.Second
 	w := &three{
-		group: &group{config: c}, rt: rt, holders: map[message.JobID]node.ID{}, tokens: map[message.JobID]message.LeaseToken{},
+		cluster: &cluster{config: c}, rt: rt, holders: map[message.JobID]node.ID{}, tokens: map[message.JobID]message.LeaseToken{},
 		counted: map[string]bool{}, acked: map[message.JobID]bool{}, ended: map[message.JobID]message.JobState{}, owned: map[string]message.Fence{},
 	}
 	w.boot(t, 3)

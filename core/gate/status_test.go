@@ -19,7 +19,7 @@ import (
 
 // lister is a gate, and a model that keeps what it was told last.
 type lister struct {
-	*story
+	*member
 	beat  map[node.ID]*message.ManagerHeartbeat
 	heard map[node.ID]node.Instant
 	most  map[string]uint32 // workers that a datacenter had at once
@@ -30,7 +30,7 @@ type lister struct {
 
 func newLister() *lister {
 	l := &lister{
-		story: newStory(gate.Default()), beat: map[node.ID]*message.ManagerHeartbeat{}, heard: map[node.ID]node.Instant{},
+		member: newMember(gate.Default()), beat: map[node.ID]*message.ManagerHeartbeat{}, heard: map[node.ID]node.Instant{},
 		most: map[string]uint32{}, state: map[message.JobID]message.JobState{},
 	}
 	l.world.Discard = true
@@ -58,9 +58,9 @@ func placeOf(i int) string { return string(rune('a' + i%2)) }
 func (l *lister) beats(t *rapid.T) {
 	i := rapid.IntRange(0, 4).Draw(t, "manager")
 	id, in := node.ID(fmt.Sprint("m", i)), placeOf(i)
-	l.story.beats++
+	l.member.beats++
 	h := &message.ManagerHeartbeat{
-		Datacenter: in, Sequence: l.story.beats, Draining: rapid.IntRange(0, 4).Draw(t, "draining") == 0,
+		Datacenter: in, Sequence: l.member.beats, Draining: rapid.IntRange(0, 4).Draw(t, "draining") == 0,
 		CoresTotal: 8, CoresFree: rapid.Uint32Range(0, 8).Draw(t, "free"), WorkerSum: rapid.Uint32Range(0, 4).Draw(t, "workers"),
 		Term: rapid.Uint64Range(0, 3).Draw(t, "term"),
 	}

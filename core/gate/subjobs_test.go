@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -13,75 +12,11 @@ import (
 	"hyperscale/core/window"
 )
 
-// ear is one gate, and all that it has sent to each peer.
-type ear struct {
-	*story
-	heard map[node.ID][]node.Message
-}
-
-func newEar(c gate.Config, peers ...node.Peer) *ear {
-	e := &ear{story: newStory(c), heard: map[node.ID][]node.Message{}}
-	e.world.Discard = true
-	e.world.WatchSend = func(s node.StreamID, m node.Message) {
-		for _, p := range peers {
-			if slices.Contains(e.world.StreamsOf(p.ID), s) {
-				e.heard[p.ID] = append(e.heard[p.ID], m)
-			}
-		}
-	}
-	e.world.Start()
-	for _, p := range peers {
-		e.world.Accept(p)
-	}
-	return e
-}
-
-func client(id node.ID) node.Peer {
-	return node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}
-}
-
-func managerPeer(id node.ID) node.Peer {
-	return node.Peer{ID: id, Incarnation: 1, Role: node.RoleManager, Addr: node.Addr(id + ":1")}
-}
-
-// says has a manager of datacenter a beat with the subjobs that it lists.
-func (e *ear) says(id node.ID, subjobs ...message.SubjobRef) {
-	e.beats++
-	e.deliver(string(id), &message.ManagerHeartbeat{Datacenter: "a", Sequence: e.beats, CoresTotal: 8, CoresFree: 8, WorkerSum: 2, Subjobs: subjobs})
-}
-
-// last returns the newest message of a type that a peer was sent, and how many there were.
-func last[T node.Message](e *ear, id node.ID) (newest T, n int) {
-	for _, m := range e.heard[id] {
-		if m, ok := m.(T); ok {
-			newest, n = m, n+1
-		}
-	}
-	return newest, n
-}
-
-// dispatched submits a job and returns its first dispatch, to any of the managers.
-func (e *ear) dispatched(t interface{ Fatal(...any) }, managers ...node.ID) (node.ID, *message.JobDispatch) {
-	e.deliver("c1", e.submission("k", []string{"a"}, 2))
-	for _, id := range managers {
-		if d, n := last[*message.JobDispatch](e, id); n > 0 {
-			return id, d
-		}
-	}
-	t.Fatal("the job was not dispatched")
-	return "", nil
-}
-
-func (e *ear) ask() message.RequestID {
-	e.request++
-	return message.RequestID{Incarnation: 1, Counter: e.request}
-}
-
 // A subjob is dispatched again once more than MissedMax heartbeats *in a row* have left it
 // out: a heartbeat that names it begins the count anew.
 func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
 		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
@@ -114,7 +49,7 @@ func TestSubjobsLeftOutInARowAreDispatchedAgain(t *testing.T) {
 // it may go on, and the gate goes on under the highest.
 func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := newEar(gate.Default(), client("c1"), managerPeer("m1"), managerPeer("m2"))
+		e := newListener(gate.Default(), client("c1"), managerPeer("m1"), managerPeer("m2"))
 		e.says("m1")
 		e.says("m2")
 		who, d := e.dispatched(rt, "m1", "m2")
@@ -143,7 +78,7 @@ func TestOnlyTheHighestListingIsRenewed(t *testing.T) {
 // with one number the first.
 func TestProgressIsTakenOncePerNumber(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
 		epoch, sequence, want := uint64(257), uint64(0), uint64(0)
@@ -179,7 +114,7 @@ func TestProgressIsTakenOncePerNumber(t *testing.T) {
 // A watcher is told each progress within PushInterval, the second as well as the first.
 func TestWatchersAreToldEachProgress(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		e := newEar(gate.Default(), client("c1"), managerPeer("m1"))
+		e := newListener(gate.Default(), client("c1"), managerPeer("m1"))
 		e.says("m1")
 		_, d := e.dispatched(rt, "m1")
 		fence := message.Fence{JobEpoch: d.Fence.JobEpoch, SubjobEpoch: 257}
@@ -204,7 +139,7 @@ func TestWatchersAreToldEachProgress(t *testing.T) {
 // another one is asked, and none before.
 func TestUnansweredDispatchesGoToAnotherManager(t *testing.T) {
 	c := gate.Default()
-	e := newEar(c, client("c1"), managerPeer("m1"), managerPeer("m2"))
+	e := newListener(c, client("c1"), managerPeer("m1"), managerPeer("m2"))
 	e.says("m1")
 	e.says("m2")
 	first, _ := e.dispatched(t, "m1", "m2")
@@ -238,7 +173,7 @@ func TestSubjobsOfAFormerGateStayForAGuard(t *testing.T) {
 	guard := window.Terms{Word: 2 * gate.Default().Lease, Renewal: gate.Default().RenewalTimeout, DriftPPM: gate.Default().DriftPPM}.Guard()
 	rapid.Check(t, func(rt *rapid.T) {
 		peers := []node.Peer{client("c1"), managerPeer("m1"), managerPeer("m2"), managerPeer("b1")}
-		e := newEar(gate.Default(), peers...)
+		e := newListener(gate.Default(), peers...)
 		e.says("m1")
 		job := e.submission("k", nil, 2)
 		job.RunTimeout = time.Hour

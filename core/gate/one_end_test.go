@@ -19,7 +19,7 @@ import (
 // world is a gate among managers that answer at random, and a model that only
 // remembers.
 type world struct {
-	*story
+	*member
 	rt       *rapid.T
 	sequence uint64
 	state    map[message.JobID]message.JobState
@@ -40,7 +40,7 @@ func newWorld(rt *rapid.T) *world {
 	c := gate.Default()
 	c.QueueMax, c.ResultsMax = 5, 3
 	w := &world{
-		story: newStory(c), rt: rt, state: map[message.JobID]message.JobState{}, counted: map[string]bool{},
+		member: newMember(c), rt: rt, state: map[message.JobID]message.JobState{}, counted: map[string]bool{},
 		epoch: map[message.JobID]uint64{}, again: map[message.JobID]bool{}, ended: map[message.JobID]message.JobState{},
 	}
 	w.world.Discard = true
