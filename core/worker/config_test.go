@@ -62,3 +62,15 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 		}
 	})
 }
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	if err := small().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	err := Config{Cores: -1, Silence: time.Second, Heartbeat: time.Second}.Validate()
+	for _, key := range []string{"datacenter", "managers", "cores", "kill_grace", "silence", "outbox_max", "fences_max"} {
+		if err == nil || !strings.Contains(err.Error(), "worker."+key) {
+			t.Errorf("no fault of worker.%s in %v", key, err)
+		}
+	}
+}

@@ -2,7 +2,7 @@ package worker
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
 	"hyperscale/core/worker/outbox"
 )
 
@@ -24,8 +25,6 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 		const late = 9 // it is dispatched after the stop
 		obeys := rapid.Bool().Draw(t, "executors obey")
 		acks := rapid.Bool().Draw(t, "results are acknowledged")
-		killed := map[node.ExecID]bool{}
-		d.WatchKill = func(id node.ExecID) { killed[id] = true }
 		stopped := false
 		d.WatchEvent = func(e node.Event) {
 			if e, ok := e.(event.ShardStarted); ok && stopped && e.Shard.Ordinal == late {
@@ -100,8 +99,9 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 		if most := c.DrainTimeout + c.KillGrace + c.Heartbeat + time.Second; d.Running() || d.Now().Sub(began) > most {
 			t.Fatalf("it runs: %v, %v after the stop, want at most %v", d.Running(), d.Now().Sub(began), most)
 		}
+		killed := d.ExecCalls(nodetest.ExecKilled)
 		for _, id := range d.Execs() {
-			if !killed[id] {
+			if !slices.ContainsFunc(killed, func(c nodetest.ExecCall) bool { return c.ID == id }) {
 				t.Fatalf("executor %v was not killed, and its worker is gone", id)
 			}
 		}
@@ -113,161 +113,58 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 	})
 }
 
-// One shard is dispatched under higher and higher fences while a slow disk takes some of
-// them and refuses others, and executors end in any way. Whatever becomes of it, one
-// attempt runs at a time, none below the fence on disk, and all cores come free.
-func TestOneShardUnderManyFences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := newModel(t)
-		attempt := uint64(0)
-		shard := message.ShardID{Job: message.JobID{1}}
-		fence := func() message.Fence { return message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: max(1, attempt)} }
-		alive := func() {
-			for i, s := range m.world.StreamsOf("m1") {
-				if sent := m.beats[s]; i == 0 && len(sent) > 0 {
-					m.heard = max(m.heard, sent[len(sent)-1])
-					m.world.Receive(s, &message.HeartbeatAck{Sequence: uint64(len(sent)), Shards: []message.ShardRef{{Shard: shard, Fence: fence()}}})
-				}
-			}
-		}
-		dispatch := func(t *rapid.T) {
-			alive()
-			attempt++
-			m.receive(&message.ShardDispatch{
-				Shard: shard, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: rapid.Uint32Range(1, 3).Draw(t, "cores"),
-				RunTimeout: time.Duration(rapid.IntRange(0, 3).Draw(t, "timeout")) * time.Second,
-			})
-		}
-		gone := func(t *rapid.T) {
-			m.exec(t, func(id node.ExecID) {
-				switch rapid.IntRange(0, 4).Draw(t, "end") {
-				case 0:
-					m.world.ExecSays(id, &message.ExecResult{State: message.WorkflowCancelled})
-				case 1, 2:
-					m.world.ExecSays(id, &message.ExecResult{State: message.WorkflowCompleted})
-				}
-				m.world.ExecGone(id, rapid.SampledFrom([]string{"", "killed"}).Draw(t, "reason"), strings.Repeat("line\n", rapid.SampledFrom([]int{0, 5, 9000}).Draw(t, "tail")))
-			})
-		}
-		t.Repeat(map[string]func(*rapid.T){
-			"dispatch": dispatch, "dispatch2": dispatch, "dispatch3": dispatch, "gone": gone, "gone2": gone,
-			"again": func(*rapid.T) {
-				m.receive(&message.ShardDispatch{Shard: shard, Fence: fence(), Workflow: "w", Program: message.Program{Main: "f"}, PlanDigest: 1, VUs: 4, Cores: 1})
-			},
-			"hold":     func(*rapid.T) { m.world.Held = true },
-			"complete": func(*rapid.T) { m.world.Complete(1, nil) },
-			"fail":     func(*rapid.T) { m.world.Complete(1, errors.New("full")) },
-			"release": func(*rapid.T) {
-				m.world.Held = false
-				for m.world.Pending() > 0 {
-					m.world.Complete(1, nil)
-				}
-			},
-			"cancel": func(*rapid.T) {
-				m.receive(&message.ShardCancel{Shard: shard, Fence: fence(), State: message.WorkflowCancelled})
-			},
-			"alive": func(*rapid.T) { alive() },
-			"advance": func(t *rapid.T) {
-				m.world.Advance(time.Duration(rapid.IntRange(0, 4000).Draw(t, "ms")) * time.Millisecond)
-				m.connect()
-			},
-			"": func(*rapid.T) {
-				m.world.Take()
-				m.quiet()
-				m.rests()
-			},
-		})
-		m.settles()
-	})
-}
-
-// rests judges the ledgers against a dumb count.
-func (m *model) rests() {
-	w := m.world.Machine().(*Machine)
-	w.Rests(func(what string, n, _ int) {
-		want := n
-		switch what {
-		case "worker/executors of executions":
-			want = len(w.runs) // but for those that are gone
-			if n < want {
-				m.t.Fatalf("%s is %d, and %d executors run", what, n, want)
-			}
-		case "worker/cores that are taken":
-			if want = len(m.owner); n < want {
-				m.t.Fatalf("%s is %d, and %d are owned: %v", what, n, want, m.owner)
-			}
-		case "worker/cores of executions":
-			if n < len(m.owner) {
-				m.t.Fatalf("%s is %d, and %d are owned: %v", what, n, len(m.owner), m.owner)
-			}
-		}
-	})
-}
-
-// Executors tell figures that add up, that do not, or that no frame holds together. The
-// result says so and fails then; else it is their sum. A result that no manager takes is
-// kept for fence_age, and an order to drain until the disk has it.
-func TestResultsSayWhatExecutorsTold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const age = 20 * time.Second
-		d := newDesk(t, func(c *Config) { c.Silence, c.FenceAge, c.SweepInterval = time.Hour, age, time.Second })
-		var result *message.ShardResult
-		d.WatchSend = func(_ node.StreamID, m node.Message) {
-			if r, ok := m.(*message.ShardResult); ok {
-				result = r
-			}
-		}
-		ignored, want := 0, ""
-		d.WatchEvent = func(e node.Event) {
-			if _, ok := e.(event.Ignored); ok {
-				ignored++
-			}
-		}
-		x := d.dispatch(0, 1, 1, 2)
-		sum := uint64(0)
-		wide := rapid.IntRange(0, 3).Draw(t, "wide") == 0
-		for i, r := range append([]*run(nil), x.runs...) {
-			s := message.Stats{Steps: []message.StepStats{{Name: "get", Kind: message.StepRequest, Started: uint64(i + 1), OK: uint64(i + 1)}}}
-			sum += uint64(i + 1)
-			if rapid.IntRange(0, 3).Draw(t, "torn") == 0 {
-				s.Generator.Lag, want = message.Histogram{Count: 1}, "add up"
-			}
-			for n := 0; wide && n < 450; n++ {
-				s.Steps = append(s.Steps, message.StepStats{Name: fmt.Sprint(i, n, strings.Repeat("s", 1170)), Kind: message.StepRequest})
-			}
-			if rapid.Bool().Draw(t, "progress") {
-				d.ExecSays(r.id, &message.ExecProgress{Sequence: 1, Stats: s})
-			}
-			d.ExecSays(r.id, &message.ExecResult{State: message.WorkflowCompleted, Stats: s})
-		}
-		if wide && want == "" && len(x.runs) > 1 {
-			want = "split the workflow"
-		}
+// A stop ends as soon as the last result is acknowledged, and not before; and it ends.
+func TestStopsEnd(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 1)
+	d.Stop()
+	d.finish(x, message.WorkflowCompleted)
+	if !d.Running() {
+		t.Fatal("it is gone before its result is known to anybody")
+	}
+	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 1).Fence})
+	if d.Running() {
+		t.Error("nothing is left to do, and it stays")
+	}
+	d = newDesk(t, nil)
+	d.dispatch(0, 0, 1, 1)
+	d.Stop()
+	for range 60 {
 		d.Advance(time.Second)
-		if (ignored > 0) != (want != "") {
-			t.Fatalf("progress is told as ignored %d times; of the result is to be said: %q", ignored, want)
+		if d.Running() {
+			d.ack(0, d.m.managers.links.All()[0].Sequence)
+			d.ack(1, d.m.managers.links.All()[1].Sequence)
 		}
-		for _, r := range append([]*run(nil), x.runs...) {
-			d.ExecGone(r.id, "", "")
-		}
-		switch {
-		case result == nil:
-			t.Fatal("no result is told")
-		case want == "" && (result.State != message.WorkflowCompleted || result.Stats.Steps[0].Started != sum):
-			t.Fatalf("%v with %+v, want COMPLETED with the sum %d", result.State, result.Stats.Steps, sum)
-		case want != "" && (result.State != message.WorkflowFailed || !strings.Contains(result.Error, want) || len(result.Stats.Steps) > 0):
-			t.Fatalf("%v with %d steps, %q; want FAILED, which says %q", result.State, len(result.Stats.Steps), result.Error, want)
-		}
-		d.Failure = errors.New("full")
-		d.Receive(d.to[0], &message.Drain{Node: "w1"})
-		d.Failure = nil
-		wait := time.Duration(rapid.IntRange(1, 30).Draw(t, "seconds")) * time.Second
-		d.Advance(wait)
-		if kept := d.m.outbox.Len() > 0; kept && wait > age+time.Second || !kept && wait < age-time.Second {
-			t.Fatalf("after %v the result is kept: %v", wait, kept)
-		}
-		if wait > time.Second && !strings.Contains(strings.Join(d.Disk(), " "), keyDraining) {
-			t.Fatal("the disk does not have the order to drain")
-		}
-	})
+	}
+	if d.Running() {
+		t.Error("an executor that does not stop keeps its worker for ever")
+	}
+}
+
+// An executor that a cancellation does not end is killed after KillGrace, once.
+func TestDeafExecutorsAreKilled(t *testing.T) {
+	d := newDesk(t, nil)
+	x := d.dispatch(0, 0, 1, 2)
+	quick, deaf := x.runs[0].id, x.runs[1].id
+	d.Receive(d.to[0], &message.ShardCancel{Shard: shardOf(0), Fence: x.fence, State: message.WorkflowCancelled, Reason: "asked"})
+	d.ExecGone(quick, "", "")
+	d.Advance(d.m.config.KillGrace - time.Millisecond)
+	if killed := d.ExecCalls(nodetest.ExecKilled); len(killed) > 0 {
+		t.Fatalf("killed within its grace: %v", killed)
+	}
+	d.Advance(2 * time.Millisecond)
+	if killed := d.ExecCalls(nodetest.ExecKilled); len(killed) != 1 || killed[0].ID != deaf {
+		t.Errorf("killed %v, want executor %d once", killed, deaf)
+	}
+}
+
+// An order to drain that the disk refused is kept once it takes it.
+func TestAnOrderIsKeptWhenTheDiskIsWell(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
+	d.Failure = errors.New("no space left on device")
+	d.Receive(d.to[0], &message.Drain{Node: "w1"})
+	d.Failure = nil
+	if d.Advance(d.m.config.SweepInterval); !slices.Contains(d.Disk(), keyDraining) {
+		t.Errorf("the disk has %v: a restart would forget the order", d.Disk())
+	}
 }

@@ -29,6 +29,7 @@
 //	put slice/j1/0/0 (34 bytes)
 //	-> m1 ShardAccepted Shard=j1/0/0 Fence=1.1.1
 //
-// Read env.go (effects), drive.go (inputs), text.go (messages as text), story.go
-// (the commands of a story), stories.go (which files are stories).
+// Read env.go, drive.go (inputs); the effects: record.go (lines), clock.go (timers),
+// streams.go, storage.go, executors.go; text.go (messages as text), story.go (the commands
+// of a story), stories.go (which files are stories).
 package nodetest

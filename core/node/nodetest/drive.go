@@ -59,16 +59,14 @@ func (e *Env) Machine() node.Machine { return e.machine }
 
 // Accept lets a peer open a stream to the node.
 func (e *Env) Accept(p node.Peer) node.StreamID {
-	e.stream++
-	id := e.stream
-	e.streams[id] = &stream{peer: p}
+	id := e.add(&stream{peer: p})
 	e.step(node.Input{Kind: node.InputStreamOpened, Stream: id, From: p})
 	return id
 }
 
 // Opened tells the node that the stream it opened stands.
 func (e *Env) Opened(id node.StreamID, p node.Peer) {
-	s := e.streams[id]
+	s := e.Streams.all[id]
 	if s == nil || s.peer.ID != "" {
 		node.Bug("nodetest: stream %d is not being opened", id)
 	}
@@ -78,42 +76,17 @@ func (e *Env) Opened(id node.StreamID, p node.Peer) {
 
 // Break ends a stream against the node's will.
 func (e *Env) Break(id node.StreamID, reason string) {
-	s := e.streams[id]
+	s := e.Streams.all[id]
 	if s == nil {
 		return
 	}
-	delete(e.streams, id)
+	delete(e.Streams.all, id)
 	e.step(node.Input{Kind: node.InputStreamBroken, Stream: id, From: s.peer, Reason: reason})
-}
-
-// Opening returns the streams that the node opens and that do not stand yet.
-func (e *Env) Opening() []node.StreamID {
-	return e.find(func(s *stream) bool { return s.peer.ID == "" })
-}
-
-// StreamsOf returns the standing streams with a peer, newest last.
-func (e *Env) StreamsOf(id node.ID) []node.StreamID {
-	return e.find(func(s *stream) bool { return s.peer.ID == id })
-}
-
-// OpeningTo returns the streams that the node opens to an address.
-func (e *Env) OpeningTo(a node.Addr) []node.StreamID {
-	return e.find(func(s *stream) bool { return s.peer.ID == "" && s.addr == a })
-}
-
-func (e *Env) find(want func(*stream) bool) []node.StreamID {
-	var found []node.StreamID
-	for _, id := range slices.Sorted(maps.Keys(e.streams)) {
-		if want(e.streams[id]) {
-			found = append(found, id)
-		}
-	}
-	return found
 }
 
 // Receive delivers a message on a stream.
 func (e *Env) Receive(id node.StreamID, m node.Message) {
-	s := e.streams[id]
+	s := e.Streams.all[id]
 	if s == nil || s.peer.ID == "" {
 		node.Bug("nodetest: %s arrives on stream %d, which does not stand", message.NameOf(m), id)
 	}
@@ -139,29 +112,14 @@ func (e *Env) Command(m node.Message) node.CommandID {
 func (e *Env) Advance(d time.Duration) {
 	end := e.now.Add(d)
 	for e.machine != nil && !e.halted {
-		var next node.TimerKey
-		best := firing{end, ^uint64(0)}
-		//lint:orderfree the least of a total order does not depend on the way to it
-		for k, f := range e.timers {
-			if f.at < best.at || f.at == best.at && f.sequence < best.sequence {
-				next, best = k, f
-			}
-		}
-		if best.sequence == ^uint64(0) {
+		next, due := e.fire(end)
+		if !due {
 			break
 		}
-		e.now = max(e.now, best.at)
-		delete(e.timers, next)
 		e.step(node.Input{Kind: node.InputTimer, Timer: next})
 	}
 	e.now = end
 }
-
-// Oversleep lets time go by while the node does not run: no timer fires until Advance.
-func (e *Env) Oversleep(d time.Duration) { e.now = e.now.Add(d) }
-
-// Pending returns how many Puts have not completed.
-func (e *Env) Pending() int { return len(e.puts) }
 
 // Complete lets the next n Puts complete, with err or well.
 func (e *Env) Complete(n int, err error) {
@@ -171,28 +129,25 @@ func (e *Env) Complete(n int, err error) {
 }
 
 func (e *Env) completeOne(err error) {
-	p := e.puts[0]
-	e.puts = e.puts[1:]
-	if err == nil {
-		for _, r := range p.records {
-			if r.Value == nil {
-				delete(e.disk, r.Key)
-			} else {
-				e.disk[r.Key] = r.Value
-			}
-		}
-	}
+	in := e.complete(err)
 	if e.machine != nil && !e.halted {
-		in := node.Input{Kind: node.InputStored, Token: p.token, Err: err}
 		e.machine.Step(e, &in)
 	}
 }
 
-// Disk returns the keys that would survive a crash now, sorted.
-func (e *Env) Disk() []string { return slices.Sorted(maps.Keys(e.disk)) }
-
 // Execs returns the executor runs that are not gone, in their order.
-func (e *Env) Execs() []node.ExecID { return slices.Sorted(maps.Keys(e.execs)) }
+func (e *Env) Execs() []node.ExecID { return slices.Sorted(maps.Keys(e.execs.cores)) }
+
+// ExecCalls returns what the node wanted of executor runs in this incarnation, or one kind
+// of it.
+func (e *Env) ExecCalls(only ...ExecAct) (calls []ExecCall) {
+	for _, c := range e.execs.calls {
+		if len(only) == 0 || slices.Contains(only, c.Act) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
 
 // ExecSays delivers a message of an executor run.
 func (e *Env) ExecSays(id node.ExecID, m node.Message) {
@@ -207,9 +162,9 @@ func (e *Env) ExecGone(id node.ExecID, reason, tail string) { e.execGone(id, rea
 func (e *Env) ExecLapsed(id node.ExecID) { e.execGone(id, "its time was over", "", true) }
 
 func (e *Env) execGone(id node.ExecID, reason, tail string, lapsed bool) {
-	if _, ok := e.execs[id]; !ok {
+	if _, ok := e.execs.cores[id]; !ok {
 		node.Bug("nodetest: executor run %d is gone twice, or was never started", id)
 	}
-	delete(e.execs, id)
+	delete(e.execs.cores, id)
 	e.step(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: id, Kind: node.ExecGone, Reason: reason, Tail: tail, Lapsed: lapsed}})
 }

@@ -1,9 +1,7 @@
 package worker
 
 import (
-	"errors"
 	"fmt"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -216,50 +214,6 @@ func (m *model) restart() {
 	m.connect()
 }
 
-func TestCoresAndFencesHold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := newModel(t)
-		t.Repeat(map[string]func(*rapid.T){
-			"dispatch":  m.dispatch,
-			"dispatch2": m.dispatch,
-			"cancel": func(*rapid.T) {
-				m.receive(&message.ShardCancel{Shard: m.shard(), Fence: m.fence(), State: message.WorkflowCancelled})
-			},
-			"gone": func(t *rapid.T) { m.exec(t, func(id node.ExecID) { m.world.ExecGone(id, "killed", "") }) },
-			"result": func(t *rapid.T) {
-				state := rapid.SampledFrom([]message.WorkflowState{message.WorkflowCompleted, message.WorkflowFailed}).Draw(t, "state")
-				m.exec(t, func(id node.ExecID) {
-					m.world.ExecSays(id, &message.ExecResult{State: state})
-					m.world.ExecGone(id, "", "")
-				})
-			},
-			"answer":  m.answer,
-			"answer2": m.answer,
-			"lapse":   func(t *rapid.T) { m.exec(t, m.world.ExecLapsed) },
-			"ack":     func(*rapid.T) { m.receive(&message.ShardResultAck{Shard: m.shard(), Fence: m.fence()}) },
-			"advance": func(t *rapid.T) {
-				m.world.Advance(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
-				m.connect()
-			},
-			"hold":     func(*rapid.T) { m.world.Held = true },
-			"complete": func(*rapid.T) { m.world.Complete(1, nil) },
-			"fail":     func(*rapid.T) { m.world.Complete(1, errors.New("full")) },
-			"release": func(*rapid.T) {
-				m.world.Held = false
-				for m.world.Pending() > 0 {
-					m.world.Complete(1, nil)
-				}
-			},
-			"restart": func(*rapid.T) { m.restart() },
-			"": func(*rapid.T) {
-				m.world.Take()
-				m.quiet()
-			},
-		})
-		m.settles()
-	})
-}
-
 // settles: when everything that runs has ended and the disk writes, all cores are
 // free and nothing is left under way.
 func (m *model) settles() {
@@ -277,4 +231,27 @@ func (m *model) settles() {
 		m.t.Fatalf("left: %d of %d cores free, %d executions, %d runs, %d writes, owners %v",
 			w.cores.Free(), w.cores.Total(), len(w.active), len(w.runs), len(w.disk.writes), m.owner)
 	}
+}
+
+// rests judges the ledgers against a dumb count.
+func (m *model) rests() {
+	w := m.world.Machine().(*Machine)
+	w.Rests(func(what string, n, _ int) {
+		want := n
+		switch what {
+		case "worker/executors of executions":
+			want = len(w.runs) // but for those that are gone
+			if n < want {
+				m.t.Fatalf("%s is %d, and %d executors run", what, n, want)
+			}
+		case "worker/cores that are taken":
+			if want = len(m.owner); n < want {
+				m.t.Fatalf("%s is %d, and %d are owned: %v", what, n, want, m.owner)
+			}
+		case "worker/cores of executions":
+			if n < len(m.owner) {
+				m.t.Fatalf("%s is %d, and %d are owned: %v", what, n, len(m.owner), m.owner)
+			}
+		}
+	})
 }

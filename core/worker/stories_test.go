@@ -9,31 +9,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
-
-func small() Config {
-	c := Default()
-	c.Datacenter = "dc1"
-	c.Managers = []node.Addr{"m1:1", "m2:1"}
-	c.Cores = 4
-	c.OutboxMax = 2
-	c.Silence = 10 * time.Second
-	c.RenewalTimeout = time.Minute // what it brings is in renew.txt
-	return c
-}
-
-func world(c Config) *nodetest.Env {
-	w := nodetest.New(nodetest.Config{
-		Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"},
-		New:  func() node.Machine { return New(c) },
-	})
-	for _, gossip := range []string{"SwimCompare", "SwimProbe", "SwimGossip", "SwimList", "SwimAck"} {
-		w.Hidden[gossip] = true
-	}
-	return w
-}
 
 func TestStories(t *testing.T) {
 	nodetest.Stories(t, func(t *testing.T, path string) {
@@ -66,18 +43,6 @@ func TestEveryEventHasAStory(t *testing.T) {
 	} {
 		if !strings.Contains(all.String(), "\n! "+name+" ") {
 			t.Errorf("no story shows the event %s", name)
-		}
-	}
-}
-
-func TestValidateNamesEveryFault(t *testing.T) {
-	if err := small().Validate(); err != nil {
-		t.Fatal(err)
-	}
-	err := Config{Cores: -1, Silence: time.Second, Heartbeat: time.Second}.Validate()
-	for _, key := range []string{"datacenter", "managers", "cores", "kill_grace", "silence", "outbox_max", "fences_max"} {
-		if err == nil || !strings.Contains(err.Error(), "worker."+key) {
-			t.Errorf("no fault of worker.%s in %v", key, err)
 		}
 	}
 }

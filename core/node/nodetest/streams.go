@@ -1,0 +1,103 @@
+package nodetest
+
+import (
+	"maps"
+	"slices"
+
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// Streams are those of a node: the ones that it opens, and the ones that it accepts.
+type Streams struct {
+	// WatchSend, when set, is handed every message that the node sends, and WatchOpen every
+	// stream that it opens, at once.
+	WatchSend func(to node.StreamID, m node.Message)
+	WatchOpen func(s node.StreamID, to node.Addr)
+
+	recorder *Recorder
+	all      map[node.StreamID]*stream
+	last     node.StreamID
+}
+
+type stream struct {
+	addr node.Addr // of those that the node opened
+	peer node.Peer // zero until opened
+}
+
+func (s *stream) name() string {
+	if s.peer.ID != "" {
+		return string(s.peer.ID)
+	}
+	return string(s.addr) + " (opening)"
+}
+
+func (s *Streams) add(k *stream) node.StreamID {
+	s.last++
+	s.all[s.last] = k
+	return s.last
+}
+
+// Open implements node.Env.
+func (s *Streams) Open(to node.Addr) node.StreamID {
+	id := s.add(&stream{addr: to})
+	if s.WatchOpen != nil {
+		s.WatchOpen(id, to)
+	}
+	if s.recorder.show("open") {
+		s.recorder.line("open %s", to)
+	}
+	return id
+}
+
+// Send implements node.Env.
+func (s *Streams) Send(id node.StreamID, m node.Message) {
+	r := s.recorder
+	k := s.all[id]
+	if k == nil {
+		if r.show(message.NameOf(m)) {
+			r.line("dropped %s", r.text.Message(m))
+		}
+		return
+	}
+	r.keep(m)
+	if s.WatchSend != nil {
+		s.WatchSend(id, m)
+	}
+	if r.show(message.NameOf(m)) {
+		r.line("-> %s %s", k.name(), r.text.Message(m))
+	}
+}
+
+// Close implements node.Env.
+func (s *Streams) Close(id node.StreamID) {
+	if k := s.all[id]; k != nil && s.recorder.show("close") {
+		s.recorder.line("close %s", k.name())
+	}
+	delete(s.all, id)
+}
+
+// Opening returns the streams that the node opens and that do not stand yet.
+func (s *Streams) Opening() []node.StreamID {
+	return s.find(func(k *stream) bool { return k.peer.ID == "" })
+}
+
+// StreamsOf returns the standing streams with a peer, newest last.
+func (s *Streams) StreamsOf(id node.ID) []node.StreamID {
+	return s.find(func(k *stream) bool { return k.peer.ID == id })
+}
+
+// OpeningTo returns the streams that the node opens to an address.
+func (s *Streams) OpeningTo(a node.Addr) []node.StreamID {
+	return s.find(func(k *stream) bool { return k.peer.ID == "" && k.addr == a })
+}
+
+func (s *Streams) find(want func(*stream) bool) []node.StreamID {
+	var found []node.StreamID
+	for _, id := range slices.Sorted(maps.Keys(s.all)) {
+		if want(s.all[id]) {
+			found = append(found, id)
+		}
+	}
+	return found
+}

@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/core/uplink"
+)
+
+// Renewals never shorten, and never revive what is over.
+func TestRenewalsMoveOnOnly(t *testing.T) {
+	d := newDesk(t, func(c *Config) { c.Silence = time.Hour })
+	x := d.dispatch(0, 0, 1, 1)
+	sent := d.Now()
+	d.Advance(20 * time.Second)
+	late := d.m.managers.links.All()[0].Sequence
+	early := d.m.managers.links.All()[1].Sequence - 10
+	d.ack(0, late, ref(0, 1))
+	until := x.until
+	if until < sent.Add(79*time.Second) {
+		t.Fatalf("renewed until %v", until)
+	}
+	if d.ack(1, early, ref(0, 1)); x.until != until || x.manager != "m2" {
+		t.Errorf("an older renewal by another manager: until %v, want %v; told is %s", x.until, until, x.manager)
+	}
+}
+
+// A deadline that has come stands, though no timer has fired yet.
+func TestWhatIsOverIsNotRenewed(t *testing.T) {
+	d := newDesk(t, nil)
+	x := &execution{config: &d.m.config, shard: &shard{id: shardOf(0)}, until: d.Now()}
+	if x.extend(d, "m2", d.Now().Add(time.Hour)); x.until != d.Now() {
+		t.Error("what is over was renewed")
+	}
+}
+
+// A dispatch runs on an answer that is younger than the timeout.
+func TestOldAnswersAllowNothing(t *testing.T) {
+	const timeout = time.Minute
+	l := &uplink.Link{}
+	for _, tc := range []struct {
+		answered, now node.Instant
+		ok            bool
+	}{{0, 1, false}, {5, 5, true}, {5, node.Instant(5).Add(timeout - 1), true}, {5, node.Instant(5).Add(timeout), false}} {
+		m := managers{rhythms: map[*uplink.Link]*rhythm{l: {answered: tc.answered}}, timeout: timeout}
+		if until, ok := m.limit(tc.now, l); ok != tc.ok || ok && until != tc.answered.Add(timeout) {
+			t.Errorf("answered at %v, at %v it may run until %v, %v; want %v", tc.answered, tc.now, until, ok, tc.ok)
+		}
+	}
+}
+
+// A heartbeat may be answered twice, an older one late; a new stream begins anew.
+func TestHeartbeatsAreAnswered(t *testing.T) {
+	r := &rhythm{sent: []beat{{3, 30}, {4, 40}, {5, 50}}}
+	for range 2 {
+		if at, ok := r.answer(4); !ok || at != 40 {
+			t.Fatalf("the second heartbeat was sent at %v, %v", at, ok)
+		}
+	}
+	r.sent = append([]beat{{3, 30}}, r.sent...)
+	r.answer(3)
+	if r.answered != 40 {
+		t.Errorf("the newest that was answered was sent at %v", r.answered)
+	}
+	d := newDesk(t, nil)
+	d.Advance(5 * time.Second)
+	d.Break(d.to[0], "cut")
+	d.Advance(5 * time.Second)
+	d.to[0] = d.OpeningTo("m1:1")[0]
+	d.Opened(d.to[0], node.Peer{ID: "m1", Incarnation: 1, Role: node.RoleManager, Addr: "m1:1"})
+	if got := d.m.managers.rhythms[d.m.managers.links.All()[0]]; got.answered != 0 || len(got.sent) != 1 {
+		t.Errorf("a new stream begins with %+v", got)
+	}
+}
