@@ -2,12 +2,9 @@ package client_test
 
 import (
 	"flag"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/client"
@@ -16,74 +13,6 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/core/node/nodetest"
 )
-
-func world(gates ...node.Addr) *nodetest.Env {
-	c := client.Default()
-	c.Gates = gates
-	return worldOf(c)
-}
-
-func worldOf(c client.Config) *nodetest.Env {
-	return worldOfMachine(func() node.Machine { return client.New(c) })
-}
-
-func worldOfMachine(machine func() node.Machine) *nodetest.Env {
-	return nodetest.New(nodetest.Config{Self: node.Peer{ID: "c1", Incarnation: 1, Role: node.RoleClient}, Seed: 1, New: machine})
-}
-
-// bounds are small, so that a story reaches them.
-func bounds() client.Config {
-	c := client.Default()
-	c.Gates = []node.Addr{"g1:1", "g2:1", "g3:1"}
-	c.Redirects, c.HomesMax = 1, 2
-	c.ReachTimeout, c.AskTimeout = 5*time.Second, 40*time.Second
-	return c
-}
-
-func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
-	}
-	seen := map[string]bool{}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			w := world("g1:1", "g2:1")
-			if file == "testdata/bounds.txt" {
-				w = worldOf(bounds())
-			}
-			w.WatchEvent = func(e node.Event) { seen[e.EventName()] = true }
-			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return w.Run(t, d) })
-		})
-	}
-	for _, name := range []string{"ignored", "client-called", "client-returned"} {
-		if !seen[name] {
-			t.Errorf("no story produces the event %s", name)
-		}
-	}
-}
-
-func TestConfigNamesEveryFault(t *testing.T) {
-	var c client.Config
-	c.Gates = []node.Addr{"a", "a"}
-	err := c.Validate()
-	if err == nil {
-		t.Fatal("an empty configuration is valid")
-	}
-	for _, want := range []string{"client.gates", "ask_timeout", "reach_timeout", "retry_min", "ping_silence", "reconnect_min", "commands_max"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not name %s", err, want)
-		}
-	}
-	c = client.Default()
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "--gate") {
-		t.Errorf("no gates: got %v, want the flag to use", err)
-	}
-	c.Gates = []node.Addr{"a"}
-	if err := c.Validate(); err != nil {
-		t.Errorf("the default is not valid: %v", err)
-	}
-}
 
 // asker drives a client at random and holds CLIENT-1 to CLIENT-4.
 type asker struct {
