@@ -27,5 +27,7 @@
 //
 // above it, run `make generate`, run the tests with -rewrite once.
 //
-// Read ids.go, frame.go, then client.go, datacenter.go, share.go, shard.go, exec.go.
+// Read ids.go, frame.go, then client.go, datacenter.go, shard.go, exec.go.
 package message
+
+//go:generate go run ../../cmd/catalogue -dir .

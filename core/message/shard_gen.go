@@ -1333,3 +1333,391 @@ func (z *WorkerHeartbeat) Msgsize() (s int) {
 	}
 	return
 }
+
+// MarshalMsg implements msgp.Marshaler
+func (z *WorkerShare) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 22
+	// string "node"
+	o = append(o, 0xde, 0x0, 0x16, 0xa4, 0x6e, 0x6f, 0x64, 0x65)
+	o = msgp.AppendString(o, z.Node)
+	// string "others"
+	o = append(o, 0xa6, 0x6f, 0x74, 0x68, 0x65, 0x72, 0x73)
+	o = msgp.AppendUint32(o, z.Others)
+	// string "state"
+	o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+	o = msgp.AppendUint8(o, uint8(z.State))
+	// string "cores_total"
+	o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
+	o = msgp.AppendUint32(o, z.CoresTotal)
+	// string "cores"
+	o = append(o, 0xa5, 0x63, 0x6f, 0x72, 0x65, 0x73)
+	o = msgp.AppendUint32(o, z.Cores)
+	// string "vus"
+	o = append(o, 0xa3, 0x76, 0x75, 0x73)
+	o = msgp.AppendUint64(o, z.VUs)
+	// string "active"
+	o = append(o, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = msgp.AppendUint64(o, z.Active)
+	// string "elapsed"
+	o = append(o, 0xa7, 0x65, 0x6c, 0x61, 0x70, 0x73, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Elapsed)
+	// string "lost"
+	o = append(o, 0xa4, 0x6c, 0x6f, 0x73, 0x74)
+	o = msgp.AppendUint32(o, z.Lost)
+	// string "started"
+	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Started)
+	// string "sent"
+	o = append(o, 0xa4, 0x73, 0x65, 0x6e, 0x74)
+	o = msgp.AppendUint64(o, z.Sent)
+	// string "ok"
+	o = append(o, 0xa2, 0x6f, 0x6b)
+	o = msgp.AppendUint64(o, z.OK)
+	// string "failed"
+	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Failed)
+	// string "timed_out"
+	o = append(o, 0xa9, 0x74, 0x69, 0x6d, 0x65, 0x64, 0x5f, 0x6f, 0x75, 0x74)
+	o = msgp.AppendUint64(o, z.TimedOut)
+	// string "cancelled"
+	o = append(o, 0xa9, 0x63, 0x61, 0x6e, 0x63, 0x65, 0x6c, 0x6c, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Cancelled)
+	// string "dropped"
+	o = append(o, 0xa7, 0x64, 0x72, 0x6f, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Dropped)
+	// string "skipped"
+	o = append(o, 0xa7, 0x73, 0x6b, 0x69, 0x70, 0x70, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Skipped)
+	// string "bytes_in"
+	o = append(o, 0xa8, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x69, 0x6e)
+	o = msgp.AppendUint64(o, z.BytesIn)
+	// string "bytes_out"
+	o = append(o, 0xa9, 0x62, 0x79, 0x74, 0x65, 0x73, 0x5f, 0x6f, 0x75, 0x74)
+	o = msgp.AppendUint64(o, z.BytesOut)
+	// string "late"
+	o = append(o, 0xa4, 0x6c, 0x61, 0x74, 0x65)
+	o = msgp.AppendDuration(o, z.Late)
+	// string "busy_max"
+	o = append(o, 0xa8, 0x62, 0x75, 0x73, 0x79, 0x5f, 0x6d, 0x61, 0x78)
+	o = msgp.AppendUint32(o, z.BusyMax)
+	// string "saturated"
+	o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Saturated)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkerShare) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zf9e2fcb8limitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [3]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "node":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Node")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Node, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Node")
+				return
+			}
+		case "others":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Others")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Others, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Others")
+				return
+			}
+		case "state":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "State")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			{
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "State")
+					return
+				}
+				z.State = WorkerState(zb0002)
+			}
+		case "cores_total":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "CoresTotal")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.CoresTotal, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "CoresTotal")
+				return
+			}
+		case "cores":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Cores")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Cores, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Cores")
+				return
+			}
+		case "vus":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "VUs")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.VUs, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "VUs")
+				return
+			}
+		case "active":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Active")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Active, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Active")
+				return
+			}
+		case "elapsed":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Elapsed")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Elapsed, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Elapsed")
+				return
+			}
+		case "lost":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Lost")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Lost, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Lost")
+				return
+			}
+		case "started":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Started")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Started, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		case "sent":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sent")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Sent, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sent")
+				return
+			}
+		case "ok":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "OK")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.OK, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "OK")
+				return
+			}
+		case "failed":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Failed, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Failed")
+				return
+			}
+		case "timed_out":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "TimedOut")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.TimedOut, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TimedOut")
+				return
+			}
+		case "cancelled":
+			if zb0001Dup[1]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Cancelled")
+				return
+			}
+			zb0001Dup[1] |= 1 << 6
+			z.Cancelled, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Cancelled")
+				return
+			}
+		case "dropped":
+			if zb0001Dup[1]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Dropped")
+				return
+			}
+			zb0001Dup[1] |= 1 << 7
+			z.Dropped, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Dropped")
+				return
+			}
+		case "skipped":
+			if zb0001Dup[2]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Skipped")
+				return
+			}
+			zb0001Dup[2] |= 1 << 0
+			z.Skipped, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Skipped")
+				return
+			}
+		case "bytes_in":
+			if zb0001Dup[2]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BytesIn")
+				return
+			}
+			zb0001Dup[2] |= 1 << 1
+			z.BytesIn, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "BytesIn")
+				return
+			}
+		case "bytes_out":
+			if zb0001Dup[2]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BytesOut")
+				return
+			}
+			zb0001Dup[2] |= 1 << 2
+			z.BytesOut, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "BytesOut")
+				return
+			}
+		case "late":
+			if zb0001Dup[2]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Late")
+				return
+			}
+			zb0001Dup[2] |= 1 << 3
+			z.Late, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Late")
+				return
+			}
+		case "busy_max":
+			if zb0001Dup[2]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "BusyMax")
+				return
+			}
+			zb0001Dup[2] |= 1 << 4
+			z.BusyMax, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "BusyMax")
+				return
+			}
+		case "saturated":
+			if zb0001Dup[2]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Saturated")
+				return
+			}
+			zb0001Dup[2] |= 1 << 5
+			z.Saturated, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Saturated")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *WorkerShare) Msgsize() (s int) {
+	s = 3 + 5 + msgp.StringPrefixSize + len(z.Node) + 7 + msgp.Uint32Size + 6 + msgp.Uint8Size + 12 + msgp.Uint32Size + 6 + msgp.Uint32Size + 4 + msgp.Uint64Size + 7 + msgp.Uint64Size + 8 + msgp.DurationSize + 5 + msgp.Uint32Size + 8 + msgp.Uint64Size + 5 + msgp.Uint64Size + 3 + msgp.Uint64Size + 7 + msgp.Uint64Size + 10 + msgp.Uint64Size + 10 + msgp.Uint64Size + 8 + msgp.Uint64Size + 8 + msgp.Uint64Size + 9 + msgp.Uint64Size + 10 + msgp.Uint64Size + 5 + msgp.DurationSize + 9 + msgp.Uint32Size + 10 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z WorkerState) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *WorkerState) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = WorkerState(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z WorkerState) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}

@@ -1,3 +1,0 @@
-package message
-
-//go:generate go run ../../cmd/catalogue -dir .
