@@ -78,7 +78,7 @@ func (c *command) passes(code message.Code) bool {
 	return false
 }
 
-// shown is the newest status that a watch was told.
+// shown is the newest status that a watch has shown.
 type shown struct {
 	teller   node.Peer
 	rank     int
@@ -86,7 +86,7 @@ type shown struct {
 	sequence uint64
 }
 
-// rank orders states as a watch may be told them: until it runs, a job may go
+// rank orders states as a watch may show them: until it runs, a job may go
 // back to the queue.
 func rank(s message.JobState) int {
 	switch {

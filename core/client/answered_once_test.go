@@ -21,7 +21,7 @@ type asker struct {
 	started []node.CommandID
 	answers map[node.CommandID]int // final ones
 	wire    []sent
-	highest map[node.CommandID]message.JobState // that a watch was told
+	highest map[node.CommandID]message.JobState // that a watch has shown
 	request map[message.RequestID]bool
 	keys    map[string]bool   // of submissions
 	calls   map[uint64]string // operations that have begun and not returned

@@ -42,8 +42,8 @@ func (m *Machine) returned(env node.Env, c *command, state message.JobState, res
 	}
 }
 
-// refused tells them that nothing was done. Where an earlier try was never
-// answered that is not known, and nothing is told, unless the refusal itself says
+// refused tells them that nothing was done. After an earlier try without an answer the
+// client does not know that, and stays silent, unless the refusal itself says
 // so: no job is accepted under a key that belongs to another payload.
 func (m *Machine) refused(env node.Env, c *command, code message.Code) {
 	changes := c.kind == kindSubmit || c.kind == kindCancel
@@ -61,7 +61,7 @@ func payload(s *message.JobSubmit) uint64 {
 	return bare.Digest()
 }
 
-// digestOf names a result, whoever asked.
+// digestOf names a result, for all that asked.
 func digestOf(r *message.JobResult) uint64 {
 	bare := *r
 	bare.Request = message.RequestID{}

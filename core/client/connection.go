@@ -48,7 +48,7 @@ func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 	}
 }
 
-// lost lets what was asked there ask elsewhere, watches too: they are told anew.
+// lost lets what was asked there ask elsewhere, watches too: they register anew.
 func (m *Machine) lost(env node.Env, g *connection, reason string) {
 	g.stream, g.open, g.reason = 0, false, reason
 	g.again = env.Now().Add(min(m.config.ReconnectMin<<min(g.failures, 10), m.config.ReconnectMax))

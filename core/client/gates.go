@@ -37,8 +37,8 @@ func (g *connection) watch(env node.Env, ping time.Duration) {
 	env.SetTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)), ping)
 }
 
-// gates are the ways to all gates that this client knows, and what it was told of who
-// owns which job.
+// gates are the ways to all gates that this client knows, and the last word on which of
+// them owns which job.
 type gates struct {
 	gatesMax, homesMax int
 

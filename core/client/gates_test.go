@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/ring"
 )
 
-// twinGates keeps all that a client was told, and finds each answer from the start.
+// twinGates keeps all that a client hears, and finds each answer from the start.
 type twinGates struct {
 	addrs   []node.Addr
 	set     []node.Addr
@@ -53,7 +53,7 @@ func (w *twinGates) order(job message.JobID) (all []node.Addr) {
 	return append(up, down...)
 }
 
-// A client asks the gates in the twin's order, whatever it was told of gates and owners,
+// A client asks the gates in the twin's order, whatever it hears of gates and owners,
 // and remembers as many gates and owners as its bounds allow.
 func TestGatesAreAskedInTheTwinsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

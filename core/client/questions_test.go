@@ -58,7 +58,7 @@ func (e finalsEnv) Answer(id node.CommandID, m node.Message) {
 
 func (f *finals) Step(env node.Env, in *node.Input) { f.Machine.Step(finalsEnv{env, f}, in) }
 
-// TestQuestionsGetTheirOwnAnswers: a client asks what it was told to ask. Of all answers
+// TestQuestionsGetTheirOwnAnswers: a client asks what its commands say. Of all answers
 // to all questions, about this job and others, under the request and others, only its
 // own ends a command. What it cannot ask, and what is one too many, it refuses at once.
 func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
@@ -104,7 +104,7 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 			}
 			stream := w.StreamsOf("g1")[0]
 			for _, n := range rapid.Permutation([]int{0, 1, 2, 3, 4, 5, 6, 7}).Draw(t, "answers") {
-				if n == 1 && q == 2 { // a watch is told, and goes on
+				if n == 1 && q == 2 { // a watch shows it, and goes on
 					continue
 				}
 				wrong := asked[id]

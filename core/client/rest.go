@@ -2,7 +2,7 @@ package client
 
 import "hyperscale/core/node"
 
-// Rests tells this client's ledgers against their rest: nobody waits for an answer. The
+// Rests tells this client's ledgers against their rest: no command waits for an answer. The
 // gates, and where the last HomesMax jobs live, remain for good.
 func (m *Machine) Rests(tell node.Tell) {
 	tell("client/commands", len(m.commands), 0)

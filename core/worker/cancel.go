@@ -56,8 +56,8 @@ func (m *orders) cancelCurrent(env node.Env, l *uplink.Link, s *shard, c *messag
 		return
 	}
 	if x == nil {
-		// It died with a former incarnation, or its end was acknowledged: whoever
-		// counted that end knows it.
+		// It died with a former incarnation, or a manager has acknowledged its end, and
+		// counted it.
 		env.Send(l.Stream, &message.ShardResult{Shard: s.id, Fence: s.fence, State: c.State, Error: "it does not run here"})
 		return
 	}

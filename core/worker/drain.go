@@ -27,8 +27,8 @@ func (m *Machine) writeDraining(env node.Env) {
 	m.disk.writeDraining(env, m.drain.ordered)
 }
 
-// onStop: nothing new is taken; what runs may end and be told, for a while. A
-// second stop does not wait.
+// onStop: the worker takes nothing new. What runs may end, and reach a manager, for a
+// while; a second stop does not wait.
 func (m *Machine) onStop(env node.Env) {
 	if m.stopping {
 		m.onDrained(env)
@@ -53,8 +53,8 @@ func (m *Machine) drained(env node.Env) {
 	}
 }
 
-// onDrained: the wait is over. What still runs is given up: managers see that it
-// is not listed any more and dispatch it elsewhere. Results that nobody has
+// onDrained: the wait is over. The worker gives up what still runs: managers see that
+// it is not listed any more and dispatch it elsewhere. Results that no manager has
 // acknowledged are on disk.
 func (m *Machine) onDrained(env node.Env) {
 	if m.givenUp || len(m.active) == 0 {

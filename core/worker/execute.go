@@ -13,7 +13,7 @@ const tailMax = 2048 // bytes of an executor's last lines that a result carries
 func (m *Machine) onExec(env node.Env, e *node.ExecEvent) {
 	r := m.runs[e.ID]
 	if r == nil {
-		return // of an executor whose end was told
+		return // of an executor that is gone
 	}
 	if e.Kind == node.ExecGone {
 		m.onGone(env, r, e)

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/worker/outbox"
 )
 
-// shard is what is known of a shard, whoever ran it here.
+// shard is what this worker knows of a shard.
 type shard struct {
 	id      message.ShardID
 	fence   message.Fence // the highest on disk; zero when none is
@@ -64,16 +64,16 @@ type execution struct {
 	shard    *shard
 	fence    message.Fence
 	dispatch *message.ShardDispatch // nil when its cancellation came first
-	manager  node.ID                // who is told: who dispatched, cancelled or renewed it last
+	manager  node.ID                // that gets its reports: it dispatched, cancelled or renewed it last
 	until    node.Instant           // nothing runs from then on unless renewed; zero for a cancellation
 	lapsed   bool                   // it was not
 	phase    phase
 	runs     []*run
 	started  node.Instant
-	stop     message.WorkflowState // what it was asked to become; none if nobody asked
+	stop     message.WorkflowState // what it is to become; none while it goes on
 	why      string
 	failure  string
-	silent   bool // superseded or given up: its end is nobody's business
+	silent   bool // superseded or given up: it reports no end
 	dirty    bool // moved since the last progress
 	sequence uint64
 }

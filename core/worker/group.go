@@ -23,7 +23,7 @@ func appendState(b []byte, draining bool, free int) []byte {
 	return binary.AppendUvarint(append(b, taken), uint64(free))
 }
 
-// halt leaves the group first, so that nobody suspects who ended as asked.
+// halt leaves the group first, so that no member suspects a node that ended as asked.
 func (m *Machine) halt(env node.Env, reason string) {
 	m.group.Leave(env)
 	env.Halt(reason)

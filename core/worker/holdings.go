@@ -127,7 +127,7 @@ func (m *holdings) reap(env node.Env) {
 	}
 }
 
-// forget drops what nobody needs to remember of a shard that has no fence.
+// forget drops a shard that has no fence and no execution.
 func (m *holdings) forget(s *shard) {
 	if s.fence == (message.Fence{}) && s.idle() {
 		delete(m.shards, s.id)

@@ -114,7 +114,7 @@ func (m *model) onSend(s node.StreamID, sent node.Message) {
 	//lint:orderfree any one that is found fails the test
 	for c, who := range m.owner {
 		if who == run {
-			m.t.Fatalf("%s is told while it holds core %d", run, c)
+			m.t.Fatalf("%s has reported while it holds core %d", run, c)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (x *execution) summary(now node.Instant) *message.ShardResult {
 }
 
 // settled is the sum of an execution that is over. An executor that died without
-// a result leaves requests in flight, whose ends nobody will ever know: they count
+// a result leaves requests in flight, whose ends remain unknown: they count
 // as cancelled, so that the figures of a result add up.
 func (x *execution) settled() (message.Stats, error) {
 	parts := make([]*message.Stats, len(x.runs))

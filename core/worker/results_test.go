@@ -59,7 +59,7 @@ func TestResultsGoToTheirManager(t *testing.T) {
 	x := d.dispatch(0, 0, 1, 1)
 	d.finish(x, message.WorkflowCompleted)
 	if d.ack(1, 1, ref(0, 1)); x.shard.result.Manager != "m2" {
-		t.Errorf("it was renewed by m2, and is told %s", x.shard.result.Manager)
+		t.Errorf("it was renewed by m2, and goes to %s", x.shard.result.Manager)
 	}
 	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 2).Fence})
 	if d.m.outbox.Len() != 1 {
@@ -112,14 +112,14 @@ func TestResultsSayWhatExecutorsTold(t *testing.T) {
 		}
 		d.Advance(time.Second)
 		if (ignored > 0) != (want != "") {
-			t.Fatalf("progress is told as ignored %d times; of the result is to be said: %q", ignored, want)
+			t.Fatalf("progress is ignored %d times; the result is to say: %q", ignored, want)
 		}
 		for _, r := range append([]*run(nil), x.runs...) {
 			d.ExecGone(r.id, "", "")
 		}
 		switch {
 		case result == nil:
-			t.Fatal("no result is told")
+			t.Fatal("the worker sends no result")
 		case want == "" && (result.State != message.WorkflowCompleted || result.Stats.Steps[0].Started != sum):
 			t.Fatalf("%v with %+v, want COMPLETED with the sum %d", result.State, result.Stats.Steps, sum)
 		case want != "" && (result.State != message.WorkflowFailed || !strings.Contains(result.Error, want) || len(result.Stats.Steps) > 0):
@@ -158,7 +158,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 			}
 			which := message.ShardRef{Shard: r.Shard, Fence: r.Fence}
 			if acked[which] {
-				t.Fatalf("%v is told after its acknowledgement", which)
+				t.Fatalf("%v is sent after its acknowledgement", which)
 			}
 			burst = append(burst, which)
 		}
@@ -239,7 +239,7 @@ func TestOutboxTellsInOrderUntilAcknowledged(t *testing.T) {
 				at := -1
 				for _, r := range burst {
 					if i := place(r); i <= at {
-						t.Fatalf("%v is told out of its order: %v of %v", r, burst, owed)
+						t.Fatalf("%v is sent out of its order: %v of %v", r, burst, owed)
 					} else {
 						at = i
 					}

@@ -12,7 +12,7 @@ import (
 // asked again: streams break, and subjobs go from one manager to another.
 const rowsRetry = time.Second
 
-// askRows passes on what an executor asks, to whoever has its shard's subjob.
+// askRows passes on what an executor asks, to the manager that has its shard's subjob.
 func (m *managers) askRows(env node.Env, r *run) {
 	x := r.execution
 	r.asked = env.Now()

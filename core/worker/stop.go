@@ -16,7 +16,7 @@ func (r *run) judge(env node.Env) {
 		return
 	}
 	if r.result.State == message.WorkflowCancelled {
-		r.execution.giveUp(env) // nobody asked it: its time was over
+		r.execution.giveUp(env) // it ended by itself: its time was over
 		return
 	}
 	why := r.result.Error
@@ -136,7 +136,7 @@ func (x *execution) giveUp(env node.Env) {
 	}
 }
 
-// hush makes the end of an execution nobody's business.
+// hush makes an execution end without a report.
 func (x *execution) hush() {
 	if !x.silent {
 		x.silent = true

@@ -18,7 +18,7 @@ import (
 
 // A worker is stopped while shards are in any phase, and stopped twice more. It takes
 // nothing more; it halts once all has ended and is acknowledged, or else within
-// its time; whoever does not end is killed, and said to be; no result on disk is lost.
+// its time. It kills executors that do not end, and says so; no result on disk is lost.
 func TestStopsEndWhateverRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDesk(t, func(c *Config) { c.Silence, c.OutboxMax = time.Hour, 8 })
@@ -76,7 +76,7 @@ func TestStopsEndWhateverRuns(t *testing.T) {
 		began := d.Now()
 		second := rapid.IntRange(0, 3).Draw(t, "second stop")
 		for s := 0; d.Running() && s < 60; s++ {
-			if (s == second || s == second+1) && d.Running() { // the third one waits for nobody
+			if (s == second || s == second+1) && d.Running() { // the third one does not wait
 				d.Stop()
 			}
 			for _, id := range d.Execs() {
@@ -120,7 +120,7 @@ func TestStopsEnd(t *testing.T) {
 	d.Stop()
 	d.finish(x, message.WorkflowCompleted)
 	if !d.Running() {
-		t.Fatal("it is gone before its result is known to anybody")
+		t.Fatal("it is gone before any manager has its result")
 	}
 	d.Receive(d.to[0], &message.ShardResultAck{Shard: shardOf(0), Fence: ref(0, 1).Fence})
 	if d.Running() {

@@ -59,7 +59,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			}
 		}
 		if after := ledger(d.m); after != before || told != want || x.phase != running {
-			t.Fatalf("%d messages are told as ignored, want %d; the shard is in phase %d; before\n%s\nafter\n%s", told, want, x.phase, before, after)
+			t.Fatalf("%d messages are ignored, want %d; the shard is in phase %d; before\n%s\nafter\n%s", told, want, x.phase, before, after)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestLeaversAreCountedOnce(t *testing.T) {
 }
 
 // What was superseded by a fence whose own dispatch came to nothing runs on for a moment:
-// until it is gone it is listed under that fence, as nobody must take it for stopped.
+// until it is gone it is listed under that fence, as no manager may take it for stopped.
 func TestListsUnderTheFenceOnDisk(t *testing.T) {
 	d := newDesk(t, nil)
 	x := d.dispatch(0, 0, 1, 1)

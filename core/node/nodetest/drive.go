@@ -158,7 +158,7 @@ func (e *Env) ExecSays(id node.ExecID, m node.Message) {
 // ExecGone ends an executor run: its core is free.
 func (e *Env) ExecGone(id node.ExecID, reason, tail string) { e.execGone(id, reason, tail, false) }
 
-// ExecLapsed ends one that nobody has extended.
+// ExecLapsed ends one that the node has not extended in time.
 func (e *Env) ExecLapsed(id node.ExecID) { e.execGone(id, "its time was over", "", true) }
 
 func (e *Env) execGone(id node.ExecID, reason, tail string, lapsed bool) {

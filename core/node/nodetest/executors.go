@@ -24,7 +24,7 @@ type ExecCall struct {
 	Act     ExecAct
 	ID      node.ExecID
 	Core    int          // of a start
-	Message node.Message // of a start, or what it was told
+	Message node.Message // of a start, or of a Tell
 	Until   node.Instant // of an extension
 }
 
