@@ -89,6 +89,9 @@ func New(c Config, p Poster) *Archive {
 	return a
 }
 
+// DigestOf is the name of a file.
+func DigestOf(b []byte) message.FileDigest { return message.FileDigest(sha256.Sum256(b)) }
+
 // Start loads what is on disk. Call it when the node starts.
 func (a *Archive) Start(env node.Env) {
 	a.nonce = env.Rand(node.PurposeID).Uint64()
@@ -99,7 +102,7 @@ func (a *Archive) Start(env node.Env) {
 // The bytes belong to the archive from here on. Keeping what is kept is cheap, and
 // still asks the fellows anew: one of them may have lost its disk.
 func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest {
-	d := message.FileDigest(sha256.Sum256(b))
+	d := DigestOf(b)
 	f := a.files[d]
 	switch {
 	case len(b) == 0 || len(b) > FileMax:
