@@ -1,14 +1,13 @@
 package gate
 
 import (
-	"errors"
 	"time"
 
-	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -42,65 +41,44 @@ func (m *ownership) adopt(env node.Env, o lease.Outcome, asks []*audience.Ask) {
 			p.Fence.JobEpoch = j.Epoch
 		}
 	}
+	m.ledger.Open(j.ID)
 	j.Loading = 1
-	m.fetch(env, fetch{job: j, file: j.SpecFile})
+	m.ledger.Fetch(env, j.ID, j.SpecFile, tag{act: actLoad, job: j})
 	for _, p := range j.Subjobs {
 		if p.End == job.Counted {
 			j.Loading++
-			m.fetch(env, fetch{job: j, subjob: p, file: p.File})
+			m.ledger.Fetch(env, j.ID, p.File, tag{act: actLoad, job: j, subjob: p})
 		}
 	}
 }
 
-func (m *ownership) onFile(env node.Env, o archive.Outcome) {
-	switch o.Kind {
-	case archive.Kept:
-		m.onKept(env, o.Ticket)
-	case archive.Fetched:
-		m.onFetched(env, o)
-	case archive.Failed:
-		if _, ok := m.fetches[o.Ticket]; ok {
-			m.onFetched(env, o)
-		} else {
-			m.onNotKept(env, o.Ticket, o.Err)
-		}
-	}
-}
-
-func (m *ownership) onFetched(env node.Env, o archive.Outcome) {
-	f, ok := m.fetches[o.Ticket]
-	delete(m.fetches, o.Ticket)
-	j := f.job
-	if !ok || m.jobs[j.ID] != j {
-		return
-	}
-	if j.Ready {
+// onFetched goes on with the job that waited for a file. A file that is not to be had yet is
+// asked for again: a majority has it, and a gate that does is not reached yet.
+func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
+	j := o.Tag.job
+	switch {
+	case m.jobs[j.ID] != j:
+	case o.Tag.act == actShow:
 		m.onResultHere(env, j, o)
-		return
-	}
-	if o.Err == nil {
-		o.Err = m.load(f, o.Bytes)
-	}
-	if errors.Is(o.Err, archive.ErrMissing) {
-		if f.gone++; f.gone >= goneMax {
-			m.giveUp(env, j)
-			return
-		}
-	}
-	if o.Err != nil { // a majority has it: somebody who does is not reached yet
-		m.unread = append(m.unread, f)
+	case j.Ready: // given up for another file
+	case o.Kind == ledger.Gone:
+		m.giveUp(env, j)
+	case o.Kind == ledger.Unread:
 		m.retryLater(env)
-		return
-	}
-	if j.Loading--; j.Loading == 0 {
-		m.resume(env, j)
+	case m.load(&o.Tag, o.Bytes) != nil:
+		m.ledger.Again(o)
+		m.retryLater(env)
+	default:
+		if j.Loading--; j.Loading == 0 {
+			m.resume(env, j)
+		}
 	}
 }
 
 // load keeps what a file holds.
-func (m *ownership) load(f fetch, b []byte) error {
-	j := f.job
-	if f.subjob == nil {
+func (m *ownership) load(t *tag, b []byte) error {
+	j := t.job
+	if t.subjob == nil {
 		spec, err := decoded[*message.JobSubmit](b)
 		if err == nil && j.Spec == nil {
 			j.Spec, j.SpecSize = spec, spec.Size()
@@ -110,7 +88,7 @@ func (m *ownership) load(f fetch, b []byte) error {
 	}
 	result, err := decoded[*message.SubjobResult](b)
 	if err == nil {
-		f.subjob.Result = &result.Subjob
+		t.subjob.Result = &result.Subjob
 	}
 	return err
 }
@@ -208,7 +186,7 @@ func (m *ownership) onSweep(env node.Env) {
 	for _, name := range m.places.Sweep(now) {
 		m.remember(env, datacenterPrefix+name, nil)
 	}
-	m.forgetPassed(now)
+	m.relay.Age(now, m.config.AnswerTimeout)
 	if m.group.Leases.Speaks() {
 		m.seeAll(env)
 		inUse := m.filesInUse(env)

@@ -16,7 +16,8 @@ import (
 // desk answers clients.
 type desk struct {
 	roster
-	lookups *audience.Lookups
+	lookups   *audience.Lookups
+	questions uint64 // to majorities, about jobs that are looked up
 }
 
 // onAsk answers by what this gate owns or has seen the end of, else looks.
@@ -32,7 +33,7 @@ func (m *desk) onAsk(env node.Env, id message.JobID, a *audience.Ask) {
 // write is open could be older than what a majority has already.
 func (m *desk) askJob(env node.Env, j *entry, a *audience.Ask) {
 	switch {
-	case j.Ready && (a.What != audience.Status || len(j.open) == 0 || j.Shown.Terminal()):
+	case j.Ready && (a.What != audience.Status || m.ledger.Idle(j.ID) || j.Shown.Terminal()):
 		m.serve(env, j, a)
 	case !j.waiting.Add(a, m.config.WaitersMax):
 		reached(env, "gate/waiters-full")
@@ -88,9 +89,9 @@ func (m *desk) look(env node.Env, id message.JobID, a *audience.Ask) {
 	case first && m.circuitRefuses(env, a):
 		return
 	case first:
-		m.ticket++
-		m.lookups.Open(id, m.ticket)
-		m.group.Leases.Read(env, id, m.ticket)
+		m.questions++
+		m.lookups.Open(id, m.questions)
+		m.group.Leases.Read(env, id, m.questions)
 	}
 	m.lookups.Add(id, a)
 }

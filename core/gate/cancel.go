@@ -26,7 +26,7 @@ func (m *driver) cancel(env node.Env, j *entry, a *audience.Ask) {
 	m.leaveQueue(env, j)
 	j.Become(message.JobCancelling, "cancelled by "+shortened(string(a.From), detailMax))
 	if m.stopSubjobs(env, j); !j.State.Terminal() {
-		m.save(env, &put{job: j, then: tag{act: actCancel}})
+		m.save(env, j, tag{act: actCancel})
 	}
 	m.arm(env, j)
 }
@@ -138,7 +138,7 @@ func (m *driver) judgeAborts(env node.Env, j *entry) {
 // must not let it go on in one datacenter and not in another.
 func (m *driver) abort(env node.Env, j *entry, a *job.Abort) {
 	j.Aborts = append(j.Aborts, a)
-	m.save(env, &put{job: j, then: tag{act: actAbort, abort: a}})
+	m.save(env, j, tag{act: actAbort, abort: a})
 }
 
 func tellAbort(env node.Env, j *entry, a *job.Abort) {

@@ -129,7 +129,7 @@ func (m *driver) runIfAccepted(env node.Env, j *entry) {
 		}
 	}
 	j.Become(message.JobRunning, "")
-	m.save(env, &put{job: j})
+	m.save(env, j, tag{})
 }
 
 // redirected asks the manager that another one named. Two that name each other

@@ -1,11 +1,11 @@
-// Package gate accepts jobs, owns them, sends each datacenter's subjob to its managers, and
-// makes one result of what they report.
+// Package gate accepts jobs, owns them, dispatches a subjob of each to the managers of its
+// datacenters, and merges what they report into one result.
 //
-// It does not place shards on workers (core/manager does) and runs nothing. It is no
-// consensus of its own. Registers (core/lease) decide who owns a job, core/archive keeps the
-// files that a record names, core/ring orders claims. core/swim says which
-// gates live, core/election which one leads, core/health how well this gate does. A job belongs to the gate that holds its
-// register; any gate answers for a job that has ended.
+// It places nothing on workers (core/manager does), and runs nothing. It is no consensus of
+// its own: core/quorum makes it a member of the group of gates, core/lease decides which gate
+// owns a job, and core/ledger persists a record, and the files that it names, before the gate
+// acts. A job belongs to the gate that holds its register; each gate answers for a job that
+// has ended.
 //
 // Values decide, the layers wire them: they send, persist, and set timers. Package
 // places holds datacenters and managers as their heartbeats describe them. result makes
@@ -27,8 +27,8 @@
 //	memory      holds jobs, places and watchers
 //	base        holds the settings and the group of gates
 //
-// A layer learns from above what a write led to: a tag names what follows, and the
-// ownership performs it once a majority has the record.
+// A write names by a tag what follows it. core/ledger hands the tag out once a majority has
+// the record and its files, and the ownership performs it.
 //
 // Source: DESIGN.md, "Gate"; core/lifecycle holds the law of states.
 //

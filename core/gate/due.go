@@ -42,22 +42,19 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 		m.endSubjob(env, j, p, j.StoppedState(), why)
 		return
 	}
-	j.Closed = append(j.Closed, p.Datacenter)
-	d, others := m.places.Best(func(name string) bool { return slices.Contains(j.Closed, name) || j.Subjob(name) != nil })
+	to, ends := j.Leave(p, m.places)
 	switch {
-	case len(j.Turn.Named) > 0 || !others:
+	case ends:
 		m.endSubjob(env, j, p, message.JobFailed, why)
 		return
-	case d == nil: // until one is well, or the run timeout
-		j.Closed = j.Closed[:len(j.Closed)-1]
+	case to == nil: // until one is well, or the run timeout
 		return
 	}
-	now := env.Now()
-	next := &job.Subjob{Datacenter: d.Name, Fence: j.Fence(), Marks: job.Marks{Since: now, Sent: now, Renewed: now}, Phase: job.Saving}
+	next := j.Begin(to.Name, env.Now())
 	j.Subjobs[slices.Index(j.Subjobs, p)] = next
-	j.Started = now
+	j.Started = env.Now()
 	m.reserve(j, next)
-	m.save(env, &put{job: j, then: tag{act: actSend, send: []*job.Subjob{next}}})
+	m.save(env, j, tag{act: actSend, send: []*job.Subjob{next}})
 	m.arm(env, j)
 }
 

@@ -52,12 +52,6 @@ func (m *base) holds(env node.Env, j *entry) bool {
 	return ok && token == j.Token
 }
 
-// acquire begins to own a job under its first record, or whatever record a
-// majority has already.
-func (m *base) acquire(env node.Env, j *entry, seed []byte) {
-	m.group.Leases.Acquire(env, j.ID, seed)
-}
-
 // onMember keeps for operators why a member is as it is. Who is dead is asked where it
 // matters: a death that was learnt acts like one that was seen.
 func (m *base) onMember(env node.Env, c *swim.Change) {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/queue"
@@ -21,8 +22,8 @@ func (m *driver) count(env node.Env, in *node.Input, j *entry, p *job.Subjob, r 
 		return
 	}
 	file := encoded(r)
-	p.File = fileOf(file)
-	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{counted: []*job.Subjob{p}}})
+	p.File = archive.DigestOf(file)
+	m.save(env, j, tag{counted: []*job.Subjob{p}}, file)
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
@@ -53,7 +54,7 @@ func (m *driver) endSubjob(env node.Env, j *entry, p *job.Subjob, to message.Job
 	if m.endIfDone(env, j); j.State.Terminal() {
 		return
 	}
-	m.save(env, &put{job: j})
+	m.save(env, j, tag{})
 	m.runIfAccepted(env, j)
 	m.arm(env, j)
 }
@@ -83,7 +84,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	j.Become(to, reason)
 	merged := j.Merged()
 	file := encoded(merged)
-	j.ResultFile, j.ResultBytes = fileOf(file), len(file)
+	j.ResultFile, j.ResultBytes = archive.DigestOf(file), len(file)
 	var counted []*job.Subjob
 	for _, p := range j.Subjobs {
 		p.Release(m.places)
@@ -98,7 +99,7 @@ func (m *driver) end(env node.Env, j *entry, to message.JobState, reason string)
 	j.StopWatching()
 	m.leaveActive(j)
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
-	m.save(env, &put{job: j, files: [][]byte{file}, then: tag{act: actRelease, result: merged, counted: counted}})
+	m.save(env, j, tag{act: actRelease, result: merged, counted: counted}, file)
 	m.schedule(env)
 }
 

@@ -221,3 +221,25 @@ func TestLargeStatusesFit(t *testing.T) {
 		}
 	}
 }
+
+// A submission that no majority persists is refused, and leaves nothing of the job: no sum,
+// no queue position, no watcher.
+func TestRefusedSubmissionsLeaveNothing(t *testing.T) {
+	m := newListener(gate.Default(), client("c1"), managerPeer("m1"))
+	m.says("m1")
+	m.world.Held = true
+	m.deliver("c1", m.submission("k", nil, 2))
+	m.deliver("c1", &message.JobWatch{Request: m.ask(), Job: message.JobOf("k")})
+	m.world.Advance(m.config.QuorumTimeout + m.config.StoreRetry)
+	if r, n := last[*message.Refused](m, "c1"); n != 2 || r.Code != message.CodeQuorumUnavailable && r.Code != message.CodeQuorumTimeout {
+		t.Fatalf("%d refusals, the last is %+v: want one of the submission and one of the watch", n, r)
+	}
+	m.world.Machine().(*gate.Machine).Rests(func(what string, n, rest int) {
+		switch what {
+		case "gate/jobs that have not ended", "gate/accepting", "gate/programs", "gate/queue", "gate/watchers", "gate/waiters", "gate/registers", "gate/records on their way":
+			if n > rest {
+				t.Errorf("%s is %d", what, n)
+			}
+		}
+	})
+}

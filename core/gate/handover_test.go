@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/election"
 	"hyperscale/core/event"
+	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -249,5 +250,33 @@ func TestLookupsAreBounded(t *testing.T) {
 	}
 	if refused != 3 {
 		t.Errorf("%d of 5 questions are refused for want of room, want 3", refused)
+	}
+}
+
+// A queued job that another gate takes leaves the queue of the gate that had it.
+func TestHandedOverJobsLeaveTheQueue(t *testing.T) {
+	w := newCluster(t, 3, shortLease())
+	w.time(time.Second, nil)
+	g := w.gates[0]
+	g.beats++ // no core is free
+	g.deliver("m1", &message.ManagerHeartbeat{Datacenter: "a", Sequence: g.beats, CoresTotal: 8, WorkerSum: 2})
+	for k := range 3 {
+		w.submit(g, fmt.Sprintf("k%d", k))
+	}
+	queued := func() (n int) {
+		g.world.Machine().(*gate.Machine).Rests(func(what string, now, _ int) {
+			if what == "gate/queue" {
+				n = now
+			}
+		})
+		return n
+	}
+	if n := queued(); n != 3 {
+		t.Fatalf("%d jobs are queued, want 3", n)
+	}
+	w.drain(g, false)
+	w.time(200*time.Millisecond, nil)
+	if n := queued(); n != 0 {
+		t.Errorf("%d jobs are queued at a gate that handed all of them over", n)
 	}
 }

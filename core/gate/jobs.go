@@ -19,10 +19,9 @@ type memory struct {
 	audience *audience.Audience
 }
 
-// entry is a job at this gate: what it is, which writes are on their way, who waits.
+// entry is a job at this gate: what it is, and who waits for it.
 type entry struct {
 	job.Job
-	open    []*put // writes that no majority has confirmed, the oldest first
 	waiting audience.Waiting
 }
 

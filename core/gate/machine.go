@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/lease"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
@@ -37,7 +38,7 @@ func New(c Config) *Machine {
 		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.KeyAge,
 	})
 	m.audience = audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin})
-	m.kept, m.fetches = map[uint64]keeping{}, map[uint64]fetch{}
+	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
 	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax})
 	m.lookups = audience.NewLookups(c.LookupsMax, c.WaitersMax)
 	return m
@@ -67,6 +68,7 @@ func (m *Machine) startGroup(env node.Env) {
 		return
 	}
 	m.group = quorum.New(m.quorumConfig(self, gates))
+	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
 }
 
@@ -245,7 +247,8 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 	case r.Lease != nil:
 		m.onLease(env, *r.Lease)
 	case r.File != nil:
-		m.onFile(env, *r.File)
+		m.ledger.OnFile(env, r.File)
+		m.settleLedger(env)
 	case r.Vote != nil && r.Vote.Kind == election.Led:
 		m.keepHouse(env)
 	case r.Member != nil:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hyperscale/core/event"
+	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
@@ -15,7 +16,7 @@ import (
 // roster hears the managers, and passes on what another gate owns.
 type roster struct {
 	driver
-	forwarded []passed // results that were passed on, the oldest first
+	relay audience.Relay
 }
 
 func (m *roster) onHeartbeat(env node.Env, in *node.Input, h *message.ManagerHeartbeat) {

@@ -12,12 +12,13 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // A gate takes a job over in any state, and its program, or the result of one of its subjobs,
-// is on no gate's disk. The job ends after goneMax rounds in which all gates said so and none
+// is on no gate's disk. The job ends after GoneMax rounds in which all gates said so and none
 // before, CANCELLED where that was asked and FAILED else; what counted stays counted.
 func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -33,34 +34,34 @@ func TestJobsWithoutTheirFilesEnd(t *testing.T) {
 		}
 		m.jobs[j.ID] = j
 		m.active = append(m.active, j)
-		f := fetch{job: j, file: message.FileDigest{1}}
+		load := tag{act: actLoad, job: j}
 		if len(j.Subjobs) > 0 && rapid.Bool().Draw(t, "it is a subjob's") {
-			f.subjob, j.Spec = j.Subjobs[0], &message.JobSubmit{}
+			load.subjob, j.Spec = j.Subjobs[0], &message.JobSubmit{}
 		}
-		for gone := 0; gone < goneMax; {
+		m.ledger.Open(j.ID)
+		m.ledger.Fetch(env, j.ID, message.FileDigest{1}, load)
+		for gone := 0; gone < ledger.GoneMax; {
 			if j.State != state {
-				t.Fatalf("given up after %d rounds, want %d", gone, goneMax)
+				t.Fatalf("given up after %d rounds, want %d", gone, ledger.GoneMax)
 			}
-			m.ticket++
-			m.fetches[m.ticket] = f
 			err := archive.ErrMissing
 			if rapid.IntRange(0, 3).Draw(t, "a gate is away") == 0 {
 				err = errors.New("a fellow is away")
 			} else {
 				gone++
 			}
-			m.onFetched(env, archive.Outcome{Kind: archive.Failed, Ticket: m.ticket, Err: err})
-			m.onFetched(env, archive.Outcome{Kind: archive.Failed, Ticket: m.ticket, Err: err}) // of none that waits
-			if len(m.unread) > 0 {
-				f, m.unread = m.unread[0], nil
+			for ticket := range uint64(200) { // of the one fetch that waits, and of none
+				m.ledger.OnFile(env, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: err})
 			}
+			m.settleLedger(env)
+			m.ledger.Retry(env)
 		}
 		want := message.JobFailed
 		if state == message.JobCancelling {
 			want = message.JobCancelled
 		}
 		if j.State != want {
-			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.State, goneMax, want)
+			t.Fatalf("a job that was %v is %v after %d rounds without its file, want %v", state, j.State, ledger.GoneMax, want)
 		}
 		for _, p := range j.Subjobs {
 			if p.End == job.Counted != (p.Result != nil && p.Result.State == message.JobCompleted) {
@@ -118,17 +119,17 @@ func TestWatchersHearOfResults(t *testing.T) {
 			id := node.ID(fmt.Sprint("c", n))
 			m.follow(env, j, &audience.Ask{What: audience.Watch, Stream: env.Accept(node.Peer{ID: id, Incarnation: 1, Role: node.RoleClient}), Request: message.RequestID{Incarnation: 1, Counter: 1}, From: id})
 		}
-		o := archive.Outcome{Kind: archive.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.ID, State: message.JobCompleted}})}
+		o := ledger.Outcome[tag]{Kind: ledger.Fetched, Bytes: encoded(&message.JobResult{Request: message.RequestID{Incarnation: 1, Counter: 1}, Result: message.Result{Job: j.ID, State: message.JobCompleted}})}
 		here := true
 		switch rapid.IntRange(0, 3).Draw(t, "outcome") {
 		case 1:
-			o, here = archive.Outcome{Kind: archive.Failed, Err: archive.ErrMissing}, false
+			o, here = ledger.Outcome[tag]{Kind: ledger.Unread, Err: archive.ErrMissing}, false
 		case 2:
-			o, here = archive.Outcome{Kind: archive.Failed, Err: archive.ErrUnreachable}, false
+			o, here = ledger.Outcome[tag]{Kind: ledger.Unread, Err: archive.ErrUnreachable}, false
 		case 3:
 			o.Bytes, here = encoded(&message.Drain{Node: "g1"}), false
 		}
-		m.onResultHere(env, j, o)
+		m.onResultHere(env, j, &o)
 		away := errors.Is(o.Err, archive.ErrUnreachable)
 		if (j.Result != nil) != here || j.Loading != 0 {
 			t.Fatalf("%+v: the result is here: %v", o, j.Result != nil)

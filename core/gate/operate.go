@@ -196,7 +196,7 @@ func (m *operations) handOver(env node.Env) {
 		return
 	}
 	for _, id := range m.group.Leases.Held() {
-		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && len(j.open) == 0 {
+		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && m.ledger.Idle(id) {
 			m.transfer(env, j)
 		}
 	}
@@ -246,7 +246,7 @@ func (m *operations) idle(env node.Env) bool {
 	}
 	others := m.fellowAlive()
 	for _, id := range m.group.Leases.Held() {
-		if j := m.jobs[id]; j != nil && (len(j.open) > 0 || others && !j.State.Terminal()) {
+		if j := m.jobs[id]; j != nil && (!m.ledger.Idle(id) || others && !j.State.Terminal()) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -35,7 +36,8 @@ func (m *ownership) onLease(env node.Env, o lease.Outcome) {
 	case lease.Updated:
 		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
 			m.circuit.worked()
-			m.onUpdated(env, j, o.Ticket)
+			m.ledger.OnLease(&o)
+			m.settleLedger(env)
 		}
 	case lease.Lost:
 		if j := m.jobs[o.Job]; j != nil && j.Ready && j.Token == o.Token {
@@ -59,7 +61,7 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 	case j != nil && j.Ready && j.Shown.Terminal():
 		m.group.Leases.Release(env, o.Job)
 		return
-	case o.Fresh && j != nil && !j.Takeover && len(j.open) > 0:
+	case o.Fresh && j != nil && !j.Takeover && !m.ledger.Idle(o.Job):
 		j.Own(o.Token)
 		m.accepted(env, j)
 		return
@@ -82,11 +84,10 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 func (m *ownership) accepted(env node.Env, j *entry) {
 	m.accepting--
 	j.Ready = true
-	first := j.open[0]
-	j.open = j.open[1:]
 	j.Turn.Since = env.Now()
 	m.enqueue(env, j)
-	m.onPut(env, first) // a cancellation that has waited takes it out of the queue again
+	m.ledger.Granted(env, j.ID)
+	m.settleLedger(env) // a cancellation that has waited takes it out of the queue again
 	m.schedule(env)
 }
 
@@ -166,23 +167,29 @@ func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail s
 	}
 }
 
-// onUpdated: a majority has the record of a ticket, or a later one.
-func (m *ownership) onUpdated(env node.Env, j *entry, ticket uint64) {
-	for m.jobs[j.ID] == j && len(j.open) > 0 && j.open[0].ticket != 0 && j.open[0].ticket <= ticket {
-		p := j.open[0]
-		j.open = j.open[1:]
-		m.onPut(env, p)
+// settleLedger acts on what the ledger came to.
+func (m *ownership) settleLedger(env node.Env) {
+	for o, ok := m.ledger.Next(); ok; o, ok = m.ledger.Next() {
+		switch o.Kind {
+		case ledger.Committed:
+			m.onCommitted(env, &o.Tag)
+		case ledger.Refused:
+			m.onRefusedFile(env, m.jobs[o.Job], o.Err)
+		case ledger.Fetched, ledger.Unread, ledger.Gone:
+			m.onFetched(env, &o)
+		}
 	}
 }
 
-func (m *ownership) onPut(env node.Env, p *put) {
-	j := p.job
-	m.confirmCounted(env, j, p.then.counted)
-	tell(env, j, p.upTo)
-	m.perform(env, j, &p.then)
+// onCommitted tells what a majority has, and does what the write was for.
+func (m *ownership) onCommitted(env node.Env, t *tag) {
+	j := t.job
+	m.confirmCounted(env, j, t.counted)
+	tell(env, j, t.upTo)
+	m.perform(env, j, t)
 	answerCancels(env, j)
 	m.pushNow(env, j)
-	if len(j.open) == 0 {
+	if m.ledger.Idle(j.ID) {
 		m.serveAll(env, j)
 	}
 }
@@ -206,41 +213,19 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		for _, p := range j.Subjobs {
 			p.Result = nil // it is in the job's
 		}
+		m.ledger.Close(j.ID)
 		m.group.Leases.Release(env, j.ID)
 	}
 }
 
-// onKept goes on with the write that waited for a file, unless its job is another
-// gate's by now.
-func (m *ownership) onKept(env node.Env, ticket uint64) {
-	k, ok := m.kept[ticket]
-	if !ok {
-		return
-	}
-	delete(m.kept, ticket)
-	k.put.missing--
-	if j := k.put.job; m.jobs[j.ID] == j {
-		m.issue(env, j)
-	}
-}
-
-// onNotKept tries again what a job that runs cannot do without, and refuses a job
+// onRefusedFile tries again later what a job that runs cannot do without, and refuses a job
 // that nobody was told of.
-func (m *ownership) onNotKept(env node.Env, ticket uint64, err error) {
-	k, ok := m.kept[ticket]
-	if !ok {
+func (m *ownership) onRefusedFile(env node.Env, j *entry, err error) {
+	if !j.Ready {
+		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
 		return
 	}
-	delete(m.kept, ticket)
-	j := k.put.job
-	switch {
-	case m.jobs[j.ID] != j:
-	case !j.Ready:
-		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())
-	default:
-		m.unkept = append(m.unkept, k)
-		m.retryLater(env)
-	}
+	m.retryLater(env)
 }
 
 // onDisk watches how the disk is, whoever wrote to it.
@@ -265,7 +250,7 @@ func (m *ownership) unkeptJobs() []*entry {
 	}
 	//lint:orderfree sorted below by a total order
 	for _, j := range m.jobs {
-		if !j.Ready && len(j.open) > 0 && j.open[0].missing > 0 {
+		if !j.Ready && m.ledger.Gathering(j.ID) {
 			all = append(all, j)
 		}
 	}
@@ -276,22 +261,7 @@ func (m *ownership) unkeptJobs() []*entry {
 // onStoreRetry sends the files again that were refused, asks for those again that
 // nobody had, and writes a mark that only tells whether the disk is well.
 func (m *ownership) onStoreRetry(env node.Env) {
-	again := m.unkept
-	m.unkept = nil
-	for _, k := range again {
-		if m.jobs[k.put.job.ID] == k.put.job {
-			reached(env, "gate/file-kept-again")
-			m.keep(env, k.put, k.bytes)
-		}
-	}
-	unread := m.unread
-	m.unread = nil
-	for _, f := range unread {
-		if m.jobs[f.job.ID] == f.job {
-			reached(env, "gate/file-asked-again")
-			m.fetch(env, f)
-		}
-	}
+	m.ledger.Retry(env)
 	if m.storeFailed {
 		m.remember(env, probeKey, []byte{1})
 		m.rememberDraining(env)
@@ -300,7 +270,7 @@ func (m *ownership) onStoreRetry(env node.Env) {
 
 // onKeepTimeout: no majority keeps the program of a job that nobody was told of.
 func (m *ownership) onKeepTimeout(env node.Env, j *entry) {
-	if j.Takeover || len(j.open) == 0 || j.open[0].missing == 0 {
+	if j.Takeover || !m.ledger.Gathering(j.ID) {
 		return // its register tells
 	}
 	m.circuit.failed(env.Now())

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/result"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -128,16 +129,14 @@ func (m *publisher) wantResult(env node.Env, j *entry) bool {
 	}
 	if j.Loading == 0 {
 		j.Loading = 1
-		m.ticket++
-		m.fetches[m.ticket] = fetch{job: j, file: j.ResultFile}
-		m.group.Files.Borrow(env, j.ResultFile, m.ticket)
+		m.ledger.Borrow(env, j.ID, j.ResultFile, tag{act: actShow, job: j})
 	}
 	return true
 }
 
 // onResultHere tells those who wait what there is of a result. Gates that are away
 // may have it: who waits asks again.
-func (m *publisher) onResultHere(env node.Env, j *entry, o archive.Outcome) {
+func (m *publisher) onResultHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 	j.Loading = 0
 	result, err := decoded[*message.JobResult](o.Bytes)
 	switch {

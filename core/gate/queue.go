@@ -57,7 +57,7 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 		j.Turn.Named = []string{targets[0].Name} // what rows were taken there nobody knows elsewhere
 	}
 	for _, d := range targets {
-		j.Subjobs = append(j.Subjobs, &job.Subjob{Datacenter: d.Name, Fence: j.Fence(), Marks: job.Marks{Since: now, Sent: now, Renewed: now}, Phase: job.Saving})
+		j.Subjobs = append(j.Subjobs, j.Begin(d.Name, now))
 	}
 	if !j.Ran {
 		j.Ran, j.Started = true, now
@@ -67,7 +67,7 @@ func (m *scheduler) dispatch(env node.Env, j *entry, targets []*places.Datacente
 	for _, p := range j.Subjobs {
 		m.reserve(j, p)
 	}
-	m.save(env, &put{job: j, then: tag{act: actSend, send: j.Subjobs}})
+	m.save(env, j, tag{act: actSend, send: j.Subjobs})
 	m.arm(env, j)
 }
 
@@ -93,7 +93,7 @@ func (m *scheduler) requeue(env node.Env, j *entry, reason string) {
 	j.Subjobs, j.Ran = nil, false
 	reached(env, "gate/queued-again")
 	j.Become(message.JobQueued, reason)
-	m.save(env, &put{job: j})
+	m.save(env, j, tag{})
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
 	m.enqueue(env, j)
 }
@@ -116,7 +116,7 @@ func (m *scheduler) unload(env node.Env, j *entry) []*audience.Ask {
 	}
 	env.CancelTimer(node.KeyID(node.PartGate, node.GateJob, j.ID))
 	delete(m.jobs, j.ID)
-	j.open = nil
+	m.ledger.Close(j.ID)
 	j.waiting.TakeCancels()
 	return j.waiting.TakeAsks()
 }

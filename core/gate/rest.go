@@ -16,15 +16,15 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("gate/accepting", m.accepting, c.QueueMax)
 	tell("gate/programs", m.specBytes, max(1, len(c.Gates))*c.SpecBytesMax)
 	m.lookups.Sizes(tell)
-	tell("gate/forwarded", len(m.forwarded), passedMax)
+	m.relay.Sizes(tell)
 	m.places.Sizes(tell)
 	m.audience.Sizes(tell)
 	tell("gate/moved", len(m.moved), c.JobsMax)
 	if m.group == nil {
 		return // it was refused at its start
 	}
-	tell("gate/files on their way", len(m.kept)+len(m.unkept), c.FilesMax)
-	tell("gate/files that are missed", len(m.fetches)+len(m.unread), c.FilesMax)
+	tell("gate/files on their way", m.ledger.Keeping(), c.FilesMax)
+	tell("gate/files that are missed", m.ledger.Fetching(), c.FilesMax)
 	m.group.Sizes(tell)
 }
 
@@ -38,9 +38,8 @@ func (m *Machine) Rests(tell node.Tell) {
 	tell("gate/accepting", m.accepting, 0)
 	tell("gate/programs", m.specBytes, 0)
 	tell("gate/lookups", m.lookups.Len(), 0)
-	tell("gate/forwarded", len(m.forwarded), 0)
-	tell("gate/files on their way", len(m.kept)+len(m.unkept), 0)
-	tell("gate/files that are missed", len(m.fetches)+len(m.unread), 0)
+	tell("gate/forwarded", m.relay.Len(), 0)
+	m.ledger.Rests(tell, "gate")
 	tell("gate/writes", m.writes, 0)
 	tell("gate/moved", len(m.moved), 0)
 	m.audience.Rests(tell)
@@ -57,12 +56,11 @@ func (m *Machine) Rests(tell node.Tell) {
 
 // restJobs tells what jobs hold. All have ended, so each sum is 0 but those of results.
 func (m *Machine) restJobs(tell node.Tell) {
-	var waiters, writes, untold, specs, loading, watches, figures, reserved int
+	var waiters, untold, specs, loading, watches, figures, reserved int
 	results, bytes := 0, 0
 	//lint:orderfree sums
 	for _, j := range m.jobs {
 		waiters += j.waiting.Len()
-		writes += len(j.open)
 		untold += j.Pending()
 		loading += j.Loading
 		watches += j.Watching()
@@ -81,7 +79,6 @@ func (m *Machine) restJobs(tell node.Tell) {
 		}
 	}
 	tell("gate/waiters", waiters, 0)
-	tell("gate/open writes", writes, 0)
 	tell("gate/transitions that nobody was told", untold, 0)
 	tell("gate/jobs that load files", loading, 0)
 	tell("gate/programs of jobs", specs, 0)

@@ -181,17 +181,6 @@ func (m *roster) answer(env node.Env, in *node.Input, ack *message.SubjobResultA
 	env.Send(in.Stream, ack)
 }
 
-// passedMax bounds what is remembered of results that were passed on.
-const passedMax = 1024
-
-// passed is a result on its way to the gate that owns its job.
-type passed struct {
-	job    message.JobID
-	fence  message.Fence
-	stream node.StreamID // of the manager that is to be told
-	at     node.Instant
-}
-
 // passOn takes a result to the gate that owns its job, once: what another gate has
 // passed on already goes no further. Nothing is acknowledged here.
 func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
@@ -209,7 +198,7 @@ func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 		ignore(env, in, "its job has moved on, and so has its owner")
 	case m.group.Links.Send(env, seen.Holder, r):
 		reached(env, "gate/passed-on")
-		m.remembers(passed{r.Job, r.Fence, in.Stream, env.Now()})
+		m.relay.Pass(r.Job, r.Fence, in.Stream, env.Now())
 	default:
 		reached(env, "gate/sent-on")
 		env.Send(in.Stream, &message.SubjobResultAck{
@@ -218,27 +207,12 @@ func (m *roster) passOn(env node.Env, in *node.Input, r *message.SubjobResult) {
 	}
 }
 
-func (m *roster) remembers(p passed) {
-	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return o.job == p.job && o.fence == p.fence })
-	if len(m.forwarded) >= passedMax {
-		m.forwarded = m.forwarded[1:]
-	}
-	m.forwarded = append(m.forwarded, p)
-}
-
 // onPassedAck hands an owner's acknowledgement back to the manager.
 func (m *roster) onPassedAck(env node.Env, in *node.Input, a *message.SubjobResultAck) {
-	at := slices.IndexFunc(m.forwarded, func(p passed) bool { return p.job == a.Job && p.fence == a.Fence })
-	if at < 0 {
+	s, ok := m.relay.Take(a.Job, a.Fence)
+	if !ok {
 		ignore(env, in, "nobody waits for it")
 		return
 	}
-	env.Send(m.forwarded[at].stream, a)
-	m.forwarded = slices.Delete(m.forwarded, at, at+1)
-}
-
-// forgetPassed drops results whose owner has not acknowledged them: it is gone, or its
-// acknowledgement is lost. The manager sends each again, perhaps to another gate.
-func (m *roster) forgetPassed(now node.Instant) {
-	m.forwarded = slices.DeleteFunc(m.forwarded, func(o passed) bool { return now.Sub(o.at) >= m.config.AnswerTimeout })
+	env.Send(s, a)
 }

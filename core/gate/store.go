@@ -1,11 +1,11 @@
 package gate
 
 import (
-	"crypto/sha256"
 	"fmt"
 
 	"hyperscale/core/event"
 	"hyperscale/core/gate/job"
+	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -26,126 +26,43 @@ const detailMax = 256
 // follows a write is the ownership's.
 type store struct {
 	memory
-	ticket  uint64 // of the newest update, file or read
-	kept    map[uint64]keeping
-	fetches map[uint64]fetch
-	unkept  []keeping // files that were refused, to be tried again
-	unread  []fetch   // and those that nobody had
+	ledger *ledger.Ledger[tag]
 
 	token       node.Token // of the newest write of its own
 	writes      int        // of its own that are under way
 	storeFailed bool
 }
 
-// put is one write to a job's register and what follows it: first the files that
-// it names go to a majority, then the record does, then anybody is told.
-type put struct {
-	job     *entry
-	upTo    int // transitions that the record holds
-	record  []byte
-	files   [][]byte // that the record newly names
-	missing int      // of them that no majority has
-	ticket  uint64   // of the update, 0 until it is sent
-	then    tag
-}
-
-// act is what a gate does once a majority has a record.
+// act is what a gate does once a majority has a record, or has brought a file.
 type act uint8
 
-// Acts that follow a write.
+// Acts that follow a write, and those that follow a fetch.
 const (
 	actNone    act = iota
 	actSend        // dispatch subjobs
 	actCancel      // cancel all subjobs
 	actAbort       // abort a workflow
 	actRelease     // let the register of an ended job go
+	actLoad        // go on with a job that is taken over
+	actShow        // show a result to watchers
 )
 
-// tag says what follows a write, beside what follows each.
+// tag says what follows a request to the ledger, beside what follows each.
 type tag struct {
 	act     act
+	job     *entry
+	upTo    int                // transitions that the record holds
+	counted []*job.Subjob      // whose results the record makes durable
 	send    []*job.Subjob      // of actSend
 	abort   *job.Abort         // of actAbort
 	result  *message.JobResult // of actRelease
-	counted []*job.Subjob      // whose results the write makes durable
+	subjob  *job.Subjob        // of actLoad: whose result the file holds; nil for the program
 }
 
-// keeping is a file on its way, for the write that waits for it.
-type keeping struct {
-	put   *put
-	bytes []byte
-}
-
-// fetch is a file that a job cannot go on without, or a result that clients wait
-// for.
-type fetch struct {
-	job    *entry
-	subjob *job.Subjob // whose counted result it is; nil for the program or the job's result
-	file   message.FileDigest
-	gone   int // rounds in which every gate has said that it does not have it
-}
-
-// goneMax is after how many such rounds a file is given up: a majority of the disks
-// that kept it is lost.
-const goneMax = 10
-
-// save writes the job's record as it is now. Records go out in the order of the
-// calls, so that none names a file of a later one.
-func (m *store) save(env node.Env, p *put) {
-	j := p.job
-	p.upTo = j.Decided()
-	p.record = j.Record(env.Now())
-	p.missing = len(p.files)
-	j.open = append(j.open, p)
-	for _, b := range p.files {
-		m.keep(env, p, b)
-	}
-	m.issue(env, j)
-}
-
-// keep sends a file to a majority, for a write that names it.
-func (m *store) keep(env node.Env, p *put, b []byte) {
-	m.ticket++
-	m.kept[m.ticket] = keeping{p, b}
-	m.group.Files.Keep(env, b, m.ticket)
-}
-
-// keepAgain keeps the files of a write that waited too long for an earlier one: the
-// fellows that have them may be about to sweep them.
-func (m *store) keepAgain(env node.Env, p *put) bool {
-	for _, b := range p.files {
-		if m.group.Files.Stale(env, fileOf(b)) {
-			env.Emit(event.Reached{What: "gate/kept-again"})
-			p.missing++
-			m.keep(env, p, b)
-		}
-	}
-	return p.missing > 0
-}
-
-// issue sends the writes whose files, and those of all before them, are kept.
-func (m *store) issue(env node.Env, j *entry) {
-	for _, p := range j.open {
-		switch {
-		case p.ticket != 0:
-			continue
-		case p.missing > 0, m.keepAgain(env, p):
-			return
-		}
-		m.ticket++
-		p.ticket = m.ticket
-		if !j.Ready {
-			m.acquire(env, j, p.record)
-			return
-		}
-		m.group.Leases.Update(env, j.ID, p.record, p.ticket)
-	}
-}
-
-func (m *store) fetch(env node.Env, f fetch) {
-	m.ticket++
-	m.fetches[m.ticket] = f
-	m.group.Files.Fetch(env, f.file, m.ticket)
+// save persists the job's record as it is now, behind the files that it newly names.
+func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
+	t.job, t.upTo = j, j.Decided()
+	m.ledger.Propose(env, j.ID, j.Record(env.Now()), files, t)
 }
 
 // filesInUse lists what a record names here. The rest can go: programs of jobs that have
@@ -167,22 +84,7 @@ func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 			}
 		}
 	}
-	//lint:orderfree a set, and each entry goes or stays by itself
-	for ticket, k := range m.kept {
-		if m.jobs[k.put.job.ID] != k.put.job { // refused, or another gate's by now
-			delete(m.kept, ticket)
-			continue
-		}
-		inUse[fileOf(k.bytes)] = true
-	}
-	//lint:orderfree a set
-	for _, j := range m.jobs {
-		for _, p := range j.open {
-			for _, b := range p.files {
-				inUse[fileOf(b)] = true
-			}
-		}
-	}
+	m.ledger.Use(inUse)
 	return inUse
 }
 
@@ -238,5 +140,3 @@ func decoded[T message.Body](bytes []byte) (T, error) {
 	}
 	return m, nil
 }
-
-func fileOf(b []byte) message.FileDigest { return sha256.Sum256(b) }

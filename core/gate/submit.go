@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
@@ -118,7 +119,7 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	j := &entry{Job: job.Job{
 		ID: id, Key: s.Key, Digest: a.Digest, Name: s.Name,
 		Turn:     queue.Turn{Job: id, Number: m.number, Named: sortedNames(s.Datacenters)},
-		Program:  job.Program{Spec: s, SpecSize: s.Size(), SpecFile: fileOf(file), RunTimeout: m.config.runTimeout(s)},
+		Program:  job.Program{Spec: s, SpecSize: s.Size(), SpecFile: archive.DigestOf(file), RunTimeout: m.config.runTimeout(s)},
 		Times:    job.Times{Born: env.Now()},
 		Sequence: env.Self().Incarnation << 32,
 	}}
@@ -129,7 +130,8 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, a *audience.Ask) {
 	j.Become(message.JobSubmitted, "")
 	j.Become(message.JobQueued, "")
 	env.SetTimer(node.KeyID(node.PartGate, node.GateJob, j.ID), m.config.QuorumTimeout)
-	m.save(env, &put{job: j, files: [][]byte{file}})
+	m.ledger.Claim(j.ID)
+	m.save(env, j, tag{}, file)
 }
 
 // Bounds of what a submission says beside its plan and its program.

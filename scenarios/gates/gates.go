@@ -224,7 +224,7 @@ func buildLostDisksInTurn(s *cluster.Cluster) {
 				s.Checker.Violate("T4", r, "%s: %s: %s", lost, e.What, e.Err)
 			}
 		case event.Reached:
-			if e.What == "gate/file-asked-again" || e.What == "gate/given-up" {
+			if e.What == "ledger/file-asked-again" || e.What == "gate/given-up" {
 				s.Checker.Violate("T4", r, "%s: %s", lost, e.What)
 			}
 		}

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"hyperscale/core/gate/places"
 	"math"
+	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -69,4 +71,26 @@ func (p *Subjob) Duty(now node.Instant, t Timing) Duty {
 		return Assign
 	}
 	return Nothing
+}
+
+// Begin is a subjob of the job that is to be dispatched to a datacenter.
+func (j *Job) Begin(datacenter string, now node.Instant) *Subjob {
+	return &Subjob{Datacenter: datacenter, Fence: j.Fence(), Marks: Marks{Since: now, Sent: now, Renewed: now}, Phase: Saving}
+}
+
+// Leave closes the datacenter of a subjob that fell silent, and returns the one that the job
+// goes to instead. A job that names its datacenters ends its subjob, and so does one that
+// has left all others. Where others are and none is well, the job waits: it closes nothing.
+func (j *Job) Leave(p *Subjob, in *places.Places) (to *places.Datacenter, ends bool) {
+	closed := append(slices.Clone(j.Closed), p.Datacenter)
+	to, others := in.Best(func(name string) bool { return slices.Contains(closed, name) || j.Subjob(name) != nil })
+	switch {
+	case len(j.Turn.Named) > 0 || !others:
+		j.Closed = closed
+		return nil, true
+	case to == nil:
+		return nil, false
+	}
+	j.Closed = closed
+	return to, false
 }

@@ -1,0 +1,37 @@
+package gate
+
+import (
+	"testing"
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// Three failures within a while open the circuit, for a while; then one trial at a
+// time is let through, and failures of long ago count for nothing.
+func TestCircuit(t *testing.T) {
+	var c circuit
+	at := node.Instant(time.Hour)
+	c.failed(at)
+	c.failed(at)
+	if at = at.Add(circuitWindow); c.left(at) != 0 {
+		t.Fatal("two failures open it")
+	}
+	if c.failed(at); c.left(at) != 0 {
+		t.Fatal("failures of a window ago open it")
+	}
+	c.failed(at)
+	if c.failed(at); c.left(at) != circuitReset {
+		t.Fatalf("after three failures %v are left, want %v", c.left(at), circuitReset)
+	}
+	at = at.Add(circuitReset)
+	if c.left(at) != 0 {
+		t.Fatal("no trial when its time has come")
+	}
+	if c.left(at) != circuitReset {
+		t.Fatal("two trials at once")
+	}
+	if c.worked(); c.left(at) != 0 {
+		t.Fatal("a trial that worked does not close it")
+	}
+}

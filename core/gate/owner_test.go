@@ -1,0 +1,21 @@
+package gate
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+	"hyperscale/core/node/nodetest"
+)
+
+// owner is a gate whose subjobs are called by themselves.
+func owner() (*nodetest.Env, *Machine) {
+	var m *Machine
+	env := nodetest.New(nodetest.Config{
+		Self: node.Peer{ID: "g1", Incarnation: 3, Role: node.RoleGate, Addr: "g1:1"}, Seed: 1,
+		New: func() node.Machine { m = New(Default()); return m },
+	})
+	env.Discard = true
+	env.Start()
+	env.Advance(10 * time.Second)
+	return env, m
+}

@@ -1,0 +1,53 @@
+package gate
+
+import (
+	"testing"
+
+	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
+	"hyperscale/core/gate/queue"
+	"hyperscale/core/lease"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// A question that waited while the job was taken over is of a key that was known.
+func TestWhoeverWaitedForATakeoverHasADuplicate(t *testing.T) {
+	env, m := owner()
+	j := &entry{Job: job.Job{Key: "k", Turn: queue.Turn{Number: 1}, Course: job.Course{State: message.JobQueued, Last: job.Transition{From: message.JobSubmitted, To: message.JobQueued}}, Times: job.Times{Born: env.Now()}}}
+	id := message.JobOf("k")
+	a := &audience.Ask{What: audience.Submit}
+	m.adopt(env, lease.Outcome{Job: id, Token: message.LeaseToken{Epoch: 4, Ordinal: 1}, Record: j.Record(env.Now())}, []*audience.Ask{a})
+	if !a.Again {
+		t.Error("it is told to be accepted for the first time")
+	}
+	if m.adopt(env, lease.Outcome{Job: message.JobID{9}, Record: j.Record(env.Now())}, nil); m.jobs[message.JobID{9}] != nil {
+		t.Error("a record under another job's register is gone on with")
+	}
+}
+
+// A write under a token that this gate had before confirms nothing.
+func TestWritesOfAnotherTokenConfirmNothing(t *testing.T) {
+	env, m := owner()
+	mine, before := message.LeaseToken{Epoch: 2, Ordinal: 1}, message.LeaseToken{Epoch: 1, Ordinal: 1}
+	j := &entry{Job: job.Job{ID: message.JobID{1}, Ready: true, Course: job.Course{State: message.JobRunning, Shown: message.JobRunning}, Token: mine}}
+	m.jobs[j.ID] = j
+	m.ledger.Open(j.ID)
+	m.save(env, j, tag{})
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.ID, Token: before, Ticket: 5}); m.ledger.Idle(j.ID) {
+		t.Error("confirmed under the token before")
+	}
+	if m.onLease(env, lease.Outcome{Kind: lease.Updated, Job: j.ID, Token: mine, Ticket: 5}); !m.ledger.Idle(j.ID) {
+		t.Error("not confirmed under its own")
+	}
+}
+
+// A gate that leads no more, and leads again, counts anew since when a job is vacant.
+func TestVacanciesAreCountedByTheLeaderAlone(t *testing.T) {
+	env, m := owner()
+	m.vacant = map[message.JobID]node.Instant{{1}: env.Now()}
+	m.draining = true
+	if m.keepHouse(env); len(m.vacant) != 0 {
+		t.Errorf("it still counts %v", m.vacant)
+	}
+}
