@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -187,9 +189,26 @@ func (p *process) step(in *node.Input) {
 	}
 	p.phase |= phaseStep
 	p.machine.Step(p, in)
+	if p.prices != nil {
+		p.charge()
+	}
 	p.phase &= phaseHalt
 	if p.phase != 0 {
 		w.onHalt(p)
+	}
+}
+
+// charge makes a node pay for a Step whose work grew with the cluster, and tells of one
+// that took too long. What the Step sent has left before.
+func (p *process) charge() {
+	w := p.w
+	extra := p.prices.extra()
+	if extra == 0 {
+		return
+	}
+	p.busy = max(p.busy, w.now) + extra*time.Duration(p.prices.slow)
+	if w.config.Labored != nil && extra > w.config.LaborMax {
+		w.config.Labored(p.peer.ID, extra)
 	}
 }
 

@@ -77,7 +77,9 @@ const (
 type prices struct {
 	cost   time.Duration
 	byKind []time.Duration
-	slow   int64 // factor on all
+	slow   int64        // factor on all
+	labor  node.Laborer // the machine of this life, if it is one
+	paid   uint64       // of its labor
 }
 
 // calls are the local commands that a node answers.
@@ -130,6 +132,25 @@ func (p *prices) of(in *node.Input) time.Duration {
 		}
 	}
 	return cost * time.Duration(p.slow)
+}
+
+// Work that grows with the cluster is charged beside the price of an input, in whole
+// units of so many looks: a look compares names that are not in a cache. What a small
+// cluster does in a Step is less than one unit.
+const (
+	laborUnit = 100_000
+	laborCost = time.Millisecond
+)
+
+// extra returns what the labor of the Step that is over takes, before any slowness.
+func (p *prices) extra() time.Duration {
+	if p.labor == nil {
+		return 0
+	}
+	done := p.labor.Labor()
+	units := (done - p.paid) / laborUnit
+	p.paid = done
+	return time.Duration(units) * laborCost
 }
 
 // alive is between Start and the end; started is from the delivery of InputStart on.
@@ -254,6 +275,10 @@ func (p *process) start() {
 	p.waking = false
 	p.bars = p.bars&barAimed | barUnstarted
 	p.machine = p.spec.New()
+	if p.prices != nil {
+		p.prices.labor, _ = p.machine.(node.Laborer)
+		p.prices.paid = 0
+	}
 	p.busy = p.w.now
 	for i := range p.rands {
 		p.rands[i] = nil
@@ -317,6 +342,9 @@ func (p *process) end(clean bool) {
 	p.box.Clear()
 	p.held = nil
 	p.machine = nil
+	if p.prices != nil {
+		p.prices.labor = nil
+	}
 	if !clean {
 		p.calls.answers = nil // else what it answered before it ended is still heard
 	}

@@ -24,6 +24,10 @@ type Config struct {
 	// second, once each time; nil for nobody.
 	Flooded func(id node.ID, k node.Kind)
 	RateMax int
+	// Labored is told when one Step's work on its whole cluster takes a node longer than
+	// LaborMax; nil for nobody.
+	Labored  func(id node.ID, took time.Duration)
+	LaborMax time.Duration
 }
 
 // eventKind tells what an event of the queue does.

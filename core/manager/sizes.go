@@ -15,6 +15,9 @@ func (m *Machine) heldMax() int { return max(1, len(m.config.Managers)) * m.conf
 // filesMax bounds files that are on their way, as those that are kept.
 func filesMax() int { return archive.Default().FilesMax }
 
+// Labor implements node.Laborer: the workers that placement has looked at.
+func (m *Machine) Labor() uint64 { return m.roster.Ranking().Visits() }
+
 // Sizes tells what this manager keeps, against its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config

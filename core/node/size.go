@@ -14,5 +14,10 @@ type Sizer interface{ Sizes(tell Tell) }
 // telling. What waits for one peer alone ends in " to " and the peer's address.
 type Rester interface{ Rests(tell Tell) }
 
+// Laborer is a machine that counts its work where that grows with the cluster: the
+// members, workers or jobs that its searches have looked at, since it started. A host
+// may charge time for what a Step has added. Asking changes nothing.
+type Laborer interface{ Labor() uint64 }
+
 // Leak returns by how much two ledgers of the same things differ: at rest, 0.
 func Leak(a, b int) int { return max(a-b, b-a) }

@@ -54,6 +54,7 @@ func New(s Scenario, o Options) *Stage {
 	st.World = sim.New(sim.Config{
 		Seed: o.Seed, Wire: o.Wire, Network: network(), Observer: tee{st, o.Observer}, Beyond: s.Beyond,
 		RateMax: cmp.Or(s.Rate, rateMax), Flooded: st.flooded,
+		LaborMax: laborMax, Labored: st.labored,
 	})
 	c.Assume(checker.Assumptions{
 		DriftBeyondBound: s.Beyond, DriftPPM: sim.DriftBound, Clock: st.clock,
@@ -89,6 +90,19 @@ func (s *Stage) flooded(id node.ID, k node.Kind) {
 	}
 	s.hot = true
 	s.Checker.Violate("P", s.Record(id), "%s was sent too many messages %s within a second, as by something that repeats itself at wire speed", id, message.Name(k))
+	if s.broken == 0 {
+		s.broken = s.World.Now()
+	}
+}
+
+// laborMax is how long a node may deal with its whole cluster in one Step. While it does,
+// it hears no heartbeat and renews no lease: work that is quadratic takes longer with a
+// thousand workers.
+const laborMax = 20 * time.Millisecond
+
+// labored reports a node behind which all that waits for it falls behind.
+func (s *Stage) labored(id node.ID, took time.Duration) {
+	s.Checker.Violate("P", s.Record(id), "%s falls behind: one Step looks at its workers for %v, more than %v", id, took, laborMax)
 	if s.broken == 0 {
 		s.broken = s.World.Now()
 	}

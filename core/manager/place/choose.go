@@ -21,7 +21,7 @@ func choose(draw *node.Rand, n, free int) int {
 // while there is another, busy or not. A shard that has waited takes any. False: there
 // is none.
 func (r *Ranking) Again(draw *node.Rand, cores uint32, failed []node.ID, waited bool) (node.ID, bool) {
-	fit, bad := r.root.atLeast(cores), 0
+	fit, bad := r.root.atLeast(cores, &r.visits), 0
 	var skip []int // ranks of those that failed it, of those that fit
 	for i, id := range failed {
 		w, known := r.known[id]
@@ -30,7 +30,7 @@ func (r *Ranking) Again(draw *node.Rand, cores uint32, failed []node.ID, waited 
 		}
 		bad++
 		if w.Free >= cores {
-			skip = append(skip, r.root.rank(w))
+			skip = append(skip, r.root.rank(w, &r.visits))
 		}
 	}
 	if fit == len(skip) && (waited || bad == r.Len()) {
@@ -47,5 +47,5 @@ func (r *Ranking) Again(draw *node.Rand, cores uint32, failed []node.ID, waited 
 			rank++
 		}
 	}
-	return r.root.at(rank).ID, true
+	return r.root.at(rank, &r.visits).ID, true
 }

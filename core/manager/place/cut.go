@@ -21,7 +21,7 @@ func (r *Ranking) Cut(draw *node.Rand, cores, users uint64) []Shard {
 	var taken []Worker
 	share, rest := users/cores, users%cores
 	for left, first := cores, uint64(0); left > 0; {
-		w := r.root.at(choose(draw, r.Len(), r.root.atLeast(1)))
+		w := r.root.at(choose(draw, r.Len(), r.root.atLeast(1, &r.visits)), &r.visits)
 		r.Remove(w.ID)
 		taken = append(taken, w)
 		n := min(left, uint64(w.Free))

@@ -135,7 +135,7 @@ func TestRankingIsAnOrder(t *testing.T) {
 			"": func(t *rapid.T) {
 				var got []Worker
 				for i := range r.Len() {
-					got = append(got, r.root.at(i))
+					got = append(got, r.root.at(i, &r.visits))
 				}
 				if diff := cmp.Diff(m.ranked(), got); diff != "" {
 					t.Fatalf("the ranking (-want +got):\n%s", diff)
@@ -262,6 +262,33 @@ func depth(t *tree) int {
 		return 0
 	}
 	return 1 + max(depth(t.left), depth(t.right))
+}
+
+// What a change, a choice and each shard of a cut look at grows with the logarithm of the
+// workers (PLACE-4): twice as many workers cost a few looks more, not twice as many.
+func TestAChangeLooksAtFewWorkers(t *testing.T) {
+	draw := node.NewRand(1, "m", node.PurposePlacement)
+	for _, workers := range []int{1000, 10_000} {
+		var r Ranking
+		for i := range workers {
+			r.Set(Worker{ID: name(i), Free: 4, Total: 4})
+		}
+		for _, row := range []struct {
+			what  string
+			times int
+			do    func()
+		}{
+			{"a change", 1, func() { r.Set(Worker{ID: name(workers / 2), Free: 3, Total: 4}) }},
+			{"a choice", 1, func() { r.Again(draw, 1, []node.ID{name(3)}, false) }},
+			{"a cut", workers, func() { r.Cut(draw, 3*uint64(workers), 3*uint64(workers)) }},
+		} {
+			before := r.Visits()
+			row.do()
+			if n := (r.Visits() - before) / uint64(row.times); n == 0 || n > 200 {
+				t.Errorf("%s among %d workers looks at %d of them a shard, want at most 200", row.what, workers, n)
+			}
+		}
+	}
 }
 
 // A workflow takes the cores that it names, or what its priority may take of all: at

@@ -24,6 +24,7 @@ type Ranking struct {
 	known       map[node.ID]Worker
 	root        *tree
 	free, total uint64
+	visits      uint64 // of workers, by all walks so far
 }
 
 // Set adds a worker, or moves it to where its free cores belong.
@@ -38,7 +39,7 @@ func (r *Ranking) Set(w Worker) {
 	}
 	r.known[w.ID] = w
 	r.free, r.total = r.free+uint64(w.Free), r.total+uint64(w.Total)
-	r.root = r.root.insert(w)
+	r.root = r.root.insert(w, &r.visits)
 }
 
 // Remove takes a worker out, if it is in.
@@ -49,11 +50,14 @@ func (r *Ranking) Remove(id node.ID) {
 	}
 	delete(r.known, id)
 	r.free, r.total = r.free-uint64(w.Free), r.total-uint64(w.Total)
-	r.root = r.root.remove(w)
+	r.root = r.root.remove(w, &r.visits)
 }
 
 // Len counts the workers.
 func (r *Ranking) Len() int { return r.root.len() }
+
+// Visits counts the workers that all calls so far have looked at, each as often as it was.
+func (r *Ranking) Visits() uint64 { return r.visits }
 
 // Cores sums up the free cores, and all cores.
 func (r *Ranking) Cores() (free, total uint64) { return r.free, r.total }

@@ -4,7 +4,8 @@ import "hyperscale/core/node"
 
 // tree is a treap: a search tree in the order of the ranking, and a heap by weight. The
 // weights are hashes of the names, so that its shape follows from the workers alone and
-// is expected to be O(log workers) deep. A nil tree is empty.
+// is expected to be O(log workers) deep. A nil tree is empty. Each walk counts the nodes
+// that it visits.
 type tree struct {
 	Worker
 	weight      uint64
@@ -25,56 +26,60 @@ func (t *tree) measured() *tree {
 	return t
 }
 
-func (t *tree) insert(w Worker) *tree {
-	before, after := t.split(w)
+func (t *tree) insert(w Worker, visits *uint64) *tree {
+	before, after := t.split(w, visits)
 	one := &tree{Worker: w, weight: node.MixString(1, string(w.ID)), size: 1}
-	return join(join(before, one), after)
+	return join(join(before, one, visits), after, visits)
 }
 
 // remove takes a worker out that is in.
-func (t *tree) remove(w Worker) *tree {
+func (t *tree) remove(w Worker, visits *uint64) *tree {
+	*visits++
 	switch c := w.compare(t.Worker); {
 	case c < 0:
-		t.left = t.left.remove(w)
+		t.left = t.left.remove(w, visits)
 	case c > 0:
-		t.right = t.right.remove(w)
+		t.right = t.right.remove(w, visits)
 	default:
-		return join(t.left, t.right)
+		return join(t.left, t.right, visits)
 	}
 	return t.measured()
 }
 
 // split parts a tree into those that rank before a worker, and the others.
-func (t *tree) split(at Worker) (before, after *tree) {
+func (t *tree) split(at Worker, visits *uint64) (before, after *tree) {
+	*visits++
 	switch {
 	case t == nil:
 		return nil, nil
 	case t.Worker.compare(at) < 0:
-		t.right, after = t.right.split(at)
+		t.right, after = t.right.split(at, visits)
 		return t.measured(), after
 	}
-	before, t.left = t.left.split(at)
+	before, t.left = t.left.split(at, visits)
 	return before, t.measured()
 }
 
 // join makes one tree of two, of which one ranks before the other.
-func join(before, after *tree) *tree {
+func join(before, after *tree, visits *uint64) *tree {
+	*visits++
 	switch {
 	case before == nil:
 		return after
 	case after == nil:
 		return before
 	case before.weight > after.weight:
-		before.right = join(before.right, after)
+		before.right = join(before.right, after, visits)
 		return before.measured()
 	}
-	after.left = join(before, after.left)
+	after.left = join(before, after.left, visits)
 	return after.measured()
 }
 
 // at returns the worker of a rank, counted from 0.
-func (t *tree) at(rank int) Worker {
+func (t *tree) at(rank int, visits *uint64) Worker {
 	for {
+		*visits++
 		switch left := t.left.len(); {
 		case rank < left:
 			t = t.left
@@ -87,8 +92,9 @@ func (t *tree) at(rank int) Worker {
 }
 
 // rank counts the workers before one.
-func (t *tree) rank(w Worker) (n int) {
+func (t *tree) rank(w Worker, visits *uint64) (n int) {
 	for t != nil {
+		*visits++
 		if t.Worker.compare(w) < 0 {
 			n, t = n+t.left.len()+1, t.right
 		} else {
@@ -99,8 +105,9 @@ func (t *tree) rank(w Worker) (n int) {
 }
 
 // atLeast counts the workers with so many free cores: the ranks below that have them.
-func (t *tree) atLeast(cores uint32) (n int) {
+func (t *tree) atLeast(cores uint32, visits *uint64) (n int) {
 	for t != nil {
+		*visits++
 		if t.Free >= cores {
 			n, t = n+t.left.len()+1, t.right
 		} else {
