@@ -31,13 +31,13 @@ func TestAddressesAreNumbers(t *testing.T) {
 		w.nodes[i] = &process{index: uint32(i)}
 	}
 	for i, p := range w.nodes {
-		if got, ok := w.at(w.address(uint32(i))); !ok || got != p.index || w.address(uint32(i)) != address(uint32(i)) {
+		if got, ok := w.at(w.addresses.of(uint32(i))); !ok || got != p.index || w.addresses.of(uint32(i)) != address(uint32(i)) {
 			t.Fatalf("%s is not node %d", address(uint32(i)), i)
 		}
 	}
 	for _, a := range []node.Addr{address(1200), "sim-00000001", "", "gate-0000001"} {
 		if _, ok := w.at(a); ok {
-			t.Errorf("somebody has the address %q, which no node was given", a)
+			t.Errorf("a node has the address %q, which the world gave to none", a)
 		}
 	}
 }

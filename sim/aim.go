@@ -111,34 +111,42 @@ func (w *World) await(f Fault) {
 	}}
 	w.shots = append(slices.DeleteFunc(w.shots, func(s *shot) bool { return s.over }), s)
 	for _, p := range w.pick(f.Nodes) {
-		p.watchFor(s)
+		p.look.watchFor(s)
 	}
 }
 
+// lookout is what waits for a timer or a write of one node.
+type lookout struct {
+	p     *process
+	shots []*shot
+}
+
 // watchFor lets a node look out for an aim. Timers that are set already count.
-func (p *process) watchFor(s *shot) {
-	p.shots = append(p.shots, s)
-	p.forget()
+func (l *lookout) watchFor(s *shot) {
+	p := l.p
+	l.shots = append(l.shots, s)
+	l.forget()
 	if s.aim.offset >= 0 || s.aim.kind != aimTimer {
 		return
 	}
 	set := p.armed()
 	for _, t := range set {
-		p.leadShot(s, t, p.w.queue.slab[t.event].at)
+		l.leadShot(s, t, p.w.queue.slab[t.event].at)
 	}
 }
 
 // lead is told that a timer was set: what is aimed at a moment before it gets
 // ready.
-func (p *process) lead(t *timer, at time.Duration) {
-	for _, s := range p.shots {
+func (l *lookout) lead(t *timer, at time.Duration) {
+	for _, s := range l.shots {
 		if !s.over && s.aim.offset < 0 {
-			p.leadShot(s, t, at)
+			l.leadShot(s, t, at)
 		}
 	}
 }
 
-func (p *process) leadShot(s *shot, t *timer, at time.Duration) {
+func (l *lookout) leadShot(s *shot, t *timer, at time.Duration) {
+	p := l.p
 	w := p.w
 	if at+s.aim.offset < w.now || !s.aim.matches(&t.key) {
 		return
@@ -153,26 +161,29 @@ func (p *process) leadShot(s *shot, t *timer, at time.Duration) {
 
 // fired is told that a timer fires now, whether its machine is told at once or
 // not.
-func (p *process) fired(k *node.TimerKey) {
-	for _, s := range p.shots {
+func (l *lookout) fired(k *node.TimerKey) {
+	p := l.p
+	for _, s := range l.shots {
 		if !s.over && s.aim.offset >= 0 && s.aim.matches(k) {
 			p.w.At(p.w.now+s.aim.offset, func() { s.shoot(p) })
 		}
 	}
-	p.forget()
+	l.forget()
 }
 
 // forget drops the shots that are over.
-func (p *process) forget() {
-	p.shots = slices.DeleteFunc(p.shots, func(s *shot) bool { return s.over })
-	p.bars.set(barAimed, len(p.shots) > 0)
+func (l *lookout) forget() {
+	p := l.p
+	l.shots = slices.DeleteFunc(l.shots, func(s *shot) bool { return s.over })
+	p.bars.set(barAimed, len(l.shots) > 0)
 }
 
 // written is told that puts are about to be durable, or are. True: the node has
 // not survived it.
-func (p *process) written(kind aimKind, puts []put) bool {
+func (l *lookout) written(kind aimKind, puts []put) bool {
+	p := l.p
 	life := p.life
-	for _, s := range slices.Clone(p.shots) {
+	for _, s := range slices.Clone(l.shots) {
 		if s.over || s.aim.kind != kind || !touch(puts, s.aim.prefix) {
 			continue
 		}
@@ -184,7 +195,7 @@ func (p *process) written(kind aimKind, puts []put) bool {
 			p.disk.lossy--
 		}
 	}
-	p.forget()
+	l.forget()
 	return !p.alive() || p.life != life
 }
 
@@ -200,13 +211,14 @@ const heldMax = 64
 
 // hold makes a late datagram come when the aim does, and no later than it would
 // have.
-func (p *process) hold(a *aim, event uint32) {
-	if a == nil || len(p.shots) >= heldMax {
+func (l *lookout) hold(a *aim, event uint32) {
+	p := l.p
+	if a == nil || len(l.shots) >= heldMax {
 		return
 	}
 	w := p.w
 	sequence := w.queue.slab[event].sequence
-	p.watchFor(&shot{aim: a, fire: func(*process) {
+	l.watchFor(&shot{aim: a, fire: func(*process) {
 		held := w.queue.slab[event]
 		if held.sequence != sequence {
 			return // it has come

@@ -44,7 +44,7 @@ func (w *World) onTimer(e *event) {
 	in := &w.firing
 	in.Timer, in.Generation = t.key, t.generation
 	if p.bars.has(barAimed) {
-		p.fired(&t.key)
+		p.look.fired(&t.key)
 	}
 	if p.idle() {
 		p.timers.remove(e.word, e.sequence)

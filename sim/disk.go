@@ -152,7 +152,7 @@ func (w *World) onSynced(e *event) {
 		return
 	}
 	d := &p.disk
-	if p.bars.has(barAimed) && p.written(aimStoring, d.syncing) {
+	if p.bars.has(barAimed) && p.look.written(aimStoring, d.syncing) {
 		return
 	}
 	done := slices.Clone(d.syncing)
@@ -166,7 +166,7 @@ func (w *World) onSynced(e *event) {
 			d.apply(x)
 		}
 	}
-	if p.bars.has(barAimed) && err == nil && p.written(aimStored, done) {
+	if p.bars.has(barAimed) && err == nil && p.look.written(aimStored, done) {
 		return
 	}
 	if len(d.waiting) > 0 {

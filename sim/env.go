@@ -68,7 +68,7 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 		j, e := w.queue.add(d.At[i], eventDatagram)
 		e.node, e.from, e.life, e.word, e.message = q, p.index, p.life, digest, m
 		if d.Late[i] && len(w.aims) > 0 {
-			w.nodes[q].hold(w.aims[d.Rule], j)
+			w.nodes[q].look.hold(w.aims[d.Rule], j)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (p *process) arm(t *timer, at time.Duration) {
 	e.node, e.word = p.index, t.digest
 	t.event, t.generation = i, e.sequence
 	if p.bars.has(barAimed) {
-		p.lead(t, at)
+		p.look.lead(t, at)
 	}
 }
 

@@ -106,7 +106,7 @@ func (p *process) suffer(f *Fault, by int) {
 			p.resume()
 		}
 	case FaultRefuseAccept:
-		p.refusing += by
+		p.refusing += int16(by)
 	case FaultSlowCPU:
 		if p.prices != nil {
 			p.prices.slow = factor(f, by)

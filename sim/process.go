@@ -14,18 +14,13 @@ import (
 // Each event reads the first fields, which fill one line of the processor's cache, and
 // most read the next three, which fill another.
 type process struct {
-	w         *World
-	machine   node.Machine  // nil: the node is down
-	busy      time.Duration // until when the CPU is taken
-	prices    *prices       // nil: handlers take no time
-	index     uint32
-	life      uint32 // incarnations so far; what belongs to an older one is dropped
-	suspended int32  // faults that suspend its host
-	header    uint16 // bytes that its datagrams carry besides their messages
-	bars      bar
-	phase     phase
-	waking    bool // an eventWake is in the queue
-	wanted    bool // a script has started it and has not ended it
+	w       *World
+	machine node.Machine  // nil: the node is down
+	busy    time.Duration // until when the CPU is taken
+	prices  *prices       // nil: handlers take no time
+	index   uint32
+	life    uint32 // incarnations so far; what belongs to an older one is dropped
+	status
 
 	clock  clock
 	timers timerTable
@@ -34,14 +29,23 @@ type process struct {
 	held  *node.Input // a message that waits for its StreamOpened to be seen
 	peer  node.Peer
 	rands [node.Purposes]*node.Rand
-	shots []*shot // what waits for a timer or a write of this node
+	look  lookout
 	disk  disk
 	exec  executor
 	calls calls
 	spec  Spec
+	rates rates
+}
 
-	refusing int // faults that make it refuse streams
-	rates    rates
+// status is what decides whether a process handles an input.
+type status struct {
+	suspended int32  // faults that suspend its host
+	refusing  int16  // faults that make it refuse streams
+	header    uint16 // bytes that its datagrams carry besides their messages
+	bars      bar
+	phase     phase
+	waking    bool // an eventWake is in the queue
+	wanted    bool // a script has started it and has not ended it
 }
 
 // bar is a set of reasons why a process cannot handle an input at once.
@@ -93,15 +97,16 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		s.Mailbox = node.DefaultMailbox()
 	}
 	p := &process{
-		w: w, spec: s, index: index, bars: barUnstarted, prices: pricesOf(&s.Costs),
+		w: w, spec: s, index: index, status: status{bars: barUnstarted}, prices: pricesOf(&s.Costs),
 		clock: clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
 		box:   node.NewMailbox(s.Mailbox),
 		peer:  node.Peer{ID: s.ID, Role: s.Role},
 	}
 	if s.Role != node.RoleClient {
-		p.peer.Addr = w.address(index)
+		p.peer.Addr = w.addresses.of(index)
 	}
 	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))
+	p.look.p = p
 	p.disk = newDisk(p)
 	p.exec = executor{p: p, cores: make([]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
 	return p
@@ -175,19 +180,25 @@ func address(index uint32) node.Addr {
 // addressBatch is how many addresses share one string: each datagram reads one.
 const addressBatch = 64
 
-// address returns the address of a node.
-func (w *World) address(index uint32) node.Addr {
+// addresses makes addresses in batches.
+type addresses struct {
+	batch uint32 // number of the last one
+	text  string
+}
+
+// of returns the address of a node.
+func (a *addresses) of(index uint32) node.Addr {
 	const size = len(addressPrefix) + addressDigits
-	if len(w.addresses) == 0 || index/addressBatch != w.batch {
-		w.batch = index / addressBatch
+	if a.text == "" || index/addressBatch != a.batch {
+		a.batch = index / addressBatch
 		var b []byte
 		for i := range uint32(addressBatch) {
-			b = append(b, address(w.batch*addressBatch+i)...)
+			b = append(b, address(a.batch*addressBatch+i)...)
 		}
-		w.addresses = string(b)
+		a.text = string(b)
 	}
 	from := int(index%addressBatch) * size
-	return node.Addr(w.addresses[from : from+size])
+	return node.Addr(a.text[from : from+size])
 }
 
 // at returns the index of the node that has an address, and whether any has.

@@ -60,42 +60,48 @@ func (w *World) drain() {
 		e.life, e.from = uint32(a.Stream>>32), uint32(a.Stream)
 		e.word, e.message = a.Digest, a.Message
 		if a.Kind == netsim.ActionBroken {
-			e.word = w.keepReason(a.Reason)
+			e.word = w.reasons.keep(a.Reason)
 		}
 		a.Message = nil
 	}
 	w.streams.Out = w.streams.Out[:0]
 }
 
-// keepReason stores a text beside the queue, as few events have one. Zero is
-// none.
-func (w *World) keepReason(s string) uint64 {
+// reasons are texts beside the queue, as few events have one: why streams break, until
+// their events come.
+type reasons struct {
+	all  []string
+	idle []uint32 // free places
+}
+
+// keep returns zero for none.
+func (r *reasons) keep(s string) uint64 {
 	if s == "" {
 		return 0
 	}
-	if n := len(w.unused); n > 0 {
-		i := w.unused[n-1]
-		w.unused = w.unused[:n-1]
-		w.reasons[i-1] = s
+	if n := len(r.idle); n > 0 {
+		i := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.all[i-1] = s
 		return uint64(i)
 	}
-	w.reasons = append(w.reasons, s)
-	return uint64(len(w.reasons))
+	r.all = append(r.all, s)
+	return uint64(len(r.all))
 }
 
-func (w *World) takeReason(i uint64) string {
+func (r *reasons) take(i uint64) string {
 	if i == 0 {
 		return ""
 	}
-	w.unused = append(w.unused, uint32(i))
-	return w.reasons[i-1]
+	r.idle = append(r.idle, uint32(i))
+	return r.all[i-1]
 }
 
 func (w *World) onStream(e *event) {
 	a := netsim.Action{At: e.at, Kind: netsim.ActionKind(e.side >> 1), Side: e.side & 1, Stream: netsim.ConnID(e.life)<<32 | netsim.ConnID(e.from), Host: netsim.Host(e.node)}
 	reason := ""
 	if a.Kind == netsim.ActionBroken {
-		reason = w.takeReason(e.word)
+		reason = w.reasons.take(e.word)
 	}
 	p := w.nodes[e.node]
 	if w.streams.Happens(w.now, &a) {

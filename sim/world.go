@@ -24,8 +24,8 @@ type Config struct {
 	// second, once each time; nil for nobody.
 	Flooded func(id node.ID, k node.Kind)
 	RateMax int
-	// Labored is told when one Step's work on its whole cluster takes a node longer than
-	// LaborMax; nil for nobody.
+	// Labored is called for each Step whose work on its whole cluster takes a node longer
+	// than LaborMax; it may be nil.
 	Labored  func(id node.ID, took time.Duration)
 	LaborMax time.Duration
 }
@@ -62,12 +62,9 @@ type World struct {
 	shots     []*shot               // of faults that wait for what they are aimed at
 	aims      map[*netsim.Rule]*aim // of rules that hold datagrams
 	courier   func(Letter) bool     // nil: the network has all datagrams
-	scripts   []func()
-	idle      []uint32 // free places of scripts
-	addresses string   // a batch of them
-	batch     uint32   // its number
-	reasons   []string // of streams that break, until they are told
-	unused    []uint32 // free places of reasons
+	scripts   scripts
+	addresses addresses
+	reasons   reasons
 	watch     Interest
 	scratch   []byte
 
@@ -159,22 +156,32 @@ func (w *World) find(id node.ID) *process {
 
 // At runs f at a time of the world; a time that has passed means now.
 func (w *World) At(t time.Duration, f func()) {
-	i := uint32(len(w.scripts))
-	if n := len(w.idle); n > 0 {
-		i, w.idle = w.idle[n-1], w.idle[:n-1]
-		w.scripts[i] = f
-	} else {
-		w.scripts = append(w.scripts, f)
-	}
 	_, e := w.queue.add(max(t, w.now), eventScript)
-	e.word = uint64(i)
+	e.word = w.scripts.keep(f)
 }
 
-func (w *World) onScript(i uint64) {
-	f := w.scripts[i]
-	w.scripts[i] = nil
-	w.idle = append(w.idle, uint32(i))
-	f()
+// scripts are functions that wait for their events.
+type scripts struct {
+	all  []func()
+	idle []uint32 // free places
+}
+
+func (s *scripts) keep(f func()) uint64 {
+	if n := len(s.idle); n > 0 {
+		i := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.all[i] = f
+		return uint64(i)
+	}
+	s.all = append(s.all, f)
+	return uint64(len(s.all) - 1)
+}
+
+func (s *scripts) take(i uint64) func() {
+	f := s.all[i]
+	s.all[i] = nil
+	s.idle = append(s.idle, uint32(i))
+	return f
 }
 
 // RunUntil lets everything happen that is due up to t, t included.
@@ -217,7 +224,7 @@ func (w *World) next(limit time.Duration) bool {
 	case eventAnswer:
 		w.onAnswer(&e)
 	case eventScript:
-		w.onScript(e.word)
+		w.scripts.take(e.word)()
 	}
 	return true
 }

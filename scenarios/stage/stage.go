@@ -98,9 +98,9 @@ func (s *Stage) flooded(id node.ID, k node.Kind) {
 // laborMax is how long a node may deal with its whole cluster in one Step. While it does,
 // it hears no heartbeat and renews no lease: work that is quadratic takes longer with a
 // thousand workers.
-const laborMax = 20 * time.Millisecond
+const laborMax = 5 * time.Millisecond
 
-// labored reports a node behind which all that waits for it falls behind.
+// labored judges a Step that takes longer: all that waits for the node falls behind.
 func (s *Stage) labored(id node.ID, took time.Duration) {
 	s.Checker.Violate("P", s.Record(id), "%s falls behind: one Step looks at its workers for %v, more than %v", id, took, laborMax)
 	if s.broken == 0 {

@@ -34,7 +34,7 @@ func workerWorlds() []stage.Scenario {
 		{Name: "dead-worker", Virtual: 4 * time.Minute, Build: cluster.On(buildDeadWorker),
 			Doc: "A worker dies in the middle of its shards, one after the other. Each of its shards runs elsewhere soon, when the dead one's time is over, and all jobs complete."},
 		{Name: "reconnect-flood", Virtual: 40 * time.Second, Within: 12 * time.Second, Rate: floodRate, Build: cluster.On(buildReconnectFlood),
-			Doc: "A thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, no manager deals with its thousand workers for more than 20 ms in one Step, and every job completes within twelve seconds."},
+			Doc: "A thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, no manager deals with its thousand workers for more than 5 ms in one Step, and every job completes within twelve seconds."},
 		{Name: "soak-churn", Virtual: 15 * time.Minute, Build: cluster.On(buildSoakChurn),
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. When it is over, what nodes keep on their disks is bounded by what their bounds of memory say, not by how long it lasted."},
 	}
