@@ -102,15 +102,16 @@ func (s *shot) shoot(p *process) {
 }
 
 // await makes a fault wait at its nodes.
-func (w *World) await(f Fault) {
+func (x *injector) await(f Fault) {
+	w := x.w
 	a, _ := parseAim(f.Aim) // it was checked
 	s := &shot{aim: a, fire: func(p *process) {
 		hit := f
 		hit.At, hit.Nodes = w.now, []string{string(p.peer.ID)}
-		w.befall(hit)
+		x.befall(hit)
 	}}
-	w.shots = append(slices.DeleteFunc(w.shots, func(s *shot) bool { return s.over }), s)
-	for _, p := range w.pick(f.Nodes) {
+	x.shots = append(slices.DeleteFunc(x.shots, func(s *shot) bool { return s.over }), s)
+	for _, p := range x.pick(f.Nodes) {
 		p.look.watchFor(s)
 	}
 }

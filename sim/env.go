@@ -67,8 +67,8 @@ func (p *process) Datagram(to node.Addr, m node.Message) {
 	for i := range d.Count {
 		j, e := w.queue.add(d.At[i], eventDatagram)
 		e.node, e.from, e.life, e.word, e.message = q, p.index, p.life, digest, m
-		if d.Late[i] && len(w.aims) > 0 {
-			w.nodes[q].look.hold(w.aims[d.Rule], j)
+		if d.Late[i] && len(w.faults.aims) > 0 {
+			w.nodes[q].look.hold(w.faults.aims[d.Rule], j)
 		}
 	}
 }

@@ -307,7 +307,7 @@ func (x *executor) onGone(r *run) {
 // afflict lets the faults in force act on an executor that starts.
 func (x *executor) afflict(r *run) {
 	p := x.p
-	for _, f := range p.w.faults {
+	for _, f := range p.w.faults.active {
 		if !f.hits(p) {
 			continue
 		}

@@ -97,7 +97,8 @@ func units() map[string]unit {
 var ErrFault = errors.New("not a fault of this world")
 
 // check says what is wrong with a fault, and what to change.
-func (w *World) check(f *Fault) error {
+func (x *injector) check(f *Fault) error {
+	w := x.w
 	u, ok := units()[f.Kind]
 	if !ok {
 		kinds := make([]string, 0, len(units()))
@@ -114,7 +115,7 @@ func (w *World) check(f *Fault) error {
 	if f.Value < u.low || f.Value > u.high {
 		return fmt.Errorf("%s: value %d must be from %d to %d (%s): %w", f.Kind, f.Value, u.low, u.high, u.what, ErrFault)
 	}
-	if err := w.checkShape(f); err != nil {
+	if err := x.checkShape(f); err != nil {
 		return err
 	}
 	for _, id := range slices.Concat(f.Nodes, f.Peers) {
@@ -129,7 +130,8 @@ func (w *World) check(f *Fault) error {
 const isolateMax = 7
 
 // checkShape judges the fields that few kinds have.
-func (w *World) checkShape(f *Fault) error {
+func (x *injector) checkShape(f *Fault) error {
+	w := x.w
 	if _, err := parseAim(f.Aim); err != nil {
 		return fmt.Errorf("%s: %w: %w", f.Kind, err, ErrFault)
 	}
@@ -153,12 +155,12 @@ func (w *World) checkShape(f *Fault) error {
 // Schedule files faults for their times, or none if one of them is impossible.
 func (w *World) Schedule(faults []Fault) error {
 	for i := range faults {
-		if err := w.check(&faults[i]); err != nil {
+		if err := w.faults.check(&faults[i]); err != nil {
 			return fmt.Errorf("fault %d of %d: %w", i+1, len(faults), err)
 		}
 	}
 	for _, f := range faults {
-		w.At(f.At, func() { w.inject(f) })
+		w.At(f.At, func() { w.faults.inject(f) })
 	}
 	return nil
 }
@@ -166,9 +168,9 @@ func (w *World) Schedule(faults []Fault) error {
 // Apply makes a fault begin now, whatever its At says.
 func (w *World) Apply(f Fault) error {
 	f.At = w.now
-	if err := w.check(&f); err != nil {
+	if err := w.faults.check(&f); err != nil {
 		return err
 	}
-	w.inject(f)
+	w.faults.inject(f)
 	return nil
 }

@@ -7,6 +7,15 @@ import (
 	"hyperscale/netsim"
 )
 
+// injector makes faults begin and end: those in force, and those that wait for what they
+// are aimed at.
+type injector struct {
+	w      *World
+	active []*activeFault
+	shots  []*shot
+	aims   map[*netsim.Rule]*aim // of rules that hold datagrams
+}
+
 // activeFault is one that has begun and has not ended.
 type activeFault struct {
 	fault Fault
@@ -20,16 +29,17 @@ func (f *activeFault) hits(p *process) bool { return slices.Contains(f.nodes, p)
 func (w *World) has(id string) bool { return w.byID[node.ID(id)] != nil }
 
 // inject makes a fault begin, or wait for what it is aimed at.
-func (w *World) inject(f Fault) {
+func (x *injector) inject(f Fault) {
 	if f.Aim != "" && f.Kind != FaultLate {
-		w.await(f)
+		x.await(f)
 		return
 	}
-	w.befall(f)
+	x.befall(f)
 }
 
 // befall makes a fault begin and schedules its end.
-func (w *World) befall(f Fault) {
+func (x *injector) befall(f Fault) {
+	w := x.w
 	if w.watch&WantFaults != 0 {
 		w.config.Observer.Fault(w.now, f)
 	}
@@ -37,14 +47,14 @@ func (w *World) befall(f Fault) {
 		w.Heal()
 		return
 	}
-	a := &activeFault{fault: f, nodes: w.pick(f.Nodes)}
-	w.begin(a)
+	a := &activeFault{fault: f, nodes: x.pick(f.Nodes)}
+	x.begin(a)
 	if f.For == 0 && momentary(f.Kind) {
 		return
 	}
-	w.faults = append(w.faults, a)
+	x.active = append(x.active, a)
 	if f.For > 0 {
-		w.At(w.now+f.For, func() { w.end(a) })
+		w.At(w.now+f.For, func() { x.end(a) })
 	}
 }
 
@@ -58,7 +68,8 @@ func momentary(kind string) bool {
 }
 
 // pick returns the named nodes in the world's order, all for none.
-func (w *World) pick(names []string) []*process {
+func (x *injector) pick(names []string) []*process {
+	w := x.w
 	var picked []*process
 	for _, p := range w.nodes {
 		if len(names) == 0 || slices.Contains(names, string(p.peer.ID)) {
@@ -68,19 +79,19 @@ func (w *World) pick(names []string) []*process {
 	return picked
 }
 
-func (w *World) begin(a *activeFault) {
+func (x *injector) begin(a *activeFault) {
 	switch a.fault.Kind {
 	case FaultPartition, FaultOneWay, FaultFlap, FaultLoss, FaultLossOneWay, FaultDuplicate, FaultReorder, FaultLate, FaultLatency, FaultLatencyOneWay:
-		w.impose(a)
+		x.impose(a)
 	case FaultHalfOpen, FaultBreakStreams:
-		w.breakStreams(a)
+		x.breakStreams(a)
 	case FaultSwizzle:
-		w.swizzle(a)
+		x.swizzle(a)
 	case FaultIsolate:
-		w.isolate(a)
+		x.isolate(a)
 	default:
 		if a.fault.Kind == FaultSuspend {
-			w.impose(a) // its network card sleeps, too
+			x.impose(a) // its network card sleeps, too
 		}
 		a.lives = a.lives[:0]
 		for _, p := range a.nodes {
@@ -102,7 +113,7 @@ func (p *process) suffer(f *Fault, by int) {
 		if f.Kind == FaultSuspend {
 			p.suspend(by)
 		}
-		if by < 0 && !p.w.stopped(p) {
+		if by < 0 && !p.w.faults.stopped(p) {
 			p.resume()
 		}
 	case FaultRefuseAccept:
@@ -143,21 +154,21 @@ func (p *process) down(f *Fault, by int) {
 		if f.Value == 1 {
 			p.disk.wipe()
 		}
-	case p.wanted && !p.alive() && !p.w.keptDown(p):
+	case p.wanted && !p.alive() && !p.w.faults.keptDown(p):
 		p.start()
 	}
 }
 
 // keptDown says that a fault in force wants a node down.
-func (w *World) keptDown(p *process) bool {
-	return slices.ContainsFunc(w.faults, func(a *activeFault) bool {
+func (x *injector) keptDown(p *process) bool {
+	return slices.ContainsFunc(x.active, func(a *activeFault) bool {
 		return (a.fault.Kind == FaultCrash || a.fault.Kind == FaultStop) && a.hits(p)
 	})
 }
 
 // stopped says that a fault in force keeps this incarnation of a node still.
-func (w *World) stopped(p *process) bool {
-	return slices.ContainsFunc(w.faults, func(a *activeFault) bool {
+func (x *injector) stopped(p *process) bool {
+	return slices.ContainsFunc(x.active, func(a *activeFault) bool {
 		i := slices.Index(a.nodes, p)
 		return (a.fault.Kind == FaultPause || a.fault.Kind == FaultSuspend) && i >= 0 && a.lives[i] == p.life
 	})
@@ -240,15 +251,16 @@ func (p *process) hurtRuns(f *Fault, by int) {
 }
 
 // end is called when a fault's time is over, or everything is healed.
-func (w *World) end(a *activeFault) {
-	i := slices.Index(w.faults, a)
+func (x *injector) end(a *activeFault) {
+	w := x.w
+	i := slices.Index(x.active, a)
 	if i < 0 {
 		return
 	}
-	w.faults = slices.Delete(w.faults, i, i+1)
+	x.active = slices.Delete(x.active, i, i+1)
 	if a.rule != nil {
 		w.net.Lift(a.rule)
-		delete(w.aims, a.rule)
+		delete(x.aims, a.rule)
 	}
 	if !a.touches() {
 		return
@@ -259,9 +271,9 @@ func (w *World) end(a *activeFault) {
 		}
 		p.suffer(&a.fault, -1)
 	}
-	for _, o := range w.faults { // an older one of its kind goes on
+	for _, o := range x.active { // an older one of its kind goes on
 		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift) {
-			w.begin(o)
+			x.begin(o)
 		}
 	}
 }
@@ -274,12 +286,13 @@ func (a *activeFault) touches() bool {
 // Heal ends every fault that is in force and starts every node that a script
 // started and did not end. Faults that are scheduled for later still come.
 func (w *World) Heal() {
-	for _, s := range w.shots {
+	x := &w.faults
+	for _, s := range x.shots {
 		s.over = true
 	}
-	w.shots = nil
-	for len(w.faults) > 0 {
-		w.end(w.faults[0])
+	x.shots = nil
+	for len(x.active) > 0 {
+		x.end(x.active[0])
 	}
 	for _, p := range w.nodes {
 		p.resume()

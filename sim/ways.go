@@ -10,12 +10,12 @@ import (
 
 // sets returns the hosts of a fault of the network: its nodes, and its peers or
 // all others.
-func (w *World) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
+func (x *injector) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
 	var a, b []netsim.Host
 	for _, p := range nodes {
 		a = append(a, netsim.Host(p.index))
 	}
-	for _, p := range w.pick(f.Peers) {
+	for _, p := range x.pick(f.Peers) {
 		if len(f.Peers) > 0 || len(f.Nodes) == 0 || !slices.Contains(nodes, p) {
 			b = append(b, netsim.Host(p.index))
 		}
@@ -28,20 +28,22 @@ func (w *World) sets(f *Fault, nodes []*process) (from, to netsim.Set) {
 const lateTwice = 250_000
 
 // impose puts a fault's rule on the ways in force.
-func (w *World) impose(a *activeFault) {
-	a.rule = w.rule(&a.fault, a.nodes)
+func (x *injector) impose(a *activeFault) {
+	w := x.w
+	a.rule = x.rule(&a.fault, a.nodes)
 	w.net.Impose(a.rule)
 	if a.fault.Aim != "" {
-		if w.aims == nil {
-			w.aims = map[*netsim.Rule]*aim{}
+		if x.aims == nil {
+			x.aims = map[*netsim.Rule]*aim{}
 		}
-		w.aims[a.rule], _ = parseAim(a.fault.Aim) // it was checked
+		x.aims[a.rule], _ = parseAim(a.fault.Aim) // it was checked
 	}
 }
 
-func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
+func (x *injector) rule(f *Fault, nodes []*process) *netsim.Rule {
+	w := x.w
 	r := &netsim.Rule{Both: f.Kind != FaultOneWay && f.Kind != FaultLatencyOneWay && f.Kind != FaultLossOneWay, Since: w.now}
-	r.From, r.To = w.sets(f, nodes)
+	r.From, r.To = x.sets(f, nodes)
 	switch f.Kind {
 	case FaultPartition, FaultOneWay, FaultSuspend:
 		r.Cut = true
@@ -62,8 +64,9 @@ func (w *World) rule(f *Fault, nodes []*process) *netsim.Rule {
 	return r
 }
 
-func (w *World) breakStreams(a *activeFault) {
-	from, to := w.sets(&a.fault, a.nodes)
+func (x *injector) breakStreams(a *activeFault) {
+	w := x.w
+	from, to := x.sets(&a.fault, a.nodes)
 	conns, sides := w.streams.Between(func(x, y netsim.Host) bool { return from.Has(x) && to.Has(y) })
 	for i, c := range conns {
 		if a.fault.Kind == FaultHalfOpen {
@@ -77,7 +80,7 @@ func (w *World) breakStreams(a *activeFault) {
 
 // swizzle cuts nodes off one by one in the first half of the fault's time, and
 // lets them come back in another order in the second.
-func (w *World) swizzle(a *activeFault) {
+func (x *injector) swizzle(a *activeFault) {
 	names := a.fault.Nodes
 	if len(names) == 0 {
 		for _, p := range a.nodes {
@@ -94,12 +97,12 @@ func (w *World) swizzle(a *activeFault) {
 	step := half / time.Duration(len(names))
 	for i, name := range names {
 		from, to := time.Duration(i)*step, half+time.Duration(back[i])*step
-		w.later(a, from, Fault{Kind: FaultPartition, For: max(1, to-from), Nodes: []string{name}, Peers: a.fault.Peers})
+		x.later(a, from, Fault{Kind: FaultPartition, For: max(1, to-from), Nodes: []string{name}, Peers: a.fault.Peers})
 	}
 }
 
 // isolate cuts each majority of the nodes off for an equal part of the time.
-func (w *World) isolate(a *activeFault) {
+func (x *injector) isolate(a *activeFault) {
 	n := len(a.fault.Nodes)
 	var sets [][]string
 	for bits := range 1 << n {
@@ -115,16 +118,17 @@ func (w *World) isolate(a *activeFault) {
 	}
 	step := a.fault.For / time.Duration(len(sets))
 	for i, set := range sets {
-		w.later(a, time.Duration(i)*step, Fault{Kind: FaultPartition, For: max(1, step), Nodes: set, Peers: a.fault.Peers})
+		x.later(a, time.Duration(i)*step, Fault{Kind: FaultPartition, For: max(1, step), Nodes: set, Peers: a.fault.Peers})
 	}
 }
 
 // later makes a part of a fault begin, unless that was healed before.
-func (w *World) later(a *activeFault, after time.Duration, part Fault) {
+func (x *injector) later(a *activeFault, after time.Duration, part Fault) {
+	w := x.w
 	w.At(w.now+after, func() {
-		if slices.Contains(w.faults, a) {
+		if slices.Contains(x.active, a) {
 			part.At = w.now
-			w.befall(part)
+			x.befall(part)
 		}
 	})
 }

@@ -58,10 +58,8 @@ type World struct {
 	net       *netsim.Network
 	streams   *netsim.Streams
 	crashes   *node.Rand // what is lost in a crash
-	faults    []*activeFault
-	shots     []*shot               // of faults that wait for what they are aimed at
-	aims      map[*netsim.Rule]*aim // of rules that hold datagrams
-	courier   func(Letter) bool     // nil: the network has all datagrams
+	faults    injector
+	courier   func(Letter) bool // nil: the network has all datagrams
 	scripts   scripts
 	addresses addresses
 	reasons   reasons
@@ -86,6 +84,7 @@ func New(c Config) *World {
 		net:     netsim.New(c.Network, node.NewRand(c.Seed, worldID, node.PurposeNetwork)),
 		crashes: node.NewRand(c.Seed, worldID, node.PurposeFault),
 	}
+	w.faults.w = w
 	w.streams = netsim.NewStreams(w.net)
 	w.datagram.Kind = node.InputMessage
 	w.firing.Kind = node.InputTimer
