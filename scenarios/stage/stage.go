@@ -98,7 +98,7 @@ func (s *Stage) flooded(id node.ID, k node.Kind) {
 // laborMax is how long a node may deal with its whole cluster in one Step. While it does,
 // it hears no heartbeat and renews no lease: work that is quadratic takes longer with a
 // thousand workers.
-const laborMax = 5 * time.Millisecond
+const laborMax = 2 * time.Millisecond
 
 // labored judges a Step that takes longer: all that waits for the node falls behind.
 func (s *Stage) labored(id node.ID, took time.Duration) {

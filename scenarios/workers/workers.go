@@ -34,7 +34,9 @@ func workerWorlds() []stage.Scenario {
 		{Name: "dead-worker", Virtual: 4 * time.Minute, Build: cluster.On(buildDeadWorker),
 			Doc: "A worker dies in the middle of its shards, one after the other. Each of its shards runs elsewhere soon, when the dead one's time is over, and all jobs complete."},
 		{Name: "reconnect-flood", Virtual: 40 * time.Second, Within: 12 * time.Second, Rate: floodRate, Build: cluster.On(buildReconnectFlood),
-			Doc: "A thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, no manager deals with its thousand workers for more than 5 ms in one Step, and every job completes within twelve seconds."},
+			Doc: "A thousand workers are cut off while their shards end, and return at the same time with their results. No node loses a stream to its own full lanes, leases are renewed and no leader is elected anew beside the flood, nothing is run again, and every job completes within twelve seconds."},
+		{Name: "many-shards", Virtual: 30 * time.Second, Within: 10 * time.Second, Build: cluster.On(buildManyShards),
+			Doc: "Jobs want every core of three hundred workers, one after the other. No manager works on its workers for more than 2 ms in one Step, so that it hears heartbeats and renews leases beside, and every job completes within ten seconds."},
 		{Name: "soak-churn", Virtual: 15 * time.Minute, Build: cluster.On(buildSoakChurn),
 			Doc: "Jobs, cancellations, crashes and drains for long; with --virtual 24h for a day. When it is over, what nodes keep on their disks is bounded by what their bounds of memory say, not by how long it lasted."},
 	}
@@ -169,6 +171,21 @@ const (
 	// heartbeats at one manager in a second (2,723 to 2,852 over 7 seeds): twice that is red.
 	floodRate = 4 * floodWorkers
 )
+
+// buildManyShards has a shard on each worker: what a manager does for each of both, for
+// each of the others, is work that grows with their square.
+func buildManyShards(s *cluster.Cluster) {
+	const workers = 300
+	s.Build(cluster.Topology{Gates: 1, Datacenters: 1, Managers: 3, Workers: workers, Cores: 1, Clients: 1})
+	s.Complete = true
+	s.Checker.Promise(checker.Promises{Once: true})
+	for n := range 3 {
+		o := &cluster.Order{Key: fmt.Sprintf("wide-%d", n), Client: s.Clients[0]}
+		s.Orders = append(s.Orders, o)
+		submit := s.Submission(o, cluster.Load{Vus: 2 * workers, Cores: workers, Duration: time.Second}, n+1)
+		s.World.At(6*time.Second+time.Duration(n)*500*time.Millisecond, func() { s.Submit(o, submit, 0) })
+	}
+}
 
 func buildSoakChurn(s *cluster.Cluster) {
 	t := cluster.GroupTopology()
