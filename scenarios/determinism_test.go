@@ -63,7 +63,7 @@ const tracedEvery = 10
 // played for a shorter time.
 var crowded = map[string]bool{"reconnect-flood": true, "lossy-few": true, "submit-storm": true}
 
-// What must not matter: how many threads there are, whether somebody watches,
+// What must not matter: how many threads there are, whether an observer watches,
 // whether messages are encoded. Each run has a process of its own, so that
 // nothing that is seeded per process can hide.
 func TestDeterminismAcrossProcesses(t *testing.T) {

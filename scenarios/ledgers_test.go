@@ -27,9 +27,9 @@ var remain = map[string]bool{
 	"places.Places.list":     true, // one that is known is in Places.datacenters too
 }
 
-// untold are the maps and slices of machines and subjobs that no Rests tells, each with
+// unreported are the maps and slices of machines and subjobs that no Rests reports, each with
 // the reason for which it cannot leak.
-var untold = map[string]string{
+var unreported = map[string]string{
 	"audience.Audience.greeted": "one entry of each client's stream, until that breaks; Sizes bounds them by WatchersMax",
 	"job.Job.Aborts":            "part of the record of a job, remembered until KeyAge; one of each workflow",
 	"job.Job.Closed":            "part of the record of a job, remembered until KeyAge; one of each datacenter",
@@ -45,6 +45,9 @@ var untold = map[string]string{
 	"archive.poll.free":         "fellows of one file's poll, dropped with the file or the next poll; one of each configured at most",
 	"archive.question.files":    "the last question of each fellow, until the next Sweep answers it; onSweep bounds it by FilesMax",
 	"client.gates.all":          "gates are never forgotten; Sizes bounds them by GatesMax",
+	"archive.poll.free":         "peers of one file's poll, dropped with the file or the next poll; one of each configured at most",
+	"archive.question.files":    "the last question of each peer, until the next Sweep answers it; onSweep bounds it by FilesMax",
+	"client.Machine.gates":      "gates are never forgotten; Sizes bounds them by GatesMax",
 	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
 	"swim.buffer.unsent":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",
 	"lease.Outcome.Record":      "of seat.taken",
@@ -77,7 +80,7 @@ var untold = map[string]string{
 }
 
 // Each map and slice of a machine and its subjobs changes what Rests tells, or stands in
-// untold: a new field cannot be forgotten.
+// unreported: a new field cannot be forgotten.
 func TestEveryLedgerIsTold(t *testing.T) {
 	told, all := map[string]bool{}, map[string]bool{}
 	for _, m := range rested() {
@@ -85,23 +88,23 @@ func TestEveryLedgerIsTold(t *testing.T) {
 		walk.enter(reflect.ValueOf(m).Elem(), nil)
 	}
 	for _, field := range slices.Sorted(maps.Keys(all)) {
-		switch why, excepted := untold[field]; {
+		switch why, excepted := unreported[field]; {
 		case told[field] && excepted:
-			t.Errorf("%s is told by Rests: remove it from untold", field)
+			t.Errorf("%s is reported by Rests: remove it from unreported", field)
 		case !told[field] && !excepted:
-			t.Errorf("%s is told by no Rests: tell it with its rest, or name it in untold with the reason for which it cannot leak", field)
+			t.Errorf("%s is reported by no Rests: report it with its rest, or name it in unreported with the reason for which it cannot leak", field)
 		case excepted && why == "":
 			t.Errorf("%s has no reason", field)
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(untold)) {
+	for _, field := range slices.Sorted(maps.Keys(unreported)) {
 		if !all[field] {
-			t.Errorf("%s is in untold and in no machine", field)
+			t.Errorf("%s is in unreported and in no machine", field)
 		}
 	}
 }
 
-// rested are one machine of each role, started, that reach nobody.
+// rested are one machine of each role, started, that reach no other.
 func rested() []node.Machine {
 	w := sim.New(sim.Config{Seed: 1, Network: netsim.Default()})
 	var all []node.Machine
@@ -215,7 +218,7 @@ func (w *walk) inside(f reflect.Value, path []reflect.Type) {
 		for at := f.MapRange(); at.Next(); {
 			if v := at.Value(); v.Kind() == reflect.Pointer {
 				w.inside(v, path)
-			} else if ours(v.Type()) { // a value of a map is no place: what it holds is told by nobody
+			} else if ours(v.Type()) { // a value of a map is no place: no Rests reports what it holds
 				w.enter(reflect.New(v.Type()).Elem(), path)
 			}
 		}

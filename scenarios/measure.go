@@ -162,7 +162,7 @@ func (g *gauge) ownerLost(bar string, id node.ID, f sim.Fault) (all []Took) {
 	return all
 }
 
-// leaderLost measures until somebody is elected after the leader was aimed at: it dies in
+// leaderLost measures until a voter is elected after the leader was aimed at: it dies in
 // its next heartbeat.
 func (g *gauge) leaderLost(bar string, aimed time.Duration) Took {
 	next := slices.IndexFunc(g.led, func(x grantAt) bool { return x.at > aimed })

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Compiling takes longer than playing: nobody debugs these binaries, and the worlds,
+// Compiling takes longer than playing: no one debugs these binaries, and the worlds,
 // the largest package of all, spend no time in their own code.
 const (
 	quick    = "-gcflags=hyperscale/...=-dwarf=false"
@@ -45,7 +45,7 @@ var warm = sync.OnceValue(func() error {
 var cached = regexp.MustCompile(`(?m)^cp \$WORK\S+ (\S+-d) # internal$`)
 
 // build builds the test binary with the bug in it. The build cache is shared: all
-// but the packages that it changes is there. Those are taken out again, as nobody
+// but the packages that it changes is there. Those are taken out again, as no one
 // asks for them a second time and those of all bugs together fill a small disk.
 func (m *mutant) build(dir string) (string, error) {
 	if err := warm(); err != nil {

@@ -93,7 +93,7 @@ func (m *mutant) record(r *row) error {
 	return os.WriteFile(m.file, []byte(b.String()), 0o644)
 }
 
-// table is what is told at the end.
+// table is what the test prints at the end.
 func table(all []mutant, rows []row, took time.Duration) string {
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.mutant, b.mutant) })
 	var b strings.Builder

@@ -56,6 +56,12 @@ func TestCounts(t *testing.T) {
 			dispatch(j, "m", later, 1)
 			j.Depends(record("c"), job, 1, 0)
 		}},
+		{"a dependent of what the manager before counted", "", func(j *Judge) {
+			count(j, "m", first, 1, done)
+			j.ManagerOf("dc", "n")
+			dispatch(j, "n", later, 2)
+			j.Depends(record("c"), job, 1, 0)
+		}},
 		{"a dependent of what another datacenter counted", "T7", func(j *Judge) {
 			count(j, "m", first, 1, done)
 			j.ManagerOf("far", "n")
@@ -64,7 +70,7 @@ func TestCounts(t *testing.T) {
 		}},
 		{"a workflow that goes on after its end", "L", func(j *Judge) {
 			j.WorkflowChanged(record("m"), event.WorkflowChanged{Job: job, From: message.WorkflowRunning, To: failed})
-			j.WorkflowChanged(record("m"), event.WorkflowChanged{Job: job, From: failed, To: message.WorkflowRunning})
+			j.WorkflowChanged(record("m"), event.WorkflowChanged{Job: job, From: message.WorkflowRunning, To: done})
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

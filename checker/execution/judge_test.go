@@ -76,6 +76,11 @@ func TestAttemptsAndCores(t *testing.T) {
 			w.on("w1", start(1, 0)).on("w1", event.Shed{})
 			w.KeepsNoCore(time.Hour, time.Minute, func(message.JobID) (time.Duration, bool) { return time.Second, true })
 		}},
+		{"a core of a worker that runs no more", "", func(w *watched) {
+			w.on("w1", start(1, 0)).on("w1", event.Shed{})
+			w.nodes.Assume.Clock = func(node.ID, uint64) (node.Instant, bool) { return 0, false }
+			w.KeepsNoCore(time.Hour, time.Minute, func(message.JobID) (time.Duration, bool) { return time.Second, true })
+		}},
 		{"a core of an incarnation that is over", "", func(w *watched) {
 			w.on("w1", start(1, 0)).on("w1", event.Shed{})
 			w.Over("w1")
