@@ -12,54 +12,54 @@ import (
 )
 
 // shapeBody reads a body's text by its content type.
-func (p *plan) shapeBody(s *step) {
-	at := slices.IndexFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, "Content-Type") })
+func (p *Plan) shapeBody(s *Step) {
+	at := slices.IndexFunc(s.Headers, func(h Pair) bool { return strings.EqualFold(h.Name, "Content-Type") })
 	header := ""
 	if at >= 0 {
-		header = s.headers[at].value
+		header = s.Headers[at].Value
 	}
 	kind, options, _ := mime.ParseMediaType(header)
-	if s.body.kind == bodyText && len(s.body.text) > bodyMax {
-		p.warn(s, "its body of %d bytes is too large for this file: save it beside the file and write body = file(\"name\")", len(s.body.text))
-		s.body = body{}
+	if s.Body.Kind == BodyText && len(s.Body.Text) > bodyMax {
+		p.Warn(s, "its body of %d bytes is too large for this file: save it beside the file and write body = file(\"name\")", len(s.Body.Text))
+		s.Body = Body{}
 	}
-	if s.body.kind == bodyText && !s.body.bytes {
+	if s.Body.Kind == BodyText && !s.Body.Bytes {
 		p.readBody(s, kind, options["boundary"])
 	}
-	if s.body.kind == bodyForm {
-		for i := range s.body.form {
-			if marked(s.body.form[i].name) {
-				s.body.form[i].name = p.resolved(s.body.form[i].name)
+	if s.Body.Kind == BodyForm {
+		for i := range s.Body.Form {
+			if Marked(s.Body.Form[i].Name) {
+				s.Body.Form[i].Name = p.Resolved(s.Body.Form[i].Name)
 			}
 		}
 	}
-	automatic := map[bodyKind]string{bodyJSON: "application/json", bodyForm: "application/x-www-form-urlencoded", bodyMultipart: "multipart/form-data"}[s.body.kind]
+	automatic := map[bodyKind]string{BodyJSON: "application/json", BodyForm: "application/x-www-form-urlencoded", BodyMultipart: "multipart/form-data"}[s.Body.Kind]
 	if at >= 0 && automatic != "" && (kind == automatic && (len(options) == 0 || kind == "multipart/form-data")) {
-		s.headers = slices.Delete(s.headers, at, at+1)
+		s.Headers = slices.Delete(s.Headers, at, at+1)
 	}
 }
 
-func (p *plan) readBody(s *step, kind, boundary string) {
-	b := &s.body
+func (p *Plan) readBody(s *Step, kind, boundary string) {
+	b := &s.Body
 	switch {
 	case kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json":
-		if v, err := parseJSON([]byte(b.text), true); err == nil && v != nil && plainNumbers(v) {
-			s.body = body{kind: bodyJSON, json: bareKeys(v)}
+		if v, err := ParseJSON([]byte(b.Text), true); err == nil && v != nil && PlainNumbers(v) {
+			s.Body = Body{Kind: BodyJSON, Json: BareKeys(v)}
 		}
 	case kind == "application/x-www-form-urlencoded":
-		if all, ok := splitQuery(b.text); ok && len(all) > 0 {
-			s.body = body{kind: bodyForm, form: all}
+		if all, ok := splitQuery(b.Text); ok && len(all) > 0 {
+			s.Body = Body{Kind: BodyForm, Form: all}
 		}
-	case kind == "multipart/form-data" && boundary != "" && b.text != "":
-		if parts, err := readParts(b.text, boundary); err == nil && len(parts) > 0 {
-			s.body = body{kind: bodyMultipart, parts: parts}
-			p.tidyParts(s)
+	case kind == "multipart/form-data" && boundary != "" && b.Text != "":
+		if parts, err := readParts(b.Text, boundary); err == nil && len(parts) > 0 {
+			s.Body = Body{Kind: BodyMultipart, Parts: parts}
+			p.TidyParts(s)
 		}
 	}
 }
 
-// plainNumbers says whether each number can be written, and is read as the same.
-func plainNumbers(v any) bool {
+// PlainNumbers says whether each number can be written, and is read as the same.
+func PlainNumbers(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
 		text := v.String()
@@ -72,13 +72,13 @@ func plainNumbers(v any) bool {
 		return text != "-0" && !(strings.Contains(text, ".") && strings.HasSuffix(text, "0") && !strings.HasSuffix(text, ".0"))
 	case []any:
 		for _, e := range v {
-			if !plainNumbers(e) {
+			if !PlainNumbers(e) {
 				return false
 			}
 		}
-	case *object:
-		for _, e := range v.values {
-			if !plainNumbers(e) {
+	case *Object:
+		for _, e := range v.Values {
+			if !PlainNumbers(e) {
 				return false
 			}
 		}
@@ -86,26 +86,26 @@ func plainNumbers(v any) bool {
 	return true
 }
 
-// bareKeys takes marks out of names, where the language has none.
-func bareKeys(v any) any {
+// BareKeys takes marks out of names, where the language has none.
+func BareKeys(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = bareKeys(v[i])
+			v[i] = BareKeys(v[i])
 		}
-	case *object:
-		out := &object{}
-		for i, k := range v.keys {
-			out.put(bare(k), bareKeys(v.values[i]))
+	case *Object:
+		out := &Object{}
+		for i, k := range v.Keys {
+			out.Put(Bare(k), BareKeys(v.Values[i]))
 		}
 		return out
 	}
 	return v
 }
 
-func readParts(text, boundary string) ([]part, error) {
+func readParts(text, boundary string) ([]Part, error) {
 	r := multipart.NewReader(bytes.NewReader([]byte(text)), boundary)
-	var parts []part
+	var parts []Part
 	for len(parts) < 200 {
 		q, err := r.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -118,26 +118,26 @@ func readParts(text, boundary string) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{name: clean2(q.FormName()), value: clean2(string(data)), filename: clean2(q.FileName()), kind: q.Header.Get("Content-Type")})
+		parts = append(parts, Part{Name: Clean2(q.FormName()), Value: Clean2(string(data)), Filename: Clean2(q.FileName()), Kind: q.Header.Get("Content-Type")})
 	}
 	return parts, nil
 }
 
 // tidyParts makes each part one that the language can say.
-func (p *plan) tidyParts(s *step) {
-	var kept []part
-	for _, q := range s.body.parts {
-		q.name, q.filename, q.kind = bare(q.name), headerValue(bare(q.filename)), headerValue(bare(q.kind))
+func (p *Plan) TidyParts(s *Step) {
+	var kept []Part
+	for _, q := range s.Body.Parts {
+		q.Name, q.Filename, q.Kind = Bare(q.Name), HeaderValue(Bare(q.Filename)), HeaderValue(Bare(q.Kind))
 		switch {
-		case q.name == "":
+		case q.Name == "":
 			continue
-		case len(q.value) > bodyMax:
-			p.warn(s, "the part %q of %d bytes is too large for this file", clip(q.name, 40), len(q.value))
-			q.value = ""
+		case len(q.Value) > bodyMax:
+			p.Warn(s, "the part %q of %d bytes is too large for this file", Clip(q.Name, 40), len(q.Value))
+			q.Value = ""
 		}
 		kept = append(kept, q)
 	}
-	if s.body.parts = kept; len(kept) == 0 {
-		s.body = body{}
+	if s.Body.Parts = kept; len(kept) == 0 {
+		s.Body = Body{}
 	}
 }

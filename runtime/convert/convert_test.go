@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/convert/curl"
+	"hyperscale/runtime/convert/har"
+	"hyperscale/runtime/convert/openapi"
 	"hyperscale/runtime/report/reporttest"
 )
 
@@ -26,7 +29,7 @@ const session = `{"log":{"entries":[
 // What an answer gives and a later request takes is extracted where one place of it says
 // so; else that is told. Nothing of it, and no password, stands in the file.
 func TestRecordingOfASession(t *testing.T) {
-	made, err := convert.FromHAR([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
+	made, err := har.Convert([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func TestYAMLAnchorsAreBounded(t *testing.T) {
 		}
 		b.WriteString(name + ": &" + name + " [" + strings.TrimSuffix(strings.Repeat("*"+before+",", 10), ",") + "]\n")
 	}
-	if _, err := convert.FromOpenAPI([]byte(b.String()), convert.Options{File: "a.star"}); err == nil {
+	if _, err := openapi.Convert([]byte(b.String()), convert.Options{File: "a.star"}); err == nil {
 		t.Error("taken")
 	}
 }
@@ -103,7 +106,7 @@ func TestCertificates(t *testing.T) {
 		{`curl --cert me.pem:secret https://a.example`, `curl's --cert has a password`},
 		{`curl --cert other https://a.example`, `curl's --cert other: put the file beside this one`},
 	} {
-		made, err := convert.FromCurl(test.line, convert.Options{File: "a.star", Has: beside})
+		made, err := curl.Convert(test.line, convert.Options{File: "a.star", Has: beside})
 		if err != nil {
 			t.Fatal(test.line, err)
 		}
@@ -115,7 +118,7 @@ func TestCertificates(t *testing.T) {
 
 // An operation, or all of a path, may have a server of its own.
 func TestServersOfPaths(t *testing.T) {
-	made, err := convert.FromOpenAPI([]byte(`openapi: 3.0.0
+	made, err := openapi.Convert([]byte(`openapi: 3.0.0
 servers: [{url: "https://api.example/v1"}]
 paths:
   /a: {get: {responses: {"200": {}}}}
@@ -140,11 +143,11 @@ paths:
 
 // What is authorized is so once, and a parameter without a name is none.
 func TestGivenTwice(t *testing.T) {
-	made, err := convert.FromCurl(`curl -u a:b -H 'Authorization: Bearer mine-0123456789' 'http://a.example/x'`, convert.Options{File: "a.star"})
+	made, err := curl.Convert(`curl -u a:b -H 'Authorization: Bearer mine-0123456789' 'http://a.example/x'`, convert.Options{File: "a.star"})
 	if err != nil || !strings.Contains(made.Text, "http.bearer(token)") || strings.Contains(made.Text, "http.basic") {
 		t.Errorf("%v: curl sends the header that it is given:\n%s", err, made.Text)
 	}
-	made, err = convert.FromHAR([]byte(`{"log":{"entries":[{"request":{"method":"GET","url":"http://a.example/x","queryString":[{"name":"","value":""},{"name":"","value":"lost"},{"name":"q","value":"1"}]}}]}}`), convert.Options{File: "a.star"})
+	made, err = har.Convert([]byte(`{"log":{"entries":[{"request":{"method":"GET","url":"http://a.example/x","queryString":[{"name":"","value":""},{"name":"","value":"lost"},{"name":"q","value":"1"}]}}]}}`), convert.Options{File: "a.star"})
 	if err != nil || !strings.Contains(made.Text, `"/x?q=1"`) || !strings.Contains(strings.Join(made.Notes, "\n"), "without a name is not kept: lost") {
 		t.Errorf("%v: %s\n%s", err, made.Notes, made.Text)
 	}

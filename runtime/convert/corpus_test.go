@@ -14,16 +14,20 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/convert/curl"
+	"hyperscale/runtime/convert/har"
+	"hyperscale/runtime/convert/openapi"
+	"hyperscale/runtime/convert/postman"
 	"hyperscale/runtime/edit/format"
 	"hyperscale/runtime/report/reporttest"
 )
 
 // readers are the kinds of sources, by the folder of their corpus.
 var readers = map[string]func([]byte, convert.Options) (*convert.File, error){
-	"curl":    func(data []byte, o convert.Options) (*convert.File, error) { return convert.FromCurl(string(data), o) },
-	"har":     convert.FromHAR,
-	"openapi": convert.FromOpenAPI,
-	"postman": convert.FromPostman,
+	"curl":    func(data []byte, o convert.Options) (*convert.File, error) { return curl.Convert(string(data), o) },
+	"har":     har.Convert,
+	"openapi": openapi.Convert,
+	"postman": postman.Convert,
 }
 
 // corpus are the files from the wild of a kind.
@@ -121,7 +125,7 @@ func TestCurlSaysTheSame(t *testing.T) {
 		{`curl -G URL/a --data-urlencode 'q=a b&c' -d z=2`, asked{"GET", "/a?q=a+b%26c&z=2", "", "", ""}},
 		{`curl URL/a -d $'a\nb' -H 'content-type: text/plain'`, asked{"POST", "/a", "text/plain", "a\nb", ""}},
 	} {
-		made, err := convert.FromCurl(strings.ReplaceAll(test.line, "URL", server.URL), convert.Options{File: "a.star"})
+		made, err := curl.Convert(strings.ReplaceAll(test.line, "URL", server.URL), convert.Options{File: "a.star"})
 		if err != nil {
 			t.Fatal(test.line, err)
 		}

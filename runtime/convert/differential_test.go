@@ -26,6 +26,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/convert/curl"
 	"hyperscale/runtime/engine"
 )
 
@@ -238,7 +239,7 @@ func TestSendsWhatCurlSends(t *testing.T) {
 func (l *listener) converted(t *testing.T, one pasted, folder, server string) (*convert.File, []arrived) {
 	t.Helper()
 	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(name))) }
-	made, err := convert.FromCurl(strings.ReplaceAll(one.line, "URL", server), convert.Options{File: "made.star", Has: func(name string) bool {
+	made, err := curl.Convert(strings.ReplaceAll(one.line, "URL", server), convert.Options{File: "made.star", Has: func(name string) bool {
 		_, err := read(name)
 		return err == nil
 	}})

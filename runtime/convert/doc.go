@@ -7,9 +7,9 @@
 // Sources: curl's manual page; HAR 1.2; OpenAPI 3.0 and 3.1, Swagger 2.0; Postman
 // collections 2.0 and 2.1. docs/from-other-tools.md says what is kept and what is not.
 //
-// Each reader turns its source into a plan, a small model of requests; one writer prints
-// it. Texts of a plan may hold marks: characters that no source can have, around the name
-// of a param or of a value that an earlier step extracts.
+// A package of its own reads each source into a Plan, a small model of requests; this one shapes
+// the plan, hides what is secret in it, and prints it. Texts of a plan may hold marks: characters
+// that no source can have, around the name of a param or of a value that an earlier step extracts.
 //
 // Invariants:
 //
@@ -21,8 +21,10 @@
 //	          never a panic.
 //	CONVERT-5 The same source gives the same text.
 //
-// Read plan.go and mark.go; then curl.go, curlflags.go, curlbody.go, curlform.go, curlurl.go, shell.go,
-// shellword.go, dialect.go; har.go, correlate.go; openapi.go,
-// schema.go, contents.go; postman.go, collected.go; then secret.go, cookies.go, tidy.go, bodies.go,
-// print.go, write.go, writejson.go.
+// Example:
+//
+//	file, err := curl.Convert("curl https://shop.example/", convert.Options{File: "shop.star"})
+//
+// Read plan.go, mark.go, ordered.go, source.go; tidy.go, bodies.go, cookies.go, secret.go, name.go; write.go,
+// writejson.go, print.go. The readers are the packages curl, har, openapi and postman.
 package convert

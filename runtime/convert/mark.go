@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,26 +13,26 @@ import (
 // Marks stand in texts around the name of a param or of an extracted value. They are of
 // Unicode's private use, and clean takes them out of whatever is read.
 const (
-	paramOpen  = '\uE000'
+	ParamOpen  = '\uE000'
 	valueOpen  = '\uE001'
-	markClose  = '\uE002'
+	MarkClose  = '\uE002'
 	markString = "\uE000\uE001\uE002"
 )
 
-func paramMark(name string) string { return string(paramOpen) + name + string(markClose) }
+func paramMark(name string) string { return string(ParamOpen) + name + string(MarkClose) }
 
-// computedMark is an expression that stands where a param may.
-func computedMark(code string) string { return string(paramOpen) + code + string(markClose) }
+// ComputedMark is an expression that stands where a param may.
+func ComputedMark(code string) string { return string(ParamOpen) + code + string(MarkClose) }
 
 // computed says whether such an expression is in a text.
 func computed(s string) bool {
-	return marked(s) && slices.ContainsFunc(pieces(s), func(q piece) bool { return q.mark == paramOpen && strings.Contains(q.text, "(") })
+	return Marked(s) && slices.ContainsFunc(Pieces(s), func(q piece) bool { return q.Mark == ParamOpen && strings.Contains(q.Text, "(") })
 }
 
-func valueMark(name string) string { return string(valueOpen) + name + string(markClose) }
+func ValueMark(name string) string { return string(valueOpen) + name + string(MarkClose) }
 
-// clean makes text of a source fit to stand in a plan.
-func clean(s string) string {
+// Clean makes text of a source fit to stand in a plan.
+func Clean(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
@@ -48,11 +49,11 @@ func clean(s string) string {
 
 // piece is a part of a text: literal, or the name of a param or a value.
 type piece struct {
-	mark rune // 0: literal
-	text string
+	Mark rune // 0: literal
+	Text string
 }
 
-func pieces(s string) []piece {
+func Pieces(s string) []piece {
 	var out []piece
 	for s != "" {
 		i := strings.IndexAny(s, markString)
@@ -64,10 +65,10 @@ func pieces(s string) []piece {
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		s = s[i+n:]
-		if r == markClose {
+		if r == MarkClose {
 			continue
 		}
-		name, rest, ok := strings.Cut(s, string(markClose))
+		name, rest, ok := strings.Cut(s, string(MarkClose))
 		if !ok {
 			return out
 		}
@@ -77,55 +78,34 @@ func pieces(s string) []piece {
 	return out
 }
 
-func marked(s string) bool { return strings.ContainsAny(s, markString) }
+func Marked(s string) bool { return strings.ContainsAny(s, markString) }
 
-// resolved puts the params' values in the place of their marks.
-func (p *plan) resolved(s string) string {
-	if !marked(s) {
-		return s
-	}
+// Shown is a text for people: marks are names in braces.
+func Shown(s string) string {
 	var b strings.Builder
-	for _, piece := range pieces(s) {
-		switch piece.mark {
-		case paramOpen:
-			if i := p.find(piece.text); i >= 0 {
-				b.WriteString(p.params[i].value)
-			}
-		case valueOpen:
-			b.WriteString("value")
-		default:
-			b.WriteString(piece.text)
-		}
-	}
-	return b.String()
-}
-
-// shown is a text for people: marks are names in braces.
-func shown(s string) string {
-	var b strings.Builder
-	for _, piece := range pieces(s) {
-		if piece.mark != 0 {
-			b.WriteString("{" + piece.text + "}")
+	for _, piece := range Pieces(s) {
+		if piece.Mark != 0 {
+			b.WriteString("{" + piece.Text + "}")
 		} else {
-			b.WriteString(piece.text)
+			b.WriteString(piece.Text)
 		}
 	}
-	return clip(b.String(), 80)
+	return Clip(b.String(), 80)
 }
 
-// bare is a text where no mark may stand: names of headers, of cookies and of parts.
-func bare(s string) string {
-	if !marked(s) {
+// Bare is a text where no mark may stand: names of headers, of cookies and of parts.
+func Bare(s string) string {
+	if !Marked(s) {
 		return s
 	}
 	var b strings.Builder
-	for _, piece := range pieces(s) {
-		b.WriteString(piece.text)
+	for _, piece := range Pieces(s) {
+		b.WriteString(piece.Text)
 	}
 	return b.String()
 }
 
-func clip(s string, n int) string {
+func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -135,20 +115,20 @@ func clip(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// oneLine is text that can stand in a comment.
-func oneLine(s string, n int) string {
+// OneLine is text that can stand in a comment.
+func OneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || strings.ContainsRune(markString, r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
-	}, clean(clip(s, 4*n)))
-	return clip(strings.Join(strings.Fields(s), " "), n)
+	}, Clean(Clip(s, 4*n)))
+	return Clip(strings.Join(strings.Fields(s), " "), n)
 }
 
-// words cuts a text at everything that is no letter or digit, and where a small letter
+// Words cuts a text at everything that is no letter or digit, and where a small letter
 // meets a capital one.
-func words(s string) []string {
+func Words(s string) []string {
 	var out []string
 	var word strings.Builder
 	small := false
@@ -178,10 +158,10 @@ func words(s string) []string {
 	return out
 }
 
-// snake is a name of words, at most n bytes of them.
-func snake(s string, n int) string {
+// Snake is a name of words, at most n bytes of them.
+func Snake(s string, n int) string {
 	name := ""
-	for _, w := range words(clip(s, 1000)) {
+	for _, w := range Words(Clip(s, 1000)) {
 		w = w[:min(len(w), 30)]
 		if len(name)+1+len(w) > n {
 			break
@@ -201,9 +181,9 @@ const taken = ` and as assert async await break class continue def del elif else
  struct file param workflow step check metric action provide use stage between tls json_path header cookie form_value status header_is body_contains
  json_is latency_below size_below dns http graphql feed vu random `
 
-// identifier is a name for a param.
-func identifier(wish string) string {
-	name := snake(wish, 40)
+// Identifier is a name for a param.
+func Identifier(wish string) string {
+	name := Snake(wish, 40)
 	switch {
 	case name == "":
 		return "value"
@@ -215,13 +195,13 @@ func identifier(wish string) string {
 	return name
 }
 
-// urlText makes a text that can stand in a URL, as browsers do.
-func urlText(s string) string {
+// UrlText makes a text that can stand in a URL, as browsers do.
+func UrlText(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == '%' && (i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2])):
+		case c == '%' && (i+2 >= len(s) || !IsHex(s[i+1]) || !IsHex(s[i+2])):
 			b.WriteString("%25")
 		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0:
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -232,26 +212,26 @@ func urlText(s string) string {
 	return b.String()
 }
 
-func isHex(c byte) bool {
+func IsHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
 // markedURL is urlText around marks.
 func markedURL(s string) string {
 	var b strings.Builder
-	for _, piece := range pieces(s) {
-		switch piece.mark {
+	for _, piece := range Pieces(s) {
+		switch piece.Mark {
 		case 0:
-			b.WriteString(urlText(piece.text))
+			b.WriteString(UrlText(piece.Text))
 		default:
-			b.WriteString(string(piece.mark) + piece.text + string(markClose))
+			b.WriteString(string(piece.Mark) + piece.Text + string(MarkClose))
 		}
 	}
 	return b.String()
 }
 
-// origin cuts scheme and host off a URL.
-func origin(address string) (host, rest string, ok bool) {
+// Origin cuts scheme and host off a URL.
+func Origin(address string) (host, rest string, ok bool) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	scheme = strings.ToLower(scheme)
 	if !ok || scheme != "http" && scheme != "https" {
@@ -262,14 +242,14 @@ func origin(address string) (host, rest string, ok bool) {
 		end = len(rest)
 	}
 	host, rest = rest[:end], rest[end:]
-	if u, err := url.Parse(scheme + "://" + host); err != nil || u.Hostname() == "" || u.User != nil || !plainHost(host) {
+	if u, err := url.Parse(scheme + "://" + host); err != nil || u.Hostname() == "" || u.User != nil || !PlainHost(host) {
 		return "", "", false
 	}
 	return scheme + "://" + strings.ToLower(host), rest, true
 }
 
-// plainHost says whether a host can be looked up: names, addresses and ports.
-func plainHost(host string) bool {
+// PlainHost says whether a host can be looked up: names, addresses and ports.
+func PlainHost(host string) bool {
 	for i := range len(host) {
 		c := host[i]
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".-_:[]", c) >= 0) {
@@ -277,4 +257,15 @@ func plainHost(host string) bool {
 		}
 	}
 	return len(host) <= 260
+}
+
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func BaseName(name string) string {
+	return OneLine(path.Base(strings.ReplaceAll(Bare(name), "\\", "/")), 60)
 }

@@ -7,12 +7,12 @@ import (
 )
 
 // nameSteps names each step after what it does.
-func (p *plan) nameSteps() {
+func (p *Plan) nameSteps() {
 	seen := map[string]bool{}
-	for _, s := range p.steps {
-		base := snake(s.name, 50)
+	for _, s := range p.Steps {
+		base := Snake(s.Name, 50)
 		if base == "" {
-			base = nameOf(s)
+			base = NameOf(s)
 		}
 		if base[0] >= '0' && base[0] <= '9' {
 			base = "step_" + base
@@ -22,48 +22,48 @@ func (p *plan) nameSteps() {
 			name = fmt.Sprintf("%s_%d", base, n)
 		}
 		seen[name] = true
-		s.name = name
+		s.Name = name
 	}
 }
 
-// nameOf is method and words of the path: "post_cart_items".
-func nameOf(s *step) string {
-	if o, ok := s.body.json.(*object); ok && s.body.kind == bodyJSON {
-		if op := snake(o.text("operationName"), 45); op != "" && o.get("query") != nil {
+// NameOf is method and words of the path: "post_cart_items".
+func NameOf(s *Step) string {
+	if o, ok := s.Body.Json.(*Object); ok && s.Body.Kind == BodyJSON {
+		if op := Snake(o.Text("operationName"), 45); op != "" && o.Get("query") != nil {
 			return op
 		}
 	}
-	path, _, _ := strings.Cut(s.url, "?")
+	path, _, _ := strings.Cut(s.Url, "?")
 	if _, rest, ok := strings.Cut(path, "://"); ok {
 		_, path, _ = strings.Cut(rest, "/")
 	}
 	segments := strings.Split(path, "/")
 	var kept []string
 	for i, segment := range segments {
-		if text, err := url.PathUnescape(segment); err == nil && !marked(segment) {
+		if text, err := url.PathUnescape(segment); err == nil && !Marked(segment) {
 			segment = text
 		}
 		if i == len(segments)-1 {
 			segment = trimExtension(segment)
 		}
-		if marked(segment) || isID(segment) {
+		if Marked(segment) || isID(segment) {
 			continue
 		}
-		if w := snake(segment, 40); w != "" {
+		if w := Snake(segment, 40); w != "" {
 			kept = append(kept, w)
 		}
 	}
 	if len(kept) > 3 {
 		kept = kept[len(kept)-3:]
 	}
-	verb := snake(s.method, 20)
+	verb := Snake(s.Method, 20)
 	if len(kept) == 0 {
-		if s.method == "GET" {
+		if s.Method == "GET" {
 			return "home"
 		}
 		return verb + "_home"
 	}
-	name := snake(verb+"_"+strings.Join(kept, "_"), 55)
+	name := Snake(verb+"_"+strings.Join(kept, "_"), 55)
 	if name == "" {
 		return "request"
 	}
@@ -88,10 +88,20 @@ func isID(segment string) bool {
 			digits++
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			letters++
-			hex = hex && isHex(c)
+			hex = hex && IsHex(c)
 		case c != '-' && c != '_':
 			return false
 		}
 	}
 	return digits > 0 && (letters == 0 || hex && len(segment) >= 8 || len(segment) >= 16 && digits >= 3)
+}
+
+func Singular(s string) string {
+	if strings.HasSuffix(s, "ies") {
+		return s[:len(s)-3] + "y"
+	}
+	if strings.HasSuffix(s, "ss") {
+		return s
+	}
+	return strings.TrimSuffix(s, "s")
 }

@@ -8,68 +8,68 @@ import (
 	"slices"
 )
 
-// object is a JSON object or a YAML mapping whose members keep their order.
-type object struct {
-	keys   []string
-	values []any
+// Object is a JSON object or a YAML mapping whose members keep their order.
+type Object struct {
+	Keys   []string
+	Values []any
 	at     map[string]int
 }
 
-func (o *object) get(key string) any {
+func (o *Object) Get(key string) any {
 	if o == nil {
 		return nil
 	}
 	if o.at == nil {
-		if i := slices.Index(o.keys, key); i >= 0 {
-			return o.values[i]
+		if i := slices.Index(o.Keys, key); i >= 0 {
+			return o.Values[i]
 		}
 		return nil
 	}
 	if i, ok := o.at[key]; ok {
-		return o.values[i]
+		return o.Values[i]
 	}
 	return nil
 }
 
 // put adds a member; of two with one name the last counts, and put says so.
-func (o *object) put(key string, value any) (again bool) {
-	if i := o.index(key); i >= 0 {
-		o.values[i] = value
+func (o *Object) Put(key string, value any) (again bool) {
+	if i := o.Index(key); i >= 0 {
+		o.Values[i] = value
 		return true
 	}
-	if o.at == nil && len(o.keys) == 8 {
+	if o.at == nil && len(o.Keys) == 8 {
 		o.at = make(map[string]int, 16)
-		for i, k := range o.keys {
+		for i, k := range o.Keys {
 			o.at[k] = i
 		}
 	}
 	if o.at != nil {
-		o.at[key] = len(o.keys)
+		o.at[key] = len(o.Keys)
 	}
-	o.keys, o.values = append(o.keys, key), append(o.values, value)
+	o.Keys, o.Values = append(o.Keys, key), append(o.Values, value)
 	return false
 }
 
-func (o *object) index(key string) int {
+func (o *Object) Index(key string) int {
 	if o.at != nil {
 		if i, ok := o.at[key]; ok {
 			return i
 		}
 		return -1
 	}
-	return slices.Index(o.keys, key)
+	return slices.Index(o.Keys, key)
 }
 
 // The parts of a document, as they should be: what is something else reads as nothing.
-func (o *object) object(key string) *object { v, _ := o.get(key).(*object); return v }
-func (o *object) list(key string) []any     { v, _ := o.get(key).([]any); return v }
-func (o *object) text(key string) string    { return scalar(o.get(key)) }
+func (o *Object) Object(key string) *Object { v, _ := o.Get(key).(*Object); return v }
+func (o *Object) List(key string) []any     { v, _ := o.Get(key).([]any); return v }
+func (o *Object) Text(key string) string    { return Scalar(o.Get(key)) }
 
-// scalar is a text or a number as text.
-func scalar(v any) string {
+// Scalar is a text or a number as text.
+func Scalar(v any) string {
 	switch v := v.(type) {
 	case string:
-		return clean(v)
+		return Clean(v)
 	case json.Number:
 		return v.String()
 	case bool:
@@ -86,9 +86,9 @@ var (
 	errDeep  = errors.New("it is nested too deep")
 )
 
-// parseJSON reads JSON whose objects keep their order. With strict an object with a
+// ParseJSON reads JSON whose objects keep their order. With strict an object with a
 // name twice is an error: a dict cannot say it.
-func parseJSON(data []byte, strict bool) (any, error) {
+func ParseJSON(data []byte, strict bool) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	v, err := parseValue(d, strict, nestingMax)
@@ -125,7 +125,7 @@ func parseValue(d *json.Decoder, strict bool, depth int) (any, error) {
 		_, err = d.Token()
 		return all, err
 	}
-	o := &object{}
+	o := &Object{}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -136,10 +136,17 @@ func parseValue(d *json.Decoder, strict bool, depth int) (any, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if o.put(name, v) && strict {
+		if o.Put(name, v) && strict {
 			return nil, errTwice
 		}
 	}
 	_, err = d.Token()
 	return o, err
+}
+
+func (o *Object) Members() []string {
+	if o == nil {
+		return nil
+	}
+	return o.Keys
 }

@@ -2,6 +2,8 @@ package convert
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,15 +13,15 @@ const (
 	SourceMax   = 64 << 20 // of a source
 	yamlMax     = 8 << 20  // of one in YAML, whose reader takes many times that
 	yamlMembers = 10_000
-	stepsMax    = 300      // of the file: more are no test that a person reads
+	StepsMax    = 300      // of the file: more are no test that a person reads
 	bodyMax     = 32 << 10 // of a request's body
 	textMax     = 256 << 10
 	nestingMax  = 100
-	valuesMax   = 200_000 // candidates for extraction
+	ValuesMax   = 200_000 // candidates for extraction
 	notesMax    = 200
 	paramsMax   = 500
-	placeholder = "change-me"
-	anywhere    = "http://127.0.0.1:8080"
+	Placeholder = "change-me"
+	Anywhere    = "http://127.0.0.1:8080"
 )
 
 // Options are what a person chose.
@@ -38,28 +40,33 @@ type File struct {
 	Notes   []string // what could not be kept, and what was left out
 }
 
-// plan is what a reader makes.
-type plan struct {
-	options Options
-	head    []string // comment at the top
+// Plan is what a reader makes.
+type Plan struct {
+	Options Options
+	Head    []string // comment at the top
 	params  []param
-	steps   []*step
+	Steps   []*Step
 	notes   []string
 	secrets []string
 
-	mix      bool     // each iteration takes one of the steps
-	browser  bool     // noise of browsers is dropped
-	added    []string // names of what of it is worth a word
-	compress bool
-	insecure bool
+	Mix     bool     // each iteration takes one of the steps
+	Browser bool     // noise of browsers is dropped
+	added   []string // names of what of it is worth a word
+	connecting
+	common  []Pair // headers of all steps
+	timeout string
+	Slowest time.Duration // that was seen
+}
 
-	certificate, key, authorities string // files beside
-	version                       string
-	proxy                         string
-	hosts                         []pair
-	common                        []pair // headers of all steps
-	timeout                       string
-	slowest                       time.Duration // that was seen
+// connecting is how the client connects.
+type connecting struct {
+	Compress bool
+	Insecure bool
+
+	Certificate, Key, Authorities string // files beside
+	Version                       string
+	Proxy                         string
+	Hosts                         []Pair
 }
 
 type param struct {
@@ -67,62 +74,62 @@ type param struct {
 	real              string // what a secret was; never written
 }
 
-type pair struct{ name, value string }
+type Pair struct{ Name, Value string }
 
-// step is one request; its texts may have marks.
-type step struct {
-	name      string // wished
-	method    string
-	url       string
-	headers   []pair
-	params    []pair // beside those of url
-	cookies   []pair
-	auth      *auth
-	body      body
-	comments  []string
-	extract   []pair // name, extractor as it is written
-	status    int
-	redirects int
-	timeout   string
-	pause     time.Duration // before it
+// Step is one request; its texts may have marks.
+type Step struct {
+	Name      string // wished
+	Method    string
+	Url       string
+	Headers   []Pair
+	Params    []Pair // beside those of url
+	Cookies   []Pair
+	Auth      *Auth
+	Body      Body
+	Comments  []string
+	Extract   []Pair // name, extractor as it is written
+	Status    int
+	Redirects int
+	Timeout   string
+	Pause     time.Duration // before it
 }
 
-type auth struct {
-	bearer   bool
-	user     string
-	password string // or the token
+type Auth struct {
+	Bearer   bool
+	User     string
+	Password string // or the token
 }
 
 type bodyKind int
 
 const (
-	bodyNone bodyKind = iota
-	bodyText
-	bodyJSON
-	bodyForm
-	bodyMultipart
-	bodyFile
+	BodyNone bodyKind = iota
+	BodyText
+	BodyJSON
+	BodyForm
+	BodyMultipart
+	BodyFile
 )
 
-type body struct {
-	kind  bodyKind
-	text  string // or the name of a file
-	bytes bool   // text is not UTF-8
-	json  any
-	form  []pair
-	parts []part
+type Body struct {
+	Kind  bodyKind
+	Text  string // or the name of a file
+	Bytes bool   // text is not UTF-8
+	Json  any
+	Form  []Pair
+	Parts []Part
 }
 
-type part struct {
-	name, value string
-	file        string // named by the source; its contents are unknown
-	kind        string // content type
-	filename    string
+type Part struct {
+	Name, Value string
+	File        string // named by the source; its contents are unknown
+	Kind        string // content type
+	Filename    string
 }
 
 // note tells what could not be kept.
-func (p *plan) note(format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...), 300)
+func (p *Plan) Note(format string, args ...any) {
+	text := OneLine(fmt.Sprintf(format, args...), 300)
 	for _, n := range p.notes {
 		if n == text {
 			return
@@ -137,29 +144,29 @@ func (p *plan) note(format string, args ...any) {
 }
 
 // warn tells it beside the step too.
-func (p *plan) warn(s *step, format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...), 300)
-	if len(s.comments) < 10 {
-		s.comments = append(s.comments, text)
+func (p *Plan) Warn(s *Step, format string, args ...any) {
+	text := OneLine(fmt.Sprintf(format, args...), 300)
+	if len(s.Comments) < 10 {
+		s.Comments = append(s.Comments, text)
 	}
-	p.note("%s: %s", s.method+" "+shown(s.url), text)
+	p.Note("%s: %s", s.Method+" "+Shown(s.Url), text)
 }
 
 // param declares one, or finds one that is the same, and returns its mark.
-func (p *plan) param(wish, value, help string) string {
+func (p *Plan) Param(wish, value, help string) string {
 	return p.declare(param{name: wish, value: strings.ReplaceAll(value, "${", "$"), help: help})
 }
 
 // secret declares a param for a value that is not to be written down.
-func (p *plan) secret(wish, real, help string) string {
-	return p.declare(param{name: wish, value: placeholder, help: help, real: real + "\x00"})
+func (p *Plan) Secret(wish, real, help string) string {
+	return p.declare(param{name: wish, value: Placeholder, help: help, real: real + "\x00"})
 }
 
-func (p *plan) declare(q param) string {
-	base := identifier(q.name)
+func (p *Plan) declare(q param) string {
+	base := Identifier(q.name)
 	name := base
 	for n := 2; ; n++ {
-		i := p.find(name)
+		i := p.Find(name)
 		if i < 0 {
 			break
 		}
@@ -169,8 +176,8 @@ func (p *plan) declare(q param) string {
 		name = fmt.Sprintf("%s_%d", base, n)
 	}
 	if len(p.params) >= paramsMax {
-		p.note("more than %d params: the others were left at what they are", paramsMax)
-		return clean(q.value)
+		p.Note("more than %d params: the others were left at what they are", paramsMax)
+		return Clean(q.value)
 	}
 	q.name = name
 	p.params = append(p.params, q)
@@ -180,11 +187,46 @@ func (p *plan) declare(q param) string {
 	return paramMark(name)
 }
 
-func (p *plan) find(name string) int {
+func (p *Plan) Find(name string) int {
 	for i := range p.params {
 		if p.params[i].name == name {
 			return i
 		}
 	}
 	return -1
+}
+
+func Has(headers []Pair, name string) bool {
+	return slices.ContainsFunc(headers, func(h Pair) bool { return strings.EqualFold(h.Name, name) })
+}
+
+// beside is the name of a file that the language can read.
+func (p *Plan) Beside(name string) (string, bool) {
+	name = strings.ReplaceAll(Bare(name), "\\", "/")
+	file := path.Clean(name)
+	if path.IsAbs(file) || strings.HasPrefix(file, "..") || p.Options.Has == nil || strings.ContainsAny(file, "\x00:") || len(file) > 200 || !p.Options.Has(file) {
+		return "", false
+	}
+	return file, true
+}
+
+// resolved puts the params' values in the place of their marks.
+func (p *Plan) Resolved(s string) string {
+	if !Marked(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, piece := range Pieces(s) {
+		switch piece.Mark {
+		case ParamOpen:
+			if i := p.Find(piece.Text); i >= 0 {
+				b.WriteString(p.params[i].value)
+			}
+		case valueOpen:
+			b.WriteString("value")
+		default:
+			b.WriteString(piece.Text)
+		}
+	}
+	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/convert/har"
 	"hyperscale/runtime/engine"
 )
 
@@ -185,7 +186,7 @@ func iteration(t *testing.T, e *everything, w *workflow.Workflow, text string) {
 // TestRecordedNumbersAreFilledIn: a number of an answer goes into a later body as the number
 // that this answer gives, beside a param that holds what JSON escapes.
 func TestRecordedNumbersAreFilledIn(t *testing.T) {
-	made, err := convert.FromHAR([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
+	made, err := har.Convert([]byte(session), convert.Options{File: "shop.star", From: "shop.har"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ const secretWords = " password passwd passphrase pwd secret token apikey accessk
 // harmless last words: what they name says something of a secret and is none.
 const harmless = " type kind url uri name expires expiry in length count max enabled required method scheme status "
 
-// isSecret says whether a value of that name should not be written down.
-func isSecret(name, value string) bool {
-	if value == "" || marked(value) || value == "true" || value == "false" || value == "null" {
+// IsSecret says whether a value of that name should not be written down.
+func IsSecret(name, value string) bool {
+	if value == "" || Marked(value) || value == "true" || value == "false" || value == "null" {
 		return false
 	}
-	all := words(name)
+	all := Words(name)
 	if len(all) == 0 || strings.Contains(harmless, " "+all[len(all)-1]+" ") {
 		return false
 	}
@@ -45,193 +45,193 @@ func tracker(name string) bool {
 }
 
 // conceal takes the secrets out of a step.
-func (p *plan) conceal(s *step) {
-	where := func(what string) string { return what + " of " + s.name }
-	hide := func(all []pair, what string) {
+func (p *Plan) conceal(s *Step) {
+	where := func(what string) string { return what + " of " + s.Name }
+	hide := func(all []Pair, what string) {
 		for i := range all {
-			if p.hideParams(all[i].name, all[i].value); isSecret(all[i].name, all[i].value) {
-				all[i].value = p.secret(bare(all[i].name), all[i].value, where(what))
+			if p.hideParams(all[i].Name, all[i].Value); IsSecret(all[i].Name, all[i].Value) {
+				all[i].Value = p.Secret(Bare(all[i].Name), all[i].Value, where(what))
 			}
 		}
 	}
 	p.concealHeaders(s)
-	hide(s.params, "parameter")
-	for i, c := range s.cookies {
-		if !marked(c.value) && (isSecret(c.name, c.value) || len(c.value) >= 20) {
-			s.cookies[i].value = p.secret("cookie_"+bare(c.name), c.value, where("cookie"))
+	hide(s.Params, "parameter")
+	for i, c := range s.Cookies {
+		if !Marked(c.Value) && (IsSecret(c.Name, c.Value) || len(c.Value) >= 20) {
+			s.Cookies[i].Value = p.Secret("cookie_"+Bare(c.Name), c.Value, where("cookie"))
 		}
 	}
-	if a := s.auth; a != nil {
-		p.hideParams("password", a.password)
+	if a := s.Auth; a != nil {
+		p.hideParams("password", a.Password)
 	}
-	if a := s.auth; a != nil && a.password != "" && !marked(a.password) {
+	if a := s.Auth; a != nil && a.Password != "" && !Marked(a.Password) {
 		name := "password"
-		if a.bearer {
+		if a.Bearer {
 			name = "token"
 		}
-		a.password = p.secret(name, a.password, where("authorization"))
+		a.Password = p.Secret(name, a.Password, where("authorization"))
 	}
-	if base, query, ok := strings.Cut(s.url, "?"); ok {
-		s.url = base + "?" + p.concealQuery(query, where("parameter"))
+	if base, query, ok := strings.Cut(s.Url, "?"); ok {
+		s.Url = base + "?" + p.concealQuery(query, where("parameter"))
 	}
-	switch s.body.kind {
-	case bodyText:
+	switch s.Body.Kind {
+	case BodyText:
 		p.concealText(s, where("body"))
-	case bodyForm:
-		hide(s.body.form, "form field")
-	case bodyMultipart:
-		for i, q := range s.body.parts {
-			if q.file == "" && q.filename == "" && isSecret(q.name, q.value) {
-				s.body.parts[i].value = p.secret(q.name, q.value, where("form field"))
+	case BodyForm:
+		hide(s.Body.Form, "form field")
+	case BodyMultipart:
+		for i, q := range s.Body.Parts {
+			if q.File == "" && q.Filename == "" && IsSecret(q.Name, q.Value) {
+				s.Body.Parts[i].Value = p.Secret(q.Name, q.Value, where("form field"))
 			}
 		}
-	case bodyJSON:
-		p.concealJSON(s.body.json, where("body"))
+	case BodyJSON:
+		p.concealJSON(s.Body.Json, where("body"))
 	}
 }
 
 // concealText takes them out of a body that stays text: JSON, or a form that is none.
-func (p *plan) concealText(s *step, where string) {
-	if s.body.bytes {
+func (p *Plan) concealText(s *Step, where string) {
+	if s.Body.Bytes {
 		return
 	}
-	v, err := parseJSON([]byte(s.body.text), false)
+	v, err := ParseJSON([]byte(s.Body.Text), false)
 	if err == nil {
-		s.body.text = p.concealValues(s.body.text, v, where)
-	} else if t := strings.TrimSpace(s.body.text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "<") && strings.Contains(t, "=") {
-		s.body.text = p.concealQuery(s.body.text, where)
+		s.Body.Text = p.concealValues(s.Body.Text, v, where)
+	} else if t := strings.TrimSpace(s.Body.Text); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "<") && strings.Contains(t, "=") {
+		s.Body.Text = p.concealQuery(s.Body.Text, where)
 	}
 }
 
 // concealValues takes those out of a text of which it is known what JSON it is.
-func (p *plan) concealValues(text string, v any, where string) string {
+func (p *Plan) concealValues(text string, v any, where string) string {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
 			text = p.concealValues(text, e, where)
 		}
-	case *object:
-		for i, k := range v.keys {
-			if value, ok := v.values[i].(string); ok && isSecret(k, value) {
-				if written := jsonText(value); strings.Contains(text, written) {
-					text = strings.ReplaceAll(text, written, `"`+p.secret(k, value, where)+`"`)
+	case *Object:
+		for i, k := range v.Keys {
+			if value, ok := v.Values[i].(string); ok && IsSecret(k, value) {
+				if written := JsonText(value); strings.Contains(text, written) {
+					text = strings.ReplaceAll(text, written, `"`+p.Secret(k, value, where)+`"`)
 				}
 				continue
 			}
-			text = p.concealValues(text, v.values[i], where)
+			text = p.concealValues(text, v.Values[i], where)
 		}
 	}
 	return text
 }
 
 // concealQuery takes them out of what could not be read as pairs.
-func (p *plan) concealQuery(query, where string) string {
+func (p *Plan) concealQuery(query, where string) string {
 	all := strings.Split(query, "&")
 	for i, one := range all {
 		name, value, ok := strings.Cut(one, "=")
-		if ok && !strings.ContainsAny(name, "\n<{") && isSecret(name, value) {
-			all[i] = name + "=" + p.secret(bare(name), value, where)
+		if ok && !strings.ContainsAny(name, "\n<{") && IsSecret(name, value) {
+			all[i] = name + "=" + p.Secret(Bare(name), value, where)
 		}
 	}
 	return strings.Join(all, "&")
 }
 
 // hideParams makes secrets of the params that stand where a secret does.
-func (p *plan) hideParams(name, value string) {
-	if !marked(value) || !isSecret(name, "x") {
+func (p *Plan) hideParams(name, value string) {
+	if !Marked(value) || !IsSecret(name, "x") {
 		return
 	}
-	for _, piece := range pieces(value) {
-		i := p.find(piece.text)
-		if piece.mark != paramOpen || i < 0 || p.params[i].real != "" || p.params[i].value == "" {
+	for _, piece := range Pieces(value) {
+		i := p.Find(piece.Text)
+		if piece.Mark != ParamOpen || i < 0 || p.params[i].real != "" || p.params[i].value == "" {
 			continue
 		}
 		q := &p.params[i]
-		if _, _, ok := origin(q.value); ok || q.value == placeholder {
+		if _, _, ok := Origin(q.value); ok || q.value == Placeholder {
 			continue
 		}
-		q.real, q.value = q.value+"\x00", placeholder
+		q.real, q.value = q.value+"\x00", Placeholder
 		p.secrets = append(p.secrets, q.name)
 	}
 }
 
 // concealAgain takes out what was found to be a secret in another place.
-func (p *plan) concealAgain(s *step) {
+func (p *Plan) concealAgain(s *Step) {
 	known := map[string]string{}
 	for _, q := range p.params {
 		if real := strings.TrimSuffix(q.real, "\x00"); len(real) >= 8 {
 			known[real] = q.name
 		}
 	}
-	for _, all := range [][]pair{s.headers, s.params, s.cookies, s.body.form} {
+	for _, all := range [][]Pair{s.Headers, s.Params, s.Cookies, s.Body.Form} {
 		for i := range all {
-			if name, ok := known[all[i].value]; ok {
-				all[i].value = paramMark(name)
+			if name, ok := known[all[i].Value]; ok {
+				all[i].Value = paramMark(name)
 			}
 		}
 	}
 }
 
-func (p *plan) concealHeaders(s *step) {
-	kept := s.headers[:0:0]
-	for _, h := range s.headers {
-		if !strings.EqualFold(h.name, "Authorization") && !strings.EqualFold(h.name, "Proxy-Authorization") {
-			if p.hideParams(h.name, h.value); isSecret(h.name, h.value) {
-				h.value = p.secret(strings.TrimPrefix(strings.ToLower(h.name), "x-"), h.value, "header "+h.name)
+func (p *Plan) concealHeaders(s *Step) {
+	kept := s.Headers[:0:0]
+	for _, h := range s.Headers {
+		if !strings.EqualFold(h.Name, "Authorization") && !strings.EqualFold(h.Name, "Proxy-Authorization") {
+			if p.hideParams(h.Name, h.Value); IsSecret(h.Name, h.Value) {
+				h.Value = p.Secret(strings.TrimPrefix(strings.ToLower(h.Name), "x-"), h.Value, "header "+h.Name)
 			}
 			kept = append(kept, h)
 			continue
 		}
-		if s.auth != nil && strings.EqualFold(h.name, "Authorization") {
+		if s.Auth != nil && strings.EqualFold(h.Name, "Authorization") {
 			continue // the authorization is that header: what was written by hand was there before
 		}
-		scheme, value, ok := strings.Cut(h.value, " ")
+		scheme, value, ok := strings.Cut(h.Value, " ")
 		value = strings.TrimSpace(value)
 		switch {
-		case strings.EqualFold(scheme, "Bearer") && value != "" && strings.EqualFold(h.name, "Authorization"):
-			s.auth = &auth{bearer: true, password: value}
+		case strings.EqualFold(scheme, "Bearer") && value != "" && strings.EqualFold(h.Name, "Authorization"):
+			s.Auth = &Auth{Bearer: true, Password: value}
 			continue
-		case strings.EqualFold(scheme, "Basic") && strings.EqualFold(h.name, "Authorization"):
-			if raw, err := base64.StdEncoding.DecodeString(value); err == nil && !marked(value) {
-				user, password, _ := strings.Cut(clean(string(raw)), ":")
-				s.auth = &auth{user: user, password: password}
+		case strings.EqualFold(scheme, "Basic") && strings.EqualFold(h.Name, "Authorization"):
+			if raw, err := base64.StdEncoding.DecodeString(value); err == nil && !Marked(value) {
+				user, password, _ := strings.Cut(Clean(string(raw)), ":")
+				s.Auth = &Auth{User: user, Password: password}
 				continue
 			}
 		}
 		switch {
-		case marked(h.value) || h.value == "":
-			p.hideParams(h.name, h.value)
-		case ok && len(words(scheme)) > 0 && len(scheme) <= 20 && len(value) > 0:
-			h.value = scheme + " " + p.secret("authorization", value, "header "+h.name)
+		case Marked(h.Value) || h.Value == "":
+			p.hideParams(h.Name, h.Value)
+		case ok && len(Words(scheme)) > 0 && len(scheme) <= 20 && len(value) > 0:
+			h.Value = scheme + " " + p.Secret("authorization", value, "header "+h.Name)
 		default:
-			h.value = p.secret("authorization", h.value, "header "+h.name)
+			h.Value = p.Secret("authorization", h.Value, "header "+h.Name)
 		}
 		kept = append(kept, h)
 	}
-	s.headers = kept
+	s.Headers = kept
 }
 
-func (p *plan) concealJSON(v any, where string) {
+func (p *Plan) concealJSON(v any, where string) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
 			p.concealJSON(e, where)
 		}
-	case *object:
-		for i, k := range v.keys {
-			if text, ok := v.values[i].(string); ok {
-				if p.hideParams(k, text); isSecret(k, text) {
-					v.values[i] = p.secret(k, text, where)
+	case *Object:
+		for i, k := range v.Keys {
+			if text, ok := v.Values[i].(string); ok {
+				if p.hideParams(k, text); IsSecret(k, text) {
+					v.Values[i] = p.Secret(k, text, where)
 				}
 				continue
 			}
-			p.concealJSON(v.values[i], where)
+			p.concealJSON(v.Values[i], where)
 		}
 	}
 }
 
 // tellSecrets says which params a person has to set.
-func (p *plan) tellSecrets() {
+func (p *Plan) tellSecrets() {
 	if len(p.secrets) == 0 {
 		return
 	}

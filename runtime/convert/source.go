@@ -3,16 +3,20 @@ package convert
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
+	"time"
 	"unicode/utf16"
 
 	"github.com/goccy/go-yaml"
 )
 
-// plainText is what a file says, without the mark of its encoding; what Windows writes as
+// PlainText is what a file says, without the mark of its encoding; what Windows writes as
 // UTF-16 becomes UTF-8. It refuses what is no text at all.
-func plainText(data []byte) ([]byte, error) {
+func PlainText(data []byte) ([]byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var order binary.ByteOrder
 	switch {
@@ -38,40 +42,40 @@ func plainText(data []byte) ([]byte, error) {
 	return []byte(string(utf16.Decode(units))), nil
 }
 
-// known says what a document is that is not what was asked for; empty if that cannot be told.
-func known(o *object) string {
+// Known says what a document is that is not what was asked for; empty if that cannot be told.
+func Known(o *Object) string {
 	switch {
-	case o.object("log") != nil && o.object("log").get("entries") != nil:
+	case o.Object("log") != nil && o.Object("log").Get("entries") != nil:
 		return ": it is a HAR: use --from-har"
-	case o.text("openapi") != "" || o.text("swagger") != "":
+	case o.Text("openapi") != "" || o.Text("swagger") != "":
 		return ": it is an OpenAPI description: use --from-openapi"
-	case o.list("item") != nil:
+	case o.List("item") != nil:
 		return ": it is a Postman collection: use --from-postman"
-	case o.get("_postman_variable_scope") != nil:
+	case o.Get("_postman_variable_scope") != nil:
 		return ": it is a Postman environment: export the collection, and give what the environment has with --set"
-	case o.text("asyncapi") != "":
+	case o.Text("asyncapi") != "":
 		return ": it is an AsyncAPI description, which is not read"
-	case o.text("_type") == "export":
+	case o.Text("_type") == "export":
 		return ": it is an export of Insomnia: export it as HAR, and use --from-har"
 	}
 	return ""
 }
 
-// document reads JSON or YAML as an object.
-func document(data []byte) (*object, error) {
-	data, err := plainText(data)
+// Document reads JSON or YAML as an object.
+func Document(data []byte) (*Object, error) {
+	data, err := PlainText(data)
 	if err != nil {
 		return nil, err
 	}
 	var v any
 	if t := bytes.TrimSpace(data); len(t) > 0 && t[0] == '{' {
-		if v, err = parseJSON(t, false); err != nil {
+		if v, err = ParseJSON(t, false); err != nil {
 			return nil, fmt.Errorf("no JSON: %w", err)
 		}
 	} else if v, err = parseYAML(data); err != nil {
 		return nil, err
 	}
-	o, ok := v.(*object)
+	o, ok := v.(*Object)
 	if !ok {
 		return nil, errors.New("no description: it is no object of named members")
 	}
@@ -121,8 +125,49 @@ func parseYAML(data []byte) (v any, err error) {
 	}()
 	var raw any
 	if err := yaml.UnmarshalWithOptions(data, &raw, yaml.UseOrderedMap()); err != nil {
-		return nil, fmt.Errorf("no YAML: %s", oneLine(err.Error(), 200))
+		return nil, fmt.Errorf("no YAML: %s", OneLine(err.Error(), 200))
 	}
 	nodes := 1_000_000
 	return fromYAML(raw, nestingMax, &nodes)
+}
+
+// fromYAML makes of what the library reads what parseJSON makes.
+func fromYAML(v any, depth int, nodes *int) (any, error) {
+	if *nodes--; *nodes < 0 || depth == 0 {
+		return nil, errDeep
+	}
+	switch v := v.(type) {
+	case yaml.MapSlice:
+		o := &Object{}
+		for _, m := range v {
+			value, err := fromYAML(m.Value, depth-1, nodes)
+			if err != nil {
+				return nil, err
+			}
+			o.Put(fmt.Sprint(m.Key), value)
+		}
+		return o, nil
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			value, err := fromYAML(v[i], depth-1, nodes)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = value
+		}
+		return out, nil
+	case nil, bool, string:
+		return v, nil
+	case time.Time:
+		return v.Format(time.RFC3339), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil
+		}
+		return json.Number(strconv.FormatFloat(v, 'f', -1, 64)), nil
+	case int, int64, uint64:
+		return json.Number(fmt.Sprint(v)), nil
+	}
+	return Clean(fmt.Sprint(v)), nil
 }

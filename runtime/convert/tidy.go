@@ -14,48 +14,48 @@ import (
 var ErrNothing = errors.New("no request is in it")
 
 // finish makes the file of a plan whose steps are shaped.
-func (p *plan) finish() (*File, error) {
-	if len(p.steps) == 0 {
+func (p *Plan) Finish() (*File, error) {
+	if len(p.Steps) == 0 {
 		why := ""
 		if len(p.notes) > 0 {
 			why = ": " + strings.Join(p.notes[:min(len(p.notes), 5)], "; ")
 		}
 		return nil, fmt.Errorf("%w that could be kept%s", ErrNothing, why)
 	}
-	if len(p.steps) > stepsMax {
-		p.note("the first %d of %d requests are in the file: more are no test that a person reads", stepsMax, len(p.steps))
-		p.steps = p.steps[:stepsMax]
+	if len(p.Steps) > StepsMax {
+		p.Note("the first %d of %d requests are in the file: more are no test that a person reads", StepsMax, len(p.Steps))
+		p.Steps = p.Steps[:StepsMax]
 	}
 	p.tellAdded()
 	p.nameSteps()
-	for _, s := range p.steps {
+	for _, s := range p.Steps {
 		p.conceal(s)
 	}
-	for _, s := range p.steps {
+	for _, s := range p.Steps {
 		p.concealAgain(s)
 		joinQuery(s)
 	}
 	p.hoist()
 	for {
 		p.prune()
-		if file := p.file(); len(file.Text) <= textMax || len(p.steps) == 1 {
+		if file := (writer{p}).file(); len(file.Text) <= textMax || len(p.Steps) == 1 {
 			p.tellSecrets()
 			file.Notes = p.notes
 			return file, nil
 		}
-		p.steps = p.steps[:len(p.steps)/2]
-		p.note("the first %d requests are in the file: with more of them it would be larger than a workflow file may be", len(p.steps))
+		p.Steps = p.Steps[:len(p.Steps)/2]
+		p.Note("the first %d requests are in the file: with more of them it would be larger than a workflow file may be", len(p.Steps))
 	}
 }
 
 // prune drops params that no step uses any longer.
-func (p *plan) prune() {
+func (p *Plan) prune() {
 	text := strings.Builder{}
-	for _, n := range p.list() {
+	for _, n := range (writer{p}).list() {
 		n.value.print(&text, 0, 0)
 	}
 	used := text.String()
-	for _, c := range p.client() {
+	for _, c := range (writer{p}).client() {
 		used += c.key
 		var b strings.Builder
 		c.value.print(&b, 0, 0)
@@ -67,22 +67,22 @@ func (p *plan) prune() {
 			if i < 0 {
 				return false
 			}
-			if (i == 0 || !inName(rest[i-1])) && (i+len(name) == len(rest) || !inName(rest[i+len(name)])) {
+			if (i == 0 || !InName(rest[i-1])) && (i+len(name) == len(rest) || !InName(rest[i+len(name)])) {
 				return true
 			}
 			rest = rest[i+len(name):]
 		}
 	}
 	p.params = slices.DeleteFunc(p.params, func(q param) bool { return !isUsed(q.name) })
-	p.secrets = slices.DeleteFunc(p.secrets, func(name string) bool { return p.find(name) < 0 })
+	p.secrets = slices.DeleteFunc(p.secrets, func(name string) bool { return p.Find(name) < 0 })
 	slices.SortStableFunc(p.params, func(a, b param) int { return rank(a) - rank(b) })
 }
 
 // tellAdded says which headers a browser has added that a server may look at.
-func (p *plan) tellAdded() {
+func (p *Plan) tellAdded() {
 	slices.Sort(p.added)
 	if p.added = slices.Compact(p.added); len(p.added) > 0 {
-		p.note("what browsers add by themselves is not kept: %s; write headers = {...} where the server wants one", strings.Join(p.added, ", "))
+		p.Note("what browsers add by themselves is not kept: %s; write headers = {...} where the server wants one", strings.Join(p.added, ", "))
 	}
 }
 
@@ -93,35 +93,35 @@ func rank(q param) int {
 	return 1
 }
 
-func inName(c byte) bool {
+func InName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // add shapes a step and keeps it, or says why not.
-func (p *plan) add(s *step) bool {
-	s.method = strings.TrimSpace(clean(s.method))
-	if s.method == "" {
-		s.method = "GET"
+func (p *Plan) Add(s *Step) bool {
+	s.Method = strings.TrimSpace(Clean(s.Method))
+	if s.Method == "" {
+		s.Method = "GET"
 	}
-	if upper := strings.ToUpper(s.method); http.MethodGet == upper || strings.Contains(" POST PUT PATCH DELETE HEAD OPTIONS ", " "+upper+" ") {
-		s.method = upper
+	if upper := strings.ToUpper(s.Method); http.MethodGet == upper || strings.Contains(" POST PUT PATCH DELETE HEAD OPTIONS ", " "+upper+" ") {
+		s.Method = upper
 	}
 	if why := p.shape(s); why != "" {
-		p.note("left out %s %s: %s", clip(s.method, 20), shown(s.url), why)
+		p.Note("left out %s %s: %s", Clip(s.Method, 20), Shown(s.Url), why)
 		return false
 	}
 	p.shapeHeaders(s)
 	p.shapeBody(s)
-	p.steps = append(p.steps, s)
+	p.Steps = append(p.Steps, s)
 	return true
 }
 
 // shape takes a step's URL apart; it returns why that cannot be kept.
-func (p *plan) shape(s *step) string {
-	if !isToken(s.method) || len(s.method) > 32 {
+func (p *Plan) shape(s *Step) string {
+	if !IsToken(s.Method) || len(s.Method) > 32 {
 		return "its method is none"
 	}
-	address, _, _ := strings.Cut(markedURL(strings.TrimSpace(s.url)), "#")
+	address, _, _ := strings.Cut(markedURL(strings.TrimSpace(s.Url)), "#")
 	if len(address) > 8000 {
 		return "its URL is longer than 8000 characters"
 	}
@@ -129,38 +129,38 @@ func (p *plan) shape(s *step) string {
 	base, query, asks := strings.Cut(address, "?")
 	if asks {
 		if all, ok := splitQuery(query); ok {
-			s.params, asks = append(all, s.params...), false
+			s.Params, asks = append(all, s.Params...), false
 		}
 	}
-	if s.url = base; asks && query != "" {
-		s.url += "?" + query
+	if s.Url = base; asks && query != "" {
+		s.Url += "?" + query
 	}
-	for i := range s.params {
-		if marked(s.params[i].name) {
-			s.params[i].name = p.resolved(s.params[i].name)
+	for i := range s.Params {
+		if Marked(s.Params[i].Name) {
+			s.Params[i].Name = p.Resolved(s.Params[i].Name)
 		}
 	}
-	s.params = slices.DeleteFunc(s.params, func(q pair) bool {
-		if q.name == "" && q.value != "" {
-			p.warn(s, "a parameter of its query without a name is not kept: %s", clip(q.value, 40))
+	s.Params = slices.DeleteFunc(s.Params, func(q Pair) bool {
+		if q.Name == "" && q.Value != "" {
+			p.Warn(s, "a parameter of its query without a name is not kept: %s", Clip(q.Value, 40))
 		}
-		return q.name == ""
+		return q.Name == ""
 	})
-	full := p.resolvedURL(s.url)
+	full := p.resolvedURL(s.Url)
 	if _, err := url.Parse(full); err != nil {
 		return "its URL is not one"
 	}
-	if _, _, ok := origin(full); !ok {
+	if _, _, ok := Origin(full); !ok {
 		return "its URL has no host that can be looked up"
 	}
 	return ""
 }
 
 // rooted puts a param in the place of scheme and host.
-func (p *plan) rooted(address string) string {
-	if host, rest, ok := origin(address); ok {
+func (p *Plan) rooted(address string) string {
+	if host, rest, ok := Origin(address); ok {
 		name := "target"
-		if i := p.find(name); i >= 0 && p.params[i].value != host {
+		if i := p.Find(name); i >= 0 && p.params[i].value != host {
 			u, _ := url.Parse(host)
 			label := strings.TrimPrefix(u.Hostname(), "www.")
 			label, _, _ = strings.Cut(label, ".")
@@ -173,27 +173,27 @@ func (p *plan) rooted(address string) string {
 		if rest == "" || rest[0] == '?' {
 			rest = "/" + rest
 		}
-		return p.param(name, host, help) + rest
+		return p.Param(name, host, help) + rest
 	}
-	all := pieces(address)
-	if len(all) == 0 || all[0].mark != paramOpen {
+	all := Pieces(address)
+	if len(all) == 0 || all[0].Mark != ParamOpen {
 		return address
 	}
-	i := p.find(all[0].text)
+	i := p.Find(all[0].Text)
 	if i < 0 {
 		return address
 	}
 	q := &p.params[i]
-	if _, _, ok := origin(q.value); ok {
+	if _, _, ok := Origin(q.value); ok {
 		q.value = strings.TrimRight(q.value, "/")
-	} else if !strings.Contains(q.value, "://") && q.value != "" && q.value != placeholder && plainHost(q.value) {
+	} else if !strings.Contains(q.value, "://") && q.value != "" && q.value != Placeholder && PlainHost(q.value) {
 		return "http://" + address
 	} else {
-		p.note("where the requests go is not known: set it with --set %s=http://host", q.name)
-		q.value, q.real, q.help = anywhere, "", "server under test"
+		p.Note("where the requests go is not known: set it with --set %s=http://host", q.name)
+		q.value, q.real, q.help = Anywhere, "", "server under test"
 		p.secrets = slices.DeleteFunc(p.secrets, func(s string) bool { return s == q.name })
 	}
-	_, path, _ := origin(q.value)
+	_, path, _ := Origin(q.value)
 	if rest := strings.TrimPrefix(address, paramMark(q.name)); path == "" && (rest == "" || rest[0] == '?') {
 		return paramMark(q.name) + "/" + rest
 	}
@@ -201,16 +201,16 @@ func (p *plan) rooted(address string) string {
 }
 
 // resolvedURL is what the writer's text of a URL comes to.
-func (p *plan) resolvedURL(s string) string {
+func (p *Plan) resolvedURL(s string) string {
 	var b strings.Builder
-	for i, piece := range pieces(s) {
+	for i, piece := range Pieces(s) {
 		switch {
-		case piece.mark == 0:
-			b.WriteString(piece.text)
-		case piece.mark == valueOpen:
+		case piece.Mark == 0:
+			b.WriteString(piece.Text)
+		case piece.Mark == valueOpen:
 			b.WriteString("value")
 		default:
-			if at := p.find(piece.text); at >= 0 && i > 0 && p.escapes(piece.text) {
+			if at := p.Find(piece.Text); at >= 0 && i > 0 && p.escapes(piece.Text) {
 				b.WriteString(url.QueryEscape(p.params[at].value))
 			} else if at >= 0 {
 				b.WriteString(p.params[at].value)
@@ -221,17 +221,17 @@ func (p *plan) resolvedURL(s string) string {
 }
 
 // escapes says whether a param's value needs escaping in a URL.
-func (p *plan) escapes(name string) bool {
-	i := p.find(name)
+func (p *Plan) escapes(name string) bool {
+	i := p.Find(name)
 	if i < 0 {
 		return false
 	}
 	v := p.params[i].value
-	return urlText(v) != v || strings.ContainsAny(v, "?#%")
+	return UrlText(v) != v || strings.ContainsAny(v, "?#%")
 }
 
-func splitQuery(query string) ([]pair, bool) {
-	var all []pair
+func splitQuery(query string) ([]Pair, bool) {
+	var all []Pair
 	if computed(query) {
 		return nil, false
 	}
@@ -250,25 +250,25 @@ func splitQuery(query string) ([]pair, bool) {
 		if value, err = url.QueryUnescape(value); err != nil || !utf8.ValidString(name) || !utf8.ValidString(value) {
 			return nil, false // bytes that are no text stay escaped as they are
 		}
-		all = append(all, pair{clean2(name), clean2(value)})
+		all = append(all, Pair{Clean2(name), Clean2(value)})
 	}
 	return all, true
 }
 
-// clean2 makes what an escape said valid, and leaves marks.
-func clean2(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// Clean2 makes what an escape said valid, and leaves marks.
+func Clean2(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // joinQuery writes a single short parameter where a person would: in the URL.
-func joinQuery(s *step) {
-	if len(s.params) != 1 || strings.Contains(s.url, "?") {
+func joinQuery(s *Step) {
+	if len(s.Params) != 1 || strings.Contains(s.Url, "?") {
 		return
 	}
-	q := s.params[0]
-	if marked(q.name+q.value) || len(q.name)+len(q.value) > 40 {
+	q := s.Params[0]
+	if Marked(q.Name+q.Value) || len(q.Name)+len(q.Value) > 40 {
 		return
 	}
-	s.url += "?" + url.QueryEscape(q.name) + "=" + url.QueryEscape(q.value)
-	s.params = nil
+	s.Url += "?" + url.QueryEscape(q.Name) + "=" + url.QueryEscape(q.Value)
+	s.Params = nil
 }
 
 // noise are headers that say something of the connection, or of a browser.
@@ -277,13 +277,13 @@ const noise = " host authority connection content-length transfer-encoding keep-
 // browserNoise is what only a browser's cache and settings say.
 const browserNoise = " upgrade-insecure-requests dnt priority save-data purpose x-client-data if-none-match if-modified-since "
 
-func (p *plan) shapeHeaders(s *step) {
-	var kept []pair
-	for _, h := range s.headers {
-		h.name, h.value = strings.TrimSpace(bare(h.name)), headerValue(h.value)
-		lower := strings.ToLower(h.name)
-		if h.name == lower {
-			h.name = http.CanonicalHeaderKey(lower)
+func (p *Plan) shapeHeaders(s *Step) {
+	var kept []Pair
+	for _, h := range s.Headers {
+		h.Name, h.Value = strings.TrimSpace(Bare(h.Name)), HeaderValue(h.Value)
+		lower := strings.ToLower(h.Name)
+		if h.Name == lower {
+			h.Name = http.CanonicalHeaderKey(lower)
 		}
 		switch {
 		case lower == "" || lower[0] == ':':
@@ -291,43 +291,43 @@ func (p *plan) shapeHeaders(s *step) {
 		case strings.HasPrefix(lower, "sec-fetch-"), strings.HasPrefix(lower, "sec-ch-"), strings.HasPrefix(lower, "sec-websocket-"), lower == "sec-gpc", lower == "sec-purpose":
 			continue
 		case lower == "accept-encoding":
-			if p.compress = p.compress || strings.Contains(h.value, "gzip"); !p.browser && !strings.Contains(h.value, "gzip") {
+			if p.Compress = p.Compress || strings.Contains(h.Value, "gzip"); !p.Browser && !strings.Contains(h.Value, "gzip") {
 				kept = append(kept, h)
 			}
 			continue
 		case lower == "host":
-			if !p.browser && !marked(h.value) && !strings.Contains(p.resolved(s.url), "://"+h.value) && plainHost(h.value) && h.value != "" {
+			if !p.Browser && !Marked(h.Value) && !strings.Contains(p.Resolved(s.Url), "://"+h.Value) && PlainHost(h.Value) && h.Value != "" {
 				kept = append(kept, h)
 			}
 			continue
 		case lower == "cookie":
-			p.cookies(s, h.value)
+			p.cookies(s, h.Value)
 			continue
-		case strings.Contains(noise, " "+lower+" "), lower == "accept" && h.value == "*/*", p.browser && strings.Contains(browserNoise, " "+lower+" "):
+		case strings.Contains(noise, " "+lower+" "), lower == "accept" && h.Value == "*/*", p.Browser && strings.Contains(browserNoise, " "+lower+" "):
 			continue
-		case p.browser && strings.Contains(" user-agent referer pragma cache-control accept-language ", " "+lower+" "),
-			p.browser && lower == "origin" && (s.method == "GET" || s.method == "HEAD"):
+		case p.Browser && strings.Contains(" user-agent referer pragma cache-control accept-language ", " "+lower+" "),
+			p.Browser && lower == "origin" && (s.Method == "GET" || s.Method == "HEAD"):
 			p.added = append(p.added, http.CanonicalHeaderKey(lower))
 			continue
-		case !isToken(h.name):
-			p.warn(s, "the header %q is none and is not kept", clip(h.name, 40))
+		case !IsToken(h.Name):
+			p.Warn(s, "the header %q is none and is not kept", Clip(h.Name, 40))
 			continue
-		case len(h.value) > 8000:
-			p.warn(s, "the header %s has %d characters and is not kept", h.name, len(h.value))
+		case len(h.Value) > 8000:
+			p.Warn(s, "the header %s has %d characters and is not kept", h.Name, len(h.Value))
 			continue
 		}
-		if i := p.find("target"); lower == "origin" && i >= 0 && p.params[i].value == h.value {
-			h.value = paramMark("target")
+		if i := p.Find("target"); lower == "origin" && i >= 0 && p.params[i].value == h.Value {
+			h.Value = paramMark("target")
 		}
-		if h.value == "" && lower == "content-type" {
+		if h.Value == "" && lower == "content-type" {
 			continue
 		}
 		kept = append(kept, h)
 	}
-	s.headers = kept
+	s.Headers = kept
 }
 
-func headerValue(s string) string {
+func HeaderValue(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
 			return -1
@@ -336,7 +336,7 @@ func headerValue(s string) string {
 	}, s))
 }
 
-func isToken(s string) bool {
+func IsToken(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
 			return false
@@ -346,20 +346,20 @@ func isToken(s string) bool {
 }
 
 // hoist moves headers that all steps share into the client.
-func (p *plan) hoist() {
-	if len(p.steps) < 2 {
+func (p *Plan) hoist() {
+	if len(p.Steps) < 2 {
 		return
 	}
-	for _, h := range slices.Clone(p.steps[0].headers) {
-		if strings.EqualFold(h.name, "Content-Type") || strings.EqualFold(h.name, "Host") || hasMark(h.value, valueOpen) {
+	for _, h := range slices.Clone(p.Steps[0].Headers) {
+		if strings.EqualFold(h.Name, "Content-Type") || strings.EqualFold(h.Name, "Host") || hasMark(h.Value, valueOpen) {
 			continue
 		}
 		everywhere := true
-		for _, s := range p.steps {
+		for _, s := range p.Steps {
 			n := 0
 			same := false
-			for _, o := range s.headers {
-				if strings.EqualFold(o.name, h.name) {
+			for _, o := range s.Headers {
+				if strings.EqualFold(o.Name, h.Name) {
 					n, same = n+1, o == h
 				}
 			}
@@ -369,8 +369,8 @@ func (p *plan) hoist() {
 			continue
 		}
 		p.common = append(p.common, h)
-		for _, s := range p.steps {
-			s.headers = slices.DeleteFunc(slices.Clone(s.headers), func(o pair) bool { return o == h })
+		for _, s := range p.Steps {
+			s.Headers = slices.DeleteFunc(slices.Clone(s.Headers), func(o Pair) bool { return o == h })
 		}
 	}
 }

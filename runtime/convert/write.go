@@ -11,17 +11,20 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// writer prints a plan.
+type writer struct{ *Plan }
+
 // file prints the plan.
-func (p *plan) file() *File {
+func (p writer) file() *File {
 	var b strings.Builder
-	for _, line := range p.head {
-		b.WriteString(strings.TrimRight("# "+oneLine(line, 200), " ") + "\n")
+	for _, line := range p.Head {
+		b.WriteString(strings.TrimRight("# "+OneLine(line, 200), " ") + "\n")
 	}
 	b.WriteByte('\n')
 	for _, q := range p.params {
-		fmt.Fprintf(&b, "%s = param(%s, default = %s", q.name, quote(q.name), quote(q.value))
+		fmt.Fprintf(&b, "%s = param(%s, default = %s", q.name, Quote(q.name), Quote(q.value))
 		if q.help != "" {
-			fmt.Fprintf(&b, ", help = %s", quote(oneLine(q.help, 120)))
+			fmt.Fprintf(&b, ", help = %s", Quote(OneLine(q.help, 120)))
 		}
 		b.WriteString(")\n")
 	}
@@ -32,20 +35,20 @@ func (p *plan) file() *File {
 	n.broken = true
 	n.print(&b, 0, 0)
 	b.WriteByte('\n')
-	return &File{Text: b.String(), Steps: len(p.steps), Secrets: p.secrets, Notes: p.notes}
+	return &File{Text: b.String(), Steps: len(p.Steps), Secrets: p.secrets, Notes: p.notes}
 }
 
-func (p *plan) workflow() []item {
-	name := snake(strings.TrimSuffix(path.Base(strings.ReplaceAll(p.options.File, "\\", "/")), ".star"), 40)
+func (p writer) workflow() []item {
+	name := Snake(strings.TrimSuffix(path.Base(strings.ReplaceAll(p.Options.File, "\\", "/")), ".star"), 40)
 	if name == "" {
 		name = "converted"
 	}
-	items := []item{named("name", quote(name)), named("vus", "10"), named("duration", quote("30s"))}
+	items := []item{named("name", Quote(name)), named("vus", "10"), named("duration", Quote("30s"))}
 	if p.timeout != "" {
-		items = append(items, named("timeout", quote(p.timeout)))
+		items = append(items, named("timeout", Quote(p.timeout)))
 	}
-	if len(p.steps) > 1 || p.mix {
-		items = append(items, named("think", quote("1s")))
+	if len(p.Steps) > 1 || p.Mix {
+		items = append(items, named("think", Quote("1s")))
 	}
 	if c := p.client(); len(c) > 0 {
 		items = append(items, item{key: "http = ", value: call("http.client", c...)})
@@ -53,48 +56,48 @@ func (p *plan) workflow() []item {
 	steps := list(p.list()...)
 	steps.broken = true
 	items = append(items, item{key: "steps = ", value: steps})
-	wants := list(item{value: atom(quote("errors < 1%"))}, item{value: atom(quote("latency.p95 < " + p.bound()))})
+	wants := list(item{value: atom(Quote("errors < 1%"))}, item{value: atom(Quote("latency.p95 < " + p.bound()))})
 	last := item{key: "thresholds = ", value: wants, notes: []string{"Suggestions: the exit code is 99 when one of them is not met."}}
 	return append(items, last)
 }
 
 // bound is twice the slowest answer that was seen, or half a second.
-func (p *plan) bound() string {
+func (p writer) bound() string {
 	for _, d := range []int{500, 1000, 2000, 5000, 10000, 20000, 30000} {
-		if p.slowest*2 <= time.Duration(d)*time.Millisecond {
+		if p.Slowest*2 <= time.Duration(d)*time.Millisecond {
 			return (time.Duration(d) * time.Millisecond).String()
 		}
 	}
 	return "1m"
 }
 
-func (p *plan) client() []item {
+func (p writer) client() []item {
 	var items []item
 	add := func(name, value string) { items = append(items, named(name, value)) }
-	if p.version != "" {
-		add("version", quote(p.version))
+	if p.Version != "" {
+		add("version", Quote(p.Version))
 	}
 	if len(p.common) > 0 {
 		items = append(items, item{key: "headers = ", value: p.dict(p.common)})
 	}
-	if p.compress {
+	if p.Compress {
 		add("compression", "True")
 	}
-	if p.proxy != "" {
-		add("proxy", p.text(p.proxy))
+	if p.Proxy != "" {
+		add("proxy", p.text(p.Proxy))
 	}
-	if len(p.hosts) > 0 {
-		items = append(items, item{key: "dns = ", value: call("dns", item{key: "hosts = ", value: p.dict(p.hosts)})})
+	if len(p.Hosts) > 0 {
+		items = append(items, item{key: "dns = ", value: call("dns", item{key: "hosts = ", value: p.dict(p.Hosts)})})
 	}
 	var secure []item
-	if p.insecure {
+	if p.Insecure {
 		secure = append(secure, named("verify", "False"))
 	}
-	if p.certificate != "" { // one file may hold both, as curl has it
-		secure = append(secure, named("certificate", "file("+quote(p.certificate)+")"), named("key", "file("+quote(cmp.Or(p.key, p.certificate))+")"))
+	if p.Certificate != "" { // one file may hold both, as curl has it
+		secure = append(secure, named("certificate", "file("+Quote(p.Certificate)+")"), named("key", "file("+Quote(cmp.Or(p.Key, p.Certificate))+")"))
 	}
-	if p.authorities != "" {
-		secure = append(secure, named("ca", "file("+quote(p.authorities)+")"))
+	if p.Authorities != "" {
+		secure = append(secure, named("ca", "file("+Quote(p.Authorities)+")"))
 	}
 	if len(secure) > 0 {
 		items = append(items, item{key: "tls = ", value: call("tls", secure...)})
@@ -103,149 +106,149 @@ func (p *plan) client() []item {
 }
 
 // list is the steps, with pauses between them.
-func (p *plan) list() []item {
+func (p writer) list() []item {
 	var items []item
 	before := ""
-	for _, s := range p.steps {
-		if s.pause > 0 && before != "" {
-			name := "pause_before_" + clip(s.name, 45)
+	for _, s := range p.Steps {
+		if s.Pause > 0 && before != "" {
+			name := "pause_before_" + Clip(s.Name, 45)
 			name = strings.TrimRight(strings.ReplaceAll(name, ".", ""), "_")
-			pause := call("action", item{value: atom(quote(name))}, item{value: atom("lambda vu: vu.sleep(" + quote(s.pause.String()) + ")")})
-			pause.items = append(pause.items, item{key: "after = ", value: list(item{value: atom(quote(before))})})
+			pause := call("action", item{value: atom(Quote(name))}, item{value: atom("lambda vu: vu.sleep(" + Quote(s.Pause.String()) + ")")})
+			pause.items = append(pause.items, item{key: "after = ", value: list(item{value: atom(Quote(before))})})
 			items = append(items, item{value: pause})
 			before = name
 		}
-		items = append(items, item{value: p.step(s, before), notes: s.comments})
-		if !p.mix {
-			before = s.name
+		items = append(items, item{value: p.step(s, before), notes: s.Comments})
+		if !p.Mix {
+			before = s.Name
 		}
 	}
 	return items
 }
 
-func (p *plan) step(s *step, before string) node {
-	n := call("step", item{value: atom(quote(s.name))}, item{value: p.request(s)})
+func (p writer) step(s *Step, before string) node {
+	n := call("step", item{value: atom(Quote(s.Name))}, item{value: p.request(s)})
 	if before != "" {
-		n.items = append(n.items, item{key: "after = ", value: list(item{value: atom(quote(before))})})
+		n.items = append(n.items, item{key: "after = ", value: list(item{value: atom(Quote(before))})})
 	}
-	if p.mix && len(p.steps) > 1 {
+	if p.Mix && len(p.Steps) > 1 {
 		n.items = append(n.items, named("weight", "1"))
 	}
-	if len(s.extract) > 0 {
+	if len(s.Extract) > 0 {
 		var values []item
-		for _, e := range s.extract {
-			values = append(values, item{key: quote(e.name) + ": ", value: atom(e.value)})
+		for _, e := range s.Extract {
+			values = append(values, item{key: Quote(e.Name) + ": ", value: atom(e.Value)})
 		}
 		n.items = append(n.items, item{key: "extract = ", value: dict(values...)})
 	}
-	if s.status > 0 {
-		n.items = append(n.items, item{key: "expect = ", value: list(item{value: atom(fmt.Sprintf("status(%d)", s.status))})})
+	if s.Status > 0 {
+		n.items = append(n.items, item{key: "expect = ", value: list(item{value: atom(fmt.Sprintf("status(%d)", s.Status))})})
 	}
 	return n
 }
 
-func (p *plan) request(s *step) node {
+func (p writer) request(s *Step) node {
 	var n node
-	switch s.method {
+	switch s.Method {
 	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
-		n = call("http." + strings.ToLower(s.method))
+		n = call("http." + strings.ToLower(s.Method))
 	default:
-		n = call("http.request", item{value: atom(quote(s.method))})
+		n = call("http.request", item{value: atom(Quote(s.Method))})
 	}
-	n.items = append(n.items, item{value: atom(p.address(s.url))})
+	n.items = append(n.items, item{value: atom(p.address(s.Url))})
 	add := func(name string, value node) { n.items = append(n.items, item{key: name + " = ", value: value}) }
-	if len(s.params) > 0 {
-		add("params", p.dict(s.params))
+	if len(s.Params) > 0 {
+		add("params", p.dict(s.Params))
 	}
-	headers := s.headers
-	if s.body.kind == bodyJSON && numbered(s.body.json) && !has(headers, "Content-Type") {
-		headers = append(headers[:len(headers):len(headers)], pair{"Content-Type", "application/json"})
+	headers := s.Headers
+	if s.Body.Kind == BodyJSON && numbered(s.Body.Json) && !Has(headers, "Content-Type") {
+		headers = append(headers[:len(headers):len(headers)], Pair{"Content-Type", "application/json"})
 	}
-	if p.rawCookies(s.cookies) {
-		headers = append(headers[:len(headers):len(headers)], pair{"Cookie", cookieHeader(s.cookies)})
+	if p.rawCookies(s.Cookies) {
+		headers = append(headers[:len(headers):len(headers)], Pair{"Cookie", cookieHeader(s.Cookies)})
 	}
 	if len(headers) > 0 {
 		add("headers", p.dict(headers))
 	}
-	if len(s.cookies) > 0 && !p.rawCookies(s.cookies) {
-		add("cookies", p.dict(s.cookies))
+	if len(s.Cookies) > 0 && !p.rawCookies(s.Cookies) {
+		add("cookies", p.dict(s.Cookies))
 	}
-	switch a := s.auth; {
+	switch a := s.Auth; {
 	case a == nil:
-	case a.bearer:
-		add("auth", atom("http.bearer("+p.text(a.password)+")"))
+	case a.Bearer:
+		add("auth", atom("http.bearer("+p.text(a.Password)+")"))
 	default:
-		add("auth", atom("http.basic("+p.text(a.user)+", "+p.text(a.password)+")"))
+		add("auth", atom("http.basic("+p.text(a.User)+", "+p.text(a.Password)+")"))
 	}
-	if name, value := p.body(&s.body); name != "" {
+	if name, value := p.body(&s.Body); name != "" {
 		add(name, value)
 	}
-	if s.timeout != "" {
-		add("timeout", atom(quote(s.timeout)))
+	if s.Timeout != "" {
+		add("timeout", atom(Quote(s.Timeout)))
 	}
-	if s.redirects > 0 {
-		add("redirects", atom(fmt.Sprint(s.redirects)))
+	if s.Redirects > 0 {
+		add("redirects", atom(fmt.Sprint(s.Redirects)))
 	}
 	return n
 }
 
-func (p *plan) body(b *body) (string, node) {
-	switch b.kind {
-	case bodyText:
-		if b.bytes {
-			return "body", atom(syntax.Quote(b.text, true))
+func (p writer) body(b *Body) (string, node) {
+	switch b.Kind {
+	case BodyText:
+		if b.Bytes {
+			return "body", atom(syntax.Quote(b.Text, true))
 		}
-		return "body", atom(p.text(b.text))
-	case bodyFile:
-		return "body", atom("file(" + quote(b.text) + ")")
-	case bodyJSON:
-		if numbered(b.json) {
-			return "body", atom(p.encoded(b.json))
+		return "body", atom(p.text(b.Text))
+	case BodyFile:
+		return "body", atom("file(" + Quote(b.Text) + ")")
+	case BodyJSON:
+		if numbered(b.Json) {
+			return "body", atom(p.encoded(b.Json))
 		}
-		return "json", p.json(b.json)
-	case bodyForm:
-		return "form", p.dict(b.form)
-	case bodyMultipart:
-		return "multipart", p.parts(b.parts)
+		return "json", p.json(b.Json)
+	case BodyForm:
+		return "form", p.dict(b.Form)
+	case BodyMultipart:
+		return "multipart", p.parts(b.Parts)
 	}
 	return "", node{}
 }
 
-func (p *plan) part(q part) node {
-	value := p.text(q.value)
-	if q.file != "" {
-		value = "file(" + quote(q.file) + ")"
+func (p writer) part(q Part) node {
+	value := p.text(q.Value)
+	if q.File != "" {
+		value = "file(" + Quote(q.File) + ")"
 	}
-	if q.filename == "" && q.kind == "" {
+	if q.Filename == "" && q.Kind == "" {
 		return atom(value)
 	}
 	n := call("http.part", item{value: atom(value)})
-	n.items = append(n.items, named("filename", quote(q.filename)))
-	if q.kind != "" {
-		n.items = append(n.items, named("type", quote(q.kind)))
+	n.items = append(n.items, named("filename", Quote(q.Filename)))
+	if q.Kind != "" {
+		n.items = append(n.items, named("type", Quote(q.Kind)))
 	}
 	return n
 }
 
 // dict prints pairs; a name that comes again gets a list.
-func (p *plan) dict(all []pair) node {
+func (p writer) dict(all []Pair) node {
 	names, values := make([]string, len(all)), make([]node, len(all))
 	for i, q := range all {
-		names[i], values[i] = q.name, atom(p.text(q.value))
+		names[i], values[i] = q.Name, atom(p.text(q.Value))
 	}
 	return p.named(names, values)
 }
 
-func (p *plan) parts(all []part) node {
+func (p writer) parts(all []Part) node {
 	names, values := make([]string, len(all)), make([]node, len(all))
 	for i, q := range all {
-		names[i], values[i] = q.name, p.part(q)
+		names[i], values[i] = q.Name, p.part(q)
 	}
 	return p.named(names, values)
 }
 
 // named is a dict of values, in lists where their names come again.
-func (p *plan) named(names []string, values []node) node {
+func (p writer) named(names []string, values []node) node {
 	var items []item
 	at := map[string]int{}
 	for n, name := range names {
@@ -264,48 +267,48 @@ func (p *plan) named(names []string, values []node) node {
 }
 
 // text prints a text: its literals, joined with the params in it by +.
-func (p *plan) text(s string) string {
+func (p writer) text(s string) string {
 	var out []string
 	literal := ""
-	for _, piece := range pieces(s) {
-		switch piece.mark {
-		case paramOpen:
+	for _, piece := range Pieces(s) {
+		switch piece.Mark {
+		case ParamOpen:
 			if literal != "" {
-				out = append(out, quote(literal))
+				out = append(out, Quote(literal))
 				literal = ""
 			}
-			out = append(out, piece.text)
+			out = append(out, piece.Text)
 		case valueOpen:
-			literal += "${" + piece.text + "}"
+			literal += "${" + piece.Text + "}"
 		default:
-			literal += strings.ReplaceAll(piece.text, "${", "$${")
+			literal += strings.ReplaceAll(piece.Text, "${", "$${")
 		}
 	}
 	if literal != "" || len(out) == 0 {
-		out = append(out, quote(literal))
+		out = append(out, Quote(literal))
 	}
 	return strings.Join(out, " + ")
 }
 
 // address prints a URL, in which a param is escaped that would not be a part of it as it is.
-func (p *plan) address(s string) string {
-	all := pieces(s)
+func (p writer) address(s string) string {
+	all := Pieces(s)
 	var b strings.Builder
 	for i, piece := range all {
-		if i > 0 && piece.mark == paramOpen && p.escapes(piece.text) {
-			b.WriteString(string(paramOpen) + "url.encode(" + piece.text + ")" + string(markClose))
-		} else if piece.mark != 0 {
-			b.WriteString(string(piece.mark) + piece.text + string(markClose))
+		if i > 0 && piece.Mark == ParamOpen && p.escapes(piece.Text) {
+			b.WriteString(string(ParamOpen) + "url.encode(" + piece.Text + ")" + string(MarkClose))
+		} else if piece.Mark != 0 {
+			b.WriteString(string(piece.Mark) + piece.Text + string(MarkClose))
 		} else {
-			b.WriteString(piece.text)
+			b.WriteString(piece.Text)
 		}
 	}
 	return p.text(b.String())
 }
 
-// quote writes a literal as a person would: in single quotes what has double ones in it,
+// Quote writes a literal as a person would: in single quotes what has double ones in it,
 // and lines as lines.
-func quote(s string) string {
+func Quote(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || r != '\n' && !strconv.IsPrint(r) })
 	lines := strings.Count(s, "\n")
 	switch {

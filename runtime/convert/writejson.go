@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-func (p *plan) json(v any) node {
+func (p writer) json(v any) node {
 	switch v := v.(type) {
 	case nil:
 		return atom("None")
@@ -25,10 +25,10 @@ func (p *plan) json(v any) node {
 			items = append(items, item{value: p.json(e)})
 		}
 		return list(items...)
-	case *object:
+	case *Object:
 		var items []item
-		for i, k := range v.keys {
-			items = append(items, item{key: p.text(k) + ": ", value: p.json(v.values[i])})
+		for i, k := range v.Keys {
+			items = append(items, item{key: p.text(k) + ": ", value: p.json(v.Values[i])})
 		}
 		return dict(items...)
 	}
@@ -39,17 +39,17 @@ func (p *plan) json(v any) node {
 func numbered(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		return marked(v.String())
+		return Marked(v.String())
 	case []any:
 		return slices.ContainsFunc(v, numbered)
-	case *object:
-		return slices.ContainsFunc(v.values, numbered)
+	case *Object:
+		return slices.ContainsFunc(v.Values, numbered)
 	}
 	return false
 }
 
 // encoded prints JSON as a text. Params in it are encoded when the file is loaded.
-func (p *plan) encoded(v any) string {
+func (p writer) encoded(v any) string {
 	var out []string
 	literal := ""
 	flush := func() {
@@ -62,12 +62,12 @@ func (p *plan) encoded(v any) string {
 	write = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if slices.ContainsFunc(pieces(v), func(q piece) bool { return q.mark == paramOpen }) {
+			if slices.ContainsFunc(Pieces(v), func(q piece) bool { return q.Mark == ParamOpen }) {
 				flush()
 				out = append(out, "json.encode("+p.text(v)+")")
 				return
 			}
-			literal += jsonText(v)
+			literal += JsonText(v)
 		case []any:
 			literal += "["
 			for i, e := range v {
@@ -77,20 +77,20 @@ func (p *plan) encoded(v any) string {
 				write(e)
 			}
 			literal += "]"
-		case *object:
+		case *Object:
 			literal += "{"
-			for i, k := range v.keys {
+			for i, k := range v.Keys {
 				if i > 0 {
 					literal += ", "
 				}
-				literal += jsonText(k) + ": "
-				write(v.values[i])
+				literal += JsonText(k) + ": "
+				write(v.Values[i])
 			}
 			literal += "}"
 		case json.Number:
 			literal += v.String()
 		default:
-			literal += jsonText(v)
+			literal += JsonText(v)
 		}
 	}
 	write(v)
@@ -98,8 +98,8 @@ func (p *plan) encoded(v any) string {
 	return strings.Join(out, " + ")
 }
 
-// jsonText encodes what has no parts.
-func jsonText(v any) string {
+// JsonText encodes what has no parts.
+func JsonText(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

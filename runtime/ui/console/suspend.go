@@ -29,12 +29,12 @@ func Suspends(program *tea.Program, closing <-chan struct{}) {
 		case <-on: // stopped from outside, without a word: what it showed is gone
 			program.Send(Repaint{})
 		case <-asked:
-			// A group that nobody would continue is not stopped, as the kernel has it. Nor
+			// A group without a shell to continue it is not stopped, as the kernel has it. Nor
 			// is one whose terminal went away: there is nothing to give back.
 			if !continued() || program.ReleaseTerminal() != nil {
 				continue
 			}
-			// SIGTSTP stays with Go's runtime once it was asked for; this one nobody catches.
+			// SIGTSTP stays with Go's runtime once it was asked for; this one cannot be caught.
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			<-on
 			_ = program.RestoreTerminal()

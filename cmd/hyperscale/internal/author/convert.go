@@ -17,6 +17,10 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/runtime/convert"
+	"hyperscale/runtime/convert/curl"
+	"hyperscale/runtime/convert/har"
+	"hyperscale/runtime/convert/openapi"
+	"hyperscale/runtime/convert/postman"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -67,7 +71,7 @@ func (f *sourceFlags) convert(cmd *cobra.Command, file string) (*convert.File, e
 // read calls the reader of what was given.
 func (f *sourceFlags) read(cmd *cobra.Command, flag, name string, o convert.Options) (*convert.File, error) {
 	if flag == "--from-curl" && name != "-" {
-		return convert.FromCurl(name, o)
+		return curl.Convert(name, o)
 	}
 	data, err := readBounded(cmd.InOrStdin(), name)
 	if err != nil {
@@ -76,13 +80,13 @@ func (f *sourceFlags) read(cmd *cobra.Command, flag, name string, o convert.Opti
 	var made *convert.File
 	switch flag {
 	case "--from-curl":
-		made, err = convert.FromCurl(string(data), o)
+		made, err = curl.Convert(string(data), o)
 	case "--from-har":
-		made, err = convert.FromHAR(data, o)
+		made, err = har.Convert(data, o)
 	case "--from-openapi":
-		made, err = convert.FromOpenAPI(data, o)
+		made, err = openapi.Convert(data, o)
 	default:
-		made, err = convert.FromPostman(data, o)
+		made, err = postman.Convert(data, o)
 	}
 	if err != nil && name != "-" {
 		return nil, fmt.Errorf("%s: %w", name, err)

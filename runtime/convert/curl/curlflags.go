@@ -1,6 +1,7 @@
-package convert
+package curl
 
 import (
+	"hyperscale/runtime/convert"
 	"maps"
 	"net"
 	"net/netip"
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// curlOption is one that is known: whether it has a value, and what is told if it cannot
+// curlOption is one that is known: whether it has a value, and what to note if it cannot
 // be kept. What has neither told nor a case in set says nothing of the request.
 type curlOption struct {
 	value bool
@@ -70,35 +71,35 @@ func (c *curling) set(name string, o curlOption, value string) {
 	}
 	switch name {
 	case "request":
-		c.method = strings.TrimSpace(bare(value))
+		c.method = strings.TrimSpace(convert.Bare(value))
 	case "header":
 		c.header(value)
 	case "url":
 		c.urls = append(c.urls, value)
 	case "user":
 		user, password, ok := strings.Cut(value, ":")
-		c.auth = &auth{user: user, password: password}
+		c.auth = &convert.Auth{User: user, Password: password}
 		if !ok && user != "" {
-			c.auth.password = c.p.secret("password", "curl asks for it: "+user, "curl asks for the password of "+shown(user))
+			c.auth.Password = c.p.Secret("password", "curl asks for it: "+user, "curl asks for the password of "+convert.Shown(user))
 		}
 	case "oauth2-bearer":
-		c.auth = &auth{bearer: true, password: value}
+		c.auth = &convert.Auth{Bearer: true, Password: value}
 	case "cookie":
 		if !strings.Contains(value, "=") {
-			c.warnings = append(c.warnings, "curl reads cookies from the file "+shown(value)+": write cookies = {...}")
+			c.warnings = append(c.warnings, "curl reads cookies from the file "+convert.Shown(value)+": write cookies = {...}")
 			return
 		}
 		c.cookies = append(c.cookies, value)
 	case "user-agent":
 		if value != "" { // none of it is sent then; here the program's own
-			c.headers = append(c.headers, pair{"User-Agent", value})
+			c.headers = append(c.headers, convert.Pair{Name: "User-Agent", Value: value})
 		}
 	case "referer":
 		if value = strings.TrimSuffix(value, ";auto"); value != "" {
-			c.headers = append(c.headers, pair{"Referer", value})
+			c.headers = append(c.headers, convert.Pair{Name: "Referer", Value: value})
 		}
 	case "range":
-		c.headers = append(c.headers, pair{"Range", "bytes=" + value})
+		c.headers = append(c.headers, convert.Pair{Name: "Range", Value: "bytes=" + value})
 	case "get":
 		c.get = true
 	case "head":
@@ -113,7 +114,7 @@ func (c *curling) set(name string, o curlOption, value string) {
 		c.limit, _ = strconv.Atoi(value)
 	case "max-time":
 		if c.timeout = seconds(value); c.timeout == "" {
-			c.p.note("curl's --max-time %q is no time and is not kept", clip(value, 20))
+			c.p.Note("curl's --max-time %q is no time and is not kept", convert.Clip(value, 20))
 		}
 	case "upload-file":
 		c.upload = value
@@ -167,20 +168,20 @@ func (c *curling) setData(name, value string) {
 func (c *curling) setClient(name, value string) {
 	switch p := c.p; name {
 	case "insecure":
-		p.insecure = true
+		p.Insecure = true
 	case "compressed":
-		p.compress = true
+		p.Compress = true
 	case "http2":
-		p.version = "auto"
+		p.Version = "auto"
 	case "http2-prior-knowledge":
-		p.version = "2"
+		p.Version = "2"
 	case "http1.1":
-		p.version = ""
+		p.Version = ""
 	case "proxy":
 		c.proxy(value)
 	case "proxy-user":
-		if c.user = value; c.p.proxy != "" {
-			c.proxy(strings.TrimPrefix(bare(p.proxy), "http://"))
+		if c.user = value; c.p.Proxy != "" {
+			c.proxy(strings.TrimPrefix(convert.Bare(p.Proxy), "http://"))
 		}
 	case "cert", "key", "cacert":
 		c.secure(name, value)
@@ -190,11 +191,11 @@ func (c *curling) setClient(name, value string) {
 		if len(all) == 3 {
 			address, _ = netip.ParseAddr(strings.Trim(all[2], "[]"))
 		}
-		if len(all) == 3 && plainHost(all[0]) && all[0] != "" && address.IsValid() {
-			p.hosts = append(p.hosts, pair{strings.ToLower(all[0]), address.String()})
+		if len(all) == 3 && convert.PlainHost(all[0]) && all[0] != "" && address.IsValid() {
+			p.Hosts = append(p.Hosts, convert.Pair{Name: strings.ToLower(all[0]), Value: address.String()})
 			return
 		}
-		p.note("curl's --resolve %s is not kept: it is not name:port:address", shown(value))
+		p.Note("curl's --resolve %s is not kept: it is not name:port:address", convert.Shown(value))
 	}
 }
 
@@ -205,18 +206,18 @@ func (c *curling) secure(name, value string) {
 		c.warnings = append(c.warnings, "curl's --cert has a password: write the key without one beside this file, and tls = tls(certificate = file(\"...\"), key = file(\"...\")) in http.client(...)")
 		return
 	}
-	file, ok := c.p.beside(value)
+	file, ok := c.p.Beside(value)
 	if !ok {
-		c.warnings = append(c.warnings, "curl's --"+name+" "+shown(value)+": put the file beside this one and write tls = tls("+argument+" = file(\"...\")) in http.client(...)")
+		c.warnings = append(c.warnings, "curl's --"+name+" "+convert.Shown(value)+": put the file beside this one and write tls = tls("+argument+" = file(\"...\")) in http.client(...)")
 		return
 	}
 	switch name {
 	case "cert":
-		c.p.certificate = file
+		c.p.Certificate = file
 	case "key":
-		c.p.key = file
+		c.p.Key = file
 	default:
-		c.p.authorities = file
+		c.p.Authorities = file
 	}
 }
 
@@ -224,9 +225,9 @@ func (c *curling) proxy(value string) {
 	if !strings.Contains(value, "://") {
 		value = "http://" + value
 	}
-	u, err := url.Parse(bare(value))
-	if err != nil || u.Scheme != "http" || u.Hostname() == "" || !plainHost(u.Host) {
-		c.warnings = append(c.warnings, "curl's proxy "+shown(value)+" is not kept: only http:// proxies are spoken")
+	u, err := url.Parse(convert.Bare(value))
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" || !convert.PlainHost(u.Host) {
+		c.warnings = append(c.warnings, "curl's proxy "+convert.Shown(value)+" is not kept: only http:// proxies are spoken")
 		return
 	}
 	port := u.Port()
@@ -234,14 +235,14 @@ func (c *curling) proxy(value string) {
 		port = "1080" // as curl has it
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		c.warnings = append(c.warnings, "curl's proxy "+shown(value)+" is not kept: its port is none")
+		c.warnings = append(c.warnings, "curl's proxy "+convert.Shown(value)+" is not kept: its port is none")
 		return
 	}
 	u.Host = net.JoinHostPort(u.Hostname(), port)
 	if u.User != nil || c.user != "" {
 		c.warnings = append(c.warnings, "the proxy's user and password are not kept: write proxy = \"http://user:password@host:port\"")
 	}
-	c.p.proxy = "http://" + u.Host
+	c.p.Proxy = "http://" + u.Host
 }
 
 // header adds "Name: value"; "Name:" takes one away, "Name;" has no value.
@@ -253,7 +254,7 @@ func (c *curling) header(text string) {
 	if !ok {
 		if name, ok = strings.CutSuffix(text, ";"); !ok {
 			if strings.HasPrefix(text, "@") {
-				c.warnings = append(c.warnings, "curl reads headers from the file "+shown(text[1:])+": write headers = {...}")
+				c.warnings = append(c.warnings, "curl reads headers from the file "+convert.Shown(text[1:])+": write headers = {...}")
 			}
 			return
 		}
@@ -261,14 +262,14 @@ func (c *curling) header(text string) {
 		c.untyped = c.untyped || strings.EqualFold(strings.TrimSpace(name), "Content-Type")
 		return
 	}
-	c.headers = append(c.headers, pair{name, strings.TrimSpace(value)})
+	c.headers = append(c.headers, convert.Pair{Name: name, Value: strings.TrimSpace(value)})
 }
 
 // urlencoded reads content, =content, name=content, @file, name@file.
 func (c *curling) urlencoded(text string) string {
 	if i := strings.IndexAny(text, "=@"); i >= 0 && text[i] == '@' {
-		c.warnings = append(c.warnings, "curl sends what is in the file "+shown(text[i+1:])+": here it is a text")
-		content := escapeMarked("contents of " + baseName(text[i+1:]))
+		c.warnings = append(c.warnings, "curl sends what is in the file "+convert.Shown(text[i+1:])+": here it is a text")
+		content := escapeMarked("contents of " + convert.BaseName(text[i+1:]))
 		if i == 0 {
 			return content
 		}
@@ -287,11 +288,11 @@ func (c *curling) urlencoded(text string) string {
 // escapeMarked is QueryEscape around marks.
 func escapeMarked(s string) string {
 	var b strings.Builder
-	for _, piece := range pieces(s) {
-		if piece.mark == 0 {
-			b.WriteString(url.QueryEscape(piece.text))
+	for _, piece := range convert.Pieces(s) {
+		if piece.Mark == 0 {
+			b.WriteString(url.QueryEscape(piece.Text))
 		} else {
-			b.WriteString(string(piece.mark) + piece.text + string(markClose))
+			b.WriteString(string(piece.Mark) + piece.Text + string(convert.MarkClose))
 		}
 	}
 	return b.String()

@@ -1,6 +1,7 @@
-package convert
+package curl
 
 import (
+	"hyperscale/runtime/convert"
 	"path"
 	"strings"
 )
@@ -9,10 +10,10 @@ import (
 func (c *curling) part(text string, form bool) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		c.p.note("curl's -F %q is not kept: it is not name=value", clip(text, 40))
+		c.p.Note("curl's -F %q is not kept: it is not name=value", convert.Clip(text, 40))
 		return
 	}
-	q := part{name: name, value: value}
+	q := convert.Part{Name: name, Value: value}
 	if !form {
 		c.parts = append(c.parts, q)
 		return
@@ -22,29 +23,29 @@ func (c *curling) part(text string, form bool) {
 		from, value = value[:1], value[1:]
 	}
 	if from == "" && strings.HasPrefix(value, "(") || name == "" {
-		c.p.note("curl's -F %q is not kept: a form within a form, or a part without a name, cannot be said", clip(text, 40))
+		c.p.Note("curl's -F %q is not kept: a form within a form, or a part without a name, cannot be said", convert.Clip(text, 40))
 		return
 	}
 	content, rest := formWord(value)
-	q.value = content
+	q.Value = content
 	for rest != "" {
 		var option string
 		option, rest = formOption(rest)
 		key, v, ok := strings.Cut(option, "=")
 		switch key = strings.TrimSpace(key); {
 		case ok && key == "type":
-			q.kind = strings.Trim(strings.TrimSpace(v), "\"")
+			q.Kind = strings.Trim(strings.TrimSpace(v), "\"")
 		case ok && key == "filename":
-			q.filename, _ = formWord(v)
+			q.Filename, _ = formWord(v)
 		default:
-			c.warnings = append(c.warnings, "curl does not send \";"+shown(option)+"\" of the part "+shown(name)+", as ; begins an option there: nor is it here")
+			c.warnings = append(c.warnings, "curl does not send \";"+convert.Shown(option)+"\" of the part "+convert.Shown(name)+", as ; begins an option there: nor is it here")
 		}
 	}
 	if from != "" {
 		c.filePart(&q, content, from == "@")
 	}
-	if q.kind == "" && q.filename != "" {
-		q.kind = curlKind(q.filename)
+	if q.Kind == "" && q.Filename != "" {
+		q.Kind = curlKind(q.Filename)
 	}
 	c.parts = append(c.parts, q)
 }
@@ -89,17 +90,17 @@ func formOption(s string) (option, rest string) {
 	return s, ""
 }
 
-func (c *curling) filePart(q *part, name string, upload bool) {
-	file, ok := c.p.beside(name)
+func (c *curling) filePart(q *convert.Part, name string, upload bool) {
+	file, ok := c.p.Beside(name)
 	if !ok {
-		file = baseName(name)
-		c.warnings = append(c.warnings, "curl sends the file "+shown(name)+": put it beside this one and write file(\""+file+"\") in its place")
-		q.value = "contents of " + file
+		file = convert.BaseName(name)
+		c.warnings = append(c.warnings, "curl sends the file "+convert.Shown(name)+": put it beside this one and write file(\""+file+"\") in its place")
+		q.Value = "contents of " + file
 	} else {
-		q.file = file
+		q.File = file
 	}
-	if upload && q.filename == "" {
-		q.filename = baseName(name)
+	if upload && q.Filename == "" {
+		q.Filename = convert.BaseName(name)
 	}
 }
 

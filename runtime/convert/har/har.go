@@ -1,10 +1,11 @@
-package convert
+package har
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hyperscale/runtime/convert"
 	"maps"
 	"net/url"
 	"path"
@@ -73,12 +74,15 @@ const (
 	pauseMax = 10 * time.Second
 )
 
-// FromHAR converts a browser's recording.
-func FromHAR(data []byte, o Options) (*File, error) {
-	if len(data) > SourceMax {
+// recorder reads a recording into a plan.
+type recorder struct{ *convert.Plan }
+
+// Convert converts a browser's recording.
+func Convert(data []byte, o convert.Options) (*convert.File, error) {
+	if len(data) > convert.SourceMax {
 		return nil, fmt.Errorf("a recording of %d bytes, the limit is 64 MiB: record less, or without the contents of answers", len(data))
 	}
-	data, err := plainText(data)
+	data, err := convert.PlainText(data)
 	if err != nil {
 		return nil, fmt.Errorf("no HAR: %w: \"Save all as HAR\" in the browser's network tab writes one", err)
 	}
@@ -89,36 +93,36 @@ func FromHAR(data []byte, o Options) (*File, error) {
 		return nil, fmt.Errorf("no HAR, which is JSON: %w: save it with \"Save all as HAR\" in the browser's network tab", err)
 	}
 	if r.Log == nil && len(data) < 8<<20 {
-		if root, err := document(data); err == nil && known(root) != "" {
-			return nil, errors.New("no HAR" + known(root))
+		if root, err := convert.Document(data); err == nil && convert.Known(root) != "" {
+			return nil, errors.New("no HAR" + convert.Known(root))
 		}
 	}
 	if r.Log == nil || len(r.Log.Entries) == 0 {
 		return nil, errors.New("no HAR: it has no log.entries: save it with \"Save all as HAR\" in the browser's network tab")
 	}
-	p := &plan{options: o, browser: true}
+	p := recorder{&convert.Plan{Options: o, Browser: true}}
 	if !utf8.Valid(data) {
-		p.note("it is not UTF-8: the characters that are none are not kept")
+		p.Note("it is not UTF-8: the characters that are none are not kept")
 	}
 	entries := p.choose(r.Log.Entries)
-	p.head = []string{fmt.Sprintf("Made by: hyperscale new %s --from-har %s", path.Base(o.File), path.Base(o.From))}
+	p.Head = []string{fmt.Sprintf("Made by: hyperscale new %s --from-har %s", path.Base(o.File), path.Base(o.From))}
 	c := newCorrelator(p)
 	var end time.Time
 	for i := range entries {
-		if len(p.steps) == stepsMax {
-			p.note("the first %d of %d requests are in the file: more are no test that a person reads", stepsMax, len(entries))
+		if len(p.Steps) == convert.StepsMax {
+			p.Note("the first %d of %d requests are in the file: more are no test that a person reads", convert.StepsMax, len(entries))
 			break
 		}
 		e := &entries[i]
 		s := p.recorded(e, c)
 		if gap := e.at.Sub(end); !end.IsZero() && !e.at.IsZero() && gap >= pauseMin {
-			s.pause = min(gap.Round(time.Second), pauseMax)
+			s.Pause = min(gap.Round(time.Second), pauseMax)
 		}
-		if !p.add(s) {
+		if !p.Add(s) {
 			continue
 		}
 		took := time.Duration(max(0, min(e.Time, 1e7)) * float64(time.Millisecond))
-		if p.slowest = max(p.slowest, took); !e.at.IsZero() {
+		if p.Slowest = max(p.Slowest, took); !e.at.IsZero() {
 			end = e.at.Add(took)
 		}
 		c.request(s)
@@ -126,25 +130,25 @@ func FromHAR(data []byte, o Options) (*File, error) {
 	}
 	c.tell()
 	p.tellPauses()
-	return p.finish()
+	return p.Finish()
 }
 
 // tellPauses says how long an iteration is at least: a first try is often shorter, and then its last
 // steps would be missing without a word.
-func (p *plan) tellPauses() {
+func (p recorder) tellPauses() {
 	var all time.Duration
-	for i, s := range p.steps {
+	for i, s := range p.Steps {
 		if i > 0 {
-			all += s.pause
+			all += s.Pause
 		}
 	}
 	if all >= pauseMax/2 {
-		p.note("each iteration pauses for %v in all, as recorded: a run that is shorter does not reach its last steps; shorten vu.sleep(...) to try it", all)
+		p.Note("each iteration pauses for %v in all, as recorded: a run that is shorter does not reach its last steps; shorten vu.sleep(...) to try it", all)
 	}
 }
 
 // choose orders the entries and leaves out what is no part of the test.
-func (p *plan) choose(all []entry) []entry {
+func (p recorder) choose(all []entry) []entry {
 	for i := range all {
 		e := &all[i]
 		e.at, _ = time.Parse(time.RFC3339Nano, e.Started)
@@ -165,7 +169,7 @@ func (p *plan) choose(all []entry) []entry {
 			leave("that open tunnels through a proxy")
 		case e.Kind == "websocket" || e.Response.Status == 101:
 			leave("that became WebSockets")
-		case p.options.All:
+		case p.Options.All:
 			kept = append(kept, e)
 		case e.static():
 			leave("for static files (images, styles, scripts, fonts); --all keeps them")
@@ -178,16 +182,9 @@ func (p *plan) choose(all []entry) []entry {
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(left)) {
-		p.note("left out %s %s", counted(left[why], "request"), why)
+		p.Note("left out %s %s", convert.Counted(left[why], "request"), why)
 	}
 	return kept
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // mainSite is that of the first page, or of the first request that is no static file.
@@ -211,7 +208,7 @@ func mainSite(all []entry) string {
 	return first
 }
 
-// siteOf is the domain that somebody registered: shop.co.uk of api.shop.co.uk.
+// siteOf is the domain that its owner registered: shop.co.uk of api.shop.co.uk.
 func siteOf(host string) string {
 	if site, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return site
@@ -246,33 +243,33 @@ func (e *entry) static() bool {
 }
 
 // recorded is the step of an entry.
-func (p *plan) recorded(e *entry, c *correlator) *step {
-	s := &step{method: clean(e.Request.Method), url: clean(e.Request.URL), status: e.Response.Status}
-	if s.status == 304 {
-		s.status = 200 // what made the answer empty, the browser's cache, is not here
+func (p recorder) recorded(e *entry, c *correlator) *convert.Step {
+	s := &convert.Step{Method: convert.Clean(e.Request.Method), Url: convert.Clean(e.Request.URL), Status: e.Response.Status}
+	if s.Status == 304 {
+		s.Status = 200 // what made the answer empty, the browser's cache, is not here
 	}
-	if s.status < 100 || s.status > 599 {
-		s.status = 0
+	if s.Status < 100 || s.Status > 599 {
+		s.Status = 0
 		if e.Response.Status == 0 {
-			p.note("to some requests no answer was recorded: they have no expect")
+			p.Note("to some requests no answer was recorded: they have no expect")
 		}
 	}
-	if !strings.Contains(s.url, "?") {
+	if !strings.Contains(s.Url, "?") {
 		for _, q := range e.Request.Query {
-			s.params = append(s.params, pair{clean(q.Name), clean(q.Value)})
+			s.Params = append(s.Params, convert.Pair{Name: convert.Clean(q.Name), Value: convert.Clean(q.Value)})
 		}
 	}
 	for _, h := range e.Request.Headers {
 		if !strings.EqualFold(h.Name, "Cookie") {
-			s.headers = append(s.headers, pair{clean(h.Name), clean(h.Value)})
+			s.Headers = append(s.Headers, convert.Pair{Name: convert.Clean(h.Name), Value: convert.Clean(h.Value)})
 		}
 	}
 	c.cookies(s, e)
 	if post := e.Request.Post; post != nil {
 		p.posted(s, e)
 	}
-	if s.body.kind == bodyNone && e.sent() > 0 {
-		p.warn(s, "its body of %d bytes is not in the recording: write one", e.sent())
+	if s.Body.Kind == convert.BodyNone && e.sent() > 0 {
+		p.Warn(s, "its body of %d bytes is not in the recording: write one", e.sent())
 	}
 	return s
 }
@@ -289,46 +286,46 @@ func (e *entry) sent() int64 {
 }
 
 // posted is the body of an entry: its text, or else the params that were read from it.
-func (p *plan) posted(s *step, e *entry) {
+func (p recorder) posted(s *convert.Step, e *entry) {
 	post := e.Request.Post
 	text := post.Text
 	if post.Encoding == "base64" {
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if text = string(raw); err != nil {
-			p.warn(s, "its body is not the base64 that the recording calls it: write one")
+			p.Warn(s, "its body is not the base64 that the recording calls it: write one")
 			return
 		}
 	}
 	kind, _, _ := strings.Cut(strings.ToLower(post.Kind), ";")
 	switch {
 	case strings.TrimSpace(kind) == "multipart/form-data" && len(post.Params) > 0:
-		s.body.kind = bodyMultipart
+		s.Body.Kind = convert.BodyMultipart
 		for _, q := range post.Params {
-			one := part{name: clean(q.Name), value: clean(q.Value), filename: clean(q.File), kind: clean(q.Kind)}
+			one := convert.Part{Name: convert.Clean(q.Name), Value: convert.Clean(q.Value), Filename: convert.Clean(q.File), Kind: convert.Clean(q.Kind)}
 			if q.File != "" && q.Value == "" {
-				file := baseName(one.filename)
-				one.value = "contents of " + file
-				p.warn(s, "the file %s was sent, and recordings do not have it: put it beside this one and write file(%q)", file, file)
+				file := convert.BaseName(one.Filename)
+				one.Value = "contents of " + file
+				p.Warn(s, "the file %s was sent, and recordings do not have it: put it beside this one and write file(%q)", file, file)
 			}
-			s.body.parts = append(s.body.parts, one)
+			s.Body.Parts = append(s.Body.Parts, one)
 		}
-		p.tidyParts(s)
+		p.TidyParts(s)
 		return
 	case text == "" && len(post.Params) > 0:
-		s.body.kind = bodyForm
+		s.Body.Kind = convert.BodyForm
 		for _, q := range post.Params {
-			s.body.form = append(s.body.form, pair{clean(unescaped(q.Name)), clean(unescaped(q.Value))})
+			s.Body.Form = append(s.Body.Form, convert.Pair{Name: convert.Clean(unescaped(q.Name)), Value: convert.Clean(unescaped(q.Value))})
 		}
 		return
 	case text == "":
 		return
 	}
-	s.body = body{kind: bodyText, text: text}
-	if cleaned := clean(text); cleaned != text {
-		s.body.bytes = true
+	s.Body = convert.Body{Kind: convert.BodyText, Text: text}
+	if cleaned := convert.Clean(text); cleaned != text {
+		s.Body.Bytes = true
 	}
-	if post.Kind != "" && !slices.ContainsFunc(s.headers, func(h pair) bool { return strings.EqualFold(h.name, "Content-Type") }) {
-		s.headers = append(s.headers, pair{"Content-Type", clean(post.Kind)})
+	if post.Kind != "" && !slices.ContainsFunc(s.Headers, func(h convert.Pair) bool { return strings.EqualFold(h.Name, "Content-Type") }) {
+		s.Headers = append(s.Headers, convert.Pair{Name: "Content-Type", Value: convert.Clean(post.Kind)})
 	}
 }
 

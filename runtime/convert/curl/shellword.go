@@ -1,6 +1,7 @@
-package convert
+package curl
 
 import (
+	"hyperscale/runtime/convert"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ func (s *shell) dollar(quoted bool) {
 	case strings.HasPrefix(rest, "{"):
 		s.at++
 		name, other := s.until("}"), ""
-		if i := strings.IndexFunc(name, func(r rune) bool { return r > 0x7f || !inName(byte(r)) }); i >= 0 {
+		if i := strings.IndexFunc(name, func(r rune) bool { return r > 0x7f || !convert.InName(byte(r)) }); i >= 0 {
 			other, _ = strings.CutPrefix(strings.TrimPrefix(name[i:], ":"), "-")
 			if other == strings.TrimPrefix(name[i:], ":") {
 				other = ""
@@ -33,7 +34,7 @@ func (s *shell) dollar(quoted bool) {
 		s.word.WriteString(s.value(name, other))
 	default:
 		n := 0
-		for n < len(rest) && inName(rest[n]) {
+		for n < len(rest) && convert.InName(rest[n]) {
 			n++
 		}
 		if n == 0 {
@@ -81,7 +82,7 @@ func (s *shell) assign(words []string) bool {
 	}
 	for _, w := range words {
 		name, _, ok := strings.Cut(w, "=")
-		if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f || !inName(byte(r)) }) {
+		if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f || !convert.InName(byte(r)) }) {
 			return false
 		}
 	}
@@ -121,7 +122,7 @@ func (s *shell) ansi() {
 		}
 		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 		n := 0
-		for n < digits && s.at+n < len(s.text) && isHex(s.text[s.at+n]) {
+		for n < digits && s.at+n < len(s.text) && convert.IsHex(s.text[s.at+n]) {
 			n++
 		}
 		code, _ := strconv.ParseUint(s.text[s.at:s.at+n], 16, 32)

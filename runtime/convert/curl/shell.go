@@ -1,4 +1,4 @@
-package convert
+package curl
 
 import (
 	"strings"
@@ -62,7 +62,7 @@ func (s *shell) step() {
 			return // 2>&1
 		}
 		if c == '&' && s.inWord && s.at < len(s.text) && strings.IndexByte(" \t\r\n&", s.text[s.at]) < 0 {
-			s.put("&") // of a URL that nobody has quoted: it is meant as a part of it
+			s.put("&") // of a URL without quotes: it is meant as a part of it
 			return
 		}
 		s.endCommand(false)
@@ -136,7 +136,7 @@ func lineEnd(text string) int {
 }
 
 func (s *shell) escape() {
-	if end := lineEnd(s.text[s.at:]); end > 1 { // blanks behind a \ end the command in a shell: nobody means that
+	if end := lineEnd(s.text[s.at:]); end > 1 { // blanks behind a \ end the command in a shell, which no user means
 		s.at += end
 		return
 	}

@@ -1,7 +1,8 @@
-package convert
+package curl
 
 import (
 	"fmt"
+	"hyperscale/runtime/convert"
 	"net/url"
 	"path"
 	"slices"
@@ -10,17 +11,20 @@ import (
 	"unicode/utf8"
 )
 
-// FromCurl converts one or more curl lines, as a person pastes them.
-func FromCurl(text string, o Options) (*File, error) {
+// reader reads curl lines into a plan.
+type reader struct{ *convert.Plan }
+
+// Convert converts one or more curl lines, as a person pastes them.
+func Convert(text string, o convert.Options) (*convert.File, error) {
 	if len(text) > 1<<20 {
 		return nil, fmt.Errorf("a curl line of %d bytes: give at most 1 MiB, and what it uploads as a file (-d @file)", len(text))
 	}
-	p := &plan{options: o}
-	p.head = []string{"Made by: hyperscale new " + path.Base(o.File) + " --from-curl '...'"}
+	p := reader{&convert.Plan{Options: o}}
+	p.Head = []string{"Made by: hyperscale new " + path.Base(o.File) + " --from-curl '...'"}
 	if !utf8.ValidString(text) {
-		p.note("the line is not UTF-8: the characters that are none are not kept")
+		p.Note("the line is not UTF-8: the characters that are none are not kept")
 	}
-	lines := shell{text: unixLine(p.typed(clean(text))), variable: p.shellVariable, set: p.shellSet, output: p.shellOutput}
+	lines := shell{text: unixLine(p.typed(convert.Clean(text))), variable: p.shellVariable, set: p.shellSet, output: p.shellOutput}
 	found := false
 	all := lines.commands()
 	for i, c := range all {
@@ -33,33 +37,33 @@ func FromCurl(text string, o Options) (*File, error) {
 		}
 	}
 	if lines.unclosed {
-		p.note("a quote is opened and never closed: the line may be cut off")
+		p.Note("a quote is opened and never closed: the line may be cut off")
 	}
 	if !found {
-		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", clip(oneLine(text, 60), 60))
+		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", convert.Clip(convert.OneLine(text, 60), 60))
 	}
-	return p.finish()
+	return p.Finish()
 }
 
-func (p *plan) shellVariable(name string) string {
+func (p reader) shellVariable(name string) string {
 	if name == "" {
 		return ""
 	}
-	return p.secret(name, name, "the shell's $"+name)
+	return p.Secret(name, name, "the shell's $"+name)
 }
 
-// shellSet is a variable of the text: a param of that value, as somebody may want to set it.
-func (p *plan) shellSet(name, value string) string {
+// shellSet is a variable of the text: a param of that value, as a user may want to set it.
+func (p reader) shellSet(name, value string) string {
 	switch {
-	case marked(value) || !utf8.ValidString(value):
+	case convert.Marked(value) || !utf8.ValidString(value):
 		return value
-	case isSecret(name, value):
-		return p.secret(name, value, "the shell's $"+name)
+	case convert.IsSecret(name, value):
+		return p.Secret(name, value, "the shell's $"+name)
 	}
-	return p.param(name, value, "the shell's $"+name)
+	return p.Param(name, value, "the shell's $"+name)
 }
 
-// feed is what the command before a pipe writes, if that can be told.
+// feed is what the command before a pipe writes, if its words say that.
 func (c *command) feed(before command) {
 	switch args := before.words[1:]; {
 	case before.words[0] == "echo" && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
@@ -71,9 +75,9 @@ func (c *command) feed(before command) {
 	}
 }
 
-func (p *plan) shellOutput(code string) string {
-	p.note("what `%s` prints is not known here", clip(code, 60))
-	return p.secret("output of "+clip(code, 30), code, "what this printed: "+code)
+func (p reader) shellOutput(code string) string {
+	p.Note("what `%s` prints is not known here", convert.Clip(code, 60))
+	return p.Secret("output of "+convert.Clip(code, 30), code, "what this printed: "+code)
 }
 
 // curlArgs are the arguments of a curl command.
@@ -90,39 +94,54 @@ func curlArgs(words []string) ([]string, bool) {
 	return nil, false
 }
 
-// curling is what the options of one command, up to --next, come to.
+// curling is what the options of one command, up to --next, add up to.
 type curling struct {
-	p        *plan
-	in       command
-	urls     []string
+	p  reader
+	in command
+	addresses
+	redirection
+	content
 	method   string
-	headers  []pair
+	headers  []convert.Pair
 	cookies  []string
-	data     []datum
-	query    []string
-	parts    []part
-	upload   string
-	auth     *auth
-	get      bool
+	auth     *convert.Auth
 	head     bool
-	json     bool
-	follow   bool
-	literal  bool // [ and { in URLs are themselves
-	dots     bool // and so are . and ..
-	untyped  bool // no Content-Type is to be sent
-	limit    int
 	timeout  string
 	user     string // of the proxy
 	warnings []string
 }
 
+// addresses are where a command's requests go.
+type addresses struct {
+	urls    []string
+	query   []string
+	literal bool // [ and { in URLs are themselves
+	dots    bool // and so are . and ..
+}
+
+// redirection says whether redirects are followed, and how many.
+type redirection struct {
+	follow bool
+	limit  int
+}
+
+// content is what a command's requests carry.
+type content struct {
+	data    []datum
+	parts   []convert.Part
+	upload  string
+	get     bool // the data is the query
+	json    bool
+	untyped bool // no Content-Type is to be sent
+}
+
 // curl adds the requests of one command.
-func (p *plan) curl(args []string, in command) {
+func (p reader) curl(args []string, in command) {
 	c := &curling{p: p, in: in}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if rest := strings.TrimLeft(arg, "\u2013\u2014"); rest != arg && rest != "" { // - and -- of a word processor
-			p.note("the line has typographic dashes, which curl does not know: they are read as plain ones")
+			p.Note("the line has typographic dashes, which curl does not know: they are read as plain ones")
 			if arg = "-" + rest; len(rest) > 1 && !strings.Contains(rest, "-") && isKnown(rest) {
 				arg = "--" + rest
 			}
@@ -163,13 +182,13 @@ func (c *curling) long(name string, rest []string) int {
 		c.off(name[3:])
 		return 0
 	case !ok:
-		c.p.note("curl's --%s is not known here and is not kept", clip(name, 40))
+		c.p.Note("curl's --%s is not known here and is not kept", convert.Clip(name, 40))
 		return 0
 	case !o.value:
 		c.set(full, o, "")
 		return 0
 	case len(rest) == 0:
-		c.p.note("curl's --%s has no value and is not kept", name)
+		c.p.Note("curl's --%s has no value and is not kept", name)
 		return 0
 	}
 	c.set(full, o, rest[0])
@@ -181,7 +200,7 @@ func (c *curling) short(letters string, rest []string) int {
 	for i, letter := range letters {
 		name, ok := curlLetters()[letter]
 		if !ok {
-			c.p.note("curl's -%c is not known here and is not kept", letter)
+			c.p.Note("curl's -%c is not known here and is not kept", letter)
 			continue
 		}
 		o := curlOptions()[name]
@@ -194,7 +213,7 @@ func (c *curling) short(letters string, rest []string) int {
 			return 0
 		}
 		if len(rest) == 0 {
-			c.p.note("curl's -%c has no value and is not kept", letter)
+			c.p.Note("curl's -%c has no value and is not kept", letter)
 			return 0
 		}
 		c.set(name, o, rest[0])
@@ -208,9 +227,9 @@ func (c *curling) off(name string) {
 	case "location", "location-trusted":
 		c.follow = false
 	case "compressed":
-		c.p.compress = false
+		c.p.Compress = false
 	case "insecure":
-		c.p.insecure = false
+		c.p.Insecure = false
 	}
 }
 
@@ -218,20 +237,20 @@ func (c *curling) off(name string) {
 func (c *curling) add() {
 	if len(c.urls) == 0 {
 		if c.method != "" || len(c.headers) > 0 || len(c.data) > 0 {
-			c.p.note("a curl command without a URL is not kept")
+			c.p.Note("a curl command without a URL is not kept")
 		}
 		return
 	}
 	for _, h := range c.headers {
-		if strings.HasPrefix(strings.ToLower(h.name), "sec-") || strings.EqualFold(h.name, "user-agent") && strings.HasPrefix(h.value, "Mozilla/") && len(c.headers) > 4 {
-			c.p.browser = true
+		if strings.HasPrefix(strings.ToLower(h.Name), "sec-") || strings.EqualFold(h.Name, "user-agent") && strings.HasPrefix(h.Value, "Mozilla/") && len(c.headers) > 4 {
+			c.p.Browser = true
 		}
 	}
 	made := 0
 	for _, address := range c.urls {
 		for _, one := range c.globbed(address) {
 			if made++; made > urlsMax {
-				c.p.note("only the first %d URLs of a command are kept", urlsMax)
+				c.p.Note("only the first %d URLs of a command are kept", urlsMax)
 				return
 			}
 			c.step(one)
@@ -240,10 +259,10 @@ func (c *curling) add() {
 }
 
 func (c *curling) step(address string) {
-	s := &step{method: c.method, headers: slices.Clone(c.headers), timeout: c.timeout}
+	s := &convert.Step{Method: c.method, Headers: slices.Clone(c.headers), Timeout: c.timeout}
 	told := len(c.warnings)
 	defer func() { c.warnings = c.warnings[:told] }()
-	if !strings.Contains(address, "://") && !strings.HasPrefix(address, string(paramOpen)) {
+	if !strings.Contains(address, "://") && !strings.HasPrefix(address, string(convert.ParamOpen)) {
 		address = "http://" + address
 	}
 	address = c.userOf(address)
@@ -254,49 +273,49 @@ func (c *curling) step(address string) {
 		address += "/"
 	}
 	if before, query, ok := strings.Cut(address, "?"); c.upload != "" && strings.HasSuffix(before, "/") && c.upload != "-" && c.upload != "." {
-		if address = before + url.PathEscape(baseName(c.upload)); ok {
+		if address = before + url.PathEscape(convert.BaseName(c.upload)); ok {
 			address += "?" + query
 		}
 	}
-	s.url = withQuery(address, c.query)
-	if c.auth != nil && !has(s.headers, "Authorization") { // curl sends the header that it is given
+	s.Url = withQuery(address, c.query)
+	if c.auth != nil && !convert.Has(s.Headers, "Authorization") { // curl sends the header that it is given
 		a := *c.auth
-		s.auth = &a
+		s.Auth = &a
 	}
 	for _, cookie := range c.cookies {
-		if !has(c.headers, "Cookie") { // curl sends the header that it is given
-			s.headers = append(s.headers, pair{"Cookie", cookie})
+		if !convert.Has(c.headers, "Cookie") { // curl sends the header that it is given
+			s.Headers = append(s.Headers, convert.Pair{Name: "Cookie", Value: cookie})
 		}
 	}
 	if c.follow {
 		if m := c.method; m != "" && m != "GET" && m != "HEAD" {
 			c.warnings = append(c.warnings, "curl -X "+m+" asks again with "+m+" where it is redirected with 301, 302 or 303: here with GET, as browsers do")
 		}
-		s.redirects = 20
+		s.Redirects = 20
 		if c.limit > 0 {
-			s.redirects = min(c.limit, 20)
+			s.Redirects = min(c.limit, 20)
 		}
 	}
 	c.bodyOf(s)
-	if c.untyped && s.body.kind != bodyNone {
+	if c.untyped && s.Body.Kind != convert.BodyNone {
 		c.warnings = append(c.warnings, "curl sends no Content-Type with this body: here one is sent")
 	}
-	if s.method == "" {
+	if s.Method == "" {
 		switch {
 		case c.head:
-			s.method = "HEAD"
+			s.Method = "HEAD"
 		case c.upload != "":
-			s.method = "PUT"
-		case s.body.kind != bodyNone:
-			s.method = "POST"
+			s.Method = "PUT"
+		case s.Body.Kind != convert.BodyNone:
+			s.Method = "POST"
 		default:
-			s.method = "GET"
+			s.Method = "GET"
 		}
 	}
 	for _, w := range c.warnings {
-		c.p.warn(s, "%s", w)
+		c.p.Warn(s, "%s", w)
 	}
-	c.p.add(s)
+	c.p.Add(s)
 }
 
 // userOf takes user:password@ out of a URL.
@@ -313,12 +332,12 @@ func (c *curling) userOf(address string) string {
 	user, password, _ := strings.Cut(rest[:at], ":")
 	unescaped := func(s string) string {
 		if t, err := url.PathUnescape(s); err == nil {
-			return clean2(t)
+			return convert.Clean2(t)
 		}
 		return s
 	}
 	if c.auth == nil {
-		c.auth = &auth{user: unescaped(user), password: unescaped(password)}
+		c.auth = &convert.Auth{User: unescaped(user), Password: unescaped(password)}
 	}
 	return scheme + "://" + rest[at+1:]
 }
@@ -336,24 +355,6 @@ func withQuery(address string, query []string) string {
 		}
 	}
 	return address + glue + strings.Join(query, "&")
-}
-
-func has(headers []pair, name string) bool {
-	return slices.ContainsFunc(headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
-}
-
-// beside is the name of a file that the language can read.
-func (p *plan) beside(name string) (string, bool) {
-	name = strings.ReplaceAll(bare(name), "\\", "/")
-	file := path.Clean(name)
-	if path.IsAbs(file) || strings.HasPrefix(file, "..") || p.options.Has == nil || strings.ContainsAny(file, "\x00:") || len(file) > 200 || !p.options.Has(file) {
-		return "", false
-	}
-	return file, true
-}
-
-func baseName(name string) string {
-	return oneLine(path.Base(strings.ReplaceAll(bare(name), "\\", "/")), 60)
 }
 
 // seconds reads curl's times.

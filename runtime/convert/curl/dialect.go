@@ -1,4 +1,4 @@
-package convert
+package curl
 
 import (
 	"strings"
@@ -62,10 +62,10 @@ func uncaret(text string) string {
 }
 
 // typed gives a line that went through a word processor the quotes of a keyboard.
-func (p *plan) typed(text string) string {
+func (p reader) typed(text string) string {
 	if strings.ContainsAny(text, `"'`) || !strings.ContainsAny(text, "\u201C\u201D\u2018\u2019") {
 		return text
 	}
-	p.note("the line has typographic quotes, which no shell knows: they are read as plain ones")
+	p.Note("the line has typographic quotes, which no shell knows: they are read as plain ones")
 	return strings.NewReplacer("\u201C", `"`, "\u201D", `"`, "\u2018", "'", "\u2019", "'").Replace(text)
 }

@@ -1,9 +1,10 @@
-package convert
+package har
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hyperscale/runtime/convert"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // extracted where it came from, and filled in where it goes: if it says enough to be no
 // accident, no request before that answer had it, and one place of the answer is it.
 type correlator struct {
-	p     *plan
+	p     recorder
 	known map[string]bool    // values that requests had before
 	found map[string]*source // values of answers
 	jar   map[string]bool    // cookies that a kept answer has set
@@ -23,7 +24,7 @@ type correlator struct {
 
 // source is where a value stands.
 type source struct {
-	step      *step
+	step      *convert.Step
 	extractor string
 	wish      string // its name
 	depth     int
@@ -33,13 +34,13 @@ type source struct {
 
 const readMax = 1 << 20 // of one answer
 
-func newCorrelator(p *plan) *correlator {
+func newCorrelator(p recorder) *correlator {
 	return &correlator{p: p, known: map[string]bool{}, found: map[string]*source{}, jar: map[string]bool{}, names: map[string]bool{}}
 }
 
 // telling says whether a value is likely to be one thing only.
 func telling(v string) bool {
-	if len(v) < 4 || len(v) > 4000 || v == placeholder {
+	if len(v) < 4 || len(v) > 4000 || v == convert.Placeholder {
 		return false
 	}
 	digits, others := 0, 0
@@ -66,7 +67,7 @@ func random(v string) bool {
 		switch c := v[i]; {
 		case c >= '0' && c <= '9':
 			digits++
-		case inName(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=':
+		case convert.InName(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=':
 			letters++
 		default:
 			return false
@@ -80,52 +81,52 @@ func dated(v string) bool {
 }
 
 // request fills what answers before have told into a step.
-func (c *correlator) request(s *step) {
+func (c *correlator) request(s *convert.Step) {
 	fill := func(place, v string) string { return c.fill(s, place, v) }
-	path, query, asks := strings.Cut(s.url, "?")
+	path, query, asks := strings.Cut(s.Url, "?")
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		if text, err := url.PathUnescape(segment); err == nil && i > 0 && !marked(segment) {
-			if v := fill("path", text); marked(v) {
+		if text, err := url.PathUnescape(segment); err == nil && i > 0 && !convert.Marked(segment) {
+			if v := fill("path", text); convert.Marked(v) {
 				segments[i] = v
 			}
 		}
 	}
-	if s.url = strings.Join(segments, "/"); asks {
-		s.url += "?" + query
+	if s.Url = strings.Join(segments, "/"); asks {
+		s.Url += "?" + query
 	}
-	each := func(what string, all []pair) {
+	each := func(what string, all []convert.Pair) {
 		for i := range all {
-			all[i].value = fill(what+" "+all[i].name, all[i].value)
+			all[i].Value = fill(what+" "+all[i].Name, all[i].Value)
 		}
 	}
-	each("parameter", s.params)
-	each("cookie", s.cookies)
-	for i, h := range s.headers {
-		scheme, value, ok := strings.Cut(h.value, " ")
+	each("parameter", s.Params)
+	each("cookie", s.Cookies)
+	for i, h := range s.Headers {
+		scheme, value, ok := strings.Cut(h.Value, " ")
 		if ok && len(scheme) < 12 {
-			if v := fill("header "+h.name, value); v != value {
-				s.headers[i].value = scheme + " " + v
+			if v := fill("header "+h.Name, value); v != value {
+				s.Headers[i].Value = scheme + " " + v
 				continue
 			}
 		}
-		if !strings.Contains(" accept content-type origin referer user-agent x-requested-with ", " "+strings.ToLower(h.name)+" ") {
-			s.headers[i].value = fill("header "+h.name, h.value)
+		if !strings.Contains(" accept content-type origin referer user-agent x-requested-with ", " "+strings.ToLower(h.Name)+" ") {
+			s.Headers[i].Value = fill("header "+h.Name, h.Value)
 		}
 	}
-	switch s.body.kind {
-	case bodyForm:
-		each("field", s.body.form)
-	case bodyMultipart:
-		for i, q := range s.body.parts {
-			s.body.parts[i].value = fill("part "+q.name, q.value)
+	switch s.Body.Kind {
+	case convert.BodyForm:
+		each("field", s.Body.Form)
+	case convert.BodyMultipart:
+		for i, q := range s.Body.Parts {
+			s.Body.Parts[i].Value = fill("part "+q.Name, q.Value)
 		}
-	case bodyJSON:
-		s.body.json = c.fillJSON(s, "body", s.body.json)
+	case convert.BodyJSON:
+		s.Body.Json = c.fillJSON(s, "body", s.Body.Json)
 	}
 }
 
-func (c *correlator) fillJSON(s *step, place string, v any) any {
+func (c *correlator) fillJSON(s *convert.Step, place string, v any) any {
 	switch v := v.(type) {
 	case string:
 		return c.fill(s, place, v)
@@ -135,31 +136,31 @@ func (c *correlator) fillJSON(s *step, place string, v any) any {
 		for i := range v {
 			v[i] = c.fillJSON(s, place, v[i])
 		}
-	case *object:
-		for i, k := range v.keys {
-			v.values[i] = c.fillJSON(s, place+" "+k, v.values[i])
+	case *convert.Object:
+		for i, k := range v.Keys {
+			v.Values[i] = c.fillJSON(s, place+" "+k, v.Values[i])
 		}
 	}
 	return v
 }
 
 // fill is the value, or the mark of its extraction.
-func (c *correlator) fill(s *step, place, v string) string {
-	if marked(v) || !telling(v) {
+func (c *correlator) fill(s *convert.Step, place, v string) string {
+	if convert.Marked(v) || !telling(v) {
 		return v
 	}
 	f := c.found[v]
 	switch {
 	case c.known[v]:
 	case f == nil:
-		if c.known[v] = true; random(v) && !isSecret(place, v) && place != "path" && !strings.HasPrefix(place, "cookie") {
-			c.p.warn(s, "%s looks as if it were made for one session, and no answer before has it: it is kept as recorded", clip(place, 60))
+		if c.known[v] = true; random(v) && !convert.IsSecret(place, v) && place != "path" && !strings.HasPrefix(place, "cookie") {
+			c.p.Warn(s, "%s looks as if it were made for one session, and no answer before has it: it is kept as recorded", convert.Clip(place, 60))
 		}
 	case f.places > 1:
 		c.known[v] = true
-		c.p.warn(s, "%s came in %d places of an earlier answer, %s: which one is meant cannot be told, it is kept as recorded", clip(place, 60), f.places, nameOf(f.step))
+		c.p.Warn(s, "%s came in %d places of an earlier answer, %s: which one is meant cannot be told, it is kept as recorded", convert.Clip(place, 60), f.places, convert.NameOf(f.step))
 	default:
-		return valueMark(c.extract(f))
+		return convert.ValueMark(c.extract(f))
 	}
 	return v
 }
@@ -169,37 +170,27 @@ func (c *correlator) extract(f *source) string {
 	if f.name != "" {
 		return f.name
 	}
-	base := identifier(f.wish)
+	base := convert.Identifier(f.wish)
 	if base == "id" || base == "value" || base == "key" || base == "uuid" {
-		base = identifier(singular(lastWord(f.step)) + "_" + base)
+		base = convert.Identifier(convert.Singular(lastWord(f.step)) + "_" + base)
 	}
 	f.name = base
 	for n := 2; c.names[f.name]; n++ {
 		f.name = fmt.Sprintf("%s_%d", base, n)
 	}
 	c.names[f.name] = true
-	f.step.extract = append(f.step.extract, pair{f.name, f.extractor})
+	f.step.Extract = append(f.step.Extract, convert.Pair{Name: f.name, Value: f.extractor})
 	return f.name
 }
 
-func lastWord(s *step) string {
-	name := nameOf(s)
+func lastWord(s *convert.Step) string {
+	name := convert.NameOf(s)
 	return name[strings.LastIndexByte(name, '_')+1:]
-}
-
-func singular(s string) string {
-	if strings.HasSuffix(s, "ies") {
-		return s[:len(s)-3] + "y"
-	}
-	if strings.HasSuffix(s, "ss") {
-		return s
-	}
-	return strings.TrimSuffix(s, "s")
 }
 
 // add notes that a value stands somewhere.
 func (c *correlator) add(v string, f source) {
-	if v = clean(v); !telling(v) || c.known[v] || len(c.found) >= valuesMax {
+	if v = convert.Clean(v); !telling(v) || c.known[v] || len(c.found) >= convert.ValuesMax {
 		return
 	}
 	f.places = 1
@@ -213,7 +204,7 @@ func (c *correlator) add(v string, f source) {
 }
 
 // response collects the values of a step's answer.
-func (c *correlator) response(s *step, e *entry) {
+func (c *correlator) response(s *convert.Step, e *entry) {
 	for _, h := range e.Response.Headers {
 		lower := strings.ToLower(h.Name)
 		if lower == "set-cookie" {
@@ -222,9 +213,9 @@ func (c *correlator) response(s *step, e *entry) {
 			}
 			continue
 		}
-		if isToken(h.Name) && strings.HasPrefix(lower, "x-") || strings.Contains(lower, "token") || lower == "authorization" {
+		if convert.IsToken(h.Name) && strings.HasPrefix(lower, "x-") || strings.Contains(lower, "token") || lower == "authorization" {
 			value := h.Value
-			c.add(value, source{step: s, extractor: "header(" + quote(clean(h.Name)) + ")", wish: strings.TrimPrefix(lower, "x-")})
+			c.add(value, source{step: s, extractor: "header(" + convert.Quote(convert.Clean(h.Name)) + ")", wish: strings.TrimPrefix(lower, "x-")})
 		}
 	}
 	text := e.Response.Content.Text
@@ -239,7 +230,7 @@ func (c *correlator) response(s *step, e *entry) {
 		return
 	}
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
-		if v, err := parseJSON([]byte(t), true); err == nil {
+		if v, err := convert.ParseJSON([]byte(t), true); err == nil {
 			c.json(s, "$", "", 0, v)
 		}
 		return
@@ -247,40 +238,40 @@ func (c *correlator) response(s *step, e *entry) {
 	c.html(s, text)
 }
 
-func (c *correlator) setCookie(s *step, line string) {
+func (c *correlator) setCookie(s *convert.Step, line string) {
 	first, _, _ := strings.Cut(line, ";")
 	name, value, ok := strings.Cut(strings.TrimSpace(first), "=")
-	if name = strings.TrimSpace(name); !ok || !isToken(name) {
+	if name = strings.TrimSpace(name); !ok || !convert.IsToken(name) {
 		return
 	}
 	c.jar[name] = true
-	c.add(strings.TrimSpace(value), source{step: s, extractor: "cookie(" + quote(name) + ")", wish: name})
+	c.add(strings.TrimSpace(value), source{step: s, extractor: "cookie(" + convert.Quote(name) + ")", wish: name})
 }
 
-func (c *correlator) json(s *step, at, key string, depth int, v any) {
+func (c *correlator) json(s *convert.Step, at, key string, depth int, v any) {
 	switch v := v.(type) {
 	case string:
-		c.add(v, source{step: s, extractor: "json_path(" + quote(at) + ")", wish: key, depth: depth})
+		c.add(v, source{step: s, extractor: "json_path(" + convert.Quote(at) + ")", wish: key, depth: depth})
 	case json.Number:
-		c.add(v.String(), source{step: s, extractor: "json_path(" + quote(at) + ")", wish: key, depth: depth})
+		c.add(v.String(), source{step: s, extractor: "json_path(" + convert.Quote(at) + ")", wish: key, depth: depth})
 	case []any:
 		for i, e := range v {
 			c.json(s, fmt.Sprintf("%s[%d]", at, i), key, depth+1, e)
 		}
-	case *object:
-		for i, k := range v.keys {
+	case *convert.Object:
+		for i, k := range v.Keys {
 			step := "." + k
 			if !plainKey(k) {
-				if strings.ContainsAny(k, "\"\\]") || clean(k) != k || oneLine(k, 1000) != k {
+				if strings.ContainsAny(k, "\"\\]") || convert.Clean(k) != k || convert.OneLine(k, 1000) != k {
 					continue
 				}
 				step = "[\"" + k + "\"]"
 			}
 			if wish := k; len(at)+len(step) < 900 {
 				if (k == "id" || k == "uuid") && key != "" {
-					wish = singular(key) + "_" + k
+					wish = convert.Singular(key) + "_" + k
 				}
-				c.json(s, at+step, wish, depth+1, v.values[i])
+				c.json(s, at+step, wish, depth+1, v.Values[i])
 			}
 		}
 	}
@@ -288,7 +279,7 @@ func (c *correlator) json(s *step, at, key string, depth int, v any) {
 
 func plainKey(k string) bool {
 	for i := range len(k) {
-		if !inName(k[i]) {
+		if !convert.InName(k[i]) {
 			return false
 		}
 	}
@@ -303,30 +294,30 @@ var (
 )
 
 // html reads the hidden fields of forms, and csrf tokens of pages.
-func (c *correlator) html(s *step, text string) {
+func (c *correlator) html(s *convert.Step, text string) {
 	seen := map[string]bool{}
 	for _, tag := range inputTag.FindAllString(text, 500) {
 		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
-		if name == nil || value == nil || seen[name[1]] || clean(name[1]) != name[1] {
+		if name == nil || value == nil || seen[name[1]] || convert.Clean(name[1]) != name[1] {
 			continue
 		}
 		seen[name[1]] = true
-		c.add(value[1], source{step: s, extractor: "form_value(" + quote(name[1]) + ")", wish: name[1]})
+		c.add(value[1], source{step: s, extractor: "form_value(" + convert.Quote(name[1]) + ")", wish: name[1]})
 	}
 	for _, tag := range metaTag.FindAllString(text, 500) {
 		name, value := nameAttr.FindStringSubmatch(tag), textAttr.FindStringSubmatch(tag)
-		if name == nil || value == nil || !slices.ContainsFunc(words(name[1]), func(w string) bool { return w == "csrf" || w == "token" || w == "xsrf" }) {
+		if name == nil || value == nil || !slices.ContainsFunc(convert.Words(name[1]), func(w string) bool { return w == "csrf" || w == "token" || w == "xsrf" }) {
 			continue
 		}
-		if before, _, ok := strings.Cut(tag, value[1]); ok && value[1] != "" && clean(before) == before && len(before) < 300 {
+		if before, _, ok := strings.Cut(tag, value[1]); ok && value[1] != "" && convert.Clean(before) == before && len(before) < 300 {
 			pattern := regexp.QuoteMeta(before) + `([^"']+)`
-			c.add(value[1], source{step: s, extractor: "regex(" + quote(pattern) + ")", wish: name[1], depth: 1})
+			c.add(value[1], source{step: s, extractor: "regex(" + convert.Quote(pattern) + ")", wish: name[1], depth: 1})
 		}
 	}
 }
 
 // cookies keeps those of a request that no answer before has set.
-func (c *correlator) cookies(s *step, e *entry) {
+func (c *correlator) cookies(s *convert.Step, e *entry) {
 	all, flags := []harPair(nil), []string(nil)
 	for _, h := range e.Request.Headers {
 		if !strings.EqualFold(h.Name, "Cookie") {
@@ -344,7 +335,7 @@ func (c *correlator) cookies(s *step, e *entry) {
 	}
 	for _, cookie := range all {
 		if !c.jar[cookie.Name] && cookie.Name != "" {
-			c.p.cookie(s, clean(cookie.Name), headerValue(clean(cookie.Value)), !slices.Contains(flags, cookie.Name))
+			c.p.Cookie(s, convert.Clean(cookie.Name), convert.HeaderValue(convert.Clean(cookie.Value)), !slices.Contains(flags, cookie.Name))
 		}
 	}
 }
@@ -352,14 +343,14 @@ func (c *correlator) cookies(s *step, e *entry) {
 // tell says what cookies came from nowhere.
 func (c *correlator) tell() {
 	var names []string
-	for _, s := range c.p.steps {
-		for _, cookie := range s.cookies {
-			if !slices.Contains(names, cookie.name) && len(names) < 20 {
-				names = append(names, cookie.name)
+	for _, s := range c.p.Steps {
+		for _, cookie := range s.Cookies {
+			if !slices.Contains(names, cookie.Name) && len(names) < 20 {
+				names = append(names, cookie.Name)
 			}
 		}
 	}
 	if len(names) > 0 {
-		c.p.note("cookies that no recorded answer sets are sent as recorded, or are params: %s; record from a fresh window to have them set", strings.Join(names, ", "))
+		c.p.Note("cookies that no recorded answer sets are sent as recorded, or are params: %s; record from a fresh window to have them set", strings.Join(names, ", "))
 	}
 }

@@ -1,7 +1,8 @@
-package convert
+package curl
 
 import (
 	"fmt"
+	"hyperscale/runtime/convert"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,18 +17,18 @@ type datum struct {
 }
 
 // bodyOf is the data, the form or the file that curl sends.
-func (c *curling) bodyOf(s *step) {
+func (c *curling) bodyOf(s *convert.Step) {
 	switch {
 	case c.get || c.head && len(c.data) > 0:
 		if len(c.data) > 0 {
-			s.url = withQuery(s.url, []string{c.joined(s)})
+			s.Url = withQuery(s.Url, []string{c.joined(s)})
 		}
 	case len(c.parts) > 0:
-		s.body = body{kind: bodyMultipart, parts: slices.Clone(c.parts)}
-		s.headers = slices.DeleteFunc(s.headers, func(h pair) bool {
-			return strings.EqualFold(h.name, "Content-Type") && strings.HasPrefix(strings.ToLower(h.value), "multipart/form-data")
+		s.Body = convert.Body{Kind: convert.BodyMultipart, Parts: slices.Clone(c.parts)}
+		s.Headers = slices.DeleteFunc(s.Headers, func(h convert.Pair) bool {
+			return strings.EqualFold(h.Name, "Content-Type") && strings.HasPrefix(strings.ToLower(h.Value), "multipart/form-data")
 		})
-		c.p.tidyParts(s)
+		c.p.TidyParts(s)
 	case c.upload != "":
 		c.fileBody(s, c.upload)
 	case len(c.data) > 0:
@@ -35,15 +36,15 @@ func (c *curling) bodyOf(s *step) {
 	}
 }
 
-func (c *curling) dataOf(s *step) {
+func (c *curling) dataOf(s *convert.Step) {
 	kind := "application/x-www-form-urlencoded"
 	if c.json {
 		kind = "application/json"
 	}
-	typed := has(s.headers, "Content-Type")
-	for _, h := range s.headers {
-		if strings.EqualFold(h.name, "Content-Type") {
-			kind = h.value
+	typed := convert.Has(s.Headers, "Content-Type")
+	for _, h := range s.Headers {
+		if strings.EqualFold(h.Name, "Content-Type") {
+			kind = h.Value
 		}
 	}
 	one := c.data[0]
@@ -51,33 +52,33 @@ func (c *curling) dataOf(s *step) {
 	if name == "-" {
 		name = c.in.from
 	}
-	_, here := c.p.beside(name)
+	_, here := c.p.Beside(name)
 	if len(c.data) == 1 && name != "" && !one.escaped && (!here || one.lines || strings.Contains(strings.ToLower(kind), "json")) {
 		c.fileBody(s, name)
 	} else {
-		s.body = body{kind: bodyText, text: c.joined(s)}
+		s.Body = convert.Body{Kind: convert.BodyText, Text: c.joined(s)}
 	}
-	if text := s.body.text; !utf8.ValidString(text) {
-		if s.body.bytes = !marked(text); !s.body.bytes {
-			s.body.text = clean2(text)
+	if text := s.Body.Text; !utf8.ValidString(text) {
+		if s.Body.Bytes = !convert.Marked(text); !s.Body.Bytes {
+			s.Body.Text = convert.Clean2(text)
 			c.warnings = append(c.warnings, "its body has bytes that are no text: they are not kept")
 		}
 	}
 	if typed {
 		kind = ""
 	} else {
-		s.headers = append(s.headers, pair{"Content-Type", kind})
+		s.Headers = append(s.Headers, convert.Pair{Name: "Content-Type", Value: kind})
 	}
-	if t := strings.TrimSpace(s.body.text); kind == "application/x-www-form-urlencoded" && strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}") {
+	if t := strings.TrimSpace(s.Body.Text); kind == "application/x-www-form-urlencoded" && strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}") {
 		c.warnings = append(c.warnings, "curl sends this JSON as a form, as no -H 'Content-Type: application/json' was given")
 	}
-	if c.json && !has(s.headers, "Accept") {
-		s.headers = append(s.headers, pair{"Accept", "application/json"})
+	if c.json && !convert.Has(s.Headers, "Accept") {
+		s.Headers = append(s.Headers, convert.Pair{Name: "Accept", Value: "application/json"})
 	}
 }
 
 // joined is all data as one text. Files in it are read when the workflow is loaded.
-func (c *curling) joined(s *step) string {
+func (c *curling) joined(s *convert.Step) string {
 	var all []string
 	for _, d := range c.data {
 		if d.file == "" {
@@ -111,44 +112,44 @@ func (c *curling) contents(d datum) string {
 		c.warnings = append(c.warnings, "what curl read from its standard input is not known here")
 		return "what was piped into curl"
 	}
-	file, ok := c.p.beside(name)
+	file, ok := c.p.Beside(name)
 	if !ok || c.get {
-		c.warnings = append(c.warnings, "curl sends what is in the file "+shown(name)+": here it is a text, write str(file(\"...\")) in its place")
-		if text = "contents of " + baseName(name); d.escaped || c.get {
+		c.warnings = append(c.warnings, "curl sends what is in the file "+convert.Shown(name)+": here it is a text, write str(file(\"...\")) in its place")
+		if text = "contents of " + convert.BaseName(name); d.escaped || c.get {
 			text = escapeMarked(text)
 		}
 		return text
 	}
-	code := "str(file(" + quote(file) + "))"
+	code := "str(file(" + convert.Quote(file) + "))"
 	if !d.lines {
 		code += `.replace("\r", "").replace("\n", "")`
 	}
 	if d.escaped {
-		return computedMark("url.encode(" + code + ")")
+		return convert.ComputedMark("url.encode(" + code + ")")
 	}
-	return computedMark(code + `.replace("${", "$${")`)
+	return convert.ComputedMark(code + `.replace("${", "$${")`)
 }
 
 // fileBody is a body of a file, or of what was redirected.
-func (c *curling) fileBody(s *step, name string) {
+func (c *curling) fileBody(s *convert.Step, name string) {
 	if name == "-" || name == "." {
 		switch {
 		case c.in.from != "":
 			name = c.in.from
 		case c.in.stdin != "":
-			s.body = body{kind: bodyText, text: c.in.stdin}
+			s.Body = convert.Body{Kind: convert.BodyText, Text: c.in.stdin}
 			return
 		default:
 			c.warnings = append(c.warnings, "what curl read from its standard input is not known here")
-			s.body = body{kind: bodyText, text: "what was piped into curl"}
+			s.Body = convert.Body{Kind: convert.BodyText, Text: "what was piped into curl"}
 			return
 		}
 	}
-	if file, ok := c.p.beside(name); ok {
-		s.body = body{kind: bodyFile, text: file}
+	if file, ok := c.p.Beside(name); ok {
+		s.Body = convert.Body{Kind: convert.BodyFile, Text: file}
 		return
 	}
-	file := baseName(name)
-	c.warnings = append(c.warnings, fmt.Sprintf("curl sends the file %s: put it beside this one and write body = file(%q)", shown(name), file))
-	s.body = body{kind: bodyText, text: "contents of " + file}
+	file := convert.BaseName(name)
+	c.warnings = append(c.warnings, fmt.Sprintf("curl sends the file %s: put it beside this one and write body = file(%q)", convert.Shown(name), file))
+	s.Body = convert.Body{Kind: convert.BodyText, Text: "contents of " + file}
 }
