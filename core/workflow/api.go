@@ -9,7 +9,6 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
-	"hyperscale/core/workflow/demand"
 	"hyperscale/core/workflow/extract"
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
@@ -159,7 +158,7 @@ func (s *Step) JudgesStatus() bool {
 func (s *Step) Reads() (head, body bool) {
 	for i := range s.Extract {
 		switch s.Extract[i].Kind {
-		case extract.ExtractHeader, extract.ExtractCookie:
+		case extract.Header, extract.Cookie:
 			head = true
 		default:
 			body = true
@@ -174,58 +173,4 @@ func (s *Step) Reads() (head, body bool) {
 		}
 	}
 	return head, body
-}
-
-// What an engine, an editor and a command need of the packages below, under one name.
-type (
-	// Error is what Load says of a file.
-	Error = language.Error
-	// Limits bound what a program may use up.
-	Limits = guard.Limits
-	// Pair is a name with its value.
-	Pair = builtin.Pair
-
-	// Request describes one HTTP request.
-	Request = request.Request
-	// Auth proves who asks.
-	Auth = request.Auth
-	// Options are those of a workflow's HTTP client.
-	Options = request.Options
-	// TLS says how connections are secured.
-	TLS = request.TLS
-	// Proxy is where connections go instead of the target.
-	Proxy = request.Proxy
-	// DNS says how names become addresses.
-	DNS = request.DNS
-	// Host is a name with its addresses.
-	Host = request.Host
-
-	// View is a response as extracts and expectations read it.
-	View = extract.View
-	// Fields are headers where they lie.
-	Fields = extract.Fields
-)
-
-// Versions of HTTP, the ways over the addresses of a name, and of escaping a value.
-const (
-	Version11    = request.Version11
-	Version2     = request.Version2
-	VersionAuto  = request.VersionAuto
-	RotateNone   = request.RotateNone
-	RotateRobin  = request.RotateRobin
-	RotateRandom = request.RotateRandom
-	EscapeNone   = request.EscapeNone
-	EscapeJSON   = request.EscapeJSON
-	EscapeForm   = request.EscapeForm
-)
-
-// ValueMax bounds a value that a response gives.
-const ValueMax = extract.ValueMax
-
-// DefaultLimits are those of production.
-func DefaultLimits() Limits { return guard.DefaultLimits() }
-
-// ParseRate reads a rate as files and --rate write it.
-func ParseRate(text string) (thousandths uint64, per time.Duration, err error) {
-	return demand.ParseRate(text)
 }

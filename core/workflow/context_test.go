@@ -8,6 +8,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 const contextFile = `
@@ -32,7 +33,7 @@ func TestContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &fake{answer: func(*workflow.Request) *workflow.Response {
+	c := &fake{answer: func(*request.Request) *workflow.Response {
 		return &workflow.Response{Status: 200, Body: []byte("x\"")}
 	}}
 	auth, middle, shop := p.Workflow("auth"), p.Workflow("middle"), p.Workflow("shop")

@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/language"
 )
 
 // rewrite says whether the flag -rewrite, which datadriven declares, is set.
@@ -53,7 +54,7 @@ func TestErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = workflow.Load(program(filepath.Base(path), string(data)))
-			var wrong *workflow.Error
+			var wrong *language.Error
 			if !errors.As(err, &wrong) {
 				t.Fatalf("got %v (%T), want an *Error", err, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/core/workflow/language"
 )
 
 const peopleCSV = "user,age\nann,41\n\"b,b\",7\n"
@@ -150,7 +151,7 @@ workflow(name = "y", feed = feed.csv("small.csv"), steps = [step("a", http.get("
 	if w := p.Workflow("w"); w.Feed.Table != nil || w.Feed.File == nil || w.Plan.Feed.Rows != 150<<10 || w.Vars[0] != "user" {
 		t.Errorf("got %+v, plan %+v", w.Feed, w.Plan.Feed)
 	}
-	var bad *workflow.Error
+	var bad *language.Error
 	_, err = workflow.Load(message.Program{Main: "main.star", Files: files, Feeds: []message.FeedFile{{Name: "large.csv", JSON: true, Bytes: 1, Rows: 1, Columns: []string{"user"}}}})
 	if !errors.As(err, &bad) || !strings.Contains(bad.Message, "as CSV and as JSON") {
 		t.Errorf("got %v", err)

@@ -10,11 +10,13 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/guard"
+	"hyperscale/core/workflow/language"
 )
 
 // small keeps a hostile file from taking more than milliseconds.
-func small() workflow.Limits {
-	l := workflow.DefaultLimits()
+func small() guard.Limits {
+	l := guard.DefaultLimits()
 	l.LoadSteps, l.LoadBytes = 20_000, 1<<20
 	l.CallSteps, l.CallBytes = 20_000, 1<<20
 	l.ValueBytes, l.Elements, l.KeptBytes = 1<<16, 1<<12, 1<<18
@@ -43,7 +45,7 @@ func FuzzLoad(f *testing.F) {
 		p := program("fuzz.star", text)
 		loaded, err := workflow.LoadWithin(p, small())
 		if err != nil {
-			var wrong *workflow.Error
+			var wrong *language.Error
 			if !errors.As(err, &wrong) || wrong.Error() == "" {
 				t.Fatalf("%T: %v", err, err)
 			}

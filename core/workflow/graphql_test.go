@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/request"
 )
 
 func TestGraphQLRequests(t *testing.T) {
@@ -50,10 +52,10 @@ func TestGraphQLAnswers(t *testing.T) {
 		{`<html>busy</html>`, "the answer is not GraphQL: <html>busy</html>"},
 		{``, "the answer is not GraphQL: an empty body"},
 	} {
-		if got := described.Steps[0].Judge(&workflow.View{Status: 200, Body: []byte(row.body)}); got != row.why {
+		if got := described.Steps[0].Judge(&extract.View{Status: 200, Body: []byte(row.body)}); got != row.why {
 			t.Errorf("%s: a request's answer: %q, want %q", row.body, got, row.why)
 		}
-		v := called.NewVU(1, 1, &fake{answer: func(*workflow.Request) *workflow.Response {
+		v := called.NewVU(1, 1, &fake{answer: func(*request.Request) *workflow.Response {
 			return &workflow.Response{Status: 200, Body: []byte(row.body)}
 		}})
 		v.Begin()

@@ -9,6 +9,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 // said calls a function whose body logs, and returns what it logged or why it failed.
@@ -228,7 +229,7 @@ func FuzzModules(f *testing.F) {
 	}
 	w := p.Workflow("w")
 	f.Fuzz(func(t *testing.T, which uint8, a, b, c string) {
-		v := w.NewVU(1, 1, &fake{answer: func(*workflow.Request) *workflow.Response {
+		v := w.NewVU(1, 1, &fake{answer: func(*request.Request) *workflow.Response {
 			return &workflow.Response{Status: 200, Body: []byte(fmt.Sprintf("[%s, %s, %s]", quoted(a), quoted(b), quoted(c)))}
 		}})
 		v.Begin()

@@ -28,7 +28,7 @@ func addModules(all starlark.StringDict) {
 	for _, name := range []string{"md5", "sha1", "sha256", "sha512"} {
 		all[name] = builtin.DigestFunction(name)
 	}
-	all["regex"] = guard.Callable{Namespace: builtin.Regex(), Call: extract.Extractor("regex", "pattern", extract.ExtractRegex)}
+	all["regex"] = guard.Callable{Namespace: builtin.Regex(), Call: extract.Extractor("regex", "pattern", extract.Regex)}
 	all["struct"] = &guard.Func{Word: "struct", Call: builtin.NewStruct}
 	all["time"] = builtin.TimeModule()
 	all["url"] = builtin.URL()
@@ -63,10 +63,10 @@ func vocabulary() starlark.StringDict {
 	all["stage"] = &guard.Func{Word: "stage", Call: demand.NewStage}
 	all["between"] = &guard.Func{Word: "between", Call: demand.NewBetween}
 	all["tls"] = &guard.Func{Word: "tls", Call: request.NewTLS}
-	all["json_path"] = extract.Extractor("json_path", "path", extract.ExtractJSON)
-	all["header"] = extract.Extractor("header", "name", extract.ExtractHeader)
-	all["cookie"] = extract.Extractor("cookie", "name", extract.ExtractCookie)
-	all["form_value"] = extract.Extractor("form_value", "name", extract.ExtractForm)
+	all["json_path"] = extract.Extractor("json_path", "path", extract.JSON)
+	all["header"] = extract.Extractor("header", "name", extract.Header)
+	all["cookie"] = extract.Extractor("cookie", "name", extract.Cookie)
+	all["form_value"] = extract.Extractor("form_value", "name", extract.Form)
 	//lint:orderfree a dict has no order either
 	for name, read := range extract.Expectations() {
 		all[name] = extract.Expectation(name, read)

@@ -17,6 +17,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 )
 
 // clientOf loads a workflow with the given client, and files beside it.
@@ -44,22 +46,22 @@ func TestClientNetwork(t *testing.T) {
 	}
 	tests := []struct {
 		client string
-		want   workflow.Options
+		want   request.Options
 	}{
-		{`http.client()`, workflow.Options{}},
+		{`http.client()`, request.Options{}},
 		{`http.client(tls = tls(min_version = "1.2", max_version = "1.3", server_name = "other", resume = True))`,
-			workflow.Options{TLS: workflow.TLS{MinVersion: "1.2", MaxVersion: "1.3", ServerName: "other", Resume: true}}},
+			request.Options{TLS: request.TLS{MinVersion: "1.2", MaxVersion: "1.3", ServerName: "other", Resume: true}}},
 		{`http.client(tls = tls(ciphers = ["TLS_RSA_WITH_AES_128_CBC_SHA"]))`,
-			workflow.Options{TLS: workflow.TLS{MaxVersion: "1.2", Ciphers: []string{"TLS_RSA_WITH_AES_128_CBC_SHA"}}}},
-		{`http.client(proxy = "http://ann:p%40ss@proxy")`, workflow.Options{Proxy: &workflow.Proxy{Host: "proxy", Port: 3128, User: "ann", Password: "p@ss"}}},
-		{`http.client(addresses = ["127.0.0.2", "::1"])`, workflow.Options{Sources: prefixes("127.0.0.2/32", "::1/128")}},
-		{`http.client(addresses = "10.1.2.3/28")`, workflow.Options{Sources: prefixes("10.1.2.0/28")}},
+			request.Options{TLS: request.TLS{MaxVersion: "1.2", Ciphers: []string{"TLS_RSA_WITH_AES_128_CBC_SHA"}}}},
+		{`http.client(proxy = "http://ann:p%40ss@proxy")`, request.Options{Proxy: &request.Proxy{Host: "proxy", Port: 3128, User: "ann", Password: "p@ss"}}},
+		{`http.client(addresses = ["127.0.0.2", "::1"])`, request.Options{Sources: prefixes("127.0.0.2/32", "::1/128")}},
+		{`http.client(addresses = "10.1.2.3/28")`, request.Options{Sources: prefixes("10.1.2.0/28")}},
 		{`http.client(dns = dns(ttl = "30s", rotate = "round_robin", servers = ["1.1.1.1", "[::1]:5353"], hosts = {"A.example.": ["127.0.0.1", "127.0.0.2"]}))`,
-			workflow.Options{DNS: workflow.DNS{TTL: 30 * time.Second, Rotate: "round_robin", Servers: []netip.AddrPort{netip.MustParseAddrPort("1.1.1.1:53"), netip.MustParseAddrPort("[::1]:5353")},
-				Hosts: []workflow.Host{{Name: "a.example", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}}},
-		{`http.client(dns = dns(ttl = "answer"))`, workflow.Options{DNS: workflow.DNS{Answer: true}}},
+			request.Options{DNS: request.DNS{TTL: 30 * time.Second, Rotate: "round_robin", Servers: []netip.AddrPort{netip.MustParseAddrPort("1.1.1.1:53"), netip.MustParseAddrPort("[::1]:5353")},
+				Hosts: []request.Host{{Name: "a.example", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}}},
+		{`http.client(dns = dns(ttl = "answer"))`, request.Options{DNS: request.DNS{Answer: true}}},
 		{`http.client(max_body = "2MiB", compression = True, keep_alive = False, user_agent = "u", headers = {"X-Team": ["a", "b"]})`,
-			workflow.Options{MaxBody: 2 << 20, Compression: true, NoKeepAlive: true, Headers: []workflow.Pair{
+			request.Options{MaxBody: 2 << 20, Compression: true, NoKeepAlive: true, Headers: []builtin.Pair{
 				{Name: "X-Team", Value: "a"}, {Name: "X-Team", Value: "b"}, {Name: "User-Agent", Value: "u"}, {Name: "Accept-Encoding", Value: "gzip, deflate, br, zstd"}, {Name: "Connection", Value: "close"}}}},
 	}
 	for _, test := range tests {
@@ -79,7 +81,7 @@ func TestClientHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []workflow.Pair{{Name: "Authorization", Value: "Basic x"}, {Name: "User-Agent", Value: "u"}, {Name: "x-team", Value: "own"}}
+	want := []builtin.Pair{{Name: "Authorization", Value: "Basic x"}, {Name: "User-Agent", Value: "u"}, {Name: "x-team", Value: "own"}}
 	if diff := cmp.Diff(want, w.Steps[0].Request.Headers); diff != "" {
 		t.Error(diff)
 	}
@@ -87,15 +89,15 @@ func TestClientHeaders(t *testing.T) {
 	v := w.NewVU(1, 1, c)
 	v.Begin()
 	v.Call(1)
-	want = []workflow.Pair{{Name: "X-Team", Value: "a"}, {Name: "Authorization", Value: "Basic x"}, {Name: "User-Agent", Value: "u"}, {Name: "X-Own", Value: "o"}}
+	want = []builtin.Pair{{Name: "X-Team", Value: "a"}, {Name: "Authorization", Value: "Basic x"}, {Name: "User-Agent", Value: "u"}, {Name: "X-Own", Value: "o"}}
 	if diff := cmp.Diff(want, c.requests[0].Headers); diff != "" {
 		t.Error(diff)
 	}
 	filled := load(t, "workflow(name = \"w\", http = http.client(user_agent = \"u\"), steps = [step(\"a\", http.get(\"http://h/\"), extract = {\"t\": header(\"T\")}), step(\"b\", http.get(\"http://h/${t}\"), after = [\"a\"])])")
-	if got := filled.Steps[1].Request; len(got.Holes) != 1 || len(got.Headers) != 1 {
+	if got := filled.Steps[1].Request; len(got.Placeholders) != 1 || len(got.Headers) != 1 {
 		t.Errorf("filled with values: %+v", got)
 	}
-	signed := w.HTTP.Apply(&workflow.Request{Auth: &workflow.Auth{Kind: "bearer", Token: "t"}})
+	signed := w.HTTP.Apply(&request.Request{Auth: &request.Auth{Kind: "bearer", Token: "t"}})
 	if len(signed.Headers) != 2 {
 		t.Errorf("auth and a header Authorization: %v", signed.Headers)
 	}

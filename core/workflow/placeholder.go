@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/workflow/request"
 )
 
-// fill resolves the holes of a step's request, among the values of its feed and of those
+// fill resolves the placeholders of a step's request, among the values of its feed and of those
 // that the steps before it extract.
 func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	if s.request == nil || len(s.Blanks) == 0 {
@@ -25,12 +25,12 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 			known = append(known, name)
 		}
 	}
-	for _, hole := range s.Blanks {
-		if !slices.Contains(known, hole.Name) {
-			return d.unfilled(hole, at, known).Find("${" + hole.Name + "}").In(hole.Argument).Of(s.RequestSite)
+	for _, placeholder := range s.Blanks {
+		if !slices.Contains(known, placeholder.Name) {
+			return d.unfilled(placeholder, at, known).Find("${" + placeholder.Name + "}").In(placeholder.Argument).Of(s.RequestSite)
 		}
-		i := slices.Index(w.Vars, hole.Name)
-		own.Holes = append(own.Holes, request.Hole{Word: hole.Word, Name: hole.Name, Var: i})
+		i := slices.Index(w.Vars, placeholder.Name)
+		own.Placeholders = append(own.Placeholders, request.Placeholder{Word: placeholder.Word, Name: placeholder.Name, Var: i})
 		if !slices.Contains(step.Needs, i) {
 			step.Needs = append(step.Needs, i)
 		}
@@ -39,28 +39,28 @@ func (d *declaration) fill(w *Workflow, at int, s *stepValue) error {
 	return nil
 }
 
-// unfilled says why a hole has no value.
-func (d *declaration) unfilled(hole request.Blank, at int, known []string) *language.Fault {
+// unfilled says why a placeholder has no value.
+func (d *declaration) unfilled(placeholder request.Blank, at int, known []string) *language.Fault {
 	name := d.plan.Steps[at].Name
 	for _, s := range d.steps {
-		if !slices.ContainsFunc(s.extract, func(e extract.Named) bool { return e.Name == hole.Name }) {
+		if !slices.ContainsFunc(s.extract, func(e extract.Named) bool { return e.Name == placeholder.Name }) {
 			continue
 		}
 		if s.name == name {
-			f := language.Faultf("workflow %q: step %q fills in ${%s}, which it extracts itself, from the answer", d.plan.Name, name, hole.Name)
+			f := language.Faultf("workflow %q: step %q fills in ${%s}, which it extracts itself, from the answer", d.plan.Name, name, placeholder.Name)
 			return f.Do("extract it in a step before")
 		}
-		f := language.Faultf("workflow %q: step %q fills in ${%s}, and does not come after step %q, which extracts it", d.plan.Name, name, hole.Name, s.name)
+		f := language.Faultf("workflow %q: step %q fills in ${%s}, and does not come after step %q, which extracts it", d.plan.Name, name, placeholder.Name, s.name)
 		return f.Do("write after = [%q]", s.name)
 	}
-	f := language.Faultf("workflow %q: step %q fills in ${%s}, which is extracted by no step before it", d.plan.Name, name, hole.Name)
+	f := language.Faultf("workflow %q: step %q fills in ${%s}, which is extracted by no step before it", d.plan.Name, name, placeholder.Name)
 	if len(d.columns) > 0 {
 		f.Message += " and no column of its feed"
 	}
 	if len(known) == 0 {
-		return f.Do("a step before it needs extract = {%q: json_path(\"$.%s\")}; for ${ itself write $${", hole.Name, hole.Name)
+		return f.Do("a step before it needs extract = {%q: json_path(\"$.%s\")}; for ${ itself write $${", placeholder.Name, placeholder.Name)
 	}
-	return f.Meant(hole.Name, known)
+	return f.Meant(placeholder.Name, known)
 }
 
 // declareVars lists the values of a workflow: the columns of its feed, then what its steps

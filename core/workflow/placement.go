@@ -17,7 +17,7 @@ import (
 
 // pauses reads the pauses, and how long the end may take.
 func (d *declaration) pauses(in arguments) (err error) {
-	if between, ok := in.of("think").(*demand.BetweenValue); ok {
+	if between, ok := in.of("think").(*demand.Between); ok {
 		d.plan.Think, d.plan.ThinkMax = between.Low, between.High
 	} else if in.of("think") != nil {
 		if d.plan.Think, err = language.Duration("workflow", "think", in.of("think")); err != nil {
@@ -70,7 +70,7 @@ func (d *declaration) placement(in arguments) error {
 		return err
 	}
 	if in.of("http") != nil {
-		client, ok := in.of("http").(*request.ClientValue)
+		client, ok := in.of("http").(*request.Client)
 		if !ok {
 			return language.WrongType("workflow", "http", "http.client(...)", in.of("http"))
 		}

@@ -15,6 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/extract"
+	"hyperscale/core/workflow/request"
 )
 
 // fields are header fields as a parser keeps them.
@@ -24,7 +27,7 @@ func (f fields) Len() int                      { return len(f) }
 func (f fields) At(i int) (name, value []byte) { return f[i][0], f[i][1] }
 
 // view reads "status, headers, an empty line, body".
-func view(text string) *workflow.View {
+func view(text string) *extract.View {
 	head, body, _ := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	status, err := strconv.Atoi(lines[0])
@@ -39,7 +42,7 @@ func view(text string) *workflow.View {
 			all = append(all, [2][]byte{[]byte(name), []byte(value)})
 		}
 	}
-	return &workflow.View{Status: status, Fields: all, Body: []byte(body), Size: int64(len(body)), Latency: 20 * time.Millisecond}
+	return &extract.View{Status: status, Fields: all, Body: []byte(body), Size: int64(len(body)), Latency: 20 * time.Millisecond}
 }
 
 // stepWith loads a step that has such an argument.
@@ -111,7 +114,7 @@ workflow(name = "w", steps = [
 	show := func(s *workflow.Step) string {
 		r := *s.Request
 		text := fmt.Sprintf("%s %v %q %d %v", r.URL, r.Headers, r.Body, r.Escape, s.Needs)
-		for _, hole := range r.Holes {
+		for _, hole := range r.Placeholders {
 			if strings.Count(text, hole.Word) != 1 {
 				t.Errorf("%s stands %d times in %s", hole.Word, strings.Count(text, hole.Word), text)
 			}
@@ -138,7 +141,7 @@ workflow(name = "w", steps = [step("a", http.get("http://h/"), extract = {"a": h
 		t.Fatal(err)
 	}
 	for want, name := range []string{"v", "w"} {
-		if got := p.Workflow(name).Steps[1].Request.Holes[0].Var; got != want {
+		if got := p.Workflow(name).Steps[1].Request.Placeholders[0].Var; got != want {
 			t.Errorf("%s: value %d, want %d", name, got, want)
 		}
 	}
@@ -223,7 +226,7 @@ func TestPathFindsWhatDecodingFinds(t *testing.T) {
 			}
 		}
 		e := stepWith(t, "extract = {\"x\": json_path("+strconv.Quote(path)+")}").Extract[0]
-		got, ok, why := e.From(&workflow.View{Body: raw})
+		got, ok, why := e.From(&extract.View{Body: raw})
 		if want := found && at != nil; ok != want {
 			t.Fatalf("%s in %s: found %v, want %v: %s", path, raw, ok, want, why)
 		}
@@ -290,7 +293,7 @@ func TestFormValueComesBack(t *testing.T) {
 		}
 		page += noise.Draw(t, "behind")
 		e := stepWith(t, `extract = {"x": form_value("x")}`).Extract[0]
-		got, ok, why := e.From(&workflow.View{Body: []byte(page)})
+		got, ok, why := e.From(&extract.View{Body: []byte(page)})
 		if !ok || string(got) != value {
 			t.Fatalf("%s: got %q, want %q %s", page, got, value, why)
 		}
@@ -312,9 +315,9 @@ func FuzzExtract(f *testing.F) {
 				continue
 			}
 			e := p.Workflow("w").Steps[0].Extract[0]
-			r := &workflow.View{Body: body, Fields: fields{{[]byte("Set-Cookie"), body}}}
+			r := &extract.View{Body: body, Fields: fields{{[]byte("Set-Cookie"), body}}}
 			got, ok, why := e.From(r)
-			if ok == (why != "") || len(got) > workflow.ValueMax {
+			if ok == (why != "") || len(got) > extract.ValueMax {
 				t.Fatalf("%q, %v, %q", got, ok, why)
 			}
 		}
@@ -333,7 +336,7 @@ func FuzzHoles(f *testing.F) {
 			return
 		}
 		s := p.Workflow("w").Steps[1]
-		for _, hole := range s.Request.Holes {
+		for _, hole := range s.Request.Placeholders {
 			if all := s.Request.URL + s.Request.Headers[0].Value + string(s.Request.Body); strings.Count(all, hole.Word) != 1 {
 				t.Fatalf("%s stands %d times in %s", hole.Word, strings.Count(all, hole.Word), all)
 			}
@@ -350,10 +353,10 @@ workflow(name = "w", steps = [
     step("c", http.post("http://h/", form = {"k": "${a}"}, auth = http.bearer("${a}")), after = ["a"]),
 ])`)
 	got := w.Steps[1].Request.Filled([][]byte{[]byte("a b\"")})
-	want := &workflow.Request{
-		Method: "POST", URL: "http://h/a%20b%22?q=a+b%22", Params: []workflow.Pair{{Name: "p", Value: "a b\""}},
-		Cookies: []workflow.Pair{{Name: "c", Value: "a b\""}}, Headers: []workflow.Pair{{Name: "X", Value: "<a b\">"}},
-		Auth: &workflow.Auth{Kind: "basic", User: "a b\"", Password: "p"}, Body: []byte(`{"k":"a b\""}`), ContentType: "application/json",
+	want := &request.Request{
+		Method: "POST", URL: "http://h/a%20b%22?q=a+b%22", Params: []builtin.Pair{{Name: "p", Value: "a b\""}},
+		Cookies: []builtin.Pair{{Name: "c", Value: "a b\""}}, Headers: []builtin.Pair{{Name: "X", Value: "<a b\">"}},
+		Auth: &request.Auth{Kind: "basic", User: "a b\"", Password: "p"}, Body: []byte(`{"k":"a b\""}`), ContentType: "application/json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -9,19 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 )
 
 // fake answers every request with what answer returns, and keeps all it saw.
 type fake struct {
-	requests []workflow.Request
+	requests []request.Request
 	logs     []string
 	slept    time.Duration
-	answer   func(*workflow.Request) *workflow.Response
+	answer   func(*request.Request) *workflow.Response
 	stopped  bool
 	asked    int
 }
 
-func (f *fake) Do(r *workflow.Request) *workflow.Response {
+func (f *fake) Do(r *request.Request) *workflow.Response {
 	f.requests = append(f.requests, *r)
 	if f.answer == nil {
 		return &workflow.Response{Status: 200}
@@ -33,9 +35,9 @@ func (f *fake) Log(s string)          { f.logs = append(f.logs, s) }
 func (f *fake) Now() time.Time {
 	return time.Date(2026, 11, 21, 10, 20, 30, 456789012, time.UTC).Add(f.slept)
 }
-func (f *fake) Known(string, string) *workflow.Request { return nil }
-func (f *fake) Yield()                                 {}
-func (f *fake) Stopped() bool                          { f.asked++; return f.stopped }
+func (f *fake) Known(string, string) *request.Request { return nil }
+func (f *fake) Yield()                                {}
+func (f *fake) Stopped() bool                         { f.asked++; return f.stopped }
 
 // failer is a test, also one of rapid's.
 type failer interface {
@@ -79,7 +81,7 @@ workflow(name = "session", steps = [
     metric("size", kind = "distribution", value = lambda vu, home, login: len(home.body), after = ["home"]),
     action(lambda vu, profile: vu.log("%d %d %s" % (vu.iteration, vu.vars["n"], profile.error)), after = ["profile"]),
 ])`)
-	c := &fake{answer: func(r *workflow.Request) *workflow.Response {
+	c := &fake{answer: func(r *request.Request) *workflow.Response {
 		if r.URL == "http://h/login" {
 			return &workflow.Response{Status: 200, Body: []byte(`{"token": "t1"}`)}
 		}
@@ -111,7 +113,7 @@ workflow(name = "session", steps = [
 	if got := c.requests[0]; got.Method != "POST" || string(got.Body) != `{"user":"u7"}` || got.ContentType != "application/json" {
 		t.Errorf("login sent %+v", got)
 	}
-	if diff := cmp.Diff([]workflow.Pair{{Name: "Authorization", Value: "Bearer t1"}}, c.requests[1].Headers); diff != "" {
+	if diff := cmp.Diff([]builtin.Pair{{Name: "Authorization", Value: "Bearer t1"}}, c.requests[1].Headers); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -142,7 +144,7 @@ func TestOutcomes(t *testing.T) {
 		t.Run(test.why, func(t *testing.T) {
 			body := strings.ReplaceAll(test.body, "\n", "\n    ")
 			w := load(t, "def f(vu):\n    x = 1\n    "+body+"\nshared = []\nworkflow(name = \"w\", steps = [step(f)])\n")
-			c := &fake{answer: func(r *workflow.Request) *workflow.Response {
+			c := &fake{answer: func(r *request.Request) *workflow.Response {
 				switch r.URL {
 				case "http://h/reset":
 					return &workflow.Response{Kind: "reset", Error: "the connection was reset"}
@@ -209,7 +211,7 @@ workflow(name = "w", steps = [step(a), step("b", a)])`)
 	c := &fake{}
 	v := w.NewVU(1, 1, c)
 	depth := 0
-	c.answer = func(*workflow.Request) *workflow.Response {
+	c.answer = func(*request.Request) *workflow.Response {
 		if depth++; depth < 3 {
 			if got := v.Call(1); !got.OK {
 				t.Errorf("the inner call: %+v", got)
@@ -229,9 +231,9 @@ vu.log("%s|%s|%s|%s" % (r.headers["content-TYPE"], r.headers.get("x", "none"), r
 vu.log("%s %s %d %s %s" % (r.body, r.text(), r.latency.milliseconds, r.latency, "A" in r.headers))
 vu.log(r.json())
 return r`)
-	c := &fake{answer: func(*workflow.Request) *workflow.Response {
+	c := &fake{answer: func(*request.Request) *workflow.Response {
 		return &workflow.Response{Status: 200, Body: []byte(`[1, 2]`), Latency: 1500 * time.Microsecond,
-			Headers: []workflow.Pair{{Name: "Content-Type", Value: "text/html"}, {Name: "a", Value: "1"}, {Name: "A", Value: "2"}}}
+			Headers: []builtin.Pair{{Name: "Content-Type", Value: "text/html"}, {Name: "a", Value: "1"}, {Name: "A", Value: "2"}}}
 	}}
 	if got := w.NewVU(1, 1, c).Call(0); !got.OK {
 		t.Fatalf("%+v", got)
@@ -245,25 +247,25 @@ return r`)
 func TestRequests(t *testing.T) {
 	tests := []struct {
 		call string
-		want workflow.Request
+		want request.Request
 	}{
 		{`http.get("http://h/", params = {"q": ["a", "b"], "n": 1}, cookies = {"c": "d"}, timeout = "250ms", redirects = 3)`,
-			workflow.Request{Method: "GET", URL: "http://h/", Params: []workflow.Pair{{Name: "q", Value: "a"}, {Name: "q", Value: "b"}, {Name: "n", Value: "1"}},
-				Cookies: []workflow.Pair{{Name: "c", Value: "d"}}, Timeout: 250 * time.Millisecond, Redirects: 3}},
+			request.Request{Method: "GET", URL: "http://h/", Params: []builtin.Pair{{Name: "q", Value: "a"}, {Name: "q", Value: "b"}, {Name: "n", Value: "1"}},
+				Cookies: []builtin.Pair{{Name: "c", Value: "d"}}, Timeout: 250 * time.Millisecond, Redirects: 3}},
 		{`http.put("http://h/", body = b"\x01", auth = http.basic("u", "p"))`,
-			workflow.Request{Method: "PUT", URL: "http://h/", Body: []byte{1}, ContentType: "application/octet-stream", Auth: &workflow.Auth{Kind: "basic", User: "u", Password: "p"}}},
+			request.Request{Method: "PUT", URL: "http://h/", Body: []byte{1}, ContentType: "application/octet-stream", Auth: &request.Auth{Kind: "basic", User: "u", Password: "p"}}},
 		{`http.post("https://h/", form = {"a b": "c&d", "e": 1}, auth = http.bearer("t"))`,
-			workflow.Request{Method: "POST", URL: "https://h/", Body: []byte("a+b=c%26d&e=1"), ContentType: "application/x-www-form-urlencoded", Auth: &workflow.Auth{Kind: "bearer", Token: "t"}}},
+			request.Request{Method: "POST", URL: "https://h/", Body: []byte("a+b=c%26d&e=1"), ContentType: "application/x-www-form-urlencoded", Auth: &request.Auth{Kind: "bearer", Token: "t"}}},
 		{`http.patch("http://h/", json = {"z": [1, 2.5, None, True], "a": "\"\n"})`,
-			workflow.Request{Method: "PATCH", URL: "http://h/", Body: []byte(`{"z":[1,2.5,null,true],"a":"\"\n"}`), ContentType: "application/json"}},
+			request.Request{Method: "PATCH", URL: "http://h/", Body: []byte(`{"z":[1,2.5,null,true],"a":"\"\n"}`), ContentType: "application/json"}},
 		{`http.request("PROPFIND", "http://h/", body = "x")`,
-			workflow.Request{Method: "PROPFIND", URL: "http://h/", Body: []byte("x"), ContentType: "text/plain; charset=utf-8"}},
+			request.Request{Method: "PROPFIND", URL: "http://h/", Body: []byte("x"), ContentType: "text/plain; charset=utf-8"}},
 		{`http.post("http://h/", multipart = {"a": "1", "f": http.part("data", filename = "n.txt", type = "text/plain")})`,
-			workflow.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
+			request.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
 				Body: []byte("--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n" +
 					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n.txt\"\r\nContent-Type: text/plain\r\n\r\ndata\r\n--hyperscale-BOUNDARY--\r\n")}},
 		{`http.post("http://h/", multipart = {"f[]": ["1", http.part("{}", filename = "", type = "application/json"), http.part("x", filename = "n", type = "")]})`,
-			workflow.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
+			request.Request{Method: "POST", URL: "http://h/", ContentType: "multipart/form-data; boundary=hyperscale-BOUNDARY",
 				Body: []byte("--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"\r\n\r\n1\r\n" +
 					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"\r\nContent-Type: application/json\r\n\r\n{}\r\n" +
 					"--hyperscale-BOUNDARY\r\nContent-Disposition: form-data; name=\"f[]\"; filename=\"n\"\r\n\r\nx\r\n--hyperscale-BOUNDARY--\r\n")}},
@@ -279,7 +281,7 @@ func TestRequests(t *testing.T) {
 			test.want.ContentType = strings.ReplaceAll(test.want.ContentType, "BOUNDARY", boundary)
 			test.want.Body = []byte(strings.ReplaceAll(string(test.want.Body), "BOUNDARY", boundary))
 		}
-		for _, got := range []*workflow.Request{w.Steps[0].Request, &c.requests[0]} {
+		for _, got := range []*request.Request{w.Steps[0].Request, &c.requests[0]} {
 			if diff := cmp.Diff(&test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.call, diff)
 			}

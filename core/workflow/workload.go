@@ -17,7 +17,7 @@ type workload struct {
 	vus, iterations uint64 // zero: not said
 	duration        time.Duration
 	rate            *demand.IterationRate
-	stages          []*demand.StageValue
+	stages          []*demand.Stage
 	arrivals        string
 	whenFull        string
 }
@@ -89,7 +89,7 @@ func (l *workload) readStages(v starlark.Value) error {
 		return language.Faultf("workflow: stages has %d of them", len(values)).In("stages").Do("it needs at least one, and at most %d", demand.StagesMax)
 	}
 	for i, v := range values {
-		s, ok := v.(*demand.StageValue)
+		s, ok := v.(*demand.Stage)
 		if !ok {
 			return language.Faultf("workflow: stages has %s in it", language.Describe(v)).In("stages").At(i).Do("write stage(\"30s\", vus = 100) or stage(\"30s\", rate = \"100/s\")")
 		}

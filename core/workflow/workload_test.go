@@ -10,6 +10,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/demand"
+	"hyperscale/core/workflow/request"
 )
 
 // terse writes down what of a plan is not as without any argument.
@@ -100,7 +102,7 @@ func TestParseRate(t *testing.T) {
 		"500/s": "500000 1s", "2.5/m": "2500 1m0s", "1000/h": "1000000 1h0m0s",
 		"0/s": "no load at all", "5": "not a rate", "/s": "not a rate", "5/d": "not a rate", "-5/s": "not a rate", "99999999/s": "more than",
 	} {
-		n, per, err := workflow.ParseRate(text)
+		n, per, err := demand.ParseRate(text)
 		got := fmt.Sprint(n, per)
 		if err != nil {
 			got = err.Error()
@@ -188,7 +190,7 @@ workflow(name = "w", setup = prepare, vu_setup = begin, vu_teardown = end, steps
 			t.Errorf("%s: %v", workflow.Hook(h), got)
 		}
 	}
-	f := &fake{answer: func(*workflow.Request) *workflow.Response { return &workflow.Response{Status: 200, Body: []byte("t")} }}
+	f := &fake{answer: func(*request.Request) *workflow.Response { return &workflow.Response{Status: 200, Body: []byte("t")} }}
 	first := w.NewVU(0, 1, f)
 	if out := first.Run(workflow.HookSetup); !out.OK {
 		t.Fatal(out)

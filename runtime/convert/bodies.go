@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"hyperscale/core/workflow/language"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -132,7 +133,7 @@ func (p *Plan) TidyParts(s *Step) {
 		case q.Name == "":
 			continue
 		case len(q.Value) > bodyMax:
-			p.Warn(s, "the part %q of %d bytes is too large for this file", Clip(q.Name, 40), len(q.Value))
+			p.Warn(s, "the part %q of %d bytes is too large for this file", language.Clip(q.Name, 40), len(q.Value))
 			q.Value = ""
 		}
 		kept = append(kept, q)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"hyperscale/core/workflow/language"
 	"slices"
 	"strings"
 )
@@ -22,7 +23,7 @@ func (p *Plan) Cookie(s *Step, name, value string, ok bool) {
 	case tracker(name):
 		p.Note("cookies of analytics services are not kept")
 	case !ok || !IsToken(name) || strings.ContainsAny(value, ";\r\n\x00"):
-		p.Warn(s, "the cookie %q is none and is not kept", Clip(name, 40))
+		p.Warn(s, "the cookie %q is none and is not kept", language.Clip(name, 40))
 	default:
 		if !slices.Contains(s.Cookies, Pair{name, value}) {
 			s.Cookies = append(s.Cookies, Pair{name, value})

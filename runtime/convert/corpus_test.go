@@ -13,6 +13,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/convert"
 	"hyperscale/runtime/convert/curl"
 	"hyperscale/runtime/convert/har"
@@ -140,7 +141,7 @@ func TestCurlSaysTheSame(t *testing.T) {
 }
 
 // send sends a request as net/http does.
-func send(t *testing.T, r *workflow.Request) {
+func send(t *testing.T, r *request.Request) {
 	t.Helper()
 	address := r.URL
 	query := url.Values{}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"net/url"
 	"path"
 	"slices"
@@ -90,7 +91,7 @@ func Shown(s string) string {
 			b.WriteString(piece.Text)
 		}
 	}
-	return Clip(b.String(), 80)
+	return language.Clip(b.String(), 80)
 }
 
 // Bare is a text where no mark may stand: names of headers, of cookies and of parts.
@@ -105,16 +106,6 @@ func Bare(s string) string {
 	return b.String()
 }
 
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "..."
-}
-
 // OneLine is text that can stand in a comment.
 func OneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
@@ -122,8 +113,8 @@ func OneLine(s string, n int) string {
 			return ' '
 		}
 		return r
-	}, Clean(Clip(s, 4*n)))
-	return Clip(strings.Join(strings.Fields(s), " "), n)
+	}, Clean(language.Clip(s, 4*n)))
+	return language.Clip(strings.Join(strings.Fields(s), " "), n)
 }
 
 // Words cuts a text at everything that is no letter or digit, and where a small letter
@@ -161,7 +152,7 @@ func Words(s string) []string {
 // Snake is a name of words, at most n bytes of them.
 func Snake(s string, n int) string {
 	name := ""
-	for _, w := range Words(Clip(s, 1000)) {
+	for _, w := range Words(language.Clip(s, 1000)) {
 		w = w[:min(len(w), 30)]
 		if len(name)+1+len(w) > n {
 			break

@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/extract"
 	"hyperscale/runtime/convert"
 	"hyperscale/runtime/convert/har"
 	"hyperscale/runtime/engine"
@@ -114,7 +115,7 @@ func (e *everything) once(t *testing.T, w *workflow.Workflow) {
 			t.Fatal(err)
 		}
 		for status := 200; status < 600; status++ {
-			if s.Expect[0].Fails(&workflow.View{Status: status}) == "" {
+			if s.Expect[0].Fails(&extract.View{Status: status}) == "" {
 				key := s.Request.Method + " " + r.URL.EscapedPath()
 				e.mutex.Lock()
 				e.statuses[key] = append(e.statuses[key], status)

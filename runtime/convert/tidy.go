@@ -3,6 +3,7 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"net/http"
 	"net/url"
 	"slices"
@@ -107,7 +108,7 @@ func (p *Plan) Add(s *Step) bool {
 		s.Method = upper
 	}
 	if why := p.shape(s); why != "" {
-		p.Note("left out %s %s: %s", Clip(s.Method, 20), Shown(s.Url), why)
+		p.Note("left out %s %s: %s", language.Clip(s.Method, 20), Shown(s.Url), why)
 		return false
 	}
 	p.shapeHeaders(s)
@@ -142,7 +143,7 @@ func (p *Plan) shape(s *Step) string {
 	}
 	s.Params = slices.DeleteFunc(s.Params, func(q Pair) bool {
 		if q.Name == "" && q.Value != "" {
-			p.Warn(s, "a parameter of its query without a name is not kept: %s", Clip(q.Value, 40))
+			p.Warn(s, "a parameter of its query without a name is not kept: %s", language.Clip(q.Value, 40))
 		}
 		return q.Name == ""
 	})
@@ -310,7 +311,7 @@ func (p *Plan) shapeHeaders(s *Step) {
 			p.added = append(p.added, http.CanonicalHeaderKey(lower))
 			continue
 		case !IsToken(h.Name):
-			p.Warn(s, "the header %q is none and is not kept", Clip(h.Name, 40))
+			p.Warn(s, "the header %q is none and is not kept", language.Clip(h.Name, 40))
 			continue
 		case len(h.Value) > 8000:
 			p.Warn(s, "the header %s has %d characters and is not kept", h.Name, len(h.Value))

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"path"
 	"strconv"
 	"strings"
@@ -111,7 +112,7 @@ func (p writer) list() []item {
 	before := ""
 	for _, s := range p.Steps {
 		if s.Pause > 0 && before != "" {
-			name := "pause_before_" + Clip(s.Name, 45)
+			name := "pause_before_" + language.Clip(s.Name, 45)
 			name = strings.TrimRight(strings.ReplaceAll(name, ".", ""), "_")
 			pause := call("action", item{value: atom(Quote(name))}, item{value: atom("lambda vu: vu.sleep(" + Quote(s.Pause.String()) + ")")})
 			pause.items = append(pause.items, item{key: "after = ", value: list(item{value: atom(Quote(before))})})

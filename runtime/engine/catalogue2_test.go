@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/hostile/authority"
@@ -131,7 +132,7 @@ func (tr *trial2) play() {
 func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Response, *message.ExecResult, error) {
 	var steps []workflow.Step
 	var after []uint32
-	var requests []*workflow.Request
+	var requests []*request.Request
 	for i := range tr.entry.Want {
 		step := get(string(rune('a'+i)), s.URL()+"/")
 		if tr.entry.Method != "" {
@@ -150,7 +151,7 @@ func (tr *trial2) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respo
 		}
 	}
 	w := flow(steps...)
-	w.HTTP.Version = workflow.Version2
+	w.HTTP.Version = request.Version2
 	cfg := Config{Workflow: w, VUs: 1, Duration: time.Hour, Timeout: cataloguePatience}
 	if tr.late() {
 		cfg.Timeout = tr.deadline

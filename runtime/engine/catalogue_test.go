@@ -10,6 +10,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/hostile"
 	"hyperscale/runtime/protocol/hostile/authority"
@@ -205,7 +206,7 @@ func (tr *trial) ask(ctx context.Context, s *hostile.Server) ([]*workflow.Respon
 }
 
 // asks is a function that sends a request, and keeps every good answer.
-func asks(r *workflow.Request, seen *[]*workflow.Response) func(*play) workflow.Outcome {
+func asks(r *request.Request, seen *[]*workflow.Response) func(*play) workflow.Outcome {
 	return func(p *play) workflow.Outcome {
 		a := p.client.Do(r)
 		switch {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"strings"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/extract"
 	"hyperscale/runtime/protocol/encoding"
 	"hyperscale/runtime/protocol/http1"
 )
 
 // contentEncoding is how a body was encoded; empty: it was not, or the workflow did not ask for it.
-func (q *requests) contentEncoding(fields workflow.Fields) string {
+func (q *requests) contentEncoding(fields extract.Fields) string {
 	if !q.cfg.Workflow.HTTP.Compression || fields == nil {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (q *requests) decoding(a *answer) {
 }
 
 // decodeView decodes the body that a request step looks into.
-func (q *requests) decodeView(r *workflow.View) (http1.Kind, string) {
+func (q *requests) decodeView(r *extract.View) (http1.Kind, string) {
 	codings := q.contentEncoding(r.Fields)
 	if codings == "" {
 		return http1.KindNone, ""

@@ -15,6 +15,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/target"
 )
 
@@ -48,7 +49,7 @@ func serve(t testing.TB, change func(*target.Config)) *target.Server {
 func get(name, url string, after ...uint32) workflow.Step {
 	return workflow.Step{
 		Plan:    &message.StepPlan{Name: name, Kind: message.StepRequest, After: after},
-		Request: &workflow.Request{Method: "GET", URL: url},
+		Request: &request.Request{Method: "GET", URL: url},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
@@ -13,7 +14,7 @@ import (
 // exchange is what a slot keeps of a request whose answer is wanted or that may be sent
 // elsewhere: redirects are followed here, and whole responses are looked at.
 type exchange struct {
-	request   *workflow.Request
+	request   *request.Request
 	co        *call            // a function that waits for the answer; nil: a request step
 	call      *http1.Call      // as sent last
 	collector *http1.Collector // from the first byte of a response to its last
@@ -36,7 +37,7 @@ type answer struct {
 	head http1.Head
 }
 
-func (x *exchange) begin(r *workflow.Request, due int64, head, body bool) {
+func (x *exchange) begin(r *request.Request, due int64, head, body bool) {
 	*x = exchange{request: r, redirects: int16(r.Redirects), keep: head || body, whole: body}
 	x.times.Begin(due)
 }

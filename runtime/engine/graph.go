@@ -7,6 +7,8 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/codec"
@@ -29,9 +31,9 @@ type graph struct {
 
 type step struct {
 	plan    *message.StepPlan
-	request *workflow.Request // of a request step
-	call    *http1.Call       // the same, compiled
-	framed  *codec.Operation  // the same for that protocol; nil: not made yet
+	request *request.Request // of a request step
+	call    *http1.Call      // the same, compiled
+	framed  *codec.Operation // the same for that protocol; nil: not made yet
 	timeout time.Duration
 	host    *pool.Host
 	slot    int
@@ -109,20 +111,20 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 }
 
 // compile turns a workflow's request into bytes.
-func compile(r *workflow.Request) (http1.Call, error) {
+func compile(r *request.Request) (http1.Call, error) {
 	out := http1.Request{
 		Method: r.Method, URL: r.URL, Body: r.Body, ContentType: r.ContentType,
 		Headers: pairs(r.Headers), Params: pairs(r.Params), Cookies: pairs(r.Cookies),
 		Boundary: r.Boundary,
 	}
 	switch r.Escape {
-	case workflow.EscapeJSON:
+	case request.EscapeJSON:
 		out.Escape = http1.EscapeJSON
-	case workflow.EscapeForm:
+	case request.EscapeForm:
 		out.Escape = http1.EscapeForm
 	}
-	for _, h := range r.Holes {
-		out.Holes = append(out.Holes, http1.Hole{Word: h.Word, Name: h.Name, Var: h.Var})
+	for _, h := range r.Placeholders {
+		out.Placeholders = append(out.Placeholders, http1.Placeholder{Word: h.Word, Name: h.Name, Var: h.Var})
 	}
 	if r.Auth != nil {
 		switch r.Auth.Kind {
@@ -137,7 +139,7 @@ func compile(r *workflow.Request) (http1.Call, error) {
 	return out.Compile()
 }
 
-func pairs(in []workflow.Pair) []http1.Pair {
+func pairs(in []builtin.Pair) []http1.Pair {
 	out := make([]http1.Pair, len(in))
 	for i, p := range in {
 		out[i] = http1.Pair(p)

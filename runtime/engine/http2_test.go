@@ -15,12 +15,13 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/target"
 )
 
 // over2 makes a workflow speak HTTP/2.
 func over2(w *workflow.Workflow, streams int) *workflow.Workflow {
-	w.HTTP.Version, w.HTTP.Streams, w.HTTP.Insecure = workflow.Version2, streams, true
+	w.HTTP.Version, w.HTTP.Streams, w.HTTP.Insecure = request.Version2, streams, true
 	return w
 }
 
@@ -186,7 +187,7 @@ func TestFunctionsOverHTTP2(t *testing.T) {
 
 // A pool of HTTP/1.1 connections bounds them; who waits is blocked, and that is latency.
 func TestPoolBlocks(t *testing.T) {
-	for _, version := range []string{workflow.Version11, workflow.Version2} {
+	for _, version := range []string{request.Version11, request.Version2} {
 		s := serve(t, func(c *target.Config) { c.Latency = 20 * time.Millisecond })
 		w := flow(get("a", s.URL()+"/"))
 		w.HTTP.Version, w.HTTP.Streams, w.Plan.Connections = version, 1, 2
@@ -214,9 +215,9 @@ func TestVersionsOfTheServer(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer plain.Close()
 	for _, tt := range []struct{ version, url, kind, says string }{
-		{workflow.VersionAuto, old.URL, "", ""},
-		{workflow.Version2, old.URL, "tls_alert", "HTTP/2"},
-		{workflow.Version2, plain.URL, "protocol", "HTTP/1, not HTTP/2"},
+		{request.VersionAuto, old.URL, "", ""},
+		{request.Version2, old.URL, "tls_alert", "HTTP/2"},
+		{request.Version2, plain.URL, "protocol", "HTTP/1, not HTTP/2"},
 	} {
 		w := flow(get("a", tt.url), get("b", tt.url), get("c", tt.url))
 		w.HTTP.Version, w.HTTP.Insecure = tt.version, true

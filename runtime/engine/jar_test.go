@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/message"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
 )
 
 // cookieServer sets cookies and remembers what came back, by path.
@@ -74,7 +74,7 @@ func TestCookies(t *testing.T) {
 	s, url := cookies(t)
 	home := get("home", url+"/home", 0)
 	own := get("own", url+"/own", 1)
-	own.Request.Cookies = []workflow.Pair{{Name: "a", Value: "b"}, {Name: "id", Value: "mine"}}
+	own.Request.Cookies = []builtin.Pair{{Name: "a", Value: "b"}, {Name: "id", Value: "mine"}}
 	deep := get("deep", url+"/deep/er", 2)
 	hop := get("hop", url+"/go", 3)
 	hop.Request.Redirects = 2

@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 // A server that chooses now this protocol by ALPN, now that, and closes each connection soon.
@@ -38,7 +39,7 @@ func TestServerThatChangesItsMind(t *testing.T) {
 	for _, shared := range []uint32{0, 3} {
 		t.Run(fmt.Sprint(shared), func(t *testing.T) {
 			w := flow(get("a", s.URL+"/"), get("b", s.URL+"/"), get("c", s.URL+"/", 0))
-			w.HTTP.Version, w.HTTP.Insecure = workflow.VersionAuto, true
+			w.HTTP.Version, w.HTTP.Insecure = request.VersionAuto, true
 			w.Plan.Connections = shared
 			w.Plan.Iterations = 200
 			r := run(t, context.Background(), Config{Workflow: w, VUs: 8, Timeout: 10 * time.Second})
@@ -65,10 +66,10 @@ func TestConnectionsToManyHostsOverHTTP2AreFew(t *testing.T) {
 	before := descriptors(t)
 	worst := 0
 	f := flow(other("f", message.StepFunction))
-	f.HTTP.Version, f.HTTP.Insecure = workflow.VersionAuto, true
+	f.HTTP.Version, f.HTTP.Insecure = request.VersionAuto, true
 	perform(t, context.Background(), Config{Workflow: f, VUs: 1}, map[int]func(*play) workflow.Outcome{0: func(p *play) workflow.Outcome {
 		for _, u := range urls {
-			if a := p.client.Do(&workflow.Request{Method: "GET", URL: u + "/"}); a.Status != 200 {
+			if a := p.client.Do(&request.Request{Method: "GET", URL: u + "/"}); a.Status != 200 {
 				t.Errorf("%s: %+v", u, a)
 			}
 			worst = max(worst, descriptors(t)-before)

@@ -25,7 +25,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"hyperscale/core/message"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 )
 
 // callers remembers who called a server, and where it was called.
@@ -105,12 +106,12 @@ func TestSourceAddresses(t *testing.T) {
 // Names that are given are not asked for, and their addresses are gone through.
 func TestHostsAndRotation(t *testing.T) {
 	for rotate, want := range map[string]map[string]int{
-		workflow.RotateNone:  {"127.0.0.1": 4},
-		workflow.RotateRobin: {"127.0.0.1": 2, "127.0.0.2": 2},
+		request.RotateNone:  {"127.0.0.1": 4},
+		request.RotateRobin: {"127.0.0.1": 2, "127.0.0.2": 2},
 	} {
 		c, _, port := everywhere(t, nil)
 		w := flow(get("home", "http://shop.invalid:"+port+"/"))
-		w.HTTP.DNS = workflow.DNS{Rotate: rotate, Hosts: []workflow.Host{{Name: "shop.invalid", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}
+		w.HTTP.DNS = request.DNS{Rotate: rotate, Hosts: []request.Host{{Name: "shop.invalid", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}
 		ended(t, run(t, context.Background(), Config{Workflow: w, VUs: 4}))
 		if diff := cmp.Diff(want, c.told().to); diff != "" {
 			t.Errorf("%s: %s", rotate, diff)
@@ -121,7 +122,7 @@ func TestHostsAndRotation(t *testing.T) {
 	}
 	c, _, port := everywhere(t, nil)
 	w := flow(get("home", "http://shop.invalid:"+port+"/"))
-	w.HTTP.DNS = workflow.DNS{Rotate: workflow.RotateRandom, Hosts: []workflow.Host{{Name: "shop.invalid", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}
+	w.HTTP.DNS = request.DNS{Rotate: request.RotateRandom, Hosts: []request.Host{{Name: "shop.invalid", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}}}}
 	ended(t, run(t, context.Background(), Config{Workflow: w, VUs: 40, Seed: 7}))
 	if c.told().to["127.0.0.1"] < 5 || c.told().to["127.0.0.2"] < 5 {
 		t.Errorf("by chance: %v", c.told().to)
@@ -175,13 +176,13 @@ func TestNamesExpire(t *testing.T) {
 	for _, test := range []struct {
 		why    string
 		ttl    uint32
-		dns    workflow.DNS
+		dns    request.DNS
 		second bool
 	}{
-		{"for the whole run", 1, workflow.DNS{}, false},
-		{"as long as told", 3600, workflow.DNS{TTL: 100 * time.Millisecond}, true},
-		{"as long as the answer says", 0, workflow.DNS{Answer: true}, true},
-		{"as a long answer says", 3600, workflow.DNS{Answer: true}, false},
+		{"for the whole run", 1, request.DNS{}, false},
+		{"as long as told", 3600, request.DNS{TTL: 100 * time.Millisecond}, true},
+		{"as long as the answer says", 0, request.DNS{Answer: true}, true},
+		{"as a long answer says", 3600, request.DNS{Answer: true}, false},
 	} {
 		c, _, port := everywhere(t, nil)
 		server := nameServer(t, test.ttl, "127.0.0.1", "127.0.0.2")
@@ -202,7 +203,7 @@ func TestNamesFail(t *testing.T) {
 	_, _, port := everywhere(t, nil)
 	server := nameServer(t, 3600, "127.0.0.1", "")
 	w := flow(get("home", "http://shop.example:"+port+"/"))
-	w.HTTP.DNS = workflow.DNS{Servers: []netip.AddrPort{server}, TTL: 50 * time.Millisecond}
+	w.HTTP.DNS = request.DNS{Servers: []netip.AddrPort{server}, TTL: 50 * time.Millisecond}
 	w.Plan.Session, w.Plan.Think = message.SessionNone, 30*time.Millisecond
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: 300 * time.Millisecond})
 	if s := r.Stats.Steps[0]; s.OK == 0 || kinds(s)["dns"] == 0 || s.OK+s.Failed+s.TimedOut != s.Started {
@@ -214,13 +215,13 @@ func TestTLSOptions(t *testing.T) {
 	robot := own(t)
 	for _, test := range []struct {
 		why  string
-		tls  workflow.TLS
+		tls  request.TLS
 		want string
 	}{
-		{"none", workflow.TLS{}, "TLS 1.3 TLS_AES_128_GCM_SHA256  resumed=false nobody"},
-		{"an old version and a cipher", workflow.TLS{MaxVersion: "1.2", Ciphers: []string{"TLS_RSA_WITH_AES_128_CBC_SHA"}}, "TLS 1.2 TLS_RSA_WITH_AES_128_CBC_SHA  resumed=false nobody"},
-		{"another name", workflow.TLS{ServerName: "example.com"}, "TLS 1.3 TLS_AES_128_GCM_SHA256 example.com resumed=false nobody"},
-		{"a client's certificate", workflow.TLS{Certificate: robot[0], Key: robot[1]}, "TLS 1.3 TLS_AES_128_GCM_SHA256  resumed=false robot"},
+		{"none", request.TLS{}, "TLS 1.3 TLS_AES_128_GCM_SHA256  resumed=false nobody"},
+		{"an old version and a cipher", request.TLS{MaxVersion: "1.2", Ciphers: []string{"TLS_RSA_WITH_AES_128_CBC_SHA"}}, "TLS 1.2 TLS_RSA_WITH_AES_128_CBC_SHA  resumed=false nobody"},
+		{"another name", request.TLS{ServerName: "example.com"}, "TLS 1.3 TLS_AES_128_GCM_SHA256 example.com resumed=false nobody"},
+		{"a client's certificate", request.TLS{Certificate: robot[0], Key: robot[1]}, "TLS 1.3 TLS_AES_128_GCM_SHA256  resumed=false robot"},
 	} {
 		c, server, port := everywhere(t, func(s *httptest.Server) {
 			s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}}
@@ -262,7 +263,7 @@ func TestResumption(t *testing.T) {
 		c, _, port := everywhere(t, func(s *httptest.Server) { s.StartTLS() })
 		w := flow(get("home", "https://127.0.0.1:"+port+"/"))
 		w.HTTP.Insecure, w.HTTP.TLS.Resume = true, resume
-		w.HTTP.Headers = []workflow.Pair{{Name: "Connection", Value: "close"}}
+		w.HTTP.Headers = []builtin.Pair{{Name: "Connection", Value: "close"}}
 		w.Steps[0].Request = w.HTTP.Apply(w.Steps[0].Request)
 		w.Plan.Iterations = 6
 		r := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 5 * time.Second})

@@ -5,7 +5,8 @@ import (
 	"hash/maphash"
 	"strconv"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -13,7 +14,7 @@ import (
 // prepared is a function's request made ready to run: it is shared by all who send the
 // same, also while they have it under way, and never changes.
 type prepared struct {
-	request *workflow.Request
+	request *request.Request
 	call    http1.Call
 	host    *pool.Host
 	key     []byte
@@ -46,7 +47,7 @@ func (m *memory) bare(method, url string) []byte {
 }
 
 // whole writes all that describes a request; false: it is too long to be remembered.
-func (m *memory) whole(r *workflow.Request) ([]byte, bool) {
+func (m *memory) whole(r *request.Request) ([]byte, bool) {
 	if len(r.Body) > preparedKey {
 		return nil, false
 	}
@@ -54,7 +55,7 @@ func (m *memory) whole(r *workflow.Request) ([]byte, bool) {
 	text := func(s string) {
 		b = append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
 	}
-	for _, all := range [...][]workflow.Pair{r.Headers, r.Params, r.Cookies} {
+	for _, all := range [...][]builtin.Pair{r.Headers, r.Params, r.Cookies} {
 		for i := range all {
 			text(all[i].Name)
 			text(all[i].Value)
@@ -75,7 +76,7 @@ func (m *memory) whole(r *workflow.Request) ([]byte, bool) {
 }
 
 // prepare makes a request ready, or remembers that it was.
-func (q *requests) prepare(r *workflow.Request) (*prepared, error) {
+func (q *requests) prepare(r *request.Request) (*prepared, error) {
 	if p, ok := r.Made.(*prepared); ok {
 		return p, nil
 	}
@@ -109,7 +110,7 @@ func (q *requests) prepare(r *workflow.Request) (*prepared, error) {
 }
 
 // known finds a bare request.
-func (q *requests) known(method, url string) *workflow.Request {
+func (q *requests) known(method, url string) *request.Request {
 	key := q.memory.bare(method, url)
 	if p := *q.memory.place(key); p != nil && p.request.Bare && bytes.Equal(p.key, key) {
 		return p.request

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -78,7 +79,7 @@ func through(t *testing.T, w *workflow.Workflow, address, user, password string)
 		t.Fatal(err)
 	}
 	port, _ := strconv.ParseUint(u.Port(), 10, 16)
-	w.HTTP.Proxy = &workflow.Proxy{Host: u.Hostname(), Port: uint16(port), User: user, Password: password}
+	w.HTTP.Proxy = &request.Proxy{Host: u.Hostname(), Port: uint16(port), User: user, Password: password}
 }
 
 // Requests go through a proxy in the form that it wants, with cookies and bodies; TLS
@@ -164,7 +165,7 @@ func TestProxyFails(t *testing.T) {
 // A proxy whose name nobody knows is told before anything is sent.
 func TestProxyWithoutAddress(t *testing.T) {
 	w := flow(get("home", "http://127.0.0.1:1/"))
-	w.HTTP.Proxy = &workflow.Proxy{Host: "proxy.invalid", Port: 3128}
+	w.HTTP.Proxy = &request.Proxy{Host: "proxy.invalid", Port: 3128}
 	_, err := Run(context.Background(), Config{Workflow: w, VUs: 1, Timeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "check the name in http.client(proxy = ...)") {
 		t.Errorf("got %v", err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"hyperscale/core/message"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 // TestFunctionsGetWhatTheyRead asks for heads and bodies over both protocols, in a program
@@ -12,7 +12,7 @@ import (
 // their bodies are dropped.
 func TestFunctionsGetWhatTheyRead(t *testing.T) {
 	s := serve(t, nil)
-	for _, version := range []string{workflow.Version11, workflow.Version2} {
+	for _, version := range []string{request.Version11, request.Version2} {
 		for check, keeps := range map[string]bool{
 			`len(get.text()) > 0 and get.headers.get("content-type") != None`: true,
 			`get.status == 200`: false,

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -78,8 +78,8 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-func without(headers []workflow.Pair, names ...string) []workflow.Pair {
-	return slices.DeleteFunc(slices.Clone(headers), func(h workflow.Pair) bool {
+func without(headers []builtin.Pair, names ...string) []builtin.Pair {
+	return slices.DeleteFunc(slices.Clone(headers), func(h builtin.Pair) bool {
 		return slices.Contains(names, strings.ToLower(h.Name))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/stats"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
@@ -77,7 +78,7 @@ type client struct{ l *parts }
 var _ workflow.Client = client{}
 
 // Do sends a request.
-func (c client) Do(r *workflow.Request) *workflow.Response {
+func (c client) Do(r *request.Request) *workflow.Response {
 	co := c.l.functions.current
 	if why := c.l.functions.refusal(co); why != "" {
 		return &workflow.Response{Kind: string(http1.KindCancelled), Error: why}
@@ -88,7 +89,7 @@ func (c client) Do(r *workflow.Request) *workflow.Response {
 }
 
 // Known remembers a request.
-func (c client) Known(method, url string) *workflow.Request { return c.l.requests.known(method, url) }
+func (c client) Known(method, url string) *request.Request { return c.l.requests.known(method, url) }
 
 // Sleep is cut short when the run is cancelled or long over.
 func (c client) Sleep(d time.Duration) {

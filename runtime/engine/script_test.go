@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/feed"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/target"
 )
 
@@ -48,7 +49,7 @@ func (p *play) Call(step int) workflow.Outcome { return p.calls[step](p) }
 
 func fetch(url string) func(p *play) workflow.Outcome {
 	return func(p *play) workflow.Outcome {
-		r := p.client.Do(&workflow.Request{Method: "GET", URL: url})
+		r := p.client.Do(&request.Request{Method: "GET", URL: url})
 		switch {
 		case r.Kind != "":
 			return workflow.Outcome{Response: r, Kind: r.Kind, Detail: r.Error}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 )
 
 // Cookies of an answer that is no answer, or only an interim one, are nobody's: least of all
@@ -34,7 +34,7 @@ func TestCookiesOfABrokenAnswerAreNobodys(t *testing.T) {
 	}))
 	defer plain.Close()
 	w := flow(get("a", odd.URL+"/"), get("b", plain.URL+"/"))
-	w.HTTP.Version, w.HTTP.Insecure = workflow.VersionAuto, true
+	w.HTTP.Version, w.HTTP.Insecure = request.VersionAuto, true
 	r := run(t, context.Background(), Config{Workflow: w, VUs: 4, Duration: 200 * time.Millisecond})
 	if s := r.Stats.Steps[1]; strays.Load() > 0 || s.OK < 8 {
 		t.Errorf("%d of %d requests brought another server's cookie", strays.Load(), s.Started)

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/load/queue"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/engine/coroutine"
 	"hyperscale/runtime/engine/pool"
 )
@@ -21,7 +22,7 @@ type call struct {
 	task
 	late int64 // its first request is sent so much later
 
-	request *workflow.Request  // to be sent
+	request *request.Request   // to be sent
 	pause   time.Duration      // to be slept
 	answer  *workflow.Response // its times are those of exchange
 	take    bool

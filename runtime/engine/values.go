@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/extract"
 	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool"
 	"hyperscale/runtime/protocol/http1"
@@ -15,7 +16,7 @@ import (
 type values struct {
 	n    int      // of one user
 	all  [][]byte // of user 0, of user 1, ...: each keeps its memory for the next iteration
-	view workflow.View
+	view extract.View
 
 	filled []byte     // the request that was filled last,
 	head   int        // with a head of so many bytes,
@@ -119,7 +120,7 @@ func (q *requests) reclaim(n *pool.RequestSlot) {
 
 // judge counts a whole answer of a request step, by its status or as the step expects, and
 // takes the values from it. It tells why it failed if that is not its status.
-func (q *requests) judge(vu int32, step int16, r *workflow.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
+func (q *requests) judge(vu int32, step int16, r *extract.View, t *measure.Times) (good bool, kind http1.Kind, why string) {
 	s, a := &q.g.steps[step], &q.accounts[step]
 	if !s.looks || r.Status >= 400 && !s.judges {
 		return a.Answered(r.Status, t), http1.KindNone, ""
@@ -138,7 +139,7 @@ func (q *requests) judge(vu int32, step int16, r *workflow.View, t *measure.Time
 }
 
 // extract takes values from an answer, all or none.
-func (q *requests) extract(vu int32, s *workflow.Step, r *workflow.View) string {
+func (q *requests) extract(vu int32, s *workflow.Step, r *extract.View) string {
 	for i := range s.Extract {
 		e := &s.Extract[i]
 		value, ok, why := e.From(r)

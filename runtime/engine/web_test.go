@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hyperscale/core/message"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/builtin"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/target"
 )
 
@@ -93,9 +94,9 @@ func TestRedirects(t *testing.T) {
 			}))
 			defer s.Close()
 			first := get("a", s.URL+"/")
-			first.Request = &workflow.Request{
+			first.Request = &request.Request{
 				Method: "POST", URL: s.URL + "/", Body: []byte("body"), ContentType: "text/plain", Redirects: tt.limit,
-				Auth: &workflow.Auth{Kind: "bearer", Token: "t"}, Cookies: []workflow.Pair{{Name: "a", Value: "b"}},
+				Auth: &request.Auth{Kind: "bearer", Token: "t"}, Cookies: []builtin.Pair{{Name: "a", Value: "b"}},
 			}
 			r := run(t, context.Background(), Config{Workflow: flow(first), VUs: 1})
 			a := r.Stats.Steps[0]

@@ -88,8 +88,8 @@ func Common(rates []IterationRate) (thousandths []uint64, per time.Duration) {
 	return thousandths, per
 }
 
-// StageValue is what stage() returns.
-type StageValue struct {
+// Stage is what stage() returns.
+type Stage struct {
 	language.Opaque
 	Plan message.StagePlan // Rate is not set yet
 	Rate *IterationRate    // nil: of virtual users
@@ -107,7 +107,7 @@ func NewStage(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) 
 	if in[0] == nil {
 		return nil, language.Faultf("stage: its duration is missing").Do("write stage(\"30s\", vus = 100), or \"0s\" to jump there")
 	}
-	s := &StageValue{Opaque: language.Opaque{Kind: "stage"}}
+	s := &Stage{Opaque: language.Opaque{Kind: "stage"}}
 	if text, ok := in[0].(starlark.String); !ok || text != "0s" { // a jump
 		var err error
 		if s.Plan.Duration, err = language.Duration("stage", "duration", in[0]); err != nil {
@@ -132,8 +132,8 @@ func NewStage(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) 
 	return nil, language.Faultf("stage: it says neither vus nor rate").Do("write stage(\"30s\", vus = 100) or stage(\"30s\", rate = \"100/s\")")
 }
 
-// BetweenValue is what between() returns.
-type BetweenValue struct {
+// Between is what between() returns.
+type Between struct {
 	language.Opaque
 	Low, High time.Duration
 }
@@ -161,5 +161,5 @@ func NewBetween(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple
 	if ends[0] >= ends[1] {
 		return nil, language.Faultf("between: %v is not below %v", ends[0], ends[1]).Do("write the shorter one first: between(\"1s\", \"3s\")")
 	}
-	return &BetweenValue{language.Opaque{Kind: "between"}, ends[0], ends[1]}, nil
+	return &Between{language.Opaque{Kind: "between"}, ends[0], ends[1]}, nil
 }

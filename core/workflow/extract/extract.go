@@ -14,11 +14,11 @@ import (
 type extractKind uint8
 
 const (
-	ExtractJSON extractKind = iota
-	ExtractRegex
-	ExtractHeader
-	ExtractCookie
-	ExtractForm
+	JSON extractKind = iota
+	Regex
+	Header
+	Cookie
+	Form
 )
 
 // ValueMax bounds an extracted value in bytes: virtual users keep theirs.
@@ -42,9 +42,9 @@ type Extract struct {
 // it does not have to be decoded and is not a regex's. Without one, why says what was found.
 func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
 	switch e.Kind {
-	case ExtractJSON:
+	case JSON:
 		value, why = e.path.text(r)
-	case ExtractRegex:
+	case Regex:
 		if work := e.cost * (len(r.Body) + 1); work > extractWorkMax {
 			why = "takes too long on " + guard.Size(uint64(len(r.Body))) + ": use json_path, or a simpler pattern"
 		} else if at := e.regex.FindSubmatchIndex(r.Body); at != nil {
@@ -53,15 +53,15 @@ func (e *Extract) From(r *View) (value []byte, ok bool, why string) {
 		if !ok && why == "" {
 			why = "does not match " + excerpt(r.Body)
 		}
-	case ExtractHeader:
+	case Header:
 		if value, ok = r.field(e.name); !ok {
 			why = "the response has no such header"
 		}
-	case ExtractCookie:
+	case Cookie:
 		if value, ok = r.cookie(e.name); !ok {
 			why = "the response does not set it"
 		}
-	case ExtractForm:
+	case Form:
 		if value, ok = inputValue(r.Body, e.name); !ok {
 			why = "no <input> of that name with a value in " + excerpt(r.Body)
 		}
@@ -146,7 +146,7 @@ func Extractor(fn, argument string, kind extractKind) *guard.Func {
 }
 
 func newExtract(thread *starlark.Thread, fn string, kind extractKind, v starlark.Value) (*Extract, error) {
-	if kind == ExtractRegex {
+	if kind == Regex {
 		p, err := builtin.CompilePattern(thread, fn, v)
 		if err != nil {
 			return nil, err
@@ -159,11 +159,11 @@ func newExtract(thread *starlark.Thread, fn string, kind extractKind, v starlark
 		return nil, language.Faultf("%s takes a text, not %s", fn, language.Describe(v))
 	case name == "" || len(name) > compareMax:
 		return nil, language.Faultf("%s: its argument must have 1 to %d bytes", fn, compareMax)
-	case kind == ExtractHeader && !language.IsToken(string(name)):
+	case kind == Header && !language.IsToken(string(name)):
 		return nil, language.Faultf("%s: %q is not a header's name", fn, language.Clip(string(name), 40))
 	}
 	e := &Extract{Kind: kind, name: string(name)}
-	if kind != ExtractJSON {
+	if kind != JSON {
 		return e, nil
 	}
 	var err error

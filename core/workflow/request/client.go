@@ -38,7 +38,7 @@ func NewClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 		return nil, err
 	}
 	of := func(name string) starlark.Value { return in[slices.Index(names, name)] }
-	client := &ClientValue{Opaque: language.Opaque{Kind: fn}}
+	client := &Client{Opaque: language.Opaque{Kind: fn}}
 	o := &client.Options
 	if v := of("tls"); v != nil {
 		t, ok := v.(*tlsValue)

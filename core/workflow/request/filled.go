@@ -10,17 +10,17 @@ import (
 // Filled is the request with values in the place of its words, by Workflow.Vars. It makes
 // everything anew: it is for what is rare, such as a redirect, and for people.
 func (r *Request) Filled(values [][]byte) *Request {
-	if len(r.Holes) == 0 {
+	if len(r.Placeholders) == 0 {
 		return r
 	}
 	f := filler{}
-	for _, hole := range r.Holes {
-		value := string(values[hole.Var])
+	for _, placeholder := range r.Placeholders {
+		value := string(values[placeholder.Var])
 		inJSON := string(builtin.AppendQuoted(nil, value))
-		f.plain = append(f.plain, hole.Word, value)
-		f.path = append(f.path, hole.Word, strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
-		f.query = append(f.query, hole.Word, url.QueryEscape(value))
-		f.json = append(f.json, hole.Word, inJSON[1:len(inJSON)-1])
+		f.plain = append(f.plain, placeholder.Word, value)
+		f.path = append(f.path, placeholder.Word, strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
+		f.query = append(f.query, placeholder.Word, url.QueryEscape(value))
+		f.json = append(f.json, placeholder.Word, inJSON[1:len(inJSON)-1])
 	}
 	out := *r
 	path, query, has := strings.Cut(r.URL, "?")
@@ -33,7 +33,7 @@ func (r *Request) Filled(values [][]byte) *Request {
 	}
 	escaped := [][]string{EscapeNone: f.plain, EscapeJSON: f.json, EscapeForm: f.query}[r.Escape]
 	out.Body = []byte(f.in(string(r.Body), escaped))
-	out.Holes, out.Escape, out.Boundary = nil, EscapeNone, ""
+	out.Placeholders, out.Escape, out.Boundary = nil, EscapeNone, ""
 	return &out
 }
 

@@ -64,8 +64,8 @@ type tlsValue struct {
 	options TLS
 }
 
-// ClientValue is what http.client returns.
-type ClientValue struct {
+// Client is what http.client returns.
+type Client struct {
 	language.Opaque
 	Options Options
 }
@@ -291,7 +291,7 @@ func (r *Request) body(thread *starlark.Thread, fn string, b *Placeholders, in *
 	return nil
 }
 
-// json encodes a body. A $ stands nowhere in JSON but within a text, so that its holes
+// json encodes a body. A $ stands nowhere in JSON but within a text, so that its placeholders
 // are found when it is written.
 func (r *Request) json(thread *starlark.Thread, fn string, b *Placeholders, v starlark.Value) (err error) {
 	r.Body, err = builtin.EncodeJSON(thread, v)

@@ -14,9 +14,9 @@ import (
 	"hyperscale/core/workflow/language"
 )
 
-// Hole is a word that stands in a request's texts where a value goes. It is made of
+// Placeholder is a word that stands in a request's texts where a value goes. It is made of
 // letters and digits, so that every escaping leaves it as it is; all have one length.
-type Hole struct {
+type Placeholder struct {
 	Word string
 	Name string
 	Var  int // index into Workflow.Vars
@@ -39,7 +39,7 @@ const (
 	VarsMax    = 1000 // of a workflow
 )
 
-// Placeholders are the holes of a request whose workflow is not known yet. Without blanks, nil,
+// Placeholders are those of a request whose workflow is not known yet. Without blanks, nil,
 // ${name} stays as it is: so it does in functions.
 type Placeholders struct {
 	words  *Words
@@ -143,9 +143,9 @@ func (b *Placeholders) count() int {
 // Explain puts names in the place of words into what is wrong with a request.
 func (b *Placeholders) Explain(err error) error {
 	if f, ok := err.(*language.Fault); ok && b != nil {
-		for _, hole := range b.List {
-			f.Message = strings.ReplaceAll(f.Message, hole.Word, "${"+hole.Name+"}")
-			f.Remedy = strings.ReplaceAll(f.Remedy, hole.Word, "${"+hole.Name+"}")
+		for _, placeholder := range b.List {
+			f.Message = strings.ReplaceAll(f.Message, placeholder.Word, "${"+placeholder.Name+"}")
+			f.Remedy = strings.ReplaceAll(f.Remedy, placeholder.Word, "${"+placeholder.Name+"}")
 		}
 	}
 	return err
@@ -175,10 +175,10 @@ func (b *Placeholders) CheckAuthority(fn, target string) error {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	for _, hole := range b.List {
-		if strings.Contains(rest, hole.Word) {
-			f := language.Faultf("%s: ${%s} stands in the host of the URL, which is looked up before the run", fn, hole.Name).In("url")
-			return f.Find("${" + hole.Name + "}").Do("write the host out, or take it from a param")
+	for _, placeholder := range b.List {
+		if strings.Contains(rest, placeholder.Word) {
+			f := language.Faultf("%s: ${%s} stands in the host of the URL, which is looked up before the run", fn, placeholder.Name).In("url")
+			return f.Find("${" + placeholder.Name + "}").Do("write the host out, or take it from a param")
 		}
 	}
 	return nil

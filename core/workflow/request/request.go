@@ -21,9 +21,9 @@ type Request struct {
 	Redirects                int  // how many to follow at most
 	GraphQL                  bool // a query: its answer is judged by the errors that it tells, too
 
-	Holes    []Hole // words in the texts above that values take the place of; nil: none
-	Escape   Escape // of values in Body
-	Boundary string // of a multipart Body: no value may hold it
+	Placeholders []Placeholder // words in the texts above that values take the place of; nil: none
+	Escape       Escape        // of values in Body
+	Boundary     string        // of a multipart Body: no value may hold it
 
 	Bare bool // a function gave a method and a URL and nothing else: the same ones make the same request
 	Made any  // an engine's own: what it has made of the request; copies must not keep it

@@ -2,6 +2,7 @@ package curl
 
 import (
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"net/url"
 	"path"
@@ -40,7 +41,7 @@ func Convert(text string, o convert.Options) (*convert.File, error) {
 		p.Note("a quote is opened and never closed: the line may be cut off")
 	}
 	if !found {
-		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", convert.Clip(convert.OneLine(text, 60), 60))
+		return nil, fmt.Errorf("no curl command is in %q: give the whole line, as in --from-curl 'curl https://shop.example/'", language.Clip(convert.OneLine(text, 60), 60))
 	}
 	return p.Finish()
 }
@@ -76,8 +77,8 @@ func (c *command) feed(before command) {
 }
 
 func (p reader) shellOutput(code string) string {
-	p.Note("what `%s` prints is not known here", convert.Clip(code, 60))
-	return p.Secret("output of "+convert.Clip(code, 30), code, "what this printed: "+code)
+	p.Note("what `%s` prints is not known here", language.Clip(code, 60))
+	return p.Secret("output of "+language.Clip(code, 30), code, "what this printed: "+code)
 }
 
 // curlArgs are the arguments of a curl command.
@@ -182,7 +183,7 @@ func (c *curling) long(name string, rest []string) int {
 		c.off(name[3:])
 		return 0
 	case !ok:
-		c.p.Note("curl's --%s is not known here and is not kept", convert.Clip(name, 40))
+		c.p.Note("curl's --%s is not known here and is not kept", language.Clip(name, 40))
 		return 0
 	case !o.value:
 		c.set(full, o, "")

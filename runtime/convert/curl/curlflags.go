@@ -1,6 +1,7 @@
 package curl
 
 import (
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"maps"
 	"net"
@@ -114,7 +115,7 @@ func (c *curling) set(name string, o curlOption, value string) {
 		c.limit, _ = strconv.Atoi(value)
 	case "max-time":
 		if c.timeout = seconds(value); c.timeout == "" {
-			c.p.Note("curl's --max-time %q is no time and is not kept", convert.Clip(value, 20))
+			c.p.Note("curl's --max-time %q is no time and is not kept", language.Clip(value, 20))
 		}
 	case "upload-file":
 		c.upload = value

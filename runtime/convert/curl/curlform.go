@@ -1,6 +1,7 @@
 package curl
 
 import (
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"path"
 	"strings"
@@ -10,7 +11,7 @@ import (
 func (c *curling) part(text string, form bool) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		c.p.Note("curl's -F %q is not kept: it is not name=value", convert.Clip(text, 40))
+		c.p.Note("curl's -F %q is not kept: it is not name=value", language.Clip(text, 40))
 		return
 	}
 	q := convert.Part{Name: name, Value: value}
@@ -23,7 +24,7 @@ func (c *curling) part(text string, form bool) {
 		from, value = value[:1], value[1:]
 	}
 	if from == "" && strings.HasPrefix(value, "(") || name == "" {
-		c.p.Note("curl's -F %q is not kept: a form within a form, or a part without a name, cannot be said", convert.Clip(text, 40))
+		c.p.Note("curl's -F %q is not kept: a form within a form, or a part without a name, cannot be said", language.Clip(text, 40))
 		return
 	}
 	content, rest := formWord(value)

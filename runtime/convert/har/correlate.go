@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"net/url"
 	"regexp"
@@ -154,11 +155,11 @@ func (c *correlator) fill(s *convert.Step, place, v string) string {
 	case c.known[v]:
 	case f == nil:
 		if c.known[v] = true; random(v) && !convert.IsSecret(place, v) && place != "path" && !strings.HasPrefix(place, "cookie") {
-			c.p.Warn(s, "%s looks as if it were made for one session, and no answer before has it: it is kept as recorded", convert.Clip(place, 60))
+			c.p.Warn(s, "%s looks as if it were made for one session, and no answer before has it: it is kept as recorded", language.Clip(place, 60))
 		}
 	case f.places > 1:
 		c.known[v] = true
-		c.p.Warn(s, "%s came in %d places of an earlier answer, %s: which one is meant cannot be told, it is kept as recorded", convert.Clip(place, 60), f.places, convert.NameOf(f.step))
+		c.p.Warn(s, "%s came in %d places of an earlier answer, %s: which one is meant cannot be told, it is kept as recorded", language.Clip(place, 60), f.places, convert.NameOf(f.step))
 	default:
 		return convert.ValueMark(c.extract(f))
 	}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (a *api) setBody(s *convert.Step, kind string, v any) {
 	o, isObject := v.(*convert.Object)
 	switch {
 	case v == nil:
-		a.p.Warn(s, "its body (%s) is not described: write one", convert.Clip(kind, 60))
+		a.p.Warn(s, "its body (%s) is not described: write one", language.Clip(kind, 60))
 	case strings.Contains(kind, "json") || kind == "*/*":
 		text := cleanJSON(v)
 		if !convert.PlainNumbers(text) {
@@ -119,7 +120,7 @@ func (a *api) setBody(s *convert.Step, kind string, v any) {
 			q := convert.Part{Name: convert.Clean(name), Value: flat(o.Values[i])}
 			if f, ok := o.Values[i].(*convert.Object); ok && f.Text("format") == "binary" {
 				q.Filename, q.Value = convert.Clean(name)+".bin", "contents of "+convert.Clean(name)
-				a.p.Warn(s, "%s is a file: put one beside this and write http.part(file(\"name\"), filename = \"name\")", convert.Clip(name, 40))
+				a.p.Warn(s, "%s is a file: put one beside this and write http.part(file(\"name\"), filename = \"name\")", language.Clip(name, 40))
 			}
 			s.Body.Parts = append(s.Body.Parts, q)
 		}
@@ -133,7 +134,7 @@ func (a *api) setBody(s *convert.Step, kind string, v any) {
 		s.Body = convert.Body{Kind: convert.BodyText, Text: flat(v)}
 		s.Headers = append(s.Headers, convert.Pair{Name: "Content-Type", Value: kind})
 		if _, text := v.(string); !text {
-			a.p.Warn(s, "its body is to be %s, which is not made here: write one", convert.Clip(kind, 60))
+			a.p.Warn(s, "its body is to be %s, which is not made here: write one", language.Clip(kind, 60))
 			s.Body.Text = "text"
 		}
 	}

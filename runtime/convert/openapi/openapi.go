@@ -3,6 +3,7 @@ package openapi
 import (
 	"errors"
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"path"
 	"slices"
@@ -131,7 +132,7 @@ func (a *api) baseOf(shared, op *convert.Object) string {
 			}
 			return address
 		}
-		a.p.Note("a server that is no address is not kept: %s", convert.Clip(address, 60))
+		a.p.Note("a server that is no address is not kept: %s", language.Clip(address, 60))
 	}
 	return a.base
 }
@@ -317,7 +318,7 @@ func (a *api) security(s *convert.Step, op *convert.Object) {
 	for _, name := range first.Keys {
 		scheme, _ := a.follow(schemes.Get(name)).(*convert.Object)
 		if scheme == nil {
-			a.p.Note("the security scheme %q is not described and is not kept", convert.Clip(convert.Clean(name), 40))
+			a.p.Note("the security scheme %q is not described and is not kept", language.Clip(convert.Clean(name), 40))
 			continue
 		}
 		a.authorize(s, convert.Clean(name), scheme)
@@ -342,10 +343,10 @@ func (a *api) authorize(s *convert.Step, name string, scheme *convert.Object) {
 		s.Auth = &convert.Auth{User: a.p.Secret("user", name+" user", help), Password: a.p.Secret("password", name, help)}
 	case how == "http" && strings.EqualFold(scheme.Text("scheme"), "bearer"), how == "oauth2", how == "openIdConnect":
 		if how != "http" {
-			a.p.Note("tokens of the security scheme %s (%s) are not fetched: get one, and --set token=...", convert.Clip(name, 40), how)
+			a.p.Note("tokens of the security scheme %s (%s) are not fetched: get one, and --set token=...", language.Clip(name, 40), how)
 		}
 		s.Auth = &convert.Auth{Bearer: true, Password: a.p.Secret("token", "token", help)}
 	default:
-		a.p.Note("the security scheme %s (%s) is not kept", convert.Clip(name, 40), convert.Clip(how+" "+scheme.Text("scheme"), 40))
+		a.p.Note("the security scheme %s (%s) is not kept", language.Clip(name, 40), language.Clip(how+" "+scheme.Text("scheme"), 40))
 	}
 }

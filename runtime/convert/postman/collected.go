@@ -2,6 +2,7 @@ package postman
 
 import (
 	"encoding/json"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"slices"
 	"strings"
@@ -168,6 +169,6 @@ func (c *collection) auth(s *convert.Step, a *convert.Object) {
 		}
 		s.Auth = &convert.Auth{Bearer: true, Password: token}
 	default:
-		c.p.Warn(s, "authorization of kind %s is not kept", convert.Clip(kind, 30))
+		c.p.Warn(s, "authorization of kind %s is not kept", language.Clip(kind, 30))
 	}
 }

@@ -3,6 +3,7 @@ package postman
 import (
 	"errors"
 	"fmt"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/convert"
 	"path"
 	"strings"
@@ -297,12 +298,12 @@ func (c *collection) variable(name string) string {
 	case known && value != "" && len(value) < 2000:
 		if strings.Contains(value, "{{") { // one of others
 			value = strings.NewReplacer("{{", "", "}}", "").Replace(value)
-			c.p.Note("the variable %s is made of others: set it with --set", convert.Clip(name, 40))
+			c.p.Note("the variable %s is made of others: set it with --set", language.Clip(name, 40))
 		}
 		return c.p.Param(name, value, "")
 	}
 	if c.p.Find(convert.Identifier(name)) < 0 {
-		c.p.Note("the collection does not say what {{%s}} is: set it with --set %s=...", convert.Clip(name, 40), convert.Identifier(name))
+		c.p.Note("the collection does not say what {{%s}} is: set it with --set %s=...", language.Clip(name, 40), convert.Identifier(name))
 	}
 	return c.p.Param(name, convert.Placeholder, "{{"+name+"}}, which an environment or a script sets")
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/edit/format"
 )
 
@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	var wrong *workflow.Error
+	var wrong *language.Error
 	if _, err := format.File("test.star", []byte("x = (")); !errors.As(err, &wrong) || wrong.Line != 1 {
 		t.Errorf("got %v, want the place", err)
 	}

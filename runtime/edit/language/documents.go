@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/language"
 	"hyperscale/runtime/edit/format"
 )
 
@@ -164,7 +164,7 @@ func (s *Server) diagnose(uri string, err error) (string, []diagnostic) {
 		return uri, []diagnostic{}
 	}
 	d := diagnostic{Severity: severityWarning, Source: "hyperscale", Message: err.Error()}
-	var wrong *workflow.Error
+	var wrong *language.Error
 	if !errors.As(err, &wrong) {
 		return uri, []diagnostic{d}
 	}

@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"hyperscale/core/node"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/resolve"
 )
 
 // Names says how names become addresses. Look-ups run beside the loop and share it.
 type Names struct {
-	dns   *workflow.DNS
+	dns   *request.DNS
 	hosts resolve.Hosts
 	own   *resolve.Resolver // nil: the standard library does
-	Proxy *workflow.Proxy   // whose name is looked up instead of the target's; nil: none
+	Proxy *request.Proxy    // whose name is looked up instead of the target's; nil: none
 }
 
-func NewNames(o *workflow.Options) *Names {
+func NewNames(o *request.Options) *Names {
 	d := &Names{dns: &o.DNS, hosts: resolve.Hosts{}, Proxy: o.Proxy}
 	for _, h := range o.DNS.Hosts {
 		for _, a := range h.Addresses {
@@ -75,10 +75,10 @@ func (d *Names) ask(ctx context.Context, name string) ([]netip.Addr, time.Durati
 // first is the address that a connection tries first.
 func (d *dialer) first(h *Host) int {
 	switch d.names.dns.Rotate {
-	case workflow.RotateRobin:
+	case request.RotateRobin:
 		h.turn++
 		return int(h.turn-1) % len(h.Addrs)
-	case workflow.RotateRandom:
+	case request.RotateRandom:
 		if d.random == nil {
 			d.random = node.NewRand(d.seed, node.ID(fmt.Sprintf("%s/%d", d.workflow.Plan.Name, d.firstVU)), node.PurposePlacement)
 		}

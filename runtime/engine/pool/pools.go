@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/load/queue"
 	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/protocol/http1"
 )
 
@@ -35,9 +36,9 @@ const (
 // versionOf is what a workflow's client speaks with a host that has not said anything yet.
 func versionOf(w *workflow.Workflow, secure bool) version {
 	switch {
-	case w.HTTP.Version == workflow.Version2:
+	case w.HTTP.Version == request.Version2:
 		return version2
-	case w.HTTP.Version == workflow.VersionAuto && secure:
+	case w.HTTP.Version == request.VersionAuto && secure:
 		return versionUnknown
 	}
 	return version1
@@ -46,9 +47,9 @@ func versionOf(w *workflow.Workflow, secure bool) version {
 // protocols are what is offered by ALPN.
 func protocols(w *workflow.Workflow) []string {
 	switch w.HTTP.Version {
-	case workflow.Version2:
+	case request.Version2:
 		return []string{"h2"}
-	case workflow.VersionAuto:
+	case request.VersionAuto:
 		return []string{"h2", "http/1.1"}
 	}
 	return []string{"http/1.1"}
@@ -313,7 +314,7 @@ func (d *dialer) negotiated(c *conn) (bool, error) {
 	case chosen == "h2":
 		c.host.version = version2
 		return true, nil
-	case d.workflow.HTTP.Version == workflow.Version2:
+	case d.workflow.HTTP.Version == request.Version2:
 		return false, errNotHTTP2
 	}
 	c.host.version = version1

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/request"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -20,7 +20,7 @@ type proxy struct {
 	Authorization string // the line of a head; empty: none
 }
 
-func newProxy(p *workflow.Proxy) *proxy {
+func newProxy(p *request.Proxy) *proxy {
 	if p == nil {
 		return nil
 	}

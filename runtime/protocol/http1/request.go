@@ -30,9 +30,9 @@ type Request struct {
 	Body        []byte
 	ContentType string // sent with a body unless Headers has Content-Type
 
-	Holes    []Hole // words in the texts above; nil: the request is always the same
-	Escape   Escape // of values in the body
-	Boundary string // of a multipart body: no value may hold it
+	Placeholders []Placeholder // words in the texts above; nil: the request is always the same
+	Escape       Escape        // of values in the body
+	Boundary     string        // of a multipart body: no value may hold it
 }
 
 // Call is a compiled request: everything the loop needs to send it.
@@ -46,7 +46,7 @@ type Call struct {
 	HeadLen int    // Bytes[:HeadLen] is the head
 	Close   bool   // the request asks the server to close the connection
 
-	// Template is of a request with holes: it is sent as Fill renders it. Until then there
+	// Template is of a request with placeholders: it is sent as Fill renders it. Until then there
 	// are no Bytes, and Path is for people.
 	Template *Template
 }
@@ -99,7 +99,7 @@ func (r Request) Compile() (Call, error) {
 	}
 	call.HeadLen = len(b)
 	call.Bytes = append(b, r.Body...)
-	if len(r.Holes) > 0 {
+	if len(r.Placeholders) > 0 {
 		err = r.template(&call, fields)
 	}
 	return call, err

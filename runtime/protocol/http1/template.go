@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Hole is a word that stands in the texts of a request for a value. It is made of letters
+// Placeholder is a word that stands in the texts of a request for a value. It is made of letters
 // and digits, so that every escaping leaves it as it is, and stands nowhere else. All words
 // of a request have the same length.
-type Hole struct {
+type Placeholder struct {
 	Word string
 	Var  int    // index into the values that Fill gets
 	Name string // of the value, for people
@@ -60,18 +60,18 @@ const maxDigits = 8
 
 // cutter collects pieces.
 type cutter struct {
-	holes  map[string]*Hole // by word
-	prefix string           // of all words
-	length int              // of each word
+	placeholders  map[string]*Placeholder // by word
+	prefix string                  // of all words
+	length int                     // of each word
 	pieces []piece
 	last   []byte // literal bytes behind the last piece
 }
 
-func newCutter(holes []Hole) *cutter {
-	c := &cutter{holes: make(map[string]*Hole, len(holes)), prefix: holes[0].Word, length: len(holes[0].Word)}
-	for i := range holes {
-		word := holes[i].Word
-		c.holes[word] = &holes[i]
+func newCutter(placeholders []Placeholder) *cutter {
+	c := &cutter{placeholders: make(map[string]*Placeholder, len(placeholders)), prefix: placeholders[0].Word, length: len(placeholders[0].Word)}
+	for i := range placeholders {
+		word := placeholders[i].Word
+		c.placeholders[word] = &placeholders[i]
 		for !strings.HasPrefix(word, c.prefix) {
 			c.prefix = c.prefix[:len(c.prefix)-1]
 		}
@@ -79,30 +79,30 @@ func newCutter(holes []Hole) *cutter {
 	return c
 }
 
-// next finds the first hole at or behind from.
-func (c *cutter) next(s string, from int) (int, *Hole) {
+// next finds the first placeholder at or behind from.
+func (c *cutter) next(s string, from int) (int, *Placeholder) {
 	for from+c.length <= len(s) {
 		k := strings.Index(s[from:], c.prefix)
 		if k < 0 || from+k+c.length > len(s) {
 			break
 		}
-		if from += k; c.holes[s[from:from+c.length]] != nil {
-			return from, c.holes[s[from:from+c.length]]
+		if from += k; c.placeholders[s[from:from+c.length]] != nil {
+			return from, c.placeholders[s[from:from+c.length]]
 		}
 		from++
 	}
 	return len(s), nil
 }
 
-// text adds text in which holes are to be filled in that way.
+// text adds text in which placeholders are to be filled in that way.
 func (c *cutter) text(s string, escape Escape, place string) {
 	for {
-		at, hole := c.next(s, 0)
+		at, placeholder := c.next(s, 0)
 		c.last = append(c.last, s[:at]...)
-		if hole == nil {
+		if placeholder == nil {
 			return
 		}
-		c.add(piece{value: hole.Var, escape: escape, name: hole.Name, place: place})
+		c.add(piece{value: placeholder.Var, escape: escape, name: placeholder.Name, place: place})
 		s = s[at+c.length:]
 	}
 }
@@ -120,14 +120,14 @@ func (c *cutter) end() []piece {
 }
 
 func (c *cutter) has(s string) bool {
-	_, hole := c.next(s, 0)
-	return hole != nil
+	_, placeholder := c.next(s, 0)
+	return placeholder != nil
 }
 
-// template cuts a compiled request at its holes.
+// template cuts a compiled request at its placeholders.
 func (r Request) template(call *Call, fields []Pair) error {
 	t := &Template{boundary: []byte(r.Boundary)}
-	head := newCutter(r.Holes)
+	head := newCutter(r.Placeholders)
 	if head.has(call.Host) {
 		return &InputError{"url", r.URL, "write out the host: values go into path and query only"}
 	}
@@ -138,7 +138,7 @@ func (r Request) template(call *Call, fields []Pair) error {
 		head.text("?"+query, escapeQuery, "query")
 	}
 	head.text(" HTTP/1.1\r\n", EscapeNone, "")
-	body := newCutter(r.Holes)
+	body := newCutter(r.Placeholders)
 	body.text(string(r.Body), r.Escape, "body")
 	for _, f := range fields {
 		if f.Name == "Content-Length" { // the last one
@@ -169,8 +169,8 @@ func (r Request) template(call *Call, fields []Pair) error {
 
 // shown is a text with names in the place of words.
 func (c *cutter) shown(s string) string {
-	for at, hole := c.next(s, 0); hole != nil; at, hole = c.next(s, 0) {
-		s = s[:at] + "${" + hole.Name + "}" + s[at+c.length:]
+	for at, placeholder := c.next(s, 0); placeholder != nil; at, placeholder = c.next(s, 0) {
+		s = s[:at] + "${" + placeholder.Name + "}" + s[at+c.length:]
 	}
 	return s
 }
@@ -218,7 +218,7 @@ func (r Request) credentials() (user, password string) {
 	return "", ""
 }
 
-// Fill appends the request with the values in its holes to dst, ready to be written, and
+// Fill appends the request with the values in its placeholders to dst, ready to be written, and
 // tells how long its head is. It allocates nothing once dst is large enough. An error says
 // which value cannot stand in its place; then dst comes back as it was.
 func (c *Call) Fill(dst []byte, values [][]byte) (filled []byte, head int, err error) {

@@ -17,10 +17,10 @@ import (
 )
 
 // holes are words for values 0, 1, ...
-func holes(n int) []Hole {
-	all := make([]Hole, n)
+func holes(n int) []Placeholder {
+	all := make([]Placeholder, n)
 	for i := range all {
-		all[i] = Hole{Word: fmt.Sprintf("v0123456789abcdef%08xv", i), Var: i, Name: string(rune('a' + i))}
+		all[i] = Placeholder{Word: fmt.Sprintf("v0123456789abcdef%08xv", i), Var: i, Name: string(rune('a' + i))}
 	}
 	return all
 }
@@ -35,14 +35,14 @@ func compiled(t testing.TB, r Request) *Call {
 }
 
 // everywhere is a request with a hole in each place where one may be.
-func everywhere() (Request, []Hole) {
+func everywhere() (Request, []Placeholder) {
 	h := holes(8)
 	return Request{
 		Method: "POST", URL: "http://h/a/" + h[0].Word + "/b?x=" + h[1].Word + "&y=1",
 		Params: []Pair{{"p", h[2].Word}}, Headers: []Pair{{"X-Own", "<" + h[3].Word + ">"}},
 		Cookies: []Pair{{"c", h[4].Word}}, User: h[5].Word, Password: "pw-" + h[6].Word,
 		Body: []byte(`{"k":"` + h[7].Word + `"}`), ContentType: "application/json",
-		Holes: h, Escape: EscapeJSON,
+		Placeholders: h, Escape: EscapeJSON,
 	}, h
 }
 
@@ -72,7 +72,7 @@ func TestFill(t *testing.T) {
 			"POST /x HTTP/1.1\r\nHost: h\r\nUser-Agent: hyperscale\r\nContent-Length: 4\r\n\r\nsame"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.in.Holes = h
+			tt.in.Placeholders = h
 			call := compiled(t, tt.in)
 			got, head, err := call.Fill([]byte("before"), [][]byte{[]byte(tt.values[0]), []byte(tt.values[1])})
 			if err != nil {
@@ -110,7 +110,7 @@ func TestFillRefuses(t *testing.T) {
 		{Request{URL: "http://h/", Body: []byte("--BOUND\r\n\r\n" + h[0].Word + "\r\n--BOUND--\r\n"), Boundary: "BOUND"}, "\r\n--BOUND--\r\n", `boundary`},
 		{Request{URL: "http://h/", Body: []byte("BO" + h[0].Word + "D--BOUND--\r\n"), Boundary: "BOUND"}, "UN", `boundary`},
 	} {
-		tt.in.Method, tt.in.Holes = "POST", h
+		tt.in.Method, tt.in.Placeholders = "POST", h
 		dst, _, err := compiled(t, tt.in).Fill([]byte("before"), [][]byte{[]byte(tt.value)})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || string(dst) != "before" {
 			t.Errorf("%.60q in %q: got %v, want %q; %.20q is left", tt.value, tt.in.URL, err, tt.want, dst)
@@ -122,7 +122,7 @@ func TestFillRefuses(t *testing.T) {
 		"go into values only":   {URL: "http://h/", Headers: []Pair{{h[0].Word, "x"}}},
 		"computed from the bod": {URL: "http://h/", Headers: []Pair{{"Content-Length", h[0].Word}}},
 	} {
-		r.Method, r.Holes = "POST", h
+		r.Method, r.Placeholders = "POST", h
 		if _, err := r.Compile(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -204,7 +204,7 @@ func TestValuesStayInTheirBodies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := holes(2)
 		v := [][]byte{[]byte(hostile().Draw(t, "a")), []byte(hostile().Draw(t, "b"))}
-		r := Request{Method: "POST", URL: "http://h/", Holes: h}
+		r := Request{Method: "POST", URL: "http://h/", Placeholders: h}
 		parts := rapid.Bool().Draw(t, "parts")
 		if parts {
 			r.Boundary, r.ContentType = "BOUND", "multipart/form-data; boundary=BOUND"
@@ -290,8 +290,8 @@ func BenchmarkFill(b *testing.B) {
 		name string
 		in   Request
 	}{
-		{"header", Request{Method: "GET", URL: "http://h/me", Bearer: h[0].Word, Holes: h}},
-		{"json", Request{Method: "POST", URL: "http://h/login", Body: []byte(`{"user":"` + h[0].Word + `","password":"` + h[1].Word + `"}`), ContentType: "application/json", Escape: EscapeJSON, Holes: h}},
+		{"header", Request{Method: "GET", URL: "http://h/me", Bearer: h[0].Word, Placeholders: h}},
+		{"json", Request{Method: "POST", URL: "http://h/login", Body: []byte(`{"user":"` + h[0].Word + `","password":"` + h[1].Word + `"}`), ContentType: "application/json", Escape: EscapeJSON, Placeholders: h}},
 		{"everywhere", all},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
@@ -312,7 +312,7 @@ func BenchmarkFill(b *testing.B) {
 // A filled request is sent over HTTP/2 as one that was written out.
 func TestFilledPath(t *testing.T) {
 	h := holes(2)
-	call := compiled(t, Request{Method: "GET", URL: "http://h/a/" + h[0].Word + "?q=" + h[1].Word, Holes: h})
+	call := compiled(t, Request{Method: "GET", URL: "http://h/a/" + h[0].Word + "?q=" + h[1].Word, Placeholders: h})
 	if call.Path != "/a/${a}?q=${b}" {
 		t.Errorf("for people: %s", call.Path)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
-	"hyperscale/core/workflow"
+	"hyperscale/core/workflow/demand"
 )
 
 // rate is how many iterations begin in a time.
@@ -26,7 +26,7 @@ func (r rate) String() string { return *r.text }
 func (rate) Type() string { return "N/s" }
 
 func (r rate) Set(s string) error {
-	n, per, err := workflow.ParseRate(s)
+	n, per, err := demand.ParseRate(s)
 	if err != nil {
 		return err
 	}
