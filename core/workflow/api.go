@@ -26,11 +26,15 @@ type Response struct {
 
 	Fields extract.Fields // the Headers, where those are not made before somebody asks: see Pairs
 
-	// Decode makes of Body, which is as it was sent, what was meant, or says why it cannot;
-	// nil: it is that already. It is called when somebody reads the body.
-	Decode func(sent []byte) (body []byte, kind, why string)
+	// Decoder decodes Body when a function reads it; nil: it is decoded.
+	Decoder Decoder
 
 	value response // as functions see it
+}
+
+// Decoder makes of a body, which is as it was sent, what was meant, or says why it cannot.
+type Decoder interface {
+	Decode(sent []byte) (body []byte, kind, why string)
 }
 
 func (r *Response) length() int64 { return max(r.Size, int64(len(r.Body))) }

@@ -96,13 +96,13 @@ func (r *response) Attr(name string) (starlark.Value, error) {
 // read decodes the body, once. A body that cannot be decoded fails who reads it.
 func (r *response) read() error {
 	once := r.once()
-	if decode := r.r.Decode; decode != nil && once.unread == nil {
-		body, kind, why := decode(r.r.Body)
+	if d := r.r.Decoder; d != nil && once.unread == nil {
+		body, kind, why := d.Decode(r.r.Body)
 		if kind != "" {
 			once.unread = &unread{kind, why}
 			return once.unread
 		}
-		r.r.Body, r.r.Decode = body, nil
+		r.r.Body, r.r.Decoder = body, nil
 	}
 	if once.unread != nil {
 		return once.unread

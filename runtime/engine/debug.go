@@ -46,8 +46,8 @@ func (p *printer) hop(x *exchange) {
 	head := fmt.Appendf(nil, "%s %d %s\n", version, x.status, http.StatusText(int(x.status)))
 	var body []byte
 	if x.answer != nil {
-		if body = x.answer.Body; x.answer.Decode != nil {
-			if meant, kind, _ := x.answer.Decode(body); kind == "" {
+		if body = x.answer.Body; x.answer.Decoder != nil {
+			if meant, kind, _ := x.answer.Decoder.Decode(body); kind == "" {
 				body = meant
 			}
 		}

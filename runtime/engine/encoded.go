@@ -34,14 +34,23 @@ func (q *requests) decoding(a *answer) {
 	if codings == "" {
 		return
 	}
-	a.Decode = func(body []byte) ([]byte, string, string) {
-		out, err := encoding.Decode(codings, body, limit)
-		if err != nil {
-			kind, why := undecoded(err)
-			return nil, string(kind), why
-		}
-		return out, "", ""
+	a.Decoder = decoder{codings, limit}
+}
+
+// decoder undoes the codings of one body.
+type decoder struct {
+	codings string
+	limit   int64 // of the body
+}
+
+// Decode is asked when a function reads the body.
+func (d decoder) Decode(sent []byte) (body []byte, kind, why string) {
+	out, err := encoding.Decode(d.codings, sent, d.limit)
+	if err != nil {
+		kind, why := undecoded(err)
+		return nil, string(kind), why
 	}
+	return out, "", ""
 }
 
 // decodeView decodes the body that a request step looks into.
