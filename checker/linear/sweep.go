@@ -221,7 +221,7 @@ func (s *sweep[S, O]) spread(c config[S]) {
 }
 
 // settled takes what was abandoned and can change nothing any more for done: of n
-// who tried in vain, each under a higher token, only the highest matters, and not
+// failed tries, each under a higher token, only the highest matters, and not
 // which of the 2^n others came before it.
 func (s *sweep[S, O]) settled(c config[S]) config[S] {
 	for slot, i := range s.slots {

@@ -41,7 +41,7 @@ func TestBadTarget(t *testing.T) {
 	}
 }
 
-// TestTakenPort: who holds a port is not disturbed, who wants it is told.
+// TestTakenPort: the program that holds a port is not disturbed, and the error of the other names the port.
 func TestTakenPort(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -28,6 +28,9 @@ var banned = []struct {
 	{`fel` + `low`, word(`fel` + `lows?`), "write peer"},
 	{`un` + `told`, word(`un` + `told`), "write unreported"},
 	{`un` + `kept`, word(`un` + `kept`), "write not persisted"},
+	{`who` + ` `, word(`who` + ` (asks|wants)`), "name the agent: the member that asks, a caller"},
+	{`in` + ` vain`, word(`in` + ` vain`), "say what failed: no gate answered"},
+	{`house`, word(`(keep|keeps|keeping)` + ` house`), "say what it sweeps, or write leads"},
 }
 
 // word matches whole words, also where a comment or a string breaks its line.

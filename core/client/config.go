@@ -15,7 +15,7 @@ type Config struct {
 	AskTimeout   time.Duration // a command that is not a watch is answered within it: three leases of a job
 	ReachTimeout time.Duration // the same while no gate could be reached at all
 	AskRetry     time.Duration // an unanswered question is asked elsewhere
-	RetryMin     time.Duration // after all gates were asked in vain the wait is between it
+	RetryMin     time.Duration // after no gate answered the wait is between it
 	RetryMax     time.Duration // and a bound that doubles up to this
 	Redirects    int           // that are followed before such a wait
 	PingInterval time.Duration

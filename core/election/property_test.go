@@ -265,8 +265,8 @@ func TestANewLeaderWithinTheBound(t *testing.T) {
 	})
 }
 
-// A and C cannot speak, both see B, and one of the three leads: C asks in vain, and
-// nobody is deposed.
+// A and C cannot speak, both see B, and one of the three leads: C finds no majority, and
+// the leader stays.
 func TestAPartialPartitionDeposesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)

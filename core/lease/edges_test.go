@@ -115,7 +115,7 @@ func TestFramesAreFilled(t *testing.T) {
 	}
 }
 
-// A tombstone is one after a restart, too: a late accept revives nothing, who asks is told
+// A tombstone is one after a restart, too: a late accept revives nothing, a member that asks learns
 // that it was released, and it goes when it is old enough.
 func TestTombstoneOutlivesARestart(t *testing.T) {
 	c := small()

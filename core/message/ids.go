@@ -50,7 +50,7 @@ func (id JobID) Compare(o JobID) int {
 // RequestID ties an answer to its question. It is never used again, not even
 // for a retry of the same question: a late answer to try 1 must not answer try 2.
 type RequestID struct {
-	Incarnation uint64 `msg:"incarnation"` // of who asks
+	Incarnation uint64 `msg:"incarnation"` // of the client
 	Counter     uint64 `msg:"counter" require:"true"`
 }
 

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Who asks by the URL is told to the same origin again, wherever there it redirects to, and to
-// no other one.
+// A redirect gets the URL's credentials at the same origin, on every path, and at no other
+// origin.
 func TestRedirectsKeepWhoAsksByTheURL(t *testing.T) {
 	var told atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
-			t.Error("another origin was told who asks")
+			t.Error("another origin got the credentials")
 		}
 	}))
 	defer other.Close()
@@ -37,6 +37,6 @@ func TestRedirectsKeepWhoAsksByTheURL(t *testing.T) {
 	step.Request.Redirects = 5
 	a := run(t, context.Background(), Config{Workflow: flow(step), VUs: 1}).Stats.Steps[0]
 	if a.OK != 1 || told.Load() != 3 {
-		t.Errorf("ok %d of %d, the origin was told who asks %d times of 3: %v", a.OK, a.Started, told.Load(), a.Errors)
+		t.Errorf("ok %d of %d, the origin got the credentials %d times of 3: %v", a.OK, a.Started, told.Load(), a.Errors)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"hyperscale/runtime/protocol/http1"
 )
 
-// forwarder is a proxy that wants to know who asks, if it is told whom to expect.
+// forwarder is a proxy that wants credentials, if it has some to expect.
 type forwarder struct {
 	mu     sync.Mutex
 	asked  []string // method and target
@@ -143,7 +143,7 @@ func TestProxyFails(t *testing.T) {
 		kind               http1.Kind
 		detail             string
 	}{
-		{"who asks", strict.URL, "https://127.0.0.1:1/", http1.KindProxy, "wants to know who asks (407)"},
+		{"no credentials", strict.URL, "https://127.0.0.1:1/", http1.KindProxy, "wants credentials (407)"},
 		{"a target that is not there", free.URL, "https://127.0.0.1:1/", http1.KindProxy, "answers 502 Bad Gateway to CONNECT"},
 		{"a proxy that is not there", "http://127.0.0.1:1", "https://127.0.0.1:2/", http1.KindRefused, "127.0.0.1:1"},
 		{"an end", raw("HTTP/1.1 200"), "https://127.0.0.1:2/", http1.KindProxy, "breaks off"},

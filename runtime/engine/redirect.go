@@ -21,7 +21,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follow makes the exchange ask where a redirect points to. What proves who asks stays
+// follow makes the exchange ask where a redirect points to. Credentials stay
 // with the origin that it was meant for.
 func (x *exchange) follow(location string) (http1.Call, error) {
 	none := http1.Call{}

@@ -18,7 +18,7 @@ import (
 // scrapersMax bounds who may be connected at the same time.
 const scrapersMax = 64
 
-// Scraped answers who asks for /metrics with the newest status of a job that runs.
+// Scraped answers requests for /metrics with the newest status of a job that runs.
 type Scraped struct {
 	latest   atomic.Pointer[message.JobStatus]
 	accepted atomic.Pointer[time.Time] // of the job, by the first status
@@ -42,7 +42,7 @@ func Serve(l net.Listener, logger *slog.Logger) *Scraped {
 	return s
 }
 
-// Apply takes a status; what it means is computed for who asks.
+// Apply takes a status; its figures are computed when a request reads them.
 func (s *Scraped) Apply(status *message.JobStatus) {
 	if s.accepted.Load() == nil {
 		at := time.Now().Add(-status.Elapsed)

@@ -92,7 +92,7 @@ func (d *Datacenter) Candidates(refused []node.ID) []*Manager {
 	return fit
 }
 
-// leader is the manager that keeps house, as the managers of the highest term say; empty
+// leader is the leading manager, as the managers of the highest term say; empty
 // while none of them knows.
 func (d *Datacenter) leader() (leader node.Addr) {
 	term := uint64(0)

@@ -1,7 +1,7 @@
-// Package places holds what a gate knows of datacenters and their managers, as their heartbeats
-// describe them: which ones live, their spare cores, which one leads.
+// Package places holds what a gate knows of datacenters and managers from their heartbeats:
+// which ones live, their spare cores, which one leads.
 //
-// It does not choose what runs where (core/gate/queue does) and sends nothing: core/gate
+// It does not choose what runs where (core/gate/queue does) and sends nothing. core/gate
 // acknowledges heartbeats, sets the timer of the first loss, and persists the names of
 // datacenters. It reads no clock: its caller passes the time.
 //

@@ -16,7 +16,7 @@
 //	QUEUE-4 Jobs that are ready at once never take more free cores than there are.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
-// in each, so it waits and keeps both; job 2 needs one core of any datacenter, and waits.
+// in each, so it waits and keeps both. Job 2 needs one core of any datacenter, and waits.
 //
 // Read turn.go, queue.go, ready.go.
 package queue

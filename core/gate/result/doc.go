@@ -9,7 +9,7 @@
 // Invariants:
 //
 //	RESULT-1 Each figure of a merged workflow is the sum over the datacenters that report
-//	         it; where figures cannot be read, the workflow has none and says so.
+//	         it. Where figures cannot be read, the workflow has none and says so.
 //	RESULT-2 Each threshold of the plan has one verdict, on that sum.
 //	RESULT-3 A result larger than a frame loses details, the least important first. The rest
 //	         is right, and the result says that it lost some.

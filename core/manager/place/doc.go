@@ -1,5 +1,5 @@
-// Package place chooses the workers that run shards: it ranks workers by their free
-// cores, cuts a workflow into shards, and finds another worker for a shard that lost one.
+// Package place chooses the workers that run shards. It ranks workers by their free cores, cuts
+// a workflow into shards, and finds another worker for a shard that lost one.
 //
 // It does not know why a worker may receive shards (the roster does), sends nothing and
 // sets no timer. It draws from the stream of random numbers that its caller passes.

@@ -1,4 +1,4 @@
-// Package subjob is one job's share of a datacenter as a value: its workflows, their
+// Package subjob is one job's share of a datacenter as a value. It holds its workflows, their
 // shards, what a register's record says of them, and what follows from that.
 //
 // It decides and reads; it sends nothing, sets no timer, emits no event and persists

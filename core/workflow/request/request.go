@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Auth is what proves who asks. Kind is "basic" (User, Password) or "bearer"
+// Auth proves the identity of a virtual user. Kind is "basic" (User, Password) or "bearer"
 // (Token).
 type Auth struct{ Kind, User, Password, Token string }
 

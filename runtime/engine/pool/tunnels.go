@@ -90,7 +90,7 @@ func (u *tunnels) tunnelled(at int32) {
 		u.Wire.Fail(c.slot, proxyFault("breaks off: %s", detail(err)))
 	case !done:
 	case status == http.StatusProxyAuthRequired:
-		u.Wire.Fail(c.slot, proxyFault("wants to know who asks (407): write proxy = \"http://user:password@host:port\""))
+		u.Wire.Fail(c.slot, proxyFault("wants credentials (407): write proxy = \"http://user:password@host:port\""))
 	case status/100 != 2:
 		u.Wire.Fail(c.slot, proxyFault("answers %d %s to CONNECT", status, http.StatusText(status)))
 	case consumed < took:

@@ -307,7 +307,7 @@ func BenchmarkFeed(b *testing.B) {
 	}
 }
 
-// Who wants the head alone holds no body, however large.
+// A collector of the head alone holds no body, however large.
 func TestHeadOnly(t *testing.T) {
 	c := Collector{HeadOnly: true, Limit: 3}
 	var p Parser

@@ -112,7 +112,7 @@ func unwritten(flag string, err error) error {
 	return command.Usage("--%s: %w: choose a file on a disk that has room", flag, err)
 }
 
-// watch opens the files first, so that nothing is played in vain.
+// watch opens the files first, so that no run is lost to a bad file.
 func (f *watchFlags) watch() (*watched, error) {
 	w := &watched{flags: f}
 	var err error
