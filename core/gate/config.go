@@ -276,7 +276,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.cancel_retry", &c.CancelRetry, "time between sends of a cancellation that is not confirmed", "later cancellation", "messages"),
 		setting.Span("gate.cancel_timeout", &c.CancelTimeout, "wait for a lost manager's confirmation of a cancellation", "fuller results", "parts of the result are missing"),
 		setting.Span("gate.cancel_age_max", &c.CancelAgeMax, "wait for any other confirmation of a cancellation", "fuller results", "parts of the result are missing"),
-		setting.Span("gate.retry_after", &c.RetryAfter, "wait that a rejected client is told, doubled at random", "fewer retries", "clients return earlier"),
+		setting.Span("gate.retry_after", &c.RetryAfter, "wait that a gate gives a rejected client, doubled at random", "fewer retries", "clients return earlier"),
 		setting.Span("gate.store_retry", &c.StoreRetry, "time between tries of a write that the disk refused", "later recovery", "work"),
 		setting.Span("gate.push_interval", &c.PushInterval, "time between statuses for one watcher while no state changes", "fewer messages", "smoother displays"),
 		setting.Span("gate.push_min", &c.PushMin, "time between any two statuses for one watcher", "fewer messages", "quicker displays"),

@@ -27,7 +27,7 @@ type Run struct {
 	Version string       `json:"version"` // of hyperscale
 	Go      string       `json:"go"`      // which it was built with
 	System  string       `json:"system"`  // operating system and architecture
-	CPU     string       `json:"cpu"`     // the processor's name, as the system tells it
+	CPU     string       `json:"cpu"`     // the processor's name, as the system gives it
 	CPUs    int          `json:"cpus"`    // how many it has, threads counted
 	Seed    uint64       `json:"seed"`    // of every random number
 	Files   []SourceFile `json:"files"`   // the workflow's source, the main file first
@@ -43,10 +43,10 @@ type SourceFile struct {
 // Totals count measured steps. started = ok + failed + timed_out + cancelled; a
 // dropped start and a step skipped because of one before it never started.
 //
-// sent is what a server can count: of request steps without redirects, started minus
-// sent is what never left, as there was no connection in time or no room for it, or the
-// run was interrupted first. Functions may send any number; redirects are sent, too.
-// Of an executor that died it is what was known last, and so too small.
+// A server can count what sent counts. For request steps without redirects, started
+// minus sent never left: there was no connection in time, no room, or the run was
+// interrupted. Functions may send any number; redirects are sent, too. Of an executor
+// that died it is the last known figure, and so too small.
 type Totals struct {
 	Started   uint64 `json:"started"`   // requests begun
 	Sent      uint64 `json:"sent"`      // requests that left whole: the kernel took their last byte
@@ -80,9 +80,9 @@ type Datacenter struct {
 	Workers    []Worker   `json:"workers"`         // by name: 64 of them, those in trouble first, then the sum of the others
 }
 
-// Worker is what one worker did of a datacenter's share. The counts of all add up to the
-// datacenter's, as lost attempts count nowhere; where a result was too large for a
-// message, there are none.
+// Worker is what one worker did of a datacenter's subjob. The counts of all add up to the
+// datacenter's, as lost attempts count nowhere. A result that was too large for a message
+// has none.
 type Worker struct {
 	Name       string `json:"name"`             // its id; empty for the sum of those that are not named
 	Others     uint32 `json:"others,omitempty"` // how many those are
@@ -117,16 +117,16 @@ type Workflow struct {
 	Lost       []Lost    `json:"lost"`            // attempts whose worker fell silent: counted nowhere else
 	Logs       []string  `json:"logs"`            // the first lines that vu.log wrote
 	Rows       uint64    `json:"rows"`            // rows of its feed that iterations took
-	RowsBurned uint64    `json:"rows_burned"`     // rows of a unique feed that nobody gets, as attempts held them that were lost
+	RowsBurned uint64    `json:"rows_burned"`     // rows of a unique feed that lost attempts held, and no iteration gets
 
 	Tags map[string]string `json:"tags,omitempty"` // as declared
 }
 
 // Step is one measured step. The phases of a request follow each other and add up
-// to its latency: blocked (from the intended start: it waits for a virtual user, the
-// generator, a connection), dns, connect, tls, send (until the kernel has taken the
-// last byte), wait (for the first byte of the answer), receive (until the last). Of a
-// connection that stood, there is no dns, connect and tls.
+// to its latency. blocked runs from the intended start: the request waits for a virtual
+// user, the generator, a connection. dns, connect and tls follow, on a new connection
+// alone. send ends when the kernel has taken the last byte, wait with the first byte of
+// the answer, receive with its last.
 type Step struct {
 	Name      string                  `json:"name"` // as declared
 	Kind      string                  `json:"kind"` // request or function
@@ -153,10 +153,10 @@ type Series struct {
 	LatencyNS Distribution `json:"latency_ns"` // of their requests, merged
 }
 
-// Course is what happened when. Its windows have one width, 100 ms in runs of up
-// to 51 seconds and twice as much for each time that a run is twice as long; where the
-// workflow has an interval, of the whole job, as many of them as that takes are one,
-// rounded up. Those in which nothing happened are left out.
+// Course is what happened when. Its windows have one width: 100 ms in runs of up
+// to 51 seconds, then twice as much for each doubling. Where the
+// workflow has an interval, as many windows of the whole job as it takes are one, rounded
+// up. Windows in which nothing happened are left out.
 type Course struct {
 	WidthNS int64    `json:"width_ns"` // of each window; 0 if there is none
 	Dropped bool     `json:"dropped"`  // there was no room for them on the way, as logs says
@@ -213,8 +213,8 @@ type Lost struct {
 	OK      uint64 `json:"ok"`      // requests it had seen answered
 }
 
-// Distribution tells of many values in a few; quantiles are at most 0.4 % too
-// high, or as much as the first line of logs says where a result was too large.
+// Distribution sums up many values in a few. Quantiles are at most 0.4 % too high. The
+// first line of logs says by how much where a result was too large.
 type Distribution struct {
 	Count uint64 `json:"count"` // how many values
 	Min   uint64 `json:"min"`   // the smallest, exact

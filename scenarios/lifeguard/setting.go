@@ -34,7 +34,7 @@ func Settings() []Setting {
 		{"SWIM", "none of Lifeguard", swim.Plain()},
 		{"LHA-Probe", "local health stretches probes; nacks", part(func(c *swim.Config) { c.HealthProbe = true })},
 		{"LHA-Suspicion", "confirmations shorten suspicions", part(func(c *swim.Config) { c.HealthSuspicion = true })},
-		{"Buddy", "suspects are told first", part(func(c *swim.Config) { c.Buddy = true })},
+		{"Buddy", "suspects hear of it first", part(func(c *swim.Config) { c.Buddy = true })},
 		{"Lifeguard", "all three", swim.Paper()},
 		{"ours", "the defaults of this system", swim.Default()},
 	}
