@@ -1,5 +1,5 @@
-// Package linear judges linearizability (T4): whether the operations on one object, as the
-// observer of all nodes saw them begin and end, could have happened one after the other.
+// Package linear judges linearizability (T4): whether the operations on one object could have
+// happened one after the other. An observer of all nodes saw them begin and end.
 //
 // It reads no events: package checker turns them into calls and returns. It never
 // asks how long something took: every bound is a number of operations.

@@ -21,8 +21,8 @@
 //	          flight to a peer.
 //	ARCHIVE-5 A sender repeats lost bytes, from where the receiver says it is. A
 //	          duplicate changes nothing.
-//	ARCHIVE-6 A member sweeps a file once a majority names it no more and had to keep it for no
-//	          SweepAge. sweep.go says why, and what each quarter of SweepAge is for.
+//	ARCHIVE-6 A member sweeps a file once a majority names it no more, and had to keep it for no
+//	          SweepAge. File sweep.go argues for each quarter of SweepAge.
 //	ARCHIVE-7 A member fetches each file that its registers name and that it lacks: disks
 //	          that fail in turn do not wear a file's majority down.
 //

@@ -1,5 +1,5 @@
-// Package lifecycle is the law of states: which state of a job or a workflow may follow
-// which, and how the ends of shares add up.
+// Package lifecycle says which state of a job or a workflow may follow which, and how the ends
+// of shares add up.
 //
 // It holds no job and does nothing. core/gate and core/manager keep states, and ask here
 // before they change one. Everything is a pure function of its arguments.

@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// The law as DESIGN.md writes it: chains of `a>b` and alternatives.
+// The law of states: chains of `a>b` and alternatives.
 const jobLaw = `
 NONE>SUBMITTED
 SUBMITTED>QUEUED>DISPATCHING>RUNNING>COMPLETING

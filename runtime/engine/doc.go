@@ -14,8 +14,8 @@
 //
 // The loop turns its parts, which are values. iterations begin on users. users start the
 // steps of their iteration. requests make the bytes of a step and judge the answer.
-// functions run a file's code. A function that waits leaves its wish in its call, and the
-// loop grants it on its own stack. One that computes is suspended at the end of its time
+// functions run a file's code. A function that waits records that in its call, and the
+// loop does the work on its own stack. One that computes is suspended at the end of its time
 // slice, and no other function of its user runs meanwhile. An exchange holds what a slot
 // needs where a function reads an answer or a request follows a redirect.
 //

@@ -1,11 +1,11 @@
 // Package metrics shows what a node does: Prometheus metrics and the two health
 // checks, on one admin listener.
 //
-// It measures nothing itself: loop, transport and store count for themselves and
-// are read at each scrape, and core/event's events are counted by name. It has a
+// It measures nothing itself. Loop, transport and store keep their own counts, which each
+// scrape reads. It counts core/event's events by name. It has a
 // registry of its own, so that several nodes fit one process.
 //
-// Source: DESIGN.md, "Observation"; house style 9. Names are
+// Source: DESIGN.md, "The kernel"; house style 9. Names are
 // hyperscale_<part>_<what>_<unit> in base units.
 //
 // Invariants:

@@ -21,15 +21,15 @@
 //
 // Invariants:
 //
-//	TARGET-1 A request counts once, when its last byte was read and all of it is valid, whether or not
-//	         anybody waits for the answer by then; over HTTP/2 a second reader of the same bytes sees to
-//	         that, as the library drops streams that were reset before their turn. A response counts
-//	         when the kernel has taken its last byte, and its bytes with it. So requests
-//	         minus responses is what was closed, stalled, or is still on its way. Over HTTP/2 all
-//	         but the end of its stream must have been taken, and bytes are those of the connection,
-//	         frames and all; what is closed is the stream.
-//	TARGET-2 Every N-th means of all counted requests: close, stall and error may meet; a
-//	         stall beats a close, a close beats an error, an error may come after a stall.
+//	TARGET-1 A request counts once, when its last byte was read and all is valid, even if no
+//	         client waits for the answer by then. Over HTTP/2 a second reader of the same bytes
+//	         counts, as the library drops streams that were reset before their turn. A response
+//	         counts, with its bytes, when the kernel has taken its last byte. So requests minus
+//	         responses is what was closed, stalled, or is still on its way. Over HTTP/2 the
+//	         kernel must have taken all but the end of its stream. Bytes are those of the
+//	         connection, frames and all; what is closed is the stream.
+//	TARGET-2 Every N-th counts all counted requests. Close, stall and error may meet. Then a stall
+//	         beats a close, a close beats an error, and an error may follow a stall.
 //	TARGET-3 Nothing that a peer sends is kept beyond a bound: a head, pipelined bytes, one
 //	         login; every state of a connection has a deadline.
 //	TARGET-4 Between requests a connection keeps no buffer but that of one short path.

@@ -1,26 +1,26 @@
 // Package transport carries messages between the nodes of a cluster: streams
 // over TCP and datagrams over UDP, on one port.
 //
-// It decides nothing: it does not reconnect, retry or probe. A stream ends once,
-// with a reason, and whoever wants another one opens it. TCP's own keep-alive is
-// off: a peer that fell silent is noticed by its heartbeats, on either side.
+// It decides nothing: it does not reconnect, retry or probe. A stream ends once, with a
+// reason, and its user may open another one. TCP's own keep-alive is off: missing heartbeats
+// show a silent peer, on either side.
 //
-// Source: DESIGN.md, "The wire"; spec rows F3 and F5. A stream is a sequence of
+// Source: DESIGN.md, "Messages"; spec rows F3 and F5. A stream is a sequence of
 // a 4-byte big-endian length and that many bytes of seal(frame); a datagram is
 // seal(header, frame of the message). Frames are core/message's.
 //
 // Invariants:
 //
-//	TRANSPORT-1 No length is believed before it is held against its bound, and no memory
-//	            is taken for bytes that have not arrived.
-//	TRANSPORT-2 Nothing of a peer is heard before its Hello fits ours: major version,
-//	            cluster, environment, role, node. Who does not fit is told the field, both
-//	            values and a remedy.
+//	TRANSPORT-1 It checks a length against its bound before it uses it, and allocates nothing
+//	            for bytes that have not arrived.
+//	TRANSPORT-2 It delivers nothing of a peer before its Hello fits: major version, cluster,
+//	            environment, role, node. The rejection names the field, both values and a
+//	            remedy.
 //	TRANSPORT-3 Of one stream, messages of one priority leave in the order sent; a higher
 //	            priority may overtake. A queue that is full breaks its stream.
 //	TRANSPORT-4 Each stream ends with exactly one StreamBroken, or none after Close.
-//	TRANSPORT-5 Whoever says nothing costs a connection for five seconds, and there are
-//	            at most 1,024 of those; the oldest makes room for the next.
+//	TRANSPORT-5 A silent stranger costs a connection for five seconds. There are at most 1,024
+//	            of those; the oldest makes room for the next.
 //	TRANSPORT-6 Sink is never called from inside a call of node.Network.
 //
 // Read transport.go, stream.go, handshake.go, frame.go, datagram.go, header.go, seal.go,

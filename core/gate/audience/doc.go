@@ -1,5 +1,5 @@
-// Package audience holds the clients of a gate, each within its bound: requests that wait for a
-// job, watchers that follow one, and clients that the gate has greeted.
+// Package audience holds the clients of a gate: requests that wait for a job, watchers that follow
+// one, and clients that the gate has greeted. Each has a bound.
 //
 // It sends nothing and knows no job: core/gate answers, rejects and pushes. It reads no
 // clock and sets no timer: Wait says when the timer of the next push is due to be set.

@@ -1,5 +1,5 @@
 // Package job holds a job of a gate and its subjobs as values: their states, what a majority
-// knows of them, and what follows from both.
+// knows of them, and the consequences.
 //
 // It sends and persists nothing, reads no clock and sets no timer: core/gate does, and
 // passes the time. core/lifecycle says which transition is legal.
