@@ -1,27 +1,27 @@
 // Package checker judges a history: the events that machines emitted, in the
 // order in which an observer of the whole cluster saw them.
 //
-// It runs nothing, knows no role's code, and does not care who recorded the history:
-// a simulator hands events over, and files of JSON lines from real processes read the
-// same (package history). Each family of invariants has a judge with its own state;
+// It runs nothing and knows no role's code. Any recorder will do: a simulator passes events,
+// and files of JSON lines from real processes read the same.
+// Each family of invariants has a judge with its own state (package history reads files).
 // Checker hands each event to the judges that it concerns.
 //
-// Source: DESIGN.md, "What is proved". What an observer knows of clocks, deaths and
-// executors it tells by Assume, Died and Forget; else no history is refused for it.
+// Source: DESIGN.md, "What is proved". An observer reports what it knows of clocks, deaths and
+// executors by Assume, Died and Forget; without its word none of them convicts a history.
 //
-//	T1  tokens granted of a register rise in real time; beyond the drift bound none
-//	    is granted twice, and an attempt that began after a grant gets a higher one
+//	T1  tokens granted of a register rise in real time. Beyond the drift bound none is
+//	    granted twice, and an attempt that began after a grant gets a higher one
 //	T2  no two windows of a register are open at once (within the bound); who orders
 //	    what a register owns is inside its own window
-//	T3  no receiver acts on a fence lower than one it has acted on, across restarts;
-//	    a dispatch needs a greater one; what was given up is not counted
+//	T3  no receiver acts on a fence lower than one it has acted on, across restarts. A
+//	    dispatch needs a greater one, and a given-up attempt counts nothing
 //	T4  registers, receivers behind them, and jobs as clients see them are
 //	    linearizable (package linear); "undecided" if that exceeds a bound
 //	T5  one leader a term, and one vote a term of a voter, across its restarts
 //	T6  one accepted execution per shard and fence; one of a shard on a worker
 //	T7  a workflow begins after what it depends on has completed
-//	T8  a shard counts once in a subjob, a subjob once in a job, and sums add up, over
-//	    all managers that held the subjob and all workers that its manager reports
+//	T8  a shard counts once in a subjob, a subjob once in a job. Sums add up, over all
+//	    managers that held the subjob and all workers that its manager reports
 //	T9  a core serves one execution at a time, and none for long after its job's end
 //	T11 after healing, every accepted job ends within a bound, and has an owner
 //	    until then; no register goes from hand to hand
@@ -33,9 +33,8 @@
 //	L   every change of state is legal, and the first terminal state wins
 //	P   what a world promises beyond that, as nothing in it prevents it
 //
-// Safety is judged online, event by event, in memory that does not grow with the
-// events of a register, a job or a shard; T4 a hundred operations at a time. Finish
-// judges liveness.
+// Safety is judged online, event by event, T4 a hundred operations at a time. Memory does not
+// grow with the events of a register, a job or a shard. Finish judges liveness.
 //
 // Read checker.go, then receiver.go (T3, A), job.go (L, T11), election.go (T5), feed.go
 // (F), size.go (T12), promise.go (P). Packages of their own judge more: register (T1,

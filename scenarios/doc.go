@@ -1,5 +1,5 @@
-// Package scenarios lists named worlds: what is in them, what they are asked to do,
-// what goes wrong, and what must hold.
+// Package scenarios holds named worlds: their nodes, their workload, what goes wrong, and
+// what must hold.
 //
 // It holds no logic of a role and no judgement of its own: the machines are core's, sim
 // runs them, checker judges the history. Package stage plays a world, and packages

@@ -1,6 +1,5 @@
-// Package sim is the seeded world: it runs any number of node.Machines on
-// virtual clocks, disks, cores and a virtual network, and breaks them on
-// request. The same seed gives the same history, every time.
+// Package sim is the seeded world. It runs any number of node.Machines on virtual clocks,
+// disks, cores and a virtual network, and breaks them on request. The same seed gives the same history, every time.
 //
 // It knows no role and judges nothing: scenarios build a world, checker judges
 // its history. It is not a model of a machine either: what runs is the code
@@ -20,9 +19,8 @@
 //	SIM-6 A node's clock never jumps back; its timers are measured on it.
 //	SIM-7 A core runs one executor; every run that started ends with ExecGone, unless
 //	      its node ended first.
-//	SIM-8 A fault that is aimed befalls one node, at the first firing or write of its
-//	      kind after its time, not before and not twice; one that nothing meets ends
-//	      with the healing.
+//	SIM-8 An aimed fault strikes one node once, at the first firing or write of its kind
+//	      after its time. One that finds none ends with the healing.
 //
 // Example:
 //

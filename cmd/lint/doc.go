@@ -1,9 +1,9 @@
 // Lint says where this repository breaks its own house rules, and what to do
 // instead: `go run ./cmd/lint [packages]`, without arguments the whole module.
 //
-// It is not a style checker (gofmt), not a bug finder (go vet, staticcheck) and
-// has no configuration file: the rules are tables in these sources, so that a
-// rule and its exception are reviewed like any other change.
+// It is not a style checker (gofmt) and not a bug finder (go vet, staticcheck). It has no
+// configuration file: the rules are tables in these sources. So a reviewer sees a rule and
+// its exception like any other change.
 //
 // A complaint reads `file:line:col: what is wrong: remedy`. Invariants:
 //
@@ -18,9 +18,9 @@
 //     words. exceptions.txt lists each place above its bound with figure and reason;
 //     a figure above its entry is a complaint, and so is an entry above its figure.
 //
-// The flags that serve the list: -lower writes what is measured now, and neither
-// raises nor adds; -lower -because "reason" does that too, after a rename or a merge;
-// -words PLACE prints each banned word with its replacement; -figures prints all.
+// Flags for the list: -lower writes what is measured now, and neither raises nor adds. -lower
+// -because "reason" does that too, after a rename or a merge. -words PLACE prints each banned
+// word with its replacement, -figures prints all figures.
 //
 // Example:
 //

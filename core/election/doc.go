@@ -4,9 +4,9 @@
 // what one node of a group must do. It is not a membership: a majority counts the configured
 // voters, dead or alive.
 //
-// Source: Ongaro, "Consensus: Bridging Theory and Practice" (2014): 3.4 elections, 4.2.3
-// pre-vote and voters that keep to a living leader, 6.2 a leader without a majority steps
-// down. There is no log. Eligibility by local health follows Lifeguard (arXiv 1707.00788).
+// Source: Ongaro, "Consensus: Bridging Theory and Practice" (2014). It takes 3.4
+// elections, 4.2.3 pre-vote and voters that keep to a living leader, 6.2 a leader without a
+// majority steps down. There is no log. Eligibility by local health follows Lifeguard (arXiv 1707.00788).
 // docs/ownership.md, "Elections", tells of lost disks and recovered groups.
 //
 // Invariants:

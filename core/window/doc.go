@@ -1,5 +1,5 @@
-// Package window derives, in one place, how long a node may act on another's word, and
-// how long the other waits until the first has stopped.
+// Package window derives how long a node may act on another's word, and how long the other waits
+// until the first has stopped.
 //
 // It holds no state and reads no clock: core/gate, core/manager and core/worker do.
 //
