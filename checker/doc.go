@@ -6,13 +6,14 @@
 // Each family of invariants has a judge with its own state (package history reads files).
 // Checker hands each event to the judges that it concerns.
 //
-// Source: DESIGN.md, "What is proved". An observer reports what it knows of clocks, deaths and
-// executors by Assume, Died and Forget; without its word none of them convicts a history.
+// Source: DESIGN.md, "What is proved". An observer reports what it knows of clocks,
+// deaths and executors by Assume, Died and Forget. The checker rejects no history for what
+// it was not given.
 //
 //	T1  tokens granted of a register rise in real time. Beyond the drift bound none is
 //	    granted twice, and an attempt that began after a grant gets a higher one
-//	T2  no two windows of a register are open at once (within the bound); who orders
-//	    what a register owns is inside its own window
+//	T2  no two windows of a register are open at once (within the bound). An order for
+//	    what a register owns is given inside its holder's window
 //	T3  no receiver acts on a fence lower than one it has acted on, across restarts. A
 //	    dispatch needs a greater one, and a given-up attempt counts nothing
 //	T4  registers, receivers behind them, and jobs as clients see them are
