@@ -189,7 +189,7 @@ func (p *process) step(in *node.Input) {
 	}
 	p.phase |= phaseStep
 	p.machine.Step(p, in)
-	if p.prices != nil {
+	if p.prices != nil && p.prices.labor != nil {
 		p.charge()
 	}
 	p.phase &= phaseHalt

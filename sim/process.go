@@ -149,9 +149,6 @@ const (
 
 // extra returns what the labor of the Step that is over takes, before any slowness.
 func (p *prices) extra() time.Duration {
-	if p.labor == nil {
-		return 0
-	}
 	done := p.labor.Labor()
 	units := (done - p.paid) / laborUnit
 	p.paid = done

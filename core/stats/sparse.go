@@ -56,8 +56,8 @@ func (s *sparse) join(mine []bucket, theirs []byte) []bucket {
 	out := s.spare[:0]
 	index, next := -1, 0
 	for len(theirs) > 0 {
-		gap, size := number(theirs)
-		n, more := number(theirs[size:])
+		gap, size := binary.Uvarint(theirs)
+		n, more := binary.Uvarint(theirs[size:])
 		theirs = theirs[size+more:]
 		index += int(gap)
 		for next < len(mine) && mine[next].index < index {

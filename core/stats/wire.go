@@ -72,8 +72,8 @@ func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 	rank := rank(in.Count, ppm)
 	index, seen := -1, uint64(0)
 	for rest := in.Buckets; len(rest) > 0; {
-		gap, size := number(rest)
-		n, more := number(rest[size:])
+		gap, size := binary.Uvarint(rest)
+		n, more := binary.Uvarint(rest[size:])
 		rest = rest[size+more:]
 		index += int(gap)
 		if seen += n; seen >= rank {
@@ -123,24 +123,13 @@ func check(in message.Histogram) (last int, err error) {
 	return index, nil
 }
 
-// number is binary.Uvarint, short for the numbers of one byte: most are.
-func number(b []byte) (uint64, int) {
-	if len(b) > 0 && b[0] < 0x80 {
-		return uint64(b[0]), 1
-	}
-	return longer(b)
-}
-
-//go:noinline
-func longer(b []byte) (uint64, int) { return binary.Uvarint(b) }
-
 func pair(b []byte) (gap, n uint64, rest []byte, err error) {
-	gap, size := number(b)
+	gap, size := binary.Uvarint(b)
 	if size <= 0 {
 		return 0, 0, nil, fmt.Errorf("a bucket's distance is cut off or too long: %w", ErrHistogram)
 	}
 	b = b[size:]
-	if n, size = number(b); size <= 0 {
+	if n, size = binary.Uvarint(b); size <= 0 {
 		return 0, 0, nil, fmt.Errorf("a bucket's count is cut off or too long: %w", ErrHistogram)
 	}
 	return gap, n, b[size:], nil

@@ -43,6 +43,7 @@ not judged.`,
 			if err := watch.check(seeds.many()); err != nil {
 				return err
 			}
+			collectLess()
 			return interruptible(func() error {
 				return runSeeds(cmd.OutOrStdout(), s, seeds, scenarios.Options{Virtual: virtual, Until: until, Wire: wire}, &watch)
 			})
