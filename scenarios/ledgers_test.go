@@ -45,8 +45,6 @@ var unreported = map[string]string{
 	"archive.poll.free":         "fellows of one file's poll, dropped with the file or the next poll; one of each configured at most",
 	"archive.question.files":    "the last question of each fellow, until the next Sweep answers it; onSweep bounds it by FilesMax",
 	"client.gates.all":          "gates are never forgotten; Sizes bounds them by GatesMax",
-	"archive.poll.free":         "peers of one file's poll, dropped with the file or the next poll; one of each configured at most",
-	"archive.question.files":    "the last question of each peer, until the next Sweep answers it; onSweep bounds it by FilesMax",
 	"client.Machine.gates":      "gates are never forgotten; Sizes bounds them by GatesMax",
 	"swim.buffer.sent":          "memory of the last letter that the next one uses again; a datagram bounds it",
 	"swim.buffer.unsent":        "memory of the last letter that the next one uses again; Waiting's bound holds for it",
