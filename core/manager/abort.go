@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hyperscale/core/event"
+	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/uplink"
@@ -41,15 +42,18 @@ func (m *Machine) onSubjobAbort(env node.Env, l *uplink.Link, a *message.SubjobA
 	}
 	f.Abort = a.Reason
 	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: "abort"})
-	m.commit(env, p, func(env node.Env) {
-		if f.End != message.WorkflowNone {
-			return // it was about to
-		}
-		if f.Failure == "" {
-			f.Failure = f.Abort
-		}
-		if p.Stop.Decided == message.JobNone {
-			m.stopWorkflow(env, f)
-		}
-	})
+	m.commit(p, tag{step: abortRecorded, workflow: f})
+}
+
+// onAborted: a majority has the abort.
+func (m *Machine) onAborted(env node.Env, f *subjob.Workflow) {
+	if f.End != message.WorkflowNone {
+		return // it was about to
+	}
+	if f.Failure == "" {
+		f.Failure = f.Abort
+	}
+	if f.Subjob.Stop.Decided == message.JobNone {
+		m.stopWorkflow(env, f)
+	}
 }

@@ -64,12 +64,12 @@ func TestAbortsNeedAuthority(t *testing.T) {
 					}
 				}
 				ignored, refused = 0, 0
-				before, still := ledger(d.m), d.Pending() == 0
+				before, still := logbook(d.m), d.Pending() == 0
 				d.Receive(d.gate, a)
 				if ignored != wantIgnored || refused != wantRefused {
 					t.Fatalf("abort of workflow %d under %v, the epoch is %d: ignored %d times, refused %d times, want %d and %d", a.Workflow, a.Fence, epoch, ignored, refused, wantIgnored, wantRefused)
 				}
-				if still && (elsewhere || wantIgnored+wantRefused > 0) && ledger(d.m) != before {
+				if still && (elsewhere || wantIgnored+wantRefused > 0) && logbook(d.m) != before {
 					t.Fatal("an order without authority changes something")
 				}
 			case 6:

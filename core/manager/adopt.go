@@ -13,21 +13,19 @@ import (
 // fetchSpill brings a record that is kept as a file. Until it is here nothing can
 // be done with the subjob; without it nobody can.
 func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
-	token := o.Token
-	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued}
+	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued}
 	m.install(env, empty)
-	outcome := *o
-	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
-		if m.subjobs[outcome.Job] != empty || !m.holds(env, empty) {
-			return
-		}
-		if err != nil {
-			m.handBack(env, empty, err)
-			return
-		}
-		m.lapse(env, empty)
-		m.takeOver(env, &outcome, c, bytes)
-	})
+	m.ledger.Fetch(env, o.Job, file, tag{step: recordFetched, subjob: empty})
+}
+
+// onRecordFetched takes a subjob over whose record is a file.
+func (m *Machine) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte, err error) {
+	if err != nil {
+		m.handBack(env, empty, err)
+		return
+	}
+	m.lapse(env, empty)
+	m.takeOver(env, empty.Job, empty.Fence.SubjobEpoch, empty.Orders, record)
 }
 
 // handBack gives up a register whose files this manager cannot get: another one
@@ -40,14 +38,14 @@ func (m *Machine) handBack(env node.Env, p *subjob.Subjob, err error) {
 
 // takeOver goes on with a subjob that somebody held before, this manager's former
 // incarnation or another one, from its record.
-func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *subjob.Claim, record []byte) {
-	p, err := subjob.Decode(o.Job, record, env.Now())
+func (m *Machine) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte) {
+	p, err := subjob.Decode(job, record, env.Now())
 	if err != nil {
-		env.Emit(event.StoreFailed{What: "take over job " + o.Job.String(), Err: err.Error()})
-		m.group.Leases.Abandon(env, o.Job)
+		env.Emit(event.StoreFailed{What: "take over job " + job.String(), Err: err.Error()})
+		m.group.Leases.Abandon(env, job)
 		return
 	}
-	p.Fence.SubjobEpoch = o.Token.Packed()
+	p.Fence.SubjobEpoch = epoch
 	m.install(env, p)
 	until := p.Granted.Add(m.config.patience())
 	p.Reopen(env.Now(), until)
@@ -66,60 +64,63 @@ func (m *Machine) takeOver(env node.Env, o *lease.Outcome, c *subjob.Claim, reco
 func (m *Machine) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	p.Missing = 1
 	if p.Kept != (message.FileDigest{}) {
-		m.bring(env, p, c, p.Kept, func(b message.Body) bool {
-			r, ok := b.(*message.SubjobResult)
-			p.Result = r
-			return ok
-		})
+		m.bring(env, p.Kept, tag{step: resultFetched, subjob: p, claim: c})
 	} else {
 		if p.File != (message.FileDigest{}) {
-			m.bring(env, p, c, p.File, func(b message.Body) bool {
-				d, ok := b.(*message.JobDispatch)
-				p.Dispatch = d
-				return ok && (len(p.Workflows) == 0 || len(p.Workflows) == len(d.Plan.Workflows))
-			})
+			m.bring(env, p.File, tag{step: dispatchFetched, subjob: p, claim: c})
 		}
 		for _, f := range p.Workflows {
 			for _, s := range f.Shards {
-				if s.Kept == nil {
-					continue
+				if s.Kept != nil {
+					m.bring(env, s.Kept.File, tag{step: shardFetched, subjob: p, shard: s, claim: c})
 				}
-				m.bring(env, p, c, s.Kept.File, func(b message.Body) bool {
-					r, ok := b.(*message.ShardResult)
-					s.Result = r
-					return ok
-				})
 			}
 		}
 	}
 	m.gathered(env, p, c)
 }
 
-func (m *Machine) bring(env node.Env, p *subjob.Subjob, c *subjob.Claim, file message.FileDigest, take func(message.Body) bool) {
-	use := func(bytes []byte) error {
-		body, err := message.Decode(bytes)
-		if err == nil && !take(body) {
-			err = subjob.ErrRecord
-		}
-		return err
-	}
-	if bytes, ok := m.group.Files.Have(file); ok && use(bytes) == nil {
+func (m *Machine) bring(env node.Env, file message.FileDigest, t tag) {
+	if bytes, ok := m.group.Files.Have(file); ok && t.use(bytes) == nil {
 		return
 	}
-	p.Missing++
-	m.fetch(env, file, func(env node.Env, bytes []byte, err error) {
-		if m.subjobs[p.Job] != p || !m.holds(env, p) {
-			return
-		}
-		if err == nil {
-			err = use(bytes)
-		}
-		if err != nil {
-			m.handBack(env, p, fmt.Errorf("file %v: %w", file, err))
-			return
-		}
-		m.gathered(env, p, c)
-	})
+	t.subjob.Missing++
+	m.ledger.Fetch(env, t.subjob.Job, file, t)
+}
+
+// use takes what a file of a subjob holds.
+func (t *tag) use(bytes []byte) error {
+	body, err := message.Decode(bytes)
+	if err != nil {
+		return err
+	}
+	ok := false
+	switch t.step {
+	case resultFetched:
+		t.subjob.Result, ok = body.(*message.SubjobResult)
+	case dispatchFetched:
+		p := t.subjob
+		p.Dispatch, ok = body.(*message.JobDispatch)
+		ok = ok && (len(p.Workflows) == 0 || len(p.Workflows) == len(p.Dispatch.Plan.Workflows))
+	case shardFetched:
+		t.shard.Result, ok = body.(*message.ShardResult)
+	}
+	if !ok {
+		return subjob.ErrRecord
+	}
+	return nil
+}
+
+// onFileFetched goes on with a subjob that waits for a file.
+func (m *Machine) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte, err error) {
+	if err == nil {
+		err = t.use(bytes)
+	}
+	if err != nil {
+		m.handBack(env, t.subjob, fmt.Errorf("file %v: %w", file, err))
+		return
+	}
+	m.gathered(env, t.subjob, t.claim)
 }
 
 // gathered makes a subjob that is whole go on.

@@ -87,13 +87,16 @@ func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
 		return // gathered goes on
 	}
 	p.Stop.Writing = true
-	m.commit(env, p, func(env node.Env) {
-		p.Stop.Writing = false
-		if p.Result == nil {
-			p.Stop.Durable = p.Stop.Decided
-			m.halt(env, p)
-		}
-	})
+	m.commit(p, tag{step: stopRecorded, subjob: p})
+}
+
+// onStopped: a majority has the stop.
+func (m *Machine) onStopped(env node.Env, p *subjob.Subjob) {
+	p.Stop.Writing = false
+	if p.Result == nil {
+		p.Stop.Durable = p.Stop.Decided
+		m.halt(env, p)
+	}
 }
 
 // halt ends what has not started and asks workers to end the rest.

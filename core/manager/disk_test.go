@@ -2,7 +2,6 @@ package manager
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -151,9 +150,10 @@ func TestFailingDisksLoseNoResult(t *testing.T) {
 
 // keepsNothing has the archive refuse all files that are on their way: it is full.
 func (d *desk) keepsNothing() {
-	for _, ticket := range slices.Sorted(maps.Keys(d.m.keeps)) {
-		d.m.onFile(d, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: archive.ErrFull})
+	for ticket := range uint64(1000) { // the ledger ignores those that nothing waits for
+		d.m.ledger.OnFile(d, &archive.Outcome{Kind: archive.Failed, Ticket: ticket, Err: archive.ErrFull})
 	}
+	d.m.persisted(d)
 	d.m.settle(d)
 }
 
@@ -245,7 +245,7 @@ func TestFilesAreKeptAgainFromAnEighthOfTheirAge(t *testing.T) {
 		}, "w1")
 		again := 0
 		d.WatchEvent = func(e node.Event) {
-			if r, ok := e.(event.Reached); ok && r.What == "manager/kept-again" {
+			if r, ok := e.(event.Reached); ok && r.What == "ledger/record-late" {
 				again++
 			}
 		}

@@ -36,9 +36,9 @@ func (m *Machine) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	}
 }
 
-// onCut sends an attempt that still stands, now that the cut does not change any
+// dispatch sends an attempt that still stands, now that the cut does not change any
 // more.
-func (m *Machine) onCut(env node.Env, s *subjob.Shard) {
+func (m *Machine) dispatch(env node.Env, s *subjob.Shard) {
 	if !s.Live() || s.Written || !m.stands(s) {
 		return
 	}

@@ -38,7 +38,7 @@
 //	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
 //	      them. No other attempt gets the rows of a lost one.
 //
-// Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, commit.go,
+// Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, tag.go,
 // gates.go, roster.go, renew.go, state.go, place.go, dispatch.go,
 // lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
 // drain.go, sizes.go, rest.go. Values decide below: subjob is what a manager holds,

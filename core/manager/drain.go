@@ -96,7 +96,7 @@ func (m *Machine) handOver(env node.Env) {
 		return
 	}
 	for i, p := range slices.Clone(m.order) {
-		if m.holds(env, p) && p.Stage != subjob.Acknowledged && m.records.of[p].idle() {
+		if m.holds(env, p) && p.Stage != subjob.Acknowledged && m.ledger.Idle(p.Job) {
 			m.lapse(env, p)
 			m.group.Leases.Transfer(env, p.Job, able[i%len(able)])
 		}

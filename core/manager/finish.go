@@ -25,17 +25,20 @@ func (m *Machine) endWorkflow(env node.Env, f *subjob.Workflow, to message.Workf
 		why = "the target refused every connection: check that it runs, and the host and port of the requests"
 	}
 	f.End, f.Ended, f.Stats, f.Failure = to, env.Now(), sum, why
-	m.commit(env, f.Subjob, func(env node.Env) {
-		m.becomeWorkflow(env, f, f.End, f.Failure)
-		p := f.Subjob
-		if p.Stop.Decided == message.JobNone {
-			for _, other := range p.Workflows {
-				m.isReady(env, other)
-			}
-			m.place(env)
+	m.commit(f.Subjob, tag{step: workflowEnded, workflow: f})
+}
+
+// onWorkflowEnded: a majority has the end.
+func (m *Machine) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
+	m.becomeWorkflow(env, f, f.End, f.Failure)
+	p := f.Subjob
+	if p.Stop.Decided == message.JobNone {
+		for _, other := range p.Workflows {
+			m.isReady(env, other)
 		}
-		m.finishWhenEnded(env, p)
-	})
+		m.place(env)
+	}
+	m.finishWhenEnded(env, p)
 }
 
 // finishWhenEnded ends a subjob whose last workflow has ended.
@@ -75,23 +78,25 @@ func (m *Machine) finish(env node.Env, p *subjob.Subjob) {
 // keepResult keeps a subjob's result, then its digest in the record.
 func (m *Machine) keepResult(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Recording
-	var file message.FileDigest
-	file = m.keep(env, encode(p.Result), func(env node.Env, err error) {
-		if m.subjobs[p.Job] != p {
-			return
-		}
-		if err != nil {
-			p.Stage = subjob.Unrecorded // onRetry keeps it again
-			env.Emit(event.StoreFailed{What: "result of job " + p.Job.String(), Err: err.Error()})
-			return
-		}
-		p.Kept = file
-		m.commit(env, p, func(env node.Env) { m.onResultKept(env, p) })
-	})
+	m.ledger.Keep(env, p.Job, encode(p.Result), tag{step: resultKept, subjob: p})
 }
 
-// onResultKept: the subjob has ended for good.
-func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob) {
+// onResultKept records the result's digest.
+func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob, file message.FileDigest, err error) {
+	if m.subjobs[p.Job] != p {
+		return
+	}
+	if err != nil {
+		p.Stage = subjob.Unrecorded // onRetry keeps it again
+		env.Emit(event.StoreFailed{What: "result of job " + p.Job.String(), Err: err.Error()})
+		return
+	}
+	p.Kept = file
+	m.commit(p, tag{step: resultRecorded, subjob: p})
+}
+
+// onResultRecorded: the subjob has ended for good.
+func (m *Machine) onResultRecorded(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Recorded
 	p.Finished = env.Now()
 	p.Restamp()

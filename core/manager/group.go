@@ -45,6 +45,7 @@ func (m *Machine) onStart(env node.Env) {
 		return
 	}
 	m.group = quorum.New(group)
+	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.operator.drains = len(env.Store().Load(keyDraining)) > 0
 	m.draining = m.operator.drains
 	m.group.Start(env, m.gates)
@@ -117,8 +118,10 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 	switch {
 	case r.Lease != nil:
 		m.onLease(env, r.Lease)
+		m.persisted(env)
 	case r.File != nil:
-		m.onFile(env, r.File)
+		m.ledger.OnFile(env, r.File)
+		m.persisted(env)
 	case r.Vote != nil && r.Vote.Kind == election.Led:
 		m.sweepStrays(env)
 	case r.Member != nil:
@@ -127,6 +130,9 @@ func (m *Machine) onReady(env node.Env, r quorum.Ready) {
 }
 
 func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
+	if m.ledger.OnLease(o) {
+		return
+	}
 	switch o.Kind {
 	case lease.Ready:
 		m.mend(env)
@@ -136,12 +142,6 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		m.onDenied(env, o)
 	case lease.Waiting:
 		m.onWaiting(env, o)
-	case lease.Updated:
-		m.onUpdated(env, o.Job, o.Ticket)
-	case lease.Rejected:
-		if p := m.subjobs[o.Job]; p != nil {
-			m.records.of[p].unsend(o.Ticket) // onRetry writes it again, if this manager still holds it then
-		}
 	case lease.Lost:
 		if p := m.subjobs[o.Job]; p != nil {
 			m.lapse(env, p)
@@ -151,11 +151,6 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 			m.remember(env, o.Job)
 		}
 		m.drained(env)
-	case lease.Read:
-		if then := m.reads[o.Ticket]; then != nil {
-			delete(m.reads, o.Ticket)
-			then(env, o)
-		}
 	case lease.Vacant:
 		m.onVacant(env, o)
 	case lease.SetDiffers:
@@ -179,28 +174,6 @@ func (m *Machine) onWaiting(env node.Env, o *lease.Outcome) {
 		code = message.CodeNotMember
 	}
 	m.dropClaim(env, o.Job, code, "acquire the subjob: "+o.Err.Error())
-}
-
-func (m *Machine) onFile(env node.Env, o *archive.Outcome) {
-	if then := m.keeps[o.Ticket]; then != nil {
-		delete(m.keeps, o.Ticket)
-		then(env, o.Err)
-	}
-	if then := m.fetches[o.Ticket]; then != nil {
-		delete(m.fetches, o.Ticket)
-		then(env, o)
-	}
-}
-
-// read asks a majority about a job's register.
-func (m *Machine) read(env node.Env, job message.JobID, then func(env node.Env, found, released bool)) {
-	m.ticket++
-	m.reads[m.ticket] = func(env node.Env, o *lease.Outcome) {
-		if o.Err == nil {
-			then(env, o.Found, o.State.Released)
-		}
-	}
-	m.group.Leases.Read(env, job, m.ticket)
 }
 
 // onMember lets a death count like a silence of this manager's own, whoever saw

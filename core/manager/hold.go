@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
@@ -39,7 +38,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 		m.fetchSpill(env, o, c, file)
 		return
 	}
-	m.takeOver(env, o, c, o.Record)
+	m.takeOver(env, o.Job, o.Token.Packed(), c, o.Record)
 }
 
 // begin starts a subjob that nobody had before.
@@ -83,7 +82,7 @@ func (m *Machine) setRunTimeout(env node.Env, p *subjob.Subjob) {
 func (m *Machine) install(env node.Env, p *subjob.Subjob) {
 	p.Granted = env.Now()
 	m.subjobs[p.Job] = p
-	m.records.of[p] = &commits{}
+	m.ledger.Open(p.Job)
 	m.order = append(m.order, p)
 }
 
@@ -100,7 +99,7 @@ func (m *Machine) lapse(env node.Env, p *subjob.Subjob) {
 	}
 	delete(m.subjobs, p.Job)
 	m.order = slices.DeleteFunc(m.order, func(o *subjob.Subjob) bool { return o == p })
-	delete(m.records.of, p)
+	m.ledger.Close(p.Job)
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
 }
 
@@ -116,17 +115,4 @@ func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
 	}
 	m.claims[o.Job] = &subjob.Claim{Asked: true, Began: env.Now()}
 	m.group.Leases.Acquire(env, o.Job, nil)
-}
-
-// keep stores a file on a majority, then goes on.
-func (m *Machine) keep(env node.Env, bytes []byte, then func(node.Env, error)) message.FileDigest {
-	m.ticket++
-	m.keeps[m.ticket] = then
-	return m.group.Files.Keep(env, bytes, m.ticket)
-}
-
-func (m *Machine) fetch(env node.Env, file message.FileDigest, then func(node.Env, []byte, error)) {
-	m.ticket++
-	m.fetches[m.ticket] = func(env node.Env, o *archive.Outcome) { then(env, o.Bytes, o.Err) }
-	m.group.Files.Fetch(env, file, m.ticket)
 }

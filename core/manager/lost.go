@@ -34,16 +34,15 @@ func (m *Machine) lose(env node.Env, s *subjob.Shard, why string, stopped bool) 
 		from = max(from, s.Renewed.Add(m.config.patience()))
 	}
 	m.touch(env, s.Workflow.Subjob)
-	m.commit(env, s.Workflow.Subjob, func(env node.Env) {
-		s.Commit = subjob.Settled
-		if m.stands(s) && s.Live() {
-			m.lostFor(env, s, why, from)
-		}
-	})
+	m.commit(s.Workflow.Subjob, tag{step: shardLost, shard: s, why: why, from: from})
 }
 
-// lostFor says what follows a loss that is recorded.
-func (m *Machine) lostFor(env node.Env, s *subjob.Shard, why string, from node.Instant) {
+// onLost goes on with a shard whose loss a majority has.
+func (m *Machine) onLost(env node.Env, s *subjob.Shard, why string, from node.Instant) {
+	s.Commit = subjob.Settled
+	if !m.stands(s) || !s.Live() {
+		return
+	}
 	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
 	f := s.Workflow
 	switch {
@@ -68,9 +67,7 @@ func (m *Machine) onRetry(env node.Env) {
 		if p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}
-		if c := m.records.of[p]; c.unsent() && !c.changed && !c.spill {
-			m.commit(env, p, nil)
-		}
+		m.ledger.Resend(env, p.Job)
 		if p.Result != nil {
 			m.retryResult(env, p)
 			continue

@@ -1,9 +1,8 @@
 package manager
 
 import (
-	"hyperscale/core/archive"
 	"hyperscale/core/event"
-	"hyperscale/core/lease"
+	"hyperscale/core/ledger"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -25,18 +24,14 @@ type Machine struct {
 	claims   map[message.JobID]*subjob.Claim  // orders of a gate that wait for the register
 	ended    map[message.JobID]node.Instant
 	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
-	reads    map[uint64]func(node.Env, *lease.Outcome)
-	fetches  map[uint64]func(node.Env, *archive.Outcome)
-	keeps    map[uint64]func(node.Env, error)
-	records  records
+	ledger   *ledger.Ledger[tag]
 	draining bool // no new subjob is taken
 	operator operator
 	stopping bool // and this node ends when it holds none
 	pushing  bool // the timer of progress is set
 	nextTry  node.Instant
 
-	token  node.Token // of the last write of its own
-	ticket uint64
+	token node.Token // of the last write of its own
 }
 
 // New returns a manager. The configuration must be valid.
@@ -52,10 +47,7 @@ func New(c Config) *Machine {
 		claims:  map[message.JobID]*subjob.Claim{},
 		ended:   map[message.JobID]node.Instant{},
 		gone:    map[message.JobID]node.Instant{},
-		reads:   map[uint64]func(node.Env, *lease.Outcome){},
-		fetches: map[uint64]func(node.Env, *archive.Outcome){},
-		keeps:   map[uint64]func(node.Env, error){},
-		records: records{of: map[*subjob.Subjob]*commits{}},
+		ledger:  ledger.New[tag](c.FileAge / 8),
 	}
 }
 

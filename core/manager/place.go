@@ -141,13 +141,15 @@ func (m *Machine) cut(env node.Env, f *subjob.Workflow, waiting int) {
 	for _, s := range f.Shards {
 		m.assign(env, s, m.roster.Of(s.Worker))
 	}
-	list := slices.Clone(f.Shards)
-	m.commit(env, f.Subjob, func(env node.Env) {
-		f.Cut = true
-		for _, s := range list {
-			m.onCut(env, s)
-		}
-	})
+	m.commit(f.Subjob, tag{step: workflowCut, workflow: f})
+}
+
+// onCut dispatches the shards of a workflow whose cut a majority has.
+func (m *Machine) onCut(env node.Env, f *subjob.Workflow) {
+	f.Cut = true
+	for _, s := range f.Shards {
+		m.dispatch(env, s)
+	}
 }
 
 // lacks lets a workflow wait for something, but not for ever.
@@ -201,12 +203,12 @@ func (m *Machine) placeShards(env node.Env, f *subjob.Workflow) {
 // over must not count it beside this one.
 func (m *Machine) pass(env node.Env, s *subjob.Shard) {
 	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
-		m.onCut(env, s)
+		m.dispatch(env, s)
 		return
 	}
 	s.Floor = s.Fence
 	s.Floor.Attempt--
-	m.commit(env, s.Workflow.Subjob, func(env node.Env) { m.onCut(env, s) })
+	m.commit(s.Workflow.Subjob, tag{step: attemptPassed, shard: s})
 }
 
 // another chooses a worker for a shard that was lost or refused, if there is one.

@@ -24,8 +24,7 @@ func TestUnreadableRecordsAreGivenUp(t *testing.T) {
 		p := d.submit(2)
 		d.accept("w1")
 		absent := message.FileDigest{9}
-		d.m.ticket++
-		file := d.m.group.Files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.Job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), d.m.ticket)
+		file := d.m.group.Files.Keep(d, encode(&message.ShardCancel{Shard: message.ShardID{Job: p.Job}, Fence: message.Fence{JobEpoch: 1, SubjobEpoch: 1, Attempt: 1}, State: message.WorkflowCancelled}), 1<<41)
 		for d.Pending() > 0 {
 			d.Complete(1, nil)
 		}

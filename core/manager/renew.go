@@ -2,6 +2,7 @@ package manager
 
 import (
 	"hyperscale/core/event"
+	"hyperscale/core/ledger"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -146,30 +147,28 @@ func (m *Machine) sweepStrays(env node.Env) {
 			if _, held := m.elsewhere(env, job); held {
 				continue
 			}
-			if len(m.reads) >= m.config.FinishedMax {
+			if m.ledger.Reading() >= m.config.FinishedMax {
 				return // the next sweep asks about the rest
 			}
 			asked[job] = true
-			m.readStray(env, job)
+			m.ledger.Read(env, job, tag{step: strayRead})
 		}
 	}
 }
 
-// readStray cancels what workers run of a job that a majority knows nothing of,
+// onStrayRead cancels what workers run of a job that a majority knows nothing of,
 // or as ended.
-func (m *Machine) readStray(env node.Env, job message.JobID) {
-	m.read(env, job, func(env node.Env, found, released bool) {
-		if found && !released || m.subjobs[job] != nil || m.claims[job] != nil {
-			return
-		}
-		m.bury(env, job)
-		env.Emit(event.Reached{What: "manager/orphan"})
-		for _, w := range m.roster.All() {
-			for _, ref := range w.Running {
-				if ref.Shard.Job == job {
-					m.cancelStray(env, w, ref)
-				}
+func (m *Machine) onStrayRead(env node.Env, o *ledger.Outcome[tag]) {
+	if o.Err != nil || o.Found && !o.State.Released || m.subjobs[o.Job] != nil || m.claims[o.Job] != nil {
+		return
+	}
+	m.bury(env, o.Job)
+	env.Emit(event.Reached{What: "manager/orphan"})
+	for _, w := range m.roster.All() {
+		for _, ref := range w.Running {
+			if ref.Shard.Job == o.Job {
+				m.cancelStray(env, w, ref)
 			}
 		}
-	})
+	}
 }

@@ -71,18 +71,20 @@ func (m *Machine) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f mess
 // only then tells that it counts.
 func (m *Machine) count(env node.Env, s *subjob.Shard, r *message.ShardResult) {
 	s.Commit = subjob.Counting
-	k := &subjob.Kept{State: r.State, Started: subjob.Starts(&r.Stats)}
-	k.File = m.keep(env, encode(r), func(env node.Env, err error) {
-		if !m.stands(s) || s.Commit != subjob.Counting || s.Fence != r.Fence {
-			return
-		}
-		if err != nil {
-			m.uncount(env, s, err)
-			return
-		}
-		s.Kept = k
-		m.commit(env, s.Workflow.Subjob, func(env node.Env) { m.onCounted(env, s, r) })
-	})
+	m.ledger.Keep(env, s.ID.Job, encode(r), tag{step: shardKept, shard: s, result: r})
+}
+
+// onShardKept records the digest of a result that a majority has.
+func (m *Machine) onShardKept(env node.Env, s *subjob.Shard, r *message.ShardResult, file message.FileDigest, err error) {
+	if !m.stands(s) || s.Commit != subjob.Counting || s.Fence != r.Fence {
+		return
+	}
+	if err != nil {
+		m.uncount(env, s, err)
+		return
+	}
+	s.Kept = &subjob.Kept{File: file, State: r.State, Started: subjob.Starts(&r.Stats)}
+	m.commit(s.Workflow.Subjob, tag{step: shardCounted, shard: s, result: r})
 }
 
 // uncount: no majority keeps it. The worker tells it again. If it is gone by now,
@@ -133,12 +135,15 @@ func (m *Machine) endShard(env node.Env, s *subjob.Shard, to message.WorkflowSta
 	m.detach(s)
 	s.Burn()
 	s.End, s.Why = to, why
-	m.commit(env, s.Workflow.Subjob, func(env node.Env) {
-		if !s.State.Terminal() {
-			m.becomeShard(env, s, s.End)
-			m.onShardEnded(env, s)
-		}
-	})
+	m.commit(s.Workflow.Subjob, tag{step: shardEnded, shard: s})
+}
+
+// onEnded: a majority has the end of a shard without a result.
+func (m *Machine) onEnded(env node.Env, s *subjob.Shard) {
+	if !s.State.Terminal() {
+		m.becomeShard(env, s, s.End)
+		m.onShardEnded(env, s)
+	}
 }
 
 // onSliceEnded: the first failure ends the whole workflow, as a share of its

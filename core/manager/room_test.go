@@ -111,9 +111,9 @@ func TestSubjobsFindRoom(t *testing.T) {
 					t.Fatalf("the cancellation of job %d, %d of %d are taken, drained: %v: it is told as ended: %v", n, len(taken), most, ordered, !room)
 				} else if room {
 					taken[n] = true
-					before := ledger(d.m) // it has no workflow to abort
+					before := logbook(d.m) // it has no workflow to abort
 					d.Receive(d.gate, &message.SubjobAbort{Job: job, Fence: message.Fence{JobEpoch: 1}, Reason: "errors"})
-					if ledger(d.m) != before {
+					if logbook(d.m) != before {
 						t.Fatal("an abort changes a subjob that ended before its dispatch")
 					}
 				}

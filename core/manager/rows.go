@@ -43,13 +43,16 @@ func (m *Machine) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRo
 		s.Rows = map[uint32]*subjob.Leased{}
 	}
 	s.Rows[r.Core] = l
-	fence := s.Fence
-	m.commit(env, f.Subjob, func(env node.Env) {
-		l.Known = true
-		if m.stands(s) && s.Live() && s.Fence == fence && s.Rows[r.Core] == l {
-			m.tellRows(env, s, r.Core, l)
-		}
-	})
+	m.commit(f.Subjob, tag{step: rowsLeased, shard: s, fence: s.Fence, core: r.Core, rows: l})
+}
+
+// onRowsLeased sends rows to a core, unless its attempt was lost or it asked anew.
+func (m *Machine) onRowsLeased(env node.Env, t *tag) {
+	s := t.shard
+	t.rows.Known = true
+	if m.stands(s) && s.Live() && s.Fence == t.fence && s.Rows[t.core] == t.rows {
+		m.tellRows(env, s, t.core, t.rows)
+	}
 }
 
 func (m *Machine) tellRows(env node.Env, s *subjob.Shard, core uint32, l *subjob.Leased) {

@@ -26,12 +26,12 @@ func (m *Machine) Sizes(tell node.Tell) {
 	tell("manager/gates", len(m.sent), len(c.Gates)+len(c.Seeds))
 	tell("manager/ended", len(m.ended), 2*c.FinishedMax)
 	tell("manager/gone", len(m.gone), c.FinishedMax)
-	tell("manager/reads", len(m.reads), c.FinishedMax)
+	tell("manager/reads", m.ledger.Reading(), c.FinishedMax)
 	if m.group == nil {
 		return // it was refused at its start
 	}
-	tell("manager/files on their way", len(m.keeps), 2*filesMax())
-	tell("manager/files that are missed", len(m.fetches), filesMax())
+	tell("manager/files on their way", m.ledger.Keeping(), 2*filesMax())
+	tell("manager/files that are missed", m.ledger.Fetching(), filesMax())
 	m.group.Sizes(tell)
 }
 

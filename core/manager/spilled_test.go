@@ -35,7 +35,7 @@ func TestOrdersWaitForARecordThatIsFetched(t *testing.T) {
 		if orders.Cancel != cancel {
 			t.Error("a cancellation is lost")
 		}
-		if len(d.m.records.changed) > 0 || !d.m.records.of[d.m.subjobs[p.Job]].idle() {
+		if !d.m.ledger.Idle(p.Job) {
 			t.Error("it writes a record before it has read the one that a majority has")
 		}
 		d.m.onSubjobCancel(d, link, &message.SubjobCancel{Job: p.Job, Fence: message.Fence{JobEpoch: fence.JobEpoch - 1}, State: message.JobTimedOut})

@@ -15,8 +15,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// ledger is all that a manager tells of itself.
-func ledger(m *Machine) string {
+// logbook is all that a manager tells of itself.
+func logbook(m *Machine) string {
 	var lines []string
 	tell := func(what string, n, bound int) { lines = append(lines, fmt.Sprintln(what, n, bound)) }
 	m.Sizes(tell)
@@ -45,7 +45,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 		unmet := d.Accept(node.Peer{ID: "w2", Incarnation: 1, Role: node.RoleWorker, Addr: "w2:1"})
 		shard := message.ShardID{Job: message.JobID{1}}
 		fence := message.Fence{JobEpoch: 1, SubjobEpoch: 9, Attempt: 9}
-		before, want := ledger(d.m), 0
+		before, want := logbook(d.m), 0
 		for range rapid.IntRange(1, 6).Draw(t, "messages") {
 			switch rapid.IntRange(0, 5).Draw(t, "from") {
 			case 0:
@@ -81,7 +81,7 @@ func TestStrangeMessagesChangeNothing(t *testing.T) {
 			}
 			want++
 		}
-		if after := ledger(d.m); after != before || len(told) != want {
+		if after := logbook(d.m); after != before || len(told) != want {
 			t.Fatalf("%d messages are told as ignored, want %d; before\n%s\nafter\n%s", len(told), want, before, after)
 		}
 	})

@@ -40,19 +40,22 @@ func (m *Machine) onJobDispatch(env node.Env, l *uplink.Link, d *message.JobDisp
 		c.Asked = old.Asked
 	}
 	m.claims[d.Job] = c
-	c.File = m.keep(env, encode(d), func(env node.Env, err error) {
-		if m.claims[d.Job] != c {
-			return
-		}
-		c.Keeping = false
-		if err != nil {
-			m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the subjob's file: "+err.Error())
-			return
-		}
-		m.acquire(env, d.Job, c, (&subjob.Subjob{
-			Job: d.Job, Epoch: d.Fence.JobEpoch, Gate: c.Gate, File: c.File, Accepted: env.Now(), RunTimeout: d.RunTimeout,
-		}).Record(env.Now()))
-	})
+	c.File = m.ledger.Keep(env, d.Job, encode(d), tag{step: claimKept, claim: c, dispatch: d})
+}
+
+// onClaimKept acquires the register of a subjob whose dispatch a majority has.
+func (m *Machine) onClaimKept(env node.Env, c *subjob.Claim, d *message.JobDispatch, err error) {
+	if m.claims[d.Job] != c {
+		return
+	}
+	c.Keeping = false
+	if err != nil {
+		m.dropClaim(env, d.Job, message.CodeStoreFull, "keep the subjob's file: "+err.Error())
+		return
+	}
+	m.acquire(env, d.Job, c, (&subjob.Subjob{
+		Job: d.Job, Epoch: d.Fence.JobEpoch, Gate: c.Gate, File: c.File, Accepted: env.Now(), RunTimeout: d.RunTimeout,
+	}).Record(env.Now()))
 }
 
 func (m *Machine) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {
@@ -113,21 +116,24 @@ func (m *Machine) adoptEpoch(env node.Env, p *subjob.Subjob, epoch uint64, what 
 		return // it is on its way
 	}
 	p.Epoch = max(p.Epoch, epoch)
-	m.commit(env, p, func(env node.Env) {
-		if epoch <= p.Fence.JobEpoch {
-			return
-		}
-		p.Fence.JobEpoch = epoch
-		env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: what})
-		if p.Result != nil {
-			p.Restamp()
-		}
-		if what == "result" {
-			m.tell(env, p)
-		} else {
-			m.answer(env, p)
-		}
-	})
+	m.commit(p, tag{step: epochAdopted, subjob: p, epoch: epoch, why: what})
+}
+
+// onEpochAdopted: a majority has the later epoch.
+func (m *Machine) onEpochAdopted(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
+	if epoch <= p.Fence.JobEpoch {
+		return
+	}
+	p.Fence.JobEpoch = epoch
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: what})
+	if p.Result != nil {
+		p.Restamp()
+	}
+	if what == "result" {
+		m.tell(env, p)
+	} else {
+		m.answer(env, p)
+	}
 }
 
 func (m *Machine) unfit(d *message.JobDispatch) (message.Code, string) {
@@ -147,8 +153,8 @@ func (m *Machine) room() (message.Code, string) {
 		return message.CodeDraining, "this manager is being stopped"
 	case m.unfinished() >= m.config.SubjobsMax:
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.SubjobsMax)
-	case len(m.keeps) >= filesMax():
-		return message.CodeStoreFull, fmt.Sprintf("%d files wait for a majority of the managers", len(m.keeps))
+	case m.ledger.Keeping() >= filesMax():
+		return message.CodeStoreFull, fmt.Sprintf("%d files wait for a majority of the managers", m.ledger.Keeping())
 	}
 	return message.CodeNone, ""
 }

@@ -7,33 +7,7 @@ import (
 	"hyperscale/core/lease"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
-	"hyperscale/core/node"
 )
-
-// A record took so long to become a file that fellows may sweep what it names: the
-// manager keeps those files again before the register names them.
-func TestSlowRecordsKeepTheirFilesAgain(t *testing.T) {
-	c := newCommitting(t)
-	c.Held = true
-	c.commit(Default().SpillAt)
-	ticket := c.m.ticket
-	late := c.m.keeps[ticket]
-	c.m.keeps[ticket] = func(node.Env, error) {} // the archive answers later
-	c.release()
-	c.Advance(c.m.config.FileAge / 2)
-	if !c.m.group.Files.Stale(c, c.p.File) || c.called > 0 {
-		t.Fatalf("the subjob's file may still be named, or %d changes are told: this test looks away", c.called)
-	}
-	late(c, nil)
-	c.m.settle(c)
-	c.release()
-	if c.m.group.Files.Stale(c, c.p.File) {
-		t.Error("the register names a file that its keepers may sweep")
-	}
-	if c.called != c.begun {
-		t.Errorf("of %d changes %d are told", c.begun, c.called)
-	}
-}
 
 // A manager that misses a record which is a file does not know what it names: it sweeps
 // nothing, however old.

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"hyperscale/core/archive"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -19,11 +17,10 @@ import (
 // committing is a subjob whose record is written again and again, small or as a file.
 type committing struct {
 	*nodetest.Env
-	t      interface{ Fatalf(string, ...any) }
-	m      *Machine
-	p      *subjob.Subjob
-	begun  int
-	called int
+	t     interface{ Fatalf(string, ...any) }
+	m     *Machine
+	p     *subjob.Subjob
+	begun int
 }
 
 func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
@@ -42,25 +39,12 @@ func newCommitting(t interface{ Fatalf(string, ...any) }) *committing {
 	return c
 }
 
-// commit changes the subjob and asks to be told when a majority has that.
+// commit changes the subjob and has its record written.
 func (c *committing) commit(bytes int) {
 	c.begun++
-	n := c.begun
-	c.p.Why = fmt.Sprint(n, " ", strings.Repeat("x", bytes))
-	c.m.commit(c, c.p, nil)
-	c.m.records.of[c.p].waits[len(c.m.records.of[c.p].waits)-1].then = c.then(n)
+	c.p.Why = fmt.Sprint(c.begun, " ", strings.Repeat("x", bytes))
+	c.m.commit(c.p, tag{})
 	c.m.settle(c)
-}
-
-func (c *committing) then(n int) func(node.Env) {
-	return func(node.Env) {
-		if c.called++; c.called != n {
-			c.t.Fatalf("change %d follows change %d", n, c.called-1)
-		}
-		if got := c.written(); got < n {
-			c.t.Fatalf("change %d is taken for written, and the register has change %d", n, got)
-		}
-	}
 }
 
 // written is the newest change that the register has.
@@ -86,26 +70,6 @@ func (c *committing) release() {
 	}
 }
 
-// What waits for a record follows once the register has one as new, in its order and
-// once; when the disk writes, nothing is left that waits, however large records are.
-func TestCommitsFollowTheirRecord(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := newCommitting(t)
-		t.Repeat(map[string]func(*rapid.T){
-			"small":    func(*rapid.T) { c.commit(0) },
-			"large":    func(*rapid.T) { c.commit(Default().SpillAt) },
-			"hold":     func(*rapid.T) { c.Held = true },
-			"complete": func(*rapid.T) { c.Complete(1, nil) },
-			"release":  func(*rapid.T) { c.release() },
-			"":         func(*rapid.T) {},
-		})
-		c.release()
-		if c.called != c.begun {
-			t.Fatalf("of %d changes that are written %d are told", c.begun, c.called)
-		}
-	})
-}
-
 // A record that the archive does not take is written again as soon as it does.
 func TestUnsentRecordsAreWrittenAgain(t *testing.T) {
 	c := newCommitting(t)
@@ -113,13 +77,13 @@ func TestUnsentRecordsAreWrittenAgain(t *testing.T) {
 		c.commit(archive.FileMax)
 	}
 	c.release()
-	if c.called > 0 {
-		t.Fatal("a record that is larger than any file was taken")
+	if n := c.written(); n > 0 {
+		t.Fatalf("a record that is larger than any file was taken: the register has change %d", n)
 	}
 	c.p.Why = fmt.Sprint(c.begun, " fits")
 	c.Advance(2 * c.m.config.Retry)
 	c.release()
-	if c.called != c.begun {
-		t.Fatalf("of %d changes %d are told, two retries after there was room", c.begun, c.called)
+	if n := c.written(); n != c.begun || !c.m.ledger.Idle(c.p.Job) {
+		t.Fatalf("two retries after there was room the register has change %d of %d", n, c.begun)
 	}
 }

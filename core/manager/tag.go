@@ -1,0 +1,159 @@
+package manager
+
+import (
+	"hyperscale/core/archive"
+	"hyperscale/core/ledger"
+	"hyperscale/core/manager/subjob"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+)
+
+// tag says what follows once the ledger has persisted something. The fields behind the
+// first are those that the step needs.
+type tag struct {
+	step     step
+	subjob   *subjob.Subjob
+	workflow *subjob.Workflow
+	shard    *subjob.Shard
+	claim    *subjob.Claim
+	dispatch *message.JobDispatch // of the claim, when its file was persisted
+	result   *message.ShardResult // of the shard
+	rows     *subjob.Leased       // of the shard
+	core     uint32               // that has the rows
+	fence    message.Fence        // under which the core has them
+	epoch    uint64               // of the job
+	why      string               // an epoch is adopted, or a shard was lost
+	from     node.Instant         // a lost shard is dispatched again
+}
+
+// step is what follows.
+type step uint8
+
+const (
+	epochAdopted step = iota + 1
+	stopRecorded
+	abortRecorded
+	workflowEnded
+	resultRecorded
+	shardLost
+	workflowCut
+	attemptPassed
+	shardCounted
+	shardEnded
+	rowsLeased
+
+	claimKept
+	shardKept
+	resultKept
+
+	recordFetched
+	dispatchFetched
+	resultFetched
+	shardFetched
+
+	strayRead
+)
+
+// persisted acts on all that the ledger has persisted since the last call.
+func (m *Machine) persisted(env node.Env) {
+	for o, ok := m.ledger.Next(); ok; o, ok = m.ledger.Next() {
+		switch o.Kind {
+		case ledger.Committed:
+			m.onCommitted(env, &o.Tag)
+		case ledger.Kept, ledger.Refused:
+			m.onKept(env, &o.Tag, o.File, o.Err)
+		case ledger.Fetched, ledger.Unread, ledger.Gone:
+			m.onFetched(env, &o)
+		case ledger.Read:
+			m.onStrayRead(env, &o)
+		case ledger.Late:
+			m.ledger.KeepAgain(env, o.Job, m.subjobs[o.Job].Files())
+		}
+	}
+}
+
+// onCommitted: a majority has a record that says what the tag waited for.
+func (m *Machine) onCommitted(env node.Env, t *tag) {
+	switch t.step {
+	case epochAdopted:
+		m.onEpochAdopted(env, t.subjob, t.epoch, t.why)
+	case stopRecorded:
+		m.onStopped(env, t.subjob)
+	case abortRecorded:
+		m.onAborted(env, t.workflow)
+	case workflowEnded:
+		m.onWorkflowEnded(env, t.workflow)
+	case resultRecorded:
+		m.onResultRecorded(env, t.subjob)
+	case shardLost:
+		m.onLost(env, t.shard, t.why, t.from)
+	case workflowCut:
+		m.onCut(env, t.workflow)
+	case attemptPassed:
+		m.dispatch(env, t.shard)
+	case shardCounted:
+		m.onCounted(env, t.shard, t.result)
+	case shardEnded:
+		m.onEnded(env, t.shard)
+	case rowsLeased:
+		m.onRowsLeased(env, t)
+	}
+}
+
+// onKept: a majority has a file, or the archive refused it.
+func (m *Machine) onKept(env node.Env, t *tag, file message.FileDigest, err error) {
+	switch t.step {
+	case claimKept:
+		m.onClaimKept(env, t.claim, t.dispatch, err)
+	case shardKept:
+		m.onShardKept(env, t.shard, t.result, file, err)
+	case resultKept:
+		m.onResultKept(env, t.subjob, file, err)
+	}
+}
+
+// onFetched: a file that a subjob stands on is here, or this manager cannot get it.
+func (m *Machine) onFetched(env node.Env, o *ledger.Outcome[tag]) {
+	p := o.Tag.subjob
+	switch {
+	case m.subjobs[p.Job] != p || !m.holds(env, p):
+	case o.Tag.step == recordFetched:
+		m.onRecordFetched(env, p, o.Bytes, o.Err)
+	default:
+		m.onFileFetched(env, &o.Tag, o.File, o.Bytes, o.Err)
+	}
+}
+
+// commit writes the subjob's record as it stands at the end of this step. The tag follows
+// once a majority has it, and never if the register is lost before.
+func (m *Machine) commit(p *subjob.Subjob, t tag) {
+	if p.Orders != nil {
+		node.Bug("manager: a record of job %v is written before the one in its register was read", p.Job)
+	}
+	if m.subjobs[p.Job] == p { // else it is not held any more
+		m.ledger.Await(p.Job, t)
+	}
+}
+
+// flush writes the records that this step has changed. It says whether there was any.
+func (m *Machine) flush(env node.Env) bool {
+	jobs := m.ledger.Changed()
+	for _, job := range jobs {
+		record := m.subjobs[job].Record(env.Now())
+		if len(record) < m.config.SpillAt {
+			m.ledger.Write(env, job, record)
+		} else {
+			m.ledger.Write(env, job, subjob.Spilled(archive.DigestOf(record)), record)
+		}
+	}
+	m.persisted(env) // a record that was refused for long reports so
+	return len(jobs) > 0
+}
+
+func encode(m message.Body) []byte {
+	b, err := message.Append(nil, m)
+	if err != nil {
+		node.Bug("manager: a record that cannot be written: %v", err)
+	}
+	return b
+}
