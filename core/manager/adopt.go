@@ -12,14 +12,14 @@ import (
 
 // fetchSpill brings a record that is kept as a file. Until it is here nothing can
 // be done with the subjob; without it nobody can.
-func (m *Machine) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
+func (m *tenure) fetchSpill(env node.Env, o *lease.Outcome, c *subjob.Claim, file message.FileDigest) {
 	empty := &subjob.Subjob{Job: o.Job, Fence: message.Fence{SubjobEpoch: o.Token.Packed()}, Missing: 1, Orders: c, State: message.JobQueued}
 	m.install(env, empty)
 	m.ledger.Fetch(env, o.Job, file, tag{step: recordFetched, subjob: empty})
 }
 
 // onRecordFetched takes a subjob over whose record is a file.
-func (m *Machine) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte, err error) {
+func (m *tenure) onRecordFetched(env node.Env, empty *subjob.Subjob, record []byte, err error) {
 	if err != nil {
 		m.handBack(env, empty, err)
 		return
@@ -30,7 +30,7 @@ func (m *Machine) onRecordFetched(env node.Env, empty *subjob.Subjob, record []b
 
 // handBack gives up a register whose files this manager cannot get: another one
 // may. Nothing ran here.
-func (m *Machine) handBack(env node.Env, p *subjob.Subjob, err error) {
+func (m *tenure) handBack(env node.Env, p *subjob.Subjob, err error) {
 	env.Emit(event.StoreFailed{What: "fetch what job " + p.Job.String() + " stands on", Err: err.Error()})
 	m.lapse(env, p)
 	m.group.Leases.Abandon(env, p.Job)
@@ -38,7 +38,7 @@ func (m *Machine) handBack(env node.Env, p *subjob.Subjob, err error) {
 
 // takeOver goes on with a subjob that somebody held before, this manager's former
 // incarnation or another one, from its record.
-func (m *Machine) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte) {
+func (m *tenure) takeOver(env node.Env, job message.JobID, epoch uint64, c *subjob.Claim, record []byte) {
 	p, err := subjob.Decode(job, record, env.Now())
 	if err != nil {
 		env.Emit(event.StoreFailed{What: "take over job " + job.String(), Err: err.Error()})
@@ -61,7 +61,7 @@ func (m *Machine) takeOver(env node.Env, job message.JobID, epoch uint64, c *sub
 
 // gather brings the files that a subjob's record names; with the last of them it is
 // whole.
-func (m *Machine) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
+func (m *tenure) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	p.Missing = 1
 	if p.Kept != (message.FileDigest{}) {
 		m.bring(env, p.Kept, tag{step: resultFetched, subjob: p, claim: c})
@@ -80,7 +80,7 @@ func (m *Machine) gather(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	m.gathered(env, p, c)
 }
 
-func (m *Machine) bring(env node.Env, file message.FileDigest, t tag) {
+func (m *tenure) bring(env node.Env, file message.FileDigest, t tag) {
 	if bytes, ok := m.group.Files.Have(file); ok && t.use(bytes) == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (t *tag) use(bytes []byte) error {
 }
 
 // onFileFetched goes on with a subjob that waits for a file.
-func (m *Machine) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte, err error) {
+func (m *tenure) onFileFetched(env node.Env, t *tag, file message.FileDigest, bytes []byte, err error) {
 	if err == nil {
 		err = t.use(bytes)
 	}
@@ -124,7 +124,7 @@ func (m *Machine) onFileFetched(env node.Env, t *tag, file message.FileDigest, b
 }
 
 // gathered makes a subjob that is whole go on.
-func (m *Machine) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
+func (m *tenure) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	if p.Missing--; p.Missing > 0 {
 		return
 	}
@@ -160,24 +160,4 @@ func (m *Machine) gathered(env node.Env, p *subjob.Subjob, c *subjob.Claim) {
 	}
 	m.meetAll(env)
 	m.place(env)
-}
-
-// resume goes on where the record stops.
-func (m *Machine) resume(env node.Env, p *subjob.Subjob) {
-	if p.Dispatch == nil { // its cancellation came first
-		m.finish(env, p)
-		return
-	}
-	for _, f := range p.Workflows {
-		if f.End != message.WorkflowNone {
-			continue
-		}
-		if len(f.Shards) > 0 {
-			m.endWhenAllEnded(env, f)
-		}
-		if f.End == message.WorkflowNone && f.Stopping() {
-			m.stopWorkflow(env, f)
-		}
-	}
-	m.finishWhenEnded(env, p)
 }

@@ -2,65 +2,17 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/uplink"
 )
-
-// onPartCancel ends a subjob. It may come before the dispatch that it cancels:
-// cancellations are in a faster lane.
-func (m *Machine) onSubjobCancel(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
-	if c.State != message.JobCancelled && c.State != message.JobTimedOut || c.Fence.JobEpoch == 0 || c.Fence.Attempt != 0 {
-		env.Emit(event.Ignored{Peer: l.Peer.ID, Message: "SubjobCancel", Why: "it has no subjob's fence, or says neither CANCELLED nor TIMED_OUT"})
-		return
-	}
-	if p := m.subjobs[c.Job]; p != nil {
-		switch {
-		case !m.holds(env, p):
-		case p.Orders != nil:
-			p.Orders.Cancelled(l.Addr, c)
-		case c.Fence.JobEpoch < max(p.Epoch, p.Fence.JobEpoch):
-			m.refuseStale(env, l, c.Job, c.Fence, p, "cancel")
-		default:
-			p.Gate = l.Addr
-			m.cancel(env, p, c)
-		}
-		return
-	}
-	if k := m.claims[c.Job]; k != nil {
-		k.Cancelled(l.Addr, c)
-		return
-	}
-	if holder, ok := m.elsewhere(env, c.Job); ok {
-		m.refuseHolder(env, l, c.Job, c.Fence, holder)
-		return
-	}
-	sight, _ := m.group.Leases.Seen(env.Now(), c.Job)
-	if _, known := m.ended[c.Job]; known || sight.Released || m.group.Leases.Releasing(c.Job) {
-		return // its end was acknowledged: taking it up once more would tell it anew, to be cancelled again
-	}
-	m.cancelUnseen(env, l, c)
-}
-
-// cancelUnseen puts an ended subjob where the dispatch, still under way, will find
-// it.
-func (m *Machine) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobCancel) {
-	if code, why := m.room(); code != message.CodeNone {
-		env.Emit(event.Shed{What: "cancel of job " + c.Job.String(), Why: why})
-		return // it will be sent again
-	}
-	k := &subjob.Claim{Gate: l.Addr, Cancel: c, Began: env.Now()}
-	m.claims[c.Job] = k
-	seed := &subjob.Subjob{Job: c.Job, Epoch: c.Fence.JobEpoch, Gate: l.Addr, Stop: subjob.Pending{Decided: c.State}, Why: c.Reason, Accepted: env.Now()}
-	m.acquire(env, c.Job, k, seed.Record(env.Now()))
-}
 
 // cancel ends a subjob that is held here, under the present or a later epoch of its
 // job.
-func (m *Machine) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel) {
+func (m *workflows) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel) {
 	if c.Fence.JobEpoch > max(p.Epoch, p.Fence.JobEpoch) {
 		m.adoptEpoch(env, p, c.Fence.JobEpoch, "cancel")
 	}
@@ -73,7 +25,7 @@ func (m *Machine) cancel(env node.Env, p *subjob.Subjob, c *message.SubjobCancel
 	m.stopSubjob(env, p)
 }
 
-func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
+func (m *workflows) onRunTimeout(env node.Env, id message.JobID) {
 	if p := m.owned(env, id); p != nil && p.Result == nil && p.Stop.Decided == message.JobNone {
 		p.Stop.Decided, p.Why = message.JobTimedOut, fmt.Sprintf("it ran longer than its run timeout of %v", p.RunTimeout)
 		m.stopSubjob(env, p)
@@ -82,7 +34,7 @@ func (m *Machine) onRunTimeout(env node.Env, id message.JobID) {
 
 // stopPart makes a subjob end as it was asked to, once a majority knows: whoever
 // takes it over must not go on with what was told to have ended.
-func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
+func (m *workflows) stopSubjob(env node.Env, p *subjob.Subjob) {
 	if p.Stop.Writing || p.Missing > 0 {
 		return // gathered goes on
 	}
@@ -91,7 +43,7 @@ func (m *Machine) stopSubjob(env node.Env, p *subjob.Subjob) {
 }
 
 // onStopped: a majority has the stop.
-func (m *Machine) onStopped(env node.Env, p *subjob.Subjob) {
+func (m *workflows) onStopped(env node.Env, p *subjob.Subjob) {
 	p.Stop.Writing = false
 	if p.Result == nil {
 		p.Stop.Durable = p.Stop.Decided
@@ -100,7 +52,7 @@ func (m *Machine) onStopped(env node.Env, p *subjob.Subjob) {
 }
 
 // halt ends what has not started and asks workers to end the rest.
-func (m *Machine) halt(env node.Env, p *subjob.Subjob) {
+func (m *workflows) halt(env node.Env, p *subjob.Subjob) {
 	if p.Stop.Durable == message.JobCancelled && p.State < message.JobCompleting {
 		m.becomeSubjob(env, p, message.JobCancelling, p.Why)
 	}
@@ -112,7 +64,7 @@ func (m *Machine) halt(env node.Env, p *subjob.Subjob) {
 	m.finishWhenEnded(env, p)
 }
 
-func (m *Machine) stopWorkflow(env node.Env, f *subjob.Workflow) {
+func (m *workflows) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	switch {
 	case len(f.Shards) > 0:
 		m.stopShards(env, f, subjob.EndOf(f.Subjob.Stop.Durable))
@@ -123,32 +75,75 @@ func (m *Machine) stopWorkflow(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// stopSlices: what no worker can have ended is over at once; what one has is
-// over when the worker says so, or is lost; what one may have is, when its time
-// is over.
-func (m *Machine) stopShards(env node.Env, f *subjob.Workflow, to message.WorkflowState) {
-	for _, s := range f.Shards {
-		switch {
-		case f.End != message.WorkflowNone || s.State.Terminal() || s.End != message.WorkflowNone || s.Commit != subjob.Settled || s.Open:
-		case s.Live() && s.Written:
-			m.sendCancel(env, s)
-		default:
-			m.endShard(env, s, to, f.Subjob.Why)
-		}
+// onAborted: a majority has the abort.
+func (m *workflows) onAborted(env node.Env, f *subjob.Workflow) {
+	if f.End != message.WorkflowNone {
+		return // it was about to
+	}
+	if f.Failure == "" {
+		f.Failure = f.Abort
+	}
+	if f.Subjob.Stop.Decided == message.JobNone {
+		m.stopWorkflow(env, f)
 	}
 }
 
-// sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
-// another holder must not go on with what this one has stopped.
-func (m *Machine) sendCancel(env node.Env, s *subjob.Shard) {
-	w := m.roster.Of(s.Worker)
-	p := s.Workflow.Subjob
-	if !w.Stands() || p.Stop.Durable == message.JobNone && s.Workflow.Failure == "" {
+// resume goes on where the record stops.
+func (m *workflows) resume(env node.Env, p *subjob.Subjob) {
+	if p.Dispatch == nil { // its cancellation came first
+		m.finish(env, p)
 		return
 	}
-	why := p.Why
-	if p.Stop.Durable == message.JobNone {
-		why = "the workflow failed: " + s.Workflow.Failure
+	for _, f := range p.Workflows {
+		if f.End != message.WorkflowNone {
+			continue
+		}
+		if len(f.Shards) > 0 {
+			m.endWhenAllEnded(env, f)
+		}
+		if f.End == message.WorkflowNone && f.Stopping() {
+			m.stopWorkflow(env, f)
+		}
 	}
-	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop.Durable), Reason: why})
+	m.finishWhenEnded(env, p)
+}
+
+// cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
+// manager took them over. It is a report: their shards have lost their renewal before.
+func (m *workflows) cutOff(env node.Env) {
+	hold := m.config.terms().Hold()
+	for _, p := range slices.Clone(m.order) {
+		if p.Result != nil || p.Stop.Decided != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
+			continue
+		}
+		p.Stop.Decided, p.Why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
+		m.stopSubjob(env, p)
+	}
+}
+
+// adoptEpoch goes on under a later epoch of the job, once a majority has it. What
+// runs goes on under the fence that it was dispatched with.
+func (m *workflows) adoptEpoch(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
+	if epoch <= p.Epoch && p.Epoch > p.Fence.JobEpoch {
+		return // it is on its way
+	}
+	p.Epoch = max(p.Epoch, epoch)
+	m.commit(p, tag{step: epochAdopted, subjob: p, epoch: epoch, why: what})
+}
+
+// onEpochAdopted: a majority has the later epoch.
+func (m *workflows) onEpochAdopted(env node.Env, p *subjob.Subjob, epoch uint64, what string) {
+	if epoch <= p.Fence.JobEpoch {
+		return
+	}
+	p.Fence.JobEpoch = epoch
+	env.Emit(event.Acted{Shard: message.ShardID{Job: p.Job}, Subjob: true, Fence: p.Fence, What: what})
+	if p.Result != nil {
+		p.Restamp()
+	}
+	if what == "result" {
+		m.tell(env, p)
+	} else {
+		m.answer(env, p)
+	}
 }

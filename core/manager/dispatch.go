@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"fmt"
 	"time"
 
 	"hyperscale/core/event"
@@ -17,7 +16,7 @@ const refusedWait = 150 * time.Millisecond
 
 // assign begins an attempt. It is sent once a majority knows how its workflow is
 // cut.
-func (m *Machine) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
+func (m *attempts) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 	s.Burn() // of one that a former holder dispatched, and nobody reported
 	s.Attempt++
 	s.Dispatches++
@@ -38,7 +37,7 @@ func (m *Machine) assign(env node.Env, s *subjob.Shard, w *roster.Worker) {
 
 // dispatch sends an attempt that still stands, now that the cut does not change any
 // more.
-func (m *Machine) dispatch(env node.Env, s *subjob.Shard) {
+func (m *attempts) dispatch(env node.Env, s *subjob.Shard) {
 	if !s.Live() || s.Written || !m.stands(s) {
 		return
 	}
@@ -52,7 +51,7 @@ func (m *Machine) dispatch(env node.Env, s *subjob.Shard) {
 	m.sendDispatch(env, s)
 }
 
-func (m *Machine) sendDispatch(env node.Env, s *subjob.Shard) {
+func (m *attempts) sendDispatch(env node.Env, s *subjob.Shard) {
 	w := m.roster.Of(s.Worker)
 	if !w.Stands() || !s.Workflow.Subjob.Fresh(env.Now()) {
 		return // onRetry sends it when the worker, or the gate's word, is back
@@ -70,73 +69,119 @@ func (m *Machine) sendDispatch(env node.Env, s *subjob.Shard) {
 }
 
 // back returns a shard to those that wait for cores.
-func (m *Machine) back(env node.Env, s *subjob.Shard, from node.Instant) {
+func (m *attempts) back(env node.Env, s *subjob.Shard, from node.Instant) {
 	s.NotBefore = max(from, env.Now())
 	m.becomeShard(env, s, message.WorkflowPending)
 	m.wake(env, s.NotBefore)
 }
 
-// wake makes place be called at an instant, as nothing else may.
-func (m *Machine) wake(env node.Env, at node.Instant) {
-	if at <= env.Now() || m.nextTry > env.Now() && m.nextTry <= at {
-		return
-	}
-	m.nextTry = at
-	env.SetTimer(node.Key(node.PartManager, node.ManagerDispatch), at.Sub(env.Now()))
-}
-
-// onDispatchTimer places what may be placed by now, and waits for the next.
-func (m *Machine) onDispatchTimer(env node.Env) {
-	m.nextTry = 0
-	m.place(env)
-	var next node.Instant
-	for _, p := range m.order {
-		for _, f := range p.Workflows {
-			for _, s := range f.Shards {
-				if s.State == message.WorkflowPending && s.NotBefore > env.Now() && (next == 0 || s.NotBefore < next) {
-					next = s.NotBefore
-				}
-			}
+// stopSlices: what no worker can have ended is over at once; what one has is
+// over when the worker says so, or is lost; what one may have is, when its time
+// is over.
+func (m *attempts) stopShards(env node.Env, f *subjob.Workflow, to message.WorkflowState) {
+	for _, s := range f.Shards {
+		switch {
+		case f.End != message.WorkflowNone || s.State.Terminal() || s.End != message.WorkflowNone || s.Commit != subjob.Settled || s.Open:
+		case s.Live() && s.Written:
+			m.sendCancel(env, s)
+		default:
+			m.endShard(env, s, to, f.Subjob.Why)
 		}
 	}
-	m.wake(env, next)
 }
 
-func (m *Machine) onShardAccepted(env node.Env, w *roster.Worker, a *message.ShardAccepted) {
-	m.meet(env, w, []message.ShardRef{{Shard: a.Shard, Fence: a.Fence}})
-}
-
-func (m *Machine) onShardRefused(env node.Env, w *roster.Worker, r *message.ShardRefused) {
-	m.roster.Refused(w, r.CoresFree)
-	s := m.shardOf(env, r.Shard)
-	if s == nil || s.Fence != r.Fence || s.State != message.WorkflowAssigned || !s.Live() || !s.Written || s.Commit == subjob.Counting || s.Worker != w.Peer.ID {
-		return // of an attempt that is over, or of a cancellation
+// sendCancel asks a worker to end a shard, once a majority has the stop or the failure:
+// another holder must not go on with what this one has stopped.
+func (m *attempts) sendCancel(env node.Env, s *subjob.Shard) {
+	w := m.roster.Of(s.Worker)
+	p := s.Workflow.Subjob
+	if !w.Stands() || p.Stop.Durable == message.JobNone && s.Workflow.Failure == "" {
+		return
 	}
+	why := p.Why
+	if p.Stop.Durable == message.JobNone {
+		why = "the workflow failed: " + s.Workflow.Failure
+	}
+	env.Send(w.Stream, &message.ShardCancel{Shard: s.ID, Fence: s.Fence, State: subjob.EndOf(p.Stop.Durable), Reason: why})
+}
+
+func (m *attempts) retryShard(env node.Env, s *subjob.Shard) {
+	switch {
+	case !s.Live() || !s.Written || s.Commit == subjob.Counting:
+	case s.Workflow.Stopping():
+		m.sendCancel(env, s)
+	case s.State == message.WorkflowAssigned && env.Now().Sub(s.Sent) >= m.config.Retry/2:
+		m.sendDispatch(env, s)
+	}
+}
+
+// pass sends an attempt once a majority knows that what a former holder may have
+// dispatched is given up: its worker has stopped it, and whoever takes the subjob
+// over must not count it beside this one.
+func (m *attempts) pass(env node.Env, s *subjob.Shard) {
+	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
+		m.dispatch(env, s)
+		return
+	}
+	s.Floor = s.Fence
+	s.Floor.Attempt--
+	m.commit(s.Workflow.Subjob, tag{step: attemptPassed, shard: s})
+}
+
+// another chooses a worker for a shard that was lost or refused, if there is one.
+func (m *attempts) another(env node.Env, s *subjob.Shard) *roster.Worker {
+	waited := env.Now().Sub(s.NotBefore) >= m.config.Silence
+	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.Need(), s.Failed, waited); ok {
+		return m.roster.Of(id)
+	}
+	return nil
+}
+
+// renew answers a worker's last heartbeat. What it names may run on for
+// RenewalTimeout from when that was sent; for the rest, another manager speaks or
+// nobody. A subjob without a gate's word renews nothing.
+func (m *attempts) renew(env node.Env, w *roster.Worker) {
+	if w.Stream == 0 || w.Sequence == 0 {
+		return
+	}
+	ack := &message.HeartbeatAck{Sequence: w.Sequence}
+	for _, ref := range w.Running {
+		s := m.shardOf(env, ref.Shard)
+		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {
+			continue
+		}
+		s.Renewed = env.Now()
+		ack.Shards = append(ack.Shards, ref)
+	}
+	env.Send(w.Stream, ack)
+}
+
+func (m *attempts) cancelStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
+	if w.Stream != 0 {
+		env.Send(w.Stream, &message.ShardCancel{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
+	}
+}
+
+// endSlice ends a shard that has no result, once a majority knows: nobody must
+// revive what was told to have ended. Its attempt is over from here on.
+func (m *attempts) endShard(env node.Env, s *subjob.Shard, to message.WorkflowState, why string) {
 	m.detach(s)
-	why := fmt.Sprintf("%s refused it: %v: %s", w.Peer.ID, r.Code, r.Detail)
-	if f := s.Workflow; f.Subjob.Stop.Durable != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
-		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Durable), "")
-		return
+	s.Burn()
+	s.End, s.Why = to, why
+	m.commit(s.Workflow.Subjob, tag{step: shardEnded, shard: s})
+}
+
+// onRowsLeased sends rows to a core, unless its attempt was lost or it asked anew.
+func (m *attempts) onRowsLeased(env node.Env, t *tag) {
+	s := t.shard
+	t.rows.Known = true
+	if m.stands(s) && s.Live() && s.Fence == t.fence && s.Rows[t.core] == t.rows {
+		m.tellRows(env, s, t.core, t.rows)
 	}
-	switch r.Code {
-	case message.CodeStaleFence:
-		if c := r.Current; c.JobEpoch == s.Fence.JobEpoch && c.SubjobEpoch == s.Fence.SubjobEpoch {
-			s.Attempt = max(s.Attempt, c.Attempt)
-		}
-	case message.CodeNoCores, message.CodeNotRenewed:
-		s.Dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
-	case message.CodeDraining:
-		m.roster.Drains(w)
-	case message.CodeStoreFull, message.CodeQueueFull:
-		s.FailedAt(w.Peer.ID)
-	default:
-		m.endShard(env, s, message.WorkflowFailed, why)
-		return
+}
+
+func (m *attempts) tellRows(env node.Env, s *subjob.Shard, core uint32, l *subjob.Leased) {
+	if w := m.roster.Of(s.Worker); w.Stands() && l.Known {
+		env.Send(w.Stream, &message.ShardRowsLeased{Shard: s.ID, Fence: s.Fence, Core: core, Ask: l.Ask, First: l.First, Count: l.Count})
 	}
-	if s.Dispatches >= m.config.DispatchMax {
-		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.Dispatches, why))
-		return
-	}
-	m.back(env, s, env.Now().Add(refusedWait<<min(s.Dispatches, 6)))
-	m.place(env)
 }

@@ -38,9 +38,14 @@
 //	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
 //	      them. No other attempt gets the rows of a lost one.
 //
-// Read config.go, machine.go, group.go, subjob.go, hold.go, adopt.go, tag.go,
-// gates.go, roster.go, renew.go, state.go, place.go, dispatch.go,
-// lost.go, rows.go, result.go, finish.go, progress.go, workers.go, cancel.go, abort.go,
-// drain.go, sizes.go, rest.go. Values decide below: subjob is what a manager holds,
-// roster knows the workers, place chooses among them.
+// Layers, of which each calls those below it alone: Machine dispatches; tenure takes
+// registers over and gives them up; gateSide takes orders of gates and operators;
+// workerSide takes reports of workers; workflows places and ends workflows and subjobs;
+// attempts moves shards and orders workers; holdings says what this manager holds. What
+// follows a write is a tag, which Machine dispatches (core/ledger). Values decide below:
+// subjob is what a manager holds, roster knows the workers, place chooses among them.
+//
+// Read config.go, holdings.go, state.go, dispatch.go, place.go, finish.go, cancel.go,
+// workers.go, roster.go, renew.go, result.go, gates.go, orders.go, drain.go, hold.go,
+// adopt.go, tag.go, group.go, machine.go, sizes.go.
 package manager

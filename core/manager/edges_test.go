@@ -57,7 +57,8 @@ func TestGivenUpIsNotTakenUp(t *testing.T) {
 // The gate's word counts from the sending of the heartbeat that it answered, and a later
 // answer to an earlier heartbeat takes nothing back.
 func TestExtendNeverTakesBack(t *testing.T) {
-	m := &Machine{config: Default()}
+	m := &Machine{}
+	m.config = Default()
 	asked := node.Instant(time.Hour)
 	p := &subjob.Subjob{}
 	for _, sent := range []node.Instant{asked, asked.Add(-time.Second)} {

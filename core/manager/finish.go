@@ -7,12 +7,11 @@ import (
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/uplink"
 )
 
 // endWorkflow ends a workflow once a majority knows: what depends on it starts, or
 // fails, only then; and its subjob ends with the last.
-func (m *Machine) endWorkflow(env node.Env, f *subjob.Workflow, to message.WorkflowState, why string) {
+func (m *workflows) endWorkflow(env node.Env, f *subjob.Workflow, to message.WorkflowState, why string) {
 	if f.End != message.WorkflowNone {
 		return
 	}
@@ -29,7 +28,7 @@ func (m *Machine) endWorkflow(env node.Env, f *subjob.Workflow, to message.Workf
 }
 
 // onWorkflowEnded: a majority has the end.
-func (m *Machine) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
+func (m *workflows) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
 	m.becomeWorkflow(env, f, f.End, f.Failure)
 	p := f.Subjob
 	if p.Stop.Decided == message.JobNone {
@@ -42,7 +41,7 @@ func (m *Machine) onWorkflowEnded(env node.Env, f *subjob.Workflow) {
 }
 
 // finishWhenEnded ends a subjob whose last workflow has ended.
-func (m *Machine) finishWhenEnded(env node.Env, p *subjob.Subjob) {
+func (m *workflows) finishWhenEnded(env node.Env, p *subjob.Subjob) {
 	if p.Missing > 0 || p.Stop.Writing || p.Stop.Decided != p.Stop.Durable {
 		return
 	}
@@ -56,7 +55,7 @@ func (m *Machine) finishWhenEnded(env node.Env, p *subjob.Subjob) {
 
 // finish makes the result of a subjob whose workflows have ended. The subjob has
 // ended once a majority has that.
-func (m *Machine) finish(env node.Env, p *subjob.Subjob) {
+func (m *workflows) finish(env node.Env, p *subjob.Subjob) {
 	if p.Result != nil || p.State.Terminal() {
 		return
 	}
@@ -76,13 +75,13 @@ func (m *Machine) finish(env node.Env, p *subjob.Subjob) {
 }
 
 // keepResult keeps a subjob's result, then its digest in the record.
-func (m *Machine) keepResult(env node.Env, p *subjob.Subjob) {
+func (m *workflows) keepResult(env node.Env, p *subjob.Subjob) {
 	p.Stage = subjob.Recording
 	m.ledger.Keep(env, p.Job, encode(p.Result), tag{step: resultKept, subjob: p})
 }
 
 // onResultKept records the result's digest.
-func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob, file message.FileDigest, err error) {
+func (m *workflows) onResultKept(env node.Env, p *subjob.Subjob, file message.FileDigest, err error) {
 	if m.subjobs[p.Job] != p {
 		return
 	}
@@ -95,62 +94,82 @@ func (m *Machine) onResultKept(env node.Env, p *subjob.Subjob, file message.File
 	m.commit(p, tag{step: resultRecorded, subjob: p})
 }
 
-// onResultRecorded: the subjob has ended for good.
-func (m *Machine) onResultRecorded(env node.Env, p *subjob.Subjob) {
-	p.Stage = subjob.Recorded
-	p.Finished = env.Now()
-	p.Restamp()
-	m.becomeSubjob(env, p, p.Result.Subjob.State, p.Result.Subjob.Error)
-	m.tell(env, p)
-	m.beatAll(env) // jobs that wait for its cores are at the gates
-}
-
-// tell sends a subjob's end to its gate; while that is away, to another one, which
-// says whom to tell.
-func (m *Machine) tell(env node.Env, p *subjob.Subjob) {
-	if p.Result == nil || p.Stage != subjob.Recorded || !m.holds(env, p) {
+// onLost goes on with a shard whose loss a majority has.
+func (m *workflows) onLost(env node.Env, s *subjob.Shard, why string, from node.Instant) {
+	s.Commit = subjob.Settled
+	if !m.stands(s) || !s.Live() {
 		return
 	}
-	p.Told, p.Redirected = env.Now(), false
-	if m.gates.Send(env, p.Gate, p.Result) {
-		return
-	}
-	all := m.gates.All()
-	for range all {
-		p.Tries++
-		if l := all[p.Tries%len(all)]; l.Stands {
-			env.Send(l.Stream, p.Result)
-			return
-		}
-	}
-}
-
-func (m *Machine) onSubjobResultAck(env node.Env, l *uplink.Link, a *message.SubjobResultAck) {
-	p := m.owned(env, a.Job)
-	if p == nil || p.Stage != subjob.Recorded {
-		return
-	}
+	env.Emit(event.ShardLost{Shard: s.ID, Fence: s.Fence, Worker: s.Worker, Reason: why})
+	f := s.Workflow
 	switch {
-	case a.Holder != "":
-		p.Gate = node.Addr(a.Holder)
-		if p.Gate != l.Addr && !p.Redirected { // two that name each other wait for onRetry
-			m.tell(env, p)
-			p.Redirected = true
-		}
-	case a.Stale && a.Current.JobEpoch > max(p.Fence.JobEpoch, p.Epoch):
-		p.Gate = l.Addr
-		m.adoptEpoch(env, p, a.Current.JobEpoch, "result")
-	case a.Fence.JobEpoch != p.Fence.JobEpoch || a.Fence.SubjobEpoch != p.Fence.SubjobEpoch:
-		// Of one that was told under an earlier epoch: the gate answers this one too.
+	case f.Subjob.Stop.Decided != message.JobNone:
+		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Decided), fmt.Sprintf("%s did not confirm that shard %d stopped: %s", s.Worker, s.ID.Ordinal, why))
+	case f.Failure != "":
+		m.endShard(env, s, message.WorkflowCancelled, why)
+	case s.Reruns > m.config.RerunMax || s.Dispatches >= m.config.DispatchMax:
+		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("shard %d was lost %d times, dispatched %d times; at last on %s: %s", s.ID.Ordinal, s.Reruns, s.Dispatches, s.Worker, why))
 	default:
-		m.dismiss(env, p)
+		m.back(env, s, from)
+		m.place(env)
 	}
 }
 
-// dismiss releases a subjob whose end its gate has.
-func (m *Machine) dismiss(env node.Env, p *subjob.Subjob) {
-	p.Stage = subjob.Acknowledged
-	m.lapse(env, p)
-	m.group.Leases.Release(env, p.Job)
-	m.drained(env)
+func (m *workflows) retryResult(env node.Env, p *subjob.Subjob) {
+	switch {
+	case p.Stage == subjob.Unrecorded:
+		m.keepResult(env, p)
+	case p.Stage == subjob.Recorded && env.Now().Sub(p.Told) >= m.config.Retry/2:
+		m.tell(env, p)
+	}
+}
+
+// onCounted: a majority has the result and the record that names it.
+func (m *workflows) onCounted(env node.Env, s *subjob.Shard, r *message.ShardResult) {
+	s.Commit, s.Open = subjob.Settled, false
+	m.becomeAccepted(env, s)
+	s.Result = r
+	s.Progress = nil
+	m.detach(s)
+	m.tellCounted(env, s)
+	if w := m.roster.Of(s.Worker); w != nil {
+		m.acknowledge(env, w, r, false)
+	}
+	s.Why = r.Error
+	m.becomeShard(env, s, r.State)
+	m.onShardEnded(env, s)
+	m.touch(env, s.Workflow.Subjob)
+	m.place(env)
+}
+
+// onEnded: a majority has the end of a shard without a result.
+func (m *workflows) onEnded(env node.Env, s *subjob.Shard) {
+	if !s.State.Terminal() {
+		m.becomeShard(env, s, s.End)
+		m.onShardEnded(env, s)
+	}
+}
+
+// onSliceEnded: the first failure ends the whole workflow, as a share of its
+// load is missing; the last end ends it in any case.
+func (m *workflows) onShardEnded(env node.Env, s *subjob.Shard) {
+	f := s.Workflow
+	if f.End != message.WorkflowNone {
+		return
+	}
+	if s.State == message.WorkflowFailed && f.Failure == "" {
+		f.Failure = subjob.Reason(s.Why)
+		if f.Subjob.Stop.Decided == message.JobNone {
+			m.stopShards(env, f, message.WorkflowCancelled)
+		}
+	}
+	if f.End == message.WorkflowNone {
+		m.endWhenAllEnded(env, f)
+	}
+}
+
+func (m *workflows) endWhenAllEnded(env node.Env, f *subjob.Workflow) {
+	if end, why, all := f.Outcome(); all {
+		m.endWorkflow(env, f, end, why)
+	}
 }

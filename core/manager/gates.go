@@ -18,7 +18,7 @@ const (
 // beats is when the last heartbeats of a stream were sent, by sequence.
 type beats [beatsKept]node.Instant
 
-func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
+func (m *gateSide) onGateOpened(env node.Env, l *uplink.Link) {
 	//lint:orderfree each entry goes or stays by itself
 	for old := range m.sent {
 		if m.gates.Of(old) == nil { // closed here: nobody told of its end
@@ -36,7 +36,7 @@ func (m *Machine) onGateOpened(env node.Env, l *uplink.Link) {
 
 // onHeartbeatAck registers this manager, and takes the gate's word for the subjobs
 // that it names.
-func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
+func (m *gateSide) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.HeartbeatAck) {
 	if !m.gates.Acked(env, l, ack.Sequence) {
 		return
 	}
@@ -63,7 +63,7 @@ func (m *Machine) onHeartbeatAck(env node.Env, l *uplink.Link, ack *message.Hear
 
 // resumed goes on with subjobs that have the gate's word again, or for the first time. What
 // runs of them is renewed at once: its time has run since their former manager fell silent.
-func (m *Machine) resumed(env node.Env, subjobs []*subjob.Subjob) {
+func (m *gateSide) resumed(env node.Env, subjobs []*subjob.Subjob) {
 	if len(subjobs) == 0 {
 		return
 	}
@@ -85,40 +85,7 @@ func (m *Machine) resumed(env node.Env, subjobs []*subjob.Subjob) {
 	m.place(env)
 }
 
-// extend moves the end of the gate's word for a subjob, never back. It counts from the
-// sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
-// be late, and a record says nothing of its age.
-func (m *Machine) extend(p *subjob.Subjob, sent node.Instant) {
-	p.Deadline = max(p.Deadline, sent.Add(m.config.terms().Hold()))
-}
-
-// cutOff ends the subjobs whose gate has not been heard for a lease, nor since this
-// manager took them over. It is a report: their shards have lost their renewal before.
-func (m *Machine) cutOff(env node.Env) {
-	hold := m.config.terms().Hold()
-	for _, p := range slices.Clone(m.order) {
-		if p.Result != nil || p.Stop.Decided != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
-			continue
-		}
-		p.Stop.Decided, p.Why = message.JobFailed, "cut off from the gates for "+hold.String()+": nobody could say that the job was still this datacenter's"
-		m.stopSubjob(env, p)
-	}
-}
-
-// onHeartbeat is also the tick of what waits: shards without cores, and the
-// datacenter's own end.
-func (m *Machine) onHeartbeat(env node.Env) {
-	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
-	if m.draining {
-		m.handOver(env)
-	}
-	m.closeUnmet(env)
-	m.cutOff(env)
-	m.place(env)
-	m.beatAll(env)
-}
-
-func (m *Machine) beatAll(env node.Env) {
+func (m *gateSide) beatAll(env node.Env) {
 	var hb *message.ManagerHeartbeat // all gates share its lists: what is sent never changes
 	for _, l := range m.gates.All() {
 		if l.Stands {
@@ -131,7 +98,7 @@ func (m *Machine) beatAll(env node.Env) {
 }
 
 // beat sends a gate a heartbeat under the next sequence of its stream.
-func (m *Machine) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
+func (m *gateSide) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbeat) {
 	l.Sequence++
 	if sent := m.sent[l.Stream]; sent != nil {
 		sent[l.Sequence%beatsKept] = env.Now()
@@ -143,7 +110,7 @@ func (m *Machine) beat(env node.Env, l *uplink.Link, hb *message.ManagerHeartbea
 
 // heartbeat says what this datacenter has, and names the subjobs that are owned here
 // and whose end is not acknowledged.
-func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
+func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	hb := &message.ManagerHeartbeat{Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load()}
 	for _, w := range m.roster.All() {
 		if !w.Draining {
@@ -180,7 +147,7 @@ func (m *Machine) heartbeat(env node.Env) *message.ManagerHeartbeat {
 const doubtsListed = 64
 
 // doubts lists the members of the datacenter that are not alive, for people.
-func (m *Machine) doubts() []message.MemberInfo {
+func (m *gateSide) doubts() []message.MemberInfo {
 	var all []message.MemberInfo
 	for _, o := range m.group.Swim.Doubted() {
 		if len(all) < doubtsListed {
@@ -190,4 +157,46 @@ func (m *Machine) doubts() []message.MemberInfo {
 		}
 	}
 	return all
+}
+
+// onResultRecorded: the subjob has ended for good.
+func (m *gateSide) onResultRecorded(env node.Env, p *subjob.Subjob) {
+	p.Stage = subjob.Recorded
+	p.Finished = env.Now()
+	p.Restamp()
+	m.becomeSubjob(env, p, p.Result.Subjob.State, p.Result.Subjob.Error)
+	m.tell(env, p)
+	m.beatAll(env) // jobs that wait for its cores are at the gates
+}
+
+// onPush tells gates of the subjobs that moved since the last time.
+func (m *gateSide) onPush(env node.Env) {
+	m.pushing = false
+	for _, p := range m.order {
+		if !p.Dirty || p.Result != nil || p.Missing > 0 || !m.holds(env, p) {
+			continue
+		}
+		l := m.gates.To(p.Gate)
+		if l == nil || !l.Stands {
+			continue // the next push after it is back
+		}
+		p.Dirty = false
+		p.Sequence++
+		out := &message.JobProgress{
+			Job: p.Job, Fence: p.Fence, Subjob: m.snapshot(env, p),
+			// Whoever takes over goes on above what was told before.
+			Sequence: p.Fence.SubjobEpoch<<24 + p.Sequence,
+		}
+		subjob.Fit(&out.Subjob, out.Size)
+		if message.HeaderSize+out.Size() > message.FrameMax {
+			subjob.Slim(&out.Subjob, out.Size)
+		}
+		env.Send(l.Stream, out)
+	}
+	for _, p := range m.order {
+		if p.Dirty && p.Result == nil && !m.pushing {
+			m.pushing = true
+			env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,7 +8,6 @@ import (
 	"hyperscale/core/election"
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
-	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/core/quorum"
 	"hyperscale/core/swim"
@@ -157,23 +155,6 @@ func (m *Machine) onLease(env node.Env, o *lease.Outcome) {
 		env.Emit(event.PeerRefused{Peer: node.ID(o.Holder), Role: node.RoleManager, Reason: o.Err.Error()})
 	case lease.Alarm: // the registers have told it as an event
 	}
-}
-
-// onWaiting: no majority has answered in time. A gate is told, and asks again or
-// another manager; a vacancy is tried on.
-func (m *Machine) onWaiting(env node.Env, o *lease.Outcome) {
-	c := m.claims[o.Job]
-	if c == nil || c.Gate == "" {
-		return
-	}
-	code := message.CodeQuorumUnavailable
-	switch {
-	case errors.Is(o.Err, lease.ErrQuorumTimeout):
-		code = message.CodeQuorumTimeout
-	case errors.Is(o.Err, lease.ErrNotMember):
-		code = message.CodeNotMember
-	}
-	m.dropClaim(env, o.Job, code, "acquire the subjob: "+o.Err.Error())
 }
 
 // onMember lets a death count like a silence of this manager's own, whoever saw

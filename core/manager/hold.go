@@ -1,8 +1,8 @@
 package manager
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/lease"
@@ -13,7 +13,7 @@ import (
 
 // onGranted begins to act for a subjob: a fresh one as its gate asked for it, or
 // one that somebody held before, from its record.
-func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
+func (m *tenure) onGranted(env node.Env, o *lease.Outcome) {
 	c := m.claims[o.Job]
 	delete(m.claims, o.Job)
 	if c == nil {
@@ -42,7 +42,7 @@ func (m *Machine) onGranted(env node.Env, o *lease.Outcome) {
 }
 
 // begin starts a subjob that nobody had before.
-func (m *Machine) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
+func (m *tenure) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
 	seed, err := subjob.Decode(o.Job, o.Record, env.Now())
 	if err != nil {
 		node.Bug("manager: the seed of job %v: %v", o.Job, err)
@@ -73,39 +73,9 @@ func (m *Machine) begin(env node.Env, o *lease.Outcome, c *subjob.Claim) {
 	m.place(env)
 }
 
-func (m *Machine) setRunTimeout(env node.Env, p *subjob.Subjob) {
-	left := p.RunTimeout - env.Now().Sub(p.Accepted)
-	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, left))
-}
-
-// install puts a subjob among those that are held.
-func (m *Machine) install(env node.Env, p *subjob.Subjob) {
-	p.Granted = env.Now()
-	m.subjobs[p.Job] = p
-	m.ledger.Open(p.Job)
-	m.order = append(m.order, p)
-}
-
-// lapse stops acting for a subjob that this manager holds no more. What runs goes on
-// under whoever holds it next.
-func (m *Machine) lapse(env node.Env, p *subjob.Subjob) {
-	if m.subjobs[p.Job] != p {
-		return
-	}
-	for _, f := range p.Workflows {
-		for _, s := range f.Shards {
-			m.detach(s)
-		}
-	}
-	delete(m.subjobs, p.Job)
-	m.order = slices.DeleteFunc(m.order, func(o *subjob.Subjob) bool { return o == p })
-	m.ledger.Close(p.Job)
-	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
-}
-
 // onVacant: a subjob's holder is silent for longer than its lease, or was this
 // manager before it restarted, or hands it over.
-func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
+func (m *tenure) onVacant(env node.Env, o *lease.Outcome) {
 	if m.subjobs[o.Job] != nil || m.claims[o.Job] != nil || m.draining && len(m.successors()) > 0 {
 		return
 	}
@@ -115,4 +85,101 @@ func (m *Machine) onVacant(env node.Env, o *lease.Outcome) {
 	}
 	m.claims[o.Job] = &subjob.Claim{Asked: true, Began: env.Now()}
 	m.group.Leases.Acquire(env, o.Job, nil)
+}
+
+// onSweep forgets what has ended: its register becomes a tombstone some time after
+// its release, and files that no register names are dropped.
+func (m *tenure) onSweep(env node.Env) {
+	env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.SweepInterval)
+	m.giveUpResults(env)
+	m.rewriteOrder(env)
+	used, unknown := map[message.FileDigest]bool{}, !m.group.Leases.Speaks()
+	for _, job := range m.group.Leases.Known() {
+		sight, ok := m.group.Leases.Seen(env.Now(), job)
+		if !ok {
+			continue
+		}
+		if !sight.Released {
+			if sight.Holder != env.Self().Addr { // else its release is not on this manager's own disk yet
+				delete(m.ended, job)
+			}
+		} else if since, known := m.ended[job]; !known {
+			m.remember(env, job)
+		} else if env.Now().Sub(since) >= m.config.Retention {
+			m.group.Leases.Forget(env, job)
+			delete(m.ended, job)
+			continue
+		}
+		if !m.use(env, used, job, sight.Record) {
+			unknown = true
+		}
+	}
+	for len(m.ended) > m.config.FinishedMax {
+		m.forgetOldest(env)
+	}
+	for _, p := range m.order {
+		for _, f := range p.Files() {
+			used[f] = true
+		}
+	}
+	//lint:orderfree each entry goes or stays by itself
+	for job, since := range m.gone {
+		if env.Now().Sub(since) >= m.config.Retention {
+			delete(m.gone, job)
+		}
+	}
+	if m.group.Leases.Speaks() {
+		m.group.Files.Mend(env, used)
+	}
+	if !unknown {
+		m.group.Files.Sweep(env, used)
+	}
+	m.sweepStrays(env)
+}
+
+// mend brings the files that this manager's registers name and that it does not have.
+// Those behind a record that is itself a file follow with an early sweep.
+func (m *tenure) mend(env node.Env) {
+	used := map[message.FileDigest]bool{}
+	for _, job := range m.group.Leases.Known() {
+		if sight, ok := m.group.Leases.Seen(env.Now(), job); ok && !m.use(env, used, job, sight.Record) {
+			env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.Retry)
+		}
+	}
+	m.group.Files.Mend(env, used)
+}
+
+// onWaiting: no majority has answered in time. A gate is told, and asks again or
+// another manager; a vacancy is tried on.
+func (m *tenure) onWaiting(env node.Env, o *lease.Outcome) {
+	c := m.claims[o.Job]
+	if c == nil || c.Gate == "" {
+		return
+	}
+	code := message.CodeQuorumUnavailable
+	switch {
+	case errors.Is(o.Err, lease.ErrQuorumTimeout):
+		code = message.CodeQuorumTimeout
+	case errors.Is(o.Err, lease.ErrNotMember):
+		code = message.CodeNotMember
+	}
+	m.dropClaim(env, o.Job, code, "acquire the subjob: "+o.Err.Error())
+}
+
+// onDenied: another manager holds the subjob. A vacancy is simply over.
+func (m *tenure) onDenied(env node.Env, o *lease.Outcome) {
+	c := m.claims[o.Job]
+	if c == nil {
+		return
+	}
+	delete(m.claims, o.Job)
+	m.group.Leases.Abandon(env, o.Job)
+	l := m.gates.To(c.Gate)
+	if l == nil || !l.Stands {
+		return
+	}
+	fence := message.Fence{JobEpoch: c.Epoch()}
+	if o.Holder != "" && o.Holder != env.Self().Addr {
+		m.refuseHolder(env, l, o.Job, fence, o.Holder)
+	}
 }

@@ -1,54 +1,32 @@
 package manager
 
 import (
-	"hyperscale/core/event"
+	"slices"
+
 	"hyperscale/core/ledger"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/core/quorum"
-	"hyperscale/core/uplink"
 )
 
-// Machine is a manager.
-type Machine struct {
-	config Config
-	gates  *uplink.Links
-	group  *quorum.Member // of the datacenter's managers; nil until the start
-
-	sent     map[node.StreamID]*beats         // heartbeats to each gate
-	roster   *roster.Roster                   // of workers
-	subjobs  map[message.JobID]*subjob.Subjob // whose register this manager holds
-	order    []*subjob.Subjob                 // of subjobs, oldest first
-	claims   map[message.JobID]*subjob.Claim  // orders of a gate that wait for the register
-	ended    map[message.JobID]node.Instant
-	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
-	ledger   *ledger.Ledger[tag]
-	draining bool // no new subjob is taken
-	operator operator
-	stopping bool // and this node ends when it holds none
-	pushing  bool // the timer of progress is set
-	nextTry  node.Instant
-
-	token node.Token // of the last write of its own
-}
+// Machine is a manager. It dispatches what happens to its layers, of which each calls those
+// below it alone.
+type Machine struct{ tenure }
 
 // New returns a manager. The configuration must be valid.
 func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("manager: %v", err)
 	}
-	return &Machine{
-		config:  c,
-		sent:    map[node.StreamID]*beats{},
-		roster:  roster.New(),
-		subjobs: map[message.JobID]*subjob.Subjob{},
-		claims:  map[message.JobID]*subjob.Claim{},
-		ended:   map[message.JobID]node.Instant{},
-		gone:    map[message.JobID]node.Instant{},
-		ledger:  ledger.New[tag](c.FileAge / 8),
+	m := &Machine{}
+	m.sent = map[node.StreamID]*beats{}
+	m.holdings = holdings{
+		config: c, roster: roster.New(), ledger: ledger.New[tag](c.FileAge / 8),
+		subjobs: map[message.JobID]*subjob.Subjob{}, claims: map[message.JobID]*subjob.Claim{},
+		ended: map[message.JobID]node.Instant{}, gone: map[message.JobID]node.Instant{},
 	}
+	return m
 }
 
 // Step implements node.Machine.
@@ -97,50 +75,6 @@ func (m *Machine) onMessage(env node.Env, in *node.Input) {
 	ignored(env, in, "it came on no stream of a gate or a worker")
 }
 
-func (m *Machine) onGateMessage(env node.Env, l *uplink.Link, in *node.Input) {
-	switch msg := in.Message.(type) {
-	case *message.HeartbeatAck:
-		m.onHeartbeatAck(env, l, msg)
-	case *message.JobDispatch:
-		m.onJobDispatch(env, l, msg)
-	case *message.SubjobCancel:
-		m.onSubjobCancel(env, l, msg)
-	case *message.SubjobAbort:
-		m.onSubjobAbort(env, l, msg)
-	case *message.SubjobResultAck:
-		m.onSubjobResultAck(env, l, msg)
-	default:
-		ignored(env, in, "a manager has no use for it from a gate")
-	}
-}
-
-func (m *Machine) onWorkerMessage(env node.Env, in *node.Input, w *roster.Worker) {
-	m.roster.Heard(in.Stream, env.Now())
-	if msg, ok := in.Message.(*message.WorkerHeartbeat); ok {
-		m.onWorkerHeartbeat(env, in, msg)
-		return
-	}
-	if w == nil {
-		ignored(env, in, "its worker has not registered with a heartbeat")
-		return
-	}
-	m.heard(env, w)
-	switch msg := in.Message.(type) {
-	case *message.ShardAccepted:
-		m.onShardAccepted(env, w, msg)
-	case *message.ShardRefused:
-		m.onShardRefused(env, w, msg)
-	case *message.ShardRows:
-		m.onShardRows(env, w, msg)
-	case *message.ShardProgress:
-		m.onShardProgress(env, w, msg)
-	case *message.ShardResult:
-		m.onShardResult(env, w, msg)
-	default:
-		ignored(env, in, "a manager has no use for it from a worker")
-	}
-}
-
 func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 	if k.Part == node.PartUplink {
 		m.gates.Fire(env, k)
@@ -166,33 +100,56 @@ func (m *Machine) onTimer(env node.Env, k node.TimerKey) {
 	}
 }
 
-func ignored(env node.Env, in *node.Input, why string) {
-	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
-}
-
-// owned returns the subjob while this manager may act for it: it holds the
-// register, and what it took over is whole.
-func (m *Machine) owned(env node.Env, id message.JobID) *subjob.Subjob {
-	if p := m.subjobs[id]; p != nil && m.holds(env, p) {
-		return p
+// onStop: no new subjob is taken; those that are held go to fellows, where what runs
+// goes on, or end here while there is none, for a while. Then this manager leaves
+// its group. A second stop does not wait.
+func (m *Machine) onStop(env node.Env) {
+	if m.stopping || m.group == nil {
+		env.Halt("")
+		return
 	}
-	return nil
+	m.stopping = true
+	env.SetTimer(node.Key(node.PartManager, node.ManagerDrain), m.config.DrainTimeout)
+	m.drain(env)
+	m.group.Election.HandOver(env)
+	m.drained(env)
 }
 
-// holds says that the window of a subjob's lease is open now.
-func (m *Machine) holds(env node.Env, p *subjob.Subjob) bool {
-	token, ok := m.group.Leases.Holds(env.Now(), p.Job)
-	return ok && token.Packed() == p.Fence.SubjobEpoch
+// onHeartbeat is also the tick of what waits: shards without cores, and the
+// datacenter's own end.
+func (m *Machine) onHeartbeat(env node.Env) {
+	env.SetTimer(node.Key(node.PartManager, node.ManagerHeartbeat), m.config.Heartbeat)
+	if m.draining {
+		m.handOver(env)
+	}
+	m.closeUnmet(env)
+	m.cutOff(env)
+	m.place(env)
+	m.beatAll(env)
 }
 
-// shardOf finds a shard of a subjob that this manager may act for, or nil.
-func (m *Machine) shardOf(env node.Env, id message.ShardID) *subjob.Shard {
-	return m.owned(env, id.Job).Shard(id)
-}
-
-// stands says that a shard is still one of what this manager holds; for what
-// comes back late.
-func (m *Machine) stands(s *subjob.Shard) bool {
-	p := s.Workflow.Subjob
-	return m.subjobs[p.Job] == p && p.Result == nil
+// onRetry sends again what was not answered: dispatches, cancellations, results,
+// and what no majority took.
+func (m *Machine) onRetry(env node.Env) {
+	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
+	m.retryClaims(env)
+	for _, p := range slices.Clone(m.order) {
+		if p.Missing > 0 || !m.holds(env, p) {
+			continue
+		}
+		m.ledger.Resend(env, p.Job)
+		if p.Result != nil {
+			m.retryResult(env, p)
+			continue
+		}
+		if p.Stop.Decided != p.Stop.Durable && !p.Stop.Writing {
+			m.stopSubjob(env, p)
+		}
+		m.finishWhenEnded(env, p)
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
+				m.retryShard(env, s)
+			}
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"hyperscale/core/manager/place"
-	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -13,7 +12,7 @@ import (
 
 // place gives cores to whatever waits for them, oldest subjob first. It is called
 // whenever cores may have come free.
-func (m *Machine) place(env node.Env) {
+func (m *workflows) place(env node.Env) {
 	alone := m.runsAlone()
 	for _, p := range slices.Clone(m.order) {
 		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
@@ -27,7 +26,7 @@ func (m *Machine) place(env node.Env) {
 }
 
 // runsAlone finds a workflow under way that wants no other beside it.
-func (m *Machine) runsAlone() *subjob.Workflow {
+func (m *workflows) runsAlone() *subjob.Workflow {
 	for _, p := range m.order {
 		for _, f := range p.Workflows {
 			if f.Plan != nil && f.Plan.Priority == message.PriorityExclusive && len(f.Shards) > 0 && f.End == message.WorkflowNone {
@@ -40,7 +39,7 @@ func (m *Machine) runsAlone() *subjob.Workflow {
 
 // close ends the time in which shards that a former holder dispatched are waited
 // for: by now their workers have stopped them by themselves.
-func (m *Machine) close(env node.Env, p *subjob.Subjob) {
+func (m *workflows) close(env node.Env, p *subjob.Subjob) {
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
 			if !s.Open || s.Commit == subjob.Counting || s.State != message.WorkflowPending || env.Now() < s.NotBefore {
@@ -56,7 +55,7 @@ func (m *Machine) close(env node.Env, p *subjob.Subjob) {
 
 // placePart returns the workflow that runs alone or will: who is asked behind it
 // waits.
-func (m *Machine) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Workflow) *subjob.Workflow {
+func (m *workflows) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Workflow) *subjob.Workflow {
 	waiting := 0
 	for _, f := range p.Workflows {
 		if m.isReady(env, f) && len(f.Shards) == 0 {
@@ -87,7 +86,7 @@ func (m *Machine) placeSubjob(env node.Env, p *subjob.Subjob, alone *subjob.Work
 // isReady says that all that a workflow depends on is COMPLETED, and all that it
 // starts after has ended, and notes since when. One that can never become ready
 // fails.
-func (m *Machine) isReady(env node.Env, f *subjob.Workflow) bool {
+func (m *workflows) isReady(env node.Env, f *subjob.Workflow) bool {
 	if f.End != message.WorkflowNone {
 		return false
 	}
@@ -115,7 +114,7 @@ func (m *Machine) isReady(env node.Env, f *subjob.Workflow) bool {
 
 // cut makes the shards of a workflow, one a worker, if there are cores. Of those
 // that are free, workflows that wait beside it get their share too.
-func (m *Machine) cut(env node.Env, f *subjob.Workflow, waiting int) {
+func (m *workflows) cut(env node.Env, f *subjob.Workflow, waiting int) {
 	if why := subjob.TooMuch(f.Subjob.Dispatch.Program, f.Given()); why != "" {
 		m.endWorkflow(env, f, message.WorkflowFailed, why)
 		return
@@ -145,7 +144,7 @@ func (m *Machine) cut(env node.Env, f *subjob.Workflow, waiting int) {
 }
 
 // onCut dispatches the shards of a workflow whose cut a majority has.
-func (m *Machine) onCut(env node.Env, f *subjob.Workflow) {
+func (m *workflows) onCut(env node.Env, f *subjob.Workflow) {
 	f.Cut = true
 	for _, s := range f.Shards {
 		m.dispatch(env, s)
@@ -153,7 +152,7 @@ func (m *Machine) onCut(env node.Env, f *subjob.Workflow) {
 }
 
 // lacks lets a workflow wait for something, but not for ever.
-func (m *Machine) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
+func (m *workflows) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
 	m.wait(env, f, "it waits for "+what)
 	if env.Now().Sub(f.Ready) >= m.config.DispatchTimeout {
 		m.giveUp(env, f, fmt.Sprintf("it waited %v for %s: %s", m.config.DispatchTimeout, what, remedy))
@@ -161,14 +160,14 @@ func (m *Machine) lacks(env node.Env, f *subjob.Workflow, what, remedy string) {
 }
 
 // giveUp ends a workflow that was never cut: as one shard, whose end is kept.
-func (m *Machine) giveUp(env node.Env, f *subjob.Workflow, why string) {
+func (m *workflows) giveUp(env node.Env, f *subjob.Workflow, why string) {
 	s := &subjob.Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index}, VUs: f.Plan.VUs, State: message.WorkflowPending}
 	f.Shards = []*subjob.Shard{s}
 	m.endShard(env, s, message.WorkflowFailed, why)
 }
 
 // wait tells the gate what a workflow waits for.
-func (m *Machine) wait(env node.Env, f *subjob.Workflow, why string) {
+func (m *workflows) wait(env node.Env, f *subjob.Workflow, why string) {
 	if f.Waits != why {
 		f.Waits = why
 		m.touch(env, f.Subjob)
@@ -176,7 +175,7 @@ func (m *Machine) wait(env node.Env, f *subjob.Workflow, why string) {
 }
 
 // placeShards dispatches again what was lost or refused.
-func (m *Machine) placeShards(env node.Env, f *subjob.Workflow) {
+func (m *workflows) placeShards(env node.Env, f *subjob.Workflow) {
 	for _, s := range f.Shards {
 		if s.State != message.WorkflowPending || s.End != message.WorkflowNone || s.Open || s.Commit != subjob.Settled || env.Now() < s.NotBefore {
 			continue
@@ -198,24 +197,19 @@ func (m *Machine) placeShards(env node.Env, f *subjob.Workflow) {
 	}
 }
 
-// pass sends an attempt once a majority knows that what a former holder may have
-// dispatched is given up: its worker has stopped it, and whoever takes the subjob
-// over must not count it beside this one.
-func (m *Machine) pass(env node.Env, s *subjob.Shard) {
-	if s.Floor.JobEpoch == s.Fence.JobEpoch && s.Floor.SubjobEpoch == s.Fence.SubjobEpoch {
-		m.dispatch(env, s)
-		return
+// onDispatchTimer places what may be placed by now, and waits for the next.
+func (m *workflows) onDispatchTimer(env node.Env) {
+	m.nextTry = 0
+	m.place(env)
+	var next node.Instant
+	for _, p := range m.order {
+		for _, f := range p.Workflows {
+			for _, s := range f.Shards {
+				if s.State == message.WorkflowPending && s.NotBefore > env.Now() && (next == 0 || s.NotBefore < next) {
+					next = s.NotBefore
+				}
+			}
+		}
 	}
-	s.Floor = s.Fence
-	s.Floor.Attempt--
-	m.commit(s.Workflow.Subjob, tag{step: attemptPassed, shard: s})
-}
-
-// another chooses a worker for a shard that was lost or refused, if there is one.
-func (m *Machine) another(env node.Env, s *subjob.Shard) *roster.Worker {
-	waited := env.Now().Sub(s.NotBefore) >= m.config.Silence
-	if id, ok := m.roster.Ranking().Again(env.Rand(node.PurposePlacement), s.Need(), s.Failed, waited); ok {
-		return m.roster.Of(id)
-	}
-	return nil
+	m.wake(env, next)
 }

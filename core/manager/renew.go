@@ -9,29 +9,10 @@ import (
 	"hyperscale/core/node"
 )
 
-// renew answers a worker's last heartbeat. What it names may run on for
-// RenewalTimeout from when that was sent; for the rest, another manager speaks or
-// nobody. A subjob without a gate's word renews nothing.
-func (m *Machine) renew(env node.Env, w *roster.Worker) {
-	if w.Stream == 0 || w.Sequence == 0 {
-		return
-	}
-	ack := &message.HeartbeatAck{Sequence: w.Sequence}
-	for _, ref := range w.Running {
-		s := m.shardOf(env, ref.Shard)
-		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {
-			continue
-		}
-		s.Renewed = env.Now()
-		ack.Shards = append(ack.Shards, ref)
-	}
-	env.Send(w.Stream, ack)
-}
-
 // meet goes through shards that a worker says it runs. Those that a former holder
 // dispatched are adopted; what a higher fence has passed, or nobody waits for, is
 // cancelled. Shards of jobs that are not held here belong to other managers.
-func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRef) {
+func (m *workerSide) meet(env node.Env, w *roster.Worker, running []message.ShardRef) {
 	for _, ref := range running {
 		p := m.owned(env, ref.Shard.Job)
 		if p == nil {
@@ -60,49 +41,9 @@ func (m *Machine) meet(env node.Env, w *roster.Worker, running []message.ShardRe
 	}
 }
 
-// adopt goes on with an attempt that runs. Of two the higher one stays.
-func (m *Machine) adopt(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
-	if s.Live() {
-		if old := m.detach(s); old.Stands() {
-			m.cancelStray(env, old, message.ShardRef{Shard: s.ID, Fence: s.Fence})
-		}
-		s.Worker, s.Fence = w.Peer.ID, f
-		m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
-	} else {
-		m.take(env, w, s, f)
-	}
-	s.Accepted, s.Denials, s.Progress, s.Told = env.Now(), 0, nil, 0
-	if s.Workflow.Stopping() && s.Workflow.Subjob.Missing == 0 {
-		m.sendCancel(env, s)
-	}
-}
-
-// take makes a shard that was waited for one that a worker has.
-func (m *Machine) take(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) {
-	s.Worker, s.Fence, s.Written = w.Peer.ID, f, true
-	s.Dispatches = max(s.Dispatches, 1)
-	s.Renewed = max(s.Renewed, s.Workflow.Subjob.Granted)
-	m.roster.Give(w, s.ID, roster.Given{Fence: s.Fence, Cores: s.Cores})
-	if s.Workflow.Subjob.Missing > 0 {
-		s.State = message.WorkflowRunning // announce tells it
-		return
-	}
-	m.becomeShard(env, s, message.WorkflowAssigned)
-	m.becomeAccepted(env, s)
-	if s.Workflow.Started == 0 {
-		s.Workflow.Started = env.Now()
-	}
-}
-
-func (m *Machine) cancelStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
-	if w.Stream != 0 {
-		env.Send(w.Stream, &message.ShardCancel{Shard: ref.Shard, Fence: ref.Fence, State: message.WorkflowCancelled, Reason: "this attempt was given up"})
-	}
-}
-
 // meetAll adopts what workers listed last, and renews it at once: their time runs
 // since their former manager fell silent.
-func (m *Machine) meetAll(env node.Env) {
+func (m *workerSide) meetAll(env node.Env) {
 	for _, w := range m.roster.All() {
 		if w.Stream == 0 || len(w.Running) == 0 {
 			continue
@@ -114,26 +55,16 @@ func (m *Machine) meetAll(env node.Env) {
 
 // meetStray is about a shard of a job that is not held here: one that has ended,
 // or that a majority knows nothing of, is cancelled.
-func (m *Machine) meetStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
+func (m *workerSide) meetStray(env node.Env, w *roster.Worker, ref message.ShardRef) {
 	if m.subjobs[ref.Shard.Job] == nil && m.over(env, ref.Shard.Job) {
 		m.cancelStray(env, w, ref)
 	}
 }
 
-// over says that a job's subjob has ended for good: its register is released, or a
-// majority has none.
-func (m *Machine) over(env node.Env, job message.JobID) bool {
-	if _, gone := m.gone[job]; gone {
-		return true
-	}
-	sight, ok := m.group.Leases.Seen(env.Now(), job)
-	return ok && sight.Released && m.claims[job] == nil
-}
-
 // sweepStrays asks a majority about jobs whose shards workers list and that this
 // manager does not hold. Only the datacenter's leader does; a holder looks after
 // its own.
-func (m *Machine) sweepStrays(env node.Env) {
+func (m *workerSide) sweepStrays(env node.Env) {
 	if !m.group.Election.Leads(env.Now()) {
 		return
 	}
@@ -158,7 +89,7 @@ func (m *Machine) sweepStrays(env node.Env) {
 
 // onStrayRead cancels what workers run of a job that a majority knows nothing of,
 // or as ended.
-func (m *Machine) onStrayRead(env node.Env, o *ledger.Outcome[tag]) {
+func (m *workerSide) onStrayRead(env node.Env, o *ledger.Outcome[tag]) {
 	if o.Err != nil || o.Found && !o.State.Released || m.subjobs[o.Job] != nil || m.claims[o.Job] != nil {
 		return
 	}

@@ -1,14 +1,17 @@
 package manager
 
 import (
+	"fmt"
+
 	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/workflow/feed"
 )
 
-func (m *Machine) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
+func (m *workerSide) onShardProgress(env node.Env, w *roster.Worker, r *message.ShardProgress) {
 	s := m.shardOf(env, r.Shard)
 	if s == nil || s.Fence != r.Fence || !s.Live() || s.Worker != w.Peer.ID {
 		return // of an attempt that was given up: its heartbeat gets it cancelled
@@ -22,7 +25,7 @@ func (m *Machine) onShardProgress(env node.Env, w *roster.Worker, r *message.Sha
 
 // onSliceResult counts the result of the current attempt, once, and refuses
 // every other one of this manager's or of those before it.
-func (m *Machine) onShardResult(env node.Env, w *roster.Worker, r *message.ShardResult) {
+func (m *workerSide) onShardResult(env node.Env, w *roster.Worker, r *message.ShardResult) {
 	p := m.owned(env, r.Shard.Job)
 	switch {
 	case p == nil && m.subjobs[r.Shard.Job] == nil && m.over(env, r.Shard.Job):
@@ -44,128 +47,105 @@ func (m *Machine) onShardResult(env node.Env, w *roster.Worker, r *message.Shard
 	}
 }
 
-func (m *Machine) refuseResult(env node.Env, w *roster.Worker, s *subjob.Shard, r *message.ShardResult) {
-	current := m.subjobs[r.Shard.Job].Fence
-	if s != nil {
-		current = s.Fence
-		if !s.Live() && s.Result == nil {
-			current.Attempt++ // one that was given up counts as past even before the next
-		}
-	}
-	if r.Fence.Less(current) {
-		env.Emit(event.FenceRefused{Shard: r.Shard, Got: r.Fence, Current: current, What: "result"})
-	}
-	m.acknowledge(env, w, r, true)
+func (m *workerSide) onShardAccepted(env node.Env, w *roster.Worker, a *message.ShardAccepted) {
+	m.meet(env, w, []message.ShardRef{{Shard: a.Shard, Fence: a.Fence}})
 }
 
-// counts says whether the result under a fence is the one that a shard waits for.
-// Of one that a former holder dispatched it is any that was not given up.
-func (m *Machine) counts(env node.Env, w *roster.Worker, s *subjob.Shard, f message.Fence) bool {
-	if s.Open && s.State == message.WorkflowPending && s.End == message.WorkflowNone && s.Commit != subjob.Counting && s.Floor.Less(f) {
-		m.take(env, w, s, f)
+func (m *workerSide) onShardRefused(env node.Env, w *roster.Worker, r *message.ShardRefused) {
+	m.roster.Refused(w, r.CoresFree)
+	s := m.shardOf(env, r.Shard)
+	if s == nil || s.Fence != r.Fence || s.State != message.WorkflowAssigned || !s.Live() || !s.Written || s.Commit == subjob.Counting || s.Worker != w.Peer.ID {
+		return // of an attempt that is over, or of a cancellation
 	}
-	return s.Live() && s.Fence == f && s.Worker == w.Peer.ID
-}
-
-// count keeps a result on a majority, then its digest in the subjob's record, and
-// only then tells that it counts.
-func (m *Machine) count(env node.Env, s *subjob.Shard, r *message.ShardResult) {
-	s.Commit = subjob.Counting
-	m.ledger.Keep(env, s.ID.Job, encode(r), tag{step: shardKept, shard: s, result: r})
-}
-
-// onShardKept records the digest of a result that a majority has.
-func (m *Machine) onShardKept(env node.Env, s *subjob.Shard, r *message.ShardResult, file message.FileDigest, err error) {
-	if !m.stands(s) || s.Commit != subjob.Counting || s.Fence != r.Fence {
-		return
-	}
-	if err != nil {
-		m.uncount(env, s, err)
-		return
-	}
-	s.Kept = &subjob.Kept{File: file, State: r.State, Started: subjob.Starts(&r.Stats)}
-	m.commit(s.Workflow.Subjob, tag{step: shardCounted, shard: s, result: r})
-}
-
-// uncount: no majority keeps it. The worker tells it again. If it is gone by now,
-// so is the result.
-func (m *Machine) uncount(env node.Env, s *subjob.Shard, err error) {
-	s.Commit = subjob.Settled
-	env.Emit(event.StoreFailed{What: "result of shard " + s.ID.String(), Err: err.Error()})
-	if w := m.roster.Of(s.Worker); w == nil || !w.Has(s.ID, s.Fence) {
-		m.lose(env, s, "its worker was lost while its result could not be kept", false)
-	}
-}
-
-func (m *Machine) acknowledge(env node.Env, w *roster.Worker, r *message.ShardResult, stale bool) {
-	if w.Stream != 0 {
-		env.Send(w.Stream, &message.ShardResultAck{Shard: r.Shard, Fence: r.Fence, Stale: stale})
-	}
-}
-
-// onCounted: a majority has the result and the record that names it.
-func (m *Machine) onCounted(env node.Env, s *subjob.Shard, r *message.ShardResult) {
-	s.Commit, s.Open = subjob.Settled, false
-	m.becomeAccepted(env, s)
-	s.Result = r
-	s.Progress = nil
 	m.detach(s)
-	m.tellCounted(env, s)
-	if w := m.roster.Of(s.Worker); w != nil {
-		m.acknowledge(env, w, r, false)
+	why := fmt.Sprintf("%s refused it: %v: %s", w.Peer.ID, r.Code, r.Detail)
+	if f := s.Workflow; f.Subjob.Stop.Durable != message.JobNone || f.Failure != "" { // its workflow ends, and dispatches nothing again
+		m.endShard(env, s, subjob.EndOf(f.Subjob.Stop.Durable), "")
+		return
 	}
-	s.Why = r.Error
-	m.becomeShard(env, s, r.State)
-	m.onShardEnded(env, s)
-	m.touch(env, s.Workflow.Subjob)
+	switch r.Code {
+	case message.CodeStaleFence:
+		if c := r.Current; c.JobEpoch == s.Fence.JobEpoch && c.SubjobEpoch == s.Fence.SubjobEpoch {
+			s.Attempt = max(s.Attempt, c.Attempt)
+		}
+	case message.CodeNoCores, message.CodeNotRenewed:
+		s.Dispatches-- // another manager was faster, or an answer is under way: that says nothing of the shard
+	case message.CodeDraining:
+		m.roster.Drains(w)
+	case message.CodeStoreFull, message.CodeQueueFull:
+		s.FailedAt(w.Peer.ID)
+	default:
+		m.endShard(env, s, message.WorkflowFailed, why)
+		return
+	}
+	if s.Dispatches >= m.config.DispatchMax {
+		m.endShard(env, s, message.WorkflowFailed, fmt.Sprintf("dispatched %d times; at last %s", s.Dispatches, why))
+		return
+	}
+	m.back(env, s, env.Now().Add(refusedWait<<min(s.Dispatches, 6)))
 	m.place(env)
 }
 
-// tellCounted tells of a shard's result that a majority has.
-func (m *Machine) tellCounted(env node.Env, s *subjob.Shard) {
-	env.Emit(event.ShardCounted{
-		Shard: s.ID, Fence: s.Fence, Datacenter: m.config.Datacenter, Subjob: s.Workflow.Subjob.Fence,
-		State: s.Kept.State, Started: s.Kept.Started,
-	})
-}
-
-// endSlice ends a shard that has no result, once a majority knows: nobody must
-// revive what was told to have ended. Its attempt is over from here on.
-func (m *Machine) endShard(env node.Env, s *subjob.Shard, to message.WorkflowState, why string) {
-	m.detach(s)
-	s.Burn()
-	s.End, s.Why = to, why
-	m.commit(s.Workflow.Subjob, tag{step: shardEnded, shard: s})
-}
-
-// onEnded: a majority has the end of a shard without a result.
-func (m *Machine) onEnded(env node.Env, s *subjob.Shard) {
-	if !s.State.Terminal() {
-		m.becomeShard(env, s, s.End)
-		m.onShardEnded(env, s)
-	}
-}
-
-// onSliceEnded: the first failure ends the whole workflow, as a share of its
-// load is missing; the last end ends it in any case.
-func (m *Machine) onShardEnded(env node.Env, s *subjob.Shard) {
-	f := s.Workflow
-	if f.End != message.WorkflowNone {
+func (m *workerSide) onWorkerMessage(env node.Env, in *node.Input, w *roster.Worker) {
+	m.roster.Heard(in.Stream, env.Now())
+	if msg, ok := in.Message.(*message.WorkerHeartbeat); ok {
+		m.onWorkerHeartbeat(env, in, msg)
 		return
 	}
-	if s.State == message.WorkflowFailed && f.Failure == "" {
-		f.Failure = subjob.Reason(s.Why)
-		if f.Subjob.Stop.Decided == message.JobNone {
-			m.stopShards(env, f, message.WorkflowCancelled)
-		}
+	if w == nil {
+		ignored(env, in, "its worker has not registered with a heartbeat")
+		return
 	}
-	if f.End == message.WorkflowNone {
-		m.endWhenAllEnded(env, f)
+	m.heard(env, w)
+	switch msg := in.Message.(type) {
+	case *message.ShardAccepted:
+		m.onShardAccepted(env, w, msg)
+	case *message.ShardRefused:
+		m.onShardRefused(env, w, msg)
+	case *message.ShardRows:
+		m.onShardRows(env, w, msg)
+	case *message.ShardProgress:
+		m.onShardProgress(env, w, msg)
+	case *message.ShardResult:
+		m.onShardResult(env, w, msg)
+	default:
+		ignored(env, in, "a manager has no use for it from a worker")
 	}
 }
 
-func (m *Machine) endWhenAllEnded(env node.Env, f *subjob.Workflow) {
-	if end, why, all := f.Outcome(); all {
-		m.endWorkflow(env, f, end, why)
+// onSliceRows leases rows of a unique feed to an executor, in its datacenter's subjob of
+// all of them. Whoever takes the subjob over goes on behind what the record says, so that
+// no row is leased twice; what an attempt held that was lost is burned.
+func (m *workerSide) onShardRows(env node.Env, w *roster.Worker, r *message.ShardRows) {
+	s := m.shardOf(env, r.Shard)
+	if s == nil || s.Fence != r.Fence || !s.Live() || s.Commit == subjob.Counting || s.Worker != w.Peer.ID || s.Workflow.Subjob.Missing > 0 || s.Workflow.Stopping() {
+		return // the worker asks again, whoever holds the subjob then
 	}
+	f := s.Workflow
+	if !f.Plan.Feed.Unique || f.Plan.Feed.Rows == 0 || r.Core >= subjob.AsksMax {
+		env.Emit(event.Ignored{Peer: w.Peer.ID, Message: "ShardRows", Why: "the workflow leases no rows, or not to so many cores"})
+		return
+	}
+	m.becomeAccepted(env, s)
+	old := s.Rows[r.Core]
+	switch {
+	case old != nil && r.Ask < old.Ask:
+		return // it has been answered since
+	case old != nil && r.Ask == old.Ask:
+		m.tellRows(env, s, r.Core, old)
+		return
+	}
+	l := &subjob.Leased{Ask: r.Ask}
+	first, end := feed.Cut(f.Subjob.Dispatch.Rows, f.Plan.Feed.Rows)
+	l.First = first + f.Leased
+	if left := end - min(end, l.First); left > 0 {
+		l.Count = feed.Block(left, r.Want, f.Cores())
+	}
+	f.Leased += l.Count
+	s.Leased += l.Count
+	if s.Rows == nil {
+		s.Rows = map[uint32]*subjob.Leased{}
+	}
+	s.Rows[r.Core] = l
+	m.commit(f.Subjob, tag{step: rowsLeased, shard: s, fence: s.Fence, core: r.Core, rows: l})
 }

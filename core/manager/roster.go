@@ -11,22 +11,7 @@ import (
 	"hyperscale/core/swim"
 )
 
-// assigned returns the shards that a worker was given, in their order.
-func (m *Machine) assigned(w *roster.Worker) []*subjob.Shard {
-	var all []*subjob.Shard
-	for _, id := range w.Given() {
-		if s := m.subjobs[id.Job].Shard(id); s != nil {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-func (m *Machine) heard(env node.Env, w *roster.Worker) {
-	env.SetTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.Number), m.config.Silence)
-}
-
-func (m *Machine) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) {
+func (m *workerSide) onWorkerHeartbeat(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) {
 	if hb.Datacenter != m.config.Datacenter {
 		refuse(env, in, hb, fmt.Sprintf("its datacenter is %q, this one is %q: correct its --datacenter or its --managers", hb.Datacenter, m.config.Datacenter))
 		return
@@ -58,7 +43,7 @@ func refuse(env node.Env, in *node.Input, hb *message.WorkerHeartbeat, why strin
 
 // register takes the first heartbeat of a stream. A worker of a later incarnation
 // has lost what the earlier one ran, but for what it lists.
-func (m *Machine) register(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) *roster.Worker {
+func (m *workerSide) register(env node.Env, in *node.Input, hb *message.WorkerHeartbeat) *roster.Worker {
 	r := m.roster.Register(in.From, in.Stream, m.config.WorkersMax)
 	w := r.Worker
 	if w == nil {
@@ -80,7 +65,7 @@ func (m *Machine) register(env node.Env, in *node.Input, hb *message.WorkerHeart
 	return w
 }
 
-func (m *Machine) loseUnlisted(env node.Env, w *roster.Worker, hb *message.WorkerHeartbeat) {
+func (m *workerSide) loseUnlisted(env node.Env, w *roster.Worker, hb *message.WorkerHeartbeat) {
 	listed := map[message.ShardID]message.Fence{}
 	for _, ref := range hb.Running {
 		listed[ref.Shard] = ref.Fence
@@ -94,7 +79,7 @@ func (m *Machine) loseUnlisted(env node.Env, w *roster.Worker, hb *message.Worke
 
 // reconcile compares what this manager believes of a worker with what the worker
 // says: what it lists runs, what it denies twice is lost.
-func (m *Machine) reconcile(env node.Env, w *roster.Worker) {
+func (m *workerSide) reconcile(env node.Env, w *roster.Worker) {
 	for _, s := range m.assigned(w) {
 		if !m.holds(env, s.Workflow.Subjob) {
 			continue
@@ -119,7 +104,7 @@ func (m *Machine) reconcile(env node.Env, w *roster.Worker) {
 }
 
 // onWorkerBroken keeps the worker: its silence decides, not its stream.
-func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
+func (m *workerSide) onWorkerBroken(env node.Env, in *node.Input) {
 	w := m.roster.Broken(in.Stream)
 	if w == nil {
 		return
@@ -129,7 +114,7 @@ func (m *Machine) onWorkerBroken(env node.Env, in *node.Input) {
 	}
 }
 
-func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
+func (m *workerSide) onWorkerSilence(env node.Env, number uint64) {
 	w := m.roster.Numbered(number)
 	if w == nil {
 		return
@@ -147,7 +132,7 @@ func (m *Machine) onWorkerSilence(env node.Env, number uint64) {
 
 // dropWorker forgets a worker whose silence, or death as the membership has it,
 // is known: nothing is placed on it, and its shards are lost.
-func (m *Machine) dropWorker(env node.Env, w *roster.Worker, why string) {
+func (m *workerSide) dropWorker(env node.Env, w *roster.Worker, why string) {
 	lost := m.assigned(w)
 	if left := m.roster.Drop(w); left != 0 {
 		env.Close(left)
@@ -161,7 +146,7 @@ func (m *Machine) dropWorker(env node.Env, w *roster.Worker, why string) {
 }
 
 // closeUnmet closes the streams on which no worker registers.
-func (m *Machine) closeUnmet(env node.Env) {
+func (m *workerSide) closeUnmet(env node.Env) {
 	for _, s := range m.roster.Unmet(env.Now(), m.config.Silence) {
 		env.Close(s)
 	}

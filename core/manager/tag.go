@@ -124,17 +124,6 @@ func (m *Machine) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	}
 }
 
-// commit writes the subjob's record as it stands at the end of this step. The tag follows
-// once a majority has it, and never if the register is lost before.
-func (m *Machine) commit(p *subjob.Subjob, t tag) {
-	if p.Orders != nil {
-		node.Bug("manager: a record of job %v is written before the one in its register was read", p.Job)
-	}
-	if m.subjobs[p.Job] == p { // else it is not held any more
-		m.ledger.Await(p.Job, t)
-	}
-}
-
 // flush writes the records that this step has changed. It says whether there was any.
 func (m *Machine) flush(env node.Env) bool {
 	jobs := m.ledger.Changed()
@@ -148,12 +137,4 @@ func (m *Machine) flush(env node.Env) bool {
 	}
 	m.persisted(env) // a record that was refused for long reports so
 	return len(jobs) > 0
-}
-
-func encode(m message.Body) []byte {
-	b, err := message.Append(nil, m)
-	if err != nil {
-		node.Bug("manager: a record that cannot be written: %v", err)
-	}
-	return b
 }

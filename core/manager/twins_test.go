@@ -116,7 +116,7 @@ func TestOneFaultIsNamedAlone(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("within its range, and yet: %v", err)
 		}
-		m := &Machine{config: c}
+		m := New(c)
 		if err := m.quorumConfig("m1:1", []node.Addr{"m1:1"}, uplink.Default()).Validate(); err != nil {
 			t.Fatalf("a manager's range is none of its registers: %v", err)
 		}

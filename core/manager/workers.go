@@ -1,10 +1,12 @@
 package manager
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
+	"hyperscale/core/event"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -38,7 +40,7 @@ type tally struct {
 
 // workerShares says what each worker does of a subjob, whose workflows are told as
 // given: the shares' counts add up to theirs.
-func (m *Machine) workerShares(p *subjob.Subjob, flows []message.WorkflowResult) []message.WorkerShare {
+func (m *workflows) workerShares(p *subjob.Subjob, flows []message.WorkflowResult) []message.WorkerShare {
 	all := map[node.ID]*tally{}
 	of := func(id node.ID) *tally {
 		if all[id] == nil {
@@ -209,4 +211,39 @@ func merge(rest, w *message.WorkerShare) {
 	rest.Elapsed = max(rest.Elapsed, w.Elapsed)
 	rest.BusyMax, rest.Saturated = max(rest.BusyMax, w.BusyMax), rest.Saturated || w.Saturated
 	join(rest, w)
+}
+
+// snapshot tells where a subjob stands: results where there are some, else the
+// last progress of the current attempt.
+func (m *workflows) snapshot(env node.Env, p *subjob.Subjob) message.DatacenterResult {
+	out := message.DatacenterResult{Name: m.config.Datacenter, State: p.State, Error: p.Why, Duration: env.Now().Sub(p.Accepted)}
+	for _, f := range p.Workflows {
+		w := message.WorkflowResult{Name: f.Plan.Name, State: f.State, Error: f.Failure, VUs: f.Plan.VUs, Duration: f.Duration(env.Now()), Burned: f.Burned}
+		if f.State.Terminal() {
+			w.Stats = f.Stats
+		} else {
+			w.Stats = m.sum(env, f)
+			w.Error = cmp.Or(w.Error, f.Waits)
+		}
+		for _, s := range f.Shards {
+			w.Cores += s.Cores
+			w.Lost = append(w.Lost, s.Lost...)
+		}
+		out.Workflows = append(out.Workflows, w)
+	}
+	out.Workers = m.workerShares(p, out.Workflows)
+	return out
+}
+
+func (m *workflows) sum(env node.Env, f *subjob.Workflow) message.Stats {
+	var subjobs []*message.Stats
+	for _, s := range f.Shards {
+		subjobs = append(subjobs, s.Figures()) // of nil nothing is counted
+	}
+	sum, err := stats.Sum(subjobs)
+	if err != nil {
+		env.Emit(event.Ignored{Peer: env.Self().ID, Message: "ShardProgress", Why: err.Error()})
+		return message.Stats{}
+	}
+	return sum
 }

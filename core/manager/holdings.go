@@ -1,0 +1,376 @@
+package manager
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/event"
+	"hyperscale/core/ledger"
+	"hyperscale/core/manager/roster"
+	"hyperscale/core/manager/subjob"
+	"hyperscale/core/message"
+	"hyperscale/core/node"
+	"hyperscale/core/quorum"
+	"hyperscale/core/uplink"
+)
+
+// holdings are the subjobs whose registers this manager holds, and what it holds them with:
+// its gates, its group, its workers and its ledger.
+type holdings struct {
+	config Config
+	gates  *uplink.Links
+	group  *quorum.Member // of the datacenter's managers; nil until the start
+	ledger *ledger.Ledger[tag]
+
+	roster   *roster.Roster
+	subjobs  map[message.JobID]*subjob.Subjob
+	order    []*subjob.Subjob                // of subjobs, oldest first
+	claims   map[message.JobID]*subjob.Claim // orders of a gate that wait for the register
+	ended    map[message.JobID]node.Instant
+	gone     map[message.JobID]node.Instant // that a majority knows nothing of any more
+	draining bool                           // it takes no new subjob
+	pushing  bool                           // the timer of progress is set
+	nextTry  node.Instant                   // at which the timer of dispatches is set
+}
+
+// attempts moves shards and their workflows from state to state, and orders workers.
+type attempts struct{ holdings }
+
+// workflows places workflows, and ends them and their subjobs.
+type workflows struct{ attempts }
+
+// workerSide takes what workers report.
+type workerSide struct{ workflows }
+
+// gateSide takes what gates and operators order, and reports to gates.
+type gateSide struct {
+	workerSide
+	sent     map[node.StreamID]*beats // heartbeats to each gate
+	operator operator
+	stopping bool       // this node ends when it holds no subjob
+	token    node.Token // of the last write of its own
+}
+
+// tenure takes registers over and gives them up.
+type tenure struct{ gateSide }
+
+// wake makes place be called at an instant, as nothing else may.
+func (m *holdings) wake(env node.Env, at node.Instant) {
+	if at <= env.Now() || m.nextTry > env.Now() && m.nextTry <= at {
+		return
+	}
+	m.nextTry = at
+	env.SetTimer(node.Key(node.PartManager, node.ManagerDispatch), at.Sub(env.Now()))
+}
+
+// successors are the fellows that can be given a subjob.
+func (m *holdings) successors() []node.Addr {
+	var able []node.Addr
+	for _, l := range m.group.Links.All() {
+		if l.Stands && l.Registered && m.group.Alive(l.Addr) {
+			able = append(able, l.Addr)
+		}
+	}
+	return able
+}
+
+// use marks the files of a record, those behind one that is itself a file too. False:
+// that file is not here, so that nothing can be swept before Mend has brought it.
+func (m *holdings) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
+	if file, ok := subjob.SpillOf(record); ok {
+		used[file] = true
+		if record, ok = m.group.Files.Have(file); !ok {
+			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
+			return false
+		}
+	}
+	for _, f := range subjob.FilesOf(job, record) {
+		used[f] = true
+	}
+	return true
+}
+
+// tell sends a subjob's end to its gate; while that is away, to another one, which
+// says whom to tell.
+func (m *holdings) tell(env node.Env, p *subjob.Subjob) {
+	if p.Result == nil || p.Stage != subjob.Recorded || !m.holds(env, p) {
+		return
+	}
+	p.Told, p.Redirected = env.Now(), false
+	if m.gates.Send(env, p.Gate, p.Result) {
+		return
+	}
+	all := m.gates.All()
+	for range all {
+		p.Tries++
+		if l := all[p.Tries%len(all)]; l.Stands {
+			env.Send(l.Stream, p.Result)
+			return
+		}
+	}
+}
+
+// extend moves the end of the gate's word for a subjob, never back. It counts from the
+// sending of the heartbeat that the gate answered, and from nothing else: a dispatch may
+// be late, and a record says nothing of its age.
+func (m *holdings) extend(p *subjob.Subjob, sent node.Instant) {
+	p.Deadline = max(p.Deadline, sent.Add(m.config.terms().Hold()))
+}
+
+func (m *holdings) setRunTimeout(env node.Env, p *subjob.Subjob) {
+	left := p.RunTimeout - env.Now().Sub(p.Accepted)
+	env.SetTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job), max(0, left))
+}
+
+// install puts a subjob among those that are held.
+func (m *holdings) install(env node.Env, p *subjob.Subjob) {
+	p.Granted = env.Now()
+	m.subjobs[p.Job] = p
+	m.ledger.Open(p.Job)
+	m.order = append(m.order, p)
+}
+
+// lapse stops acting for a subjob that this manager holds no more. What runs goes on
+// under whoever holds it next.
+func (m *holdings) lapse(env node.Env, p *subjob.Subjob) {
+	if m.subjobs[p.Job] != p {
+		return
+	}
+	for _, f := range p.Workflows {
+		for _, s := range f.Shards {
+			m.detach(s)
+		}
+	}
+	delete(m.subjobs, p.Job)
+	m.order = slices.DeleteFunc(m.order, func(o *subjob.Subjob) bool { return o == p })
+	m.ledger.Close(p.Job)
+	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
+}
+
+func ignored(env node.Env, in *node.Input, why string) {
+	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
+}
+
+// owned returns the subjob while this manager may act for it: it holds the
+// register, and what it took over is whole.
+func (m *holdings) owned(env node.Env, id message.JobID) *subjob.Subjob {
+	if p := m.subjobs[id]; p != nil && m.holds(env, p) {
+		return p
+	}
+	return nil
+}
+
+// holds says that the window of a subjob's lease is open now.
+func (m *holdings) holds(env node.Env, p *subjob.Subjob) bool {
+	token, ok := m.group.Leases.Holds(env.Now(), p.Job)
+	return ok && token.Packed() == p.Fence.SubjobEpoch
+}
+
+// shardOf finds a shard of a subjob that this manager may act for, or nil.
+func (m *holdings) shardOf(env node.Env, id message.ShardID) *subjob.Shard {
+	return m.owned(env, id.Job).Shard(id)
+}
+
+// stands says that a shard is still one of what this manager holds; for what
+// comes back late.
+func (m *holdings) stands(s *subjob.Shard) bool {
+	p := s.Workflow.Subjob
+	return m.subjobs[p.Job] == p && p.Result == nil
+}
+
+// over says that a job's subjob has ended for good: its register is released, or a
+// majority has none.
+func (m *holdings) over(env node.Env, job message.JobID) bool {
+	if _, gone := m.gone[job]; gone {
+		return true
+	}
+	sight, ok := m.group.Leases.Seen(env.Now(), job)
+	return ok && sight.Released && m.claims[job] == nil
+}
+
+// restParts tells what subjobs hold: there are none.
+func (m *holdings) restSubjobs(tell node.Tell) {
+	shards, attempts, rows := 0, 0, 0
+	//lint:orderfree sums
+	for _, p := range m.subjobs {
+		for _, f := range p.Workflows {
+			shards += len(f.Shards)
+			for _, s := range f.Shards {
+				attempts += len(s.Failed) + len(s.Lost)
+				rows += len(s.Rows)
+			}
+		}
+	}
+	tell("manager/shards", shards, 0)
+	tell("manager/attempts that failed", attempts, 0)
+	tell("manager/leases of rows", rows, 0)
+}
+
+// assigned returns the shards that a worker was given, in their order.
+func (m *holdings) assigned(w *roster.Worker) []*subjob.Shard {
+	var all []*subjob.Shard
+	for _, id := range w.Given() {
+		if s := m.subjobs[id.Job].Shard(id); s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (m *holdings) heard(env node.Env, w *roster.Worker) {
+	env.SetTimer(node.KeyN(node.PartManager, node.ManagerWorker, w.Number), m.config.Silence)
+}
+
+// heldMax bounds the subjobs that are held or claimed: those of all managers, when the
+// others are gone.
+func (m *holdings) heldMax() int { return max(1, len(m.config.Managers)) * m.config.SubjobsMax }
+
+// filesMax bounds files that are on their way, as those that are kept.
+func filesMax() int { return archive.Default().FilesMax }
+
+// remember notes that a subjob has ended. Where too many have since the last sweep, the
+// oldest goes.
+func (m *holdings) remember(env node.Env, job message.JobID) {
+	if _, known := m.ended[job]; !known && len(m.ended) >= 2*m.config.FinishedMax {
+		m.forgetOldest(env)
+	}
+	m.ended[job] = env.Now()
+}
+
+// forgetOldest leaves a tombstone of the subjob that ended first.
+func (m *holdings) forgetOldest(env node.Env) {
+	job := oldest(m.ended)
+	m.group.Leases.Forget(env, job)
+	delete(m.ended, job)
+}
+
+// bury remembers that a majority knows nothing of a job any more.
+func (m *holdings) bury(env node.Env, job message.JobID) {
+	if _, known := m.gone[job]; !known && len(m.gone) >= m.config.FinishedMax {
+		delete(m.gone, oldest(m.gone)) // a majority is asked again
+	}
+	m.gone[job] = env.Now()
+}
+
+// oldest is the first of a set that has one at least.
+func oldest(of map[message.JobID]node.Instant) message.JobID {
+	var first message.JobID
+	since := node.Instant(math.MaxInt64)
+	//lint:orderfree the least of a total order
+	for job, at := range of {
+		if at < since || at == since && job.Compare(first) < 0 {
+			first, since = job, at
+		}
+	}
+	return first
+}
+
+// touch makes the subjob's progress go out with the next push.
+func (m *holdings) touch(env node.Env, p *subjob.Subjob) {
+	p.Dirty = true
+	if !m.pushing {
+		m.pushing = true
+		env.SetTimer(node.Key(node.PartManager, node.ManagerPush), m.config.ProgressInterval)
+	}
+}
+
+func (m *holdings) acquire(env node.Env, job message.JobID, c *subjob.Claim, seed []byte) {
+	c.Asked = true
+	m.group.Leases.Acquire(env, job, seed)
+}
+
+// elsewhere says who holds a subjob's register, as far as this manager's own
+// acceptor knows.
+func (m *holdings) elsewhere(env node.Env, job message.JobID) (node.Addr, bool) {
+	sight, ok := m.group.Leases.Seen(env.Now(), job)
+	if !ok || sight.Released || sight.Left <= 0 || sight.Holder == env.Self().Addr || sight.Holder == "" {
+		return "", false
+	}
+	return sight.Holder, true
+}
+
+// answer tells a subjob's gate that it is here, and its end if it has ended.
+func (m *holdings) answer(env node.Env, p *subjob.Subjob) {
+	if l := m.gates.To(p.Gate); l != nil && l.Stands {
+		env.Send(l.Stream, &message.JobAccepted{Job: p.Job, Fence: p.Fence})
+	}
+	m.tell(env, p)
+}
+
+// room says why no subjob can be taken, whatever it is.
+func (m *holdings) room() (message.Code, string) {
+	switch {
+	case m.draining:
+		return message.CodeDraining, "this manager is being stopped"
+	case m.unfinished() >= m.config.SubjobsMax:
+		return message.CodeQueueFull, fmt.Sprintf("%d jobs are under way here, which is the bound", m.config.SubjobsMax)
+	case m.ledger.Keeping() >= filesMax():
+		return message.CodeStoreFull, fmt.Sprintf("%d files wait for a majority of the managers", m.ledger.Keeping())
+	}
+	return message.CodeNone, ""
+}
+
+func (m *holdings) unfinished() int {
+	n := len(m.claims)
+	for _, p := range m.order {
+		if p.Stage != subjob.Acknowledged {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *holdings) refuse(env node.Env, l *uplink.Link, d *message.JobDispatch, code message.Code, why string) {
+	env.Emit(event.Shed{What: "dispatch of job " + d.Job.String(), Why: why})
+	env.Send(l.Stream, &message.JobRefused{Job: d.Job, Fence: d.Fence, Code: code, Detail: why})
+}
+
+func (m *holdings) refuseStale(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, p *subjob.Subjob, what string) {
+	current := p.Fence
+	current.JobEpoch = max(current.JobEpoch, p.Epoch)
+	env.Emit(event.FenceRefused{Shard: message.ShardID{Job: id}, Subjob: true, Got: got, Current: current, What: what})
+	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeStaleFence, Detail: "a higher fence was seen", Current: current})
+}
+
+func (m *holdings) refuseHolder(env node.Env, l *uplink.Link, id message.JobID, got message.Fence, holder node.Addr) {
+	env.Send(l.Stream, &message.JobRefused{Job: id, Fence: got, Code: message.CodeNotOwner, Detail: "the manager at " + string(holder) + " owns this subjob", Holder: string(holder)})
+}
+
+// dropClaim gives a claim up and tells its gate why.
+func (m *holdings) dropClaim(env node.Env, job message.JobID, code message.Code, why string) {
+	c := m.claims[job]
+	delete(m.claims, job)
+	if c.Asked {
+		m.group.Leases.Abandon(env, job)
+	}
+	if l := m.gates.To(c.Gate); l != nil && l.Stands && c.Dispatch != nil {
+		m.refuse(env, l, c.Dispatch, code, why)
+	}
+}
+
+// detach takes a shard off its worker, which it returns, or nil.
+func (m *holdings) detach(s *subjob.Shard) *roster.Worker {
+	m.roster.Take(s.Worker, s.ID, s.Fence)
+	return m.roster.Of(s.Worker)
+}
+
+// commit writes the subjob's record as it stands at the end of this step. The tag follows
+// once a majority has it, and never if the register is lost before.
+func (m *holdings) commit(p *subjob.Subjob, t tag) {
+	if p.Orders != nil {
+		node.Bug("manager: a record of job %v is written before the one in its register was read", p.Job)
+	}
+	if m.subjobs[p.Job] == p { // else it is not held any more
+		m.ledger.Await(p.Job, t)
+	}
+}
+
+func encode(m message.Body) []byte {
+	b, err := message.Append(nil, m)
+	if err != nil {
+		node.Bug("manager: a record that cannot be written: %v", err)
+	}
+	return b
+}
