@@ -15,6 +15,15 @@ import (
 
 // Config is one manager.
 type Config struct {
+	Group
+	Windows
+	Pace
+	Ages
+	Bounds
+}
+
+// Group is whom a manager works with.
+type Group struct {
 	Datacenter string
 	Gates      []node.Addr // the configured set: it registers with all of them, and they compare it with their own
 	Seeds      []node.Addr // gates that it registers with whether they are of the set or not
@@ -22,32 +31,46 @@ type Config struct {
 
 	// Recover founds a new epoch of the managers upon this one's disk: lease.Config.Recover.
 	Recover bool
+}
 
+// Windows are how long a word of a majority, a gate or a worker counts.
+type Windows struct {
 	SubjobLease     time.Duration // of the register of a subjob, among the managers
 	DatacenterLease time.Duration // a subjob stops that long after its gate last owned it
 	RenewalTimeout  time.Duration // workers stop a shard that long after they sent what was last answered
 	QuorumTimeout   time.Duration // how long a majority may take to answer
 	DriftPPM        int64         // how far a clock's rate may lie from real time, in millionths
+}
 
+// Pace is the time between two tries or reports.
+type Pace struct {
 	Heartbeat        time.Duration // to each gate
 	Silence          time.Duration // of a gate before its stream is opened anew, of a worker before it is lost
 	ReconnectMin     time.Duration // first wait before a stream is opened again, at most this
 	ReconnectMax     time.Duration // the wait doubles up to here
 	ProgressInterval time.Duration // between two JobProgress of a subjob that moves
 	Retry            time.Duration // between two sends of what is not answered: dispatches, cancellations, results
-	DenialAge        time.Duration // how old an acceptance must be before heartbeats can deny it
-	DispatchTimeout  time.Duration // how long a shard waits for cores
-	DrainTimeout     time.Duration // how long a stop waits for subjobs to end
-	Retention        time.Duration // of a finished subjob after its acknowledgement
-	ResultAge        time.Duration // of a finished subjob whose gate never acknowledges it
-	FileAge          time.Duration // a file that no record names is swept after it
 	SweepInterval    time.Duration
-	SpillAt          int // bytes from which on a record is kept as a file
-	RerunMax         int // dispatches of one shard after the loss of a worker
-	DispatchMax      int // dispatches of one shard in all
-	SubjobsMax       int // subjobs whose result is not acknowledged
-	FinishedMax      int // finished subjobs that are remembered
-	WorkersMax       int // that are registered
+}
+
+// Ages are how long a manager waits for something, or remembers it.
+type Ages struct {
+	DenialAge       time.Duration // how old an acceptance must be before heartbeats can deny it
+	DispatchTimeout time.Duration // how long a shard waits for cores
+	DrainTimeout    time.Duration // how long a stop waits for subjobs to end
+	Retention       time.Duration // of a finished subjob after its acknowledgement
+	ResultAge       time.Duration // of a finished subjob whose gate never acknowledges it
+	FileAge         time.Duration // a file that no record names is swept after it
+}
+
+// Bounds are what a manager holds at most.
+type Bounds struct {
+	SpillAt     int // bytes from which on a record is kept as a file
+	RerunMax    int // dispatches of one shard after the loss of a worker
+	DispatchMax int // dispatches of one shard in all
+	SubjobsMax  int // subjobs whose result is not acknowledged
+	FinishedMax int // finished subjobs that are remembered
+	WorkersMax  int // that are registered
 }
 
 // spillMax is what a register can hold.
@@ -56,30 +79,38 @@ const spillMax = 32 << 10
 // Default returns a manager that lacks only its datacenter and gates.
 func Default() Config {
 	return Config{
-		SubjobLease:      2 * time.Second,
-		DatacenterLease:  time.Minute,
-		RenewalTimeout:   5 * time.Second,
-		QuorumTimeout:    time.Second,
-		DriftPPM:         10_000,
-		Heartbeat:        time.Second,
-		Silence:          5 * time.Second,
-		ReconnectMin:     250 * time.Millisecond,
-		ReconnectMax:     2 * time.Second,
-		ProgressInterval: 500 * time.Millisecond,
-		Retry:            time.Second,
-		DenialAge:        2 * time.Second,
-		DispatchTimeout:  5 * time.Minute,
-		DrainTimeout:     20 * time.Second,
-		Retention:        5 * time.Minute,
-		ResultAge:        24 * time.Hour,
-		FileAge:          archive.Default().SweepAge,
-		SweepInterval:    time.Minute,
-		SpillAt:          16 << 10,
-		RerunMax:         3,
-		DispatchMax:      5,
-		SubjobsMax:       1000,
-		FinishedMax:      256,
-		WorkersMax:       10_000,
+		Windows: Windows{
+			SubjobLease:     2 * time.Second,
+			DatacenterLease: time.Minute,
+			RenewalTimeout:  5 * time.Second,
+			QuorumTimeout:   time.Second,
+			DriftPPM:        10_000,
+		},
+		Pace: Pace{
+			Heartbeat:        time.Second,
+			Silence:          5 * time.Second,
+			ReconnectMin:     250 * time.Millisecond,
+			ReconnectMax:     2 * time.Second,
+			ProgressInterval: 500 * time.Millisecond,
+			Retry:            time.Second,
+			SweepInterval:    time.Minute,
+		},
+		Ages: Ages{
+			DenialAge:       2 * time.Second,
+			DispatchTimeout: 5 * time.Minute,
+			DrainTimeout:    20 * time.Second,
+			Retention:       5 * time.Minute,
+			ResultAge:       24 * time.Hour,
+			FileAge:         archive.Default().SweepAge,
+		},
+		Bounds: Bounds{
+			SpillAt:     16 << 10,
+			RerunMax:    3,
+			DispatchMax: 5,
+			SubjobsMax:  1000,
+			FinishedMax: 256,
+			WorkersMax:  10_000,
+		},
 	}
 }
 

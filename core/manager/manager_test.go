@@ -91,7 +91,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	if err := small().Validate(); err != nil {
 		t.Fatal(err)
 	}
-	err := Config{Silence: time.Second, Heartbeat: time.Second, Managers: []node.Addr{"a", "a"}}.Validate()
+	err := Config{Pace: Pace{Silence: time.Second, Heartbeat: time.Second}, Group: Group{Managers: []node.Addr{"a", "a"}}}.Validate()
 	for _, key := range []string{"datacenter", "gates", "managers", "retry", "silence", "rerun_max", "subjobs_max", "subjob_lease", "drift_ppm"} {
 		if err == nil || !strings.Contains(err.Error(), "manager."+key) {
 			t.Errorf("no fault of manager.%s in %v", key, err)
