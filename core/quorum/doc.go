@@ -12,7 +12,7 @@
 //	         no part has another one.
 //	QUORUM-2 A closed group takes nothing but lease messages from a sender outside the
 //	         configured set; the registers report who is configured with another set.
-//	QUORUM-3 The election knows this node's health as of its last look at it; the membership
+//	QUORUM-3 At the end of each round, the election knows this node's health. The membership
 //	         knows how late its loop is.
 //
 // A role calls Step with each input and acts on the input itself only where Step returns

@@ -50,27 +50,17 @@ func New(c Config) *Member {
 func (m *Member) Members() []node.Addr { return m.config.Members }
 
 // Start joins the group, and starts the role's streams to others beside those of the group.
-// A member of an open group speaks first when its disk is read; one of a closed group
-// opens its streams first.
+// A member reads its disk before it opens a stream.
 func (m *Member) Start(env node.Env, beside ...*uplink.Links) {
-	if !m.config.Open {
-		m.monitor.Start(env)
-		m.Links.Start(env)
-		m.Swim.Start(env)
-	}
 	m.Files.Start(env)
 	m.Leases.Start(env)
 	m.Election.Start(env)
-	if m.config.Open {
-		m.Swim.Start(env)
-	}
+	m.Swim.Start(env)
 	for _, l := range beside {
 		l.Start(env)
 	}
-	if m.config.Open {
-		m.Links.Start(env)
-		m.monitor.Start(env)
-	}
+	m.Links.Start(env)
+	m.monitor.Start(env)
 }
 
 // Step takes an input of the group and returns false for one that is the role's.
@@ -147,27 +137,19 @@ func (m *Member) stored(env node.Env, in *node.Input) bool {
 // health tells the membership how late this node's loop is, when that changes.
 func (m *Member) health(env node.Env, k node.TimerKey) {
 	m.monitor.Fire(env, k)
-	if m.config.Open {
-		m.tellFitness(env, m.Swim.Multiplier())
-	}
 	if lag := m.monitor.Lag(); lag != m.lag {
 		m.lag = lag
 		m.Swim.SetLag(lag)
 	}
 }
 
-// fitness tells the election how well this node is, when that changes. A member of an open
-// group tells it with each look at its own health instead.
+// fitness tells the election how well this node is, when that changes.
 func (m *Member) fitness(env node.Env) {
-	if now := m.Swim.Multiplier(); now != m.multiplier && !m.config.Open {
+	if now := m.Swim.Multiplier(); now != m.multiplier {
 		m.multiplier = now
-		m.tellFitness(env, now)
+		m.monitor.SetMultiplier(env, now)
+		m.Election.SetFitness(env, now)
 	}
-}
-
-func (m *Member) tellFitness(env node.Env, multiplier int) {
-	m.monitor.SetMultiplier(env, multiplier)
-	m.Election.SetFitness(env, multiplier)
 }
 
 // Alive says whether a member may be sent to: one that was never heard may be.

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/gate/result"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 	"hyperscale/core/stats"
 	"hyperscale/core/verdict"
@@ -14,11 +15,12 @@ import (
 // Abort is a workflow that is ended, FAILED, by a condition of its own. The gate
 // judges, as thresholds are: over all datacenters, on what they report.
 type Abort struct {
-	Workflow  uint32 `json:"workflow"`
-	Condition uint32 `json:"condition"`
-	Value     int64  `json:"value"` // when it had held for its time
+	Workflow  uint32
+	Condition uint32
+	Value     int64 // when it had held for its time
+	Known     bool  // a majority has it
 
-	Known bool `json:"-"` // a majority has it
+	unknown record.Unknown // of a newer version, in the record that had it
 }
 
 // Reason is what the workflow fails with.

@@ -8,6 +8,7 @@ import (
 	"hyperscale/core/gate/result"
 	"hyperscale/core/lifecycle"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 	"hyperscale/core/verdict"
 )
@@ -26,6 +27,7 @@ type Job struct {
 	Course
 	Times
 	Outcome
+	Newer
 
 	// Ready: the record is on a majority and all its files are here. A job that is not
 	// ready is being accepted or, with Takeover, rebuilt from a record that was there.
@@ -56,6 +58,8 @@ type Course struct {
 	Shown  message.JobState // as a majority has it: what clients may learn
 	Last   Transition       // to Shown
 
+	lastUnknown record.Unknown // of Last, in the record of a newer version that had it
+
 	confirmed int          // transitions that a majority has
 	pending   []Transition // those after them, the last to State
 }
@@ -80,11 +84,18 @@ type Outcome struct {
 	ResultBytes int
 }
 
+// Newer is what a gate of a newer version wrote into the job's record. This gate writes it
+// back, for the next one that knows it.
+type Newer struct {
+	Files   []message.FileDigest // that those fields name
+	Unknown record.Unknown
+}
+
 // Transition is one change of state.
 type Transition struct {
-	From   message.JobState `json:"from"`
-	To     message.JobState `json:"to"`
-	Reason string           `json:"reason,omitempty"`
+	From   message.JobState
+	To     message.JobState
+	Reason string
 }
 
 // Subjob finds that of a datacenter, or returns nil.
@@ -105,7 +116,7 @@ func (j *Job) Become(to message.JobState, reason string) {
 	if !lifecycle.LegalJob(j.State, to) {
 		node.Bug("gate: job %v goes from %v to %v", j.ID, j.State, to)
 	}
-	j.pending = append(j.pending, Transition{j.State, to, reason})
+	j.pending = append(j.pending, Transition{From: j.State, To: to, Reason: reason})
 	j.State, j.Reason = to, reason
 }
 
@@ -125,7 +136,7 @@ func (j *Job) Confirm(upTo int) []Transition {
 		j.pending = nil
 	}
 	j.confirmed = upTo
-	j.Last = fresh[len(fresh)-1]
+	j.Last, j.lastUnknown = fresh[len(fresh)-1], nil
 	j.Shown = j.Last.To
 	return fresh
 }

@@ -32,7 +32,7 @@ func TestTransitionsAreConfirmedInOrder(t *testing.T) {
 					continue
 				}
 				to := rapid.SampledFrom(next).Draw(t, "to")
-				all = append(all, Transition{j.State, to, to.String()})
+				all = append(all, Transition{From: j.State, To: to, Reason: to.String()})
 				j.Become(to, to.String())
 			} else {
 				upTo := rapid.IntRange(0, len(all)).Draw(t, "up to") // confirmations may arrive late

@@ -1,105 +1,59 @@
 package job
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
-// Record is a job in its register. Durations instead of instants: the clock of
-// who reads it is another one. Files are named by their digests.
-type Record struct {
-	Number      uint64         `json:"number"`
-	Key         string         `json:"key"`
-	Digest      uint64         `json:"digest"`
-	Name        string         `json:"name"`
-	Named       []string       `json:"named,omitempty"`
-	RunTimeout  time.Duration  `json:"run_timeout"`
-	Last        Transition     `json:"last"`
-	Elapsed     time.Duration  `json:"elapsed"`
-	Ran         bool           `json:"ran,omitempty"`
-	RunFor      time.Duration  `json:"run_for,omitempty"`
-	Closed      []string       `json:"closed,omitempty"`
-	Subjobs     []subjobRecord `json:"parts,omitempty"`
-	Aborts      []*Abort       `json:"aborts,omitempty"`
-	Spec        fileName       `json:"spec,omitzero"`
-	Result      fileName       `json:"result,omitzero"`
-	ResultBytes int            `json:"result_bytes,omitempty"`
-}
-
-type subjobRecord struct {
-	Datacenter string           `json:"datacenter"`
-	Manager    node.ID          `json:"manager,omitempty"`
-	Fence      fenceRecord      `json:"fence"`
-	Accepted   bool             `json:"accepted,omitempty"`
-	Losses     int              `json:"losses,omitempty"`
-	State      message.JobState `json:"state,omitempty"` // of an end that no manager sent
-	Error      string           `json:"error,omitempty"`
-	Counted    fileName         `json:"counted,omitzero"` // holds the result, until the job's does
-}
-
-// fenceRecord is a fence under the names that records on disks have.
-type fenceRecord struct {
-	JobEpoch    uint64 `json:"Job"`
-	SubjobEpoch uint64 `json:"Manager"`
-	Attempt     uint64
-}
-
-// fileName is a digest as text.
-type fileName message.FileDigest
-
-// MarshalText implements encoding.TextMarshaler.
-func (n fileName) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, n[:]), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (n *fileName) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(n)) {
-		return fmt.Errorf("%q names no file", text)
-	}
-	_, err := hex.Decode(n[:], text)
-	return err
-}
+// Record is a job in its register.
+type Record struct{ record.Job }
 
 // Record is the job as it is now, for its register.
 func (j *Job) Record(now node.Instant) []byte {
-	r := Record{
+	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
-		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last, Aborts: j.Aborts,
-		Spec: fileName(j.SpecFile), Result: fileName(j.ResultFile), ResultBytes: j.ResultBytes,
+		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
+		ResultBytes: uint64(j.ResultBytes), Files: j.Newer.Files, Unknown: j.Newer.Unknown,
 	}
 	if n := len(j.pending); n > 0 {
-		r.Last = j.pending[n-1]
+		r.Last = j.pending[n-1].record(nil)
 	}
 	if j.Ran {
 		r.RunFor = now.Sub(j.Started)
 	}
 	for _, p := range j.Subjobs {
-		pr := subjobRecord{
-			Datacenter: p.Datacenter, Manager: p.Manager, Fence: fenceRecord(p.Fence), Losses: p.Losses, Accepted: p.Accepted,
-			Counted: fileName(p.File),
-		}
-		if p.End == Unheard && p.Result != nil {
-			pr.State, pr.Error = p.Result.State, p.Result.Error
-		}
-		r.Subjobs = append(r.Subjobs, pr)
+		r.Subjobs = append(r.Subjobs, p.record())
 	}
-	b, err := json.Marshal(r)
-	if err != nil {
-		node.Bug("gate: record of job %v: %v", j.ID, err)
+	for _, a := range j.Aborts {
+		r.Aborts = append(r.Aborts, record.Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, Unknown: a.unknown})
 	}
-	return b
+	return record.Append(nil, &r)
+}
+
+func (t Transition) record(unknown record.Unknown) record.Transition {
+	return record.Transition{From: t.From, To: t.To, Reason: t.Reason, Unknown: unknown}
+}
+
+func (p *Subjob) record() record.JobSubjob {
+	r := record.JobSubjob{
+		Datacenter: p.Datacenter, Manager: p.Manager, Fence: p.Fence, Losses: uint64(p.Losses), Accepted: p.Accepted,
+		Counted: p.File, Unknown: p.unknown,
+	}
+	if p.End == Unheard && p.Result != nil {
+		r.State, r.Error = p.Result.State, p.Result.Error
+	}
+	return r
 }
 
 // ReadRecord is strict: going on with half a record would forget what clients know.
 func ReadRecord(id message.JobID, b []byte) (Record, error) {
 	var r Record
-	if err := json.Unmarshal(b, &r); err != nil {
+	if err := record.Read(b, &r.Job); err != nil {
 		return r, fmt.Errorf("read the record of job %v: %w", id, err)
 	}
 	if r.Last.To == message.JobNone || message.JobOf(r.Key) != id {
@@ -108,11 +62,11 @@ func ReadRecord(id message.JobID, b []byte) (Record, error) {
 	return r, nil
 }
 
-// Files are those that the record keeps alive.
+// Files are those that the record keeps alive, a newer version's among them.
 func (r *Record) Files() []message.FileDigest {
-	list := []message.FileDigest{message.FileDigest(r.Spec), message.FileDigest(r.Result)}
+	list := append([]message.FileDigest{r.Spec, r.Result}, r.Job.Files...)
 	for _, p := range r.Subjobs {
-		list = append(list, message.FileDigest(p.Counted))
+		list = append(list, p.Counted)
 	}
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
@@ -120,19 +74,23 @@ func (r *Record) Files() []message.FileDigest {
 // FromRecord makes a job of its record; its time stood still since that was written. The
 // statuses of an incarnation have numbers above those of the one before.
 func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uint64) Job {
+	last := Transition{From: rec.Last.From, To: rec.Last.To, Reason: rec.Last.Reason}
 	j := Job{
 		ID: id, Key: rec.Key, Digest: rec.Digest, Name: rec.Name,
 		Turn:    queue.Turn{Job: id, Number: rec.Number, Named: rec.Named, Since: now},
-		Program: Program{SpecFile: message.FileDigest(rec.Spec), RunTimeout: rec.RunTimeout},
-		Course:  Course{State: rec.Last.To, Reason: rec.Last.Reason, Shown: rec.Last.To, Last: rec.Last},
+		Program: Program{SpecFile: rec.Spec, RunTimeout: rec.RunTimeout},
+		Course:  Course{State: last.To, Reason: last.Reason, Shown: last.To, Last: last, lastUnknown: rec.Last.Unknown},
 		Times: Times{
 			Born: now.Add(-rec.Elapsed), Started: now.Add(-rec.RunFor), Ran: rec.Ran, Cancelled: now, Resend: now,
 			Ended: now, Elapsed: rec.Elapsed,
 		},
-		Outcome:  Outcome{ResultFile: message.FileDigest(rec.Result), ResultBytes: rec.ResultBytes},
+		Outcome:  Outcome{ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes)},
+		Newer:    Newer{rec.Job.Files, rec.Unknown},
 		Closed:   rec.Closed,
-		Aborts:   rec.Aborts,
 		Sequence: incarnation << 32,
+	}
+	for _, a := range rec.Aborts {
+		j.Aborts = append(j.Aborts, &Abort{Workflow: a.Workflow, Condition: a.Condition, Value: a.Value, unknown: a.Unknown})
 	}
 	for i := range rec.Subjobs {
 		p := loadedSubjob(&rec.Subjobs[i], now)
@@ -149,13 +107,13 @@ func FromRecord(id message.JobID, rec *Record, now node.Instant, incarnation uin
 }
 
 // loadedSubjob waits for its manager to tell of it, if any can know of it.
-func loadedSubjob(r *subjobRecord, now node.Instant) *Subjob {
+func loadedSubjob(r *record.JobSubjob, now node.Instant) *Subjob {
 	p := &Subjob{
-		Datacenter: r.Datacenter, Manager: r.Manager, Fence: message.Fence(r.Fence), File: message.FileDigest(r.Counted),
-		Ever: true, Accepted: r.Accepted, Losses: r.Losses, Marks: Marks{Since: now, Sent: now},
+		Datacenter: r.Datacenter, Manager: r.Manager, Fence: r.Fence, File: r.Counted, Ever: true, Accepted: r.Accepted,
+		Losses: int(r.Losses), Marks: Marks{Since: now, Sent: now}, unknown: r.Unknown,
 	}
 	switch {
-	case r.Counted != (fileName{}):
+	case r.Counted != (message.FileDigest{}):
 		p.Phase, p.End = Done, Counted
 	case r.State.Terminal():
 		p.Phase, p.End = Done, Unheard

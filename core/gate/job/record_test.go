@@ -1,14 +1,17 @@
 package job
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tinylib/msgp/msgp"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -24,10 +27,10 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			return f
 		}
 		j := Job{
-			Key: text.Draw(t, "key"), Digest: rapid.Uint64().Draw(t, "digest"), Name: text.Draw(t, "name"),
+			Key: rapid.StringN(1, 9, 20).Draw(t, "key"), Digest: rapid.Uint64().Draw(t, "digest"), Name: text.Draw(t, "name"),
 			Turn:    queue.Turn{Number: rapid.Uint64Range(1, 1<<40).Draw(t, "number"), Named: rapid.SliceOfN(text, 0, 3).Draw(t, "named")},
 			Program: Program{RunTimeout: ago("timeout"), SpecFile: file()},
-			Course:  Course{State: message.JobQueued, Last: Transition{message.JobSubmitted, message.JobQueued, "confirmed"}},
+			Course:  Course{State: message.JobQueued, Last: Transition{From: message.JobSubmitted, To: message.JobQueued, Reason: "confirmed"}},
 			Times:   Times{Born: now.Add(-ago("born")), Ran: true, Started: now.Add(-ago("started"))},
 			Closed:  rapid.SliceOfN(text, 0, 3).Draw(t, "closed"),
 			Aborts:  []*Abort{{Workflow: 1, Condition: 2, Value: 3, Known: true}},
@@ -72,4 +75,41 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatal("the record of another job is believed")
 		}
 	})
+}
+
+// What a newer gate wrote stands in the record that an older one writes after its take-over:
+// in the job, its last transition, its subjobs and its aborts. A new transition has none.
+func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
+	const now = node.Instant(time.Hour)
+	newer := func(name string) record.Unknown { return msgp.AppendInt(msgp.AppendString(nil, "+"+name), 7) }
+	want := record.Job{
+		Key: "k", Last: record.Transition{To: message.JobRunning, Unknown: newer("last")},
+		Subjobs: []record.JobSubjob{{Datacenter: "a", Unknown: newer("subjob")}, {Datacenter: "b", State: message.JobFailed, Unknown: newer("ended")}},
+		Aborts:  []record.Abort{{Workflow: 1, Unknown: newer("abort")}},
+		Files:   []message.FileDigest{{9}}, Unknown: newer("job"),
+	}
+	id := message.JobOf(want.Key)
+	rec, err := ReadRecord(id, record.Append(nil, &want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(rec.Files(), message.FileDigest{9}) {
+		t.Errorf("a file that a newer version names is not among %v", rec.Files())
+	}
+	j := FromRecord(id, &rec, now, 1)
+	again, err := ReadRecord(id, j.Record(now))
+	if diff := cmp.Diff(want, again.Job); err != nil || diff != "" {
+		t.Errorf("%v; the record that was taken over against the one that is written (-want +got):\n%s", err, diff)
+	}
+	j.Become(message.JobCompleting, "")
+	want.Last = record.Transition{From: message.JobRunning, To: message.JobCompleting}
+	again, err = ReadRecord(id, j.Record(now))
+	if diff := cmp.Diff(want, again.Job); err != nil || diff != "" {
+		t.Errorf("%v; after a transition (-want +got):\n%s", err, diff)
+	}
+	j.Confirm(j.Decided())
+	again, err = ReadRecord(id, j.Record(now))
+	if diff := cmp.Diff(want, again.Job); err != nil || diff != "" {
+		t.Errorf("%v; once a majority has that (-want +got):\n%s", err, diff)
+	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -45,6 +46,7 @@ type Subjob struct {
 	Result   *message.DatacenterResult // set when Phase is Done, until the job's has it
 	File     message.FileDigest        // holds the counted result, until the job's does
 	End      End
+	unknown  record.Unknown // of a newer version, in the record that had it
 }
 
 // Marks are the instants of a subjob.

@@ -2,193 +2,164 @@ package subjob
 
 import (
 	"cmp"
-	"errors"
+	"maps"
 	"slices"
-	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
 // A register's record says what the next holder needs to go on with a subjob: the gate to
 // report to, the files it stands on, how it is to end, how its workflows are cut, and what
 // of them has ended. It does not say what runs: workers report that.
-const (
-	recordSubjob = 1 // the subjob itself
-	recordSpill  = 2 // the digest of a file that holds the subjob: it is large
-)
 
 // ErrRecord is of a record that cannot be read.
-var ErrRecord = errors.New("a record of another version, or damaged")
+var ErrRecord = record.ErrRecord
 
 // Spilled is the record that names a file in its own place.
-func Spilled(d message.FileDigest) []byte {
-	e := encoder{bytes: []byte{recordSpill}}
-	e.file(d)
-	return e.bytes
-}
+func Spilled(d message.FileDigest) []byte { return record.Append(nil, &record.Subjob{Spilled: d}) }
 
 // SpillOf returns the file that a record names in its own place.
-func SpillOf(record []byte) (message.FileDigest, bool) {
-	if len(record) == 0 || record[0] != recordSpill {
-		return message.FileDigest{}, false
-	}
-	d := decoder{bytes: record[1:]}
-	f := d.file()
-	return f, !d.bad
+func SpillOf(b []byte) (message.FileDigest, bool) {
+	var r record.Subjob
+	err := record.Read(b, &r)
+	return r.Spilled, err == nil && r.Spilled != message.FileDigest{}
 }
 
 // Record is a subjob as it is to be, were it taken over after this write.
 func (p *Subjob) Record(now node.Instant) []byte {
-	e := encoder{bytes: []byte{recordSubjob}}
-	e.number(max(p.Epoch, p.Fence.JobEpoch))
-	e.text(string(p.Gate))
-	e.file(p.File)
-	e.number(uint64(max(0, now.Sub(p.Accepted))))
-	e.number(uint64(p.RunTimeout))
-	e.number(0) // once what was left of the gate's word: a record's age is not known
-	e.number(uint64(p.Stop.Decided))
-	e.text(p.Why)
-	e.file(p.Kept)
-	e.number(uint64(len(p.Workflows)))
+	r := record.Subjob{
+		Epoch: max(p.Epoch, p.Fence.JobEpoch), Gate: p.Gate, File: p.File, Age: max(0, now.Sub(p.Accepted)), RunTimeout: p.RunTimeout,
+		Stop: p.Stop.Decided, Why: p.Why, Result: p.Kept, Files: p.Newer.Files, Unknown: p.Newer.Unknown,
+	}
 	for _, f := range p.Workflows {
-		f.encode(&e, p.Accepted)
+		r.Workflows = append(r.Workflows, f.record(p.Accepted))
 	}
-	return e.bytes
+	return record.Append(nil, &r)
 }
 
-func (f *Workflow) encode(e *encoder, since node.Instant) {
-	e.number(uint64(f.End))
-	e.text(cmp.Or(f.Failure, f.Abort))
-	e.number(offset(f.Started, since))
-	e.number(offset(f.Ended, since))
-	e.number(f.Leased)
-	e.number(f.Burned)
-	e.number(uint64(len(f.Shards)))
+func (f *Workflow) record(since node.Instant) record.Workflow {
+	r := record.Workflow{
+		End: f.End, Failure: cmp.Or(f.Failure, f.Abort), Started: offset(f.Started, since), Ended: offset(f.Ended, since),
+		Leased: f.Leased, Burned: f.Burned, Unknown: f.unknown,
+	}
 	for _, s := range f.Shards {
-		s.encode(e)
+		r.Shards = append(r.Shards, s.record())
 	}
+	return r
 }
 
-// offset is an instant of the subjob's own time, plus one; zero for never.
-func offset(i, since node.Instant) uint64 {
+func offset(i, since node.Instant) record.Offset {
 	if i == 0 {
 		return 0
 	}
-	return uint64(max(0, i.Sub(since))) + 1
+	return record.OffsetOf(i.Sub(since))
 }
 
-func (s *Shard) encode(e *encoder) {
-	for _, n := range []uint64{s.VUs, s.First, uint64(s.Cores), uint64(s.Dispatches), uint64(s.Reruns), uint64(s.End)} {
-		e.number(n)
+func (s *Shard) record() record.Shard {
+	r := record.Shard{
+		VUs: s.VUs, First: s.First, Cores: s.Cores, Dispatches: uint64(s.Dispatches), Reruns: uint64(s.Reruns), End: s.End,
+		Why: s.Why, Floor: s.Floor, Leased: s.Leased, Unknown: s.unknown.shard,
 	}
-	e.text(s.Why)
-	e.fence(s.Floor)
-	e.number(uint64(len(s.Failed)))
 	for _, id := range s.Failed {
-		e.text(string(id))
+		r.Failed = append(r.Failed, string(id))
 	}
-	e.number(uint64(len(s.Lost)))
-	for _, l := range s.Lost {
-		e.number(l.Attempt)
-		e.text(l.Worker)
-		e.text(l.Reason)
-		e.number(l.Started)
-		e.number(l.OK)
+	for i, l := range s.Lost {
+		lost := record.Lost{Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK}
+		if i < len(s.unknown.lost) {
+			lost.Unknown = s.unknown.lost[i]
+		}
+		r.Lost = append(r.Lost, lost)
 	}
-	s.encodeRows(e)
-	if s.Kept == nil {
-		e.number(0)
-		return
+	for _, core := range slices.Sorted(maps.Keys(s.Rows)) {
+		l := s.Rows[core]
+		r.Rows = append(r.Rows, record.Rows{Core: core, Ask: l.Ask, First: l.First, Count: l.Count, Unknown: l.unknown})
 	}
-	e.number(uint64(s.Kept.State))
-	e.text(string(s.Worker))
-	e.fence(s.Fence)
-	e.file(s.Kept.File)
-	e.number(s.Kept.Started)
-	e.text(s.Kept.Why)
+	if k := s.Kept; k != nil {
+		r.Kept = record.Kept{State: k.State, Worker: s.Worker, Fence: s.Fence, File: k.File, Started: k.Started, Why: k.Why, Unknown: k.unknown}
+	}
+	return r
 }
 
-// decodePart reads a record. The subjob has neither its plan nor its results yet.
-func Decode(job message.JobID, record []byte, now node.Instant) (*Subjob, error) {
-	if len(record) == 0 || record[0] != recordSubjob {
-		return nil, ErrRecord
+// Decode reads a record. The subjob has neither its plan nor its results yet.
+func Decode(job message.JobID, b []byte, now node.Instant) (*Subjob, error) {
+	var r record.Subjob
+	if err := record.Read(b, &r); err != nil {
+		return nil, err
 	}
-	d := decoder{bytes: record[1:]}
-	p := &Subjob{Job: job}
-	p.Epoch = d.number()
-	p.Fence.JobEpoch = p.Epoch
-	p.Gate = node.Addr(d.text())
-	p.File = d.file()
-	p.Accepted = now.Add(-time.Duration(d.number()))
-	p.RunTimeout = time.Duration(d.number())
-	d.number()
-	p.Stop.Decided = message.JobState(d.number())
-	p.Stop.Durable = p.Stop.Decided
-	p.Why = d.text()
-	p.Kept = d.file()
-	for i := range d.count() {
-		f := &Workflow{Subjob: p, Index: uint32(i)}
-		f.decode(&d, p.Accepted)
-		p.Workflows = append(p.Workflows, f)
+	p := &Subjob{
+		Job: job, Epoch: r.Epoch, Fence: message.Fence{JobEpoch: r.Epoch}, Gate: r.Gate, File: r.File, Accepted: now.Add(-r.Age),
+		RunTimeout: r.RunTimeout, Stop: Pending{Decided: r.Stop, Durable: r.Stop}, Why: r.Why, Ending: Ending{Kept: r.Result},
+		Newer: Newer{r.Files, r.Unknown},
 	}
-	if d.bad {
-		return nil, ErrRecord
+	for i := range r.Workflows {
+		p.Workflows = append(p.Workflows, p.workflow(uint32(i), &r.Workflows[i]))
 	}
 	return p, nil
 }
 
-func (f *Workflow) decode(d *decoder, since node.Instant) {
-	f.End, f.Failure = message.WorkflowState(d.number()), d.text()
-	f.Started, f.Ended = instant(d.number(), since), instant(d.number(), since)
-	f.Leased, f.Burned = d.number(), d.number()
-	for i := range d.count() {
-		s := &Shard{Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: uint32(i)}}
-		s.decode(d)
-		f.Shards = append(f.Shards, s)
+func (p *Subjob) workflow(index uint32, r *record.Workflow) *Workflow {
+	f := &Workflow{
+		Subjob: p, Index: index, End: r.End, Failure: r.Failure, Started: instant(r.Started, p.Accepted), Ended: instant(r.Ended, p.Accepted),
+		Leased: r.Leased, Burned: r.Burned, Cut: len(r.Shards) > 0, unknown: r.Unknown,
 	}
-	f.Cut = len(f.Shards) > 0
+	for i := range r.Shards {
+		f.Shards = append(f.Shards, f.shard(uint32(i), &r.Shards[i]))
+	}
+	return f
 }
 
-func instant(offset uint64, since node.Instant) node.Instant {
-	if offset == 0 {
+func instant(o record.Offset, since node.Instant) node.Instant {
+	age, ever := o.Since()
+	if !ever {
 		return 0
 	}
-	return since.Add(time.Duration(offset - 1))
+	return since.Add(age)
 }
 
-func (s *Shard) decode(d *decoder) {
-	s.VUs, s.First, s.Cores = d.number(), d.number(), uint32(d.number())
-	s.Dispatches, s.Reruns, s.End = int(d.number()), int(d.number()), message.WorkflowState(d.number())
-	s.Why, s.Floor = d.text(), d.fence()
-	for range d.count() {
-		s.Failed = append(s.Failed, node.ID(d.text()))
+func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
+	s := &Shard{
+		Workflow: f, ID: message.ShardID{Job: f.Subjob.Job, Workflow: f.Index, Ordinal: ordinal},
+		VUs: r.VUs, First: r.First, Cores: r.Cores, Floor: r.Floor,
+		Retries: Retries{Dispatches: int(r.Dispatches), Reruns: int(r.Reruns)}, Verdict: Verdict{Why: r.Why, End: r.End},
+		RowLease: RowLease{Leased: r.Leased}, unknown: unknown{shard: r.Unknown},
 	}
-	for range d.count() {
-		s.Lost = append(s.Lost, message.LostAttempt{Shard: s.ID, Attempt: d.number(), Worker: d.text(), Reason: d.text(), Started: d.number(), OK: d.number()})
+	for _, id := range r.Failed {
+		s.Failed = append(s.Failed, node.ID(id))
 	}
-	s.decodeRows(d)
-	if state := message.WorkflowState(d.number()); state != message.WorkflowNone {
-		s.Kept = &Kept{State: state}
-		s.Worker = node.ID(d.text())
-		s.Fence, s.Kept.File, s.Kept.Started, s.Kept.Why = d.fence(), d.file(), d.number(), d.text()
+	for _, l := range r.Lost {
+		s.Lost = append(s.Lost, message.LostAttempt{Shard: s.ID, Attempt: l.Attempt, Worker: l.Worker, Reason: l.Reason, Started: l.Started, OK: l.OK})
+		s.unknown.lost = append(s.unknown.lost, l.Unknown)
 	}
+	if len(r.Rows) > 0 {
+		s.Rows = map[uint32]*Leased{}
+	}
+	for _, l := range r.Rows {
+		s.Rows[l.Core] = &Leased{Ask: l.Ask, First: l.First, Count: l.Count, Known: true, unknown: l.Unknown}
+	}
+	if k := &r.Kept; k.State != message.WorkflowNone {
+		s.Worker, s.Fence = k.Worker, k.Fence
+		s.Kept = &Kept{File: k.File, State: k.State, Started: k.Started, Why: k.Why, unknown: k.Unknown}
+	}
+	return s
 }
 
 // FilesOf names the files that a record stands on.
-func FilesOf(job message.JobID, record []byte) []message.FileDigest {
-	if f, ok := SpillOf(record); ok {
+func FilesOf(job message.JobID, b []byte) []message.FileDigest {
+	if f, ok := SpillOf(b); ok {
 		return []message.FileDigest{f}
 	}
-	p, err := Decode(job, record, 0)
+	p, err := Decode(job, b, 0)
 	if err != nil {
 		return nil
 	}
 	return p.Files()
 }
 
+// Files are those that the subjob stands on, a newer version's among them.
 func (p *Subjob) Files() []message.FileDigest {
-	list := []message.FileDigest{p.File, p.Kept}
+	list := append([]message.FileDigest{p.File, p.Kept}, p.Newer.Files...)
 	for _, f := range p.Workflows {
 		for _, s := range f.Shards {
 			if s.Kept != nil {
@@ -197,4 +168,17 @@ func (p *Subjob) Files() []message.FileDigest {
 		}
 	}
 	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
+}
+
+// Newer is what a manager of a newer version wrote into the subjob's record. This manager
+// writes it back, for the next one that knows it.
+type Newer struct {
+	Files   []message.FileDigest // that those fields name
+	Unknown record.Unknown
+}
+
+// unknown are the fields of a newer version in the record of a shard.
+type unknown struct {
+	shard record.Unknown
+	lost  []record.Unknown // by the place in Lost; later ones have none
 }

@@ -1,13 +1,16 @@
 package subjob
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tinylib/msgp/msgp"
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -143,4 +146,34 @@ func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 			t.Fatalf("of a record that is a file %v are kept", list)
 		}
 	})
+}
+
+// What a newer manager wrote stands in the record that an older one writes after its
+// take-over: in the subjob, its workflows, shards, results, lost attempts and rows.
+func TestFieldsOfANewerVersionAreWrittenBack(t *testing.T) {
+	now := node.Instant(time.Hour)
+	newer := func(name string) record.Unknown { return msgp.AppendInt(msgp.AppendString(nil, "+"+name), 7) }
+	want := record.Subjob{
+		Epoch: 3, Gate: "g1:1", Files: []message.FileDigest{{9}}, Unknown: newer("subjob"),
+		Workflows: []record.Workflow{{Unknown: newer("workflow"), Shards: []record.Shard{
+			{VUs: 1, Unknown: newer("shard"), Lost: []record.Lost{{Worker: "w1", Unknown: newer("lost")}}, Rows: []record.Rows{{Core: 2, Ask: 1, Unknown: newer("rows")}}},
+			{VUs: 1, Kept: record.Kept{State: message.WorkflowCompleted, File: message.FileDigest{1}, Unknown: newer("kept")}},
+		}}},
+	}
+	p, err := Decode(message.JobID{1}, record.Append(nil, &want), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(p.Files(), message.FileDigest{9}) {
+		t.Errorf("a file that a newer version names is not among %v", p.Files())
+	}
+	p.Workflows[0].Shards[0].Lost = append(p.Workflows[0].Shards[0].Lost, message.LostAttempt{Worker: "w2"})
+	want.Workflows[0].Shards[0].Lost = append(want.Workflows[0].Shards[0].Lost, record.Lost{Worker: "w2"})
+	var got record.Subjob
+	if err := record.Read(p.Record(now), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the record that was taken over against the one that is written (-want +got):\n%s", diff)
+	}
 }

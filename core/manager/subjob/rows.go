@@ -1,15 +1,14 @@
 package subjob
 
-import (
-	"maps"
-	"slices"
-)
+import "hyperscale/core/message/record"
 
 // Leased is the block of rows that an executor was given last.
 type Leased struct {
 	Ask          uint64
 	First, Count uint64
 	Known        bool // a majority has it
+
+	unknown record.Unknown // of a newer version, in the record that had it
 }
 
 // RowLease is what the current attempt of a shard was leased of a feed.
@@ -33,26 +32,4 @@ func (f *Workflow) Cores() (n uint64) {
 func (s *Shard) Burn() {
 	s.Workflow.Burned += s.Leased
 	s.Leased, s.Rows = 0, nil
-}
-
-func (s *Shard) encodeRows(e *encoder) {
-	e.number(s.Leased)
-	e.number(uint64(len(s.Rows)))
-	for _, core := range slices.Sorted(maps.Keys(s.Rows)) {
-		l := s.Rows[core]
-		for _, n := range []uint64{uint64(core), l.Ask, l.First, l.Count} {
-			e.number(n)
-		}
-	}
-}
-
-func (s *Shard) decodeRows(d *decoder) {
-	s.Leased = d.number()
-	for range d.count() {
-		if s.Rows == nil {
-			s.Rows = map[uint32]*Leased{}
-		}
-		core := uint32(d.number())
-		s.Rows[core] = &Leased{Ask: d.number(), First: d.number(), Count: d.number(), Known: true}
-	}
 }

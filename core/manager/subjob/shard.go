@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -27,6 +28,7 @@ type Shard struct {
 	Retries
 	Verdict
 	RowLease
+	unknown unknown
 }
 
 // Commit is what of a shard is on its way to a majority. A shard with a pending commit is
@@ -70,6 +72,7 @@ type Kept struct {
 	State   message.WorkflowState
 	Started uint64
 	Why     string
+	unknown record.Unknown // of a newer version, in the record that had it
 }
 
 // FailedAt lists a worker, once, among those that lost or refused the shard.

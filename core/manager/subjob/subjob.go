@@ -30,9 +30,9 @@ type Subjob struct {
 	Why        string
 	Workflows  []*Workflow
 	Accepted   node.Instant
-	Sequence   uint64
-	Dirty      bool
+	Report
 	Ending
+	Newer
 }
 
 // Pending is what a subjob is to end as: CANCELLED, TIMED_OUT, or FAILED when cut off. A
@@ -41,6 +41,12 @@ type Pending struct {
 	Decided message.JobState // once it is to end
 	Durable message.JobState // the same once a majority has it
 	Writing bool             // it is on its way there
+}
+
+// Report is what the gate was sent of a subjob's progress.
+type Report struct {
+	Sequence uint64 // of the newest
+	Dirty    bool   // it is to be sent anew
 }
 
 // Stage is how far the end of a subjob is. It only rises, but for a write that failed.

@@ -2,6 +2,7 @@ package subjob
 
 import (
 	"hyperscale/core/message"
+	"hyperscale/core/message/record"
 	"hyperscale/core/node"
 )
 
@@ -24,6 +25,8 @@ type Workflow struct {
 	Stats    message.Stats // of one that has ended
 	Leased   uint64        // rows of its feed, in all
 	Burned   uint64        // of those, what attempts held that were lost
+
+	unknown record.Unknown // of a newer version, in the record that had it
 }
 
 // Stopping says that no shard of a workflow is to run any more.
