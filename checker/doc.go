@@ -2,9 +2,9 @@
 // order in which an observer of the whole cluster saw them.
 //
 // It runs nothing and knows no role's code. Any recorder will do: a simulator passes events,
-// and files of JSON lines from real processes read the same.
-// Each family of invariants has a judge with its own state (package history reads files).
-// Checker hands each event to the judges that it concerns.
+// and package history reads files of JSON lines from real processes. Each family of
+// invariants has a judge with its own state. Checker hands each event to the judges that it
+// concerns.
 //
 // Source: DESIGN.md, "What is proved". An observer reports what it knows of clocks,
 // deaths and executors by Assume, Died and Forget. The checker rejects no history for what
@@ -38,6 +38,6 @@
 // grow with the events of a register, a job or a shard. Finish judges liveness.
 //
 // Read checker.go, then receiver.go (T3, A), job.go (L, T11), election.go (T5), feed.go
-// (F), size.go (T12), promise.go (P). Packages of their own judge more: register (T1,
+// (F), size.go (T12), promise.go (what P takes; job.go and execution judge it). Packages of their own judge more: register (T1,
 // T2, T11), execution (T6, T9, T13), account (T3, T7, T8), operation with linear (T4).
 package checker

@@ -3,9 +3,10 @@
 //
 // It holds no logic of a role and no judgement of its own: the machines are core's, sim
 // runs them, checker judges the history. Package stage plays a world, and packages
-// reference, gates, managers, workers, members, registers and voters hold the worlds.
+// reference, gates, managers, workers, members, registers and voters hold the worlds. Package cluster builds the clusters of
+// most; lifeguard compares detectors.
 //
-// Source: DESIGN.md, "The simulator". A scenario is data and one function; all that
+// Source: DESIGN.md, "The simulator". A scenario is data and two functions; all that
 // it draws comes from its seed, so that a seed is a whole story.
 //
 // Invariants:

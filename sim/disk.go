@@ -31,7 +31,7 @@ func DefaultDisk() Disk {
 
 type put struct {
 	records []node.Record
-	token   node.Token
+	writeID node.WriteID
 }
 
 // disk is one node's. It outlives incarnations.
@@ -117,7 +117,7 @@ func (w *World) Restore(id node.ID, image map[string][]byte) {
 }
 
 // Put implements node.Store.
-func (d *disk) Put(records []node.Record, t node.Token) {
+func (d *disk) Put(records []node.Record, t node.WriteID) {
 	p := d.p
 	w := p.w
 	digest := uint64(len(records))
@@ -129,7 +129,7 @@ func (d *disk) Put(records []node.Record, t node.Token) {
 	}
 	w.fold(uint64(t), uint64(p.index)<<8|foldEffect|uint64(EffectPut), digest)
 	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectPut, Token: t, Records: records})
+		w.effect(p, &Effect{Kind: EffectPut, WriteID: t, Records: records})
 	}
 	d.waiting = append(d.waiting, put{records, t})
 	if len(d.syncing) == 0 {
@@ -174,7 +174,7 @@ func (w *World) onSynced(e *event) {
 	}
 	for _, x := range done {
 		if p.alive() && p.life == e.life { // a step may have ended the node
-			w.hand(p, node.Input{Kind: node.InputStored, Token: x.token, Err: err})
+			w.hand(p, node.Input{Kind: node.InputStored, WriteID: x.writeID, Err: err})
 		}
 	}
 }

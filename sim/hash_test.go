@@ -22,7 +22,7 @@ type busybody struct {
 	streams []node.StreamID
 	exec    node.ExecID
 	core    bool
-	puts    node.Token
+	puts    node.WriteID
 	count   uint64
 }
 

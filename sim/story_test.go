@@ -228,7 +228,7 @@ func (s *story) step(id string, env node.Env, in *node.Input) {
 			s.act(id, env, f)
 		}
 	case node.InputStored:
-		s.say("%s stored %d: %v", id, in.Token, in.Err)
+		s.say("%s stored %d: %v", id, in.WriteID, in.Err)
 	case node.InputStop:
 		s.say("%s is asked to stop", id)
 	case node.InputExec:
@@ -288,7 +288,7 @@ func (s *story) act(id string, env node.Env, f []string) {
 			k, v, _ := strings.Cut(pair, "=")
 			records = append(records, node.Record{Key: k, Value: []byte(v)})
 		}
-		env.Store().Put(records, node.Token(s.number(f[1])))
+		env.Store().Put(records, node.WriteID(s.number(f[1])))
 	case "exec":
 		env.Exec().Start(node.ExecID(s.number(f[1])), s.number(f[2]), &message.ExecStart{
 			Shard: message.ShardID{Job: message.JobID{1}}, Workflow: "w", Program: message.Program{Main: "m"}, PlanDigest: 1, VUs: 2, Duration: 3 * time.Second})

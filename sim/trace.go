@@ -33,9 +33,9 @@ func inputDigest(in *node.Input) uint64 {
 		return node.MixString(uint64(in.Stream), in.Reason)
 	case node.InputStored:
 		if in.Err != nil {
-			return node.MixString(uint64(in.Token), in.Err.Error())
+			return node.MixString(uint64(in.WriteID), in.Err.Error())
 		}
-		return uint64(in.Token)
+		return uint64(in.WriteID)
 	case node.InputExec:
 		return execDigest(&in.Exec)
 	}
@@ -88,7 +88,7 @@ type Effect struct {
 	Message node.Message
 	Timer   node.TimerKey
 	Delay   time.Duration
-	Token   node.Token
+	WriteID node.WriteID
 	Records []node.Record
 	Exec    node.ExecID
 	Until   node.Instant

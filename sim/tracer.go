@@ -42,7 +42,7 @@ type traceLine struct {
 	Body    node.Message  `json:"body,omitempty"`
 	Timer   string        `json:"timer,omitempty"`
 	Delay   time.Duration `json:"delay_ns,omitempty"`
-	Token   node.Token    `json:"token,omitempty"`
+	WriteID node.WriteID  `json:"token,omitempty"`
 	Keys    []string      `json:"keys,omitempty"`
 	Exec    node.ExecID   `json:"exec,omitempty"`
 	Until   node.Instant  `json:"until,omitempty"`
@@ -87,7 +87,7 @@ func (t *Tracer) carry(l *traceLine, m node.Message) {
 
 // Input implements Observer.
 func (t *Tracer) Input(at time.Duration, id node.ID, in *node.Input) {
-	l := traceLine{At: at, Node: id, In: in.Kind.String(), Stream: in.Stream, Token: in.Token, Command: uint64(in.Command), Reason: in.Reason}
+	l := traceLine{At: at, Node: id, In: in.Kind.String(), Stream: in.Stream, WriteID: in.WriteID, Command: uint64(in.Command), Reason: in.Reason}
 	if in.From.ID != "" {
 		l.From = in.From.String()
 	}
@@ -111,7 +111,7 @@ func (t *Tracer) Input(at time.Duration, id node.ID, in *node.Input) {
 
 // Effect implements Observer.
 func (t *Tracer) Effect(at time.Duration, id node.ID, e *Effect) {
-	l := traceLine{At: at, Node: id, Out: e.Kind.String(), To: e.To, Stream: e.Stream, Delay: e.Delay, Token: e.Token,
+	l := traceLine{At: at, Node: id, Out: e.Kind.String(), To: e.To, Stream: e.Stream, Delay: e.Delay, WriteID: e.WriteID,
 		Exec: e.Exec, Until: e.Until, Command: uint64(e.Command), Reason: e.Reason}
 	t.carry(&l, e.Message)
 	switch e.Kind {

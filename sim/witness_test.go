@@ -22,7 +22,7 @@ type witness struct {
 	last    node.Instant
 	timers  map[node.TimerKey]node.Instant
 	streams map[node.StreamID]*stream
-	puts    []node.Token
+	puts    []node.WriteID
 	execs   map[node.ExecID]int
 	seen    *int
 }
@@ -76,8 +76,8 @@ func (w *witness) judge(in *node.Input) {
 			w.onMessage(in)
 		}
 	case node.InputStored:
-		if len(w.puts) == 0 || w.puts[0] != in.Token {
-			w.t.Fatalf("K5: Put %d completed, want the first of %v", in.Token, w.puts)
+		if len(w.puts) == 0 || w.puts[0] != in.WriteID {
+			w.t.Fatalf("K5: Put %d completed, want the first of %v", in.WriteID, w.puts)
 		}
 		w.puts = w.puts[1:]
 	case node.InputExec:
@@ -157,7 +157,7 @@ type witnessStore struct {
 	node.Store
 }
 
-func (s witnessStore) Put(r []node.Record, t node.Token) {
+func (s witnessStore) Put(r []node.Record, t node.WriteID) {
 	s.w.puts = append(s.w.puts, t)
 	s.Store.Put(r, t)
 }

@@ -34,7 +34,7 @@ type shelf struct {
 	bytes    int64                        // lengths of all files
 	arriving map[message.FileDigest]*file // those that are not whole
 	failed   []*file                      // writes to try again
-	writes   map[node.Token]*file
+	writes   map[node.WriteID]*file
 	token    uint64
 	nonce    uint64
 	outcomes []Outcome
@@ -80,7 +80,7 @@ func New(c Config, p Poster) *Archive {
 	c.check()
 	a := &Archive{}
 	a.config, a.poster = c, p
-	a.files, a.arriving, a.writes = map[message.FileDigest]*file{}, map[message.FileDigest]*file{}, map[node.Token]*file{}
+	a.files, a.arriving, a.writes = map[message.FileDigest]*file{}, map[message.FileDigest]*file{}, map[node.WriteID]*file{}
 	for _, m := range slices.Compact(slices.Sorted(slices.Values(c.Members))) {
 		if m != c.Self {
 			a.fellows = append(a.fellows, &fellow{addr: m, transfers: map[message.FileDigest]*transfer{}})

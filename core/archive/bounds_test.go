@@ -91,8 +91,8 @@ func TestADroppedFileIsNotWrittenAgain(t *testing.T) {
 	env := world(1, 1, nil)
 	d := a.Keep(env, content(1), 1)
 	//lint:orderfree there is one
-	for token := range a.writes {
-		a.Stored(env, &node.Input{Kind: node.InputStored, Token: token, Err: errors.New("full")})
+	for writeID := range a.writes {
+		a.Stored(env, &node.Input{Kind: node.InputStored, WriteID: writeID, Err: errors.New("full")})
 	}
 	if len(a.failed) != 1 {
 		t.Fatalf("%d files are to be written again, want one", len(a.failed))
@@ -114,8 +114,8 @@ func TestAskersAreAnsweredOnce(t *testing.T) {
 	f := archive.files[d]
 	f.askers = append(f.askers, asker{addr: addr(2), nonce: 7})
 	//lint:orderfree there is one
-	for token := range archive.writes {
-		archive.Stored(w, &node.Input{Kind: node.InputStored, Token: token})
+	for writeID := range archive.writes {
+		archive.Stored(w, &node.Input{Kind: node.InputStored, WriteID: writeID})
 	}
 	if len(f.askers) != 0 {
 		t.Errorf("%d still wait for what is stored", len(f.askers))

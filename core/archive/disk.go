@@ -51,15 +51,15 @@ func (a *shelf) write(env node.Env, f *file) {
 		puts = append(puts, node.Record{Key: a.key(f.digest, marker), Value: binary.BigEndian.AppendUint32(nil, uint32(n+1))})
 	}
 	a.token++
-	t := node.TokenOf(node.PartArchive, a.token)
+	t := node.WriteIDOf(node.PartArchive, a.token)
 	a.writes[t] = f
 	env.Store().Put(puts, t)
 }
 
 // Stored handles a completion of the store.
 func (a *Archive) Stored(env node.Env, in *node.Input) {
-	f := a.writes[in.Token]
-	delete(a.writes, in.Token)
+	f := a.writes[in.WriteID]
+	delete(a.writes, in.WriteID)
 	if f == nil || a.files[f.digest] != f {
 		return // an erasure, or of a file that was dropped meanwhile
 	}
@@ -109,7 +109,7 @@ func (a *shelf) delete(env node.Env, d message.FileDigest, names []string) {
 		puts[i].Key = a.key(d, name)
 	}
 	a.token++
-	env.Store().Put(puts, node.TokenOf(node.PartArchive, a.token))
+	env.Store().Put(puts, node.WriteIDOf(node.PartArchive, a.token))
 }
 
 // load takes in what is whole, and deletes the rest.

@@ -116,7 +116,7 @@ func TestStartTakesInWholeFiles(t *testing.T) {
 		e.Start()
 		x := func() *toy { return e.Machine().(*toy) }
 		put := func(key string, value []byte) { // nil deletes
-			e.Store().Put([]node.Record{{Key: key, Value: value}}, node.TokenOf(node.PartArchive, 1<<20))
+			e.Store().Put([]node.Record{{Key: key, Value: value}}, node.WriteIDOf(node.PartArchive, 1<<20))
 		}
 		whole := map[message.FileDigest][]byte{}
 		damaged := map[message.FileDigest]string{}

@@ -31,7 +31,7 @@ type round struct {
 func New(c Config, p Poster) *Election {
 	c.check()
 	e := &Election{}
-	e.config, e.poster, e.puts, e.admitted = c, p, map[node.Token]put{}, map[node.Addr]admission{}
+	e.config, e.poster, e.puts, e.admitted = c, p, map[node.WriteID]put{}, map[node.Addr]admission{}
 	for i, a := range slices.Compact(slices.Sorted(slices.Values(c.Voters))) {
 		if a == c.Self {
 			e.rank = min(i, rankMax)
@@ -134,11 +134,11 @@ func (e *Election) Fire(env node.Env, k node.TimerKey) bool {
 
 // Stored handles a completion of the store.
 func (e *Election) Stored(env node.Env, in *node.Input) {
-	p, ok := e.puts[in.Token]
+	p, ok := e.puts[in.WriteID]
 	if !ok {
 		return
 	}
-	delete(e.puts, in.Token)
+	delete(e.puts, in.WriteID)
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "vote in " + e.config.Group, Err: in.Err.Error()})
 	}

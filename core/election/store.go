@@ -39,7 +39,7 @@ type record struct {
 	ballot
 	memory memory
 	member uint64 // the epoch in which this node is a voter, on disk
-	puts   map[node.Token]put
+	puts   map[node.WriteID]put
 	token  uint64
 }
 
@@ -88,7 +88,7 @@ func (e *record) save(env node.Env, p put) {
 
 func (e *record) write(env node.Env, p put, records ...node.Record) {
 	e.token++
-	t := node.TokenOf(node.PartElection, e.token)
+	t := node.WriteIDOf(node.PartElection, e.token)
 	e.puts[t] = p
 	env.Store().Put(records, t)
 }

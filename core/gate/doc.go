@@ -34,8 +34,8 @@
 //
 // Invariants:
 //
-//	GATE-1 Persist, then act. First the files that a record names, then the record are on a
-//	       majority of the configured gates. Then the gate acknowledges, publishes or dispatches. It emits JobChanged at that moment.
+//	GATE-1 The gate puts a record's files on a majority of the configured gates, then the
+//	       record. Only then does it acknowledge, publish, dispatch, or emit JobChanged.
 //	GATE-2 Every act on a job is under the token of its register, inside the window of
 //	       the lease. The token is the first part of its fence.
 //	GATE-3 A datacenter's result counts once, and the gate rejects one under an older fence.
@@ -43,7 +43,8 @@
 //	       managers report under its own job epoch.
 //	GATE-4 A terminal state stays: the gate answers later reports and does not count them.
 //	GATE-5 Jobs, queue, keys, results, lookups, watchers, managers and datacenters are
-//	       bounded; beyond the bounds the gate rejects requests with RetryAfter.
+//	       bounded. Beyond the bounds the gate rejects clients' requests with RetryAfter, and
+//	       ignores further managers.
 //	GATE-6 A subjob goes to another datacenter only after core/window's Guard has passed
 //	       since a gate last named it there, and the record has closed it.
 //	GATE-7 The gate judges a workflow's own condition (abort_when), over all datacenters. The
@@ -54,7 +55,8 @@
 // whether any client received it. A job's time stands still while no gate owns it. Its
 // managers continue meanwhile: the new owner dispatches to the manager that lists the subjob.
 //
-// Read config.go, machine.go; from the bottom: fellows.go, refuse.go; jobs.go; store.go;
-// publish.go; queue.go; dispatch.go, finish.go, cancel.go, due.go; manager.go, result.go;
-// ask.go, submit.go; own.go, adopt.go; operate.go; rest.go.
+// Read config.go, machine.go, then the layers from the bottom. base: fellows.go, refuse.go;
+// memory: jobs.go; store: store.go; publisher: publish.go; scheduler: queue.go; driver:
+// dispatch.go, finish.go, cancel.go, due.go; roster: manager.go, result.go; desk: ask.go,
+// submit.go; ownership: own.go, adopt.go; operations: operate.go. rest.go comes last.
 package gate

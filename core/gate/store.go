@@ -28,8 +28,8 @@ type store struct {
 	memory
 	ledger *ledger.Ledger[tag]
 
-	token       node.Token // of the newest write of its own
-	writes      int        // of its own that are under way
+	writeID     node.WriteID // of the newest write of its own
+	writes      int          // of its own that are under way
 	storeFailed bool
 }
 
@@ -90,8 +90,8 @@ func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 
 // remember writes a record of this gate's own. It is no job's: it may be lost.
 func (m *store) remember(env node.Env, key string, value []byte) {
-	m.token++
-	env.Store().Put([]node.Record{{Key: key, Value: value}}, m.token)
+	m.writeID++
+	env.Store().Put([]node.Record{{Key: key, Value: value}}, m.writeID)
 	m.writes++
 }
 

@@ -6,8 +6,9 @@
 // messages, and they may be lost, doubled, reordered or late. A machine has one Registers.
 //
 // Source: docs/ownership.md. It departs from Paxos leases (PaxosLease, 2012): acceptors
-// persist, and the holder's clock starts when it sends. A promise belongs to a (token, life),
-// as a lost disk may lead to one token twice. Every member is acceptor and proposer. It calls
+// persist, and the holder's clock starts when it sends. A proposer that
+// lost its disk may draw an old token again, so a promise names the token and the proposer's
+// life, one run of it. Every member is acceptor and proposer. It calls
 // its own acceptor in memory, which counts for nothing before its write is durable.
 //
 // Invariants, while clocks drift within DriftPPM (LEASE-1, LEASE-4, LEASE-5 beyond it too):
@@ -30,11 +31,12 @@
 // Granted may repeat with Again set: another node obtained a higher promise, so this node
 // re-acquired with a higher token. The outcome's record replaces the role's, and earlier
 // tickets will not complete. After Lost or Denied nothing of the job is under way. Vacant
-// repeats, once a guard, until a node holds the job. Updated answers each ticket that its
+// says that a lease has ended; it repeats after each Guard until a node holds the job. Updated answers each ticket that its
 // record or a later one covers. A role that calls Flush last in its Step saves the hop over
 // a timer. Emit gets no LeaseReturned of a call that may still take effect.
 //
-// A disk becomes blank, founding, member, and persists each state before it answers in it. A
+// A disk starts blank, then is founding, then member. The member persists each state before
+// it answers in it. A
 // blank disk beside members joins (rejoin.go). Recover (recover.go) makes one disk the truth of
 // a new epoch, on an operator's word, after a majority of disks is lost.
 //

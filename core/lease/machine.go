@@ -210,8 +210,8 @@ func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
 // written is as if it had never arrived: nobody is told.
 func (r *Registers) Stored(env node.Env, in *node.Input) {
 	w := &r.writes
-	if !w.busy || in.Token != node.TokenOf(node.PartLease, w.sent) {
-		node.Bug("lease: store token %d completes, %d is open", in.Token, node.TokenOf(node.PartLease, w.sent))
+	if !w.busy || in.WriteID != node.WriteIDOf(node.PartLease, w.sent) {
+		node.Bug("lease: store token %d completes, %d is open", in.WriteID, node.WriteIDOf(node.PartLease, w.sent))
 	}
 	w.busy = false
 	open, then := w.open, w.opened

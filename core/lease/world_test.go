@@ -239,14 +239,14 @@ func (h *host) SetTimer(k node.TimerKey, d time.Duration) {
 
 type disk host
 
-func (d *disk) Put(records []node.Record, t node.Token) {
+func (d *disk) Put(records []node.Record, t node.WriteID) {
 	h := (*host)(d)
 	run := h.run
 	done := func() {
 		if h.run != run {
 			return
 		}
-		in := &node.Input{Kind: node.InputStored, Token: t}
+		in := &node.Input{Kind: node.InputStored, WriteID: t}
 		if h.failing {
 			in.Err = errors.New("no space left on device")
 		} else {

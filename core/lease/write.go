@@ -118,7 +118,7 @@ func (r *store) write(env node.Env) {
 	}
 	w.busy = true
 	w.sent++
-	env.Store().Put(records, node.TokenOf(node.PartLease, w.sent))
+	env.Store().Put(records, node.WriteIDOf(node.PartLease, w.sent))
 }
 
 // erase drops all that is on the disk, before anything else is written: what a
@@ -144,7 +144,7 @@ func (r *store) putErase(env node.Env, keys []string) {
 	w.opened = []tag{{then: erased, count: len(keys)}}
 	w.busy = true
 	w.sent++
-	env.Store().Put(records, node.TokenOf(node.PartLease, w.sent))
+	env.Store().Put(records, node.WriteIDOf(node.PartLease, w.sent))
 }
 
 func (r *store) judgeDisk(env node.Env, err error) {

@@ -5,7 +5,8 @@
 // again: the role does. It stores no function: a tag is a small value of the role's own
 // type, and the role acts on it.
 //
-// Source: raft's RawNode, which persists before it hands out what is committed.
+// Source: etcd/raft's Ready, whose caller persists entries before it sends messages. Here the
+// ledger does both steps.
 //
 // Invariants:
 //
@@ -18,9 +19,10 @@
 //	         no keeper sweeps it first: a file that waited longer is kept again.
 //	LEDGER-5 The records of one register go out in the order in which they were made.
 //
-// There are two ways to write. Propose takes the record of now, and files that it names.
-// Await leaves the record to the end of the role's Step, so that one write carries all that
-// changed; it goes on waiting while an earlier write waits for its file.
+// There are two ways to write. Propose writes the record that the caller passes, behind the
+// files that it names. Await marks the register, and the role writes one record for all that
+// changed at the end of its Step. A tag of Await waits while an earlier write waits for its
+// file.
 //
 //	l.Await(job, tag{kind: cut})
 //	for _, job := range l.Changed() { l.Write(env, job, record(job)) }

@@ -36,7 +36,7 @@ func (a *alone) Step(env node.Env, in *node.Input) {
 		a.files.Start(env)
 		a.leases.Start(env)
 	case node.InputStored:
-		if in.Token.Part() == node.PartLease {
+		if in.WriteID.Part() == node.PartLease {
 			a.leases.Stored(env, in)
 		} else {
 			a.files.Stored(env, in)

@@ -231,7 +231,7 @@ func (r *role) close(h *held, how int) {
 	}
 }
 
-var away = errors.New("a member is away")
+var errAway = errors.New("a member is away")
 
 // A role proposes, awaits, keeps, fetches and reads; registers and members answer late, in any
 // order, refuse, and are lost. No tag is handed out before a majority has its record, out of
@@ -284,7 +284,7 @@ func (r *role) step(t *rapid.T) {
 		h.large = h.awaits && !h.large
 	case "keep":
 		tag := r.tag("k")
-		h.files[tag] = &request{file: "file-" + tag}
+		h.files[string(tag)] = &request{file: "file-" + tag}
 		r.l.Keep(r, h.job, []byte("file-"+tag), tag)
 	case "fetch":
 		r.ask(t, h)
@@ -306,7 +306,7 @@ func (r *role) step(t *rapid.T) {
 		r.answerKeep(t)
 	case "fetched":
 		if len(r.fetches) > 0 {
-			err := rapid.SampledFrom([]error{nil, away, archive.ErrMissing}).Draw(t, "error")
+			err := rapid.SampledFrom([]error{nil, errAway, archive.ErrMissing}).Draw(t, "error")
 			if r.kind {
 				err = nil
 			}
@@ -331,10 +331,10 @@ func (r *role) step(t *rapid.T) {
 
 func (r *role) ask(t *rapid.T, h *held) {
 	tag := r.tag("g")
-	h.files[tag] = &request{once: rapid.Bool().Draw(t, "once")}
+	h.files[string(tag)] = &request{once: rapid.Bool().Draw(t, "once")}
 	d := archive.DigestOf([]byte(tag))
 	r.here[d] = []byte(tag)
-	if h.files[tag].once {
+	if h.files[string(tag)].once {
 		r.l.Borrow(r, h.job, d, tag)
 	} else {
 		r.l.Fetch(r, h.job, d, tag)
@@ -356,10 +356,10 @@ func (r *role) answerKeep(t *rapid.T) {
 func (r *role) bring(t *rapid.T, err error) {
 	at := rapid.IntRange(0, len(r.fetches)-1).Draw(t, "fetch")
 	if errors.Is(err, archive.ErrMissing) {
-		tag := string(r.here[r.fetches[at].file])
+		tag := r.here[r.fetches[at].file]
 		//lint:orderfree one of them has it
 		for _, h := range r.jobs {
-			if q := h.files[tag]; q != nil {
+			if q := h.files[string(tag)]; q != nil {
 				q.missing++
 			}
 		}

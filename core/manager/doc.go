@@ -14,9 +14,9 @@
 //	MGR-1 Every act for a subjob is within the window of its register's lease. A manager that
 //	      loses the lease drops all that it knows of the subjob and stops nothing: the next
 //	      holder adopts what runs.
-//	MGR-2 Files on a majority, then the record on a majority, then the act. An act accepts a
-//	      subjob, adopts a later epoch of its job, cuts a workflow, gives an attempt up, or
-//	      counts a result. Or it ends a workflow, or stops or ends the subjob.
+//	MGR-2 The manager puts files on a majority, then the record, then acts. Such acts are: to
+//	      accept a subjob, to adopt a later epoch of its job, to cut or end a workflow, to give
+//	      up an attempt, to count a result, to stop or end the subjob.
 //	MGR-3 No fence serves two dispatches: attempts count from 1 under the token of one grant,
 //	      and no token is used again. A shard keeps the fence of its dispatch, whichever
 //	      manager holds its subjob.
@@ -33,8 +33,8 @@
 //	      results hold the values that they provide, so that each attempt gets the same ones,
 //	      whichever manager dispatches it.
 //	MGR-7 A subjob ends once. The manager repeats its result, to the gate that owns the job,
-//	      until acknowledged, then releases the register. Without a gate's word a subjob ends
-//	      by itself after a Hold.
+//	      until acknowledged, then releases the register. A manager ends a
+//	      subjob FAILED when no gate has named it for core/window's Hold.
 //	MGR-8 Rows of a unique feed are leased once, on a majority before an executor receives
 //	      them. No other attempt gets the rows of a lost one.
 //

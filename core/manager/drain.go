@@ -46,13 +46,13 @@ func (m *gateSide) writeOrder(env node.Env) {
 	if m.operator.drains {
 		r.Value = []byte{1}
 	}
-	m.token++
-	env.Store().Put([]node.Record{r}, m.token)
+	m.writeID++
+	env.Store().Put([]node.Record{r}, m.writeID)
 }
 
 // onOrderStored tries again soon where the disk refused it.
 func (m *gateSide) onOrderStored(env node.Env, in *node.Input) {
-	if in.Token == m.token {
+	if in.WriteID == m.writeID {
 		m.operator.unwritten = in.Err != nil
 	}
 	if in.Err != nil {

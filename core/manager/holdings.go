@@ -49,8 +49,8 @@ type gateSide struct {
 	workerSide
 	sent     map[node.StreamID]*beats // heartbeats to each gate
 	operator operator
-	stopping bool       // this node ends when it holds no subjob
-	token    node.Token // of the last write of its own
+	stopping bool         // this node ends when it holds no subjob
+	writeID  node.WriteID // of the last write of its own
 }
 
 // tenure takes registers over and gives them up.

@@ -253,7 +253,7 @@ func (h *host) SetTimer(k node.TimerKey, d time.Duration) {
 
 func (h *host) CancelTimer(k node.TimerKey) { delete(h.timers, k) }
 
-func (h *host) Put(records []node.Record, t node.Token) {
+func (h *host) Put(records []node.Record, t node.WriteID) {
 	life := h.life
 	h.net.at(time.Millisecond, func() {
 		if h.life != life {
@@ -266,7 +266,7 @@ func (h *host) Put(records []node.Record, t node.Token) {
 				h.disk[r.Key] = r.Value
 			}
 		}
-		h.step(&node.Input{Kind: node.InputStored, Token: t})
+		h.step(&node.Input{Kind: node.InputStored, WriteID: t})
 	})
 }
 

@@ -42,12 +42,12 @@ type Timers interface {
 	CancelTimer(k TimerKey)
 }
 
-// TokenOf is the n-th token of a part, so that several parts of one machine share
-// its store. A role's own tokens have part 0.
-func TokenOf(p Part, n uint64) Token { return Token(uint64(p)<<56 | n&(1<<56-1)) }
+// WriteIDOf is the n-th write of a part, so that several parts of one machine share its
+// store. A role's own writes have part 0.
+func WriteIDOf(p Part, n uint64) WriteID { return WriteID(uint64(p)<<56 | n&(1<<56-1)) }
 
-// Part returns the part that TokenOf was given.
-func (t Token) Part() Part { return Part(t >> 56) }
+// Part returns the part that WriteIDOf was given.
+func (t WriteID) Part() Part { return Part(t >> 56) }
 
 // Record is one durable value. A nil Value deletes the key.
 type Record struct {
@@ -57,10 +57,10 @@ type Record struct {
 
 // Store keeps small records across restarts.
 type Store interface {
-	// Put writes all records or none; InputStored with the token follows, in
+	// Put writes all records or none; InputStored with the id follows, in
 	// the order of the Puts, after they are on disk or with the error that
 	// prevented it. The shards belong to the store from here on.
-	Put(records []Record, t Token)
+	Put(records []Record, t WriteID)
 	// Load returns the records whose key begins with prefix, sorted by key. Only
 	// while InputStart is handled.
 	Load(prefix string) []Record

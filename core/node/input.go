@@ -37,8 +37,8 @@ type StreamID uint64
 // CommandID names a local command within one node's incarnation.
 type CommandID uint64
 
-// Token ties a Put to its completion; the machine chooses it.
-type Token uint64
+// WriteID ties a Put to its completion; the machine chooses it.
+type WriteID uint64
 
 // ExecID names one executor run; the worker chooses it and never uses it again
 // within its incarnation.
@@ -76,7 +76,7 @@ type Input struct {
 	Message Message
 	Timer   TimerKey
 	Reason  string
-	Token   Token
+	WriteID WriteID
 	Err     error
 	Command CommandID
 	Exec    ExecEvent

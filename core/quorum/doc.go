@@ -10,8 +10,10 @@
 //
 //	QUORUM-1 Ready hands out each outcome once, in the order of its part. A round ends when
 //	         no part has another one.
-//	QUORUM-2 A closed group takes nothing but lease messages from a sender outside the
-//	         configured set; the registers report who is configured with another set.
+//	QUORUM-2 Gates form a closed group, to which only configured members belong. Managers
+//	         form an open one, which workers join. A closed group takes nothing but heartbeats
+//	         and lease messages from a gate outside the configured set: the registers report
+//	         a member that is configured with another set.
 //	QUORUM-3 At the end of each round, the election knows this node's health. The membership
 //	         knows how late its loop is.
 //

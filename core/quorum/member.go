@@ -121,7 +121,7 @@ func (m *Member) fire(env node.Env, k node.TimerKey) bool {
 }
 
 func (m *Member) stored(env node.Env, in *node.Input) bool {
-	switch in.Token.Part() {
+	switch in.WriteID.Part() {
 	case node.PartLease:
 		m.Leases.Stored(env, in)
 	case node.PartArchive:

@@ -21,8 +21,8 @@ const (
 
 // disk is what this worker writes.
 type disk struct {
-	writes map[node.Token]write
-	token  node.Token
+	writes  map[node.WriteID]write
+	writeID node.WriteID
 }
 
 // write is a Put that has not completed: of a fence, of a result, of the order to drain,
@@ -47,13 +47,13 @@ func encode(m message.Body) []byte {
 }
 
 func (d *disk) put(env node.Env, w write, records ...node.Record) {
-	d.token++
-	d.writes[d.token] = w
-	env.Store().Put(records, d.token)
+	d.writeID++
+	d.writes[d.writeID] = w
+	env.Store().Put(records, d.writeID)
 }
 
 // take ends a write.
-func (d *disk) take(t node.Token) write {
+func (d *disk) take(t node.WriteID) write {
 	w, ok := d.writes[t]
 	if !ok {
 		node.Bug("worker: token %d completes a write that was never begun", t)

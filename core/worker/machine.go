@@ -32,7 +32,7 @@ func newHoldings(c Config) holdings {
 	return holdings{
 		config:   c,
 		managers: newManagers(c),
-		disk:     disk{writes: map[node.Token]write{}},
+		disk:     disk{writes: map[node.WriteID]write{}},
 		cores:    cores.New(c.Cores),
 		outbox:   outbox.New(c.OutboxMax),
 		refusals: fences.NewRefusals(c.FencesMax),
@@ -79,7 +79,7 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 	case node.InputTimer:
 		m.onTimer(env, in.Timer)
 	case node.InputStored:
-		m.onStored(env, in.Token, in.Err)
+		m.onStored(env, in.WriteID, in.Err)
 	case node.InputExec:
 		m.onExec(env, &in.Exec)
 	case node.InputStop:
@@ -157,7 +157,7 @@ func ignored(env node.Env, in *node.Input, why string) {
 	env.Emit(event.Ignored{Peer: in.From.ID, Message: message.Name(in.Message.Kind()), Why: why})
 }
 
-func (m *Machine) onStored(env node.Env, t node.Token, err error) {
+func (m *Machine) onStored(env node.Env, t node.WriteID, err error) {
 	w := m.disk.take(t)
 	if err != nil {
 		env.Emit(event.StoreFailed{What: w.what, Err: err.Error()})

@@ -45,7 +45,7 @@ func (p *pinger) Step(env node.Env, in *node.Input) {
 		}
 		env.Store().Put([]node.Record{{Key: "started", Value: []byte{1}}}, 7)
 	case node.InputStored:
-		p.say("stored %d %v", in.Token, in.Err)
+		p.say("stored %d %v", in.WriteID, in.Err)
 	case node.InputTimer:
 		env.Datagram(p.to, &message.Beat{Counter: 2})
 		env.SetTimer(node.Key(node.PartPing, 1), 100*time.Millisecond) // datagrams may be lost

@@ -60,7 +60,7 @@ func (k *keeper) Step(env node.Env, in *node.Input) {
 			k.links.Fire(env, in.Timer)
 		}
 	case node.InputStored:
-		if in.Token.Part() == node.PartLease {
+		if in.WriteID.Part() == node.PartLease {
 			k.registers.Stored(env, in)
 		} else {
 			env.Answer(k.written, &message.BeatAck{})
@@ -81,7 +81,7 @@ func (k *keeper) onCommand(env node.Env, in *node.Input) {
 		return
 	}
 	k.written = in.Command
-	env.Store().Put([]node.Record{{Key: "probe", Value: make([]byte, 200)}}, node.TokenOf(node.PartGate, 1))
+	env.Store().Put([]node.Record{{Key: "probe", Value: make([]byte, 200)}}, node.WriteIDOf(node.PartGate, 1))
 }
 
 func (k *keeper) heed(env node.Env) {

@@ -220,8 +220,8 @@ func (l *Loop) Message(from node.Peer, s node.StreamID, m node.Message) bool {
 }
 
 // Stored says that the Put with this token is on disk, or why it is not.
-func (l *Loop) Stored(t node.Token, err error) {
-	l.inbox.push(&node.Input{Kind: node.InputStored, Token: t, Err: err})
+func (l *Loop) Stored(t node.WriteID, err error) {
+	l.inbox.push(&node.Input{Kind: node.InputStored, WriteID: t, Err: err})
 }
 
 // ExecEvent brings news of an executor.

@@ -145,7 +145,7 @@ func safely(f func() error) (err error) {
 func (s *Bolt) Incarnation() uint64 { return s.incarnation }
 
 // Put implements node.Store.
-func (s *Bolt) Put(records []node.Record, t node.Token) { s.intake.put(records, t) }
+func (s *Bolt) Put(records []node.Record, t node.WriteID) { s.intake.put(records, t) }
 
 // Load implements node.Store. What is outside the bounds was not written by us
 // and stops the node.
@@ -170,7 +170,7 @@ func (s *Bolt) Load(prefix string) []node.Record {
 }
 
 // Serve implements Store.
-func (s *Bolt) Serve(completed func(node.Token, error)) {
+func (s *Bolt) Serve(completed func(node.WriteID, error)) {
 	s.writer.Go(func() {
 		var batch []put
 		for {

@@ -52,10 +52,10 @@ func count(s *Bolt) {
 		s.Put([]node.Record{
 			{Key: fmt.Sprintf("n/%020d", i), Value: v}, {Key: "left", Value: v},
 			{Key: "pad", Value: make([]byte, 3000)}, {Key: "right", Value: v},
-		}, node.Token(i))
+		}, node.WriteID(i))
 		if i >= first+flight {
 			c := <-told
-			fmt.Println("done", c.token, c.err)
+			fmt.Println("done", c.writeID, c.err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func NewMemory(incarnation uint64) *Memory {
 func (m *Memory) Incarnation() uint64 { return m.incarnation }
 
 // Put implements node.Store.
-func (m *Memory) Put(records []node.Record, t node.Token) { m.intake.put(records, t) }
+func (m *Memory) Put(records []node.Record, t node.WriteID) { m.intake.put(records, t) }
 
 // Load implements node.Store.
 func (m *Memory) Load(prefix string) []node.Record {
@@ -50,7 +50,7 @@ func (m *Memory) Load(prefix string) []node.Record {
 }
 
 // Serve implements Store.
-func (m *Memory) Serve(completed func(node.Token, error)) {
+func (m *Memory) Serve(completed func(node.WriteID, error)) {
 	m.writer.Go(func() {
 		var batch []put
 		for {

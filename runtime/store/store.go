@@ -13,7 +13,7 @@ type Store interface {
 	Incarnation() uint64
 	// Serve begins to complete Puts, in their order, from one goroutine. Call it
 	// once.
-	Serve(completed func(node.Token, error))
+	Serve(completed func(node.WriteID, error))
 	// Close writes what waits, completes nothing more, and lets go of the file.
 	Close() error
 	// Kill lets go of the file and drops what waits.
@@ -34,7 +34,7 @@ type Stats struct {
 // put is one Put that waits.
 type put struct {
 	records []node.Record
-	token   node.Token
+	writeID node.WriteID
 	err     error // found before it was queued: told in its turn
 	bytes   int
 }
@@ -55,8 +55,8 @@ type intake struct {
 
 func (q *intake) init() { q.wake = make(chan struct{}, 1) }
 
-func (q *intake) put(records []node.Record, t node.Token) {
-	p := put{records: records, token: t, err: checkAll(records)}
+func (q *intake) put(records []node.Record, t node.WriteID) {
+	p := put{records: records, writeID: t, err: checkAll(records)}
 	for _, r := range records {
 		p.bytes += len(r.Key) + len(r.Value)
 	}
@@ -141,7 +141,7 @@ func (q *intake) statistics() Stats {
 }
 
 // tell completes a batch. After the end of the intake nobody listens.
-func (q *intake) tell(batch []put, completed func(node.Token, error)) {
+func (q *intake) tell(batch []put, completed func(node.WriteID, error)) {
 	for i := range batch {
 		q.mu.Lock()
 		closed := q.closed
@@ -149,6 +149,6 @@ func (q *intake) tell(batch []put, completed func(node.Token, error)) {
 		if closed {
 			return
 		}
-		completed(batch[i].token, batch[i].err)
+		completed(batch[i].writeID, batch[i].err)
 	}
 }

@@ -30,13 +30,13 @@ func TestMain(m *testing.M) {
 
 // completion is what Serve told.
 type completion struct {
-	token node.Token
-	err   error
+	writeID node.WriteID
+	err     error
 }
 
 func serve(s Store) chan completion {
 	told := make(chan completion, 10000)
-	s.Serve(func(t node.Token, err error) { told <- completion{t, err} })
+	s.Serve(func(t node.WriteID, err error) { told <- completion{t, err} })
 	return told
 }
 
@@ -74,11 +74,11 @@ func TestRecordsSurvive(t *testing.T) {
 		memory := NewMemory(1)
 		defer func() { _ = s.Close(); _ = memory.Close() }()
 		told, toldMemory := serve(s), serve(memory)
-		token := node.Token(0)
+		writeID := node.WriteID(0)
 		key := rapid.StringMatching(`(job|slice)/[a-c]{1,2}`)
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
-				token++
+				writeID++
 				var disk, mem []node.Record
 				for range rapid.IntRange(1, 3).Draw(t, "records") {
 					k := key.Draw(t, "key")
@@ -93,11 +93,11 @@ func TestRecordsSurvive(t *testing.T) {
 					disk = append(disk, node.Record{Key: k, Value: value})
 					mem = append(mem, node.Record{Key: k, Value: bytes.Clone(value)})
 				}
-				s.Put(disk, token)
-				memory.Put(mem, token)
+				s.Put(disk, writeID)
+				memory.Put(mem, writeID)
 				for _, c := range []completion{<-told, <-toldMemory} {
-					if c.err != nil || c.token != token {
-						t.Fatalf("completion %v, want token %d", c, token)
+					if c.err != nil || c.writeID != writeID {
+						t.Fatalf("completion %v, want token %d", c, writeID)
 					}
 				}
 			},
@@ -151,11 +151,11 @@ func TestCompletionsComeInOrderAndCommitsAreShared(t *testing.T) {
 	s := open(t, t.TempDir())
 	const puts = 2000
 	for i := range puts {
-		s.Put([]node.Record{{Key: "k", Value: fmt.Append(nil, i)}}, node.Token(i))
+		s.Put([]node.Record{{Key: "k", Value: fmt.Append(nil, i)}}, node.WriteID(i))
 	}
 	told := serve(s)
 	for i := range puts {
-		if c := next(t, told); c.token != node.Token(i) || c.err != nil {
+		if c := next(t, told); c.writeID != node.WriteID(i) || c.err != nil {
 			t.Fatalf("completion %v, want token %d", c, i)
 		}
 	}
@@ -182,7 +182,7 @@ func TestBoundsOfRecords(t *testing.T) {
 			{node.Record{Key: long[1:], Value: make([]byte, ValueMax)}, ""},
 		} {
 			// A record that cannot be kept takes those of its Put with it, no others.
-			s.Put([]node.Record{{Key: "beside", Value: []byte{1}}, c.record}, node.Token(i))
+			s.Put([]node.Record{{Key: "beside", Value: []byte{1}}, c.record}, node.WriteID(i))
 			got := next(t, told)
 			var bad *RecordError
 			if c.want == "" && got.err != nil || c.want != "" && (!errors.As(got.err, &bad) || !strings.Contains(bad.Error(), c.want)) {

@@ -171,7 +171,7 @@ func (m *registrar) heed(env node.Env) {
 type obeyer struct {
 	highest map[message.JobID]message.LeaseToken // on disk or on its way there
 	waiting []toy.Order                          // for their writes, in order
-	token   node.Token
+	writeID node.WriteID
 }
 
 var _ node.Machine = (*obeyer)(nil)
@@ -211,8 +211,8 @@ func (m *obeyer) receive(env node.Env, o *toy.Order) {
 	// An equal token may wait for the write of the first order under it.
 	m.highest[o.Job] = o.Token
 	m.waiting = append(m.waiting, *o)
-	m.token++
-	env.Store().Put([]node.Record{{Key: "order/" + o.Job.String(), Value: binary.BigEndian.AppendUint64(nil, o.Token.Packed())}}, m.token)
+	m.writeID++
+	env.Store().Put([]node.Record{{Key: "order/" + o.Job.String(), Value: binary.BigEndian.AppendUint64(nil, o.Token.Packed())}}, m.writeID)
 }
 
 func obey(env node.Env, o *toy.Order) {

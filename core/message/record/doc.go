@@ -5,7 +5,7 @@
 // core/lease replicates their bytes.
 //
 // Source: DESIGN.md, "Jobs and fences". A record differs from a message of the catalogue in
-// two ways. It leaves out fields that are zero, as a register holds 64 KiB. And a node
+// two ways. It leaves out fields that are zero, as a register holds at most 64 KiB, a manager's 32 KiB. And a node
 // writes back what it read, although a newer version wrote some of it: when an older gate
 // takes a job over and a newer one follows it, no field of the newer is lost.
 //

@@ -23,7 +23,7 @@ type Storage struct {
 
 type put struct {
 	records []node.Record
-	token   node.Token
+	writeID node.WriteID
 }
 
 // Pending returns how many Puts have not completed.
@@ -45,14 +45,14 @@ func (s *Storage) complete(err error) node.Input {
 			s.disk[r.Key] = r.Value
 		}
 	}
-	return node.Input{Kind: node.InputStored, Token: p.token, Err: err}
+	return node.Input{Kind: node.InputStored, WriteID: p.writeID, Err: err}
 }
 
 // store is the durable half of Env.
 type store Storage
 
 // Put implements node.Store.
-func (s *store) Put(records []node.Record, t node.Token) {
+func (s *store) Put(records []node.Record, t node.WriteID) {
 	for _, r := range records {
 		if r.Key == "" || len(r.Key) > 256 || len(r.Value) > 1<<20 {
 			node.Bug("nodetest: record %q of %d bytes is outside the bounds of a store", r.Key, len(r.Value))

@@ -60,11 +60,11 @@ const maxDigits = 8
 
 // cutter collects pieces.
 type cutter struct {
-	placeholders  map[string]*Placeholder // by word
-	prefix string                  // of all words
-	length int                     // of each word
-	pieces []piece
-	last   []byte // literal bytes behind the last piece
+	placeholders map[string]*Placeholder // by word
+	prefix       string                  // of all words
+	length       int                     // of each word
+	pieces       []piece
+	last         []byte // literal bytes behind the last piece
 }
 
 func newCutter(placeholders []Placeholder) *cutter {
