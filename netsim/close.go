@@ -14,14 +14,14 @@ const (
 // side that has not heard of the stream.
 func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
 	x := &c.side[i]
-	if x.breaking || x.state >= sideBroken {
+	if x.state.breaks() || x.state.ended() {
 		return
 	}
 	if i == 1 && !c.opened {
 		x.state = sideOver // the request finds nobody
 		return
 	}
-	x.breaking = true
+	x.becomeBreaking()
 	s.act(at, ActionBroken, c, i).Reason = reason
 }
 
@@ -29,23 +29,23 @@ func (s *Streams) tell(at time.Duration, c *conn, i uint8, reason string) {
 // other side is told.
 func (s *Streams) Close(now time.Duration, end ConnID, i uint8) {
 	c := s.find(end)
-	if c == nil || c.side[i].state == sideOver {
+	if c == nil || c.side[i].state.closed() {
 		return
 	}
 	x, y := &c.side[i], &c.side[1-i]
-	was, asked := x.state, x.state == sideOpen && !x.breaking && !x.mute
+	was, asked := x.state, x.state == sideOpen && !x.mute
 	x.state = sideOver
 	if !c.opened {
 		y.state = sideOver // the request finds nobody
 	}
-	if asked && y.state < sideBroken {
-		x.fin = true
+	if asked && !y.state.ended() {
+		x.state = sideClosing
 		s.flush(now, c, i)
 	}
-	if !x.fin {
+	if x.state != sideClosing {
 		x.held, x.bytes = nil, 0
 	}
-	if c.opened && was == sideWaiting {
+	if c.opened && was.waits() {
 		s.cutOff(now, c, i, reasonClosed)
 	}
 	s.release(c)
@@ -59,7 +59,7 @@ func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
 		s.retry(now, c, i)
 		return
 	}
-	x.fin = false
+	x.state = sideOver
 	s.tell(max(at, x.latest), c, 1-i, reasonClosed)
 	s.release(c)
 }
@@ -67,8 +67,8 @@ func (s *Streams) finish(now time.Duration, c *conn, i uint8) {
 // reset answers a side that sends to one that is no more.
 func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
-	if x.state == sideOver { // it closed, and waited only to say so
-		x.fin, x.held, x.bytes = false, nil, 0
+	if x.state.closed() { // it waited only to say so
+		x.becomeOver()
 		s.release(c)
 		return
 	}
@@ -85,8 +85,8 @@ func (s *Streams) reset(now time.Duration, c *conn, i uint8) {
 // nothing until it sends.
 func (s *Streams) giveUp(now time.Duration, c *conn, i uint8) {
 	x := &c.side[i]
-	if x.state == sideOver {
-		x.fin, x.held, x.bytes = false, nil, 0
+	if x.state.closed() {
+		x.becomeOver()
 		s.release(c)
 		return
 	}
@@ -133,7 +133,7 @@ func (s *Streams) HalfOpen(now time.Duration, id ConnID, i uint8, never bool, re
 func (s *Streams) Crash(now time.Duration, h Host, lose func() bool) {
 	for _, c := range s.conns {
 		for i := range c.side {
-			if c.id == 0 || c.side[i].host != h || c.side[i].state == sideOver {
+			if c.id == 0 || c.side[i].host != h || c.side[i].state.closed() {
 				continue
 			}
 			s.crash(now, c, uint8(i), lose())
@@ -146,7 +146,7 @@ func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
 	if !c.opened && i == 1 {
 		return // a request on its way finds whoever is there
 	}
-	x.state, x.fin, x.held, x.bytes = sideOver, false, nil, 0
+	x.becomeOver()
 	if !c.opened {
 		y.state = sideOver
 	} else if at, ok := s.net.segment(now, x.host, y.host, 0); ok && !x.mute {
@@ -164,7 +164,7 @@ func (s *Streams) crash(now time.Duration, c *conn, i uint8, lose bool) {
 // with the side that lies in the first argument.
 func (s *Streams) Between(match func(a, b Host) bool) (found []ConnID, sides []uint8) {
 	for _, c := range s.conns {
-		if c.id == 0 || c.side[0].state == sideOver && c.side[1].state == sideOver {
+		if c.id == 0 || c.side[0].state.closed() && c.side[1].state.closed() {
 			continue
 		}
 		if match(c.side[0].host, c.side[1].host) {

@@ -28,7 +28,7 @@ func (s *Streams) OpenNowhere(now time.Duration, from Host, peer node.Peer, reas
 // syn asks the other side, or tries again later if the way is cut.
 func (s *Streams) syn(now time.Duration, c *conn) {
 	x, y := &c.side[0], &c.side[1]
-	if x.state != sideWaiting || x.breaking || y.state != sideWaiting {
+	if x.state != sideWaiting || y.state != sideWaiting {
 		return
 	}
 	at, ok := s.net.segment(now, x.host, y.host, 0)
@@ -43,7 +43,7 @@ func (s *Streams) syn(now time.Duration, c *conn) {
 // calls it at an ActionSyn and tells that side of the opening if it is true.
 func (s *Streams) Accept(now time.Duration, id ConnID, peer node.Peer) bool {
 	c := s.find(id)
-	if c == nil || c.side[0].state != sideWaiting || c.side[0].breaking || c.side[1].state != sideWaiting {
+	if c == nil || c.side[0].state != sideWaiting || c.side[1].state != sideWaiting {
 		return false
 	}
 	x, y := &c.side[0], &c.side[1]
@@ -85,11 +85,11 @@ func (s *Streams) Happens(now time.Duration, a *Action) bool {
 	x := &c.side[a.Side]
 	switch a.Kind {
 	case ActionSyn:
-		return x.state == sideWaiting && c.side[0].state == sideWaiting
+		return x.state == sideWaiting && c.side[0].state.waits()
 	case ActionOpened:
 		return s.onOpened(now, c, a.Side)
 	case ActionMessage:
-		return x.state == sideOpen && !c.side[1-a.Side].lost
+		return x.state.receives() && !c.side[1-a.Side].lost
 	case ActionBroken:
 		return s.onBroken(c, a.Side)
 	case ActionRetry:
@@ -102,11 +102,11 @@ func (s *Streams) Happens(now time.Duration, a *Action) bool {
 
 func (s *Streams) onOpened(now time.Duration, c *conn, i uint8) bool {
 	x := &c.side[i]
-	if x.state != sideWaiting || x.breaking {
+	if x.state != sideWaiting {
 		return false
 	}
-	x.state, x.wait = sideOpen, 0
-	if len(x.held) > 0 && c.side[1-i].state >= sideBroken {
+	x.state, x.backoff.wait = sideOpen, 0
+	if len(x.held) > 0 && c.side[1-i].state.ended() {
 		s.reset(now, c, i)
 	} else {
 		s.flush(now, c, i)
@@ -116,7 +116,7 @@ func (s *Streams) onOpened(now time.Duration, c *conn, i uint8) bool {
 
 func (s *Streams) onBroken(c *conn, i uint8) bool {
 	x := &c.side[i]
-	if x.state >= sideBroken {
+	if x.state.ended() {
 		return false
 	}
 	x.state = sideBroken
@@ -125,7 +125,7 @@ func (s *Streams) onBroken(c *conn, i uint8) bool {
 }
 
 func (s *Streams) onTimeout(now time.Duration, c *conn) {
-	if x := &c.side[0]; x.state != sideWaiting || x.breaking {
+	if x := &c.side[0]; x.state != sideWaiting {
 		return
 	}
 	if !c.opened {

@@ -5,7 +5,7 @@ package netsim
 func (s *Streams) Doubles() map[[2]Host]int {
 	seen, doubles := map[[2]Host]bool{}, map[[2]Host]int{}
 	for _, c := range s.conns {
-		if c.id == 0 || c.side[0].state > sideOpen || c.side[0].mute {
+		if c.id == 0 || c.side[0].state.ended() || c.side[0].mute {
 			continue
 		}
 		way := [2]Host{c.side[0].host, c.side[1].host}

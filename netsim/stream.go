@@ -49,11 +49,29 @@ func End(s node.StreamID) (ConnID, uint8) { return ConnID(s >> 1), uint8(s & 1) 
 type sideState uint8
 
 const (
-	sideWaiting sideState = iota // not told of the opening
-	sideOpen
-	sideBroken // the break has arrived, its machine has not been told
-	sideOver   // closed, told of the break, or dead
+	sideWaiting  sideState = iota // not told of the opening
+	sideFailing                   // the same, and a break is on its way to it
+	sideOpen                      //
+	sideBreaking                  // open, and a break is on its way to it
+	sideBroken                    // the break has arrived, its machine has not been told
+	sideClosing                   // it closed, and the other side has not been told
+	sideOver                      // closed, told of the break, or dead
 )
+
+// waits: the machine of this side has not been told of the opening.
+func (s sideState) waits() bool { return s <= sideFailing }
+
+// receives: messages that arrive at this side reach its machine.
+func (s sideState) receives() bool { return s == sideOpen || s == sideBreaking }
+
+// breaks: a break is on its way to this side.
+func (s sideState) breaks() bool { return s == sideFailing || s == sideBreaking }
+
+// ended: a break has arrived, or the side has closed.
+func (s sideState) ended() bool { return s >= sideBroken }
+
+// closed: the machine of this side has closed it, or knows that it broke.
+func (s sideState) closed() bool { return s >= sideClosing }
 
 // held is a message that has not left.
 type held struct {
@@ -68,20 +86,51 @@ type side struct {
 	peer  node.Peer
 	state sideState
 	seen  bool // its machine was told of the opening
+	mute  bool // what it sends vanishes for ever, and nothing tells it
+	lost  bool // what it had in flight is lost
 
-	breaking bool // a break is on its way to it
-	mute     bool // what it sends vanishes for ever, and nothing tells it
-	lost     bool // what it had in flight is lost
-	fin      bool // it closed, and the other side has not been told
-
-	held     []held
-	bytes    int
-	retrying bool
-	wait     time.Duration // before the next retry
-	stalled  time.Duration // since when bytes have not passed
+	held    []held
+	bytes   int
+	backoff backoff
 
 	last   [node.Priorities]time.Duration // when the last message of a priority arrives
 	latest time.Duration                  // the latest of them
+}
+
+// becomeBreaking notes that a break is on its way to the side.
+func (x *side) becomeBreaking() {
+	switch x.state {
+	case sideWaiting:
+		x.state = sideFailing
+	case sideOpen:
+		x.state = sideBreaking
+	default:
+		node.Bug("netsim: a break is sent to a side in state %d", x.state)
+	}
+}
+
+// becomeOver ends the side: it sends nothing that waits.
+func (x *side) becomeOver() { x.state, x.held, x.bytes = sideOver, nil, 0 }
+
+// backoff spaces the attempts of a side whose bytes do not pass.
+type backoff struct {
+	pending bool          // an attempt is scheduled
+	wait    time.Duration // before the last attempt; zero: bytes pass
+	since   time.Duration // when bytes stopped passing
+}
+
+// next schedules an attempt and returns the wait before it. False: one is scheduled.
+func (b *backoff) next(now time.Duration, c *Config) (time.Duration, bool) {
+	if b.pending {
+		return 0, false
+	}
+	if b.wait == 0 {
+		b.wait, b.since = c.RetryMin, now
+	} else {
+		b.wait = min(2*b.wait, c.RetryMax)
+	}
+	b.pending = true
+	return b.wait, true
 }
 
 type conn struct {
@@ -132,7 +181,7 @@ func (s *Streams) create() *conn {
 
 // release frees a stream that neither side can hear of any more.
 func (s *Streams) release(c *conn) {
-	if c.side[0].state != sideOver || c.side[1].state != sideOver || c.side[0].fin || c.side[1].fin {
+	if c.side[0].state != sideOver || c.side[1].state != sideOver {
 		return
 	}
 	slot := uint32(c.id & (1<<slotBits - 1))
@@ -163,7 +212,7 @@ func (s *Streams) end(id node.StreamID) (*conn, uint8) {
 // Hears says whether a node may still be handed messages of its stream.
 func (s *Streams) Hears(id node.StreamID) bool {
 	c, i := s.end(id)
-	return c != nil && (c.side[i].state == sideOpen || c.side[i].state == sideBroken)
+	return c != nil && (c.side[i].state.receives() || c.side[i].state == sideBroken)
 }
 
 // See notes that the machine was told of the opening. False: it need not be
@@ -185,17 +234,9 @@ func (s *Streams) Told(id node.StreamID) bool {
 	if c == nil || c.side[i].state != sideBroken {
 		return false
 	}
-	s.over(c, i)
-	return true
-}
-
-func (s *Streams) over(c *conn, i uint8) {
-	x := &c.side[i]
-	x.state = sideOver
-	if !x.fin {
-		x.held, x.bytes = nil, 0
-	}
+	c.side[i].becomeOver()
 	s.release(c)
+	return true
 }
 
 // Send puts a message on a node's stream, from a side that is open or opening;
@@ -206,7 +247,7 @@ func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, dige
 		return
 	}
 	x, y := &c.side[i], &c.side[1-i]
-	if x.state > sideOpen || x.breaking || x.mute {
+	if x.state != sideWaiting && x.state != sideOpen || x.mute {
 		return
 	}
 	h := held{m, digest, size, m.Priority()}
@@ -214,7 +255,7 @@ func (s *Streams) Send(now time.Duration, id node.StreamID, m node.Message, dige
 		s.hold(now, c, i, h)
 		return
 	}
-	if y.state >= sideBroken {
+	if y.state.ended() {
 		s.reset(now, c, i)
 		return
 	}
@@ -250,41 +291,33 @@ func (s *Streams) hold(now time.Duration, c *conn, i uint8, h held) {
 
 // retry schedules the next attempt of a side whose bytes do not pass.
 func (s *Streams) retry(now time.Duration, c *conn, i uint8) {
-	x := &c.side[i]
-	if x.retrying {
-		return
+	if wait, ok := c.side[i].backoff.next(now, &s.net.config); ok {
+		s.act(now+wait, ActionRetry, c, i)
 	}
-	if x.wait == 0 {
-		x.wait, x.stalled = s.net.config.RetryMin, now
-	} else {
-		x.wait = min(2*x.wait, s.net.config.RetryMax)
-	}
-	x.retrying = true
-	s.act(now+x.wait, ActionRetry, c, i)
 }
 
 // onRetry sends what was held; what still does not pass waits on, or breaks the
 // side when its time is over.
 func (s *Streams) onRetry(now time.Duration, c *conn, i uint8) {
 	x, y := &c.side[i], &c.side[1-i]
-	x.retrying = false
+	x.backoff.pending = false
 	if !c.opened {
 		s.syn(now, c)
 		return
 	}
-	if x.breaking || (x.state >= sideBroken && !x.fin) {
+	if x.state.breaks() || x.state.ended() && x.state != sideClosing {
 		return
 	}
 	if !s.net.Passes(now, x.host, y.host) {
-		if now-x.stalled >= s.net.config.StallMax {
+		if now-x.backoff.since >= s.net.config.StallMax {
 			s.giveUp(now, c, i)
 		} else {
 			s.retry(now, c, i)
 		}
 		return
 	}
-	x.wait = 0
-	if y.state >= sideBroken {
+	x.backoff.wait = 0
+	if y.state.ended() {
 		s.reset(now, c, i)
 		return
 	}
@@ -305,7 +338,7 @@ func (s *Streams) flush(now time.Duration, c *conn, i uint8) {
 		x.bytes -= h.size
 	}
 	x.held = nil
-	if x.fin {
+	if x.state == sideClosing {
 		s.finish(now, c, i)
 	}
 }
