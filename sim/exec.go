@@ -24,23 +24,62 @@ const (
 	execAsk   // it asks for rows
 )
 
+// runState is how far a run has come. A run never goes back to an earlier state.
+type runState uint8
+
+const (
+	runBooting  runState = iota // its clock has not started
+	runRunning                  // since run.began
+	runHung                     // it says nothing and ignores cancels
+	runReported                 // it sent its result; its process ends
+	runDead                     // it crashed, was killed, or never was: its process ends
+	runLapsed                   // nobody extended it: its process ends
+)
+
 // run is one executor at work.
 type run struct {
 	id       node.ExecID
 	core     int
 	start    *message.ExecStart
 	course   Course
+	state    runState
 	began    time.Duration // when the clock of the run started
-	running  bool
-	until    node.Instant // of the node's clock, when it ends by itself; zero: never
-	hung     bool
-	over     bool // its result was sent, or it is being killed
+	until    node.Instant  // of the node's clock, when it ends by itself; zero: never
 	sequence uint64
 	asked    uint64 // questions for rows
 	rows     uint64 // that it was given
-	lapsed   bool
 	reason   string // of its end
 	tail     string
+}
+
+// over: its result was sent, or its process ends without one.
+func (r *run) over() bool { return r.state >= runReported }
+
+// become moves a run on.
+func (r *run) become(s runState) {
+	if s < r.state {
+		node.Bug("sim: run %d goes from state %d back to %d", r.id, r.state, s)
+	}
+	r.state = s
+}
+
+// heeds says whether an event of its executor finds a run that can act on it.
+func (r *run) heeds(what uint8) bool {
+	switch {
+	case what == execGone:
+		return true
+	case r.state == runHung:
+		return what == execCrash || what == execLapse
+	}
+	return !r.over()
+}
+
+// passed is for how long a run has been running.
+func (r *run) passed(now time.Duration) time.Duration {
+	if r.state != runRunning {
+		return 0
+	}
+	return now - r.began
 }
 
 // executor is the node.Executor of a process: what runs on its cores.
@@ -68,7 +107,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 		w.effect(p, &Effect{Kind: EffectExecStart, Exec: id, Core: core, Message: m})
 	}
 	if len(x.cores) == 0 {
-		x.runs[id] = &run{id: id, core: -1, over: true, reason: "this node has no executors"}
+		x.runs[id] = &run{id: id, core: -1, state: runDead, reason: "this node has no executors"}
 		x.soon(id, execGone, 0)
 		return
 	}
@@ -98,7 +137,7 @@ func (x *executor) soon(id node.ExecID, what uint8, d time.Duration) {
 // Cancel implements node.Executor.
 func (x *executor) Cancel(id node.ExecID) {
 	x.noteExec(EffectExecCancel, id)
-	if r := x.runs[id]; r != nil && !r.over && !r.course.IgnoreCancel {
+	if r := x.runs[id]; r != nil && !r.over() && !r.course.IgnoreCancel {
 		x.soon(id, execObey, r.course.CancelAfter)
 	}
 }
@@ -114,7 +153,7 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 	}
 	r := x.runs[id]
 	rows, ok := m.(*message.ExecRowsLeased)
-	if !ok || r == nil || r.over || r.hung || rows.Ask != r.asked {
+	if !ok || r == nil || r.state >= runHung || rows.Ask != r.asked {
 		return
 	}
 	r.rows += rows.Count
@@ -127,7 +166,7 @@ func (x *executor) Tell(id node.ExecID, m node.Message) {
 func (x *executor) Kill(id node.ExecID) {
 	x.noteExec(EffectExecKill, id)
 	if r := x.runs[id]; r != nil {
-		x.finish(r, "killed", "", reapTime)
+		x.finish(r, runDead, "killed", "", reapTime)
 	}
 }
 
@@ -142,7 +181,7 @@ func (x *executor) Extend(id node.ExecID, until node.Instant) {
 	if w.watch&WantEffects != 0 {
 		w.effect(p, &Effect{Kind: EffectExecExtend, Exec: id, Until: until})
 	}
-	if r := x.runs[id]; r != nil && !r.over {
+	if r := x.runs[id]; r != nil && !r.over() {
 		r.until = until
 		x.watch(r)
 	}
@@ -161,8 +200,7 @@ func (x *executor) watch(r *run) {
 func (x *executor) onLapse(r *run) {
 	p := x.p
 	if p.clock.at(p.w.now) >= r.until.Add(node.ExecutorEnd) {
-		r.lapsed = true
-		x.finish(r, lapsed, "", 0)
+		x.finish(r, runLapsed, lapsed, "", 0)
 	}
 }
 
@@ -175,11 +213,12 @@ func (x *executor) noteExec(k EffectKind, id node.ExecID) {
 }
 
 // finish ends a run; ExecGone follows. The first reason stands.
-func (x *executor) finish(r *run, reason, tail string, after time.Duration) {
-	if r.over && (r.reason != "" || reason == "") {
+func (x *executor) finish(r *run, s runState, reason, tail string, after time.Duration) {
+	if r.over() && (r.reason != "" || reason == "") {
 		return
 	}
-	r.over, r.reason, r.tail = true, reason, tail
+	r.become(s)
+	r.reason, r.tail = reason, tail
 	x.soon(r.id, execGone, after)
 }
 
@@ -194,7 +233,7 @@ func (w *World) onExec(e *event) {
 		return
 	}
 	r := x.runs[node.ExecID(e.word)]
-	if r == nil || r.over && e.side != execGone || r.hung && e.side != execGone && e.side != execCrash && e.side != execLapse {
+	if r == nil || !r.heeds(e.side) {
 		return
 	}
 	switch e.side {
@@ -205,9 +244,9 @@ func (w *World) onExec(e *event) {
 	case execResult:
 		x.onResult(r, r.course.State, r.course.Reason)
 	case execCrash:
-		x.finish(r, r.course.Reason, r.course.Tail, 0)
+		x.finish(r, runDead, r.course.Reason, r.course.Tail, 0)
 	case execHang:
-		r.hung = true
+		r.become(runHung)
 	case execObey:
 		x.onResult(r, message.WorkflowCancelled, "")
 	case execLapse:
@@ -228,7 +267,7 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 		return false
 	}
 	for _, r := range p.exec.cores {
-		if r != nil && !r.over && r.start.Shard == s {
+		if r != nil && !r.over() && r.start.Shard == s {
 			return true
 		}
 	}
@@ -239,7 +278,8 @@ func (w *World) Executes(id node.ID, s message.ShardID) bool {
 func (x *executor) onBoot(r *run) {
 	p := x.p
 	c := &r.course
-	r.began, r.running = p.w.now, true
+	r.began = p.w.now
+	r.become(runRunning)
 	end := execResult
 	switch c.End {
 	case EndCrash:
@@ -269,16 +309,13 @@ func (x *executor) onProgress(r *run) {
 // onResult sends the last message of a run, also of one that had not started.
 func (x *executor) onResult(r *run, state message.WorkflowState, why string) {
 	p := x.p
-	var passed time.Duration
-	if r.running {
-		passed = p.w.now - r.began
-	}
+	passed := r.passed(p.w.now)
 	result := &message.ExecResult{State: state, Error: why, Duration: passed, Stats: p.spec.Model.Stats(r.start, &r.course, passed, state)}
 	if state == message.WorkflowCompleted {
 		result.Provided = p.spec.Model.Provided(r.start, &r.course)
 	}
 	result.Stats.Rows = r.rows
-	x.finish(r, "", "", r.course.GoneAfter)
+	x.finish(r, runReported, "", "", r.course.GoneAfter)
 	x.says(r, result)
 }
 
@@ -301,7 +338,7 @@ func (x *executor) onGone(r *run) {
 	if r.core >= 0 {
 		x.cores[r.core] = nil
 	}
-	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.lapsed}})
+	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.state == runLapsed}})
 }
 
 // afflict lets the faults in force act on an executor that starts.

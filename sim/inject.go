@@ -197,7 +197,7 @@ func (p *process) drift(f *Fault, by int) {
 	p.clock.bend(p.w.now, ppm)
 	p.rearm()
 	for _, r := range p.exec.cores {
-		if r != nil && r.until != 0 && !r.over {
+		if r != nil && r.until != 0 && !r.over() {
 			p.exec.watch(r)
 		}
 	}
@@ -239,13 +239,13 @@ func (p *process) hurtRuns(f *Fault, by int) {
 		return
 	}
 	for _, r := range p.exec.cores {
-		if r == nil || r.over {
+		if r == nil || r.over() {
 			continue
 		}
 		if f.Kind == FaultExecHang {
-			r.hung = true
+			r.become(runHung)
 		} else {
-			p.exec.finish(r, "signal: killed by a fault", "", reapTime)
+			p.exec.finish(r, runDead, "signal: killed by a fault", "", reapTime)
 		}
 	}
 }
