@@ -49,16 +49,16 @@ func End(s node.StreamID) (ConnID, uint8) { return ConnID(s >> 1), uint8(s & 1) 
 type sideState uint8
 
 const (
-	sideWaiting  sideState = iota // not told of the opening
+	sideWaiting  sideState = iota // the stream is not open for its machine
 	sideFailing                   // the same, and a break is on its way to it
-	sideOpen                      //
+	sideOpen                      // its machine sends and receives
 	sideBreaking                  // open, and a break is on its way to it
-	sideBroken                    // the break has arrived, its machine has not been told
-	sideClosing                   // it closed, and the other side has not been told
-	sideOver                      // closed, told of the break, or dead
+	sideBroken                    // the break has arrived, its machine does not know it
+	sideClosing                   // it closed, and the end has not left for the other side
+	sideOver                      // closed, dead, or its machine knows of the break
 )
 
-// waits: the machine of this side has not been told of the opening.
+// waits: the stream is not open for the machine of this side.
 func (s sideState) waits() bool { return s <= sideFailing }
 
 // receives: messages that arrive at this side reach its machine.

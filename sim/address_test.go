@@ -26,7 +26,7 @@ func TestAddressesAreNumbers(t *testing.T) {
 			t.Fatalf("number of %q is %d, want %d", digits, got, want)
 		}
 	})
-	w := &World{nodes: make([]*process, 1200)}
+	w := &World{roster: roster{nodes: make([]*process, 1200)}}
 	for i := range w.nodes {
 		w.nodes[i] = &process{index: uint32(i)}
 	}

@@ -3,45 +3,33 @@ package sim
 import (
 	"time"
 
-	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
 // onDatagram hands a datagram to its node, if it runs. Its sender may have moved
 // on since, or be no more.
-func (w *World) onDatagram(e *event) {
-	p := w.nodes[e.node]
+func (p *process) onDatagram(e *event) {
+	w := p.w
 	if !p.started() || p.suspended > 0 {
 		return
 	}
 	from := w.nodes[e.from]
-	in := &w.datagram
+	in := &w.inputs.datagram
 	in.From = from.peer
 	in.From.Incarnation = uint64(e.life)
 	in.Message = e.message
 	digest := e.word
 	if w.config.Wire {
-		in.Message = w.clone(e.message)
+		in.Message = w.wire.clone(e.message)
 		digest = in.Message.Digest()
 	}
 	in.Generation = node.Mix(digest, uint64(e.from)<<32|uint64(e.life))
-	w.offer(p, in)
+	p.offer(in)
 }
 
-// clone is what wire mode does to a message that is handed over.
-func (w *World) clone(m node.Message) node.Message {
-	c, scratch, err := message.Clone(m, w.scratch)
-	w.scratch = scratch
-	if err != nil {
-		node.Bug("sim: a message that cannot cross a wire: %v", err)
-	}
-	return c
-}
-
-func (w *World) onTimer(e *event) {
-	p := w.nodes[e.node]
+func (p *process) onTimer(e *event) {
 	t := p.timers.fired(e.word, e.sequence)
-	in := &w.firing
+	in := &p.w.inputs.firing
 	in.Timer, in.Generation = t.key, t.generation
 	if p.bars.has(barAimed) {
 		p.look.fired(&t.key)
@@ -52,7 +40,7 @@ func (w *World) onTimer(e *event) {
 		return
 	}
 	t.event = 0
-	w.offer(p, in)
+	p.offer(in)
 }
 
 // idle says that an input can be handled at once.
@@ -62,7 +50,7 @@ func (p *process) idle() bool {
 
 // offer hands an input to an idle node, or to the mailbox of a busy one. The
 // input is copied where it has to wait.
-func (w *World) offer(p *process, in *node.Input) {
+func (p *process) offer(in *node.Input) {
 	if p.idle() {
 		if in.Stream == 0 || p.wants(in) {
 			p.step(in)
@@ -76,7 +64,7 @@ func (w *World) offer(p *process, in *node.Input) {
 	p.bars.set(barQueued, p.box.Len() > 0)
 	if !pushed {
 		if in.Kind == node.InputMessage && in.Stream != 0 {
-			w.breakEnd(in.Stream, "the peer's mailbox is full")
+			p.w.streams.breakEnd(in.Stream, "the peer's mailbox is full")
 		}
 		return
 	}
@@ -84,9 +72,9 @@ func (w *World) offer(p *process, in *node.Input) {
 }
 
 // hand is offer for inputs that are made on the spot.
-func (w *World) hand(p *process, in node.Input) {
-	w.other = in
-	w.offer(p, &w.other)
+func (p *process) hand(in node.Input) {
+	p.w.inputs.other = in
+	p.offer(&p.w.inputs.other)
 }
 
 // wake schedules the moment at which the mailbox is looked at.
@@ -100,14 +88,14 @@ func (p *process) wake() {
 }
 
 // onWake handles what waits until the CPU is taken again.
-func (w *World) onWake(e *event) {
-	p := w.nodes[e.node]
+func (p *process) onWake(e *event) {
+	w := p.w
 	if p.life != e.life {
 		return
 	}
 	p.waking = false
-	for p.alive() && !p.bars.has(barPaused) && p.busy <= w.now && p.next(&w.queued) {
-		p.step(&w.queued)
+	for p.alive() && !p.bars.has(barPaused) && p.busy <= w.now && p.next(&w.inputs.queued) {
+		p.step(&w.inputs.queued)
 	}
 	if p.alive() && p.bars.has(barQueued|barHeld) {
 		p.wake()
@@ -176,12 +164,12 @@ func (p *process) step(in *node.Input) {
 		}
 	}
 	w.events++
-	if w.config.Flooded != nil {
-		p.measure(in)
+	if w.config.Flooded != nil && p.rates.floods(w.now, in, w.config.RateMax) {
+		w.config.Flooded(p.peer.ID, in.Message.Kind())
 	}
-	w.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))
-	if w.watch&WantInputs != 0 {
-		w.config.Observer.Input(w.now, p.peer.ID, in)
+	w.trace.fold(uint64(w.now)+w.queue.sequence*foldSequence, uint64(p.index)<<8|uint64(in.Kind), inputDigest(in))
+	if w.trace.watch&WantInputs != 0 {
+		w.trace.observer.Input(w.now, p.peer.ID, in)
 	}
 	if in.Kind == node.InputStart {
 		p.bars.set(barUnstarted, false)
@@ -194,7 +182,7 @@ func (p *process) step(in *node.Input) {
 	}
 	p.phase &= phaseHalt
 	if p.phase != 0 {
-		w.onHalt(p)
+		p.end(true) // by its own wish
 	}
 }
 
@@ -212,11 +200,6 @@ func (p *process) charge() {
 	}
 }
 
-// onHalt ends a node by its own wish. Streams are closed, executors die.
-func (w *World) onHalt(p *process) {
-	p.end(true)
-}
-
 // Command hands a local command to a node and calls f with each answer. False:
 // the node does not run, and nothing will be answered.
 func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
@@ -231,21 +214,20 @@ func (w *World) Command(id node.ID, m node.Message, f func(node.Message)) bool {
 	return true
 }
 
-func (w *World) onCommand(e *event) {
-	p := w.nodes[e.node]
+func (c *calls) onCommand(e *event) {
+	p := c.p
 	if p.life != e.life || !p.alive() {
 		return
 	}
 	// A command, and its answers, stay within the process: they cross no wire.
-	w.hand(p, node.Input{Kind: node.InputCommand, Command: node.CommandID(e.word), Message: e.message, Generation: e.message.Digest()})
+	p.hand(node.Input{Kind: node.InputCommand, Command: node.CommandID(e.word), Message: e.message, Generation: e.message.Digest()})
 }
 
-func (w *World) onAnswer(e *event) {
-	p := w.nodes[e.node]
-	if p.life != e.life {
+func (c *calls) onAnswer(e *event) {
+	if c.p.life != e.life {
 		return
 	}
-	if f := p.calls.answers[node.CommandID(e.word)]; f != nil {
+	if f := c.answers[node.CommandID(e.word)]; f != nil {
 		f(e.message)
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -9,25 +8,6 @@ import (
 
 	"hyperscale/core/node"
 )
-
-// ErrDiskFull is what a write to a full disk completes with.
-var ErrDiskFull = errors.New("no space left on the device: free some, nothing was written")
-
-// Disk is what a node writes to. One sync runs at a time and takes all Puts with
-// it that came before it began.
-type Disk struct {
-	Latency time.Duration // of a sync
-	Jitter  time.Duration // added, evenly drawn
-	// LostPPM is the chance that a crash loses all that was not synced. Else the
-	// first few of these Puts, each of them whole, are on disk although nobody was
-	// told.
-	LostPPM uint32
-}
-
-// DefaultDisk is a solid state disk behind a virtual machine.
-func DefaultDisk() Disk {
-	return Disk{Latency: 150 * time.Microsecond, Jitter: 150 * time.Microsecond, LostPPM: 800_000}
-}
 
 type put struct {
 	records []node.Record
@@ -46,14 +26,6 @@ type disk struct {
 	full    int   // faults that make it full
 	lossy   int   // faults that make a crash lose all
 	torn    int   // faults that make a crash lose a part only
-}
-
-func newDisk(p *process) disk {
-	d := p.spec.Disk
-	if d == (Disk{}) {
-		d = DefaultDisk()
-	}
-	return disk{Disk: d, p: p, rand: node.NewRand(p.w.config.Seed, p.spec.ID, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
 }
 
 // apply makes a Put durable.
@@ -127,9 +99,9 @@ func (d *disk) Put(records []node.Record, t node.WriteID) {
 		}
 		digest = node.MixBytes(node.MixString(digest, r.Key), r.Value)
 	}
-	w.fold(uint64(t), uint64(p.index)<<8|foldEffect|uint64(EffectPut), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectPut, WriteID: t, Records: records})
+	w.trace.fold(uint64(t), uint64(p.index)<<8|foldEffect|uint64(EffectPut), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectPut, WriteID: t, Records: records})
 	}
 	d.waiting = append(d.waiting, put{records, t})
 	if len(d.syncing) == 0 {
@@ -146,12 +118,11 @@ func (d *disk) sync() {
 }
 
 // onSynced completes the Puts of a sync in their order.
-func (w *World) onSynced(e *event) {
-	p := w.nodes[e.node]
+func (d *disk) onSynced(e *event) {
+	p := d.p
 	if p.life != e.life || !p.alive() {
 		return
 	}
-	d := &p.disk
 	if p.bars.has(barAimed) && p.look.written(aimStoring, d.syncing) {
 		return
 	}
@@ -174,7 +145,7 @@ func (w *World) onSynced(e *event) {
 	}
 	for _, x := range done {
 		if p.alive() && p.life == e.life { // a step may have ended the node
-			w.hand(p, node.Input{Kind: node.InputStored, WriteID: x.writeID, Err: err})
+			p.hand(node.Input{Kind: node.InputStored, WriteID: x.writeID, Err: err})
 		}
 	}
 }

@@ -31,7 +31,7 @@
 //	w.RunUntil(time.Minute)
 //	fmt.Printf("%x\n", w.Hash())
 //
-// Read world.go, queue.go, process.go, deliver.go, rate.go, env.go, courier.go, timers.go, clock.go,
-// stream.go, disk.go, exec.go, model.go, histogram.go, then fault.go, inject.go,
+// Read world.go, queue.go, spec.go, roster.go, process.go, deliver.go, cost.go, env.go, script.go,
+// timers.go, stream.go, disk.go, exec.go, model.go, then fault.go, inject.go,
 // ways.go, aim.go, trace.go, tracer.go.
 package sim

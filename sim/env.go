@@ -31,25 +31,13 @@ func (p *process) Rand(purpose node.Purpose) *node.Rand {
 	return p.rands[purpose]
 }
 
-// leaves is when what the handler sends is on its way: when it is done.
-func (p *process) leaves() time.Duration { return max(p.w.now, p.busy) }
-
-// know returns a message's digest and size, computed once for one that is sent
-// to many in a row.
-func (w *World) know(m node.Message) (uint64, int) {
-	if m != w.last {
-		w.last, w.lastDigest, w.lastSize = m, m.Digest(), m.Size()
-	}
-	return w.lastDigest, w.lastSize
-}
-
 // Datagram implements node.Env.
 func (p *process) Datagram(to node.Addr, m node.Message) {
 	w := p.w
-	digest, size := w.know(m)
-	w.fold(uint64(size), uint64(p.index)<<8|foldEffect|uint64(EffectDatagram), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectDatagram, To: to, Message: m})
+	digest, size := w.trace.know(m)
+	w.trace.fold(uint64(size), uint64(p.index)<<8|foldEffect|uint64(EffectDatagram), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectDatagram, To: to, Message: m})
 	}
 	q, ok := w.at(to)
 	if !ok {
@@ -93,19 +81,9 @@ func (p *process) SetTimer(k node.TimerKey, d time.Duration) {
 		at = p.clock.when(t.due, w.now)
 	}
 	p.arm(t, at)
-	w.fold(uint64(t.due), uint64(p.index)<<8|foldEffect|uint64(EffectSetTimer), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectSetTimer, Timer: k, Delay: d})
-	}
-}
-
-// arm puts a timer into the queue; its sequence there is its generation.
-func (p *process) arm(t *timer, at time.Duration) {
-	i, e := p.w.queue.add(at, eventTimer)
-	e.node, e.word = p.index, t.digest
-	t.event, t.generation = i, e.sequence
-	if p.bars.has(barAimed) {
-		p.look.lead(t, at)
+	w.trace.fold(uint64(t.due), uint64(p.index)<<8|foldEffect|uint64(EffectSetTimer), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectSetTimer, Timer: k, Delay: d})
 	}
 }
 
@@ -121,9 +99,9 @@ func (p *process) CancelTimer(k node.TimerKey) {
 		w.queue.cancel(t.event)
 	}
 	p.timers.remove(digest, t.generation)
-	w.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectCancelTimer), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectCancelTimer, Timer: k})
+	w.trace.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectCancelTimer), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectCancelTimer, Timer: k})
 	}
 }
 
@@ -135,18 +113,18 @@ func (p *process) Exec() node.Executor { return &p.exec }
 
 // Emit implements node.Env.
 func (p *process) Emit(e node.Event) {
-	if p.w.watch&WantEvents != 0 {
-		p.w.config.Observer.Event(p.w.now, p.peer.ID, p.peer.Incarnation, e)
+	if p.w.trace.watch&WantEvents != 0 {
+		p.w.trace.observer.Event(p.w.now, p.peer.ID, p.peer.Incarnation, e)
 	}
 }
 
 // Answer implements node.Env.
 func (p *process) Answer(id node.CommandID, m node.Message) {
 	w := p.w
-	digest, _ := w.know(m)
-	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectAnswer), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectAnswer, Command: id, Message: m})
+	digest, _ := w.trace.know(m)
+	w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectAnswer), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectAnswer, Command: id, Message: m})
 	}
 	_, e := w.queue.add(p.leaves(), eventAnswer)
 	e.node, e.life, e.word, e.message = p.index, p.life, uint64(id), m
@@ -155,8 +133,8 @@ func (p *process) Answer(id node.CommandID, m node.Message) {
 // Halt implements node.Env.
 func (p *process) Halt(reason string) {
 	p.phase |= phaseHalt
-	p.w.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectHalt), node.MixString(0, reason))
-	if p.w.watch&WantEffects != 0 {
-		p.w.effect(p, &Effect{Kind: EffectHalt, Reason: reason})
+	p.w.trace.fold(0, uint64(p.index)<<8|foldEffect|uint64(EffectHalt), node.MixString(0, reason))
+	if p.w.trace.watch&WantEffects != 0 {
+		p.w.trace.observer.Effect(p.w.now, p.peer.ID, &Effect{Kind: EffectHalt, Reason: reason})
 	}
 }

@@ -33,7 +33,7 @@ const (
 	runHung                     // it says nothing and ignores cancels
 	runReported                 // it sent its result; its process ends
 	runDead                     // it crashed, was killed, or never was: its process ends
-	runLapsed                   // nobody extended it: its process ends
+	runLapsed                   // its time ended without an extension: its process ends
 )
 
 // run is one executor at work.
@@ -101,10 +101,10 @@ func (x *executor) clear() {
 func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 	p := x.p
 	w := p.w
-	digest, _ := w.know(m)
-	w.fold(uint64(id)<<16|uint64(core), uint64(p.index)<<8|foldEffect|uint64(EffectExecStart), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectExecStart, Exec: id, Core: core, Message: m})
+	digest, _ := w.trace.know(m)
+	w.trace.fold(uint64(id)<<16|uint64(core), uint64(p.index)<<8|foldEffect|uint64(EffectExecStart), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectExecStart, Exec: id, Core: core, Message: m})
 	}
 	if len(x.cores) == 0 {
 		x.runs[id] = &run{id: id, core: -1, state: runDead, reason: "this node has no executors"}
@@ -115,7 +115,7 @@ func (x *executor) Start(id node.ExecID, core int, m node.Message) {
 		node.Bug("sim: %v starts run %d on core %d of %d, which is busy, or not there, or the run was started before", p.peer, id, core, len(x.cores))
 	}
 	if w.config.Wire {
-		m = w.clone(m)
+		m = w.wire.clone(m)
 	}
 	start, ok := m.(*message.ExecStart)
 	if !ok {
@@ -146,10 +146,10 @@ func (x *executor) Cancel(id node.ExecID) {
 func (x *executor) Tell(id node.ExecID, m node.Message) {
 	p := x.p
 	w := p.w
-	digest, _ := w.know(m)
-	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecTell), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectExecTell, Exec: id, Message: m})
+	digest, _ := w.trace.know(m)
+	w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecTell), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectExecTell, Exec: id, Message: m})
 	}
 	r := x.runs[id]
 	rows, ok := m.(*message.ExecRowsLeased)
@@ -177,9 +177,9 @@ const lapsed = "its time was over and nobody had extended it"
 func (x *executor) Extend(id node.ExecID, until node.Instant) {
 	p := x.p
 	w := p.w
-	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecExtend), uint64(until))
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectExecExtend, Exec: id, Until: until})
+	w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectExecExtend), uint64(until))
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectExecExtend, Exec: id, Until: until})
 	}
 	if r := x.runs[id]; r != nil && !r.over() {
 		r.until = until
@@ -196,6 +196,15 @@ func (x *executor) watch(r *run) {
 	e.node, e.life, e.word, e.side = p.index, p.life, uint64(r.id), execLapse
 }
 
+// rewatch schedules the looks anew once the node's clock has changed its pace.
+func (x *executor) rewatch() {
+	for _, r := range x.cores {
+		if r != nil && r.until != 0 && !r.over() {
+			x.watch(r)
+		}
+	}
+}
+
 // onLapse: an older deadline's event finds a newer one, and leaves the run alone.
 func (x *executor) onLapse(r *run) {
 	p := x.p
@@ -206,9 +215,9 @@ func (x *executor) onLapse(r *run) {
 
 func (x *executor) noteExec(k EffectKind, id node.ExecID) {
 	p := x.p
-	p.w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(k), 0)
-	if p.w.watch&WantEffects != 0 {
-		p.w.effect(p, &Effect{Kind: k, Exec: id})
+	p.w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(k), 0)
+	if p.w.trace.watch&WantEffects != 0 {
+		p.w.trace.observer.Effect(p.w.now, p.peer.ID, &Effect{Kind: k, Exec: id})
 	}
 }
 
@@ -222,9 +231,8 @@ func (x *executor) finish(r *run, s runState, reason, tail string, after time.Du
 	x.soon(r.id, execGone, after)
 }
 
-func (w *World) onExec(e *event) {
-	p := w.nodes[e.node]
-	x := &p.exec
+func (x *executor) onExec(e *event) {
+	p := x.p
 	if !p.alive() || p.life != e.life {
 		return
 	}
@@ -323,9 +331,9 @@ func (x *executor) onResult(r *run, state message.WorkflowState, why string) {
 func (x *executor) says(r *run, m node.Message) {
 	p := x.p
 	if p.w.config.Wire {
-		m = p.w.clone(m)
+		m = p.w.wire.clone(m)
 	}
-	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecMessage, Body: m}})
+	p.hand(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecMessage, Body: m}})
 }
 
 // onGone frees the core and says so.
@@ -338,7 +346,7 @@ func (x *executor) onGone(r *run) {
 	if r.core >= 0 {
 		x.cores[r.core] = nil
 	}
-	p.w.hand(p, node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.state == runLapsed}})
+	p.hand(node.Input{Kind: node.InputExec, Exec: node.ExecEvent{ID: r.id, Kind: node.ExecGone, Reason: r.reason, Tail: r.tail, Lapsed: r.state == runLapsed}})
 }
 
 // afflict lets the faults in force act on an executor that starts.
@@ -357,4 +365,30 @@ func (x *executor) afflict(r *run) {
 			r.course.Boot *= time.Duration(f.fault.Value)
 		}
 	}
+}
+
+// strike lets a fault act on the executors that run when it begins.
+func (x *executor) strike(kind string) {
+	for _, r := range x.cores {
+		if r == nil || r.over() {
+			continue
+		}
+		if kind == FaultExecHang {
+			r.become(runHung)
+		} else {
+			x.finish(r, runDead, "signal: killed by a fault", "", reapTime)
+		}
+	}
+}
+
+// thaw lets executors go on after a suspension: what was due meanwhile happens now, as
+// they go by clocks that went on.
+func (x *executor) thaw() {
+	w := x.p.w
+	for i := range x.frozen {
+		f := &x.frozen[i]
+		_, e := w.queue.add(w.now, eventExec)
+		e.node, e.life, e.word, e.side = f.node, f.life, f.word, f.side
+	}
+	x.frozen = x.frozen[:0]
 }

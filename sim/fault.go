@@ -174,3 +174,6 @@ func (w *World) Apply(f Fault) error {
 	w.faults.inject(f)
 	return nil
 }
+
+// ErrDiskFull is what a write to a full disk completes with.
+var ErrDiskFull = errors.New("no space left on the device: free some, nothing was written")

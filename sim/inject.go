@@ -3,7 +3,6 @@ package sim
 import (
 	"slices"
 
-	"hyperscale/core/node"
 	"hyperscale/netsim"
 )
 
@@ -26,8 +25,6 @@ type activeFault struct {
 
 func (f *activeFault) hits(p *process) bool { return slices.Contains(f.nodes, p) }
 
-func (w *World) has(id string) bool { return w.byID[node.ID(id)] != nil }
-
 // inject makes a fault begin, or wait for what it is aimed at.
 func (x *injector) inject(f Fault) {
 	if f.Aim != "" && f.Kind != FaultLate {
@@ -40,8 +37,8 @@ func (x *injector) inject(f Fault) {
 // befall makes a fault begin and schedules its end.
 func (x *injector) befall(f Fault) {
 	w := x.w
-	if w.watch&WantFaults != 0 {
-		w.config.Observer.Fault(w.now, f)
+	if w.trace.watch&WantFaults != 0 {
+		w.trace.observer.Fault(w.now, f)
 	}
 	if f.Kind == FaultHeal {
 		w.Heal()
@@ -96,24 +93,26 @@ func (x *injector) begin(a *activeFault) {
 		a.lives = a.lives[:0]
 		for _, p := range a.nodes {
 			a.lives = append(a.lives, p.life)
-			p.suffer(&a.fault, 1)
+			x.suffer(p, &a.fault, 1)
 		}
 	}
 }
 
 // suffer begins (by 1) or ends (by -1) a fault of one node.
-func (p *process) suffer(f *Fault, by int) {
+func (x *injector) suffer(p *process, f *Fault, by int) {
 	switch f.Kind {
 	case FaultCrash, FaultStop:
-		p.down(f, by)
+		x.down(p, f, by)
 	case FaultPause, FaultSuspend:
 		if by > 0 {
 			p.bars.set(barPaused, p.alive())
 		}
 		if f.Kind == FaultSuspend {
-			p.suspend(by)
+			if p.suspended += int32(by); p.suspended <= 0 {
+				p.exec.thaw()
+			}
 		}
-		if by < 0 && !p.w.faults.stopped(p) {
+		if by < 0 && !x.stopped(p) {
 			p.resume()
 		}
 	case FaultRefuseAccept:
@@ -123,7 +122,11 @@ func (p *process) suffer(f *Fault, by int) {
 			p.prices.slow = factor(f, by)
 		}
 	case FaultClockDrift:
-		p.drift(f, by)
+		ppm := p.spec.DriftPPM
+		if by > 0 {
+			ppm = f.Value
+		}
+		p.drift(ppm)
 	case FaultDiskSlow:
 		p.disk.slow = factor(f, by)
 	case FaultDiskFull:
@@ -133,8 +136,17 @@ func (p *process) suffer(f *Fault, by int) {
 	case FaultDiskTorn:
 		p.disk.torn += by
 	case FaultExecCrash, FaultExecHang:
-		p.hurtRuns(f, by)
+		if by > 0 && p.alive() {
+			p.exec.strike(f.Kind)
+		}
 	}
+}
+
+// drift bends a node's clock: its timers and its executors' deadlines move with it.
+func (p *process) drift(ppm int64) {
+	p.clock.bend(p.w.now, ppm)
+	p.rearm()
+	p.exec.rewatch()
 }
 
 func factor(f *Fault, by int) int64 {
@@ -145,7 +157,7 @@ func factor(f *Fault, by int) int64 {
 }
 
 // down ends a node, and brings it back when the fault is over.
-func (p *process) down(f *Fault, by int) {
+func (x *injector) down(p *process, f *Fault, by int) {
 	switch {
 	case by > 0 && f.Kind == FaultStop:
 		p.stop()
@@ -154,7 +166,7 @@ func (p *process) down(f *Fault, by int) {
 		if f.Value == 1 {
 			p.disk.wipe()
 		}
-	case p.wanted && !p.alive() && !p.w.faults.keptDown(p):
+	case p.wanted && !p.alive() && !x.keptDown(p):
 		p.start()
 	}
 }
@@ -172,82 +184,6 @@ func (x *injector) stopped(p *process) bool {
 		i := slices.Index(a.nodes, p)
 		return (a.fault.Kind == FaultPause || a.fault.Kind == FaultSuspend) && i >= 0 && a.lives[i] == p.life
 	})
-}
-
-// suspend stops a host's executors, or lets them go on: what was due meanwhile
-// happens then, as they go by clocks that went on.
-func (p *process) suspend(by int) {
-	p.suspended += int32(by)
-	if p.suspended > 0 {
-		return
-	}
-	for i := range p.exec.frozen {
-		f := &p.exec.frozen[i]
-		_, e := p.w.queue.add(p.w.now, eventExec)
-		e.node, e.life, e.word, e.side = f.node, f.life, f.word, f.side
-	}
-	p.exec.frozen = p.exec.frozen[:0]
-}
-
-func (p *process) drift(f *Fault, by int) {
-	ppm := p.spec.DriftPPM
-	if by > 0 {
-		ppm = f.Value
-	}
-	p.clock.bend(p.w.now, ppm)
-	p.rearm()
-	for _, r := range p.exec.cores {
-		if r != nil && r.until != 0 && !r.over() {
-			p.exec.watch(r)
-		}
-	}
-}
-
-// rearm moves the events of all timers to where the clock now puts them, in
-// their old order.
-func (p *process) rearm() {
-	set := p.armed()
-	for _, t := range set {
-		p.w.queue.cancel(t.event)
-		p.arm(t, p.clock.when(t.due, p.w.now))
-	}
-}
-
-// armed returns the timers that wait in the queue, in the order of their firing.
-func (p *process) armed() []*timer {
-	var set []*timer
-	for i := range p.timers.places {
-		if t := &p.timers.places[i]; t.digest != 0 && t.event != 0 {
-			set = append(set, t)
-		}
-	}
-	slices.SortFunc(set, func(a, b *timer) int {
-		if a.due != b.due {
-			return int(max(-1, min(1, a.due-b.due)))
-		}
-		if a.generation < b.generation {
-			return -1
-		}
-		return 1
-	})
-	return set
-}
-
-// hurtRuns acts on the executors that run when the fault begins.
-func (p *process) hurtRuns(f *Fault, by int) {
-	if by < 0 || !p.alive() {
-		return
-	}
-	for _, r := range p.exec.cores {
-		if r == nil || r.over() {
-			continue
-		}
-		if f.Kind == FaultExecHang {
-			r.become(runHung)
-		} else {
-			p.exec.finish(r, runDead, "signal: killed by a fault", "", reapTime)
-		}
-	}
 }
 
 // end is called when a fault's time is over, or everything is healed.
@@ -269,7 +205,7 @@ func (x *injector) end(a *activeFault) {
 		if a.fault.Kind == FaultStop && p.life == a.lives[i] {
 			p.crash() // its time to end is over
 		}
-		p.suffer(&a.fault, -1)
+		x.suffer(p, &a.fault, -1)
 	}
 	for _, o := range x.active { // an older one of its kind goes on
 		if o.fault.Kind == a.fault.Kind && (o.fault.Kind == FaultSlowCPU || o.fault.Kind == FaultDiskSlow || o.fault.Kind == FaultClockDrift) {

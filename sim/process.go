@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"time"
 
 	"hyperscale/core/node"
@@ -77,151 +76,16 @@ const (
 	phaseHalt                    // it has asked for its end
 )
 
-// prices are a node's Costs, in a table.
-type prices struct {
-	cost   time.Duration
-	byKind []time.Duration
-	slow   int64        // factor on all
-	labor  node.Laborer // the machine of this life, if it is one
-	paid   uint64       // of its labor
-}
-
 // calls are the local commands that a node answers.
 type calls struct {
+	p       *process
 	last    node.CommandID
 	answers map[node.CommandID]func(node.Message)
-}
-
-func newProcess(w *World, s Spec, index uint32) *process {
-	if s.Mailbox == (node.MailboxConfig{}) {
-		s.Mailbox = node.DefaultMailbox()
-	}
-	p := &process{
-		w: w, spec: s, index: index, status: status{bars: barUnstarted}, prices: pricesOf(&s.Costs),
-		clock: clock{local: node.Instant(ClockStart).Add(s.ClockOffset), ppm: s.DriftPPM},
-		box:   node.NewMailbox(s.Mailbox),
-		peer:  node.Peer{ID: s.ID, Role: s.Role},
-	}
-	if s.Role != node.RoleClient {
-		p.peer.Addr = w.addresses.of(index)
-	}
-	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))
-	p.look.p = p
-	p.disk = newDisk(p)
-	p.exec = executor{p: p, cores: make([]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
-	return p
-}
-
-// pricesOf returns nil where handlers take no time.
-func pricesOf(c *Costs) *prices {
-	if c.Default == 0 && len(c.ByKind) == 0 {
-		return nil
-	}
-	p := &prices{cost: c.Default, slow: 1}
-	//lint:orderfree each kind has a place of its own
-	for k, d := range c.ByKind {
-		for len(p.byKind) <= int(k) {
-			p.byKind = append(p.byKind, c.Default)
-		}
-		p.byKind[k] = d
-	}
-	return p
-}
-
-// of returns what handling an input takes.
-func (p *prices) of(in *node.Input) time.Duration {
-	cost := p.cost
-	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
-		if k := int(in.Message.Kind()); k < len(p.byKind) {
-			cost = p.byKind[k]
-		}
-	}
-	return cost * time.Duration(p.slow)
-}
-
-// Work that grows with the cluster is charged beside the price of an input, in whole
-// units of so many looks: a look compares names that are not in a cache. What a small
-// cluster does in a Step is less than one unit.
-const (
-	laborUnit = 100_000
-	laborCost = time.Millisecond
-)
-
-// extra returns what the labor of the Step that is over takes, before any slowness.
-func (p *prices) extra() time.Duration {
-	done := p.labor.Labor()
-	units := (done - p.paid) / laborUnit
-	p.paid = done
-	return time.Duration(units) * laborCost
 }
 
 // alive is between Start and the end; started is from the delivery of InputStart on.
 func (p *process) alive() bool   { return p.machine != nil }
 func (p *process) started() bool { return !p.bars.has(barUnstarted) }
-
-// Addresses have a fixed width, so that a node is found without a map.
-const (
-	addressPrefix = "sim-"
-	addressDigits = 7
-)
-
-func address(index uint32) node.Addr {
-	b := []byte(addressPrefix + "0000000")
-	for i := len(b) - 1; index > 0; i-- {
-		b[i] = byte('0' + index%10)
-		index /= 10
-	}
-	return node.Addr(b)
-}
-
-// addressBatch is how many addresses share one string: each datagram reads one.
-const addressBatch = 64
-
-// addresses makes addresses in batches.
-type addresses struct {
-	batch uint32 // number of the last one
-	text  string
-}
-
-// of returns the address of a node.
-func (a *addresses) of(index uint32) node.Addr {
-	const size = len(addressPrefix) + addressDigits
-	if a.text == "" || index/addressBatch != a.batch {
-		a.batch = index / addressBatch
-		var b []byte
-		for i := range uint32(addressBatch) {
-			b = append(b, address(a.batch*addressBatch+i)...)
-		}
-		a.text = string(b)
-	}
-	from := int(index%addressBatch) * size
-	return node.Addr(a.text[from : from+size])
-}
-
-// at returns the index of the node that has an address, and whether any has.
-func (w *World) at(a node.Addr) (uint32, bool) {
-	if len(a) != len(addressPrefix)+addressDigits || a[:len(addressPrefix)] != addressPrefix {
-		return 0, false
-	}
-	n := number(a)
-	return uint32(n), n < uint64(len(w.nodes))
-}
-
-// number reads the last character of the prefix and the digits behind it all at once:
-// each as a byte, then pairs, then fours. It returns math.MaxUint64 for what is no number.
-func number(a node.Addr) uint64 {
-	_ = a[10]
-	d := uint64(a[3]) | uint64(a[4])<<8 | uint64(a[5])<<16 | uint64(a[6])<<24 |
-		uint64(a[7])<<32 | uint64(a[8])<<40 | uint64(a[9])<<48 | uint64(a[10])<<56
-	const each = 0x0101010101010101
-	d ^= '0'*(each-1) | '-'
-	if (d|(d+(0x7f-9)*each))&(0x80*each) != 0 { // a byte above 9
-		return math.MaxUint64
-	}
-	d = d * (1 + 10<<8) >> 8 & 0x00ff00ff00ff00ff
-	d = d * (1 + 100<<16) >> 16 & 0x0000ffff0000ffff
-	return d * (1 + 10000<<32) >> 32
-}
 
 // DiskFate says what a restart finds.
 type DiskFate uint8
@@ -291,29 +155,28 @@ func (p *process) start() {
 	for i := range p.rands {
 		p.rands[i] = nil
 	}
-	p.calls = calls{answers: map[node.CommandID]func(node.Message){}}
+	p.calls = calls{p: p, answers: map[node.CommandID]func(node.Message){}}
 	p.exec.runs = map[node.ExecID]*run{}
 	_, e := p.w.queue.add(p.w.now, eventStart)
 	e.node, e.life = p.index, p.life
 }
 
-func (w *World) onStart(e *event) {
-	p := w.nodes[e.node]
+func (p *process) onStart(e *event) {
 	if p.life != e.life || !p.alive() {
 		return
 	}
 	if p.bars.has(barPaused) { // it comes first when the node goes on
-		w.hand(p, node.Input{Kind: node.InputStart})
+		p.hand(node.Input{Kind: node.InputStart})
 		return
 	}
-	w.other = node.Input{Kind: node.InputStart}
-	p.step(&w.other)
+	p.w.inputs.other = node.Input{Kind: node.InputStart}
+	p.step(&p.w.inputs.other)
 }
 
 // stop delivers InputStop.
 func (p *process) stop() {
 	if p.alive() {
-		p.w.hand(p, node.Input{Kind: node.InputStop})
+		p.hand(node.Input{Kind: node.InputStop})
 	}
 }
 
@@ -338,7 +201,7 @@ func (p *process) end(clean bool) {
 		node.Bug("sim: %v is ended from within its own step: use World.At", p.peer)
 	}
 	w := p.w
-	w.fold(uint64(w.now), uint64(p.index)<<8|foldCrash, uint64(p.life))
+	w.trace.fold(uint64(w.now), uint64(p.index)<<8|foldCrash, uint64(p.life))
 	p.phase = 0
 	p.bars = p.bars&barAimed | barUnstarted
 	for i := range p.timers.places {
@@ -359,5 +222,8 @@ func (p *process) end(clean bool) {
 	p.exec.clear()
 	p.disk.crash(clean)
 	w.streams.Crash(w.now, netsim.Host(p.index), func() bool { return !clean && w.crashes.Chance(1, 2) })
-	w.drain()
+	w.streams.drain()
 }
+
+// leaves is when what the handler sends is on its way: when it is done.
+func (p *process) leaves() time.Duration { return max(p.w.now, p.busy) }

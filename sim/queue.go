@@ -241,3 +241,30 @@ func (q *queue) drop() {
 	}
 	h[i] = n
 }
+
+// shelf keeps values beside the queue until their events come: few events have one.
+type shelf[T any] struct {
+	all  []T
+	idle []uint32 // free places
+}
+
+// keep returns the place of a value.
+func (s *shelf[T]) keep(v T) uint64 {
+	if n := len(s.idle); n > 0 {
+		i := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.all[i] = v
+		return uint64(i)
+	}
+	s.all = append(s.all, v)
+	return uint64(len(s.all) - 1)
+}
+
+// take returns the value of a place and frees the place.
+func (s *shelf[T]) take(i uint64) T {
+	var none T
+	v := s.all[i]
+	s.all[i] = none
+	s.idle = append(s.idle, uint32(i))
+	return v
+}

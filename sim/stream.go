@@ -16,138 +16,116 @@ func (p *process) Open(to node.Addr) node.StreamID {
 	} else {
 		id = w.streams.Open(p.leaves(), netsim.Host(p.index), p.peer, netsim.Host(q))
 	}
-	w.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectOpen), node.MixString(0, string(to)))
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectOpen, Stream: id, To: to})
+	w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectOpen), node.MixString(0, string(to)))
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectOpen, Stream: id, To: to})
 	}
-	w.drain()
+	w.streams.drain()
 	return id
 }
 
 // Send implements node.Env.
 func (p *process) Send(s node.StreamID, m node.Message) {
 	w := p.w
-	digest, size := w.know(m)
+	digest, size := w.trace.know(m)
 	if message.HeaderSize+size > message.FrameMax {
 		node.Bug("sim: %v sends %s of %d bytes, above the bound of %d", p.peer, message.NameOf(m), size, message.FrameMax)
 	}
-	w.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectSend), digest)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectSend, Stream: s, Message: m})
+	w.trace.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectSend), digest)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectSend, Stream: s, Message: m})
 	}
 	w.streams.Send(p.leaves(), s, m, digest, 4+message.HeaderSize+size)
-	w.drain()
+	w.streams.drain()
 }
 
 // Close implements node.Env.
 func (p *process) Close(s node.StreamID) {
 	w := p.w
-	w.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectClose), 0)
-	if w.watch&WantEffects != 0 {
-		w.effect(p, &Effect{Kind: EffectClose, Stream: s})
+	w.trace.fold(uint64(s), uint64(p.index)<<8|foldEffect|uint64(EffectClose), 0)
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectClose, Stream: s})
 	}
 	c, side := netsim.End(s)
 	w.streams.Close(p.leaves(), c, side)
-	w.drain()
+	w.streams.drain()
+}
+
+// streams are the streams of a world: they file what is to come into its queue, and hand
+// what arrives to its nodes.
+type streams struct {
+	*netsim.Streams
+	w       *World
+	reasons shelf[string] // why streams break, until their events come
 }
 
 // drain files what the streams want to happen into the queue.
-func (w *World) drain() {
-	for i := range w.streams.Out {
-		a := &w.streams.Out[i]
-		_, e := w.queue.add(max(a.At, w.now), eventStream)
+func (s *streams) drain() {
+	for i := range s.Out {
+		a := &s.Out[i]
+		_, e := s.w.queue.add(max(a.At, s.w.now), eventStream)
 		e.side, e.node = uint8(a.Kind)<<1|a.Side, uint32(a.Host)
 		e.life, e.from = uint32(a.Stream>>32), uint32(a.Stream)
 		e.word, e.message = a.Digest, a.Message
 		if a.Kind == netsim.ActionBroken {
-			e.word = w.reasons.keep(a.Reason)
+			e.word = s.reasons.keep(a.Reason)
 		}
 		a.Message = nil
 	}
-	w.streams.Out = w.streams.Out[:0]
+	s.Out = s.Out[:0]
 }
 
-// reasons are texts beside the queue, as few events have one: why streams break, until
-// their events come.
-type reasons struct {
-	all  []string
-	idle []uint32 // free places
-}
-
-// keep returns zero for none.
-func (r *reasons) keep(s string) uint64 {
-	if s == "" {
-		return 0
-	}
-	if n := len(r.idle); n > 0 {
-		i := r.idle[n-1]
-		r.idle = r.idle[:n-1]
-		r.all[i-1] = s
-		return uint64(i)
-	}
-	r.all = append(r.all, s)
-	return uint64(len(r.all))
-}
-
-func (r *reasons) take(i uint64) string {
-	if i == 0 {
-		return ""
-	}
-	r.idle = append(r.idle, uint32(i))
-	return r.all[i-1]
-}
-
-func (w *World) onStream(e *event) {
+func (s *streams) onStream(e *event) {
 	a := netsim.Action{At: e.at, Kind: netsim.ActionKind(e.side >> 1), Side: e.side & 1, Stream: netsim.ConnID(e.life)<<32 | netsim.ConnID(e.from), Host: netsim.Host(e.node)}
 	reason := ""
 	if a.Kind == netsim.ActionBroken {
-		reason = w.reasons.take(e.word)
+		reason = s.reasons.take(e.word)
 	}
-	p := w.nodes[e.node]
-	if w.streams.Happens(w.now, &a) {
-		w.happen(p, &a, e, reason)
+	p := s.w.nodes[e.node]
+	if s.Happens(s.w.now, &a) {
+		s.happen(p, &a, e, reason)
 	}
-	w.drain()
+	s.drain()
 }
 
-func (w *World) happen(p *process, a *netsim.Action, e *event, reason string) {
+func (s *streams) happen(p *process, a *netsim.Action, e *event, reason string) {
 	id := a.Stream.Of(a.Side)
 	switch a.Kind {
 	case netsim.ActionSyn:
-		w.onSyn(p, a)
+		s.onSyn(p, a)
 	case netsim.ActionOpened:
-		w.hand(p, node.Input{Kind: node.InputStreamOpened, Stream: id, From: w.streams.Peer(id)})
+		p.hand(node.Input{Kind: node.InputStreamOpened, Stream: id, From: s.Peer(id)})
 	case netsim.ActionBroken:
-		w.hand(p, node.Input{Kind: node.InputStreamBroken, Stream: id, From: w.streams.Peer(id), Reason: reason})
+		p.hand(node.Input{Kind: node.InputStreamBroken, Stream: id, From: s.Peer(id), Reason: reason})
 	case netsim.ActionMessage:
 		m, digest := e.message, e.word
-		if w.config.Wire {
-			m = w.clone(m)
+		if s.w.config.Wire {
+			m = s.w.wire.clone(m)
 			digest = m.Digest()
 		}
-		w.hand(p, node.Input{Kind: node.InputMessage, Stream: id, From: w.streams.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))})
+		p.hand(node.Input{Kind: node.InputMessage, Stream: id, From: s.Peer(id), Message: m, Generation: node.Mix(digest, uint64(id))})
 	}
 }
 
 // onSyn lets somebody open a stream to a node. A paused process does not answer;
 // a dead one's machine refuses for it.
-func (w *World) onSyn(p *process, a *netsim.Action) {
+func (s *streams) onSyn(p *process, a *netsim.Action) {
 	switch {
 	case !p.started():
-		w.streams.Refuse(w.now, a.Stream, "refused: nobody listens at "+string(p.peer.Addr))
+		s.Refuse(s.w.now, a.Stream, "refused: nobody listens at "+string(p.peer.Addr))
 	case p.refusing > 0:
-		w.streams.Refuse(w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
+		s.Refuse(s.w.now, a.Stream, "refused: "+string(p.peer.Addr)+" accepts no streams")
 	case p.bars.has(barPaused):
 		return
-	case w.streams.Accept(w.now, a.Stream, p.peer):
+	case s.Accept(s.w.now, a.Stream, p.peer):
 		id := a.Stream.Of(a.Side)
-		w.hand(p, node.Input{Kind: node.InputStreamOpened, Stream: id, From: w.streams.Peer(id)})
+		p.hand(node.Input{Kind: node.InputStreamOpened, Stream: id, From: s.Peer(id)})
 	}
 }
 
 // breakEnd breaks a node's stream at both sides.
-func (w *World) breakEnd(s node.StreamID, reason string) {
-	c, side := netsim.End(s)
-	w.streams.Break(w.now, c, side, reason)
-	w.drain()
+func (s *streams) breakEnd(id node.StreamID, reason string) {
+	c, side := netsim.End(id)
+	s.Break(s.w.now, c, side, reason)
+	s.drain()
 }

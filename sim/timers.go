@@ -1,6 +1,11 @@
 package sim
 
-import "hyperscale/core/node"
+import (
+	"slices"
+	"time"
+
+	"hyperscale/core/node"
+)
 
 // timer is one that is set. It stays known while its firing waits in the
 // mailbox, so that a cancel still finds it there (NODE-2).
@@ -99,4 +104,116 @@ func (t *timerTable) remove(digest, generation uint64) {
 func (t *timerTable) clear() {
 	clear(t.places)
 	t.count = 0
+}
+
+const million = 1_000_000
+
+// ClockStart is what clocks read when a world begins, but for their offsets.
+const ClockStart = time.Hour
+
+// DriftBound is how wrong a clock may run for protocols that count on a bound, in
+// parts per million: one in a hundred.
+const DriftBound = 10_000
+
+// driftBound is the fastest a clock may run wrong, in parts per million: a tenth.
+const driftBound = 100_000
+
+// clock is one node's: it starts at an offset and drifts.
+type clock struct {
+	since time.Duration // of the world, when ppm last changed
+	local node.Instant  // reading then
+	ppm   int64
+}
+
+// scale returns d * num / den rounded down, without overflow for num and den
+// near a million.
+func scale(d time.Duration, num, den int64) time.Duration {
+	n := int64(d)
+	return time.Duration(n/den*num + n%den*num/den)
+}
+
+// at reads the clock at a time of the world.
+func (c *clock) at(now time.Duration) node.Instant {
+	passed := now - c.since
+	if c.ppm != 0 {
+		passed = scale(passed, million+c.ppm, million)
+	}
+	return c.local.Add(passed)
+}
+
+// when returns the first time of the world at which the clock shows i or later,
+// not before now.
+func (c *clock) when(i node.Instant, now time.Duration) time.Duration {
+	d := i.Sub(c.local)
+	if c.ppm != 0 {
+		d = scale(d, million, million+c.ppm)
+	}
+	t := max(now, c.since+d)
+	for c.at(t) < i {
+		t++
+	}
+	return t
+}
+
+// bend changes the drift from now on. The reading does not jump.
+func (c *clock) bend(now time.Duration, ppm int64) {
+	c.local, c.since, c.ppm = c.at(now), now, ppm
+}
+
+// arm puts a timer into the queue; its sequence there is its generation.
+func (p *process) arm(t *timer, at time.Duration) {
+	i, e := p.w.queue.add(at, eventTimer)
+	e.node, e.word = p.index, t.digest
+	t.event, t.generation = i, e.sequence
+	if p.bars.has(barAimed) {
+		p.look.lead(t, at)
+	}
+}
+
+// rearm moves the events of all timers to where the clock now puts them, in
+// their old order.
+func (p *process) rearm() {
+	set := p.armed()
+	for _, t := range set {
+		p.w.queue.cancel(t.event)
+		p.arm(t, p.clock.when(t.due, p.w.now))
+	}
+}
+
+// armed returns the timers that wait in the queue, in the order of their firing.
+func (p *process) armed() []*timer {
+	var set []*timer
+	for i := range p.timers.places {
+		if t := &p.timers.places[i]; t.digest != 0 && t.event != 0 {
+			set = append(set, t)
+		}
+	}
+	slices.SortFunc(set, func(a, b *timer) int {
+		if a.due != b.due {
+			return int(max(-1, min(1, a.due-b.due)))
+		}
+		if a.generation < b.generation {
+			return -1
+		}
+		return 1
+	})
+	return set
+}
+
+// ending counts the timers that are set for what ends, by what that is.
+func (t *timerTable) ending() map[string]int {
+	var found map[string]int
+	for i := range t.places {
+		p := &t.places[i]
+		if p.digest == 0 {
+			continue
+		}
+		if of := p.key.Ends(); of != "" {
+			if found == nil {
+				found = map[string]int{}
+			}
+			found[of]++
+		}
+	}
+	return found
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
 
@@ -13,11 +14,6 @@ const (
 	foldCrash    = 0x7f
 	foldSequence = 0x9e3779b97f4a7c15
 )
-
-// fold adds one input or effect to the trace hash.
-func (w *World) fold(a, what, digest uint64) {
-	w.hash = node.Mix(w.hash^a, what*foldSequence^digest)
-}
 
 // inputDigest is what an input brings, as 64 bits. A message's was computed when
 // it arrived.
@@ -152,4 +148,40 @@ func (Nobody) Event(time.Duration, node.ID, uint64, node.Event) {}
 // Fault implements Observer.
 func (Nobody) Fault(time.Duration, Fault) {}
 
-func (w *World) effect(p *process, e *Effect) { w.config.Observer.Effect(w.now, p.peer.ID, e) }
+// recorder folds what happens into the trace hash and shows it to the observer.
+type recorder struct {
+	hash     uint64
+	observer Observer
+	watch    Interest
+
+	last       node.Message // the message whose digest and size were computed last
+	lastDigest uint64
+	lastSize   int
+}
+
+// fold adds one input or effect to the trace hash.
+func (r *recorder) fold(a, what, digest uint64) {
+	r.hash = node.Mix(r.hash^a, what*foldSequence^digest)
+}
+
+// know returns a message's digest and size, computed once for one that is sent
+// to many in a row.
+func (r *recorder) know(m node.Message) (uint64, int) {
+	if m != r.last {
+		r.last, r.lastDigest, r.lastSize = m, m.Digest(), m.Size()
+	}
+	return r.lastDigest, r.lastSize
+}
+
+// wire encodes and decodes messages.
+type wire struct{ scratch []byte }
+
+// clone is what wire mode does to a message that is handed over.
+func (x *wire) clone(m node.Message) node.Message {
+	c, scratch, err := message.Clone(m, x.scratch)
+	x.scratch = scratch
+	if err != nil {
+		node.Bug("sim: a message that cannot cross a wire: %v", err)
+	}
+	return c
+}

@@ -75,7 +75,7 @@ func (x *injector) breakStreams(a *activeFault) {
 			w.streams.Break(w.now, c, sides[i], "connection reset")
 		}
 	}
-	w.drain()
+	w.streams.drain()
 }
 
 // swizzle cuts nodes off one by one in the first half of the fault's time, and

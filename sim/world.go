@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"hyperscale/core/node"
@@ -48,47 +48,42 @@ const (
 
 // World is a simulated cluster. It is used from one goroutine.
 type World struct {
-	config    Config
-	queue     *queue
-	now       time.Duration
-	hash      uint64
-	events    uint64
-	nodes     []*process
-	byID      map[node.ID]*process
-	net       *netsim.Network
-	streams   *netsim.Streams
-	crashes   *node.Rand // what is lost in a crash
-	faults    injector
-	courier   func(Letter) bool // nil: the network has all datagrams
-	scripts   scripts
-	addresses addresses
-	reasons   reasons
-	watch     Interest
-	scratch   []byte
+	roster
+	config  Config
+	queue   *queue
+	now     time.Duration
+	events  uint64
+	net     *netsim.Network
+	streams streams
+	crashes *node.Rand // what is lost in a crash
+	faults  injector
+	courier func(Letter) bool // nil: the network has all datagrams
+	scripts shelf[func()]
+	trace   recorder
+	wire    wire
+	inputs  inputs
+}
 
-	last       node.Message // the message whose digest and size were computed last
-	lastDigest uint64
-	lastSize   int
-
-	datagram node.Input // reused: only Message, From and Generation change
-	firing   node.Input // reused: only Timer and Generation change
-	queued   node.Input // reused for what comes out of a mailbox
-	other    node.Input // reused for the rest
+// inputs are reused: only the fields that are named change.
+type inputs struct {
+	datagram node.Input // Message, From and Generation
+	firing   node.Input // Timer and Generation
+	queued   node.Input // all, for what comes out of a mailbox
+	other    node.Input // all, for the rest
 }
 
 // New returns a world without nodes at time zero.
 func New(c Config) *World {
 	w := &World{
-		config: c, queue: newQueue(), byID: map[node.ID]*process{},
-		hash:    node.Mix(c.Seed, 1),
+		roster: roster{byID: map[node.ID]*process{}},
+		config: c, queue: newQueue(),
+		trace:   recorder{hash: node.Mix(c.Seed, 1), observer: c.Observer, watch: interestOf(c.Observer)},
 		net:     netsim.New(c.Network, node.NewRand(c.Seed, worldID, node.PurposeNetwork)),
 		crashes: node.NewRand(c.Seed, worldID, node.PurposeFault),
+		inputs:  inputs{datagram: node.Input{Kind: node.InputMessage}, firing: node.Input{Kind: node.InputTimer}},
 	}
 	w.faults.w = w
-	w.streams = netsim.NewStreams(w.net)
-	w.datagram.Kind = node.InputMessage
-	w.firing.Kind = node.InputTimer
-	w.watch = interestOf(c.Observer)
+	w.streams = streams{Streams: netsim.NewStreams(w.net), w: w}
 	return w
 }
 
@@ -99,13 +94,10 @@ const worldID = node.ID("the world")
 func (w *World) Now() time.Duration { return w.now }
 
 // Hash covers all inputs and effects so far.
-func (w *World) Hash() uint64 { return w.hash }
+func (w *World) Hash() uint64 { return w.trace.hash }
 
 // Events is the number of inputs delivered so far.
 func (w *World) Events() uint64 { return w.events }
-
-// Addr returns a node's address, whether it runs or not; empty for a client.
-func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
 
 // Alive says whether a node runs; a paused one does.
 func (w *World) Alive(id node.ID) bool { return w.find(id).alive() }
@@ -136,53 +128,6 @@ func (w *World) Sizes(tell func(id node.ID, what string, n, bound int)) {
 	}
 }
 
-// Nodes returns all names in the order of Add.
-func (w *World) Nodes() []node.ID {
-	all := make([]node.ID, len(w.nodes))
-	for i, p := range w.nodes {
-		all[i] = p.peer.ID
-	}
-	return all
-}
-
-func (w *World) find(id node.ID) *process {
-	p := w.byID[id]
-	if p == nil {
-		node.Bug("sim: node %q is not in this world: Add it first", id)
-	}
-	return p
-}
-
-// At runs f at a time of the world; a time that has passed means now.
-func (w *World) At(t time.Duration, f func()) {
-	_, e := w.queue.add(max(t, w.now), eventScript)
-	e.word = w.scripts.keep(f)
-}
-
-// scripts are functions that wait for their events.
-type scripts struct {
-	all  []func()
-	idle []uint32 // free places
-}
-
-func (s *scripts) keep(f func()) uint64 {
-	if n := len(s.idle); n > 0 {
-		i := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		s.all[i] = f
-		return uint64(i)
-	}
-	s.all = append(s.all, f)
-	return uint64(len(s.all) - 1)
-}
-
-func (s *scripts) take(i uint64) func() {
-	f := s.all[i]
-	s.all[i] = nil
-	s.idle = append(s.idle, uint32(i))
-	return f
-}
-
 // RunUntil lets everything happen that is due up to t, t included.
 func (w *World) RunUntil(t time.Duration) {
 	for w.next(t) {
@@ -205,78 +150,58 @@ func (w *World) next(limit time.Duration) bool {
 	w.now = e.at
 	switch e.kind {
 	case eventDatagram:
-		w.onDatagram(&e)
+		w.nodes[e.node].onDatagram(&e)
 	case eventTimer:
-		w.onTimer(&e)
+		w.nodes[e.node].onTimer(&e)
 	case eventStream:
-		w.onStream(&e)
+		w.streams.onStream(&e)
 	case eventWake:
-		w.onWake(&e)
+		w.nodes[e.node].onWake(&e)
 	case eventStart:
-		w.onStart(&e)
+		w.nodes[e.node].onStart(&e)
 	case eventSynced:
-		w.onSynced(&e)
+		w.nodes[e.node].disk.onSynced(&e)
 	case eventExec:
-		w.onExec(&e)
+		w.nodes[e.node].exec.onExec(&e)
 	case eventCommand:
-		w.onCommand(&e)
+		w.nodes[e.node].calls.onCommand(&e)
 	case eventAnswer:
-		w.onAnswer(&e)
+		w.nodes[e.node].calls.onAnswer(&e)
 	case eventScript:
 		w.scripts.take(e.word)()
 	}
 	return true
 }
 
-// Costs are the CPU times that handlers take: by the kind of a message, the
-// default for everything else. All zero: handlers take no time.
-type Costs struct {
-	Default time.Duration
-	ByKind  map[node.Kind]time.Duration
-}
-
-// Spec is a node of the world.
-type Spec struct {
-	ID          node.ID
-	Role        node.Role
-	Place       string
-	New         func() node.Machine // called once an incarnation
-	Costs       Costs
-	Cores       int                // that executors can run on
-	Model       Model              // what executors do; nil only without cores
-	Disk        Disk               // the zero Disk means DefaultDisk
-	ClockOffset time.Duration      // from ClockStart
-	DriftPPM    int64              // of its clock, at most a tenth of a million either way
-	Mailbox     node.MailboxConfig // the zero value means node.DefaultMailbox
-}
-
-func (s *Spec) validate(known bool) error {
-	var faults []error
-	if s.ID == "" || known {
-		faults = append(faults, fmt.Errorf("spec.id = %q is empty or taken: name each node once", s.ID))
+// Rests has the machines that run tell their ledgers against their rest, in the order
+// of Add, and tells what the world itself keeps for each. It changes nothing, and is in
+// no hash.
+func (w *World) Rests(tell func(id node.ID, what string, n, rest int)) {
+	doubles := w.streams.Doubles()
+	for i, p := range w.nodes {
+		if !p.started() {
+			continue
+		}
+		own := func(what string, n, rest int) { tell(p.peer.ID, what, n, rest) }
+		if m, ok := p.machine.(node.Rester); ok {
+			m.Rests(own)
+		}
+		own("mailbox", p.box.Len(), 0)
+		own("executors", len(p.exec.runs), 0)
+		for to, q := range w.nodes {
+			if len(doubles) == 0 {
+				break
+			}
+			if n := doubles[[2]netsim.Host{netsim.Host(i), netsim.Host(to)}]; n > 0 {
+				own("further streams to "+string(q.peer.Addr), n, 0)
+			}
+		}
+		timers := p.timers.ending()
+		if len(timers) == 0 {
+			continue
+		}
+		for _, of := range slices.Sorted(maps.Keys(timers)) {
+			own("timers of "+of, timers[of], 0)
+		}
 	}
-	if !s.Role.Valid() || s.New == nil {
-		faults = append(faults, fmt.Errorf("spec of %q: role %v and New must be set", s.ID, s.Role))
-	}
-	if s.Cores < 0 || s.Cores > 0 && s.Model == nil {
-		faults = append(faults, fmt.Errorf("spec of %q: %d cores need a model: use sim.DefaultModel()", s.ID, s.Cores))
-	}
-	if s.DriftPPM < -driftBound || s.DriftPPM > driftBound {
-		faults = append(faults, fmt.Errorf("spec of %q: drift %d is beyond %d parts per million", s.ID, s.DriftPPM, driftBound))
-	}
-	if s.Disk.LostPPM > million || s.Disk.Latency < 0 || s.Disk.Jitter < 0 {
-		faults = append(faults, fmt.Errorf("spec of %q: disk %+v has a chance above a million or a negative time: start from sim.DefaultDisk()", s.ID, s.Disk))
-	}
-	return errors.Join(faults...)
-}
-
-// Add puts a node into the world. It does not start it.
-func (w *World) Add(s Spec) {
-	if err := s.validate(w.byID[s.ID] != nil); err != nil {
-		node.Bug("sim: %v", err)
-	}
-	host := w.net.Add(s.Place)
-	p := newProcess(w, s, uint32(host))
-	w.nodes = append(w.nodes, p)
-	w.byID[s.ID] = p
 }

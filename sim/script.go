@@ -33,3 +33,9 @@ func (w *World) Deliver(l Letter, at time.Duration) {
 func (w *World) When(id node.ID, at node.Instant) time.Duration {
 	return w.find(id).clock.when(at, w.now)
 }
+
+// At runs f at a time of the world; a time that has passed means now.
+func (w *World) At(t time.Duration, f func()) {
+	_, e := w.queue.add(max(t, w.now), eventScript)
+	e.word = w.scripts.keep(f)
+}

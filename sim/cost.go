@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"time"
+
+	"hyperscale/core/node"
+)
+
+// rateWindow is what messages are counted by.
+const rateWindow = time.Second
+
+// rates counts the messages that a process handles in one window, by kind.
+type rates struct {
+	window time.Duration // its number
+	counts []int
+}
+
+// count says how many of a kind were handled in this window, with this one.
+func (r *rates) count(now time.Duration, k node.Kind) int {
+	if w := now / rateWindow; w != r.window {
+		r.window = w
+		clear(r.counts)
+	}
+	for len(r.counts) <= int(k) {
+		r.counts = append(r.counts, 0)
+	}
+	r.counts[k]++
+	return r.counts[k]
+}
+
+// prices are a node's Costs, in a table.
+type prices struct {
+	cost   time.Duration
+	byKind []time.Duration
+	slow   int64        // factor on all
+	labor  node.Laborer // the machine of this life, if it is one
+	paid   uint64       // of its labor
+}
+
+// pricesOf returns nil where handlers take no time.
+func pricesOf(c *Costs) *prices {
+	if c.Default == 0 && len(c.ByKind) == 0 {
+		return nil
+	}
+	p := &prices{cost: c.Default, slow: 1}
+	//lint:orderfree each kind has a place of its own
+	for k, d := range c.ByKind {
+		for len(p.byKind) <= int(k) {
+			p.byKind = append(p.byKind, c.Default)
+		}
+		p.byKind[k] = d
+	}
+	return p
+}
+
+// of returns what handling an input takes.
+func (p *prices) of(in *node.Input) time.Duration {
+	cost := p.cost
+	if in.Kind == node.InputMessage || in.Kind == node.InputCommand {
+		if k := int(in.Message.Kind()); k < len(p.byKind) {
+			cost = p.byKind[k]
+		}
+	}
+	return cost * time.Duration(p.slow)
+}
+
+// Work that grows with the cluster is charged beside the price of an input, in whole
+// units of so many looks: a look compares names that are not in a cache. What a small
+// cluster does in a Step is less than one unit.
+const (
+	laborUnit = 100_000
+	laborCost = time.Millisecond
+)
+
+// extra returns what the labor of the Step that is over takes, before any slowness.
+func (p *prices) extra() time.Duration {
+	done := p.labor.Labor()
+	units := (done - p.paid) / laborUnit
+	p.paid = done
+	return time.Duration(units) * laborCost
+}
+
+// floods says that an input is the first above a bound of its kind in this window: two
+// nodes that answer each other's answers wait for no timer.
+func (r *rates) floods(now time.Duration, in *node.Input, most int) bool {
+	return in.Kind == node.InputMessage && r.count(now, in.Message.Kind()) == most+1
+}

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"math"
+
+	"hyperscale/core/node"
+)
+
+// roster finds the nodes of a world by name and by address.
+type roster struct {
+	nodes     []*process // in the order of Add
+	byID      map[node.ID]*process
+	addresses addresses
+}
+
+// add enters a node under its name.
+func (r *roster) add(p *process) {
+	r.nodes = append(r.nodes, p)
+	r.byID[p.peer.ID] = p
+}
+
+func (r *roster) find(id node.ID) *process {
+	p := r.byID[id]
+	if p == nil {
+		node.Bug("sim: node %q is not in this world: Add it first", id)
+	}
+	return p
+}
+
+func (r *roster) has(id string) bool { return r.byID[node.ID(id)] != nil }
+
+// at returns the index of the node that has an address, and whether any has.
+func (r *roster) at(a node.Addr) (uint32, bool) {
+	if len(a) != len(addressPrefix)+addressDigits || a[:len(addressPrefix)] != addressPrefix {
+		return 0, false
+	}
+	n := number(a)
+	return uint32(n), n < uint64(len(r.nodes))
+}
+
+// Nodes returns all names in the order of Add.
+func (w *World) Nodes() []node.ID {
+	all := make([]node.ID, len(w.nodes))
+	for i, p := range w.nodes {
+		all[i] = p.peer.ID
+	}
+	return all
+}
+
+// Addr returns a node's address, whether it runs or not; empty for a client.
+func (w *World) Addr(id node.ID) node.Addr { return w.find(id).peer.Addr }
+
+// Addresses have a fixed width, so that a node is found without a map.
+const (
+	addressPrefix = "sim-"
+	addressDigits = 7
+)
+
+func address(index uint32) node.Addr {
+	b := []byte(addressPrefix + "0000000")
+	for i := len(b) - 1; index > 0; i-- {
+		b[i] = byte('0' + index%10)
+		index /= 10
+	}
+	return node.Addr(b)
+}
+
+// addressBatch is how many addresses share one string: each datagram reads one.
+const addressBatch = 64
+
+// addresses makes addresses in batches.
+type addresses struct {
+	batch uint32 // number of the last one
+	text  string
+}
+
+// of returns the address of a node.
+func (a *addresses) of(index uint32) node.Addr {
+	const size = len(addressPrefix) + addressDigits
+	if a.text == "" || index/addressBatch != a.batch {
+		a.batch = index / addressBatch
+		var b []byte
+		for i := range uint32(addressBatch) {
+			b = append(b, address(a.batch*addressBatch+i)...)
+		}
+		a.text = string(b)
+	}
+	from := int(index%addressBatch) * size
+	return node.Addr(a.text[from : from+size])
+}
+
+// number reads the last character of the prefix and the digits behind it all at once:
+// each as a byte, then pairs, then fours. It returns math.MaxUint64 for what is no number.
+func number(a node.Addr) uint64 {
+	_ = a[10]
+	d := uint64(a[3]) | uint64(a[4])<<8 | uint64(a[5])<<16 | uint64(a[6])<<24 |
+		uint64(a[7])<<32 | uint64(a[8])<<40 | uint64(a[9])<<48 | uint64(a[10])<<56
+	const each = 0x0101010101010101
+	d ^= '0'*(each-1) | '-'
+	if (d|(d+(0x7f-9)*each))&(0x80*each) != 0 { // a byte above 9
+		return math.MaxUint64
+	}
+	d = d * (1 + 10<<8) >> 8 & 0x00ff00ff00ff00ff
+	d = d * (1 + 100<<16) >> 16 & 0x0000ffff0000ffff
+	return d * (1 + 10000<<32) >> 32
+}
