@@ -180,3 +180,23 @@ func TestTheMembershipKnowsHowLateTheLoopIs(t *testing.T) {
 		t.Errorf("the loop overslept by 5s and the multiplier is %d, before it was %d", after, before)
 	}
 }
+
+// The election learns within the step how well this node is: what it answers a leader
+// carries the multiplier that a late loop has raised.
+func TestTheElectionKnowsHowWellTheNodeIs(t *testing.T) {
+	h, env := world(t, true, self, "m2:1", "m3:1")
+	env.Oversleep(5 * time.Second)
+	env.Advance(time.Second)
+	want := h.member.Swim.Multiplier()
+	var acks []*message.LeaderBeatAck
+	env.WatchDatagram = func(_ node.Addr, m node.Message) {
+		if a, ok := m.(*message.LeaderBeatAck); ok {
+			acks = append(acks, a)
+		}
+	}
+	leader := node.Peer{ID: "m2", Incarnation: 1, Role: node.RoleManager, Addr: "m2:1"}
+	env.ReceiveDatagram(leader, &message.LeaderBeat{Group: "dc1", Term: 9, Counter: 1})
+	if want == 0 || len(acks) != 1 || int(acks[0].Fitness) != want {
+		t.Errorf("the node's multiplier is %d, and it answers the leader with %+v", want, acks)
+	}
+}
