@@ -37,7 +37,8 @@
 // Safety is judged online, event by event, T4 a hundred operations at a time. Memory does not
 // grow with the events of a register, a job or a shard. Finish judges liveness.
 //
-// Read checker.go, then receiver.go (T3, A), job.go (L, T11), election.go (T5), feed.go
-// (F), size.go (T12), promise.go (what P takes; job.go and execution judge it). Packages of their own judge more: register (T1,
-// T2, T11), execution (T6, T9, T13), account (T3, T7, T8), operation with linear (T4).
+// Read checker.go, then receiver.go (T3, A), job.go (L, T8, T11), election.go (T5), feed.go
+// (F), size.go (T12), promise.go (what P takes; job.go and execution judge it). Packages of
+// their own judge more: register (T1, T2, T11), execution (T3, T6, T9, T13), account (T3, T7,
+// T8, L), operation with linear (T4).
 package checker

@@ -118,7 +118,7 @@ func (m *driver) endStopped(env node.Env, j *entry) {
 }
 
 // judgeAborts looks whether a workflow is to be ended, once a subjob has told how it
-// stands. Whoever took the job over begins its windows anew.
+// stands. A gate that adopts the job begins its windows anew.
 func (m *driver) judgeAborts(env node.Env, j *entry) {
 	if j.Spec == nil || j.Stopping() || j.State.Terminal() {
 		return
@@ -165,7 +165,7 @@ func (m *driver) sendAborts(env node.Env, j *entry) {
 	}
 }
 
-// resumeAborts goes on with what the record says, as nobody may have heard of it.
+// resumeAborts sends the aborts of the record again, as no manager may have received them.
 func (m *driver) resumeAborts(env node.Env, j *entry) {
 	j.Aborts = slices.DeleteFunc(j.Aborts, func(a *job.Abort) bool { return a.Bad(&j.Spec.Plan) })
 	for _, a := range j.Aborts {

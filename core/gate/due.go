@@ -58,7 +58,7 @@ func (m *driver) onExpired(env node.Env, j *entry, p *job.Subjob) {
 	m.arm(env, j)
 }
 
-// onManagerLost goes on with another manager where nobody has taken the subjob up.
+// onManagerLost dispatches to another manager where none has accepted the subjob.
 // What was taken up is its managers' own to hand on: the gate hears who has it.
 func (m *driver) onManagerLost(env node.Env, j *entry, p *job.Subjob) {
 	if j.Stopping() {

@@ -36,7 +36,7 @@ func emit(env node.Env, id message.JobID, t job.Transition) {
 	env.Emit(event.JobChanged{Job: id, From: t.From, To: t.To, Reason: t.Reason})
 }
 
-// see returns a job that has ended for good, whoever owned it, or nil.
+// see returns a job that has ended for good, whichever gate owned it, or nil.
 func (m *memory) see(env node.Env, id message.JobID, token message.LeaseToken, released bool, record []byte) *entry {
 	if !released {
 		return nil

@@ -149,7 +149,7 @@ func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.Sub
 	return renewed
 }
 
-// onListed adopts a subjob that a manager has, and stops what nobody waits for any
+// onListed adopts a subjob that a manager has, and stops one that no gate waits for any
 // more. It says whether the manager may go on with it.
 func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobRef) bool {
 	j := m.jobs[ref.Job]

@@ -219,7 +219,7 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 }
 
 // onRefusedFile tries again later what a job that runs cannot do without, and refuses a job
-// that nobody was told of.
+// that no gate acknowledged.
 func (m *ownership) onRefusedFile(env node.Env, j *entry, err error) {
 	if !j.Ready {
 		m.rejected(env, j, message.CodeStoreFull, "keep the program: "+err.Error())

@@ -15,8 +15,8 @@
 //	         memory with it. It rejects a field that stands twice.
 //	RECORD-2 Read(Append(x)) == x. Append(Read(b)) holds each field of b that this version
 //	         does not know, with the same bytes, in the same struct of the same list.
-//	RECORD-3 A struct holds numbers, texts, file digests, fences and other structs of
-//	         records. None of them drops a field: the generator rejects every other type.
+//	RECORD-3 A struct holds numbers, truth values, texts, file digests, fences, other structs
+//	         of records, and lists of these. None of them drops a field: the generator rejects every other type.
 //	RECORD-4 The name of a field is never used again for something else, nor with another
 //	         type. testdata/golden holds one encoding of each struct, and those of a newer
 //	         version.
