@@ -9,7 +9,8 @@
 //
 // Invariants:
 //
-//	STAGE-1 Draws come from Stage.Rand alone, in the order of the code that builds.
+//	STAGE-1 Draws come from Stage.Rand alone, in the order of the code that builds;
+//	        the size of a crowded world comes from the seed itself (Crowd).
 //	STAGE-2 A replay plays the recorded faults, and draws none.
 //	STAGE-3 An observer changes nothing: with and without one a run has one hash.
 //
