@@ -1,6 +1,9 @@
 package node
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Mix folds b into the running hash a: one multiplication, as wyhash does. It
 // is not meant to withstand somebody who searches for collisions.
@@ -11,18 +14,42 @@ func Mix(a, b uint64) uint64 {
 
 // MixString folds a string and its length into h.
 func MixString(h uint64, s string) uint64 {
-	h = Mix(h, uint64(len(s)))
-	for len(s) >= 8 {
-		h = Mix(h, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
-			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
-		s = s[8:]
+	n := len(s)
+	h = Mix(h, uint64(n))
+	if n < 8 {
+		return mixShort(h, s)
 	}
-	if len(s) > 0 {
-		var v uint64
-		for i := 0; i < len(s); i++ {
-			v |= uint64(s[i]) << (8 * i)
-		}
-		h = Mix(h, v)
+	at := 0
+	for ; n-at >= 8; at += 8 {
+		h = Mix(h, word(s[at:at+8]))
+	}
+	if left := n - at; left > 0 { // the last word holds what is left, behind bytes that were folded
+		h = Mix(h, word(s[n-8:])>>(8*(8-left)))
+	}
+	return h
+}
+
+// word reads eight bytes, the first as the lowest.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// half reads four bytes, the first as the lowest.
+func half(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// mixShort folds fewer than eight bytes. It reads some of them twice, to the same place.
+func mixShort(h uint64, s string) uint64 {
+	n := len(s)
+	switch {
+	case n >= 4:
+		return Mix(h, half(s)|half(s[n-4:])<<(8*(n-4)))
+	case n > 0:
+		return Mix(h, uint64(s[0])|uint64(s[n/2])<<(8*(n/2))|uint64(s[n-1])<<(8*(n-1)))
 	}
 	return h
 }
@@ -31,8 +58,7 @@ func MixString(h uint64, s string) uint64 {
 func MixBytes(h uint64, b []byte) uint64 {
 	h = Mix(h, uint64(len(b)))
 	for len(b) >= 8 {
-		h = Mix(h, uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|
-			uint64(b[4])<<32|uint64(b[5])<<40|uint64(b[6])<<48|uint64(b[7])<<56)
+		h = Mix(h, binary.LittleEndian.Uint64(b))
 		b = b[8:]
 	}
 	if len(b) > 0 {

@@ -156,7 +156,7 @@ func (c *Config) Validate() error {
 	if c.MultiplierMax < 0 || c.MultiplierMax > 64 || c.LagBound < 0 {
 		wrong("swim: multiplier max %d, lag bound %v: start from swim.Default", c.MultiplierMax, c.LagBound)
 	}
-	if c.PushPullInterval <= 0 || c.SeedInterval <= 0 || c.JoinInterval <= 0 || c.ReapAge <= 0 || c.HoldMax < 0 || c.MembersMax < 1 {
+	if c.PushPullInterval <= 0 || c.SeedInterval <= 0 || c.JoinInterval <= 0 || c.ReapAge <= 0 || c.HoldMax < 0 || c.MembersMax < 1 || c.MembersMax > placesMax {
 		wrong("swim: intervals %v, %v, %v, reap %v, hold %v, members %d must be positive: start from swim.Default",
 			c.PushPullInterval, c.SeedInterval, c.JoinInterval, c.ReapAge, c.HoldMax, c.MembersMax)
 	}

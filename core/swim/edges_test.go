@@ -55,7 +55,7 @@ func TestTombstonesGoInTheirTurn(t *testing.T) {
 		n := about(name, Left, 1)
 		n.Age = time.Duration(3-i) * time.Minute
 		w.ReceiveDatagram(gossip("b", n))
-		if end := g.ends[place(name)]; end == nil || end.since != g.started.Add(-n.Age) {
+		if end := g.end(place(name)); end == nil || end.since != g.started.Add(-n.Age) {
 			t.Fatalf("%s has gone at %+v, want %v ago", name, end, n.Age)
 		}
 	}

@@ -12,15 +12,15 @@ func (g *tracker) bury(env node.Env, i uint32, e *end) {
 	if len(g.ends) == 0 {
 		env.SetTimer(node.Key(node.PartSwim, node.SwimReap), max(0, e.since.Add(g.config.ReapAge).Sub(env.Now())))
 	}
-	g.ends[i] = e
+	g.ends.add(g.table.records, i, e)
 }
 
 // unbury is for whoever comes back under a higher incarnation.
 func (g *tracker) unbury(i uint32) {
-	if g.ends[i].recent {
+	if g.end(i).recent {
 		g.hold.recent--
 	}
-	delete(g.ends, i)
+	g.ends.drop(g.table.records, i)
 }
 
 // onReap forgets who has been gone for long enough.
@@ -28,7 +28,7 @@ func (g *tracker) onReap(env node.Env) {
 	var due []uint32
 	var next node.Instant
 	for i := range g.table.records {
-		e := g.ends[uint32(i)]
+		e := g.end(uint32(i))
 		if e == nil {
 			continue
 		}
@@ -39,11 +39,13 @@ func (g *tracker) onReap(env node.Env) {
 		}
 	}
 	for _, i := range due {
-		if !g.ends[i].silent {
-			g.changed(env, i, g.table.records[i].state, Removed, g.ends[i].by, "it has been gone for "+g.config.ReapAge.String())
+		if !g.end(i).silent {
+			g.changed(env, i, g.table.records[i].state, Removed, g.end(i).by, "it has been gone for "+g.config.ReapAge.String())
 		}
 		g.unbury(i)
-		delete(g.apps, i)
+		if int(i) < len(g.apps) {
+			g.apps[i] = app{}
+		}
 	}
 	g.forget(due)
 	if len(g.ends) > 0 {
@@ -99,7 +101,7 @@ func (g *tracker) mourn(env node.Env, i uint32) {
 	if g.config.HoldMax == 0 {
 		return
 	}
-	g.ends[i].recent = true
+	g.end(i).recent = true
 	g.hold.recent++
 	g.hold.forget([]uint32{i}) // one each: who comes and goes fills nothing
 	g.hold.deaths = append(g.hold.deaths, death{i, env.Now()})
@@ -110,7 +112,7 @@ func (g *tracker) weigh(env node.Env) {
 	h := &g.hold
 	for len(h.deaths) > 0 && env.Now().Sub(h.deaths[0].since) >= g.config.HoldMax {
 		// Whoever came back and died again since has a later entry.
-		if e := g.ends[h.deaths[0].place]; e != nil && e.recent && !slices.ContainsFunc(h.deaths[1:], func(d death) bool { return d.place == h.deaths[0].place }) {
+		if e := g.end(h.deaths[0].place); e != nil && e.recent && !slices.ContainsFunc(h.deaths[1:], func(d death) bool { return d.place == h.deaths[0].place }) {
 			e.recent = false
 			h.recent--
 		}

@@ -122,6 +122,9 @@ func (g *Group) sendList(env node.Env, on node.StreamID, answer bool) {
 		if g.table.records[i].who == nil {
 			continue
 		}
+		if page == nil {
+			page = make([]message.SwimNews, 0, min(pageNews, len(g.table.records)-i))
+		}
 		n := g.newsOf(env.Now(), uint32(i), true)
 		bytes := n.Bytes()
 		if size+bytes > pageBytes || len(page) == pageNews {

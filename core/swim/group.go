@@ -58,7 +58,6 @@ func New(c Config) *Group {
 	}
 	g := &Group{relays: map[uint64]*relay{}}
 	g.config, g.health.c = c, &g.config
-	g.rare = rare{map[uint32]*suspicion{}, map[uint32]*end{}, map[uint32]app{}}
 	return g
 }
 

@@ -42,12 +42,12 @@ func TestVerdictOfAStoppedNodeWaitsForTheAnswer(t *testing.T) {
 		accuse(by)
 		oversleep := func(length time.Duration) {
 			w.Oversleep(length)
-			if s := g.suspicions[i]; s != nil && w.Now().Sub(s.due) > g.config.LagBound {
+			if s := g.suspicion(i); s != nil && w.Now().Sub(s.due) > g.config.LagBound {
 				stopped, asked = true, 0
 			}
 		}
 		for _, step := range rapid.SliceOfN(rapid.IntRange(0, 119), 0, 30).Draw(t, "steps") {
-			s := g.suspicions[i]
+			s := g.suspicion(i)
 			if s == nil {
 				break
 			}

@@ -63,8 +63,9 @@ type record struct {
 	who         *Identity // nil: the place is free
 	incarnation uint64
 	state       State
-	listed      bool // it stands in Group.order
-	queued      bool // it stands in the buffer of news
+	listed      bool   // it stands in Group.order
+	queued      bool   // it stands in the buffer of news
+	rare        uint32 // what stands beside: place + 1 in the slab of its state, 0 for nothing
 }
 
 // table finds records by name. Place 0 is this node.
@@ -75,9 +76,23 @@ type table struct {
 	block   []Identity // of which identities are cut: those of a group lie together
 }
 
-// slot is an entry of the index: a place + 1, 0 for none, and the upper half of the hash
-// of the name that has it, so that a lookup seldom reads a record of another name.
-type slot struct{ tag, place uint32 }
+// slot is an entry of the index: a place + 1, 0 for none, and above it the upper bits of
+// the hash of the name that has it, so that a lookup seldom reads a record of another name.
+type slot uint32
+
+// placeBits of a slot; the others are the tag.
+const placeBits = 20
+
+// placesMax is how many places a slot can tell apart.
+const placesMax = 1<<placeBits - 1
+
+func slotOf(h uint64, place uint32) slot { return slot(h>>(32+placeBits)<<placeBits) | slot(place+1) }
+
+// place is 0 for none, else the place + 1.
+func (s slot) place() uint32 { return uint32(s) & placesMax }
+
+// fits says that the slot is the one of a name with this hash, most likely.
+func (s slot) fits(h uint64) bool { return uint64(s>>placeBits) == h>>(32+placeBits) }
 
 // identities in a block.
 const blockSize = 64
@@ -116,11 +131,11 @@ func (t *table) findAll(news []message.SwimNews, found *lookup) {
 	}
 	for k := range news {
 		h, s := hashes[k%batch], first[k%batch]
-		for at := h; s.place != 0 && s.tag != uint32(h>>32); {
+		for at := h; s != 0 && !s.fits(h); {
 			at++
 			s = t.index[at&mask]
 		}
-		found[k%batch] = s.place
+		found[k%batch] = s.place()
 	}
 	for k := range news {
 		if i := found[k%batch]; i != 0 {
@@ -143,11 +158,11 @@ func (t *table) find(id node.ID) (uint32, bool) {
 	h := hashOf(id)
 	for at := h; len(t.index) > 0; at++ {
 		s := t.index[at&mask]
-		if s.place == 0 {
+		if s == 0 {
 			break
 		}
-		if s.tag == uint32(h>>32) && t.records[s.place-1].who.ID == id {
-			return s.place - 1, true
+		if s.fits(h) && t.records[s.place()-1].who.ID == id {
+			return s.place() - 1, true
 		}
 	}
 	return 0, false
@@ -175,10 +190,10 @@ func (t *table) place(i uint32) {
 	mask := uint64(len(t.index) - 1)
 	h := hashOf(t.records[i].who.ID)
 	at := h
-	for t.index[at&mask].place != 0 {
+	for t.index[at&mask] != 0 {
 		at++
 	}
-	t.index[at&mask] = slot{uint32(h >> 32), i + 1}
+	t.index[at&mask] = slotOf(h, i)
 }
 
 // remove forgets places; it costs as much as all members, and is rare.

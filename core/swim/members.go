@@ -22,11 +22,35 @@ type members struct {
 	cursor int
 }
 
-// rare is kept beside the records, by place.
+// rare is kept beside the records.
 type rare struct {
-	suspicions map[uint32]*suspicion
-	ends       map[uint32]*end
-	apps       map[uint32]app
+	suspicions slab[suspicion] // of those that are suspect
+	ends       slab[end]       // of those that are gone
+	apps       []app           // by place, as far as any has said something
+}
+
+// suspicion returns what runs against a place; nil for nothing.
+func (g *members) suspicion(i uint32) *suspicion {
+	if r := &g.table.records[i]; r.state == Suspect {
+		return g.suspicions.of(r)
+	}
+	return nil
+}
+
+// end returns the tombstone of a place; nil for none.
+func (g *members) end(i uint32) *end {
+	if r := &g.table.records[i]; r.state.Gone() {
+		return g.ends.of(r)
+	}
+	return nil
+}
+
+// said returns what the member of a place said of itself; version 0 for nothing.
+func (g *members) said(i uint32) app {
+	if int(i) < len(g.apps) {
+		return g.apps[i]
+	}
+	return app{}
 }
 
 // end is a tombstone.
@@ -80,14 +104,14 @@ func (g *members) member(i uint32) Member {
 	r := &g.table.records[i]
 	m := Member{ID: r.who.ID, Addr: r.who.Addr, Role: r.who.Role, Incarnation: r.incarnation, State: r.state}
 	// A restart forgets what the member said before.
-	if a := g.apps[i]; a.incarnation>>32 == r.incarnation>>32 {
+	if a := g.said(i); a.incarnation>>32 == r.incarnation>>32 {
 		m.App = a.bytes
 	}
 	switch {
 	case r.state == Suspect:
-		m.By = g.suspicions[i].by
+		m.By = g.suspicion(i).by
 	case r.state.Gone():
-		m.By = g.ends[i].by
+		m.By = g.end(i).by
 	}
 	return m
 }
@@ -102,9 +126,9 @@ func (g *members) newsOf(now node.Instant, i uint32, whole bool) message.SwimNew
 	}
 	switch {
 	case r.state == Suspect:
-		n.By = string(g.suspicions[i].latest)
+		n.By = string(g.suspicion(i).latest)
 	case r.state.Gone():
-		e := g.ends[i]
+		e := g.end(i)
 		n.By, n.Age = string(e.by), now.Sub(e.since).Truncate(time.Millisecond)
 	case i == 0 && g.leaving:
 		n.State = uint8(Left)

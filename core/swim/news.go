@@ -191,7 +191,7 @@ func (g *tracker) becomeAlive(env node.Env, i uint32, n *message.SwimNews, how s
 		g.acquit(env, i)
 	}
 	if was.Gone() {
-		if g.ends[i].silent {
+		if g.end(i).silent {
 			from = Unknown
 		}
 		g.unbury(i)
@@ -326,8 +326,14 @@ func (g *tracker) changed(env node.Env, i uint32, from, to State, by node.ID, re
 	})
 }
 
+// spareMax bounds what is kept for the next changes: a whole list makes many at once.
+const spareMax = 16
+
 // Take returns what came about since the last call; it holds until the next one.
 func (g *tracker) Take() []Change {
 	g.changes, g.spare = g.spare[:0], g.changes
+	if cap(g.changes) > spareMax {
+		g.changes = nil
+	}
 	return g.spare
 }

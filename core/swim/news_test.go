@@ -128,7 +128,7 @@ func TestAnswersTellASuspect(t *testing.T) {
 		w.ReceiveDatagram(gossip(name))
 	}
 	w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "c", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}))
-	if i, _ := g.table.find("c"); g.suspicions[i] == nil {
+	if i, _ := g.table.find("c"); g.suspicion(i) == nil {
 		t.Fatal("c is not suspected")
 	}
 	told := false
@@ -178,7 +178,7 @@ func TestLateVerdictAsksTheSuspect(t *testing.T) {
 	}
 	w.ReceiveDatagram(gossip("b", message.SwimNews{Node: "c", Incarnation: firstOf(1), State: uint8(Suspect), By: "b"}))
 	i, _ := g.table.find("c")
-	s := g.suspicions[i]
+	s := g.suspicion(i)
 	if s == nil {
 		t.Fatal("c is not suspected")
 	}

@@ -81,7 +81,7 @@ func (g *Group) probe(env node.Env, i uint32) {
 func (g *Group) sendProbe(env node.Env, i uint32, sequence uint64) {
 	who := g.table.records[i].who
 	m := &message.SwimProbe{Group: g.config.Group, Sequence: sequence, Target: string(who.ID), Incarnation: g.Incarnation()}
-	if a := g.apps[i]; a.incarnation>>32 == g.table.records[i].incarnation>>32 {
+	if a := g.said(i); a.incarnation>>32 == g.table.records[i].incarnation>>32 {
 		m.Known = a.version
 	}
 	if g.fresh > 0 {
@@ -184,9 +184,12 @@ func (g *Group) learn(i uint32, incarnation, version uint64, b []byte) {
 	if version == 0 {
 		return
 	}
-	old, told := g.apps[i]
-	if told && (incarnation < old.incarnation || incarnation>>32 == old.incarnation>>32 && version <= old.version) || len(b) > stateMax {
+	old := g.said(i)
+	if old.version != 0 && (incarnation < old.incarnation || incarnation>>32 == old.incarnation>>32 && version <= old.version) || len(b) > stateMax {
 		return
+	}
+	if int(i) >= len(g.apps) {
+		g.apps = append(g.apps, make([]app, len(g.table.records)-len(g.apps))...)
 	}
 	g.apps[i] = app{incarnation, version, b}
 }

@@ -88,11 +88,11 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 		}
 		accuse("p")
 		i, _ := g.table.find("m")
-		s := g.suspicions[i]
+		s := g.suspicion(i)
 		last := s.deadline
 		for _, step := range rapid.SliceOfN(rapid.IntRange(0, 9), 0, 40).Draw(t, "steps") {
 			w.Advance(time.Duration(step) * 200 * time.Millisecond)
-			if g.suspicions[i] == nil {
+			if g.suspicion(i) == nil {
 				break
 			}
 			accuse(fmt.Sprint("c", step))
@@ -105,7 +105,7 @@ func TestDeadlineMovesEarlierOnly(t *testing.T) {
 			}
 			last = s.deadline
 			w.Advance(0) // it may have been over already, by what is known now
-			if w.Now() > last && g.suspicions[i] != nil {
+			if w.Now() > last && g.suspicion(i) != nil {
 				t.Fatalf("no verdict at %v, the deadline was %v", w.Now(), last)
 			}
 		}

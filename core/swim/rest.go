@@ -13,7 +13,7 @@ func (g *Group) Rests(tell node.Tell) {
 	tell("swim/news", len(g.buffer.pieces), 0)
 	tell("swim/changes", len(g.changes), 0)
 	tell("swim/probe order", len(g.order), known)
-	tell("swim/states of members", len(g.apps), known)
+	tell("swim/states of members", len(g.apps), len(g.table.records))
 	tell("swim/deaths", len(g.hold.deaths), known)
 	tell("swim/tombstones", len(g.ends), known-g.live)
 	queued := 0

@@ -48,7 +48,7 @@ func (g *tracker) becomeSuspect(env node.Env, i uint32, by node.ID, reason strin
 	// Whoever is neither the suspect nor the accuser can confirm: in a group of
 	// three that is one, and waiting for three would be waiting for the cap.
 	s.needed = min(g.config.Confirmations, g.live-2)
-	g.suspicions[i] = s
+	g.suspicions.add(g.table.records, i, s)
 	g.set(i, r.incarnation, Suspect)
 	s.deadline = s.since.Add(shrunk(low, high, 0, s.needed))
 	g.await(env, i, s, appealAfter*g.config.ProbeInterval)
@@ -59,7 +59,7 @@ func (g *tracker) becomeSuspect(env node.Env, i uint32, by node.ID, reason strin
 
 // confirm counts another accuser.
 func (g *tracker) confirm(env node.Env, i uint32, by node.ID) {
-	s := g.suspicions[i]
+	s := g.suspicion(i)
 	if !g.config.HealthSuspicion || len(s.confirmed) >= s.needed || by == s.by || by == "" ||
 		by == g.table.records[i].who.ID || slices.Contains(s.confirmed, by) {
 		return
@@ -134,7 +134,7 @@ func (s *suspicion) lone(self node.ID) bool {
 // proves that this node was stopped and may have missed the refutation: it asks the
 // suspect, and waits until a ProbeTimeout passes in which it runs.
 func (g *tracker) onSuspicion(env node.Env, i uint32) {
-	s := g.suspicions[i]
+	s := g.suspicion(i)
 	if s == nil {
 		return
 	}
@@ -173,6 +173,6 @@ func (g *tracker) onSuspicion(env node.Env, i uint32) {
 
 // acquit ends a suspicion, whichever way.
 func (g *tracker) acquit(env node.Env, i uint32) {
-	delete(g.suspicions, i)
+	g.suspicions.drop(g.table.records, i)
 	env.CancelTimer(suspicionKey(i))
 }

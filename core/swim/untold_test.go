@@ -64,7 +64,7 @@ func TestAVerdictThatNoMemberConfirmsIsNotTold(t *testing.T) {
 		}
 		accuse(by)
 		i, _ := g.table.find("m")
-		s := g.suspicions[i]
+		s := g.suspicion(i)
 		for range rapid.IntRange(0, 2).Draw(t, "witnesses") {
 			answered(rapid.SampledFrom([]time.Duration{0, 500 * time.Millisecond}).Draw(t, "wait"))
 			accuse(rapid.SampledFrom([]string{"x1", "x2", by}).Draw(t, "witness"))
