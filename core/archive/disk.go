@@ -28,7 +28,9 @@ const marker = "whole"
 func (a *shelf) prefix() string { return "file/" + a.config.Group + "/" }
 
 func (a *shelf) key(d message.FileDigest, name string) string {
-	return a.prefix() + hex.EncodeToString(d[:]) + "/" + name
+	var text [2 * len(d)]byte
+	hex.Encode(text[:], d[:])
+	return "file/" + a.config.Group + "/" + string(text[:]) + "/" + name
 }
 
 // record names the n-th piece; names sort as numbers do.

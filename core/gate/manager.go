@@ -113,7 +113,7 @@ func (m *roster) lose(env node.Env, mgr *places.Manager, reason string) {
 	}
 	mgr.Lose(env.Now())
 	env.Emit(event.PeerLost{Peer: mgr.ID, Role: node.RoleManager, Reason: reason})
-	for _, j := range slices.Clone(m.active) {
+	for _, j := range m.active {
 		if p := j.Subjob(mgr.Place.Name); p != nil && p.Manager == mgr.ID {
 			m.onManagerLost(env, j, p)
 		}
@@ -129,7 +129,7 @@ func (m *roster) compare(env node.Env, mgr *places.Manager, listed []message.Sub
 			renewed = append(renewed, ref)
 		}
 	}
-	for _, j := range slices.Clone(m.active) {
+	for _, j := range m.active {
 		p := j.Subjob(mgr.Place.Name)
 		if p == nil || p.Manager != mgr.ID || p.Phase == job.Done {
 			continue

@@ -169,6 +169,9 @@ func (m *ownership) rejected(env node.Env, j *entry, code message.Code, detail s
 
 // settleLedger acts on what the ledger came to.
 func (m *ownership) settleLedger(env node.Env) {
+	if m.ledger.Quiet() {
+		return
+	}
 	for o, ok := m.ledger.Next(); ok; o, ok = m.ledger.Next() {
 		switch o.Kind {
 		case ledger.Committed:

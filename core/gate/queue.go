@@ -99,7 +99,7 @@ func (m *scheduler) requeue(env node.Env, j *entry, reason string) {
 }
 
 func (m *scheduler) leaveActive(j *entry) {
-	m.active = slices.DeleteFunc(m.active, func(other *entry) bool { return other == j })
+	m.active = slices.DeleteFunc(slices.Clone(m.active), func(other *entry) bool { return other == j })
 }
 
 // unload forgets a job that has not ended, and returns who waits for it.

@@ -145,18 +145,17 @@ func (r *Registers) Flush(env node.Env) {
 		r.out[r.self].spare = own[:0]
 	}
 	r.write(env)
-	var gens []uint64 // one copy for all of them: what is sent is never changed
 	for i := range r.out {
 		o := &r.out[i]
 		if len(o.frames) == 0 {
 			continue
 		}
 		if r.standing.speaks() && r.peers[i].greeted {
-			if gens == nil {
-				gens = slices.Clone(r.gens)
+			if !slices.Equal(r.told, r.gens) {
+				r.told = slices.Clone(r.gens) // what is sent never changes
 			}
 			for _, f := range o.frames {
-				f.Gens = gens
+				f.Gens = r.told
 				r.post.Post(env, r.set[i], f)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 // register is one job's, as this member's acceptor has it on disk.
 type register struct {
 	job      message.JobID
+	key      string // of its record on the disk, once that was written
 	promised message.LeaseToken
 	promiser message.LeaseLife
 	accepted message.LeaseState // of a tombstone: released, without its record

@@ -25,6 +25,7 @@ type seat struct {
 	target   standing // what it is about to become, once that is on disk
 	epoch    uint64   // of the group: raised by a recovery
 	gens     []uint64 // by member: highest known generation of its disk
+	told     []uint64 // gens as the last frames said
 	unsaved  bool     // gens are not on disk as they are
 
 	calls    uint64
@@ -45,6 +46,9 @@ func newSeat(c Config) seat {
 // Take returns what happened since the last Take, in order. The slice is valid
 // until the Take after it.
 func (r *seat) Take() []Outcome {
+	if len(r.outcomes)+len(r.taken) == 0 {
+		return nil
+	}
 	clear(r.taken)
 	r.taken, r.outcomes = r.outcomes, r.taken[:0]
 	return r.taken
@@ -109,7 +113,9 @@ func ignore(env node.Env, peer node.ID, m node.Message, why string) {
 
 func (r *seat) key(name string) string { return "lease/" + r.c.Group + "/" + name }
 
-func (r *seat) keyOf(job message.JobID) string { return r.key("register/" + job.String()) }
+func (r *seat) keyOf(job message.JobID) string {
+	return "lease/" + r.c.Group + "/register/" + job.String()
+}
 
 // epochGenerations is the first generation of an epoch.
 func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"encoding/json"
+	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/message"
@@ -72,6 +73,7 @@ type writes struct {
 	erase   []string      // of them, what goes
 	sent    uint64        // token of the last Put
 	failing bool
+	scratch []byte // of the record that is encoded
 }
 
 // store writes what the acceptor and the membership want kept.
@@ -160,16 +162,19 @@ func (r *store) judgeDisk(env node.Env, err error) {
 }
 
 func (r *store) recordOf(ch *change) node.Record {
-	key := r.keyOf(ch.reg.job)
+	if ch.reg.key == "" {
+		ch.reg.key = r.keyOf(ch.reg.job)
+	}
+	key := ch.reg.key
 	if ch.then == forgets {
 		return node.Record{Key: key}
 	}
 	m := message.LeaseRegister{Job: ch.reg.job, Promised: ch.promised, Life: ch.promiser, Accepted: ch.accepted, Reaped: ch.reaped}
-	value, err := m.MarshalMsg(nil)
-	if err != nil {
+	var err error
+	if r.writes.scratch, err = m.MarshalMsg(r.writes.scratch[:0]); err != nil {
 		node.Bug("lease: a register that cannot be written: %v", err)
 	}
-	return node.Record{Key: key, Value: value}
+	return node.Record{Key: key, Value: slices.Clone(r.writes.scratch)}
 }
 
 // mark is what makes a disk a member's.

@@ -57,6 +57,9 @@ func (s *shelf[T]) draw() uint64 {
 
 func (s *shelf[T]) push(b *book[T], o Outcome[T]) { s.queue = append(s.queue, item[T]{b, o}) }
 
+// Quiet says that Next has nothing to hand out.
+func (s *shelf[T]) Quiet() bool { return len(s.queue) == 0 }
+
 // Next hands out the oldest outcome, and false where there is none. The role acts on each
 // before it asks for the next: what it closes meanwhile is handed out no more.
 func (s *shelf[T]) Next() (Outcome[T], bool) {

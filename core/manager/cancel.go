@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
@@ -112,7 +111,7 @@ func (m *workflows) resume(env node.Env, p *subjob.Subjob) {
 // manager took them over. It is a report: their shards have lost their renewal before.
 func (m *workflows) cutOff(env node.Env) {
 	hold := m.config.terms().Hold()
-	for _, p := range slices.Clone(m.order) {
+	for _, p := range m.order {
 		if p.Result != nil || p.Stop.Decided != message.JobNone || p.Fresh(env.Now()) || env.Now().Sub(p.Granted) < hold || p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}

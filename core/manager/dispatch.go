@@ -144,7 +144,7 @@ func (m *attempts) renew(env node.Env, w *roster.Worker) {
 	if w.Stream == 0 || w.Sequence == 0 {
 		return
 	}
-	ack := &message.HeartbeatAck{Sequence: w.Sequence}
+	ack := &message.HeartbeatAck{Sequence: w.Sequence, Shards: make([]message.ShardRef, 0, len(w.Running))}
 	for _, ref := range w.Running {
 		s := m.shardOf(env, ref.Shard)
 		if s == nil || s.Fence != ref.Fence || s.Worker != w.Peer.ID || !s.Live() || !s.Written || !s.Workflow.Subjob.Fresh(env.Now()) {

@@ -1,8 +1,6 @@
 package manager
 
 import (
-	"slices"
-
 	"hyperscale/core/event"
 	"hyperscale/core/manager/subjob"
 	"hyperscale/core/message"
@@ -80,7 +78,7 @@ func (m *gateSide) handOver(env node.Env) {
 	if len(able) == 0 {
 		return
 	}
-	for i, p := range slices.Clone(m.order) {
+	for i, p := range m.order {
 		if m.holds(env, p) && p.Stage != subjob.Acknowledged && m.ledger.Idle(p.Job) {
 			m.lapse(env, p)
 			m.group.Leases.Transfer(env, p.Job, able[i%len(able)])

@@ -20,7 +20,8 @@ func TestAdoptedBeforeTheFilesAreHere(t *testing.T) {
 		}
 		m := h.machine.(*Machine)
 		seen, _ := m.group.Leases.Seen(d.now, j.dispatch.Job)
-		for _, f := range subjob.FilesOf(j.dispatch.Job, seen.Record) {
+		files, _ := subjob.FilesOf(seen.Record)
+		for _, f := range files {
 			m.group.Files.Drop(h, f)
 		}
 	}

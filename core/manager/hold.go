@@ -110,7 +110,7 @@ func (m *tenure) onSweep(env node.Env) {
 			delete(m.ended, job)
 			continue
 		}
-		if !m.use(env, used, job, sight.Record) {
+		if !m.use(env, used, sight.Record) {
 			unknown = true
 		}
 	}
@@ -142,7 +142,7 @@ func (m *tenure) onSweep(env node.Env) {
 func (m *tenure) mend(env node.Env) {
 	used := map[message.FileDigest]bool{}
 	for _, job := range m.group.Leases.Known() {
-		if sight, ok := m.group.Leases.Seen(env.Now(), job); ok && !m.use(env, used, job, sight.Record) {
+		if sight, ok := m.group.Leases.Seen(env.Now(), job); ok && !m.use(env, used, sight.Record) {
 			env.SetTimer(node.Key(node.PartManager, node.ManagerSweep), m.config.Retry)
 		}
 	}

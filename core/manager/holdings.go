@@ -78,15 +78,18 @@ func (m *holdings) successors() []node.Addr {
 
 // use marks the files of a record, those behind one that is itself a file too. False:
 // that file is not here, so that nothing can be swept before Mend has brought it.
-func (m *holdings) use(env node.Env, used map[message.FileDigest]bool, job message.JobID, record []byte) bool {
-	if file, ok := subjob.SpillOf(record); ok {
-		used[file] = true
-		if record, ok = m.group.Files.Have(file); !ok {
+func (m *holdings) use(env node.Env, used map[message.FileDigest]bool, record []byte) bool {
+	files, spilled := subjob.FilesOf(record)
+	if spilled {
+		used[files[0]] = true
+		record, ok := m.group.Files.Have(files[0])
+		if !ok {
 			env.Emit(event.Reached{What: "manager/spill-fetched-to-sweep"})
 			return false
 		}
+		files, _ = subjob.FilesOf(record)
 	}
-	for _, f := range subjob.FilesOf(job, record) {
+	for _, f := range files {
 		used[f] = true
 	}
 	return true
@@ -144,7 +147,7 @@ func (m *holdings) lapse(env node.Env, p *subjob.Subjob) {
 		}
 	}
 	delete(m.subjobs, p.Job)
-	m.order = slices.DeleteFunc(m.order, func(o *subjob.Subjob) bool { return o == p })
+	m.order = slices.DeleteFunc(slices.Clone(m.order), func(o *subjob.Subjob) bool { return o == p }) // others go through it
 	m.ledger.Close(p.Job)
 	env.CancelTimer(node.KeyID(node.PartManager, node.ManagerJob, p.Job))
 }
@@ -210,8 +213,12 @@ func (m *holdings) restSubjobs(tell node.Tell) {
 
 // assigned returns the shards that a worker was given, in their order.
 func (m *holdings) assigned(w *roster.Worker) []*subjob.Shard {
-	var all []*subjob.Shard
-	for _, id := range w.Given() {
+	given := w.Given()
+	if len(given) == 0 {
+		return nil
+	}
+	all := make([]*subjob.Shard, 0, len(given))
+	for _, id := range given {
 		if s := m.subjobs[id.Job].Shard(id); s != nil {
 			all = append(all, s)
 		}

@@ -1,8 +1,6 @@
 package manager
 
 import (
-	"slices"
-
 	"hyperscale/core/ledger"
 	"hyperscale/core/manager/roster"
 	"hyperscale/core/manager/subjob"
@@ -133,7 +131,7 @@ func (m *Machine) onHeartbeat(env node.Env) {
 func (m *Machine) onRetry(env node.Env) {
 	env.SetTimer(node.Key(node.PartManager, node.ManagerRetry), m.config.Retry)
 	m.retryClaims(env)
-	for _, p := range slices.Clone(m.order) {
+	for _, p := range m.order {
 		if p.Missing > 0 || !m.holds(env, p) {
 			continue
 		}

@@ -98,7 +98,7 @@ func (m *gateSide) cancelUnseen(env node.Env, l *uplink.Link, c *message.SubjobC
 
 // giveUpResults releases subjobs whose end no gate ever acknowledged.
 func (m *gateSide) giveUpResults(env node.Env) {
-	for _, p := range slices.Clone(m.order) {
+	for _, p := range m.order {
 		if p.Stage >= subjob.Recorded && env.Now().Sub(p.Finished) >= m.config.ResultAge && m.holds(env, p) {
 			env.Emit(event.Shed{What: "result of job " + p.Job.String(), Why: "no gate has acknowledged it for " + m.config.ResultAge.String()})
 			m.dismiss(env, p)

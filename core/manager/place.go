@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 
 	"hyperscale/core/manager/place"
 	"hyperscale/core/manager/subjob"
@@ -14,7 +13,7 @@ import (
 // whenever cores may have come free.
 func (m *workflows) place(env node.Env) {
 	alone := m.runsAlone()
-	for _, p := range slices.Clone(m.order) {
+	for _, p := range m.order {
 		if p.Missing > 0 || p.Result != nil || p.Dispatch == nil || !m.holds(env, p) {
 			continue
 		}

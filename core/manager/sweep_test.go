@@ -85,7 +85,7 @@ func TestFilesBehindAMissingRecordFollowSoon(t *testing.T) {
 		seen, _ := m.group.Leases.Seen(d.now, j.dispatch.Job)
 		spill, _ := subjob.SpillOf(seen.Record)
 		record, ok := m.group.Files.Have(spill)
-		behind := subjob.FilesOf(j.dispatch.Job, record)
+		behind, _ := subjob.FilesOf(record)
 		if !ok || len(behind) == 0 {
 			t.Fatalf("%v has no record that names files", h.peer)
 		}

@@ -56,6 +56,9 @@ const (
 
 // persisted acts on all that the ledger has persisted since the last call.
 func (m *Machine) persisted(env node.Env) {
+	if m.ledger.Quiet() {
+		return
+	}
 	for o, ok := m.ledger.Next(); ok; o, ok = m.ledger.Next() {
 		switch o.Kind {
 		case ledger.Committed:

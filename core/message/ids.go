@@ -26,7 +26,17 @@ func JobOf(key string) (id JobID) {
 const idText = "0123456789abcdefghjkmnpqrstvwxyz"
 
 func (id JobID) String() string {
-	return base32.NewEncoding(idText).WithPadding(base32.NoPadding).EncodeToString(id[:])
+	var text [26]byte
+	bits, have, at := uint64(0), 0, 0
+	for _, b := range id {
+		bits, have = bits<<8|uint64(b), have+8
+		for ; have >= 5; have -= 5 {
+			text[at] = idText[bits>>(have-5)&31]
+			at++
+		}
+	}
+	text[at] = idText[bits<<(5-have)&31]
+	return string(text[:])
 }
 
 // ErrJobID is what a text that is no job id gets.

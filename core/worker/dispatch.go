@@ -43,7 +43,7 @@ func (m *orders) onDispatch(env node.Env, l *uplink.Link, d *message.ShardDispat
 	x := m.begin(s, d.Fence, l)
 	x.dispatch, x.until = d, until
 	if !m.cores.Reserve(x.holder(), min(int(d.Cores), int(min(d.VUs, uint64(m.cores.Total()))))) {
-		delete(m.active, x.number)
+		m.retire(x)
 		m.forget(s)
 		m.refuse(env, l, d, message.CodeNoCores, fmt.Sprintf("wants %d cores, %d are free", d.Cores, m.cores.Free()))
 		return

@@ -58,7 +58,7 @@ func (m *Machine) drained(env node.Env) {
 // acknowledged are on disk.
 func (m *Machine) onDrained(env node.Env) {
 	if m.givenUp || len(m.active) == 0 {
-		for _, x := range m.ordered() {
+		for _, x := range m.ordered {
 			for _, r := range x.runs {
 				if !r.gone {
 					env.Exec().Kill(r.id)
@@ -73,7 +73,7 @@ func (m *Machine) onDrained(env node.Env) {
 		return
 	}
 	m.givenUp = true
-	for _, x := range m.ordered() {
+	for _, x := range m.ordered {
 		if x.silent {
 			continue
 		}

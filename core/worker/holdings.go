@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"maps"
 	"slices"
 
 	"hyperscale/core/message"
@@ -24,6 +23,7 @@ type holdings struct {
 	resting  *fences.Resting
 	shards   map[message.ShardID]*shard
 	active   map[uint64]*execution // from reservation until its last executor is gone, by number
+	ordered  []*execution          // the same, oldest first; who goes through it keeps what it was
 	runs     map[node.ExecID]*run
 	drain    drain
 	stopping bool // it ends when nothing is left to do
@@ -42,32 +42,26 @@ type drain struct {
 // closed says that the worker takes nothing new.
 func (m *holdings) closed() bool { return m.drain.ordered || m.stopping }
 
-// ordered returns the executions that hold or await cores, oldest first.
-func (m *holdings) ordered() []*execution {
-	if len(m.active) == 0 {
-		return nil
-	}
-	all := make([]*execution, 0, len(m.active))
-	for _, n := range slices.Sorted(maps.Keys(m.active)) {
-		all = append(all, m.active[n])
-	}
-	return all
-}
-
 func (m *holdings) begin(s *shard, f message.Fence, l *uplink.Link) *execution {
 	m.executions++
 	x := &execution{config: &m.config, number: m.executions, shard: s, fence: f, manager: l.Peer.ID}
-	m.active[x.number] = x
+	m.active[x.number], m.ordered = x, append(m.ordered, x)
 	return x
 }
 
 // release frees what an execution holds; its successor gets the cores that it is owed.
 func (m *holdings) release(env node.Env, x *execution) {
-	delete(m.active, x.number)
+	m.retire(x)
 	m.cores.Release(x.holder())
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerShard, x.number))
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerKill, x.number))
 	env.CancelTimer(node.KeyN(node.PartWorker, node.WorkerRenewal, x.number))
+}
+
+// retire takes an execution off those that hold or await cores.
+func (m *holdings) retire(x *execution) {
+	delete(m.active, x.number)
+	m.ordered = slices.DeleteFunc(slices.Clone(m.ordered), func(o *execution) bool { return o == x })
 }
 
 // heartbeat is what a manager learns of this worker.
@@ -88,7 +82,7 @@ func (m *holdings) beatAll(env node.Env) { m.managers.beatAll(env, m.heartbeat()
 // managers dispatch it elsewhere at once.
 func (m *holdings) listed() []message.ShardRef {
 	var list []message.ShardRef
-	for _, x := range m.ordered() {
+	for _, x := range m.ordered {
 		switch s := x.shard; {
 		case x.phase == storing || x.phase == closed:
 		case !x.silent:

@@ -175,7 +175,7 @@ func (m *model) answer(t *rapid.T) {
 // quiet: nothing runs past its deadline but what has told its result.
 func (m *model) quiet() {
 	w := m.world.Machine().(*Machine)
-	for _, x := range w.ordered() {
+	for _, x := range w.ordered {
 		if x.phase == running && m.world.Now() >= x.until && !x.told() {
 			m.t.Fatalf("%v %v runs at %v, its time was over at %v", x.shard.id, x.fence, m.world.Now(), x.until)
 		}

@@ -13,7 +13,7 @@ func (m *Machine) sentRest() int { return int(m.config.RenewalTimeout/m.config.H
 // and the last FencesMax refusals for good.
 func (m *Machine) Rests(tell node.Tell) {
 	m.cores.Rests(tell)
-	tell("worker/active", len(m.active), 0)
+	tell("worker/active", max(len(m.active), len(m.ordered)), 0)
 	tell("worker/outbox", m.outbox.Len(), 0)
 	tell("worker/runs", len(m.runs), 0)
 	tell("worker/writes", len(m.disk.writes), 0)

@@ -20,7 +20,7 @@ type results struct{ holdings }
 // onPush sends what moved since the last time.
 func (m *results) onPush(env node.Env) {
 	m.pushing = false
-	for _, x := range m.ordered() {
+	for _, x := range m.ordered {
 		if x.phase != running && x.phase != ending || x.silent {
 			continue
 		}

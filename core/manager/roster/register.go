@@ -30,7 +30,7 @@ func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Regist
 	if w == nil {
 		r.number++
 		w = &Worker{Number: r.number, Peer: peer, given: map[message.ShardID]Given{}}
-		r.workers[peer.ID] = w
+		r.workers[peer.ID], r.sorted = w, nil
 	}
 	out.Worker, out.Left = w, w.Stream
 	delete(r.streams, w.Stream)
@@ -47,6 +47,7 @@ func (r *Roster) Register(peer node.Peer, stream node.StreamID, most int) Regist
 func (r *Roster) Drop(w *Worker) node.StreamID {
 	delete(r.streams, w.Stream)
 	delete(r.workers, w.Peer.ID)
+	r.sorted = nil
 	r.ranking.Remove(w.Peer.ID)
 	return w.Stream
 }

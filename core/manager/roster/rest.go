@@ -8,7 +8,7 @@ func (r *Roster) Rests(tell node.Tell) {
 	given, running, taken, streams := 0, 0, 0, 0
 	//lint:orderfree sums
 	for _, w := range r.workers {
-		given += len(w.given)
+		given += max(len(w.given), len(w.shards))
 		running += max(len(w.Running), len(w.listed))
 		taken += int(w.Total) - int(w.Free())
 		if w.Stream != 0 {

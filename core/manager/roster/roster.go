@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 // Roster is the workers of a datacenter.
 type Roster struct {
 	workers map[node.ID]*Worker
+	sorted  []*Worker                      // the same by name; nil: they have changed
 	streams map[node.StreamID]*Worker      // nil until its first heartbeat
 	unmet   map[node.StreamID]node.Instant // streams without a worker: when each was last heard
 	ranking place.Ranking                  // of the workers that can be given shards
@@ -37,13 +39,12 @@ func (r *Roster) Numbered(n uint64) *Worker {
 	return nil
 }
 
-// All returns the workers by name.
+// All returns the workers by name. It is not to be changed.
 func (r *Roster) All() []*Worker {
-	all := make([]*Worker, 0, len(r.workers))
-	for _, id := range slices.Sorted(maps.Keys(r.workers)) {
-		all = append(all, r.workers[id])
+	if r.sorted == nil {
+		r.sorted = slices.SortedFunc(maps.Values(r.workers), func(a, b *Worker) int { return cmp.Compare(a.Peer.ID, b.Peer.ID) })
 	}
-	return all
+	return r.sorted
 }
 
 // Len counts the workers.
@@ -87,7 +88,7 @@ func (r *Roster) Suspect(w *Worker, suspect bool) {
 
 // Give notes that a worker has a shard.
 func (r *Roster) Give(w *Worker, id message.ShardID, g Given) {
-	w.given[id] = g
+	w.given[id], w.shards = g, nil
 	r.rank(w)
 }
 
@@ -96,6 +97,7 @@ func (r *Roster) Give(w *Worker, id message.ShardID, g Given) {
 func (r *Roster) Take(from node.ID, id message.ShardID, f message.Fence) {
 	if w := r.workers[from]; w != nil && w.Has(id, f) {
 		delete(w.given, id)
+		w.shards = nil
 		r.rank(w)
 	}
 }

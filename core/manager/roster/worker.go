@@ -21,6 +21,7 @@ type Worker struct {
 	Running  []message.ShardRef
 	listed   map[message.ShardID]message.Fence // the same, by shard
 	given    map[message.ShardID]Given         // live attempts
+	shards   []message.ShardID                 // of given, in their order; nil: they have changed
 }
 
 // Given is an attempt that a worker was given.
@@ -53,9 +54,12 @@ func (w *Worker) Has(id message.ShardID, f message.Fence) bool {
 	return ok && g.Fence == f
 }
 
-// Given returns the shards that it was given, in their order.
+// Given returns the shards that it was given, in their order. The list is not to be changed.
 func (w *Worker) Given() []message.ShardID {
-	return slices.SortedFunc(maps.Keys(w.given), message.ShardID.Compare)
+	if w.shards == nil && len(w.given) > 0 {
+		w.shards = slices.SortedFunc(maps.Keys(w.given), message.ShardID.Compare)
+	}
+	return w.shards
 }
 
 // Stands says that it can be sent to.

@@ -145,16 +145,30 @@ func (f *Workflow) shard(ordinal uint32, r *record.Shard) *Shard {
 	return s
 }
 
-// FilesOf names the files that a record stands on.
-func FilesOf(job message.JobID, b []byte) []message.FileDigest {
-	if f, ok := SpillOf(b); ok {
-		return []message.FileDigest{f}
+// FilesOf names the files that a record stands on. spilled: that is the one which holds the
+// record itself.
+func FilesOf(b []byte) (list []message.FileDigest, spilled bool) {
+	var r record.Subjob
+	if err := record.Read(b, &r); err != nil {
+		return nil, false
 	}
-	p, err := Decode(job, b, 0)
-	if err != nil {
-		return nil
+	if r.Spilled != (message.FileDigest{}) {
+		return []message.FileDigest{r.Spilled}, true
 	}
-	return p.Files()
+	list = append([]message.FileDigest{r.File, r.Result}, r.Files...)
+	for i := range r.Workflows {
+		for k := range r.Workflows[i].Shards {
+			if kept := &r.Workflows[i].Shards[k].Kept; kept.State != message.WorkflowNone {
+				list = append(list, kept.File)
+			}
+		}
+	}
+	return named(list), false
+}
+
+// named leaves out what names no file.
+func named(list []message.FileDigest) []message.FileDigest {
+	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
 }
 
 // Files are those that the subjob stands on, a newer version's among them.
@@ -167,7 +181,7 @@ func (p *Subjob) Files() []message.FileDigest {
 			}
 		}
 	}
-	return slices.DeleteFunc(list, func(d message.FileDigest) bool { return d == message.FileDigest{} })
+	return named(list)
 }
 
 // Newer is what a manager of a newer version wrote into the subjob's record. This manager

@@ -73,7 +73,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 				}
 			}
 		}
-		if len(got.Files()) != len(p.Files()) || len(FilesOf(p.Job, b)) != len(p.Files()) {
+		if files, _ := FilesOf(b); len(got.Files()) != len(p.Files()) || !slices.Equal(files, p.Files()) {
 			t.Fatal("it names other files")
 		}
 	})
@@ -102,7 +102,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 				t.Fatalf("%d shards of %d bytes", shards, len(b))
 			}
 		}
-		FilesOf(message.JobID{1}, b)
+		FilesOf(b)
 	})
 }
 
@@ -135,14 +135,15 @@ func TestNoFileOfASubjobIsLeftOut(t *testing.T) {
 			}
 		}
 		used := map[message.FileDigest]bool{}
-		for _, f := range FilesOf(p.Job, p.Record(node.Instant(time.Hour))) {
+		files, _ := FilesOf(p.Record(node.Instant(time.Hour)))
+		for _, f := range files {
 			used[f] = true
 		}
 		if diff := cmp.Diff(want, used); diff != "" {
 			t.Fatalf("files that its record names, and that are kept (-named +kept):\n%s", diff)
 		}
 		spill := Spilled(file())
-		if list := FilesOf(p.Job, spill); len(list) != 1 || list[0][0] != n {
+		if list, spilled := FilesOf(spill); !spilled || len(list) != 1 || list[0][0] != n {
 			t.Fatalf("of a record that is a file %v are kept", list)
 		}
 	})
