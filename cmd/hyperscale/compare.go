@@ -145,7 +145,7 @@ func compared(cmd *cobra.Command, args []string) error {
 func compareFiles(names []string, o compare.Options) (*compare.Comparison, error) {
 	var files []compare.File
 	for _, name := range names {
-		r, err := report.Read(name)
+		r, err := readFile(name)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func compareFiles(names []string, o compare.Options) (*compare.Comparison, error
 	}
 	c, err := compare.Compare(files[0], files[1:], o)
 	if errors.Is(err, compare.ErrNothing) {
-		err = fmt.Errorf("%w: `hyperscale report FILE` shows what is in each", err)
+		err = fmt.Errorf("%w: `%s report FILE` shows what is in each", err, command.Called())
 	}
 	return c, err
 }

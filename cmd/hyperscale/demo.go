@@ -15,13 +15,15 @@ import (
 	"hyperscale/examples"
 )
 
-const demoNext = `
-What to try next:
-  hyperscale new test.star                           write a test of your own
-  hyperscale target --listen 127.0.0.1:8080          something to try it against
-  hyperscale run test.star                           run it
-  hyperscale run http://127.0.0.1:8080/ --vus 500    or test one address
-`
+// demoNext names commands to try.
+func demoNext() string {
+	return "\nWhat to try next:\n" + command.Hints(
+		[2]string{"new test.star", "write a test of your own"},
+		[2]string{"target --listen 127.0.0.1:8080", "something to try it against"},
+		[2]string{"run test.star", "run it"},
+		[2]string{"run http://127.0.0.1:8080/ --vus 500", "or test one address"},
+	)
+}
 
 func newDemoCommand() *cobra.Command {
 	var (
@@ -64,7 +66,7 @@ against it, and prints the summary.`,
 			}
 			verdict := f.Finish(cmd, result)
 			if !out.Quiet {
-				_, err = io.WriteString(cmd.OutOrStdout(), demoNext)
+				_, err = io.WriteString(cmd.OutOrStdout(), demoNext())
 			}
 			return errors.Join(verdict, err)
 		}),

@@ -18,7 +18,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"hyperscale": main, "loopback": loopback})
+	testscript.Main(m, map[string]func(){"hyperscale": main, "loopback": loopback, "called": called})
+}
+
+// called runs hyperscale under the name that its first argument says.
+func called() {
+	os.Args = os.Args[1:]
+	main()
 }
 
 // TestScripts tells the commands as a person types them. Beside testscript's own,

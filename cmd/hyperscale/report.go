@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -32,7 +33,7 @@ Exit codes: 0 it was drawn, however the run ended; 2 bad usage or a bad file.`,
 			if err != nil {
 				return err
 			}
-			r, err := report.Read(args[0])
+			r, err := readFile(args[0])
 			if err != nil {
 				return command.AsUsage(err)
 			}
@@ -41,6 +42,15 @@ Exit codes: 0 it was drawn, however the run ended; 2 bad usage or a bad file.`,
 	}
 	cmd.Flags().StringArrayVar(&f.Outs, "out", nil, "write the result to a file, and no summary: `KIND=FILE`, "+strings.ReplaceAll(follow.OutputNames(), "-or-URL", "")+" (repeatable)")
 	return cmd
+}
+
+// readFile reads a result file, and says how a missing one is made.
+func readFile(name string) (*report.Result, error) {
+	r, err := report.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: write one with `%s run FILE --out json=%s`", err, command.Called(), name)
+	}
+	return r, err
 }
 
 // filesOf reads what --out asks for where a run is over: what a server is told is of now.

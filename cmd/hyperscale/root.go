@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/author"
@@ -23,16 +25,17 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hyperscale",
 		Short: "load tests on one machine or on many datacenters",
-		Long: `Hyperscale runs load tests on this machine or on many datacenters.
-
-  hyperscale demo                     watch one, end to end, in a few seconds
-  hyperscale new test.star            write a test of your own
-  hyperscale run test.star            run it here
-  hyperscale submit test.star --gate gate-1:9000    run it on a cluster`,
+		Long: "Hyperscale runs load tests on this machine or on many datacenters.\n\n" + strings.TrimSuffix(command.Hints(
+			[2]string{"demo", "watch one, end to end, in a few seconds"},
+			[2]string{"new test.star", "write a test of your own"},
+			[2]string{"run test.star", "run it here"},
+			[2]string{"submit test.star --gate gate-1:9000", "run it on a cluster"},
+		), "\n"),
 		Args:          command.RefuseCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: command.Called()},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(root))
@@ -62,7 +65,16 @@ func newRootCommand() *cobra.Command {
 	// The simulator's commands join this line.
 	add(groupMore, simulate.NewCommand(), newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand())
+	nameExamples(root)
 	return root
+}
+
+// nameExamples makes the examples of help call the command the way the user called it.
+func nameExamples(cmd *cobra.Command) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, "hyperscale ", command.Called()+" ")
+	for _, c := range cmd.Commands() {
+		nameExamples(c)
+	}
 }
 
 // newHelpCommand is for those who type `help run` for `run --help`.

@@ -33,7 +33,7 @@ func newSubmitCommand() *cobra.Command {
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"ui", "out", "quiet"} {
 				if cmd.Flags().Changed(name) && !wait {
-					return command.Usage("--%s goes with --wait: add it, or follow the job with `hyperscale watch`", name)
+					return command.Usage("--%s goes with --wait: add it, or follow the job with `%s watch`", name, command.Called())
 				}
 			}
 			program, plan, err := source.Read(args[0], &load)

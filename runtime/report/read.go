@@ -20,7 +20,7 @@ func Read(file string) (*Result, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fmt.Errorf("read a result: %w: write one with `hyperscale run FILE --out json=%s`", err, file)
+			return nil, fmt.Errorf("read a result: %w", err)
 		}
 		defer func() { _ = f.Close() }() // nothing was written to it
 		in = f

@@ -34,7 +34,7 @@ lists all words.`,
 			name := strings.TrimSuffix(strings.Join(args, " "), "()")
 			page, ok := m.Find(name)
 			if !ok {
-				return command.Usage("no word or topic %q%s: `hyperscale docs` lists all of them", name, command.DidYouMean(name, m.Names()))
+				return command.Usage("no word or topic %q%s: `%s docs` lists all of them", name, command.DidYouMean(name, m.Names()), command.Called())
 			}
 			_, err := io.WriteString(cmd.OutOrStdout(), manual.Text(page, pageWidth(cmd.OutOrStdout())))
 			return err
@@ -72,7 +72,7 @@ func listWords(w io.Writer, m *manual.Manual) error {
 	all := append([]group{{"words", single}}, groups...)
 	all = append(all, group{"topics", m.Topics()})
 	var b strings.Builder
-	fmt.Fprintf(&b, "`hyperscale docs NAME` explains one of these: `hyperscale docs http.get`, say.\n\n")
+	fmt.Fprintf(&b, "`%[1]s docs NAME` explains one of these: `%[1]s docs http.get`, say.\n\n", command.Called())
 	for _, g := range all {
 		manual.Fill(&b, fmt.Sprintf("%-10s", g.name), strings.Join(g.words, " "), pageWidth(w))
 	}

@@ -37,11 +37,11 @@ func NewNewCommand() *cobra.Command {
 			if err := source.Create(args[0], scaffold); err != nil {
 				return command.AsUsage(err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %s; next:
-  %-44s  something to test, in another terminal
-  %-44s  check it
-  %-44s  run it here
-`, args[0], "hyperscale target --listen 127.0.0.1:8080", "hyperscale validate "+args[0], "hyperscale run "+args[0])
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s; next:\n%s", args[0], command.Hints(
+				[2]string{"target --listen 127.0.0.1:8080", "something to test, in another terminal"},
+				[2]string{"validate " + args[0], "check it"},
+				[2]string{"run " + args[0], "run it here"},
+			))
 			return err
 		}),
 	}
@@ -55,7 +55,7 @@ func writeConverted(cmd *cobra.Command, name string, made *convert.File) error {
 		return command.AsUsage(err)
 	}
 	tellNotes(cmd.ErrOrStderr(), made)
-	debug := "hyperscale run " + name + " --debug"
+	debug := command.Called() + " run " + name + " --debug"
 	for i, secret := range made.Secrets {
 		if i == 6 {
 			debug += " ..."

@@ -45,7 +45,7 @@ func RefuseFlag(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text = fmt.Sprintf("--%s is not a flag of `%s`%s", name, cmd.CommandPath(), DidYouMean(name, names))
 		if name == "debug" && cmd.Name() == "submit" {
-			return Usage("%s: one virtual user needs no cluster: use `hyperscale run FILE --debug`, from a machine that reaches the target", text)
+			return Usage("%s: one virtual user needs no cluster: use `%s run FILE --debug`, from a machine that reaches the target", text, Called())
 		}
 	}
 	if head, _, cryptic := strings.Cut(text, ": strconv.Parse"); cryptic {

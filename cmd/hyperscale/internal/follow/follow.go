@@ -155,7 +155,7 @@ func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.J
 		case <-silence.C:
 			return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s is gone or cut off; the job may go on", job, session.NewsMax, s.Gates))
 		case <-given:
-			return nil, command.Exit(command.ExitInterrupted, fmt.Errorf("job %v was asked to stop and has not ended after %v: ask for its state with `hyperscale status`", job, session.CancelMax))
+			return nil, command.Exit(command.ExitInterrupted, fmt.Errorf("job %v was asked to stop and has not ended after %v: ask for its state with `%s status`", job, session.CancelMax, command.Called()))
 		}
 	}
 }
@@ -182,7 +182,7 @@ func interrupted(r *message.Result) {
 // farewell says what goes on after this process.
 func (f *Follower) farewell(job message.JobID) error {
 	if f.Detach {
-		return fmt.Errorf("job %v goes on: stop it with `hyperscale cancel %v --gate ADDR`", job, job)
+		return fmt.Errorf("job %v goes on: stop it with `%s cancel %v --gate ADDR`", job, command.Called(), job)
 	}
 	return errors.New("ended at once: what was running is lost")
 }

@@ -69,5 +69,5 @@ func ended(ctx context.Context, s *session.Session, job message.JobID, state mes
 			return state, session.Refusal(m)
 		}
 	}
-	return state, command.Exit(command.ExitFailed, fmt.Errorf("job %v has not ended within %v: ask for its state with `hyperscale status`", job, session.CancelMax))
+	return state, command.Exit(command.ExitFailed, fmt.Errorf("job %v has not ended within %v: ask for its state with `%s status`", job, session.CancelMax, command.Called()))
 }

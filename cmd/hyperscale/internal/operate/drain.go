@@ -151,7 +151,7 @@ func (d *drain) done() string {
 
 func (d *drain) late(now load, most time.Duration) error {
 	if now.draining == d.undo {
-		return command.Exit(command.ExitFailed, fmt.Errorf("%s was not seen to obey within %v: look at its log, and whether it is alive in `hyperscale status --cluster`", d.name, most))
+		return command.Exit(command.ExitFailed, fmt.Errorf("%s was not seen to obey within %v: look at its log, and whether it is alive in `%s status --cluster`", d.name, most, command.Called()))
 	}
 	return command.Exit(command.ExitFailed, fmt.Errorf("%s drains and has %s left after %v: wait longer with --timeout, or cancel the jobs", d.name, now.rest(), most))
 }

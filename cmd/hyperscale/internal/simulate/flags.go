@@ -26,7 +26,7 @@ func findScenario(name string) (scenarios.Scenario, error) {
 	for _, s := range scenarios.All() {
 		names = append(names, s.Name)
 	}
-	return s, command.Usage("scenario %q does not exist%s: `hyperscale sim list` lists them", name, command.DidYouMean(name, names))
+	return s, command.Usage("scenario %q does not exist%s: `%s sim list` lists them", name, command.DidYouMean(name, names), command.Called())
 }
 
 // seedRange is a flag: one seed, or A..B with both ends.

@@ -32,14 +32,14 @@ func lineOf(r *scenarios.Report, took time.Duration) simLine {
 
 // repro is the command that plays a run again, and what it must be played by.
 func repro(scenario string, seed uint64, virtual time.Duration, wire bool) string {
-	command := fmt.Sprintf("hyperscale sim run %s --seed %d", scenario, seed)
+	again := fmt.Sprintf("%s sim run %s --seed %d", command.Called(), scenario, seed)
 	if s, err := scenarios.Find(scenario); err == nil && virtual != s.Virtual {
-		command += " --virtual " + virtual.String()
+		again += " --virtual " + virtual.String()
 	}
 	if wire {
-		command += " --wire"
+		again += " --wire"
 	}
-	return command
+	return again
 }
 
 // builtFrom names the program that runs, for a reproduction.

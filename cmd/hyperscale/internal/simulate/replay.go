@@ -55,7 +55,7 @@ func replay(out, notes io.Writer, s scenarios.Scenario, f *schedule.File, name s
 		return err
 	}
 	defer w.close()
-	w.again = "hyperscale sim replay " + name
+	w.again = command.Called() + " sim replay " + name
 	r, took, err := w.play(s, o)
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func tellShrunk(before int, small *scenarios.Shrunk, took time.Duration, name st
 	for i := range r.Faults {
 		fmt.Fprintf(&b, "  %s\n", faultLine(&r.Faults[i]))
 	}
-	fmt.Fprintf(&b, "%s\n\nagain: hyperscale sim replay %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", wrap(units.Clean(r.Detail), 2, 100), name)
+	fmt.Fprintf(&b, "%s\n\nagain: %s sim replay %s\n look: add --story first, --picture run.html, or --trace run.jsonl\n", wrap(units.Clean(r.Detail), 2, 100), command.Called(), name)
 	return b.String()
 }
 

@@ -330,7 +330,7 @@ func (s *swarm) makeSmall(r *simResult) {
 
 // keepSmall remembers what is left of a failure.
 func (s *swarm) keepSmall(cause string, r *simResult) {
-	s.small[cause] = fmt.Sprintf("%s of %d left: hyperscale sim replay %s", command.Counted(r.Left, "fault"), r.Faults, smallName(r.Shrunk))
+	s.small[cause] = fmt.Sprintf("%s of %d left: %s sim replay %s", command.Counted(r.Left, "fault"), r.Faults, command.Called(), smallName(r.Shrunk))
 	if r.Detail == "" || len(r.Files) == 0 {
 		s.small[cause] = "not made small: " + cmp.Or(r.Detail, "it was not finished")
 	}

@@ -25,7 +25,7 @@ func Read(file string, flags *Flags) (message.Program, *message.Plan, error) {
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return message.Program{}, nil, command.Usage("%s does not exist: check the name, or write one with `hyperscale new %s`", file, file)
+		return message.Program{}, nil, command.Usage("%s does not exist: check the name, or write one with `%s new %s`", file, command.Called(), file)
 	case err != nil:
 		return message.Program{}, nil, command.AsUsage(err)
 	}
