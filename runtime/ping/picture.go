@@ -72,7 +72,9 @@ func (n *Names) write(b *strings.Builder) {
 		row(b, "", fmt.Sprintf("%s is %s%s", plain(a.Name), plain(a.To), lasts(a.TTL)))
 	}
 	for _, r := range n.Records {
-		row(b, "", r.Address+lasts(r.TTL))
+		if r.Address != n.Name { // else the URL has the address, which stands in the line above
+			row(b, "", r.Address+lasts(r.TTL))
+		}
 	}
 }
 

@@ -161,3 +161,18 @@ func TestAddressesInTurn(t *testing.T) {
 		t.Fatalf("%v %+v", err, r.Tries)
 	}
 }
+
+// An address in the URL stands once in the picture; a name stands with its addresses.
+func TestPictureOfNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"192.0.2.7":    "  name      192.0.2.7 from the URL\n",
+		"2001:db8::7":  "  name      2001:db8::7 from the URL\n",
+		"shop.example": "  name      shop.example from hosts\n            192.0.2.7\n",
+	} {
+		var b bytes.Buffer
+		n := ping.Lookup(t.Context(), resolver("192.0.2.7 shop.example"), name)
+		if err := n.Print(&b); err != nil || b.String() != want {
+			t.Errorf("%s: %v, got\n%swant\n%s", name, err, b.String(), want)
+		}
+	}
+}
