@@ -60,7 +60,7 @@ against it, and prints the summary.`,
 			w := &plan.Workflows[0]
 			f.Note("examples/%s against a test server at %s: %d VUs for %v", examples.Quickstart, server.url, w.VUs, w.Duration)
 			f.Run = follow.Origin(&program)
-			result, err := runLocally(cmd.Context(), f, jobSpec{program: program, plan: plan})
+			result, err := runLocally(cmd.Context(), f, jobSpec{name: program.Main, program: program, plan: plan})
 			if err != nil {
 				return err
 			}

@@ -23,6 +23,7 @@ const (
 
 // jobSpec is a job to run here.
 type jobSpec struct {
+	name    string
 	program message.Program
 	plan    *message.Plan
 	cores   int    // 0: as many as fit
@@ -57,11 +58,11 @@ func runOn(ctx context.Context, f *follow.Follower, cluster *local.Cluster, spec
 		return nil, err
 	}
 	f.Started, f.Lost = time.Now(), cluster.Lost()
-	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.program.Main, Program: spec.program, Plan: *spec.plan})
+	job, err := submit(ctx, s, &message.JobSubmit{Key: rand.Text(), Name: spec.name, Program: spec.program, Plan: *spec.plan})
 	if err != nil {
 		return nil, err
 	}
-	return f.Follow(ctx, s, job, ui.NewModel(spec.program.Main, spec.plan))
+	return f.Follow(ctx, s, job, ui.NewModel(spec.name, spec.plan))
 }
 
 // Bounds of a local cluster's start.

@@ -58,7 +58,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 				return err
 			}
 			follower.File, follower.Run = args[0], follow.Origin(&program)
-			result, err := runLocally(cmd.Context(), follower, jobSpec{program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, feeds: filepath.Dir(args[0])})
+			result, err := runLocally(cmd.Context(), follower, jobSpec{name: titleOf(args[0], &program), program: program, plan: plan, cores: int(f.cores), memory: f.exec.MemoryMax, feeds: filepath.Dir(args[0])})
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/source"
 	"hyperscale/core/message"
+	"hyperscale/core/workflow/language"
 )
 
 // urlFlags are those of `run URL`, which writes the file for one request.
@@ -91,6 +92,20 @@ func (f *urlFlags) request(method string) (string, error) {
 	}
 	b.WriteByte(')')
 	return b.String(), nil
+}
+
+// titleMax is below the bytes that a gate takes as a job's name.
+const titleMax = 200
+
+// titleOf names a run by its main file, or by the URL where hyperscale makes the file.
+// The user and password of a URL stay out of what others read.
+func titleOf(arg string, program *message.Program) string {
+	u, err := url.Parse(arg)
+	if !command.IsURL(arg) || err != nil {
+		return program.Main
+	}
+	u.User = nil
+	return language.Clip(strings.ToValidUTF8(u.String(), "?"), titleMax)
 }
 
 // program makes the file, keeps it where asked, and loads it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"hyperscale/cmd/hyperscale/internal/command"
@@ -41,6 +42,20 @@ func TestURLsBecomeFiles(t *testing.T) {
 	for _, bad := range []urlFlags{{headers: []string{"no colon"}}, {headers: []string{"A: 1", "a: 2"}}} {
 		if source, err := bad.source("http://127.0.0.1/"); err == nil {
 			t.Errorf("%v was accepted:\n%s", bad.headers, source)
+		}
+	}
+}
+
+func TestTitles(t *testing.T) {
+	long := "http://127.0.0.1/" + strings.Repeat("é", 300)
+	for arg, want := range map[string]string{
+		"tests/shop.star":              "run.star",
+		"http://127.0.0.1:8080/a?b=c":  "http://127.0.0.1:8080/a?b=c",
+		"https://ann:word@shop.test/a": "https://shop.test/a",
+		long:                           "http://127.0.0.1/" + strings.Repeat("%C3%A9", 30) + "%C3...",
+	} {
+		if got := titleOf(arg, &message.Program{Main: "run.star"}); got != want {
+			t.Errorf("%.40s: got %q, want %q", arg, got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
@@ -24,6 +25,8 @@ func Read(file string, flags *Flags) (message.Program, *message.Plan, error) {
 		return ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 	})
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && strings.Contains(file, "://"):
+		return message.Program{}, nil, command.Usage("%q is neither a file nor an http or https address: write one like http://127.0.0.1:8080/path", file)
 	case errors.Is(err, fs.ErrNotExist):
 		return message.Program{}, nil, command.Usage("%s does not exist: check the name, or write one with `%s new %s`", file, command.Called(), file)
 	case err != nil:
