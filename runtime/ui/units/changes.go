@@ -68,9 +68,9 @@ func Bounds(c *compare.Change) string {
 	case !c.Tested:
 		return "-"
 	case c.HighPPM == compare.Boundless:
-		return "over " + ChangeText(c, c.LowPPM)
+		return "at least " + ChangeText(c, c.LowPPM)
 	case c.LowPPM == -1_000_000 && c.Figure != ErrorsFigure:
-		return "below " + ChangeText(c, c.HighPPM)
+		return "at most " + ChangeText(c, c.HighPPM)
 	}
 	return ChangeText(c, c.LowPPM) + ".." + ChangeText(c, c.HighPPM)
 }
