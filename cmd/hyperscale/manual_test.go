@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -243,7 +244,32 @@ func typeAll(ctx context.Context, folder string, blocks []typed, alone *syscall.
 	if ended = cmp.Or(ended, err); ended != nil {
 		return fmt.Sprintf("%v\n%s", ended, out)
 	}
-	return notPrinted(blocks, string(out))
+	return notPrinted(blocks, string(out)) + untracked(cmd.Dir)
+}
+
+// untracked lists the files that a page's commands leave and that `git status` shows where
+// they are typed, at the top of a clone.
+func untracked(folder string) string {
+	ignored, err := os.ReadFile("../../.gitignore")
+	if err != nil {
+		return err.Error()
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil {
+		return err.Error()
+	}
+	var wrong strings.Builder
+	for _, file := range left {
+		linked := file.Type()&os.ModeSymlink != 0 // the prolog's
+		matches := func(pattern string) bool {
+			ok, err := path.Match(strings.Trim(pattern, "/"), file.Name())
+			return err == nil && ok
+		}
+		if !linked && !slices.ContainsFunc(strings.Fields(string(ignored)), matches) {
+			fmt.Fprintf(&wrong, "its commands leave %s, which .gitignore does not name\n", file.Name())
+		}
+	}
+	return wrong.String()
 }
 
 // notPrinted says which of the lines that a console block shows its commands did not print.
