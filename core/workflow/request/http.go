@@ -6,6 +6,7 @@ import (
 	"hyperscale/core/workflow/guard"
 	"hyperscale/core/workflow/language"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -178,12 +179,18 @@ func checkURL(fn, target string) error {
 
 // ParseURL is the dearer check, once for each request that a file declares.
 func ParseURL(fn, target string) error {
-	if _, err := url.Parse(target); err != nil {
+	u, err := url.Parse(target)
+	if err != nil {
 		why := err.Error()
 		if i := strings.LastIndex(why, ": "); i >= 0 {
 			why = why[i+2:]
 		}
 		return language.Faultf("%s: the URL %q is not one: %s", fn, language.Clip(target, 80), why).In("url")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return language.Faultf("%s: the URL %q has port %s", fn, language.Clip(target, 80), language.Clip(port, 20)).In("url").Do("write a port from 1 to 65535")
+		}
 	}
 	return nil
 }
