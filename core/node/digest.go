@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Mix folds b into the running hash a: one multiplication, as wyhash does. It
-// is not meant to withstand somebody who searches for collisions.
+// Mix folds b into the running hash a: one multiplication, as wyhash does. It does not resist
+// an attacker who searches for collisions.
 func Mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0xa0761d6478bd642f, b^0xe7037ed1a0b428db)
 	return hi ^ lo

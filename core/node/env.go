@@ -2,7 +2,7 @@ package node
 
 import "time"
 
-// Env is all that a machine may ask of its world. It is valid only inside Step.
+// Env is the interface through which a machine acts on its world. It is valid only inside Step.
 type Env interface {
 	Network
 	Timers
@@ -11,26 +11,26 @@ type Env interface {
 	Rand(Purpose) *Rand
 	Store() Store
 	Exec() Executor
-	// Emit tells observers (metrics, log, trace, history) what was decided. It
-	// must not change behaviour, and nothing can be read back.
+	// Emit reports a decision to observers (metrics, log, trace, history). Observers cannot
+	// change what the machine does, and the machine reads nothing back.
 	Emit(Event)
-	// Answer replies to a local command; a command may be answered many times
-	// (a watch), the message says which answer is the last.
+	// Answer replies to a local command. A watch gets many answers; the message itself says
+	// which one is the last.
 	Answer(CommandID, Message)
-	// Halt ends this node once Step returns. The reason is for people; empty
-	// means that all went as asked.
+	// Halt ends this node once Step returns. The reason is a text for operators; an empty one
+	// means a stop that was asked for.
 	Halt(reason string)
 }
 
 // Network carries messages to other nodes.
 type Network interface {
-	// Datagram may be lost, doubled, reordered, or arrive long after.
+	// Datagram sends a message that the network may lose, duplicate, reorder or delay.
 	Datagram(to Addr, m Message)
-	// Open begins a stream; InputStreamOpened or InputStreamBroken follows.
-	// Sends before that are kept in order. Nothing reconnects by itself.
+	// Open begins a stream; InputStreamOpened or InputStreamBroken follows. What is sent before
+	// that waits, in order. A broken stream does not reconnect.
 	Open(to Addr) StreamID
-	// Send works from either side. After a break it drops until the machine has
-	// been told.
+	// Send works from either side. After a break it drops messages, also before the machine has
+	// received InputStreamBroken.
 	Send(s StreamID, m Message)
 	// Close ends a stream on purpose; no StreamBroken follows on this side.
 	Close(s StreamID)
@@ -42,8 +42,8 @@ type Timers interface {
 	CancelTimer(k TimerKey)
 }
 
-// WriteIDOf is the n-th write of a part, so that several parts of one machine share its
-// store. A role's own writes have part 0.
+// WriteIDOf returns the id of a part's n-th write, so that several parts of one machine share
+// its store. A role's own writes have part 0.
 func WriteIDOf(p Part, n uint64) WriteID { return WriteID(uint64(p)<<56 | n&(1<<56-1)) }
 
 // Part returns the part that WriteIDOf was given.
@@ -57,34 +57,33 @@ type Record struct {
 
 // Store keeps small records across restarts.
 type Store interface {
-	// Put writes all records or none; InputStored with the id follows, in
-	// the order of the Puts, after they are on disk or with the error that
-	// prevented it. The shards belong to the store from here on.
+	// Put writes all records or none. InputStored with the id follows in the order of the Puts:
+	// after the records are on disk, or with the error that prevented it. The store owns the
+	// slice from here on.
 	Put(records []Record, t WriteID)
-	// Load returns the records whose key begins with prefix, sorted by key. Only
-	// while InputStart is handled.
+	// Load returns the records whose key begins with prefix, sorted by key. It is legal only
+	// while the machine handles InputStart.
 	Load(prefix string) []Record
 }
 
 // Executor runs workflows on cores. Results come as InputExec.
 type Executor interface {
-	// Start gives the executor of a free core its work.
+	// Start gives the executor of a free core a workflow to run.
 	Start(id ExecID, core int, m Message)
-	// Cancel asks for an end; the executor reports a result, then ExecGone.
+	// Cancel requests an end. The executor reports a result, and then ExecGone.
 	Cancel(id ExecID)
-	// Extend says that it may go on until the node's clock reads until; without
-	// another Extend it ends by itself within ExecutorEnd of then, also while the node
-	// is suspended, and ExecGone follows. A run has no such deadline before its first Extend; a later
-	// call replaces an earlier one.
+	// Extend lets the execution continue until the node's clock reads until; a later call
+	// replaces an earlier one. Without another Extend it ends by itself within ExecutorEnd of
+	// that deadline, even if the node is suspended. ExecGone follows. It has no deadline before
+	// the first Extend.
 	Extend(id ExecID, until Instant)
-	// Tell hands it an answer to what it asked. One that is over hears nothing.
+	// Tell answers a request of the execution. An execution that has ended ignores it.
 	Tell(id ExecID, m Message)
-	// Kill ends it for good; ExecGone follows.
+	// Kill ends the execution at once; ExecGone follows.
 	Kill(id ExecID)
 }
 
-// Event is something a machine decided that somebody may want to have seen.
-// core/event holds the catalogue.
+// Event is a decision of a machine that observers record. core/event holds the catalogue.
 type Event interface {
 	EventName() string
 }

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// InputKind tells the cases of the sum type Input apart.
+// InputKind distinguishes the cases of the sum type Input.
 type InputKind uint8
 
-// What can happen to a machine. InputStart is always the first, once an
-// incarnation; Env.Store().Load is legal only while it is handled.
+// The kinds of input. InputStart is the first of each incarnation. Env.Store().Load is legal
+// only while the machine handles it.
 const (
 	InputNone         InputKind = iota
 	InputStart                  // the node starts
 	InputMessage                // From, Stream (0 for a datagram), Message
-	InputStreamOpened           // Stream, From: somebody opened it, or our Open succeeded
-	InputStreamBroken           // Stream, Reason: also when our Open did not succeed
+	InputStreamOpened           // Stream, From: a peer opened a stream, or this node's Open succeeded
+	InputStreamBroken           // Stream, Reason: also when this node's Open failed
 	InputTimer                  // Timer
-	InputStored                 // Token, Err
-	InputCommand                // Command, Message: from the local API, answered by Env.Answer
+	InputStored                 // WriteID, Err
+	InputCommand                // Command, Message: from the local API; Env.Answer replies
 	InputExec                   // Exec
-	InputStop                   // a graceful stop is asked for: finish, then Env.Halt
+	InputStop                   // an operator wants a graceful stop: finish the work, then call Env.Halt
 )
 
 func (k InputKind) String() string {
@@ -37,7 +37,7 @@ type StreamID uint64
 // CommandID names a local command within one node's incarnation.
 type CommandID uint64
 
-// WriteID ties a Put to its completion; the machine chooses it.
+// WriteID matches a Put with its completion; the machine chooses it.
 type WriteID uint64
 
 // ExecID names one executor run; the worker chooses it and never uses it again
@@ -47,25 +47,24 @@ type ExecID uint64
 // ExecutorEnd bounds how long an executor outlives the deadline of its last Extend.
 const ExecutorEnd = 200 * time.Millisecond
 
-// ExecKind tells what an executor reports.
+// ExecKind is the kind of an executor's report.
 type ExecKind uint8
 
-// What an executor can report. ExecGone is always the last of an ExecID that
-// was started, whatever went before; the core is free (and warm again, or being
-// warmed) when it arrives.
+// The kinds of report. Each started ExecID ends with exactly one ExecGone. When it arrives, the
+// core is free and its next executor is warm or starting.
 const (
 	ExecMessage ExecKind = iota // Body: started, progress, or a result
-	ExecGone                    // Reason: "" when it ended as asked, else why; Tail: its last lines
+	ExecGone                    // Reason: "" when it ended as requested, else the cause; Tail: its last lines of output
 )
 
-// ExecEvent is news of one executor run.
+// ExecEvent is one report of an executor.
 type ExecEvent struct {
 	ID     ExecID
 	Kind   ExecKind
 	Body   Message
 	Reason string
 	Tail   string
-	Lapsed bool // with ExecGone: its time was over, see Executor.Extend
+	Lapsed bool // with ExecGone: its deadline passed, see Executor.Extend
 }
 
 // Input is one thing that happened. Only the fields named at its kind are set.
@@ -81,13 +80,13 @@ type Input struct {
 	Command CommandID
 	Exec    ExecEvent
 
-	// Generation is the host's: it tells a live timer or stream from one that was
-	// cancelled while its firing waited in the mailbox (NODE-2).
+	// Generation belongs to the host. With it the host drops a firing or a stream's message
+	// that waited in the mailbox when the machine cancelled its timer or stream (NODE-2).
 	Generation uint64
 }
 
-// Lane says in which lane of the mailbox an input waits: a message by its own
-// priority, commands NORMAL, everything else HIGH, a stop CRITICAL.
+// Lane returns the mailbox lane of an input. A message has its own priority. A command is
+// NORMAL, a start or stop CRITICAL, everything else HIGH.
 func (in *Input) Lane() Priority {
 	switch in.Kind {
 	case InputMessage:

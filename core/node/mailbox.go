@@ -1,8 +1,8 @@
 package node
 
-// MailboxConfig bounds the four lanes, in inputs. CRITICAL is bounded too: its
-// senders are few and keep at most one outstanding each, so a full critical lane
-// means a peer that does not obey the protocol.
+// MailboxConfig bounds the four lanes, in inputs. CRITICAL has a bound too: its few senders
+// have at most one message outstanding each, so a full lane shows a peer that violates the
+// protocol.
 type MailboxConfig struct {
 	Lanes [Priorities]int
 }
@@ -13,9 +13,8 @@ func DefaultMailbox() MailboxConfig {
 	return MailboxConfig{Lanes: [Priorities]int{4096, 4096, 4096, 1024}}
 }
 
-// Mailbox holds what waits for a busy node: four first-in first-out lanes,
-// CRITICAL first. It is plain data: the runtime locks around it, the simulator
-// need not.
+// Mailbox queues inputs for a busy node in four first-in first-out lanes, CRITICAL first. It
+// has no lock of its own: the runtime locks around it, and the simulator has one thread.
 type Mailbox struct {
 	lanes   [Priorities]lane
 	size    int
@@ -41,10 +40,9 @@ func NewMailbox(c MailboxConfig) *Mailbox {
 	return m
 }
 
-// Push files in by its lane and says whether there was room. Only messages and
-// commands can be refused: what a node set in motion itself (timers, completions,
-// executor events, broken streams) is bounded by what it set in motion. When
-// a message of a stream is refused, the caller must break the stream.
+// Push queues an input in its lane and reports whether there was room. It rejects only messages
+// and commands. Timers, completions, executor events and broken streams always fit: the node
+// itself bounds how many it starts. The caller must break the stream of a rejected message.
 func (m *Mailbox) Push(in *Input) bool {
 	p := in.Lane()
 	l := &m.lanes[p]
@@ -61,7 +59,7 @@ func (m *Mailbox) Push(in *Input) bool {
 	return true
 }
 
-// Pop moves the next input to in, and says whether there was one.
+// Pop moves the next input to in, and reports whether there was one.
 func (m *Mailbox) Pop(in *Input) bool {
 	if m.size == 0 {
 		return false
@@ -88,10 +86,10 @@ func (m *Mailbox) Len() int { return m.size }
 // Waiting returns how many inputs wait in one lane.
 func (m *Mailbox) Waiting(p Priority) int { return m.lanes[p].count }
 
-// Dropped returns how many inputs a lane has refused.
+// Dropped returns how many inputs a lane has rejected.
 func (m *Mailbox) Dropped(p Priority) uint64 { return m.dropped[p] }
 
-// Clear forgets everything that waits: the node has crashed.
+// Clear drops all waiting inputs: the node has crashed.
 func (m *Mailbox) Clear() {
 	for p := range m.lanes {
 		clear(m.lanes[p].ring)

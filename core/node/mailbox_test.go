@@ -19,7 +19,7 @@ func (n note) Priority() node.Priority { return n.lane }
 func (note) Size() int                 { return 1 }
 func (n note) Digest() uint64          { return uint64(n.counter) }
 
-// The mailbox beside a model as dumb as possible: four shards.
+// The test compares the mailbox with the simplest model: four slices.
 func TestMailboxServesTheMostUrgentLaneInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bound := rapid.IntRange(1, 20).Draw(t, "bound")

@@ -41,7 +41,7 @@ func TestValuesHaveDistinctNames(t *testing.T) {
 	})
 }
 
-// Runs of nodes, and timers that KeyN names, are told apart by their texts.
+// The texts of nodes' incarnations and of timers that KeyN names are distinct.
 func TestTextsTellRunsAndTimersApart(t *testing.T) {
 	number := rapid.OneOf(rapid.Uint64Range(0, 3), rapid.Uint64())
 	peer := rapid.Custom(func(t *rapid.T) node.Peer {
@@ -61,8 +61,8 @@ func TestTextsTellRunsAndTimersApart(t *testing.T) {
 	})
 }
 
-// A full lane counts each message and command that it refuses, and nothing that the node
-// set in motion itself.
+// A full lane counts each message and command that it rejects. It rejects nothing that the node
+// itself set in motion.
 func TestMailboxCountsWhatItRefuses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bound := rapid.IntRange(1, 3).Draw(t, "bound")
@@ -73,7 +73,7 @@ func TestMailboxCountsWhatItRefuses(t *testing.T) {
 			kind := rapid.SampledFrom([]node.InputKind{node.InputStart, node.InputMessage, node.InputStreamOpened, node.InputStreamBroken,
 				node.InputTimer, node.InputStored, node.InputCommand, node.InputExec, node.InputStop}).Draw(t, "kind")
 			in := &node.Input{Kind: kind}
-			lane, asked := node.High, false // asked: from outside, so that it may be refused
+			lane, asked := node.High, false // asked: from outside, so that the mailbox may reject it
 			switch kind {
 			case node.InputMessage:
 				lane, asked = node.Priority(rapid.IntRange(0, node.Priorities-1).Draw(t, "lane")), true
@@ -105,7 +105,7 @@ func TestMailboxCountsWhatItRefuses(t *testing.T) {
 	})
 }
 
-// An id is the two next numbers of its stream, so that no two draws share one. Impossible
+// An id is the next two numbers of its stream, so that no two draws share one. Impossible
 // bounds stop the node.
 func TestDrawnIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +129,7 @@ func TestDrawnIDs(t *testing.T) {
 	})
 }
 
-// bug returns what a call panics with.
+// bug returns the value that a call panics with.
 func bug(call func()) (text string) {
 	defer func() { text = fmt.Sprint(recover()) }()
 	call()

@@ -8,13 +8,13 @@ import (
 // ID is a node's name, unique in its cluster: "gate-1". Never empty.
 type ID string
 
-// Addr says where a node listens: "host:port" in production, an opaque name in
-// the simulator. Empty for a client, which nobody calls.
+// Addr is where a node listens: "host:port" in production, an opaque name in the simulator. It
+// is empty for a client, to which no node connects.
 type Addr string
 
-// Instant is a reading of one node's own monotonic clock, in nanoseconds since
-// an arbitrary zero. It may drift against other nodes' clocks, it never jumps
-// back, and it never crosses a wire: send a Duration.
+// Instant is a reading of one node's own monotonic clock, in nanoseconds since an arbitrary
+// zero. It may drift against other nodes' clocks. It never jumps back and never crosses a wire:
+// send a Duration.
 type Instant int64
 
 // Add returns the instant d later.
@@ -23,7 +23,7 @@ func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
 // Sub returns how long after j the instant i is.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
 
-// Role says what a node is for. Values are on the wire: never renumber.
+// Role is what a node does in the cluster. Values are on the wire: never renumber.
 type Role uint8
 
 // The roles. RoleToy belongs to test machines that exercise a world.
@@ -56,11 +56,11 @@ func (r Role) String() string {
 	return fmt.Sprintf("role(%d)", uint8(r))
 }
 
-// Valid tells whether r is one of the roles above.
+// Valid reports whether r is one of the roles above.
 func (r Role) Valid() bool { return r > RoleNone && r < roleEnd }
 
-// Peer is one run of one node: its name and the incarnation, a counter that is
-// raised and synced to disk before each start (a client draws it at random).
+// Peer is one incarnation of one node. The node raises the incarnation and syncs it to disk
+// before each start; a client draws it at random.
 type Peer struct {
 	ID          ID
 	Incarnation uint64
@@ -73,7 +73,7 @@ func (p Peer) String() string { return fmt.Sprintf("%s#%d", p.ID, p.Incarnation)
 // Kind numbers a message of the catalogue. Zero is none.
 type Kind uint16
 
-// Class says how a message is transported and accounted.
+// Class says how a message travels, and which account its bytes go to.
 type Class uint8
 
 // The classes of DESIGN.md's wire section.
@@ -84,7 +84,7 @@ const (
 	ClassTelemetry
 )
 
-// Priority orders what waits in a mailbox: the lowest value is served first.
+// Priority orders the inputs in a mailbox: the lowest value goes first.
 type Priority uint8
 
 // The four lanes.
@@ -110,9 +110,8 @@ func (p Priority) String() string {
 	return fmt.Sprintf("priority(%d)", uint8(p))
 }
 
-// Message is anything that crosses a wire. core/message holds the catalogue and
-// generates these methods; Size and Digest are exact, and the same before
-// encoding and after decoding.
+// Message is anything that crosses a wire. core/message holds the catalogue and generates these
+// methods. Size and Digest are exact: decoding an encoded message preserves both.
 type Message interface {
 	Kind() Kind
 	Priority() Priority
@@ -120,15 +119,15 @@ type Message interface {
 	Digest() uint64 // of every field
 }
 
-// Machine is a node's whole logic.
+// Machine is the whole logic of a node.
 type Machine interface {
-	// Step handles one input. in and what it points to is borrowed until Step
-	// returns, but for in.Message and in.Body, which are values for ever.
+	// Step handles one input. The machine may use in, and what it points to, only until Step
+	// returns. in.Message and in.Body are values that it may keep.
 	Step(env Env, in *Input)
 }
 
-// Bug stops the node: an invariant of our own is broken, and going on would
-// spread it. Give both values that disagree.
+// Bug stops the node: an invariant of our own is broken, and continuing would spread the
+// damage. Give both values that disagree.
 func Bug(format string, args ...any) {
 	panic("bug: " + fmt.Sprintf(format, args...))
 }

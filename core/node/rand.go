@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Purpose names what a random number is for. Each purpose has a stream of its
-// own, so that a new draw for one of them shifts none of the others.
+// Purpose names what a random number is for. Each purpose has its own stream, so that a new
+// draw for one shifts none of the others.
 type Purpose uint8
 
 // The closed list of purposes.
@@ -23,13 +23,12 @@ const (
 	PurposeModel                    // the model executor
 	PurposeDisk                     // the simulated disks
 	PurposeLease                    // salts and back-off of registers
-	PurposeProbe                    // whom the membership probes and tells
+	PurposeProbe                    // which members the membership probes and gossips to
 	PurposeElection                 // when a candidate stands
 	Purposes
 )
 
-// Rand is a stream of integers; it has no floats, so that no draw can differ
-// between machines.
+// Rand is a stream of integers. It has no floats, so that all machines draw the same numbers.
 type Rand struct{ pcg rand.PCG }
 
 // NewRand returns the stream of (seed, node, purpose).

@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// These numbers are part of every recorded seed: a change of the generator would
-// make all of testdata/regressions mean something else.
+// Every recorded seed depends on these numbers: a new generator would change the meaning of all
+// of testdata/regressions.
 func TestRandIsTheSameForEver(t *testing.T) {
 	r := node.NewRand(42, "gate-1", node.PurposeJitter)
 	for i, want := range goldenDraws() {

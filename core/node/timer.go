@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Part names who a timer belongs to. Parts and their timer kinds are listed
-// here and nowhere else, so that no two of them can meet.
+// Part names the owner of a timer. This file lists all parts and their timer kinds, so that no
+// two of them collide.
 type Part uint8
 
 // The parts that own timers.
@@ -77,12 +77,12 @@ const (
 
 // Timer kinds of the lease registers.
 const (
-	LeaseHail   uint8 = iota + 1 // founding and joining
-	LeaseRenew                   // of all that is held
-	LeaseExpire                  // of what others hold
-	LeaseFlush                   // what waits for its frame
-	LeaseSweep                   // tombstones
-	LeaseRead                    // a read's answers overdue
+	LeaseHail   uint8 = iota + 1 // sends hails while the member founds or joins
+	LeaseRenew                   // renews what this member holds
+	LeaseExpire                  // looks for leases of others that have run out
+	LeaseFlush                   // sends the frames that wait
+	LeaseSweep                   // drops tombstones
+	LeaseRead                    // repeats a read that lacks answers
 )
 
 // Timer kinds of the archive.
@@ -93,14 +93,14 @@ const (
 // Timer kinds of the membership.
 const (
 	SwimProbe   uint8 = iota + 1 // the next round
-	SwimAck                      // a probe's answer overdue
-	SwimRelay                    // a probe made for another
-	SwimSuspect                  // of one member
+	SwimAck                      // a probe got no answer in time
+	SwimRelay                    // a probe on behalf of another member
+	SwimSuspect                  // a suspicion of one member ends
 	SwimGossip
 	SwimPushPull
 	SwimReap
 	SwimJoin
-	SwimHold // of evictions
+	SwimHold // evictions stay on hold until then
 )
 
 // Timer kinds of the election.
@@ -120,7 +120,7 @@ const (
 type TimerKey struct {
 	Part Part
 	Kind uint8
-	ID   [16]byte // which of many: a job id, a peer's number; zero if there is one
+	ID   [16]byte // which one: a job id, a peer's number; zero if there is only one
 }
 
 // Key names the only timer of its kind.
@@ -152,8 +152,8 @@ func (k TimerKey) String() string {
 	return fmt.Sprintf("timer(%d.%d %x)", k.Part, k.Kind, k.ID[8:])
 }
 
-// Ends names what a timer is set for, where that ends: a job, an execution, a question.
-// At rest none of these is set. Empty: the timer is set for as long as its node runs.
+// Ends names what a timer waits for if that ends at some time: a job, an execution, a request.
+// At rest no such timer is set. It is empty for a timer that runs as long as its node.
 func (k TimerKey) Ends() string {
 	switch (TimerKey{Part: k.Part, Kind: k.Kind}) {
 	case Key(PartClient, ClientTimeout):
