@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// acceptor has the registers as its disk has them, and answers proposers and
-// readers by its rules. It looks after those that have run out.
+// acceptor holds the registers as its disk has them, and answers proposers and readers by its
+// rules. It watches for leases that run out.
 type acceptor struct {
 	store
 	registers map[message.JobID]*register
@@ -91,13 +91,13 @@ func (r *acceptor) onAccept(env node.Env, from int, m *message.LeaseAccept) {
 		reg.renew(env.Now(), m)
 		r.sendAccepted(env, from, message.LeaseAccepted{Job: m.Job, Token: m.Token, Life: m.Life, Seq: m.Seq})
 	case lacksRecord:
-		reached(env, "lease/renewal-without-record") // the next send brings the record
+		reached(env, "lease/renewal-without-record") // the proposer's next send carries the record
 	case takes:
 		r.take(env, reg, from, m)
 	}
 }
 
-// take has an accept written, which changes the record.
+// take writes an accept that changes the record.
 func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseAccept) {
 	ch := reg.change(from)
 	ch.then = answersAccepted
@@ -110,8 +110,8 @@ func (r *acceptor) take(env node.Env, reg *register, from int, m *message.LeaseA
 	r.record(env, ch)
 }
 
-// admit returns the register of a job for an acceptor's rule, nil when there is
-// no room for a new one: then nothing is said, and others may accept.
+// admit returns the register of a job for an acceptor's rule. It returns nil if there is no
+// room for a new one: this acceptor then stays silent, and others may accept.
 func (r *acceptor) admit(env node.Env, from int, job message.JobID) *register {
 	reg := r.registers[job]
 	if reg == nil {
@@ -140,7 +140,7 @@ func (r *acceptor) onQuery(env node.Env, from int, m *message.LeaseQuery) {
 	r.sendAnswer(env, from, a)
 }
 
-// onConsent remembers that the holder lets this member acquire what it held.
+// onConsent remembers that the holder lets this member acquire the job.
 func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 	reg := r.registers[m.Job]
 	if reg == nil {
@@ -162,7 +162,7 @@ func (r *acceptor) onConsent(env node.Env, from int, m *message.LeaseConsent) {
 	}
 }
 
-// Seen returns what this member's acceptor knows of a job.
+// Seen returns what this member's acceptor has stored of a job.
 func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	reg := r.registers[job]
 	if reg == nil || reg.reaped || reg.accepted.Token.Zero() {
@@ -175,8 +175,7 @@ func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	}, true
 }
 
-// Known returns all jobs that this member's acceptor has accepted something of,
-// sorted.
+// Known returns, sorted, all jobs of which this member's acceptor has accepted something.
 func (r *acceptor) Known() []message.JobID {
 	var jobs []message.JobID
 	//lint:orderfree they are sorted below
@@ -192,7 +191,7 @@ func (r *acceptor) Known() []message.JobID {
 // sorted returns all registers in the order of their jobs.
 func (r *acceptor) sorted() []*register { return sortedOf(r.registers) }
 
-// at returns the register of a job, a new one when there is none.
+// at returns the register of a job, and creates it if there is none.
 func (r *acceptor) at(job message.JobID) *register {
 	reg := r.registers[job]
 	if reg == nil {
@@ -202,7 +201,7 @@ func (r *acceptor) at(job message.JobID) *register {
 	return reg
 }
 
-// commit makes a change the register's state and answers whoever asked for it.
+// commit makes a change the register's state and answers the member that requested it.
 func (r *acceptor) commit(env node.Env, ch *change) {
 	reg := ch.reg
 	if ch.then == forgets {
@@ -226,7 +225,7 @@ func (r *acceptor) commit(env node.Env, ch *change) {
 	r.sendAccepted(env, ch.from, message.LeaseAccepted{Job: reg.job, Token: ch.promised, Life: ch.promiser, Seq: ch.accepted.Seq})
 }
 
-// load reads what the disk has; an error says that it cannot be trusted.
+// load reads the disk. After an error the member does not trust its disk.
 func (r *acceptor) load(env node.Env) (m mark, found bool, err error) {
 	records := env.Store().Load(r.key(""))
 	for _, rec := range records {

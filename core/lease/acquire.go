@@ -6,12 +6,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// Acquire tries to become the owner of a job until Granted, Denied or Abandon. The
-// seed becomes the record of a register of which nobody has accepted anything.
+// Acquire tries to become the owner of a job until Granted, Denied or Abandon. The seed becomes
+// the record of a register if no member has accepted one yet.
 func (r *proposer) Acquire(env node.Env, job message.JobID, seed []byte) {
 	reg := r.registers[job]
 	if reg != nil && reg.own != nil && reg.own.intent == acting {
-		return // it is under way, or held
+		return // an attempt runs, or this node holds it
 	}
 	if err := r.mayAcquire(reg, seed); err != nil {
 		r.tell(Outcome{Kind: Denied, Job: job, Err: err})
@@ -21,7 +21,7 @@ func (r *proposer) Acquire(env node.Env, job message.JobID, seed []byte) {
 		reg = r.at(job)
 	}
 	if reg.own != nil {
-		r.end(env, reg.own) // it was released or handed over: anew, above that
+		r.end(env, reg.own) // this node releases it or hands it over: a new attempt, under a higher token
 	}
 	p := &proposal{reg: reg, seed: seed, attempt: attempt{asked: env.Now()}, to: -1}
 	reg.own = p
@@ -40,8 +40,8 @@ func (r *proposer) mayAcquire(reg *register, seed []byte) error {
 	return nil
 }
 
-// begin sends prepares under a token above all that were seen. What was open
-// under the token before stays open.
+// begin sends prepares under a token above all that this member has seen. Calls that are open
+// under the earlier token stay open.
 func (r *proposer) begin(env node.Env, p *proposal) {
 	reg := p.reg
 	epoch := 1 + max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch, p.token.Epoch)
@@ -70,7 +70,7 @@ func (r *proposer) sendPrepares(env node.Env, p *proposal) {
 	r.scheduleRetry(env, p)
 }
 
-// own returns this node's proposal that an answer is for.
+// own returns this node's proposal that an answer belongs to.
 func (r *proposer) own(job message.JobID, t message.LeaseToken, l message.LeaseLife) *proposal {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil || reg.own.token != t || l != r.life {
@@ -99,7 +99,7 @@ func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 	}
 	p.record = p.seed
 	if !void(&p.best) {
-		p.record = p.best.Record // also in place of what this node remembers
+		p.record = p.best.Record // also in place of this node's own copy
 		if p.best.Token.Ordinal == p.token.Ordinal && p.best.Life.Incarnation < r.life.Incarnation {
 			reached(env, "lease/reacquired-by-restart")
 		}
@@ -108,7 +108,7 @@ func (r *proposer) onPromise(env node.Env, from int, m *message.LeasePromise) {
 	r.openAccept(env, p, 0, 0, false)
 }
 
-// openAccept sends an accept under the next Seq, in place of what was open.
+// openAccept sends an accept under the next Seq. It replaces the accept that was open.
 func (r *proposer) openAccept(env node.Env, p *proposal, seq, rev uint64, released bool) {
 	p.open, p.seq, p.released, p.resent = true, seq, released, false
 	if rev != p.rev || seq == 0 {
@@ -119,8 +119,8 @@ func (r *proposer) openAccept(env node.Env, p *proposal, seq, rev uint64, releas
 	r.sendAccepts(env, p)
 }
 
-// sendAccepts sends what is open to those who have not answered. Who has the
-// record needs no other copy for a renewal.
+// sendAccepts sends the open accept to the members that have not answered. A renewal carries no
+// record to a member that already has it.
 func (r *proposer) sendAccepts(env node.Env, p *proposal) {
 	m := r.acceptOf(p)
 	if p.sent != env.Now() && !p.resent {
@@ -141,7 +141,7 @@ func (r *proposer) sendAccepts(env node.Env, p *proposal) {
 	r.scheduleRetry(env, p)
 }
 
-// acceptOf is what a proposal has open, without its record.
+// acceptOf returns the accept that a proposal has open, without its record.
 func (r *proposer) acceptOf(p *proposal) message.LeaseAccept {
 	return message.LeaseAccept{
 		Job: p.reg.job, Token: p.token, Life: r.life, Seq: p.seq, Rev: p.rev,
@@ -155,7 +155,7 @@ func (r *proposer) onAccepted(env node.Env, from int, m *message.LeaseAccepted) 
 		return
 	}
 	p.acked.add(from)
-	p.has.add(from) // also when a majority had answered before
+	p.has.add(from) // also if a majority has answered before
 	if !p.open || p.acked.count() < r.majority || r.expire(env, p) {
 		return
 	}
@@ -170,7 +170,7 @@ func (r *proposer) onAccepted(env node.Env, from int, m *message.LeaseAccepted) 
 	}
 }
 
-// becomeHolder ends an attempt well, if there is a window left.
+// becomeHolder ends an attempt with a grant, if its window is still open.
 func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 	job := p.reg.job
 	if env.Now().Sub(p.sent) >= r.c.Hold() {
@@ -180,7 +180,7 @@ func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 	}
 	r.returned(env, job, p.call, true, p.token, Value(p.record))
 	p.call = 0
-	p.updating, p.tickets, p.next = 0, nil, nil // what was asked for meanwhile was made from an older record
+	p.updating, p.tickets, p.next = 0, nil, nil // an update queued meanwhile was made from an older record
 	if p.intent == releasesLater {
 		p.held, p.phase = p.token, holding
 		r.beginRelease(env, p)
@@ -199,8 +199,8 @@ func (r *proposer) becomeHolder(env node.Env, p *proposal) {
 	r.schedule(env, p, min(p.renewAt, p.until))
 }
 
-// renewal returns when a lease that was sent at an instant is renewed: at a third
-// of it, a little earlier so that those of one moment go in one frame.
+// renewal returns when to renew a lease that was sent at an instant: after a third of it,
+// rounded down so that renewals of about one moment share a frame.
 func (r *proposer) renewal(sent node.Instant) node.Instant {
 	slot := node.Instant(max(r.c.Lease/128, 1))
 	return max((sent.Add(r.c.Lease/3))/slot*slot, sent+1)
@@ -228,7 +228,7 @@ func (r *proposer) onRefusal(env node.Env, from int, m *message.LeaseRefusal) {
 	r.fail(env, p)
 }
 
-// fail ends an accept or an attempt that a majority can no longer carry.
+// fail ends an accept or an attempt that can no longer reach a majority.
 func (r *proposer) fail(env node.Env, p *proposal) {
 	switch p.phase {
 	case preparing, granting:
@@ -244,7 +244,7 @@ func (r *proposer) fail(env node.Env, p *proposal) {
 			r.reacquire(env, p)
 		}
 	case releasing:
-		r.lose(env, p, "superseded") // somebody is above it: whether it was released is theirs to say
+		r.lose(env, p, "superseded") // a member has a higher token: its holder knows whether the release took effect
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *proposer) backOff(env node.Env, p *proposal) {
 	r.schedule(env, p, at)
 }
 
-// tellWaiting tells once that a majority does not answer.
+// tellWaiting reports once that a majority does not answer.
 func (r *proposer) tellWaiting(env node.Env, p *proposal) {
 	if p.told || !p.held.Zero() || env.Now().Sub(p.asked) < r.c.AttemptTimeout {
 		return
@@ -282,9 +282,9 @@ func (r *proposer) tellWaiting(env node.Env, p *proposal) {
 	r.tell(Outcome{Kind: Waiting, Job: p.reg.job, Err: err})
 }
 
-// Abandon ends what is under way for a job, and holding it, without an outcome. It is not
-// told to be vacant before the others' guards have run out, whatever this member has
-// stored of it.
+// Abandon ends the attempt or the tenure of a job without an outcome. This member reports no
+// Vacant before the others' guards have run out, even if its own copy of the register has
+// expired.
 func (r *proposer) Abandon(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil {

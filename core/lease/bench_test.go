@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// swift is a group of three without network or disk delays: every message and
-// every write is handled at once, so that what is measured is the registers.
+// swift is a group of three without network or disk delays. It handles every message and every
+// write at once, so that the benchmark measures the registers alone.
 func swift(b *testing.B, jobs int) *group {
 	b.Helper()
 	c := small()
@@ -57,7 +57,7 @@ func BenchmarkAcquire(b *testing.B) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		if n++; n%50_000 == 0 { // begin anew before the group is full
+		if n++; n%50_000 == 0 { // start over before the group is full
 			b.StopTimer()
 			g = swift(b, 0)
 			h = g.members[0]
@@ -69,7 +69,7 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// A renewal allocates nothing of its own beyond the event that tells of it.
+// A renewal allocates little beyond the event that reports it.
 func TestRenewalsAllocateLittle(t *testing.T) {
 	const jobs = 2000
 	c := small()
@@ -89,7 +89,7 @@ func TestRenewalsAllocateLittle(t *testing.T) {
 	}
 }
 
-// What estimates the size of a frame never falls short of it.
+// The estimate of a frame's size is never below the real size.
 func TestFramesFitTheCodec(t *testing.T) {
 	c := small()
 	c.RecordMax = RecordMax
@@ -106,7 +106,7 @@ func TestFramesFitTheCodec(t *testing.T) {
 		}
 		h.r.Acquire(h, benchJob(n), slices.Repeat([]byte("x"), size))
 	}
-	g.advance(8 * time.Second) // clone: each frame is encoded, which bounds it
+	g.advance(8 * time.Second) // clone: the test encodes each frame, which checks the estimate
 	if got := len(h.r.Held()); got != 9000 {
 		t.Errorf("%d of 9000 jobs are held", got)
 	}
@@ -118,7 +118,7 @@ func TestFramesFitTheCodec(t *testing.T) {
 	}
 }
 
-// An entry that is as large as it can be.
+// An entry of the largest possible size.
 func TestEntryBytesIsABound(t *testing.T) {
 	huge := message.LeaseToken{Epoch: 1<<64 - 1, Ordinal: 1<<32 - 1}
 	life := message.LeaseLife{Incarnation: 1<<64 - 1, Salt: 1<<64 - 1}

@@ -14,43 +14,43 @@ import (
 // Bounds of a configuration.
 const (
 	MembersMax = 64        // of a group
-	LeaseMax   = time.Hour // longer ones on a wire are refused: nobody could take over
+	LeaseMax   = time.Hour // a member rejects longer ones: a takeover would wait too long
 	RecordMax  = 64 << 10  // bytes of a record, as the wire has it
 	pageMax    = 1024      // registers of one LeaseJoinState
 	putMax     = 4096      // registers of one write
 )
 
-// Config is one member of one group. All members of a group have the same Lease,
-// DriftPPM, Granularity and, in whatever order, Members.
+// Config describes one member of one group. All members of a group have the same Lease,
+// DriftPPM, Granularity and Members; the order of Members may differ.
 type Config struct {
 	Group   string      // its name, at most 64 bytes, without slashes
 	Self    node.Addr   // which of Members this one is
 	Members []node.Addr // as configured, never as alive: a majority is counted of them
 
 	Lease          time.Duration // L: how long a grant lasts unless it is renewed
-	AttemptTimeout time.Duration // after which an acquisition or a read tells that it waits
-	RetryMin       time.Duration // between two sends of one question
+	AttemptTimeout time.Duration // after this time an acquisition or a read reports that it waits
+	RetryMin       time.Duration // between two sends of one request
 	RetryMax       time.Duration
-	RankWait       time.Duration // after an expiry, times the rank, before a member tries
-	TombstoneAge   time.Duration // how long a forgotten register is remembered
+	RankWait       time.Duration // after an expiry a member waits this long times its rank before it tries
+	TombstoneAge   time.Duration // how long a member remembers a forgotten register
 	DriftPPM       int64         // r: rates of clocks lie within this many parts per million of real time
 	Granularity    time.Duration // g: of the clocks
-	RegistersMax   int           // that one member keeps; more are refused
+	RegistersMax   int           // that one member holds; it rejects more
 	RecordMax      int           // bytes of a record
 	PageRegisters  int           // of one LeaseJoinState
-	PutRecords     int           // registers of one write to the disk; the rest follows
-	// Recover makes what this member's disk has, and what those whom it reaches
-	// tell, the truth of a new epoch of the group: for when a majority of the disks
-	// is lost for good. It is refused while a majority is alive.
+	PutRecords     int           // registers of one write to the disk; the next write takes the rest
+	// Recover starts a new epoch of the group from this member's disk and from what the members
+	// that it reaches report. It is for the loss of a majority of disks. The member refuses to
+	// recover while a majority is alive.
 	Recover bool
-	// Order says whose turn it is to try after an expiry. Nil is the order of Members.
+	// Order ranks the members after an expiry. Nil means the order of Members.
 	Order Order
 }
 
-// Order ranks this member for a job that expired; 0 tries first. quorum.Member is one.
+// Order ranks this member for an expired job; 0 tries first. quorum.Member implements it.
 type Order interface{ Rank(job message.JobID) int }
 
-// Default returns a member that lacks only its group, address and members.
+// Default returns a configuration that lacks only group, address and members.
 func Default() Config {
 	return Config{
 		Lease:          30 * time.Second,
@@ -73,10 +73,10 @@ func (c Config) Hold() time.Duration {
 	return c.Lease - driftUp(c.Lease, c.DriftPPM) - c.Granularity
 }
 
-// Guard returns G = ceil(L(1+r)) + g: an acceptor takes a lease for held while
-// now - received < G. The window shuts first: valid means that less than L of
-// real time has passed since sending, expired that at least L has since
-// receiving, and nothing is received before it is sent.
+// Guard returns G = ceil(L(1+r)) + g: an acceptor regards a lease as held while now - received
+// < G. The window closes first. A valid window means that less than L of real time has passed
+// since sending. An expired guard means that at least L has passed since receiving, and each
+// message arrives after it is sent.
 func (c Config) Guard() time.Duration { return c.guard(c.Lease) }
 
 func (c Config) guard(lease time.Duration) time.Duration {
@@ -90,7 +90,7 @@ func driftUp(d time.Duration, ppm int64) time.Duration {
 	return time.Duration(whole*ppm + (rest*ppm+million-1)/million)
 }
 
-// Majority returns how many of the configured members make one.
+// Majority returns how many of the configured members are a majority.
 func (c Config) Majority() int { return len(c.Members)/2 + 1 }
 
 // Validate reports all faults.

@@ -44,7 +44,7 @@ type wrong struct {
 	name   string // of the value that it moves beyond its bound
 	bounds string // another value that this one bounds, if any
 	change func(*Config)
-	value  func(*Config) string // what Validate must tell of it; nil: only the name
+	value  func(*Config) string // the text that Validate must contain; nil: only the name
 }
 
 // span moves a duration to each place beyond its bounds.
@@ -75,7 +75,7 @@ func wrongs(c Config) (list []wrong) {
 		wrong{"self", "", func(c *Config) { c.Self = "elsewhere" }, func(*Config) string { return `"elsewhere"` }},
 		wrong{"members", "", func(c *Config) { c.Members = append(slices.Clone(c.Members), c.Members[0]) }, nil},
 		wrong{"members", "self", func(c *Config) { c.Members = nil }, nil})
-	if g := min(time.Second, c.Lease/2); 2*g >= 10*time.Millisecond { // a holder keeps less than half of this lease
+	if g := min(time.Second, c.Lease/2); 2*g >= 10*time.Millisecond { // a holder holds less than half of this lease
 		list = append(list, wrong{"lease", "", func(c *Config) {
 			c.Granularity, c.Lease, c.RetryMin, c.RetryMax = g, 2*g, time.Millisecond, time.Millisecond
 		}, func(c *Config) string { return fmt.Sprint(c.Lease) }})
@@ -94,8 +94,9 @@ func wrongs(c Config) (list []wrong) {
 		count("put_records", putMax, func(c *Config) *int { return &c.PutRecords }))
 }
 
-// A legal configuration validates. With one value beyond its bound Validate reports that
-// value, by name and with the bound or a remedy, and no other but those it bounds.
+// A legal configuration validates. With one value beyond its bound Validate reports that value,
+// with its name and the bound or a remedy. It reports no other value but those that this one
+// bounds.
 func TestValidateNamesTheValueThatIsWrong(t *testing.T) {
 	name := regexp.MustCompile(`(?m)^lease\.[a-z_]+`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -141,8 +142,8 @@ func TestOutcomesHaveDistinctNames(t *testing.T) {
 	})
 }
 
-// A frame that one change makes illegal is rejected for what is wrong, and the same frame
-// without it is accepted.
+// faultOf rejects a frame that one change makes illegal, and names that change. It accepts the
+// same frame without the change.
 func TestFaultOfNamesTheChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup([]string{"a", "b", "c"}, small(), 7)

@@ -4,14 +4,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// dueQueue orders items by the instant at which they want to be looked at. An
-// item that wants to be looked at later than its entry says is found when the
-// entry comes up and is put back: ten thousand renewals move nothing.
+// dueQueue orders items by the instant at which they are due. If an item becomes due later than
+// its entry says, the queue finds that when the entry is first, and puts it back. So ten
+// thousand renewals move no entry.
 type dueQueue[T any] struct {
 	entries  []dueEntry[T]
 	sequence uint64
 	armed    node.Instant // what the timer is set to; 0 when it is not
-	busy     bool         // its entries are being looked at: it is armed after that
+	busy     bool         // a caller visits the due entries: the queue arms its timer after that
 }
 
 type dueEntry[T any] struct {
@@ -72,7 +72,7 @@ func (q *dueQueue[T]) arm(env node.Env, kind uint8) {
 	env.SetTimer(node.Key(node.PartLease, kind), max(q.armed.Sub(env.Now()), 0))
 }
 
-// fired begins looking at what is due; the caller arms the queue afterwards.
+// fired begins a visit of the due items; the caller arms the queue afterwards.
 func (q *dueQueue[T]) fired() { q.armed, q.busy = 0, true }
 
 func (q *dueQueue[T]) rearm(env node.Env, kind uint8) {

@@ -18,8 +18,8 @@ func three() *group {
 	return g
 }
 
-// A holder passes its own lease in this life and in a later one. One that began again with a
-// lost disk may count its lives from the same number: it is somebody else.
+// A holder passes its own lease in this life and in a later one. A member that starts again
+// with a lost disk may count its lives from the same number: it is another proposer.
 func TestHolderPassesItsOwnLease(t *testing.T) {
 	held := message.LeaseToken{Epoch: 5, Ordinal: 1}
 	reg := &register{accepted: message.LeaseState{Token: held, Life: message.LeaseLife{Incarnation: 3, Salt: 30}}}
@@ -42,8 +42,9 @@ func TestHolderPassesItsOwnLease(t *testing.T) {
 	}
 }
 
-// Of two tellers of one register the higher promise stands, and one that two lives chose is
-// nobody's; of what they accepted the last, and of a token that one has buried the tombstone.
+// Of two reports of one register the merge takes the higher promise. A promise that two lives
+// chose belongs to no life. It takes the latest accept, and the tombstone if one report has
+// buried the token.
 func TestMerge(t *testing.T) {
 	low, high := message.LeaseToken{Epoch: 1, Ordinal: 1}, message.LeaseToken{Epoch: 2, Ordinal: 1}
 	one, other := message.LeaseLife{Incarnation: 1, Salt: 1}, message.LeaseLife{Incarnation: 1, Salt: 2}
@@ -85,7 +86,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// What is due at one instant comes in the order in which it was put there.
+// Items that are due at one instant arrive in the order in which they were pushed.
 func TestDueInOrder(t *testing.T) {
 	var q dueQueue[int]
 	for i := range 100 {
@@ -99,7 +100,7 @@ func TestDueInOrder(t *testing.T) {
 	}
 }
 
-// A frame that is full is followed by one that is filled, too.
+// The frame after a full one takes entries until it is full, too.
 func TestFramesAreFilled(t *testing.T) {
 	g := newGroup([]string{"a", "b"}, small(), 1)
 	h := g.members[0]
@@ -115,8 +116,8 @@ func TestFramesAreFilled(t *testing.T) {
 	}
 }
 
-// A tombstone is one after a restart, too: a late accept revives nothing, a member that asks learns
-// that it was released, and it goes when it is old enough.
+// A tombstone survives a restart. A late accept revives nothing, a member that queries learns
+// of the release, and the tombstone goes when it is old enough.
 func TestTombstoneOutlivesARestart(t *testing.T) {
 	c := small()
 	c.TombstoneAge = time.Minute
@@ -152,7 +153,8 @@ func TestTombstoneOutlivesARestart(t *testing.T) {
 	}
 }
 
-// Every update that was asked for before a release is told, whichever record went with it.
+// A release reports every update that the role requested before it, with whichever record went
+// out.
 func TestReleaseTellsAllUpdates(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	var tickets []uint64
@@ -178,7 +180,7 @@ func TestReleaseTellsAllUpdates(t *testing.T) {
 	}
 }
 
-// With this member a majority of the set is alive: nothing is recovered.
+// A majority of the set is alive with this member: it refuses to recover.
 func TestNothingIsRecoveredBesideAMajority(t *testing.T) {
 	g := three()
 	a, c := g.members[0], g.members[2]
@@ -192,7 +194,7 @@ func TestNothingIsRecoveredBesideAMajority(t *testing.T) {
 	}
 }
 
-// A register that was copied from others is the member's own once its holder has renewed it.
+// A register copied from others becomes the member's own once its holder has renewed it.
 func TestRenewalEndsACopy(t *testing.T) {
 	g := three()
 	a, c := g.members[0], g.members[2]
@@ -210,7 +212,7 @@ func TestRenewalEndsACopy(t *testing.T) {
 	}
 }
 
-// A member keeps the names of the records that it loaded only while it may erase them.
+// A member remembers the names of the records that it loaded only while it may erase them.
 func TestMembersForgetWhatTheyLoaded(t *testing.T) {
 	g := three()
 	a := g.members[0]

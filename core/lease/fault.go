@@ -2,8 +2,8 @@ package lease
 
 import "hyperscale/core/message"
 
-// faultOf says what is wrong with a frame, "" when nothing is: another member's
-// software may be broken, and what it says must not break this one.
+// faultOf says what is wrong with a frame, "" if nothing is. Another member's software may be
+// broken, and its messages must not break this one.
 func (r *seat) faultOf(f *message.LeaseFrame, from int) string {
 	if len(f.Gens) != r.n {
 		return "its list of generations is not of this set"
@@ -68,7 +68,7 @@ func (r *seat) faultOfAccept(m *message.LeaseAccept, sender uint32) string {
 	return ""
 }
 
-// validGens: generations of an epoch leave room for the epochs to come.
+// validGens: generations of an epoch leave room for later epochs.
 func validGens(gens []uint64) bool {
 	for _, g := range gens {
 		if g >= 1<<62 {
@@ -78,8 +78,8 @@ func validGens(gens []uint64) bool {
 	return true
 }
 
-// valid says that a token can have been granted, and leaves one above it. A larger set
-// may have granted it, before the group was recovered under this one.
+// valid reports whether a member can have got this token, and leaves one above it. Before a
+// recovery under this set a larger set may have granted it.
 func (r *seat) valid(t message.LeaseToken) bool {
 	return t.Epoch > 0 && t.Epoch < epochEnd-1 && t.Ordinal >= 1 && t.Ordinal <= message.OrdinalMax
 }

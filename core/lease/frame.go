@@ -5,31 +5,31 @@ import (
 	"hyperscale/core/node"
 )
 
-// Bounds of a frame: what the codec takes, with room for what entries need
-// beside their records.
+// Bounds of a frame: what the codec takes, less the room that entries need beside their
+// records.
 const (
 	frameEntries = 4096 // of one list
 	frameBytes   = 900 << 10
 	entryBytes   = 420 // at most, of any entry but its record and its list of generations
 )
 
-// outbox is what waits for one member.
+// outbox holds the frames that wait for one member.
 type outbox struct {
 	frames []*message.LeaseFrame
 	bytes  int                   // of the last of them
-	spare  []*message.LeaseFrame // empty: its memory serves the next frames of this member to itself
+	spare  []*message.LeaseFrame // empty: this member's frames to itself reuse the memory
 }
 
-// mail is what waits for each member, this one included.
+// mail holds what waits for each member, this one included.
 type mail struct {
 	seat
 	out      []outbox
 	flushing bool                // the flush's timer is set
-	reuse    *message.LeaseFrame // one to this member that serves again; nil for none
+	reuse    *message.LeaseFrame // a frame to this member itself, for reuse; nil for none
 }
 
-// room returns the frame that takes one more entry of a list that has a given
-// length, and counts the entry.
+// room returns the frame that takes one more entry of a list with the given length, and counts
+// the entry.
 func (r *mail) room(env node.Env, to int, size int, length func(*message.LeaseFrame) int) *message.LeaseFrame {
 	o := &r.out[to]
 	size += entryBytes
@@ -44,8 +44,8 @@ func (r *mail) room(env node.Env, to int, size int, length func(*message.LeaseFr
 	return o.frames[last]
 }
 
-// frame returns an empty frame. One to this member itself is over with the Step that
-// reads it, and serves again.
+// frame returns an empty frame. A frame to this member itself ends with the Step that reads it,
+// so frame reuses it.
 func (r *mail) frame(to int) *message.LeaseFrame {
 	if to != r.self || r.reuse == nil {
 		return &message.LeaseFrame{Group: r.c.Group}
@@ -56,7 +56,7 @@ func (r *mail) frame(to int) *message.LeaseFrame {
 	return f
 }
 
-// wake has what waits sent when this Step is over.
+// wake makes this member send what waits once this Step has ended.
 func (r *mail) wake(env node.Env) {
 	if !r.flushing {
 		r.flushing = true

@@ -8,13 +8,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// advanceHolding renews and resends. A resend keeps the instant of the first
-// send: the acceptors' guards run from what they received first.
+// advanceHolding renews and resends. A resend keeps the instant of the first send, because the
+// acceptors' guards run from the first message that they receive.
 func (r *proposer) advanceHolding(env node.Env, p *proposal) {
 	now := env.Now()
 	switch {
 	case p.open && p.refused != 0:
-		r.reacquire(env, p) // somebody was promised more, and no majority came about
+		r.reacquire(env, p) // an acceptor has promised a higher token, and the accept has no majority
 	case now >= p.renewAt:
 		p.renewAt = r.renewal(now)
 		r.openAccept(env, p, p.seq+1, p.rev, false)
@@ -25,8 +25,8 @@ func (r *proposer) advanceHolding(env node.Env, p *proposal) {
 	}
 }
 
-// reacquire: the acceptors let their holder pass under a higher token; one that
-// hands over wants none.
+// reacquire begins an attempt under a higher token: the acceptors let their holder pass. A
+// holder that hands over needs no new token.
 func (r *proposer) reacquire(env node.Env, p *proposal) {
 	if p.intent != acting {
 		r.lose(env, p, "superseded")
@@ -35,8 +35,8 @@ func (r *proposer) reacquire(env node.Env, p *proposal) {
 	r.begin(env, p)
 }
 
-// Update puts a new record in the place of the old one; only while this node
-// holds the job. One is open at a time; a newer one replaces one that waits.
+// Update replaces the record; only while this node holds the job. One update is open at a time,
+// and a newer one replaces one that waits.
 func (r *proposer) Update(env node.Env, job message.JobID, record []byte, ticket uint64) {
 	reg := r.registers[job]
 	err := error(nil)
@@ -58,8 +58,8 @@ func (r *proposer) Update(env node.Env, job message.JobID, record []byte, ticket
 	r.beginUpdate(env, p)
 }
 
-// beginUpdate sends the record that waits, unless one is open or an attempt for a
-// higher token runs.
+// beginUpdate sends the record that waits, unless an update is open or an attempt for a higher
+// token runs.
 func (r *proposer) beginUpdate(env node.Env, p *proposal) {
 	if p.next == nil || p.updating != 0 || p.phase != holding || p.intent != acting {
 		return
@@ -69,8 +69,8 @@ func (r *proposer) beginUpdate(env node.Env, p *proposal) {
 	r.openAccept(env, p, p.seq+1, p.seq+1, false)
 }
 
-// accepted: a majority has what was open, so the window reaches as far as its
-// first send carries, and an update that was open is done.
+// accepted: a majority has the open accept. The window then reaches as far as its first send
+// allows, and an open update is done.
 func (r *proposer) accepted(env node.Env, p *proposal) {
 	job := p.reg.job
 	p.until = max(p.until, p.sent.Add(r.c.Hold()))
@@ -98,8 +98,8 @@ func (r *proposer) updated(env node.Env, p *proposal) {
 	p.updating, p.tickets = 0, nil
 }
 
-// Release ends the lease for good, with the last record that was given. The
-// caller has stopped acting.
+// Release ends the lease for good, with the last record that the role gave. The caller has
+// stopped acting.
 func (r *proposer) Release(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil || reg.own.intent != acting {
@@ -115,20 +115,20 @@ func (r *proposer) Release(env node.Env, job message.JobID) {
 	}
 	r.stop(env, p, "released")
 	if p.phase != holding {
-		p.intent = releasesLater // under the token of the attempt that runs: the lower one is promised away
+		p.intent = releasesLater // under the token of the running attempt: acceptors have promised the lower one away
 		return
 	}
 	r.beginRelease(env, p)
 }
 
-// beginRelease carries an update that was open or waited with it.
+// beginRelease sends an update that is open or waits along with the release.
 func (r *proposer) beginRelease(env node.Env, p *proposal) {
 	p.phase, p.intent = releasing, stopped
 	rev := p.rev
 	if p.next != nil {
 		p.record, p.tickets, p.next = p.next.record, append(p.tickets, p.next.tickets...), nil
 		rev = p.seq + 1
-		// The call of the update that was open stays open: it may be under this one.
+		// The call of the earlier open update stays open: that update may be below this one.
 		p.updating = r.called(env, p.reg.job, "update", p.token, Value(p.record))
 	}
 	p.call = r.called(env, p.reg.job, "release", p.token, Value(p.record))
@@ -148,15 +148,15 @@ func (r *proposer) becomeReleased(env node.Env, p *proposal) {
 	r.end(env, p)
 }
 
-// stop: this token acts no more.
+// stop ends acting under this token.
 func (r *proposer) stop(env node.Env, p *proposal, reason string) {
 	p.intent = stopped
 	env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
 }
 
-// Transfer hands the job to another member once the update that is open, if any,
-// is done. The caller has stopped acting. If the successor never acquires, the
-// lease runs out; the caller may also acquire anew.
+// Transfer hands the job to another member once an open update is done. The caller has stopped
+// acting. If the successor never acquires, the lease runs out; the caller may also acquire
+// again.
 func (r *proposer) Transfer(env node.Env, job message.JobID, to node.Addr) {
 	reg := r.registers[job]
 	index := -1
@@ -173,7 +173,7 @@ func (r *proposer) Transfer(env node.Env, job message.JobID, to node.Addr) {
 	r.stop(env, p, "transferred")
 	if p.phase != holding {
 		r.tell(Outcome{Kind: Released, Job: job, Token: p.held, Reason: "transferred"})
-		r.end(env, p) // its own attempt goes no further: the lease runs out
+		r.end(env, p) // its own attempt stops here: the lease runs out
 		return
 	}
 	p.to = index
@@ -187,7 +187,7 @@ func (r *proposer) Transfer(env node.Env, job message.JobID, to node.Addr) {
 	}
 }
 
-// handOver sends the consent, again and again until the window ends.
+// handOver repeats the consent until the window ends.
 func (r *proposer) handOver(env node.Env, p *proposal) {
 	p.phase, p.open = leaving, false
 	r.tell(Outcome{Kind: Released, Job: p.reg.job, Token: p.token, Holder: r.set[p.to], Reason: "transferred"})
@@ -195,7 +195,7 @@ func (r *proposer) handOver(env node.Env, p *proposal) {
 	r.scheduleRetry(env, p)
 }
 
-// Holds says under which token this node owns the job at an instant.
+// Holds returns the token under which this node owns the job at an instant.
 func (r *proposer) Holds(now node.Instant, job message.JobID) (message.LeaseToken, bool) {
 	reg := r.registers[job]
 	if reg == nil || reg.own == nil || !reg.own.acts(now) {
@@ -204,8 +204,8 @@ func (r *proposer) Holds(now node.Instant, job message.JobID) (message.LeaseToke
 	return reg.own.held, true
 }
 
-// Releasing says that this node is giving a register up: it acts for it no more, and no
-// majority may know so yet.
+// Releasing reports whether this node is giving a register up. It no longer acts for it, and
+// perhaps no majority knows so yet.
 func (r *proposer) Releasing(job message.JobID) bool {
 	reg := r.registers[job]
 	return reg != nil && reg.own != nil && (reg.own.intent == releasesLater || reg.own.phase == releasing)

@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Any frame from any fellow, or from anybody, is answered or ignored: nothing
-// panics, and the group goes on.
+// A member answers or ignores any frame from any peer or stranger. Nothing panics, and the
+// group continues.
 func TestHostileMessagesBreakNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup([]string{"a", "b", "c"}, small(), 7)
@@ -123,7 +123,7 @@ func TestWindowsOfTheDocument(t *testing.T) {
 	}
 }
 
-// The window shuts before the guard opens, whatever the rates within the bound.
+// The window closes before the guard opens, at all clock rates within the bound.
 func TestHoldEndsBeforeGuard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Default()

@@ -10,20 +10,20 @@ import (
 	"hyperscale/core/node"
 )
 
-// standing is how far a member is one. Values are on the wire and on disks.
+// standing is how far a node has become a member. Values are on the wire and on disks.
 type standing uint8
 
 const (
 	blank     standing = iota // no mark on its disk
 	founding                  // all others were blank or founding when it asked
-	member                    // it speaks
-	recovered                 // it speaks, and its disk is the truth of a new epoch
-	mute                      // its disk must not be believed; never told
+	member                    // it answers
+	recovered                 // it answers, and its disk is the truth of a new epoch
+	mute                      // its disk must not be believed; never sent
 )
 
 func (s standing) speaks() bool { return s == member || s == recovered }
 
-// Standing says where this member stands, for people.
+// Standing names this member's standing, for operators.
 func (r *membership) Standing() string {
 	switch r.standing {
 	case member, recovered:
@@ -36,7 +36,7 @@ func (r *membership) Standing() string {
 
 // peer is another member.
 type peer struct {
-	greeted  bool // it is configured with the same set, and of this epoch
+	greeted  bool // its configuration has the same set, and this epoch
 	differs  bool
 	known    bool // it has answered a hail of this incarnation
 	standing standing
@@ -44,7 +44,7 @@ type peer struct {
 	hailed   node.Instant
 }
 
-// membership founds and joins the group, and makes the disk of this member count.
+// membership founds and joins the group, and makes this member's disk count.
 type membership struct {
 	*acceptor
 	*proposer
@@ -55,8 +55,8 @@ type membership struct {
 	joining   *joining
 	recovery  *recovery
 	nonce     uint64      // of this incarnation's hails
-	lostTold  int         // lost disks of the last alarm
-	strangers []node.Addr // outside of the set, refused once each
+	lostTold  int         // lost disks at the last alarm
+	strangers []node.Addr // addresses outside of the set; this member rejects each once
 }
 
 // Start begins an incarnation; only while InputStart is handled.
@@ -91,8 +91,8 @@ func (r *membership) Start(env node.Env) {
 	r.judge(env)
 }
 
-// restartBlank begins a member that is not one yet. What a join that did not end
-// has left on the disk is not believed.
+// restartBlank starts a node that is not a member yet. It erases what an unfinished join has
+// left on the disk.
 func (r *membership) restartBlank(env node.Env, m mark, same bool) {
 	clear(r.registers)
 	r.erase(env)
@@ -124,13 +124,13 @@ func (r *membership) becomeMember(env node.Env, s standing, how string) {
 	}
 }
 
-// becomeMute ends speaking for good: an operator has to act.
+// becomeMute makes this member silent for good: an operator has to act.
 func (r *membership) becomeMute(env node.Env, format string, args ...any) {
 	r.standing = mute
 	r.alarm(env, fmt.Sprintf(format, args...), nil)
 }
 
-// hailAll asks those who have not said enough yet.
+// hailAll sends hails to the peers whose answers are still missing.
 func (r *membership) hailAll(env node.Env) {
 	again := false
 	for i := range r.peers {
@@ -141,12 +141,12 @@ func (r *membership) hailAll(env node.Env) {
 		again = true
 		r.hail(env, i, 0)
 	}
-	if !again && r.recovery == nil { // a lone member hails nobody, and its guard has to run out
+	if !again && r.recovery == nil { // a lone member hails no peer, and its guard has to run out
 		return
 	}
 	wait := env.Rand(node.PurposeLease).Duration(r.c.RetryMin, r.c.RetryMax)
 	if r.standing == member {
-		wait = max(wait, r.c.AttemptTimeout) // nobody waits for it
+		wait = max(wait, r.c.AttemptTimeout) // no founding or join waits for it
 	}
 	env.SetTimer(node.Key(node.PartLease, node.LeaseHail), wait)
 }
@@ -158,12 +158,12 @@ func (r *membership) hail(env node.Env, to int, nonce uint64) {
 		r.peers[to].hailed = env.Now()
 	}
 	if r.standing == mute {
-		m.Standing = uint8(blank) // only asked, never told: it answers nobody
+		m.Standing = uint8(blank) // a mute member asks only, and answers no hail
 	}
 	r.post.Post(env, r.set[to], m)
 }
 
-// greet hails a peer that speaks before it was heard of.
+// greet hails a peer that speaks before this member knows it.
 func (r *membership) greet(env node.Env, to int) {
 	if p := &r.peers[to]; !p.differs && env.Now().Sub(p.hailed) >= r.c.RetryMin {
 		r.hail(env, to, 0)
@@ -209,7 +209,7 @@ func (r *membership) onHail(env node.Env, from int, m *message.LeaseHail) {
 	}
 }
 
-// fence ends this member: what its disk has is older than what the group knows of it.
+// fence silences this member: its disk is older than what the group knows of it.
 func (r *membership) fence(env node.Env, why string) {
 	reached(env, "lease/fenced")
 	r.loseAll(env)
@@ -224,8 +224,8 @@ func (r *membership) loseAll(env node.Env) {
 	}
 }
 
-// becomeBlank: the group knows of a later generation of this disk, so what is on
-// it is old, and was promised anew elsewhere: it is as good as lost.
+// becomeBlank: the group knows a later generation of this disk. So its content is old, and
+// later disks have promised anew: it counts as lost.
 func (r *membership) becomeBlank(env node.Env) {
 	reached(env, "lease/disk-outlived")
 	r.loseAll(env)
@@ -246,8 +246,7 @@ func (r *membership) becomeBlank(env node.Env) {
 	r.hailAll(env)
 }
 
-// refuseSet tells of a peer with another configuration; at is -1 for one that is
-// not in this set.
+// refuseSet reports a peer with another configuration; at is -1 for a peer outside of this set.
 func (r *membership) refuseSet(env node.Env, peer node.Addr, at int, m *message.LeaseHail) {
 	if at >= 0 {
 		p := &r.peers[at]
@@ -274,7 +273,7 @@ func (r *membership) judge(env node.Env) {
 		return
 	}
 	heard := [mute]int{}
-	founder := -1 // whose disk is the truth of a new epoch
+	founder := -1 // the member whose disk is the truth of a new epoch
 	epoch := uint64(0)
 	for i := range r.peers {
 		if p := &r.peers[i]; i != r.self && p.known && p.greeted {
@@ -306,7 +305,7 @@ func (r *membership) judge(env node.Env) {
 		r.advance(env, founding)
 	case r.standing == founding && (speak > 0 || heard[founding] == others):
 		for i := range r.gens {
-			r.gens[i] = max(r.gens[i], 1) // of all founders: a disk lost before its first word must count as another
+			r.gens[i] = max(r.gens[i], 1) // of all founders: a disk that is lost before its first word must count as another
 		}
 		r.advance(env, member)
 	}
@@ -329,13 +328,13 @@ func (r *membership) onStood(env node.Env, t tag, err error) {
 	}
 	r.standing = t.to
 	for i := range r.peers {
-		r.peers[i].known = false // what they said may have waited for this
+		r.peers[i].known = false // their answers may have waited for this
 	}
 	r.hailAll(env)
 	r.judge(env)
 }
 
-// alarmLost says that too many disks are lost for a blank one to join.
+// alarmLost raises an alarm if so many disks are lost that a blank one cannot join.
 func (r *membership) alarmLost(env node.Env, blanks, others int) {
 	if others+1-blanks >= r.majority || r.lostTold == blanks {
 		return
@@ -346,7 +345,7 @@ func (r *membership) alarmLost(env node.Env, blanks, others int) {
 		blanks, r.n, plural(r.c.Group), r.majority), nil)
 }
 
-// plural names the members of a group for people.
+// plural names the members of a group for operators.
 func plural(group string) string {
 	if strings.HasSuffix(group, "s") {
 		return group
@@ -354,8 +353,8 @@ func plural(group string) string {
 	return "members of " + group
 }
 
-// learnGens keeps the larger of what is known of each disk. False: somebody knows
-// of a newer disk of this member than the one it runs on.
+// learnGens keeps the larger generation of each disk. It returns false if a peer knows of a
+// newer disk of this member than the one that it runs on.
 func (r *membership) learnGens(env node.Env, gens []uint64) bool {
 	var raised members
 	for i, g := range gens {
@@ -382,7 +381,7 @@ func (r *membership) learnGens(env node.Env, gens []uint64) bool {
 	return true
 }
 
-// forgetAnswers drops what disks that are lost have said.
+// forgetAnswers drops the answers of disks that are lost.
 func (r *membership) forgetAnswers(of members) {
 	//lint:orderfree each register is changed alone
 	for _, reg := range r.registers {

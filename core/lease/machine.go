@@ -7,15 +7,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// Poster carries messages to fellows of the group: as a datagram when small, on
-// a stream otherwise. It may lose, double, reorder and delay them.
+// Poster carries messages to peers of the group: small ones as datagrams, others on a stream.
+// It may lose, double, reorder and delay them.
 type Poster interface {
 	Post(env node.Env, to node.Addr, m node.Message)
 }
 
-// Registers is one member of a group: acceptor of all registers of the group,
-// and proposer of those that its role wants. It dispatches what happens to its
-// layers, of which each calls those below it alone.
+// Registers is one member of a group. It is the acceptor of all registers of the group, and the
+// proposer of those that its role wants. It dispatches inputs to its layers; each layer calls
+// those below it alone.
 type Registers struct {
 	*acceptor
 	*proposer
@@ -39,8 +39,8 @@ func New(c Config, p Poster) *Registers {
 	}}
 }
 
-// Receive handles a message of this part and this group, however it came; false
-// says that it is another's.
+// Receive handles a message of this part and this group, from a datagram or a stream. It
+// returns false if the message belongs to another part or group.
 func (r *Registers) Receive(env node.Env, from node.Peer, m node.Message) bool {
 	group, mine := groupOf(m)
 	if !mine {
@@ -129,9 +129,9 @@ func (r *Registers) Fire(env node.Env, k node.TimerKey) {
 	}
 }
 
-// Flush sends what waits: first to this member itself, in memory, then the write
-// that it led to, then to the others. A role may call it last in its Step; without
-// that, it happens in a timer's firing right after.
+// Flush sends what waits: first to this member itself, in memory; then the write that results;
+// then to the others. A role may call it last in its Step. Otherwise a timer that fires right
+// after the Step calls it.
 func (r *Registers) Flush(env node.Env) {
 	for len(r.out[r.self].frames) > 0 && r.standing.speaks() {
 		own := r.out[r.self].frames
@@ -164,9 +164,8 @@ func (r *Registers) Flush(env node.Env) {
 	}
 }
 
-// onFrame handles all that one member has said. What it asks is judged by the
-// acceptor's rules whatever the age of the frame; what it answers counts only
-// when its disk has not been lost since.
+// onFrame handles all entries of one member's frame. The acceptor's rules judge its requests,
+// however old the frame is. Its answers count only if that member has not lost its disk since.
 func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
 	if !r.learnGens(env, f.Gens) {
 		return
@@ -205,8 +204,8 @@ func (r *Registers) onFrame(env node.Env, from int, f *message.LeaseFrame) {
 	}
 }
 
-// Stored handles a completion whose token is of node.PartLease. What could not be
-// written is as if it had never arrived: nobody is told.
+// Stored handles a completion whose WriteID belongs to node.PartLease. After a failed write the
+// requests have no effect and get no answer.
 func (r *Registers) Stored(env node.Env, in *node.Input) {
 	w := &r.writes
 	if !w.busy || in.WriteID != node.WriteIDOf(node.PartLease, w.sent) {
@@ -217,7 +216,7 @@ func (r *Registers) Stored(env node.Env, in *node.Input) {
 	w.opened = nil
 	r.judgeDisk(env, in.Err)
 	if in.Err != nil {
-		r.unsaved = true // if the mark was among it
+		r.unsaved = true // the mark may have been in that write
 		if r.joining != nil && r.joining.storing {
 			r.abandonJoin(env, in.Err)
 		}

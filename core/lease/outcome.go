@@ -8,40 +8,40 @@ import (
 	"hyperscale/core/node"
 )
 
-// OutcomeKind says what an Outcome tells.
+// OutcomeKind is the kind of an Outcome.
 type OutcomeKind uint8
 
-// What a role is told, with the fields that are set. Job always is, but for
+// The outcomes that a role receives, with the fields that are set. Job always is, but for
 // Ready, SetDiffers and Alarm.
 const (
-	// Ready: this member speaks; registers may be acquired and read.
+	// Ready: this member speaks; roles may acquire and read registers.
 	Ready OutcomeKind = iota + 1
-	// Granted: Token, Record, Fresh. This node owns the job and must take Record in
-	// place of whatever it remembers, also when it owned the job already (Again):
-	// updates that were open are in it, or have had no effect yet; their tickets are void.
+	// Granted: Token, Record, Fresh. This node owns the job. The role replaces its own copy
+	// with Record, also when it owned the job already (Again). Record contains the updates that
+	// were open, or they have had no effect yet; their tickets are void.
 	Granted
-	// Denied: Holder, Left, and Err when that is the reason. The acquisition has ended.
+	// Denied: Holder, Left, and Err if that is the reason. The acquisition has ended.
 	Denied
-	// Waiting: Err. The acquisition has not reached a majority within
-	// AttemptTimeout; it goes on until Abandon. Told once for an Acquire.
+	// Waiting: Err. The acquisition has not reached a majority within AttemptTimeout; it
+	// continues until Abandon. It is reported once per Acquire.
 	Waiting
-	// Updated: Token, Ticket. That record or a later one is on a majority.
+	// Updated: Token, Ticket. A majority has that record or a later one.
 	Updated
-	// Rejected: Ticket, Err. An Update or Transfer was not begun.
+	// Rejected: Ticket, Err. An Update or Transfer did not begin.
 	Rejected
-	// Lost: Token, Reason. This node acts for the job no more, and nothing of this
-	// job is under way until it is acquired again. What an open update did is unknown.
+	// Lost: Token, Reason. This node no longer acts for the job, and has nothing open for it
+	// until it acquires again. Whether an open update took effect is unknown.
 	Lost
-	// Released: Token, Reason "released" (a majority knows) or "transferred"
-	// (consent is on its way to the successor).
+	// Released: Token, Reason "released" (a majority knows) or "transferred" (consent is on its
+	// way to the successor).
 	Released
-	// Read: Ticket, Found, State; or Err and perhaps Holder, who can be asked.
+	// Read: Ticket, Found, State; or Err and perhaps Holder, which a caller can ask.
 	Read
-	// Vacant: Token, Holder, Record as this member's acceptor has them, and Mine
-	// after a restart when the last holder was this node; Consented when its holder
-	// asks this node to take over. Whoever gets it should acquire, or will be told again.
+	// Vacant: Token, Holder, Record as this member's acceptor has them. Mine is set after a
+	// restart if this node was the last holder, Consented if the holder asks this node to take
+	// over. The role should acquire; otherwise Vacant repeats.
 	Vacant
-	// SetDiffers: Holder (the peer), Err: it is configured with another set.
+	// SetDiffers: Holder (the peer), Err: the peer's configuration has another set.
 	SetDiffers
 	// Alarm: Reason. An operator has to act.
 	Alarm
@@ -61,31 +61,30 @@ type Vacancy struct {
 	Consented bool // the holder hands the register over
 }
 
-// Outcome is one thing that happened to a role's registers. Its slices are values: no role changes
-// them.
+// Outcome is one event of a role's registers. Roles do not change its slices.
 type Outcome struct {
 	Kind   OutcomeKind
 	Job    message.JobID
 	Token  message.LeaseToken
 	Record []byte
-	Fresh  bool // nobody had accepted anything: Record is the seed
+	Fresh  bool // no member had accepted anything: Record is the seed
 	Again  bool // this node held the job under a lower token until now
 	Ticket uint64
 	Holder node.Addr
 	Left   time.Duration // until the holder's lease runs out as the acceptors see it
 	Vacancy
-	Found  bool // of a read: somebody accepted something
+	Found  bool // of a read: a member has accepted something
 	State  message.LeaseState
 	Reason string
 	Err    error
 }
 
-// Sight is what this member's own acceptor knows of a register. It is no
-// evidence of what a majority has.
+// Sight is this member's own acceptor's view of a register. It does not prove what a majority
+// has.
 type Sight struct {
 	Holder   node.Addr
 	Token    message.LeaseToken
-	Left     time.Duration // until it is not held any more; 0 when it is not
+	Left     time.Duration // until its lease runs out; 0 if no member holds it
 	Released bool
 	Copied   bool
 	Record   []byte

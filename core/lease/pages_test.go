@@ -14,8 +14,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// shelves is a group of three with many registers, small pages and small writes. The
-// third member has no part in any majority but by what it stores.
+// shelves is a group of three with many registers, small pages and small writes. The third
+// member takes part in a majority only by what it stores.
 func shelves(t *rapid.T, page, put, jobs, size int) *group {
 	c := small()
 	c.PageRegisters, c.PutRecords, c.RecordMax = page, put, RecordMax
@@ -46,7 +46,7 @@ func shelves(t *rapid.T, page, put, jobs, size int) *group {
 	return g
 }
 
-// stock is what an acceptor must not lose of its registers.
+// stock lists what an acceptor must not lose of its registers.
 func stock(h *host) []string {
 	var all []string
 	for _, reg := range h.r.sorted() {
@@ -73,8 +73,8 @@ func at(s []string, i int) string {
 	return "none"
 }
 
-// A member without its disk takes over every register, of every page, and every batch
-// of them is on its new disk before it speaks. A crash in between leaves it silent.
+// A member without its disk takes over every register of every page. Every batch of them is on
+// its new disk before it answers. A crash in between leaves it silent.
 func TestAJoinTakesEveryPageAndWritesEveryBatch(t *testing.T) {
 	pages, batches := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +91,7 @@ func TestAJoinTakesEveryPageAndWritesEveryBatch(t *testing.T) {
 			case 0, 1:
 				return nil
 			case 2:
-				return []time.Duration{time.Millisecond, 40 * time.Millisecond} // the second one is of a page that was taken
+				return []time.Duration{time.Millisecond, 40 * time.Millisecond} // the second copy repeats a page that the member has taken
 			}
 			return []time.Duration{time.Millisecond}
 		}
@@ -128,7 +128,7 @@ func TestAJoinTakesEveryPageAndWritesEveryBatch(t *testing.T) {
 	}
 }
 
-// Pages are bounded by bytes, too: 60 registers of 60 KiB are four frames and more.
+// Bytes bound pages, too: 60 registers of 60 KiB are four frames and more.
 func TestAJoinTakesPagesOfLargeRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := shelves(t, pageMax, putMax, 20, 60<<10)
@@ -150,13 +150,13 @@ func TestAJoinTakesPagesOfLargeRecords(t *testing.T) {
 	})
 }
 
-// What a member must forget before it joins is deleted in batches, and all of it.
+// A member deletes in batches what it must forget before it joins, and deletes all of it.
 func TestABlankDiskIsErasedWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := shelves(t, 4, rapid.IntRange(1, 4).Draw(t, "put"), 9, 8)
 		c := g.members[2]
 		c.crash(false)
-		c.records["lease/gates/member"] = []byte("{") // torn: none of it is believed
+		c.records["lease/gates/member"] = []byte("{") // torn: the member believes none of it
 		for _, h := range g.members[:2] {
 			h.crash(false)
 		}
@@ -168,8 +168,8 @@ func TestABlankDiskIsErasedWhole(t *testing.T) {
 	})
 }
 
-// A tombstone is remembered for TombstoneAge, across a restart for that long anew, and
-// not much longer: in memory and on the disk.
+// A member remembers a tombstone for TombstoneAge, anew after a restart, and not much longer:
+// in memory and on the disk.
 func TestTombstonesEnd(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		c := small()
@@ -225,8 +225,8 @@ func TestTombstonesEnd(t *testing.T) {
 	}
 }
 
-// Operators hear of each time a peer comes with another set, not of each hail, and not
-// only of the first time.
+// Operators hear of each time that a peer brings another set: not of each hail, and not only of
+// the first time.
 func TestEachSetThatDiffersIsReported(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	told := 0
@@ -256,8 +256,8 @@ func TestEachSetThatDiffersIsReported(t *testing.T) {
 	}
 }
 
-// Whatever was accepted on one disk only is what a recovery from that disk tells, and
-// what all members tell after it; the others that are alive tell older things.
+// A recovery from one disk reports what that disk accepted, even if no other disk did. All
+// members report it afterwards, although the others alive knew only older records.
 func TestRecoveryTellsTheNewestOfItsOwnDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()
@@ -322,8 +322,8 @@ func TestRecoveryTellsTheNewestOfItsOwnDisk(t *testing.T) {
 	})
 }
 
-// A tombstone tells an asker of a promise what it was left of: that the register was
-// released, and under which token.
+// A tombstone tells a member that prepares that the register was released, and under which
+// token.
 func TestTombstonesAnswerWithTheRelease(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	for _, h := range g.members {

@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// judge holds what lease.md promises within the drift bound, against a model as
-// dumb as possible: records are numbers that grow in the order of the updates.
+// judge checks what lease.md promises within the drift bound, against the simplest model:
+// records are numbers that grow in the order of the updates.
 type judge struct {
 	g       *group
 	granted map[message.JobID]map[message.LeaseToken]string
@@ -43,7 +43,7 @@ func newJudge(g *group) *judge {
 	return j
 }
 
-// record returns a record that nobody has written.
+// record returns a record that no holder has written.
 func (j *judge) record() []byte {
 	j.last++
 	b := binary.BigEndian.AppendUint64(nil, j.last)
@@ -116,7 +116,7 @@ func (j *judge) grant(h *host, e event.LeaseGranted) {
 type cruel struct {
 	*judge
 	t     *rapid.T
-	cut   members // pairs, coarse: who is cut off from all others
+	cut   members // pairs, coarse: the members that are cut off from all others
 	lossy bool
 	blank members // disks lost and not yet rejoined
 }
@@ -143,7 +143,7 @@ func newCruel(t *rapid.T, n int) *cruel {
 		for range 1 + noise.Int(10)/8 {
 			switch noise.Int(8) {
 			case 0, 1:
-			case 2: // held back for up to three leases
+			case 2: // the network delays it for up to three leases
 				copies = append(copies, noise.Duration(0, 6*time.Second))
 			case 3:
 				copies = append(copies, noise.Duration(0, 300*time.Millisecond))
@@ -162,7 +162,7 @@ func newCruel(t *rapid.T, n int) *cruel {
 	return w
 }
 
-// told is the least that a role does: it takes over what is vacant.
+// told is the least that a role does: it acquires what is vacant.
 func (w *cruel) told(h *host, o Outcome) {
 	if o.Kind == Vacant {
 		h.r.Acquire(h, o.Job, w.record())
@@ -228,8 +228,8 @@ func (w *cruel) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// restart ends a run and begins the next. A disk is lost only while all others
-// have theirs: more than that nobody survives.
+// restart ends an incarnation and begins the next. It loses a disk only while all others have
+// theirs: no group survives more than that.
 func (w *cruel) restart(lose bool) {
 	h := w.who()
 	w.settle()
@@ -247,7 +247,7 @@ func (w *cruel) restart(lose bool) {
 	h.begin()
 }
 
-// settle finds who has rejoined since it lost its disk.
+// settle finds the members that have rejoined since they lost their disks.
 func (w *cruel) settle() {
 	for i, h := range w.g.members {
 		if w.blank.has(i) && h.r != nil && h.r.Speaks() {
@@ -304,9 +304,9 @@ func TestNothingBreaksWithinTheDriftBound(t *testing.T) {
 	t.Log(reached)
 }
 
-// Holders update, and release or hand over in the same breath or a moment later, while
-// messages are lost, held back and doubled. Nothing breaks; and once everything is released
-// and calm, each member's ledgers are at their rest.
+// Holders update, and release or hand over at once or a moment later, while the network loses,
+// delays and doubles messages. Nothing breaks. Once everything is released and calm, each
+// member's ledgers are at rest.
 func TestHasteBreaksNothingAndLeavesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newCruel(t, rapid.SampledFrom([]int{3, 3, 2, 5}).Draw(t, "members"))

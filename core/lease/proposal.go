@@ -6,25 +6,25 @@ import (
 	"hyperscale/core/node"
 )
 
-// phase is what a proposer does for one register.
+// phase is a proposer's phase for one register.
 type phase uint8
 
 const (
 	waiting   phase = iota // to begin an attempt
-	preparing              // promises are asked for
+	preparing              // prepares are sent
 	granting               // Seq 0 is sent
 	holding                // a majority has accepted it
 	releasing              // Released is sent
 	leaving                // consent is sent to a successor
 )
 
-// proposal is this node's wish for one register, from Acquire to its end. All of
-// it is forgotten in a crash.
+// proposal is this node's attempt to own one register, from Acquire to its end. A crash forgets
+// it.
 type proposal struct {
 	reg   *register
 	phase phase
 	seed  []byte
-	ended bool // it is the register's no more
+	ended bool // it no longer belongs to the register
 
 	attempt
 	offer
@@ -32,22 +32,22 @@ type proposal struct {
 	updates
 	to int // successor, -1 for none
 
-	due    node.Instant // when it wants to be looked at
-	queued node.Instant // of its entry, 0 for none
+	due    node.Instant // when advanceProposal looks at it
+	queued node.Instant // instant of its entry, 0 for none
 }
 
-// attempt is the question for promises under one token, or what it led to.
+// attempt collects promises under one token; it keeps them after the grant.
 type attempt struct {
 	token    message.LeaseToken
 	began    node.Instant
 	promised members // whose promises count
-	refused  members // who has promised something higher
+	refused  members // members that have promised a higher token
 	rest     []uint64
-	best     message.LeaseState // highest that was promised
+	best     message.LeaseState // highest state that a promise carried
 	blocker  message.LeaseRefusal
 	tries    int
 	asked    node.Instant // of Acquire
-	told     bool         // Waiting
+	told     bool         // Waiting is reported
 	touched  bool         // an accept of this acquisition was sent
 	call     uint64       // of the attempt, or of the release
 }
@@ -59,13 +59,13 @@ type offer struct {
 	seq, rev uint64
 	sent     node.Instant // first send of seq: a resend never moves it
 	acked    members
-	has      members // who has the record of rev under this token
+	has      members // members that have the record of rev under this token
 	record   []byte
 	resent   bool
 }
 
-// tenure is what this node owns: held is zero before a grant, and lags behind the
-// attempt's token while an attempt for a higher one runs.
+// tenure is what this node owns. held is zero before a grant, and stays below the attempt's
+// token while an attempt for a higher one runs.
 type tenure struct {
 	held    message.LeaseToken
 	until   node.Instant
@@ -73,21 +73,21 @@ type tenure struct {
 	intent  intent
 }
 
-// intent is what the role wants of its tenure.
+// intent is what the role wants to do with its tenure.
 type intent uint8
 
 const (
 	acting        intent = iota
-	stopped              // the role acts no more
-	releasesLater        // nor does it, and the attempt that runs goes on only to release
+	stopped              // the role no longer acts
+	releasesLater        // as stopped; the running attempt continues only to release
 )
 
-// acts says whether this node owns the job now: now - sent < H.
+// acts reports whether this node owns the job now: now - sent < H.
 func (t *tenure) acts(now node.Instant) bool {
 	return !t.held.Zero() && t.intent == acting && now < t.until
 }
 
-// updates are the records that the role wants to follow the one that is held.
+// updates are the records that the role wants to follow the held one.
 type updates struct {
 	updating uint64 // call of the update that is open, 0 for none
 	tickets  []uint64
@@ -100,7 +100,7 @@ type update struct {
 	tickets []uint64
 }
 
-// proposer has this node's proposals looked at when they are due.
+// proposer advances this node's proposals when they are due.
 type proposer struct {
 	*acceptor
 	proposals dueQueue[*proposal]
@@ -150,8 +150,8 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 	case preparing:
 		r.tellWaiting(env, p)
 		if p.refused != 0 {
-			// Whoever has not answered yet may never do so: those who refused are asked
-			// again, under a token above what they told.
+			// The missing answers may never arrive. So a higher token goes to the members that
+			// refused as well.
 			r.fail(env, p)
 			return
 		}
@@ -169,7 +169,7 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 		r.sendAccepts(env, p)
 	case leaving:
 		if p.token.Less(p.reg.promised) {
-			r.end(env, p) // somebody is about to follow
+			r.end(env, p) // another member is about to follow
 			return
 		}
 		r.sendConsent(env, p.to, message.LeaseConsent{Job: p.reg.job, Token: p.token})
@@ -177,11 +177,12 @@ func (r *proposer) advanceProposal(env node.Env, p *proposal) {
 	}
 }
 
-// scheduleRetry looks again after a while, at the latest when the window ends.
+// scheduleRetry schedules the next look after a random delay, at the latest when the window
+// ends.
 func (r *proposer) scheduleRetry(env node.Env, p *proposal) {
 	now := env.Now()
 	if r.retryFrom != now {
-		r.retryFrom, r.retryAt = now, now.Add(r.retryIn(env)) // those of one moment stay together
+		r.retryFrom, r.retryAt = now, now.Add(r.retryIn(env)) // retries of one moment stay together
 	}
 	at := r.retryAt
 	if p.acts(now) {
@@ -190,13 +191,13 @@ func (r *proposer) scheduleRetry(env node.Env, p *proposal) {
 	r.schedule(env, p, at)
 }
 
-// expire ends what has run out.
+// expire ends a tenure whose window has closed.
 func (r *proposer) expire(env node.Env, p *proposal) bool {
 	if p.held.Zero() || env.Now() < p.until || p.phase == releasing {
 		return false
 	}
 	if p.intent == releasesLater {
-		return false // the attempt goes on, only to release
+		return false // the attempt continues, only to release
 	}
 	if p.intent != acting {
 		if p.phase != leaving { // an update has not ended in time
@@ -209,7 +210,7 @@ func (r *proposer) expire(env node.Env, p *proposal) bool {
 	return true
 }
 
-// lose ends owning against the role's will. What an open update did stays open.
+// lose ends a tenure against the role's will. The call of an open update stays open.
 func (r *proposer) lose(env node.Env, p *proposal, reason string) {
 	if !p.held.Zero() && p.intent == acting {
 		env.Emit(event.LeaseEnded{Group: r.c.Group, Job: p.reg.job, Token: p.held, Reason: reason})
@@ -220,7 +221,7 @@ func (r *proposer) lose(env node.Env, p *proposal, reason string) {
 	r.end(env, p)
 }
 
-// end forgets a proposal; the acceptors' guards run out by themselves.
+// end drops a proposal; the acceptors' guards run out by themselves.
 func (r *proposer) end(env node.Env, p *proposal) {
 	r.endAttempt(env, p)
 	p.ended = true
@@ -231,7 +232,7 @@ func (r *proposer) end(env node.Env, p *proposal) {
 	}
 }
 
-// endAttempt: an attempt that has sent no accept has had no effect.
+// endAttempt closes the call of an attempt that has sent no accept, and so had no effect.
 func (r *proposer) endAttempt(env node.Env, p *proposal) {
 	if p.call != 0 && p.phase == preparing {
 		r.returned(env, p.reg.job, p.call, false, p.token, 0)
@@ -239,7 +240,7 @@ func (r *proposer) endAttempt(env node.Env, p *proposal) {
 	p.call = 0
 }
 
-// Value names a record in events: its digest, 0 for none.
+// Value returns a record's digest for events, 0 for none.
 func Value(record []byte) uint64 {
 	if len(record) == 0 {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// read is one question for the record that a majority has.
+// read is one request for the record that a majority has.
 type read struct {
 	job     message.JobID
 	ticket  uint64
@@ -24,9 +24,8 @@ type reader struct {
 	readQueue dueQueue[*read]
 }
 
-// Read asks for the record that a majority has. The owner answers itself while
-// its window stands and no update is open; anybody else, and an owner in doubt,
-// asks all members.
+// Read requests the record that a majority has. The owner answers itself while its window is
+// open and no update is. Other members, and an owner in doubt, query all members.
 func (r *reader) Read(env node.Env, job message.JobID, ticket uint64) {
 	if !r.standing.speaks() {
 		r.tell(Outcome{Kind: Read, Job: job, Ticket: ticket, Err: ErrNotMember})
@@ -49,8 +48,8 @@ func (r *reader) Read(env node.Env, job message.JobID, ticket uint64) {
 	r.ask(env, q)
 }
 
-// ask begins a try under a nonce of its own: a late answer to the try before
-// must not count for this one.
+// ask begins a try under its own nonce: a late answer to the earlier try must not count for
+// this one.
 func (r *reader) ask(env node.Env, q *read) {
 	delete(r.reads, q.nonce)
 	q.nonce, q.got = env.Rand(node.PurposeLease).Uint64(), 0
@@ -90,7 +89,7 @@ func (r *reader) onReads(env node.Env) {
 	r.readQueue.rearm(env, node.LeaseRead)
 }
 
-// best returns the last that anybody has told of.
+// best returns the latest state among the answers.
 func (q *read) best() *message.LeaseState {
 	best := &message.LeaseState{}
 	for i := range q.answers {
@@ -107,8 +106,8 @@ func (r *reader) endRead(q *read, o Outcome) {
 	r.tell(o)
 }
 
-// onAnswer counts who agrees on (token, rev). A copy counts for nothing: the
-// disk that it was taken over to may have promised it away before it was lost.
+// onAnswer counts the members that agree on (token, rev). A copy does not count: before it was
+// lost, the former disk of that member may have promised it away.
 func (r *reader) onAnswer(env node.Env, from int, m *message.LeaseAnswer) {
 	q := r.reads[m.Nonce]
 	if q == nil || q.job != m.Job {

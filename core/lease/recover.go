@@ -7,19 +7,19 @@ import (
 	"hyperscale/core/node"
 )
 
-// recovery makes one disk the truth of a new epoch. Generations of the new epoch
-// are above all of the old, so whatever was said in the old one counts nowhere:
-// answers by their sender's generation, accepts by what they rest on. Members of
-// the old epoch are told so and fall silent.
+// recovery makes one disk the truth of a new epoch. Generations of the new epoch are above all
+// of the old one, so messages of the old one count nowhere: members reject its answers by their
+// sender's generation, its accepts by the disks that they rest on. Members of the old epoch
+// learn of the new one and fall silent.
 type recovery struct {
-	judgeAt  node.Instant // when who is alive is judged
+	judgeAt  node.Instant // when it counts the members that are alive
 	finishAt node.Instant // when collecting ends, 0 before
 	set      bool         // the configured set is the one of the disk
 	mark     mark
 }
 
-// startRecovery waits a whole guard first: for a majority that is only slow to
-// start, and for leases of the old epoch to run out.
+// startRecovery first waits one guard, so that a majority that only starts slowly appears, and
+// leases of the old epoch run out.
 func (r *membership) startRecovery(env node.Env, m mark, same bool) {
 	if same {
 		copy(r.gens, m.Gens)
@@ -68,7 +68,7 @@ func (r *membership) advanceRecovery(env node.Env) {
 	r.retryJoin(env)
 }
 
-// collected says that everybody who is alive has told all.
+// collected reports whether every member that is alive has sent all its registers.
 func (r *membership) collected() bool {
 	for i := range r.peers {
 		if p := &r.peers[i]; i != r.self && p.known && p.standing.speaks() && !r.joining.done.has(i) {
@@ -96,7 +96,7 @@ func (r *membership) finishRecovery(env node.Env) {
 	for _, reg := range sortedOf(r.joining.merged) {
 		reg.accepted.Copied = false
 		if !r.recovery.set {
-			// Ordinals may mean other members now: nobody is its old holder.
+			// Ordinals may name other members now, so no member is the old holder.
 			reg.promiser = nobody()
 			reg.accepted.Life.Incarnation = ^uint64(0)
 		}

@@ -9,9 +9,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// A group is recovered from one disk under another set, smaller or larger. All of the
-// new set become members, the one that recovered stays one when it restarts, and another
-// member goes on with the record that the last holder had written.
+// An operator recovers a group from one disk under another set, smaller or larger. All of the
+// new set become members. The recovered one stays a member when it restarts, and another member
+// continues with the last holder's record.
 func TestRecoveredUnderAnotherSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c", "d", "e", "f"}

@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Whatever is asked of members at their bounds, a request ends with the reason that a
-// model has for it, and no member keeps more registers than it may.
+// At its bounds a member ends each request with the reason that a model predicts, and keeps no
+// more registers than it may.
 func TestRequestsEndWithTheirReason(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()
@@ -28,7 +28,7 @@ func TestRequestsEndWithTheirReason(t *testing.T) {
 		if ready {
 			g.advance(time.Second)
 		}
-		far := map[message.JobID]bool{} // jobs of which a fellow says that their epochs are spent
+		far := map[message.JobID]bool{} // jobs of which a peer says that their epochs are spent
 		for ticket := range uint64(rapid.IntRange(1, 25).Draw(t, "requests")) {
 			h := g.members[rapid.IntRange(0, 2).Draw(t, "who")]
 			job := jobN(rapid.IntRange(1, 4).Draw(t, "job"))
@@ -45,7 +45,7 @@ func TestRequestsEndWithTheirReason(t *testing.T) {
 			switch rapid.SampledFrom([]string{"acquire", "acquire", "update", "read", "release", "transfer", "forget", "far", "wait"}).Draw(t, "request") {
 			case "acquire":
 				if knows && h.r.registers[job].own != nil {
-					break // it is under way
+					break // an attempt runs
 				}
 				h.r.Acquire(h, job, record)
 				switch {
@@ -119,9 +119,9 @@ func TestRequestsEndWithTheirReason(t *testing.T) {
 	})
 }
 
-// A member that lost its disk joins again however often its new disk rejects writes
-// meanwhile: until its disk takes everything it does not speak, and then it has each
-// register with the record that a majority has.
+// A member that lost its disk joins again, however often its new disk rejects writes meanwhile.
+// It answers nothing until its disk takes everything. Then it has each register with the record
+// that a majority has.
 func TestJoinOutlastsAFailingDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := small()
@@ -169,8 +169,8 @@ func TestJoinOutlastsAFailingDisk(t *testing.T) {
 }
 
 // A join ends when the write of its generation fails, and begins anew: a member asks for
-// registers under a generation that is on its disk. The others drop what the former disk
-// answered once they know of it; a crash must not let the next disk use it again.
+// registers only under a generation that is on its disk. Once the others know that generation,
+// they drop the former disk's answers. A crash must not let the next disk use it again.
 func TestJoinAsksUnderAStoredGeneration(t *testing.T) {
 	g := three()
 	lost := g.members[2]

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// register is one job's, as this member's acceptor has it on disk.
+// register is one job's register, as this member's acceptor has it on disk.
 type register struct {
 	job      message.JobID
 	key      string // of its record on the disk, once that was written
@@ -18,14 +18,14 @@ type register struct {
 	accepted message.LeaseState // of a tombstone: released, without its record
 	reaped   bool
 
-	received  node.Instant // when accepted was; all of it anew after a restart
-	seen      uint64       // highest epoch that anybody has told of
+	received  node.Instant // when accepted arrived; a restart sets it to now
+	seen      uint64       // highest epoch in any message
 	consent   message.LeaseToken
 	writing   bool                 // a change is on its way to the disk
-	watched   node.Instant         // of its entry in the watch, 0 for none
-	notBefore node.Instant         // others hold it until then
-	over      message.LeaseToken   // under which this node released it, whether or not its own disk took that
-	missed    *message.LeaseAccept // that release, where a majority has it and its own disk has not
+	watched   node.Instant         // instant of its entry in the watch, 0 for none
+	notBefore node.Instant         // another member may hold it until then
+	over      message.LeaseToken   // this node released it under this token, whether or not its own disk has that
+	missed    *message.LeaseAccept // that release, if a majority has it and this disk does not
 	own       *proposal
 }
 
@@ -33,14 +33,14 @@ func sortedOf(m map[message.JobID]*register) []*register {
 	return slices.SortedFunc(maps.Values(m), func(a, b *register) int { return a.job.Compare(b.job) })
 }
 
-// low says that a token was promised away: a lower one, or an equal one that
-// another life has chosen.
+// low reports whether the acceptor has promised a token away: to a higher one, or to an equal
+// one that another life chose.
 func (reg *register) low(t message.LeaseToken, l message.LeaseLife) bool {
 	c := t.Compare(reg.promised)
 	return c < 0 || c == 0 && l != reg.promiser
 }
 
-// left returns how long a register is still held: now - received < guard.
+// left returns how long a holder still has the register: now - received < guard.
 func (reg *register) left(now node.Instant, c *Config) time.Duration {
 	a := &reg.accepted
 	if reg.reaped || a.Token.Zero() || a.Released {
@@ -49,8 +49,8 @@ func (reg *register) left(now node.Instant, c *Config) time.Duration {
 	return max(0, c.guard(a.Lease)-now.Sub(reg.received))
 }
 
-// mayPass says that a held register may be promised to a proposer all the same: to
-// its holder, in this life or a later one, or to whom its holder has consented.
+// mayPass reports whether a proposer may get the promise of a held register: its holder, in
+// this life or a later one, or the member to which the holder has consented.
 func (reg *register) mayPass(m *message.LeasePrepare) bool {
 	a := &reg.accepted
 	if a.Token.Ordinal == m.Token.Ordinal && (a.Life == m.Life || a.Life.Incarnation < m.Life.Incarnation) {
@@ -59,24 +59,24 @@ func (reg *register) mayPass(m *message.LeasePrepare) bool {
 	return !m.Consent.Zero() && !m.Consent.Less(a.Token)
 }
 
-// buried says that a token is not above a tombstone's.
+// buried reports whether a token is not above a tombstone's.
 func (reg *register) buried(t message.LeaseToken) bool {
 	return reg.reaped && !reg.accepted.Token.Less(t)
 }
 
-// ruling is what an acceptor's rules say of one request.
+// ruling is the decision of an acceptor's rules on one request.
 type ruling uint8
 
 const (
 	takes            ruling = iota // the acceptor answers once its disk has it
 	has                            // its disk has it already
-	hasLater                       // its disk has what the sender said after it
+	hasLater                       // its disk has something later of the same sender
 	renews                         // no record changes: in memory only
-	lacksRecord                    // a renewal of a record that is not here
-	refusesLow                     // a higher token was promised
+	lacksRecord                    // a renewal of a record that this acceptor lacks
+	refusesLow                     // it has promised a higher token
 	refusesOtherLife               // another life has chosen the same token
 	refusesHeld                    // the lease has not run out
-	refusesOldDisk                 // it rests on promises of disks that are lost
+	refusesOldDisk                 // it rests on promises of lost disks
 )
 
 // judgePrepare applies rule 1: promise a token above all promised ones, once no member
@@ -97,8 +97,8 @@ func (reg *register) judgePrepare(now node.Instant, c *Config, m *message.LeaseP
 	return takes
 }
 
-// judgeAccept applies rule 2: accept what no promise forbids, unless a disk that it
-// rests on is lost by what gens say.
+// judgeAccept applies rule 2: accept what no promise forbids, unless it rests on a disk that is
+// lost by what gens say.
 func (reg *register) judgeAccept(gens []uint64, m *message.LeaseAccept) ruling {
 	if reg.buried(m.Token) {
 		return refusesLow
@@ -129,8 +129,8 @@ func (reg *register) judgeAccept(gens []uint64, m *message.LeaseAccept) ruling {
 	return takes
 }
 
-// renew starts the guard anew. A restart loses only the Seq, and the time, which
-// begins anew then.
+// renew starts the guard again, in memory only. A restart loses the Seq alone: the guard then
+// starts again anyway.
 func (reg *register) renew(now node.Instant, m *message.LeaseAccept) {
 	a := &reg.accepted
 	a.Seq, a.Lease, a.Copied = m.Seq, m.Lease, false
@@ -147,9 +147,9 @@ const (
 	forgets // the register goes for good
 )
 
-// change is what one register becomes once it is on disk, and what follows then.
-// A register has at most one: what arrives meanwhile waits, so that every rule is
-// applied to what the disk has.
+// change is what one register becomes once it is on disk, and what follows then. A register has
+// at most one. Requests that arrive meanwhile wait, so that the rules always judge what the
+// disk has.
 type change struct {
 	reg      *register
 	from     int
@@ -168,7 +168,7 @@ func (reg *register) change(from int) change {
 	}
 }
 
-// later compares what two acceptors have accepted.
+// later reports whether a was accepted after b.
 func later(a, b *message.LeaseState) bool {
 	if c := a.Token.Compare(b.Token); c != 0 {
 		return c > 0
@@ -176,7 +176,7 @@ func later(a, b *message.LeaseState) bool {
 	return a.Seq > b.Seq
 }
 
-// void says that a register holds nothing: nobody has written to it, or what was written
-// is forgotten, as tombstones tell, and those who acquired it since without a seed, and
-// went no further. Seed and all, it begins anew.
+// void reports whether a register holds nothing. Either no member has written to it, or it was
+// forgotten: a tombstone, or later acquisitions without a seed that went no further. It starts
+// over with a seed.
 func void(s *message.LeaseState) bool { return len(s.Record) == 0 }

@@ -25,7 +25,7 @@ type deed struct {
 // for each request.
 type history []deed
 
-// forbids says that an earlier promise speaks against a token of a life.
+// forbids reports whether an earlier promise forbids a token of a life.
 func (h history) forbids(t message.LeaseToken, l message.LeaseLife) bool {
 	for i, d := range h {
 		if t.Less(d.token) || d.reaped && t == d.token {
@@ -81,7 +81,7 @@ func (h history) accept(m *message.LeaseAccept) ruling {
 	return takes
 }
 
-// A register, which has its last state alone, rules as one that has seen everything.
+// A register holds its last state alone, and decides as one that has seen everything.
 func TestRulingsFollowTheHistory(t *testing.T) {
 	c := Default()
 	guard := c.Guard()
@@ -155,7 +155,7 @@ func TestRulingsFollowTheHistory(t *testing.T) {
 	})
 }
 
-// An accept that rests on the promise of a lost disk is refused, and any other is not.
+// An acceptor rejects an accept that rests on the promise of a lost disk, and no other.
 func TestAcceptRestsOnLiveDisks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gens := rapid.SliceOfN(rapid.Uint64Range(0, 3), 3, 3).Draw(t, "generations")
@@ -171,8 +171,8 @@ func TestAcceptRestsOnLiveDisks(t *testing.T) {
 	})
 }
 
-// While the disk hangs, the last request of each member for each register waits, in the
-// order of the first ones.
+// While the disk hangs, the last request of each member for each register waits, in the order
+// of the first ones.
 func TestLastRequestOfEachMemberWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		regs := []*register{{}, {}}

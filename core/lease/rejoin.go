@@ -7,12 +7,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// joining is rule 5: a member that has lost its disk finds out how many it has
-// lost before, makes the others know of the new one, and takes over what they
-// have, from a majority of all members each time.
+// joining is rule 5 for a member that has lost its disk. It learns how many disks it has lost
+// before, makes the others know of the new one, and takes over their registers. A majority of
+// all members carries each step.
 type joining struct {
-	only    int  // the one whose disk is the truth of a new epoch, -1 for a majority
-	setting bool // the generation is chosen: registers are asked for
+	only    int  // the member whose disk is the truth of a new epoch, -1 for a majority
+	setting bool // the generation is chosen: the join requests registers
 	storing bool
 	nonce   uint64
 	known   uint64
@@ -28,7 +28,7 @@ func (r *membership) startJoin(env node.Env, only int) {
 	r.retryJoin(env)
 }
 
-// enough says whether a set of others carries a step of the join.
+// enough reports whether a set of others carries a step of the join.
 func (r *membership) enough(s members) bool {
 	if r.joining.only >= 0 {
 		return s.has(r.joining.only)
@@ -36,7 +36,7 @@ func (r *membership) enough(s members) bool {
 	return s.count() >= r.majority
 }
 
-// retryJoin asks those who have not answered.
+// retryJoin repeats the request to the members that have not answered.
 func (r *membership) retryJoin(env node.Env) {
 	j := r.joining
 	if j == nil || j.storing {
@@ -76,7 +76,7 @@ func (r *membership) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKno
 	}
 	if j.setting {
 		if m.Known > r.gens[r.self] && r.recovery == nil {
-			r.gens[r.self] = m.Known // a run before this one got as far, and lost its disk again
+			r.gens[r.self] = m.Known // an earlier run got as far, and lost its disk again
 			r.startJoin(env, j.only)
 		}
 		return
@@ -95,8 +95,8 @@ func (r *membership) onJoinKnown(env node.Env, from int, m *message.LeaseJoinKno
 	r.recordMark(env, tag{then: generated, nonce: j.nonce})
 }
 
-// onJoinSet makes the new generation durable, then tells what is here: an answer
-// of the old disk cannot count any more at anybody who hears of this one.
+// onJoinSet makes the new generation durable, then sends a page. No member that knows of this
+// disk counts an answer of the old one any more.
 func (r *membership) onJoinSet(env node.Env, from int, m *message.LeaseJoinSet) {
 	if !r.standing.speaks() || m.Generation >= 1<<62 {
 		return
@@ -146,7 +146,7 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 	for i := range m.Registers {
 		s := &m.Registers[i]
 		if s.Job.Compare(last) <= 0 {
-			return // a page that was answered before, or a broken one
+			return // a page that arrived before, or a broken one
 		}
 		last = s.Job
 		if !r.valid(s.Promised) || !s.Reaped && !r.validState(&s.Accepted) || s.Reaped && !r.valid(s.Accepted.Token) {
@@ -173,9 +173,9 @@ func (r *membership) onJoinState(env node.Env, from int, m *message.LeaseJoinSta
 	}
 }
 
-// merge keeps the highest promise, and of what was accepted the last. What is
-// only a copy was not promised by this disk, so it proves no majority; the disk of
-// a new epoch's founder is no copy but the truth.
+// merge keeps the highest promise and the latest accept. A copy proves no majority, because
+// this disk did not promise it. The registers of a new epoch's founder are no copies but the
+// truth.
 func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 	j := r.joining
 	reg := j.merged[s.Job]
@@ -203,8 +203,8 @@ func (r *membership) merge(env node.Env, s *message.LeaseRegister) {
 	reg.seen = max(reg.seen, reg.promised.Epoch, reg.accepted.Token.Epoch)
 }
 
-// finishJoin writes all that was taken over and then the mark, so that a crash in
-// between leaves a blank disk.
+// finishJoin writes all registers and then the mark, so that a crash in between leaves a blank
+// disk.
 func (r *membership) finishJoin(env node.Env) {
 	j := r.joining
 	j.storing = true
@@ -225,7 +225,7 @@ func (r *membership) finishJoin(env node.Env) {
 	r.recordMark(env, tag{then: joined, to: to})
 }
 
-// onTakenOver is the end of a join, or of a recovery.
+// onTakenOver ends a join or a recovery.
 func (r *membership) onTakenOver(env node.Env, to standing, err error) {
 	r.joining = nil
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *membership) onTakenOver(env node.Env, to standing, err error) {
 	r.hailAll(env)
 }
 
-// abandonJoin is what a failed write leads to: nothing was taken over.
+// abandonJoin undoes a join after a failed write.
 func (r *membership) abandonJoin(env node.Env, err error) {
 	w := &r.writes
 	for i := range w.next {
@@ -267,7 +267,7 @@ func (r *membership) abandonJoin(env node.Env, err error) {
 	}
 }
 
-// follow goes on with what a Put has made durable, or has not.
+// follow continues what waited for a Put, whether it succeeded or failed.
 func (r *membership) follow(env node.Env, t tag, err error) {
 	switch t.then {
 	case stood:

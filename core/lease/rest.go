@@ -4,8 +4,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Rests tells this member's ledgers against their rest: it owns no register and wants
-// none. Registers that were released remain, as tombstones until TombstoneAge.
+// Rests reports this member's ledgers against their rest: it owns no register and wants none.
+// Released registers remain as tombstones until TombstoneAge.
 func (r *Registers) Rests(tell node.Tell) {
 	w := &r.writes
 	tell("lease/writes", len(w.next)+len(w.open)+len(w.erase), 0)
@@ -48,10 +48,10 @@ func (r *Registers) Rests(tell node.Tell) {
 	tell("lease/joins", merged, 0)
 }
 
-// readsMax bounds reads of a majority that are under way at once.
+// readsMax bounds concurrent reads of a majority.
 const readsMax = 16 << 10
 
-// Sizes tells what this member keeps, against its bounds.
+// Sizes reports what this member holds, against its bounds.
 func (r *Registers) Sizes(tell node.Tell) {
 	tell("lease/registers", len(r.registers), r.c.RegistersMax)
 	tell("lease/writes", len(r.writes.next)+len(r.writes.open), r.c.RegistersMax)

@@ -10,8 +10,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// seat is this member's place in its group: who the members are, where this one
-// stands, and what its role will hear. The other layers share it.
+// seat is this member's place in its group: who the members are, its own standing, and the
+// outcomes for its role. The other layers share it.
 type seat struct {
 	c        Config
 	set      []node.Addr // the members, sorted
@@ -22,11 +22,11 @@ type seat struct {
 	life     message.LeaseLife
 
 	standing standing
-	target   standing // what it is about to become, once that is on disk
+	target   standing // the standing that it takes once its disk has it
 	epoch    uint64   // of the group: raised by a recovery
 	gens     []uint64 // by member: highest known generation of its disk
 	told     []uint64 // gens as the last frames said
-	unsaved  bool     // gens are not on disk as they are
+	unsaved  bool     // the disk does not have gens as they are
 
 	calls    uint64
 	outcomes []Outcome
@@ -43,8 +43,8 @@ func newSeat(c Config) seat {
 	return s
 }
 
-// Take returns what happened since the last Take, in order. The slice is valid
-// until the Take after it.
+// Take returns the outcomes since the last Take, in order. The slice is valid until the next
+// Take.
 func (r *seat) Take() []Outcome {
 	if len(r.outcomes)+len(r.taken) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (r *seat) Take() []Outcome {
 
 func (r *seat) tell(o Outcome) { r.outcomes = append(r.outcomes, o) }
 
-// alarm tells operators, by the role and as an event.
+// alarm alerts operators through the role and with an event.
 func (r *seat) alarm(env node.Env, reason string, err error) {
 	env.Emit(event.GroupAlarm{Group: r.c.Group, Reason: reason, Speaks: r.standing.speaks()})
 	r.tell(Outcome{Kind: Alarm, Reason: reason, Err: err})
@@ -72,15 +72,15 @@ func (r *seat) returned(env node.Env, job message.JobID, call uint64, ok bool, t
 	env.Emit(event.LeaseReturned{Group: r.c.Group, Job: job, Call: call, OK: ok, Token: t, Value: value})
 }
 
-// Speaks says whether this member is one: before that nothing can be acquired.
+// Speaks reports whether this node is a member; before that it acquires nothing.
 func (r *seat) Speaks() bool { return r.standing.speaks() }
 
-// Epoch returns how often the group was recovered, as this member knows; false while
-// it does not speak.
+// Epoch returns how many recoveries of the group this member knows of; false while it does not
+// speak.
 func (r *seat) Epoch() (epoch uint64, speaks bool) { return r.epoch, r.standing.speaks() }
 
-// First says that a member may run on the disk from which the epoch was recovered:
-// whoever joined since has a higher generation.
+// First reports whether a member may run on the disk from which the epoch was recovered:
+// members that joined since have a higher generation.
 func (r *seat) First(a node.Addr) bool {
 	i := slices.Index(r.set, a)
 	return i >= 0 && r.epoch > 0 && r.gens[i] <= epochGenerations(r.epoch)
@@ -117,7 +117,7 @@ func (r *seat) keyOf(job message.JobID) string {
 	return "lease/" + r.c.Group + "/register/" + job.String()
 }
 
-// epochGenerations is the first generation of an epoch.
+// epochGenerations returns the first generation of an epoch.
 func epochGenerations(epoch uint64) uint64 { return epoch<<32 | 1 }
 
 // epochEnd is the first epoch that does not pack into a fence.
@@ -131,8 +131,8 @@ func (s *members) add(i int)     { *s |= 1 << i }
 func (s *members) drop(i int)    { *s &^= 1 << i }
 func (s members) count() int     { return bits.OnesCount64(uint64(s)) }
 
-// nobody is the life of a token that two lives have chosen: no message bears it,
-// so that both are refused.
+// nobody is the life of a token that two lives have chosen: no message carries it, so acceptors
+// reject both.
 func nobody() message.LeaseLife {
 	return message.LeaseLife{Incarnation: ^uint64(0), Salt: ^uint64(0)}
 }

@@ -23,9 +23,9 @@ import (
 //	acquire a j1 seed            update a j1 record [ticket]
 //	release|forget|abandon a j1  read a j1 [ticket]      transfer a j1 b
 //	advance 5s
-//	cut a b [oneway] | heal      messages are lost between them
-//	hold a b [what]              those from a to b with that in them are kept ...
-//	free                         ... no more from now on; deliver, deliver twice: those that were
+//	cut a b [oneway] | heal      the network loses messages between them
+//	hold a b [what]              it holds messages from a to b that contain what ...
+//	free                         ... until now; deliver, deliver twice: those that it holds
 //	disk a held|free|full|well|torn
 //	members a a b                a is configured with the set a, b
 //	drift a 10000                its clock's rate, in parts per million

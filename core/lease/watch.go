@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// watchOver has a register looked at when it may have run out. One that is
-// renewed is found running when its entry comes up, and is put back.
+// watchOver looks at a register when its lease may have run out. If a renewal has moved that
+// instant, the entry goes back into the queue.
 func (r *acceptor) watchOver(env node.Env, reg *register) {
 	if reg.accepted.Token.Zero() || reg.accepted.Released || reg.reaped || reg.watched != 0 {
 		return
@@ -35,7 +35,7 @@ func (r *acceptor) onWatch(env node.Env) {
 			break
 		}
 		if reg.watched != at {
-			continue // another entry of it is due earlier or was
+			continue // an earlier entry of the register exists or has fired
 		}
 		reg.watched = 0
 		r.look(env, reg)
@@ -43,7 +43,7 @@ func (r *acceptor) onWatch(env node.Env) {
 	r.watch.rearm(env, node.LeaseExpire)
 }
 
-// look tells that a register has run out, once it has been this member's turn.
+// look reports that a lease has run out, once it is this member's turn.
 func (r *acceptor) look(env node.Env, reg *register) {
 	a := &reg.accepted
 	if a.Token.Zero() || a.Released || reg.reaped || r.registers[reg.job] != reg {
@@ -53,7 +53,7 @@ func (r *acceptor) look(env node.Env, reg *register) {
 	if !reg.over.Less(a.Token) && !reg.over.Less(reg.promised) { // a majority has its release
 		if reg.missed != nil {
 			r.onAccept(env, r.self, reg.missed)
-			r.watchAt(env, reg, now.Add(guard)) // the disk may refuse it again
+			r.watchAt(env, reg, now.Add(guard)) // the disk may reject it again
 		}
 		return
 	}
@@ -70,9 +70,9 @@ func (r *acceptor) look(env node.Env, reg *register) {
 	r.watchAt(env, reg, now.Add(guard))
 }
 
-// Forget leaves a tombstone of a released register: that it was released under its
-// token is remembered for TombstoneAge, so that neither an accept that was held back
-// revives it, nor a member that missed the release.
+// Forget leaves a tombstone of a released register. It remembers the release under its token
+// for TombstoneAge. So neither a delayed accept nor a member that missed the release revives
+// the register.
 func (r *acceptor) Forget(env node.Env, job message.JobID) {
 	reg := r.registers[job]
 	if reg == nil || reg.reaped || reg.own != nil {
@@ -83,7 +83,7 @@ func (r *acceptor) Forget(env node.Env, job message.JobID) {
 		return
 	}
 	if reg.writing {
-		return // somebody acquires it
+		return // a member acquires it
 	}
 	ch := reg.change(r.self)
 	a := &reg.accepted

@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// At the drift bound, with no delay anywhere, a rival that asks all the time gets
-// the register a moment after the holder's window has shut, never before.
+// At the drift bound and without any delay, a rival that always asks gets the register a moment
+// after the holder's window has closed, never before.
 func TestWindowsDoNotTouchAtTheDriftBound(t *testing.T) {
 	for _, holder := range []int64{-10_000, 0, 10_000} {
 		for _, others := range []int64{-10_000, 0, 10_000} {
@@ -60,8 +60,8 @@ func TestWindowsDoNotTouchAtTheDriftBound(t *testing.T) {
 	}
 }
 
-// Equal instants: the window is shut when now - sent is H, the guard is over when
-// now - received is G, and not one tick earlier.
+// Equal instants: the window is closed when now - sent is H, the guard is over when now -
+// received is G, and not one tick earlier.
 func TestEdgesOfWindowAndGuard(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	g.latency = func(int, int, node.Message) []time.Duration { return []time.Duration{0} }
@@ -95,8 +95,8 @@ func TestEdgesOfWindowAndGuard(t *testing.T) {
 	}
 }
 
-// The answer arrives at the very instant at which the window shuts, before any
-// timer: it is lost all the same.
+// The answer arrives at the very instant at which the window closes, before any timer: the
+// tenure is lost all the same.
 func TestLateAnswerRevivesNothing(t *testing.T) {
 	g := newGroup([]string{"a", "b", "c"}, small(), 1)
 	var lost, updated int
@@ -128,8 +128,8 @@ func TestLateAnswerRevivesNothing(t *testing.T) {
 	}
 }
 
-// Beyond the bound tokens stay unique, and what was completed is never undone by
-// who acquires later; two may hold at once, which is not judged here.
+// Beyond the bound tokens stay unique, and a later owner never undoes a completed update. Two
+// nodes may hold at once; this test does not judge that.
 func TestRecordsSurviveClocksBeyondTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newCruel(t, 3)

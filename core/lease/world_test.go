@@ -13,14 +13,14 @@ import (
 	"hyperscale/core/node"
 )
 
-// group is a small world: the members of one group in memory, with clocks that
-// drift, disks that complete late, and a network that a test bends.
+// group is a small world: the members of one group in memory, with clocks that drift, disks
+// that complete late, and a network that a test controls.
 type group struct {
 	now     int64 // real time
 	order   uint64
 	members []*host
 	events  []happening
-	latency func(from, to int, m node.Message) []time.Duration // of each copy; none is lost
+	latency func(from, to int, m node.Message) []time.Duration // of each copy; an empty list loses the message
 	held    func(from, to int, m node.Message) bool
 	kept    []envelope
 	disk    func() time.Duration
@@ -52,7 +52,7 @@ type host struct {
 	ppm     int64
 	self    node.Peer
 	r       *Registers
-	run     uint64 // bumped by a crash: what was under way is for nobody
+	run     uint64 // a crash raises it: completions of an earlier run go to no node
 	timers  map[node.TimerKey]uint64
 	timer   uint64
 	records map[string][]byte
@@ -192,7 +192,7 @@ func (h *host) Now() node.Instant {
 	return node.Instant(h.g.now + h.g.now/1_000_000*h.ppm + int64(time.Hour)*int64(h.index+1))
 }
 
-// real is how much real time passes while the clock of h goes by d, never less.
+// real returns how much real time passes while the clock of h advances by d, never less.
 func (h *host) real(d time.Duration) time.Duration {
 	rate := 1_000_000 + h.ppm
 	x := time.Duration(int64(d) / rate * 1_000_000)

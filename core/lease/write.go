@@ -17,8 +17,8 @@ type request struct {
 	accept  *message.LeaseAccept
 }
 
-// place is where the last request of a member for a register waits: what it said
-// before is as good as lost, so that a disk that hangs piles nothing up.
+// place holds the last request of a member for a register while it waits. Earlier ones count as
+// lost, so that nothing piles up while a disk hangs.
 type place struct {
 	reg  *register
 	from int
@@ -37,12 +37,11 @@ func (w *writes) wait(q request) {
 	w.waiting = append(w.waiting, q)
 }
 
-// tag names what follows a Put: the membership looks up what it means when the Put
-// completes.
+// tag names what follows a Put: the membership looks up its meaning when the Put completes.
 type tag struct {
 	then     followUp
 	from, to standing
-	peer     int           // whose page waits
+	peer     int           // the member that waits for a page
 	after    message.JobID // where that page begins
 	nonce    uint64        // of the join that wants the Put
 	count    int           // of keys
@@ -53,51 +52,51 @@ type followUp uint8
 const (
 	stood     followUp = iota // the mark has standing to in place of from
 	generated                 // a join has its generation on disk
-	heard                     // a peer's new generation is on disk: it may have its page
-	joined                    // the mark and all that was taken over are on disk
-	erased                    // the first count keys are gone
+	heard                     // a peer's new generation is on disk: this member may send its page
+	joined                    // the mark and all registers of the join are on disk
+	erased                    // the first count keys are deleted
 )
 
-// writes is what goes to the disk: one Put at a time, with all that came
-// together while the one before was open.
+// writes goes to the disk: one Put at a time, with all changes that gathered while the earlier
+// one was open.
 type writes struct {
 	next    []change
 	open    []change
 	busy    bool
-	mark    bool // the next Put has the member's mark too
+	mark    bool // the next Put includes the member's mark
 	then    []tag
 	opened  []tag // of the open Put
 	waiting []request
-	places  map[place]int // of each in waiting
+	places  map[place]int // index in waiting
 	keys    []string      // on the disk at the start
-	erase   []string      // of them, what goes
-	sent    uint64        // token of the last Put
+	erase   []string      // the keys to delete
+	sent    uint64        // number of the last Put
 	failing bool
 	scratch []byte // of the record that is encoded
 }
 
-// store writes what the acceptor and the membership want kept.
+// store writes what the acceptor and the membership persist.
 type store struct {
 	mail
 	writes writes
 }
 
-// record has a change written with the next Put.
+// record adds a change to the next Put.
 func (r *store) record(env node.Env, ch change) {
 	ch.reg.writing = true
 	r.writes.next = append(r.writes.next, ch)
 	r.wake(env)
 }
 
-// recordMark has the member's mark written with the next Put.
+// recordMark adds the member's mark to the next Put.
 func (r *store) recordMark(env node.Env, then ...tag) {
 	r.writes.mark = true
 	r.writes.then = append(r.writes.then, then...)
 	r.wake(env)
 }
 
-// write begins the next Put unless one is open. One Put has at most PutRecords
-// registers; the rest follows it.
+// write begins the next Put unless one is open. One Put has at most PutRecords registers; the
+// next one takes the rest.
 func (r *store) write(env node.Env) {
 	w := &r.writes
 	if w.busy || len(w.next)+len(w.erase) == 0 && !w.mark {
@@ -113,7 +112,7 @@ func (r *store) write(env node.Env) {
 		records = append(records, r.recordOf(&w.next[i]))
 	}
 	w.open, w.next = append(w.open[:0], w.next[:count]...), append(w.next[:0], w.next[count:]...)
-	if (w.mark || r.unsaved) && len(w.next) == 0 { // the mark says that all before it is there
+	if (w.mark || r.unsaved) && len(w.next) == 0 { // the mark says that the disk has all before it
 		records = append(records, node.Record{Key: r.key("member"), Value: r.encodeMark()})
 		w.opened, w.then = w.then, nil
 		w.mark, r.unsaved = false, false
@@ -123,8 +122,8 @@ func (r *store) write(env node.Env) {
 	env.Store().Put(records, node.WriteIDOf(node.PartLease, w.sent))
 }
 
-// erase drops all that is on the disk, before anything else is written: what a
-// join that did not end has left, or what cannot be read, is not believed.
+// erase drops all that is on the disk before the first other write. The member does not believe
+// what an unfinished join has left, or what it cannot read.
 func (r *store) erase(env node.Env) {
 	if r.writes.erase, r.writes.keys = r.writes.keys, nil; len(r.writes.erase) > 0 {
 		r.wake(env)
@@ -177,7 +176,7 @@ func (r *store) recordOf(ch *change) node.Record {
 	return node.Record{Key: key, Value: slices.Clone(r.writes.scratch)}
 }
 
-// mark is what makes a disk a member's.
+// mark is the record that makes a disk a member's.
 type mark struct {
 	Standing standing `json:"standing"`
 	Epoch    uint64   `json:"epoch,omitempty"`
