@@ -11,15 +11,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// Archive is one member's share of a group's files. It keeps, fetches and sweeps.
+// Archive is one member's share of a group's files. It keeps, fetches and sweeps them.
 type Archive struct {
 	sender
-	asked    []*file              // fetches that wait for their turn
-	wanted   []message.FileDigest // what Mend still has to bring
+	asked    []*file              // fetches that wait for a free place
+	wanted   []message.FileDigest // what Mend still has to fetch
 	fetching int                  // fetches under way
 }
 
-// sender is what this member and its peers send each other.
+// sender carries the messages between this member and its peers.
 type sender struct {
 	shelf
 	poster  Poster
@@ -27,12 +27,12 @@ type sender struct {
 	armed   bool      // the timer is set
 }
 
-// shelf is the files that are here, and their records on disk.
+// shelf holds this member's files and their records on disk.
 type shelf struct {
 	config   Config
 	files    map[message.FileDigest]*file
 	bytes    int64                        // lengths of all files
-	arriving map[message.FileDigest]*file // those that are not whole
+	arriving map[message.FileDigest]*file // incomplete files
 	failed   []*file                      // writes to try again
 	writes   map[node.WriteID]*file
 	token    uint64
@@ -40,7 +40,7 @@ type shelf struct {
 	outcomes []Outcome
 }
 
-// file is one file here, whole or arriving.
+// file is one file of this member, whole or arriving.
 type file struct {
 	digest message.FileDigest
 	length uint64 // 0: not known yet
@@ -48,14 +48,14 @@ type file struct {
 	moved  node.Instant
 
 	chunks [][]byte // while it arrives
-	next   uint64   // what is missing first
-	askers []asker  // who is told when it is on disk
+	next   uint64   // first missing byte
+	askers []asker  // senders to answer once it is on disk
 	fetch  *fetch
 
 	disk    diskState
 	written int // records
 	keep    *keep
-	poll    *poll // whether it may go
+	poll    *poll // the vote on whether this member may sweep it
 }
 
 type asker struct {
@@ -63,8 +63,8 @@ type asker struct {
 	nonce uint64
 }
 
-// keep is a round of asking all fellows, and what it has come to. A Keep that
-// comes meanwhile waits for the next one: words of before it count nothing for it.
+// keep is one round of offers to all peers, and their answers. A Keep that arrives meanwhile
+// waits for the next round, because answers to earlier offers do not count for it.
 type keep struct {
 	nonce   uint64
 	began   node.Instant
@@ -89,18 +89,18 @@ func New(c Config, p Poster) *Archive {
 	return a
 }
 
-// DigestOf is the name of a file.
+// DigestOf returns a file's name.
 func DigestOf(b []byte) message.FileDigest { return message.FileDigest(sha256.Sum256(b)) }
 
-// Start loads what is on disk. Call it when the node starts.
+// Start loads the files from disk. Call it when the node starts.
 func (a *Archive) Start(env node.Env) {
 	a.nonce = env.Rand(node.PurposeID).Uint64()
 	a.load(env)
 }
 
-// Keep stores a file here and at the fellows; Kept follows when a majority has it.
-// The bytes belong to the archive from here on. Keeping what is kept is cheap, and
-// still asks the fellows anew: one of them may have lost its disk.
+// Keep stores a file here and at the peers; Kept follows once a majority has it. The archive
+// owns the bytes from here on. Keeping a kept file is cheap, and still asks the peers again:
+// one of them may have lost its disk.
 func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest {
 	d := DigestOf(b)
 	f := a.files[d]
@@ -131,7 +131,7 @@ func (a *Archive) Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 	return d
 }
 
-// round asks all fellows anew.
+// round starts a new round of offers to all peers.
 func (a *Archive) round(env node.Env, f *file, tickets []uint64) {
 	f.keep = &keep{nonce: a.draw(), began: env.Now(), tickets: tickets, here: f.disk == stored, there: map[node.Addr]bool{}}
 	a.judge(env, f)
@@ -142,8 +142,8 @@ func (a *Archive) round(env node.Env, f *file, tickets []uint64) {
 	a.arm(env)
 }
 
-// judge tells Kept once a majority has the file, and begins the round that others
-// wait for.
+// judge reports Kept once a majority has the file, and begins the round that later Keeps wait
+// for.
 func (a *Archive) judge(env node.Env, f *file) {
 	k := f.keep
 	count := len(k.there)
@@ -153,7 +153,7 @@ func (a *Archive) judge(env node.Env, f *file) {
 	if k.done || count < a.majority() {
 		return
 	}
-	if env.Now().Sub(k.began) >= a.config.quarter() { // who had it first may be about to sweep it
+	if env.Now().Sub(k.began) >= a.config.quarter() { // the member that had it first may be about to sweep it
 		a.round(env, f, append(k.tickets, k.later...))
 		return
 	}
@@ -167,7 +167,7 @@ func (a *Archive) judge(env node.Env, f *file) {
 	}
 }
 
-// draw returns a number that no earlier Keep of this node has had.
+// draw returns a number that no earlier Keep of this node has used.
 func (a *shelf) draw() uint64 {
 	a.nonce++
 	if a.nonce == 0 {
@@ -176,7 +176,7 @@ func (a *shelf) draw() uint64 {
 	return a.nonce
 }
 
-// Have returns a file that is whole here. It is not to be changed.
+// Have returns a file that is whole here. Do not change it.
 func (a *shelf) Have(d message.FileDigest) ([]byte, bool) {
 	f := a.files[d]
 	if f == nil || f.bytes == nil {
@@ -185,7 +185,7 @@ func (a *shelf) Have(d message.FileDigest) ([]byte, bool) {
 	return f.bytes, true
 }
 
-// Drop forgets a file here, also on disk. Who waits for it is told Failed.
+// Drop removes a file here, also from disk. Requests that wait for it get Failed.
 func (a *Archive) Drop(env node.Env, d message.FileDigest) {
 	if f := a.files[d]; f != nil {
 		a.forget(env, f, ErrDropped)
@@ -199,14 +199,14 @@ func (a *shelf) Take() []Outcome {
 	return o
 }
 
-// Used is how many files there are, and their bytes, arriving ones included.
+// Used returns the number of files and their bytes, arriving ones included.
 func (a *shelf) Used() (files int, bytes int64) { return len(a.files), a.bytes }
 
 func (a *shelf) room(length uint64) bool {
 	return len(a.files) < a.config.FilesMax && a.bytes+int64(length) <= a.config.BytesMax
 }
 
-// fits says that a file has room for a length: it counts among the files already.
+// fits reports whether a file has room for a length; the file already counts.
 func (a *shelf) fits(f *file, length uint64) bool {
 	return a.bytes-int64(f.length)+int64(length) <= a.config.BytesMax
 }
@@ -218,13 +218,13 @@ func (a *shelf) add(d message.FileDigest, length uint64) *file {
 	return f
 }
 
-// resize corrects a length that somebody said, or that was not known.
+// resize corrects a length that was unknown, or that another member stated.
 func (a *shelf) resize(f *file, length uint64) {
 	a.bytes += int64(length) - int64(f.length)
 	f.length = length
 }
 
-// become makes a file that was arriving whole. The caller has verified it.
+// become makes an arriving file whole. The caller has verified it.
 func (a *Archive) become(env node.Env, f *file, b []byte) {
 	delete(a.arriving, f.digest)
 	f.bytes, f.chunks, f.next, f.moved = b, nil, f.length, env.Now()
@@ -267,7 +267,7 @@ func (a *shelf) sorted(m map[message.FileDigest]*file) []message.FileDigest {
 	return slices.SortedFunc(maps.Keys(m), func(x, y message.FileDigest) int { return bytes.Compare(x[:], y[:]) })
 }
 
-// arm sets the timer while anything is under way.
+// arm sets the timer while any transfer, fetch or write is open.
 func (a *sender) arm(env node.Env) {
 	busy := len(a.arriving) > 0 || len(a.failed) > 0
 	for _, w := range a.fellows {
@@ -279,7 +279,7 @@ func (a *sender) arm(env node.Env) {
 	}
 }
 
-// Fire handles a timer, and says whether it was the archive's.
+// Fire handles a timer, and reports whether it was the archive's.
 func (a *Archive) Fire(env node.Env, k node.TimerKey) bool {
 	if k.Part != node.PartArchive {
 		return false
@@ -296,7 +296,7 @@ func (a *Archive) Fire(env node.Env, k node.TimerKey) bool {
 	for _, d := range a.sorted(a.arriving) {
 		f := a.arriving[d]
 		switch {
-		case f == nil: // ended by another's
+		case f == nil: // the end of another file's fetch has removed it
 		case f.fetch != nil:
 			a.fetchAgain(env, f)
 		case env.Now().Sub(f.moved) >= arrivalTicks*a.config.Retry:

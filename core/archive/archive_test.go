@@ -12,10 +12,9 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// toy is a machine around an archive. Commands: FileChunk keeps its Data under the
-// ticket Nonce, FileFetch fetches under the ticket Offset (borrows from 100 on),
-// FileMissing drops, FileOffer sweeps all but its File. Outcomes are shown as
-// event.Reached.
+// toy is a machine around an archive. Commands: FileChunk keeps its Data under the ticket
+// Nonce, FileFetch fetches under the ticket Offset (borrows from 100 on), FileMissing drops,
+// FileOffer sweeps all but its File. It shows outcomes as event.Reached.
 type toy struct {
 	*Archive
 	post    func(to node.Addr, m node.Message) // instead of a datagram

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Half of an even group is no majority: a file is Kept by three of four.
+// Half of an even group is no majority: Kept needs three of four.
 func TestHalfOfTheGroupKeepsNothing(t *testing.T) {
 	var archive *toy
 	w := world(1, 4, func(t *toy) { archive = t })
@@ -39,7 +39,7 @@ func TestHalfOfTheGroupKeepsNothing(t *testing.T) {
 	}
 }
 
-// The bounds hold to a file and to a byte, and what goes makes room.
+// The bounds hold exactly, to one file and one byte, and a removed file makes room.
 func TestBoundsAreExact(t *testing.T) {
 	c := config(1, 1)
 	c.FilesMax, c.BytesMax = 2, 100
@@ -62,7 +62,7 @@ func TestBoundsAreExact(t *testing.T) {
 	if a.Drop(env, first); a.bytes != 40 {
 		t.Fatalf("%d bytes after a drop, want 40", a.bytes)
 	}
-	a.Take() // who waited for the first is told
+	a.Take() // the first request gets its outcome
 	if _, ok := keep(1, 4); !ok {
 		t.Fatal("a second of two files is refused")
 	}
@@ -71,7 +71,7 @@ func TestBoundsAreExact(t *testing.T) {
 	}
 }
 
-// A file that is being asked for is not swept, however old the question is.
+// A sweep spares a file while a fetch asks for it, however old the fetch is.
 func TestAFetchIsNotSwept(t *testing.T) {
 	var archive *toy
 	w := world(1, 3, func(t *toy) { archive = t })
@@ -85,7 +85,7 @@ func TestAFetchIsNotSwept(t *testing.T) {
 	}
 }
 
-// What the disk refused is tried again, but not what was dropped meanwhile.
+// A failed write is repeated, unless the file was dropped meanwhile.
 func TestADroppedFileIsNotWrittenAgain(t *testing.T) {
 	a := New(config(1, 1), nil)
 	env := world(1, 1, nil)
@@ -105,7 +105,7 @@ func TestADroppedFileIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// Who waited for a file to be stored is answered once.
+// A member that waits for a file to be stored gets one answer.
 func TestAskersAreAnsweredOnce(t *testing.T) {
 	var archive *toy
 	w := world(1, 3, func(t *toy) { archive = t })
@@ -122,7 +122,7 @@ func TestAskersAreAnsweredOnce(t *testing.T) {
 	}
 }
 
-// A file is missing when all fellows of one round say so, not when one says so twice and
+// A file is missing if all peers say so in one round. It is not if one says so twice and
 // another is silent.
 func TestOneFellowIsNotTwo(t *testing.T) {
 	var archive *toy

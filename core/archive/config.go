@@ -13,24 +13,24 @@ import (
 const (
 	FileMax = 4 << 20 // bytes of a file
 
-	chunkMin     = 1 << 10   // of all chunks of a file but the last
+	chunkMin     = 1 << 10   // of each chunk but the last
 	chunkMax     = 256 << 10 // as the catalogue has it
-	window       = 512 << 10 // bytes in flight to one fellow, and of one answer to FileFetch
-	offerAbove   = 16 << 10  // smaller files are sent without asking
-	activeMax    = 16        // files on their way to one fellow at a time, and fetches
-	arrivingMax  = 64        // files of fellows that are not whole
-	arrivalTicks = 30        // times Retry after which one that stands still is forgotten
-	backoffMax   = 8         // times Retry between offers to a fellow that is silent
-	fetchRounds  = 3         // over all fellows
+	window       = 512 << 10 // bytes in flight to one peer, and of one answer to FileFetch
+	offerAbove   = 16 << 10  // smaller files go out without an offer
+	activeMax    = 16        // concurrent files to one peer, and concurrent fetches
+	arrivingMax  = 64        // incomplete files from peers
+	arrivalTicks = 30        // times Retry after which this member drops an arrival without progress
+	backoffMax   = 8         // times Retry between offers to a silent peer
+	fetchRounds  = 3         // over all peers
 	sweepPageMax = 4096      // as the catalogue has it
 )
 
-// Poster sends a message to a fellow; it may be lost. uplink.Links is one.
+// Poster sends a message to a peer, which may lose it. uplink.Links implements it.
 type Poster interface {
 	Post(env node.Env, to node.Addr, m node.Message)
 }
 
-// Config is one member of one group.
+// Config describes one member of one group.
 type Config struct {
 	Group      string
 	Self       node.Addr
@@ -38,14 +38,14 @@ type Config struct {
 	ChunkBytes int           // of one FileChunk and one record
 	FilesMax   int           //
 	BytesMax   int64         // of all files, in memory and on disk
-	Retry      time.Duration // between two sends of what is not answered
-	// SweepAge spares what is younger from Sweep: the record that names it may be
-	// on its way. A quarter of it is Spare.
+	Retry      time.Duration // between two sends of an unanswered message
+	// SweepAge protects younger files from Sweep, because the record that names one may still
+	// be on its way. A quarter of it is Spare.
 	SweepAge  time.Duration
 	SweepPage int // files of one FileSweep or FileFree
 }
 
-// Default returns a member that lacks only its group.
+// Default returns a configuration that lacks only group and members.
 func Default() Config {
 	return Config{
 		ChunkBytes: 128 << 10,
@@ -69,7 +69,7 @@ func (c Config) check() {
 	}
 }
 
-// What Failed can say.
+// The errors of Failed.
 var (
 	ErrLength      = errors.New("a file has 1 byte to 4 MiB: make it smaller")
 	ErrFull        = errors.New("the archive is full: raise its bounds, or wait until finished jobs are swept")
@@ -79,14 +79,14 @@ var (
 	ErrDropped     = errors.New("the file was dropped")
 )
 
-// OutcomeKind tells outcomes apart.
+// OutcomeKind is the kind of an Outcome.
 type OutcomeKind uint8
 
-// What becomes of Keep, and of Fetch and Borrow.
+// How a Keep, Fetch or Borrow ends.
 const (
 	Kept    OutcomeKind = iota + 1 // a majority has the file on disk
 	Fetched                        // Bytes are the file
-	Failed                         // Err says why; nothing goes on
+	Failed                         // Err says why; nothing continues
 )
 
 func (k OutcomeKind) String() string {
@@ -106,6 +106,6 @@ type Outcome struct {
 	Kind   OutcomeKind
 	File   message.FileDigest
 	Ticket uint64
-	Bytes  []byte // of Fetched; not to be changed
+	Bytes  []byte // of Fetched; do not change them
 	Err    error
 }

@@ -13,13 +13,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// diskState is where a file is with this member's disk.
+// diskState says how much of a file this member's disk has.
 type diskState uint8
 
 const (
 	nowhere diskState = iota
 	writing
-	refused // to be tried again
+	refused // the disk failed; a timer tries again
 	stored
 )
 
@@ -33,16 +33,16 @@ func (a *shelf) key(d message.FileDigest, name string) string {
 	return "file/" + a.config.Group + "/" + string(text[:]) + "/" + name
 }
 
-// record names the n-th piece; names sort as numbers do.
+// record names the n-th piece; the names sort as the numbers do.
 func record(n int) string { return fmt.Sprintf("%04d", n) }
 
 func (a *shelf) records(f *file) int {
 	return (int(f.length) + a.config.ChunkBytes - 1) / a.config.ChunkBytes
 }
 
-// write puts the next piece of a file, the last one with the marker, which says
-// how many there are: pieces may be cut otherwise after the next start. One at a
-// time: what else the node writes waits for one piece at most.
+// write puts the next piece of a file. The last one goes with the marker, which holds their
+// count: the next start may cut pieces differently. Only one piece is open at a time, so other
+// writes of the node wait for one piece at most.
 func (a *shelf) write(env node.Env, f *file) {
 	f.disk = writing
 	n, last := f.written, f.written == a.records(f)-1
@@ -63,7 +63,7 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 	f := a.writes[in.WriteID]
 	delete(a.writes, in.WriteID)
 	if f == nil || a.files[f.digest] != f {
-		return // an erasure, or of a file that was dropped meanwhile
+		return // an erasure, or the piece of a file dropped meanwhile
 	}
 	if in.Err != nil {
 		env.Emit(event.StoreFailed{What: "file " + f.digest.String(), Err: in.Err.Error()})
@@ -89,8 +89,8 @@ func (a *Archive) Stored(env node.Env, in *node.Input) {
 	}
 }
 
-// erase deletes what may be on disk of a file, the piece that is being written
-// included: the store keeps the order of Puts.
+// erase deletes all records that a file may have on disk, the open piece included: the store
+// keeps the order of Puts.
 func (a *shelf) erase(env node.Env, f *file) {
 	if f.disk == nowhere {
 		return
@@ -114,7 +114,7 @@ func (a *shelf) delete(env node.Env, d message.FileDigest, names []string) {
 	env.Store().Put(puts, node.WriteIDOf(node.PartArchive, a.token))
 }
 
-// load takes in what is whole, and deletes the rest.
+// load takes in whole files and deletes the rest.
 func (a *shelf) load(env node.Env) {
 	found := env.Store().Load(a.prefix())
 	for len(found) > 0 {
@@ -128,11 +128,11 @@ func (a *shelf) load(env node.Env) {
 	}
 }
 
-// restore takes in one file if its records add up to its name.
+// restore takes in one file if its records hash to its name.
 func (a *shelf) restore(env node.Env, id string, records []node.Record) {
 	var d message.FileDigest
 	if n, err := hex.Decode(d[:], []byte(id)); err != nil || n != len(d) {
-		return // not ours
+		return // another's record
 	}
 	var names []string
 	var pieces [][]byte

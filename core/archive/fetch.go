@@ -8,26 +8,25 @@ import (
 	"hyperscale/core/node"
 )
 
-// fetch is a file that is asked for, of one fellow after the other.
+// fetch is a request for a file to one peer after the other.
 type fetch struct {
 	tickets []uint64
-	store   bool // keep it
+	store   bool // the file stays here
 	begun   bool
-	at      int // fellow that is asked
-	tries   int // fellows that were asked before
-	missing int // fellows of this round that do not have it, or not as it was kept
-	bent    int // the latter
+	at      int // the peer that it asks now
+	tries   int // how many peers it asked before
+	missing int // peers of this round that lack the file, or sent wrong bytes
+	bent    int // those that sent wrong bytes
 	until   uint64
 	due     node.Instant
 }
 
-// Fetch answers Fetched from here or from a fellow's disk, or Failed; the file is
-// kept here.
+// Fetch reports Fetched from this member or from a peer's disk, or Failed. The file stays here.
 func (a *Archive) Fetch(env node.Env, d message.FileDigest, ticket uint64) {
 	a.get(env, d, ticket, true)
 }
 
-// Borrow is Fetch for a look: what was not here is not kept.
+// Borrow is Fetch for a single look: a file that was not here does not stay.
 func (a *Archive) Borrow(env node.Env, d message.FileDigest, ticket uint64) {
 	a.get(env, d, ticket, false)
 }
@@ -60,13 +59,13 @@ func (a *Archive) get(env node.Env, d message.FileDigest, ticket uint64, store b
 	a.arm(env)
 }
 
-// after returns the first fellow behind this member: not all ask the same one.
+// after returns the first peer behind this member, so that members begin at different peers.
 func (a *Archive) after() int {
 	i := slices.IndexFunc(a.fellows, func(w *fellow) bool { return w.addr > a.config.Self })
 	return max(i, 0)
 }
 
-// begin starts those whose turn it is. What Mend wants comes last.
+// begin starts the next fetches. Those of Mend are last.
 func (a *Archive) begin(env node.Env) {
 	for len(a.asked) > 0 && a.fetching < activeMax {
 		f := a.asked[0]
@@ -98,7 +97,7 @@ func (a *Archive) announce(env node.Env, d message.FileDigest) *file {
 	return f
 }
 
-// ended takes a fetch off its file and starts another.
+// ended removes a finished fetch and starts another one.
 func (a *Archive) ended(env node.Env, f *file) {
 	if f.fetch.begun {
 		a.fetching--
@@ -115,7 +114,7 @@ func (a *Archive) ask(env node.Env, f *file) {
 	a.poster.Post(env, a.fellows[f.fetch.at].addr, &message.FileFetch{Group: a.config.Group, File: f.digest, Offset: f.next})
 }
 
-// fetchOn goes on after a chunk.
+// fetchOn continues after a chunk.
 func (a *Archive) fetchOn(env node.Env, f *file) {
 	if !f.fetch.begun {
 		return
@@ -126,15 +125,15 @@ func (a *Archive) fetchOn(env node.Env, f *file) {
 	}
 }
 
-// fetchAgain asks the next fellow when this one is silent.
+// fetchAgain asks the next peer if this one is silent.
 func (a *Archive) fetchAgain(env node.Env, f *file) {
 	if f.fetch.begun && env.Now() >= f.fetch.due {
 		a.fetchNext(env, f, false)
 	}
 }
 
-// fetchNext asks the next fellow, until all have said that they do not have it, or
-// were asked often enough.
+// fetchNext asks the next peer, until all have answered that they lack the file, or it has
+// asked often enough.
 func (a *Archive) fetchNext(env node.Env, f *file, missing bool) {
 	x := f.fetch
 	if missing {
@@ -159,7 +158,7 @@ func (a *Archive) fetchNext(env node.Env, f *file, missing bool) {
 	a.ask(env, f)
 }
 
-// giveUp ends a fetch; what a fellow is sending meanwhile goes on arriving.
+// giveUp ends a fetch; a peer's own transfer of the file continues.
 func (a *Archive) giveUp(env node.Env, f *file, why error) {
 	if len(f.askers) == 0 {
 		a.forget(env, f, why)
@@ -188,7 +187,7 @@ func (a *Archive) onFetch(env node.Env, from node.Peer, m *message.FileFetch) {
 func (a *Archive) onMissing(env node.Env, i int, m *message.FileMissing) {
 	f := a.files[m.File]
 	if f == nil || f.fetch == nil || !f.fetch.begun || f.fetch.at != i {
-		return // of a fetch that has gone on or ended
+		return // of a fetch that asks another peer now, or has ended
 	}
 	if f.next > 0 {
 		env.Emit(event.Reached{What: "archive/dropped-while-fetched"})

@@ -9,15 +9,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// mendMax is how many files Mend brings at a time: Fetch has the other places.
+// mendMax bounds Mend's concurrent fetches: Fetch has the other places.
 const mendMax = activeMax / 2
 
-// Mend fetches the files that this member's records name and that it does not have,
-// after all that Fetch asks for. A file that no peer has waits for the next call.
+// Mend fetches the files that this member's records name and that it lacks, after all requests
+// of Fetch. If no peer has a file, the next call tries again.
 //
-// A majority has a kept file, but lost disks, one after the other, wear that majority
-// down: a member that returns without its disk, or was away during the Keep, has to
-// get the file before the next disk is lost.
+// A majority has each kept file, but disks lost one after the other reduce that majority. A
+// member that returns without its disk, or was away during the Keep, must get the file before
+// the next loss.
 func (a *Archive) Mend(env node.Env, named map[message.FileDigest]bool) {
 	if len(a.fellows) == 0 {
 		return

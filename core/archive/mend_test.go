@@ -12,7 +12,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// mend has a node fetch what its own records name.
+// mend makes a node fetch what its own records name.
 func (l *library) mend(i int) {
 	named := map[message.FileDigest]bool{}
 	//lint:orderfree a set
@@ -22,8 +22,8 @@ func (l *library) mend(i int) {
 	l.toys[i].Mend(l.envs[i], named)
 }
 
-// One disk is lost after the other, many times. Each node that returns copies the records
-// and mends its files before the next loss: what was kept stays on a majority.
+// One disk is lost after the other, many times. Each node that returns copies the records and
+// mends its files before the next loss: kept files stay on a majority.
 func TestMendedFilesOutliveDisksLostInTurn(t *testing.T) {
 	lost := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,7 +72,7 @@ func TestMendedFilesOutliveDisksLostInTurn(t *testing.T) {
 	}
 }
 
-// A fetch that a role waits for overtakes what Mend wants, which has half of the places.
+// A role's fetch overtakes Mend, which has half of the places.
 func TestFetchOvertakesMend(t *testing.T) {
 	w := world(1, 3, nil)
 	w.Discard = true

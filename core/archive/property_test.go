@@ -18,14 +18,14 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// group is three archives and what is on its way between them.
+// group is three archives and the messages between them.
 type group struct {
 	t     *rapid.T
 	envs  [3]*nodetest.Env
 	toys  [3]*toy
 	wires []wire
 	now   int
-	lost  [3]int         // when its disk was lost last
+	lost  [3]int         // when its disk was last lost
 	since map[uint64]int // when a Keep began, by ticket
 	open  [3]map[uint64]message.FileDigest
 	want  map[message.FileDigest][]byte
@@ -62,7 +62,7 @@ func (g *group) has(i int, d message.FileDigest) bool {
 	return false
 }
 
-// judge holds ARCHIVE-1 and ARCHIVE-2 at the moment they are told.
+// judge checks ARCHIVE-1 and ARCHIVE-2 at the moment of each outcome.
 func (g *group) judge(i int, o Outcome) {
 	if d, ok := g.open[i][o.Ticket]; !ok || d != o.File {
 		g.t.Fatalf("node %d is told %v of ticket %d, which is not open for %v", i, o.Kind, o.Ticket, o.File)
@@ -106,8 +106,7 @@ func (g *group) keep(i, file int) {
 	g.envs[i].Command(&message.FileChunk{Group: "x", File: d, Length: 1, Nonce: g.next, Data: b})
 }
 
-// deliver hands over one message, perhaps damaged, and perhaps leaves it to come
-// again.
+// deliver delivers one message, perhaps damaged, and perhaps keeps a copy for later.
 func (g *group) deliver(n int, again, damage bool) {
 	w := g.wires[n]
 	if !again {
@@ -126,7 +125,7 @@ func (g *group) deliver(n int, again, damage bool) {
 func (g *group) restart(i int, lost bool) {
 	e := g.envs[i]
 	g.now++
-	e.Complete(e.Pending()/2, nil) // a crash keeps a beginning of what was put
+	e.Complete(e.Pending()/2, nil) // a crash preserves a prefix of the open writes
 	e.Crash()
 	if lost {
 		e.LoseDisk()
@@ -135,9 +134,9 @@ func (g *group) restart(i int, lost bool) {
 	e.Start()
 }
 
-// Whatever is lost, doubled, reordered, damaged, crashes or loses its disk: what is
-// told Kept is on a majority, what is told Fetched is right; and once all is well
-// everything that was asked for ends, every Keep in Kept.
+// The network loses, doubles, reorders and damages messages; nodes crash and lose disks. Each
+// file reported Kept is on a majority, each Fetched file is right. Once all is well every
+// request ends, and every Keep ends in Kept.
 func TestKeptIsOnAMajority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t)
@@ -230,7 +229,7 @@ func (g *group) heal() {
 	}
 }
 
-// Any message of any member and none: ignored, answered or taken, never a panic.
+// A member ignores, answers or takes any message of any sender, and never panics.
 func TestHostileMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 3, nil)
@@ -263,8 +262,8 @@ func TestHostileMessages(t *testing.T) {
 	})
 }
 
-// A fellow's word from before it lost its disk, delivered after: ARCHIVE-1 forbids that a
-// later Keep counts it.
+// A late answer of a peer from before it lost its disk: ARCHIVE-1 forbids a later Keep to count
+// it.
 func TestAnAnswerFromBeforeALostDiskCountsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t)
@@ -294,12 +293,12 @@ func TestAnAnswerFromBeforeALostDiskCountsNothing(t *testing.T) {
 	})
 }
 
-// The same word, of a Keep that is still open: one that comes to it later asks anew.
+// The same answer, while a Keep is still open: a Keep that joins it starts its own round.
 func TestAKeepThatJoinsAnotherAsksAnew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t)
 		file := rapid.IntRange(0, 6).Draw(t, "file")
-		g.envs[0].Held = true // its own disk is what the first Keep waits for
+		g.envs[0].Held = true // the first Keep waits for its own disk
 		g.keep(0, file)
 		for rounds := 0; len(g.wires) > 0 && rounds < 200; rounds++ {
 			w := g.wires[0]
@@ -345,7 +344,7 @@ func TestManyFetchesTakeTurns(t *testing.T) {
 	}
 }
 
-// One file, kept by one of three and written by all, without the network.
+// One of three keeps one file, and all write it, without the network.
 func BenchmarkKeep(b *testing.B) {
 	for _, size := range []int{10 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// Receive handles a message, and says whether it was one of an archive.
+// Receive handles a message, and reports whether it was one of an archive.
 func (a *Archive) Receive(env node.Env, from node.Peer, m node.Message) bool {
 	var group string
 	switch m := m.(type) {
@@ -48,7 +48,7 @@ func (a *Archive) handle(env node.Env, i int, from node.Peer, m node.Message) {
 	if !w.heard {
 		w.heard = true
 		if w.wait > a.config.Retry {
-			w.wait, w.due = a.config.Retry, env.Now() // it is back
+			w.wait, w.due = a.config.Retry, env.Now() // it answers again
 		}
 	}
 	switch m := m.(type) {
@@ -69,7 +69,7 @@ func (a *Archive) handle(env node.Env, i int, from node.Peer, m node.Message) {
 	}
 }
 
-// ignore tells observers of a message that makes no sense.
+// ignore reports a message that makes no sense.
 func (a *shelf) ignore(env node.Env, from node.Peer, m node.Message, why string) {
 	env.Emit(event.Ignored{Peer: from.ID, Message: message.Name(m.Kind()), Why: why})
 }
@@ -80,8 +80,8 @@ func (a *Archive) onOffer(env node.Env, from node.Peer, m *message.FileOffer) {
 	}
 }
 
-// expect returns the file that a fellow wants kept, a new one if need be; nil when
-// the length makes no sense or there is no room. The fellow tries again.
+// expect returns the file that a peer wants kept, and adds a new one if needed. It returns nil
+// if the length makes no sense or there is no room; the peer tries again.
 func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message.FileDigest, length uint64) *file {
 	if length == 0 || length > FileMax {
 		a.ignore(env, from, m, ErrLength.Error())
@@ -96,7 +96,7 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 		}
 		f = a.add(d, length)
 		a.arriving[d] = f
-	case f.length == 0: // asked for here, and now offered: fetched, it was to come
+	case f.length == 0: // this member fetches it, and a peer now offers it
 		if !a.fits(f, length) {
 			a.forget(env, f, ErrFull)
 			return nil
@@ -105,7 +105,7 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 	case f.length != length:
 		a.ignore(env, from, m, "its length is not what another said")
 		if f.bytes == nil {
-			a.restart(f) // one of them is wrong, and who knows which
+			a.restart(f) // one of the two lengths is wrong, and this member cannot know which
 		}
 		return nil
 	}
@@ -113,13 +113,14 @@ func (a *Archive) expect(env node.Env, from node.Peer, m node.Message, d message
 	return f
 }
 
-// restart forgets what has arrived, and its length.
+// restart drops the chunks so far, and the length.
 func (a *shelf) restart(f *file) {
 	a.resize(f, 0)
 	f.chunks, f.next = nil, 0
 }
 
-// answer says how far a file is; once it is on disk, all who asked are told.
+// answer reports how much of a file is here. Once the file is on disk, all that asked get an
+// answer again.
 func (a *sender) answer(env node.Env, f *file, who asker) {
 	if f.disk != stored {
 		f.askers = slices.DeleteFunc(f.askers, func(o asker) bool { return o.addr == who.addr })
@@ -159,7 +160,7 @@ func (a *Archive) onChunk(env node.Env, from node.Peer, m *message.FileChunk) {
 	}
 }
 
-// whole puts the chunks together, and believes them if their digest is right.
+// whole joins the chunks, and accepts them if their digest is right.
 func (a *Archive) whole(env node.Env, from node.Peer, f *file, m *message.FileChunk) bool {
 	b := f.chunks[0]
 	if len(f.chunks) > 1 {
@@ -181,7 +182,7 @@ func (a *Archive) whole(env node.Env, from node.Peer, f *file, m *message.FileCh
 	if store {
 		a.write(env, f)
 	} else {
-		a.forget(env, f, nil) // borrowed
+		a.forget(env, f, nil) // a borrowed file does not stay
 	}
 	return true
 }

@@ -2,9 +2,9 @@ package archive
 
 import "hyperscale/core/node"
 
-// Rests tells this member's ledgers against their rest: no file is on its way. Whole
-// files remain until Sweep or Drop. A file that a fellow offers counts against that fellow:
-// while its chunks are lost, it offers the file again and again.
+// Rests reports this member's ledgers against their rest: no file is on its way. Whole files
+// remain until Sweep or Drop. A file that a peer offers counts against that peer, which repeats
+// the offer while its chunks are lost.
 func (a *Archive) Rests(tell node.Tell) {
 	tell("archive/asked", len(a.asked), 0)
 	tell("archive/wanted", len(a.wanted), 0)
@@ -13,7 +13,7 @@ func (a *Archive) Rests(tell node.Tell) {
 	tell("archive/writes", len(a.writes), 0)
 	tell("archive/outcomes", len(a.outcomes), 0)
 	bytes, offered, askers, chunks, fetches, keeps := int64(0), 0, 0, 0, 0, 0
-	asked := map[node.Addr]int{} // files that this fellow offers, and this member has no whole copy of on disk
+	asked := map[node.Addr]int{} // files that this peer offers, and that this member's disk does not have whole
 	//lint:orderfree sums
 	for _, f := range a.files {
 		bytes += int64(f.length)

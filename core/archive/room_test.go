@@ -17,8 +17,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// Whatever is kept, fetched and offered, an archive keeps its bounds; Keep rejects what has
-// no legal length or no room, and nothing else; and Fetch fills the last place.
+// An archive keeps its bounds under any Keeps, fetches and offers. Keep rejects only files of
+// an illegal length or without room. Fetch fills the last place.
 func TestArchiveKeepsItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var outcomes []Outcome
@@ -107,8 +107,8 @@ func settle(e *nodetest.Env) {
 	}
 }
 
-// A start takes in each file whose records are whole, and erases all others; records that
-// are no file's stay, and count for nothing.
+// A start takes in each file whose records are whole, and erases all others. Records that
+// belong to no file stay and do not count.
 func TestStartTakesInWholeFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 1, nil)
@@ -155,7 +155,7 @@ func TestStartTakesInWholeFiles(t *testing.T) {
 			case "mark cut":
 				put(x().key(d, marker), []byte{0, 0, 1})
 				damaged[d] = how
-			case "longer": // an erasure of a longer run of records failed: not of this file
+			case "longer": // the erasure of a longer run of records failed: not of this file
 				put(x().key(d, record(pieces)), []byte("rest"))
 			}
 		}
@@ -204,15 +204,15 @@ func TestOutcomesHaveDistinctNames(t *testing.T) {
 	})
 }
 
-// A fellow that asks, question after question, what to sweep makes a member remember no
-// more than it may have files.
+// A peer asks again and again what it may sweep: the member remembers at most as many files as
+// it may have.
 func TestPollsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 3, nil)
 		e.Discard = true
 		e.Start()
 		x := e.Machine().(*toy)
-		kept, nonce := 0, uint64(0) // the model: of the open question
+		kept, nonce := 0, uint64(0) // the model: files of the open question
 		for range rapid.IntRange(1, 12).Draw(t, "polls") {
 			n, of := rapid.IntRange(1, 2*x.config.FilesMax).Draw(t, "files"), rapid.Uint64Range(1, 2).Draw(t, "nonce")
 			m := &message.FileSweep{Group: "gates", Nonce: of}

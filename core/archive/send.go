@@ -9,32 +9,32 @@ import (
 	"hyperscale/core/node"
 )
 
-// fellow is another member, and what is on its way to it.
+// fellow is another member, and the files on their way to it.
 type fellow struct {
 	addr      node.Addr
-	queue     []*transfer // the first activeMax that are not gone are under way
+	queue     []*transfer // the first activeMax that are not gone are active
 	transfers map[message.FileDigest]*transfer
-	heard     bool // since the last offers were made again
+	heard     bool // a message came since the last offers
 	wait      time.Duration
 	due       node.Instant // of the next offers
-	question  *question    // its poll that the next Sweep answers
+	question  *question    // its poll, which the next Sweep answers
 }
 
-// transfer is one file on its way to one fellow.
+// transfer is one file on its way to one peer.
 type transfer struct {
 	file   *file
 	nonce  uint64
 	begun  bool
-	asking bool // for the offset to go on from
+	asking bool // it waits for the offset to continue from
 	gone   bool
-	since  node.Instant // of the last news of it
+	since  node.Instant // of its last progress
 	wait   time.Duration
-	due    node.Instant // of its next offer: until then the one before may still be answered
+	due    node.Instant // of its next offer: until then the earlier one may still get an answer
 	acked  uint64
 	sent   uint64
 }
 
-// add begins to send a file, or begins anew.
+// add begins to send a file, or starts over.
 func (w *fellow) add(f *file) {
 	w.remove(f.digest)
 	t := &transfer{file: f, nonce: f.keep.nonce, since: f.moved}
@@ -57,7 +57,7 @@ func (w *fellow) remove(d message.FileDigest) {
 	}
 }
 
-// active are those that are under way.
+// active returns the transfers that may send.
 func (w *fellow) active() iter.Seq[*transfer] {
 	return func(yield func(*transfer) bool) {
 		left := activeMax
@@ -94,7 +94,7 @@ func (a *sender) pump(env node.Env, w *fellow) {
 	}
 }
 
-// chunk sends what begins at an offset, and returns how much it was.
+// chunk sends the bytes from an offset, and returns their number.
 func (a *sender) chunk(env node.Env, to node.Addr, f *file, offset, nonce uint64) uint64 {
 	end := min(f.length, offset+uint64(a.config.ChunkBytes))
 	a.poster.Post(env, to, &message.FileChunk{
@@ -110,9 +110,9 @@ func (a *sender) offer(env node.Env, w *fellow, t *transfer) {
 	a.poster.Post(env, w.addr, &message.FileOffer{Group: a.config.Group, File: t.file.digest, Length: t.file.length, Nonce: t.nonce})
 }
 
-// offerAgain asks a fellow how far it is with what has not moved. One that stays
-// silent is asked less and less often, until it speaks; so is one that speaks and does
-// not answer that: a slow one has all questions still before it.
+// offerAgain asks a peer how much it has of each transfer without progress. The intervals grow
+// while the peer is silent. They also grow for an offer that it does not answer although it
+// speaks: a slow peer still has all earlier offers in its queue.
 func (a *sender) offerAgain(env node.Env, w *fellow) {
 	if len(w.transfers) == 0 || env.Now() < w.due {
 		return
@@ -131,11 +131,11 @@ func (a *sender) offerAgain(env node.Env, w *fellow) {
 	}
 }
 
-// onKept is a fellow's word on what it has.
+// onKept takes a peer's report of how much it has.
 func (a *Archive) onKept(env node.Env, w *fellow, from node.Peer, m *message.FileKept) {
 	t := w.transfers[m.File]
 	if t == nil || t.nonce != m.Nonce {
-		return // of a Keep before this one, or a second answer
+		return // of an earlier Keep, or a second answer
 	}
 	switch {
 	case m.Whole:
@@ -145,7 +145,7 @@ func (a *Archive) onKept(env node.Env, w *fellow, from node.Peer, m *message.Fil
 	case m.Next > t.file.length:
 		a.ignore(env, from, m, "it has more than there is")
 		return
-	case t.asking: // wherever it was: it may have lost what it had
+	case t.asking: // from any offset: the peer may have lost what it had
 		t.asking, t.since, t.wait = false, env.Now(), 0
 		t.acked, t.sent = m.Next, m.Next
 	case m.Next > t.acked:

@@ -2,7 +2,7 @@ package archive
 
 import "hyperscale/core/node"
 
-// Sizes tells what this member keeps, against its bounds.
+// Sizes reports what this member holds, against its bounds.
 func (a *Archive) Sizes(tell node.Tell) {
 	tell("archive/files", len(a.files), a.config.FilesMax)
 	tell("archive/bytes", int(a.bytes), int(a.config.BytesMax))

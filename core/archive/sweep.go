@@ -9,15 +9,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// poll asks the fellows whether they name a file that this member wants to sweep.
+// poll asks the peers whether they name a file that this member wants to sweep.
 type poll struct {
 	nonce uint64
 	asked node.Instant
-	moved node.Instant // the file's: a file that moves since is asked for anew
+	moved node.Instant // of the file: if the file moves since, the poll starts over
 	free  map[node.Addr]bool
 }
 
-// question is a fellow's poll, until the next Sweep answers it.
+// question is a peer's poll, until the next Sweep answers it.
 type question struct {
 	nonce uint64
 	files []message.FileDigest
@@ -25,7 +25,7 @@ type question struct {
 
 // A quarter of SweepAge each:
 //
-//	a Keep's round, from the first question to the last answer of the majority,
+//	a Keep's round, from the first offer to the last answer of the majority,
 //	the time from Kept to the sending of the record that names the file,
 //	a poll, from the question to the last answer of the majority,
 //	from that sending until a majority has the record, and the drift of two clocks.
@@ -35,24 +35,24 @@ const quarters = 4
 
 func (c Config) quarter() time.Duration { return c.SweepAge / quarters }
 
-// Spare returns how long a record may take from its sending to a majority, the drift
-// of two clocks over SweepAge included. An accept that takes longer has no holder.
+// Spare returns how long a record may take from its sending to a majority. It allows for the
+// drift of two clocks over SweepAge. An accept that takes longer has no holder.
 func (c Config) Spare(driftPPM int64) time.Duration {
 	return c.quarter() - 2*time.Duration(int64(c.SweepAge)/1_000_000*driftPPM)
 }
 
-// Stale says that the file was kept too long ago to be named now: its keepers may
-// sweep it before a majority has the record. Keep it again first.
+// Stale reports whether the file was kept too long ago for a new record to name it: its keepers
+// may sweep it before a majority has the record. Keep it again first.
 func (a *Archive) Stale(env node.Env, d message.FileDigest) bool {
 	f := a.files[d]
 	return f == nil || f.keep == nil || env.Now().Sub(f.keep.began) >= 2*a.config.quarter()
 }
 
-// Sweep drops files that no record names. The caller lists what its own registers
-// and open writes name: what waits for its Kept, too. A file goes when neither this
-// member nor a majority of all names it, and none of them has kept it for SweepAge.
+// Sweep drops files that no record names. The caller lists the files that its own registers and
+// open writes name, and those that wait for their Kept. A file goes if neither this member nor
+// a majority of all names it, and none of them has kept it for SweepAge.
 //
-// Why this member's own registers are not enough: it may have missed the record.
+// This member's own registers are not enough, because it may have missed the record:
 //
 //  1. A keeps a file; B stores it, so a majority has it.
 //  2. B is cut off. A writes the record that names the file; C accepts it.
@@ -80,18 +80,18 @@ func (a *Archive) Sweep(env node.Env, inUse map[message.FileDigest]bool) {
 	}
 }
 
-// idle says that nothing has asked this member to have a file for SweepAge.
+// idle reports that no request has needed this file here for SweepAge.
 func (a *shelf) idle(env node.Env, f *file) bool {
 	return f.fetch == nil && env.Now().Sub(f.moved) >= a.config.SweepAge
 }
 
-// agreed says that a majority names the file no more, this member included.
+// agreed reports that a majority no longer names the file, this member included.
 func (a *sender) agreed(p *poll) bool { return len(p.free)+1 >= a.majority() }
 
-// majority returns how many of the configured members make one.
+// majority returns how many of the configured members are a majority.
 func (a *sender) majority() int { return (len(a.fellows)+1)/2 + 1 }
 
-// poll asks all fellows about files, under one nonce.
+// poll asks all peers about files, under one nonce.
 func (a *Archive) poll(env node.Env, asked []message.FileDigest) {
 	if len(asked) == 0 {
 		return
@@ -107,7 +107,7 @@ func (a *Archive) poll(env node.Env, asked []message.FileDigest) {
 	}
 }
 
-// onSweep leaves a fellow's question to the next Sweep, which knows what is in use.
+// onSweep leaves a peer's question to the next Sweep, which knows what is in use.
 func (a *Archive) onSweep(env node.Env, w *fellow, from node.Peer, m *message.FileSweep) {
 	if w.question == nil || w.question.nonce != m.Nonce {
 		w.question = &question{nonce: m.Nonce}
@@ -119,8 +119,8 @@ func (a *Archive) onSweep(env node.Env, w *fellow, from node.Peer, m *message.Fi
 	w.question.files = append(w.question.files, m.Files...)
 }
 
-// answerPolls tells fellows which files this member neither names nor had to keep
-// of late.
+// answerPolls answers the peers: it lists the files that this member neither names nor has kept
+// for SweepAge.
 func (a *Archive) answerPolls(env node.Env, inUse map[message.FileDigest]bool) {
 	for _, w := range a.fellows {
 		q := w.question
@@ -140,7 +140,7 @@ func (a *Archive) answerPolls(env node.Env, inUse map[message.FileDigest]bool) {
 	}
 }
 
-// onFree counts a fellow's answer; the next Sweep acts on it.
+// onFree counts a peer's answer; the next Sweep acts on it.
 func (a *Archive) onFree(env node.Env, w *fellow, m *message.FileFree) {
 	for _, d := range m.Files {
 		f := a.files[d]

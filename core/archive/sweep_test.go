@@ -17,14 +17,14 @@ import (
 
 const sweepAge = 40 * time.Second
 
-// library is three archives and the records that name their files, as dumb as
-// possible: a record is chosen once two of three nodes have accepted it.
+// library is three archives and the records that name their files, in the simplest form: a
+// record is chosen once two of three nodes have accepted it.
 type library struct {
 	*group
 	clock    time.Duration
 	accepted [3]map[int]bool       // records, by the file that they name
-	open     map[int]time.Duration // since when the write of a record is under way
-	owner    map[int]int           // whose write
+	open     map[int]time.Duration // when the write of a record began
+	owner    map[int]int           // the node that writes it
 	chosen   map[int]bool
 	cut      [3]bool
 	swept    int
@@ -56,7 +56,7 @@ func (l *library) write(i, file int) {
 	l.accepted[i][file] = true
 }
 
-// accept has a node take a record: not later than the holder of its lease may act.
+// accept makes a node take a record, while the lease of its holder still lasts.
 func (l *library) accept(i, file int) {
 	since, open := l.open[file]
 	if !open || l.clock-since > sweepAge/quarters {
@@ -69,7 +69,7 @@ func (l *library) accept(i, file int) {
 	}
 }
 
-// replace has a record without the file follow at a majority, in time at all.
+// replace makes a majority accept a record without the file, also in time.
 func (l *library) replace(file int) {
 	delete(l.chosen, file)
 	delete(l.open, file)
@@ -78,7 +78,7 @@ func (l *library) replace(file int) {
 	}
 }
 
-// sweep has a node sweep what its own records do not name.
+// sweep makes a node sweep what its own records do not name.
 func (l *library) sweep(i int) {
 	used := map[message.FileDigest]bool{}
 	//lint:orderfree a set
@@ -91,7 +91,7 @@ func (l *library) sweep(i int) {
 	l.swept += before - after
 }
 
-// pump delivers what is on its way, but to and from who is cut off.
+// pump delivers the messages, except those of nodes that are cut off.
 func (l *library) pump() {
 	for n := 0; len(l.wires) > 0 && n < 5000; n++ {
 		if w := l.wires[0]; l.cut[w.from] || l.cut[w.to] {
@@ -119,7 +119,7 @@ func (l *library) pass(d time.Duration) {
 	}
 }
 
-// holds: what a majority kept and a chosen record names is on two disks of three.
+// holds: a file that a majority kept and a chosen record names is on two disks of three.
 func (l *library) holds(t *rapid.T) {
 	for _, file := range slices.Sorted(maps.Keys(l.chosen)) {
 		count := 0
@@ -134,7 +134,7 @@ func (l *library) holds(t *rapid.T) {
 	}
 }
 
-// A node that misses the record does not sweep the file; what no record names goes.
+// A node that misses the record does not sweep the file; a file that no record names goes.
 func TestSweepSparesWhatAMajorityNames(t *testing.T) {
 	swept := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,7 +163,7 @@ func TestSweepSparesWhatAMajorityNames(t *testing.T) {
 	}
 }
 
-// finish heals everything: files without a record go from all disks, all others stay.
+// finish heals everything: files without a record leave all disks, all others stay.
 func (l *library) finish(t *rapid.T) {
 	l.cut = [3]bool{}
 	for range 4 {
@@ -191,17 +191,17 @@ func (l *library) finish(t *rapid.T) {
 	}
 }
 
-// The case by hand: one fellow is cut off between the file and its record.
+// The case by hand: one peer is cut off between the file and its record.
 func TestAFellowThatMissedTheRecordKeepsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLibrary(t, 1)
 		l.cut[2] = true
 		l.keep(0, 1)
 		l.pump()
-		l.cut = [3]bool{1: true} // it has the file, the third one gets the record
+		l.cut = [3]bool{1: true} // it has the file, the third node gets the record
 		l.write(0, 1)
 		l.accept(2, 1)
-		l.cut[0] = rapid.Bool().Draw(t, "later cut") // before the third one gets the file
+		l.cut[0] = rapid.Bool().Draw(t, "later cut") // before the third node gets the file
 		l.pass(2 * sweepAge)
 		for range rapid.IntRange(1, 5).Draw(t, "sweeps") {
 			for i := range l.envs {
@@ -217,7 +217,7 @@ func TestAFellowThatMissedTheRecordKeepsTheFile(t *testing.T) {
 	})
 }
 
-// A round that takes a quarter of SweepAge begins anew: who answered first may be
+// A round that takes a quarter of SweepAge starts over: the peer that answered first may be
 // about to sweep.
 func TestASlowKeepBeginsAnew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -240,7 +240,7 @@ func TestASlowKeepBeginsAnew(t *testing.T) {
 	})
 }
 
-// The bounds: a file is asked for at SweepAge, not before, a page at a time.
+// The bounds: a poll asks about a file at SweepAge, not before, one page at a time.
 func TestPollsComeInPages(t *testing.T) {
 	w := world(1, 3, nil)
 	w.Discard = true
@@ -266,7 +266,7 @@ func TestPollsComeInPages(t *testing.T) {
 	}
 }
 
-// What counts in a poll, and what does not. Each case ends in whether the file is gone.
+// What counts in a poll, and what does not. Each case says whether the file is gone at the end.
 func TestWhatCountsInAPoll(t *testing.T) {
 	age := Default().SweepAge
 	for _, c := range []struct {
@@ -305,8 +305,7 @@ func TestWhatCountsInAPoll(t *testing.T) {
 	}
 }
 
-// What a fellow is told it may sweep: neither what is named here nor what this member
-// was asked to keep within SweepAge.
+// The answer to a peer's poll: files that are neither named here nor kept within SweepAge.
 func TestWhatAPollIsAnswered(t *testing.T) {
 	age := Default().SweepAge
 	for _, c := range []struct {
@@ -332,7 +331,7 @@ func TestWhatAPollIsAnswered(t *testing.T) {
 	}
 }
 
-// All that a fellow asks about is answered, a page at a time; a later poll replaces an
+// A member answers all of a peer's question, one page at a time; a later poll replaces an
 // earlier one.
 func TestAllPagesOfAPollAreAnswered(t *testing.T) {
 	p := newPolled(3)
@@ -347,7 +346,7 @@ func TestAllPagesOfAPollAreAnswered(t *testing.T) {
 	}
 }
 
-// A record that follows its Keep too late is not written: two quarters of SweepAge.
+// A role does not write a record that follows its Keep too late: two quarters of SweepAge.
 func TestAFileGrowsStale(t *testing.T) {
 	p := newPolled(1)
 	for _, c := range []struct {
@@ -373,7 +372,7 @@ type polled struct {
 	x     *toy
 	file  message.FileDigest
 	nonce uint64               // of the last poll
-	told  []message.FileDigest // that fellows may sweep
+	told  []message.FileDigest // files that peers may sweep, by this member's answers
 }
 
 func fileN(n int) message.FileDigest { return message.FileDigest{byte(n)} }
