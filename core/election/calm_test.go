@@ -13,15 +13,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// A voter that has led and lost FlapLimit times within FlapWindow does not stand for
-// FlapPause, unless a leader hands over to it. It stands all the same once it has known no
-// leader for Leaderless timeouts: the group needs one.
+// A voter that has led and lost FlapLimit times within FlapWindow does not stand for FlapPause,
+// unless a leader hands over to it. It stands anyway once it has known no leader for Leaderless
+// timeouts: the group needs one.
 func TestFlappingVotersStandBack(t *testing.T) {
 	calmed := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)
 		c := &g.toys[0].config
-		var changes [3][]time.Duration // of the own leadership
+		var changes [3][]time.Duration // of the voter's own leadership
 		var until, led [3]time.Duration
 		change := func(i int) {
 			changes[i] = slices.DeleteFunc(changes[i], func(at time.Duration) bool { return g.now-at >= c.FlapWindow })

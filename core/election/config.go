@@ -7,48 +7,48 @@ import (
 	"hyperscale/core/node"
 )
 
-// Poster sends a message to a fellow; it may be lost. uplink.Links is one.
+// Poster sends a message to a peer, which may lose it. uplink.Links implements it.
 type Poster interface {
 	Post(env node.Env, to node.Addr, m node.Message)
 }
 
-// Registers tells what this node's registers of the same group know of its epochs:
-// lease.Registers does.
+// Registers reports what this node's registers of the same group know of its epochs.
+// lease.Registers implements it.
 type Registers interface {
-	// Epoch is how often the group was recovered; false: they speak for nothing yet.
+	// Epoch returns how often the group was recovered; false: they are not members yet.
 	Epoch() (epoch uint64, speaks bool)
-	// First says that this member may run on the disk from which the epoch was
-	// recovered: no other disk of its is known. Of the own node it is certain.
+	// First reports whether this member may run on the disk from which the epoch was recovered:
+	// the registers know no other disk of it. For their own node they are certain.
 	First(a node.Addr) bool
 }
 
-// Config is one voter of one group.
+// Config describes one voter of one group.
 type Config struct {
 	Group  string
 	Self   node.Addr
 	Voters []node.Addr // configured, Self included
-	// Registers of the group; nil for one that is never recovered.
+	// Registers of the group; nil for a group that is never recovered.
 	Registers Registers
 
-	TimeoutMin time.Duration // a leader that is silent for so long may be replaced
-	TimeoutMax time.Duration // and one that hears no majority for so long steps down
+	TimeoutMin time.Duration // a voter may replace a leader that is silent for so long
+	TimeoutMax time.Duration // a leader that hears no majority for so long steps down
 	Heartbeat  time.Duration
 
-	FitMax     int           // local health up to which a voter stands
-	HandOverAt int           // from which a leader hands over to a fit voter
-	StepDownAt int           // from which it steps down, fit voter or not
-	DelayStep  time.Duration // by which standing is delayed for each point of health, and rank
-	Leaderless int           // timeouts without a leader after which anybody stands
+	FitMax     int           // a voter stands up to this local health
+	HandOverAt int           // a leader hands over to a fit voter from this local health
+	StepDownAt int           // a leader steps down from here, with or without a fit voter
+	DelayStep  time.Duration // delay of a candidacy per point of health, and per rank
+	Leaderless int           // after so many timeouts without a leader every voter stands
 
 	FlapLimit  int           // changes of its own leadership within FlapWindow
 	FlapWindow time.Duration //
-	FlapPause  time.Duration // for which it does not stand after so many
+	FlapPause  time.Duration // after so many changes it does not stand for this long
 }
 
 // rankMax bounds the delay by rank: beyond it chance decides.
 const rankMax = 5
 
-// Default returns a voter that lacks only its group.
+// Default returns a voter that lacks only its group and addresses.
 func Default() Config {
 	return Config{
 		TimeoutMin: time.Second, TimeoutMax: 1500 * time.Millisecond, Heartbeat: 250 * time.Millisecond,
@@ -66,14 +66,14 @@ func (c Config) check() {
 	}
 }
 
-// OutcomeKind tells outcomes apart.
+// OutcomeKind is the kind of an Outcome.
 type OutcomeKind uint8
 
-// What an election comes to.
+// The outcomes of an election.
 const (
 	Led     OutcomeKind = iota + 1 // this node leads in Term
-	Deposed                        // it led in Term, and leads no more
-	Follows                        // Leader leads in Term; empty: nobody is known
+	Deposed                        // it led in Term, and no longer leads
+	Follows                        // Leader leads in Term; empty: no leader is known
 )
 
 func (k OutcomeKind) String() string {
@@ -88,7 +88,7 @@ func (k OutcomeKind) String() string {
 	return "none"
 }
 
-// Outcome is news of who leads.
+// Outcome is one change of leader.
 type Outcome struct {
 	Kind   OutcomeKind
 	Term   uint64

@@ -8,7 +8,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// termMax is beyond what elections reach, and leaves room to count on.
+// termMax is far beyond the terms of real elections, with room to count on.
 const termMax = 1 << 62
 
 // Election is one voter.
@@ -24,7 +24,7 @@ type round struct {
 	deadline node.Instant
 	granted  map[node.Addr]bool
 	joined   map[node.Addr]joined
-	counts   bool // of joins: votes of before count no more
+	counts   bool // of joins: votes from before this round cannot count any more
 }
 
 // New returns a voter that has not started.
@@ -55,7 +55,7 @@ func (e *Election) Start(env node.Env) {
 	e.heed(env)
 }
 
-// Receive handles a message, and says whether it was one of an election.
+// Receive handles a message, and reports whether it was one of an election.
 func (e *Election) Receive(env node.Env, from node.Peer, m node.Message) bool {
 	group, term := "", uint64(0)
 	switch m := m.(type) {
@@ -111,7 +111,7 @@ func (e *Election) handle(env node.Env, from node.Peer, m node.Message) {
 	}
 }
 
-// Fire handles a timer, and says whether it was the election's.
+// Fire handles a timer, and reports whether it was the election's.
 func (e *Election) Fire(env node.Env, k node.TimerKey) bool {
 	if k.Part != node.PartElection {
 		return false
@@ -152,12 +152,12 @@ func (e *Election) Stored(env node.Env, in *node.Input) {
 	}
 	if in.Err != nil {
 		if e.role == candidate && p.term == e.term {
-			e.role = follower // the timeout tries again
+			e.role = follower // the next timeout tries again
 		}
 		return
 	}
 	if p.term != e.term || p.vote != e.vote {
-		return // it is on disk, and of the past: nobody waits for it any more
+		return // it is on disk but outdated: no answer waits for it
 	}
 	e.state = max(e.state, saved)
 	switch p.then {

@@ -13,9 +13,9 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// toy is a machine around an election. Commands: LeaderBeatAck sets the fitness to
-// Fitness, LeaderHandOver drains, VoterJoined sets the epoch, which is recovered from
-// another disk if Blank; with a Term the registers speak for nothing. Outcomes are shown as event.Reached.
+// toy is a machine around an election. Commands: LeaderBeatAck sets the fitness to Fitness,
+// LeaderHandOver drains, VoterJoined sets the epoch. With Blank the epoch was recovered from
+// another disk; with a Term the registers are no members. It shows outcomes as event.Reached.
 type toy struct {
 	*Election
 	post  func(to node.Addr, m node.Message) // instead of a datagram

@@ -7,26 +7,25 @@ import (
 	"hyperscale/core/node"
 )
 
-// When a majority of a group's disks is lost, blank voters wait for each other for
-// ever, until an operator has the group recovered from one of the disks that are
-// left: its registers begin a new epoch (core/lease). Terms of an epoch are above all
-// of the epochs before, so that nobody votes twice in one, whatever was lost. Within
-// the epoch the disk that it was recovered from keeps whom it has admitted as a
-// voter: whoever it has not admitted has never voted in it.
+// If a majority of a group's disks is lost, its blank voters wait for each other for ever. Then
+// an operator recovers the group from one of the remaining disks, and its registers begin a new
+// epoch (core/lease). Terms of an epoch are above all terms of earlier ones, so no voter votes
+// twice in a term, whatever was lost. That one disk records the voters that it admits to the
+// epoch: a voter that it has not admitted has never voted in it.
 
 // epochBits is the room that each epoch has for terms.
 const epochBits = 32
 
-// firstTerm is that of an epoch; nobody is elected in it.
+// firstTerm returns the first term of an epoch; it elects no leader.
 func firstTerm(epoch uint64) uint64 { return epoch << epochBits }
 
-// EpochOf takes a term apart: in which epoch of its group it is, and which one there.
+// EpochOf splits a term into the epoch of its group and the term within it.
 func EpochOf(term uint64) (epoch, of uint64) {
 	return term >> epochBits, term & (1<<epochBits - 1)
 }
 
-// admissions is what this voter's disk holds of a recovered epoch: whom it admits, and
-// by which pass it is admitted itself.
+// admissions is what this voter's disk holds of a recovered epoch: the voters that it admits,
+// and the pass by which another disk admits this one.
 type admissions struct {
 	record
 	epoch    uint64 // of the group, as its registers have it; 0: never recovered
@@ -35,23 +34,23 @@ type admissions struct {
 	pass     pass // of a blank voter
 }
 
-// pass tells the disks of one blank voter apart.
+// pass distinguishes the disks of one blank voter.
 type pass struct {
 	number  uint64
-	epoch   uint64 // in which it is shown: a voter of it needs it no more
+	epoch   uint64 // the epoch that it serves: a voter of that epoch needs it no longer
 	writing bool
 	saved   bool
 }
 
-// admission is what a founder has on its disk of a voter.
+// admission is a founder's record of one voter.
 type admission struct {
 	epoch uint64
 	pass  uint64
 	saved bool
 }
 
-// admissionOf reads one. What cannot be read was written for somebody: it counts in
-// each epoch, and for no pass.
+// admissionOf decodes an admission. An unreadable one was written for some disk, so it counts
+// in every epoch, and for no pass.
 func admissionOf(value []byte) admission {
 	if len(value) != 16 {
 		return admission{epoch: ^uint64(0)}
@@ -59,14 +58,14 @@ func admissionOf(value []byte) admission {
 	return admission{epoch: binary.BigEndian.Uint64(value), pass: binary.BigEndian.Uint64(value[8:]), saved: true}
 }
 
-// within says whether this voter votes in a term: not in one of an epoch of which it
-// is no voter, as another disk may yet be admitted in its name.
+// within reports whether this voter votes in a term. It does not in an epoch of which it is no
+// voter: the founder may yet admit another disk in its name.
 func (e *record) within(term uint64) bool {
 	epoch, _ := EpochOf(term)
 	return epoch <= e.member
 }
 
-// speaks says that this node's registers know the epoch of the group.
+// speaks reports whether this node's registers know the epoch of the group.
 func (e *admissions) speaks() bool {
 	if e.config.Registers == nil {
 		return true
@@ -75,8 +74,7 @@ func (e *admissions) speaks() bool {
 	return speaks
 }
 
-// savePass has a blank voter of a recovered group get a number that lasts as long
-// as its disk.
+// savePass gives a blank voter of a recovered group a number that lasts as long as its disk.
 func (e *admissions) savePass(env node.Env) {
 	p := &e.pass
 	if e.epoch == 0 || p.writing || p.saved && p.epoch == e.epoch {
@@ -89,7 +87,7 @@ func (e *admissions) savePass(env node.Env) {
 	e.write(env, put{then: shows}, node.Record{Key: e.passKey(), Value: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, p.number), p.epoch)})
 }
 
-// shown is the pass as others may see it: once it is on disk.
+// shown returns the pass once it is on disk, 0 before.
 func (e *admissions) shown() uint64 {
 	if e.pass.saved {
 		return e.pass.number
@@ -97,9 +95,9 @@ func (e *admissions) shown() uint64 {
 	return 0
 }
 
-// admits says that a voter's disk is the first one, and the only one, that votes in
-// its name in the epoch that was recovered from this disk; or else, that there was
-// one before. Both are on this disk before they are said.
+// admits reports whether a voter's disk is the first and only one that votes in its name in the
+// epoch recovered from this disk, or whether there was another one before. This disk stores the
+// admission before the answer.
 func (e *admissions) admits(env node.Env, a node.Addr, shown uint64) (first, before bool) {
 	if known, ok := e.admitted[a]; ok && known.epoch >= e.epoch {
 		first = known.epoch == e.epoch && known.pass == shown && known.saved
@@ -121,9 +119,9 @@ func (e *admissions) admits(env node.Env, a node.Addr, shown uint64) (first, bef
 // onAdmitted ends the write of an admission.
 func (e *admissions) onAdmitted(a node.Addr, given admission, err error) {
 	switch {
-	case e.admitted[a] != given: // of an epoch before
+	case e.admitted[a] != given: // of an earlier epoch
 	case err != nil:
-		delete(e.admitted, a) // it asks again
+		delete(e.admitted, a) // the voter asks again
 	default:
 		given.saved = true
 		e.admitted[a] = given

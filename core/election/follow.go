@@ -5,7 +5,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// onBeat follows.
+// onBeat follows the leader that sent the beat.
 func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
 	switch {
 	case m.Term > e.term:
@@ -17,7 +17,7 @@ func (e *Election) onBeat(env node.Env, from node.Peer, m *message.LeaderBeat) {
 	}
 	if m.Term == e.term {
 		if m.Counter <= e.counter {
-			return // late, or again
+			return // late or repeated
 		}
 		e.role, e.counter, e.silent, e.heard = follower, m.Counter, 0, env.Now()
 		e.follow(env, from)

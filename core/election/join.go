@@ -6,16 +6,16 @@ import (
 	"hyperscale/core/node"
 )
 
-// joined is what another voter remembers.
+// joined is what another voter reports to remember.
 type joined struct {
 	blank bool
 	term  uint64
-	epoch uint64 // it admits this node to
+	epoch uint64 // it admits this node to this epoch
 }
 
-// join begins the life of a voter that does not remember its votes: a new one, or
-// one whose disk was lost. Until the rounds are over in which an old vote may count
-// (ELECTION-5), only a group without any memory is joined.
+// join starts a voter that does not remember its votes: a new one, or one that lost its disk.
+// While an old vote may still count (ELECTION-5), it joins only a group in which no voter
+// remembers a term.
 func (e *Election) join(env node.Env) {
 	e.round = round{
 		nonce: e.round.nonce + 1, joined: map[node.Addr]joined{},
@@ -24,9 +24,9 @@ func (e *Election) join(env node.Env) {
 	e.joinAgain(env)
 }
 
-// joinAgain asks those whose answer is missing, or may get better.
+// joinAgain asks the voters whose answer is missing or may improve.
 func (e *Election) joinAgain(env node.Env) {
-	if !e.round.counts && env.Now() >= e.round.deadline { // all that was said before is too old
+	if !e.round.counts && env.Now() >= e.round.deadline { // all earlier answers are too old
 		e.round.counts = true
 		e.round.nonce++
 		clear(e.round.joined)
@@ -41,23 +41,23 @@ func (e *Election) joinAgain(env node.Env) {
 	e.judgeJoin(env)
 }
 
-// onJoin tells what is remembered here, which is nothing that counts of an epoch
-// that others are ahead in. Whom the epoch was recovered from knows all its voters,
-// and admits who was none yet.
+// onJoin answers with the term that this voter remembers. It stays silent if others may be
+// ahead in the epoch. The founder of an epoch knows all its voters, and admits those that were
+// none yet.
 func (e *Election) onJoin(env node.Env, from node.Addr, m *message.VoterJoin) {
 	answer := &message.VoterJoined{Group: m.Group, Nonce: m.Nonce, Blank: e.blank(), Term: e.term}
 	if e.member > e.epoch || !e.blank() && !e.speaks() {
-		return // whether it was recovered from this disk is not known yet
+		return // it is not known yet whether this disk founded the epoch
 	}
 	if e.founder {
 		if m.Epoch != e.epoch {
-			return // late, or it hears of the epoch yet
+			return // late, or this voter learns of the epoch later
 		}
 		first, before := e.admits(env, from, m.Pass)
 		if first {
 			answer.Epoch = e.epoch
 		} else if !before {
-			return // it asks again
+			return // the voter asks again
 		}
 	}
 	e.tell(env, from, answer)
@@ -70,10 +70,10 @@ func (e *Election) onJoined(env node.Env, from node.Peer, m *message.VoterJoined
 	}
 }
 
-// judgeJoin becomes a voter when it is safe (ELECTION-6). Every majority that this node was
-// in has majority - 1 others; so many answers that only majority - 2 others are
-// left meet each of them. In an epoch that was recovered from one disk, that disk
-// may say instead that this one was in none.
+// judgeJoin becomes a voter when it is safe (ELECTION-6). Every majority with this node in it
+// has majority - 1 others. If only majority - 2 others have not answered, the answers include
+// one of each such majority. In an epoch recovered from one disk, that disk may answer instead
+// that this node was in none.
 func (e *Election) judgeJoin(env node.Env) {
 	remember, none, highest, admitted := 0, 0, max(e.term, firstTerm(e.epoch)), false
 	//lint:orderfree sums and a maximum
@@ -88,7 +88,7 @@ func (e *Election) judgeJoin(env node.Env) {
 		admitted = admitted || e.pass.saved && j.epoch == e.epoch
 	}
 	all := len(e.others)
-	// A group that was recovered is not founded anew; a lone voter forgets nothing of others.
+	// A recovered group is not founded again; a lone voter has no votes of others to forget.
 	founded := none == all && e.term == 0 && e.epoch == 0 && (all == 0 || e.speaks())
 	if e.saving() || !founded && (!e.round.counts || !admitted && (remember < all-(e.majority()-2) || !e.asked())) {
 		return
@@ -104,9 +104,9 @@ func (e *Election) judgeJoin(env node.Env) {
 	e.save(env, put{then: begins})
 }
 
-// heed asks the registers for the epoch of the group. Whoever it was recovered from
-// is a voter of it, and everybody else as good as blank. A founder with a torn record
-// may have voted in the epoch: it stays blank, and admits the others all the same.
+// heed asks the registers for the epoch of the group. The founder of the epoch is a voter of
+// it; every other voter counts as blank. A founder with a torn record may have voted in the
+// epoch: it stays blank, and still admits the others.
 func (e *Election) heed(env node.Env) {
 	if e.config.Registers == nil {
 		return
@@ -122,7 +122,7 @@ func (e *Election) heed(env node.Env) {
 		env.Emit(event.Reached{What: "election/epoch"})
 		e.raise(env, firstTerm(epoch), "its group was recovered")
 		e.member = epoch
-		if e.blank() { // its registers had joined and its voter had not: no vote of the epoch is forgotten
+		if e.blank() { // its registers had joined and its voter had not: it forgot no vote of the epoch
 			e.memory = whole
 			env.Emit(event.Reached{What: "election/blank-founder"})
 			e.begin(env)
@@ -141,8 +141,8 @@ func (e *Election) heed(env node.Env) {
 	}
 }
 
-// asked says that whoever may be the one that the epoch was recovered from has
-// answered: it is to know of each voter of the epoch.
+// asked reports whether every member that may have founded the epoch has answered: the founder
+// knows each voter of the epoch.
 func (e *Election) asked() bool {
 	if e.config.Registers == nil {
 		return true

@@ -9,15 +9,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// beatsKept bounds how old a beat may be whose answer still counts.
+// beatsKept bounds the age of a beat whose answer still counts.
 const beatsKept = 16
 
-// never is before any clock began.
+// never is before the start of any clock.
 const never node.Instant = -1 << 62
 
 // ack is what a leader knows of a voter.
 type ack struct {
-	sent    node.Instant // the latest beat that it has answered; at first, the question that it voted in
+	sent    node.Instant // the latest beat that it answered; at first, the request that it voted on
 	fitness uint32
 	stands  bool
 }
@@ -44,7 +44,7 @@ func (e *leadership) lead(env node.Env, began node.Instant, granted map[node.Add
 	e.judgeHealth(env)
 }
 
-// beat tells all voters who leads.
+// beat sends a heartbeat to all voters.
 func (e *leadership) beat(env node.Env) {
 	if e.role != leader {
 		return
@@ -55,9 +55,9 @@ func (e *leadership) beat(env node.Env) {
 	env.SetTimer(node.Key(node.PartElection, node.ElectionBeat), e.config.Heartbeat)
 }
 
-// quorum returns when the last beat was sent that a majority has answered.
+// quorum returns when the leader sent the last beat that a majority has answered.
 func (e *leadership) quorum(now node.Instant) node.Instant {
-	times := append(make([]node.Instant, 0, 8), now) // of a usual group it stays on the stack
+	times := append(make([]node.Instant, 0, 8), now) // for a usual group it stays on the stack
 	for _, a := range e.others {
 		if k, ok := e.acks[a]; ok {
 			times = append(times, k.sent)
@@ -69,7 +69,7 @@ func (e *leadership) quorum(now node.Instant) node.Instant {
 	return times[e.majority()-1]
 }
 
-// watch sets the time at which this leader steps down unless it hears a majority.
+// watch sets the timer at which this leader steps down unless a majority answers.
 func (e *leadership) watch(env node.Env) {
 	if len(e.others) == 0 {
 		return
@@ -78,15 +78,15 @@ func (e *leadership) watch(env node.Env) {
 	env.SetTimer(node.Key(node.PartElection, node.ElectionQuorum), max(0, left))
 }
 
-// Leads says whether this node may act as the leader now: nobody else may (ELECTION-4). It
-// ends by the clock, before this node hears that it was deposed, or steps down.
+// Leads reports whether this node may act as the leader now: no other node may (ELECTION-4). It
+// ends by the clock, before this node learns of another leader or steps down.
 func (e *leadership) Leads(now node.Instant) bool {
 	margin := e.config.TimeoutMin * 2 / 100 // two clocks, each off by a hundredth
 	return e.role == leader && now.Sub(e.quorum(now)) < e.config.TimeoutMin-margin
 }
 
-// judgeHealth keeps a leader from leading badly: it hands over to a fit voter, or
-// gives up, unless it was elected for want of any that is fit.
+// judgeHealth ends the leadership of an unhealthy node. It hands over to a fit voter, or steps
+// down unless it was elected because no voter was fit.
 func (e *leadership) judgeHealth(env node.Env) {
 	e.resort = e.resort && e.fitness > e.config.FitMax
 	switch {
@@ -97,8 +97,7 @@ func (e *leadership) judgeHealth(env node.Env) {
 	}
 }
 
-// HandOver steps down in favour of the fittest voter, and stands no more: this node
-// drains.
+// HandOver steps down in favour of the fittest voter, and stops standing: this node drains.
 func (e *leadership) HandOver(env node.Env) {
 	e.drain = true
 	switch {
@@ -109,10 +108,10 @@ func (e *leadership) HandOver(env node.Env) {
 	}
 }
 
-// Resume ends what HandOver began: this node would lead again.
+// Resume ends what HandOver began: this node stands again.
 func (e *leadership) Resume() { e.drain = false }
 
-// handOver asks the fittest of those who answered lately to stand, and steps down.
+// handOver steps down and asks the fittest voter that answered of late to stand.
 func (e *leadership) handOver(env node.Env, why string) bool {
 	var best node.Addr
 	least := uint32(e.config.FitMax) + 1
@@ -131,8 +130,8 @@ func (e *leadership) handOver(env node.Env, why string) bool {
 	return true
 }
 
-// stepDown ends this node's leadership; on its own account it does not hinder the
-// next.
+// stepDown ends this node's leadership. It resets heard, so that this node votes for the next
+// leader at once.
 func (e *leadership) stepDown(env node.Env, why string, flaps bool) {
 	e.role, e.acks, e.heard = follower, nil, env.Now().Add(-e.config.TimeoutMin)
 	env.CancelTimer(node.Key(node.PartElection, node.ElectionBeat))
@@ -146,7 +145,7 @@ func (e *leadership) stepDown(env node.Env, why string, flaps bool) {
 	e.wait(env)
 }
 
-// flap counts a change of own leadership: too many, and others are to lead.
+// flap counts a change of this node's leadership: after too many, others should lead.
 func (e *leadership) flap(env node.Env) {
 	now := env.Now()
 	e.changes = slices.DeleteFunc(e.changes, func(t node.Instant) bool { return now.Sub(t) >= e.config.FlapWindow })

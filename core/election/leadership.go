@@ -12,29 +12,29 @@ type role uint8
 const (
 	follower role = iota
 	preCandidate
-	candidate // from the moment its own vote is put
+	candidate // since it put its own vote
 	leader
 )
 
-// leadership is who leads, as far as this voter knows: itself, or another.
+// leadership is who leads, as far as this voter knows: itself or another.
 type leadership struct {
 	admissions
 	role     role
-	known    node.Addr // leader of term, empty if none is known
+	known    node.Addr // leader of term, empty if unknown
 	knownID  node.ID
-	heard    node.Instant // it, or a vote, or the start
-	counter  uint64       // of its last beat; a leader's own
+	heard    node.Instant // of the leader, of a vote, or of the start
+	counter  uint64       // of the leader's last beat
 	silent   int          // timeouts without a leader
 	outcomes []Outcome
 
-	acks   map[node.Addr]ack // a leader's
+	acks   map[node.Addr]ack // of a leader
 	sent   [beatsKept]node.Instant
 	resort bool // it was elected although it is unfit
 	drain  bool
 
 	fitness int
-	changes []node.Instant // of own leadership, of late
-	calm    node.Instant   // does not stand before, unless no peer leads or one hands over
+	changes []node.Instant // of its own leadership, within FlapWindow
+	calm    node.Instant   // it does not stand before, unless no peer leads or one hands over
 }
 
 // Take returns the outcomes since the last Take, in order.
@@ -44,8 +44,8 @@ func (e *leadership) Take() []Outcome {
 	return o
 }
 
-// Leader returns who leads in which term, as far as this node knows. Before acting
-// as the leader ask Leads.
+// Leader returns the leader and its term, as far as this node knows. Before acting as the
+// leader ask Leads.
 func (e *leadership) Leader() (a node.Addr, term uint64, known bool) {
 	return e.known, e.term, e.known != ""
 }
@@ -53,7 +53,7 @@ func (e *leadership) Leader() (a node.Addr, term uint64, known bool) {
 // Term returns the highest term that this node knows of.
 func (e *leadership) Term() uint64 { return e.term }
 
-// SetFitness tells the own local health, 0 (best) to 8.
+// SetFitness sets this node's local health, 0 (best) to 8.
 func (e *leadership) SetFitness(env node.Env, multiplier int) {
 	e.fitness = multiplier
 	if e.role == leader {
@@ -61,7 +61,7 @@ func (e *leadership) SetFitness(env node.Env, multiplier int) {
 	}
 }
 
-// follow changes who is known to lead; the empty peer: nobody.
+// follow changes the known leader; the empty peer means none.
 func (e *leadership) follow(env node.Env, p node.Peer) {
 	if e.known == p.Addr && e.knownID == p.ID {
 		return
@@ -73,8 +73,7 @@ func (e *leadership) follow(env node.Env, p node.Peer) {
 	}
 }
 
-// raise takes a higher term over. Whoever this node was in the old one it is not in
-// the new.
+// raise adopts a higher term. This node's role in the old term ends.
 func (e *leadership) raise(env node.Env, term uint64, why string) {
 	if term <= e.term {
 		return
@@ -91,7 +90,7 @@ func (e *leadership) raise(env node.Env, term uint64, why string) {
 	}
 }
 
-// stands says whether this node would lead.
+// stands reports whether this node would lead.
 func (e *leadership) stands(now node.Instant) bool {
 	if e.drain || e.blank() || !e.within(e.term+1) {
 		return false
@@ -99,15 +98,15 @@ func (e *leadership) stands(now node.Instant) bool {
 	return e.silent >= e.config.Leaderless || e.fitness <= e.config.FitMax && now >= e.calm
 }
 
-// wait sets the time at which this node takes the leader for dead: chance first,
-// then fitness and rank keep candidates apart.
+// wait sets the timer at which this node considers the leader dead. A random delay, fitness and
+// rank keep candidates apart.
 func (e *leadership) wait(env node.Env) {
 	d := env.Rand(node.PurposeElection).Duration(e.config.TimeoutMin, e.config.TimeoutMax)
 	env.SetTimer(node.Key(node.PartElection, node.ElectionTimeout), d+time.Duration(e.fitness+e.rank)*e.config.DelayStep)
 }
 
-// loyal says that a leader was heard, or voted for, so lately that it may lead
-// still; likewise that this node does.
+// loyal reports whether the known leader, the candidate of this node's vote, or this node
+// itself may still lead.
 func (e *leadership) loyal(now node.Instant) bool {
 	if e.role == leader {
 		return e.Leads(now)

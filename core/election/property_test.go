@@ -14,18 +14,18 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// group is a few voters on one clock, and what is on its way between them.
+// group is a few voters on one clock, and the messages between them.
 type group struct {
 	t       *rapid.T
 	envs    []*nodetest.Env
 	toys    []*toy
 	wires   []wire
 	now     time.Duration
-	cut     map[[2]int]bool // no way from one to the other
+	cut     map[[2]int]bool // messages from one to the other are lost
 	delay   func() time.Duration
 	leaders map[uint64]node.ID
 	votes   []map[uint64]node.ID // of each, by term
-	opened  []func(*toy)         // what a restart finds beside the disk
+	opened  []func(*toy)         // the state that a restart finds beside the disk
 }
 
 type wire struct {
@@ -61,7 +61,7 @@ func (g *group) post(from, to int, m node.Message) {
 	}
 }
 
-// judge holds ELECTION-1: one leader a term, one vote a term.
+// judge checks ELECTION-1: one leader a term, one vote a term.
 func (g *group) judge(i int, v node.Event) {
 	switch v := v.(type) {
 	case event.Elected:
@@ -77,7 +77,7 @@ func (g *group) judge(i int, v node.Event) {
 	}
 }
 
-// one holds ELECTION-4.
+// one checks ELECTION-4.
 func (g *group) one() {
 	leads := ""
 	for i, e := range g.envs {
@@ -91,7 +91,7 @@ func (g *group) one() {
 	}
 }
 
-// advance lets time go by, in steps short enough to mix timers and messages.
+// advance lets time pass, in steps short enough to mix timers and messages.
 func (g *group) advance(d time.Duration, paused map[int]bool) {
 	const step = 5 * time.Millisecond
 	for end := g.now + d; g.now < end; {
@@ -119,7 +119,7 @@ func (g *group) advance(d time.Duration, paused map[int]bool) {
 func (g *group) restart(i int, disk string) {
 	e := g.envs[i]
 	if e.Running() {
-		e.Complete(rapid.IntRange(0, e.Pending()).Draw(g.t, "survive"), nil) // torn: a beginning
+		e.Complete(rapid.IntRange(0, e.Pending()).Draw(g.t, "survive"), nil) // torn: a prefix survives
 		e.Crash()
 	}
 	if disk == "lost" {
@@ -130,7 +130,7 @@ func (g *group) restart(i int, disk string) {
 	e.Start()
 }
 
-// known says whether all agree on one leader that leads.
+// known reports whether all agree on one leader, and it leads.
 func (g *group) known() bool {
 	first, term, ok := g.toys[0].Leader()
 	for i, x := range g.toys {
@@ -142,7 +142,7 @@ func (g *group) known() bool {
 	return ok && g.toys[first[1]-'1'].Leads(g.envs[first[1]-'1'].Now())
 }
 
-// settle counts how long it takes until all know one leader.
+// settle waits until all know one leader, within a bound.
 func (g *group) settle(bound time.Duration) {
 	for began := g.now; !g.known(); {
 		if g.now-began > bound {
@@ -169,10 +169,10 @@ func (g *group) heal() {
 	}
 }
 
-// Crashes between write and answer, lost and torn writes, a lost disk, cuts in one
-// direction and both, pauses, messages late, doubled and out of order: one leader a
-// term, one vote a term, one that leads at a time; and when all is well again, a
-// leader that all know.
+// Voters crash between write and answer, lose and tear writes, lose a disk, are cut off in one
+// or both directions, and pause. Messages arrive late, doubled and out of order. Each term has
+// one leader, each voter one vote a term, and one node leads at a time. Once all is well again,
+// all know a leader.
 func TestOneLeaderATerm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{1, 2, 3, 3, 3, 4, 5}).Draw(t, "voters")
@@ -210,7 +210,7 @@ func TestOneLeaderATerm(t *testing.T) {
 					w.at += time.Duration(draw("more", 6000)) * time.Millisecond
 					g.wires = append(g.wires, w)
 				}
-			case "wipe": // of a minority, and the last one has long been back
+			case "wipe": // of a minority, and the disk lost before has long been replaced
 				if n > 2 && g.now-wiped > 20*time.Second {
 					g.settleForNow()
 					wiped = g.now
@@ -240,8 +240,8 @@ func (g *group) settleForNow() {
 	g.advance(10*time.Second, nil)
 }
 
-// A leader dies, and a majority is connected: another leads within the bound, and
-// nearly always at the first try.
+// A leader dies while a majority is connected: another one leads within the bound, and nearly
+// always at the first try.
 func TestANewLeaderWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{3, 5, 7}).Draw(t, "voters")
@@ -265,8 +265,8 @@ func TestANewLeaderWithinTheBound(t *testing.T) {
 	})
 }
 
-// A and C cannot speak, both see B, and one of the three leads: C finds no majority, and
-// the leader stays.
+// A and C cannot reach each other, both reach B, and one of the three leads: C finds no
+// majority, and the leader stays.
 func TestAPartialPartitionDeposesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)
@@ -287,7 +287,7 @@ func TestAPartialPartitionDeposesNobody(t *testing.T) {
 	})
 }
 
-// Draining, or unfit with a fit fellow: the next leader stands at once.
+// A leader drains, or is unfit beside a fit peer: the next leader stands at once.
 func TestHandOverIsQuick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)
@@ -307,7 +307,7 @@ func TestHandOverIsQuick(t *testing.T) {
 	})
 }
 
-// Three unfit voters: after three timeouts one leads all the same, and keeps to it.
+// Three unfit voters: after three timeouts one leads anyway, and stays the leader.
 func TestTheUnfitLeadForWantOfOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroup(t, 3)
@@ -323,8 +323,7 @@ func TestTheUnfitLeadForWantOfOthers(t *testing.T) {
 	})
 }
 
-// Any message of any voter and none: never a panic, never a term that cannot be
-// counted on.
+// No message of any sender causes a panic, or a term that leaves no room to count on.
 func TestHostileMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 3, 1, nil)

@@ -11,17 +11,17 @@ import (
 	"hyperscale/core/node"
 )
 
-// recoveries model the registers of a group: the founder's disk begins an epoch, and
-// the others learn of it at some time after.
+// recoveries models the registers of a group: the founder's disk begins an epoch, and the
+// others learn of it at some later time.
 type recoveries struct {
 	*group
 	n       int
 	epoch   uint64
 	founder int
-	lost    int // disks since all knew a leader last, the founder's never
+	lost    int // disks since all last knew a leader, never the founder's
 }
 
-// tell has a voter's registers know the epoch, and who founded it.
+// tell makes a voter's registers know the epoch and its founder.
 func (r *recoveries) tell(i int) {
 	x := r.toys[i]
 	x.epoch, x.mute, x.first = r.epoch, false, ""
@@ -30,8 +30,8 @@ func (r *recoveries) tell(i int) {
 	}
 }
 
-// restart keeps what the registers have on disk; a member on a lost disk, and a
-// founder in its guard, do not speak.
+// restart keeps what the registers have on disk. A member on a lost disk, and a founder in its
+// guard, do not answer.
 func (r *recoveries) restart(i int, disk string) {
 	epoch, first, mute := r.toys[i].epoch, r.toys[i].first, r.toys[i].mute
 	if disk == "lost" {
@@ -45,12 +45,12 @@ func (r *recoveries) register(i int, epoch uint64, first node.Addr, mute bool) {
 	r.opened[i] = func(x *toy) { x.epoch, x.first, x.mute = epoch, first, mute }
 }
 
-// recover loses disks, at least a majority, and recovers the group from one of the
+// recover loses at least a majority of the disks, and recovers the group from one of the
 // others. The founder's registers are silent for a while, and know the epoch then.
 func (r *recoveries) recover(draw func(string, int) int) {
 	founder := draw("founder", r.n)
 	if x := r.toys[founder]; x.mute || x.epoch != r.epoch {
-		return // no disk of the epoch
+		return // no disk of the epoch is left
 	}
 	r.founder = founder
 	keeps := draw("keeps", (r.n+1)/2) // beside the founder
@@ -69,9 +69,9 @@ func (r *recoveries) recover(draw func(string, int) int) {
 	r.tell(r.founder)
 }
 
-// Groups are recovered from one disk, again and again, while disks are lost, voters
-// restart and messages come late: no term has two leaders, and once all registers know
-// the epoch there is a leader that all know.
+// An operator recovers groups from one disk, again and again, while disks are lost, voters
+// restart and messages arrive late. No term has two leaders. Once all registers know the epoch,
+// all know a leader.
 func TestOneLeaderATermThroughRecoveries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{2, 3, 3, 3, 5}).Draw(t, "voters")
@@ -121,7 +121,7 @@ func TestOneLeaderATermThroughRecoveries(t *testing.T) {
 				r.settled()
 			}
 			r.advance(time.Duration(draw("ms", 4000))*time.Millisecond, nil)
-			for i, x := range r.toys { // others may have elected beyond the terms before
+			for i, x := range r.toys { // others may have elected beyond the earlier terms
 				if epoch, _ := EpochOf(x.Term()); epoch < x.member {
 					t.Fatalf("g%d is a voter of epoch %d, and its term is of epoch %d", i+1, x.member, epoch)
 				}
@@ -131,8 +131,8 @@ func TestOneLeaderATermThroughRecoveries(t *testing.T) {
 	})
 }
 
-// joined waits until each voter remembers: until then its disk counts as lost, and with
-// another one a majority may be.
+// joined waits until each voter remembers: until then its disk counts as lost, and with another
+// one a majority may be.
 func (r *recoveries) joined(bound time.Duration) {
 	blank := func(x *toy) bool { return x.blank() }
 	for began := r.now; slices.ContainsFunc(r.toys, blank); r.advance(50*time.Millisecond, nil) {
@@ -142,14 +142,14 @@ func (r *recoveries) joined(bound time.Duration) {
 	}
 }
 
-// settled heals, tells all registers, and waits for a leader that all know.
+// settled heals, tells all registers the epoch, and waits for a leader that all know.
 func (r *recoveries) settled() {
 	delay := r.delay
 	r.heal()
 	for i := range r.toys {
 		r.tell(i)
 	}
-	r.advance(time.Second, nil) // registers are asked when something happens
+	r.advance(time.Second, nil) // the election asks the registers only when an input arrives
 	r.settle(20 * time.Second)
 	r.delay = delay
 	for i, x := range r.toys {

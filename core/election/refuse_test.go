@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A message of another group, of no voter, or of an impossible term is ignored, and the
-// election goes on as if it had never arrived. A message of no election is not taken.
+// An election ignores a message of another group, of no voter, or of an impossible term, and
+// continues as if it had never arrived. It does not take other messages.
 func TestStrangersDecideNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := world(1, 3, rapid.Uint64().Draw(t, "seed"), nil)
@@ -53,8 +53,8 @@ func TestStrangersDecideNothing(t *testing.T) {
 	})
 }
 
-// What an admission writes it reads again; a record of another length admits nobody in
-// any epoch, and no pass equals it.
+// An admission survives write and read. A record of another length admits no voter in any
+// epoch, and equals no pass.
 func TestAdmissionsThatCannotBeReadCountInEachEpoch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "value")

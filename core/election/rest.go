@@ -2,8 +2,8 @@ package election
 
 import "hyperscale/core/node"
 
-// Rests tells this voter's ledgers against their rest: its term and vote are on disk.
-// Answers to the last round remain until the next one.
+// Rests reports this voter's ledgers against their rest: term and vote are on disk. Answers to
+// the last round remain until the next one.
 func (e *Election) Rests(tell node.Tell) {
 	tell("election/writes", len(e.puts), 0)
 	tell("election/outcomes", len(e.outcomes), 0)

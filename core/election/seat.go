@@ -14,7 +14,7 @@ type seat struct {
 	rank   int         // of Self among all
 }
 
-// majority is of all that are configured.
+// majority counts all configured voters.
 func (e *seat) majority() int { return (len(e.others)+1)/2 + 1 }
 
 func (e *seat) tell(env node.Env, to node.Addr, m node.Message) { e.poster.Post(env, to, m) }

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// begin is the first moment as a voter: who is alone need not wait for a leader.
+// begin starts a voter: a lone one does not wait for a leader.
 func (e *Election) begin(env node.Env) {
 	if len(e.others) == 0 {
 		e.onTimeout(env)
@@ -35,12 +35,12 @@ func (e *Election) preVote(env node.Env) {
 	e.count(env)
 }
 
-// stand begins a candidacy with this node's own vote, on disk before it is told.
+// stand begins a candidacy: this node's own vote goes to disk before any request.
 func (e *Election) stand(env node.Env, handed bool) {
 	now := env.Now()
 	e.role = candidate
 	e.term++
-	if len(e.others) == 0 { // no fellow remembers what a lost disk forgot
+	if len(e.others) == 0 { // no peer remembers what a lost disk forgot
 		e.term = max(e.term, env.Self().Incarnation)
 	}
 	e.vote, e.state, e.counter = e.config.Self, cast, 0
@@ -49,7 +49,7 @@ func (e *Election) stand(env node.Env, handed bool) {
 	e.save(env, put{then: asksOthers, began: now, handed: handed})
 }
 
-// ask begins a round of questions.
+// ask begins a round of requests.
 func (e *Election) ask(env node.Env, began node.Instant, handed bool) {
 	e.round = round{
 		nonce: e.round.nonce + 1, handed: handed,
@@ -58,8 +58,8 @@ func (e *Election) ask(env node.Env, began node.Instant, handed bool) {
 	e.askAgain(env)
 }
 
-// askAgain asks those who have not answered. Who would not vote a moment ago, as he
-// had just heard a leader, may by now.
+// askAgain repeats the request to the voters that have not answered. A voter that denied a
+// pre-vote because it had just heard a leader may grant it now.
 func (e *Election) askAgain(env node.Env) {
 	if e.blank() {
 		e.joinAgain(env)
@@ -82,7 +82,7 @@ func (e *Election) askAgain(env node.Env) {
 	env.SetTimer(node.Key(node.PartElection, node.ElectionStand), e.config.Heartbeat)
 }
 
-// onAnswer counts an answer to this round, if it comes in time.
+// onAnswer counts an answer to this round that arrives in time.
 func (e *Election) onAnswer(env node.Env, from node.Peer, m *message.VoteAnswer) {
 	if m.Term > e.term {
 		e.raise(env, m.Term, "a voter has a higher term")
@@ -90,7 +90,7 @@ func (e *Election) onAnswer(env node.Env, from node.Peer, m *message.VoteAnswer)
 		return
 	}
 	if m.Nonce != e.round.nonce || e.round.granted == nil || e.role != preCandidate && e.role != candidate {
-		return // of a round before
+		return // of an earlier round
 	}
 	if env.Now() >= e.round.deadline {
 		env.Emit(event.Reached{What: "election/late-answer"})
@@ -100,7 +100,7 @@ func (e *Election) onAnswer(env node.Env, from node.Peer, m *message.VoteAnswer)
 	e.count(env)
 }
 
-// count goes on once a majority has granted; the own vote is one.
+// count acts once a majority has granted; this node's own vote counts.
 func (e *Election) count(env node.Env) {
 	granted := 1
 	//lint:orderfree a sum

@@ -10,11 +10,11 @@ import (
 	"hyperscale/core/node"
 )
 
-// put is a write of term and vote under way, and what follows it.
+// put is an open write of term and vote, and what follows it.
 type put struct {
 	term   uint64
 	vote   node.Addr
-	voter  node.Peer        // who is told, if anybody
+	voter  node.Peer        // the voter to answer, if any
 	ask    *message.VoteAsk //
 	then   followUp
 	began  node.Instant // of asksOthers
@@ -22,23 +22,23 @@ type put struct {
 	given  admission // of admits, with voter
 }
 
-// followUp is what a put leads to, beside the answer to a voter.
+// followUp is what follows a put, beside the answer to a voter.
 type followUp uint8
 
 const (
 	nothing    followUp = iota
-	asksOthers          // its own vote is on disk: a candidate asks for others
-	begins              // a blank voter is one again
+	asksOthers          // its own vote is on disk: a candidate requests the others
+	begins              // a blank voter becomes one
 	shows               // its pass is on disk
-	admits              // the admission of another voter is
+	admits              // the admission of another voter is on disk
 )
 
-// record is what this voter has on disk, and puts there.
+// record is what this voter has on disk, and writes there.
 type record struct {
 	seat
 	ballot
 	memory memory
-	member uint64 // the epoch in which this node is a voter, on disk
+	member uint64 // on disk: this node is a voter of this epoch
 	puts   map[node.WriteID]put
 	token  uint64
 }
@@ -50,13 +50,13 @@ type ballot struct {
 	state ballotState
 }
 
-// ballotState is how far term and vote have come.
+// ballotState is how far term and vote have got.
 type ballotState uint8
 
 const (
 	cast  ballotState = iota
 	saved             // on disk
-	told              // and the observers know the vote
+	told              // and observers know the vote
 )
 
 // memory is what a voter knows of the votes that it has given.
@@ -68,11 +68,11 @@ const (
 	torn         // its disk has one that cannot be read
 )
 
-// blank says that this voter does not remember its votes yet.
+// blank reports that this voter does not remember its votes yet.
 func (e *record) blank() bool { return e.memory != whole }
 
-// save puts term and vote. A blank voter puts nothing before it has joined: its
-// record says that it remembers.
+// save writes term and vote. A blank voter writes nothing before it has joined, because its
+// record would claim that it remembers.
 func (e *record) save(env node.Env, p put) {
 	if e.blank() && p.then == nothing {
 		return
@@ -93,7 +93,7 @@ func (e *record) write(env node.Env, p put, records ...node.Record) {
 	env.Store().Put(records, t)
 }
 
-// saving says that term and vote as they are now are on their way to the disk.
+// saving reports whether a write of the current term and vote is open.
 func (e *record) saving() bool {
 	//lint:orderfree whether there is one
 	for _, p := range e.puts {
@@ -104,7 +104,7 @@ func (e *record) saving() bool {
 	return false
 }
 
-// voted tells observers once an incarnation.
+// voted reports the vote to observers once an incarnation.
 func (e *record) voted(env node.Env, id node.ID) {
 	if e.state != told {
 		e.state = told
@@ -134,6 +134,6 @@ func (e *admissions) load(env node.Env) {
 		e.member = 0
 	}
 	if e.memory == torn || e.pass.epoch <= e.member {
-		e.pass = pass{} // whoever showed it has been a voter
+		e.pass = pass{} // the disk with this pass has been a voter
 	}
 }

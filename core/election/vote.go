@@ -5,7 +5,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// onAsk answers a question for a vote.
+// onAsk answers a request for a vote.
 func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	again := !m.Pre && m.Term == e.term && e.vote == from.Addr
 	free := m.Term > e.term || m.Term == e.term && e.vote == ""
@@ -34,8 +34,8 @@ func (e *Election) onAsk(env node.Env, from node.Peer, m *message.VoteAsk) {
 	}
 }
 
-// yield keeps two who ask at one time from taking each other's votes: the first in
-// rank goes on. Only at the first try: who is first in rank may be deaf.
+// yield keeps two concurrent candidates from splitting the votes: the first in rank continues.
+// It applies to the first try only, because the first in rank may be deaf.
 func (e *Election) yield(env node.Env, to node.Addr) {
 	if e.role == preCandidate && e.silent <= 1 && to < e.config.Self {
 		e.role = follower
@@ -47,7 +47,7 @@ func (e *Election) deny(env node.Env, to node.Addr, m *message.VoteAsk) {
 	e.tell(env, to, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Term: e.term})
 }
 
-// grant tells of a vote that is on disk.
+// grant sends a vote that is on disk.
 func (e *Election) grant(env node.Env, to node.Peer, m *message.VoteAsk) {
 	e.voted(env, to.ID)
 	e.tell(env, to.Addr, &message.VoteAnswer{Group: m.Group, Nonce: m.Nonce, Granted: true, Term: e.term})

@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// asked is a voter that heard its leader long ago, and what it grants.
+// asked is a voter that last heard its leader long ago, and reports what it grants.
 func asked(t *rapid.T) (g *group, i int, ask func(from int, term uint64, handed, pre bool) bool) {
 	g = newGroup(t, 3)
 	g.settle(5 * time.Second)
@@ -36,8 +36,8 @@ func asked(t *rapid.T) (g *group, i int, ask func(from int, term uint64, handed,
 	}
 }
 
-// A vote is a word for its leader: though it hears no beat, the voter helps no other
-// candidate while the one that it voted for may lead.
+// A vote counts as a sign of the leader: without any beat, the voter helps no other candidate
+// while the one that it voted for may lead.
 func TestAVoteIsAWordForItsLeader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, i, ask := asked(t)
@@ -58,7 +58,7 @@ func TestAVoteIsAWordForItsLeader(t *testing.T) {
 	})
 }
 
-// A vote belongs to its term: a voter that hears of a higher one is free in it.
+// A vote belongs to its term: a voter that learns of a higher one may vote in it.
 func TestAHigherTermFreesTheVote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, i, ask := asked(t)
@@ -74,9 +74,9 @@ func TestAHigherTermFreesTheVote(t *testing.T) {
 	})
 }
 
-// A blank voter has the founder's answer from before the recovery, and another voter's
-// from after it. It stays blank: the founder has not admitted its disk, and would admit
-// another one in its name.
+// A blank voter has the founder's answer from before the recovery, and another voter's from
+// after it. It stays blank: the founder has not admitted its disk, and would admit another one
+// in its name.
 func TestAnswersOfAnOlderEpochAdmitNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &recoveries{group: newGroup(t, 3), n: 3}
