@@ -12,8 +12,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// Config is one member of one group. New fills in the group, the addresses and the rates
-// of clocks of what it contains.
+// Config describes one member of one group. New fills in the group, the addresses and the clock
+// rates of the parts.
 type Config struct {
 	Group   string
 	Self    node.Addr
@@ -57,15 +57,15 @@ func (c *Config) swim() swim.Config {
 	return s
 }
 
-// clocks allows two clocks to drift apart as fast as both may drift.
+// clocks allows two clocks to drift apart as fast as both together may drift.
 func (c *Config) clocks() health.ClockConfig {
 	h := health.DefaultClock()
 	h.BoundPPM = 2 * c.DriftPPM
 	return h
 }
 
-// Addresses returns the configured members in their order: self alone where none is
-// configured. It is false where self is not among them.
+// Addresses returns the configured members in their order, or self alone if none is configured.
+// It returns false if self is not among them.
 func Addresses(configured []node.Addr, self node.Addr) ([]node.Addr, bool) {
 	if len(configured) == 0 {
 		return []node.Addr{self}, true

@@ -16,8 +16,8 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// Member is one member of a group. Its role uses the exported parts and leaves their
-// inputs and outcomes to Step and Ready.
+// Member is one member of a group. Its role uses the exported parts, and leaves their inputs
+// and outcomes to Step and Ready.
 type Member struct {
 	Links    *uplink.Links
 	Leases   *lease.Registers
@@ -29,8 +29,8 @@ type Member struct {
 	config     Config
 	clocks     *health.Clocks
 	monitor    *health.Monitor
-	lag        time.Duration // of the loop, as the membership knows it
-	multiplier int           // of local health, as the election knows it
+	lag        time.Duration // of the loop, as the membership last heard
+	multiplier int           // of local health, as the election last heard
 	round      round
 }
 
@@ -49,8 +49,8 @@ func New(c Config) *Member {
 // Members returns the configured members in their order.
 func (m *Member) Members() []node.Addr { return m.config.Members }
 
-// Start joins the group, and starts the role's streams to others beside those of the group.
-// A member reads its disk before it opens a stream.
+// Start joins the group, and opens its streams and those of the role to others beside the
+// group. A member reads its disk before it opens a stream.
 func (m *Member) Start(env node.Env, beside ...*uplink.Links) {
 	m.Files.Start(env)
 	m.Leases.Start(env)
@@ -63,7 +63,7 @@ func (m *Member) Start(env node.Env, beside ...*uplink.Links) {
 	m.monitor.Start(env)
 }
 
-// Step takes an input of the group and returns false for one that is the role's.
+// Step takes an input of the group, and returns false for an input of the role.
 func (m *Member) Step(env node.Env, in *node.Input) bool {
 	switch in.Kind {
 	case node.InputMessage:
@@ -134,7 +134,7 @@ func (m *Member) stored(env node.Env, in *node.Input) bool {
 	return true
 }
 
-// health tells the membership how late this node's loop is, when that changes.
+// health reports this node's loop lag to the membership when it changes.
 func (m *Member) health(env node.Env, k node.TimerKey) {
 	m.monitor.Fire(env, k)
 	if lag := m.monitor.Lag(); lag != m.lag {
@@ -143,7 +143,7 @@ func (m *Member) health(env node.Env, k node.TimerKey) {
 	}
 }
 
-// fitness tells the election how well this node is, when that changes.
+// fitness reports this node's health to the election when it changes.
 func (m *Member) fitness(env node.Env) {
 	if now := m.Swim.Multiplier(); now != m.multiplier {
 		m.multiplier = now
@@ -152,17 +152,17 @@ func (m *Member) fitness(env node.Env) {
 	}
 }
 
-// Alive says whether a member may be sent to: one that was never heard may be.
+// Alive reports whether to send to a member: true also for one that was never heard.
 func (m *Member) Alive(a node.Addr) bool {
 	o, known := m.Swim.FindAddr(a)
 	return !known || !o.State.Gone()
 }
 
-// Rank is this member's turn to acquire a job that expired; 0 tries first. It implements
+// Rank returns this member's turn to acquire an expired job; 0 tries first. It implements
 // lease.Order.
 func (m *Member) Rank(job message.JobID) int { return m.Ring.Rank(job, m.config.Self, m.Alive) }
 
-// Leave hands leadership over and tells the membership that this node leaves.
+// Leave hands leadership over, and tells the membership that this node leaves.
 func (m *Member) Leave(env node.Env) {
 	m.Election.HandOver(env)
 	m.Swim.Leave(env)

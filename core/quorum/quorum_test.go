@@ -14,13 +14,13 @@ import (
 	"hyperscale/core/uplink"
 )
 
-// host is a role that does nothing but record what its member hands out.
+// host is a role that only records what its member hands out.
 type host struct {
 	config Config
 	member *Member
 	act    func(env node.Env) // on the next command
 	ready  []Ready
-	others []node.InputKind // inputs that were the role's
+	others []node.InputKind // inputs that Step left to the role
 }
 
 func (h *host) Step(env node.Env, in *node.Input) {
@@ -42,7 +42,7 @@ func (h *host) Step(env node.Env, in *node.Input) {
 	}
 }
 
-// copied keeps what is valid for the step alone.
+// copied copies what is valid for the step alone.
 func copied(r Ready) Ready {
 	if r.Lease != nil {
 		o := *r.Lease
@@ -81,8 +81,7 @@ func (h *host) command(env *nodetest.Env, act func(env node.Env)) {
 	env.Command(&message.ClientPing{})
 }
 
-// A grant that makes the role store a file, and the file, are handed out once each, the
-// grant first.
+// A grant makes the role store a file. Ready hands out the grant and then the file, each once.
 func TestReadyHandsOutEachOutcomeOnce(t *testing.T) {
 	h, env := world(t, true, self)
 	job := message.JobID{1}
@@ -123,8 +122,8 @@ func TestAFileThatIsHereFollowsItsGrant(t *testing.T) {
 	}
 }
 
-// A closed group ignores the files, the membership and the votes of a stranger of its own
-// role, and reports it. An open group leaves that to its parts.
+// A closed group ignores files, membership messages and votes of a stranger of its own role,
+// and reports it. An open group leaves that to its parts.
 func TestAClosedGroupIgnoresStrangers(t *testing.T) {
 	stranger := node.Peer{ID: "m9", Incarnation: 1, Role: node.RoleManager, Addr: "m9:1"}
 	for _, open := range []bool{false, true} {
@@ -147,7 +146,7 @@ func TestAClosedGroupIgnoresStrangers(t *testing.T) {
 	}
 }
 
-// The role takes an input that belongs to no part of the group.
+// Step leaves an input that belongs to no part of the group to the role.
 func TestTheRoleTakesTheRest(t *testing.T) {
 	h, env := world(t, true, self)
 	gate := node.Peer{ID: "g1", Incarnation: 1, Role: node.RoleGate, Addr: "g1:1"}
@@ -158,7 +157,7 @@ func TestTheRoleTakesTheRest(t *testing.T) {
 	}
 }
 
-// A member ranks itself by its ring, without those that the membership takes for dead.
+// A member ranks itself by its ring, without the members that the membership considers dead.
 func TestRankFollowsTheRing(t *testing.T) {
 	h, _ := world(t, false, self, "m2:1", "m3:1")
 	for i := range 32 {
@@ -169,8 +168,8 @@ func TestRankFollowsTheRing(t *testing.T) {
 	}
 }
 
-// A loop that runs late makes the membership of this node patient, before the membership
-// notices by a timer of its own.
+// A loop that runs late makes this node's membership patient, before the membership notices by
+// its own timer.
 func TestTheMembershipKnowsHowLateTheLoopIs(t *testing.T) {
 	h, env := world(t, true, self)
 	before := h.member.Swim.Multiplier()
@@ -181,8 +180,8 @@ func TestTheMembershipKnowsHowLateTheLoopIs(t *testing.T) {
 	}
 }
 
-// The election learns within the step how well this node is: what it answers a leader
-// carries the multiplier that a late loop has raised.
+// The election learns this node's health within the step: its answer to a leader carries the
+// multiplier that a late loop has raised.
 func TestTheElectionKnowsHowWellTheNodeIs(t *testing.T) {
 	h, env := world(t, true, self, "m2:1", "m3:1")
 	env.Oversleep(5 * time.Second)

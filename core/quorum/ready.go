@@ -9,16 +9,16 @@ import (
 	"hyperscale/core/swim"
 )
 
-// Ready is one thing that the group came to: the one field that is set.
+// Ready is one event of the group: exactly one field is set.
 type Ready struct {
 	Lease  *lease.Outcome
 	File   *archive.Outcome
 	Vote   *election.Outcome
-	Member *swim.Change // of a member
+	Member *swim.Change // a member changed
 	Drift  *Drift
 }
 
-// Drift is a member's clock that drifts against this node's faster than both may.
+// Drift reports a member's clock that drifts against this node's faster than both together may.
 type Drift struct {
 	Member node.ID
 	health.Finding
@@ -34,8 +34,8 @@ type round struct {
 	left    stage
 }
 
-// stage is the part that Ready takes from next. The order is that in which a role acts: a
-// grant may need a file that is here at once.
+// stage is the part from which Ready takes next. The order follows the role's actions: a grant
+// may need a file that is here at once.
 type stage int
 
 const (
@@ -46,13 +46,13 @@ const (
 	stageEnd
 )
 
-// Ready returns the next thing that happened in this round; false ends the round. What a
-// role does with one may lead to others, in this round or in the next one.
+// Ready returns the next event of this round; false ends the round. What a role does with one
+// may cause others, in this round or the next.
 func (m *Member) Ready(env node.Env) (Ready, bool) {
 	r := &m.round
 	if !r.begun {
 		r.begun = true
-		m.Leases.Flush(env) // what this member says to itself may have an outcome, too
+		m.Leases.Flush(env) // this member's messages to itself may have an outcome, too
 	}
 	for ; r.left < stageEnd; r.left++ {
 		if o, ok := m.next(env); ok {
@@ -64,7 +64,7 @@ func (m *Member) Ready(env node.Env) (Ready, bool) {
 	return Ready{}, false
 }
 
-// next returns what the part of this stage has, if anything remains.
+// next returns an event of the part of this stage, if one remains.
 func (m *Member) next(env node.Env) (Ready, bool) {
 	r := &m.round
 	switch r.left {
@@ -102,7 +102,7 @@ func (m *Member) next(env node.Env) (Ready, bool) {
 	return Ready{}, false
 }
 
-// change compares clocks, and passes on what concerns members.
+// change compares clocks, and passes on changes of members.
 func (m *Member) change(env node.Env, c *swim.Change) (Ready, bool) {
 	switch c.Kind {
 	case swim.ChangeMember:

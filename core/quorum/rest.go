@@ -2,7 +2,7 @@ package quorum
 
 import "hyperscale/core/node"
 
-// Sizes reports what the member keeps, against its bounds.
+// Sizes reports what the member holds, against its bounds.
 func (m *Member) Sizes(tell node.Tell) {
 	m.Leases.Sizes(tell)
 	m.Files.Sizes(tell)
@@ -11,7 +11,7 @@ func (m *Member) Sizes(tell node.Tell) {
 	m.clocks.Sizes(tell)
 }
 
-// Rests reports what the member keeps when all has ended, against its rest.
+// Rests reports what the member holds once all jobs have ended, against its rest.
 func (m *Member) Rests(tell node.Tell) {
 	m.Leases.Rests(tell)
 	m.Files.Rests(tell)
