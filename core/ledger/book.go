@@ -7,20 +7,20 @@ import (
 	"hyperscale/core/node"
 )
 
-// book is one register's requests: which wait, and which writes are on their way.
+// book holds one register's requests: those that wait, and the open writes.
 type book[T any] struct {
 	job     message.JobID
 	waits   []wait[T]    // the oldest first
-	writes  []*write     // that no majority has, the oldest first
-	done    uint64       // the number of the newest write that a majority has
-	since   node.Instant // of the first Write that is not sent; 0 when none waits
-	keeping int          // files that are kept again before the next write
-	short   bool         // one of those was refused
-	changed bool         // it is listed for Changed
+	writes  []*write     // those without a majority, the oldest first
+	done    uint64       // number of the newest write that a majority has
+	since   node.Instant // when the first unsent Write was made; 0 if none waits
+	keeping int          // files that the next write waits for while they are kept again
+	short   bool         // the archive rejected one of them
+	changed bool         // Changed lists it
 	state   state
 }
 
-// state is what a register is to this node.
+// state is a register's state on this node.
 type state uint8
 
 const (
@@ -39,35 +39,35 @@ type wait[T any] struct {
 type write struct {
 	number  uint64
 	record  []byte
-	files   []file // until it is sent, and of a proposal until a majority has it
-	missing int    // of files, that no majority has
+	files   []file // until it is sent; for a proposal until a majority has it
+	missing int    // files that no majority has
 	stage   stage
-	given   bool         // the record was proposed: its files are kept again until a majority has them
-	began   node.Instant // of one that was not proposed
+	given   bool         // the role proposed it: the ledger keeps its files fresh until a majority has it
+	began   node.Instant // of one that Write made
 }
 
-// stage is how far a write is.
+// stage is how far a write has got.
 type stage uint8
 
 const (
-	gathering stage = iota // its files, or those of one before it, are on their way
+	gathering stage = iota // its files, or those of an earlier write, are on their way
 	sent
-	dropped // it was taken back, or rejected
+	dropped // the ledger took it back, or the register rejected it
 )
 
-// file is what a write names.
+// file is a file that a write names.
 type file struct {
 	digest message.FileDigest
 	bytes  []byte
 }
 
-// enter adds a write, which the tags that have none wait for.
+// enter adds a write; tags without a write wait for it.
 func (b *book[T]) enter(w *write) {
 	b.assign(0, w.number)
 	b.writes = append(b.writes, w)
 }
 
-// assign has the tags of one write wait for another.
+// assign moves the tags of one write to another.
 func (b *book[T]) assign(from, to uint64) {
 	for i := range b.waits {
 		if b.waits[i].write == from {
@@ -76,8 +76,8 @@ func (b *book[T]) assign(from, to uint64) {
 	}
 }
 
-// take takes a write back. What waited for it waits for the next one: each record says
-// all that the one before did.
+// take takes a write back. Its tags wait for the next write, because each record contains all
+// of the earlier one.
 func (b *book[T]) take(w *write) {
 	if !w.given && b.since == 0 {
 		b.since = w.began
@@ -86,7 +86,7 @@ func (b *book[T]) take(w *write) {
 	if at+1 < len(b.writes) {
 		next := b.writes[at+1]
 		b.assign(w.number, next.number)
-		next.files = append(w.files, next.files...) // its record names them, too
+		next.files = append(w.files, next.files...) // the next record names them, too
 	} else {
 		b.assign(w.number, 0)
 	}
@@ -94,8 +94,8 @@ func (b *book[T]) take(w *write) {
 	w.stage = dropped
 }
 
-// rejected takes a write back that its register refused. A proposal that is the newest
-// record is sent again.
+// rejected takes back a write that the register rejected. If it is the newest record, the
+// ledger sends a proposal again.
 func (b *book[T]) rejected(number uint64) {
 	for i, w := range b.writes {
 		switch {
@@ -138,12 +138,13 @@ func (b *book[T]) first(w *write) (tag T) {
 	return tag
 }
 
-// unsent says that a tag waits for a write that was not made.
+// unsent reports whether a tag waits for a write that does not exist yet.
 func (b *book[T]) unsent() bool {
 	return slices.ContainsFunc(b.waits, func(a wait[T]) bool { return a.write == 0 })
 }
 
-// blocked says that a write waits for its files: the next one is made after it went out.
+// blocked reports whether a write waits for its files: the role makes the next one after it
+// went out.
 func (b *book[T]) blocked() bool {
 	return b.keeping > 0 || len(b.writes) > 0 && b.writes[len(b.writes)-1].stage == gathering
 }

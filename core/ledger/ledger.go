@@ -16,18 +16,18 @@ type Ledger[T any] struct {
 	registers Registers
 	late      time.Duration
 	books     map[message.JobID]*book[T]
-	changed   []*book[T] // whose records the role is to write
+	changed   []*book[T] // the role should write their records
 	reads     map[uint64]read[T]
 }
 
-// read is a question to a majority about a register.
+// read is a request to a majority for a register.
 type read[T any] struct {
 	job message.JobID
 	tag T
 }
 
-// New returns a ledger that has not started. A record that is a file itself may take as long
-// as late until a majority has it; after that the files which it names are kept again.
+// New returns a ledger that has not started. A record that is itself a file may take as long as
+// late to reach a majority. After that the ledger keeps the files again that it names.
 func New[T any](late time.Duration) *Ledger[T] {
 	return &Ledger[T]{
 		shelf: shelf[T]{keeps: map[uint64]keep[T]{}, fetches: map[uint64]fetch[T]{}},
@@ -35,14 +35,14 @@ func New[T any](late time.Duration) *Ledger[T] {
 	}
 }
 
-// Start gives the ledger what it writes to.
+// Start sets the registers and the archive that the ledger writes to.
 func (l *Ledger[T]) Start(r Registers, f Files) { l.registers, l.files = r, f }
 
-// Open begins a register that this node holds.
+// Open begins the book of a register that this node holds.
 func (l *Ledger[T]) Open(job message.JobID) { l.open(&book[T]{job: job}) }
 
-// Claim begins a register that this node does not hold: its first record acquires it. The
-// role calls Granted once it has it, or Close.
+// Claim begins the book of a register that this node does not hold: its first record acquires
+// it. The role then calls Granted, or Close.
 func (l *Ledger[T]) Claim(job message.JobID) { l.open(&book[T]{job: job, state: claimed}) }
 
 func (l *Ledger[T]) open(b *book[T]) {
@@ -52,8 +52,7 @@ func (l *Ledger[T]) open(b *book[T]) {
 	l.books[b.job] = b
 }
 
-// Granted commits the first record of a register that was claimed: the lease granted it as
-// the seed.
+// Granted commits the first record of a claimed register: the lease granted it as the seed.
 func (l *Ledger[T]) Granted(env node.Env, job message.JobID) {
 	b := l.books[job]
 	if b == nil || b.state != claimed || len(b.writes) == 0 || b.writes[0].stage != sent {
@@ -64,8 +63,8 @@ func (l *Ledger[T]) Granted(env node.Env, job message.JobID) {
 	l.issue(env, b)
 }
 
-// Close ends a register: it was lost, released or given up. Nothing of it is handed out any
-// more.
+// Close ends the book of a register that is lost, released or given up. Next hands out nothing
+// more of it.
 func (l *Ledger[T]) Close(job message.JobID) {
 	if b := l.books[job]; b != nil {
 		b.state = closed
@@ -79,25 +78,25 @@ func (l *Ledger[T]) Keep(env node.Env, job message.JobID, bytes []byte, tag T) m
 	return l.keep(env, keep[T]{book: l.books[job], tag: tag, file: file{bytes: bytes}})
 }
 
-// Fetch brings a file that a majority kept: Fetched, Unread or Gone follows. This node keeps
+// Fetch fetches a file that a majority kept: Fetched, Unread or Gone follows. This node keeps
 // the file.
 func (l *Ledger[T]) Fetch(env node.Env, job message.JobID, d message.FileDigest, tag T) {
 	l.fetch(env, fetch[T]{book: l.books[job], tag: tag, file: d})
 }
 
-// Borrow asks once for a file that this node does not keep: Fetched or Unread follows.
+// Borrow requests once a file that this node does not keep: Fetched or Unread follows.
 func (l *Ledger[T]) Borrow(env node.Env, job message.JobID, d message.FileDigest, tag T) {
 	l.fetch(env, fetch[T]{book: l.books[job], tag: tag, file: d, once: true})
 }
 
-// Read asks a majority about a job's register: Read follows.
+// Read queries a majority for a job's register: Read follows.
 func (l *Ledger[T]) Read(env node.Env, job message.JobID, tag T) {
 	number := l.draw()
 	l.reads[number] = read[T]{job, tag}
 	l.registers.Read(env, job, number)
 }
 
-// OnLease takes an outcome of the registers, and says whether it was the ledger's alone.
+// OnLease takes an outcome of the registers, and reports whether it concerns the ledger alone.
 func (l *Ledger[T]) OnLease(o *lease.Outcome) bool {
 	switch o.Kind {
 	case lease.Updated:
@@ -107,7 +106,7 @@ func (l *Ledger[T]) OnLease(o *lease.Outcome) bool {
 		return true
 	case lease.Rejected:
 		if b := l.books[o.Job]; b != nil {
-			b.rejected(o.Ticket) // Resend writes it again, if this node still holds the register then
+			b.rejected(o.Ticket) // Resend writes it again if this node still holds the register then
 		}
 		return true
 	case lease.Read:
@@ -150,7 +149,7 @@ func (l *Ledger[T]) OnFile(env node.Env, o *archive.Outcome) {
 	}
 }
 
-// kept hands out what became of a Keep.
+// kept hands out the outcome of a Keep.
 func (l *Ledger[T]) kept(k keep[T], o *archive.Outcome) {
 	out := Outcome[T]{Kind: Kept, Tag: k.tag, File: o.File, Err: o.Err}
 	if o.Err != nil {

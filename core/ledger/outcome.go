@@ -5,29 +5,29 @@ import (
 	"hyperscale/core/node"
 )
 
-// Kind says what an Outcome reports.
+// Kind is what an Outcome reports.
 type Kind uint8
 
-// What a role learns, with the fields that are set beside Tag.
+// The kinds of outcome, with the fields that are set beside Tag.
 const (
 	// Committed: a majority has a record that was made at or after the request.
 	Committed Kind = iota + 1
 	// Kept: File. A majority has the file.
 	Kept
-	// Refused: Err. The archive refused a file. Of a Propose, Retry keeps it again; of a Keep,
-	// nothing follows.
+	// Refused: Err. The archive rejected a file. For a Propose, Retry keeps it again; for a
+	// Keep, nothing follows.
 	Refused
 	// Fetched: File, Bytes.
 	Fetched
-	// Unread: File, Err. Of a Fetch, Retry asks again; of a Borrow, nothing follows.
+	// Unread: File, Err. For a Fetch, Retry tries again; for a Borrow, nothing follows.
 	Unread
 	// Gone: File, Err. All members reported GoneMax times that they lack the file: a majority
 	// of the disks that kept it is lost. Nothing follows.
 	Gone
 	// Read: Found and State, or Err.
 	Read
-	// Late: Job, without a tag. A record took so long to become a file that the files which
-	// it names may be swept. The role answers with KeepAgain.
+	// Late: Job, without a tag. A record took so long to become a file that members may sweep
+	// the files that it names. The role answers with KeepAgain.
 	Late
 )
 
@@ -36,13 +36,13 @@ func (k Kind) String() string {
 	return names[min(int(k), len(names)-1)]
 }
 
-// Outcome is one thing that follows a request.
+// Outcome is the result of one request.
 type Outcome[T any] struct {
 	Kind  Kind
 	Tag   T
 	Job   message.JobID
 	File  message.FileDigest
-	Bytes []byte // not to be changed
+	Bytes []byte // do not change them
 	Found bool
 	State message.LeaseState
 	Err   error
@@ -50,14 +50,14 @@ type Outcome[T any] struct {
 	fetch fetch[T]
 }
 
-// Registers is what a ledger asks of core/lease.
+// Registers is the part of core/lease that a ledger uses.
 type Registers interface {
 	Acquire(env node.Env, job message.JobID, seed []byte)
 	Update(env node.Env, job message.JobID, record []byte, ticket uint64)
 	Read(env node.Env, job message.JobID, ticket uint64)
 }
 
-// Files is what a ledger asks of core/archive.
+// Files is the part of core/archive that a ledger uses.
 type Files interface {
 	Keep(env node.Env, b []byte, ticket uint64) message.FileDigest
 	Fetch(env node.Env, d message.FileDigest, ticket uint64)

@@ -16,7 +16,7 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// alone is a role that is its group's only member, over its own disk.
+// alone is a role that is the only member of its group, on its own disk.
 type alone struct {
 	t      *rapid.T
 	leases *lease.Registers
@@ -85,7 +85,7 @@ func (a *alone) settle(env node.Env) {
 	}
 }
 
-// judge holds that a tag follows the one before it, and its record.
+// judge checks that tags arrive in order, each after its record.
 func (a *alone) judge(env node.Env, o *Outcome[int]) {
 	if a.told++; o.Kind != Committed || o.Tag != a.told {
 		a.t.Fatalf("%v %d follows %d", o.Kind, o.Tag, a.told-1)
@@ -101,8 +101,8 @@ func (a *alone) judge(env node.Env, o *Outcome[int]) {
 	}
 }
 
-// The registers and the archive on a disk that takes its time: the ledger commits a
-// change once the register has a record as new, in its order and once; when the disk writes, it commits all.
+// The registers and the archive run on a slow disk. The ledger commits each change once, in
+// order, after the register has a record as new. When the disk writes, it commits all.
 func TestChangesFollowTheDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const self = node.Addr("n1:1")

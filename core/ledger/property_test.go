@@ -16,16 +16,16 @@ import (
 	"hyperscale/core/message"
 )
 
-// role is a role that uses a ledger, and a dumb twin of the ledger: it remembers each request
-// and what must be true of its outcome.
+// role is a role that uses a ledger, and a simple model of the ledger: it remembers each
+// request and what must be true of its outcome.
 type role struct {
 	*world
 	t     *rapid.T
 	jobs  map[message.JobID]*held
 	next  int
-	kind  bool                // nothing is refused
+	kind  bool                // the world rejects nothing
 	cruel bool                // the role closes registers while it acts, and finds files that it cannot use
-	loose map[string]*request // requests of no register
+	loose map[string]*request // requests without a register
 }
 
 // held is a register that the role holds.
@@ -33,13 +33,13 @@ type held struct {
 	job     message.JobID
 	version int
 	names   []string   // that its record names
-	awaits  bool       // it leaves its records to the end of a step; else it proposes
+	awaits  bool       // it writes records at the end of a step; else it proposes
 	large   bool       // its records are files
 	waits   []*request // for records, the oldest first
 	files   map[string]*request
 }
 
-// request is a tag that was not handed out.
+// request is a tag that the ledger has not handed out.
 type request struct {
 	version int // of the record that it waits for
 	file    string
@@ -100,7 +100,7 @@ func (r *role) settle() {
 	}
 }
 
-// spares holds that a sweep spares the files of proposals that no majority has.
+// spares checks that a sweep spares the files of proposals that no majority has.
 func (r *role) spares() {
 	inUse := map[message.FileDigest]bool{}
 	r.l.Use(inUse)
@@ -176,7 +176,7 @@ func (r *role) find(h *held, o *Outcome[string]) *request {
 	return q
 }
 
-// taken is the request of an outcome, the last that it has.
+// taken returns the request of an outcome, and removes it.
 func (r *role) taken(h *held, o *Outcome[string]) *request {
 	q := r.find(h, o)
 	if h != nil {
@@ -187,7 +187,7 @@ func (r *role) taken(h *held, o *Outcome[string]) *request {
 	return q
 }
 
-// any is a register that the role holds, or nil.
+// any returns a register that the role holds, or nil.
 func (r *role) any(t *rapid.T) *held {
 	jobs := slices.SortedFunc(maps.Keys(r.jobs), message.JobID.Compare)
 	if len(jobs) == 0 {
@@ -233,10 +233,11 @@ func (r *role) close(h *held, how int) {
 
 var errAway = errors.New("a member is away")
 
-// A role proposes, awaits, keeps, fetches and reads; registers and members answer late, in any
-// order, refuse, and are lost. No tag is handed out before a majority has its record, out of
-// order, twice, or after its register was lost; no register names a file that its keepers may
-// sweep. Once all is answered and tried again, every tag was handed out and nothing remains.
+// A role proposes, awaits, keeps, fetches and reads. Registers and members answer late and in
+// any order, reject requests, and are lost. The ledger hands out no tag before a majority has
+// its record, out of order, twice, or after its register was lost. No register names a file
+// that its keepers may sweep. Once all is answered and retried, the ledger has handed out every
+// tag and nothing remains.
 func TestRequestsFollowTheirRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &role{t: t, jobs: map[message.JobID]*held{}, loose: map[string]*request{}}
@@ -260,7 +261,7 @@ func TestRequestsFollowTheirRecords(t *testing.T) {
 	})
 }
 
-// step is one thing that happens.
+// step is one random event.
 func (r *role) step(t *rapid.T) {
 	what := rapid.SampledFrom([]string{
 		"open", "open", "change", "change", "change", "keep", "keep", "fetch", "accept", "accept", "accept", "kept", "kept", "kept", "kept", "kept",
@@ -381,7 +382,7 @@ func (r *role) again() {
 	}
 }
 
-// leave closes all registers: nothing is handed out or tried again.
+// leave closes all registers: the ledger hands out and retries nothing.
 func (r *role) leave() {
 	for _, job := range slices.SortedFunc(maps.Keys(r.jobs), message.JobID.Compare) {
 		r.close(r.jobs[job], 1)
@@ -402,10 +403,10 @@ func (r *role) leave() {
 	r.rests()
 }
 
-// finish answers and retries until nothing follows, and holds that nothing was left out.
+// finish answers and retries until nothing follows, and checks that no request was left out.
 func (r *role) finish() {
 	for range 20 {
-		if r.settle(); !r.kind { // else all follows without
+		if r.settle(); !r.kind { // else all follows without it
 			r.again()
 			r.settle()
 		}

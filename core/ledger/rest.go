@@ -5,13 +5,13 @@ import (
 	"hyperscale/core/node"
 )
 
-// Idle says that no request of a job's register waits.
+// Idle reports that no request of a job's register waits.
 func (l *Ledger[T]) Idle(job message.JobID) bool {
 	b := l.books[job]
 	return b == nil || !b.changed && len(b.waits) == 0 && !b.blocked()
 }
 
-// Gathering says that the first write of a job's register waits for a file.
+// Gathering reports that the first write of a job's register waits for a file.
 func (l *Ledger[T]) Gathering(job message.JobID) bool {
 	b := l.books[job]
 	return b != nil && len(b.writes) > 0 && b.writes[0].missing > 0
@@ -20,13 +20,13 @@ func (l *Ledger[T]) Gathering(job message.JobID) bool {
 // Keeping counts the files on their way to a majority.
 func (l *Ledger[T]) Keeping() int { return len(l.keeps) + len(l.refused) }
 
-// Fetching counts the files that are asked for.
+// Fetching counts the files that the ledger fetches.
 func (l *Ledger[T]) Fetching() int { return len(l.fetches) + len(l.unread) }
 
-// Reading counts the questions to a majority.
+// Reading counts the open reads of a majority.
 func (l *Ledger[T]) Reading() int { return len(l.reads) }
 
-// Use marks the files of open registers that no register's record may name yet: a sweep
+// Use marks the files of open registers that perhaps no record names yet, so that a sweep
 // spares them.
 func (l *Ledger[T]) Use(inUse map[message.FileDigest]bool) {
 	//lint:orderfree a set
@@ -39,7 +39,7 @@ func (l *Ledger[T]) Use(inUse map[message.FileDigest]bool) {
 	}
 }
 
-// Rests tells what the ledger holds for the role of that name.
+// Rests reports what the ledger holds for the role of that name.
 func (l *Ledger[T]) Rests(tell node.Tell, role string) {
 	waits, writes := 0, 0
 	//lint:orderfree sums

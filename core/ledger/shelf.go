@@ -10,31 +10,31 @@ import (
 	"hyperscale/core/node"
 )
 
-// GoneMax is after how many rounds in which all members lack a file it is given up. A
-// member that is away for a moment is in none of them.
+// GoneMax is the number of rounds without the file at any member after which a fetch gives up.
+// A round that a member misses does not count.
 const GoneMax = 10
 
-// shelf is the files on their way, and what is to be handed out.
+// shelf holds the files on their way, and the outcomes to hand out.
 type shelf[T any] struct {
 	files   Files
 	number  uint64 // of the newest write, file or read
 	keeps   map[uint64]keep[T]
 	fetches map[uint64]fetch[T]
-	refused []keep[T]  // that the archive refused: Retry keeps them again
-	unread  []fetch[T] // that no member gave: Retry asks for them again
+	refused []keep[T]  // the archive rejected them: Retry keeps them again
+	unread  []fetch[T] // no member sent them: Retry fetches them again
 	queue   []item[T]
 }
 
 // keep is a file on its way to a majority.
 type keep[T any] struct {
-	book  *book[T] // nil where the role had none
-	write *write   // that waits for it; nil where a tag does, or the book
+	book  *book[T] // nil if the request has no book
+	write *write   // the write that waits for it; nil if a tag or the book waits
 	again bool     // the book waits: the file is kept again
 	tag   T
 	file  file
 }
 
-// fetch is a file that is asked for.
+// fetch is a file that the ledger requested.
 type fetch[T any] struct {
 	book *book[T]
 	tag  T
@@ -43,7 +43,7 @@ type fetch[T any] struct {
 	gone int  // rounds in which all members lacked it
 }
 
-// item is an outcome that was not handed out yet. Committed stands for all tags of the book
+// item is an outcome that waits to be handed out. Committed stands for all tags of the book
 // whose write a majority has.
 type item[T any] struct {
 	book    *book[T]
@@ -60,8 +60,8 @@ func (s *shelf[T]) push(b *book[T], o Outcome[T]) { s.queue = append(s.queue, it
 // Quiet says that Next has nothing to hand out.
 func (s *shelf[T]) Quiet() bool { return len(s.queue) == 0 }
 
-// Next hands out the oldest outcome, and false where there is none. The role acts on each
-// before it asks for the next: what it closes meanwhile is handed out no more.
+// Next hands out the oldest outcome, or false. The role acts on each before it takes the next:
+// if it closes a register meanwhile, that register's outcomes are dropped.
 func (s *shelf[T]) Next() (Outcome[T], bool) {
 	for len(s.queue) > 0 {
 		first := s.queue[0]
@@ -78,7 +78,7 @@ func (s *shelf[T]) Next() (Outcome[T], bool) {
 	return Outcome[T]{}, false
 }
 
-// shut says that a request is of a register that was closed since.
+// shut reports that the request's register was closed since.
 func (b *book[T]) shut() bool { return b != nil && b.state == closed }
 
 func (s *shelf[T]) keep(env node.Env, k keep[T]) message.FileDigest {
@@ -97,7 +97,7 @@ func (s *shelf[T]) fetch(env node.Env, f fetch[T]) {
 	}
 }
 
-// onFetched hands a file out, or notes that Retry is to ask for it again.
+// onFetched hands a file out, or notes that Retry must fetch it again.
 func (s *shelf[T]) onFetched(f fetch[T], o *archive.Outcome) {
 	out := Outcome[T]{Kind: Fetched, Tag: f.tag, File: f.file, Bytes: o.Bytes, Err: o.Err, fetch: f}
 	if f.book != nil {
@@ -119,11 +119,11 @@ func (s *shelf[T]) onFetched(f fetch[T], o *archive.Outcome) {
 	s.push(f.book, out)
 }
 
-// Again has Retry ask for a file again whose bytes the role cannot use.
+// Again makes Retry fetch a file again whose bytes the role cannot use.
 func (s *shelf[T]) Again(o *Outcome[T]) { s.unread = append(s.unread, o.fetch) }
 
-// Retry keeps the files again that the archive refused, and asks again for those that no
-// member gave.
+// Retry keeps the files again that the archive rejected, and fetches those again that no member
+// sent.
 func (s *shelf[T]) Retry(env node.Env) {
 	refused, unread := s.refused, s.unread
 	s.refused, s.unread = nil, nil
@@ -137,7 +137,7 @@ func (s *shelf[T]) Retry(env node.Env) {
 	}
 }
 
-// forget drops what of a closed book would be tried again.
+// forget drops the retries of a closed book.
 func (s *shelf[T]) forget(b *book[T]) {
 	s.refused = slices.DeleteFunc(s.refused, func(k keep[T]) bool { return k.book == b })
 	s.unread = slices.DeleteFunc(s.unread, func(f fetch[T]) bool { return f.book == b })

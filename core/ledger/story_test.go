@@ -16,9 +16,9 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// Stories of a ledger. Commands, of which each shows what the ledger asks for and hands out:
+// Stories of a ledger. Each command shows the ledger's requests and what it hands out:
 //
-//	open|claim|close j1             grant j1       of one that was claimed
+//	open|claim|close j1             grant j1       of a claimed one
 //	propose j1 tag record file...   await j1 tag   retry   resend j1   idle j1
 //	write                           the role writes "v<n>" of each job that changed
 //	large on|off                    its records are files

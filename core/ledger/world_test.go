@@ -18,16 +18,15 @@ const (
 	keepable = 2 * late         // how long after Kept the others keep a file that no record names
 )
 
-// world is the registers and the archive as one desk plays them: what the ledger asked for
-// waits until the test answers.
+// world plays the registers and the archive: the ledger's requests wait until the test answers.
 type world struct {
 	*nodetest.Env
 	fail func(string, ...any)
 	l    *Ledger[string]
-	out  []string // what the ledger asked for and handed out
+	out  []string // what the ledger requested and handed out
 
 	registers map[message.JobID]*register
-	refuse    bool // updates are rejected
+	refuse    bool // the world rejects updates
 	rejected  []lease.Outcome
 	reads     []asked
 
@@ -42,8 +41,8 @@ type register struct {
 	record  string
 	updates []asked
 	seed    string // of an acquisition
-	sent    int    // the version of the newest record that was sent
-	named   string // the newest record that was sent and not refused
+	sent    int    // version of the newest record that was sent
+	named   string // the newest record that was sent and not rejected
 }
 
 // asked is a request that waits for its answer.
@@ -130,14 +129,14 @@ func (d *desk) Have(f message.FileDigest) ([]byte, bool) {
 
 func (d *desk) Stale(_ node.Env, f message.FileDigest) bool { return !(*world)(d).fresh(f) }
 
-// fresh says that a majority still has a file that no record names.
+// fresh reports that a majority still has a file that no record names.
 func (w *world) fresh(f message.FileDigest) bool {
 	at, ok := w.kept[f]
 	return ok && w.Now().Sub(at) < keepable
 }
 
-// The records of these tests are texts: a version, and the names of files behind it. One
-// that is a file itself is "=" and that file's bytes.
+// The records of these tests are texts: a version, and the names of files behind it. A record
+// that is itself a file is "=" and that file's bytes.
 func (w *world) text(record string) string {
 	if file, ok := strings.CutPrefix(record, "="); ok {
 		return "=" + string(w.here[message.FileDigest([]byte(file))])
@@ -150,9 +149,9 @@ func (w *world) version(record string) (v int) {
 	return v
 }
 
-// judge holds that each file which a record is the first to name is on a majority that keeps
-// it (LEDGER-4), and that no record is older than one that went out before it (LEDGER-5). A
-// record that was sent is on a majority before its files are swept, or its register is lost.
+// judge checks that a majority keeps each file when a record first names it (LEDGER-4), and
+// that records go out in order (LEDGER-5). A sent record is on a majority before its files are
+// swept, or its register is lost.
 func (w *world) judge(job message.JobID, record string) {
 	r := w.at(job)
 	if file, ok := strings.CutPrefix(record, "="); ok && !w.fresh(message.FileDigest([]byte(file))) {
@@ -171,7 +170,7 @@ func (w *world) judge(job message.JobID, record string) {
 	}
 }
 
-// accept lets a majority take as many updates as asked, or an acquisition.
+// accept lets a majority take a number of updates, or an acquisition.
 func (w *world) accept(job message.JobID, n int) {
 	r := w.at(job)
 	if r.seed != "" {
@@ -193,7 +192,7 @@ func (w *world) lose(job message.JobID) {
 	w.l.OnLease(&lease.Outcome{Kind: lease.Lost, Job: job})
 }
 
-// keep answers one of the files that wait.
+// keep answers one of the Keeps that wait.
 func (w *world) keep(at int, err error) {
 	k := w.keeps[at]
 	w.keeps = slices.Delete(w.keeps, at, at+1)
@@ -206,7 +205,7 @@ func (w *world) keep(at int, err error) {
 	w.l.OnFile(w, &o)
 }
 
-// fetch answers one of those that are asked for.
+// fetch answers one of the fetches that wait.
 func (w *world) fetch(at int, err error) {
 	f := w.fetches[at]
 	w.fetches = slices.Delete(w.fetches, at, at+1)

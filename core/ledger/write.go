@@ -5,8 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// Propose writes a job's record as it is now, once a majority has the files that it names
-// and the records before it went out. Committed follows with the tag.
+// Propose writes a job's current record, once a majority has the files that it names and the
+// earlier records went out. Committed follows with the tag.
 func (l *Ledger[T]) Propose(env node.Env, job message.JobID, record []byte, files [][]byte, tag T) {
 	b := l.books[job]
 	if b == nil {
@@ -17,7 +17,7 @@ func (l *Ledger[T]) Propose(env node.Env, job message.JobID, record []byte, file
 	l.enter(env, b, w, files)
 }
 
-// Await has a tag wait for the job's next record, and lists the job for Changed.
+// Await makes a tag wait for the job's next record, and lists the job for Changed.
 func (l *Ledger[T]) Await(job message.JobID, tag T) {
 	if b := l.books[job]; b != nil {
 		b.waits = append(b.waits, wait[T]{tag: tag})
@@ -25,8 +25,8 @@ func (l *Ledger[T]) Await(job message.JobID, tag T) {
 	}
 }
 
-// Resend tries again what a register or the archive refused: it lists the job for Changed,
-// or sends the proposal.
+// Resend retries what a register or the archive rejected: it lists the job for Changed, or
+// sends the proposal.
 func (l *Ledger[T]) Resend(env node.Env, job message.JobID) {
 	b := l.books[job]
 	if b == nil {
@@ -45,8 +45,8 @@ func (l *Ledger[T]) mark(b *book[T]) {
 	}
 }
 
-// Changed lists the jobs whose records the role is to Write now. One whose last write still
-// waits for a file comes after that.
+// Changed lists the jobs whose records the role should Write now. A job whose last write still
+// waits for a file comes after that write.
 func (l *Ledger[T]) Changed() []message.JobID {
 	list := l.changed
 	l.changed = nil
@@ -61,7 +61,7 @@ func (l *Ledger[T]) Changed() []message.JobID {
 }
 
 // Write writes the record of a job that Changed listed. A record that is too large for its
-// register is a file itself: the register's record then names that.
+// register becomes a file: the register's record then names that file.
 func (l *Ledger[T]) Write(env node.Env, job message.JobID, record []byte, files ...[]byte) {
 	if b := l.books[job]; b != nil {
 		if b.since == 0 {
@@ -71,7 +71,7 @@ func (l *Ledger[T]) Write(env node.Env, job message.JobID, record []byte, files 
 	}
 }
 
-// enter adds a write and keeps its files; it goes out when a majority has them.
+// enter adds a write and keeps its files; it goes out once a majority has them.
 func (l *Ledger[T]) enter(env node.Env, b *book[T], w *write, files [][]byte) {
 	w.missing = len(files)
 	b.enter(w)
@@ -84,7 +84,7 @@ func (l *Ledger[T]) enter(env node.Env, b *book[T], w *write, files [][]byte) {
 	l.issue(env, b)
 }
 
-// issue sends the writes whose files, and those of all before them, a majority has.
+// issue sends the writes whose files, and those of all earlier ones, a majority has.
 func (l *Ledger[T]) issue(env node.Env, b *book[T]) {
 	for _, w := range b.writes {
 		switch {
@@ -110,8 +110,8 @@ func (l *Ledger[T]) issue(env node.Env, b *book[T]) {
 	}
 }
 
-// lateOf takes a write back that waited too long for its file, or for room: members that
-// have the files which its record names may be about to sweep them.
+// lateOf takes back a write that waited too long for its own file, or for room: members may be
+// about to sweep the files that its record names.
 func (l *Ledger[T]) lateOf(env node.Env, b *book[T], w *write) {
 	reached(env, "ledger/record-late")
 	b.take(w)
@@ -119,8 +119,8 @@ func (l *Ledger[T]) lateOf(env node.Env, b *book[T], w *write) {
 	l.push(b, Outcome[T]{Kind: Late, Job: b.job})
 }
 
-// renew keeps the files of a write again that waited too long for an earlier one: members
-// that have them may be about to sweep them.
+// renew keeps the files of a write again that waited too long for an earlier one: members may
+// be about to sweep them.
 func (l *Ledger[T]) renew(env node.Env, b *book[T], w *write) bool {
 	for _, f := range w.files {
 		if l.files.Stale(env, f.digest) {
@@ -132,7 +132,7 @@ func (l *Ledger[T]) renew(env node.Env, b *book[T], w *write) bool {
 	return w.missing > 0
 }
 
-// onAnswer goes on with the write that waited for a file.
+// onAnswer continues the write that waited for a file.
 func (l *Ledger[T]) onAnswer(env node.Env, k keep[T], err error) {
 	b, w := k.book, k.write
 	switch {
@@ -144,12 +144,12 @@ func (l *Ledger[T]) onAnswer(env node.Env, k keep[T], err error) {
 		l.refused = append(l.refused, k)
 		l.push(b, Outcome[T]{Kind: Refused, Tag: b.first(w), Job: b.job, Err: err})
 	default:
-		b.take(w) // Resend has the role write the record anew
+		b.take(w) // Resend makes the role write the record again
 	}
 }
 
-// KeepAgain answers Late: it keeps those of the files again that are here. Once a majority
-// has them, the job is listed for Changed.
+// KeepAgain answers Late: it keeps those of the files again that are here. Once a majority has
+// them, Changed lists the job.
 func (l *Ledger[T]) KeepAgain(env node.Env, job message.JobID, files []message.FileDigest) {
 	b := l.books[job]
 	if b == nil || b.keeping == 0 {
@@ -170,7 +170,7 @@ func (l *Ledger[T]) keptAgain(env node.Env, b *book[T]) {
 		return
 	}
 	if b.short {
-		return // Resend has the role write the record anew, which is late again
+		return // Resend makes the role write the record again, which is late again
 	}
 	if env.Now().Sub(b.since) < l.late {
 		b.since = 0
