@@ -7,36 +7,36 @@ import (
 	"hyperscale/core/node"
 )
 
-// Sample is an answered probe: our own clock when it was sent and when the answer
-// arrived, and what the peer's clock had counted in between since its start.
+// Sample is an answered probe: our own clock when we sent it and when the answer arrived, and
+// the uptime that the peer's clock had counted in between.
 type Sample struct {
 	Sent, Received node.Instant
 	Uptime         time.Duration
 }
 
-// ClockConfig of the comparison.
+// ClockConfig configures the comparison.
 type ClockConfig struct {
 	// BoundPPM is how much faster or slower than ours a peer's clock may run, in
 	// parts per million: twice what each may drift.
 	BoundPPM int64
-	// JumpMin is the excess within one pair of samples that is a jump and no drift.
+	// JumpMin is the excess within one pair of samples that counts as a jump, not as drift.
 	JumpMin time.Duration
 	// Window of the longer comparison, which finds slow drift.
 	Window time.Duration
-	// Quiet is how long one peer is not told of again.
+	// Quiet is how long Clocks reports no further finding on one peer.
 	Quiet time.Duration
-	// PeersMax bounds how many are remembered.
+	// PeersMax bounds the peers whose samples it holds.
 	PeersMax int
 }
 
-// DefaultClock suits clocks that drift by 1 % at most, each.
+// DefaultClock suits clocks that each drift by 1 % at most.
 func DefaultClock() ClockConfig {
 	return ClockConfig{BoundPPM: 20_000, JumpMin: 500 * time.Millisecond, Window: 2 * time.Minute, Quiet: time.Minute, PeersMax: 20_000}
 }
 
-// Finding is what a comparison came to.
+// Finding is the result of a comparison.
 type Finding struct {
-	PPM  int64 // by how much the peer's clock is faster, negative: slower
+	PPM  int64 // how much faster the peer's clock is; negative: slower
 	Jump bool
 }
 
@@ -46,11 +46,11 @@ type Clocks struct {
 	tracks map[node.ID]*track
 }
 
-// track is one peer in one incarnation.
+// track holds the samples of one incarnation of a peer.
 type track struct {
 	run    uint64
 	anchor Sample // of the longer comparison
-	next   Sample // the anchor after it, about half a window younger
+	next   Sample // the next anchor, about half a window younger
 	last   Sample
 	quiet  node.Instant
 }
@@ -66,8 +66,8 @@ func NewClocks(c ClockConfig) *Clocks {
 
 const million = 1_000_000
 
-// Observe takes a sample of a peer's run, and says what is wrong with one of the
-// two clocks.
+// Observe takes a sample of a peer's incarnation, and reports what is wrong with one of the two
+// clocks.
 func (c *Clocks) Observe(env node.Env, id node.ID, run uint64, s Sample) (Finding, bool) {
 	if s.Received < s.Sent || s.Uptime < 0 {
 		return Finding{}, false
@@ -96,7 +96,7 @@ func (c *Clocks) Observe(env node.Env, id node.ID, run uint64, s Sample) (Findin
 	return f, true
 }
 
-// compare looks at the last pair for a jump, and at the longest for drift.
+// compare checks the last pair for a jump, and the longest one for drift.
 func (c *Clocks) compare(t *track, s Sample) (Finding, bool) {
 	if over := c.excess(t.last, s); over >= c.config.JumpMin || over <= -c.config.JumpMin {
 		return Finding{rate(t.last, s), true}, true
@@ -107,11 +107,11 @@ func (c *Clocks) compare(t *track, s Sample) (Finding, bool) {
 	return Finding{}, false
 }
 
-// uptimeGrain is what an uptime is told in: cut off, never rounded.
+// uptimeGrain is the unit of an uptime on the wire: truncated, never rounded.
 const uptimeGrain = time.Millisecond
 
-// excess is by how much the peer's clock went on more (or, negative, less) than
-// any clock within the bound can have; 0 if one can.
+// excess returns how much more (or, if negative, less) the peer's clock advanced than any clock
+// within the bound can have; 0 if one can.
 func (c *Clocks) excess(a, b Sample) time.Duration {
 	gone := b.Uptime - a.Uptime
 	most, least := b.Received.Sub(a.Sent), max(0, b.Sent.Sub(a.Received))
@@ -128,13 +128,13 @@ func (c *Clocks) excess(a, b Sample) time.Duration {
 	return 0
 }
 
-// portion is ppm parts per million of d, rounded up.
+// portion returns ppm parts per million of d, rounded up.
 func portion(d time.Duration, ppm int64) time.Duration {
 	return d/million*time.Duration(ppm) + (d%million*time.Duration(ppm)+million-1)/million
 }
 
-// rate is the best guess at how much faster the peer's clock ran: readings are
-// taken for the middle of their round trips.
+// rate returns the best estimate of how much faster the peer's clock ran: it takes readings to
+// be in the middle of their round trips.
 func rate(a, b Sample) int64 {
 	ours := (b.Received.Sub(a.Received) + b.Sent.Sub(a.Sent)) / 2
 	if ours <= 0 {
@@ -147,8 +147,8 @@ func rate(a, b Sample) int64 {
 	return int64(more * million / ours)
 }
 
-// Forget drops a peer that is no more.
+// Forget drops a peer that has left.
 func (c *Clocks) Forget(id node.ID) { delete(c.tracks, id) }
 
-// Sizes tells how many peers are remembered.
+// Sizes reports how many peers it holds.
 func (c *Clocks) Sizes(tell node.Tell) { tell("health/clocks", len(c.tracks), c.config.PeersMax) }

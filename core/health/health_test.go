@@ -14,9 +14,9 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// host has a monitor and compares clocks: a SwimAck is a sample whose round trip
-// took Sequence milliseconds, a Ping's From sets local health, its Counter makes
-// the loop late by so many milliseconds.
+// host has a monitor and compares clocks. A SwimAck is a sample whose round trip took Sequence
+// milliseconds. A Ping's From sets local health, its Counter makes the loop late by so many
+// milliseconds.
 type host struct {
 	monitor *Monitor
 	clocks  *Clocks
@@ -57,8 +57,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// A clock that was right for long is found to drift within a window, as one that
-// always did: the comparison's beginning moves on.
+// A clock that was right for long and then drifts is found within a window, as one that always
+// drifted: the anchor of the comparison moves on.
 func TestDriftAfterALongPeace(t *testing.T) {
 	w := world()
 	b := node.Peer{ID: "b", Incarnation: 1, Role: node.RoleGate, Addr: "b:1"}
@@ -87,7 +87,7 @@ func TestDriftAfterALongPeace(t *testing.T) {
 	}
 }
 
-// What was late counts for the rest of its window and for the next one, to a tick.
+// A lag counts for the rest of its window and for the next one, exactly.
 func TestLagCountsForTwoWindows(t *testing.T) {
 	h := &host{New(Default()), NewClocks(DefaultClock())}
 	w := nodetest.New(nodetest.Config{
@@ -129,7 +129,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// clock is a peer's, drawn: it starts somewhere and runs at a rate.
+// play draws a peer's clock, which starts somewhere and runs at a rate, and returns the
+// findings.
 func play(t *rapid.T, low, high int64) (found []Finding, elapsed time.Duration) {
 	ppm := rapid.Int64Range(low, high).Draw(t, "ppm")
 	c := NewClocks(DefaultClock())
@@ -153,7 +154,7 @@ func play(t *rapid.T, low, high int64) (found []Finding, elapsed time.Duration) 
 	return found, elapsed
 }
 
-// HEALTH-2: whatever the network does, a clock within the bound is not suspected.
+// HEALTH-2: Clocks does not suspect a clock within the bound, whatever the network does.
 func TestClocksWithinTheBoundAreTrusted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if found, _ := play(t, -19_990, 19_990); len(found) > 0 {
@@ -162,8 +163,8 @@ func TestClocksWithinTheBoundAreTrusted(t *testing.T) {
 	})
 }
 
-// HEALTH-3: a clock that drifts by a tenth is suspected within a minute and two round
-// trips' share of it.
+// HEALTH-3: Clocks suspects a clock that drifts by a tenth within a minute, plus its share of
+// two round trips.
 func TestClocksBeyondTheBoundAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		found, elapsed := play(t, 100_000, 200_000)
@@ -178,8 +179,8 @@ func TestClocksBeyondTheBoundAreFound(t *testing.T) {
 	})
 }
 
-// HEALTH-2 at its edge: two clocks at the bound, one slow and one fast, whose uptimes are
-// told in whole milliseconds, on a network that takes no time.
+// HEALTH-2 at its edge: two clocks at the bound, one slow and one fast, uptimes in whole
+// milliseconds, and a network without latency.
 func TestClocksAtTheBoundAreTrusted(t *testing.T) {
 	for _, rates := range [][2]int64{{990_000, 1_010_000}, {1_010_000, 990_000}} {
 		c := NewClocks(DefaultClock())

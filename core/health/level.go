@@ -18,7 +18,7 @@ func (l Level) String() string {
 	return [...]string{"normal", "elevated", "high", "severe", "critical"}[min(l, Critical)]
 }
 
-// OfMultiplier is the level of local health, 0 to 8.
+// OfMultiplier returns the level of local health, 0 to 8.
 func OfMultiplier(n int) Level {
 	switch {
 	case n < 2:
@@ -33,7 +33,7 @@ func OfMultiplier(n int) Level {
 	return Critical
 }
 
-// OfLag is the level of a loop's lag.
+// OfLag returns the level of a loop's lag.
 func OfLag(d time.Duration) Level {
 	switch {
 	case d < 500*time.Millisecond:
@@ -48,5 +48,5 @@ func OfLag(d time.Duration) Level {
 	return Critical
 }
 
-// Of is the worse of both.
+// Of returns the worse of both levels.
 func Of(multiplier int, lag time.Duration) Level { return max(OfMultiplier(multiplier), OfLag(lag)) }

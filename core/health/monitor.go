@@ -7,24 +7,24 @@ import (
 	"hyperscale/core/node"
 )
 
-// Config of a monitor.
+// Config configures a monitor.
 type Config struct {
 	// Interval of the timer whose lateness is the lag.
 	Interval time.Duration
-	// Window over which the worst lag counts, so that one punctual timer does not
-	// hide that the one before it came late.
+	// Window over which the worst lag counts. Without it, one punctual timer would hide that
+	// the last one was late.
 	Window time.Duration
 }
 
-// Default is what production uses.
+// Default is the configuration of production.
 func Default() Config { return Config{Interval: 250 * time.Millisecond, Window: 2 * time.Second} }
 
-// Monitor measures the lag of a node's loop and keeps its level.
+// Monitor measures the lag of a node's loop, and derives the node's level.
 type Monitor struct {
 	config     Config
 	due        node.Instant
 	lag        time.Duration // the worst of this window
-	before     time.Duration // of the window before
+	before     time.Duration // the worst of the last window
 	since      node.Instant  // this window's beginning
 	multiplier int
 	level      Level
@@ -38,7 +38,7 @@ func New(c Config) *Monitor {
 	return &Monitor{config: c}
 }
 
-// Start begins: within InputStart.
+// Start begins to measure, within InputStart.
 func (m *Monitor) Start(env node.Env) {
 	m.since = env.Now()
 	m.arm(env)
@@ -49,7 +49,7 @@ func (m *Monitor) arm(env node.Env) {
 	env.SetTimer(node.Key(node.PartHealth, node.HealthLag), m.config.Interval)
 }
 
-// Fire takes a timer that is the monitor's, and says whether it was.
+// Fire handles a timer, and reports whether it was the monitor's.
 func (m *Monitor) Fire(env node.Env, k node.TimerKey) bool {
 	if k.Part != node.PartHealth {
 		return false
@@ -64,7 +64,7 @@ func (m *Monitor) Fire(env node.Env, k node.TimerKey) bool {
 	return true
 }
 
-// SetMultiplier tells it local health, as core/swim has it.
+// SetMultiplier sets the local health that core/swim counts.
 func (m *Monitor) SetMultiplier(env node.Env, n int) {
 	m.multiplier = n
 	m.judge(env)
@@ -77,8 +77,8 @@ func (m *Monitor) judge(env node.Env) {
 	}
 }
 
-// Lag is the worst of the last window and this one: what core/swim is told.
+// Lag returns the worst of the last window and this one, for core/swim.
 func (m *Monitor) Lag() time.Duration { return max(m.lag, m.before) }
 
-// Level is that of this node.
+// Level returns this node's level.
 func (m *Monitor) Level() Level { return m.level }

@@ -36,8 +36,8 @@ type lateness struct {
 	lag time.Duration
 }
 
-// The lag counts from when it is measured for a window at least and for two at most and
-// one interval, whatever came late; and each change of the level is told once.
+// A lag counts for at least one window after its measurement, and at most for two and one
+// interval, whatever else was late. The monitor reports each change of the level once.
 func TestLagIsTheWorstOfLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &host{New(Default()), NewClocks(DefaultClock())}
@@ -93,8 +93,8 @@ func TestLagIsTheWorstOfLate(t *testing.T) {
 	})
 }
 
-// Clocks remembers one run of at most PeersMax peers; an impossible sample, a peer above
-// the bound, and the first sample of a run find nothing, whatever they say.
+// Clocks holds one incarnation of at most PeersMax peers. An impossible sample, a peer above
+// PeersMax, and the first sample of an incarnation find nothing, whatever their values.
 func TestClocksRememberKnownPeers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		config := DefaultClock()
@@ -102,7 +102,7 @@ func TestClocksRememberKnownPeers(t *testing.T) {
 		c := NewClocks(config)
 		w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "a", Incarnation: 1, Role: node.RoleToy, Addr: "a:1"}, New: func() node.Machine { return nil }})
 		w.Discard = true
-		runs := map[node.ID]uint64{} // the model: who is compared
+		runs := map[node.ID]uint64{} // the model: the peers that it compares
 		now := node.Instant(1 << 40)
 		for range rapid.IntRange(1, 40).Draw(t, "samples") {
 			id := rapid.SampledFrom([]node.ID{"b", "c", "d", "e"}).Draw(t, "peer")
@@ -131,8 +131,8 @@ func TestClocksRememberKnownPeers(t *testing.T) {
 	})
 }
 
-// The rate is that of exact numbers, to a millionth and a thousandth of it, or none
-// where no time of ours has gone by.
+// The rate is that of exact numbers, up to a millionth and a thousandth of it. It is none if no
+// time of ours has passed.
 func TestRateOfExactNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		span := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, 1<<55))
@@ -149,10 +149,11 @@ func TestRateOfExactNumbers(t *testing.T) {
 		}
 		want := new(big.Int).Mul(big.NewInt(int64(b.Uptime-a.Uptime)-ours), big.NewInt(million))
 		want.Quo(want, big.NewInt(ours))
-		// ours is cut to whole millionths where the product would not fit: an error of one in ours/million.
+		// ours is truncated to whole millionths if the product would not fit: an error of one
+		// in ours/million.
 		slack := new(big.Int).Quo(new(big.Int).Abs(want), big.NewInt(max(1, ours/million)))
 		if ours < million {
-			return // hours of theirs in a millisecond of ours: any huge number will do
+			return // hours of theirs in a millisecond of ours: the rate may be any huge number
 		}
 		slack.Add(slack, big.NewInt(2))
 		if off := new(big.Int).Sub(want, big.NewInt(got)); off.CmpAbs(slack) > 0 {

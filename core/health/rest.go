@@ -2,5 +2,5 @@ package health
 
 import "hyperscale/core/node"
 
-// Rests tells that clocks of members alone are compared: known is how many there are.
+// Rests reports that Clocks holds no more peers than there are members: known is their number.
 func (c *Clocks) Rests(tell node.Tell, known int) { tell("health/clocks", len(c.tracks), known) }
