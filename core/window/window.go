@@ -11,28 +11,28 @@ const Granularity = time.Millisecond
 
 const million = 1_000_000
 
-// Terms are the settings that the nodes of a chain must share.
+// Terms are the settings that all nodes of a chain must share.
 type Terms struct {
-	Word     time.Duration // D: a manager acts for a part that long after it asked the gate, at most
-	Renewal  time.Duration // R: a worker runs a shard that long after it asked the manager, at most
+	Word     time.Duration // D: a manager acts for a subjob at most so long after its request to the gate
+	Renewal  time.Duration // R: a worker runs a shard at most so long after its request to the manager
 	DriftPPM int64         // r: how far a clock's rate may lie from real time, in millionths
 }
 
-// Hold is how long a manager acts upon a gate's word, by its own clock.
+// Hold returns how long a manager acts on a gate's answer, by its own clock.
 func (t Terms) Hold() time.Duration { return Hold(t.Word, t.DriftPPM) }
 
-// Stopped is how long load goes on after a manager's last act, in real time.
+// Stopped returns how long load continues after a manager's last act, in real time.
 func (t Terms) Stopped() time.Duration {
 	return scale(t.Renewal+node.ExecutorEnd+Granularity, million, million-t.DriftPPM)
 }
 
-// Load is how long load goes on after a gate's word, in real time.
+// Load returns how long load continues after a gate's answer, in real time.
 func (t Terms) Load() time.Duration { return t.Word + t.Stopped() }
 
-// Patience is how long a manager waits after its last act for a shard, by its own clock.
+// Patience returns how long a manager waits after its last act for a shard, by its own clock.
 func (t Terms) Patience() time.Duration { return Guard(t.Stopped(), t.DriftPPM) }
 
-// Guard is how long a gate waits after it last named a part, by its own clock.
+// Guard returns how long a gate waits after it last named a subjob, by its own clock.
 func (t Terms) Guard() time.Duration { return Guard(t.Word+t.Stopped(), t.DriftPPM) }
 
 // Hold returns how long a clock may count so that no more than d has passed.
@@ -40,13 +40,13 @@ func Hold(d time.Duration, driftPPM int64) time.Duration {
 	return d - scale(d, driftPPM, million) - Granularity
 }
 
-// Guard returns how long a clock must count so that no less than d has passed, in whole
-// granules: people read it.
+// Guard returns how long a clock must count so that no less than d has passed. It rounds to
+// whole granules, because operators read it.
 func Guard(d time.Duration, driftPPM int64) time.Duration {
 	return (scale(d, million+driftPPM, million) + Granularity - 1).Truncate(Granularity) + Granularity
 }
 
-// scale returns d n / m, rounded up, without an overflow where the result is none.
+// scale returns d n / m, rounded up. It does not overflow if the result fits.
 func scale(d time.Duration, n, m int64) time.Duration {
 	whole, rest := int64(d)/m, int64(d)%m
 	return time.Duration(whole*n + (rest*n+m-1)/m)

@@ -16,8 +16,8 @@ const (
 	million = 1_000_000
 )
 
-// clock runs at a rate in millionths and is read in whole granules. Its phase is what it
-// says at an instant of real time, all in nanoseconds.
+// clock runs at a rate in millionths, and its readings are whole granules. Its phase is its
+// reading at an instant of real time, all in nanoseconds.
 type clock struct{ rate, phase, at int64 }
 
 func (c clock) read(t int64) int64 {
@@ -25,8 +25,8 @@ func (c clock) read(t int64) int64 {
 	return value - value%g
 }
 
-// when finds the first instant at which the clock is read as a value or more. It searches
-// and knows no formula.
+// when finds the first instant at which the clock reads at least a value. It searches, without
+// a formula.
 func (c clock) when(value int64) int64 {
 	low, high := c.at, c.at+4*(value-c.phase)+4*g
 	for low < high {
@@ -39,8 +39,8 @@ func (c clock) when(value int64) int64 {
 	return low
 }
 
-// chain is one course of a gate's word, a manager's act, a worker's deadline, and the
-// waits that must outlast them, on clocks of its own.
+// chain is one sequence of a gate's answer, a manager's act, a worker's deadline, and the waits
+// that must outlast them. Each node has its own clock.
 type chain struct {
 	terms                   window.Terms
 	way, early, idle        int64 // of the heartbeat to the gate; the act before the window's end; the worker's heartbeat before the act
@@ -90,7 +90,7 @@ func drawChain(t *rapid.T) chain {
 	}
 }
 
-// WINDOW-1 over drawn clocks, phases and delays.
+// WINDOW-1 for random clocks, phases and delays.
 func TestLoadStopsBeforeAnybodyGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChain(t)
@@ -104,8 +104,8 @@ func TestLoadStopsBeforeAnybodyGoesOn(t *testing.T) {
 	})
 }
 
-// hostile are the clocks that need each summand: all that act are slow and those that wait
-// are fast, nothing is late, and each reading is as wrong as it may be.
+// hostile returns the clocks that need each summand: all that act are slow, those that wait are
+// fast, nothing is late, and each reading has the largest error.
 func hostile(terms window.Terms) []chain {
 	slow, fast := million-terms.DriftPPM, million+terms.DriftPPM
 	var all []chain
@@ -119,8 +119,8 @@ func hostile(terms window.Terms) []chain {
 	return all
 }
 
-// WINDOW-1 and WINDOW-2 where it is tight: for lengths beside each other, so that no rounding hides a
-// summand, the worst clocks leave something, and never more than a few granules.
+// WINDOW-1 and WINDOW-2 where they are tight: for adjacent lengths, so that no rounding hides a
+// summand. The worst clocks leave something, and never more than a few granules.
 func TestEachSummandIsNeeded(t *testing.T) {
 	const most = 5 * window.Granularity
 	for _, ppm := range []int64{1, 10_000, 100_000} {
