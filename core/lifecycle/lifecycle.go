@@ -2,7 +2,7 @@ package lifecycle
 
 import "hyperscale/core/message"
 
-// LegalJob says whether a job may go from one state to another.
+// LegalJob reports whether a job may go from one state to another.
 func LegalJob(from, to message.JobState) bool {
 	const (
 		submitted = 1 << (iota + 1)
@@ -30,8 +30,7 @@ func LegalJob(from, to message.JobState) bool {
 	return int(from) < len(next) && to <= message.JobTimedOut && next[from]&(1<<to) != 0
 }
 
-// LegalWorkflow says whether a workflow, or a shard of it, may go from one state
-// to another.
+// LegalWorkflow reports whether a workflow, or a shard of it, may go from one state to another.
 func LegalWorkflow(from, to message.WorkflowState) bool {
 	if from == to || from.Terminal() {
 		return false
@@ -51,10 +50,9 @@ func LegalWorkflow(from, to message.WorkflowState) bool {
 	return false
 }
 
-// Outcome is the end of a whole whose parts have ended: all good is COMPLETED,
-// none good is FAILED, some is PARTIAL. A cancelled or timed out part that is
-// not outvoted by its own kind counts as not good; if no part is good and one
-// timed out, the whole timed out.
+// Outcome returns the end of a whole whose subjobs have ended: COMPLETED if all completed,
+// PARTIAL if some completed, at least in part. Otherwise the whole timed out if one subjob did,
+// is cancelled if all are, and else is FAILED.
 func Outcome(subjobs []message.JobState) message.JobState {
 	var good, some, late, cancelled int
 	for _, s := range subjobs {
@@ -82,7 +80,7 @@ func Outcome(subjobs []message.JobState) message.JobState {
 	return message.JobFailed
 }
 
-// OfWorkflow maps the end of a workflow to the end it stands for in Outcome.
+// OfWorkflow maps the end of a workflow to the state that it counts as in Outcome.
 func OfWorkflow(s message.WorkflowState) message.JobState {
 	switch s {
 	case message.WorkflowCompleted:

@@ -11,7 +11,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// The law of states: chains of `a>b` and alternatives.
+// The legal transitions: chains of `a>b` and alternatives.
 const jobLaw = `
 NONE>SUBMITTED
 SUBMITTED>QUEUED>DISPATCHING>RUNNING>COMPLETING
@@ -44,7 +44,7 @@ func pairs(law string) map[string]bool {
 	return legal
 }
 
-// Every pair of states, and numbers that are none, against the written law.
+// Every pair of states, also of invalid numbers, against the written law.
 func TestJobLaw(t *testing.T) {
 	legal, seen := pairs(jobLaw), 0
 	for from := range message.JobTimedOut + 20 {
@@ -81,7 +81,7 @@ func TestWorkflowLaw(t *testing.T) {
 	}
 }
 
-// Drawn pairs, too, against the written laws.
+// Random pairs, too, against the written laws.
 func TestDrawnPairsAgainstTheLaws(t *testing.T) {
 	jobs, flows := pairs(jobLaw), pairs(workflowLaw)
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,7 +96,7 @@ func TestDrawnPairsAgainstTheLaws(t *testing.T) {
 	})
 }
 
-// LIFECYCLE-1, along any walk: whatever is tried, the first terminal state stays.
+// LIFECYCLE-1, along any walk: the first terminal state stays, whatever follows.
 func TestFirstEndStays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		at, end := message.JobNone, message.JobNone
@@ -145,8 +145,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// The outcome is terminal, does not depend on the order of parts, and is
-// COMPLETED only if every part is.
+// The outcome is terminal, does not depend on the order of subjobs, and is COMPLETED only if
+// every subjob is.
 func TestOutcomeIsAnEnd(t *testing.T) {
 	ends := rapid.SampledFrom([]message.JobState{message.JobCompleted, message.JobPartial, message.JobFailed, message.JobCancelled, message.JobTimedOut})
 	rapid.Check(t, func(rt *rapid.T) {
