@@ -2,7 +2,7 @@ package plan
 
 import "time"
 
-// How much a plan may hold.
+// Bounds of what a plan may hold.
 const (
 	WorkflowsMax  = 100
 	StepsMax      = 1000 // of a workflow
@@ -15,7 +15,7 @@ const (
 	ParamsMax     = 1000
 )
 
-// How many bytes its texts may have.
+// Bounds of its texts, in bytes.
 const (
 	NameMax   = 64
 	TagMax    = 256
@@ -23,16 +23,16 @@ const (
 	ReportMax = 2000
 	PathMax   = 1024
 
-	// BytesMax and ProgramMax together leave room in a frame for the rest of a
-	// submission and of a dispatch. A plan of BytesMax has thresholds whose verdicts take
-	// 572 KiB of a result at most, so that they fit its frame.
+	// BytesMax and ProgramMax together leave room in a frame for the rest of a submission and
+	// of a dispatch. The verdicts on the thresholds of a plan of BytesMax take at most 572 KiB,
+	// so that they fit a result's frame.
 	BytesMax = 384 << 10
 )
 
-// How much load it may declare.
+// Bounds of the load that it may declare.
 const (
 	VUsMax         = 10_000_000
-	IterationsMax  = 1_000_000_000_000 // far beyond what a month can do
+	IterationsMax  = 1_000_000_000_000 // far beyond a month of load
 	RateMax        = 10_000_000        // a second
 	CoresMax       = 1 << 16
 	ConnectionsMax = 1_000_000
@@ -40,7 +40,7 @@ const (
 	RowsMax        = 1 << 48
 )
 
-// How long it may take.
+// Bounds of its durations.
 const (
 	// DurationMax bounds each span of a plan, and all layers of its workflows together.
 	// A month has 31 days.
@@ -52,11 +52,11 @@ const (
 	IntervalMin = 100 * time.Millisecond
 )
 
-// How much a program may hold.
+// Bounds of a program.
 const (
 	FilesMax     = 64
 	FileBytesMax = 512 << 10 // of all its files
-	FeedsMax     = 64        // files of rows that do not travel
+	FeedsMax     = 64        // files of rows, which do not travel
 	ColumnsMax   = 256
 	ColumnMax    = 128 // bytes of a name
 	FeedBytesMax = 1 << 40

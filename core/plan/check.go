@@ -9,8 +9,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Check reports what no cluster could run. It trusts nothing: another version of the
-// language may have made the plan.
+// Check reports what no cluster could run. It trusts nothing: another version of the language
+// may have built the plan.
 func Check(p *message.Plan) []Fault {
 	c := &check{}
 	if n := len(p.Workflows); n == 0 {
@@ -36,9 +36,9 @@ func Check(p *message.Plan) []Fault {
 	return c.faults
 }
 
-// check is one Check under way.
+// check is the state of one Check.
 type check struct {
-	at     Fault // names the place of what is found next
+	at     Fault // names the place of the next fault
 	faults []Fault
 }
 
@@ -57,7 +57,7 @@ func (c *check) most(key string, value, most uint64, remedy string) {
 	}
 }
 
-// span bounds a duration; least is inclusive.
+// span checks a duration; least and most are inclusive.
 func (c *check) span(key string, d, least, most time.Duration, remedy string) {
 	if d >= least && d <= most {
 		return
@@ -75,14 +75,14 @@ func (c *check) text(key, s string, least, most int, remedy string) {
 	}
 }
 
-// name refuses names that a table, a threshold or a flag could not tell apart.
+// name rejects names that a table, a threshold or a flag could not distinguish.
 func (c *check) name(key, s string) {
 	if !Name(s) {
 		c.add(key, quoted(s), fmt.Sprintf("be 1 to %d letters, digits, _ and -", NameMax), "rename it")
 	}
 }
 
-// Name says whether a workflow, a step, a tag or a param can have this name.
+// Name reports whether a workflow, a step, a tag or a param can have this name.
 func Name(s string) bool {
 	if s == "" || len(s) > NameMax {
 		return false
@@ -120,7 +120,7 @@ func (c *check) workflow(p *message.Plan, w *message.WorkflowPlan) {
 	c.thresholds(w)
 }
 
-// spans bounds what takes time.
+// spans checks the durations.
 func (c *check) spans(w *message.WorkflowPlan) {
 	const remedy = "shorten it"
 	c.span("duration", w.Duration, 0, DurationMax, "shorten it, or submit several jobs")
@@ -139,8 +139,8 @@ func (c *check) spans(w *message.WorkflowPlan) {
 	}
 }
 
-// after checks a list of indices and returns the layer above all of them. That each
-// stands below its reader's layer also proves that there is no circle.
+// after checks a list of indices, and returns the layer above all of them. Each index is below
+// its reader's layer, which also proves that there is no cycle.
 func (c *check) after(key string, list []uint32, bound int, layer func(uint32) uint32) uint32 {
 	for i, at := range list {
 		if int64(at) >= int64(bound) || i > 0 && list[i-1] >= at {
@@ -157,7 +157,7 @@ func (c *check) after(key string, list []uint32, bound int, layer func(uint32) u
 
 // whole checks what all workflows of a plan have together.
 func (c *check) whole(p *message.Plan) {
-	if len(c.faults) == 0 { // layers are right
+	if len(c.faults) == 0 { // layers are valid
 		if d := Longest(p, func(w *message.WorkflowPlan) time.Duration { return w.Duration }); d > DurationMax {
 			c.add("duration of all layers", length(d), "be at most "+length(DurationMax), "shorten the workflows that wait for each other, or submit several jobs")
 		}
@@ -196,7 +196,7 @@ func (c *check) threshold(key string, t *message.Threshold, steps []message.Step
 	}
 }
 
-// known bounds a number that stands for a word.
+// known checks a number that stands for a name.
 func (c *check) known(key string, value, least, most uint64) {
 	if value < least || value > most {
 		c.add(key, fmt.Sprint(value), fmt.Sprintf("be %d to %d", least, most), "use the same version of hyperscale at both ends")

@@ -23,7 +23,7 @@ type Fault struct {
 // String names the place, the key, the value, the bound and the remedy.
 func (f Fault) String() string { return f.What() + ": " + f.Remedy }
 
-// What is the fault without its remedy.
+// What returns the fault without its remedy.
 func (f Fault) What() string {
 	var b strings.Builder
 	if f.Workflow != "" {
@@ -36,10 +36,10 @@ func (f Fault) What() string {
 	return b.String()
 }
 
-// textFaults bounds how many faults a text tells.
+// textFaults bounds the faults in a text.
 const textFaults = 10
 
-// Text tells the first faults in one line, and how many more there are.
+// Text returns the first faults in one line, and how many more there are.
 func Text(faults []Fault) string {
 	var all []string
 	for _, f := range faults[:min(len(faults), textFaults)] {
@@ -54,7 +54,7 @@ func Text(faults []Fault) string {
 // textMax bounds a value's text.
 const textMax = 64
 
-// quoted writes a text of the plan for people: short, and UTF-8 whatever it holds.
+// quoted formats a text of the plan for users: short, and valid UTF-8 for any input.
 func quoted(s string) string {
 	if len(s) <= textMax {
 		return fmt.Sprintf("%q", s)
@@ -66,7 +66,7 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q...", s[:cut])
 }
 
-// length writes 24h0m0s as 24h.
+// length formats 24h0m0s as 24h.
 func length(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -78,7 +78,7 @@ func length(d time.Duration) string {
 	return text
 }
 
-// size writes bytes in the largest unit that divides them.
+// size formats bytes in the largest unit that divides them.
 func size(n int) string {
 	switch {
 	case n > 0 && n%(1<<20) == 0:

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// feed checks that rows can be handed out as the plan says.
+// feed checks that workers can hand out rows as the plan says.
 func (c *check) feed(f *message.FeedPlan) {
 	if f.Rows == 0 {
 		if *f != (message.FeedPlan{}) {

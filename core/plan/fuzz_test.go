@@ -9,9 +9,9 @@ import (
 	"hyperscale/core/plan"
 )
 
-// FuzzCheck: whatever bytes make a plan, Check ends with at most FaultsMax faults, each
-// with a key, a value, a bound and a remedy in UTF-8. Without faults everything points
-// backwards and the plan fits a frame beside the largest program.
+// FuzzCheck: for any bytes that make a plan, Check reports at most FaultsMax faults, each with
+// a key, a value, a bound and a remedy in UTF-8. In a plan without faults everything points
+// backwards, and the plan fits a frame beside the largest program.
 func FuzzCheck(f *testing.F) {
 	for _, p := range []message.Plan{
 		{}, *small(), {Source: "\xff", Workflows: make([]message.WorkflowPlan, plan.WorkflowsMax+1)},

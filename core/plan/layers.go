@@ -6,7 +6,8 @@ import (
 	"hyperscale/core/message"
 )
 
-// Above is the layer of what waits for a list: 0 for none, else one above the highest.
+// Above returns the layer of a workflow or step that waits for a list: 0 for none, else one
+// above the highest.
 func Above(list []uint32, layer func(uint32) uint32) uint32 {
 	var above uint32
 	for _, at := range list {
@@ -15,8 +16,8 @@ func Above(list []uint32, layer func(uint32) uint32) uint32 {
 	return above
 }
 
-// Longest adds up the longest workflow of each layer, as of measures one. No chain of
-// workflows that wait for each other takes longer.
+// Longest adds up the longest workflow of each layer, measured by of. No chain of workflows
+// that wait for each other takes longer.
 func Longest(p *message.Plan, of func(*message.WorkflowPlan) time.Duration) time.Duration {
 	const bound = 1 << 60 // far from overflow
 	w := p.Workflows

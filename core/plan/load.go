@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// load checks how much a workflow does, and how it is run.
+// load checks how much load a workflow makes, and how it runs.
 func (c *check) load(w *message.WorkflowPlan) {
 	c.most("iterations", w.Iterations, IterationsMax, "write a duration instead")
 	c.most("connections", uint64(w.Connections), ConnectionsMax, "share fewer")
@@ -30,7 +30,7 @@ func (c *check) load(w *message.WorkflowPlan) {
 
 const rateRemedy = "lower it, or submit several jobs"
 
-// RateBound is the highest rate in a unit of time, in thousandths; no unit is a second.
+// RateBound returns the highest rate in a unit of time, in thousandths; no unit means a second.
 func RateBound(per time.Duration) uint64 {
 	return RateMax * 1000 * uint64(max(per, time.Second)/time.Second)
 }

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// CheckProgram reports what of a program's files and values no cluster could carry.
+// CheckProgram reports the files and values of a program that no cluster could carry.
 func CheckProgram(p *message.Program) []Fault {
 	c := &check{}
 	c.most("program.files", uint64(len(p.Files)), FilesMax, "put some of them together")

@@ -22,8 +22,8 @@ func find(faults []plan.Fault, key string) *plan.Fault {
 	return nil
 }
 
-// TestEachBoundIsChecked: a plan within all bounds has no fault. With one bound broken it
-// has a fault that names the key, the value, the bound and a remedy.
+// TestEachBoundIsChecked: a plan within all bounds has no fault. With one bound broken it has a
+// fault that names the key, the value, the bound and a remedy.
 func TestEachBoundIsChecked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		legal := plantest.Legal(t)
@@ -52,8 +52,8 @@ func TestEachBoundIsChecked(t *testing.T) {
 	})
 }
 
-// TestAllFaultsAreReportedAtOnce: whatever set of values is out of bounds, one Check
-// names each of them, and no key that is within its bounds.
+// TestAllFaultsAreReportedAtOnce: for any set of values out of bounds, one Check names each of
+// them, and no key within its bounds.
 func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 	plain := slices.DeleteFunc(plantest.Breaches(), func(b plantest.Breach) bool { return !b.Plain })
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,8 +81,8 @@ func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 	})
 }
 
-// TestFaultsAreBounded: a plan of nothing but faults is reported in a hundred of them, and
-// told in ten.
+// TestFaultsAreBounded: Check reports a hundred faults of a plan with only faults, and Text
+// ten.
 func TestFaultsAreBounded(t *testing.T) {
 	p := &message.Plan{Workflows: []message.WorkflowPlan{{Steps: make([]message.StepPlan, plan.StepsMax)}}}
 	faults := plan.Check(p)
@@ -95,7 +95,7 @@ func TestFaultsAreBounded(t *testing.T) {
 }
 
 // TestLayersAddUp: no chain of workflows takes longer than Longest, by a search over all
-// chains, and some chain could.
+// chains, and some chain takes as long.
 func TestLayersAddUp(t *testing.T) {
 	duration := func(w *message.WorkflowPlan) time.Duration { return w.Duration }
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,8 +121,8 @@ func TestLayersAddUp(t *testing.T) {
 	})
 }
 
-// TestDigestsTellPlansApart: a plan that another process has read has the same digest, and
-// each changed value gives another.
+// TestDigestsTellPlansApart: a plan that another process has read has the same digest, and each
+// changed value gives another.
 func TestDigestsTellPlansApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plantest.Legal(t)

@@ -24,8 +24,8 @@ func small() *message.Plan {
 	}}
 }
 
-// TestStory plays testdata/check.txt: each line of a command sets a value of the plan,
-// 0.VUs=0 that of its first workflow.
+// TestStory plays testdata/check.txt: each line of a command sets a value of the plan, 0.VUs=0
+// a value of its first workflow.
 func TestStory(t *testing.T) {
 	datadriven.RunTest(t, "testdata/check.txt", func(t *testing.T, d *datadriven.TestData) string {
 		p := small()
