@@ -6,23 +6,23 @@ import (
 	"hyperscale/core/node"
 )
 
-// Config is one list of peers. A machine with several gives each its own Group.
+// Config configures one list of peers. A machine with several gives each its own Group.
 type Config struct {
 	Group      uint64 // of the timers, unique in the node, below 2^32
 	Role       node.Role
 	Datacenter string // in event.PeerRegistered
-	// Remedy is what to correct where a peer of another role answers: "--managers
-	// or --seed"; empty where only the address can be wrong.
+	// Remedy is what to correct if a peer of another role answers: "--managers or --seed";
+	// empty if only the address can be wrong.
 	Remedy string
 
-	Beats        bool          // send message.Beat, as no heartbeat of the role's own does
+	Beats        bool          // send message.Beat, because the role has no heartbeat of its own
 	Beat         time.Duration // between two of them
-	Silence      time.Duration // before a stream is closed and opened again
-	ReconnectMin time.Duration // first wait before a stream is opened again, at most this
+	Silence      time.Duration // before Links closes a silent stream and opens it again
+	ReconnectMin time.Duration // bound of the first wait before it opens a stream again
 	ReconnectMax time.Duration // the wait doubles up to here
 }
 
-// Default returns the rhythm of fellows; Group, Role and Beats are left to set.
+// Default returns the intervals between peers; Group, Role and Beats are left to set.
 func Default() Config {
 	return Config{
 		Beat:         time.Second,

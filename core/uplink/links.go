@@ -6,12 +6,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// Link is the stream to one address: closed, opening, or standing.
+// Link is the stream to one address: closed, opening, or open.
 type Link struct {
 	Addr       node.Addr
-	Stream     node.StreamID // zero when it is closed
-	Peer       node.Peer     // zero unless it stands
-	Known      node.Peer     // who stood last, also after it is lost
+	Stream     node.StreamID // zero while it is closed
+	Peer       node.Peer     // zero unless it is open
+	Known      node.Peer     // the last peer, also after the stream is lost
 	Stands     bool
 	Registered bool   // the peer has answered a heartbeat on this stream
 	Sequence   uint64 // of the heartbeats sent on this stream
@@ -26,8 +26,7 @@ type Links struct {
 	links  []*Link
 }
 
-// New returns closed links. A node's own address among them is left out at the
-// start.
+// New returns closed links. Start leaves out a node's own address among them.
 func New(c Config, to []node.Addr) *Links {
 	c.check()
 	l := &Links{config: c}
@@ -60,15 +59,15 @@ func (l *Links) key(kind uint8, index uint64) node.TimerKey {
 	return node.KeyN(node.PartUplink, kind, l.config.Group<<32|index)
 }
 
-// open also watches the opening: a stream that neither stands nor breaks is as
-// silent as one that stands.
+// open also watches the opening: a stream that neither opens nor breaks is as silent as a dead
+// one.
 func (l *Links) open(env node.Env, k *Link) {
 	k.Stream = env.Open(k.Addr)
 	env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
 }
 
-// Opened handles InputStreamOpened. ours tells whether the stream is one of these
-// links; the link is nil when it is not, or when the peer was refused.
+// Opened handles InputStreamOpened. ours reports whether the stream is one of these links. The
+// link is nil if it is not, or if Opened rejected the peer.
 func (l *Links) Opened(env node.Env, in *node.Input) (k *Link, ours bool) {
 	k = l.with(in.Stream)
 	if k == nil {
@@ -99,8 +98,8 @@ func (l *Links) refuse(env node.Env, k *Link, from node.Peer) {
 	l.drop(env, k, "it is no "+l.config.Role.String())
 }
 
-// Broken handles InputStreamBroken, likewise. The link is closed by now, and Known
-// says who stood there.
+// Broken handles InputStreamBroken likewise. The link is closed by now, and Known names its
+// peer.
 func (l *Links) Broken(env node.Env, in *node.Input) (k *Link, ours bool) {
 	if k = l.with(in.Stream); k == nil {
 		return nil, false
@@ -109,7 +108,7 @@ func (l *Links) Broken(env node.Env, in *node.Input) (k *Link, ours bool) {
 	return k, true
 }
 
-// Fire handles a timer; false means that it is another group's.
+// Fire handles a timer; false means that it belongs to another group.
 func (l *Links) Fire(env node.Env, t node.TimerKey) bool {
 	if t.Part != node.PartUplink || t.N()>>32 != l.config.Group {
 		return false
@@ -137,8 +136,8 @@ func (l *Links) Fire(env node.Env, t node.TimerKey) bool {
 	return true
 }
 
-// onSilence tells of a peer that stands and answers no heartbeat: it may have
-// been configured otherwise. Beats say nothing that a peer could object to.
+// onSilence reports a peer that is connected and answers no heartbeat: its configuration may
+// differ. It reports none for beats, which contain nothing that a peer could reject.
 func (l *Links) onSilence(env node.Env, k *Link) {
 	if k.Stands && !k.Registered && !l.config.Beats {
 		env.Emit(event.PeerRefused{Peer: k.Peer.ID, Role: k.Peer.Role, Reason: "it took no heartbeat of this " + env.Self().Role.String() +
@@ -148,7 +147,7 @@ func (l *Links) onSilence(env node.Env, k *Link) {
 	l.drop(env, k, "silent for "+l.config.Silence.String())
 }
 
-// drop forgets the stream and sets the timer that opens the next one.
+// drop forgets the stream, and sets the timer that opens the next one.
 func (l *Links) drop(env node.Env, k *Link, why string) {
 	if k.Registered {
 		env.Emit(event.PeerLost{Peer: k.Peer.ID, Role: k.Peer.Role, Reason: why})
@@ -161,15 +160,15 @@ func (l *Links) drop(env node.Env, k *Link, why string) {
 	env.SetTimer(l.key(node.UplinkReconnect, k.index), wait)
 }
 
-// Heard is a sign of life on a standing link.
+// Heard notes a sign of life on an open link.
 func (l *Links) Heard(env node.Env, k *Link) {
 	if k.Stands {
 		env.SetTimer(l.key(node.UplinkSilence, k.index), l.config.Silence)
 	}
 }
 
-// Acked says that the peer has answered the heartbeat of a sequence, and whether
-// there was one: an answer to none is no sign of life. The first registers.
+// Acked takes the peer's answer to the heartbeat of a sequence. It returns false if there was
+// no such heartbeat: then the answer is no sign of life. The first answer registers.
 func (l *Links) Acked(env node.Env, k *Link, sequence uint64) bool {
 	if !k.Stands || sequence > k.Sequence {
 		return false

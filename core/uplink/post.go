@@ -5,12 +5,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// PostMax is the size of the largest message that is posted as a datagram.
+// PostMax is the size of the largest message that Post sends as a datagram.
 const PostMax = message.DatagramBody
 
-// Post tells a fellow something: a small message by datagram, whether or not a
-// stream stands; a large one by the stream, and while none stands it is dropped.
-// Either may be lost: whoever posts tries again.
+// Post sends a small message as a datagram, whether or not a stream is open. It sends a large
+// one on the stream, and drops it while none is open. Either may be lost: the poster tries
+// again.
 func (l *Links) Post(env node.Env, to node.Addr, m node.Message) {
 	if m.Size() <= PostMax {
 		env.Datagram(to, m)
@@ -19,7 +19,7 @@ func (l *Links) Post(env node.Env, to node.Addr, m node.Message) {
 	l.Send(env, to, m)
 }
 
-// Send uses the stream whatever the size, and says whether one stood.
+// Send uses the stream for any size, and reports whether one was open.
 func (l *Links) Send(env node.Env, to node.Addr, m node.Message) bool {
 	k := l.To(to)
 	if k == nil || !k.Stands {
@@ -29,8 +29,7 @@ func (l *Links) Send(env node.Env, to node.Addr, m node.Message) bool {
 	return true
 }
 
-// Receive takes the answer of a beat, and says whether the message was one on
-// these links.
+// Receive takes the answer to a beat, and reports whether the message was one on these links.
 func (l *Links) Receive(env node.Env, in *node.Input) bool {
 	ack, ok := in.Message.(*message.BeatAck)
 	if !ok {
@@ -44,8 +43,8 @@ func (l *Links) Receive(env node.Env, in *node.Input) bool {
 	return true
 }
 
-// AnswerBeat answers a Beat on whatever stream it came, and says whether it was
-// one. Who is called by others calls it.
+// AnswerBeat answers a Beat on its own stream, and reports whether it was one. Roles to which
+// others connect call it.
 func AnswerBeat(env node.Env, in *node.Input) bool {
 	b, ok := in.Message.(*message.Beat)
 	if !ok {
@@ -57,10 +56,10 @@ func AnswerBeat(env node.Env, in *node.Input) bool {
 	return true
 }
 
-// All returns the links in their configured order. It is not to be changed.
+// All returns the links in their configured order. Do not change it.
 func (l *Links) All() []*Link { return l.links }
 
-// To returns the link to an address, whether it stands or not, or nil.
+// To returns the link to an address, open or not, or nil.
 func (l *Links) To(a node.Addr) *Link {
 	for _, k := range l.links {
 		if k.Addr == a {
@@ -70,7 +69,7 @@ func (l *Links) To(a node.Addr) *Link {
 	return nil
 }
 
-// Of returns the standing link of a stream, or nil.
+// Of returns the open link of a stream, or nil.
 func (l *Links) Of(s node.StreamID) *Link {
 	if k := l.with(s); k != nil && k.Stands {
 		return k
@@ -78,7 +77,7 @@ func (l *Links) Of(s node.StreamID) *Link {
 	return nil
 }
 
-// Peer returns the standing link to a node, or nil.
+// Peer returns the open link to a node, or nil.
 func (l *Links) Peer(id node.ID) *Link {
 	for _, k := range l.links {
 		if k.Stands && k.Peer.ID == id {
@@ -88,7 +87,7 @@ func (l *Links) Peer(id node.ID) *Link {
 	return nil
 }
 
-// with returns the link that has a stream, standing or opening.
+// with returns the link that has a stream, open or opening.
 func (l *Links) with(s node.StreamID) *Link {
 	for _, k := range l.links {
 		if s != 0 && k.Stream == s {

@@ -13,8 +13,8 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// caller is a role with two lists: managers, to which it sends heartbeats of its
-// own, and fellows, to which Links sends beats.
+// caller is a role with two lists: managers, to which it sends its own heartbeats, and peers,
+// to which Links sends beats.
 type caller struct{ managers, fellows *Links }
 
 func newCaller() *caller {
@@ -50,7 +50,7 @@ func (c *caller) Step(env node.Env, in *node.Input) {
 		}
 	case node.InputMessage:
 		c.onMessage(env, in)
-	case node.InputCommand: // to be posted to the address in Group
+	case node.InputCommand: // post it to the address in Group
 		if q, ok := in.Message.(*message.FileChunk); ok {
 			c.fellows.Post(env, node.Addr(q.Group), q)
 		}
@@ -82,8 +82,8 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// Whatever opens, breaks and falls silent: one stream an address at most, never
-// none for longer than the longest wait, and a link that stands has its peer.
+// Streams open, break and fall silent at random: each address has at most one stream, and none
+// for at most the longest wait. An open link has its peer.
 func TestOneStreamAnAddress(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c *caller
@@ -171,8 +171,8 @@ func TestPostChoosesByItsSize(t *testing.T) {
 	}
 }
 
-// An answer counts on the stream of its question: numbers begin anew on each, and one
-// that was sent to the stream before answers nothing of this one.
+// An answer counts only on the stream of its heartbeat: each stream numbers anew, so a late
+// answer from an earlier stream counts nothing.
 func TestAnswersOfAFormerStream(t *testing.T) {
 	c := newCaller()
 	w := nodetest.New(nodetest.Config{Self: node.Peer{ID: "w1", Incarnation: 1, Role: node.RoleWorker, Addr: "w1:1"}, New: func() node.Machine { return c }})
