@@ -5,9 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// ClientCalled: a client began an operation of the job API (T4). A keyed submit
-// is one operation from its first send to its first answer, however often it is
-// sent.
+// ClientCalled: a client began an operation of the job API (T4). A submit with a key is one
+// operation from its first send to its first answer, however often the client sends it.
 type ClientCalled struct {
 	Call    uint64 // unique within the node's incarnation
 	What    string // "submit", "status", "cancel", "result"
@@ -15,20 +14,19 @@ type ClientCalled struct {
 	Payload uint64 // digest of what a submit carries, key excluded
 }
 
-// ClientReturned: it was answered. A call that is never returned may have taken
-// effect, or may yet.
+// ClientReturned: the operation ended. One that never returns may have taken effect, or may
+// still do.
 type ClientReturned struct {
 	Call   uint64
 	What   string
 	Job    message.JobID
-	OK     bool             // false: refused for good, nothing was done
-	Code   message.Code     // of a refusal
-	State  message.JobState // told by a status, a cancel or a result
+	OK     bool             // false: a gate rejected it for good, and nothing changed
+	Code   message.Code     // of a rejection
+	State  message.JobState // as a status, a cancel or a result reports it
 	Result uint64           // digest of a result
 }
 
-// ShardRenewed: a worker may go on with a shard until its clock reads Until
-// (T13).
+// ShardRenewed: a worker may run a shard until its clock reads Until (T13).
 type ShardRenewed struct {
 	Shard message.ShardID
 	Fence message.Fence

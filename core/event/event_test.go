@@ -18,8 +18,7 @@ import (
 	"hyperscale/core/event"
 )
 
-// A type with an EventName that New does not know could be written to a history
-// but not read back.
+// A history could contain an event whose name New does not know, but could not be read back.
 func TestCatalogueIsWhole(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -84,7 +83,7 @@ func TestEventsSurviveJSON(t *testing.T) {
 	})
 }
 
-// An event leads to the story that explains it: each is in some golden of a role.
+// Every event is in some role's golden, so that a story explains it.
 func TestEveryEventIsInAStory(t *testing.T) {
 	files, err := filepath.Glob("../*/testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -116,7 +115,7 @@ func fill(t *rapid.T, v reflect.Value) {
 			fill(t, v.Index(i))
 		}
 	case reflect.Slice:
-		if n := rapid.IntRange(0, 2).Draw(t, "length"); n > 0 { // a history does not tell empty from nil
+		if n := rapid.IntRange(0, 2).Draw(t, "length"); n > 0 { // a history does not distinguish empty from nil
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 		}
 		for i := range v.Len() {

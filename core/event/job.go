@@ -5,8 +5,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// JobChanged: a gate moved a job from one state to another. From is JobNone when
-// the job was accepted (its record is on disk).
+// JobChanged: a gate moved a job from one state to another. From is JobNone when the gate
+// accepted the job (its record is on disk).
 type JobChanged struct {
 	Job    message.JobID
 	From   message.JobState
@@ -33,8 +33,8 @@ type WorkflowChanged struct {
 	Reason   string
 }
 
-// WorkflowAborted: a majority of the gates knows that a workflow of a job is to end,
-// by a condition of its own, in all datacenters.
+// WorkflowAborted: a majority of the gates knows that a job's workflow must end in all
+// datacenters, by its own condition.
 type WorkflowAborted struct {
 	Job      message.JobID
 	Epoch    uint64 // of the job
@@ -42,17 +42,17 @@ type WorkflowAborted struct {
 	Reason   string
 }
 
-// Acted: a receiver obeyed an order that carries a fence (T3). For a manager
-// Slice.Ordinal and Slice.Workflow are zero and Subjob is true.
+// Acted: a receiver obeyed an order that carries a fence (T3). For a manager Subjob is true,
+// and Shard.Ordinal and Shard.Workflow are zero.
 type Acted struct {
 	Shard      message.ShardID
 	Subjob     bool
-	Datacenter string // of a subjob, where the receiver is a gate; else empty
+	Datacenter string // of a subjob, if the receiver is a gate; else empty
 	Fence      message.Fence
 	What       string // "dispatch", "cancel", "abort"
 }
 
-// FenceRefused: a receiver refused an order or a report for its stale fence.
+// FenceRefused: a receiver rejected an order or a report with a stale fence.
 type FenceRefused struct {
 	Shard      message.ShardID
 	Subjob     bool
@@ -62,15 +62,15 @@ type FenceRefused struct {
 	What       string
 }
 
-// FenceStored: the fence of a shard is on this worker's disk. What starts or stops
-// under it does so after that, whatever both sides lose in a crash (T3).
+// FenceStored: the fence of a shard is on this worker's disk. An execution under it starts or
+// stops only after that, whatever a crash loses on both sides (T3).
 type FenceStored struct {
 	Shard message.ShardID
 	Fence message.Fence
 }
 
-// ShardStarted: a worker accepted an execution and gave it cores (T6, T9). Shards
-// and fences are named anew in each datacenter.
+// ShardStarted: a worker accepted an execution and gave it cores (T6, T9). Shards and fences
+// are numbered per datacenter.
 type ShardStarted struct {
 	Shard      message.ShardID
 	Fence      message.Fence
@@ -79,7 +79,7 @@ type ShardStarted struct {
 	Total      int   // cores of this worker
 }
 
-// ShardEnded: all executors of that execution are gone, its cores are free.
+// ShardEnded: all executors of that execution have exited, and its cores are free.
 type ShardEnded struct {
 	Shard  message.ShardID
 	Fence  message.Fence
@@ -95,7 +95,7 @@ type ShardCounted struct {
 	Datacenter string
 	Subjob     message.Fence // of the subjob that counts it
 	State      message.WorkflowState
-	// Started is the sum of its steps' starts: what is counted with it.
+	// Started is the sum of its steps' starts: the count that the manager adds.
 	Started uint64
 }
 
@@ -104,13 +104,13 @@ type SubjobCounted struct {
 	Job        message.JobID
 	Fence      message.Fence
 	Datacenter string
-	Manager    node.ID // who sent it
+	Manager    node.ID // which sent it
 	State      message.JobState
 	Started    uint64 // the sum of its steps' starts
 }
 
-// RowsTaken: a worker handed rows of a unique feed to an executor (F). They are rows
-// First up to First+Count in the feed's order.
+// RowsTaken: a worker handed rows of a unique feed to an executor (F): First up to First+Count
+// in the feed's order.
 type RowsTaken struct {
 	Shard      message.ShardID
 	Fence      message.Fence
@@ -129,8 +129,8 @@ type ShardDispatched struct {
 	VUs    uint64
 }
 
-// ShardLost: a manager gave up an attempt because its worker fell silent, broke
-// away, or denied it.
+// ShardLost: a manager gave up an attempt because its worker fell silent, disconnected, or
+// denied it.
 type ShardLost struct {
 	Shard  message.ShardID
 	Fence  message.Fence
@@ -146,7 +146,7 @@ type SubjobDispatched struct {
 	Manager    node.ID
 }
 
-// ExecutorGone: an executor process ended, and not as asked.
+// ExecutorGone: an executor process ended without a request.
 type ExecutorGone struct {
 	Shard  message.ShardID
 	Fence  message.Fence

@@ -5,16 +5,16 @@ import (
 	"hyperscale/core/node"
 )
 
-// LeaseGranted: a majority accepted this node's acquisition; it acts from now on
-// while its own clock reads less than Until (T1, T2).
+// LeaseGranted: a majority accepted this node's acquisition. It acts from now on while its own
+// clock reads less than Until (T1, T2).
 type LeaseGranted struct {
 	Group string
 	Job   message.JobID
 	Token message.LeaseToken
 	Life  message.LeaseLife
 	Until node.Instant
-	// Began is when the attempt began, on this node's clock: beyond the drift
-	// bound only attempts that began after a grant must get a higher token.
+	// Began is when the attempt began, on this node's clock. Beyond the drift bound only
+	// attempts that began after a grant must get a higher token.
 	Began node.Instant
 }
 
@@ -26,7 +26,7 @@ type LeaseExtended struct {
 	Until node.Instant
 }
 
-// LeaseEnded: this node acts for the job no more under that token.
+// LeaseEnded: this node no longer acts for the job under that token.
 type LeaseEnded struct {
 	Group  string
 	Job    message.JobID
@@ -34,8 +34,8 @@ type LeaseEnded struct {
 	Reason string // "expired", "released", "transferred", "superseded"
 }
 
-// LeaseCalled: an operation on a register began (T4). Value names a record by the
-// digest of its bytes, 0 for none.
+// LeaseCalled: an operation on a register began (T4). Value is the digest of a record's bytes,
+// 0 for none.
 type LeaseCalled struct {
 	Group string
 	Job   message.JobID
@@ -45,18 +45,18 @@ type LeaseCalled struct {
 	Value uint64 // of an update
 }
 
-// LeaseReturned: it ended. One that is never returned may have taken effect, or
-// may yet.
+// LeaseReturned: the operation ended. One that never returns may have taken effect, or may
+// still do.
 type LeaseReturned struct {
 	Group string
 	Job   message.JobID
 	Call  uint64
-	OK    bool               // false: it has had no effect and will have none
-	Token message.LeaseToken // that was granted, written under, or read
+	OK    bool               // false: it had no effect and will have none
+	Token message.LeaseToken // the token that it got, wrote under, or read
 	Value uint64             // of that record
 }
 
-// AcceptorWrote: an acceptor's promise or accept is on its disk and is told.
+// AcceptorWrote: an acceptor's promise or accept is on its disk, and its answer goes out.
 type AcceptorWrote struct {
 	Group    string
 	Job      message.JobID
@@ -65,7 +65,7 @@ type AcceptorWrote struct {
 	Seq      uint64
 }
 
-// GroupJoined: a member of a group of registers speaks from now on.
+// GroupJoined: a member of a group of registers answers from now on.
 type GroupJoined struct {
 	Group      string
 	Generation uint64
@@ -84,7 +84,7 @@ type GroupRefused struct {
 type GroupAlarm struct {
 	Group  string
 	Reason string
-	Speaks bool // it goes on as a member; else it answers nothing
+	Speaks bool // it continues as a member; else it answers nothing
 }
 
 // ClockSuspect: this node's clock and a peer's drift apart faster than the bound,
@@ -95,7 +95,7 @@ type ClockSuspect struct {
 	Jump bool
 }
 
-// Reached counts that a rare state was visited: "lease/promise-against-holder".
+// Reached counts visits of a rare state: "lease/promise-against-holder".
 type Reached struct {
 	What string
 }

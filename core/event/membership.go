@@ -9,18 +9,18 @@ type MemberChanged struct {
 	Incarnation uint64
 	From        string // "unknown", "alive", "suspect", "dead", "left", "removed"
 	To          string
-	By          node.ID // who raised it: the accuser, the member itself, or this node
+	By          node.ID // the accuser, the member itself, or this node
 	Reason      string
 }
 
-// HealthChanged: this node's own level moved.
+// HealthChanged: this node's own level changed.
 type HealthChanged struct {
 	From       string // "normal", "elevated", "high", "severe", "critical"
 	To         string
 	Multiplier int // local health, 0 to 8
 }
 
-// Voted: this node's vote is on disk and is told (T5).
+// Voted: this node's vote is on disk, and its answer goes out (T5).
 type Voted struct {
 	Group string
 	Term  uint64
@@ -33,18 +33,18 @@ type Elected struct {
 	Term  uint64
 }
 
-// SteppedDown: it leads no more.
+// SteppedDown: this node no longer leads.
 type SteppedDown struct {
 	Group  string
 	Term   uint64
 	Reason string
 }
 
-// LeaderKnown: this node heard who leads.
+// LeaderKnown: this node learned who leads.
 type LeaderKnown struct {
 	Group  string
 	Term   uint64
-	Leader node.ID // empty: nobody is known
+	Leader node.ID // empty: no leader is known
 }
 
 // EventName implements node.Event.

@@ -2,8 +2,8 @@ package event
 
 import "hyperscale/core/node"
 
-// New returns a pointer to an empty event of a name, to decode into, or nil when
-// the catalogue has none.
+// New returns a pointer to an empty event of a name, to decode into. It returns nil if the
+// catalogue has no such event.
 func New(name string) node.Event {
 	for _, e := range All() {
 		if e.EventName() == name {

@@ -9,35 +9,35 @@ type PeerRegistered struct {
 	Datacenter string
 }
 
-// PeerLost: a peer was silent for too long, or its stream broke and stayed away.
+// PeerLost: a peer was silent for too long, or its stream broke and did not return.
 type PeerLost struct {
 	Peer   node.ID
 	Role   node.Role
 	Reason string
 }
 
-// PeerRefused: a peer stands on a stream and is not taken in, or takes this node
-// not in. Somebody has to change a configuration.
+// PeerRefused: this node rejects a connected peer, or the peer rejects this node. An operator
+// has to change a configuration.
 type PeerRefused struct {
 	Peer   node.ID
 	Role   node.Role
 	Reason string // with the remedy
 }
 
-// Ignored: a message made no sense in this state, or to this role.
+// Ignored: a message made no sense in this state, or for this role.
 type Ignored struct {
 	Peer    node.ID
 	Message string // its name in the catalogue
 	Why     string
 }
 
-// StoreFailed: the disk refused a write; new work is refused until one succeeds.
+// StoreFailed: the disk failed a write; the node rejects new work until one succeeds.
 type StoreFailed struct {
 	What string
 	Err  string
 }
 
-// Shed: a request was refused for want of room.
+// Shed: a node rejected a request because it had no room.
 type Shed struct {
 	What string
 	Why  string
