@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// of finds the command that an answer is for: one that asked under this very
-// request, and asked for that.
+// of returns the command that an answer belongs to: its newest try has this request, and its
+// kind is one of those given.
 func (m *Machine) of(env node.Env, in *node.Input, r message.RequestID, kinds ...kind) *command {
 	c := m.asked[r]
 	if c == nil {
@@ -37,8 +37,8 @@ func (m *Machine) onAck(env node.Env, in *node.Input, a *message.JobAck) {
 	m.finish(env, c, a)
 }
 
-// onRefused passes a refusal on, unless another gate, or a later time, may have a
-// better answer.
+// onRefused reports a rejection, unless another gate, or the same one later, may have a better
+// answer.
 func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 	c := m.of(env, in, r.Request)
 	if c == nil {
@@ -47,7 +47,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 	c.say(c.gate, r.Code.String())
 	c.refusal = r
 	if !slices.Contains(c.tried, c.gate) {
-		c.tried = append(c.tried, c.gate) // it had told a watch until now
+		c.tried = append(c.tried, c.gate) // it had served a watch until now
 	}
 	switch {
 	case r.Code == message.CodeNotOwner && r.Holder != "":
@@ -55,7 +55,7 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 		m.redirect(env, c, node.Addr(r.Holder))
 	case c.passes(r.Code):
 		if r.Code != message.CodeQuorumTimeout {
-			m.settle(c) // else some gates may have it
+			m.settle(c) // else a gate may still accept it
 		}
 		m.next(env, c)
 	default:
@@ -64,9 +64,8 @@ func (m *Machine) onRefused(env node.Env, in *node.Input, r *message.Refused) {
 	}
 }
 
-// passes says that a refusal is not the command's end: it may be met by another
-// gate or later. A queue that is full is its owner's to wait for, but for a
-// question it costs nothing to ask again.
+// passes reports that a rejection does not end the command: another gate, or a later try, may
+// accept it. The caller waits for a full queue; for a query, asking again costs nothing.
 func (c *command) passes(code message.Code) bool {
 	switch code {
 	case message.CodeNotOwner, message.CodeQuorumUnavailable, message.CodeQuorumTimeout, message.CodeCircuitOpen,
@@ -86,8 +85,7 @@ type shown struct {
 	sequence uint64
 }
 
-// rank orders states as a watch may show them: until it runs, a job may go
-// back to the queue.
+// rank orders states as a watch may show them: until it runs, a job may return to the queue.
 func rank(s message.JobState) int {
 	switch {
 	case s.Terminal():
@@ -102,8 +100,8 @@ func rank(s message.JobState) int {
 	return 1
 }
 
-// older says that a status tells nothing new. One gate numbers what it tells; of
-// two, which count for themselves, the one that has got further is the newer.
+// older reports that a status contains nothing new. A single gate numbers its statuses. Of two
+// gates, which number separately, the one that has got further is newer.
 func (was *shown) older(teller node.Peer, s *message.JobStatus) bool {
 	switch r := rank(s.State); {
 	case was.rank == 0:
@@ -116,7 +114,7 @@ func (was *shown) older(teller node.Peer, s *message.JobStatus) bool {
 	return s.Elapsed < was.elapsed
 }
 
-// onStatus answers a query, and tells a watch what is news to it.
+// onStatus answers a query, and passes news to a watch.
 func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 	c := m.of(env, in, s.Request, kindWatch, kindQuery)
 	if c == nil {
@@ -133,7 +131,7 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 		return
 	}
 	c.answered = true
-	if !s.State.Terminal() { // else a result follows, or that this gate has forgotten it
+	if !s.State.Terminal() { // else a result follows, or the gate's report that it has forgotten it
 		c.refusal, c.said, c.tried, c.redirects, c.rounds = nil, nil, nil, 0, 0
 	}
 	env.CancelTimer(c.timer())
@@ -168,7 +166,7 @@ func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancel
 	m.finish(env, c, a)
 }
 
-// onAnswer is for what is about no job.
+// onAnswer handles answers that concern no job.
 func (m *Machine) onAnswer(env node.Env, in *node.Input, r message.RequestID, k kind) {
 	if c := m.of(env, in, r, k); c != nil {
 		m.finish(env, c, in.Message)

@@ -14,10 +14,10 @@ import (
 	"hyperscale/core/node/nodetest"
 )
 
-// asker drives a client at random and holds CLIENT-1 to CLIENT-4.
+// asker drives a client at random and checks CLIENT-1 to CLIENT-4.
 type asker struct {
 	env     *nodetest.Env
-	open    map[node.CommandID]*asked // not finally answered
+	open    map[node.CommandID]*asked // without a final answer
 	started []node.CommandID
 	answers map[node.CommandID]int // final ones
 	wire    []sent
@@ -67,7 +67,7 @@ func (a *asker) watchSend(s node.StreamID, m node.Message) {
 	a.wire = append(a.wire, sent{s, m})
 }
 
-// answersEnv sees what the client answers.
+// answersEnv records the client's answers.
 type answersEnv struct {
 	node.Env
 	a *asker
@@ -131,7 +131,7 @@ func (a *asker) command(t *rapid.T) {
 	}
 }
 
-// answer replies to some question, perhaps an old one.
+// answer replies to some request, perhaps an old one.
 func (a *asker) answer(t *rapid.T) {
 	if len(a.wire) == 0 {
 		return
@@ -154,7 +154,7 @@ func (a *asker) answer(t *rapid.T) {
 		rapid.IntRange(0, 7).Draw(t, "result") == 7))
 }
 
-// tell tells who the gates are: one more than are given, or these.
+// tell sends the set of gates: one more than configured, or those.
 func (a *asker) tell(t *rapid.T) {
 	if streams := append(a.env.StreamsOf("g1"), a.env.StreamsOf("g2")...); len(streams) > 0 {
 		set := rapid.SampledFrom([][]string{{"g1:1", "g2:1"}, {"g1:1", "g2:1", "g3:1"}, {"g1:1"}, {""}, {}}).Draw(t, "set")
@@ -199,7 +199,7 @@ func reply(q node.Message, sequence uint64, state message.JobState, result bool)
 	return &message.StatusList{Request: requestOf(q)}
 }
 
-// watchEvent holds that operations begin and return once.
+// watchEvent checks that operations begin and return once.
 func (a *asker) watchEvent(e node.Event) {
 	switch e := e.(type) {
 	case event.ClientCalled:

@@ -6,7 +6,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// what names an operation of the job API; empty for a command that is none.
+// what names a command's operation of the job API; empty if it has none.
 func (c *command) what() string {
 	switch c.kind {
 	case kindSubmit:
@@ -21,7 +21,7 @@ func (c *command) what() string {
 	return ""
 }
 
-// called tells observers that an operation begins, with its first send.
+// called reports to observers that an operation begins, with its first send.
 func (m *Machine) called(env node.Env, c *command) {
 	if c.call != 0 || c.what() == "" {
 		return
@@ -35,16 +35,16 @@ func (m *Machine) called(env node.Env, c *command) {
 	env.Emit(e)
 }
 
-// returned tells them of its answer.
+// returned reports its answer to observers.
 func (m *Machine) returned(env node.Env, c *command, state message.JobState, result uint64) {
 	if c.call != 0 {
 		env.Emit(event.ClientReturned{Call: c.call, What: c.what(), Job: c.job, OK: true, State: state, Result: result})
 	}
 }
 
-// refused tells them that nothing was done. After an earlier try without an answer the
-// client does not know that, and stays silent, unless the refusal itself says
-// so: no job is accepted under a key that belongs to another payload.
+// refused reports to observers that nothing changed. After an earlier try without an answer the
+// client does not know that, and stays silent. But a rejection may prove it: no gate accepts a
+// job under a key that belongs to another payload.
 func (m *Machine) refused(env node.Env, c *command, code message.Code) {
 	changes := c.kind == kindSubmit || c.kind == kindCancel
 	if c.call == 0 || changes && c.exposed && code != message.CodeKeyMismatch && code != message.CodeUnknownJob {
@@ -53,15 +53,14 @@ func (m *Machine) refused(env node.Env, c *command, code message.Code) {
 	env.Emit(event.ClientReturned{Call: c.call, What: c.what(), Job: c.job, Code: code})
 }
 
-// payload is the digest of what a submission carries, whatever key and request it
-// travels under.
+// payload returns the digest of a submission's content, without its key and request.
 func payload(s *message.JobSubmit) uint64 {
 	bare := *s
 	bare.Request, bare.Key = message.RequestID{}, ""
 	return bare.Digest()
 }
 
-// digestOf names a result, for all that asked.
+// digestOf returns a result's digest, the same for every client.
 func digestOf(r *message.JobResult) uint64 {
 	bare := *r
 	bare.Request = message.RequestID{}

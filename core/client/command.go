@@ -10,7 +10,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// kind tells commands apart.
+// kind is what a command asks for.
 type kind uint8
 
 const (
@@ -24,32 +24,32 @@ const (
 	kindDrain
 )
 
-// command is a question that is not answered for good.
+// command is a request without a final answer.
 type command struct {
 	id     node.CommandID
 	kind   kind
 	submit *message.JobSubmit    // of a submission
 	drain  *message.DrainRequest // of a drain
-	job    message.JobID         // of those about one; a submission's follows from its key
+	job    message.JobID         // for commands about one; a submission's job follows from its key
 
-	gate      *connection       // whom it asks; nil while it waits for the next round
-	request   message.RequestID // of the newest try; zero while there is none
+	gate      *connection       // that it asks; nil while it waits for the next round
+	request   message.RequestID // of the newest try; zero if none is open
 	tried     []*connection     // in this round
-	redirects int               // followed in this round
+	redirects int               // that it followed in this round
 	rounds    int
-	said      []saying         // why each gate that was asked did not do
-	refusal   *message.Refused // the last one
+	said      []saying         // why each gate did not serve it
+	refusal   *message.Refused // the last rejection
 
-	call     uint64 // of the events; zero until it was sent
-	exposed  bool   // a try was sent and never answered: it may have taken effect
+	call     uint64 // of the events; zero until the first send
+	exposed  bool   // a try was sent and got no answer: it may have taken effect
 	began    node.Instant
 	deadline node.Instant // zero for a watch
 
-	answered bool // the newest try of a watch
+	answered bool // the newest try of a watch has an answer
 	shown    shown
 }
 
-// saying is why a gate did not do.
+// saying is the reason why a gate did not serve a command.
 type saying struct {
 	gate *connection
 	what string
@@ -105,19 +105,19 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 	m.next(env, c)
 }
 
-// refuse answers a command that is not even tried.
+// refuse rejects a command that the client does not even try.
 func (m *Machine) refuse(env node.Env, id node.CommandID, r *message.Refused) {
 	r.Request = m.newRequest(env)
 	env.Answer(id, r)
 }
 
-// newRequest returns an id that no question had before.
+// newRequest returns an id that no earlier request has.
 func (m *Machine) newRequest(env node.Env) message.RequestID {
 	m.counter++
 	return message.RequestID{Incarnation: env.Self().Incarnation, Counter: m.counter}
 }
 
-// unask gives up the newest try. One without an answer may yet take effect.
+// unask gives up the newest try. Without an answer it may still take effect.
 func (m *Machine) unask(c *command) {
 	if c.request != (message.RequestID{}) && !c.answered {
 		c.exposed = true
@@ -125,13 +125,13 @@ func (m *Machine) unask(c *command) {
 	m.settle(c)
 }
 
-// settle ends the newest try, whose answer has come.
+// settle ends the newest try after its answer.
 func (m *Machine) settle(c *command) {
 	delete(m.asked, c.request)
 	c.request, c.answered = message.RequestID{}, false
 }
 
-// ask sends the question under a new request id.
+// ask sends the command under a new request id.
 func (m *Machine) ask(env node.Env, c *command) {
 	m.unask(c)
 	c.request = m.newRequest(env)
@@ -168,7 +168,7 @@ func (c *command) question() node.Message {
 	return &message.StatusQuery{Request: c.request}
 }
 
-// arm sets the command's timer: to what comes next, or to its end.
+// arm sets the command's timer: to its next step, or to its deadline.
 func (c *command) arm(env node.Env, d time.Duration) {
 	if c.deadline != 0 {
 		d = min(d, max(0, c.deadline.Sub(env.Now())))
@@ -196,7 +196,7 @@ func (m *Machine) onTimeout(env node.Env, id node.CommandID) {
 	m.next(env, c)
 }
 
-// giveUp says what was tried and what is known when no more is to come.
+// giveUp ends the command, and says what the client tried and knows.
 func (m *Machine) giveUp(env node.Env, c *command) {
 	m.unask(c)
 	var asked []string
@@ -224,7 +224,7 @@ func (m *Machine) giveUp(env node.Env, c *command) {
 	m.finish(env, c, r)
 }
 
-// finish gives the last answer.
+// finish sends the final answer.
 func (m *Machine) finish(env node.Env, c *command, answer node.Message) {
 	m.settle(c)
 	m.commands = slices.DeleteFunc(m.commands, func(o *command) bool { return o == c })

@@ -8,23 +8,23 @@ import (
 	"hyperscale/core/node"
 )
 
-// Config says whom to ask and how long. Every value must be positive.
+// Config says which gates to ask, and how long. Every value must be positive.
 type Config struct {
-	Gates []node.Addr // at least one; they tell of the others
+	Gates []node.Addr // at least one; they report the others
 
-	AskTimeout   time.Duration // a command that is not a watch is answered within it: three leases of a job
-	ReachTimeout time.Duration // the same while no gate could be reached at all
-	AskRetry     time.Duration // an unanswered question is asked elsewhere
-	RetryMin     time.Duration // after no gate answered the wait is between it
-	RetryMax     time.Duration // and a bound that doubles up to this
-	Redirects    int           // that are followed before such a wait
+	AskTimeout   time.Duration // a command that is not a watch has its answer within it: three leases of a job
+	ReachTimeout time.Duration // the same while the client has reached no gate
+	AskRetry     time.Duration // after so long without an answer the next gate is asked
+	RetryMin     time.Duration // lower bound of the wait after a round without an answer
+	RetryMax     time.Duration // upper bound of the wait, which doubles up to this
+	Redirects    int           // that it follows before such a wait
 	PingInterval time.Duration
-	PingSilence  time.Duration // a gate that says nothing for so long is left
-	ReconnectMin time.Duration // a stream that ended is not opened again before the first,
-	ReconnectMax time.Duration // which doubles up to this while it does not stand
+	PingSilence  time.Duration // it closes the stream of a gate that is silent for so long
+	ReconnectMin time.Duration // first wait before it opens a broken stream again
+	ReconnectMax time.Duration // the wait doubles up to this while no stream opens
 	CommandsMax  int           // open at the same time
-	HomesMax     int           // jobs whose gate is remembered
-	GatesMax     int           // that are known
+	HomesMax     int           // jobs whose gate it remembers
+	GatesMax     int           // gates that it knows
 }
 
 // Default returns the configuration of a command-line client; Gates are missing.

@@ -35,8 +35,8 @@ func TestConfigNamesEveryFault(t *testing.T) {
 	}
 }
 
-// TestConfigsWithinTheirBoundsAreValid: a configuration within all bounds is valid. With
-// one value pushed out, there is one fault, and it names the field and its value.
+// TestConfigsWithinTheirBoundsAreValid: a configuration within all bounds is valid. With one
+// value out of bounds there is one fault, which names the field and its value.
 func TestConfigsWithinTheirBoundsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := func(what string) time.Duration { return time.Duration(rapid.Int64Range(1, 1<<40).Draw(t, what)) }

@@ -8,9 +8,9 @@ import (
 	"hyperscale/core/node"
 )
 
-const addrMax = 255 // bytes of an address that a gate tells
+const addrMax = 255 // bytes of an address that a gate reports
 
-// onGateSet learns who the gates are, by the names that they have for each other.
+// onGateSet learns the set of gates, by the addresses that they have for each other.
 func (m *Machine) onGateSet(env node.Env, in *node.Input, s *message.GateSet) {
 	set := make([]node.Addr, 0, len(s.Gates))
 	for _, a := range s.Gates {
@@ -27,7 +27,7 @@ func (m *Machine) onGateSet(env node.Env, in *node.Input, s *message.GateSet) {
 	m.gates.learn(set)
 }
 
-// onOpened asks everything that waits for this gate, watches included.
+// onOpened sends all commands that wait for this gate, watches included.
 func (m *Machine) onOpened(env node.Env, in *node.Input) {
 	g := m.gates.of(in.Stream)
 	if g == nil || g.open {
@@ -48,7 +48,7 @@ func (m *Machine) onBroken(env node.Env, s node.StreamID, reason string) {
 	}
 }
 
-// lost lets what was asked there ask elsewhere, watches too: they register anew.
+// lost moves the gate's commands to other gates. Watches register there again.
 func (m *Machine) lost(env node.Env, g *connection, reason string) {
 	g.stream, g.open, g.reason = 0, false, reason
 	g.again = env.Now().Add(min(m.config.ReconnectMin<<min(g.failures, 10), m.config.ReconnectMax))
@@ -66,7 +66,7 @@ func (m *Machine) needed(g *connection) bool {
 	return slices.ContainsFunc(m.commands, func(c *command) bool { return c.gate == g })
 }
 
-// onPing keeps a stream that is needed known to be alive, and closes others.
+// onPing checks a needed stream for life, and closes others.
 func (m *Machine) onPing(env node.Env, g *connection) {
 	silent := env.Now().Sub(g.heard)
 	switch {

@@ -9,25 +9,25 @@ import (
 	"hyperscale/core/ring"
 )
 
-// connection is the way to one gate.
+// connection is the connection to one gate.
 type connection struct {
 	index    int
 	addr     node.Addr
-	stream   node.StreamID // 0 while there is none
-	peer     node.Peer     // who stood there last
+	stream   node.StreamID // 0 if there is none
+	peer     node.Peer     // the last peer
 	open     bool
 	failures int          // since it was last open
-	again    node.Instant // not opened before
-	reason   string       // why there is no stream, in words for people
+	again    node.Instant // it opens no stream before
+	reason   string       // why there is no stream, for users
 	heard    node.Instant
 	counter  uint64
 }
 
-// usable says that a gate may be asked now: a stream stands, is being opened, or
-// may be opened again.
+// usable reports that the client may ask a gate now: a stream is open or opening, or may be
+// opened again.
 func (g *connection) usable(now node.Instant) bool { return g.stream != 0 || now >= g.again }
 
-// connect opens a stream, and watches it while it is opened, too.
+// connect opens a stream, and watches the opening, too.
 func (g *connection) connect(env node.Env, ping time.Duration) {
 	g.stream, g.heard = env.Open(g.addr), env.Now()
 	g.watch(env, ping)
@@ -37,15 +37,15 @@ func (g *connection) watch(env node.Env, ping time.Duration) {
 	env.SetTimer(node.KeyN(node.PartClient, node.ClientSilence, uint64(g.index)), ping)
 }
 
-// gates are the ways to all gates that this client knows, and the last word on which of
-// them owns which job.
+// gates holds the connections to all gates that this client knows, and the last known owner of
+// each job.
 type gates struct {
 	gatesMax, homesMax int
 
-	all     []*connection                 // those given, then those learnt; only ever appended to
-	ring    *ring.Ring                    // of the gates' own set; nil until one of them has told it
-	current *connection                   // that opened last
-	homes   map[message.JobID]*connection // the gate that owns the job, as was last heard
+	all     []*connection                 // those configured, then those learnt; it only grows
+	ring    *ring.Ring                    // of the gates' own set; nil until a gate reports it
+	current *connection                   // the gate whose stream opened last
+	homes   map[message.JobID]*connection // the gate that owns the job, as last reported
 	known   []message.JobID               // keys of homes, the oldest first
 }
 
@@ -58,7 +58,7 @@ func newGates(c Config) gates {
 	return g
 }
 
-// of returns the way that has a stream, or nil.
+// of returns the connection that has a stream, or nil.
 func (g *gates) of(s node.StreamID) *connection {
 	for _, c := range g.all {
 		if c.stream == s && s != 0 {
@@ -68,7 +68,7 @@ func (g *gates) of(s node.StreamID) *connection {
 	return nil
 }
 
-// at returns the way to an address; nil where there is no room for another.
+// at returns the connection to an address; nil if there is no room for another.
 func (g *gates) at(a node.Addr) *connection {
 	for _, c := range g.all {
 		if c.addr == a {
@@ -83,7 +83,7 @@ func (g *gates) at(a node.Addr) *connection {
 	return c
 }
 
-// learn takes the set of the gates, by the names that they have for each other.
+// learn takes the set of gates, by the addresses that they have for each other.
 func (g *gates) learn(set []node.Addr) {
 	set = slices.Compact(slices.Sorted(slices.Values(set)))
 	if g.ring != nil && slices.Equal(g.ring.Members(), set) {
@@ -95,9 +95,9 @@ func (g *gates) learn(set []node.Addr) {
 	}
 }
 
-// order returns the gates in the order in which a command about a job asks them: the one
-// that is said to own it, then the ring's order, as all nodes have it, then the rest.
-// Those that could not be reached of late come last.
+// order returns the gates in the order in which a command about a job asks them: the reported
+// owner, then the ring's order, which all nodes share, then the rest. Those that the client
+// could not reach of late are last.
 func (g *gates) order(job message.JobID) []*connection {
 	list := make([]*connection, 0, len(g.all))
 	add := func(c *connection) {
@@ -121,7 +121,7 @@ func (g *gates) order(job message.JobID) []*connection {
 	return list
 }
 
-// remember keeps which gate owns a job.
+// remember stores which gate owns a job.
 func (g *gates) remember(job message.JobID, c *connection) {
 	if job == (message.JobID{}) {
 		return

@@ -12,13 +12,13 @@ import (
 	"hyperscale/core/ring"
 )
 
-// twinGates keeps all that a client hears, and finds each answer from the start.
+// twinGates records all that a client learns, and computes each answer from the start.
 type twinGates struct {
 	addrs   []node.Addr
 	set     []node.Addr
 	current node.Addr
 	failing map[node.Addr]bool
-	told    []owner // the oldest first: one of each job
+	told    []owner // the oldest first: one for each job
 }
 
 type owner struct {
@@ -26,8 +26,8 @@ type owner struct {
 	gate node.Addr
 }
 
-// order lists the owner, the ring's order, the gate that opened last, then all; those that
-// fail behind the others.
+// order lists the owner, the ring's order, the gate that opened last, then all; those that fail
+// behind the others.
 func (w *twinGates) order(job message.JobID) (all []node.Addr) {
 	if job != (message.JobID{}) {
 		for _, o := range w.told {
@@ -53,8 +53,8 @@ func (w *twinGates) order(job message.JobID) (all []node.Addr) {
 	return append(up, down...)
 }
 
-// A client asks the gates in the twin's order, whatever it hears of gates and owners,
-// and remembers as many gates and owners as its bounds allow.
+// A client asks the gates in the model's order, for any reports of gates and owners. It
+// remembers as many gates and owners as its bounds allow.
 func TestGatesAreAskedInTheTwinsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Config{Gates: []node.Addr{"g0", "g1"}, GatesMax: rapid.IntRange(2, 6).Draw(t, "gates"), HomesMax: rapid.IntRange(1, 3).Draw(t, "homes")}

@@ -40,7 +40,7 @@ func questions() []question {
 	}
 }
 
-// finals keeps what commands are answered with, and what is asked.
+// finals records the answers to commands, and the requests.
 type finals struct {
 	node.Machine
 	answers map[node.CommandID]node.Message
@@ -58,9 +58,9 @@ func (e finalsEnv) Answer(id node.CommandID, m node.Message) {
 
 func (f *finals) Step(env node.Env, in *node.Input) { f.Machine.Step(finalsEnv{env, f}, in) }
 
-// TestQuestionsGetTheirOwnAnswers: a client asks what its commands say. Of all answers
-// to all questions, about this job and others, under the request and others, only its
-// own ends a command. What it cannot ask, and what is one too many, it refuses at once.
+// TestQuestionsGetTheirOwnAnswers: a client sends what its commands say. It gets all answers to
+// all requests, about this job and others, under this request and others: only its own ends a
+// command. It rejects at once what it cannot ask, and a command beyond its bound.
 func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 	all := questions()
 	rapid.Check(t, func(t *rapid.T) {
@@ -104,7 +104,7 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 			}
 			stream := w.StreamsOf("g1")[0]
 			for _, n := range rapid.Permutation([]int{0, 1, 2, 3, 4, 5, 6, 7}).Draw(t, "answers") {
-				if n == 1 && q == 2 { // a watch shows it, and goes on
+				if n == 1 && q == 2 { // a watch shows it, and continues
 					continue
 				}
 				wrong := asked[id]
@@ -134,8 +134,8 @@ func TestQuestionsGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// ofAnotherJob answers a question about a job with one about another; a ping's answer
-// where it is about none.
+// ofAnotherJob answers a query about a job with an answer about another one, or with a ping's
+// answer if it is about none.
 func ofAnotherJob(q int, r message.RequestID) node.Message {
 	job := message.JobOf("another")
 	switch q {

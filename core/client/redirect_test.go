@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// A client asks next the gate that another gate names as the owner of its job, whatever
-// order it would ask the gates in by itself.
+// A gate names another gate as the owner of the job: the client asks that one next, whatever
+// its own order is.
 func TestClientAsksTheNamedOwnerNext(t *testing.T) {
 	gates := []node.Addr{"g1:1", "g2:1", "g3:1", "g4:1"}
 	for _, owner := range gates {

@@ -2,8 +2,8 @@ package client
 
 import "hyperscale/core/node"
 
-// Rests tells this client's ledgers against their rest: no command waits for an answer. The
-// gates, and where the last HomesMax jobs live, remain for good.
+// Rests reports this client's ledgers against their rest: no command waits for an answer. The
+// gates, and the gates of the last HomesMax jobs, remain.
 func (m *Machine) Rests(tell node.Tell) {
 	tell("client/commands", len(m.commands), 0)
 	tell("client/requests", len(m.asked), 0)

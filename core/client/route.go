@@ -7,8 +7,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// next asks the next gate of this round, or waits before another round; but a result
-// that one has forgotten, and no other had, is not waited for.
+// next asks the next gate of this round, or waits before another round. It does not wait for a
+// result that one gate has forgotten and no other has.
 func (m *Machine) next(env node.Env, c *command) {
 	m.unask(c)
 	for _, g := range m.gates.order(c.job) {
@@ -25,7 +25,7 @@ func (m *Machine) next(env node.Env, c *command) {
 	m.wait(env, c)
 }
 
-// try asks a gate, at once or as soon as there is a stream.
+// try asks a gate, at once or once a stream is open.
 func (m *Machine) try(env node.Env, c *command, g *connection) {
 	m.unask(c)
 	c.gate = g
@@ -40,7 +40,8 @@ func (m *Machine) try(env node.Env, c *command, g *connection) {
 	c.arm(env, m.config.AskRetry)
 }
 
-// redirect asks the gate that is said to own the job, so often; else it goes on.
+// redirect asks the reported owner of the job, up to Redirects times; else it asks the next
+// gate.
 func (m *Machine) redirect(env node.Env, c *command, holder node.Addr) {
 	if len(holder) > addrMax || c.redirects >= m.config.Redirects {
 		m.next(env, c)
@@ -60,8 +61,8 @@ func (m *Machine) redirect(env node.Env, c *command, holder node.Addr) {
 	m.try(env, c, g)
 }
 
-// wait begins another round after a while: drawn from the whole range, so that
-// clients that lost one gate do not come back as one.
+// wait begins another round after a delay from the whole range, so that clients that lost one
+// gate do not return together.
 func (m *Machine) wait(env node.Env, c *command) {
 	bound := min(m.config.RetryMin<<min(c.rounds+1, 16), m.config.RetryMax)
 	d := env.Rand(node.PurposeJitter).Duration(min(m.config.RetryMin, bound), bound)

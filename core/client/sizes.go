@@ -2,7 +2,7 @@ package client
 
 import "hyperscale/core/node"
 
-// Sizes tells what this client keeps, against its bounds.
+// Sizes reports what this client holds, against its bounds.
 func (m *Machine) Sizes(tell node.Tell) {
 	tell("client/gates", len(m.gates.all), m.config.GatesMax)
 	tell("client/commands", len(m.commands), m.config.CommandsMax)
