@@ -22,7 +22,7 @@ type (
 	Assumptions = history.Assumptions
 )
 
-// Undecided is the Invariant of what could not be judged.
+// Undecided is the Invariant of a violation that no judge could decide.
 const Undecided = history.Undecided
 
 // GroupGates is the group of registers that own whole jobs (T11).
@@ -58,7 +58,7 @@ func New() *Checker {
 // Assume sets what the observer knows of the world, before the first event.
 func (c *Checker) Assume(a Assumptions) { c.nodes.Assume = a }
 
-// Promise sets what this history must keep.
+// Promise sets the promises of this history.
 func (c *Checker) Promise(p Promises) { c.jobs.promises = p }
 
 // Observe takes the next event.
@@ -138,49 +138,47 @@ func (c *Checker) onLeaseGranted(r Record, e event.LeaseGranted) {
 	c.registers.Granted(r, e)
 }
 
-// over notes that an incarnation of a node is over: its calls never return, and a
-// worker's executors are gone.
+// over notes the end of a node's incarnation: its calls never return, and a worker's executors
+// have exited.
 func (c *Checker) over(id node.ID) {
 	c.operations.Over(id)
 	c.executions.Over(id)
 }
 
-// Died tells that a process is gone, and with a worker its executors: its windows
-// and attempts are void, what it called never returns.
+// Died notes that a process has exited, and a worker's executors with it. Its windows and
+// attempts are void, and its open calls never return.
 func (c *Checker) Died(id node.ID) {
 	if c.nodes.Die(id) {
 		c.over(id)
 	}
 }
 
-// Forget tells that a node has lost its disk: what it had acted on and counted is
-// gone with it, and no judge asks it for that any more. What others hold of it still
-// counts.
+// Forget notes that a node has lost its disk, and with it what it acted on and counted: no
+// judge holds it to that any more. What other nodes hold of it still counts.
 func (c *Checker) Forget(id node.ID) {
 	c.receivers.forget(id)
 	c.elections.forget(id)
 	c.accounts.Forget(id)
 }
 
-// Reached returns how often each rare state was visited.
+// Reached returns how often the history visited each rare state.
 func (c *Checker) Reached() map[string]int { return maps.Clone(c.reached) }
 
-// Violations returns what was broken so far, the first ones, in order.
+// Violations returns the first violations, in order.
 func (c *Checker) Violations() []Violation { return c.log.First() }
 
-// Broken returns how often something was broken, the violations that the log dropped
-// included.
+// Broken returns the number of violations, including those that the log dropped.
 func (c *Checker) Broken() int { return c.log.Count() }
 
-// Violate records a violation that the caller saw: a scenario that plays a client.
+// Violate records a violation that the caller saw, such as a scenario that plays a client.
 func (c *Checker) Violate(invariant string, r Record, format string, args ...any) {
 	c.log.Violate(invariant, r, format, args...)
 }
 
-// Acknowledged tells that a client has an acknowledgement of a job.
+// Acknowledged notes that a client has an acknowledgement of a job.
 func (c *Checker) Acknowledged(r Record, id message.JobID) { c.jobs.acknowledged(r, id) }
 
-// Delivered judges the result of a job that a client was shown (T8, L).
+// Delivered judges a job's result as a client received it (T8, L).
 func (c *Checker) Delivered(r Record, d Delivery) { c.jobs.delivered(r, d, c.accounts.Sum(d.Job)) }
 
 // Told judges what a gate reports to a client of a job's subjobs (T8).
@@ -188,7 +186,7 @@ func (c *Checker) Told(r Record, job message.JobID, subjobs []message.Datacenter
 	c.accounts.Told(r, job, subjobs)
 }
 
-// Depends judges T7 of a job that is known to have had such a plan.
+// Depends judges T7 of a job whose plan has such a dependency.
 func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
 	c.accounts.Depends(r, job, workflow, on)
 }
@@ -196,10 +194,10 @@ func (c *Checker) Depends(r Record, job message.JobID, workflow, on uint32) {
 // Jobs returns how many jobs gates accepted, and how many have ended.
 func (c *Checker) Jobs() (accepted, ended int) { return c.jobs.count() }
 
-// Finish judges T11 at the end of a history: every job that was accepted at least
-// bound ago, with no fault since, must have ended, and until then a gate must own
-// it, with no longer gap than was promised. It judges that no core stays behind (T9),
-// and T4 of what is left.
+// Finish judges T11 at the end of a history. Every job accepted at least bound ago, with no
+// fault since, must have ended. Until then a gate must own it, with no longer gap than
+// promised. Finish also judges that no core stays busy (T9), and T4 of the remaining
+// operations.
 func (c *Checker) Finish(now, bound time.Duration) {
 	for _, o := range c.jobs.open() {
 		if o.Accepted <= now-bound {
@@ -212,15 +210,15 @@ func (c *Checker) Finish(now, bound time.Duration) {
 	c.Settle()
 }
 
-// Settle judges T4 of what is left, once: what is open then never returns. Finish
-// does so too; it is for histories that are too short to judge liveness.
+// Settle judges T4 of the remaining operations, once: those still open never return. Finish
+// does so too; Settle is for histories that are too short to judge liveness.
 func (c *Checker) Settle() { c.operations.Settle() }
 
-// Linear returns what is not linearizable, or could not be decided, by object.
+// Linear returns, by object, what is not linearizable or could not be decided.
 func (c *Checker) Linear() []Violation { return c.operations.Failures() }
 
-// Explain judges a history again and says which operations could not be ordered, as
-// operation.Judge does.
+// Explain judges a history again and says which operations have no order, as operation.Judge
+// does.
 func Explain(records []Record, a Assumptions) (text string, page []byte) {
 	c := New()
 	c.Assume(a)

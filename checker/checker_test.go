@@ -64,8 +64,8 @@ func judge(t *testing.T, file string) []checker.Violation {
 	return c.Violations()
 }
 
-// A worker that woke for a moment after its job had ended, and is paused again, has kept
-// no core back.
+// A paused worker woke for a moment after its job had ended, and is paused again: it has not
+// kept a core busy.
 func TestCoreOfAPausedWorker(t *testing.T) {
 	for _, paused := range []bool{true, false} {
 		c := checker.New()
@@ -102,7 +102,7 @@ func TestAcknowledgedJobMustBeKnown(t *testing.T) {
 	}
 }
 
-// A node without its disk starts anew; with it, the same events are violations.
+// Without its disk a node starts over; with it, the same events are violations.
 func TestForgetIsForOneNode(t *testing.T) {
 	acted := func(id node.ID, epoch uint64) checker.Record {
 		return checker.Record{Node: id, Event: event.Acted{Fence: message.Fence{JobEpoch: epoch, SubjobEpoch: 1}, Subjob: true, What: "dispatch"}}
@@ -138,14 +138,14 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkObserve feeds what a history holds most of, and what costs most. Its
-// events are boxed before: that is the machines' cost.
+// BenchmarkObserve feeds the most frequent and the most expensive events of a history. It boxes
+// them in advance, because that cost belongs to the machines.
 func BenchmarkObserve(b *testing.B) {
 	nodes := []node.ID{"gate-1", "gate-2", "gate-3", "manager-dc-a-1", "worker-dc-a-1", "worker-dc-a-2"}
 	token := message.LeaseToken{Epoch: 1, Ordinal: 1}
 	for _, bench := range []struct {
 		name   string
-		nodes  int // that speak in turn
+		nodes  int // nodes that emit in turn
 		events []node.Event
 	}{
 		{"nothing-to-judge", 6, []node.Event{event.PeerRegistered{}, event.AcceptorWrote{}, event.MemberChanged{}, event.Ignored{}}},

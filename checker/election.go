@@ -25,7 +25,7 @@ type termOf struct {
 	term  uint64
 }
 
-// voter is a node as a voter of a group.
+// voter is a node in its role as a voter of a group.
 type voter struct {
 	node  node.ID
 	group string
@@ -42,8 +42,8 @@ func (s *elections) elected(r Record, e event.Elected) {
 	s.leaders[key] = r.Node
 }
 
-// voted judges T5 of a voter, across its restarts: one vote a term, and terms do
-// not fall.
+// voted judges T5 of a voter, across its restarts: it votes once a term, and its terms do not
+// fall.
 func (s *elections) voted(r Record, e event.Voted) {
 	key := voter{r.Node, e.Group}
 	last, ok := s.votes[key]

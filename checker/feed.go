@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/message"
 )
 
-// feeds judges which rows of unique feeds executors are given (F).
+// feeds judges the rows of unique feeds that workers hand to executors (F).
 type feeds struct {
 	log  *history.Log
 	rows map[feedOf][]taken // ascending
@@ -19,19 +19,19 @@ func newFeeds(log *history.Log) *feeds {
 	return &feeds{log: log, rows: map[feedOf][]taken{}}
 }
 
-// feedOf is a workflow whose iterations take rows that no other attempt takes.
+// feedOf is a workflow whose iterations take rows exclusively.
 type feedOf struct {
 	job      message.JobID
 	workflow uint32
 }
 
-// taken is a stretch of rows, and who took it first.
+// taken is a range of rows, and the first attempt that took it.
 type taken struct {
 	first, end uint64
 	by         event.RowsTaken
 }
 
-// take judges F: no row is handed to executors twice, wherever they are.
+// take judges F: workers hand no row to executors twice, anywhere.
 func (s *feeds) take(r Record, e event.RowsTaken) {
 	key := feedOf{e.Shard.Job, e.Shard.Workflow}
 	all, end := s.rows[key], e.First+e.Count
@@ -43,7 +43,7 @@ func (s *feeds) take(r Record, e event.RowsTaken) {
 			return
 		}
 	}
-	if at > 0 && all[at-1].end == e.First { // mostly blocks follow each other
+	if at > 0 && all[at-1].end == e.First { // blocks mostly follow each other
 		all[at-1].end = end
 		return
 	}

@@ -24,17 +24,17 @@ func newJobs(log *history.Log) *jobs {
 	return &jobs{log: log, all: map[message.JobID]*theJob{}}
 }
 
-// theJob is what is known of one job.
+// theJob is what the judge knows of one job.
 type theJob struct {
 	last  event.JobChanged
 	state message.JobState
 	gate  node.ID
-	// incarnation of the gate that told last
+	// incarnation of the gate that reported last
 	incarnation uint64
 	accepted    time.Duration
-	cancelling  time.Duration // when it became so
+	cancelling  time.Duration // when it became CANCELLING
 	ended       time.Duration
-	moved       bool // taken over since a gate accepted it
+	moved       bool // another gate took it over since its acceptance
 }
 
 func (s *jobs) job(id message.JobID) *theJob {
@@ -46,9 +46,9 @@ func (s *jobs) job(id message.JobID) *theJob {
 	return j
 }
 
-// changed judges L. owns says that the gate was the last to be granted the job. A gate
-// that restarts, or takes a job over, may report again from where the record stands; it
-// may not go on from elsewhere.
+// changed judges L. owns says that the gate is the last that got a grant of the job. A gate
+// that restarts, or takes a job over, may report again from the record's state, but not
+// continue from another one.
 func (s *jobs) changed(r Record, e event.JobChanged, owns bool) {
 	j := s.job(e.Job)
 	restarted := r.Node == j.gate && r.Incarnation > j.incarnation
@@ -59,7 +59,7 @@ func (s *jobs) changed(r Record, e event.JobChanged, owns bool) {
 		j.gate, j.moved = r.Node, true
 	}
 	if again {
-		return // it cannot know whether a client heard of it
+		return // it cannot know whether a client received it
 	}
 	if j.gate == "" {
 		j.gate, j.accepted = r.Node, r.At
@@ -108,14 +108,14 @@ func (s *jobs) open() []register.Open {
 	return open
 }
 
-// acknowledged judges that a job of which a client has an acknowledgement is known.
+// acknowledged judges that a gate knows each job that a client has an acknowledgement of.
 func (s *jobs) acknowledged(r Record, id message.JobID) {
 	if j := s.all[id]; j == nil || j.state == message.JobNone {
 		s.log.Violate("T11", r, "job %v was acknowledged to %s but no gate has accepted it", id, r.Node)
 	}
 }
 
-// count returns how many jobs were accepted, and how many have ended.
+// count returns how many jobs gates accepted, and how many have ended.
 func (s *jobs) count() (accepted, ended int) {
 	//lint:orderfree counting does not depend on order
 	for _, j := range s.all {
@@ -140,7 +140,7 @@ func (s *jobs) cancelsSoon(r Record, j *theJob, e event.JobChanged) {
 	}
 }
 
-// Delivery is the result of a job as a client was shown it.
+// Delivery is the result of a job as a client received it.
 type Delivery struct {
 	Job     message.JobID
 	State   message.JobState
@@ -148,10 +148,9 @@ type Delivery struct {
 	Started uint64
 }
 
-// delivered judges the result that a client was shown: it is what the gate decided,
-// and holds what gates counted of the job's subjobs, no more and no less. A count in the
-// moment of a crash reaches no client, so only a gate that owned the job from its beginning
-// to its end answers for the sum.
+// delivered judges the result that a client received: it is what the gate decided, and contains
+// exactly what gates counted of the job's subjobs. A count right before a crash reaches no
+// client. So only a gate that owned the job from beginning to end answers for the sum.
 func (s *jobs) delivered(r Record, d Delivery, sum account.Sum) {
 	job, state := d.Job, d.State
 	j := s.all[job]
@@ -170,15 +169,15 @@ func (s *jobs) delivered(r Record, d Delivery, sum account.Sum) {
 	}
 }
 
-// granted notes that a gate was granted a job: another one, or the same one, which
-// takes its record over.
+// granted notes that a gate got a job: another gate, or the same one, which takes its record
+// over.
 func (s *jobs) granted(id message.JobID) {
 	if j := s.all[id]; j != nil {
 		j.moved = true
 	}
 }
 
-// ended returns when a job ended; false: it has not.
+// ended returns when a job ended, or false.
 func (s *jobs) ended(id message.JobID) (time.Duration, bool) {
 	j := s.all[id]
 	if j == nil || !j.state.Terminal() {

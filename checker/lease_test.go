@@ -15,12 +15,12 @@ import (
 	"hyperscale/core/node"
 )
 
-// world tells a history second by second, and has the clocks of the nodes in it:
-// they read real time times rate percent, unless they are down.
+// world reports a history second by second, and has the clocks of its nodes. They read real
+// time times rate percent, unless they are down.
 type world struct {
 	*story
 	rate map[node.ID]int64
-	life map[node.ID]uint64 // 1 where it is not set; down tells of 0
+	life map[node.ID]uint64 // 1 if it is not set; down reports 0
 	down map[node.ID]bool
 }
 
@@ -41,15 +41,15 @@ func (w *world) clock(id node.ID) node.Instant {
 	return node.Instant(int64(w.at) / 100 * rate)
 }
 
-// sees tells an event at a second, of the incarnation that runs.
+// sees reports an event at a second, by the running incarnation.
 func (w *world) sees(second int, id node.ID, e node.Event) *world {
 	w.at = time.Duration(second) * time.Second
 	w.Observe(checker.Record{At: w.at, Node: id, Incarnation: max(1, w.life[id]), Event: e})
 	return w
 }
 
-// grant is for thirty seconds of the node's own clock, by an attempt that began when
-// it read began seconds.
+// grant is for thirty seconds of the node's own clock. The attempt began when that clock read
+// began seconds.
 func (w *world) grant(second int, id node.ID, epoch uint64, ordinal uint32, began int) *world {
 	w.at = time.Duration(second) * time.Second
 	return w.sees(second, id, event.LeaseGranted{
@@ -195,7 +195,7 @@ func TestClocksAndAssumptions(t *testing.T) {
 	}
 }
 
-// staleHolderRead: g1, whose clock has stopped, answers with what g2 has replaced.
+// staleHolderRead: g1, whose clock has stopped, answers with a value that g2 has replaced.
 func staleHolderRead(w *world) *world {
 	call := uint64(0)
 	do := func(second int, id node.ID, what string, token message.LeaseToken, value uint64) {

@@ -11,8 +11,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// receivers judges those who obey fenced orders (T3, A), and hands their answers on
-// as operations (T4).
+// receivers judges the nodes that obey fenced orders (T3, A), and passes their answers on as
+// operations (T4).
 type receivers struct {
 	log        *history.Log
 	operations *operation.Judge
@@ -30,8 +30,8 @@ type acting struct {
 	ordered message.Fence // of its last dispatch
 }
 
-// acted judges T3. Equal fences pass, but for a dispatch: an equal dispatch is
-// answered again and starts nothing.
+// acted judges T3. Equal fences pass, except for a dispatch: a receiver answers an equal
+// dispatch again and starts nothing.
 func (s *receivers) acted(r Record, e event.Acted) {
 	who := operation.Receiver{Node: r.Node, Shard: e.Shard, Subjob: e.Subjob, Datacenter: e.Datacenter}
 	a := s.acting[who]
@@ -56,8 +56,8 @@ func (s *receivers) acted(r Record, e event.Acted) {
 	s.operations.Answered(r, who, linear.FencedOp{What: e.What, Fence: e.Fence})
 }
 
-// refused is for receivers that have acted: one that has not may hold what it learnt
-// from a report.
+// refused judges rejections of receivers that have acted. One that has not may hold a fence
+// that it learnt from a report.
 func (s *receivers) refused(r Record, e event.FenceRefused) {
 	who := operation.Receiver{Node: r.Node, Shard: e.Shard, Subjob: e.Subjob, Datacenter: e.Datacenter}
 	if s.acting[who] != nil {

@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// sizes judges how much nodes keep (T12).
+// sizes judges how much nodes hold (T12).
 type sizes struct {
 	log       *history.Log
 	oversized map[sizeOf]bool // reported
@@ -17,13 +17,13 @@ func newSizes(log *history.Log) *sizes {
 	return &sizes{log: log, oversized: map[sizeOf]bool{}}
 }
 
-// sizeOf is what one node keeps of something.
+// sizeOf is one kind of item of one node.
 type sizeOf struct {
 	node node.ID
 	what string
 }
 
-// Size judges T12: of each thing a node keeps no more than its configuration says.
+// Size judges T12: of each kind a node holds no more than its configuration allows.
 func (s *sizes) Size(at time.Duration, id node.ID, what string, n, bound int) {
 	if n <= bound || s.oversized[sizeOf{id, what}] {
 		return
@@ -32,8 +32,8 @@ func (s *sizes) Size(at time.Duration, id node.ID, what string, n, bound int) {
 	s.log.Violate("T12", Record{At: at, Node: id}, "%s keeps %d of %s, bounded by %d", id, n, what, bound)
 }
 
-// Rest judges T12 in its second form: what is left of a ledger once everything has
-// ended is no more than its documented rest.
+// Rest judges T12 in its second form: once everything has ended, a ledger holds no more than
+// its documented rest.
 func (s *sizes) Rest(at time.Duration, id node.ID, what string, n, rest int) {
 	if n <= rest {
 		return

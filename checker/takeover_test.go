@@ -9,7 +9,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// A subjob goes from m to n, and its job from g to h, in the middle of it.
+// A subjob moves from m to n, and its job from g to h, while it runs.
 func TestTakeOver(t *testing.T) {
 	const done = message.WorkflowCompleted
 	second := message.ShardID{Job: one, Ordinal: 1}
@@ -73,8 +73,8 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// delivered is a job that g accepted, and that g or its successor ended, with a result
-// of seven starts that no manager counted.
+// delivered is a job that g accepted, and that g or its successor ended. Its result has seven
+// starts that no manager counted.
 func delivered(by node.ID) *story {
 	granted := func(epoch uint64) event.LeaseGranted {
 		return event.LeaseGranted{Group: checker.GroupGates, Job: one, Token: message.LeaseToken{Epoch: epoch, Ordinal: 1}}

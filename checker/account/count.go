@@ -7,15 +7,15 @@ import (
 	"hyperscale/core/node"
 )
 
-// counted is a shard in one subjob: a manager counts it once, also across its
-// restarts, whatever the attempt, and whichever gate owns the job meanwhile.
+// counted is a shard in one subjob. A manager counts it once: also across its restarts,
+// whatever the attempt, and whichever gate owns the job.
 type counted struct {
 	manager node.ID
 	shard   message.ShardID
-	held    uint64 // its epoch of the subjob
+	held    uint64 // the manager's epoch of the subjob
 }
 
-// told is how a shard was counted first.
+// told is the first count of a shard.
 type told struct {
 	incarnation uint64
 	event       event.ShardCounted
@@ -27,15 +27,14 @@ type subjobOf struct {
 	datacenter string
 }
 
-// subjobSum is what one manager counted of a subjob that it held under one epoch.
+// subjobSum is what one manager counted of a subjob under one epoch.
 type subjobSum struct {
 	manager node.ID
 	job     message.JobID
 	held    uint64
 }
 
-// latest is the last count of a shard, whichever manager of the datacenter held the
-// subjob then.
+// latest is the last count of a shard, by whichever manager of the datacenter held the subjob.
 type latest struct {
 	held    uint64
 	started uint64
@@ -44,7 +43,7 @@ type latest struct {
 
 // Begun is what workers have started of a shard that a manager counts.
 type Begun struct {
-	Started bool          // under the fence that is counted
+	Started bool          // under the counted fence
 	Highest message.Fence // of all attempts
 }
 
@@ -54,7 +53,7 @@ func (j *Judge) ShardCounted(r history.Record, e event.ShardCounted, begun Begun
 	if first, ok := j.shards[key]; ok {
 		first.event.Subjob.JobEpoch = e.Subjob.JobEpoch
 		if first.event == e && first.incarnation < r.Incarnation {
-			return // after a restart it cannot know whether a gate heard of it
+			return // after a restart it cannot know whether a gate received it
 		}
 		j.log.Violate("T8", r, "shard %v was counted twice in subjob %v, now under %v", e.Shard, e.Subjob, e.Fence)
 		return
@@ -68,7 +67,7 @@ func (j *Judge) ShardCounted(r history.Record, e event.ShardCounted, begun Begun
 	}
 }
 
-// SubjobCounted judges that a subjob counts once and holds exactly what its
+// SubjobCounted judges that a gate counts a subjob once, and that it contains exactly what its
 // manager counted of its shards.
 func (j *Judge) SubjobCounted(r history.Record, e event.SubjobCounted) {
 	key := subjobOf{e.Job, e.Datacenter}
@@ -94,8 +93,8 @@ func (j *Judge) addSubjob(e event.SubjobCounted) {
 	j.sums[e.Job] = sum
 }
 
-// inherit adds up a subjob over all managers that held it: a successor adopts what its
-// predecessor counted, or counts it anew.
+// inherit sums a subjob over all managers that held it: a successor adopts the counts of its
+// predecessor, or counts again.
 func (j *Judge) inherit(e event.ShardCounted) {
 	shard, subjob := shardOf{e.Datacenter, e.Shard}, subjobOf{e.Shard.Job, e.Datacenter}
 	old := j.latest[shard]
@@ -106,7 +105,7 @@ func (j *Judge) inherit(e event.ShardCounted) {
 	j.inherited[subjob] += e.Started - old.started
 }
 
-// subjobFence is a fence without its attempt.
+// subjobFence returns a fence without its attempt.
 func subjobFence(f message.Fence) message.Fence {
 	f.Attempt = 0
 	return f

@@ -16,11 +16,11 @@ type flow struct {
 	workflow uint32
 }
 
-// course is how a workflow of a subjob went, in the order of dispatches and counts.
+// course is the history of a workflow of a subjob, in the order of dispatches and counts.
 type course struct {
-	began   uint64 // when its first shard was dispatched
-	counted uint64 // when its last shard was
-	failed  bool   // one of them had not completed
+	began   uint64 // number of its first dispatch
+	counted uint64 // number of its last count
+	failed  bool   // one shard had not completed
 }
 
 func (j *Judge) course(f flow) *course {
@@ -45,8 +45,8 @@ func (j *Judge) WorkflowChanged(r history.Record, e event.WorkflowChanged) {
 	j.flows[key] = e.To
 }
 
-// Depends judges T7 of a job that is known to have had such a plan: wherever the
-// workflow began, what it depends on had been counted, and had completed.
+// Depends judges T7 of a job whose plan has such a dependency. Wherever the workflow began, its
+// manager had counted what it depends on, and that had completed.
 func (j *Judge) Depends(r history.Record, job message.JobID, workflow, on uint32) {
 	//lint:orderfree at most one violation is kept of a job
 	for f, x := range j.courses {
@@ -57,8 +57,8 @@ func (j *Judge) Depends(r history.Record, job message.JobID, workflow, on uint32
 	}
 }
 
-// completed says that a workflow had, when one of f began, by what f's manager
-// counted or by what those counted that had held the subjob before it.
+// completed reports whether a workflow had completed when one of f began. It uses the counts of
+// f's manager and of earlier managers of the subjob.
 func (j *Judge) completed(f flow, began uint64, on uint32) bool {
 	done := false
 	//lint:orderfree all of them are looked at
@@ -76,5 +76,5 @@ func (j *Judge) completed(f flow, began uint64, on uint32) bool {
 	return done
 }
 
-// ended says that a workflow ended otherwise than well.
+// ended reports that a workflow ended without completing.
 func ended(s message.WorkflowState) bool { return s.Terminal() && s != message.WorkflowCompleted }

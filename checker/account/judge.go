@@ -11,9 +11,9 @@ import (
 // Judge judges what the managers and gates of one history dispatch and count.
 type Judge struct {
 	log *history.Log
-	seq uint64 // of the last dispatch or count of a shard
+	seq uint64 // number of the last dispatch or count of a shard
 
-	given     map[given]message.Fence // T3: the highest given out
+	given     map[given]message.Fence // T3: the highest fence that it dispatched under
 	abandoned map[abandoned]bool      // T3
 
 	courses map[flow]*course // T7
@@ -50,20 +50,19 @@ func (j *Judge) Sum(job message.JobID) Sum { return j.sums[job] }
 // ManagerOf notes the datacenter that a manager belongs to.
 func (j *Judge) ManagerOf(datacenter string, id node.ID) { j.places[id] = datacenter }
 
-// next counts dispatches and counts of shards.
+// next numbers dispatches and counts of shards.
 func (j *Judge) next() uint64 {
 	j.seq++
 	return j.seq
 }
 
-// shardOf is a shard in a datacenter: shards are named anew in each.
+// shardOf is a shard in a datacenter: each datacenter numbers its shards.
 type shardOf struct {
 	datacenter string
 	shard      message.ShardID
 }
 
-// Forget notes that a node has lost its disk, and with it what it dispatched and
-// counted.
+// Forget notes that a node has lost its disk, and with it what it dispatched and counted.
 func (j *Judge) Forget(id node.ID) {
 	maps.DeleteFunc(j.shards, func(s counted, _ told) bool { return s.manager == id })
 	maps.DeleteFunc(j.reported, func(p subjobSum, _ uint64) bool { return p.manager == id })

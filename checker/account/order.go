@@ -7,7 +7,7 @@ import (
 	"hyperscale/core/node"
 )
 
-// given is what a manager (a shard) or a gate (a subjob) dispatches.
+// given is a shard that a manager dispatches, or a subjob that a gate dispatches.
 type given struct {
 	giver      node.ID
 	shard      message.ShardID
@@ -22,7 +22,7 @@ type abandoned struct {
 	fence       message.Fence
 }
 
-// ShardDispatched notes that a manager gives a shard out.
+// ShardDispatched notes that a manager dispatches a shard.
 func (j *Judge) ShardDispatched(r history.Record, e event.ShardDispatched) {
 	who := given{giver: r.Node, shard: e.Shard}
 	j.given[who] = higher(j.given[who], e.Fence)
@@ -31,24 +31,24 @@ func (j *Judge) ShardDispatched(r history.Record, e event.ShardDispatched) {
 	}
 }
 
-// ShardLost notes that a manager gives an attempt up: what was given up may be taken for running by a later incarnation,
-// whose disk does not know it yet; never by this one.
+// ShardLost notes that a manager gives an attempt up. A later incarnation, whose disk does not
+// know that yet, may still regard it as running; this one may not.
 func (j *Judge) ShardLost(r history.Record, e event.ShardLost) {
 	j.abandoned[abandoned{r.Node, r.Incarnation, e.Shard, e.Fence}] = true
 }
 
-// SubjobDispatched notes that a gate gives a subjob out.
+// SubjobDispatched notes that a gate dispatches a subjob.
 func (j *Judge) SubjobDispatched(r history.Record, e event.SubjobDispatched) {
 	who := given{giver: r.Node, shard: message.ShardID{Job: e.Job}, datacenter: e.Datacenter}
 	j.given[who] = higher(j.given[who], e.Fence)
 }
 
-// countsCurrent judges T3 of a result: who has given a shard out again acts on
-// nothing of the attempt before.
+// countsCurrent judges T3 of a result: a manager that has dispatched a shard again does not act
+// on the earlier attempt.
 func (j *Judge) countsCurrent(r history.Record, e event.ShardCounted, begun message.Fence) {
 	last := j.given[given{giver: r.Node, shard: e.Shard}]
-	// Another manager held the subjob since then, adopted the attempt before and counted
-	// it: the manager that takes that record over reports what stands in it.
+	// Another manager held the subjob since then, adopted the earlier attempt and counted it.
+	// The manager that takes that record over reports its content.
 	former := j.latest[shardOf{e.Datacenter, e.Shard}]
 	retold := former.fence == e.Fence && former.held > last.SubjobEpoch && former.held < e.Subjob.SubjobEpoch
 	if e.Fence.Less(last) && !retold {
@@ -66,7 +66,7 @@ func (j *Judge) countsCurrent(r history.Record, e event.ShardCounted, begun mess
 	x.failed = x.failed || e.State != message.WorkflowCompleted
 }
 
-// countsCurrentSubjob is the same for a gate.
+// countsCurrentSubjob does the same for a gate.
 func (j *Judge) countsCurrentSubjob(r history.Record, e event.SubjobCounted) {
 	who := given{giver: r.Node, shard: message.ShardID{Job: e.Job}, datacenter: e.Datacenter}
 	if last := j.given[who]; subjobFence(e.Fence).Less(last) {

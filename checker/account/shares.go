@@ -5,9 +5,9 @@ import (
 	"hyperscale/core/message"
 )
 
-// Told judges what a gate reports to a client of a job's subjobs, running or ended: what
-// the workers of a subjob did is what the subjob did (T8). Where there was no room for steps
-// or for workers nothing is known.
+// Told judges what a gate reports to a client of a job's subjobs, running or ended: a subjob's
+// work is the sum of its workers' work (T8). If the frame had no room for steps or workers,
+// there is nothing to judge.
 func (j *Judge) Told(r history.Record, job message.JobID, subjobs []message.DatacenterResult) {
 	for i := range subjobs {
 		d := &subjobs[i]
@@ -31,7 +31,7 @@ func (j *Judge) Told(r history.Record, job message.JobID, subjobs []message.Data
 	}
 }
 
-// work is what is compared of them.
+// work is what Told compares.
 type work struct{ Started, OK, Other uint64 }
 
 func (w work) and(o work) work { return work{w.Started + o.Started, w.OK + o.OK, w.Other + o.Other} }

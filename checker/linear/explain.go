@@ -8,11 +8,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// aroundMax bounds the operations that are shown beside the one that fits nowhere.
+// aroundMax bounds the operations shown beside the one without a place.
 const aroundMax = 24
 
-// Explain describes a partition that has failed: as text the operation that fits
-// nowhere and those around it, as a page porcupine's picture of the window.
+// Explain describes a failed partition: as text the operation without a place and those around
+// it, as a page porcupine's picture of the window.
 func (p *Partition[S, O]) Explain() (text string, page []byte) {
 	if p.failure == nil {
 		return p.Label() + ": nothing was found wrong\n", nil
@@ -46,9 +46,8 @@ func (p *Partition[S, O]) describe(b *strings.Builder, i int) {
 	fmt.Fprintf(b, "%c %s/%d %v .. %s  %s\n", mark, o.from.Node, o.from.Incarnation, o.from.At, until, p.model.Operation(&o.o, o.fate == returned))
 }
 
-// picture returns the window as porcupine draws it. Its bytes come in map order:
-// they are for eyes, never for a hash. A window that is too large to search again
-// has none.
+// picture returns the window as porcupine draws it. Its bytes depend on map order, so they must
+// not enter a hash. A window that is too large for a second search has no picture.
 func (p *Partition[S, O]) picture() []byte {
 	if !p.small() {
 		return nil

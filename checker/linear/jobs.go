@@ -7,26 +7,26 @@ import (
 	"hyperscale/core/message"
 )
 
-// Job is what clients may know of one.
+// Job is what clients may know of a job.
 type Job struct {
 	Known   bool
-	Payload uint64           // digest of what its submit carried
-	State   message.JobState // the last one told: it may have gone on since
-	Result  uint64           // digest of its result, 0 while nobody has read it
+	Payload uint64           // digest of its submission's content
+	State   message.JobState // the last one that a client saw: it may have changed since
+	Result  uint64           // digest of its result, 0 until a client has read it
 }
 
 // JobOp is an operation of the job API.
 type JobOp struct {
 	What    string // "submit", "status", "cancel", "result"
 	Payload uint64
-	Refused message.Code // CodeNone: it was not
+	Refused message.Code // CodeNone: no gate rejected it
 	State   message.JobState
 	Result  uint64
 }
 
-// JobAPI is the model of one job as its clients see it: submitting is idempotent by
-// key and refused for another payload; what is told of its state never goes back,
-// and the first terminal state stays; its result is always the same.
+// JobAPI is the model of one job as its clients see it. Submitting is idempotent by key, and
+// gates reject another payload under it. The reported state never goes back, and the first
+// terminal state stays. The result is always the same.
 func JobAPI() *Model[Job, JobOp] {
 	later := laterStates()
 	return &Model[Job, JobOp]{
@@ -59,15 +59,15 @@ func JobAPI() *Model[Job, JobOp] {
 	}
 }
 
-// states is, by state, the set of those that may be told after it: itself, and all
-// that core/lifecycle lets follow.
+// states is, for each state, the set of those that a gate may report after it: itself, and all
+// that core/lifecycle allows to follow.
 type states [message.JobTimedOut + 1]uint32
 
 func laterStates() (later states) {
 	for s := range later {
 		later[s] = 1 << s
 	}
-	for range later { // until nothing is added: the longest chain is shorter than this
+	for range later { // until a pass adds nothing: the longest chain is shorter than this
 		for s := range later {
 			for from := range later {
 				for to := range later {
@@ -92,7 +92,7 @@ func stepJob(later *states, s Job, o *JobOp, returned bool) (Job, bool) {
 	switch {
 	case !returned:
 		return s, true
-	case o.Refused != message.CodeNone: // an unknown job: one that has ended may be forgotten
+	case o.Refused != message.CodeNone: // an unknown job: gates may forget one that has ended
 		return s, !s.Known || s.State.Terminal()
 	case !s.Known:
 		return s, false
@@ -112,8 +112,7 @@ func stepJob(later *states, s Job, o *JobOp, returned bool) (Job, bool) {
 	return s, same && o.State.Terminal()
 }
 
-// stepSubmit: a submit that nobody heard of an answer to may have made the job, or
-// may find it made.
+// stepSubmit: a submit without an answer may have created the job, or may find it created.
 func stepSubmit(s Job, o *JobOp, returned bool) (Job, bool) {
 	switch {
 	case o.Refused != message.CodeNone: // another payload under that key

@@ -8,8 +8,8 @@ import (
 	"hyperscale/core/node"
 )
 
-// api is the job API in memory, right or with one planted bug: one job, whose state
-// goes on by itself, and three clients.
+// api is the job API in memory, correct or with one planted bug: one job, whose state advances
+// by itself, and three clients.
 type api struct {
 	draw func(n int) int
 	bug  string
@@ -84,7 +84,7 @@ func (a *api) effect(o *JobOp) {
 	case o.What == "cancel" && a.bug == "cancel is lost" && !s.State.Terminal():
 		o.State = message.JobCancelling
 	case o.What == "cancel" && !s.State.Terminal() && s.State != message.JobCancelling:
-		o.State = message.JobNone // between two states: it is not told which
+		o.State = message.JobNone // between two states: the answer does not say which
 	default:
 		o.State, o.Result = s.State, s.Result
 		if a.bug == "two results" && o.Result != 0 {
@@ -128,7 +128,8 @@ func TestWrongJobAPIIsRejected(t *testing.T) {
 	}
 }
 
-// What may be told after a state is the closure of core/lifecycle's law.
+// The states that may be reported after a state are the closure of core/lifecycle's
+// transitions.
 func TestLaterStates(t *testing.T) {
 	later := laterStates()
 	for _, tc := range []struct {

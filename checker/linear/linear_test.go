@@ -14,9 +14,9 @@ import (
 	"hyperscale/core/node"
 )
 
-// model is a register in memory, right or with one planted bug, and the nodes that
-// call it. An operation takes effect at one moment between its call and its return;
-// that of a node which has crashed may do so at any later time, or never.
+// model is a register in memory, correct or with one planted bug, and the nodes that call it.
+// An operation takes effect at one moment between its call and its return. That of a crashed
+// node may do so at any later time, or never.
 type model struct {
 	draw  func(n int) int // 0 to n-1
 	bug   string
@@ -32,7 +32,7 @@ type model struct {
 	zombies []RegisterOp
 }
 
-// running is what a node is about.
+// running is the operation that a node has open.
 type running struct {
 	index   int
 	op      RegisterOp
@@ -90,7 +90,7 @@ func (m *model) call(n int) {
 	m.busy[n] = &running{index: m.p.Call(m.seq, m.at(n), op), op: op}
 }
 
-// effect applies an operation and fills in its result; false: it had none.
+// effect applies an operation and fills in its result; false: it had no effect.
 func (m *model) effect(n int, o *RegisterOp) bool {
 	if len(m.past) == 0 || m.past[len(m.past)-1] != m.s {
 		m.past = append(m.past, m.s)
@@ -162,8 +162,8 @@ func dice(seed uint64) func(n int) int {
 	return func(n int) int { return int(r.Uint64() % uint64(n)) }
 }
 
-// A register that is one is accepted, whatever the schedule; histories of hundreds
-// of operations are cut on the way.
+// A correct register is accepted for any schedule; histories of hundreds of operations are cut
+// on the way.
 func TestRightRegisterIsAccepted(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := play("", rapid.IntRange(0, 300).Draw(rt, "steps"), func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "") })
@@ -182,7 +182,7 @@ func TestRightRegisterIsAccepted(t *testing.T) {
 	}
 }
 
-// Each planted bug is found, as a violation and not as something undecided.
+// Each planted bug is found as a violation, not as something undecided.
 func TestWrongRegisterIsRejected(t *testing.T) {
 	for _, bug := range []string{"stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"} {
 		t.Run(bug, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestWrongRegisterIsRejected(t *testing.T) {
 	}
 }
 
-// The sweep and porcupine say the same of short histories, right and wrong ones.
+// The sweep and porcupine agree on short histories, correct and wrong ones.
 func TestSweepAgreesWithPorcupine(t *testing.T) {
 	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"}
 	var accepted, rejected int
@@ -232,7 +232,7 @@ func TestSweepAgreesWithPorcupine(t *testing.T) {
 	}
 }
 
-// A cut loses nothing: a history is judged the same whether it is cut or not.
+// A cut loses nothing: the verdict on a history is the same with and without cuts.
 func TestCutsChangeNothing(t *testing.T) {
 	bugs := []string{"", "stale read", "lost update", "update under an old token", "granted twice", "adopts an older record"}
 	for seed := range uint64(300) {
@@ -240,7 +240,7 @@ func TestCutsChangeNothing(t *testing.T) {
 		cut := play(bug, 1500, dice(seed))
 		cut.Finish()
 		whole := newModel(bug, dice(seed))
-		whole.p.open = 1 // as if one were open from the beginning on: it is never cut
+		whole.p.open = 1 // as if one were open from the beginning: the window is never cut
 		for range 1500 {
 			whole.step()
 		}
@@ -261,7 +261,7 @@ func granted() *Partition[Register, RegisterOp] {
 	return p
 }
 
-// What exceeds a bound is undecided, never accepted.
+// A history that exceeds a bound is undecided, never accepted.
 func TestBoundsAreUndecided(t *testing.T) {
 	for _, tc := range []struct {
 		name, want string
@@ -297,8 +297,8 @@ func TestBoundsAreUndecided(t *testing.T) {
 	}
 }
 
-// Updates that crashed nodes left open are carried on while they may take effect,
-// and dropped when a higher token has passed them.
+// The partition carries updates that crashed nodes left open while they may take effect. It
+// drops them once a higher token has passed them.
 func TestAbandonedUpdatesAreCarried(t *testing.T) {
 	p := granted()
 	seq := uint64(2)

@@ -9,48 +9,48 @@ import (
 	"hyperscale/core/node"
 )
 
-// Model is the sequential object that a history is compared with: S is its state,
-// O an operation with its result. All functions are pure.
+// Model is the sequential object to compare a history with: S is its state, O an operation with
+// its result. All functions are pure.
 type Model[S comparable, O any] struct {
 	Name string
 	// Init is the state at the beginning.
 	Init S
-	// Step says whether o could have happened in s with its result, and what
-	// follows. An operation that never returned (returned is false) can always
-	// happen; where it cannot take effect it changes nothing.
+	// Step reports whether o could have happened in s with its result, and the state after it.
+	// An operation that never returned (returned is false) can always happen; if it cannot take
+	// effect, it changes nothing.
 	Step func(s S, o *O, returned bool) (S, bool)
-	// Idle says that an operation that never returned changes nothing in s nor in
-	// whatever may follow s.
+	// Idle reports that an operation that never returned changes nothing in s, nor in any state
+	// that may follow s.
 	Idle func(s S, o *O) bool
-	// Inert says that it changes nothing ever: a read that nobody got.
+	// Inert reports that it never changes anything: a read whose result reached no caller.
 	Inert func(o *O) bool
-	// Operation and State describe for people.
+	// Operation and State describe them for readers.
 	Operation func(o *O, returned bool) string
 	State     func(s S) string
 }
 
-// Where says who did something, and when.
+// Where says which node did something, and when.
 type Where struct {
 	At          time.Duration
 	Node        node.ID
 	Incarnation uint64
 }
 
-// fate is what became of an operation.
+// fate is what happened to an operation.
 type fate uint8
 
 const (
-	pending   fate = iota // it may return yet
+	pending   fate = iota // it may still return
 	returned              // it did
-	abandoned             // it never will: it may have taken effect, or may yet
-	dropped               // it had no effect and nobody learnt anything
+	abandoned             // it never will: it may have taken effect, or may still
+	dropped               // it had no effect, and its caller learnt nothing
 )
 
-// forever is the return of what never returned.
+// forever is the return time of an operation that never returned.
 const forever = 1 << 62
 
-// operation is one of a partition's. Moments are numbers of events, which are
-// unique: real time as the observer of all saw it.
+// operation is one operation of a partition. Moments are numbers of events, which are unique:
+// real time as the observer of all nodes saw it.
 type operation[O any] struct {
 	o         O
 	fate      fate
@@ -58,7 +58,7 @@ type operation[O any] struct {
 	from, to  Where
 }
 
-// porcupine returns the model for a set of states to begin with.
+// porcupine returns the model with a given initial state.
 func (m *Model[S, O]) porcupine(from S) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return from },
@@ -71,14 +71,14 @@ func (m *Model[S, O]) porcupine(from S) porcupine.Model {
 	}
 }
 
-// lane is a line of a picture: a node has as many as it had operations open at once.
+// lane is a line of a picture: a node has as many as it had concurrent operations.
 type lane struct {
 	node node.ID
 	free uint64 // when its last operation ended
 }
 
-// history returns operations as porcupine takes them, without those of skip, and
-// the lanes of its picture.
+// history returns operations in porcupine's form, without those of skip, and the lanes of its
+// picture.
 func history[O any](ops []operation[O], skip func(i int) bool) (h []porcupine.Operation, lanes []lane) {
 	for i := range ops {
 		o := &ops[i]

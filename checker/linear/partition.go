@@ -6,29 +6,28 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Bounds of a partition, in operations: a verdict never depends on how long it
-// took.
+// Bounds of a partition, in operations, so that a verdict never depends on time.
 const (
-	cutAt      = 100     // judged at the next moment at which nothing is open
-	twinMax    = 200     // longer windows are judged by the sweep alone
-	twinOpen   = 8       // so are those with more open at once
-	windowMax  = 4096    // operations without one quiet moment: undecided
-	openMax    = 64      // at one time: undecided
-	configsMax = 1 << 14 // orders that are told apart at one time: undecided
+	cutAt      = 100     // it judges at the next moment at which no operation is open
+	twinMax    = 200     // the sweep alone judges longer windows
+	twinOpen   = 8       // and those with more concurrent operations
+	windowMax  = 4096    // operations without a moment at which none is open: undecided
+	openMax    = 64      // concurrent operations: undecided
+	configsMax = 1 << 14 // orders to distinguish at one time: undecided
 )
 
-// none is the number of an operation that is not recorded.
+// none is the number of an operation that the partition does not record.
 const none = -1
 
-// Failure says why a partition is not what its model says.
+// Failure says why a partition does not fit its model.
 type Failure struct {
-	Undecided bool // a bound was exceeded: nothing is known
+	Undecided bool // it exceeded a bound: the verdict is unknown
 	Detail    string
 	At        Where
 }
 
-// config is one way in which everything so far may have happened: the operations
-// (by slot) that have taken effect though they have not returned, and the state.
+// config is one way in which everything so far may have happened: the operations (by slot) that
+// took effect without having returned, and the state.
 type config[S comparable] struct {
 	done  uint64
 	state S
@@ -46,14 +45,13 @@ type Partition[S comparable, O any] struct {
 	stuck   int // the operation of the failure
 }
 
-// NewPartition returns the empty history of an object that is called label.
+// NewPartition returns the empty history of an object with a label.
 func NewPartition[S comparable, O any](m *Model[S, O], label string) *Partition[S, O] {
 	return &Partition[S, O]{model: m, label: label, start: []config[S]{{state: m.Init}}}
 }
 
-// Call begins an operation at the moment seq and returns its number, which is valid
-// until it has ended. A partition that has failed takes none any more: its window
-// is kept for the picture.
+// Call begins an operation at the moment seq and returns its number, which is valid until it
+// ends. A failed partition takes no more operations: it keeps its window for the picture.
 func (p *Partition[S, O]) Call(seq uint64, at Where, o O) int {
 	if p.failure != nil {
 		return none
@@ -63,8 +61,7 @@ func (p *Partition[S, O]) Call(seq uint64, at Where, o O) int {
 	return len(p.ops) - 1
 }
 
-// Called returns an operation that is open, as it was called; false if it is not
-// recorded.
+// Called returns an open operation as it was called, or false if it is not recorded.
 func (p *Partition[S, O]) Called(i int) (o O, ok bool) {
 	if p.failure != nil {
 		return o, false
@@ -72,8 +69,8 @@ func (p *Partition[S, O]) Called(i int) (o O, ok bool) {
 	return p.ops[i].o, true
 }
 
-// Return ends an operation with its result, and judges what has gathered if nothing
-// else is open. It returns the failure if this is when the partition failed.
+// Return ends an operation with its result, and judges the window if no other operation is
+// open. It returns the failure if the partition fails now.
 func (p *Partition[S, O]) Return(i int, seq uint64, at Where, result O) *Failure {
 	if p.failure != nil {
 		return nil
@@ -82,11 +79,11 @@ func (p *Partition[S, O]) Return(i int, seq uint64, at Where, result O) *Failure
 	return p.settle(i, returned, seq)
 }
 
-// Drop ends an operation that had no effect and told nothing.
+// Drop ends an operation that had no effect and returned nothing.
 func (p *Partition[S, O]) Drop(i int) *Failure { return p.settle(i, dropped, forever) }
 
-// Abandon ends one that will never return: it may take effect at any time from its
-// call on, or never.
+// Abandon ends an operation that will never return: it may take effect at any time after its
+// call, or never.
 func (p *Partition[S, O]) Abandon(i int) *Failure {
 	if p.failure == nil && p.model.Inert(&p.ops[i].o) {
 		return p.settle(i, dropped, forever)
@@ -109,12 +106,12 @@ func (p *Partition[S, O]) settle(i int, f fate, seq uint64) *Failure {
 	return nil
 }
 
-// Point is an operation that begins and ends at one moment.
+// Point adds an operation that begins and ends at one moment.
 func (p *Partition[S, O]) Point(seq uint64, at Where, o O) *Failure {
 	return p.Return(p.Call(seq, at, o), seq, at, o)
 }
 
-// Finish judges what is left: what is open stays open for ever.
+// Finish judges the remaining operations: open ones stay open for ever.
 func (p *Partition[S, O]) Finish() *Failure {
 	if p.failure != nil {
 		return nil
@@ -129,10 +126,10 @@ func (p *Partition[S, O]) Finish() *Failure {
 	return p.cut()
 }
 
-// Failure returns what was found wrong, or nil.
+// Failure returns what is wrong, or nil.
 func (p *Partition[S, O]) Failure() *Failure { return p.failure }
 
-// Label returns what the object is called.
+// Label returns the object's name.
 func (p *Partition[S, O]) Label() string { return p.model.Name + " " + p.label }
 
 func (p *Partition[S, O]) fail(i int, undecided bool, detail string) *Failure {
@@ -141,9 +138,9 @@ func (p *Partition[S, O]) fail(i int, undecided bool, detail string) *Failure {
 	return p.failure
 }
 
-// cut judges the window at a moment at which nothing is open, and carries on with
-// the set of states in which it may have left the object, and with the abandoned
-// operations that may change something yet.
+// cut judges the window at a moment at which no operation is open. It carries on the set of
+// states in which the window may have left the object, and the abandoned operations that may
+// still change something.
 func (p *Partition[S, O]) cut() *Failure {
 	if len(p.ops) == p.carried {
 		return nil
@@ -159,8 +156,7 @@ func (p *Partition[S, O]) cut() *Failure {
 	return nil
 }
 
-// small says that porcupine can judge the window within bounds that do not depend
-// on luck.
+// small reports that porcupine can judge the window within bounds that do not depend on luck.
 func (p *Partition[S, O]) small() bool {
 	if len(p.ops) > twinMax {
 		return false
@@ -168,8 +164,7 @@ func (p *Partition[S, O]) small() bool {
 	return mostOpen(p.ops) <= twinOpen
 }
 
-// twin asks porcupine whether the window can be ordered from any of the states in
-// which it began.
+// twin asks porcupine whether the window has an order from any of its initial states.
 func (p *Partition[S, O]) twin() bool {
 	for _, c := range p.start {
 		h, _ := history(p.ops, p.taken(c))
@@ -181,7 +176,7 @@ func (p *Partition[S, O]) twin() bool {
 	return false
 }
 
-// taken says which carried operations have taken effect before the window.
+// taken returns which carried operations took effect before the window.
 func (p *Partition[S, O]) taken(c config[S]) func(i int) bool {
 	return func(i int) bool { return i < p.carried && c.done&(1<<i) != 0 }
 }

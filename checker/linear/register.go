@@ -6,25 +6,25 @@ import (
 	"hyperscale/core/message"
 )
 
-// Register is the state of a lease register: the record, by its digest, and the
-// highest token that was granted.
+// Register is the state of a lease register: the digest of the record, and the highest token
+// granted.
 type Register struct {
 	Value    uint64
-	Token    message.LeaseToken // zero: never granted; Value then says nothing
+	Token    message.LeaseToken // zero: never granted, and Value means nothing
 	Released bool
 }
 
-// RegisterOp is an operation on it.
+// RegisterOp is an operation on a register.
 type RegisterOp struct {
 	What  string             // "acquire", "update", "release", "read", "read-held"
-	Token message.LeaseToken // told by a read
-	Value uint64             // of an update; told by an acquisition or a read
-	Seed  uint64             // of an acquisition: the record if there is none
+	Token message.LeaseToken // as a read returned it
+	Value uint64             // of an update; as an acquisition or a read returned it
+	Seed  uint64             // of an acquisition: the record if the register has none
 }
 
-// LeaseRegister is the model of (group, job): an acquisition adopts the record, or
-// brings the first one, under a token that is higher than any before; an update writes under the token that is
-// highest, and under no other; nothing follows a release under its token.
+// LeaseRegister is the model of (group, job). An acquisition adopts the record, or brings the
+// first one, under a token above all earlier ones. An update writes under the highest token and
+// no other. Nothing follows a release under its token.
 func LeaseRegister() *Model[Register, RegisterOp] {
 	return &Model[Register, RegisterOp]{
 		Name: "lease register", Step: stepRegister, Idle: idleRegister,
@@ -82,44 +82,44 @@ func stepRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
 	case !returned:
 		return s, true
 	case o.Token.Zero():
-		return s, s.Token.Zero() || s.Released // a job that has ended may be forgotten
+		return s, s.Token.Zero() || s.Released // a forgotten job that had ended
 	}
 	return s, o.Token == s.Token && o.Value == s.Value
 }
 
-// acquireRegister: an acquisition that never returned may have been granted without
-// its holder's knowing, and others may read that.
+// acquireRegister: an acquisition that never returned may have got the grant without its
+// holder's knowledge, and others may read that.
 func acquireRegister(s Register, o *RegisterOp, returned bool) (Register, bool) {
 	if !s.Token.Less(o.Token) {
 		return s, !returned
 	}
 	next := Register{Value: s.Value, Token: o.Token}
-	if s.Token.Zero() || s.Released && returned && o.Value == o.Seed { // or it has been forgotten
+	if s.Token.Zero() || s.Released && returned && o.Value == o.Seed { // or it is forgotten
 		next.Value = o.Seed
 	}
 	return next, !returned || o.Value == next.Value
 }
 
-// idleRegister: tokens never fall, so what waits under a lower one waits for ever.
+// idleRegister: tokens never fall, so an operation that waits under a lower one waits for ever.
 func idleRegister(s Register, o *RegisterOp) bool {
 	return o.Token.Less(s.Token) || o.Token == s.Token && (s.Released || o.What == "acquire")
 }
 
-// Fenced is the state of a receiver behind the register: the highest fence that it
-// has acted on.
+// Fenced is the state of a receiver behind the register: the highest fence that it has acted
+// on.
 type Fenced struct{ Fence message.Fence }
 
-// FencedOp is an order that it obeyed, or refused.
+// FencedOp is an order that it obeyed or rejected.
 type FencedOp struct {
 	What    string
 	Fence   message.Fence
 	Refused bool
-	Current message.Fence // of a refusal: what it told to hold
+	Current message.Fence // of a rejection: the fence that it reported to hold
 }
 
-// FencedRegister is the model of one receiver of orders for one shard or subjob: it
-// obeys no fence lower than one it has obeyed, and when it refuses an order, it says
-// that it holds at least what it has obeyed, and no less than what it refuses.
+// FencedRegister is the model of one receiver of orders for one shard or subjob. It obeys no
+// fence lower than one it has obeyed. When it rejects an order, it reports a fence at least as
+// high as all it has obeyed, and as the rejected one.
 func FencedRegister() *Model[Fenced, FencedOp] {
 	return &Model[Fenced, FencedOp]{
 		Name: "fenced register",

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// sweep finds all ways in which a window may have happened, in one pass over its
-// calls and returns: when an operation returns, it must have taken effect, after
-// any of those that were open beside it (just-in-time linearization, Lowe 2017).
-// Every operation's result is known before the pass, so it is exact.
+// sweep finds all ways in which a window may have happened, in one pass over its calls and
+// returns. When an operation returns, it must have taken effect, after any of those that were
+// open beside it (just-in-time linearization, Lowe 2017). The pass knows every operation's
+// result in advance, so it is exact.
 type sweep[S comparable, O any] struct {
 	p       *Partition[S, O]
 	slots   []int // operation by slot, -1 for none
 	configs []config[S]
-	known   map[config[S]]bool // of the step that is being made
+	known   map[config[S]]bool // of the current step
 	work    []config[S]
 	left    []config[S]
 	crowded bool // two were open at once
@@ -85,7 +85,7 @@ func moments[O any](ops []operation[O], carried int) []moment {
 	return all
 }
 
-// mostOpen returns how many operations were open at one time.
+// mostOpen returns the largest number of concurrent operations.
 func mostOpen[O any](ops []operation[O]) int {
 	now, most := 0, 0
 	for _, m := range moments(ops, 0) {
@@ -113,7 +113,7 @@ func (s *sweep[S, O]) call(i int) {
 	s.slots[slot] = i
 }
 
-// prune frees the slots of abandoned operations that can change nothing any more.
+// prune frees the slots of abandoned operations that can no longer change anything.
 func (s *sweep[S, O]) prune() (freed bool) {
 	for slot, i := range s.slots {
 		if i >= 0 && s.p.ops[i].fate == abandoned && s.spent(slot) {
@@ -124,8 +124,8 @@ func (s *sweep[S, O]) prune() (freed bool) {
 	return freed
 }
 
-// spent says that the abandoned operation of a slot has happened or has become
-// idle, however things went.
+// spent reports that the abandoned operation of a slot has happened or become idle, in every
+// configuration.
 func (s *sweep[S, O]) spent(slot int) bool {
 	o := &s.p.ops[s.slots[slot]].o
 	for _, c := range s.configs {
@@ -143,7 +143,7 @@ func (s *sweep[S, O]) free(slot int) {
 	}
 }
 
-// lone says that nothing else is open.
+// lone reports that no other operation is open.
 func (s *sweep[S, O]) lone(i int) bool {
 	for _, other := range s.slots {
 		if other >= 0 && other != i {
@@ -153,7 +153,7 @@ func (s *sweep[S, O]) lone(i int) bool {
 	return true
 }
 
-// alone is end where nothing else is open: the usual case, without a search.
+// alone is end for the usual case that no other operation is open, without a search.
 func (s *sweep[S, O]) alone(i int) {
 	o, left := &s.p.ops[i].o, s.configs[:0]
 	before := s.configs[0].state
@@ -172,7 +172,7 @@ func (s *sweep[S, O]) alone(i int) {
 	s.merge()
 }
 
-// end lets the operation take effect in every way in which it can.
+// end makes the operation take effect in every possible way.
 func (s *sweep[S, O]) end(i int) {
 	slot := slices.Index(s.slots, i)
 	s.work, s.left = append(s.work[:0], s.configs...), s.left[:0]
@@ -204,8 +204,7 @@ func (s *sweep[S, O]) end(i int) {
 	s.merge()
 }
 
-// spread lets each operation that is open, and has not taken effect in c, do so
-// next.
+// spread makes each open operation that has not taken effect in c do so next.
 func (s *sweep[S, O]) spread(c config[S]) {
 	for slot, i := range s.slots {
 		if i < 0 || c.done&(1<<slot) != 0 {
@@ -220,9 +219,9 @@ func (s *sweep[S, O]) spread(c config[S]) {
 	}
 }
 
-// settled takes what was abandoned and can change nothing any more for done: of n
-// failed tries, each under a higher token, only the highest matters, and not
-// which of the 2^n others came before it.
+// settled marks abandoned operations that can no longer change anything as done. Of n failed
+// tries, each under a higher token, only the highest matters, and not which of the 2^n subsets
+// of the others came before it.
 func (s *sweep[S, O]) settled(c config[S]) config[S] {
 	for slot, i := range s.slots {
 		if i >= 0 && c.done&(1<<slot) == 0 && s.p.ops[i].fate == abandoned && s.p.model.Idle(c.state, &s.p.ops[i].o) {
